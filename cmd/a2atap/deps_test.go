@@ -1,0 +1,28 @@
+package main
+
+import (
+	_ "github.com/a2aproject/a2a-go/a2aclient"
+	_ "github.com/a2aproject/a2a-go/a2aclient/agentcard"
+	_ "github.com/a2aproject/a2a-go/a2asrv"
+	_ "github.com/a2aproject/a2a-go/v2/a2aclient"
+	_ "github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	_ "github.com/a2aproject/a2a-go/v2/a2asrv"
+	_ "github.com/andybalholm/brotli"
+	_ "github.com/charmbracelet/bubbles/textinput"
+	_ "github.com/charmbracelet/bubbletea"
+	_ "github.com/charmbracelet/lipgloss"
+	_ "github.com/elazarl/goproxy"
+	_ "github.com/go-json-experiment/json"
+	_ "github.com/google/go-cmp/cmp"
+	_ "github.com/google/uuid"
+	_ "github.com/klauspost/compress/s2"
+	_ "github.com/klauspost/compress/zstd"
+	_ "github.com/rogpeppe/go-internal/testscript"
+	_ "github.com/shirou/gopsutil/v4/net"
+	_ "github.com/spf13/cobra"
+	_ "github.com/spf13/pflag"
+	_ "go.etcd.io/bbolt"
+	_ "go.uber.org/goleak"
+	_ "golang.org/x/tools/go/packages"
+	_ "golang.org/x/tools/txtar"
+)
