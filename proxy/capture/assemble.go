@@ -1,0 +1,100 @@
+package capture
+
+// Assemble adds a step to the exchange it belongs to and returns the exchange: a new one for Opened, x otherwise. It
+// copies no bytes: pieces of a body are appended to one slice, all else is shared with the step.
+//
+// A step that does not fit (a body before its head, anything but Opened when x is nil) is a hole in the record, not an
+// error: what can be told from it is kept. Steps with Seq 0 and Lost steps change only Notes.
+func Assemble(x *Exchange, s Step) *Exchange {
+	if open, ok := s.What.(Opened); ok {
+		return &Exchange{
+			Seq: s.Seq, ID: open.ID, Conn: open.Conn, Started: open.Started, Ended: NotKnown,
+			Client: open.Client, Agent: open.Agent,
+			Request: Request{Head: open.Head, Body: Body{Size: NotKnown, At: NotKnown}},
+		}
+	}
+	if x == nil {
+		x = &Exchange{Seq: s.Seq, Ended: NotKnown, Request: Request{Body: Body{Size: NotKnown, At: NotKnown}}}
+	}
+	switch what := s.What.(type) {
+	case RequestBody:
+		x.Request.Body.add(what.Data, what.Dropped, what.Decoded, s)
+	case RequestEnd:
+		x.Request.Trailer = what.Trailer
+		x.Request.Body.end(what.Size, s)
+	case Informational:
+		x.response().Informational = append(x.response().Informational, what.Head)
+	case ResponseHead:
+		r := x.response()
+		r.Head, r.Stream, r.At = what.Head, what.Stream, s.Offset
+	case ResponseBody:
+		x.response().Body.add(what.Data, what.Dropped, what.Decoded, s)
+	case ResponseEvent:
+		x.addEvent(what.Event, s)
+	case ResponseEnd:
+		x.response().Trailer = what.Trailer
+		x.response().Body.end(what.Size, s)
+	case Fact:
+		x.learn(what)
+	case Closed:
+		x.close(what, s)
+	}
+	return x
+}
+
+func (x *Exchange) response() *Response {
+	if x.Response == nil {
+		x.Response = &Response{At: NotKnown, Body: Body{Size: NotKnown, At: NotKnown}}
+	}
+	return x.Response
+}
+
+func (x *Exchange) addEvent(e Event, s Step) {
+	e.At = s.Offset
+	r := x.response()
+	r.Stream = true
+	r.Events = append(r.Events, e)
+	r.Body.Dropped += e.Dropped
+	r.Body.At = s.Offset
+}
+
+func (x *Exchange) learn(f Fact) {
+	if f.Client.Name != "" {
+		x.Client = f.Client
+	}
+	x.Rewrites = append(x.Rewrites, f.Rewrites...)
+	if f.Note != "" {
+		x.Notes = append(x.Notes, f.Note)
+	}
+	x.Replayed = x.Replayed || f.Replayed
+}
+
+func (x *Exchange) close(c Closed, s Step) {
+	x.Fault = c.Fault
+	x.State = StateClosed
+	x.Ended = s.Offset
+	if c.Interrupted {
+		x.State = StateInterrupted
+		x.Ended = NotKnown
+	}
+}
+
+func (b *Body) add(data []byte, dropped int64, decoded bool, s Step) {
+	if b.Data == nil && data != nil {
+		b.Data = data[:len(data):len(data)]
+	} else {
+		b.Data = append(b.Data, data...)
+	}
+	b.Dropped += dropped
+	b.Decoded = b.Decoded || decoded
+	b.At = s.Offset
+}
+
+func (b *Body) end(size int64, s Step) {
+	b.Size = size
+	b.Complete = true
+	if size == 0 && b.Data == nil {
+		b.Data = []byte{}
+	}
+	b.At = s.Offset
+}

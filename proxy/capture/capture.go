@@ -1,0 +1,141 @@
+// Package capture holds the noun of a2atap: the Exchange, one HTTP request and what came back for it, and the
+// ways to record it (Sink), to read it (Source), to search it (filter), to keep its secrets (redaction) and to write
+// it as text, HAR or JSON Lines.
+//
+// An exchange is recorded in steps, as its pieces pass: opened with its request's head, then bodies and events, then
+// closed. The steps of all exchanges have one order, that of arrival, and whoever reads a capture later sees the order
+// that was seen live. Exchanges and steps are two views of one record: Assembler makes exchanges of steps, Interleave
+// makes steps of exchanges.
+//
+// Bytes come first. Heads are raw, bodies are as they were on the wire but for the framing of the transfer, and what is
+// derived from them (decoded bodies, the data of an event, a dialect) is computed by the reader and never stored. Where
+// something is missing, the record says so: a reader can tell what was empty, what was not kept, what was cut off, and
+// what is still open.
+//
+// The package knows HTTP and server-sent events, and nothing of A2A. What the protocol knows about an exchange (the
+// keys it can be found by, the places where secrets stand) comes from a Describer that the caller passes in.
+//
+// # Caveats
+//
+// An Exchange is held in memory as a whole. Work over long streams goes by steps, one event at a time.
+package capture
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// An Exchange is one HTTP request and whatever came back for it.
+//
+// It is a record: pieces are added until it is closed, and nothing changes a piece. Views (selection, marks, findings,
+// decoded objects) live beside it, keyed by Seq. An Exchange that a Source returned belongs to the caller.
+type Exchange struct {
+	Seq      uint64        // order of arrival in this capture, from 1
+	ID       uuid.UUID     // the same in every copy of this exchange
+	Conn     uint64        // the client connection that carried it, from 1 in this capture; 0 if not known
+	Started  time.Time     // UTC, when the first bytes of the request were read
+	Ended    time.Duration // offset from Started at which it was over; NotKnown while it is open or if nobody saw the end
+	State    State         // open, closed, or interrupted by the end of the recorder
+	Client   Peer
+	Agent    Peer
+	Request  Request
+	Response *Response // nil if none arrived
+	Fault    *Fault    // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
+	Rewrites []Rewrite // what was changed on the way, in order
+	Notes    []string  // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
+	Replayed bool      // one of our own verbs sent it
+}
+
+// NotKnown is the value of a size or an offset that nobody measured, such as those left out of a HAR.
+const NotKnown = -1
+
+// State says how far an exchange has come.
+type State uint8
+
+// The states of an exchange.
+const (
+	StateOpen        State = iota // still passing
+	StateClosed                   // over, with or without a fault
+	StateInterrupted              // the recorder ended first: what is missing was not seen
+)
+
+// String returns the state's name in lower case.
+func (s State) String() string {
+	switch s {
+	case StateOpen:
+		return "open"
+	case StateClosed:
+		return "closed"
+	case StateInterrupted:
+		return "interrupted"
+	}
+	return "unknown"
+}
+
+// A Peer is one end of an exchange.
+type Peer struct {
+	Name string // never contains a process id or an ephemeral port; empty if not known
+	Addr string // host:port of the socket, if known
+	URL  string // of an agent: where it really lives, never the tap's address; empty for a client
+	How  string // of a client: how its name was found out, such as "user-agent"
+}
+
+// A Request is what the client sent.
+type Request struct {
+	Head    []byte // the raw head with its blank line, as the client sent it (the Host it used is still there)
+	Body    Body
+	Trailer []byte // raw trailer fields, without the blank line; nil if there were none
+}
+
+// A Response is what the agent sent back. Interim (1xx) answers come before it in Informational.
+type Response struct {
+	At            time.Duration // offset at which its head was complete; NotKnown if not measured
+	Informational [][]byte      // raw heads of 1xx answers, in order
+	Head          []byte        // the raw head with its blank line, as the agent sent it; empty if only 1xx answers came
+	Stream        bool          // the body is an event stream: it is in Events, and Body.Data is nil
+	Body          Body
+	Events        []Event
+	Trailer       []byte
+}
+
+// A Body is the content of a message: transfer framing taken off, content coding left on.
+type Body struct {
+	Data     []byte        // what was kept; nil if nothing was, empty if the body was empty
+	Size     int64         // bytes that passed, before decoding and redaction; NotKnown if not measured
+	Dropped  int64         // of those, how many were not kept: the body is cut there
+	Complete bool          // the message ended as its framing says it should
+	Decoded  bool          // Data had its Content-Encoding taken off already, whatever the head says
+	At       time.Duration // offset at which its last byte arrived; NotKnown if not measured
+}
+
+// Kept reports whether all of the body that passed is in Data.
+func (b *Body) Kept() bool { return b.Data != nil && b.Dropped == 0 }
+
+// An Event is one block of an event stream: the bytes up to and including the blank line that ends it.
+//
+// The Raw bytes of all events of a stream, one after another, are the stream (its content coding taken off, secrets
+// replaced). Parse with ParseEvent.
+//
+// Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
+type Event struct {
+	K            int           // number in its stream, from 1; 0 for a block of comments alone, which is no event
+	At           time.Duration // offset at which its last byte arrived; NotKnown if not measured
+	Raw          []byte        // the block's bytes, line ends and blank line included
+	Dropped      int64         // bytes of the block that passed and were not kept; its Raw is cut there
+	Unterminated bool          // the stream ended before the blank line: clients discard such a block
+}
+
+// A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
+type Fault struct {
+	Kind   string // such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown"
+	Side   string // who broke it: "client", "agent" or "proxy"
+	Detail string // for people: what was seen
+}
+
+// A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead.
+type Rewrite struct {
+	Place string // such as "response.body#/url" or "request.header[If-None-Match]"
+	Was   string
+	Now   string
+}

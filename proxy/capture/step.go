@@ -1,0 +1,114 @@
+package capture
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// A Step is one thing that happened to an exchange: the unit in which captures are written and followed.
+//
+// Steps of one exchange come in the order of their kinds below, but that the request's and the response's pieces may
+// mix (an answer can overtake its request), and that facts come at any time. Offsets never decrease in the order of
+// Arrival, apart from the sub-microsecond that separates two goroutines.
+type Step struct {
+	Arrival uint64        // order of arrival in this capture, from 1; assigned by the Sink that stores it
+	Seq     uint64        // the exchange; 0 for what concerns the capture as a whole
+	Offset  time.Duration // since the exchange's Started; NotKnown if not measured
+	What    What          // what happened
+	Keys    []Key         // what the exchange can be found by, learned in this step; for the index, not part of the record
+}
+
+// What is the content of a step: one of the types below.
+type What interface{ what() }
+
+// The kinds of steps.
+type (
+	// Opened begins an exchange: the request's head is there.
+	Opened struct {
+		ID      uuid.UUID
+		Conn    uint64
+		Started time.Time
+		Client  Peer
+		Agent   Peer
+		Head    []byte
+	}
+
+	// RequestBody is a piece of the request's body.
+	RequestBody struct {
+		Data    []byte
+		Dropped int64 // bytes that passed after Data and were not kept
+		Decoded bool
+	}
+
+	// RequestEnd ends a request that arrived as its framing says.
+	RequestEnd struct {
+		Size    int64 // of the body on the wire, before decoding and redaction; NotKnown if not measured
+		Trailer []byte
+	}
+
+	// Informational is the head of a 1xx answer.
+	Informational struct{ Head []byte }
+
+	// ResponseHead is the head of the final answer.
+	ResponseHead struct {
+		Head   []byte
+		Stream bool // its body will come as ResponseEvent
+	}
+
+	// ResponseBody is a piece of the answer's body.
+	ResponseBody struct {
+		Data    []byte
+		Dropped int64
+		Decoded bool
+	}
+
+	// ResponseEvent is one block of an event stream. Its At is the step's Offset.
+	ResponseEvent struct{ Event Event }
+
+	// ResponseEnd ends an answer that arrived as its framing says.
+	ResponseEnd struct {
+		Size    int64
+		Trailer []byte
+	}
+
+	// Fact is something learned about the exchange on the side. Fields left zero say nothing.
+	Fact struct {
+		Client   Peer // replaces what was known of the client, if it has a name
+		Rewrites []Rewrite
+		Note     string
+		Replayed bool
+	}
+
+	// Closed ends the exchange. After it only facts may come.
+	Closed struct {
+		Fault       *Fault // nil if it ended as HTTP says
+		Interrupted bool   // written by a later recorder for an exchange that an earlier one left open
+		Dropped     int64  // bytes of heads, bodies and events that passed unrecorded because the recorder was behind
+	}
+
+	// Lost says that something was not recorded at all. Its step has Seq 0, or the exchange that has a hole.
+	Lost struct {
+		Exchanges int64 // exchanges of which nothing is in the capture
+		Bytes     int64 // bytes of them, or of the exchange that has the hole
+		Reason    string
+	}
+)
+
+func (Opened) what()        {}
+func (RequestBody) what()   {}
+func (RequestEnd) what()    {}
+func (Informational) what() {}
+func (ResponseHead) what()  {}
+func (ResponseBody) what()  {}
+func (ResponseEvent) what() {}
+func (ResponseEnd) what()   {}
+func (Fact) what()          {}
+func (Closed) what()        {}
+func (Lost) what()          {}
+
+// A Key is a fact by which an exchange can be found without reading it, such as {"task", "t-1"}.
+type Key struct {
+	Kind  string // "task", "context", "agent", "operation"
+	Value string
+}
