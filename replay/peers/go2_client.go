@@ -1,0 +1,206 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+)
+
+// Go2Client is the client of the official Go SDK's 2.x line, which speaks A2A 1.0 over JSON-RPC and HTTP+JSON.
+var Go2Client = Client{Name: "go2", Run: runGo2(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
+	return agentcard.DefaultCardParser, []a2aclient.FactoryOption{
+		a2aclient.WithJSONRPCTransport(h), a2aclient.WithRESTTransport(h),
+	}
+})}
+
+// Go2LegacyClient is the same client with the SDK's compatibility layer alone: it speaks A2A 0.3 over both bindings.
+var Go2LegacyClient = Client{Name: "go2legacy", Run: runGo2(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
+	return a2av0.NewAgentCardParser(), []a2aclient.FactoryOption{
+		a2aclient.WithCompatTransport(a2av0.Version, a2a.TransportProtocolJSONRPC,
+			a2av0.NewJSONRPCTransportFactory(a2av0.JSONRPCTransportConfig{Client: h})),
+		a2aclient.WithCompatTransport(a2av0.Version, a2a.TransportProtocolHTTPJSON,
+			a2av0.NewRESTTransportFactory(a2av0.RESTTransportConfig{Client: h})),
+	}
+})}
+
+// runGo2 returns the Run of a client of the 2.x line. The dialect supplies the parser for cards and the transports.
+func runGo2(dialect func(*http.Client) (agentcard.Parser, []a2aclient.FactoryOption)) func(
+	context.Context, testing.TB, string, string, string) ([]Sighting, error) {
+	return func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error) {
+		d := &go2Driver{http: newHTTPClient(t)}
+		d.parser, d.transports = dialect(d.http)
+		s := &script{driver: d, webhook: webhook}
+		return s.play(ctx, agentURL, binding)
+	}
+}
+
+// A go2Driver drives the 2.x line's client.
+type go2Driver struct {
+	http       *http.Client
+	parser     agentcard.Parser
+	transports []a2aclient.FactoryOption
+	client     *a2aclient.Client
+}
+
+func (d *go2Driver) discover(ctx context.Context, agentURL, binding string) ([]Sighting, error) {
+	resolver := agentcard.NewResolver(d.http)
+	resolver.CardParser = d.parser
+	card, err := resolver.Resolve(ctx, agentURL)
+	if err != nil {
+		return nil, err
+	}
+	seen := []Sighting{{Kind: "card", Text: card.Name}}
+	for _, i := range card.SupportedInterfaces {
+		seen = append(seen, Sighting{
+			Kind: "interface", Note: fmt.Sprintf("%s %s", i.ProtocolBinding, i.ProtocolVersion), URL: i.URL,
+		})
+	}
+	options := append([]a2aclient.FactoryOption{
+		a2aclient.WithDefaultsDisabled(),
+		a2aclient.WithConfig(a2aclient.Config{PreferredTransports: []a2a.TransportProtocol{a2a.TransportProtocol(binding)}}),
+	}, d.transports...)
+	d.client, err = a2aclient.NewFromCard(ctx, card, options...)
+	return seen, err
+}
+
+func (d *go2Driver) request(u utterance) *a2a.SendMessageRequest {
+	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(u.text))
+	message.TaskID, message.ContextID = a2a.TaskID(u.task), u.context
+	request := &a2a.SendMessageRequest{Message: message, Config: &a2a.SendMessageConfig{ReturnImmediately: u.now}}
+	if u.webhook != "" {
+		request.Config.PushConfig = &a2a.PushConfig{URL: u.webhook, Token: u.token}
+	}
+	return request
+}
+
+func (d *go2Driver) send(ctx context.Context, u utterance) (Sighting, error) {
+	result, err := d.client.SendMessage(ctx, d.request(u))
+	if err != nil {
+		return Sighting{}, err
+	}
+	return go2Sighting(result), nil
+}
+
+func (d *go2Driver) stream(ctx context.Context, u utterance, on func(Sighting)) error {
+	for event, err := range d.client.SendStreamingMessage(ctx, d.request(u)) {
+		if err != nil {
+			return err
+		}
+		on(go2Sighting(event))
+	}
+	return nil
+}
+
+func (d *go2Driver) get(ctx context.Context, task string) (Sighting, error) {
+	return go2Task(d.client.GetTask(ctx, &a2a.GetTaskRequest{ID: a2a.TaskID(task)}))
+}
+
+func (d *go2Driver) cancel(ctx context.Context, task string) (Sighting, error) {
+	return go2Task(d.client.CancelTask(ctx, &a2a.CancelTaskRequest{ID: a2a.TaskID(task)}))
+}
+
+func (d *go2Driver) setPush(ctx context.Context, task, url, token string) (Sighting, error) {
+	return go2Config(d.client.CreateTaskPushConfig(ctx, &a2a.PushConfig{
+		TaskID: a2a.TaskID(task), URL: url, Token: token,
+	}))
+}
+
+func (d *go2Driver) getPush(ctx context.Context, task, config string) (Sighting, error) {
+	return go2Config(d.client.GetTaskPushConfig(ctx, &a2a.GetTaskPushConfigRequest{
+		TaskID: a2a.TaskID(task), ID: config,
+	}))
+}
+
+func (d *go2Driver) listPush(ctx context.Context, task string) (seen []Sighting, err error) {
+	configs, err := d.client.ListTaskPushConfigs(ctx, &a2a.ListTaskPushConfigRequest{TaskID: a2a.TaskID(task)})
+	for _, c := range configs {
+		config, _ := go2Config(c, nil)
+		seen = append(seen, config)
+	}
+	return seen, err
+}
+
+func (d *go2Driver) deletePush(ctx context.Context, task, config string) error {
+	return d.client.DeleteTaskPushConfig(ctx, &a2a.DeleteTaskPushConfigRequest{
+		TaskID: a2a.TaskID(task), ID: config,
+	})
+}
+
+func (d *go2Driver) list(ctx context.Context, contextID string) (seen []Sighting, err error) {
+	answer, err := d.client.ListTasks(ctx, &a2a.ListTasksRequest{ContextID: contextID, IncludeArtifacts: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, task := range answer.Tasks {
+		one, _ := go2Task(task, nil)
+		seen = append(seen, one)
+	}
+	return seen, nil
+}
+
+func (d *go2Driver) code(err error) string {
+	for _, known := range []error{
+		a2a.ErrTaskNotFound, a2a.ErrTaskNotCancelable, a2a.ErrPushNotificationNotSupported,
+		a2a.ErrUnsupportedOperation, a2a.ErrInvalidParams, a2a.ErrInvalidRequest, a2a.ErrMethodNotFound,
+		a2a.ErrParseError, a2a.ErrInternalError, a2a.ErrServerError,
+	} {
+		if errors.Is(err, known) {
+			return fmt.Sprintf("%q", known)
+		}
+	}
+	return "other"
+}
+
+func go2Sighting(event a2a.Event) Sighting {
+	switch e := event.(type) {
+	case *a2a.Message:
+		return Sighting{Kind: "message", Text: go2Text(e.Parts), Task: string(e.TaskID), Context: e.ContextID}
+	case *a2a.Task:
+		seen, _ := go2Task(e, nil)
+		return seen
+	case *a2a.TaskStatusUpdateEvent:
+		seen := Sighting{Kind: "status", State: string(e.Status.State), Task: string(e.TaskID), Context: e.ContextID}
+		if e.Status.Message != nil {
+			seen.Text = go2Text(e.Status.Message.Parts)
+		}
+		return seen
+	case *a2a.TaskArtifactUpdateEvent:
+		return Sighting{
+			Kind: "artifact", Append: e.Append, Last: e.LastChunk, Text: go2Text(e.Artifact.Parts),
+			Task: string(e.TaskID), Context: e.ContextID, Artifact: string(e.Artifact.ID),
+		}
+	default:
+		return Sighting{Kind: fmt.Sprintf("unknown %T", event)}
+	}
+}
+
+func go2Task(task *a2a.Task, err error) (Sighting, error) {
+	if err != nil {
+		return Sighting{}, err
+	}
+	seen := Sighting{
+		Kind: "task", State: string(task.Status.State), History: len(task.History),
+		Task: string(task.ID), Context: task.ContextID,
+	}
+	if task.Status.Message != nil {
+		seen.Text = go2Text(task.Status.Message.Parts)
+	}
+	for _, artifact := range task.Artifacts {
+		seen.Artifacts = append(seen.Artifacts, go2Text(artifact.Parts))
+	}
+	return seen, nil
+}
+
+func go2Config(c *a2a.PushConfig, err error) (Sighting, error) {
+	if err != nil {
+		return Sighting{}, err
+	}
+	return Sighting{Kind: "config", Task: string(c.TaskID), Config: c.ID, URL: c.URL, Note: c.Token}, nil
+}

@@ -1,0 +1,143 @@
+// Package peers holds real A2A ends: agents and clients made with the official SDKs, all with the same behaviour, and a
+// script that each client plays against an agent.
+//
+// It exists for tests only. The SDKs are somebody else's reading of the protocol, so nothing that ships may depend on
+// them, and no program imports this package. A test plays one [Pair] twice, directly and over a [Route] that leads
+// through a tap, and demands the same [Result.Seen] both times; [Result.Arrivals] shows whether anything went around the tap.
+//
+// The SDKs for Go run in this process and in every test run. Those for JavaScript and Python are programs of their own
+// under testdata, started by [Program]; testdata/install fetches their pinned dependencies, and the tests that need
+// them carry the build tag peers.
+//
+// Nothing here sleeps in order to be in step with the other end. A task that has to wait is held by a gate of the agent
+// until the client says "release TASK", which is itself a message over A2A: an intermediary that holds back an event
+// makes the script run into its deadline.
+package peers
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Bindings as an agent card names them: A2A 0.3 section 5.5.5 and A2A 1.0 section 4.4.6.
+const (
+	JSONRPC  = "JSONRPC"
+	HTTPJSON = "HTTP+JSON"
+)
+
+// playTimeout bounds one script. The longest takes under two seconds; a client whose stream is held back gets here.
+const playTimeout = 30 * time.Second
+
+// A Route leads a client to an agent. It gets the agent's origin (scheme, host and port, without a final slash) and
+// returns the origin at which the client is to look for the agent card. What it sets up it takes down with t.Cleanup.
+type Route func(t testing.TB, agentURL string) (clientURL string)
+
+// Direct is the Route with nothing in between.
+func Direct(_ testing.TB, agentURL string) string { return agentURL }
+
+// An Agent is an SDK in the role of the agent. Start returns when the agent answers, and ends it with t.Cleanup.
+type Agent struct {
+	Name  string // the SDK with its major line, as in "go2", with a suffix for a variant
+	Start func(t testing.TB) Running
+}
+
+// Running is an agent that answers.
+type Running struct {
+	URL      string           // the origin, without a final slash
+	Arrivals func() []Arrival // what has arrived so far, in order; safe for concurrent use
+}
+
+// A Client is an SDK in the role of the client. Run plays the script against the agent whose card is found at agentURL,
+// speaks the binding, has notifications sent to webhook, and returns everything that it saw, in order. It returns an
+// error only if the script could not be played at all; an error that the agent answers is a [Sighting].
+type Client struct {
+	Name string
+	Run  func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error)
+}
+
+// A Pair is a client and the agent that it is to talk to, with the binding that the client shall choose from the card.
+type Pair struct {
+	Client  Client
+	Agent   Agent
+	Binding string // [JSONRPC] or [HTTPJSON]
+}
+
+// String returns the pair as CLIENT-AGENT-BINDING in letters that suit a file name.
+func (p Pair) String() string {
+	binding := map[string]string{JSONRPC: "jsonrpc", HTTPJSON: "rest"}[p.Binding]
+	return fmt.Sprintf("%s-%s-%s", p.Client.Name, p.Agent.Name, binding)
+}
+
+// An Arrival is one HTTP request as the agent got it.
+type Arrival struct {
+	Method string `json:"method"`
+	Target string `json:"target"` // the request target: path and query
+	Host   string `json:"host"`   // the Host header
+	Remote string `json:"remote"` // host:port at the other end of the connection; one value is one connection
+}
+
+// A Result is what came of one script.
+type Result struct {
+	Seen     []string  // what the client and its webhook receiver saw, one line each, as [Lines] makes them
+	Arrivals []Arrival // what arrived at the agent
+	AgentURL string    // where the agent listened; no client should see it if the route has a tap
+}
+
+// Play starts the pair's agent, lets the client play the script over the route, and returns what both of them saw.
+func Play(t testing.TB, pair Pair, route Route) Result {
+	t.Helper()
+	agent := pair.Agent.Start(t)
+	hook := newWebhook(t)
+	agentURL := route(t, agent.URL)
+
+	ctx, cancel := context.WithTimeout(t.Context(), playTimeout)
+	defer cancel()
+	seen, err := pair.Client.Run(ctx, t, agentURL, pair.Binding, hook.URL)
+	if err != nil {
+		t.Fatalf("%s: play the script against %s: %v\nseen until then:\n%s",
+			pair, agentURL, err, strings.Join(Lines(seen, agentURL, hook.URL), "\n"))
+	}
+	seen = append(seen, hook.untilTerminal(ctx, t)...)
+	return Result{Seen: Lines(seen, agentURL, hook.URL), Arrivals: agent.Arrivals(), AgentURL: agent.URL}
+}
+
+// serve starts an agent of this process, on a port of loopback chosen by the system, and notes what arrives. The
+// handler is made when the URL is known, since a card names it.
+func serve(t testing.TB, handler func(url string) http.Handler) Running {
+	t.Helper()
+	var (
+		mu       sync.Mutex
+		arrivals []Arrival
+		inner    http.Handler
+	)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		arrivals = append(arrivals, Arrival{Method: r.Method, Target: r.RequestURI, Host: r.Host, Remote: r.RemoteAddr})
+		mu.Unlock()
+		inner.ServeHTTP(w, r)
+	}))
+	url := "http://" + server.Listener.Addr().String()
+	inner = handler(url)
+	server.Start()
+	t.Cleanup(server.Close)
+	// The senders of notifications in both Go SDKs use the default transport; its idle connections outlive the test.
+	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+	return Running{URL: url, Arrivals: func() []Arrival {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]Arrival(nil), arrivals...)
+	}}
+}
+
+// newHTTPClient returns a client with connections of its own, which end with the test.
+func newHTTPClient(t testing.TB) *http.Client {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}

@@ -1,0 +1,113 @@
+package peers
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Sighting is one thing that a client saw: an answer, an event of a stream, an error, a line of the card. Values are
+// as the SDK hands them to its user, ids included. Programs print one Sighting per line as JSON.
+type Sighting struct {
+	Step      string   `json:"step"`                // the part of the script
+	Kind      string   `json:"kind"`                // card, interface, message, task, status, artifact, config, configs, tasks, webhook, error, done
+	State     string   `json:"state,omitempty"`     // a task's state, spelt as the SDK spells it
+	Text      string   `json:"text,omitempty"`      // of a message, of a status, of an artifact's chunk, of an error
+	Artifacts []string `json:"artifacts,omitempty"` // the text of each artifact of a task
+	History   int      `json:"history,omitempty"`   // the number of messages in a task's history
+	Append    bool     `json:"append,omitempty"`    // of an artifact's chunk
+	Last      bool     `json:"last,omitempty"`      // of an artifact's chunk
+	Final     bool     `json:"final,omitempty"`     // of a status, A2A 0.3 section 7.2.2
+	Code      string   `json:"code,omitempty"`      // of an error, as the SDK names it
+	URL       string   `json:"url,omitempty"`       // of an interface or of a push configuration
+	Note      string   `json:"note,omitempty"`      // what else there is to say: binding and version, a token
+	Count     int      `json:"count,omitempty"`     // the length of a list
+
+	Task     string `json:"task,omitempty"`     // ids, which [Lines] renames
+	Context  string `json:"context,omitempty"`  //
+	Artifact string `json:"artifact,omitempty"` //
+	Config   string `json:"config,omitempty"`   //
+}
+
+// Lines renders what a client saw, one line each, so that two runs of the same script give the same lines. Ids are
+// renamed by role and order of appearance (task-1, context-2), also inside texts, and the two origins are written
+// {agent} and {webhook}. Nothing else is touched: another origin in a card or in an answer stays visible.
+func Lines(seen []Sighting, agentURL, webhookURL string) []string {
+	names := newRenamer(agentURL, webhookURL)
+	lines := make([]string, 0, len(seen))
+	for _, s := range seen {
+		lines = append(lines, names.line(s))
+	}
+	return lines
+}
+
+// A renamer gives the same short name to the same id.
+type renamer struct {
+	names    map[string]string // by id
+	counts   map[string]int    // by role
+	replacer *strings.Replacer // for ids inside texts
+	pairs    []string          // old, new, …: what replacer was made of
+}
+
+func newRenamer(agentURL, webhookURL string) *renamer {
+	pairs := []string{agentURL, "{agent}", webhookURL, "{webhook}"}
+	return &renamer{
+		names:    map[string]string{},
+		counts:   map[string]int{},
+		pairs:    pairs,
+		replacer: strings.NewReplacer(pairs...),
+	}
+}
+
+func (r *renamer) rename(role, id string) string {
+	if id == "" {
+		return ""
+	}
+	name, known := r.names[id]
+	if !known {
+		r.counts[role]++
+		name = fmt.Sprintf("%s-%d", role, r.counts[role])
+		r.names[id] = name
+		r.pairs = append(r.pairs, id, name)
+		r.replacer = strings.NewReplacer(r.pairs...)
+	}
+	return name
+}
+
+func (r *renamer) line(s Sighting) string {
+	words := []string{s.Step + ": " + s.Kind}
+	add := func(key, value string) {
+		if value != "" {
+			words = append(words, key+value)
+		}
+	}
+	flag := func(name string, set bool) {
+		if set {
+			words = append(words, name)
+		}
+	}
+	number := func(key string, n int) {
+		if n != 0 {
+			words = append(words, fmt.Sprintf("%s%d", key, n))
+		}
+	}
+	add("", r.rename("task", s.Task))
+	add("", r.rename("context", s.Context))
+	add("", r.rename("artifact", s.Artifact))
+	add("", r.rename("config", s.Config))
+	add("", s.State)
+	add("code=", s.Code)
+	flag("append", s.Append)
+	flag("last", s.Last)
+	flag("final", s.Final)
+	number("count=", s.Count)
+	number("history=", s.History)
+	add("", r.replacer.Replace(s.Note))
+	add("", r.replacer.Replace(s.URL))
+	if s.Text != "" {
+		words = append(words, fmt.Sprintf("%q", r.replacer.Replace(s.Text)))
+	}
+	if len(s.Artifacts) > 0 {
+		words = append(words, fmt.Sprintf("artifacts=%q", s.Artifacts))
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,101 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// pollEvery is how long the script waits between two requests for the same task.
+const pollEvery = 10 * time.Millisecond
+
+// send says something, waits for the answer and notes it.
+func (s *script) send(ctx context.Context, step string, u utterance) Sighting {
+	answer, err := s.driver.send(ctx, u)
+	s.answer(step, answer, err)
+	return answer
+}
+
+// stream says something and notes every event, calling on (which may be nil) after each, and how the stream ended.
+func (s *script) stream(ctx context.Context, step string, u utterance, on func(Sighting)) {
+	err := s.driver.stream(ctx, u, func(e Sighting) {
+		s.answer(step, e, nil)
+		if on != nil {
+			on(e)
+		}
+	})
+	s.answer(step, Sighting{Kind: "done"}, err)
+}
+
+// release opens the gate of a task that waits.
+func (s *script) release(ctx context.Context, step, task string) {
+	answer, err := s.driver.send(ctx, utterance{text: "release " + task})
+	s.answer(step+" release", answer, err)
+}
+
+// start says something that makes a task and does not wait for it. How far the task has got when the answer is made is
+// a matter of chance, so only the task is noted.
+func (s *script) start(ctx context.Context, step string, u utterance) (task string, err error) {
+	u.now = true
+	answer, err := s.driver.send(ctx, u)
+	if err == nil && answer.Task == "" {
+		err = fmt.Errorf("step %s: the agent answered a %s, not a task", step, answer.Kind)
+	}
+	if err != nil {
+		return "", err
+	}
+	s.answer(step, Sighting{Kind: "task", Task: answer.Task, Context: answer.Context}, nil)
+	return answer.Task, nil
+}
+
+// finish asks for a started task until it works, releases it, and asks until it has ended.
+func (s *script) finish(ctx context.Context, step, task string) error {
+	if err := s.poll(ctx, step, task, "working"); err != nil {
+		return err
+	}
+	s.release(ctx, step, task)
+	return s.poll(ctx, step, task, "completed")
+}
+
+// poll asks for a task until its state is the wanted one. How often that takes is chance, so only the last is noted.
+func (s *script) poll(ctx context.Context, step, task, state string) error {
+	for {
+		answer, err := s.driver.get(ctx, task)
+		if err != nil || strings.HasSuffix(strings.ToLower(answer.State), state) {
+			s.answer(step, answer, err)
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("step %s: task %s is still %s, wanted %s: %w", step, task, answer.State, state, ctx.Err())
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// note appends what was seen, as part of a step.
+func (s *script) note(step string, seen ...Sighting) {
+	for _, one := range seen {
+		one.Step = step
+		s.seen = append(s.seen, one)
+	}
+}
+
+// answer notes an answer, or the error that came instead.
+func (s *script) answer(step string, answer Sighting, err error) {
+	if err != nil {
+		answer = Sighting{Kind: "error", Code: s.driver.code(err), Text: err.Error()}
+	}
+	s.note(step, answer)
+}
+
+// answers notes a list and its length, or the error that came instead.
+func (s *script) answers(step string, list []Sighting, err error) {
+	if err != nil {
+		s.answer(step, Sighting{}, err)
+		return
+	}
+	s.note(step, Sighting{Kind: "list", Note: fmt.Sprintf("of %d", len(list))})
+	s.note(step, list...)
+}
