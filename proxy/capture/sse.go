@@ -1,0 +1,200 @@
+package capture
+
+import "bytes"
+
+// DefaultBlockLimit is how many bytes of one block of an event stream are kept when nobody says otherwise: 4 MiB.
+const DefaultBlockLimit = 4 << 20
+
+// A Splitter cuts the bytes of one event stream into blocks: runs of lines up to and including the blank line that
+// dispatches them. A line ends with LF, CR or CRLF, in any mixture and however writes cut them. Blocks depend on the
+// bytes alone, never on how they were split into writes, and the Raw bytes of all blocks, one after another, are the
+// stream (but for the bytes that the limit dropped).
+//
+// A blank line that follows another blank line is a block of its own, with K 0, as is a block of comments.
+//
+// A block that ends with CR waits for the next byte, since an LF would still belong to it. Only where the line before
+// ended with a bare CR too, as in a stream that knows no LF, is it handed out at once; should an LF follow even then,
+// it begins the next block, where ParseEvent takes it for the blank line that it is.
+//
+// The zero value is ready to use. A Splitter is for one stream and one goroutine.
+//
+// Source: WHATWG HTML, server-sent events, "Parsing an event stream".
+type Splitter struct {
+	Limit int // bytes of a block that are kept; 0 means DefaultBlockLimit
+
+	buf     []byte  // the bytes kept of the block so far, without those of the write at hand
+	dropped int64   // bytes of the block beyond the limit
+	k       int     // number of the last event
+	out     []Event // what the write at hand has completed
+	bom     int     // how many bytes of a byte order mark the stream began with; -1 once that is settled
+	lineLen int     // bytes of the line so far, zero at its start
+	any     bool    // the block has bytes
+	text    bool    // the block has a line that is not blank
+	field   bool    // the block has a line that is neither blank nor a comment
+	bareCR  bool    // the line before this one ended with a CR that no LF followed
+	cr      crState // what an LF would be part of if it came now
+	done    bool    // the block is complete and waits for the LF that its last CR may bring
+}
+
+type crState uint8
+
+const (
+	noCR      crState = iota
+	ownCR             // the byte before ended a line of this block
+	foreignCR         // the byte before ended the block before, which has been handed out
+)
+
+// Write takes the next bytes of the stream and returns the blocks that they complete, usually none or one. The slice is
+// valid until the next call; the Raw bytes in it are copies and belong to the caller. At is NotKnown. Write keeps
+// nothing of p.
+func (s *Splitter) Write(p []byte) []Event {
+	s.out = s.out[:0]
+	start := 0       // of the bytes in p that belong to the block at hand
+	lf, cr := -1, -1 // the next LF and CR in p at or after i, found once
+	for i := 0; i < len(p); {
+		if s.cr != noCR {
+			i += s.afterCR(p[i])
+			if s.done {
+				s.emit(p[start:i])
+				start = i
+			}
+			continue
+		}
+		lf, cr = next(p, '\n', lf, i), next(p, '\r', cr, i)
+		end := min(lf, cr)
+		s.line(p[i:end])
+		if end == len(p) {
+			break
+		}
+		i = end + 1
+		s.endLine(p[end])
+		if s.done && s.cr == noCR {
+			s.emit(p[start:i])
+			start = i
+		} else if s.done && s.bareCR {
+			s.emit(p[start:i])
+			start = i
+			s.cr = foreignCR
+		}
+	}
+	s.keep(p[start:])
+	return s.out
+}
+
+// Flush ends the stream. It returns what is left as the last block, or nothing: Unterminated if its lines were never
+// dispatched by a blank line.
+func (s *Splitter) Flush() []Event {
+	s.out = s.out[:0]
+	s.settleBOM()
+	if s.any {
+		s.emit(nil)
+	}
+	return s.out
+}
+
+const utf8BOM = "\xEF\xBB\xBF"
+
+// next returns where c stands in p at or after i, or len(p); at is what it returned before.
+func next(p []byte, c byte, at, i int) int {
+	if at >= i {
+		return at
+	}
+	if n := bytes.IndexByte(p[i:], c); n >= 0 {
+		return i + n
+	}
+	return len(p)
+}
+
+// afterCR looks at the byte that follows a CR. It returns 1 if that byte is the LF of the same line end, else 0.
+func (s *Splitter) afterCR(c byte) int {
+	own := s.cr == ownCR
+	s.cr = noCR
+	if c != '\n' {
+		s.bareCR = own
+		return 0
+	}
+	s.any = true
+	return 1
+}
+
+// line notes bytes of a line, without its end.
+func (s *Splitter) line(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	s.any = true
+	for s.bom >= 0 && len(p) > 0 && p[0] == utf8BOM[s.bom] {
+		p = p[1:]
+		if s.bom++; s.bom == len(utf8BOM) {
+			s.bom = -1
+		}
+	}
+	if len(p) == 0 {
+		return
+	}
+	s.settleBOM()
+	s.text = true
+	if s.lineLen == 0 && p[0] != ':' {
+		s.field = true
+	}
+	s.lineLen += len(p)
+}
+
+// settleBOM ends the search for a byte order mark. A part of one is none, so it is the beginning of a line.
+func (s *Splitter) settleBOM() {
+	if s.bom > 0 {
+		s.text, s.field, s.lineLen = true, true, s.bom
+	}
+	s.bom = -1
+}
+
+// endLine notes the byte that ends a line.
+func (s *Splitter) endLine(c byte) {
+	s.settleBOM()
+	s.any = true
+	s.done = s.lineLen == 0
+	s.lineLen = 0
+	s.cr = noCR
+	if c == '\r' {
+		s.cr = ownCR
+	} else {
+		s.bareCR = false
+	}
+}
+
+// keep adds bytes to the block, as far as the limit lets it.
+func (s *Splitter) keep(p []byte) {
+	n := min(len(p), s.room())
+	s.buf = append(s.buf, p[:n]...)
+	s.dropped += int64(len(p) - n)
+}
+
+func (s *Splitter) room() int {
+	limit := s.Limit
+	if limit <= 0 {
+		limit = DefaultBlockLimit
+	}
+	return max(0, limit-len(s.buf))
+}
+
+// emit hands out the block that ends with tail and begins the next one.
+func (s *Splitter) emit(tail []byte) {
+	n := min(len(tail), s.room())
+	raw := make([]byte, len(s.buf)+n)
+	copy(raw[copy(raw, s.buf):], tail[:n])
+	e := Event{
+		At: NotKnown, Raw: raw, Dropped: s.dropped + int64(len(tail)-n),
+		Unterminated: !s.done && s.text,
+	}
+	if s.field {
+		s.k++
+		e.K = s.k
+	}
+	s.out = append(s.out, e)
+	if cap(s.buf) > 64<<10 {
+		s.buf = nil // one large event does not hold its memory for as long as the stream is open
+	}
+	s.buf, s.dropped = s.buf[:0], 0
+	s.any, s.text, s.field, s.bareCR, s.done = false, false, false, false, false
+	s.cr, s.lineLen = noCR, 0
+}

@@ -1,0 +1,133 @@
+package capture
+
+import (
+	"bytes"
+	"time"
+)
+
+// EventFields is what one block of an event stream says to a client. Slices alias the block where they can: they must
+// not be changed and live as long as it does.
+//
+// Bytes are given as they came. A client decodes them as UTF-8 and sees U+FFFD where they are not.
+type EventFields struct {
+	Type      []byte        // value of the last event field; empty stands for "message"
+	ID        []byte        // value of the last id field that counts
+	HasID     bool          // there was one; ID may be empty, which resets the last event id
+	Retry     time.Duration // value of the last retry field that counts; NotKnown if there was none
+	Data      []byte        // the values of the data fields, joined with LF
+	HasData   bool          // there was a data field, if only an empty one; without, the block is not dispatched
+	DataLines int           // how many data fields there were
+	BOM       bool          // a byte order mark stood in front, and was taken off
+	Ignored   []EventLine   // fields that a client ignores: other names, an id that holds NUL, a retry that is no number
+	Comments  []EventLine   // lines that begin with a colon
+}
+
+// An EventLine is one line of a block.
+type EventLine struct {
+	Start, End int    // the line's place in Raw, its end excluded
+	Name       []byte // before the colon, or the whole line if there is none; empty for a comment
+	Value      []byte // after the colon and the blank that may follow; for a comment, all that follows the colon
+	Colon      bool   // there was a colon
+}
+
+// ParseEvent reads the fields of a block as a client would, if the block is the first of its stream: a byte order mark
+// is taken off. Later blocks are read with ParseLaterEvent; Event.Fields knows which is which. Blank lines are skipped.
+// No bytes make it fail.
+//
+// Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
+func ParseEvent(raw []byte) EventFields {
+	var f EventFields
+	rest := bytes.TrimPrefix(raw, []byte(utf8BOM))
+	f.BOM = len(rest) < len(raw)
+	f.parse(raw, len(raw)-len(rest))
+	return f
+}
+
+// ParseLaterEvent reads the fields of a block that is not the first of its stream, where a byte order mark is part of
+// the name of a field.
+func ParseLaterEvent(raw []byte) EventFields {
+	var f EventFields
+	f.parse(raw, 0)
+	return f
+}
+
+// Fields reads the event's fields as a client would. A byte order mark is taken off up to the first event that counts.
+func (e *Event) Fields() EventFields {
+	if e.K <= 1 {
+		return ParseEvent(e.Raw)
+	}
+	return ParseLaterEvent(e.Raw)
+}
+
+func (f *EventFields) parse(raw []byte, start int) {
+	f.Retry = NotKnown
+	lf, cr := -1, -1
+	for start < len(raw) {
+		lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)
+		end := min(lf, cr)
+		if end > start {
+			f.add(parseLine(raw, start, end))
+		}
+		start = end + 1
+	}
+}
+
+// parseLine reads the line of raw between start and end.
+func parseLine(raw []byte, start, end int) EventLine {
+	line := EventLine{Start: start, End: end}
+	line.Name, line.Value, line.Colon = bytes.Cut(raw[start:end:end], []byte(":"))
+	if line.Colon && len(line.Name) > 0 {
+		line.Value = bytes.TrimPrefix(line.Value, []byte(" "))
+	}
+	return line
+}
+
+func (f *EventFields) add(line EventLine) {
+	switch string(line.Name) {
+	case "":
+		f.Comments = append(f.Comments, line)
+		return
+	case "data":
+		f.addData(line.Value)
+		return
+	case "event":
+		f.Type = line.Value
+		return
+	case "id":
+		if bytes.IndexByte(line.Value, 0) < 0 {
+			f.ID, f.HasID = line.Value, true
+			return
+		}
+	case "retry":
+		if ms, ok := retryDigits(line.Value); ok {
+			f.Retry = ms
+			return
+		}
+	}
+	f.Ignored = append(f.Ignored, line)
+}
+
+func (f *EventFields) addData(value []byte) {
+	if !f.HasData {
+		f.Data, f.HasData, f.DataLines = value[:len(value):len(value)], true, 1
+		return
+	}
+	f.Data = append(append(f.Data, '\n'), value...)
+	f.DataLines++
+}
+
+// retryDigits reads a reconnection time: ASCII digits only. A time too long to be told is the longest there is.
+func retryDigits(value []byte) (time.Duration, bool) {
+	if len(value) == 0 {
+		return 0, false
+	}
+	const most = 1 << 62 / time.Millisecond
+	var ms time.Duration
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		ms = min(ms*10+time.Duration(c-'0'), most)
+	}
+	return ms * time.Millisecond, true
+}
