@@ -1,0 +1,157 @@
+package capture
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Pointer names values in a JSON text: a JSON Pointer in which the name "*" stands for any one member or element.
+// A member that is really called "*" can therefore be named only together with its siblings.
+//
+// Source: RFC 6901.
+type Pointer struct {
+	names []string // reference tokens, unescaped
+}
+
+// anyName is the reference token that stands for any member or element.
+const anyName = "*"
+
+var (
+	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// ParsePointer reads a pointer: the empty string, which is the whole text, or names that each follow a slash. In names
+// a slash is written ~1 and a tilde ~0.
+//
+// Source: RFC 6901, section 3.
+func ParsePointer(s string) (Pointer, error) {
+	if s == "" {
+		return Pointer{}, nil
+	}
+	if s[0] != '/' {
+		return Pointer{}, fmt.Errorf("read JSON Pointer %q: it must begin with a slash, such as %q", s, "/"+s)
+	}
+	names := strings.Split(s[1:], "/")
+	for i, name := range names {
+		for j := range len(name) {
+			if name[j] == '~' && !(j+1 < len(name) && (name[j+1] == '0' || name[j+1] == '1')) {
+				return Pointer{}, fmt.Errorf("read JSON Pointer %q: a tilde in a name is written ~0, and a slash ~1", s)
+			}
+		}
+		names[i] = unescapePointer.Replace(name)
+	}
+	return Pointer{names: names}, nil
+}
+
+// String returns the pointer as ParsePointer reads it.
+func (p Pointer) String() string {
+	var b strings.Builder
+	for _, name := range p.names {
+		b.WriteByte('/')
+		b.WriteString(escapePointer.Replace(name))
+	}
+	return b.String()
+}
+
+// Values yields the values in the JSON text data at which the pointer points, as the raw bytes that stand there: slices
+// of data. Members that occur twice are yielded twice. What is not JSON ends the search; what was found before it stays
+// found.
+func (p Pointer) Values(data []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		d := newJSONDecoder(data)
+		for d.PeekKind() > 0 { // one text after another is no JSON, but JSON Lines are
+			if !p.find(d, data, 0, yield) {
+				return
+			}
+		}
+	}
+}
+
+// PointerValues yields the values in data at which the pointer points, see Pointer.Values; none if it is no pointer.
+func PointerValues(data []byte, pointer string) iter.Seq[[]byte] {
+	p, err := ParsePointer(pointer)
+	if err != nil {
+		return func(func([]byte) bool) {}
+	}
+	return p.Values(data)
+}
+
+// newJSONDecoder returns a reader of JSON text that minds the grammar alone: neither doubled names nor bytes that are
+// no UTF-8 stop it. A byte order mark in front is not for it, see skipBOM.
+func newJSONDecoder(data []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// find yields what the names from depth on lead to in the value that comes next. It reports whether to go on.
+func (p Pointer) find(d *jsontext.Decoder, data []byte, depth int, yield func([]byte) bool) bool {
+	if depth == len(p.names) {
+		v, err := d.ReadValue()
+		if err != nil {
+			return false
+		}
+		end := int(d.InputOffset())
+		return yield(data[end-len(v) : end : end])
+	}
+	switch d.PeekKind() {
+	case '{':
+		return p.findMember(d, data, depth, yield)
+	case '[':
+		return p.findElement(d, data, depth, yield)
+	}
+	return d.SkipValue() == nil
+}
+
+func (p Pointer) findMember(d *jsontext.Decoder, data []byte, depth int, yield func([]byte) bool) bool {
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	want := p.names[depth]
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return false
+		}
+		if want == anyName || name.String() == want {
+			if !p.find(d, data, depth+1, yield) {
+				return false
+			}
+		} else if d.SkipValue() != nil {
+			return false
+		}
+	}
+	_, err := d.ReadToken()
+	return err == nil
+}
+
+func (p Pointer) findElement(d *jsontext.Decoder, data []byte, depth int, yield func([]byte) bool) bool {
+	if _, err := d.ReadToken(); err != nil {
+		return false
+	}
+	want := p.names[depth]
+	for i := 0; d.PeekKind() != ']'; i++ {
+		if want == anyName || strconv.Itoa(i) == want {
+			if !p.find(d, data, depth+1, yield) {
+				return false
+			}
+		} else if d.SkipValue() != nil {
+			return false
+		}
+	}
+	_, err := d.ReadToken()
+	return err == nil
+}
+
+// jsonText returns the text of a raw JSON value: a string without its quotes and escapes, all else as it stands.
+func jsonText(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return string(raw)
+	}
+	text, _ := jsontext.AppendUnquote(nil, raw) // the error is about bytes that are no UTF-8, which became U+FFFD
+	return string(text)
+}
