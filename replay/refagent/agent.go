@@ -1,0 +1,228 @@
+package refagent
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Options sets an agent up. The zero value is a faithful agent at its normal pace.
+type Options struct {
+	// BaseURL is the origin that cards put before the agent's path, such as http://127.0.0.1:9001. If it is empty,
+	// cards name the origin that the request was sent to.
+	BaseURL string
+	// Fault is the slug of the rule to break; empty for a faithful agent.
+	Fault string
+	// Push lets clients ask for push notifications.
+	Push bool
+	// StepTime is the pause between two chunks of a stream; a long-running step takes four of them. Default 500 ms.
+	StepTime time.Duration
+	// CancelWait is how long the skill task-cancel waits to be canceled. Default 30 s.
+	CancelWait time.Duration
+	// Now tells the time; default time.Now. It must not run backwards.
+	Now func() time.Time
+	// NewID makes the ids of tasks, contexts, messages, artifacts and configs; default random UUIDs. It must be
+	// safe for concurrent use and must not repeat itself.
+	NewID func() string
+}
+
+func (o Options) withDefaults() Options {
+	if o.StepTime == 0 {
+		o.StepTime = 500 * time.Millisecond
+	}
+	if o.CancelWait == 0 {
+		o.CancelWait = 30 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
+	return o
+}
+
+// A profile is what tells one agent from another.
+type profile struct {
+	name       string
+	dialect    dialect
+	rest       bool // serves HTTP+JSON beside JSON-RPC
+	streaming  bool
+	versioned  bool // heeds A2A-Version, as 1.0 does
+	route      func(*message) *skill
+	card       func(a *Agent, base string) object
+	extended   func(a *Agent, base string) object // nil if there is no extended card
+	noExtended *failure                           // the answer then
+}
+
+var profiles = []*profile{
+	{
+		name: "echo", dialect: v10{}, rest: true, versioned: true, card: echoCard,
+		route:      func(*message) *skill { return echoSkill },
+		noExtended: fail(codeUnsupported, "This agent has no extended card"),
+	},
+	{
+		name: "spec", dialect: v10{}, rest: true, versioned: true, streaming: true, route: route,
+		card: specCard, extended: specExtendedCard,
+	},
+	{
+		name: "spec03", dialect: v03{}, streaming: true, route: route, card: spec03Card,
+		noExtended: fail(codeExtendedCardNotFound, "Authenticated Extended Card is not configured"),
+	},
+}
+
+// Names returns the names of the agents that [New] knows.
+func Names() []string {
+	names := make([]string, len(profiles))
+	for i, p := range profiles {
+		names[i] = p.name
+	}
+	return names
+}
+
+func profileOf(name string) *profile {
+	i := slices.IndexFunc(profiles, func(p *profile) bool { return p.name == name })
+	if i < 0 {
+		return nil
+	}
+	return profiles[i]
+}
+
+// An Agent is a reference agent, ready to serve. It is safe for concurrent use.
+type Agent struct {
+	profile *profile
+	opts    Options
+	hooks   hooks
+	engine  *engine
+	started time.Time
+}
+
+// New returns the agent of that name. It fails if the name or the fault is unknown, and then names the known ones.
+// Close releases what the agent holds.
+func New(name string, opts Options) (*Agent, error) {
+	p := profileOf(name)
+	if p == nil {
+		return nil, fmt.Errorf("no reference agent %q; there are %s", name, strings.Join(Names(), ", "))
+	}
+	var h hooks
+	if opts.Fault != "" {
+		var err error
+		if h, err = hooksFor(name, opts.Fault); err != nil {
+			return nil, err
+		}
+	}
+	opts = opts.withDefaults()
+	a := &Agent{profile: p, opts: opts, hooks: h, engine: newEngine(opts), started: opts.Now()}
+	a.engine.deliverer.edit = h.deliver
+	return a, nil
+}
+
+// Name returns the name under which New made the agent.
+func (a *Agent) Name() string { return a.profile.name }
+
+// Path returns the path of the agent's endpoint, without a slash at the end.
+func (a *Agent) Path() string { return "/" + a.profile.name }
+
+// Close ends all work and all open streams, and returns when no background work is left. A server in front of the
+// agent is the caller's to shut down.
+func (a *Agent) Close() { a.engine.close() }
+
+// ServeHTTP implements [http.Handler].
+func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	allowOrigins(w, r)
+	if r.Method == http.MethodOptions {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	ctx, stop := a.until(r.Context())
+	defer stop()
+	r = r.WithContext(ctx)
+	path := r.URL.EscapedPath()
+	if path == "/health" {
+		a.serveHealth(w)
+		return
+	}
+	if isCardPath(path) {
+		a.serveCard(w, r)
+		return
+	}
+	rest, below := strings.CutPrefix(path, a.Path())
+	switch {
+	case !below || rest != "" && rest[0] != '/':
+		http.NotFound(w, r)
+	case isCardPath(rest), rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		a.serveCard(w, r)
+	case rest == "" || rest == "/":
+		a.serveRPC(w, r)
+	case a.profile.rest:
+		a.serveREST(w, r, rest[1:])
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// until returns a context that ends with ctx or with the agent.
+func (a *Agent) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(a.engine.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// base returns the URL of the agent's endpoint as its card names it.
+func (a *Agent) base(r *http.Request) string {
+	if a.opts.BaseURL != "" {
+		return a.opts.BaseURL + a.Path()
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host + a.Path()
+}
+
+func (a *Agent) serveHealth(w http.ResponseWriter) {
+	body := appendJSON(nil, object{{"Status", "Healthy"}, {"Timestamp", timestamp(a.opts.Now())}})
+	w.Header().Set("Content-Type", "application/json")
+	w.Write(body) //nolint:errcheck // the client has left
+}
+
+// allowOrigins lets web pages of any origin talk to the agent.
+func allowOrigins(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Origin") == "" {
+		return
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", "A2A-Version, ETag, WWW-Authenticate")
+	if r.Method != http.MethodOptions {
+		return
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE, HEAD, OPTIONS")
+	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+		h.Set("Access-Control-Allow-Headers", asked)
+	}
+}
+
+// Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card.
+func Mux(agents ...*Agent) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, a := range agents {
+			rest, ok := strings.CutPrefix(r.URL.EscapedPath(), a.Path())
+			if ok && (rest == "" || rest[0] == '/') {
+				a.ServeHTTP(w, r)
+				return
+			}
+		}
+		if len(agents) == 0 {
+			http.NotFound(w, r)
+			return
+		}
+		agents[0].ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,143 @@
+package refagent
+
+// The cards of A2A 1.0 (§4.4.1, §8) and 0.3 (§5.5).
+
+// A cardSkill is an entry of a card's skills.
+type cardSkill struct {
+	id, name, description string
+	tags                  []string
+	example               string
+}
+
+func (s cardSkill) json() any {
+	o := object{{"id", s.id}, {"name", s.name}, {"description", s.description}, {"tags", texts(s.tags...)}}
+	if s.example != "" {
+		o = append(o, member{"examples", texts(s.example)})
+	}
+	return o
+}
+
+var echoCardSkills = []cardSkill{
+	{"echo", "Echo", "Sends back the text that it was sent.", []string{"echo", "test"}, ""},
+}
+
+var specCardSkills = []cardSkill{
+	{
+		"message-only", "Message Only", "Answers with a message and makes no task.",
+		[]string{"message", "stateless"},
+		"message-only hello world",
+	},
+	{
+		"task-lifecycle", "Task Lifecycle", "Takes a task from submitted to completed and delivers an artifact.",
+		[]string{"task", "lifecycle", "artifact"},
+		"task-lifecycle process this",
+	},
+	{
+		"task-failure", "Task Failure", "Makes a task that fails.",
+		[]string{"task", "failure", "error"},
+		"task-failure trigger error",
+	},
+	{
+		"task-cancel", "Task Cancel", "Makes a task that works until it is canceled.",
+		[]string{"task", "cancel"},
+		"task-cancel start",
+	},
+	{
+		"multi-turn", "Multi-Turn", "Asks for more input until it is told that all is done.",
+		[]string{"multi-turn", "input-required", "conversation"},
+		"multi-turn start conversation",
+	},
+	{
+		"streaming", "Streaming", "Delivers one artifact in four chunks.",
+		[]string{"streaming", "sse", "chunks"},
+		"streaming generate output",
+	},
+	{
+		"long-running", "Long Running", "Works in five slow steps, each with an artifact.",
+		[]string{"long-running", "periodic", "polling"},
+		"long-running start process",
+	},
+	{
+		"data-types", "Data Types", "Delivers artifacts of text, data and a file.",
+		[]string{"data-types", "json", "file", "multi-part"},
+		"data-types show all",
+	},
+}
+
+var adminCardSkill = cardSkill{
+	"admin-status", "Admin Status", "Reports on the agent to those who may see the extended card.",
+	[]string{"admin", "diagnostics"},
+	"admin-status",
+}
+
+var spec03CardSkills = []cardSkill{
+	{
+		"message-only", "Message Only", "Answers with a message and makes no task.",
+		[]string{"message"},
+		"message-only hello",
+	},
+	{
+		"task-lifecycle", "Task Lifecycle", "Takes a task from submitted to completed and delivers an artifact.",
+		[]string{"task"},
+		"task-lifecycle process",
+	},
+	{"task-failure", "Task Failure", "Makes a task that fails.", []string{"task"}, "task-failure trigger"},
+	{"streaming", "Streaming", "Delivers one artifact in four chunks.", []string{"streaming"}, "streaming generate"},
+}
+
+const cardVersion = "1.0.0"
+
+// v10Card is what all 1.0 cards have in common: the same URL for both bindings.
+func v10Card(base, name, description string, capabilities object, outputs []string, skills []cardSkill) object {
+	endpoint := func(binding string) any {
+		return object{{"url", base}, {"protocolBinding", binding}, {"protocolVersion", "1.0"}}
+	}
+	return object{
+		{"name", name},
+		{"description", description},
+		{"supportedInterfaces", []any{endpoint("JSONRPC"), endpoint("HTTP+JSON")}},
+		{"version", cardVersion},
+		{"capabilities", capabilities},
+		{"defaultInputModes", texts("text/plain")},
+		{"defaultOutputModes", texts(outputs...)},
+		{"skills", values(skills, cardSkill.json)},
+	}
+}
+
+func echoCard(a *Agent, base string) object {
+	return v10Card(base, "Echo Agent", "Answers every message with the same text.",
+		object{{"streaming", false}, {"pushNotifications", a.opts.Push}}, []string{"text/plain"}, echoCardSkills)
+}
+
+var specOutputs = []string{"text/plain", "application/json", "image/svg+xml"}
+
+// specCard declares the bearer scheme but no requirement: only the extended card is guarded.
+func specCard(a *Agent, base string) object {
+	return v10Card(base, "AgentBin Spec Agent", "Shows every way in which a task can go.",
+		object{{"streaming", true}, {"pushNotifications", a.opts.Push}, {"extendedAgentCard", true}},
+		specOutputs, specCardSkills).
+		with("securitySchemes", object{{"bearer_token", object{{"httpAuthSecurityScheme", object{{"scheme", "bearer"}}}}}})
+}
+
+func specExtendedCard(a *Agent, base string) object {
+	skills := append(specCardSkills[:len(specCardSkills):len(specCardSkills)], adminCardSkill)
+	return specCard(a, base).
+		with("name", "AgentBin Spec Agent (Extended)").
+		with("skills", values(skills, cardSkill.json)).
+		without("securitySchemes")
+}
+
+func spec03Card(a *Agent, base string) object {
+	return object{
+		{"protocolVersion", "0.3.0"},
+		{"name", "AgentBin Spec Agent (v0.3)"},
+		{"description", "Shows every way in which a task can go."},
+		{"url", base},
+		{"preferredTransport", "JSONRPC"},
+		{"version", cardVersion},
+		{"capabilities", object{{"streaming", true}, {"pushNotifications", a.opts.Push}}},
+		{"defaultInputModes", texts("text/plain")},
+		{"defaultOutputModes", texts(specOutputs...)},
+		{"skills", values(spec03CardSkills, cardSkill.json)},
+	}
+}

@@ -1,0 +1,119 @@
+package refagent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Fault is a named way to break one rule of the protocol, and as far as possible only that one.
+type Fault struct {
+	Slug string // id of the rule that it breaks
+	Doc  string // what goes over the wire, one sentence
+
+	agents []string // names of the agents that can have it
+	hooks  func() hooks
+}
+
+// hooks are the named points at which a fault may change what a faithful agent does. A nil hook changes nothing.
+//
+// Hooks of different requests run at the same time: those with a memory guard it themselves.
+type hooks struct {
+	// card edits the public card's answer.
+	card func(out *answer)
+	// admit refuses a request that a faithful agent would act on; nil lets it pass.
+	admit func(c *call) *failure
+	// join answers a message that names no task with a task that exists; ok false leaves the message its new task.
+	join func(e *engine) (t turn, ok bool)
+	// refuse replaces an error; if it gives nil, reply supplies the success in its place.
+	refuse func(c *call, f *failure) *failure
+	// reply edits what a success gives, before it is put into JSON.
+	reply func(c *call, r *reply)
+	// answer edits a complete answer, or the head of a stream, before it is written.
+	answer func(c *call, out *answer)
+	// events is called once for each stream; what it returns turns each event into the events to write in its place.
+	events func(c *call) func(f *frame) []*frame
+	// deliver edits a push notification.
+	deliver func(d *delivery)
+}
+
+// all are the faults, in the order of the rule catalogue.
+var all = slices.Concat(envelopeFaults, taskFaults, streamFaults, cardFaults)
+
+// Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no
+// such agent.
+func Faults(name string) []Fault {
+	var fit []Fault
+	for _, f := range all {
+		if slices.Contains(f.agents, name) {
+			fit = append(fit, f)
+		}
+	}
+	return fit
+}
+
+func hooksFor(name, slug string) (hooks, error) {
+	fit := Faults(name)
+	i := slices.IndexFunc(fit, func(f Fault) bool { return f.Slug == slug })
+	if i < 0 {
+		slugs := make([]string, len(fit))
+		for i, f := range fit {
+			slugs[i] = f.Slug
+		}
+		return hooks{}, fmt.Errorf("agent %s has no fault %q; there are %s", name, slug, strings.Join(slugs, ", "))
+	}
+	return fit[i].hooks(), nil
+}
+
+// The agents that a fault fits.
+var (
+	anyAgent = []string{"echo", "spec", "spec03"}
+	with10   = []string{"echo", "spec"}
+	only10   = []string{"spec"}
+	only03   = []string{"spec03"}
+	withTask = []string{"spec", "spec03"}
+)
+
+// onAnswer makes hooks that edit each complete answer which fits.
+func onAnswer(fits func(c *call) bool, edit func(c *call, out *answer)) func() hooks {
+	return func() hooks {
+		return hooks{answer: func(c *call, out *answer) {
+			if !out.stream && fits(c) {
+				edit(c, out)
+			}
+		}}
+	}
+}
+
+// onEvent makes hooks that replace each event of every stream; n counts its events from 0.
+func onEvent(edit func(c *call, n int, f *frame) []*frame) func() hooks {
+	return func() hooks {
+		return hooks{events: func(c *call) func(*frame) []*frame {
+			n := -1
+			return func(f *frame) []*frame {
+				n++
+				return edit(c, n, f)
+			}
+		}}
+	}
+}
+
+// What an answer is to.
+func isRPC(c *call) bool         { return c.binding == jsonRPC }
+func isRPCResult(c *call) bool   { return isRPC(c) && c.failure == nil }
+func isRPCFailure(c *call) bool  { return isRPC(c) && c.failure != nil }
+func isRESTFailure(c *call) bool { return c.binding == httpJSON && c.failure != nil }
+func isResult(c *call) bool      { return c.failure == nil }
+
+// editObject replaces the body of an answer by what edit makes of it.
+func editObject(edit func(o object) object) func(*call, *answer) {
+	return func(_ *call, out *answer) { out.body = edit(out.body.(object)) }
+}
+
+// editError replaces the error object in the body of an answer.
+func editError(edit func(o object) object) func(*call, *answer) {
+	return editObject(func(o object) object {
+		e, _ := o.get("error")
+		return o.with("error", edit(e.(object)))
+	})
+}

@@ -1,0 +1,179 @@
+package refagent
+
+import (
+	"context"
+	"mime"
+	"strings"
+)
+
+// extendedCardToken is the bearer token that the extended card asks for.
+const extendedCardToken = "agentbin-test-token"
+
+// operate performs one operation. Capabilities come before existence: an agent without push notifications says so
+// whatever the task (A2A 1.0 §3.3.4).
+func (a *Agent) operate(ctx context.Context, r *request) (reply, *failure) {
+	switch r.op {
+	case sendMessage:
+		return a.send(ctx, r)
+	case streamMessage:
+		return a.stream(r)
+	case getTask:
+		t, f := a.engine.get(r.taskID)
+		t = t.tail(r.history)
+		return reply{task: &t}, f
+	case listTasks:
+		p := a.engine.list(r.list)
+		return reply{page: &p}, nil
+	case cancelTask:
+		t, f := a.engine.cancel(r.taskID, r.metadata)
+		return reply{task: &t}, f
+	case subscribeTask:
+		return a.subscribe(r)
+	case createPushConfig, getPushConfig, listPushConfigs, deletePushConfig:
+		return a.pushConfig(r)
+	case getExtendedCard:
+		return a.extendedCard(r)
+	}
+	return reply{}, fail(codeMethodNotFound, "Method not found")
+}
+
+// send answers when the task has settled, or at once if the client wishes so (A2A 1.0 §3.2.2).
+func (a *Agent) send(ctx context.Context, r *request) (reply, *failure) {
+	m, t, f := a.begin(r)
+	switch {
+	case f != nil:
+		return reply{}, f
+	case m != nil:
+		return reply{message: m}, nil
+	}
+	for !r.immediate && t.rest != nil {
+		e, next, err := t.rest.wait(ctx)
+		if err != nil {
+			return reply{}, fail(codeInternal, "Internal error: the agent is going down")
+		}
+		t.rest = next
+		t.accepted.apply(e)
+		if e.settles() {
+			break
+		}
+	}
+	result := t.accepted.tail(r.history)
+	return reply{task: &result}, nil
+}
+
+// stream begins with the task, or holds one message and nothing else (A2A 1.0 §3.1.2).
+func (a *Agent) stream(r *request) (reply, *failure) {
+	if !a.profile.streaming {
+		return reply{}, fail(codeUnsupported, "This agent does not stream")
+	}
+	m, t, f := a.begin(r)
+	switch {
+	case f != nil:
+		return reply{}, f
+	case m != nil:
+		return reply{stream: &stream{first: event{message: m}}}, nil
+	}
+	first := t.first.tail(r.history)
+	return reply{stream: &stream{first: event{task: &first}, rest: t.events}}, nil
+}
+
+// subscribe shows a task as it stands and then what happens to it (A2A 1.0 §3.1.6).
+func (a *Agent) subscribe(r *request) (reply, *failure) {
+	if !a.profile.streaming {
+		return reply{}, fail(codeUnsupported, "This agent does not stream")
+	}
+	t, events, f := a.engine.follow(r.taskID)
+	switch {
+	case f != nil:
+		return reply{}, f
+	case t.status.state.terminal():
+		return reply{}, fail(codeUnsupported, "Task "+t.id+" has ended ("+string(t.status.state)+") and cannot be subscribed to")
+	}
+	return reply{stream: &stream{first: event{task: &t}, rest: events}}, nil
+}
+
+// begin takes a message. It gives either a message in return or the task that now works.
+func (a *Agent) begin(r *request) (*message, turn, *failure) {
+	if f := a.admitParts(r.message.parts); f != nil {
+		return nil, turn{}, f
+	}
+	if r.push != nil && !a.opts.Push {
+		return nil, turn{}, pushNotSupported()
+	}
+	o := order{message: r.message, accepts: r.accepts, push: r.push}
+	if r.message.taskID != "" {
+		t, f := a.engine.resume(r.message.taskID, o)
+		return nil, t, f
+	}
+	o.skill = a.profile.route(&r.message)
+	if o.skill.answer != nil {
+		return a.respond(&r.message, o.skill), turn{}, nil
+	}
+	if a.hooks.join != nil {
+		if t, ok := a.hooks.join(a.engine); ok {
+			return nil, t, nil
+		}
+	}
+	return nil, a.engine.start(o), nil
+}
+
+// respond answers a message with a message, in the same context or a new one.
+func (a *Agent) respond(in *message, s *skill) *message {
+	m := &message{id: a.engine.newID(), contextID: in.contextID, role: roleAgent, parts: text(s.answer(in.text()))}
+	if m.contextID == "" {
+		m.contextID = a.engine.newID()
+	}
+	return m
+}
+
+// admitParts refuses parts that declare a media type which the card does not list (A2A 1.0 §3.1.1).
+func (a *Agent) admitParts(parts []part) *failure {
+	for _, p := range parts {
+		if p.mediaType == "" {
+			continue
+		}
+		if essence, _, err := mime.ParseMediaType(p.mediaType); err != nil || essence != "text/plain" {
+			return fail(codeContentType, "Content type not supported: "+p.mediaType+"; this agent takes text/plain")
+		}
+	}
+	return nil
+}
+
+func pushNotSupported() *failure {
+	return fail(codePushNotSupported, "Push notifications are not supported")
+}
+
+// isPush says whether an operation is one on push notification configs.
+func (op operation) isPush() bool {
+	return op == createPushConfig || op == getPushConfig || op == listPushConfigs || op == deletePushConfig
+}
+
+func (a *Agent) pushConfig(r *request) (reply, *failure) {
+	if !a.opts.Push {
+		return reply{}, pushNotSupported()
+	}
+	switch r.op {
+	case createPushConfig:
+		c, f := a.engine.createConfig(r.taskID, r.push)
+		return reply{config: &c}, f
+	case getPushConfig:
+		c, f := a.engine.config(r.taskID, r.configID)
+		return reply{config: &c}, f
+	case listPushConfigs:
+		c, f := a.engine.configs(r.taskID)
+		return reply{configs: c}, f
+	}
+	return reply{}, a.engine.deleteConfig(r.taskID, r.configID)
+}
+
+// extendedCard asks for a bearer token (A2A 1.0 §13.3).
+func (a *Agent) extendedCard(r *request) (reply, *failure) {
+	if a.profile.extended == nil {
+		return reply{}, a.profile.noExtended
+	}
+	scheme, token, _ := strings.Cut(r.authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) != extendedCardToken {
+		return reply{}, unauthenticated(a.profile.name)
+	}
+	return reply{card: a.profile.extended(a, r.base)}, nil
+}

@@ -1,0 +1,130 @@
+package refagent
+
+import (
+	"context"
+	"net/url"
+	"slices"
+)
+
+// A pushConfig says where a client wants to hear of a task (A2A 1.0 §4.3.1, 0.3 §6.8).
+type pushConfig struct {
+	id, taskID  string
+	url, token  string
+	schemes     []string // HTTP authentication schemes; 1.0 has one
+	credentials string
+	dialect     dialect // that of the request which made it, and so of the notifications
+}
+
+// readWebhookURL returns the url member, which must be absolute.
+func readWebhookURL(f fields) string {
+	s := f.required("url")
+	u, err := url.Parse(s)
+	if s != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+		f.complain("url", "must be an absolute http or https URL")
+	}
+	return s
+}
+
+// A pushTarget is a config at work.
+type pushTarget struct {
+	config pushConfig
+	stop   context.CancelFunc
+	done   chan struct{} // closed when no delivery is under way any more
+}
+
+// subscribe adds a config to a task, in place of one with the same id, and begins to deliver what happens from now
+// on. It returns the config with its id. The caller holds the lock.
+func (e *engine) subscribe(r *record, c *pushConfig) pushConfig {
+	config := *c
+	config.taskID = r.task.id
+	if config.id == "" {
+		config.id = e.newID()
+	}
+	t := &pushTarget{config: config, done: make(chan struct{})}
+	follow, snapshot := r.tail, r.task
+	t.stop = e.background(func(ctx context.Context) {
+		defer close(t.done)
+		e.deliverer.follow(ctx, config, snapshot, follow)
+	})
+	if e.closed {
+		close(t.done)
+	}
+	if i := r.target(config.id); i >= 0 {
+		r.configs[i].stop()
+		r.configs[i] = t
+		return config
+	}
+	r.configs = append(r.configs, t)
+	return config
+}
+
+// target returns the index of a config, or -1. An empty id means any, as in A2A 0.3 §7.6.
+func (r *record) target(id string) int {
+	return slices.IndexFunc(r.configs, func(t *pushTarget) bool { return id == "" || t.config.id == id })
+}
+
+func (e *engine) createConfig(taskID string, c *pushConfig) (pushConfig, *failure) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return pushConfig{}, taskNotFound(taskID)
+	}
+	return e.subscribe(r, c), nil
+}
+
+// config returns a config; a missing one is TaskNotFound by A2A 1.0 §3.1.8.
+func (e *engine) config(taskID, id string) (pushConfig, *failure) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return pushConfig{}, taskNotFound(taskID)
+	}
+	i := r.target(id)
+	if i < 0 {
+		return pushConfig{}, fail(codeTaskNotFound, "Task "+taskID+" has no push notification config "+id)
+	}
+	return r.configs[i].config, nil
+}
+
+func (e *engine) configs(taskID string) ([]pushConfig, *failure) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return nil, taskNotFound(taskID)
+	}
+	out := make([]pushConfig, len(r.configs))
+	for i, t := range r.configs {
+		out[i] = t.config
+	}
+	return out, nil
+}
+
+// deleteConfig removes a config, if it is there, and returns when nothing is delivered for it any more
+// (A2A 1.0 §3.1.10).
+func (e *engine) deleteConfig(taskID, id string) *failure {
+	t, f := e.removeConfig(taskID, id)
+	if t != nil {
+		t.stop()
+		<-t.done
+	}
+	return f
+}
+
+func (e *engine) removeConfig(taskID, id string) (*pushTarget, *failure) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.tasks[taskID]
+	if r == nil {
+		return nil, taskNotFound(taskID)
+	}
+	i := r.target(id)
+	if i < 0 {
+		return nil, nil
+	}
+	t := r.configs[i]
+	r.configs = slices.Delete(r.configs, i, i+1)
+	return t, nil
+}

@@ -1,0 +1,190 @@
+package refagent
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A route10 is an HTTP+JSON path of 1.0 with the operations of its verbs, and the parameters that the path binds.
+type route10 struct {
+	verbs map[string]operation
+	bound object
+}
+
+var (
+	sendRoute    = map[string]operation{http.MethodPost: sendMessage}
+	streamRoute  = map[string]operation{http.MethodPost: streamMessage}
+	tasksRoute   = map[string]operation{http.MethodGet: listTasks}
+	taskRoute    = map[string]operation{http.MethodGet: getTask}
+	cancelRoute  = map[string]operation{http.MethodPost: cancelTask}
+	configsRoute = map[string]operation{http.MethodGet: listPushConfigs, http.MethodPost: createPushConfig}
+	configRoute  = map[string]operation{http.MethodGet: getPushConfig, http.MethodDelete: deletePushConfig}
+	cardRoute    = map[string]operation{http.MethodGet: getExtendedCard}
+	// The text says POST, the proto GET; both are served.
+	subscribeRoute = map[string]operation{http.MethodGet: subscribeTask, http.MethodPost: subscribeTask}
+)
+
+// findRoute reads a path, still escaped, below the interface's URL (A2A 1.0 §11.3).
+func findRoute(path string) (route10, bool) {
+	switch path {
+	case "message:send":
+		return route10{verbs: sendRoute}, true
+	case "message:stream":
+		return route10{verbs: streamRoute}, true
+	case "tasks":
+		return route10{verbs: tasksRoute}, true
+	case "extendedAgentCard":
+		return route10{verbs: cardRoute}, true
+	}
+	segments := strings.Split(path, "/")
+	if segments[0] != "tasks" || slices.Contains(segments, "") {
+		return route10{}, false
+	}
+	for i, s := range segments {
+		if i == 1 && len(segments) == 2 {
+			continue // may end in a verb
+		}
+		segments[i], _ = url.PathUnescape(s)
+	}
+	switch {
+	case len(segments) == 2:
+		return taskRoutes(segments[1])
+	case len(segments) == 3 && segments[2] == "pushNotificationConfigs":
+		return route10{configsRoute, object{{"taskId", segments[1]}}}, true
+	case len(segments) == 4 && segments[2] == "pushNotificationConfigs":
+		return route10{configRoute, object{{"taskId", segments[1]}, {"id", segments[3]}}}, true
+	}
+	return route10{}, false
+}
+
+// taskRoutes reads an id that a verb may follow. Only a literal colon before a known verb separates; ids may hold
+// colons of their own.
+func taskRoutes(segment string) (route10, bool) {
+	verbs := taskRoute
+	if id, ok := strings.CutSuffix(segment, ":cancel"); ok {
+		segment, verbs = id, cancelRoute
+	} else if id, ok := strings.CutSuffix(segment, ":subscribe"); ok {
+		segment, verbs = id, subscribeRoute
+	}
+	id, err := url.PathUnescape(segment)
+	return route10{verbs, object{{"id", id}}}, err == nil && id != ""
+}
+
+// serveREST answers HTTP+JSON (A2A 1.0 §11).
+func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
+	c := &call{binding: httpJSON, dialect: a.profile.dialect, envelope: func(result any) any { return result }}
+	if f := a.readREST(w, r, path, c); f != nil {
+		a.failREST(w, c, f)
+		return
+	}
+	c.request.authorization, c.request.base = r.Header.Get("Authorization"), a.base(r)
+	result, f := a.perform(r.Context(), c)
+	switch {
+	case f != nil:
+		a.failREST(w, c, f)
+	case result.stream != nil:
+		a.streamEvents(r.Context(), w, c, result.stream)
+	default:
+		out := newAnswer(http.StatusOK, mediaTypeA2A, c.dialect.result(c.op, result))
+		if result.card != nil {
+			out.header.Set("Cache-Control", "private, max-age=3600") // A2A 1.0 §13.3
+		}
+		a.answer(w, c, out)
+	}
+}
+
+// readREST finds the operation and reads its parameters from path, query and body into c.
+func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c *call) *failure {
+	route, ok := findRoute(path)
+	if !ok {
+		return fail(codeMethodNotFound, "No such route: "+r.Method+" "+r.URL.Path)
+	}
+	verb := r.Method
+	if verb == http.MethodHead {
+		verb = http.MethodGet
+	}
+	op, ok := route.verbs[verb]
+	if !ok {
+		f := fail(codeMethodNotFound, "Method "+r.Method+" is not allowed here")
+		f.http, f.allow = http.StatusMethodNotAllowed, allowed(route.verbs)
+		return f
+	}
+	c.op = op
+	if f := a.checkVersion(version(r), true); f != nil {
+		return f
+	}
+	params := query(r.URL.Query())
+	if verb == http.MethodPost {
+		var f *failure
+		if params, f = readObject(w, r); f != nil {
+			return f
+		}
+	}
+	var f *failure
+	c.request, f = c.dialect.decode(op, params.merge(route.bound))
+	return f
+}
+
+func allowed(verbs map[string]operation) string {
+	var names []string
+	for v := range verbs {
+		names = append(names, v)
+		if v == http.MethodGet {
+			names = append(names, http.MethodHead)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// readObject reads a body that is a JSON object, or nothing: all fields of some requests are optional.
+func readObject(w http.ResponseWriter, r *http.Request) (object, *failure) {
+	body, f := readBody(w, r)
+	if f != nil || len(body) == 0 {
+		return nil, f
+	}
+	v, err := parseJSON(body)
+	if err != nil {
+		return nil, fail(codeParse, "Invalid JSON payload: "+err.Error())
+	}
+	o, ok := v.(object)
+	if !ok {
+		return nil, fail(codeInvalidRequest, "The body must be a JSON object")
+	}
+	return o, nil
+}
+
+// query reads the query parameters that a core operation knows (A2A 1.0 §11.5); others are ignored.
+func query(q url.Values) object {
+	var o object
+	for _, name := range []string{"historyLength", "contextId", "status", "pageSize", "pageToken", "statusTimestampAfter"} {
+		if v := q.Get(name); v != "" {
+			o = append(o, member{name, v}) // ProtoJSON reads numbers from strings
+		}
+	}
+	switch v := q.Get("includeArtifacts"); v {
+	case "":
+	case "true", "false":
+		o = append(o, member{"includeArtifacts", v == "true"})
+	default:
+		o = append(o, member{"includeArtifacts", v}) // not a boolean: decode refuses it
+	}
+	return o
+}
+
+// failREST answers with google.rpc.Status as JSON (A2A 1.0 §11.6).
+func (a *Agent) failREST(w http.ResponseWriter, c *call, f *failure) {
+	c.failure = f
+	e := object{{"code", f.httpStatus()}, {"status", f.statusName()}, {"message", f.message}}.
+		list("details", c.dialect.details(f))
+	out := newAnswer(f.httpStatus(), mediaTypeA2A, object{{"error", e}})
+	if f.challenge != "" {
+		out.header.Set("WWW-Authenticate", f.challenge)
+	}
+	if f.allow != "" {
+		out.header.Set("Allow", f.allow)
+	}
+	a.answer(w, c, out)
+}

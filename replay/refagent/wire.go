@@ -1,0 +1,202 @@
+package refagent
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// maxBody bounds a request's body, in bytes.
+const maxBody = 16 << 20
+
+// A binding is a way to put operations on HTTP.
+type binding string
+
+const (
+	jsonRPC  binding = "JSONRPC"
+	httpJSON binding = "HTTP+JSON"
+)
+
+// A call is one request on its way through the agent, as the hooks of a fault see it.
+type call struct {
+	binding  binding
+	dialect  dialect
+	op       operation // empty if the request could not be read that far
+	request  *request  // nil as long as it is not decoded
+	id       any       // the JSON-RPC id; nil on HTTP+JSON
+	failure  *failure  // what the answer will say, if it is an error
+	envelope func(result any) any
+}
+
+// An answer is a response about to be written: complete, or the head of a stream.
+type answer struct {
+	status   int
+	header   http.Header
+	body     any    // a JSON tree
+	text     []byte // written in place of body if it is not nil
+	stream   bool   // events follow; there is no body
+	bodyless bool   // 304
+}
+
+func newAnswer(status int, mediaType string, body any) *answer {
+	return &answer{status: status, header: http.Header{"Content-Type": {mediaType}}, body: body}
+}
+
+// write sends a complete answer. A client that has left is no concern of the agent.
+func (a *answer) write(w http.ResponseWriter) {
+	for name, v := range a.header {
+		w.Header()[name] = v
+	}
+	if a.bodyless {
+		w.WriteHeader(a.status)
+		return
+	}
+	text := a.text
+	if text == nil {
+		text = appendJSON(nil, a.body)
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(a.status)
+	w.Write(text) //nolint:errcheck // the client has left
+}
+
+// answer applies the fault and writes.
+func (a *Agent) answer(w http.ResponseWriter, c *call, out *answer) {
+	if a.hooks.answer != nil {
+		a.hooks.answer(c, out)
+	}
+	out.write(w)
+}
+
+// perform runs the decoded request of c, with the fault's say before and after.
+func (a *Agent) perform(ctx context.Context, c *call) (reply, *failure) {
+	var r reply
+	var f *failure
+	if a.hooks.admit != nil {
+		f = a.hooks.admit(c)
+	}
+	if f == nil {
+		r, f = a.operate(ctx, c.request)
+	}
+	if f != nil && a.hooks.refuse != nil {
+		f = a.hooks.refuse(c, f)
+	}
+	if f == nil && a.hooks.reply != nil {
+		a.hooks.reply(c, &r)
+	}
+	return r, f
+}
+
+// A frame is one event of a stream about to be written.
+type frame struct {
+	event event
+	body  any
+	text  []byte // written in place of the framed body if it is not nil
+	last  bool   // the stream ends after it
+}
+
+// streamEvents writes a stream: each event is flushed at once, and the body ends after the one that settles the task.
+func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *call, s *stream) {
+	head := newAnswer(http.StatusOK, "text/event-stream", nil)
+	head.header.Set("Cache-Control", "no-cache")
+	head.stream = true
+	if a.hooks.answer != nil {
+		a.hooks.answer(c, head)
+	}
+	for name, v := range head.header {
+		w.Header()[name] = v
+	}
+	w.WriteHeader(head.status)
+	var hook func(*frame) []*frame
+	if a.hooks.events != nil {
+		hook = a.hooks.events(c)
+	}
+	e, rest := s.first, s.rest
+	for {
+		f := &frame{event: e, body: c.frameBody(e), last: rest == nil || e.settles()}
+		if done := writeFrames(w, f, hook); done {
+			return
+		}
+		var err error
+		if e, rest, err = rest.wait(ctx); err != nil {
+			return
+		}
+	}
+}
+
+// frameBody returns what an event looks like in this call's dialect and binding.
+func (c *call) frameBody(e event) any { return c.envelope(c.dialect.event(e)) }
+
+// writeFrames writes an event, or what the fault makes of it, and says whether the stream is over.
+func writeFrames(w http.ResponseWriter, f *frame, hook func(*frame) []*frame) (done bool) {
+	frames := []*frame{f}
+	if hook != nil {
+		frames = hook(f)
+	}
+	done = f.last
+	for _, f := range frames {
+		text := f.text
+		if text == nil {
+			text = append(appendJSON([]byte("data: "), f.body), "\n\n"...)
+		}
+		if _, err := w.Write(text); err != nil {
+			return true
+		}
+		done = done || f.last
+	}
+	return http.NewResponseController(w).Flush() != nil || done
+}
+
+// readBody returns a request's body, or the failure that its size or its media type deserves.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *failure) {
+	if t := r.Header.Get("Content-Type"); t != "" && !isJSON(t) {
+		f := fail(codeInvalidRequest, "Unsupported Content-Type "+strconv.Quote(t)+"; expected application/json")
+		f.http = http.StatusUnsupportedMediaType
+		return nil, f
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		f := fail(codeInvalidRequest, "The request body is larger than 16 MiB")
+		f.http = http.StatusRequestEntityTooLarge
+		return nil, f
+	}
+	if err != nil {
+		return nil, fail(codeParse, "The request body could not be read")
+	}
+	return body, nil
+}
+
+func isJSON(contentType string) bool {
+	essence, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (essence == "application/json" || strings.HasSuffix(essence, "+json"))
+}
+
+// version returns the protocol version that a request asks for, as Major.Minor: from the header, else from the query
+// (A2A 1.0 §3.6.1). Patch numbers do not count (§3.6). Empty means that it does not say.
+func version(r *http.Request) string {
+	v := strings.TrimSpace(r.Header.Get("A2A-Version"))
+	if v == "" {
+		v = r.URL.Query().Get("A2A-Version")
+	}
+	if parts := strings.Split(v, "."); len(parts) == 3 {
+		v = parts[0] + "." + parts[1]
+	}
+	return v
+}
+
+// checkVersion refuses versions that are not served here (A2A 1.0 §3.6.2). No version means 0.3 by the rule; since
+// that is not served either, a request that is unmistakably 1.0 is given the benefit of the doubt.
+func (a *Agent) checkVersion(asked string, unmistakable bool) *failure {
+	if !a.profile.versioned || asked == "1.0" || asked == "" && unmistakable {
+		return nil
+	}
+	if asked == "" {
+		asked = "0.3, which no A2A-Version means,"
+	}
+	return fail(codeVersion, "A2A version "+asked+" is not supported here; this agent speaks 1.0")
+}
