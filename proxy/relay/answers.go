@@ -1,0 +1,360 @@
+package relay
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+)
+
+// answers reads the agent.
+type answers struct {
+	*pair
+	in      buffer
+	find    headFinder
+	x       *exchange // the one being answered, nil between answers
+	body    body
+	trailer []byte
+	held    *held // the answer waits to be complete
+}
+
+// run relays answers until the agent has ended its sending or the connection is broken.
+func (a *answers) run() {
+	defer a.in.release()
+	for a.answer() {
+	}
+	a.endAnswers()
+}
+
+// answer relays one answer, interim or final, and tells whether another may follow.
+func (a *answers) answer() bool {
+	x, n := a.awaitHead()
+	if x == nil {
+		return false
+	}
+	raw := a.in.unread()[:n]
+	status, b, err := scanAnswer(raw, x.method, a.cfg.HeadLimit)
+	switch {
+	case err != nil:
+		a.refuse(x, n, err)
+		return false
+	case status == 101:
+		return a.upgrade(x, n)
+	case status < 200:
+		if !a.send(raw) {
+			return false
+		}
+		a.obs.informational(x.n, raw)
+		a.in.consume(n)
+		return true
+	}
+	a.decide(x, false)
+	a.x, a.body, a.trailer = x, b, nil
+	if limit := a.edit.hold(x.n, raw); limit > 0 {
+		if a.held = newHeld(limit, raw, b); a.held == nil {
+			a.edit.tooLarge(x.n)
+		}
+	}
+	if !a.pass(n) {
+		return false
+	}
+	for !a.body.done() {
+		if !a.fill() || !a.pass(0) {
+			return false
+		}
+	}
+	return a.endAnswer()
+}
+
+// awaitHead waits for a complete head and returns its exchange and length; nil if there will be none.
+func (a *answers) awaitHead() (x *exchange, n int) {
+	a.find = headFinder{}
+	for {
+		if b := a.in.unread(); len(b) > 0 {
+			if x = a.front(); x == nil {
+				if !a.unsolicited() {
+					return nil, 0
+				}
+				continue
+			}
+			n := a.find.find(b)
+			if n > 0 && n <= a.cfg.HeadLimit {
+				return x, n
+			}
+			if err := a.early(b, n); err != nil {
+				a.refuse(x, len(b), err)
+				return nil, 0
+			}
+		}
+		if !a.fill() {
+			return nil, 0
+		}
+	}
+}
+
+// early finds fault with a head that is not complete.
+func (a *answers) early(b []byte, n int) error {
+	if n > 0 || len(b) > a.cfg.HeadLimit {
+		return errHeadHuge
+	}
+	line, whole := a.find.startLine(b)
+	if whole {
+		_, _, err := statusLine(line)
+		return err
+	}
+	const version = "HTTP/1."
+	if m := min(len(line), len(version)); string(line[:m]) != version[:m] && !(len(line) == 1 && line[0] == '\r') {
+		return errStatusLine
+	}
+	return nil
+}
+
+// fill reads once, and tells whether there is something new.
+func (a *answers) fill() bool {
+	err := a.in.fill(a.agent)
+	if err != nil {
+		a.lost(err)
+	}
+	return err == nil
+}
+
+// pass forwards what there is of the answer, head bytes of which are its head, and describes it. It tells whether the
+// answer may go on.
+func (a *answers) pass(head int) bool {
+	unread := a.in.unread()
+	b := unread[head:]
+	look := a.body
+	n, err := look.skip(b)
+	b = b[:n]
+	if a.held != nil {
+		if !a.hold(b, look.done()) {
+			return false
+		}
+	} else if !a.send(unread[:head+n]) {
+		return false
+	}
+	if head > 0 {
+		a.obs.answer(a.x.n, unread[:head])
+	}
+	a.trailer = describe(a.x.n, &a.body, b, a.trailer, a.obs.answerBody)
+	if a.in.consume(head + n); err == nil {
+		return true
+	}
+	a.because(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
+	a.flush()
+	closeWrite(a.client)
+	reset(a.agent)
+	return false
+}
+
+// hold keeps body bytes back, and sends the answer when it is complete or has grown too large.
+func (a *answers) hold(b []byte, done bool) bool {
+	if !a.held.add(a.body, b) {
+		a.edit.tooLarge(a.x.n)
+		return a.flush()
+	}
+	if done {
+		return a.release()
+	}
+	return true
+}
+
+// release sends a held, complete answer, edited.
+func (a *answers) release() bool {
+	if edited := a.edit.answer(a.x.n, a.held); edited != nil {
+		a.held = nil
+		return a.send(edited)
+	}
+	return a.flush()
+}
+
+// flush sends what is held as it came.
+func (a *answers) flush() bool {
+	h := a.held
+	if a.held = nil; h == nil {
+		return true
+	}
+	return a.send(h.wire)
+}
+
+// endAnswer notes that the answer is complete, and tells whether another may follow.
+func (a *answers) endAnswer() bool {
+	x := a.x
+	a.x = nil
+	a.obs.answerEnd(x.n, a.trailer)
+	a.given(x)
+	a.mu.Lock()
+	next, over := a.due(), a.requestsEnd
+	a.mu.Unlock()
+	switch {
+	case next != nil && next.own != nil:
+		a.sayLast(next.own)
+		a.agent.Close()
+		return false
+	case next == nil && over:
+		a.agent.Close()
+		return false
+	}
+	return true
+}
+
+// send writes to the client.
+func (a *answers) send(b []byte) bool {
+	if len(b) == 0 {
+		return true
+	}
+	_, err := a.client.Write(b)
+	if err == nil {
+		return true
+	}
+	a.mu.Lock()
+	f := Fault{Kind: KindReset, Side: SideClient, Detail: "while the answer was sent: " + reason(err)}
+	if a.clientEOF || errors.Is(err, syscall.EPIPE) {
+		f.Kind = KindClientLeft
+	}
+	a.setCause(-1, f)
+	a.mu.Unlock()
+	reset(a.agent)
+	reset(a.client)
+	return false
+}
+
+// decide notes what became of a wish to upgrade, before the client can learn of it.
+func (a *answers) decide(x *exchange, taken bool) {
+	if !x.upgrade && !taken {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	x.decided = true
+	if taken {
+		x.upgrade = true
+		x.asked = false // until the client has ended its sending
+		a.tunnel = x
+	}
+	a.decided.Broadcast()
+}
+
+// upgrade relays what the agent sends when it has taken an upgrade.
+func (a *answers) upgrade(x *exchange, head int) bool {
+	a.decide(x, true)
+	a.x, a.body = x, newBody(framedClose, 0, 0)
+	raw := bytes.Clone(a.in.unread()[:head])
+	if !a.send(raw) {
+		return false
+	}
+	a.in.consume(head)
+	a.obs.answer(x.n, raw)
+	a.obs.upgraded(x.n)
+	for a.pass(0) && a.fill() {
+	}
+	return false
+}
+
+// refuse puts 502 in the place of an answer that cannot be framed, whose head is the first n bytes, and breaks off.
+func (a *answers) refuse(x *exchange, n int, err error) {
+	a.obs.answer(x.n, a.in.unread()[:n])
+	f := Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
+	a.because(x.n, f)
+	a.fault(x, f)
+	reset(a.agent)
+	a.sayLast(ownAnswer(a.cfg.Mark, f))
+}
+
+// unsolicited passes bytes that answer no request. Blank lines between answers do no harm; after anything else nobody
+// can know which answer belongs to which request. It tells whether an answer may follow.
+func (a *answers) unsolicited() bool {
+	b := a.in.unread()
+	blank := len(bytes.Trim(b, "\r\n")) == 0
+	a.mu.Lock()
+	if a.answersEnd || a.due() != nil { // our own answer was the last, or a request came meanwhile
+		over := a.answersEnd
+		a.mu.Unlock()
+		return !over
+	}
+	f := Fault{Kind: KindUnsolicited, Side: SideAgent, Detail: "bytes that answer no request (RFC 9112 section 9.3)"}
+	if !blank {
+		a.unordered = true
+		a.setCause(-1, f)
+	}
+	a.mu.Unlock()
+	if !a.send(b) {
+		return false
+	}
+	f.Bytes = b[:min(len(b), maxFaultBytes)]
+	a.obs.fault(-1, f)
+	a.in.consume(len(b))
+	if blank {
+		return true
+	}
+	for a.fill() && a.send(a.in.unread()) {
+		a.in.consume(len(a.in.unread()))
+	}
+	return false
+}
+
+// lost deals with the end of what the agent sends.
+func (a *answers) lost(err error) {
+	if errors.Is(err, net.ErrClosed) {
+		return // by us: the reason is known
+	}
+	truncated := errors.Is(err, io.ErrUnexpectedEOF) // TLS without its closing alert
+	untilClose := a.x != nil && a.body.framing == framedClose
+	if err == io.EOF && untilClose {
+		a.endByClose()
+		return
+	}
+	a.mu.Lock()
+	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: a.where()}
+	switch {
+	case a.clientEOF:
+		f.Kind, f.Side, f.Detail = KindClientLeft, SideClient, "connection closed before the answer was complete"
+	case err != io.EOF && !truncated:
+		f.Kind, f.Detail = KindReset, reason(err)
+	}
+	a.setCause(-1, f)
+	a.mu.Unlock()
+	a.passPartial()
+	if err == io.EOF || truncated && !untilClose {
+		closeWrite(a.client)
+	} else {
+		reset(a.client)
+	}
+}
+
+// where says what the agent broke off. The lock is held.
+func (a *answers) where() string {
+	switch {
+	case a.x != nil:
+		return "connection closed inside the body of the answer"
+	case len(a.in.unread()) > 0:
+		return "connection closed inside the head of the answer"
+	case a.due() == nil:
+		return "connection closed before the request was complete"
+	default:
+		return "connection closed before the answer began"
+	}
+}
+
+// endByClose ends an answer that lasts until the agent closes, or the agent's side of an upgrade.
+func (a *answers) endByClose() {
+	if a.held != nil && !a.release() {
+		return
+	}
+	closeWrite(a.client)
+	a.obs.answerEnd(a.x.n, nil)
+	a.given(a.x)
+}
+
+// passPartial passes on what there is of an answer that broke off.
+func (a *answers) passPartial() {
+	a.flush()
+	b := a.in.unread()
+	if len(b) == 0 || a.x != nil {
+		return
+	}
+	if x := a.front(); x != nil && a.send(b) {
+		a.obs.answer(x.n, b)
+	}
+}

@@ -1,0 +1,37 @@
+// Package relay is the wire: it joins one HTTP/1.1 client connection to one connection to the agent, and tells an
+// [Observer] what passed.
+//
+// It has the shape of a TCP splice that watches. Two goroutines, one for each direction, read, forward what they
+// read at once, and only then describe it. Nothing is parsed into a message and written out again, so header order
+// and case, chunk borders, interim answers, trailers, pipelining, answers that overtake their request, half-closed
+// connections and resets reach the other end as they would without us.
+//
+// # What is changed
+//
+// The value of Host becomes [Config.Authority], and an [Editor] may replace a head or a held message. Every other
+// byte passes as it came. Heads are the only bytes that wait: a request head because Host and its framing must be
+// known before the agent may see it, an answer head because an answer that cannot be framed must not reach the
+// client. A head that breaks off in an answer is passed on as far as it came.
+//
+// A request target in absolute form passes unchanged, and Host is replaced as always: an origin server must accept
+// that form (RFC 9112 section 3.2.2) and we stand for one.
+//
+// # What is refused
+//
+// A message whose end two readers could find in two places (RFC 9112 section 6.3) is not forwarded: lengths that
+// differ, a length beside a transfer coding, a request whose last coding is not chunked, a transfer coding in
+// HTTP/1.0, folded lines, a bare CR, NUL, and white space before a colon. A request gets 400, an answer is replaced
+// by 502, both with a header X-A2atap that says so. A broken chunk in a body that is already under way cannot be
+// answered any more: both connections are broken off.
+//
+// A bare LF ends a line of a head or of a trailer section, as RFC 9112 section 2.2 allows, and is forwarded as it
+// came. In the lines of chunked framing it is refused: no version of HTTP allows it there, and readers differ.
+//
+// # What will surprise
+//
+//   - A client that closes and a client that only ends its sending look the same, a FIN. It is passed on as one, the
+//     exchange goes on, and what the agent makes of it decides.
+//   - Our own answers (400, 408, 431, 501, 502, 504, 505) are not described to the Observer as answers of the agent.
+//     The [Fault] says which status we sent.
+//   - After an upgrade (status 101) the bytes are somebody else's protocol. They pass and are counted, not read.
+package relay

@@ -1,0 +1,102 @@
+package relay
+
+import "bytes"
+
+// editing calls an Editor under guard. Without one, and after a panic, everything passes as it came.
+type editing struct {
+	guard
+	by Editor // nil without one
+}
+
+func (e *editing) on() bool { return e.by != nil && !e.broken.Load() }
+
+// request returns the head to send in place of head.
+func (e *editing) request(x int, head []byte) (edited []byte) {
+	edited = head
+	if e.on() {
+		defer e.caught("editor")
+		edited = e.by.Request(x, head)
+	}
+	return edited
+}
+
+// holdRequest says how many bytes of a request body to hold, given its edited head.
+func (e *editing) holdRequest(x int, head []byte, h *requestHead) (limit int) {
+	by, ok := e.by.(RequestEditor)
+	if !ok || !e.on() || h.expect || h.upgrade {
+		return 0
+	}
+	defer e.caught("editor")
+	return by.HoldRequest(x, head)
+}
+
+// heldRequest returns all bytes to send in place of a held request.
+func (e *editing) heldRequest(x int, h *held) (edited []byte) {
+	if e.on() {
+		defer e.caught("editor")
+		edited = e.by.(RequestEditor).HeldRequest(x, h.head, h.body, h.trailer)
+	}
+	return edited
+}
+
+// hold says how many bytes of an answer body to hold.
+func (e *editing) hold(x int, head []byte) (limit int) {
+	if e.on() {
+		defer e.caught("editor")
+		limit = e.by.Hold(x, head)
+	}
+	return limit
+}
+
+// answer returns all bytes to send in place of a held answer.
+func (e *editing) answer(x int, h *held) (edited []byte) {
+	if e.on() {
+		defer e.caught("editor")
+		edited = e.by.Answer(x, h.head, h.body, h.trailer)
+	}
+	return edited
+}
+
+// tooLarge says that an answer outgrew what hold allowed.
+func (e *editing) tooLarge(x int) {
+	if e.on() {
+		defer e.caught("editor")
+		e.by.TooLarge(x)
+	}
+}
+
+// held is a message that waits to be complete.
+type held struct {
+	limit   int    // bytes of body that may be held
+	head    []byte // as it would be sent
+	wire    []byte // head and body as they would be sent
+	body    []byte // without framing
+	trailer []byte
+}
+
+// newHeld begins to hold a message. It returns nil if it is known to be too large: limit is at least 1.
+func newHeld(limit int, head []byte, b body) *held {
+	if b.framing == framedLength && b.left > int64(limit) {
+		return nil
+	}
+	head = bytes.Clone(head)
+	return &held{limit: limit, head: head, wire: head[:len(head):len(head)]}
+}
+
+// add takes bytes of the body, whose state is a copy, and tells whether the message is still within its limit.
+func (h *held) add(b body, p []byte) bool {
+	h.wire = append(h.wire, p...)
+	for len(p) > 0 {
+		n, kind, err := b.next(p)
+		switch {
+		case err != nil || n == 0:
+			return true
+		case kind == pieceData:
+			h.body = append(h.body, p[:n]...)
+		case kind == pieceTrailer:
+			h.trailer = append(h.trailer, p[:n]...)
+		}
+		p = p[n:]
+	}
+	return len(h.body) <= h.limit
+}

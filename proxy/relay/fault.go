@@ -1,0 +1,101 @@
+package relay
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// The kinds of Fault.
+const (
+	KindRefused     = "refused"     // HTTP whose framing is wrong or ambiguous; Detail cites the RFC
+	KindNotHTTP     = "not-http"    // bytes that are no HTTP/1 at all
+	KindUnreachable = "unreachable" // no connection to the agent
+	KindTLS         = "tls"         // a connection to the agent, but no TLS session on it
+	KindTimeout     = "timeout"     // the agent did not accept in time, or the client did not finish its head in time
+	KindReset       = "reset"       // one end reset its connection
+	KindTruncated   = "truncated"   // one end closed its connection inside a message, or before one that was due
+	KindClientLeft  = "client-left" // the client closed its connection before the answer was complete
+	KindUnsolicited = "unsolicited" // bytes of the agent that answer no request; passed on as they came
+	KindShutdown    = "shutdown"    // the proxy was stopped
+)
+
+// The sides that a Fault is laid to.
+const (
+	SideClient = "client"
+	SideAgent  = "agent"
+	SideProxy  = "proxy"
+)
+
+// A Fault says how an exchange broke, or what arrived that belongs to no exchange. An HTTP status of 500 is no fault.
+type Fault struct {
+	Kind   string // one of the Kind constants
+	Side   string // one of the Side constants: who did it
+	Detail string // for people: what was seen, with RFC and section where one was violated
+	Status int    // status of our own answer to the client, 0 if there was none
+	Bytes  []byte // where the exchange is -1: what arrived, at most its first 64 KiB; valid during the call
+}
+
+// Error returns the side, the kind and the detail.
+func (f Fault) Error() string {
+	return f.Side + " " + f.Kind + ": " + f.Detail
+}
+
+// stopped is told of what is in flight when the context of Serve ends.
+var stopped = Fault{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was stopped"}
+
+// dialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
+// and 15.6.5 (504).
+func dialFault(err error, authority string) Fault {
+	f := Fault{Kind: KindUnreachable, Side: SideAgent, Detail: "connect to the agent: " + reason(err), Status: 502}
+	if authority != "" {
+		f.Detail = "connect to the agent at " + authority + ": " + reason(err)
+	}
+	var ne net.Error
+	switch {
+	case isTLS(err):
+		f.Kind = KindTLS
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
+		f.Kind, f.Status = KindTimeout, 504
+	}
+	return f
+}
+
+// isTLS tells whether an error arose in the TLS handshake rather than in the connection beneath it.
+func isTLS(err error) bool {
+	var (
+		verify    *tls.CertificateVerificationError
+		record    tls.RecordHeaderError
+		alert     tls.AlertError
+		authority x509.UnknownAuthorityError
+		host      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+	)
+	return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert) ||
+		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
+}
+
+// reason says in few words why a network operation failed, without the ephemeral ports that make equal errors differ.
+func reason(err error) string {
+	var (
+		op  *net.OpError
+		sys *os.SyscallError
+	)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection ended inside a TLS record or without its closing alert"
+	case errors.Is(err, syscall.EPIPE):
+		return "connection closed by peer"
+	case errors.As(err, &sys):
+		return sys.Err.Error()
+	case errors.As(err, &op):
+		return op.Err.Error()
+	default:
+		return err.Error()
+	}
+}

@@ -1,0 +1,168 @@
+package relay
+
+// A framing says how the end of a body is found: RFC 9112 section 6.3.
+type framing uint8
+
+const (
+	framedNone    framing = iota // there is no body
+	framedLength                 // a number of bytes
+	framedChunked                // chunks
+	framedClose                  // until the agent closes
+)
+
+// A body finds the end of one message body in bytes that arrive piece by piece. It is a plain value: a copy looks
+// ahead without disturbing the original.
+type body struct {
+	framing framing
+	left    int64 // bytes left where the length is known
+	chunks  chunks
+}
+
+// newBody begins a body; its trailer section may have limit bytes.
+func newBody(f framing, length int64, limit int) body {
+	return body{framing: f, left: length, chunks: chunks{trailer: limit}}
+}
+
+// done tells whether the body is complete. One that lasts until close never is.
+func (b *body) done() bool {
+	switch b.framing {
+	case framedNone:
+		return true
+	case framedLength:
+		return b.left == 0
+	case framedChunked:
+		return b.chunks.state == chunkEnd
+	default:
+		return false
+	}
+}
+
+// next takes the longest stretch of one kind from the beginning of p. It takes nothing when the body is done.
+func (b *body) next(p []byte) (n int, kind pieceKind, err error) {
+	switch {
+	case len(p) == 0 || b.done():
+		return 0, pieceFrame, nil
+	case b.framing == framedLength:
+		n = int(min(b.left, int64(len(p))))
+		b.left -= int64(n)
+		return n, pieceData, nil
+	case b.framing == framedClose:
+		return len(p), pieceData, nil
+	default:
+		return b.chunks.next(p)
+	}
+}
+
+// skip takes all bytes of the body from the beginning of p and says how many they are. With an error it is the number
+// of bytes before the wrong one.
+func (b *body) skip(p []byte) (n int, err error) {
+	for n < len(p) && !b.done() {
+		k, _, err := b.next(p[n:])
+		n += k
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// describe tells of the body bytes p, and returns the trailer section as far as it is there.
+func describe(x int, b *body, bytes, trailer []byte, tell func(int, []byte)) []byte {
+	for len(bytes) > 0 {
+		n, kind, err := b.next(bytes)
+		if n == 0 || err != nil {
+			break
+		}
+		switch kind {
+		case pieceData:
+			tell(x, bytes[:n])
+		case pieceTrailer:
+			trailer = append(trailer, bytes[:n]...)
+		}
+		bytes = bytes[n:]
+	}
+	return trailer
+}
+
+// requestHead is what the relay needs to know of a request head.
+type requestHead struct {
+	method            method
+	hostStart, hostTo int // the value of Host in the head; equal to 0 if there is none
+	hasHost           bool
+	body              body
+	upgrade           bool // asks for another protocol
+	expect            bool // may wait for 100 before it sends its body
+}
+
+// A method is a request method, as far as it decides the framing of the answer.
+type method uint8
+
+const (
+	methodOther method = iota
+	methodHead
+	methodConnect
+)
+
+// scanRequest reads a complete request head in place. RFC 9112 sections 3, 5 and 6.
+func scanRequest(head []byte, limit int) (h requestHead, err error) {
+	line, at := firstLine(head)
+	m, minor, err := requestLine(line)
+	if err != nil {
+		return h, err
+	}
+	f := fields{length: -1}
+	if err := f.scan(head, at); err != nil {
+		return h, err
+	}
+	h = requestHead{
+		method: m, hostStart: f.hostStart, hostTo: f.hostTo, hasHost: f.hosts > 0, upgrade: f.upgrade, expect: f.expect,
+	}
+	switch {
+	case m == methodConnect:
+		return h, errConnect
+	case f.hosts > 1:
+		return h, errTwoHosts
+	case f.hosts == 0 && minor > 0:
+		return h, errNoHost
+	case f.hosts == 1 && !validHost(head[f.hostStart:f.hostTo]):
+		return h, errBadHost
+	case f.coding && f.length >= 0:
+		return h, errLengthAndCoding
+	case f.coding && minor == 0:
+		return h, errOldCoding
+	case f.coding && !f.chunked:
+		return h, errLastCoding
+	case f.coding:
+		h.body = newBody(framedChunked, 0, limit)
+	case f.length > 0:
+		h.body = newBody(framedLength, f.length, limit)
+	}
+	return h, nil
+}
+
+// scanAnswer reads a complete answer head in place and says how its body is framed, given the method it answers.
+func scanAnswer(head []byte, m method, limit int) (status int, b body, err error) {
+	line, at := firstLine(head)
+	status, minor, err := statusLine(line)
+	if err != nil {
+		return 0, b, err
+	}
+	f := fields{length: -1}
+	if err := f.scan(head, at); err != nil {
+		return status, b, err
+	}
+	switch {
+	case m == methodHead, status < 200, status == 204, status == 304:
+		return status, newBody(framedNone, 0, limit), nil
+	case f.coding && f.length >= 0:
+		return status, b, errLengthAndCoding
+	case f.coding && minor == 0:
+		return status, b, errOldCoding
+	case f.coding && f.chunked:
+		return status, newBody(framedChunked, 0, limit), nil
+	case f.length >= 0 && !f.coding:
+		return status, newBody(framedLength, f.length, limit), nil
+	default:
+		return status, newBody(framedClose, 0, limit), nil
+	}
+}

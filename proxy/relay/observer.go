@@ -1,0 +1,105 @@
+package relay
+
+// An Observer is told what passed on one pair of connections.
+//
+// Each call names its exchange by number, counted from 0 on this client connection. Request, RequestBody and
+// RequestEnd come from one goroutine; Informational, Answer, Upgraded, AnswerBody and AnswerEnd from another; within
+// each side they come in the order of the bytes. Request comes before any other call for its exchange, Ended after
+// all others, and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended.
+//
+// Slices belong to the relay and are valid during the call only. The relay forwards bytes before it describes them,
+// except that Request is called just before its head is sent, so that no answer can be told first. A call that blocks
+// holds up what comes next on that side: copy and return. A call that panics ends the observation of this connection;
+// traffic goes on.
+type Observer interface {
+	// Request gives the head of a request as the client sent it, blank line included. Of a request that was refused or
+	// broke off it may be a part.
+	Request(x int, head []byte)
+	// RequestBody gives a piece of the body without chunk framing, as it passed.
+	RequestBody(x int, p []byte)
+	// RequestEnd says that the request is complete. The trailer holds the raw field lines after a chunked body without
+	// the closing blank line; it is nil if there are none.
+	RequestEnd(x int, trailer []byte)
+
+	// Informational gives the head of an interim answer (1xx other than 101), as the agent sent it.
+	Informational(x int, head []byte)
+	// Answer gives the head of the final answer as the agent sent it, blank line included.
+	Answer(x int, head []byte)
+	// Upgraded says that the answer was 101: from here RequestBody (even after RequestEnd, which is not repeated) and
+	// AnswerBody carry the raw bytes of the other protocol, and AnswerEnd says that the agent's direction has ended.
+	Upgraded(x int)
+	// AnswerBody gives a piece of the answer's body without chunk framing, as it passed.
+	AnswerBody(x int, p []byte)
+	// AnswerEnd says that the answer is complete; see RequestEnd about the trailer.
+	AnswerEnd(x int, trailer []byte)
+
+	// Fault says how an exchange broke. With x = -1 it is about bytes that belong to no exchange: see [Fault].Bytes.
+	Fault(x int, f Fault)
+	// Ended says that nothing more will be told about the exchange, complete or not.
+	Ended(x int)
+}
+
+// Discard is an Observer that does nothing. It may be embedded by observers that want only some of the calls.
+type Discard struct{}
+
+// Request does nothing.
+func (Discard) Request(int, []byte) {}
+
+// RequestBody does nothing.
+func (Discard) RequestBody(int, []byte) {}
+
+// RequestEnd does nothing.
+func (Discard) RequestEnd(int, []byte) {}
+
+// Informational does nothing.
+func (Discard) Informational(int, []byte) {}
+
+// Answer does nothing.
+func (Discard) Answer(int, []byte) {}
+
+// Upgraded does nothing.
+func (Discard) Upgraded(int) {}
+
+// AnswerBody does nothing.
+func (Discard) AnswerBody(int, []byte) {}
+
+// AnswerEnd does nothing.
+func (Discard) AnswerEnd(int, []byte) {}
+
+// Fault does nothing.
+func (Discard) Fault(int, Fault) {}
+
+// Ended does nothing.
+func (Discard) Ended(int) {}
+
+// An Editor changes the few messages that must not pass as they came: a request head, and an answer that names
+// addresses, such as an agent card. It is called from the goroutine of the side that it edits. The Observer is always
+// told what came, never what the Editor made of it.
+//
+// Slices belong to the relay and are valid during the call. What an Editor returns must be framed as HTTP/1.1 asks,
+// must frame the same body unless it returns the whole message, and must not be changed before the next call on that
+// side. An Editor that panics is not asked again on this connection; messages then pass as they came.
+type Editor interface {
+	// Request returns the head to send in place of head, which has its Host replaced already; or head itself.
+	Request(x int, head []byte) []byte
+	// Hold is asked when the head of a final answer is there. It returns how many body bytes may be held back to give
+	// the complete answer to Answer; 0 passes the answer on as it comes.
+	Hold(x int, head []byte) int
+	// Answer is given a held, complete answer, its body without chunk framing. It returns all bytes to send in its
+	// place, head and body; nil sends the answer as it came.
+	Answer(x int, head, body, trailer []byte) []byte
+	// TooLarge says that an answer had more bytes than Hold allowed, and is passed on as it came.
+	TooLarge(x int)
+}
+
+// A RequestEditor is an Editor that also changes complete requests, such as one that names a webhook.
+type RequestEditor interface {
+	Editor
+	// HoldRequest is asked when a request head is there, given as Request returned it. It returns how many body bytes
+	// may be held back to give the complete request to HeldRequest; 0 passes the request on as it comes. A request that
+	// outgrows the number, and one with Expect (whose client may wait for a word from the agent), passes as it came.
+	HoldRequest(x int, head []byte) int
+	// HeldRequest is given a held, complete request, its head as Request returned it and its body without chunk
+	// framing. It returns all bytes to send in its place; nil sends the request as it came.
+	HeldRequest(x int, head, body, trailer []byte) []byte
+}

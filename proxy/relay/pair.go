@@ -1,0 +1,257 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// A pair is one client connection and the connection to the agent that belongs to it.
+//
+// The goroutine of serve reads the client; a second one, begun when the agent has been dialled, reads the agent. Each
+// writes to the other's connection, with one exception: where no answer is due, the first writes our own.
+type pair struct {
+	cfg  Config
+	obs  observed
+	edit editing
+
+	client net.Conn
+	reader sync.WaitGroup // the goroutine that reads the agent
+
+	mu         sync.Mutex
+	decided    sync.Cond   // an upgrade was decided, or answers have ended
+	agent      net.Conn    // nil until dialled
+	unfinished []*exchange // in order, until both directions of each have ended
+	spare      *exchange   // one to use again
+	next       int         // number of the next exchange
+	idleSince  time.Time   // when the last exchange ended
+	cause      *Fault      // why unfinished exchanges will never be finished; the first one stays
+	causeAt    int         // the exchange that it is about, -1 for the whole connection
+	faulted    error       // the first Fault that was told of an exchange
+
+	inRequest   bool      // a request is under way: begun, not complete
+	deaf        bool      // what comes from the client can no longer be sent to the agent
+	clientEOF   bool      // the client has ended its sending
+	requestsEnd bool      // no request will follow
+	answersEnd  bool      // nothing more will be written to the client
+	unordered   bool      // the agent sends what answers no request
+	tunnel      *exchange // the one whose upgrade the agent took
+	shut        bool      // the connections were closed by shutdown
+}
+
+// An exchange is a request that was begun, and its place in the order of answers. Its fields are guarded by pair.mu
+// except n and method, which do not change.
+type exchange struct {
+	n       int
+	method  method
+	upgrade bool   // asked for another protocol
+	decided bool   // the head of the final answer was there
+	asked   bool   // the request is complete
+	given   bool   // the answer is complete
+	faulted bool   // its fault was told
+	own     []byte // not an exchange of the agent's: our answer, due when those before it are done
+}
+
+func newPair(client net.Conn, cfg Config) *pair {
+	if cfg.Observer == nil {
+		cfg.Observer = Discard{}
+	}
+	if cfg.HeadLimit <= 0 {
+		cfg.HeadLimit = DefaultHeadLimit
+	}
+	if cfg.Mark == "" {
+		cfg.Mark = "a2atap"
+	}
+	p := &pair{cfg: cfg, client: client, causeAt: -1, idleSince: time.Now()}
+	p.obs.to, p.edit.by = cfg.Observer, cfg.Editor
+	p.decided.L = &p.mu
+	return p
+}
+
+// serve relays until both directions have ended, and tells how exchanges broke that had not.
+func (p *pair) serve(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, p.shutdown)
+	defer stop()
+	r := &requests{pair: p}
+	r.run(ctx)
+	p.reader.Wait()
+	p.client.Close()
+	if p.agent != nil {
+		p.agent.Close()
+	}
+	p.account()
+	return errors.Join(p.faulted, p.obs.failure(), p.edit.failure())
+}
+
+// account tells the fault and the end of every exchange that is still unfinished. Both goroutines have ended.
+func (p *pair) account() {
+	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the answer was complete"}
+	switch {
+	case p.cause != nil:
+		f = *p.cause
+	case p.clientEOF:
+		f = Fault{Kind: KindClientLeft, Side: SideClient, Detail: "connection closed before the answer was complete"}
+	}
+	for _, x := range p.unfinished {
+		if x.own != nil {
+			continue
+		}
+		g := f
+		if p.causeAt >= 0 && p.causeAt != x.n {
+			g.Detail = fmt.Sprintf("the connection broke at another of its exchanges: %s", f.Detail)
+			g.Status = 0
+		}
+		p.fault(x, g)
+		p.obs.ended(x.n)
+	}
+	p.unfinished = nil
+}
+
+// shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle.
+func (p *pair) shutdown() {
+	p.mu.Lock()
+	p.setCause(-1, stopped)
+	p.shut = true
+	busy, agent := len(p.unfinished) > 0, p.agent
+	p.mu.Unlock()
+	if agent != nil {
+		reset(agent)
+	}
+	if busy {
+		reset(p.client)
+	} else {
+		p.client.Close()
+	}
+}
+
+// because notes why the connection will break, unless a reason is known already. It must come before the closing that
+// makes the other goroutine fail. The exchange is -1 where the reason is about all of them.
+func (p *pair) because(x int, f Fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.setCause(x, f)
+}
+
+func (p *pair) setCause(x int, f Fault) {
+	if p.cause == nil {
+		p.cause, p.causeAt = &f, x
+	}
+}
+
+// fault tells an exchange's fault, once.
+func (p *pair) fault(x *exchange, f Fault) {
+	p.mu.Lock()
+	told := x.faulted
+	x.faulted = true
+	if p.faulted == nil {
+		p.faulted = f
+	}
+	p.mu.Unlock()
+	if !told {
+		p.obs.fault(x.n, f)
+	}
+}
+
+// begin numbers a new exchange and puts it in the order of answers.
+func (p *pair) begin(h requestHead) *exchange {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.spare
+	if p.spare = nil; x == nil {
+		x = new(exchange)
+	}
+	*x = exchange{n: p.next, method: h.method, upgrade: h.upgrade}
+	p.next++
+	p.unfinished = append(p.unfinished, x)
+	p.inRequest = true
+	return x
+}
+
+// front returns the exchange whose answer is due, or nil.
+func (p *pair) front() *exchange {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.due()
+}
+
+func (p *pair) due() *exchange {
+	for _, x := range p.unfinished {
+		if !x.given {
+			return x
+		}
+	}
+	return nil
+}
+
+// asked notes that a request is complete.
+func (p *pair) asked(x *exchange) {
+	p.mu.Lock()
+	p.inRequest = false
+	x.asked = x != p.tunnel
+	p.hurry()
+	p.finish(x)
+}
+
+// tunnelled notes that the client has ended its side of an upgraded connection.
+func (p *pair) tunnelled(x *exchange) {
+	p.mu.Lock()
+	x.asked = true
+	p.finish(x)
+}
+
+// given notes that an answer is complete.
+func (p *pair) given(x *exchange) {
+	p.mu.Lock()
+	x.given = true
+	p.finish(x)
+}
+
+// finish ends an exchange both of whose directions have. It releases the lock.
+func (p *pair) finish(x *exchange) {
+	over := x.asked && x.given
+	n := x.n
+	if over {
+		for i, y := range p.unfinished {
+			if y == x {
+				p.unfinished = append(p.unfinished[:i], p.unfinished[i+1:]...)
+				break
+			}
+		}
+		if p.cfg.IdleTimeout > 0 || p.cfg.HeadTimeout > 0 {
+			p.idleSince = time.Now()
+		}
+		if !x.upgrade { // else the reader of the client may still look at it
+			p.spare = x
+		}
+	}
+	p.mu.Unlock()
+	if over {
+		p.obs.ended(n)
+	}
+}
+
+// endAnswers notes that nothing more will be written to the client, and lets what it still sends run out.
+func (p *pair) endAnswers() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answersEnd = true
+	p.decided.Broadcast()
+	p.hurry()
+}
+
+// hurry bounds the time in which the client may still send, once neither an answer nor a request is under way. The
+// lock is held.
+func (p *pair) hurry() bool {
+	if !p.answersEnd || p.inRequest && !p.deaf || p.tunnel != nil {
+		return false
+	}
+	p.client.SetReadDeadline(time.Now().Add(lingerTime))
+	return true
+}
+
+// isTimeout tells whether an error comes from a deadline that we set.
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -1,0 +1,185 @@
+package relay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// maxFaultBytes is how much of what belongs to no exchange is kept for the record.
+const maxFaultBytes = 64 << 10
+
+// connect dials the agent for the first request, and tells whether this one may go on. If there is no agent, the
+// client is told so, and the request is read and described all the same.
+func (r *requests) connect(ctx context.Context) bool {
+	r.mu.Lock()
+	agent, over := r.agent, r.answersEnd
+	r.mu.Unlock()
+	if agent != nil {
+		if over {
+			r.because(r.x.n, Fault{
+				Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the request arrived",
+			})
+		}
+		return !over
+	}
+	agent, err := r.cfg.Dial(ctx)
+	r.mu.Lock()
+	if err == nil {
+		r.agent = agent
+	}
+	shut := r.shut
+	r.deaf = err != nil
+	r.mu.Unlock()
+	switch {
+	case shut, ctx.Err() != nil:
+		r.because(-1, stopped)
+		return false
+	case err == nil:
+		a := &answers{pair: r.pair}
+		r.reader.Go(a.run)
+	default:
+		f := dialFault(err, r.cfg.Authority)
+		r.fault(r.x, f)
+		r.reply(f)
+	}
+	return true
+}
+
+// refuse answers a request ourselves that the agent shall not see, and records what follows it. The first n bytes
+// that are there are its head, or what there is of it.
+func (r *requests) refuse(n int, err error) {
+	why := err.(*malformed)
+	f := Fault{Kind: KindRefused, Side: SideClient, Detail: why.detail, Status: why.status}
+	x := -1
+	switch why {
+	case errNotHTTP, errPreface:
+		f.Kind = KindNotHTTP
+	case errHeadTimeout:
+		f.Kind = KindTimeout
+	}
+	if f.Kind != KindNotHTTP {
+		x = r.number()
+		r.obs.request(x, r.in.unread()[:n])
+		r.in.consume(n)
+	}
+	if !r.reply(f) {
+		f.Status = 0
+	}
+	f.Bytes = r.drain()
+	r.tell(x, f)
+}
+
+// refused records a request that got no answer.
+func (r *requests) refused(head []byte, f Fault) {
+	x := r.number()
+	r.obs.request(x, head)
+	r.tell(x, f)
+}
+
+// tell records how an exchange ended that never was in the order of answers.
+func (r *requests) tell(x int, f Fault) {
+	r.mu.Lock()
+	if r.faulted == nil {
+		f := f
+		f.Bytes = nil
+		r.faulted = f
+	}
+	r.mu.Unlock()
+	r.obs.fault(x, f)
+	if x >= 0 {
+		r.obs.ended(x)
+	}
+}
+
+// number takes the number of an exchange that will not be in the order of answers.
+func (p *pair) number() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.next
+	p.next++
+	return n
+}
+
+// reply gives the client our own answer, at once if no other is due, else after those. It returns false if there can
+// be none.
+func (r *requests) reply(f Fault) bool {
+	own := ownAnswer(r.cfg.Mark, f)
+	r.mu.Lock()
+	switch {
+	case r.answersEnd || r.unordered:
+		r.mu.Unlock()
+		return false
+	case r.agent != nil && r.due() != nil:
+		r.unfinished = append(r.unfinished, &exchange{own: own})
+		r.mu.Unlock()
+		return true
+	}
+	r.answersEnd = true
+	agent := r.agent
+	r.mu.Unlock()
+	r.sayLast(own)
+	if agent != nil {
+		agent.Close()
+	}
+	return true
+}
+
+// sayLast writes our own answer and ends our sending to the client.
+func (p *pair) sayLast(own []byte) {
+	p.client.SetWriteDeadline(time.Now().Add(lingerTime))
+	p.client.Write(own)
+	closeWrite(p.client)
+	p.endAnswers()
+}
+
+// drain reads what the client still sends, until it ends or the time to linger is over, and returns the first of it.
+func (r *requests) drain() (first []byte) {
+	r.find, r.since = headFinder{}, time.Time{}
+	for {
+		b := r.in.unread()
+		first = append(first, b[:min(len(b), maxFaultBytes-len(first))]...)
+		r.in.consume(len(b))
+		if !r.fill() {
+			return first
+		}
+	}
+}
+
+// ownAnswer is a whole answer of ours. It says who speaks, what happened and what to do next.
+func ownAnswer(mark string, f Fault) []byte {
+	type problem struct {
+		From    string `json:"from"`
+		Reason  string `json:"reason"`
+		Side    string `json:"side"`
+		Message string `json:"message"`
+	}
+	body, err := json.Marshal(struct {
+		Error problem `json:"error"`
+	}{problem{mark, f.Kind, f.Side, message(f)}})
+	if err != nil { // strings always marshal
+		body = []byte("{}")
+	}
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nServer: %s\r\nX-A2atap: %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nConnection: close\r\n\r\n%s", f.Status, http.StatusText(f.Status), mark, f.Kind, len(body), body)
+}
+
+// message says in a sentence what happened and what to do.
+func message(f Fault) string {
+	switch {
+	case f.Kind == KindNotHTTP:
+		return f.Detail + "; the proxy did not forward it: use plain HTTP/1.1 with this listener"
+	case f.Kind == KindTimeout && f.Side == SideClient:
+		return f.Detail + "; send the head in one go"
+	case f.Kind == KindUnreachable, f.Kind == KindTimeout:
+		return f.Detail + "; see that the agent runs and listens there"
+	case f.Kind == KindTLS:
+		return f.Detail + "; see that the agent speaks TLS there and its certificate can be verified"
+	case f.Side == SideAgent:
+		return "the agent's answer was not forwarded: " + f.Detail + "; correct the agent"
+	default:
+		return "the request was not forwarded: " + f.Detail + "; correct the client"
+	}
+}

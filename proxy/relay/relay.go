@@ -1,0 +1,50 @@
+package relay
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// DefaultHeadLimit is how many bytes one head may have where Config says nothing: what net/http allows, since a tap
+// should not refuse what the agent would take.
+const DefaultHeadLimit = 1 << 20
+
+// Config says how one client connection is served. Only Dial is required.
+type Config struct {
+	// Dial connects to the agent, TLS included. It is called once, when the first request head is there, whole and
+	// valid; it bounds its own time, and its context ends with that of Serve.
+	Dial func(ctx context.Context) (net.Conn, error)
+
+	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
+	Authority string
+
+	// Observer is told what passes; nil is Discard.
+	Observer Observer
+
+	// Editor changes heads and held messages; nil changes nothing.
+	Editor Editor
+
+	// HeadLimit is how many bytes one head or trailer section may have; 0 is DefaultHeadLimit.
+	HeadLimit int
+
+	// HeadTimeout is how long a client may take from the first byte of a head to its last, IdleTimeout how long it may
+	// be silent between exchanges; 0 is for ever. Neither runs while an exchange is in flight, so that no quiet stream
+	// is ended.
+	HeadTimeout, IdleTimeout time.Duration
+
+	// Mark names the speaker in our own answers, in their Server header and body; empty is "a2atap".
+	Mark string
+}
+
+// Serve relays between client and the agent until both directions have ended, and closes both connections. It owns
+// client. When ctx ends, it ends in bounded time, and exchanges in flight are told as a Fault of KindShutdown.
+//
+// A connection that is not a *net.TCPConn or *tls.Conn should have CloseWrite() error, and NetConn() net.Conn for the
+// connection below, so that half-closes and resets can be passed on.
+//
+// The error is nil if every exchange ended as HTTP says it should. Otherwise it wraps the Fault of the connection, or
+// says that Observer or Editor panicked. It repeats what the Observer was told and needs no handling.
+func Serve(ctx context.Context, client net.Conn, cfg Config) error {
+	return newPair(client, cfg).serve(ctx)
+}

@@ -1,0 +1,293 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"time"
+)
+
+// requests reads the client.
+type requests struct {
+	*pair
+	in      buffer
+	find    headFinder
+	since   time.Time // when the first byte of the current head came; zero before
+	x       *exchange // the last one begun
+	body    body
+	trailer []byte
+	held    *held // the request waits to be complete
+}
+
+// run relays requests until the client has ended its sending or the connection is broken.
+func (r *requests) run(ctx context.Context) {
+	defer r.in.release()
+	r.patience()
+	for r.request(ctx) {
+	}
+	r.mu.Lock()
+	r.requestsEnd = true
+	agent := r.agent
+	idle := r.answersEnd || r.tunnel == nil && r.due() == nil
+	r.mu.Unlock()
+	if agent != nil && idle {
+		agent.Close()
+	}
+}
+
+// request relays one request, and tells whether another may follow.
+func (r *requests) request(ctx context.Context) bool {
+	n, ok := r.awaitHead()
+	if !ok {
+		return false
+	}
+	raw := r.in.unread()[:n]
+	h, err := scanRequest(raw, r.cfg.HeadLimit)
+	if err != nil {
+		r.refuse(n, err)
+		return false
+	}
+	r.x, r.body, r.trailer = r.begin(h), h.body, nil
+	r.obs.request(r.x.n, raw)
+	if !r.connect(ctx) {
+		return false
+	}
+	if !r.sendHead(raw, &h) {
+		return false
+	}
+	for !r.body.done() {
+		if !r.fill() || !r.pass(nil, 0) {
+			return false
+		}
+	}
+	return r.endRequest()
+}
+
+// awaitHead waits for a complete head and returns its length.
+func (r *requests) awaitHead() (n int, ok bool) {
+	r.find, r.since = headFinder{}, time.Time{}
+	for {
+		if b := r.in.unread(); len(b) > 0 {
+			if r.upgraded() {
+				r.relayRaw()
+				return 0, false
+			}
+			n := r.find.find(b)
+			if n > 0 && n <= r.cfg.HeadLimit {
+				r.headComplete()
+				return n, true
+			}
+			if err := r.early(b, n); err != nil {
+				r.refuse(len(b), err)
+				return 0, false
+			}
+			r.headBegun()
+		}
+		if !r.fill() {
+			return 0, false
+		}
+	}
+}
+
+// early finds fault with a head that is not complete, so that nobody waits for the end of what is no HTTP.
+func (r *requests) early(b []byte, n int) error {
+	if n > 0 || len(b) > r.cfg.HeadLimit {
+		return errHeadHuge
+	}
+	line, whole := r.find.startLine(b)
+	if whole {
+		_, _, err := requestLine(line)
+		return err
+	}
+	for i, c := range line {
+		if c == ' ' && i > 0 || c == '\r' && len(line) == 1 {
+			break
+		}
+		if !tokenChar[c] {
+			return errNotHTTP
+		}
+	}
+	return nil
+}
+
+// upgraded tells whether what the client sends now belongs to another protocol. It waits for the agent's word if that
+// was asked for and not yet given: RFC 9110 section 7.8.
+func (r *requests) upgraded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.x != nil && r.x.upgrade && !r.x.decided && !r.answersEnd {
+		r.decided.Wait()
+	}
+	return r.tunnel != nil
+}
+
+// fill reads once, and tells whether there is something new.
+func (r *requests) fill() bool {
+	for {
+		err := r.in.fill(r.client)
+		if err == nil {
+			return true
+		}
+		if isTimeout(err) {
+			if r.patience() {
+				continue
+			}
+			if !r.since.IsZero() {
+				r.refuse(len(r.in.unread()), errHeadTimeout)
+			}
+			return false
+		}
+		r.lost(err)
+		return false
+	}
+}
+
+// lost deals with the end of what the client sends.
+func (r *requests) lost(err error) {
+	if errors.Is(err, net.ErrClosed) {
+		return // by us: the reason is known
+	}
+	r.mu.Lock()
+	agent, midway := r.agent, r.inRequest
+	if err == io.EOF {
+		r.clientEOF = true
+		if midway {
+			r.setCause(r.x.n, Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the request"})
+		}
+	} else {
+		r.setCause(-1, Fault{Kind: KindReset, Side: SideClient, Detail: reason(err)})
+	}
+	r.mu.Unlock()
+	if !midway {
+		r.brokenHead()
+	}
+	switch {
+	case agent == nil:
+	case err == io.EOF:
+		if r.held != nil {
+			r.send(r.held.wire)
+		}
+		closeWrite(agent)
+	default:
+		reset(agent)
+	}
+}
+
+// brokenHead records a head that will never be complete.
+func (r *requests) brokenHead() {
+	b := r.in.unread()
+	if len(b) <= r.find.lead { // blank lines at most
+		return
+	}
+	r.refused(b, Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the head of a request"})
+}
+
+// relayRaw passes what the client sends after an upgrade.
+func (r *requests) relayRaw() {
+	r.x, r.body = r.tunnel, newBody(framedClose, 0, 0)
+	for r.pass(nil, 0) && r.fill() {
+		if r.deaf {
+			reset(r.client)
+			return
+		}
+	}
+	r.tunnelled(r.x)
+}
+
+// sendHead sends a request head, with what there is of its body.
+func (r *requests) sendHead(raw []byte, h *requestHead) bool {
+	rewrite := h.hasHost && r.cfg.Authority != ""
+	if r.deaf || !rewrite && !r.edit.on() {
+		return r.pass(nil, len(raw))
+	}
+	out := scratch(len(r.in.unread()) + len(r.cfg.Authority))
+	defer out.release()
+	head := out.b[:0]
+	if rewrite {
+		head = append(head, raw[:h.hostStart]...)
+		head = append(head, r.cfg.Authority...)
+		head = append(head, raw[h.hostTo:]...)
+	} else {
+		head = append(head, raw...)
+	}
+	if r.edit.on() {
+		head = slices.Clip(r.edit.request(r.x.n, head)) // what lies behind it is the editor's
+		if limit := r.edit.holdRequest(r.x.n, head, h); limit > 0 {
+			r.held = newHeld(limit, head, r.body)
+		}
+	}
+	return r.pass(head, len(raw))
+}
+
+// pass forwards what there is of the body behind skip bytes of raw head, and in place of these the head, or themselves
+// if it is nil. Then it describes the body. It tells whether the request may go on.
+func (r *requests) pass(head []byte, skip int) bool {
+	unread := r.in.unread()
+	b := unread[skip:]
+	look := r.body
+	n, err := look.skip(b)
+	b = b[:n]
+	switch {
+	case r.held != nil:
+		r.hold(b, look.done())
+	case head != nil:
+		r.send(append(head, b...))
+	default:
+		r.send(unread[:skip+n])
+	}
+	r.trailer = describe(r.x.n, &r.body, b, r.trailer, r.obs.requestBody)
+	if r.in.consume(skip + n); err == nil {
+		return true
+	}
+	r.because(r.x.n, Fault{Kind: KindRefused, Side: SideClient, Detail: err.Error()})
+	if r.agent != nil {
+		reset(r.agent)
+	}
+	reset(r.client)
+	return false
+}
+
+// hold keeps body bytes back, and sends the request when it is complete or has grown too large.
+func (r *requests) hold(b []byte, done bool) {
+	within := r.held.add(r.body, b)
+	if within && !done {
+		return
+	}
+	var edited []byte
+	if within {
+		edited = r.edit.heldRequest(r.x.n, r.held)
+	}
+	if edited == nil {
+		edited = r.held.wire
+	}
+	r.held = nil
+	r.send(edited)
+}
+
+// send writes to the agent. If the agent takes no more, the rest is read and described, since its answer may still be
+// on its way.
+func (r *requests) send(b []byte) {
+	if len(b) == 0 || r.deaf {
+		return
+	}
+	if _, err := r.agent.Write(b); err != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.setCause(-1, Fault{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + reason(err)})
+		r.deaf = true
+		r.hurry()
+	}
+}
+
+// endRequest notes that a request is complete, and tells whether another may follow.
+func (r *requests) endRequest() bool {
+	r.obs.requestEnd(r.x.n, r.trailer)
+	if r.deaf { // it was not sent whole, so its exchange stays unfinished
+		r.drain()
+		return false
+	}
+	r.asked(r.x)
+	return true
+}
