@@ -1,0 +1,347 @@
+package capture
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+	"go.uber.org/goleak"
+)
+
+// An encoder is what all compressing writers have in common.
+type encoder interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// encoders makes a writer for each coding; "deflate, bare" is deflate without its wrapper.
+var encoders = map[string]func(io.Writer) encoder{
+	"gzip":    func(w io.Writer) encoder { return gzip.NewWriter(w) },
+	"deflate": func(w io.Writer) encoder { return zlib.NewWriter(w) },
+	"bare": func(w io.Writer) encoder {
+		f, err := flate.NewWriter(w, flate.DefaultCompression)
+		if err != nil {
+			panic(err)
+		}
+		return f
+	},
+	"br": func(w io.Writer) encoder { return brotli.NewWriter(w) },
+	"zstd": func(w io.Writer) encoder {
+		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			panic(err)
+		}
+		return z
+	},
+}
+
+// encode applies codings in order.
+func encode(t testing.TB, data []byte, codings ...string) []byte {
+	t.Helper()
+	for _, coding := range codings {
+		var b bytes.Buffer
+		w := encoders[coding](&b)
+		if _, err := w.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		data = b.Bytes()
+	}
+	return data
+}
+
+// named replaces the test's own word for bare deflate by the coding's name.
+func named(codings []string) []string {
+	codings = slices.Clone(codings)
+	for i, coding := range codings {
+		if coding == "bare" {
+			codings[i] = "deflate"
+		}
+	}
+	return codings
+}
+
+var codingSets = [][]string{
+	{"gzip"},
+	{"deflate"},
+	{"bare"},
+	{"br"},
+	{"zstd"},
+	{"gzip", "br"},
+	{"br", "gzip"},
+	{"zstd", "deflate", "gzip"},
+	{"bare", "zstd"},
+}
+
+func TestDecode(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	text := []byte(strings.Repeat(`{"jsonrpc":"2.0","id":1,"result":{"text":"to and fro"}}`, 5000))
+	for _, set := range codingSets {
+		t.Run(strings.Join(set, ","), func(t *testing.T) {
+			codings, coded := named(set), encode(t, text, set...)
+			got, err := Decode(coded, codings, DefaultDecodeLimit)
+			if err != nil || !bytes.Equal(got, text) {
+				t.Errorf("got %d bytes and %v, want %d", len(got), err, len(text))
+			}
+			got, err = Decode(coded, codings, int64(len(text)))
+			if err != nil || !bytes.Equal(got, text) {
+				t.Errorf("at the limit: got %d bytes and %v", len(got), err)
+			}
+			got, err = Decode(coded, codings, 1000)
+			if !errors.Is(err, ErrTooLong) || !bytes.Equal(got, text[:1000]) {
+				t.Errorf("beyond the limit: got %d bytes and %v", len(got), err)
+			}
+			got, err = Decode(coded[:len(coded)-1], codings, DefaultDecodeLimit)
+			if err == nil || !bytes.HasPrefix(text, got) {
+				t.Errorf("cut: got %d bytes and %v", len(got), err)
+			}
+			if got, err = Decode([]byte{}, codings, 10); err != nil || got == nil || len(got) > 0 {
+				t.Errorf("empty: got %v and %v", got, err)
+			}
+			if _, err = Decode([]byte("plain text"), codings, 10); err == nil {
+				t.Error("plain text passed for coded")
+			}
+		})
+	}
+}
+
+func TestDecodeKeepsTheBeginning(t *testing.T) {
+	var text []byte
+	for i := range 20000 {
+		text = fmt.Appendf(text, "%d ", i*i)
+	}
+	for _, set := range [][]string{{"gzip"}, {"deflate"}, {"bare"}, {"br"}} {
+		coded := encode(t, text, set...)
+		got, err := Decode(coded[:len(coded)/2], named(set), DefaultDecodeLimit)
+		if !errors.Is(err, io.ErrUnexpectedEOF) || len(got) < len(text)/4 || !bytes.HasPrefix(text, got) {
+			t.Errorf("%v: got %d of %d bytes and %v", set, len(got), len(text), err)
+		}
+	}
+}
+
+func TestDecodeGzipMembers(t *testing.T) {
+	coded := append(encode(t, []byte("one "), "gzip"), encode(t, []byte("two"), "gzip")...)
+	if got, err := Decode(coded, []string{"gzip"}, 100); string(got) != "one two" || err != nil {
+		t.Errorf("got %q and %v", got, err)
+	}
+	if got, err := Decode(append(coded, "junk"...), []string{"gzip"}, 100); string(got) != "one two" || err == nil {
+		t.Errorf("with junk after it: got %q and %v", got, err)
+	}
+}
+
+func TestDecodeJunkBehind(t *testing.T) {
+	for _, set := range codingSets {
+		got, err := Decode(append(encode(t, []byte("text"), set...), "junk"...), named(set), 100)
+		if string(got) != "text" || err == nil {
+			t.Errorf("%v: got %q and %v", set, got, err)
+		}
+	}
+}
+
+func TestDecodeUnknown(t *testing.T) {
+	for _, codings := range [][]string{{"compress"}, {"gzip", "aws-chunked"}, slices.Repeat([]string{"gzip"}, 9)} {
+		if got, err := Decode([]byte("x"), codings, 10); !errors.Is(err, ErrUnknownCoding) || got != nil {
+			t.Errorf("%v: got %q and %v", codings, got, err)
+		}
+	}
+}
+
+func TestCodings(t *testing.T) {
+	f := Fields{{"content-encoding", "GZIP, identity,, x-gzip "}, {"A", "b"}, {"Content-Encoding", "br"}}
+	if diff := cmp.Diff([]string{"gzip", "gzip", "br"}, f.Codings()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestContent(t *testing.T) {
+	head := []byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+	coded := encode(t, []byte("text"), "gzip")
+	for _, tt := range []struct {
+		name string
+		r    Response
+		want string
+	}{
+		{"coded", Response{Head: head, Body: Body{Data: coded}}, "text"},
+		{"decoded before", Response{Head: head, Body: Body{Data: []byte("text"), Decoded: true}}, "text"},
+		{"not kept", Response{Head: head}, ""},
+		{"stream", Response{Head: head, Stream: true, Events: []Event{{Raw: []byte("a\n")}, {Raw: []byte("\n")}}}, "a\n\n"},
+	} {
+		if got, err := tt.r.Content(); string(got) != tt.want || err != nil {
+			t.Errorf("%s: got %q and %v, want %q", tt.name, got, err, tt.want)
+		}
+	}
+	q := Request{Head: []byte("POST / HTTP/1.1\r\ncontent-encoding: gzip\r\n\r\n"), Body: Body{Data: coded}}
+	if got, err := q.Content(); string(got) != "text" || err != nil {
+		t.Errorf("request: got %q and %v", got, err)
+	}
+}
+
+// A server that flushes after each event has each event out of the decoder with the write that brings its last byte.
+func TestStreamDecoder(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, set := range codingSets {
+		for _, size := range []int{1, 7, 1 << 20} {
+			t.Run(fmt.Sprint(set, " by ", size), func(t *testing.T) {
+				var wire bytes.Buffer
+				chain := make([]encoder, len(set))
+				var w io.Writer = &wire
+				for i := len(set) - 1; i >= 0; i-- {
+					chain[i] = encoders[set[i]](w)
+					w = chain[i]
+				}
+				d, err := NewStreamDecoder(named(set))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer d.Close()
+				var got []byte
+				emit := func(p []byte) { got = append(got, p...) }
+				send := func() {
+					t.Helper()
+					for piece := range slices.Chunk(wire.Bytes(), size) {
+						if err := d.Write(piece, emit); err != nil {
+							t.Fatal(err)
+						}
+					}
+					wire.Reset()
+				}
+				for k := range 20 {
+					event := fmt.Sprintf("data: event %d of a stream\n\n", k)
+					if _, err := io.WriteString(w, event); err != nil {
+						t.Fatal(err)
+					}
+					for _, e := range chain {
+						if err := e.Flush(); err != nil {
+							t.Fatal(err)
+						}
+					}
+					got = got[:0]
+					send()
+					if string(got) != event {
+						t.Fatalf("event %d: got %q with the write that completes it", k, got)
+					}
+				}
+				for _, e := range chain {
+					if err := e.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got = got[:0]
+				send()
+				if err := d.Flush(emit); err != nil || len(got) > 0 {
+					t.Errorf("at the end: %q and %v", got, err)
+				}
+			})
+		}
+	}
+}
+
+func TestStreamDecoderCut(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, set := range codingSets {
+		coded := encode(t, []byte(strings.Repeat("data: a\n\n", 1000)), set...)
+		d, err := NewStreamDecoder(named(set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Write(coded[:len(coded)-3], func([]byte) {}); err != nil {
+			t.Errorf("%v: %v before the end", set, err)
+		}
+		first := d.Flush(func([]byte) {})
+		if !errors.Is(first, io.ErrUnexpectedEOF) {
+			t.Errorf("%v: %v at the end, want an unexpected EOF", set, first)
+		}
+		if again := d.Write([]byte("x"), nil); !errors.Is(again, first) {
+			t.Errorf("%v: %v after the end, want the same error", set, again)
+		}
+		d.Close()
+		d.Close()
+	}
+}
+
+func TestStreamDecoderWithoutBytes(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, set := range codingSets {
+		d, err := NewStreamDecoder(named(set))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Flush(func([]byte) {}); err != nil {
+			t.Errorf("%v: %v", set, err)
+		}
+		d.Close()
+	}
+}
+
+func TestStreamDecoderClosedEarly(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, writes := range []int{0, 1} {
+		d, err := NewStreamDecoder([]string{"gzip", "zstd"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range writes {
+			if err := d.Write([]byte{0x28}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.Close()
+		if err := d.Write([]byte{0xb5}, nil); err != nil {
+			t.Errorf("after Close: %v", err)
+		}
+	}
+	if _, err := NewStreamDecoder([]string{"gzip", "rot13"}); !errors.Is(err, ErrUnknownCoding) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for i, set := range codingSets {
+		f.Add(uint8(i), encode(f, []byte("data: {\"a\":1}\n\n"), set...))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		codings := named(codingSets[int(which)%len(codingSets)])
+		const limit = 1 << 16
+		whole, wholeErr := Decode(data, codings, limit)
+		if len(whole) > limit {
+			t.Fatalf("%d bytes, the limit is %d", len(whole), limit)
+		}
+		d, err := NewStreamDecoder(codings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		var got []byte
+		emit := func(p []byte) {
+			if len(got) < limit {
+				got = append(got, p...)
+			}
+		}
+		for piece := range slices.Chunk(data, 3) {
+			if err = d.Write(piece, emit); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			err = d.Flush(emit)
+		}
+		if (err == nil) != (wholeErr == nil) && !errors.Is(wholeErr, ErrTooLong) {
+			t.Fatalf("in pieces: %v; as a whole: %v", err, wholeErr)
+		}
+		if wholeErr == nil && !bytes.Equal(got, whole) {
+			t.Fatalf("in pieces %q, as a whole %q", got, whole)
+		}
+	})
+}

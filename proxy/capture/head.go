@@ -1,0 +1,212 @@
+package capture
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Head is the reading of a raw head: the request or status line and the fields. Nothing the wire brought makes the
+// reading fail; what could not be read is in Bad.
+//
+// Source: RFC 9112 sections 2 to 5, with LF for CRLF as section 2.2 allows.
+type Head struct {
+	Line    string // the request or status line as it stands, without its end
+	Method  string // of a request
+	Target  string // of a request, as it stands: origin, absolute, authority or asterisk form
+	Version string // such as "HTTP/1.1"
+	Status  int    // of an answer: 100 to 999, or 0 if the status line has none
+	Reason  string // of an answer; often empty
+	Fields  Fields
+	Bad     []BadLine
+}
+
+// A BadLine is a line of a head that breaks the grammar.
+type BadLine struct {
+	N    int    // number of the line in the head, from 1
+	Text string // the line without its end
+	Why  string // such as "no colon"
+}
+
+// A Field is one field of a head: its name as it was written, and its value without the blanks around it.
+type Field struct {
+	Name  string
+	Value string
+}
+
+// Fields are the fields of a head, in the order of the wire.
+type Fields []Field
+
+// Get returns the value of the first field of that name, in any case, or "".
+func (f Fields) Get(name string) string {
+	for _, field := range f {
+		if strings.EqualFold(field.Name, name) {
+			return field.Value
+		}
+	}
+	return ""
+}
+
+// Has reports whether there is a field of that name, in any case.
+func (f Fields) Has(name string) bool {
+	for _, field := range f {
+		if strings.EqualFold(field.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Values returns the values of all fields of that name, in any case and in order.
+func (f Fields) Values(name string) []string {
+	var values []string
+	for _, field := range f {
+		if strings.EqualFold(field.Name, name) {
+			values = append(values, field.Value)
+		}
+	}
+	return values
+}
+
+// MediaType returns the essence of the first Content-Type field, or "".
+func (f Fields) MediaType() string { return MediaType(f.Get("Content-Type")) }
+
+// MediaType returns the essence of a media type in lower case: "application/json" of "Application/JSON; charset=utf-8".
+//
+// Source: RFC 9110 section 8.3.1.
+func MediaType(value string) string {
+	essence, _, _ := strings.Cut(value, ";")
+	return strings.ToLower(strings.Trim(essence, " \t"))
+}
+
+// ParseRequestHead reads the raw head of a request.
+func ParseRequestHead(raw []byte) Head {
+	h, lines := startHead(raw)
+	if len(lines) == 0 {
+		h.bad(1, "", "no request line")
+		return h
+	}
+	rest := h.Line
+	var found bool
+	h.Method, rest, found = strings.Cut(rest, " ")
+	h.Target = rest
+	if i := strings.LastIndexByte(rest, ' '); i >= 0 {
+		h.Target, h.Version = rest[:i], rest[i+1:]
+	}
+	switch {
+	case !found || h.Version == "" || !strings.HasPrefix(h.Version, "HTTP/"):
+		h.bad(1, h.Line, "not a method, a target and a version")
+	case h.Method == "" || h.Target == "" || strings.ContainsAny(h.Target, " \t"):
+		h.bad(1, h.Line, "blanks where none may be")
+	}
+	h.fields(lines[1:], 2)
+	return h
+}
+
+// ParseResponseHead reads the raw head of an answer.
+func ParseResponseHead(raw []byte) Head {
+	h, lines := startHead(raw)
+	if len(lines) == 0 {
+		h.bad(1, "", "no status line")
+		return h
+	}
+	var rest, status string
+	h.Version, rest, _ = strings.Cut(h.Line, " ")
+	status, h.Reason, _ = strings.Cut(rest, " ")
+	if h.Status = statusCode(status); h.Status == 0 || !strings.HasPrefix(h.Version, "HTTP/") {
+		h.bad(1, h.Line, "not a version and a status code")
+	}
+	h.fields(lines[1:], 2)
+	return h
+}
+
+// ParseFields reads raw fields without a first line, such as a trailer.
+func ParseFields(raw []byte) (Fields, []BadLine) {
+	var h Head
+	h.fields(headLines(raw), 1)
+	return h.Fields, h.Bad
+}
+
+// startHead cuts a head into lines and takes the first for its Line.
+func startHead(raw []byte) (Head, []string) {
+	lines := headLines(raw)
+	if len(lines) == 0 {
+		return Head{}, nil
+	}
+	return Head{Line: lines[0]}, lines
+}
+
+// headLines returns the lines up to the blank line, without their ends.
+func headLines(raw []byte) []string {
+	rest := string(raw)
+	lines := make([]string, 0, 1+strings.Count(rest, "\n"))
+	for rest != "" {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		line = strings.TrimSuffix(line, "\r")
+		if line == "" {
+			break
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// statusCode reads a status code of three digits, or returns 0.
+func statusCode(s string) int {
+	if len(s) != 3 {
+		return 0
+	}
+	code := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0
+		}
+		code = code*10 + int(s[i]-'0')
+	}
+	if code < 100 {
+		return 0
+	}
+	return code
+}
+
+// fields reads the lines of fields; first is the number of the first in the head.
+func (h *Head) fields(lines []string, first int) {
+	h.Fields = make(Fields, 0, len(lines))
+	for i, line := range lines {
+		n := first + i
+		if line[0] == ' ' || line[0] == '\t' {
+			h.bad(n, line, "a continuation of the line before")
+			if last := len(h.Fields) - 1; last >= 0 {
+				h.Fields[last].Value = strings.Trim(h.Fields[last].Value+" "+strings.Trim(line, " \t"), " ")
+			}
+			continue
+		}
+		name, value, found := strings.Cut(line, ":")
+		if !found {
+			h.bad(n, line, "no colon")
+			continue
+		}
+		if !isToken(name) {
+			h.bad(n, line, "the name is no token")
+		} else if i := strings.IndexAny(value, "\r\x00"); i >= 0 {
+			h.bad(n, line, fmt.Sprintf("the value holds %q", value[i]))
+		}
+		h.Fields = append(h.Fields, Field{Name: name, Value: strings.Trim(value, " \t")})
+	}
+}
+
+func (h *Head) bad(n int, text, why string) {
+	h.Bad = append(h.Bad, BadLine{N: n, Text: text, Why: why})
+}
+
+// isToken reports whether s is a token in the sense of RFC 9110 section 5.6.2.
+func isToken(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,118 @@
+package capture
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseRequestHead(t *testing.T) {
+	tests := []struct {
+		name, raw string
+		want      Head
+	}{
+		{"plain", "POST /rpc HTTP/1.1\r\nHost: a:80\r\nX-y:\tb \r\nx-Y:c\r\n\r\n", Head{
+			Line: "POST /rpc HTTP/1.1", Method: "POST", Target: "/rpc", Version: "HTTP/1.1",
+			Fields: Fields{{"Host", "a:80"}, {"X-y", "b"}, {"x-Y", "c"}},
+		}},
+		{"lf", "GET * HTTP/1.0\nA: b\n\nnot: mine\n", Head{
+			Line: "GET * HTTP/1.0", Method: "GET", Target: "*", Version: "HTTP/1.0", Fields: Fields{{"A", "b"}},
+		}},
+		{"no blank line", "GET / HTTP/1.1\r\nA: b", Head{
+			Line: "GET / HTTP/1.1", Method: "GET", Target: "/", Version: "HTTP/1.1", Fields: Fields{{"A", "b"}},
+		}},
+		{"no version", "GET /\r\n\r\n", Head{
+			Line: "GET /", Method: "GET", Target: "/", Fields: Fields{},
+			Bad: []BadLine{{1, "GET /", "not a method, a target and a version"}},
+		}},
+		{"blanks in the target", "GET /a b HTTP/1.1\r\n\r\n", Head{
+			Line: "GET /a b HTTP/1.1", Method: "GET", Target: "/a b", Version: "HTTP/1.1", Fields: Fields{},
+			Bad: []BadLine{{1, "GET /a b HTTP/1.1", "blanks where none may be"}},
+		}},
+		{"bad fields", "GET / HTTP/1.1\r\nnothing\r\nA : 1\r\nB: 2\r\n  3\r\nC: \x00\r\n\r\n", Head{
+			Line: "GET / HTTP/1.1", Method: "GET", Target: "/", Version: "HTTP/1.1",
+			Fields: Fields{{"A ", "1"}, {"B", "2 3"}, {"C", "\x00"}},
+			Bad: []BadLine{
+				{2, "nothing", "no colon"},
+				{3, "A : 1", "the name is no token"},
+				{5, "  3", "a continuation of the line before"},
+				{6, "C: \x00", `the value holds '\x00'`},
+			},
+		}},
+		{"nothing", "", Head{Bad: []BadLine{{1, "", "no request line"}}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, ParseRequestHead([]byte(tt.raw))); diff != "" {
+				t.Errorf("got +, want -:\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestParseResponseHead(t *testing.T) {
+	tests := []struct {
+		raw     string
+		status  int
+		reason  string
+		version string
+		bad     int
+	}{
+		{"HTTP/1.1 200 OK\r\n\r\n", 200, "OK", "HTTP/1.1", 0},
+		{"HTTP/1.1 404 Not Found\n\n", 404, "Not Found", "HTTP/1.1", 0},
+		{"HTTP/1.1 204\r\n\r\n", 204, "", "HTTP/1.1", 0},
+		{"HTTP/1.1 204 \r\n\r\n", 204, "", "HTTP/1.1", 0},
+		{"HTTP/2 299 \r\n\r\n", 299, "", "HTTP/2", 0},
+		{"HTTP/1.1 99 x\r\n\r\n", 0, "x", "HTTP/1.1", 1},
+		{"HTTP/1.1 099 x\r\n\r\n", 0, "x", "HTTP/1.1", 1},
+		{"ICY 200 OK\r\n\r\n", 200, "OK", "ICY", 1},
+		{"\r\n", 0, "", "", 1},
+	}
+	for _, tt := range tests {
+		h := ParseResponseHead([]byte(tt.raw))
+		if h.Status != tt.status || h.Reason != tt.reason || h.Version != tt.version || len(h.Bad) != tt.bad {
+			t.Errorf("%q: got %q %d %q and %v, want %+v", tt.raw, h.Version, h.Status, h.Reason, h.Bad, tt)
+		}
+	}
+}
+
+func TestFields(t *testing.T) {
+	f, bad := ParseFields([]byte("Accept: a\r\nACCEPT: b\r\nContent-Type: Text/Event-Stream ; charset=utf-8\r\n\r\n"))
+	if len(bad) > 0 {
+		t.Errorf("bad lines %v", bad)
+	}
+	if got := f.Get("accept"); got != "a" {
+		t.Errorf("Get: %q, want the first", got)
+	}
+	if diff := cmp.Diff([]string{"a", "b"}, f.Values("accept")); diff != "" {
+		t.Error(diff)
+	}
+	if f.Has("b") || !f.Has("Content-type") {
+		t.Error("Has does not tell")
+	}
+	if got := f.MediaType(); got != "text/event-stream" {
+		t.Errorf("MediaType: %q", got)
+	}
+}
+
+func FuzzParseHead(f *testing.F) {
+	f.Add([]byte("POST /rpc HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n"))
+	f.Add([]byte("HTTP/1.1 200 OK\nA:b\n\n"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		before := bytes.Clone(raw)
+		for _, h := range []Head{ParseRequestHead(raw), ParseResponseHead(raw)} {
+			if len(h.Bad) == 0 && h.Version == "" {
+				t.Fatalf("%q: no version, and nothing bad about it", raw)
+			}
+			for _, b := range h.Bad {
+				if b.N < 1 || b.Why == "" || !bytes.Contains(raw, []byte(b.Text)) {
+					t.Fatalf("%q: bad line %+v", raw, b)
+				}
+			}
+		}
+		if !bytes.Equal(raw, before) {
+			t.Fatal("the head was changed")
+		}
+	})
+}
