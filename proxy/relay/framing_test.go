@@ -1,0 +1,260 @@
+package relay
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	get  = "GET /a HTTP/1.1\r\nHost: $HOST\r\n\r\n"
+	post = "POST /rpc HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n\r\nping"
+	ok   = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npong"
+)
+
+// A step is something that one end says and the other hears.
+type step struct{ client, agent string }
+
+// TestFraming plays conversations in which one party waits for the other, so that a relay which looked for the end of
+// a message in the wrong place would stand still.
+func TestFraming(t *testing.T) {
+	tests := map[string][]step{
+		"keep-alive":     {{client: get}, {agent: ok}, {client: post}, {agent: ok}},
+		"no length":      {{client: get}, {agent: "HTTP/1.1 200 OK\r\n\r\n"}, {agent: "to the end"}},
+		"http/1.0":       {{client: "GET / HTTP/1.0\r\n\r\n"}, {agent: "HTTP/1.0 200 OK\r\n\r\nold"}, {agent: "er"}},
+		"http/1.0 host":  {{client: "GET / HTTP/1.0\r\nHost: $HOST\r\n\r\n"}, {agent: ok}},
+		"head":           {{client: "HEAD" + get[3:]}, {agent: "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"}, {client: get}, {agent: ok}},
+		"204":            {{client: get}, {agent: "HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n"}, {client: get}, {agent: ok}},
+		"304":            {{client: get}, {agent: "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"}, {client: get}, {agent: ok}},
+		"empty chunked":  {{client: get}, {agent: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"}, {client: get}, {agent: ok}},
+		"coding unknown": {{client: get}, {agent: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"}, {agent: "to the end"}},
+		"equal lengths":  {{client: get}, {agent: "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: 2\r\n\r\nhi"}, {client: get}, {agent: ok}},
+		"expect": {
+			{client: "POST / HTTP/1.1\r\nHost: $HOST\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"},
+			{agent: "HTTP/1.1 100 Continue\r\n\r\n"},
+			{client: "ping"},
+			{agent: ok},
+		},
+		"expect refused": {
+			{client: "POST / HTTP/1.1\r\nHost: $HOST\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"},
+			{agent: "HTTP/1.1 417 No\r\nContent-Length: 0\r\n\r\n"},
+			{client: "ping"},
+			{client: get},
+			{agent: ok},
+		},
+		"many interim": {
+			{client: get},
+			{agent: "HTTP/1.1 102 Processing\r\n\r\n"},
+			{agent: "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"},
+			{agent: "HTTP/1.1 103 Early Hints\r\n\r\n"},
+			{agent: ok},
+			{client: get},
+			{agent: ok},
+		},
+		"answer overtakes request": {
+			{client: "POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\nping"},
+			{agent: ok},
+			{client: "ping"},
+			{client: get},
+			{agent: ok},
+		},
+		"pipelined": {{client: get + post + get}, {agent: ok + ok}, {agent: ok}},
+		"trailers": {
+			{client: "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nping\r\n"},
+			{client: "0\r\nA: b\r\n"},
+			{client: "\r\n"},
+			{agent: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"},
+			{agent: "1;x\r\na\r\n0\r\nB: c\r\n\r\n"},
+			{client: get},
+			{agent: ok},
+		},
+		"blank lines before a request": {{client: "\r\n\r\n" + get}, {agent: ok}, {client: "\r\n" + get}, {agent: ok}},
+		"blank line after an answer":   {{client: get}, {agent: ok + "\r\n"}, {client: get}, {agent: ok}},
+		"upgrade": {
+			{client: "GET / HTTP/1.1\r\nHost: $HOST\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n"},
+			{agent: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\nraw"},
+			{client: "\x00\x01 not HTTP"},
+			{agent: "HTTP? no"},
+		},
+		"upgrade declined": {
+			{client: "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: h2c\r\n\r\n"}, {agent: ok}, {client: get}, {agent: ok},
+		},
+		"absolute target": {{client: "GET http://card.example/x HTTP/1.1\r\nHost: $HOST\r\n\r\n"}, {agent: ok}},
+	}
+	for name, steps := range tests {
+		t.Run(name, func(t *testing.T) {
+			bothWires(t, func(t *testing.T, secure bool) { play(t, secure, steps) })
+		})
+	}
+}
+
+// play performs the steps, ends the agent's side, and wants a clean end of everything.
+func play(t *testing.T, secure bool, steps []step) {
+	w := newWire(t, secure, nil)
+	client := w.client()
+	var agent end
+	for _, s := range steps {
+		if s.client != "" {
+			client.say(w.host(s.client))
+			if agent.Conn == nil {
+				agent = w.accept()
+			}
+			agent.hear(w.agentHost(s.client))
+		} else {
+			agent.say(s.agent)
+			client.hear(s.agent)
+		}
+	}
+	agent.Close()
+	client.hearEnd()
+	client.Close()
+	if err := w.result(); err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
+
+// TestPipelinedAfterUpgrade sends a request behind one that asks for an upgrade. Until the agent has decided, nobody
+// can know whether it is HTTP.
+func TestPipelinedAfterUpgrade(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	upgrade := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: h2c\r\n\r\n"
+	client.say(w.host(upgrade + get))
+	agent := w.accept()
+	agent.hear(w.agentHost(upgrade))
+	agent.say(ok)
+	agent.hear(w.agentHost(get))
+	agent.say(ok)
+	client.hear(ok + ok)
+}
+
+// TestUpgradeTold checks what an Observer is told of another protocol.
+func TestUpgradeTold(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	ask := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: echo\r\n\r\n"
+	take := "HTTP/1.1 101 Switching Protocols\r\n\r\n"
+	client.say(w.host(ask))
+	agent := w.accept()
+	agent.hear(w.agentHost(ask))
+	agent.say(take + "hello")
+	client.hear(take + "hello")
+	client.say("there")
+	agent.hear("there")
+	client.Close()
+	agent.hearEnd()
+	agent.say("still here")
+	agent.Close()
+	got := w.ended(0)
+	want := recorded{
+		Request: w.host(ask), RequestEnd: true, Body: "there", Answer: take, Upgraded: true,
+		AnswerBody: got.AnswerBody, AnswerEnd: got.AnswerEnd, Fault: got.Fault, Ended: true,
+	}
+	if diff := cmp.Diff(want, got); diff != "" || !strings.HasPrefix(got.AnswerBody, "hello") {
+		t.Errorf("told (-want +got):\n%s\nbody of the answer: %q", diff, got.AnswerBody)
+	}
+}
+
+// TestHalfClose lets a client end its sending; the answer comes all the same.
+func TestHalfClose(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		client := w.client()
+		client.say(w.host(post))
+		closeWrite(client.Conn)
+		agent := w.accept()
+		agent.hear(w.agentHost(post))
+		agent.hearEnd()
+		agent.say(ok)
+		client.hear(ok)
+		client.hearEnd()
+		if err := w.result(); err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		if e := w.ended(0); e.Fault != nil {
+			t.Errorf("got fault %v, want none", e.Fault)
+		}
+	})
+}
+
+// TestIdleClose lets the agent close a connection between exchanges: the client sees it at once.
+func TestIdleClose(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		client := w.client()
+		client.say(w.host(get))
+		agent := w.accept()
+		agent.hear(w.agentHost(get))
+		agent.say(ok)
+		client.hear(ok)
+		agent.Close()
+		client.hearEnd()
+		if err := w.result(); err != nil { // although the client keeps its end open
+			t.Errorf("Serve: %v", err)
+		}
+	})
+}
+
+// TestAgentClosesWhileAsked lets the agent answer and close before it has read the request: the client gets the whole
+// answer, and may go on sending for as long as the agent takes it.
+func TestAgentClosesWhileAsked(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	client.say(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\nping"))
+	agent := w.accept()
+	agent.say("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
+	closeWrite(agent.Conn)
+	client.hear("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
+	client.hearEnd()
+	client.say("pong")
+	agent.hear(w.agentHost("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\npingpong"))
+	agent.Close()
+	if e := w.ended(0); e.Fault != nil || !e.RequestEnd || !e.AnswerEnd {
+		t.Errorf("got %+v, want a complete exchange", e)
+	}
+}
+
+// TestUnsolicited lets the agent speak without being asked. Its bytes pass, and are recorded.
+func TestUnsolicited(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	client.say(w.host(get))
+	agent := w.accept()
+	agent.hear(w.agentHost(get))
+	late := "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
+	agent.say(ok)
+	client.hear(ok)
+	agent.say(late)
+	client.hear(late)
+	f := w.looseFault()
+	wantFault(t, &f, KindUnsolicited, SideAgent)
+	if string(f.Bytes) != late {
+		t.Errorf("got bytes %q, want %q", f.Bytes, late)
+	}
+	agent.Close()
+	client.hearEnd()
+	if e := w.ended(0); e.Fault != nil {
+		t.Errorf("got fault %v for the exchange, want none", e.Fault)
+	}
+}
+
+// TestHeadInPieces sends a request head byte by byte, so that its end falls between reads everywhere.
+func TestHeadInPieces(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	for _, b := range []byte(w.host(post)) {
+		client.say(string(b))
+	}
+	agent := w.accept()
+	agent.hear(w.agentHost(post))
+	for _, b := range []byte(ok) {
+		agent.say(string(b))
+	}
+	client.hear(ok)
+	if _, err := io.WriteString(client, w.host(get)); err != nil {
+		t.Fatal(err)
+	}
+	agent.hear(w.agentHost(get))
+}

@@ -1,0 +1,413 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patienceOfTests bounds every wait for something that must happen. It is not reached when tests pass.
+const patienceOfTests = 10 * time.Second
+
+// recorded is what a recorder was told of one exchange.
+type recorded struct {
+	Request        string
+	Body           string
+	RequestTrailer string
+	RequestEnd     bool
+	Interim        []string
+	Answer         string
+	AnswerBody     string
+	AnswerTrailer  string
+	AnswerEnd      bool
+	Upgraded       bool
+	Fault          *Fault
+	Ended          bool
+}
+
+// A recorder is an Observer that keeps everything and complains about calls out of order.
+type recorder struct {
+	t  testing.TB
+	mu sync.Mutex
+	// changed is closed and made anew with each call.
+	changed   chan struct{}
+	exchanges map[int]*recorded
+	loose     []Fault // those of no exchange
+	events    int     // calls of AnswerBody
+}
+
+func newRecorder(t testing.TB) *recorder {
+	return &recorder{t: t, changed: make(chan struct{}), exchanges: map[int]*recorded{}}
+}
+
+// note runs f on the exchange under the lock, after checking that calls may still come for it.
+func (r *recorder) note(x int, call string, f func(*recorded)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.exchanges[x]
+	switch {
+	case e == nil && call != "Request":
+		r.t.Errorf("exchange %d: %s before Request", x, call)
+		e = new(recorded)
+		r.exchanges[x] = e
+	case e == nil:
+		e = new(recorded)
+		r.exchanges[x] = e
+	case call == "Request":
+		r.t.Errorf("exchange %d: a second Request", x)
+	case e.Ended:
+		r.t.Errorf("exchange %d: %s after Ended", x, call)
+	case e.AnswerEnd && (call == "Answer" || call == "AnswerBody" || call == "AnswerEnd"):
+		r.t.Errorf("exchange %d: %s after AnswerEnd", x, call)
+	case e.Answer == "" && (call == "AnswerBody" || call == "AnswerEnd"):
+		r.t.Errorf("exchange %d: %s before Answer", x, call)
+	case e.RequestEnd && !e.Upgraded && (call == "RequestBody" || call == "RequestEnd"):
+		r.t.Errorf("exchange %d: %s after RequestEnd", x, call)
+	}
+	f(e)
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+func (r *recorder) Request(x int, head []byte) {
+	r.note(x, "Request", func(e *recorded) { e.Request = string(head) })
+}
+
+func (r *recorder) RequestBody(x int, p []byte) {
+	r.note(x, "RequestBody", func(e *recorded) { e.Body += string(p) })
+}
+
+func (r *recorder) RequestEnd(x int, trailer []byte) {
+	r.note(x, "RequestEnd", func(e *recorded) { e.RequestEnd, e.RequestTrailer = true, string(trailer) })
+}
+
+func (r *recorder) Informational(x int, head []byte) {
+	r.note(x, "Informational", func(e *recorded) { e.Interim = append(e.Interim, string(head)) })
+}
+
+func (r *recorder) Answer(x int, head []byte) {
+	r.note(x, "Answer", func(e *recorded) { e.Answer = string(head) })
+}
+
+func (r *recorder) Upgraded(x int) {
+	r.note(x, "Upgraded", func(e *recorded) { e.Upgraded = true })
+}
+
+func (r *recorder) AnswerBody(x int, p []byte) {
+	r.note(x, "AnswerBody", func(e *recorded) { e.AnswerBody += string(p); r.events++ })
+}
+
+func (r *recorder) AnswerEnd(x int, trailer []byte) {
+	r.note(x, "AnswerEnd", func(e *recorded) { e.AnswerEnd, e.AnswerTrailer = true, string(trailer) })
+}
+
+func (r *recorder) Fault(x int, f Fault) {
+	f.Bytes = bytes.Clone(f.Bytes)
+	if x < 0 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.loose = append(r.loose, f)
+		close(r.changed)
+		r.changed = make(chan struct{})
+		return
+	}
+	r.note(x, "Fault", func(e *recorded) {
+		if e.Fault != nil {
+			r.t.Errorf("exchange %d: a second fault: %v", x, f)
+		}
+		e.Fault = &f
+	})
+}
+
+func (r *recorder) Ended(x int) { r.note(x, "Ended", func(e *recorded) { e.Ended = true }) }
+
+// until waits for a condition on what was told.
+func (r *recorder) until(what string, holds func() bool) {
+	r.t.Helper()
+	limit := time.After(patienceOfTests)
+	for {
+		r.mu.Lock()
+		ok, changed := holds(), r.changed
+		r.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-changed:
+		case <-limit:
+			r.t.Fatalf("%s: not told within %v", what, patienceOfTests)
+		}
+	}
+}
+
+// ended waits for the end of an exchange and returns what was told of it.
+func (r *recorder) ended(x int) recorded {
+	r.t.Helper()
+	r.until("end of exchange", func() bool { return r.exchanges[x] != nil && r.exchanges[x].Ended })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *r.exchanges[x]
+}
+
+// looseFault waits for a fault of no exchange.
+func (r *recorder) looseFault() Fault {
+	r.t.Helper()
+	r.until("fault without an exchange", func() bool { return len(r.loose) > 0 })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.loose[0]
+}
+
+// wantFault compares kind and side, since details are for people.
+func wantFault(t *testing.T, got *Fault, kind, side string) {
+	t.Helper()
+	if got == nil {
+		t.Errorf("got no fault, want %s %s", side, kind)
+	} else if got.Kind != kind || got.Side != side {
+		t.Errorf("got fault %v, want %s %s", got, side, kind)
+	}
+}
+
+// A wire is a tap with one agent behind it.
+type wire struct {
+	*recorder
+	t       *testing.T
+	addr    string        // where clients connect
+	agent   net.Listener  // plain or TLS
+	accepts chan net.Conn // connections of the agent
+	served  chan error    // what each Serve returned
+	stop    context.CancelFunc
+}
+
+// testCert is the certificate of agents that speak TLS.
+var testCert = sync.OnceValue(func() tls.Certificate {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		panic(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+})
+
+// trusting is the configuration of a client that trusts the test certificate.
+func trusting(t testing.TB) *tls.Config {
+	leaf, err := x509.ParseCertificate(testCert().Certificate[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(leaf)
+	return &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"}
+}
+
+// newWire starts a tap before an agent whose connections the test takes from accepts. The tap gets what change makes
+// of its configuration.
+func newWire(t *testing.T, secure bool, change func(*Config)) *wire {
+	t.Helper()
+	agent := listen(t)
+	dial := (&net.Dialer{}).DialContext
+	if secure {
+		agent = tls.NewListener(agent, &tls.Config{Certificates: []tls.Certificate{testCert()}})
+		dial = (&tls.Dialer{Config: trusting(t)}).DialContext
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &wire{
+		recorder: newRecorder(t), t: t, agent: agent, accepts: make(chan net.Conn, 100), served: make(chan error, 100), stop: cancel,
+	}
+	address := agent.Addr().String()
+	cfg := Config{
+		Dial:      func(ctx context.Context) (net.Conn, error) { return dial(ctx, "tcp", address) },
+		Authority: address, Observer: w.recorder,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	tap := listen(t)
+	w.addr = tap.Addr().String()
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		acceptAll(agent, func(c net.Conn) {
+			wait.Go(func() {
+				if s, ok := c.(*tls.Conn); ok && s.Handshake() != nil {
+					c.Close()
+					return
+				}
+				w.accepts <- c
+			})
+		})
+	})
+	wait.Go(func() {
+		acceptAll(tap, func(c net.Conn) { wait.Go(func() { w.served <- Serve(ctx, c, cfg) }) })
+	})
+	t.Cleanup(func() {
+		cancel()
+		tap.Close()
+		agent.Close()
+		wait.Wait()
+		w.allEnded()
+	})
+	return w
+}
+
+// allEnded complains about exchanges that were begun and not ended.
+func (w *wire) allEnded() {
+	for x, e := range w.exchanges {
+		if !e.Ended {
+			w.t.Errorf("exchange %d was not ended: %+v", x, e)
+		}
+	}
+}
+
+func listen(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func acceptAll(l net.Listener, serve func(net.Conn)) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		serve(c)
+	}
+}
+
+// An end is a connection of a test, with a deadline on everything.
+type end struct {
+	net.Conn
+	t testing.TB
+}
+
+// client connects to the tap.
+func (w *wire) client() end {
+	w.t.Helper()
+	c, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.end(c)
+}
+
+// accept takes the agent's next connection.
+func (w *wire) accept() end {
+	w.t.Helper()
+	select {
+	case c := <-w.accepts:
+		return w.end(c)
+	case <-time.After(patienceOfTests):
+		w.t.Fatal("the agent was not dialled")
+		panic("unreachable")
+	}
+}
+
+func (w *wire) end(c net.Conn) end {
+	c.SetDeadline(time.Now().Add(patienceOfTests))
+	w.t.Cleanup(func() { c.Close() })
+	return end{c, w.t}
+}
+
+// result waits for the end of a Serve.
+func (w *wire) result() error {
+	w.t.Helper()
+	select {
+	case err := <-w.served:
+		return err
+	case <-time.After(patienceOfTests):
+		w.t.Fatal("Serve did not end")
+		panic("unreachable")
+	}
+}
+
+// host replaces $HOST in a message by the tap's address, as a client writes it.
+func (w *wire) host(s string) string { return replaceHost(s, w.addr) }
+
+// agentHost replaces $HOST in a message by the agent's address, as the agent should see it.
+func (w *wire) agentHost(s string) string { return replaceHost(s, w.agent.Addr().String()) }
+
+func replaceHost(s, host string) string {
+	return string(bytes.ReplaceAll([]byte(s), []byte("$HOST"), []byte(host)))
+}
+
+func (e end) say(s string) {
+	e.t.Helper()
+	if _, err := io.WriteString(e.Conn, s); err != nil {
+		e.t.Fatalf("write %.40q: %v", s, err)
+	}
+}
+
+// hear reads exactly the bytes wanted.
+func (e end) hear(want string) {
+	e.t.Helper()
+	if err := e.expect(want); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// expect is hear for goroutines that may not end the test.
+func (e end) expect(want string) error {
+	got := make([]byte, len(want))
+	n, err := io.ReadFull(e.Conn, got)
+	if diff := cmp.Diff(want, string(got[:n])); diff != "" {
+		return fmt.Errorf("bytes differ (-want +got), read error %v:\n%s", err, diff)
+	}
+	return nil
+}
+
+// rest reads to the end and returns what came, and how it ended: nil for a clean end.
+func (e end) rest() (string, error) {
+	b, err := io.ReadAll(e.Conn)
+	return string(b), err
+}
+
+// hearEnd reads to a clean end.
+func (e end) hearEnd() {
+	e.t.Helper()
+	if s, err := e.rest(); err != nil || s != "" {
+		e.t.Fatalf("got %q and %v, want a clean end", s, err)
+	}
+}
+
+// hearBreak reads to an end of any sort, but not the end of the time.
+func (e end) hearBreak() string {
+	e.t.Helper()
+	s, err := e.rest()
+	var ne net.Error
+	if errors.As(err, &ne) && ne.Timeout() {
+		e.t.Fatalf("no end within %v, got %q", patienceOfTests, s)
+	}
+	return s
+}
+
+// bothWires runs a test with an agent on plain TCP and one on TLS.
+func bothWires(t *testing.T, test func(t *testing.T, secure bool)) {
+	t.Run("plain", func(t *testing.T) { test(t, false) })
+	t.Run("tls", func(t *testing.T) { test(t, true) })
+}
