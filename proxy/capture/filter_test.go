@@ -1,0 +1,486 @@
+package capture
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+)
+
+// knownFacts are facts for tests: values by key, and names by their other spellings.
+type knownFacts struct {
+	values map[string][]string
+	names  map[string]string
+}
+
+func (f knownFacts) Values(key string) []string { return f.values[key] }
+
+func (f knownFacts) Normalise(key, word string) string {
+	if name, ok := f.names[key+":"+strings.ToLower(word)]; ok {
+		return name
+	}
+	return word
+}
+
+var streamFacts = knownFacts{
+	values: map[string][]string{
+		"op": {"SendStreamingMessage", "message/stream"}, "dialect": {"0.3"}, "binding": {"jsonrpc"},
+		"task": {"t-1", "T two"}, "context": {"c-1"}, "message": {"m-1"}, "state": {"working", "failed"},
+		"role": {"user"}, "event": {"statusUpdate"}, "code": {"-32001", "TASK_NOT_FOUND"},
+		"rule": {"stream-closed-on-terminal"}, "severity": {"error"}, "side": {"agent"}, "is": {"push", "marked"},
+	},
+	names: map[string]string{
+		"op:message/stream": "SendStreamingMessage", "op:sendstreamingmessage": "SendStreamingMessage",
+		"state:task_state_failed": "failed", "role:role_user": "user", "binding:rest": "http+json",
+	},
+}
+
+// streamExchange is a streamed exchange with all that a filter can ask for.
+func streamExchange(t testing.TB) *Exchange {
+	t.Helper()
+	body := encode(t, []byte(`{"jsonrpc":"2.0","id":7,"params":{"text":"A quiet Room, for \u00fcs","n":1.5,"list":[{"x":"a b"},{"x":"c"}]}}`), "gzip")
+	return &Exchange{
+		Seq: 12, ID: uuid.MustParse("0190a5c4-0000-7000-8000-000000000001"), State: StateClosed,
+		Started: time.Date(2026, 11, 21, 12, 30, 15, 250e6, time.UTC), Ended: 2500 * time.Millisecond,
+		Client: Peer{Name: "planner"}, Agent: Peer{Name: "booker", URL: "http://agent.example:9000/base"},
+		Request: Request{
+			Head: []byte("POST /rpc/v1?tenant=x HTTP/1.1\r\nHost: 127.0.0.1:7001\r\nContent-Encoding: gzip\r\n" +
+				"X-Tenant: Acme Corp\r\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n\r\n"),
+			Body: Body{Data: body, Size: 1200, Complete: true, At: 10 * time.Millisecond},
+		},
+		Response: &Response{
+			At: 20 * time.Millisecond, Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"), Stream: true,
+			Body: Body{Size: NotKnown, Complete: true, At: 2400 * time.Millisecond},
+			Events: []Event{
+				{K: 1, At: 400 * time.Millisecond, Raw: []byte("event: tick\ndata: {\"result\":{\"final\":false,\"note\":\n" + "data: \"Wolke\"}}\n\n")},
+				{K: 2, At: 2400 * time.Millisecond, Raw: []byte("data: {\"result\":{\"final\":true}}\n\n")},
+			},
+		},
+		Rewrites: []Rewrite{{Place: "response.body#/url"}},
+	}
+}
+
+func TestFilterMatch(t *testing.T) {
+	x := streamExchange(t)
+	tests := []struct {
+		expr string
+		want bool
+	}{
+		{"", true},
+		{"n:12", true},
+		{"n:3..9", false},
+		{"n:9..", true},
+		{"n:..11", false},
+		{"n:>11", true},
+		{"n:<=12", true},
+		{"id:0190a5c4-*", true},
+		{"id:0190a5c4-0000-7000-8000-000000000001", true},
+		{"id:x", false},
+		{"time:12:30:15", true},
+		{"time:12:30", true},
+		{"time:12:30:16", false},
+		{"time:>12:30:15", false},
+		{"time:>=12:30:15", true},
+		{"time:<=12:30:15", true},
+		{"time:12:30:15.2", true},
+		{"time:12:30:15.3", false},
+		{"time:12:00..12:30", true},
+		{"time:23:00..12:31", true},
+		{"time:23:00..11:00", false},
+		{"time:2026-11-21", true},
+		{"time:2026-11-21T13:30:15+01:00", true},
+		{"time:2026-11-21T12:30..2026-11-21T12:31", true},
+		{"time:<2026-11-21T00:00:00Z", false},
+		{"time:..2026-11-21", true},
+		{"op:message/stream", true},
+		{"op:SENDSTREAMINGMESSAGE", true},
+		{"op:Send*", true},
+		{"op:message/*", true},
+		{"op:GetTask", false},
+		{"op:/^send/", true},
+		{"op:/(?-i)^send/", false},
+		{"method:post", true},
+		{"method:GET", false},
+		{"path:/rpc/v1", true},
+		{"path:/rpc/*", true},
+		{"path:/RPC/v1?tenant=x", true},
+		{"path:/rpc", false},
+		{"path:/^.rpc/", true},
+		{"host:127.0.0.1", true},
+		{"host:127.0.0.1:7001", true},
+		{"host:agent.example", true},
+		{"host:*:9000", true},
+		{"host:elsewhere", false},
+		{"agent:Booker", true},
+		{"client:plan*", true},
+		{"client:booker", false},
+		{"link:planner->booker", true},
+		{`link:"planner → booker"`, true},
+		{"link:planner→*", true},
+		{"link:booker->planner", false},
+		{"dialect:0.3", true},
+		{"dialect:1.0", false},
+		{"binding:JSONRPC", true},
+		{"binding:rest", false},
+		{"task:t-1", true},
+		{"task:T-1", false},
+		{`task:"T two"`, true},
+		{"task:t*", true},
+		{"context:c-1", true},
+		{"message:m-1", true},
+		{"state:TASK_STATE_FAILED", true},
+		{"state:failed", true},
+		{"state:completed", false},
+		{"role:ROLE_USER", true},
+		{"role:agent", false},
+		{"event:statusUpdate", true},
+		{"event:tick", true},
+		{"event:artifact*", false},
+		{"status:200", true},
+		{"status:2xx", true},
+		{"status:>=400", false},
+		{"status:100..299", true},
+		{"status:>2xx", false},
+		{"code:-32001", true},
+		{"code:-32099..-32000", true},
+		{"code:>0", false},
+		{"code:task_not_found", true},
+		{"code:TASK*", true},
+		{"rule:stream-*", true},
+		{"severity:error", true},
+		{"side:client", false},
+		{"header:content-type", true},
+		{"header:Content-Type=text/*", true},
+		{`header:x-tenant="acme corp"`, true},
+		{"header:X-*=/corp$/", true},
+		{"header:X-Tenant=acme", false},
+		{"header:X-None", false},
+		{"json:/params/n", true},
+		{"json:/params/n=1.5", true},
+		{"json:/params/n>1", true},
+		{"json:/params/n<=1", false},
+		{"json:/id=7", true},
+		{`json:/params/list/*/x="a b"`, true},
+		{"json:/params/list/1/x=C", false},
+		{"json:/params/list/1/x=/^C$/", true},
+		{"json:/result/final=true", true},
+		{"json:/result/note=Wo*", true},
+		{"json:/nothing", false},
+		{"json:/params/n=1..2", false},
+		{"json:/params/n1..2", false},
+		{"dur:>2s", true},
+		{"dur:2s", true},
+		{"dur:2.5s", true},
+		{"dur:2.4s", false},
+		{"dur:>=2500ms", true},
+		{"dur:2s..3s", true},
+		{"dur:>2.5s", false},
+		{"gap:>1s", true},
+		{"gap:2s", true},
+		{"gap:>2s", false},
+		{"size:>1kB", true},
+		{"size:>1MB", false},
+		{"size:1200", true},
+		{"size:<=1.2kb", true},
+		{"size:1KiB", true},
+		{"size:>1KiB", true},
+		{"trace:4bf92f3577b34da6a3ce929d0e0e4736", true},
+		{"trace:4bf9*", true},
+		{"trace:x", false},
+		{"is:open", false},
+		{"is:stream", true},
+		{"is:rewritten", true},
+		{"is:replayed", false},
+		{"is:error", false},
+		{"is:push", true},
+		{"is:marked", true},
+		{"is:card", false},
+		{"is:cut", false},
+		{"is:interrupted", false},
+		{"quiet", true},
+		{`"quiet room"`, true},
+		{"QUIET", true},
+		{"Wolke", true},
+		{"noisy", false},
+		{"tenant", true},
+		{"agent.example", true},
+		{"127.0.0.1:7001/rpc", true},
+		{`"127.0.0.1:7001/rpc"`, true},
+		{"quiet*room", true},
+		{"room*quiet", false},
+		{"/qui.t\\s+room/", true},
+		{"quiet noisy", false},
+		{"quiet or noisy", true},
+		{"quiet and wolke", true},
+		{"not noisy", true},
+		{"-noisy", true},
+		{"-quiet", false},
+		{"not not quiet", true},
+		{"noisy or quiet wolke", true},
+		{"(noisy or quiet) noisy", false},
+		{"noisy OR NOT noisy", true},
+		{"-(noisy or loud)", true},
+		{"not(noisy)", true},
+		{`"or"`, true},
+		{`"noisy or"`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.expr, func(t *testing.T) {
+			f, err := ParseFilter(tt.expr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := f.Match(x, streamFacts); got != tt.want {
+				t.Errorf("match: got %v, want %v", got, tt.want)
+			}
+			again, err := ParseFilter(f.String())
+			if err != nil {
+				t.Fatalf("what it prints, %s: %v", f, err)
+			}
+			if again.String() != f.String() || again.Match(x, streamFacts) != tt.want {
+				t.Errorf("%q prints as %q, which is read as %q", tt.expr, f, again)
+			}
+		})
+	}
+}
+
+func TestFilterErrors(t *testing.T) {
+	tests := []struct {
+		expr   string
+		column int
+		says   string // a part of the message
+	}{
+		{"foo taks:1", 5, `no key "taks"; did you mean "task"? keys are n id time`},
+		{"stat:x", 1, `did you mean "state"`},
+		{"ctx:1", 1, `did you mean "context"`},
+		{"http://host/", 1, "quote the word to search for it"},
+		{"12:30", 1, `no key "12"`},
+		{"task:", 6, "task has no value; write something like task:t-1"},
+		{"task: t-1", 6, "task has no value"},
+		{`task:""`, 6, "task has an empty value"},
+		{"task:>3", 6, "task has no order"},
+		{"(a or b", 1, "not closed"},
+		{"a (b (c)", 3, "not closed"},
+		{"a) b", 2, "closes nothing"},
+		{"()", 2, "a word should stand before"},
+		{`a "b c`, 3, "quote is not closed"},
+		{`a"b\`, 2, "quote is not closed"},
+		{"a or", 5, "ends where a word"},
+		{"or a", 1, `nothing stands before "or"`},
+		{"a or or b", 6, `nothing stands before "or"`},
+		{"not", 4, "ends where a word"},
+		{"a and", 6, "ends where a word"},
+		{"op:/a(/", 4, "cannot be read: missing closing )"},
+		{"op:/a b/", 4, "not closed"},
+		{"//", 1, "empty"},
+		{`""`, 1, "empty word"},
+		{"*", 1, "empty word"},
+		{"dur:>2", 5, `dur wants a duration with a unit`},
+		{"dur:2parsec", 5, `not "2parsec"`},
+		{"dur:-2s", 5, "dur wants a duration"},
+		{"dur:>", 5, "dur wants a duration"},
+		{"size:>1XB", 6, "size wants a size"},
+		{"size:1MB5", 6, "size wants a size"},
+		{"size:99999999999GB", 6, "size wants a size"},
+		{"status:ok", 8, "status wants a number such as 404 or 4xx"},
+		{"n:9..3", 3, "ends before it begins"},
+		{"n:..", 3, "range without ends"},
+		{"n:x..3", 3, `not "x"`},
+		{"n:3..x", 3, `not "x"`},
+		{"time:noon", 6, "time wants a time such as 15:04:05"},
+		{"time:12:00..2026-11-21", 6, "time wants a time"},
+		{"is:opne", 4, `is has no "opne"; did you mean "open"? there are open cut`},
+		{"is:truncated", 4, `did you mean "cut"`},
+		{"header:=x", 8, "header has no name"},
+		{"header:X=", 10, "header has an empty value"},
+		{"json:a=x", 6, "json wants a JSON Pointer"},
+		{"json:/a~b=x", 6, "json wants a JSON Pointer"},
+		{"json:/a=", 9, "json has an empty value"},
+		{"json:/a>x", 8, "json wants a number"},
+		{"é taks:1", 3, "taks"},
+		{strings.Repeat("(", 1000), 101, "nested too deep"},
+		{strings.Repeat("-", 1000) + "a", 101, "nested too deep"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.expr, func(t *testing.T) {
+			f, err := ParseFilter(tt.expr)
+			var at *FilterError
+			if !errors.As(err, &at) {
+				t.Fatalf("got %v and %v, want a FilterError", f, err)
+			}
+			if at.Column != tt.column || !strings.Contains(at.Message, tt.says) {
+				t.Errorf("got  %v\nwant column %d: … %s …", err, tt.column, tt.says)
+			}
+			if strings.HasSuffix(at.Message, ".") || !strings.HasPrefix(err.Error(), "filter: column ") {
+				t.Errorf("form of the message: %v", err)
+			}
+		})
+	}
+}
+
+func TestFilterString(t *testing.T) {
+	tests := []struct{ expr, want string }{
+		{"  ", ""},
+		{"a  and b", "a b"},
+		{"a b or c", "a b or c"},
+		{"a (b or c) d", "a (b or c) d"},
+		{"(a b) c (d)", "a b c d"},
+		{"a or (b or c)", "a or b or c"},
+		{"-a", "not a"},
+		{"-(a b)", "not (a b)"},
+		{"--a", "not not a"},
+		{"-(a)b", "not a b"},
+		{"TASK:t-1", "task:t-1"},
+		{`task:"a\"\\b"`, `task:"a\"\\b"`},
+		{`a"*"*b`, `"a*"*b`},
+		{`"and"`, `"and"`},
+		{`"a:b"`, `"a:b"`},
+		{`"-a"`, `"-a"`},
+		{`path:"/a/"`, `path:"/a/"`},
+		{"path:/a/", "path:/a/"},
+		{"(path:/a/)", "path:/a/"},
+		{"(/(a|b)/)", "/(a|b)/"},
+		{"time:..12:00", "time:..12:00"},
+		{"dur:=2s", "dur:2s"},
+		{"header:*=a*", "header:*=a*"},
+		{`header:X=""`, `header:X=""`},
+		{`json:"/a b"=x`, `json:"/a b"=x`},
+		{"json:/a/*/b>=3", "json:/a/*/b>=3"},
+		{"link:a→b", "link:a->b"},
+		{"is:OPEN", "is:open"},
+	}
+	for _, tt := range tests {
+		f, err := ParseFilter(tt.expr)
+		if err != nil {
+			t.Errorf("%s: %v", tt.expr, err)
+			continue
+		}
+		if f.String() != tt.want {
+			t.Errorf("%s: prints as %s, want %s", tt.expr, f, tt.want)
+		}
+	}
+}
+
+func TestFilterKeysForIndex(t *testing.T) {
+	tests := []struct {
+		expr string
+		want []Key
+	}{
+		{"", nil},
+		{"task:t-1", []Key{{"task", "t-1"}}},
+		{"task:t-1 context:c-1 quiet op:message/send", []Key{{"task", "t-1"}, {"context", "c-1"}, {"operation", "message/send"}}},
+		{"(task:t-1 (context:c-1))", []Key{{"task", "t-1"}, {"context", "c-1"}}},
+		{"task:t-1 or task:t-2", nil},
+		{"task:t-1 (op:x or op:y)", []Key{{"task", "t-1"}}},
+		{"not task:t-1", nil},
+		{"task:t-* op:/x/", nil},
+		{"agent:booker", nil}, // its name is compared without minding case, which an index cannot
+	}
+	for _, tt := range tests {
+		f, err := ParseFilter(tt.expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, f.Keys()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.expr, diff)
+		}
+	}
+	if keys := (*Filter)(nil).Keys(); keys != nil {
+		t.Errorf("the nil filter has keys %v", keys)
+	}
+}
+
+func TestFilterOfLittle(t *testing.T) {
+	empty := &Exchange{Ended: NotKnown, Request: Request{Body: Body{Size: NotKnown, At: NotKnown}}}
+	cut := &Exchange{State: StateClosed, Request: Request{Body: Body{Complete: true}}, Response: &Response{
+		Head: []byte("HTTP/1.1 503 Busy\r\nRetry-After: 1\r\n\r\n"), Body: Body{Data: []byte("plain Text"), Size: 100, Dropped: 90},
+	}}
+	broken := &Exchange{State: StateInterrupted, Fault: &Fault{Kind: "reset"}, Replayed: true, Request: Request{
+		Head: []byte("POST http://user@h:1/x?y HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n"),
+		Body: Body{Data: []byte("\xef\xbb\xbf{\"a\":1} not gzip Ärger"), Complete: true},
+	}}
+	tests := []struct {
+		name  string
+		x     *Exchange
+		holds string
+		not   string
+	}{
+		{"empty", empty, "is:open size:0 not task:x", "time:12:00|dur:>0s|gap:>=0s|status:>0|is:error|is:cut|x|task:*|op:/./|json:/a|code:>0"},
+		{"cut", cut, "is:cut is:error status:503 text size:100 header:* gap:0s", "is:open|is:interrupted|is:stream|json:/a|trace:*"},
+		{"broken", broken, "is:interrupted is:error is:replayed json:/a=1 path:/x path:/x?y host:h host:h:1 ärger y", "is:cut|is:open|host:user|n:1"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if f, err := ParseFilter(tt.holds); err != nil || !f.Match(tt.x, nil) {
+				t.Errorf("%s does not hold (%v)", tt.holds, err)
+			}
+			for expr := range strings.SplitSeq(tt.not, "|") {
+				if f, err := ParseFilter(expr); err != nil || f.Match(tt.x, nil) {
+					t.Errorf("%s holds (%v)", expr, err)
+				}
+			}
+		})
+	}
+	if !(*Filter)(nil).Match(empty, nil) {
+		t.Error("the nil filter does not match")
+	}
+}
+
+// Every key has an example that can be read and that comes back as itself, and the help names them all.
+func TestFilterKeysAreDocumented(t *testing.T) {
+	const contract = "n id time op method path host agent client link dialect binding task context message state role event " +
+		"status code rule severity side header json dur gap size trace is"
+	var names []string
+	for _, key := range FilterKeys() {
+		names = append(names, key.Name)
+		if f, err := ParseFilter(key.Example); err != nil || !strings.HasPrefix(f.String(), key.Name+":") {
+			t.Errorf("%s: example %s: %v, %v", key.Name, key.Example, f, err)
+		}
+		if key.Help == "" {
+			t.Errorf("%s has no help", key.Name)
+		}
+	}
+	want := strings.Fields(contract)
+	slices.Sort(want)
+	slices.Sort(names)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+func FuzzParseFilter(f *testing.F) {
+	for _, seed := range []string{
+		"", "a or b c", `not (task:"a b" -x)`, "n:3..9 dur:>2s", "path:/a*/b/ /re/", "(/(a|b)/)", "header:X-*=/y/", `json:"/a b"/*=1`,
+		"time:>12:00:01.5", "link:a→b", "is:open", `"\"\\"`, "é:ü", "size:1.5MiB", "code:-1", "status:4xx..5xx",
+	} {
+		f.Add(seed)
+	}
+	x := streamExchange(f)
+	f.Fuzz(func(t *testing.T, expr string) {
+		filter, err := ParseFilter(expr)
+		if err != nil {
+			var at *FilterError
+			if !errors.As(err, &at) || at.Column < 1 || at.Column > len([]rune(expr))+1 {
+				t.Errorf("%q: %#v", expr, err)
+			}
+			return
+		}
+		printed := filter.String()
+		again, err := ParseFilter(printed)
+		if err != nil {
+			t.Fatalf("%q prints as %q: %v", expr, printed, err)
+		}
+		if again.String() != printed {
+			t.Errorf("%q prints as %q, and that as %q", expr, printed, again)
+		}
+		for _, facts := range []Facts{nil, streamFacts} {
+			if filter.Match(x, facts) != again.Match(x, facts) {
+				t.Errorf("%q and %q do not match alike", expr, printed)
+			}
+		}
+	})
+}
