@@ -25,6 +25,7 @@ func (a *answers) run() {
 	for a.answer() {
 	}
 	a.endAnswers()
+	a.account(false)
 }
 
 // answer relays one answer, interim or final, and tells whether another may follow.

@@ -8,7 +8,7 @@ import (
 
 // lingerTime is how long a connection that we or the agent have ended may still be read from, so that the client gets
 // to see the last bytes: closing with bytes unread would reset it (RFC 9112 section 9.6).
-const lingerTime = time.Second
+const lingerTime = 500 * time.Millisecond
 
 // base returns the connection at the bottom of c.
 func base(c net.Conn) net.Conn {

@@ -33,5 +33,7 @@
 //     exchange goes on, and what the agent makes of it decides.
 //   - Our own answers (400, 408, 431, 501, 502, 504, 505) are not described to the Observer as answers of the agent.
 //     The [Fault] says which status we sent.
+//   - An agent on TLS that closes without a closing alert, but between two records, looks to crypto/tls like one that
+//     closes in order. An answer that lasts until close is then taken for complete (RFC 9112 section 9.8 would not).
 //   - After an upgrade (status 101) the bytes are somebody else's protocol. They pass and are counted, not read.
 package relay

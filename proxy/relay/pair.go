@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -83,12 +84,22 @@ func (p *pair) serve(ctx context.Context) error {
 	if p.agent != nil {
 		p.agent.Close()
 	}
-	p.account()
+	p.account(true)
 	return errors.Join(p.faulted, p.obs.failure(), p.edit.failure())
 }
 
-// account tells the fault and the end of every exchange that is still unfinished. Both goroutines have ended.
-func (p *pair) account() {
+// account tells the fault and the end of exchanges that will not be finished, since no answers follow: of those whose
+// request is complete, or, when no more of a request follows either, of all.
+func (p *pair) account(all bool) {
+	p.mu.Lock()
+	var lost []*exchange
+	p.unfinished = slices.DeleteFunc(p.unfinished, func(x *exchange) bool {
+		if all || x.asked {
+			lost = append(lost, x)
+		}
+		return all || x.asked
+	})
+	at := p.causeAt
 	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the answer was complete"}
 	switch {
 	case p.cause != nil:
@@ -96,19 +107,19 @@ func (p *pair) account() {
 	case p.clientEOF:
 		f = Fault{Kind: KindClientLeft, Side: SideClient, Detail: "connection closed before the answer was complete"}
 	}
-	for _, x := range p.unfinished {
+	p.mu.Unlock()
+	for _, x := range lost {
 		if x.own != nil {
 			continue
 		}
 		g := f
-		if p.causeAt >= 0 && p.causeAt != x.n {
+		if at >= 0 && at != x.n {
 			g.Detail = fmt.Sprintf("the connection broke at another of its exchanges: %s", f.Detail)
 			g.Status = 0
 		}
 		p.fault(x, g)
 		p.obs.ended(x.n)
 	}
-	p.unfinished = nil
 }
 
 // shutdown breaks off what is in flight, so that no client takes it for complete, and closes what is idle.
@@ -193,7 +204,11 @@ func (p *pair) asked(x *exchange) {
 	p.inRequest = false
 	x.asked = x != p.tunnel
 	p.hurry()
+	over := p.answersEnd
 	p.finish(x)
+	if over {
+		p.account(false)
+	}
 }
 
 // tunnelled notes that the client has ended its side of an upgraded connection.
@@ -215,11 +230,8 @@ func (p *pair) finish(x *exchange) {
 	over := x.asked && x.given
 	n := x.n
 	if over {
-		for i, y := range p.unfinished {
-			if y == x {
-				p.unfinished = append(p.unfinished[:i], p.unfinished[i+1:]...)
-				break
-			}
+		if i := slices.Index(p.unfinished, x); i >= 0 {
+			p.unfinished = slices.Delete(p.unfinished, i, i+1)
 		}
 		if p.cfg.IdleTimeout > 0 || p.cfg.HeadTimeout > 0 {
 			p.idleSince = time.Now()

@@ -1,0 +1,335 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// silentStream is the head of a stream whose events are yet to come.
+const silentStream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+// stream begins a stream and returns both ends when its head has arrived.
+func (w *wire) stream() (client, agent end) {
+	w.t.Helper()
+	client = w.client()
+	client.say(w.host(get))
+	agent = w.accept()
+	agent.hear(w.agentHost(get))
+	agent.say(silentStream)
+	client.hear(silentStream)
+	return client, agent
+}
+
+// TestClientLeavesSilentStream closes the client in the middle of nothing: the agent must see it at once.
+func TestClientLeavesSilentStream(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		client, agent := w.stream()
+		agent.SetReadDeadline(time.Now().Add(time.Second))
+		client.Close()
+		agent.hearEnd()
+		agent.Close()
+		wantFault(t, w.ended(0).Fault, KindClientLeft, SideClient)
+		if err := w.result(); err == nil {
+			t.Error("Serve returned no error for a broken exchange")
+		}
+	})
+}
+
+// TestClientResets passes a reset on as one.
+func TestClientResets(t *testing.T) {
+	w := newWire(t, false, nil)
+	client, agent := w.stream()
+	reset(client.Conn)
+	if _, err := agent.rest(); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the agent got %v, want a reset", err)
+	}
+	wantFault(t, w.ended(0).Fault, KindReset, SideClient)
+}
+
+// TestClientLeavesBusyStream closes the client while the agent goes on writing: it must find out by its writes.
+func TestClientLeavesBusyStream(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		client, agent := w.stream()
+		client.Close()
+		var err error
+		for err == nil {
+			_, err = io.WriteString(agent, "4\r\nbeat\r\n")
+		}
+		var ne net.Error
+		if errors.As(err, &ne) && ne.Timeout() {
+			t.Errorf("the agent got %v, want a broken connection", err)
+		}
+		if f := w.ended(0).Fault; f == nil || f.Side != SideClient {
+			t.Errorf("got fault %v, want one of the client", f)
+		}
+	})
+}
+
+// TestAgentResets passes a reset on as one.
+func TestAgentResets(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		client, agent := w.stream()
+		reset(agent.Conn)
+		if _, err := client.rest(); !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("the client got %v, want a reset", err)
+		}
+		wantFault(t, w.ended(0).Fault, KindReset, SideAgent)
+	})
+}
+
+// TestAgentBreaksOff closes the agent's connection inside an answer. The client gets all that came, and no more.
+func TestAgentBreaksOff(t *testing.T) {
+	tests := map[string]string{
+		"nothing":            "",
+		"inside status line": "HTTP/1.",
+		"inside head":        "HTTP/1.1 200 OK\r\nContent-",
+		"inside length":      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
+		"inside chunk":       silentStream + "5\r\nabc",
+		"between chunks":     silentStream + "3\r\nabc\r\n",
+		"inside trailer":     silentStream + "0\r\nA: b\r\n",
+		"after interim":      "HTTP/1.1 103 Early Hints\r\n\r\n",
+	}
+	for name, said := range tests {
+		t.Run(name, func(t *testing.T) {
+			bothWires(t, func(t *testing.T, secure bool) {
+				w := newWire(t, secure, nil)
+				client := w.client()
+				client.say(w.host(post))
+				agent := w.accept()
+				agent.hear(w.agentHost(post))
+				agent.say(said)
+				agent.Close()
+				client.hear(said)
+				client.hearEnd()
+				e := w.ended(0) // at once, although the client keeps its end open
+				client.Close()
+				wantFault(t, e.Fault, KindTruncated, SideAgent)
+				if e.AnswerEnd {
+					t.Error("the answer was told to be complete")
+				}
+			})
+		})
+	}
+}
+
+// TestTLSTruncated cuts an answer that lasts until close inside a record of TLS: no client may take it for complete
+// (RFC 9112 section 9.8).
+func TestTLSTruncated(t *testing.T) {
+	w := newWire(t, true, nil)
+	client := w.client()
+	client.say(w.host(get))
+	agent := w.accept()
+	agent.hear(w.agentHost(get))
+	agent.say("HTTP/1.1 200 OK\r\n\r\nhalf")
+	client.hear("HTTP/1.1 200 OK\r\n\r\nhalf")
+	below := base(agent.Conn)
+	if _, err := below.Write([]byte{23, 3, 3, 0, 99, 1}); err != nil { // the beginning of a record of 99 bytes
+		t.Fatal(err)
+	}
+	below.Close()
+	if _, err := client.rest(); err == nil {
+		t.Error("the client got a clean end, want a break")
+	}
+	wantFault(t, w.ended(0).Fault, KindTruncated, SideAgent)
+}
+
+// TestClientBreaksOff ends the client's sending inside a request: the agent sees the same, and may still answer.
+func TestClientBreaksOff(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		client := w.client()
+		part := "POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 10\r\n\r\n123"
+		client.say(w.host(part))
+		closeWrite(client.Conn)
+		agent := w.accept()
+		agent.hear(w.agentHost(part))
+		agent.hearEnd()
+		bad := "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
+		agent.say(bad)
+		client.hear(bad)
+		client.hearEnd()
+		e := w.ended(0)
+		wantFault(t, e.Fault, KindTruncated, SideClient)
+		if !e.AnswerEnd || e.RequestEnd {
+			t.Errorf("got %+v, want a complete answer to a part of a request", e)
+		}
+	})
+}
+
+// TestHeadBreaksOff ends the client's sending inside a head: it is recorded, and no agent is bothered.
+func TestHeadBreaksOff(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	client.say("GET / HTTP/1.1\r\nHo")
+	closeWrite(client.Conn)
+	client.hearEnd()
+	e := w.ended(0)
+	wantFault(t, e.Fault, KindTruncated, SideClient)
+	if e.Request != "GET / HTTP/1.1\r\nHo" {
+		t.Errorf("got request %q, want what came", e.Request)
+	}
+	if len(w.accepts) > 0 {
+		t.Error("the agent was dialled")
+	}
+}
+
+// TestPipelineBreaks breaks the connection at the first of three requests: all three are ended, each with a fault.
+func TestPipelineBreaks(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	client.say(w.host(get + get + get))
+	agent := w.accept()
+	agent.hear(w.agentHost(get + get + get))
+	agent.say("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+	agent.Close()
+	client.hearBreak()
+	for x := range 3 {
+		wantFault(t, w.ended(x).Fault, KindTruncated, SideAgent)
+	}
+}
+
+// TestShutdown ends the context: what is in flight breaks visibly, what is idle closes, and Serve returns.
+func TestShutdown(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		idle := w.client()
+		client, agent := w.stream()
+		begun := time.Now()
+		w.stop()
+		idle.hearEnd()
+		if _, err := client.rest(); err == nil {
+			t.Error("the client of a stream got a clean end, want a break")
+		}
+		agent.hearBreak()
+		for range 2 {
+			w.result()
+		}
+		wantFault(t, w.ended(0).Fault, KindShutdown, SideProxy)
+		if d := time.Since(begun); d > 2*time.Second {
+			t.Errorf("shutdown took %v", d)
+		}
+	})
+}
+
+// TestShutdownWhileDialling ends the context while the agent does not accept.
+func TestShutdownWhileDialling(t *testing.T) {
+	dialling := make(chan struct{})
+	w := newWire(t, false, func(c *Config) {
+		c.Dial = func(ctx context.Context) (net.Conn, error) {
+			close(dialling)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+	})
+	client := w.client()
+	client.say(w.host(get))
+	<-dialling
+	w.stop()
+	client.hearBreak()
+	w.result()
+	wantFault(t, w.ended(0).Fault, KindShutdown, SideProxy)
+}
+
+// TestTimeouts lets a client be silent, and slow with its head.
+func TestTimeouts(t *testing.T) {
+	const short = 100 * time.Millisecond
+	t.Run("idle before the first request", func(t *testing.T) {
+		w := newWire(t, false, func(c *Config) { c.IdleTimeout = short })
+		w.client().hearEnd()
+	})
+	t.Run("idle between requests", func(t *testing.T) {
+		w := newWire(t, false, func(c *Config) { c.IdleTimeout = short })
+		client := w.client()
+		client.say(w.host(get))
+		agent := w.accept()
+		agent.hear(w.agentHost(get))
+		agent.say(ok)
+		client.hear(ok)
+		client.hearEnd()
+		agent.hearEnd()
+		if f := w.ended(0).Fault; f != nil {
+			t.Errorf("got fault %v, want none", f)
+		}
+	})
+	t.Run("slow head", func(t *testing.T) {
+		w := newWire(t, false, func(c *Config) { c.HeadTimeout = short })
+		client := w.client()
+		client.say("GET / HTTP/1.1\r\n")
+		if got, _ := client.rest(); !strings.HasPrefix(got, "HTTP/1.1 408 ") {
+			t.Errorf("got %q, want 408", got)
+		}
+		e := w.ended(0)
+		wantFault(t, e.Fault, KindTimeout, SideClient)
+		if e.Request != "GET / HTTP/1.1\r\n" {
+			t.Errorf("got request %q, want what came", e.Request)
+		}
+	})
+	t.Run("quiet stream", func(t *testing.T) {
+		w := newWire(t, false, func(c *Config) { c.HeadTimeout, c.IdleTimeout = short, short })
+		client, agent := w.stream()
+		client.say("GET /next") // part of a head behind an exchange in flight
+		client.SetReadDeadline(time.Now().Add(5 * short))
+		var ne net.Error
+		if n, err := client.Read(make([]byte, 1)); !errors.As(err, &ne) || !ne.Timeout() {
+			t.Fatalf("read %d bytes and %v while the stream was quiet, want silence", n, err)
+		}
+		client.SetReadDeadline(time.Now().Add(patienceOfTests))
+		agent.say("0\r\n\r\n")
+		client.hear("0\r\n\r\nHTTP/1.1 408 Request Timeout\r\n") // the time runs now
+		wantFault(t, w.ended(1).Fault, KindTimeout, SideClient)
+	})
+}
+
+// TestPanics lets the code of others panic: traffic goes on, and Serve says what happened.
+func TestPanics(t *testing.T) {
+	tests := map[string]func(*Config){
+		"observer": func(c *Config) { c.Observer = panicker{} },
+		"editor":   func(c *Config) { c.Editor = panickingEditor{} },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWire(t, false, change)
+			client := w.client()
+			client.say(w.host(get + get))
+			agent := w.accept()
+			agent.hear(w.agentHost(get + get))
+			agent.say(ok + ok)
+			client.hear(ok + ok)
+			client.Close()
+			if err := w.result(); err == nil || !strings.Contains(err.Error(), name+" panicked") {
+				t.Errorf("got error %v, want one that says that the %s panicked", err, name)
+			}
+		})
+	}
+}
+
+// panicker is an Observer that panics in one call.
+type panicker struct{ Discard }
+
+func (panicker) AnswerBody(int, []byte) { panic("no") }
+
+// panickingEditor panics in every call.
+type panickingEditor struct{}
+
+func (panickingEditor) Request(int, []byte) []byte                { panic("no") }
+func (panickingEditor) Hold(int, []byte) int                      { panic("no") }
+func (panickingEditor) Answer(int, []byte, []byte, []byte) []byte { panic("no") }
+func (panickingEditor) TooLarge(int)                              { panic("no") }
+
+// TestFaultIsAnError keeps the text of a fault, which ends up in logs.
+func TestFaultIsAnError(t *testing.T) {
+	f := Fault{Kind: KindReset, Side: SideAgent, Detail: "connection reset by peer"}
+	if got, want := fmt.Sprint(f), "agent reset: connection reset by peer"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
