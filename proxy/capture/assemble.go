@@ -1,10 +1,12 @@
 package capture
 
+import "fmt"
+
 // Assemble adds a step to the exchange it belongs to and returns the exchange: a new one for Opened, x otherwise. It
 // copies no bytes: pieces of a body are appended to one slice, all else is shared with the step.
 //
 // A step that does not fit (a body before its head, anything but Opened when x is nil) is a hole in the record, not an
-// error: what can be told from it is kept. Steps with Seq 0 and Lost steps change only Notes.
+// error: what can be told from it is kept. Steps with Seq 0 change nothing.
 func Assemble(x *Exchange, s Step) *Exchange {
 	if open, ok := s.What.(Opened); ok {
 		return &Exchange{
@@ -34,10 +36,15 @@ func Assemble(x *Exchange, s Step) *Exchange {
 	case ResponseEnd:
 		x.response().Trailer = what.Trailer
 		x.response().Body.end(what.Size, s)
+		if x.Response.Stream {
+			x.Response.Body.Data = nil
+		}
 	case Fact:
 		x.learn(what)
 	case Closed:
 		x.close(what, s)
+	case Lost:
+		x.lose(what, s)
 	}
 	return x
 }
@@ -69,8 +76,19 @@ func (x *Exchange) learn(f Fact) {
 	x.Replayed = x.Replayed || f.Replayed
 }
 
+func (x *Exchange) lose(l Lost, s Step) {
+	if s.Seq == 0 {
+		return
+	}
+	x.Lost += l.Bytes
+	if l.Reason != "" {
+		x.Notes = append(x.Notes, fmt.Sprintf("%d bytes were not recorded: %s", l.Bytes, l.Reason))
+	}
+}
+
 func (x *Exchange) close(c Closed, s Step) {
 	x.Fault = c.Fault
+	x.Lost += c.Dropped
 	x.State = StateClosed
 	x.Ended = s.Offset
 	if c.Interrupted {

@@ -44,6 +44,7 @@ type Exchange struct {
 	Fault    *Fault    // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
 	Rewrites []Rewrite // what was changed on the way, in order
 	Notes    []string  // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
+	Lost     int64     // bytes that passed unrecorded while the recorder was behind: there are holes, nobody knows where
 	Replayed bool      // one of our own verbs sent it
 }
 

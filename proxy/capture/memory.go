@@ -1,0 +1,232 @@
+package capture
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Memory is a capture in memory: a Sink and a Source at once. It is for tests and for what is small. The zero value is an
+// empty capture that is being recorded.
+type Memory struct {
+	mu      sync.Mutex
+	info    Info
+	steps   []Step
+	of      map[uint64][]int // for each exchange, where its steps are
+	ended   bool
+	changed chan struct{} // closed when there is something new to see
+}
+
+// NewMemory returns an empty capture that is described by info, but for the counts, which it keeps itself.
+func NewMemory(info Info) *Memory { return &Memory{info: info} }
+
+// ReadMemory returns a finished capture of these exchanges, interleaved as Interleave does.
+func ReadMemory(info Info, exchanges iter.Seq2[*Exchange, error]) (*Memory, error) {
+	m := NewMemory(info)
+	for s, err := range Interleave(exchanges) {
+		if err != nil {
+			return nil, err
+		}
+		if err := m.Append(s); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.Close()
+}
+
+// Append adds steps to the capture. It fails only after Close.
+func (m *Memory) Append(steps ...Step) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ended {
+		return errors.New("append to a capture in memory: the recording has ended")
+	}
+	if m.of == nil {
+		m.of = map[uint64][]int{}
+	}
+	for _, s := range steps {
+		s.Arrival = uint64(len(m.steps)) + 1
+		if s.Seq > 0 {
+			m.of[s.Seq] = append(m.of[s.Seq], len(m.steps))
+			m.info.Exchanges = max(m.info.Exchanges, s.Seq)
+		}
+		m.count(s)
+		m.steps = append(m.steps, s)
+	}
+	m.wake()
+	return nil
+}
+
+func (m *Memory) count(s Step) {
+	switch what := s.What.(type) {
+	case Lost:
+		m.info.LostExchanges += what.Exchanges
+		m.info.LostBytes += what.Bytes
+	case Closed:
+		m.info.LostBytes += what.Dropped
+	}
+}
+
+// Close ends the recording. What was recorded can still be read.
+func (m *Memory) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ended = true
+	m.wake()
+	return nil
+}
+
+// wake lets those go on who wait for something new.
+func (m *Memory) wake() {
+	if m.changed != nil {
+		close(m.changed)
+		m.changed = nil
+	}
+}
+
+// Reader returns a Source of the capture whose Close does not end the recording.
+func (m *Memory) Reader() Source { return memoryReader{m} }
+
+type memoryReader struct{ *Memory }
+
+func (memoryReader) Close() error { return nil }
+
+// Info describes the capture as it is now.
+func (m *Memory) Info(context.Context) (Info, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	info := m.info
+	info.Arrivals = uint64(len(m.steps))
+	info.Live = !m.ended
+	return info, nil
+}
+
+// Steps yields copies of the steps that are there now.
+func (m *Memory) Steps(ctx context.Context, from uint64) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		m.mu.Lock()
+		steps := m.steps // only ever appended to
+		m.mu.Unlock()
+		for i := max(from, 1) - 1; i < uint64(len(steps)); i++ {
+			if err := ctx.Err(); err != nil {
+				yield(Step{}, err)
+				return
+			}
+			if !yield(steps[i].Clone(), nil) {
+				return
+			}
+		}
+	}
+}
+
+// Wait waits until there is a step from, the recording ends, or the context does.
+func (m *Memory) Wait(ctx context.Context, from uint64) error {
+	for {
+		m.mu.Lock()
+		there, ended := uint64(len(m.steps)) >= from, m.ended
+		if m.changed == nil {
+			m.changed = make(chan struct{})
+		}
+		changed := m.changed
+		m.mu.Unlock()
+		switch {
+		case there:
+			return nil
+		case ended:
+			return ErrEnded
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Exchanges yields copies of the exchanges that are there now, as far as they have come.
+func (m *Memory) Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exchange, error] {
+	return func(yield func(*Exchange, error) bool) {
+		m.mu.Lock()
+		seqs := slices.Sorted(maps.Keys(m.of))
+		m.mu.Unlock()
+		begin, _ := slices.BinarySearch(seqs, from)
+		for _, seq := range seqs[begin:] {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if x := m.assemble(seq); x != nil && !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Exchange returns a copy of one exchange as far as it has come.
+func (m *Memory) Exchange(ctx context.Context, seq uint64) (*Exchange, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if x := m.assemble(seq); x != nil {
+		return x, nil
+	}
+	return nil, fmt.Errorf("read exchange %d: %w", seq, ErrNotFound)
+}
+
+// assemble returns an exchange of its own, or nil.
+func (m *Memory) assemble(seq uint64) *Exchange {
+	m.mu.Lock()
+	steps, of := m.steps, m.of[seq]
+	m.mu.Unlock()
+	var x *Exchange
+	for _, i := range of {
+		x = Assemble(x, steps[i].Clone())
+	}
+	return x
+}
+
+// Clone returns a copy of the step that shares no memory with it.
+func (s Step) Clone() Step {
+	s.Keys = slices.Clone(s.Keys)
+	switch what := s.What.(type) {
+	case Opened:
+		what.Head = bytes.Clone(what.Head)
+		s.What = what
+	case RequestBody:
+		what.Data = bytes.Clone(what.Data)
+		s.What = what
+	case RequestEnd:
+		what.Trailer = bytes.Clone(what.Trailer)
+		s.What = what
+	case Informational:
+		what.Head = bytes.Clone(what.Head)
+		s.What = what
+	case ResponseHead:
+		what.Head = bytes.Clone(what.Head)
+		s.What = what
+	case ResponseBody:
+		what.Data = bytes.Clone(what.Data)
+		s.What = what
+	case ResponseEvent:
+		what.Event.Raw = bytes.Clone(what.Event.Raw)
+		s.What = what
+	case ResponseEnd:
+		what.Trailer = bytes.Clone(what.Trailer)
+		s.What = what
+	case Fact:
+		what.Rewrites = slices.Clone(what.Rewrites)
+		s.What = what
+	case Closed:
+		if what.Fault != nil {
+			fault := *what.Fault
+			what.Fault = &fault
+			s.What = what
+		}
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package capture_test
+
+import (
+	"errors"
+	"iter"
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
+)
+
+// each is a sequence of exchanges as a Source yields it.
+func each(xs []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		for _, x := range xs {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestMemorySource(t *testing.T) {
+	capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
+		m, err := capture.ReadMemory(capture.Info{}, each(xs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	})
+}
+
+func TestMemorySink(t *testing.T) {
+	capturetest.TestSink(t, func(*testing.T) capturetest.Recording {
+		var m capture.Memory
+		return capturetest.Recording{Sink: &m, Source: m.Reader()}
+	})
+}
+
+func TestMemoryEnds(t *testing.T) {
+	m := capture.NewMemory(capture.Info{Name: "x"})
+	if err := m.Reader().Close(); err != nil {
+		t.Error(err)
+	}
+	if err := m.Append(capture.Steps(capturetest.Exchanges()[0])...); err != nil {
+		t.Errorf("after a reader has left: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := m.Append(capture.Step{}); err == nil {
+		t.Error("a capture that has ended took a step")
+	}
+	if info, err := m.Info(t.Context()); err != nil || info.Name != "x" || info.Live || info.Exchanges != 1 {
+		t.Errorf("got %+v and %v", info, err)
+	}
+}
+
+func TestReadMemoryFails(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := capture.ReadMemory(capture.Info{}, func(yield func(*capture.Exchange, error) bool) {
+		_ = yield(capturetest.Exchanges()[0], nil) && yield(nil, broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
