@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,7 @@ type Route func(t testing.TB, agentURL string) (clientURL string)
 // Direct is the Route with nothing in between.
 func Direct(_ testing.TB, agentURL string) string { return agentURL }
 
-// An Agent is an SDK in the role of the agent. Start returns when the agent answers, and ends it with t.Cleanup.
+// An Agent is an SDK in the role of the agent. Start returns when the agent answers. If nobody stops it, t.Cleanup does.
 type Agent struct {
 	Name  string // the SDK with its major line, as in "go2", with a suffix for a variant
 	Start func(t testing.TB) Running
@@ -49,8 +50,8 @@ type Agent struct {
 
 // Running is an agent that answers.
 type Running struct {
-	URL      string           // the origin, without a final slash
-	Arrivals func() []Arrival // what has arrived so far, in order; safe for concurrent use
+	URL  string           // the origin, without a final slash
+	Stop func() []Arrival // ends the agent and returns all that has arrived, in order; to be called once
 }
 
 // A Client is an SDK in the role of the client. Run plays the script against the agent whose card is found at agentURL,
@@ -89,6 +90,17 @@ type Result struct {
 	AgentURL string    // where the agent listened; no client should see it if the route has a tap
 }
 
+// Around returns the arrivals that did not come through an intermediary: those whose connection is none of the ones that
+// it dialled, given by their local addresses.
+func (r Result) Around(dialled []string) (around []Arrival) {
+	for _, a := range r.Arrivals {
+		if !slices.Contains(dialled, a.Remote) {
+			around = append(around, a)
+		}
+	}
+	return around
+}
+
 // Play starts the pair's agent, lets the client play the script over the route, and returns what both of them saw.
 func Play(t testing.TB, pair Pair, route Route) Result {
 	t.Helper()
@@ -103,8 +115,9 @@ func Play(t testing.TB, pair Pair, route Route) Result {
 		t.Fatalf("%s: play the script against %s: %v\nseen until then:\n%s",
 			pair, agentURL, err, strings.Join(Lines(seen, agentURL, hook.URL), "\n"))
 	}
-	seen = append(seen, hook.untilTerminal(ctx, t)...)
-	return Result{Seen: Lines(seen, agentURL, hook.URL), Arrivals: agent.Arrivals(), AgentURL: agent.URL}
+	lines := Lines(append(seen, hook.all(ctx, t)...), agentURL, hook.URL)
+	slices.Sort(lines[len(seen):]) // notifications come in any order
+	return Result{Seen: lines, Arrivals: agent.Stop(), AgentURL: agent.URL}
 }
 
 // serve starts an agent of this process, on a port of loopback chosen by the system, and notes what arrives. The
@@ -128,10 +141,9 @@ func serve(t testing.TB, handler func(url string) http.Handler) Running {
 	t.Cleanup(server.Close)
 	// The senders of notifications in both Go SDKs use the default transport; its idle connections outlive the test.
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
-	return Running{URL: url, Arrivals: func() []Arrival {
-		mu.Lock()
-		defer mu.Unlock()
-		return append([]Arrival(nil), arrivals...)
+	return Running{URL: url, Stop: func() []Arrival {
+		server.Close()
+		return arrivals
 	}}
 }
 

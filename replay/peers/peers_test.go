@@ -27,17 +27,38 @@ var inProcess = []Pair{
 	{Go2LegacyClient, Go2HybridAgent, HTTPJSON},
 }
 
-// TestDirect plays the script with nothing in between, and compares what the client saw with what it saw last time.
-// Reading testdata/seen is reading what an SDK does.
-func TestDirect(t *testing.T) { testDirect(t, inProcess) }
+// TestPeers plays the script over each route, and compares what the client saw with testdata/seen, which is what it saw
+// last time with nothing in between. Reading those files is reading what an SDK does.
+func TestPeers(t *testing.T) { testPairs(t, inProcess) }
 
-func testDirect(t *testing.T, pairs []Pair) {
+// routes are the ways that lead from a client to an agent. Whatever a route has in between, its check gets the result of
+// a script that was played over it.
+var routes = []struct {
+	name string
+	open func(t *testing.T) (route Route, check func(Result))
+}{
+	{"direct", func(*testing.T) (Route, func(Result)) { return Direct, func(Result) {} }},
+	{"hop", func(t *testing.T) (Route, func(Result)) {
+		h := &hop{rewrite: true}
+		return h.route, func(r Result) {
+			if around := r.Around(h.dialled()); len(around) > 0 {
+				t.Errorf("requests went around the hop: %v", around)
+			}
+		}
+	}},
+}
+
+func testPairs(t *testing.T, pairs []Pair) {
 	for _, pair := range pairs {
-		t.Run(pair.String(), func(t *testing.T) {
-			t.Parallel()
-			got := Play(t, pair, Direct)
-			golden(t, pair.String(), got.Seen)
-		})
+		for _, r := range routes {
+			t.Run(pair.String()+"/"+r.name, func(t *testing.T) {
+				t.Parallel()
+				route, check := r.open(t)
+				got := Play(t, pair, route)
+				golden(t, pair.String(), got.Seen)
+				check(got)
+			})
+		}
 	}
 }
 
@@ -46,7 +67,7 @@ func golden(t *testing.T, name string, lines []string) {
 	t.Helper()
 	file := filepath.Join("testdata", "seen", name+".txt")
 	got := strings.Join(lines, "\n") + "\n"
-	if *update {
+	if *update && strings.HasSuffix(t.Name(), "/direct") {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -57,6 +78,6 @@ func golden(t *testing.T, name string, lines []string) {
 		t.Fatalf("%v; run go test -update to write what the client saw:\n%s", err, got)
 	}
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("the client saw something else than before (-want +got):\n%s", diff)
+		t.Errorf("the client saw something else than without anything in between (-want +got):\n%s", diff)
 	}
 }

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -9,7 +10,7 @@ import (
 // as the SDK hands them to its user, ids included. Programs print one Sighting per line as JSON.
 type Sighting struct {
 	Step      string   `json:"step"`                // the part of the script
-	Kind      string   `json:"kind"`                // card, interface, message, task, status, artifact, config, configs, tasks, webhook, error, done
+	Kind      string   `json:"kind"`                // card, interface, message, task, status, artifact, config, configs, list, notification, error, done
 	State     string   `json:"state,omitempty"`     // a task's state, spelt as the SDK spells it
 	Text      string   `json:"text,omitempty"`      // of a message, of a status, of an artifact's chunk, of an error
 	Artifacts []string `json:"artifacts,omitempty"` // the text of each artifact of a task
@@ -29,8 +30,9 @@ type Sighting struct {
 }
 
 // Lines renders what a client saw, one line each, so that two runs of the same script give the same lines. Ids are
-// renamed by role and order of appearance (task-1, context-2), also inside texts, and the two origins are written
-// {agent} and {webhook}. Nothing else is touched: another origin in a card or in an answer stays visible.
+// renamed by role and order of appearance (task-1, context-2), also inside texts; the two origins are written {agent}
+// and {webhook}, and times inside texts {time}. Nothing else is touched: another origin in a card or in an answer stays
+// visible.
 func Lines(seen []Sighting, agentURL, webhookURL string) []string {
 	names := newRenamer(agentURL, webhookURL)
 	lines := make([]string, 0, len(seen))
@@ -39,6 +41,9 @@ func Lines(seen []Sighting, agentURL, webhookURL string) []string {
 	}
 	return lines
 }
+
+// timestamp matches a time as RFC 3339 section 5.6 writes it; some agents put one into their errors.
+var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
 
 // A renamer gives the same short name to the same id.
 type renamer struct {
@@ -104,7 +109,8 @@ func (r *renamer) line(s Sighting) string {
 	add("", r.replacer.Replace(s.Note))
 	add("", r.replacer.Replace(s.URL))
 	if s.Text != "" {
-		words = append(words, fmt.Sprintf("%q", r.replacer.Replace(s.Text)))
+		text := timestamp.ReplaceAllString(r.replacer.Replace(s.Text), "{time}")
+		words = append(words, fmt.Sprintf("%q", text))
 	}
 	if len(s.Artifacts) > 0 {
 		words = append(words, fmt.Sprintf("artifacts=%q", s.Artifacts))

@@ -9,23 +9,23 @@ import (
 	"net/http/httptest"
 	"sort"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 )
+
+// quiet is how long no notification has to come before the webhook believes that there are no more. Nothing announces
+// the last one: some agents notify in the background, and in no order.
+const quiet = 250 * time.Millisecond
 
 // A webhook receives push notifications on loopback and turns each into a [Sighting].
 type webhook struct {
-	URL string
-
-	mu       sync.Mutex
-	received []Sighting
-	ended    chan struct{} // closed when a task that ended has been notified
-	once     sync.Once
+	URL      string
+	received chan Sighting
 }
 
 func newWebhook(t testing.TB) *webhook {
 	t.Helper()
-	h := &webhook{ended: make(chan struct{})}
+	h := &webhook{received: make(chan Sighting, 64)} // more than any script causes
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	h.URL = server.URL
@@ -40,25 +40,30 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	seen := notification(r, body)
-	h.mu.Lock()
-	h.received = append(h.received, seen)
-	h.mu.Unlock()
-	if strings.HasSuffix(strings.ToLower(seen.State), "completed") {
-		h.once.Do(func() { close(h.ended) })
-	}
+	seen.URL = h.URL + r.URL.RequestURI()
+	h.received <- seen
 }
 
-// untilTerminal waits for the notification of an ended task and returns all that have come.
-func (h *webhook) untilTerminal(ctx context.Context, t testing.TB) []Sighting {
+// all returns the notifications in no particular order, once the script's last task has been notified as completed and
+// it has been quiet since.
+func (h *webhook) all(ctx context.Context, t testing.TB) (received []Sighting) {
 	t.Helper()
-	select {
-	case <-h.ended:
-	case <-ctx.Done():
-		t.Errorf("no notification of an ended task arrived: %v", context.Cause(ctx))
+	var silence <-chan time.Time
+	for {
+		select {
+		case seen := <-h.received:
+			received = append(received, seen)
+			ended := strings.HasSuffix(seen.URL, "/inline") && strings.HasSuffix(strings.ToLower(seen.State), "completed")
+			if ended || silence != nil {
+				silence = time.After(quiet)
+			}
+		case <-silence:
+			return received
+		case <-ctx.Done():
+			t.Errorf("the webhook was not told that the last task completed: %v", context.Cause(ctx))
+			return received
+		}
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return append([]Sighting(nil), h.received...)
 }
 
 // payload is what a notification may hold, in all the shapes that are around: the task itself (A2A 0.3 section 9.5), or
@@ -75,9 +80,8 @@ type payload struct {
 
 // notification reads one push notification.
 func notification(r *http.Request, body []byte) Sighting {
-	seen := Sighting{Step: "webhook", Kind: "webhook", Note: strings.Join(append([]string{
-		r.Method, "{webhook}" + r.URL.RequestURI(), r.Header.Get("Content-Type"),
-	}, tokens(r.Header)...), " ")}
+	note := append([]string{r.Method, r.Header.Get("Content-Type")}, tokens(r.Header)...)
+	seen := Sighting{Step: "webhook", Kind: "notification", Note: strings.Join(note, " ")}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil {
 		seen.Text = fmt.Sprintf("not a JSON object: %s", body)

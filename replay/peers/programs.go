@@ -1,0 +1,226 @@
+package peers
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// sources are the programs in other languages, with the files that pin their dependencies.
+//
+//go:embed testdata/js testdata/js03 testdata/js1 testdata/py testdata/py03 testdata/py1
+var sources embed.FS
+
+// A Program is an SDK in another language: an agent and a client program that live in one directory under testdata.
+// testdata/install puts their dependencies into the directory that $A2ATAP_PEERS names, or a2atap-peers in the user's
+// cache directory. A test that needs what is not there fails, and says so.
+type Program struct {
+	Name string // the directory
+	lock string // the file that pins the dependencies
+
+	// command returns the command line and the environment of one of the programs, "agent" or "client". The sources
+	// are in dir, the dependencies in installed.
+	command func(dir, installed, role string) (argv, env []string)
+}
+
+// The SDKs in other languages, by the line of their versions.
+var (
+	JS03 = Program{Name: "js03", lock: "package-lock.json", command: node}
+	JS1  = Program{Name: "js1", lock: "package-lock.json", command: node}
+	Py03 = Program{Name: "py03", lock: "requirements.txt", command: python}
+	Py1  = Program{Name: "py1", lock: "requirements.txt", command: python}
+)
+
+func node(dir, _, role string) (argv, env []string) {
+	return []string{"node", filepath.Join(dir, role+".mjs")}, nil
+}
+
+func python(dir, installed, role string) (argv, env []string) {
+	shared := filepath.Join(filepath.Dir(dir), "py")
+	return []string{filepath.Join(installed, "bin", "python"), filepath.Join(dir, role+".py")},
+		[]string{"PYTHONPATH=" + shared, "PYTHONDONTWRITEBYTECODE=1"}
+}
+
+// Agent returns the SDK in the role of the agent.
+func (p Program) Agent() Agent { return Agent{Name: p.Name, Start: p.startAgent} }
+
+// Client returns the SDK in the role of the client.
+func (p Program) Client() Client { return Client{Name: p.Name, Run: p.runClient} }
+
+// startAgent starts the agent program. It runs until its standard input is closed.
+func (p Program) startAgent(t testing.TB) Running {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := p.prepare(ctx, t, "agent")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Cancel = stdin.Close
+
+	out := &agentOutput{ready: make(chan string, 1)}
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &lineWriter{line: out.line}, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start the agent %s: %v", p.Name, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // it is told to end, so how it ends says nothing
+		close(ended)
+	}()
+	stop := func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(stop)
+
+	select {
+	case url := <-out.ready:
+		return Running{URL: url, Stop: func() []Arrival {
+			stop()
+			return out.arrivals
+		}}
+	case <-ended:
+		t.Fatalf("the agent %s ended before it answered:\n%s", p.Name, stderr.String())
+	case <-time.After(playTimeout):
+		stop()
+		t.Fatalf("the agent %s did not answer within %v:\n%s", p.Name, playTimeout, stderr.String())
+	}
+	return Running{}
+}
+
+// runClient runs the client program to its end and reads what it saw.
+func (p Program) runClient(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error) {
+	t.Helper()
+	cmd := p.prepare(ctx, t, "client")
+	cmd.Args = append(cmd.Args, agentURL, binding, webhook)
+	var (
+		seen   []Sighting
+		broken error
+		stderr bytes.Buffer
+	)
+	cmd.Stderr = &stderr
+	cmd.Stdout = &lineWriter{line: func(line []byte) {
+		var s Sighting
+		if err := json.Unmarshal(line, &s); err != nil && broken == nil {
+			broken = fmt.Errorf("read what the client %s saw: %w: %s", p.Name, err, line)
+		}
+		seen = append(seen, s)
+	}}
+	if err := cmd.Run(); err != nil {
+		return seen, fmt.Errorf("run the client %s: %w\n%s", p.Name, err, stderr.String())
+	}
+	return seen, broken
+}
+
+// prepare returns the command for one of the programs. It runs a copy of the sources in a directory of the test's own,
+// since Node.js looks for modules beside the file that imports them.
+func (p Program) prepare(ctx context.Context, t testing.TB, role string) *exec.Cmd {
+	t.Helper()
+	installed := p.installed(t)
+	root := t.TempDir()
+	if err := os.CopyFS(root, sources); err != nil {
+		t.Fatalf("copy the programs: %v", err)
+	}
+	dir := filepath.Join(root, "testdata", p.Name)
+	modules := filepath.Join(installed, "node_modules")
+	if _, err := os.Stat(modules); err == nil {
+		if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	argv, env := p.command(dir, installed, role)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(withoutProxies(os.Environ()), env...)
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
+
+// installed returns where the dependencies are, or fails the test if they are not there in the pinned versions.
+func (p Program) installed(t testing.TB) string {
+	t.Helper()
+	root := os.Getenv("A2ATAP_PEERS")
+	if root == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatalf("find the dependencies of %s: %v; set A2ATAP_PEERS to where they are", p.Name, err)
+		}
+		root = filepath.Join(cache, "a2atap-peers")
+	}
+	want, err := sources.ReadFile("testdata/" + p.Name + "/" + p.lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(root, p.Name)
+	got, err := os.ReadFile(filepath.Join(dir, "installed"))
+	if err != nil || !bytes.Equal(got, want) {
+		t.Fatalf("%s does not hold the pinned dependencies of %s; run replay/peers/testdata/install", dir, p.Name)
+	}
+	return dir
+}
+
+// withoutProxies leaves out what would lead a program's requests to a proxy instead of to loopback.
+func withoutProxies(environ []string) (kept []string) {
+	for _, e := range environ {
+		if name, _, _ := strings.Cut(e, "="); !strings.HasSuffix(strings.ToLower(name), "_proxy") {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// An agentOutput reads the standard output of an agent program.
+type agentOutput struct {
+	ready    chan string // gets the URL
+	arrivals []Arrival   // complete when the program has ended
+}
+
+// line reads one line. SDKs print lines of their own, which are none of ours.
+func (o *agentOutput) line(line []byte) {
+	var said struct {
+		Ready   string   `json:"ready"`
+		Arrival *Arrival `json:"arrival"`
+	}
+	if err := json.Unmarshal(line, &said); err != nil {
+		return
+	}
+	if said.Ready != "" {
+		o.ready <- said.Ready
+	}
+	if said.Arrival != nil {
+		o.arrivals = append(o.arrivals, *said.Arrival)
+	}
+}
+
+// A lineWriter calls line for each whole line that is written to it. The slice is valid until line returns.
+type lineWriter struct {
+	mu      sync.Mutex
+	pending []byte
+	line    func([]byte)
+}
+
+// Write implements io.Writer.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pending = append(w.pending, p...)
+	for {
+		line, rest, found := bytes.Cut(w.pending, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		w.line(line)
+		w.pending = rest
+	}
+}

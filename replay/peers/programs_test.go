@@ -1,0 +1,48 @@
+//go:build peers
+
+package peers
+
+import (
+	"slices"
+	"testing"
+)
+
+// programs are the pairs with an SDK in another language at one end or both: each SDK with itself, then those that
+// speak the same dialect with each other.
+var programs = slices.Concat(
+	both(JS03.Client(), JS03.Agent()),
+	both(JS1.Client(), JS1.Agent()),
+	both(Py03.Client(), Py03.Agent()),
+	both(Py1.Client(), Py1.Agent()),
+
+	// A2A 0.3. Over HTTP+JSON the compatibility layer of the Go SDK leaves out the /v1 of the paths and writes names in
+	// snake_case, so it can talk to itself alone.
+	[]Pair{
+		{Go03Client, JS03.Agent(), JSONRPC},
+		{Go03Client, Py03.Agent(), JSONRPC},
+		{JS03.Client(), Go03Agent, JSONRPC},
+		{Py03.Client(), Go03Agent, JSONRPC},
+		{Go2LegacyClient, JS03.Agent(), JSONRPC},
+		{Go2LegacyClient, Py03.Agent(), JSONRPC},
+		{JS03.Client(), Go2HybridAgent, JSONRPC},
+		{Py03.Client(), Go2HybridAgent, JSONRPC},
+	},
+	both(JS03.Client(), Py03.Agent()),
+	both(Py03.Client(), JS03.Agent()),
+
+	// A2A 1.0
+	both(Go2Client, JS1.Agent()),
+	both(Go2Client, Py1.Agent()),
+	both(JS1.Client(), Go2Agent),
+	both(JS1.Client(), Py1.Agent()),
+	both(Py1.Client(), Go2Agent),
+	both(Py1.Client(), JS1.Agent()),
+)
+
+// both pairs a client with an agent over each binding.
+func both(client Client, agent Agent) []Pair {
+	return []Pair{{client, agent, JSONRPC}, {client, agent, HTTPJSON}}
+}
+
+// TestPrograms is TestPeers with the SDKs in other languages.
+func TestPrograms(t *testing.T) { testPairs(t, programs) }

@@ -1,0 +1,60 @@
+// The client of @a2a-js/sdk 0.3.x.
+
+import { randomUUID } from "node:crypto";
+import {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from "@a2a-js/sdk/client";
+
+import { main, sighting } from "../js/script.mjs";
+
+const kinds = { "status-update": "statusUpdate", "artifact-update": "artifactUpdate" };
+const see = (value) => sighting(kinds[value.kind] ?? value.kind, value);
+
+const config = ({ taskId, pushNotificationConfig: c }) => ({
+  kind: "config", task: taskId, config: c.id, url: c.url, note: c.token,
+});
+
+const params = ({ text, task, context, now, webhook, token }) => ({
+  message: {
+    kind: "message", role: "user", messageId: randomUUID(), parts: [{ kind: "text", text }],
+    taskId: task, contextId: context,
+  },
+  configuration: { blocking: !now, ...(webhook && { pushNotificationConfig: { url: webhook, token } }) },
+});
+
+let client;
+
+await main({
+  async discover(agentURL, binding) {
+    const card = await new DefaultAgentCardResolver().resolve(agentURL);
+    const factory = new ClientFactory({
+      transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
+      preferredTransports: [binding],
+    });
+    client = await factory.createFromAgentCard(card);
+    return [
+      { kind: "card", text: card.name, note: card.protocolVersion },
+      { kind: "interface", note: card.preferredTransport, url: card.url },
+      ...(card.additionalInterfaces ?? []).map((i) => ({ kind: "interface", note: i.transport, url: i.url })),
+    ];
+  },
+  send: async (utterance) => see(await client.sendMessage(params(utterance))),
+  async *stream(utterance) {
+    for await (const event of client.sendMessageStream(params(utterance))) {
+      yield see(event);
+    }
+  },
+  get: async (id) => sighting("task", await client.getTask({ id, historyLength: 10 })),
+  cancel: async (id) => sighting("task", await client.cancelTask({ id })),
+  setPush: async (taskId, url, token) =>
+    config(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { id: "peer-hook", url, token } })),
+  getPush: async (id, pushNotificationConfigId) =>
+    config(await client.getTaskPushNotificationConfig({ id, pushNotificationConfigId })),
+  listPush: async (id) => (await client.listTaskPushNotificationConfig({ id })).map(config),
+  deletePush: (id, pushNotificationConfigId) =>
+    client.deleteTaskPushNotificationConfig({ id, pushNotificationConfigId }),
+  code: (err) => String(err.code ?? err.name),
+});

@@ -1,0 +1,52 @@
+"""An agent program: it prints {"ready": URL} when it answers, {"arrival": …} for each request, and ends when its
+standard input is closed."""
+
+import asyncio
+import json
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+
+def _print(value: dict[str, Any]) -> None:
+    print(json.dumps(value), flush=True)
+
+
+def _noting_arrivals(app: Any) -> Any:
+    async def noting(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        if scope['type'] == 'http':
+            query = scope['query_string'].decode('latin-1')
+            target = scope['raw_path'].decode('latin-1') + (f'?{query}' if query else '')
+            host = dict(scope['headers']).get(b'host', b'').decode('latin-1')
+            remote = '{}:{}'.format(*scope['client'])
+            _print({'arrival': {'method': scope['method'], 'target': target, 'host': host, 'remote': remote}})
+        await app(scope, receive, send)
+
+    return noting
+
+
+def serve(make_app: Callable[[str], Any]) -> None:
+    """Serves the application that make_app returns for a URL, on a port of loopback that the system chooses."""
+    listener = socket.socket()
+    listener.bind(('127.0.0.1', 0))
+    url = 'http://{}:{}'.format(*listener.getsockname())
+    config = uvicorn.Config(_noting_arrivals(make_app(url)), log_level='warning', timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+
+    def end_with_stdin() -> None:
+        sys.stdin.read()
+        server.should_exit = True
+
+    async def main() -> None:
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        _print({'ready': url})
+        threading.Thread(target=end_with_stdin, daemon=True).start()
+        await serving
+
+    asyncio.run(main())

@@ -1,0 +1,123 @@
+"""The client of the Python a2a-sdk 0.3.x. It can neither list nor delete push configurations."""
+
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+
+from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
+from a2a.types import (
+    AgentCard,
+    GetTaskPushNotificationConfigParams,
+    Message,
+    Part,
+    PushNotificationConfig,
+    Role,
+    TaskIdParams,
+    TaskPushNotificationConfig,
+    TaskQueryParams,
+    TextPart,
+)
+
+from script import Sighting, Utterance, main, sighting
+
+_KINDS = {'status-update': 'statusUpdate', 'artifact-update': 'artifactUpdate'}
+
+
+def _see(value: Any) -> Sighting:
+    plain = value.model_dump(mode='json', by_alias=True, exclude_none=True)
+    return sighting(_KINDS.get(plain['kind'], plain['kind']), plain)
+
+
+def _config(value: TaskPushNotificationConfig) -> Sighting:
+    config = value.push_notification_config
+    return {'kind': 'config', 'task': value.task_id, 'config': config.id, 'url': config.url, 'note': config.token}
+
+
+def _message(u: Utterance) -> Message:
+    return Message(
+        role=Role.user, message_id=str(uuid.uuid4()), parts=[Part(root=TextPart(text=u.text))],
+        task_id=u.task, context_id=u.context,
+    )
+
+
+class Driver:
+    """Drives a client of the SDK per way of sending, since that is a matter of a client's configuration there."""
+
+    _card: AgentCard
+    _binding: str
+    _http: httpx.AsyncClient
+    _once: Client
+
+    async def discover(self, agent_url: str, binding: str) -> list[Sighting]:
+        self._http = httpx.AsyncClient()
+        self._binding = binding
+        self._card = card = await A2ACardResolver(self._http, agent_url).get_agent_card()
+        self._once = self._client(streaming=False)
+        return [
+            {'kind': 'card', 'text': card.name, 'note': card.protocol_version},
+            {'kind': 'interface', 'note': card.preferred_transport, 'url': card.url},
+            *(
+                {'kind': 'interface', 'note': i.transport, 'url': i.url}
+                for i in card.additional_interfaces or []
+            ),
+        ]
+
+    def _client(self, **options: Any) -> Client:
+        config = ClientConfig(httpx_client=self._http, supported_transports=[self._binding], **options)
+        return ClientFactory(config).create(self._card)
+
+    async def send(self, utterance: Utterance) -> Sighting:
+        pushes = []
+        if utterance.webhook:
+            pushes = [PushNotificationConfig(url=utterance.webhook, token=utterance.token)]
+        client = self._client(streaming=False, polling=utterance.now, push_notification_configs=pushes)
+        answers = [e async for e in client.send_message(_message(utterance))]
+        # A task comes with the event that changed it, of which there is none here.
+        return _see(answers[-1] if isinstance(answers[-1], Message) else answers[-1][0])
+
+    async def stream(self, utterance: Utterance) -> AsyncIterator[Sighting]:
+        async for event in self._client(streaming=True).send_message(_message(utterance)):
+            if isinstance(event, Message):
+                yield _see(event)
+            else:
+                task, update = event
+                yield _see(update or task)
+
+    async def get(self, task: str) -> Sighting:
+        return _see(await self._once.get_task(TaskQueryParams(id=task)))
+
+    async def cancel(self, task: str) -> Sighting:
+        return _see(await self._once.cancel_task(TaskIdParams(id=task)))
+
+    async def set_push(self, task: str, url: str, token: str) -> Sighting:
+        config = PushNotificationConfig(id='peer-hook', url=url, token=token)
+        return _config(
+            await self._once.set_task_callback(
+                TaskPushNotificationConfig(task_id=task, push_notification_config=config)
+            )
+        )
+
+    async def get_push(self, task: str, config: str) -> Sighting:
+        return _config(
+            await self._once.get_task_callback(
+                GetTaskPushNotificationConfigParams(id=task, push_notification_config_id=config)
+            )
+        )
+
+    async def list_push(self, task: str) -> list[Sighting]:
+        raise NotImplementedError
+
+    async def delete_push(self, task: str, config: str) -> Sighting:
+        raise NotImplementedError
+
+    async def list(self, context: str) -> list[Sighting]:
+        raise NotImplementedError
+
+    def code(self, error: Exception) -> str:
+        return type(error).__name__
+
+
+if __name__ == '__main__':
+    main(Driver())

@@ -1,0 +1,105 @@
+"""The client of the Python a2a-sdk 1.x."""
+
+import uuid
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+from google.protobuf.json_format import MessageToDict, ParseDict
+
+from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
+from a2a.types import (
+    CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
+    GetTaskPushNotificationConfigRequest,
+    GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
+    ListTasksRequest,
+    SendMessageRequest,
+    TaskPushNotificationConfig,
+)
+
+from script import Sighting, Utterance, main, sighting
+
+
+def _see(wrapper: dict[str, Any]) -> Sighting:
+    [(kind, value)] = wrapper.items()
+    return sighting(kind, value)
+
+
+def _config(value: TaskPushNotificationConfig) -> Sighting:
+    return {'kind': 'config', 'task': value.task_id, 'config': value.id, 'url': value.url, 'note': value.token}
+
+
+def _request(u: Utterance) -> SendMessageRequest:
+    message = {'role': 'ROLE_USER', 'messageId': str(uuid.uuid4()), 'parts': [{'text': u.text}]}
+    if u.task:
+        message |= {'taskId': u.task, 'contextId': u.context}
+    configuration: dict[str, Any] = {'returnImmediately': u.now}
+    if u.webhook:
+        configuration['taskPushNotificationConfig'] = {'url': u.webhook, 'token': u.token}
+    return ParseDict({'message': message, 'configuration': configuration}, SendMessageRequest())
+
+
+class Driver:
+    """Drives two clients of the SDK, since streaming is a matter of a client's configuration there."""
+
+    _once: Client
+    _streaming: Client
+
+    async def discover(self, agent_url: str, binding: str) -> list[Sighting]:
+        async with httpx.AsyncClient() as http:
+            card = await A2ACardResolver(http, agent_url).get_agent_card()
+        self._once = ClientFactory(
+            ClientConfig(streaming=False, supported_protocol_bindings=[binding])
+        ).create(card)
+        self._streaming = ClientFactory(ClientConfig(supported_protocol_bindings=[binding])).create(card)
+        return [
+            {'kind': 'card', 'text': card.name},
+            *(
+                {'kind': 'interface', 'note': f'{i.protocol_binding} {i.protocol_version}', 'url': i.url}
+                for i in card.supported_interfaces
+            ),
+        ]
+
+    async def send(self, utterance: Utterance) -> Sighting:
+        answers = [_see(MessageToDict(e)) async for e in self._once.send_message(_request(utterance))]
+        return answers[-1]
+
+    async def stream(self, utterance: Utterance) -> AsyncIterator[Sighting]:
+        async for event in self._streaming.send_message(_request(utterance)):
+            yield _see(MessageToDict(event))
+
+    async def get(self, task: str) -> Sighting:
+        return sighting('task', MessageToDict(await self._once.get_task(GetTaskRequest(id=task))))
+
+    async def cancel(self, task: str) -> Sighting:
+        return sighting('task', MessageToDict(await self._once.cancel_task(CancelTaskRequest(id=task))))
+
+    async def set_push(self, task: str, url: str, token: str) -> Sighting:
+        request = TaskPushNotificationConfig(task_id=task, id='peer-hook', url=url, token=token)
+        return _config(await self._once.create_task_push_notification_config(request))
+
+    async def get_push(self, task: str, config: str) -> Sighting:
+        request = GetTaskPushNotificationConfigRequest(task_id=task, id=config)
+        return _config(await self._once.get_task_push_notification_config(request))
+
+    async def list_push(self, task: str) -> list[Sighting]:
+        request = ListTaskPushNotificationConfigsRequest(task_id=task)
+        return [_config(c) for c in (await self._once.list_task_push_notification_configs(request)).configs]
+
+    async def delete_push(self, task: str, config: str) -> Sighting:
+        request = DeleteTaskPushNotificationConfigRequest(task_id=task, id=config)
+        await self._once.delete_task_push_notification_config(request)
+        return {'kind': 'done'}
+
+    async def list(self, context: str) -> list[Sighting]:
+        answer = await self._once.list_tasks(ListTasksRequest(context_id=context, include_artifacts=True))
+        return [sighting('task', MessageToDict(task)) for task in answer.tasks]
+
+    def code(self, error: Exception) -> str:
+        return type(error).__name__
+
+
+if __name__ == '__main__':
+    main(Driver())
