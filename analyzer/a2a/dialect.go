@@ -1,0 +1,177 @@
+// Package a2a knows the words of the Agent2Agent protocol in all its dialects: what a request asks, what an answer, an
+// event or a notification holds, and which version is spoken.
+//
+// It decodes and never judges. Whatever bytes come, it says what they are as far as that can be told and leaves the rest
+// empty: a missing member is an Absent Value, an unknown spelling is the zero State. What is wrong with a message, and
+// whose fault it is, is for the rules that are built on this package.
+//
+// Three things will surprise you. A dialect is mostly a set ([Dialects]): 0.2 and 0.3 are one wire format until a card
+// tells them apart. A [Value] is a place in the bytes that were parsed, which must not be changed while it is in use;
+// Text returns copies that do not hold on to them. And nothing here compares member names without regard to case, as
+// encoding/json does.
+//
+// All functions may be called at the same time, and everything that they return may be read at the same time.
+package a2a
+
+import (
+	"iter"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// A Dialect is a version of A2A as it is spoken on the wire. Patch versions do not change it (A2A 1.0 §3.6).
+type Dialect uint8
+
+// The dialects.
+const (
+	V0_1 Dialect = iota // tasks/send; up to v0.1.0
+	V0_2                // message/send; v0.2.0 to v0.2.6
+	V0_3                // message/send; v0.3.0
+	V1_0                // SendMessage; v1.0.0 and later
+)
+
+var dialectNames = [...]string{V0_1: "0.1", V0_2: "0.2", V0_3: "0.3", V1_0: "1.0"}
+
+// String returns the major and minor version, such as "0.3".
+func (d Dialect) String() string {
+	if int(d) < len(dialectNames) {
+		return dialectNames[d]
+	}
+	return "unknown"
+}
+
+// Dialects is a set of dialects. The zero Dialects is empty: nothing is known.
+type Dialects uint8
+
+// Sets that evidence often leaves.
+const (
+	noDialects   Dialects = 0
+	onlyV0_1              = Dialects(1 << V0_1)
+	onlyV0_3              = Dialects(1 << V0_3)
+	kindDialects          = Dialects(1<<V0_2 | 1<<V0_3) // objects carry a discriminator "kind"
+	before1               = onlyV0_1 | kindDialects
+	onlyV1_0              = Dialects(1 << V1_0)
+	allDialects           = before1 | onlyV1_0
+)
+
+// Of returns the set of the dialects given.
+func Of(dialects ...Dialect) Dialects {
+	var set Dialects
+	for _, d := range dialects {
+		set |= 1 << d
+	}
+	return set
+}
+
+// Has reports whether d is in the set.
+func (s Dialects) Has(d Dialect) bool { return s&(1<<d) != 0 }
+
+// Empty reports whether no dialect is in the set.
+func (s Dialects) Empty() bool { return s == 0 }
+
+// Single returns the only dialect of the set, and whether there is exactly one.
+func (s Dialects) Single() (Dialect, bool) {
+	if bits.OnesCount8(uint8(s)) != 1 {
+		return 0, false
+	}
+	return Dialect(bits.TrailingZeros8(uint8(s))), true
+}
+
+// Intersect returns the dialects that are in both sets.
+func (s Dialects) Intersect(t Dialects) Dialects { return s & t }
+
+// Union returns the dialects that are in either set.
+func (s Dialects) Union(t Dialects) Dialects { return s | t }
+
+// All yields the dialects of the set, oldest first.
+func (s Dialects) All() iter.Seq[Dialect] {
+	return func(yield func(Dialect) bool) {
+		for d := V0_1; d <= V1_0; d++ {
+			if s.Has(d) && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// String returns the dialects with slashes between them, such as "0.2/0.3", and "" for the empty set.
+func (s Dialects) String() string {
+	var names []string
+	for d := range s.All() {
+		names = append(names, d.String())
+	}
+	return strings.Join(names, "/")
+}
+
+// ParseDialects returns the set that a text in the form of String names, and whether it names one. The empty text names
+// none.
+func ParseDialects(text string) (Dialects, bool) {
+	var set Dialects
+	for name := range strings.SplitSeq(text, "/") {
+		found := false
+		for d, known := range dialectNames {
+			if name == known {
+				set, found = set|1<<d, true
+			}
+		}
+		if !found {
+			return 0, false
+		}
+	}
+	return set, true
+}
+
+// VersionDialects returns the dialects that a version written in a card or in an A2A-Version header stands for; the
+// patch number and what follows it do not count. Versions after 1.0 are read as 1.0. It returns the empty set for the
+// empty text and for what is no version.
+//
+// "0.2.9" is 0.2 or 0.3: the sample cards of both print it, and there never was such a version.
+func VersionDialects(version string) Dialects {
+	major, minor, ok := majorMinor(version)
+	switch {
+	case !ok:
+		return 0
+	case major >= 1:
+		return onlyV1_0
+	case version == "0.2.9":
+		return kindDialects
+	case minor == 1:
+		return onlyV0_1
+	case minor == 2:
+		return Of(V0_2)
+	case minor >= 3: // 0.4 was never released; its traffic is that of 0.3
+		return onlyV0_3
+	}
+	return 0
+}
+
+// majorMinor reads "1.0", "0.3.0" or "1.0.0-rc". A lone major number has the minor number 0.
+func majorMinor(version string) (major, minor int, ok bool) {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(version), "v"), ".")
+	second, _, _ := strings.Cut(rest, ".")
+	second, _, _ = strings.Cut(second, "-")
+	major, err := strconv.Atoi(first)
+	if err != nil || major < 0 {
+		return 0, 0, false
+	}
+	if second == "" {
+		return major, 0, rest == ""
+	}
+	minor, err = strconv.Atoi(second)
+	return major, minor, err == nil && minor >= 0
+}
+
+// A Cite says where the specification of a dialect lays something down.
+type Cite struct {
+	In      Dialect
+	Section string // "3.1.2", or another document and its section: "RFC 8259 §2"
+}
+
+// String returns "1.0 §3.1.2", or "RFC 8259 §2 (1.0)" where the section is another document's.
+func (c Cite) String() string {
+	if strings.Contains(c.Section, "§") {
+		return c.Section + " (" + c.In.String() + ")"
+	}
+	return c.In.String() + " §" + c.Section
+}

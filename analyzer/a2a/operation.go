@@ -1,0 +1,216 @@
+package a2a
+
+import "strings"
+
+// A Binding is how A2A travels over a transport.
+type Binding uint8
+
+// The bindings.
+const (
+	NoBinding Binding = iota // plain HTTP: card fetches and notifications
+	JSONRPC
+	HTTPJSON
+	GRPC
+)
+
+var bindingNames = [...]string{NoBinding: "http", JSONRPC: "jsonrpc", HTTPJSON: "http+json", GRPC: "grpc"}
+
+// String returns "http", "jsonrpc", "http+json" or "grpc".
+func (b Binding) String() string {
+	if int(b) < len(bindingNames) {
+		return bindingNames[b]
+	}
+	return "unknown"
+}
+
+// ParseBinding returns the binding that a card names ("JSONRPC", "HTTP+JSON", "GRPC") or that String prints, whatever its
+// case, and whether there is one. A custom binding has none.
+func ParseBinding(name string) (Binding, bool) {
+	for b, known := range bindingNames {
+		if strings.EqualFold(name, known) {
+			return Binding(b), true
+		}
+	}
+	return NoBinding, false
+}
+
+// Bindings is a set of bindings.
+type Bindings uint8
+
+// BindingsOf returns the set of the bindings given.
+func BindingsOf(bindings ...Binding) Bindings {
+	var set Bindings
+	for _, b := range bindings {
+		set |= 1 << b
+	}
+	return set
+}
+
+// Has reports whether b is in the set.
+func (s Bindings) Has(b Binding) bool { return s&(1<<b) != 0 }
+
+// A Side is one of those who can break a rule.
+type Side uint8
+
+// The sides of an exchange.
+const (
+	Client   Side = iota // sends requests
+	Agent                // answers them
+	Receiver             // takes notifications at a webhook
+)
+
+// String returns "client", "agent" or "receiver".
+func (s Side) String() string {
+	switch s {
+	case Client:
+		return "client"
+	case Agent:
+		return "agent"
+	case Receiver:
+		return "receiver"
+	}
+	return "unknown"
+}
+
+// An Operation is what a request asks, whatever the binding and the dialect.
+type Operation uint8
+
+// The operations, by their names in A2A 1.0 §3.1.
+const (
+	NoOperation Operation = iota // not known, or no A2A call
+	SendMessage
+	SendStreamingMessage
+	GetTask
+	ListTasks
+	CancelTask
+	SubscribeToTask
+	CreatePushConfig
+	GetPushConfig
+	ListPushConfigs
+	DeletePushConfig
+	GetExtendedCard
+	GetCard // the public card is fetched
+	Webhook // a notification is delivered
+)
+
+// An operationRow is one operation in the words of each dialect; an empty method means that the dialect has none.
+type operationRow struct {
+	name    string // in 1.0
+	methods [4]string
+	streams bool
+}
+
+// A2A 0.1 §7, 0.2 §7, 0.3 §3.5.6 and §7, 1.0 §5.3 and §9.4.
+var operations = [...]operationRow{
+	NoOperation:          {name: "unknown"},
+	SendMessage:          {name: "SendMessage", methods: [4]string{"tasks/send", "message/send", "message/send", "SendMessage"}},
+	SendStreamingMessage: {name: "SendStreamingMessage", methods: [4]string{"tasks/sendSubscribe", "message/stream", "message/stream", "SendStreamingMessage"}, streams: true},
+	GetTask:              {name: "GetTask", methods: [4]string{"tasks/get", "tasks/get", "tasks/get", "GetTask"}},
+	ListTasks:            {name: "ListTasks", methods: [4]string{"", "", "", "ListTasks"}},
+	CancelTask:           {name: "CancelTask", methods: [4]string{"tasks/cancel", "tasks/cancel", "tasks/cancel", "CancelTask"}},
+	SubscribeToTask:      {name: "SubscribeToTask", methods: [4]string{"tasks/resubscribe", "tasks/resubscribe", "tasks/resubscribe", "SubscribeToTask"}, streams: true},
+	CreatePushConfig:     {name: "CreateTaskPushNotificationConfig", methods: [4]string{"tasks/pushNotification/set", "tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"}},
+	GetPushConfig:        {name: "GetTaskPushNotificationConfig", methods: [4]string{"tasks/pushNotification/get", "tasks/pushNotificationConfig/get", "tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"}},
+	ListPushConfigs:      {name: "ListTaskPushNotificationConfigs", methods: [4]string{"", "tasks/pushNotificationConfig/list", "tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"}},
+	DeletePushConfig:     {name: "DeleteTaskPushNotificationConfig", methods: [4]string{"", "tasks/pushNotificationConfig/delete", "tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"}},
+	GetExtendedCard:      {name: "GetExtendedAgentCard", methods: [4]string{"", "", "agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"}},
+	GetCard:              {name: "GetAgentCard"},
+	Webhook:              {name: "PushNotification"},
+}
+
+// A methodSpelling is a further name of an operation. One without dialects is never taken for a JSON-RPC method: people
+// write it in filters.
+type methodSpelling struct {
+	method    string
+	operation Operation
+	dialects  Dialects
+}
+
+var oddMethods = [...]methodSpelling{
+	{"agent/authenticatedExtendedCard", GetExtendedCard, onlyV0_3}, // so spelt in 0.3 §11.1.3
+	{"ListTaskPushNotificationConfig", ListPushConfigs, onlyV1_0},  // 1.0.0-rc
+	{"tasks/list", ListTasks, kindDialects},                        // unreleased, and other protocols have it too
+	{"TaskSubscription", SubscribeToTask, noDialects},              // gRPC before 1.0
+	{"CreateTaskPushNotification", CreatePushConfig, noDialects},   // gRPC before 0.2.5
+	{"GetTaskPushNotification", GetPushConfig, noDialects},
+	{"ListTaskPushNotification", ListPushConfigs, noDialects},
+	{"CreatePushConfig", CreatePushConfig, noDialects}, // short forms
+	{"GetPushConfig", GetPushConfig, noDialects},
+	{"ListPushConfigs", ListPushConfigs, noDialects},
+	{"DeletePushConfig", DeletePushConfig, noDialects},
+	{"GetExtendedCard", GetExtendedCard, noDialects},
+	{"GetCard", GetCard, noDialects},
+	{"Webhook", Webhook, noDialects},
+}
+
+// String returns the name of the operation in A2A 1.0, such as "SubscribeToTask"; "GetAgentCard" and "PushNotification"
+// for the fetch of the public card and for notifications, which are no operations there; "unknown" for NoOperation.
+func (o Operation) String() string {
+	if int(o) < len(operations) {
+		return operations[o].name
+	}
+	return operations[NoOperation].name
+}
+
+// Streams reports whether the operation is answered with an event stream.
+func (o Operation) Streams() bool { return int(o) < len(operations) && operations[o].streams }
+
+// Sends reports whether the operation sends a message.
+func (o Operation) Sends() bool { return o == SendMessage || o == SendStreamingMessage }
+
+// Push reports whether the operation is about push notification configs.
+func (o Operation) Push() bool { return o >= CreatePushConfig && o <= DeletePushConfig }
+
+// MethodName returns the JSON-RPC method of the operation in a dialect, or "" where the dialect has none.
+func (o Operation) MethodName(d Dialect) string {
+	if int(o) < len(operations) && int(d) < len(operations[o].methods) {
+		return operations[o].methods[d]
+	}
+	return ""
+}
+
+// OperationOf returns the operation that a name stands for in any dialect: a JSON-RPC method, a name of 1.0, or one of
+// the short names of this package, whatever the case. It returns NoOperation for other names. It is for what people
+// write; DecodeRequest takes methods only as the specification spells them.
+func OperationOf(name string) Operation {
+	if o, _ := methodOf(name); o != NoOperation {
+		return o
+	}
+	for o := SendMessage; int(o) < len(operations); o++ {
+		if strings.EqualFold(name, operations[o].name) {
+			return o
+		}
+		for _, method := range operations[o].methods {
+			if method != "" && strings.EqualFold(name, method) {
+				return o
+			}
+		}
+	}
+	for _, odd := range oddMethods {
+		if strings.EqualFold(name, odd.method) {
+			return odd.operation
+		}
+	}
+	return NoOperation
+}
+
+// methodOf returns the operation of a JSON-RPC method exactly as written, and the dialects that have it.
+func methodOf(method string) (Operation, Dialects) {
+	for o := SendMessage; o <= GetExtendedCard; o++ {
+		var in Dialects
+		for d, m := range operations[o].methods {
+			if m == method && m != "" {
+				in |= 1 << d
+			}
+		}
+		if in != 0 {
+			return o, in
+		}
+	}
+	for _, odd := range oddMethods {
+		if odd.method == method && odd.dialects != noDialects {
+			return odd.operation, odd.dialects
+		}
+	}
+	return NoOperation, 0
+}

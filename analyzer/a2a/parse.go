@@ -1,0 +1,234 @@
+package a2a
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Bounds of what Parse takes in. Deeper nesting than 10000 levels is refused too.
+const (
+	maxTextSize   = 1 << 30 // bytes
+	maxNodes      = 4 << 20 // values and member names
+	maxDuplicates = 16      // that are remembered
+)
+
+// A Doc is a JSON text that was parsed, as well as it could be.
+type Doc struct {
+	Root        Value        // Absent if Err is not nil, unless the fault is only in what follows the value
+	Err         *SyntaxError // nil if the text is one well-formed JSON value (RFC 8259 §2)
+	Duplicates  []Duplicate  // members whose name stood in their object before; the first 16, inner objects first
+	BOM         bool         // the text begins with a byte order mark, which is skipped (RFC 8259 §8.1)
+	InvalidUTF8 int          // offset of the first byte that is no UTF-8; -1 if there is none
+	Trailing    bool         // something other than white space follows the value
+}
+
+// A SyntaxError says why a text is no well-formed JSON.
+type SyntaxError struct {
+	Offset    int64  // in bytes, where the text stops making sense
+	Reason    string // lower case, no final period
+	Truncated bool   // it stops making sense because it ends: it may be the beginning of well-formed JSON
+	Limit     bool   // it was not read to its end, since it is too large or too deep: it may be well-formed
+}
+
+// Error returns the reason and the offset.
+func (e *SyntaxError) Error() string {
+	return e.Reason + " at byte " + strconv.FormatInt(e.Offset, 10)
+}
+
+// A Duplicate is a member of an object whose name stood there before.
+type Duplicate struct {
+	Pointer string // of the member; it names the first one with that name just as well
+	Name    string
+}
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// Parse parses a JSON text. The bytes must not be changed as long as the Doc is in use.
+func Parse(data []byte) Doc {
+	doc := Doc{InvalidUTF8: invalidUTF8(data)}
+	if len(data) > maxTextSize {
+		doc.Err = &SyntaxError{Offset: maxTextSize, Reason: "text is larger than 1 GiB", Limit: true}
+		return doc
+	}
+	p := parsers.Get().(*parser)
+	defer p.release()
+	p.data = data
+	if doc.BOM = bytes.HasPrefix(data, byteOrderMark); doc.BOM {
+		p.end = len(byteOrderMark)
+	}
+	p.mangled = doc.InvalidUTF8 >= 0
+	if doc.Err = p.value(); doc.Err != nil {
+		return doc
+	}
+	doc.Root = Value{&tape{data, slices.Clone(p.nodes)}, 0}
+	doc.Duplicates = slices.Clone(p.duplicates)
+	for i := p.end; i < len(data); i++ {
+		if !isSpace(data[i]) {
+			doc.Trailing = true
+			doc.Err = &SyntaxError{Offset: int64(i), Reason: "more text after the JSON value"}
+			break
+		}
+	}
+	return doc
+}
+
+// invalidUTF8 returns the offset of the first byte that is no UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// A parser puts the values of one text on a tape. Its parts are used again for the next text.
+type parser struct {
+	data       []byte
+	buffer     bytes.Buffer // over data, which the decoder reads in place
+	decoder    *jsontext.Decoder
+	end        int // of what has been read
+	mangled    bool
+	nodes      []node
+	open       []frame
+	names      []uint32
+	duplicates []Duplicate
+}
+
+// A frame is an object or array that is not closed yet.
+type frame struct {
+	node  uint32
+	name  uint32 // node of the last member name
+	named bool   // the name stands there, its value does not
+	count int    // values so far
+}
+
+var parsers = sync.Pool{New: func() any { return &parser{decoder: jsontext.NewDecoder(new(bytes.Buffer))} }}
+
+// release gives the parser back without what it read.
+func (p *parser) release() {
+	const keep = 64 << 10
+	if cap(p.nodes) > keep || cap(p.open) > keep || cap(p.names) > keep {
+		return
+	}
+	p.buffer = bytes.Buffer{}
+	p.decoder.Reset(&p.buffer)
+	p.data, p.end = nil, 0
+	p.nodes, p.open, p.duplicates = p.nodes[:0], p.open[:0], p.duplicates[:0]
+	parsers.Put(p)
+}
+
+// value reads one JSON value.
+func (p *parser) value() *SyntaxError {
+	base := p.end
+	p.buffer = *bytes.NewBuffer(p.data[base:len(p.data):len(p.data)])
+	p.decoder.Reset(&p.buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		token, err := p.decoder.ReadToken()
+		if err != nil {
+			return p.failed(err, base)
+		}
+		start := p.end
+		for isSpace(p.data[start]) || p.data[start] == ',' || p.data[start] == ':' {
+			start++
+		}
+		p.end = base + int(p.decoder.InputOffset())
+		switch kind := token.Kind(); kind {
+		case '}', ']':
+			p.close()
+		default:
+			p.add(kindOf(kind), start)
+		}
+		if len(p.open) == 0 {
+			return nil
+		}
+		if len(p.nodes) >= maxNodes {
+			return &SyntaxError{Offset: int64(p.end), Reason: "text holds too many values", Limit: true}
+		}
+	}
+}
+
+func kindOf(k jsontext.Kind) Kind {
+	switch k {
+	case 'n':
+		return Null
+	case 't', 'f':
+		return Bool
+	case '"':
+		return String
+	case '0':
+		return Number
+	case '{':
+		return Object
+	}
+	return Array
+}
+
+// add puts a value, the name of a member, or the beginning of an object or array on the tape.
+func (p *parser) add(kind Kind, start int) {
+	index := uint32(len(p.nodes))
+	n := node{start: uint32(start), end: uint32(p.end), after: index + 1, kind: kind}
+	if kind == String {
+		n.escaped = p.mangled || bytes.IndexByte(p.data[start:p.end], '\\') >= 0
+	}
+	p.nodes = append(p.nodes, n)
+	if len(p.open) > 0 {
+		f := &p.open[len(p.open)-1]
+		if p.nodes[f.node].kind == Object && !f.named {
+			f.name, f.named = index, true
+		} else {
+			f.named = false
+			f.count++
+		}
+	}
+	if kind == Object || kind == Array {
+		p.open = append(p.open, frame{node: index})
+	}
+}
+
+// close ends the innermost object or array.
+func (p *parser) close() {
+	f := p.open[len(p.open)-1]
+	n := &p.nodes[f.node]
+	n.end, n.after = uint32(p.end), uint32(len(p.nodes))
+	if n.kind == Object && f.count > 1 {
+		p.findDuplicates(f)
+	}
+	p.open = p.open[:len(p.open)-1]
+}
+
+// failed explains an error of the decoder, whose offsets count from base.
+func (p *parser) failed(err error, base int) *SyntaxError {
+	e := &SyntaxError{Offset: int64(len(p.data)), Reason: "the text ends before the value does"}
+	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+		e.Truncated = true
+		if len(p.nodes) == 0 {
+			e.Reason = "there is no value"
+		}
+		return e
+	}
+	e.Reason = err.Error()
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		e.Offset = int64(base) + syntactic.ByteOffset
+		e.Reason = strings.TrimPrefix(syntactic.Err.Error(), "jsontext: ")
+	}
+	e.Limit = p.decoder.StackDepth() >= maxDepth
+	return e
+}
+
+const maxDepth = 10000 // the decoder's own
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
