@@ -20,7 +20,7 @@ func (v10) operation(method string) (operation, bool) {
 }
 
 // result implements dialect (A2A 1.0 §9.4, §11.4): only send wraps what it gives.
-func (d v10) result(_ operation, r reply) any {
+func (d v10) result(op operation, r reply) any {
 	switch {
 	case r.message != nil:
 		return object{{"message", d.message(*r.message)}}
@@ -39,6 +39,8 @@ func (d v10) result(_ operation, r reply) any {
 		return r.card
 	case r.task == nil:
 		return object{}
+	case op == sendMessage:
+		return object{{"task", d.task(*r.task)}}
 	}
 	return d.task(*r.task)
 }

@@ -1,0 +1,179 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A call is an operation in both bindings.
+type call struct {
+	op     Operation
+	params any    // of JSON-RPC; nil if there are none
+	verb   string // of HTTP+JSON
+	path   string // below the interface's URL, escaped
+	query  url.Values
+	body   any // of HTTP+JSON; nil if there is none
+}
+
+// methods03 are the JSON-RPC methods of 0.3. In 1.0 a method is called like its operation.
+var methods03 = map[Operation]string{
+	SendMessage:      "message/send",
+	StreamMessage:    "message/stream",
+	GetTask:          "tasks/get",
+	CancelTask:       "tasks/cancel",
+	SubscribeToTask:  "tasks/resubscribe",
+	CreatePushConfig: "tasks/pushNotificationConfig/set",
+	GetPushConfig:    "tasks/pushNotificationConfig/get",
+	ListPushConfigs:  "tasks/pushNotificationConfig/list",
+	DeletePushConfig: "tasks/pushNotificationConfig/delete",
+	GetExtendedCard:  "agent/getAuthenticatedExtendedCard",
+}
+
+type outRPC struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      string `json:"id"`
+	Method  string `json:"method"`
+	Params  any    `json:"params,omitzero"`
+}
+
+// outgoing puts a call on the client's binding.
+func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
+	out := &Outgoing{Operation: in.op, Header: http.Header{}}
+	payload := in.body
+	if c.endpoint.Protocol.Binding == "JSONRPC" {
+		method, err := c.method(in.op)
+		if err != nil {
+			return nil, err
+		}
+		out.Method, out.URL = http.MethodPost, c.endpoint.URL
+		payload = outRPC{JSONRPC: "2.0", ID: c.http.opts.NewID(), Method: method, Params: in.params}
+	} else {
+		out.Method, out.URL = in.verb, c.endpoint.URL+in.path
+		if len(in.query) > 0 {
+			out.URL += "?" + in.query.Encode()
+		}
+	}
+	if payload != nil {
+		var err error
+		if out.Body, err = marshal(payload); err != nil {
+			return nil, fmt.Errorf("write the request: %w", err)
+		}
+		out.Header.Set("Content-Type", "application/json")
+	}
+	if c.endpoint.Protocol.Version != "0.3" {
+		out.Header.Set("A2A-Version", c.endpoint.Protocol.Version) // A2A 1.0 §3.6.1
+	}
+	out.Header.Set("Accept", "application/json")
+	if streams {
+		out.Header.Set("Accept", "text/event-stream, application/json")
+	} else if c.endpoint.Protocol == REST10 {
+		out.Header.Set("Accept", "application/a2a+json, application/json")
+	}
+	return out, nil
+}
+
+func (c *Client) method(op Operation) (string, error) {
+	if c.endpoint.Protocol.Version != "0.3" {
+		return string(op), nil
+	}
+	method, ok := methods03[op]
+	if !ok {
+		return "", fmt.Errorf("%s has no %s", c.endpoint.Protocol, op)
+	}
+	return method, nil
+}
+
+// wireError holds the errors of both bindings.
+type wireError struct {
+	Code    jsontext.Value   `json:"code"`
+	Message jsontext.Value   `json:"message"`
+	Data    jsontext.Value   `json:"data"`    // JSON-RPC
+	Details []jsontext.Value `json:"details"` // HTTP+JSON
+}
+
+// result takes an answer, or the data of an event, out of its binding. An error of the agent is an *Error.
+func (c *Client) result(status int, body []byte) ([]byte, error) {
+	if c.endpoint.Protocol.Binding == "JSONRPC" {
+		return rpcResult(status, body)
+	}
+	return restResult(status, body)
+}
+
+func rpcResult(status int, body []byte) ([]byte, error) {
+	var w struct {
+		Result jsontext.Value `json:"result"`
+		Error  jsontext.Value `json:"error"`
+	}
+	err := unmarshal(body, &w)
+	switch {
+	case err == nil && present(w.Error):
+		return nil, decodeError(status, w.Error, body)
+	case err == nil && len(w.Result) > 0:
+		return w.Result, nil
+	case status/100 != 2:
+		return nil, &Error{HTTPStatus: status, Message: http.StatusText(status), Raw: body}
+	case err != nil:
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return nil, errors.New("read the answer: it holds neither result nor error")
+}
+
+func restResult(status int, body []byte) ([]byte, error) {
+	var w struct {
+		Error jsontext.Value `json:"error"`
+	}
+	err := unmarshal(body, &w)
+	switch {
+	case err == nil && present(w.Error):
+		return nil, decodeError(status, w.Error, body)
+	case status/100 != 2:
+		return nil, decodeError(status, body, body)
+	case len(body) == 0:
+		return []byte("{}"), nil // A2A 1.0 §11.4 lets a delete say nothing
+	case err != nil:
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return body, nil
+}
+
+// decodeError reads an error object of either binding, however broken: a refusal remains one.
+func decodeError(status int, object, body []byte) *Error {
+	e := &Error{HTTPStatus: status, Raw: body}
+	var w wireError
+	if unmarshal(object, &w) != nil {
+		e.Message = http.StatusText(status)
+		return e
+	}
+	unmarshal(w.Message, &e.Message) //nolint:errcheck // a message that is no string is none
+	unmarshal(w.Code, &e.Code)       //nolint:errcheck // a code that is no number is none
+	var data []jsontext.Value
+	if unmarshal(w.Data, &data) == nil { // only 1.0 has a list there
+		w.Details = append(w.Details, data...)
+	}
+	for _, d := range w.Details {
+		var info struct {
+			Reason string `json:"reason"`
+			Domain string `json:"domain"`
+		}
+		if unmarshal(d, &info) == nil && info.Domain == "a2a-protocol.org" {
+			e.Reason = info.Reason
+		}
+	}
+	if e.Code > 0 { // HTTP+JSON puts the HTTP status there
+		e.Code = 0
+	}
+	if e.Reason == "" {
+		e.Reason = reasons[e.Code]
+	}
+	if e.Code == 0 {
+		e.Code = codeOf(e.Reason)
+	}
+	if e.Message == "" {
+		e.Message = http.StatusText(status)
+	}
+	return e
+}

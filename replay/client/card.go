@@ -1,0 +1,226 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Card is an agent card of any dialect, as far as a client needs it.
+type Card struct {
+	URL         string // where it was found; empty for an extended card
+	Name        string
+	Description string
+	Version     string
+	Interfaces  []Interface // in the card's order of preference
+	Streaming   bool
+	Push        bool
+	Extended    bool // an extended card can be asked for
+	Skills      []Skill
+	Raw         []byte
+}
+
+// An Interface is an endpoint of an agent.
+type Interface struct {
+	URL      string
+	Protocol Protocol
+}
+
+// A Skill is something that an agent says it can do.
+type Skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags"`
+	Examples    []string `json:"examples"`
+}
+
+// wireCard holds the field sets of 0.3 and 1.0; a hybrid card uses both.
+type wireCard struct {
+	Name         string `json:"name"`
+	Description  string `json:"description"`
+	Version      string `json:"version"`
+	Capabilities struct {
+		Streaming bool `json:"streaming"`
+		Push      bool `json:"pushNotifications"`
+		Extended  bool `json:"extendedAgentCard"`
+	} `json:"capabilities"`
+	Skills     []Skill `json:"skills"`
+	Interfaces []struct {
+		URL     string `json:"url"`
+		Binding string `json:"protocolBinding"`
+		Version string `json:"protocolVersion"`
+	} `json:"supportedInterfaces"`
+
+	URL             string `json:"url"`
+	ProtocolVersion string `json:"protocolVersion"`
+	Preferred       string `json:"preferredTransport"`
+	Additional      []struct {
+		URL       string `json:"url"`
+		Transport string `json:"transport"`
+	} `json:"additionalInterfaces"`
+	Extended bool `json:"supportsAuthenticatedExtendedCard"`
+}
+
+// decodeCard reads a card; relative URLs in it are relative to where it was found.
+func decodeCard(body []byte, at string) (*Card, error) {
+	var w wireCard
+	if err := unmarshal(body, &w); err != nil {
+		return nil, err
+	}
+	c := &Card{
+		URL: at, Name: w.Name, Description: w.Description, Version: w.Version, Skills: w.Skills, Raw: body,
+		Streaming: w.Capabilities.Streaming, Push: w.Capabilities.Push, Extended: w.Capabilities.Extended || w.Extended,
+	}
+	for _, i := range w.Interfaces {
+		c.add(i.URL, i.Binding, i.Version)
+	}
+	if w.URL != "" {
+		if w.ProtocolVersion == "" {
+			w.ProtocolVersion = "0.3" // 0.2 has no such member and speaks the same JSON-RPC
+		}
+		if w.Preferred == "" {
+			w.Preferred = "JSONRPC" // the default of A2A 0.3 §5.5
+		}
+		c.add(w.URL, w.Preferred, w.ProtocolVersion)
+		for _, i := range w.Additional {
+			c.add(i.URL, i.Transport, w.ProtocolVersion)
+		}
+	}
+	return c, nil
+}
+
+// add notes an interface once, with a version of two parts.
+func (c *Card) add(at, binding, version string) {
+	if base, err := url.Parse(c.URL); err == nil {
+		if u, err := base.Parse(at); err == nil {
+			at = u.String()
+		}
+	}
+	if parts := strings.Split(version, "."); len(parts) > 2 {
+		version = parts[0] + "." + parts[1]
+	}
+	if version == "0.2" {
+		version = "0.3" // one dialect on the JSON-RPC wire
+	}
+	i := Interface{URL: at, Protocol: Protocol{Version: version, Binding: binding}}
+	if !slices.Contains(c.Interfaces, i) {
+		c.Interfaces = append(c.Interfaces, i)
+	}
+}
+
+// Choose returns the interface to use: the first one of the first protocol in prefer that the card offers. Without
+// preferences the card's own order decides, among those that this package speaks (A2A 1.0 §8.3.2).
+func (c *Card) Choose(prefer ...Protocol) (Interface, error) {
+	if len(prefer) == 0 {
+		for _, i := range c.Interfaces {
+			if slices.Contains(Protocols(), i.Protocol) {
+				return i, nil
+			}
+		}
+		prefer = Protocols()
+	}
+	for _, p := range prefer {
+		for _, i := range c.Interfaces {
+			if i.Protocol == p {
+				return i, nil
+			}
+		}
+	}
+	return Interface{}, fmt.Errorf("agent %q offers %s; none of it is %s", c.Name, protocols(c.Interfaces), join(prefer))
+}
+
+func protocols(in []Interface) string {
+	var out []Protocol
+	for _, i := range in {
+		out = append(out, i.Protocol)
+	}
+	return join(out)
+}
+
+func join(in []Protocol) string {
+	if len(in) == 0 {
+		return "no interface"
+	}
+	var names []string
+	for _, p := range in {
+		names = append(names, p.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// cardURLs returns where the card of an agent may be: at the URL itself if it names a card, else beneath it, else at
+// its origin, under the present name and the one of 0.2.
+func cardURLs(agent string) ([]string, error) {
+	u, err := url.Parse(agent)
+	if err != nil {
+		return nil, err
+	}
+	if u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, errors.New("it must begin with http:// or https://")
+	}
+	if strings.HasSuffix(u.Path, ".json") {
+		return []string{agent}, nil
+	}
+	u.RawQuery, u.Fragment = "", ""
+	var urls []string
+	for _, base := range []*url.URL{u, {Scheme: u.Scheme, Host: u.Host}} {
+		for _, name := range []string{"agent-card.json", "agent.json"} {
+			if at := base.JoinPath(".well-known", name).String(); !slices.Contains(urls, at) {
+				urls = append(urls, at)
+			}
+		}
+	}
+	return urls, nil
+}
+
+// Discover finds and reads the public card of the agent at a URL, which may be the card's own.
+func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
+	urls, err := cardURLs(agent)
+	if err != nil {
+		return nil, fmt.Errorf("find the card of %s: %w", agent, err)
+	}
+	h := newHTTP(o)
+	defer h.client.CloseIdleConnections()
+	var first error
+	for _, at := range urls {
+		card, err := h.card(ctx, at)
+		if err == nil {
+			return card, nil
+		}
+		if first == nil {
+			first = err
+		}
+		var refused *Error
+		if !errors.As(err, &refused) {
+			break // nobody there, or no card: looking elsewhere would hide it
+		}
+	}
+	return nil, fmt.Errorf("find the card of %s: %w", agent, first)
+}
+
+// card reads the card at one URL.
+func (h *httpClient) card(ctx context.Context, at string) (*Card, error) {
+	header := http.Header{"Accept": {"application/json"}}
+	// One URL may hold a card of either shape; a request without a version is one of 0.3 (A2A 1.0 §3.6.2).
+	if len(h.opts.Prefer) == 0 || h.opts.Prefer[0].Version != "0.3" {
+		header.Set("A2A-Version", "1.0")
+	}
+	out := &Outgoing{Operation: GetCard, Method: http.MethodGet, URL: at, Header: header}
+	resp, body, err := h.complete(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, &Error{HTTPStatus: resp.StatusCode, Message: "no card at " + at, Raw: body}
+	}
+	card, err := decodeCard(body, at)
+	if err != nil {
+		return nil, fmt.Errorf("read the card at %s: %w", at, err)
+	}
+	return card, nil
+}

@@ -1,0 +1,138 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// A Protocol is a version of A2A over a binding.
+type Protocol struct {
+	Version string // Major.Minor
+	Binding string // as cards spell it: JSONRPC, HTTP+JSON
+}
+
+// The protocols that this package speaks.
+var (
+	JSONRPC10 = Protocol{"1.0", "JSONRPC"}
+	REST10    = Protocol{"1.0", "HTTP+JSON"}
+	JSONRPC03 = Protocol{"0.3", "JSONRPC"}
+)
+
+// Protocols returns the protocols that this package speaks, the newest first.
+func Protocols() []Protocol { return []Protocol{JSONRPC10, REST10, JSONRPC03} }
+
+// String returns the protocol as people write it: "A2A 1.0 JSONRPC".
+func (p Protocol) String() string { return "A2A " + p.Version + " " + p.Binding }
+
+// An Operation is what a client asks for, named as A2A 1.0 §5.3 names it.
+type Operation string
+
+// The operations.
+const (
+	GetCard          Operation = "GetAgentCard" // the public card, which no binding carries
+	SendMessage      Operation = "SendMessage"
+	StreamMessage    Operation = "SendStreamingMessage"
+	GetTask          Operation = "GetTask"
+	ListTasks        Operation = "ListTasks"
+	CancelTask       Operation = "CancelTask"
+	SubscribeToTask  Operation = "SubscribeToTask"
+	CreatePushConfig Operation = "CreateTaskPushNotificationConfig"
+	GetPushConfig    Operation = "GetTaskPushNotificationConfig"
+	ListPushConfigs  Operation = "ListTaskPushNotificationConfigs"
+	DeletePushConfig Operation = "DeleteTaskPushNotificationConfig"
+	GetExtendedCard  Operation = "GetExtendedAgentCard"
+)
+
+// An Outgoing is a request about to be sent.
+type Outgoing struct {
+	Operation Operation
+	Method    string
+	URL       string
+	Header    http.Header
+	Body      []byte // nil if there is none
+}
+
+// Options sets a client up. The zero value is a client without credentials.
+type Options struct {
+	// Prefer orders the protocols by preference; empty leaves it to the card.
+	Prefer []Protocol
+	// Token is sent as bearer token with every request, if it is not empty.
+	Token string
+	// Version is that of a2atap, for the User-Agent header; UserAgent replaces the whole header.
+	Version   string
+	UserAgent string
+	// Timeout bounds a request that is no stream, and the wait for the head of a stream. Default 2 minutes.
+	Timeout time.Duration
+	// Edit may change a request before it is sent. It must be safe for concurrent use.
+	Edit func(*Outgoing)
+	// Transport replaces the client's own, which goes through the proxy of the environment except on loopback.
+	Transport http.RoundTripper
+	// NewID makes the ids of messages and JSON-RPC requests; default random UUIDs.
+	NewID func() string
+}
+
+func (o Options) withDefaults() Options {
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Minute
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "a2atap"
+		if o.Version != "" {
+			o.UserAgent += "/" + o.Version
+		}
+	}
+	return o
+}
+
+// A Client speaks one protocol with one agent.
+type Client struct {
+	endpoint Interface
+	card     *Card
+	http     *httpClient
+}
+
+// Connect reads the card of the agent at a URL and returns a client for the interface that [Card.Choose] gives.
+func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
+	card, err := Discover(ctx, agent, o)
+	if err != nil {
+		return nil, err
+	}
+	endpoint, err := card.Choose(o.Prefer...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", agent, err)
+	}
+	c, err := New(endpoint, o)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", agent, err)
+	}
+	c.card = card
+	return c, nil
+}
+
+// New returns a client for an endpoint, without reading a card. It fails if the package does not speak its protocol.
+func New(endpoint Interface, o Options) (*Client, error) {
+	switch endpoint.Protocol {
+	case JSONRPC10, REST10, JSONRPC03:
+	default:
+		return nil, fmt.Errorf("%s is not spoken here; there are %s", endpoint.Protocol, join(Protocols()))
+	}
+	endpoint.URL = strings.TrimRight(endpoint.URL, "/")
+	return &Client{endpoint: endpoint, http: newHTTP(o)}, nil
+}
+
+// Endpoint returns the interface that the client uses.
+func (c *Client) Endpoint() Interface { return c.endpoint }
+
+// Card returns the card that Connect read, or nil. It must not be changed.
+func (c *Client) Card() *Card { return c.card }
+
+// Close closes idle connections. Requests under way go on.
+func (c *Client) Close() { c.http.client.CloseIdleConnections() }

@@ -1,0 +1,57 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+)
+
+// An Error is an agent's refusal. Every operation may return one.
+type Error struct {
+	Code       int    // JSON-RPC code; on HTTP+JSON the one that belongs to Reason, or 0
+	Reason     string // of A2A 1.0 §5.4, such as TASK_NOT_FOUND; empty for other errors
+	HTTPStatus int
+	Message    string
+	Raw        []byte // the body of the answer, or the data of the event
+}
+
+// Error implements the error interface.
+func (e *Error) Error() string {
+	var about []string
+	if e.Code != 0 {
+		about = append(about, fmt.Sprint(e.Code))
+	}
+	if e.Reason != "" {
+		about = append(about, e.Reason)
+	}
+	if e.HTTPStatus != 200 {
+		about = append(about, fmt.Sprintf("HTTP %d", e.HTTPStatus))
+	}
+	message := e.Message
+	if message == "" {
+		message = "no message"
+	}
+	return fmt.Sprintf("agent refused: %s (%s)", message, strings.Join(about, ", "))
+}
+
+// reasons of A2A 1.0 §5.4. In 0.3 the codes up to −32007 mean the same.
+var reasons = map[int]string{
+	-32001: "TASK_NOT_FOUND",
+	-32002: "TASK_NOT_CANCELABLE",
+	-32003: "PUSH_NOTIFICATION_NOT_SUPPORTED",
+	-32004: "UNSUPPORTED_OPERATION",
+	-32005: "CONTENT_TYPE_NOT_SUPPORTED",
+	-32006: "INVALID_AGENT_RESPONSE",
+	-32007: "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+	-32008: "EXTENSION_SUPPORT_REQUIRED",
+	-32009: "VERSION_NOT_SUPPORTED",
+}
+
+// codeOf returns the JSON-RPC code of a reason, or 0.
+func codeOf(reason string) int {
+	for code, r := range reasons {
+		if r == reason {
+			return code
+		}
+	}
+	return 0
+}

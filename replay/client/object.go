@@ -1,0 +1,175 @@
+package client
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// A State is a task state in the spelling of A2A 0.3 §6.3: "completed", "input-required". A state that the client
+// does not know keeps the agent's spelling.
+type State string
+
+// The states of A2A 1.0 §4.1.3.
+const (
+	Submitted     State = "submitted"
+	Working       State = "working"
+	Completed     State = "completed"
+	Failed        State = "failed"
+	Canceled      State = "canceled"
+	InputRequired State = "input-required"
+	Rejected      State = "rejected"
+	AuthRequired  State = "auth-required"
+)
+
+// Terminal says whether a task in this state has ended for good.
+func (s State) Terminal() bool {
+	return s == Completed || s == Failed || s == Canceled || s == Rejected
+}
+
+// Interrupted says whether the agent waits for its client.
+func (s State) Interrupted() bool { return s == InputRequired || s == AuthRequired }
+
+// A Role is the sender of a message.
+type Role string
+
+// The two roles.
+const (
+	User  Role = "user"
+	Agent Role = "agent"
+)
+
+// A Part is one piece of content. One of Text, Bytes, URL and Data is set; an empty text part has none of them.
+type Part struct {
+	Text      string
+	Bytes     []byte          // an inline file
+	URL       string          // a file by reference
+	Data      json.RawMessage // any JSON value, as it was on the wire
+	MediaType string
+	Filename  string
+	Metadata  json.RawMessage
+}
+
+// A Message is one contribution to a conversation.
+type Message struct {
+	ID         string // made by Send and Stream if empty
+	ContextID  string
+	TaskID     string // the task to continue; empty for a new one
+	Role       Role   // User if empty
+	Parts      []Part
+	References []string // ids of other tasks
+	Extensions []string // URIs
+	Metadata   json.RawMessage
+	Raw        []byte // as received
+}
+
+// Text returns a message of one text part.
+func Text(s string) Message { return Message{Parts: []Part{{Text: s}}} }
+
+// Text returns the text of the message's parts, one line each.
+func (m *Message) Text() string { return partsText(m.Parts) }
+
+func partsText(parts []Part) string {
+	var lines []string
+	for _, p := range parts {
+		if p.Text != "" {
+			lines = append(lines, p.Text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A Status is the state of a task and what the agent says about it.
+type Status struct {
+	State     State
+	Message   *Message // nil if the agent says nothing
+	Timestamp string   // as received
+}
+
+// An Artifact is a result of a task.
+type Artifact struct {
+	ID          string
+	Name        string
+	Description string
+	Parts       []Part
+	Metadata    json.RawMessage
+}
+
+// Text returns the text of the artifact's parts, one line each.
+func (a *Artifact) Text() string { return partsText(a.Parts) }
+
+// A Task is a snapshot of a task.
+type Task struct {
+	ID        string
+	ContextID string
+	Status    Status
+	Artifacts []Artifact
+	History   []Message // nil if the agent sent none
+	Metadata  json.RawMessage
+	Raw       []byte // as received
+}
+
+// A Result is what a send gives: exactly one of Task and Message is set.
+type Result struct {
+	Task    *Task
+	Message *Message
+	Raw     []byte // the result as received, wrapper included
+}
+
+// An Event is one event of a stream: exactly one of Task, Message, Status and Artifact is set.
+type Event struct {
+	Task     *Task
+	Message  *Message
+	Status   *StatusUpdate
+	Artifact *ArtifactUpdate
+	Raw      []byte // the data of the server-sent event, envelope included
+}
+
+// State returns the task state that the event shows, or nothing.
+func (e Event) State() State {
+	switch {
+	case e.Task != nil:
+		return e.Task.Status.State
+	case e.Status != nil:
+		return e.Status.Status.State
+	}
+	return ""
+}
+
+// A StatusUpdate says that the state of a task has changed.
+type StatusUpdate struct {
+	TaskID    string
+	ContextID string
+	Status    Status
+	Final     bool // only 0.3 has it
+	Metadata  json.RawMessage
+}
+
+// An ArtifactUpdate delivers an artifact or a chunk of one.
+type ArtifactUpdate struct {
+	TaskID    string
+	ContextID string
+	Artifact  Artifact
+	Append    bool // the parts follow those already sent
+	LastChunk bool
+	Metadata  json.RawMessage
+}
+
+// A Page is one page of ListTasks (A2A 1.0 §3.1.4).
+type Page struct {
+	Tasks         []Task
+	NextPageToken string // empty on the last page
+	PageSize      int
+	TotalSize     int
+	Raw           []byte
+}
+
+// A PushConfig says where an agent shall report on a task.
+type PushConfig struct {
+	ID          string // the agent assigns one if it is empty
+	TaskID      string
+	URL         string
+	Token       string
+	Scheme      string // HTTP authentication scheme, such as Bearer; empty for none
+	Credentials string
+	Raw         []byte // as received
+}

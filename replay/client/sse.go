@@ -1,0 +1,94 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"iter"
+)
+
+// maxEvent bounds the data of one server-sent event, in bytes.
+const maxEvent = 16 << 20
+
+var errEventTooLarge = errors.New("an event is larger than 16 MiB")
+
+// events yields the data of each server-sent event that r dispatches (WHATWG HTML, section 9.2.6): fields other than
+// data are skipped, and an event that no blank line ends is lost. After an error, which comes last, data is nil.
+// Each slice is the caller's.
+func events(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := &lineReader{r: bufio.NewReader(r)}
+		var data []byte
+		seen := false // a data field: its content may be empty
+		for {
+			line, err := lines.next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(line) > 0 {
+				if value, ok := dataField(line); ok {
+					data, seen = append(append(data, value...), '\n'), true
+				}
+				if len(data) > maxEvent {
+					yield(nil, errEventTooLarge)
+					return
+				}
+				continue
+			}
+			if seen && !yield(data[:len(data)-1], nil) {
+				return
+			}
+			data, seen = nil, false
+		}
+	}
+}
+
+// dataField returns the value of a data field.
+func dataField(line []byte) (value []byte, ok bool) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	if string(name) != "data" {
+		return nil, false
+	}
+	return bytes.TrimPrefix(value, []byte(" ")), true
+}
+
+// A lineReader cuts a stream into lines, which end in CR, LF or both.
+type lineReader struct {
+	r       *bufio.Reader
+	started bool
+	afterCR bool // the previous line ended in CR: a LF now belongs to it
+}
+
+// next returns a line without its end. A last line without an end is not returned. The slice is valid until the
+// next call, and is never longer than maxEvent and a little.
+func (l *lineReader) next() ([]byte, error) {
+	if !l.started {
+		l.started = true
+		if mark, err := l.r.Peek(3); err == nil && string(mark) == "\ufeff" {
+			l.r.Discard(3) //nolint:errcheck // the bytes are there
+		}
+	}
+	var line []byte
+	for {
+		b, err := l.r.ReadByte()
+		if err != nil {
+			return nil, err
+		}
+		wasCR := l.afterCR
+		l.afterCR = b == '\r'
+		switch {
+		case b == '\n' && wasCR:
+		case b == '\n', b == '\r':
+			return line, nil
+		case len(line) > maxEvent:
+			return nil, errEventTooLarge
+		default:
+			line = append(line, b)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"time"
+)
+
+// stream performs a call whose answer is a stream. Nothing is sent before the sequence is ranged over, and each
+// range sends again.
+func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		resp, err := c.open(ctx, cancel, in)
+		if err != nil {
+			yield(Event{}, streamError(in.op, err))
+			return
+		}
+		defer resp.Body.Close()
+		if !isEventStream(resp) {
+			yield(Event{}, streamError(in.op, c.notStreamed(resp)))
+			return
+		}
+		for data, err := range events(resp.Body) {
+			if err != nil {
+				yield(Event{}, streamError(in.op, fmt.Errorf("read the stream: %w", err)))
+				return
+			}
+			e, err := c.event(resp.StatusCode, data)
+			if err != nil {
+				yield(Event{}, streamError(in.op, err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// open sends the request and waits for the head of the answer, no longer than the timeout.
+func (c *Client) open(ctx context.Context, cancel context.CancelFunc, in call) (*http.Response, error) {
+	out, err := c.outgoing(in, true)
+	if err != nil {
+		return nil, err
+	}
+	timer := time.AfterFunc(c.http.opts.Timeout, cancel)
+	resp, err := c.http.do(ctx, out)
+	if !timer.Stop() && err != nil {
+		err = fmt.Errorf("no answer within %v: %w", c.http.opts.Timeout, err)
+	}
+	return resp, err
+}
+
+// notStreamed reads an answer that should have been a stream: an error, most likely.
+func (c *Client) notStreamed(resp *http.Response) error {
+	body, err := readAll(resp)
+	if err != nil {
+		return err
+	}
+	if _, err := c.result(resp.StatusCode, body); err != nil {
+		return err
+	}
+	return fmt.Errorf("read the stream: the answer is %q and no text/event-stream", resp.Header.Get("Content-Type"))
+}
+
+// event reads the data of one event.
+func (c *Client) event(status int, data []byte) (Event, error) {
+	result, err := c.result(status, data)
+	if err != nil {
+		return Event{}, err
+	}
+	e, err := decodeEvent(result)
+	if err != nil {
+		return Event{}, fmt.Errorf("read an event: %w", err)
+	}
+	e.Raw = data
+	return e, nil
+}
+
+func streamError(op Operation, err error) error {
+	var refused *Error
+	if errors.As(err, &refused) {
+		return refused
+	}
+	return fmt.Errorf("%s: %w", op, err)
+}

@@ -1,0 +1,101 @@
+package refagent_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve runs an agent on a real socket until the test ends, and returns its origin.
+func serve(t testing.TB, name string, opts refagent.Options) string {
+	t.Helper()
+	if opts.StepTime == 0 {
+		opts.StepTime = time.Millisecond
+	}
+	a, err := refagent.New(name, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(a)
+	t.Cleanup(func() {
+		a.Close()
+		s.Close()
+	})
+	return s.URL
+}
+
+// connect returns a client of an agent over one protocol.
+func connect(t testing.TB, url string, p client.Protocol, opts client.Options) *client.Client {
+	t.Helper()
+	opts.Prefer = []client.Protocol{p}
+	c, err := client.Connect(t.Context(), url, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// A link is an agent and a protocol to speak with it.
+type link struct {
+	agent    string
+	protocol client.Protocol
+}
+
+func (l link) String() string { return l.agent + " " + l.protocol.String() }
+
+var specLinks = []link{
+	{"spec", client.JSONRPC10},
+	{"spec", client.REST10},
+	{"spec03", client.JSONRPC03},
+}
+
+// eachLink runs a test against every spec agent over every protocol it speaks.
+func eachLink(t *testing.T, opts refagent.Options, test func(t *testing.T, l link, c *client.Client)) {
+	for _, l := range specLinks {
+		t.Run(l.String(), func(t *testing.T) {
+			t.Parallel()
+			url := serve(t, l.agent, opts)
+			test(t, l, connect(t, url+"/"+l.agent, l.protocol, client.Options{}))
+		})
+	}
+}
+
+// fixed returns options under which an agent's answers are always the same: ids count, the clock stands.
+func fixed() refagent.Options {
+	var n atomic.Int64
+	return refagent.Options{
+		StepTime: time.Millisecond,
+		NewID:    func() string { return fmt.Sprintf("id-%d", n.Add(1)) },
+		Now:      func() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) },
+	}
+}
+
+// describe writes an event in one word, so that a stream is a line to compare.
+func describe(e client.Event) string {
+	switch {
+	case e.Task != nil:
+		return "task:" + string(e.Task.Status.State)
+	case e.Message != nil:
+		return "message"
+	case e.Status != nil:
+		return string(e.Status.Status.State)
+	}
+	s := "artifact:" + e.Artifact.Artifact.Name
+	if e.Artifact.Append {
+		s += "+"
+	}
+	if e.Artifact.LastChunk {
+		s += "!"
+	}
+	return s
+}
