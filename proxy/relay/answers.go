@@ -300,7 +300,12 @@ func (a *answers) lost(err error) {
 	if errors.Is(err, net.ErrClosed) {
 		return // by us: the reason is known
 	}
-	truncated := errors.Is(err, io.ErrUnexpectedEOF) // TLS without its closing alert
+	a.mu.Lock()
+	if err == io.EOF && a.agentReset {
+		err = syscall.ECONNRESET
+	}
+	a.mu.Unlock()
+	truncated := errors.Is(err, io.ErrUnexpectedEOF) // a TLS record that is not complete
 	untilClose := a.x != nil && a.body.framing == framedClose
 	if err == io.EOF && untilClose {
 		a.endByClose()

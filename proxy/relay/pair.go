@@ -36,6 +36,7 @@ type pair struct {
 
 	inRequest   bool      // a request is under way: begun, not complete
 	deaf        bool      // what comes from the client can no longer be sent to the agent
+	agentReset  bool      // the agent has reset its connection, as a write to it found out
 	clientEOF   bool      // the client has ended its sending
 	requestsEnd bool      // no request will follow
 	answersEnd  bool      // nothing more will be written to the client

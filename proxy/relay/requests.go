@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"syscall"
 	"time"
 )
 
@@ -278,6 +279,10 @@ func (r *requests) send(b []byte) {
 		r.setCause(-1, Fault{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + reason(err)})
 		r.deaf = true
 		r.hurry()
+		// A reset is reported once: to us now, so that the reader of the agent may see a mere end.
+		if r.agentReset = errors.Is(err, syscall.ECONNRESET); r.agentReset && r.answersEnd {
+			reset(r.client)
+		}
 	}
 }
 

@@ -1,0 +1,134 @@
+package relay
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// An upperCaser is an Editor that marks heads and puts held bodies into upper case.
+type upperCaser struct {
+	limit    int
+	tooLarge chan int
+}
+
+func (u upperCaser) Request(x int, head []byte) []byte {
+	return bytes.Replace(head, []byte("\r\n\r\n"), []byte("\r\nX-Edited: yes\r\n\r\n"), 1)
+}
+
+func (u upperCaser) Hold(x int, head []byte) int { return u.limit }
+
+func (u upperCaser) Answer(x int, head, body, trailer []byte) []byte {
+	if bytes.Contains(body, []byte("leave")) {
+		return nil
+	}
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body)+len(trailer), bytes.ToUpper(append(body, trailer...)))
+}
+
+func (u upperCaser) TooLarge(x int) { u.tooLarge <- x }
+
+// A requestUpperCaser also holds requests.
+type requestUpperCaser struct{ upperCaser }
+
+func (u requestUpperCaser) HoldRequest(x int, head []byte) int { return u.limit }
+
+func (u requestUpperCaser) HeldRequest(x int, head, body, trailer []byte) []byte {
+	if bytes.Contains(body, []byte("leave")) {
+		return nil
+	}
+	return fmt.Appendf(nil, "%s%s", head, bytes.ToUpper(body))
+}
+
+const edited = "X-Edited: yes\r\n\r\n"
+
+// TestHeldAnswer holds answers of every framing, and compares what the client gets and what the Observer is told.
+func TestHeldAnswer(t *testing.T) {
+	const (
+		length  = "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
+		chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	)
+	long := strings.Repeat("b", 30)
+	tests := map[string]struct {
+		pieces   []string // what the agent says, waiting for nothing
+		closes   bool     // it closes then
+		want     string
+		tooLarge bool
+		fault    bool
+	}{
+		"length":   {pieces: []string{fmt.Sprintf(length, 5, "ca"), "rd!"}, want: fmt.Sprintf(length, 5, "CARD!")},
+		"chunked":  {pieces: []string{chunked, "2\r\nca\r\n3", "\r\nrd!\r\n0\r\nA: b\r\n", "\r\n"}, want: fmt.Sprintf(length, 11, "CARD!A: B\r\n")},
+		"close":    {pieces: []string{"HTTP/1.1 200 OK\r\n\r\nca", "rd!"}, closes: true, want: fmt.Sprintf(length, 5, "CARD!")},
+		"no body":  {pieces: []string{"HTTP/1.1 304 Not Modified\r\n\r\n"}, want: fmt.Sprintf(length, 0, "")},
+		"left":     {pieces: []string{chunked + "5;ext\r\n", "leave\r\n0\r\n\r\n"}, want: chunked + "5;ext\r\nleave\r\n0\r\n\r\n"},
+		"too long": {pieces: []string{fmt.Sprintf(length, 30, long)}, want: fmt.Sprintf(length, 30, long), tooLarge: true},
+		"too many": {pieces: []string{chunked + "5\r\nabcde\r\n", "1e\r\n" + long, "\r\n0\r\n\r\n"}, want: chunked + "5\r\nabcde\r\n1e\r\n" + long + "\r\n0\r\n\r\n", tooLarge: true},
+		"broken":   {pieces: []string{fmt.Sprintf(length, 5, "ca")}, closes: true, want: fmt.Sprintf(length, 5, "ca"), fault: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			editor := upperCaser{limit: 20, tooLarge: make(chan int, 1)}
+			w := newWire(t, false, func(c *Config) { c.Editor = editor })
+			client := w.client()
+			client.say(w.host(get))
+			agent := w.accept()
+			agent.hear(strings.Replace(w.agentHost(get), "\r\n\r\n", "\r\n"+edited, 1))
+			for _, p := range test.pieces {
+				agent.say(p)
+			}
+			if test.closes {
+				agent.Close()
+			}
+			client.hear(test.want)
+			e := w.ended(0)
+			if got := e.Fault != nil; got != test.fault {
+				t.Errorf("got fault %v, want one: %v", e.Fault, test.fault)
+			}
+			if all := strings.Join(test.pieces, ""); !strings.HasPrefix(all, e.Answer) || e.Request != w.host(get) {
+				t.Errorf("told %+v, want what client and agent sent", e)
+			}
+			if got := len(editor.tooLarge) == 1; got != test.tooLarge {
+				t.Errorf("told to be too large: %v, want %v", got, test.tooLarge)
+			}
+		})
+	}
+}
+
+// TestHeldRequest holds requests.
+func TestHeldRequest(t *testing.T) {
+	const head = "POST / HTTP/1.1\r\nHost: $HOST\r\n"
+	tests := map[string]struct{ said, want string }{
+		"length":    {head + "Content-Length: 4\r\n\r\nping", head + "Content-Length: 4\r\n" + edited + "PING"},
+		"left":      {head + "Content-Length: 5\r\n\r\nleave", head + "Content-Length: 5\r\n" + edited + "leave"},
+		"no body":   {head + "\r\n", head + edited},
+		"too large": {head + "Content-Length: 30\r\n\r\nping", head + "Content-Length: 30\r\n" + edited + "ping"},
+		"outgrown": {
+			head + "Transfer-Encoding: chunked\r\n\r\n1e\r\nabcdefghijklmnopqrstuvwxyz",
+			head + "Transfer-Encoding: chunked\r\n" + edited + "1e\r\nabcdefghijklmnopqrstuvwxyz",
+		},
+		"expect": {
+			head + "Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", head + "Expect: 100-continue\r\nContent-Length: 4\r\n" + edited,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			editor := requestUpperCaser{upperCaser{limit: 20, tooLarge: make(chan int, 1)}}
+			w := newWire(t, false, func(c *Config) { c.Editor = editor })
+			client := w.client()
+			client.say(w.host(test.said))
+			agent := w.accept()
+			agent.hear(w.agentHost(test.want))
+		})
+	}
+}
+
+// TestHeldRequestBreaks leaves in the middle of a held request: the agent sees as much as the client sent.
+func TestHeldRequestBreaks(t *testing.T) {
+	w := newWire(t, false, func(c *Config) { c.Editor = requestUpperCaser{upperCaser{limit: 20}} })
+	client := w.client()
+	client.say(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n\r\npi"))
+	agent := w.accept()
+	client.Close()
+	agent.hear(w.agentHost("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n" + edited + "pi"))
+	agent.hearEnd()
+}

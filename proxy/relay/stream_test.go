@@ -1,0 +1,229 @@
+package relay
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestEvents sends 1,000 events, each only after the one before has arrived: a relay that held one back would stand
+// still.
+func TestEvents(t *testing.T) {
+	bothWires(t, func(t *testing.T, secure bool) {
+		w := newWire(t, secure, nil)
+		client, agent := w.stream()
+		for n := range 1000 {
+			event := fmt.Sprintf("data: {\"n\":%d}\n\n", n)
+			event = fmt.Sprintf("%x\r\n%s\r\n", len(event), event)
+			agent.say(event)
+			client.hear(event)
+		}
+		agent.say("0\r\n\r\n")
+		client.hear("0\r\n\r\n")
+		e := w.ended(0)
+		if got := strings.Count(e.AnswerBody, "data: "); got != 1000 || e.Fault != nil {
+			t.Errorf("told %d events and fault %v, want 1000 and none", got, e.Fault)
+		}
+	})
+}
+
+// A tap is a listener whose connections are relayed to an agent, for tests with ordinary clients.
+type tap struct {
+	net.Listener
+	serving sync.WaitGroup
+}
+
+// newTap starts a tap before the agent at addr. It ends with the test.
+func newTap(t testing.TB, addr string, observer func() Observer) *tap {
+	tap := &tap{Listener: listen(t)}
+	var dialer net.Dialer
+	dial := func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }
+	tap.serving.Go(func() {
+		acceptAll(tap, func(c net.Conn) {
+			tap.serving.Go(func() {
+				Serve(context.Background(), c, Config{Dial: dial, Authority: addr, Observer: observer()})
+			})
+		})
+	})
+	t.Cleanup(func() {
+		tap.Close()
+		tap.serving.Wait()
+	})
+	return tap
+}
+
+func (p *tap) url() string { return "http://" + p.Addr().String() }
+
+func discard() Observer { return Discard{} }
+
+// TestAnswersAtOnce asks agents that answer before they have read the request, with 20 KB and with a stream, 1,000
+// times each: nothing may be cut off.
+func TestAnswersAtOnce(t *testing.T) {
+	large := strings.Repeat("x", 20<<10)
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/large" {
+			io.WriteString(w, large)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for n := range 5 {
+			fmt.Fprintf(w, "data: %d\n\n", n)
+			w.(http.Flusher).Flush()
+		}
+	}))
+	defer agent.Close()
+	tap := newTap(t, agent.Listener.Addr().String(), discard)
+	want := map[string]string{"/large": large, "/stream": "data: 0\n\ndata: 1\n\ndata: 2\n\ndata: 3\n\ndata: 4\n\n"}
+	for path, want := range want {
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() {
+				client := &http.Client{Transport: &http.Transport{}}
+				defer client.CloseIdleConnections()
+				for range 250 {
+					a, err := client.Post(tap.url()+path, "application/json", strings.NewReader(large))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					got, err := io.ReadAll(a.Body)
+					a.Body.Close()
+					if err != nil || string(got) != want {
+						t.Errorf("%s: got %d bytes and %v, want %d", path, len(got), err, len(want))
+						return
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+}
+
+// TestManyClients runs 50 clients at once, and then looks for descriptors that were left open. Goroutines are looked
+// for when all tests have ended.
+func TestManyClients(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(w, r.Body)
+	}))
+	defer agent.Close()
+	before := openFiles(t)
+	tap := newTap(t, agent.Listener.Addr().String(), discard)
+	var wait sync.WaitGroup
+	for c := range 50 {
+		wait.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for n := range 40 {
+				want := fmt.Sprintf("%d/%d", c, n)
+				a, err := client.Post(tap.url(), "text/plain", strings.NewReader(want))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := io.ReadAll(a.Body)
+				a.Body.Close()
+				if err != nil || string(got) != want {
+					t.Errorf("got %q and %v, want %q", got, err, want)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	tap.Close()
+	tap.serving.Wait()
+	agent.Close()
+	if after := openFiles(t); after > before {
+		t.Errorf("%d descriptors are open, %d were before", after, before)
+	}
+}
+
+// openFiles counts the open descriptors of this process, where the system tells.
+func openFiles(t *testing.T) int {
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		t.Logf("descriptors are not counted: %v", err)
+	}
+	return len(entries)
+}
+
+// TestConnectionsOpenedAndLeft opens 10,000 connections, a third of which leave without a word, a third in the middle
+// of a head and a third in the middle of an exchange, and waits for all of them to be served.
+func TestConnectionsOpenedAndLeft(t *testing.T) {
+	agent := listen(t)
+	defer agent.Close()
+	go acceptAll(agent, func(c net.Conn) {
+		go func() {
+			defer c.Close()
+			io.WriteString(c, silentStream)
+			io.Copy(io.Discard, c)
+		}()
+	})
+	address := agent.Addr().String()
+	cfg := Config{Dial: func(context.Context) (net.Conn, error) { return net.Dial("tcp", address) }, Authority: address}
+	tap := listen(t)
+	defer tap.Close()
+	served := make(chan error, 100)
+	go acceptAll(tap, func(c net.Conn) { go func() { served <- Serve(context.Background(), c, cfg) }() })
+	go func() {
+		for n := range 10000 {
+			c, err := net.Dial("tcp", tap.Addr().String())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			switch n % 3 {
+			case 1:
+				io.WriteString(c, "POST / HT")
+			case 2:
+				io.WriteString(c, strings.ReplaceAll(get, "$HOST", "x"))
+				bufio.NewReader(c).ReadString('\n')
+			}
+			c.Close()
+		}
+	}()
+	limit := time.After(time.Minute)
+	for n := range 10000 {
+		select {
+		case <-served:
+		case <-limit:
+			t.Fatalf("%d of 10000 connections were served in a minute", n)
+		}
+	}
+}
+
+// A blockingObserver holds up the description of answers until it is let go.
+type blockingObserver struct {
+	Discard
+	entered, let chan struct{}
+}
+
+func (b blockingObserver) Answer(int, []byte) {
+	close(b.entered)
+	<-b.let
+}
+
+// TestForwardsBeforeItTells blocks the Observer at a head: what was read with it has been forwarded already, and the
+// other direction goes on.
+func TestForwardsBeforeItTells(t *testing.T) {
+	b := blockingObserver{entered: make(chan struct{}), let: make(chan struct{})}
+	w := newWire(t, false, func(c *Config) { c.Observer = b })
+	defer close(b.let)
+	client := w.client()
+	client.say(w.host(get))
+	agent := w.accept()
+	agent.hear(w.agentHost(get))
+	agent.say(ok)
+	<-b.entered
+	client.hear(ok)
+	client.say(w.host(post))
+	agent.hear(w.agentHost(post))
+}
