@@ -36,7 +36,7 @@ func (h *hop) route(t testing.TB, agentURL string) string {
 	t.Cleanup(transport.CloseIdleConnections)
 	server := httptest.NewUnstartedServer(nil)
 	origin := "http://" + server.Listener.Addr().String()
-	server.Config.Handler = &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Transport:     transport,
 		FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -52,6 +52,14 @@ func (h *hop) route(t testing.TB, agentURL string) string {
 			return replaceBody(r, agentURL, origin)
 		},
 	}
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Otherwise the server closes the request's body at the first byte of the answer, which the transport may take
+		// for a request that failed, and cut off the answer.
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			t.Errorf("enable full duplex: %v", err)
+		}
+		proxy.ServeHTTP(w, r)
+	})
 	server.Start()
 	t.Cleanup(server.Close)
 	return origin
