@@ -1,0 +1,249 @@
+package bolt
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// An access is how a Reader reaches a capture: in this process, in the files, or through the recorder's socket. Each
+// call answers a page and holds nothing afterwards; what it returns belongs to the caller. Limits in bytes are of stored
+// blocks and are passed by at most one block; every call makes progress.
+type access interface {
+	info(ctx context.Context) (capture.Info, error)
+
+	// blocks returns consecutive blocks, beginning with the one that holds arrival number from, and the last arrival
+	// number that the capture has. No blocks means that from is beyond it.
+	blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error)
+
+	// fetch returns the blocks with the given first arrival numbers, or as many of them, from the front, as fit.
+	fetch(ctx context.Context, firsts []uint64, limit int) ([]block, error)
+
+	// locate says where the exchanges from seq on are stored, in order, up to limit exchanges.
+	locate(ctx context.Context, seq uint64, limit int) (places, error)
+
+	// find returns sequence numbers from seq on that the index has under prefix, in order, up to limit.
+	find(ctx context.Context, prefix []byte, seq uint64, limit int) ([]uint64, error)
+
+	// wait is capture.Source's Wait.
+	wait(ctx context.Context, from uint64) error
+}
+
+// A place says which blocks hold the steps of an exchange, by their first arrival numbers, in order.
+type place struct {
+	seq    uint64
+	blocks []uint64
+}
+
+// places is an answer to locate.
+type places struct {
+	found   []place
+	last    uint64 // the last sequence number that the capture has
+	crashed bool   // the recorder did not come to its end: exchanges without an end were interrupted
+}
+
+// maxPlaced bounds how many blocks one answer to locate names, beyond those of its first exchange.
+const maxPlaced = 1 << 16
+
+func (set segmentSet) info() (capture.Info, error) {
+	var st state
+	var info capture.Info
+	err := set.last().view(func(tx *bbolt.Tx) (err error) {
+		st, err = readState(tx)
+		return err
+	})
+	m := set[0].meta
+	for _, s := range set {
+		info.SecretsKept = info.SecretsKept || s.meta.secretsKept
+	}
+	info.ID, info.Created, info.Tool, info.Format = m.capture, m.created, m.tool, Format
+	info.Exchanges, info.Arrivals = st.seq, st.arrival
+	info.LostExchanges, info.LostBytes = st.lostExchanges, st.lostBytes
+	return info, err
+}
+
+func (set segmentSet) blocks(from uint64, limit int) (found []block, last uint64, err error) {
+	st, err := set.state()
+	if err != nil || from > st.arrival {
+		return nil, st.arrival, err
+	}
+	size := 0
+	for _, s := range set[set.holding(from):] {
+		err := s.view(func(tx *bbolt.Tx) error {
+			c := tx.Bucket(bucketBlocks).Cursor()
+			for k, v := seekBack(c, from); k != nil && size < limit; k, v = c.Next() {
+				found = append(found, copyBlock(k, v))
+				size += len(v)
+			}
+			return nil
+		})
+		if err != nil || size >= limit {
+			return found, st.arrival, err
+		}
+	}
+	return found, st.arrival, nil
+}
+
+func (set segmentSet) state() (st state, err error) {
+	err = set.last().view(func(tx *bbolt.Tx) (err error) {
+		st, err = readState(tx)
+		return err
+	})
+	return st, err
+}
+
+// holding returns the index of the segment that has, or would have, the step with an arrival number.
+func (set segmentSet) holding(arrival uint64) int {
+	i, _ := slices.BinarySearchFunc(set, arrival, func(s *segment, n uint64) int { return cmp.Compare(s.meta.arrivals, n) })
+	return max(0, i-1)
+}
+
+// seekBack moves to the last block that begins at or before an arrival number, or to the first.
+func seekBack(c *bbolt.Cursor, from uint64) (k, v []byte) {
+	want := number64(from)
+	k, v = c.Seek(want)
+	if bytes.Equal(k, want) {
+		return k, v
+	}
+	if k == nil {
+		return c.Last()
+	}
+	if k, v = c.Prev(); k == nil {
+		return c.First()
+	}
+	return k, v
+}
+
+func copyBlock(k, v []byte) block {
+	return block{first: binary.BigEndian.Uint64(k), value: bytes.Clone(v)}
+}
+
+func (set segmentSet) fetch(firsts []uint64, limit int) (found []block, err error) {
+	size := 0
+	for len(firsts) > 0 && size < limit {
+		s := set[set.holding(firsts[0])]
+		before := len(firsts)
+		err := s.view(func(tx *bbolt.Tx) error {
+			b := tx.Bucket(bucketBlocks)
+			for len(firsts) > 0 && size < limit {
+				key := number64(firsts[0])
+				v := b.Get(key)
+				if v == nil {
+					return nil
+				}
+				found = append(found, copyBlock(key, v))
+				size += len(v)
+				firsts = firsts[1:]
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(firsts) == before {
+			return nil, errNoBlock(firsts[0])
+		}
+	}
+	return found, nil
+}
+
+func (set segmentSet) locate(seq uint64, limit int) (places, error) {
+	st, err := set.state()
+	if err != nil {
+		return places{}, err
+	}
+	answer := places{last: st.seq, crashed: !st.ended}
+	var rows []rowPlace
+	for _, s := range set {
+		if rows, err = s.rows(rows, seq, limit); err != nil {
+			return answer, err
+		}
+	}
+	// Each segment gave its first rows from seq on, so the first of all of them are complete. The sort is stable: parts
+	// of one exchange stay in the order of the segments, which is that of arrival.
+	slices.SortStableFunc(rows, func(a, b rowPlace) int { return cmp.Compare(a.seq, b.seq) })
+	placed := 0
+	for _, r := range rows {
+		n := len(answer.found)
+		if n == 0 || answer.found[n-1].seq != r.seq {
+			if n == limit || placed > maxPlaced {
+				break
+			}
+			answer.found = append(answer.found, place{seq: r.seq})
+			n++
+		}
+		p := &answer.found[n-1]
+		before := len(p.blocks)
+		if p.blocks, err = r.append(p.blocks); err != nil {
+			return answer, err
+		}
+		placed += len(p.blocks) - before
+	}
+	return answer, nil
+}
+
+// A rowPlace is an exchange's first block in one segment.
+type rowPlace struct {
+	segment *segment
+	seq     uint64
+	first   uint64
+}
+
+// rows appends the first blocks of up to limit exchanges from seq on.
+func (s *segment) rows(rows []rowPlace, seq uint64, limit int) ([]rowPlace, error) {
+	err := s.view(func(tx *bbolt.Tx) error {
+		c := tx.Bucket(bucketExchanges).Cursor()
+		n := 0
+		for k, v := c.Seek(number64(seq)); k != nil && n < limit; k, v = c.Next() {
+			r, err := decodeRow(v)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, rowPlace{s, binary.BigEndian.Uint64(k), r.first})
+			n++
+		}
+		return nil
+	})
+	return rows, err
+}
+
+// append appends the blocks of the segment that have steps of the exchange.
+func (r rowPlace) append(blocks []uint64) ([]uint64, error) {
+	blocks = append(blocks, r.first)
+	err := r.segment.view(func(tx *bbolt.Tx) error {
+		prefix := number64(r.seq)
+		c := tx.Bucket(bucketParts).Cursor()
+		for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+			blocks = append(blocks, binary.BigEndian.Uint64(k[8:]))
+		}
+		return nil
+	})
+	return blocks, err
+}
+
+func (set segmentSet) find(prefix []byte, seq uint64, limit int) (found []uint64, err error) {
+	for _, s := range set {
+		err := s.view(func(tx *bbolt.Tx) error {
+			c := tx.Bucket(bucketIndex).Cursor()
+			n := 0
+			from := binary.BigEndian.AppendUint64(slices.Clone(prefix), seq)
+			for k, _ := c.Seek(from); len(k) == len(from) && bytes.HasPrefix(k, prefix) && n < limit; k, _ = c.Next() {
+				found = append(found, binary.BigEndian.Uint64(k[len(prefix):]))
+				n++
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	return found[:min(limit, len(found))], nil
+}

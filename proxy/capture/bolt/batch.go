@@ -1,0 +1,199 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// A batch is what one commit adds to a segment. It is built without touching the database and stored in one transaction;
+// if that fails, nothing of it has happened.
+type batch struct {
+	state  state           // after it
+	blocks []block         // in order of arrival
+	rows   map[uint64]*row // of the exchanges that it touches, by sequence number
+	parts  [][]byte        // keys of the parts bucket
+	index  []indexEntry
+
+	lookup func(seq uint64) (row, error) // what was known of an exchange before
+	raw    []byte                        // the encoded steps of the block under way
+	first  uint64                        // its first arrival number
+}
+
+type indexEntry struct {
+	key   []byte
+	fresh bool // the exchange is new, so the index cannot have it yet
+}
+
+// add encodes a step, in pieces where it is large, and notes what else must be written for it.
+func (b *batch) add(s capture.Step) error {
+	var failed error
+	cut(s, func(s capture.Step) {
+		if failed == nil {
+			failed = b.addPiece(&s)
+		}
+	})
+	return failed
+}
+
+func (b *batch) addPiece(s *capture.Step) error {
+	before := len(b.raw)
+	raw, err := appendStep(b.raw, s)
+	if err != nil {
+		return err
+	}
+	var r *row
+	if s.Seq != 0 {
+		if r, err = b.row(s.Seq); err != nil {
+			return err
+		}
+	}
+	if before > 0 && len(raw) > blockTarget {
+		b.endBlock()
+		copy(raw, raw[before:])
+		raw, before = raw[:len(raw)-before], 0
+	}
+	if before == 0 {
+		b.first = b.state.arrival + 1
+	}
+	b.raw = raw
+	b.state.arrival++
+	b.note(s, r)
+	return nil
+}
+
+// endBlock packs the block under way.
+func (b *batch) endBlock() {
+	if len(b.raw) == 0 {
+		return
+	}
+	b.blocks = append(b.blocks, seal(b.first, b.raw))
+	b.raw = b.raw[:0]
+}
+
+// note keeps the state, the exchange's row and the index in step with an encoded step. r is nil for a step that is about
+// the capture as a whole.
+func (b *batch) note(s *capture.Step, r *row) {
+	if lost, ok := s.What.(capture.Lost); ok {
+		b.state.lostExchanges += lost.Exchanges
+		b.state.lostBytes += lost.Bytes
+	}
+	if r == nil {
+		return
+	}
+	switch {
+	case r.first == 0:
+		r.first = b.first
+	case r.last != b.first:
+		b.parts = append(b.parts, partKey(s.Seq, b.first))
+	}
+	r.last = b.first
+	b.state.seq = max(b.state.seq, s.Seq)
+	switch what := s.What.(type) {
+	case capture.Opened:
+		r.started = what.Started
+		b.state.conn = max(b.state.conn, what.Conn)
+	case capture.Closed:
+		r.close(&what, s)
+		b.state.lostBytes += what.Dropped
+	}
+	for _, k := range s.Keys {
+		b.index = append(b.index, indexEntry{binary.BigEndian.AppendUint64(indexPrefix(nil, k), s.Seq), r.fresh})
+	}
+}
+
+func (r *row) close(c *capture.Closed, s *capture.Step) {
+	r.flags |= rowClosed
+	if c.Interrupted {
+		r.flags |= rowInterrupted
+	}
+	if c.Fault != nil {
+		r.flags |= rowFault
+	}
+	r.ended = s.Offset
+}
+
+func (b *batch) row(seq uint64) (*row, error) {
+	if r := b.rows[seq]; r != nil {
+		return r, nil
+	}
+	r := row{ended: capture.NotKnown, fresh: true}
+	if seq <= b.state.seq {
+		var err error
+		if r, err = b.lookup(seq); err != nil {
+			return nil, err
+		}
+	}
+	b.rows[seq] = &r
+	return &r, nil
+}
+
+// store writes the batch. Keys are sorted, so that neighbours meet in the same pages.
+func (b *batch) store(tx *bbolt.Tx) error {
+	blocks := tx.Bucket(bucketBlocks)
+	blocks.FillPercent = sequential
+	for _, block := range b.blocks {
+		if err := blocks.Put(number64(block.first), block.value); err != nil {
+			return fmt.Errorf("store a block of %d bytes: %w", len(block.value), err)
+		}
+	}
+	if err := b.storeRows(tx); err != nil {
+		return fmt.Errorf("store rows of exchanges: %w", err)
+	}
+	parts := tx.Bucket(bucketParts)
+	slices.SortFunc(b.parts, bytes.Compare)
+	for _, key := range b.parts {
+		if err := parts.Put(key, nothing); err != nil {
+			return fmt.Errorf("store parts of exchanges: %w", err)
+		}
+	}
+	if err := b.storeIndex(tx); err != nil {
+		return fmt.Errorf("store the index: %w", err)
+	}
+	return b.state.put(tx)
+}
+
+func (b *batch) storeRows(tx *bbolt.Tx) error {
+	exchanges, open := tx.Bucket(bucketExchanges), tx.Bucket(bucketOpen)
+	exchanges.FillPercent = sequential
+	for _, seq := range slices.Sorted(maps.Keys(b.rows)) {
+		r, key := b.rows[seq], number64(seq)
+		if err := exchanges.Put(key, r.encode()); err != nil {
+			return err
+		}
+		var err error
+		switch isOpen := open.Get(key) != nil; {
+		case r.flags&rowClosed == 0 && !isOpen:
+			err = open.Put(key, nothing)
+		case r.flags&rowClosed != 0 && isOpen:
+			err = open.Delete(key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *batch) storeIndex(tx *bbolt.Tx) error {
+	index := tx.Bucket(bucketIndex)
+	slices.SortFunc(b.index, func(x, y indexEntry) int { return bytes.Compare(x.key, y.key) })
+	var before []byte
+	for _, e := range b.index {
+		// Every event of a stream names its task again: what is there is not written again, which would copy its page.
+		if bytes.Equal(e.key, before) || !e.fresh && index.Get(e.key) != nil {
+			continue
+		}
+		if err := index.Put(e.key, nothing); err != nil {
+			return err
+		}
+		before = e.key
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/klauspost/compress/s2"
+
+	"a2atap/proxy/capture"
+)
+
+// Sizes of blocks. A block ends before the step that would take it over blockTarget; a single larger step (a long
+// event) is a block by itself. Bodies are cut into pieces of at most pieceSize.
+const (
+	blockTarget = 128 << 10
+	pieceSize   = 64 << 10
+	maxBlock    = maxStep + 64
+)
+
+// The ways in which a block's steps are packed: the first byte of its value.
+const (
+	packedPlain byte = iota
+	packedS2
+)
+
+// blockHeader is the size of what stands before the packed steps: the way of packing, and a CRC-32C of the packed bytes,
+// little endian. The database has no checksums of its own below its meta pages.
+const blockHeader = 1 + 4
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func crcOf(packed []byte) uint32 { return crc32.Checksum(packed, castagnoli) }
+
+// A block is a run of steps as stored: consecutive in arrival, from first on.
+type block struct {
+	first uint64 // arrival number of its first step
+	value []byte // header and packed steps
+}
+
+// seal packs the encoded steps of a block, which must not be empty. The value does not share memory with raw.
+func seal(first uint64, raw []byte) block {
+	value := make([]byte, blockHeader+s2.MaxEncodedLen(len(raw)))
+	packed := s2.Encode(value[blockHeader:], raw)
+	if len(packed) < len(raw) {
+		value[0] = packedS2
+	} else {
+		value[0] = packedPlain
+		packed = value[blockHeader : blockHeader+len(raw)]
+		copy(packed, raw)
+	}
+	binary.LittleEndian.PutUint32(value[1:], crcOf(packed))
+	return block{first: first, value: value[:blockHeader+len(packed)]}
+}
+
+// unseal returns the encoded steps of a block, in memory of their own.
+func (b block) unseal() ([]byte, error) {
+	raw, err := b.unpack()
+	if err != nil {
+		return nil, fmt.Errorf("read the block at arrival %d: %w", b.first, err)
+	}
+	return raw, nil
+}
+
+func (b block) unpack() ([]byte, error) {
+	if len(b.value) < blockHeader {
+		return nil, errShort
+	}
+	packed := b.value[blockHeader:]
+	if got, want := crcOf(packed), binary.LittleEndian.Uint32(b.value[1:]); got != want {
+		return nil, fmt.Errorf("checksum is %08x, recorded as %08x: %w", got, want, errShort)
+	}
+	switch b.value[0] {
+	case packedPlain:
+		return append([]byte(nil), packed...), nil
+	case packedS2:
+		n, err := s2.DecodedLen(packed)
+		if err != nil || n > maxBlock {
+			return nil, errShort
+		}
+		raw, err := s2.Decode(make([]byte, n), packed)
+		if err != nil {
+			return nil, errShort
+		}
+		return raw, nil
+	}
+	return nil, fmt.Errorf("format %d has no way %d of packing", Format, b.value[0])
+}
+
+// split takes the first encoded step off the front of an unsealed block.
+func split(raw []byte) (step, rest []byte, err error) {
+	if len(raw) < lengthSize {
+		return nil, nil, errShort
+	}
+	n := uint64(binary.LittleEndian.Uint32(raw))
+	raw = raw[lengthSize:]
+	if n > uint64(len(raw)) {
+		return nil, nil, errShort
+	}
+	return raw[:n:n], raw[n:], nil
+}
+
+// cut yields the step, or the pieces of it when it carries a body over pieceSize. The pieces share the step's bytes;
+// what was dropped after them stands in the last, the keys in the first.
+func cut(s capture.Step, yield func(capture.Step)) {
+	switch what := s.What.(type) {
+	case capture.RequestBody:
+		for len(what.Data) > pieceSize {
+			s.What = capture.RequestBody{Data: what.Data[:pieceSize:pieceSize], Decoded: what.Decoded}
+			yield(s)
+			what.Data, s.Keys = what.Data[pieceSize:], nil
+		}
+		s.What = what
+	case capture.ResponseBody:
+		for len(what.Data) > pieceSize {
+			s.What = capture.ResponseBody{Data: what.Data[:pieceSize:pieceSize], Decoded: what.Decoded}
+			yield(s)
+			what.Data, s.Keys = what.Data[pieceSize:], nil
+		}
+		s.What = what
+	}
+	yield(s)
+}

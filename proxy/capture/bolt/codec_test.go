@@ -1,0 +1,228 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+)
+
+// everyStep has a step of each kind with each field set, and one with none.
+func everyStep() []capture.Step {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
+	peer := capture.Peer{Name: "n", Addr: "a:1", URL: "http://u", How: "h"}
+	steps := []capture.Step{
+		{Seq: 1, What: capture.Opened{ID: uuid.UUID{1, 2, 3}, Conn: 9, Started: at, Client: peer, Agent: peer, Head: []byte("GET")}},
+		{Seq: 1, What: capture.Opened{}},
+		{Seq: 1 << 60, Offset: 5, What: capture.RequestBody{Data: []byte{0, 255}, Dropped: 3, Decoded: true}},
+		{Seq: 1, What: capture.RequestBody{}},
+		{Seq: 1, What: capture.RequestBody{Data: []byte{}}},
+		{Seq: 1, What: capture.RequestEnd{Size: capture.NotKnown, Trailer: []byte("A: b\r\n")}},
+		{Seq: 1, What: capture.RequestEnd{}},
+		{Seq: 1, What: capture.Informational{Head: []byte("HTTP/1.1 100\r\n\r\n")}},
+		{Seq: 1, What: capture.ResponseHead{Head: []byte("HTTP/1.1 200\r\n\r\n"), Stream: true}},
+		{Seq: 1, What: capture.ResponseBody{Data: []byte("x"), Dropped: 1 << 40}},
+		{Seq: 1, Offset: 7, What: capture.ResponseEvent{
+			Event: capture.Event{K: 3, At: 7, Raw: []byte("data: 1\n\n"), Dropped: 2, Unterminated: true},
+		}},
+		{Seq: 1, What: capture.ResponseEnd{Size: 5}},
+		{Seq: 1, What: capture.Fact{Client: peer, Rewrites: []capture.Rewrite{{Place: "p", Was: "w", Now: "n"}, {}}, Note: "é", Replayed: true}},
+		{Seq: 1, What: capture.Fact{}},
+		{Seq: 1, Offset: capture.NotKnown, What: capture.Closed{
+			Fault: &capture.Fault{Kind: "k", Side: "s", Detail: "d"}, Interrupted: true, Dropped: 8,
+		}},
+		{Seq: 1, What: capture.Closed{}},
+		{Seq: 0, What: capture.Lost{Exchanges: 3, Bytes: 4, Reason: "r"}},
+	}
+	return steps
+}
+
+func TestStepsSurviveTheCodec(t *testing.T) {
+	var raw []byte
+	var err error
+	for _, want := range everyStep() {
+		if raw, err = appendStep(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sealed := seal(41, raw)
+	unsealed, err := sealed.unseal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range everyStep() {
+		var one []byte
+		if one, unsealed, err = split(unsealed); err != nil {
+			t.Fatal(err)
+		}
+		got, err := decodeStep(one, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("got +, want -:\n%s", diff)
+		}
+		if seq, err := peekSeq(one); err != nil || seq != want.Seq {
+			t.Errorf("peek: %d, %v", seq, err)
+		}
+	}
+	if len(unsealed) != 0 {
+		t.Errorf("%d bytes left", len(unsealed))
+	}
+}
+
+func TestDecodeNamesWhatItDoesNotKnow(t *testing.T) {
+	for name, c := range map[string]struct {
+		bytes []byte
+		want  string
+	}{
+		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 1 has no such kind of step"},
+		"empty":           {nil, "damaged"},
+		"short":           {[]byte{tagRequestBody, 1, 0, 200}, "damaged"},
+		"too long":        {[]byte{tagInformational, 1, 0, 0, 7}, "1 bytes too many"},
+		"rewrites":        {append([]byte{tagFact, 1, 0, 0, 0, 0, 0}, 0xff, 0xff, 0xff, 0xff, 0x0f), "damaged"},
+		"impossible flag": {[]byte{tagResponseHead, 1, 0, 0, 2}, "damaged"},
+	} {
+		if _, err := decodeStep(c.bytes, true); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestEncodeRefusesWhatTheFormatLacks(t *testing.T) {
+	before := []byte("before")
+	got, err := appendStep(before, &capture.Step{Seq: 1})
+	if err == nil || !bytes.Equal(got, before) {
+		t.Errorf("a step without content: %q, error %v", got, err)
+	}
+	if _, err := appendStep(nil, &capture.Step{What: capture.Fact{Note: strings.Repeat("x", maxStep)}}); err == nil {
+		t.Error("a step over the limit was encoded")
+	}
+}
+
+func TestUnsealFindsDamage(t *testing.T) {
+	raw, err := appendStep(nil, &everyStep()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range seal(1, raw).value {
+		b := seal(1, raw)
+		b.value[i] ^= 0x40
+		if _, err := b.unseal(); err == nil {
+			t.Errorf("a flipped bit in byte %d was not found", i)
+		}
+	}
+	for n := range seal(1, raw).value {
+		if _, err := (block{1, seal(1, raw).value[:n]}).unseal(); err == nil {
+			t.Errorf("a block cut at %d was not found", n)
+		}
+	}
+}
+
+func FuzzDecodeStep(f *testing.F) {
+	for _, s := range everyStep() {
+		b, err := appendStep(nil, &s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b[lengthSize:])
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := decodeStep(b, false)
+		if err != nil {
+			return
+		}
+		again, err := appendStep(nil, &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := decodeStep(again[lengthSize:], true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(s, back); diff != "" {
+			t.Errorf("got +, want -:\n%s", diff)
+		}
+	})
+}
+
+func FuzzUnseal(f *testing.F) {
+	var raw []byte
+	for _, s := range everyStep() {
+		raw, _ = appendStep(raw, &s)
+	}
+	f.Add(seal(1, raw).value, true)
+	f.Add(seal(1, bytes.Repeat(raw, 20)).value, true)
+	f.Fuzz(func(t *testing.T, value []byte, mend bool) {
+		if mend && len(value) > blockHeader {
+			sum := crcOf(value[blockHeader:])
+			binary.LittleEndian.PutUint32(value[1:], sum)
+		}
+		open, err := openTheBlock(block{1, value})
+		if err != nil {
+			return
+		}
+		for _, s := range open.steps {
+			decodeStep(open.raw[s.start:s.end], false)
+		}
+	})
+}
+
+func FuzzRequest(f *testing.F) {
+	for _, q := range []request{
+		{ask: askHello},
+		{ask: askBlocks, from: 1 << 60, limit: pageBytes},
+		{ask: askFetch, firsts: []uint64{1, 100, 5}, limit: 10},
+		{ask: askLocate, from: 1, limit: 256},
+		{ask: askFind, from: 3, limit: 4096, prefix: indexPrefix(nil, capture.Key{Kind: "task", Value: "t"})},
+		{ask: askWait, from: 7},
+	} {
+		f.Add(q.encode())
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		q, err := decodeRequest(b)
+		if err != nil {
+			return
+		}
+		if q.limit < 0 || q.limit > pageBytes {
+			t.Fatalf("limit %d", q.limit)
+		}
+		back, err := decodeRequest(q.encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(q, back, cmp.AllowUnexported(request{})); diff != "" {
+			t.Errorf("got +, want -:\n%s", diff)
+		}
+	})
+}
+
+// FuzzAnswer reads answers of a recorder that may not be one.
+func FuzzAnswer(f *testing.F) {
+	var e encoder
+	e.places(&places{found: []place{{1, []uint64{1, 9}}, {2, []uint64{9}}}, last: 2})
+	f.Add(e.b)
+	e = encoder{}
+	e.blocks([]block{{1, []byte("value")}})
+	f.Add(e.b)
+	e = encoder{}
+	e.info(&capture.Info{Created: time.Unix(1, 2), Tool: "t"})
+	f.Add(e.b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, decode := range []func(d *decoder){
+			func(d *decoder) { d.info() },
+			func(d *decoder) { d.blocks() },
+			func(d *decoder) { d.places() },
+			func(d *decoder) { d.numbers() },
+			func(d *decoder) { d.holder() },
+		} {
+			decode(&decoder{b: b})
+		}
+	})
+}

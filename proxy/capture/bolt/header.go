@@ -1,0 +1,180 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"math"
+	"math/bits"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+
+	"a2atap/proxy/capture"
+)
+
+// What a bbolt meta page looks like: a page header, then magic, version, page size, flags, root bucket (page and
+// sequence), freelist page, number of pages, transaction, and an FNV-1a checksum of all that, in the machine's own byte
+// order.
+const (
+	pageHeader     = 16
+	pageMetaSize   = 64
+	boltMagic      = 0xED0CDAED
+	metaPageSizeAt = 8
+	metaPagesAt    = 40
+	metaTxAt       = 48
+	metaSumAt      = 56
+	minPageSize    = 1 << 10
+	maxPageSize    = 1 << 24
+)
+
+// errEmpty says that a file has no bytes at all. Such a file may become a capture, but is none.
+var errEmpty = fmt.Errorf("the file is empty: %w", capture.ErrFormat)
+
+// inspect looks at a file before bbolt maps it into memory, where a file that is too short for what it claims would
+// fault. It changes nothing and takes no lock: a file only grows before a meta page speaks of the growth.
+func inspect(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return explain(err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("it is %s, not a file: %w", kindOf(info.Mode()), capture.ErrFormat)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return explain(err)
+	}
+	defer f.Close()
+	need, err := sizeClaimed(f)
+	if err != nil {
+		return err
+	}
+	// Only now: the file may have grown since, but not shrunk.
+	if info, err = f.Stat(); err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return errEmpty
+	}
+	if need == 0 {
+		return capture.ErrFormat
+	}
+	if info.Size() < need {
+		return fmt.Errorf("the file is cut short: it has %d bytes and claims %d; copy it again from its source: %w",
+			info.Size(), need, errShort)
+	}
+	return nil
+}
+
+// sizeClaimed returns the size in bytes that a bbolt file says it needs, or 0 if f is none.
+func sizeClaimed(f io.ReaderAt) (int64, error) {
+	var need int64
+	var newest uint64
+	for at := int64(0); at <= maxPageSize; at = max(minPageSize, 2*at) {
+		var page [pageHeader + pageMetaSize]byte
+		if _, err := f.ReadAt(page[:], at); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return 0, err
+		}
+		m := page[pageHeader:]
+		sum := fnv.New64a()
+		sum.Write(m[:metaSumAt])
+		if binary.NativeEndian.Uint32(m) != boltMagic || binary.NativeEndian.Uint64(m[metaSumAt:]) != sum.Sum64() {
+			continue
+		}
+		tx := binary.NativeEndian.Uint64(m[metaTxAt:])
+		if need == 0 || tx > newest {
+			newest, need = tx, product(uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:])), binary.NativeEndian.Uint64(m[metaPagesAt:]))
+		}
+	}
+	return need, nil
+}
+
+// product multiplies without overflow: what no file can have is the largest size there is.
+func product(a, b uint64) int64 {
+	hi, lo := bits.Mul64(a, b)
+	if hi != 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo)
+}
+
+func kindOf(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// explain takes the path out of a file error, which the caller says anyway, and adds the next step.
+func explain(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w; choose a place that you may read and write", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w; check the name, and that its folder exists", err)
+	}
+	return err
+}
+
+// errLocked says that another process has the file open for writing, or is reading it while we want to write.
+var errLocked = errors.New("held by another process")
+
+// openDB opens a database that inspect found to be sound, or creates it.
+func openDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
+	err = guard(func() error {
+		db, err = bbolt.Open(path, 0o600, &o)
+		return err
+	})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return nil, errLocked
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	return db, nil
+}
+
+// openReadOnly opens a database for a moment, next to other readers. It does not wait for a writer.
+func openReadOnly(path string) (*bbolt.DB, error) {
+	if err := inspect(path); err != nil {
+		return nil, err
+	}
+	return openDB(path, bbolt.Options{ReadOnly: true, Timeout: time.Nanosecond, NoStatistics: true})
+}
+
+// view runs fn in a read transaction. It holds up the growth of the file, so fn copies what it needs and returns.
+func view(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
+	return guard(func() error { return db.View(fn) })
+}
+
+// errPanicked says that bbolt panicked or faulted. Locks of the database may not have been released.
+var errPanicked = errors.New("the file is damaged")
+
+// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in the
+// mapped file, which is how the system answers reading past the end of a file that was cut under our hands.
+func guard(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w (%v)", errPanicked, p)
+		}
+	}()
+	return fn()
+}

@@ -1,0 +1,154 @@
+package bolt
+
+import (
+	"context"
+	"sync"
+
+	"a2atap/proxy/capture"
+)
+
+// inside is the access of the recorder's own process. When the recording has ended it goes over to the files.
+type inside struct {
+	path  string
+	after *outside
+
+	mu      sync.RWMutex
+	set     segmentSet // nil after the files were closed
+	state   state      // what is committed
+	ended   bool       // nothing will be added
+	changed chan struct{}
+}
+
+func newInside(path string, set segmentSet) *inside {
+	return &inside{path: path, after: newOutside(path), set: set, changed: make(chan struct{})}
+}
+
+// segments, last and add are for the writer, which alone changes the list.
+func (in *inside) segments() segmentSet { return in.set }
+func (in *inside) last() *segment       { return in.set.last() }
+
+func (in *inside) add(s *segment) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.set = append(in.set[:len(in.set):len(in.set)], s)
+}
+
+// advance lets readers know of a commit.
+func (in *inside) advance(st state) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.state = st
+	close(in.changed)
+	in.changed = make(chan struct{})
+}
+
+// end lets readers know that there will be no more commits.
+func (in *inside) end(st state) {
+	in.mu.Lock()
+	in.ended = true
+	in.mu.Unlock()
+	in.advance(st)
+}
+
+// close closes the files, when no reader is in them. A database that faulted is left alone: closing it would wait for
+// locks that it still holds.
+func (in *inside) close(broken bool) error {
+	in.mu.Lock()
+	set := in.set
+	in.set = nil
+	in.mu.Unlock()
+	if broken {
+		return nil
+	}
+	return set.close()
+}
+
+// read calls fn with the segments, or reports false when they were closed.
+func (in *inside) read(fn func(set segmentSet, ended bool) error) (bool, error) {
+	in.mu.RLock()
+	defer in.mu.RUnlock()
+	if in.set == nil {
+		return false, nil
+	}
+	return true, fn(in.set, in.ended)
+}
+
+func (in *inside) info(ctx context.Context) (info capture.Info, err error) {
+	open, err := in.read(func(set segmentSet, ended bool) (err error) {
+		info, err = set.info()
+		info.Name, info.Live = in.path, !ended
+		return err
+	})
+	if !open {
+		return in.after.info(ctx)
+	}
+	return info, err
+}
+
+func (in *inside) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
+	open, err := in.read(func(set segmentSet, _ bool) (err error) {
+		found, last, err = set.blocks(from, limit)
+		return err
+	})
+	if !open {
+		return in.after.blocks(ctx, from, limit)
+	}
+	return found, last, err
+}
+
+func (in *inside) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {
+	open, err := in.read(func(set segmentSet, _ bool) (err error) {
+		found, err = set.fetch(firsts, limit)
+		return err
+	})
+	if !open {
+		return in.after.fetch(ctx, firsts, limit)
+	}
+	return found, err
+}
+
+func (in *inside) locate(ctx context.Context, seq uint64, limit int) (at places, err error) {
+	open, err := in.read(func(set segmentSet, _ bool) (err error) {
+		at, err = set.locate(seq, limit)
+		at.crashed = false
+		return err
+	})
+	if !open {
+		return in.after.locate(ctx, seq, limit)
+	}
+	return at, err
+}
+
+func (in *inside) find(ctx context.Context, prefix []byte, seq uint64, limit int) (found []uint64, err error) {
+	open, err := in.read(func(set segmentSet, _ bool) (err error) {
+		found, err = set.find(prefix, seq, limit)
+		return err
+	})
+	if !open {
+		return in.after.find(ctx, prefix, seq, limit)
+	}
+	return found, err
+}
+
+func (in *inside) wait(ctx context.Context, from uint64) error {
+	for {
+		in.mu.RLock()
+		closed, ended, last, changed := in.set == nil, in.ended, in.state.arrival, in.changed
+		in.mu.RUnlock()
+		switch {
+		case last >= from:
+			return nil
+		case closed:
+			// Another recorder may have gone on with the capture.
+			return in.after.wait(ctx, from)
+		case ended:
+			return capture.ErrEnded
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package bolt
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// Format is the version of the file format that this package writes. docs/capture-format.md describes it.
+const Format = 1
+
+// The buckets of a segment.
+var (
+	bucketMeta      = []byte("meta")      // what the capture is, and how far it has come
+	bucketBlocks    = []byte("blocks")    // first arrival → block
+	bucketExchanges = []byte("exchanges") // sequence number → row
+	bucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing
+	bucketOpen      = []byte("open")      // sequence number of an exchange that has not ended → nothing
+	bucketIndex     = []byte("index")     // kind, value, sequence number → nothing
+
+	buckets = [][]byte{bucketMeta, bucketBlocks, bucketExchanges, bucketParts, bucketOpen, bucketIndex}
+)
+
+// The keys of the meta bucket.
+var (
+	metaFormat  = []byte("format")
+	metaCapture = []byte("capture")
+	metaCreated = []byte("created")
+	metaTool    = []byte("tool")
+	metaKey     = []byte("key")
+	metaSecrets = []byte("secrets")
+	metaSegment = []byte("segment")
+	metaState   = []byte("state")
+)
+
+// nothing is the value of keys that say all themselves. It is not nil, which is what an absent key has.
+var nothing = []byte{}
+
+// sequential is how full pages of buckets are left that only grow at their end.
+const sequential = 0.95
+
+// A meta is what a segment says of the capture it belongs to. But for the secrets, nothing in it changes.
+type meta struct {
+	capture     uuid.UUID
+	created     time.Time
+	tool        string
+	key         []byte // for redaction
+	secretsKept bool
+	segment     uint64 // its number in the capture, from 1
+	arrivals    uint64 // how many steps the segments before it have
+	exchanges   uint64 // the last sequence number of the segments before it
+}
+
+func (m *meta) put(tx *bbolt.Tx) error {
+	secrets := []byte("redacted")
+	if m.secretsKept {
+		secrets = []byte("kept")
+	}
+	segment := binary.AppendUvarint(nil, m.segment)
+	segment = binary.AppendUvarint(segment, m.arrivals)
+	segment = binary.AppendUvarint(segment, m.exchanges)
+	b := tx.Bucket(bucketMeta)
+	for _, e := range []struct{ key, value []byte }{
+		{metaFormat, binary.AppendUvarint(nil, Format)},
+		{metaCapture, m.capture[:]},
+		{metaCreated, []byte(m.created.Format(time.RFC3339Nano))},
+		{metaTool, []byte(m.tool)},
+		{metaKey, m.key},
+		{metaSecrets, secrets},
+		{metaSegment, segment},
+	} {
+		if err := b.Put(e.key, e.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFormat returns the format of a segment; 0 if the database has nothing in it yet, which is what a recorder leaves
+// that was killed while it created the file.
+func readFormat(tx *bbolt.Tx) (uint64, error) {
+	b := tx.Bucket(bucketMeta)
+	if b == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return 0, fmt.Errorf("a database of another program: %w", capture.ErrFormat)
+		}
+		return 0, nil
+	}
+	d := decoder{b: b.Get(metaFormat)}
+	format := d.number()
+	if d.err != nil || format == 0 {
+		return 0, fmt.Errorf("a database of another program: %w", capture.ErrFormat)
+	}
+	if format > Format {
+		return 0, fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, Format, capture.ErrFuture)
+	}
+	for _, name := range buckets {
+		if format == Format && tx.Bucket(name) == nil {
+			return 0, fmt.Errorf("bucket %q is missing: %w", name, capture.ErrFormat)
+		}
+	}
+	return format, nil
+}
+
+func readMeta(tx *bbolt.Tx) (meta, error) {
+	b := tx.Bucket(bucketMeta)
+	var m meta
+	var err error
+	if m.capture, err = uuid.FromBytes(b.Get(metaCapture)); err != nil {
+		return m, fmt.Errorf("the capture's id is damaged: %w", capture.ErrFormat)
+	}
+	if m.created, err = time.Parse(time.RFC3339Nano, string(b.Get(metaCreated))); err != nil {
+		return m, fmt.Errorf("the time of creation is damaged: %w", capture.ErrFormat)
+	}
+	m.tool = string(b.Get(metaTool))
+	m.key = append([]byte(nil), b.Get(metaKey)...)
+	m.secretsKept = string(b.Get(metaSecrets)) == "kept"
+	d := decoder{b: b.Get(metaSegment)}
+	m.segment, m.arrivals, m.exchanges = d.number(), d.number(), d.number()
+	if d.err != nil || m.segment == 0 {
+		return m, fmt.Errorf("the segment's number is damaged: %w", capture.ErrFormat)
+	}
+	return m, nil
+}
+
+// A state says how far a capture has come. It is rewritten by each commit.
+type state struct {
+	ended         bool   // the recorder ended as it should
+	arrival       uint64 // the last arrival number
+	seq           uint64 // the last sequence number
+	conn          uint64 // the last connection number
+	lostExchanges int64
+	lostBytes     int64
+}
+
+func (s *state) put(tx *bbolt.Tx) error {
+	var e encoder
+	e.flag(s.ended)
+	e.number(s.arrival)
+	e.number(s.seq)
+	e.number(s.conn)
+	e.signed(s.lostExchanges)
+	e.signed(s.lostBytes)
+	return tx.Bucket(bucketMeta).Put(metaState, e.b)
+}
+
+func readState(tx *bbolt.Tx) (state, error) {
+	d := decoder{b: tx.Bucket(bucketMeta).Get(metaState)}
+	s := state{
+		ended: d.flag(), arrival: d.number(), seq: d.number(), conn: d.number(),
+		lostExchanges: d.signed(), lostBytes: d.signed(),
+	}
+	if d.err != nil {
+		return s, fmt.Errorf("the capture's state is damaged: %w", capture.ErrFormat)
+	}
+	return s, nil
+}
+
+// Flags of a row.
+const (
+	rowClosed      byte = 1 << iota // its Closed is in the capture
+	rowInterrupted                  // its Closed says so
+	rowFault                        // its Closed has a fault
+	rowContinued                    // steps of it are in earlier segments
+)
+
+// A row is what is known of an exchange without reading its blocks.
+type row struct {
+	flags   byte
+	first   uint64        // the first block in this segment that has steps of it
+	started time.Time     // zero if its Opened is not in this segment
+	ended   time.Duration // offset of its Closed; capture.NotKnown without
+
+	// Not stored, and known to the writer only:
+	last  uint64 // the last block of the batch with steps of it
+	fresh bool   // the exchange is new in this batch
+}
+
+func (r *row) encode() []byte {
+	var e encoder
+	e.b = append(make([]byte, 0, 32), r.flags)
+	e.number(r.first)
+	e.instant(r.started)
+	e.signed(int64(r.ended))
+	return e.b
+}
+
+func decodeRow(b []byte) (row, error) {
+	d := decoder{b: b}
+	r := row{flags: d.octet(), first: d.number(), started: d.instant(), ended: time.Duration(d.signed())}
+	if d.err != nil {
+		return r, fmt.Errorf("decode the row of an exchange: %w", d.err)
+	}
+	return r, nil
+}
+
+// number64 is a key that sorts by number.
+func number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+func partKey(seq, first uint64) []byte {
+	return binary.BigEndian.AppendUint64(number64(seq), first)
+}
+
+// maxIndexed is the longest kind or value that the index holds as it is. A longer one is held as its SHA-256, after the
+// length byte hashed.
+const (
+	maxIndexed = 96
+	hashed     = 0xff
+)
+
+// indexPrefix is what the index's entries for a key begin with; the sequence number follows.
+func indexPrefix(b []byte, k capture.Key) []byte {
+	for _, s := range [...]string{k.Kind, k.Value} {
+		if len(s) > maxIndexed {
+			sum := sha256.Sum256([]byte(s))
+			b = append(b, hashed)
+			b = append(b, sum[:]...)
+			continue
+		}
+		b = append(b, byte(len(s)))
+		b = append(b, s...)
+	}
+	return b
+}
+
+// checkIndexKey reports whether b is a prefix of indexPrefix and a sequence number, and returns the latter.
+func checkIndexKey(b []byte) (seq uint64, ok bool) {
+	for range 2 {
+		if len(b) == 0 {
+			return 0, false
+		}
+		n := int(b[0])
+		switch {
+		case n == hashed:
+			n = sha256.Size
+		case n > maxIndexed:
+			return 0, false
+		}
+		if len(b) < 1+n {
+			return 0, false
+		}
+		b = b[1+n:]
+	}
+	if len(b) != 8 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(b), true
+}

@@ -1,0 +1,144 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+
+	"a2atap/proxy/capture"
+)
+
+// A loader makes exchanges of blocks. Exchanges that passed together share blocks, so it keeps the last ones.
+type loader struct {
+	access access
+	blocks map[uint64]*openBlock
+	order  []uint64 // first arrival numbers of blocks, in the order in which they came
+	size   int      // bytes of them
+}
+
+const (
+	loaderBytes  = 16 << 20
+	loaderAhead  = 32 // how many blocks to ask for at once
+	loaderPlaces = 64 // in how many exchanges to look for them
+)
+
+// An openBlock is an unsealed block in which the steps of one exchange are found without decoding those of the others.
+type openBlock struct {
+	raw   []byte
+	steps []stepAt
+}
+
+type stepAt struct {
+	seq        uint64
+	start, end int
+}
+
+func openTheBlock(b block) (*openBlock, error) {
+	raw, err := b.unseal()
+	if err != nil {
+		return nil, err
+	}
+	open := &openBlock{raw: raw}
+	for rest := raw; len(rest) > 0; {
+		var one []byte
+		var seq uint64
+		if one, rest, err = split(rest); err == nil {
+			seq, err = peekSeq(one)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the block at arrival %d: %w", b.first, err)
+		}
+		end := len(raw) - len(rest)
+		open.steps = append(open.steps, stepAt{seq: seq, start: end - len(one), end: end})
+	}
+	return open, nil
+}
+
+// exchange returns the first exchange of at; the others are those that will be asked for next.
+func (l *loader) exchange(ctx context.Context, at []place, crashed bool) (*capture.Exchange, error) {
+	var x *capture.Exchange
+	for i, first := range at[0].blocks {
+		b, err := l.block(ctx, first, at, i)
+		if err != nil {
+			return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
+		}
+		for k, s := range b.steps {
+			if s.seq != at[0].seq {
+				continue
+			}
+			step, err := decodeStep(b.raw[s.start:s.end], true)
+			if err != nil {
+				return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
+			}
+			step.Arrival = first + uint64(k)
+			x = capture.Assemble(x, step)
+		}
+	}
+	if x == nil {
+		return nil, fmt.Errorf("exchange %d has a row and no steps: %w", at[0].seq, errShort)
+	}
+	if x.State == capture.StateOpen && crashed {
+		x.State = capture.StateInterrupted
+	}
+	return x, nil
+}
+
+// block returns the block that begins at first, which is the one numbered i of at[0]. If it is not there it is fetched,
+// together with those that will be needed next.
+func (l *loader) block(ctx context.Context, first uint64, at []place, i int) (*openBlock, error) {
+	if b := l.blocks[first]; b != nil {
+		return b, nil
+	}
+	found, err := l.access.fetch(ctx, l.ahead(at, i), pageBytes)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range found {
+		open, err := openTheBlock(b)
+		if err != nil {
+			return nil, err
+		}
+		l.keep(b.first, open)
+	}
+	if b := l.blocks[first]; b != nil {
+		return b, nil
+	}
+	return nil, errNoBlock(first)
+}
+
+// ahead lists blocks that are not there, in the order in which they will be needed.
+func (l *loader) ahead(at []place, i int) []uint64 {
+	var want []uint64
+	asked := make(map[uint64]bool)
+	for _, p := range at[:min(len(at), loaderPlaces)] {
+		for _, first := range p.blocks[i:] {
+			if len(want) == loaderAhead {
+				return want
+			}
+			if l.blocks[first] == nil && !asked[first] {
+				asked[first] = true
+				want = append(want, first)
+			}
+		}
+		i = 0
+	}
+	return want
+}
+
+// keep adds a block and lets the oldest go when there are too many bytes. One page of blocks always fits.
+func (l *loader) keep(first uint64, b *openBlock) {
+	if l.blocks == nil {
+		l.blocks = make(map[uint64]*openBlock)
+	}
+	l.blocks[first] = b
+	l.order = append(l.order, first)
+	l.size += len(b.raw)
+	for l.size > loaderBytes && len(l.order) > loaderAhead {
+		l.size -= len(l.blocks[l.order[0]].raw)
+		delete(l.blocks, l.order[0])
+		l.order = l.order[1:]
+	}
+}
+
+func errNoBlock(first uint64) error {
+	return fmt.Errorf("the block at arrival %d is missing: %w", first, errShort)
+}

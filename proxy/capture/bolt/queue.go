@@ -1,0 +1,171 @@
+package bolt
+
+import (
+	"errors"
+	"sync"
+
+	"a2atap/proxy/capture"
+)
+
+// errClosed is what Append returns after Close.
+var errClosed = errors.New("the store was closed")
+
+// A queue holds the steps between Append and the commit that stores them.
+type queue struct {
+	budget int           // bytes that may wait or be in the commit under way
+	ripe   int           // bytes with which a commit does not wait for more
+	wake   chan struct{} // there is something to do; capacity 1
+	hurry  chan struct{} // a commit should not wait; capacity 1
+
+	mu      sync.Mutex
+	changed sync.Cond // steps were done, or the queue was closed
+	steps   []capture.Step
+	bytes   int // of the steps that wait
+	busy    int // of the steps that take handed out
+	in, out uint64
+	closed  bool
+}
+
+func newQueue(budget, ripe int) *queue {
+	q := &queue{budget: budget, ripe: ripe, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+	q.changed.L = &q.mu
+	return q
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// put adds steps. While the budget is spent it waits: the caller's own queue is where a policy for that belongs. Steps
+// that are larger than the budget wait until they are alone.
+func (q *queue) put(steps []capture.Step) error {
+	n := 0
+	for i := range steps {
+		n += weight(&steps[i])
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.closed && q.bytes+q.busy > 0 && q.bytes+q.busy+n > q.budget {
+		q.changed.Wait()
+	}
+	if q.closed {
+		return errClosed
+	}
+	q.steps = append(q.steps, steps...)
+	q.bytes += n
+	q.in += uint64(len(steps))
+	signal(q.wake)
+	if q.bytes >= q.ripe {
+		signal(q.hurry)
+	}
+	return nil
+}
+
+// take hands out all that waits. done must follow before the next take.
+func (q *queue) take(spare []capture.Step) []capture.Step {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	steps := q.steps
+	q.steps = spare[:0]
+	q.busy, q.bytes = q.bytes, 0
+	select {
+	case <-q.hurry:
+	default:
+	}
+	return steps
+}
+
+func (q *queue) done(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy = 0
+	q.out += uint64(n)
+	q.changed.Broadcast()
+}
+
+// flush waits until what was put before has been done.
+func (q *queue) flush() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	want := q.in
+	for q.out < want {
+		signal(q.wake)
+		signal(q.hurry)
+		q.changed.Wait()
+	}
+}
+
+// close makes put fail. What waits can still be taken.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.changed.Broadcast()
+	signal(q.wake)
+	signal(q.hurry)
+}
+
+func (q *queue) drained() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.closed && len(q.steps) == 0
+}
+
+// weight is about how many bytes a step takes in memory.
+func weight(s *capture.Step) int {
+	const fixed = 128
+	n := fixed
+	for _, k := range s.Keys {
+		n += 32 + len(k.Kind) + len(k.Value)
+	}
+	switch what := s.What.(type) {
+	case capture.Opened:
+		n += len(what.Head) + fixed
+	case capture.RequestBody:
+		n += len(what.Data)
+	case capture.RequestEnd:
+		n += len(what.Trailer)
+	case capture.Informational:
+		n += len(what.Head)
+	case capture.ResponseHead:
+		n += len(what.Head)
+	case capture.ResponseBody:
+		n += len(what.Data)
+	case capture.ResponseEvent:
+		n += len(what.Event.Raw)
+	case capture.ResponseEnd:
+		n += len(what.Trailer)
+	case capture.Fact:
+		for _, r := range what.Rewrites {
+			n += len(r.Place) + len(r.Was) + len(r.Now)
+		}
+		n += len(what.Note)
+	}
+	return n
+}
+
+// payload is how many bytes of traffic a step carries.
+func payload(s *capture.Step) int64 {
+	switch what := s.What.(type) {
+	case capture.Opened:
+		return int64(len(what.Head))
+	case capture.RequestBody:
+		return int64(len(what.Data)) + what.Dropped
+	case capture.Informational:
+		return int64(len(what.Head))
+	case capture.ResponseHead:
+		return int64(len(what.Head))
+	case capture.ResponseBody:
+		return int64(len(what.Data)) + what.Dropped
+	case capture.ResponseEvent:
+		return int64(len(what.Event.Raw)) + what.Event.Dropped
+	case capture.RequestEnd:
+		return int64(len(what.Trailer))
+	case capture.ResponseEnd:
+		return int64(len(what.Trailer))
+	}
+	return 0
+}

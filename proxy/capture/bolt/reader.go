@@ -1,0 +1,206 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"a2atap/proxy/capture"
+)
+
+// Sizes of the pages in which a Reader reads: large enough that what a page costs to ask for does not count, small
+// enough that no read transaction or socket write is long.
+const (
+	pageBytes     = 1 << 20
+	pageExchanges = 256
+	pageFound     = 4096
+)
+
+// A Reader reads a capture: one that is finished, or one that this or another process is recording. It implements
+// capture.Source and capture.Index.
+//
+// An exchange that has no end in the capture is open while it is recorded, and if the recorder ended as it should; when
+// the recorder was killed, it is interrupted.
+//
+// While no recorder has the capture, each call opens the files, copies a page and closes them again, so that a Reader
+// never keeps a recorder from starting. While one has it, the Reader asks it through its socket. It changes over by
+// itself, in the middle of an iteration too: what is read is the same.
+//
+// What a Reader yields is the caller's. The bytes of the steps that Steps yields are parts of a block of about 128 KiB,
+// which stays in memory as long as any of them does; those of an Exchange are its own.
+type Reader struct {
+	access access
+	close  func() error
+}
+
+var (
+	_ capture.Source = (*Reader)(nil)
+	_ capture.Index  = (*Reader)(nil)
+)
+
+// Read returns a reader of the capture at path and of all its segments. Errors wrap capture.ErrFormat where the file is
+// no capture, and capture.ErrFuture where a later version wrote it; a file that a program holds which does not answer
+// is an error that names the holder, as far as it is known.
+func Read(path string) (*Reader, error) {
+	o := newOutside(path)
+	if _, err := o.info(context.Background()); err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	return &Reader{access: o, close: o.close}, nil
+}
+
+// Close ends the reading. Calls under way fail.
+func (r *Reader) Close() error { return r.close() }
+
+// Info describes the capture as it is now. It costs the same for a large capture as for a small one.
+func (r *Reader) Info(ctx context.Context) (capture.Info, error) { return r.access.info(ctx) }
+
+// Wait implements capture.Source. A capture that no recorder has is one that has ended.
+func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.wait(ctx, from) }
+
+// Steps implements capture.Source. It ends at the last step that was there when it began.
+func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		var end uint64
+		for next := max(from, 1); end == 0 || next <= end; {
+			if err := ctx.Err(); err != nil {
+				yield(capture.Step{}, err)
+				return
+			}
+			found, last, err := r.access.blocks(ctx, next, pageBytes)
+			if err != nil {
+				yield(capture.Step{}, err)
+				return
+			}
+			if end == 0 {
+				end = last
+			}
+			if len(found) == 0 {
+				return
+			}
+			for _, b := range found {
+				var more bool
+				if next, more = yieldBlock(b, next, end, yield); !more {
+					return
+				}
+			}
+		}
+	}
+}
+
+// yieldBlock yields the steps of a block that have arrival numbers from..end, and returns the number after the last
+// step and whether to go on.
+func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool) (next uint64, more bool) {
+	raw, err := b.unseal()
+	if err == nil && b.first > from {
+		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort)
+	}
+	if err != nil {
+		yield(capture.Step{}, err)
+		return 0, false
+	}
+	arrival := b.first
+	for ; len(raw) > 0; arrival++ {
+		var one []byte
+		var s capture.Step
+		if one, raw, err = split(raw); err == nil && arrival >= from {
+			s, err = decodeStep(one, false)
+		}
+		if err != nil {
+			yield(capture.Step{}, fmt.Errorf("read the step at arrival %d: %w", arrival, err))
+			return 0, false
+		}
+		if arrival < from {
+			continue
+		}
+		if arrival > end {
+			return arrival, false
+		}
+		s.Arrival = arrival
+		if !yield(s, nil) {
+			return 0, false
+		}
+	}
+	if arrival <= from {
+		yield(capture.Step{}, fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort))
+		return 0, false
+	}
+	return arrival, true
+}
+
+// Exchanges implements capture.Source. It ends at the last exchange that was there when it began.
+func (r *Reader) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		l := loader{access: r.access}
+		var end uint64
+		// The first page is small: who wants fifty exchanges does not pay for hundreds.
+		limit := pageExchanges / 8
+		for next := max(from, 1); end == 0 || next <= end; limit = pageExchanges {
+			at, err := r.locate(ctx, next, limit)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if end == 0 {
+				end = at.last
+			}
+			for i, p := range at.found {
+				if p.seq > end {
+					return
+				}
+				x, err := l.exchange(ctx, at.found[i:], at.crashed)
+				if !yield(x, err) || err != nil {
+					return
+				}
+				next = p.seq + 1
+			}
+			if len(at.found) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// locate asks for a page of exchanges, unless the caller has lost interest.
+func (r *Reader) locate(ctx context.Context, next uint64, limit int) (places, error) {
+	if err := ctx.Err(); err != nil {
+		return places{}, err
+	}
+	return r.access.locate(ctx, next, limit)
+}
+
+// Exchange implements capture.Source.
+func (r *Reader) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	at, err := r.locate(ctx, seq, 1)
+	if err != nil {
+		return nil, err
+	}
+	if seq == 0 || len(at.found) == 0 || at.found[0].seq != seq {
+		return nil, fmt.Errorf("exchange %d of %d: %w", seq, at.last, capture.ErrNotFound)
+	}
+	l := loader{access: r.access}
+	return l.exchange(ctx, at.found[:1], at.crashed)
+}
+
+// Find implements capture.Index.
+func (r *Reader) Find(ctx context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		prefix := indexPrefix(nil, key)
+		for next := from; ; {
+			found, err := r.access.find(ctx, prefix, next, pageFound)
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			for _, seq := range found {
+				if !yield(seq, nil) {
+					return
+				}
+				next = seq + 1
+			}
+			if len(found) < pageFound {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package bolt
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// keySize is the length of a redaction key in bytes.
+const keySize = 32
+
+// initialMap is how much of the file's address space is mapped at once, so that no growth has to wait for readers. It
+// costs no memory and no room on the disk, but on Windows, where it would.
+func initialMap(segmentSize int64) int {
+	if runtime.GOOS == "windows" || math.MaxInt == math.MaxInt32 {
+		return 0
+	}
+	const most, room = 1 << 30, 64 << 20
+	if segmentSize > 0 {
+		return int(min(most, segmentSize+room))
+	}
+	return most
+}
+
+// openForWriting opens all segments of a capture, the first and the last for writing; the first one's lock is the
+// capture's. It creates the capture if it is not there.
+func openForWriting(path string, o Options) (_ segmentSet, err error) {
+	paths, err := segmentPaths(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		paths = []string{path}
+	}
+	var set segmentSet
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, set.close())
+		}
+	}()
+	for i, p := range paths {
+		s := &segment{path: p}
+		if i == 0 || i == len(paths)-1 {
+			s.db, err = openExclusive(path, p, o)
+		} else {
+			s.db, err = openReadOnly(p)
+		}
+		if err != nil {
+			return set, err
+		}
+		set = append(set, s)
+		if err = s.ready(path, set, o); err != nil {
+			return set, err
+		}
+	}
+	return set, nil
+}
+
+// ready makes a segment that was opened, the last of set, usable: new ones are filled in, old formats upgraded.
+func (s *segment) ready(path string, set segmentSet, o Options) error {
+	blank, err := s.load()
+	if err == nil && s.format < Format && !blank {
+		err = s.upgrade(path, o)
+	}
+	if err != nil {
+		return err
+	}
+	if blank {
+		if err := s.begin(set[:len(set)-1], o); err != nil {
+			return err
+		}
+	}
+	return s.belongs(set[0], uint64(len(set)))
+}
+
+// begin fills in a new segment: the first of a new capture, or one that a killed recorder did not get to fill in.
+func (s *segment) begin(before segmentSet, o Options) error {
+	if len(before) == 0 {
+		m := meta{
+			capture: uuid.New(), created: time.Now().UTC(), tool: o.Tool, key: make([]byte, keySize),
+			secretsKept: o.SecretsKept, segment: 1,
+		}
+		rand.Read(m.key) // never fails
+		return s.create(m, state{}, nil)
+	}
+	last := before.last()
+	st, err := before.state()
+	if err != nil {
+		return err
+	}
+	open, err := last.openExchanges()
+	if err != nil {
+		return err
+	}
+	m := last.meta
+	m.segment, m.arrivals, m.exchanges = m.segment+1, st.arrival, st.seq
+	return s.create(m, st, open)
+}
+
+// openExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
+// readers let go of it soon; but not when a recorder answers. path is the capture's.
+func openExclusive(path, segment string, o Options) (*bbolt.DB, error) {
+	deadline := time.Now().Add(heldPatience)
+	for {
+		db, err := tryExclusive(segment, o)
+		if !errors.Is(err, errLocked) {
+			return db, err
+		}
+		if h, askErr := askHolder(path); askErr == nil {
+			return nil, fmt.Errorf("%w: %s records into it; stop that, or record into another file", errLocked, h)
+		}
+		if time.Now().After(deadline) {
+			return nil, heldBy(path, errors.New("nobody listens there"))
+		}
+		time.Sleep(heldPause)
+	}
+}
+
+// tryExclusive looks at what is there before it opens it for writing: what is no capture of ours is not touched.
+func tryExclusive(segment string, o Options) (*bbolt.DB, error) {
+	err := inspect(segment)
+	if err != nil && !errors.Is(err, errEmpty) && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil {
+		db, err := openReadOnly(segment)
+		if err != nil {
+			return nil, err
+		}
+		err = view(db, func(tx *bbolt.Tx) error {
+			_, err := readFormat(tx)
+			return err
+		})
+		if err := errors.Join(err, db.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return openDB(segment, bbolt.Options{
+		Timeout: time.Nanosecond, InitialMmapSize: initialMap(o.SegmentSize), NoStatistics: true,
+	})
+}
+
+// openExchanges returns the exchanges that have no end as far as this segment knows.
+func (s *segment) openExchanges() (open []uint64, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketOpen).ForEach(func(k, _ []byte) error {
+			open = append(open, binary.BigEndian.Uint64(k))
+			return nil
+		})
+	})
+	return open, err
+}
+
+// resume takes up the recording: it closes what an earlier recorder left open, and marks the capture as not ended. It
+// shows too that the file can be written.
+func (w *writer) resume() error {
+	last := w.in.last()
+	var err error
+	if w.state, err = segmentSet([]*segment{last}).state(); err != nil {
+		return err
+	}
+	open, err := last.openExchanges()
+	if err != nil {
+		return err
+	}
+	b := &batch{state: w.state, rows: make(map[uint64]*row), lookup: w.lookup}
+	b.state.ended = false
+	for _, seq := range open {
+		err := b.add(capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true}})
+		if err != nil {
+			return err
+		}
+	}
+	b.endBlock()
+	if err := w.store(b); err != nil {
+		return err
+	}
+	w.adopt(b)
+	if w.options.SecretsKept && !last.meta.secretsKept {
+		last.meta.secretsKept = true
+		return last.db.Update(last.meta.put)
+	}
+	return nil
+}

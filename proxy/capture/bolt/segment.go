@@ -1,0 +1,148 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// A segment is one file of a capture: the file that the user named, or one that continues it. Every segment is a
+// database of the same layout; numbers run on from one to the next.
+type segment struct {
+	path   string
+	db     *bbolt.DB
+	format uint64
+	meta   meta
+	kept   bool // it stays open when its set is closed
+}
+
+func (s *segment) view(fn func(tx *bbolt.Tx) error) error {
+	if err := view(s.db, fn); err != nil {
+		return fmt.Errorf("read %s: %w", s.path, err)
+	}
+	return nil
+}
+
+// segmentName returns the file name of segment n of the capture at path.
+func segmentName(path string, n uint64) string {
+	if n == 1 {
+		return path
+	}
+	return fmt.Sprintf("%s.%04d", path, n)
+}
+
+// segmentPaths returns the files that a capture has now, in order; none if there is none. It reports a gap, since what
+// comes after one cannot be told from what is whole.
+func segmentPaths(path string) ([]string, error) {
+	var numbers []uint64
+	if _, err := os.Stat(path); err == nil {
+		numbers = append(numbers, 1)
+	}
+	names, err := namesIn(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		rest, ok := strings.CutPrefix(name, filepath.Base(path)+".")
+		if n, err := strconv.ParseUint(rest, 10, 32); ok && err == nil && n > 1 && segmentName(path, n) == path+"."+rest {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	paths := make([]string, len(numbers))
+	for i, n := range numbers {
+		if n != uint64(i)+1 {
+			return nil, fmt.Errorf("segment %s is missing, and %s is there; bring it back beside the others",
+				segmentName(path, uint64(i)+1), segmentName(path, n))
+		}
+		paths[i] = segmentName(path, n)
+	}
+	return paths, nil
+}
+
+// namesIn lists a folder. The folder is read, rather than asked for one name after another, so that a gap shows.
+func namesIn(folder string) ([]string, error) {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil, fmt.Errorf("look for segments in %s: %w", folder, explain(err))
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
+}
+
+// load reads what a freshly opened segment is. blank says that nothing was written to it yet.
+func (s *segment) load() (blank bool, err error) {
+	err = view(s.db, func(tx *bbolt.Tx) error {
+		if s.format, err = readFormat(tx); err != nil || s.format == 0 {
+			blank = err == nil
+			return err
+		}
+		s.meta, err = readMeta(tx)
+		return err
+	})
+	return blank, err
+}
+
+// belongs reports whether the segment is number n of the capture that first begins.
+func (s *segment) belongs(first *segment, n uint64) error {
+	if s.meta.segment != n {
+		if n == 1 {
+			return fmt.Errorf("it is segment %d of a capture; name the first one: %w", s.meta.segment, capture.ErrFormat)
+		}
+		return fmt.Errorf("%s says that it is segment %d; it was renamed: %w", s.path, s.meta.segment, capture.ErrFormat)
+	}
+	if s.meta.capture != first.meta.capture {
+		return fmt.Errorf("%s belongs to another capture; move it away: %w", s.path, capture.ErrFormat)
+	}
+	return nil
+}
+
+// create makes the buckets of a new segment and says what it is and where it begins. open are the exchanges that go on
+// in it.
+func (s *segment) create(m meta, st state, open []uint64) error {
+	err := guard(func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error {
+			for _, name := range buckets {
+				if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+					return err
+				}
+			}
+			for _, seq := range open {
+				if err := tx.Bucket(bucketOpen).Put(number64(seq), nothing); err != nil {
+					return err
+				}
+			}
+			return errors.Join(m.put(tx), st.put(tx))
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("create %s: %w", s.path, explain(err))
+	}
+	s.meta = m
+	return nil
+}
+
+// A segmentSet is a capture's segments, opened, in order; at least one. Its methods read, each in short transactions, and
+// may run concurrently; they are what Reader is built on.
+type segmentSet []*segment
+
+// last returns the segment that is written, or would be.
+func (set segmentSet) last() *segment { return set[len(set)-1] }
+
+func (set segmentSet) close() error {
+	var errs []error
+	for _, s := range set {
+		if !s.kept {
+			errs = append(errs, s.db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,430 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
+)
+
+func TestMain(m *testing.M) {
+	if job := os.Getenv(helperJob); job != "" {
+		os.Exit(runHelper(job))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// patience bounds each wait of the tests. It is never reached where all is well.
+const patience = 20 * time.Second
+
+func patient(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// newPath names a capture that does not exist; at the end of the test the file's own invariants are checked.
+func newPath(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	t.Cleanup(func() {
+		if _, err := os.Stat(path); err == nil {
+			if err := Check(context.Background(), path); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return path
+}
+
+func mustOpen(t testing.TB, path string, o Options) *Store {
+	t.Helper()
+	s, err := Open(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.Close()
+		s.Reader.Close()
+	})
+	return s
+}
+
+func mustRead(t testing.TB, path string) *Reader {
+	t.Helper()
+	r, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+func mustClose(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustAppend(t testing.TB, s *Store, steps ...capture.Step) {
+	t.Helper()
+	if err := s.Append(steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// exchangeSteps returns the steps of a plain exchange with bodies of about size bytes in all.
+func exchangeSteps(seq uint64, size int) []capture.Step {
+	body := func(what string) []byte {
+		b := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"what":%q,"text":"`, seq, what)
+		for i := 0; len(b) < size/2; i++ {
+			b = fmt.Appendf(b, "%x ", (seq+1)*2654435761*uint64(i+1)%1000003)
+		}
+		return append(b, `"}`...)
+	}
+	started := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(seq) * time.Millisecond)
+	request, response := body("request"), body("response")
+	return []capture.Step{
+		{Seq: seq, What: capture.Opened{
+			ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, seq)), Conn: seq, Started: started,
+			Client: capture.Peer{Name: "planner", Addr: "127.0.0.1:50001", How: "user-agent"},
+			Agent:  capture.Peer{Name: "booker", Addr: "127.0.0.1:9000", URL: "http://127.0.0.1:9000/rpc"},
+			Head:   fmt.Appendf(nil, "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:7001\r\nContent-Length: %d\r\n\r\n", len(request)),
+		}},
+		{Seq: seq, Offset: 1000, What: capture.RequestBody{Data: request}},
+		{
+			Seq: seq, Offset: 1000, What: capture.RequestEnd{Size: int64(len(request))},
+			Keys: []capture.Key{{Kind: "task", Value: fmt.Sprintf("task-%d", seq%97)}, {Kind: "agent", Value: "booker"}},
+		},
+		{Seq: seq, Offset: 2000, What: capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\n\r\n")}},
+		{Seq: seq, Offset: 3000, What: capture.ResponseBody{Data: response}},
+		{Seq: seq, Offset: 3000, What: capture.ResponseEnd{Size: int64(len(response))}},
+		{Seq: seq, Offset: 3000, What: capture.Closed{}},
+	}
+}
+
+func event(seq uint64, k int) capture.Step {
+	raw := fmt.Appendf(nil, "data: {\"event\":%d}\n\n", k)
+	return capture.Step{Seq: seq, Offset: time.Duration(k), What: capture.ResponseEvent{
+		Event: capture.Event{K: k, At: time.Duration(k), Raw: raw},
+	}}
+}
+
+// collect reads a source's steps from an arrival number on.
+func collect(t testing.TB, s capture.Source, from uint64) []capture.Step {
+	t.Helper()
+	var steps []capture.Step
+	for step, err := range s.Steps(patient(t), from) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+func TestSink(t *testing.T) {
+	for name, segment := range map[string]int64{"one file": 0, "many segments": 1} {
+		t.Run(name, func(t *testing.T) {
+			o := Options{Flush: time.Millisecond, SegmentSize: segment}
+			t.Run("same process", func(t *testing.T) {
+				capturetest.TestSink(t, func(t *testing.T) capturetest.Recording {
+					s := mustOpen(t, newPath(t), o)
+					return capturetest.Recording{Sink: s, Source: s}
+				})
+			})
+			t.Run("through the socket", func(t *testing.T) {
+				capturetest.TestSink(t, func(t *testing.T) capturetest.Recording {
+					path := newPath(t)
+					s := mustOpen(t, path, o)
+					return capturetest.Recording{Sink: s, Source: mustRead(t, path)}
+				})
+			})
+		})
+	}
+}
+
+func TestSource(t *testing.T) {
+	record := func(t *testing.T, path string, segment int64, xs []*capture.Exchange) *Store {
+		s := mustOpen(t, path, Options{SegmentSize: segment})
+		for step, err := range capture.Interleave(func(yield func(*capture.Exchange, error) bool) {
+			for _, x := range xs {
+				if !yield(x, nil) {
+					return
+				}
+			}
+		}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustAppend(t, s, step)
+			if segment > 0 {
+				s.Flush()
+			}
+		}
+		return s
+	}
+	for name, segment := range map[string]int64{"one file": 0, "many segments": 1} {
+		t.Run(name, func(t *testing.T) {
+			capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
+				path := newPath(t)
+				mustClose(t, record(t, path, segment, xs))
+				return mustRead(t, path)
+			})
+		})
+	}
+}
+
+func TestCreate(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{Tool: "a2atap 1.2"})
+	info, err := s.Info(patient(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.ID == uuid.Nil || info.Created.IsZero() || info.Created.Location() != time.UTC {
+		t.Errorf("id %v, created %v", info.ID, info.Created)
+	}
+	want := capture.Info{ID: info.ID, Created: info.Created, Name: path, Tool: "a2atap 1.2", Format: 1, Live: true}
+	if diff := cmp.Diff(want, info); diff != "" {
+		t.Errorf("info: got +, want -:\n%s", diff)
+	}
+	if mode := fileMode(t, path); mode != 0o600 {
+		t.Errorf("mode %v, want 0600", mode)
+	}
+	key := s.RedactionKey()
+	if len(key) != 32 || bytes.Equal(key, make([]byte, 32)) {
+		t.Errorf("redaction key %x", key)
+	}
+	mustClose(t, s)
+	again := mustOpen(t, path, Options{Tool: "another", SecretsKept: true})
+	if !bytes.Equal(key, again.RedactionKey()) {
+		t.Error("the redaction key changed")
+	}
+	mustClose(t, again)
+	want.Live, want.SecretsKept = false, true
+	if info, err = mustRead(t, path).Info(patient(t)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, info); diff != "" {
+		t.Errorf("info of the second run: got +, want -:\n%s", diff)
+	}
+}
+
+func fileMode(t *testing.T, path string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
+}
+
+func TestNumbersGoOn(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{})
+	if diff := cmp.Diff(Position{}, s.Position()); diff != "" {
+		t.Error(diff)
+	}
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	mustAppend(t, s, exchangeSteps(2, 100)[:2]...)
+	mustClose(t, s)
+
+	// The second exchange was left open, so its end is written now.
+	s = mustOpen(t, path, Options{})
+	if diff := cmp.Diff(Position{Seq: 2, Arrival: 10, Conn: 2}, s.Position()); diff != "" {
+		t.Error(diff)
+	}
+	mustAppend(t, s, exchangeSteps(3, 100)...)
+	mustClose(t, s)
+	x, err := s.Exchange(patient(t), 2)
+	if err != nil || x.State != capture.StateInterrupted || x.Ended != capture.NotKnown {
+		t.Errorf("exchange 2: %+v, error %v", x, err)
+	}
+	if steps := collect(t, s, 1); len(steps) != 17 || steps[16].Arrival != 17 {
+		t.Errorf("%d steps", len(steps))
+	}
+}
+
+func TestFindReadsTheIndex(t *testing.T) {
+	long := string(bytes.Repeat([]byte("x"), 5000))
+	path := newPath(t)
+	s := mustOpen(t, path, Options{SegmentSize: 1 << 16})
+	for seq := uint64(1); seq <= 500; seq++ {
+		steps := exchangeSteps(seq, 600)
+		if seq%100 == 0 {
+			steps[2].Keys = append(steps[2].Keys, capture.Key{Kind: "task", Value: long}, capture.Key{Kind: "", Value: "\x00"})
+			steps[6].Keys = steps[2].Keys
+		}
+		mustAppend(t, s, steps...)
+		if seq%100 == 0 {
+			s.Flush()
+		}
+	}
+	// An exchange may learn something long after it has ended.
+	mustAppend(t, s, capture.Step{Seq: 5, What: capture.Fact{Note: "late"}, Keys: []capture.Key{{Kind: "late", Value: "v"}}})
+	s.Flush()
+	sources := map[string]capture.Index{"same process": s, "socket": mustRead(t, path)}
+	check := func() {
+		for name, index := range sources {
+			for _, c := range []struct {
+				key  capture.Key
+				from uint64
+				want []uint64
+			}{
+				{capture.Key{Kind: "task", Value: "task-3"}, 0, []uint64{3, 100, 197, 294, 391, 488}},
+				{capture.Key{Kind: "task", Value: "task-3"}, 101, []uint64{197, 294, 391, 488}},
+				{capture.Key{Kind: "task", Value: "task-"}, 0, nil},
+				{capture.Key{Kind: "agent", Value: "booker"}, 499, []uint64{499, 500}},
+				{capture.Key{Kind: "task", Value: long}, 0, []uint64{100, 200, 300, 400, 500}},
+				{capture.Key{Kind: "", Value: "\x00"}, 300, []uint64{300, 400, 500}},
+				{capture.Key{Kind: "late", Value: "v"}, 0, []uint64{5}},
+				{capture.Key{}, 0, nil},
+			} {
+				var got []uint64
+				for seq, err := range index.Find(patient(t), c.key, c.from) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, seq)
+				}
+				if diff := cmp.Diff(c.want, got); diff != "" {
+					t.Errorf("%s: %.20q from %d: %s", name, c.key, c.from, diff)
+				}
+			}
+		}
+	}
+	check()
+	mustClose(t, s)
+	sources["file"] = mustRead(t, path)
+	check()
+	if _, err := os.Stat(path + ".0002"); err != nil {
+		t.Error("the test wants more than one segment:", err)
+	}
+}
+
+func TestLongStreamAcrossBlocksAndSegments(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{SegmentSize: 100 << 10})
+	mustAppend(t, s, exchangeSteps(1, 100)[0])
+	const events = 3000
+	for k := 1; k <= events; k++ {
+		mustAppend(t, s, event(1, k))
+		mustAppend(t, s, exchangeSteps(uint64(k)+1, 400)...)
+		if k%100 == 0 {
+			s.Flush()
+		}
+	}
+	mustClose(t, s)
+	for name, r := range map[string]*Reader{"store": &s.Reader, "file": mustRead(t, path)} {
+		x, err := r.Exchange(patient(t), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(x.Response.Events) != events {
+			t.Fatalf("%s: %d events, want %d", name, len(x.Response.Events), events)
+		}
+		for i, e := range x.Response.Events {
+			if e.K != i+1 {
+				t.Fatalf("%s: event %d at place %d", name, e.K, i+1)
+			}
+		}
+		seq := uint64(0)
+		for x, err := range r.Exchanges(patient(t), 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seq++; x.Seq != seq || seq > 1 && x.State != capture.StateClosed {
+				t.Fatalf("%s: exchange %d is %v at place %d", name, x.Seq, x.State, seq)
+			}
+		}
+		if seq != events+1 {
+			t.Errorf("%s: %d exchanges", name, seq)
+		}
+	}
+	if paths, err := segmentPaths(path); err != nil || len(paths) < 3 {
+		t.Errorf("segments %v, error %v; want several", paths, err)
+	}
+}
+
+func TestLargeBodiesAndEvents(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{Budget: 1 << 20})
+	body := bytes.Repeat([]byte("0123456789abcdef"), 3<<20/16)
+	steps := exchangeSteps(1, 100)
+	mustAppend(t, s, steps[0])
+	mustAppend(t, s, capture.Step{
+		Seq: 1, What: capture.RequestBody{Data: bytes.Clone(body), Dropped: 7, Decoded: true},
+		Keys: []capture.Key{{Kind: "k", Value: "v"}},
+	})
+	large := append(append([]byte("data: "), body...), "\n\n"...)
+	mustAppend(t, s, capture.Step{Seq: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: bytes.Clone(large)}}})
+	mustClose(t, s)
+	x, err := mustRead(t, path).Exchange(patient(t), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(x.Request.Body.Data, body) || x.Request.Body.Dropped != 7 || !x.Request.Body.Decoded {
+		t.Errorf("body of %d bytes, %d dropped, decoded %v", len(x.Request.Body.Data), x.Request.Body.Dropped, x.Request.Body.Decoded)
+	}
+	if !bytes.Equal(x.Response.Events[0].Raw, large) {
+		t.Errorf("event of %d bytes, want %d", len(x.Response.Events[0].Raw), len(large))
+	}
+	for step, err := range s.Steps(patient(t), 1) {
+		if piece, ok := step.What.(capture.RequestBody); ok && len(piece.Data) > pieceSize || err != nil {
+			t.Errorf("piece of %d bytes, error %v", len(piece.Data), err)
+		}
+	}
+}
+
+func TestAppendAfterClose(t *testing.T) {
+	s := mustOpen(t, newPath(t), Options{})
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	mustClose(t, s)
+	mustClose(t, s)
+	if err := s.Append(exchangeSteps(2, 100)...); !errors.Is(err, errClosed) {
+		t.Errorf("append after close: %v", err)
+	}
+	if steps := collect(t, s, 1); len(steps) != 7 {
+		t.Errorf("%d steps after close", len(steps))
+	}
+}
+
+// TestStepsIsASnapshot reads while the capture grows: an iteration ends where the capture ended when it began.
+func TestStepsIsASnapshot(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	s.Flush()
+	for name, r := range map[string]*Reader{"store": &s.Reader, "socket": mustRead(t, path)} {
+		info, err := r.Info(patient(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := uint64(0)
+		for _, err := range r.Steps(patient(t), 1) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			mustAppend(t, s, event(1, int(n)))
+			s.Flush()
+		}
+		if n != info.Arrivals {
+			t.Errorf("%s: %d steps, want the %d that were there", name, n, info.Arrivals)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// upgrades bring a segment from one format to the next: the first from format 1 to 2, and so on. There is one less than
+// there are formats. Each is one transaction, so that a segment is always in one format or in the other.
+//
+// A format, once released, is never changed: a capture of each stays in testdata, and a test that reads it.
+var upgrades = []func(tx *bbolt.Tx) error{}
+
+// upgrade brings a segment that load found to be of an earlier format to the present one.
+func (s *segment) upgrade(path string, o Options) error {
+	if s.db.IsReadOnly() {
+		if err := s.db.Close(); err != nil {
+			return err
+		}
+		var err error
+		if s.db, err = openExclusive(path, s.path, o); err != nil {
+			return err
+		}
+	}
+	if err := upgrade(s.db, upgrades); err != nil {
+		return fmt.Errorf("%s: %w", s.path, err)
+	}
+	_, err := s.load()
+	return err
+}
+
+// upgrade runs the steps that a segment needs.
+func upgrade(db *bbolt.DB, steps []func(tx *bbolt.Tx) error) error {
+	for {
+		done := false
+		err := guard(func() error {
+			return db.Update(func(tx *bbolt.Tx) error {
+				d := decoder{b: tx.Bucket(bucketMeta).Get(metaFormat)}
+				format := d.number()
+				if d.err != nil || format == 0 || format > uint64(len(steps)) {
+					done = true
+					return d.err
+				}
+				if err := steps[format-1](tx); err != nil {
+					return fmt.Errorf("upgrade from format %d: %w", format, err)
+				}
+				return tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, format+1))
+			})
+		})
+		if err != nil || done {
+			return err
+		}
+	}
+}
