@@ -79,11 +79,14 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 				}
 				continue
 			}
-			n := a.find.find(b)
-			if n > 0 && n <= a.cfg.HeadLimit {
+			n, err := a.find.within(b, a.cfg.HeadLimit)
+			if n > 0 {
 				return x, n
 			}
-			if err := a.early(b, n); err != nil {
+			if err == nil {
+				err = a.find.earlyAnswer(b)
+			}
+			if err != nil {
 				a.refuse(x, len(b), err)
 				return nil, 0
 			}
@@ -92,23 +95,6 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 			return nil, 0
 		}
 	}
-}
-
-// early finds fault with a head that is not complete.
-func (a *answers) early(b []byte, n int) error {
-	if n > 0 || len(b) > a.cfg.HeadLimit {
-		return errHeadHuge
-	}
-	line, whole := a.find.startLine(b)
-	if whole {
-		_, _, err := statusLine(line)
-		return err
-	}
-	const version = "HTTP/1."
-	if m := min(len(line), len(version)); string(line[:m]) != version[:m] && !(len(line) == 1 && line[0] == '\r') {
-		return errStatusLine
-	}
-	return nil
 }
 
 // fill reads once, and tells whether there is something new.
@@ -237,17 +223,18 @@ func (a *answers) decide(x *exchange, taken bool) {
 	a.decided.Broadcast()
 }
 
-// upgrade relays what the agent sends when it has taken an upgrade.
+// upgrade relays what the agent sends when it has taken an upgrade. It is told before it is done, so that nothing the
+// client then sends can be told first.
 func (a *answers) upgrade(x *exchange, head int) bool {
+	raw := a.in.unread()[:head]
+	a.obs.answer(x.n, raw)
+	a.obs.upgraded(x.n)
 	a.decide(x, true)
 	a.x, a.body = x, newBody(framedClose, 0, 0)
-	raw := bytes.Clone(a.in.unread()[:head])
 	if !a.send(raw) {
 		return false
 	}
 	a.in.consume(head)
-	a.obs.answer(x.n, raw)
-	a.obs.upgraded(x.n)
 	for a.pass(0) && a.fill() {
 	}
 	return false

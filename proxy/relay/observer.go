@@ -8,9 +8,9 @@ package relay
 // all others, and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended.
 //
 // Slices belong to the relay and are valid during the call only. The relay forwards bytes before it describes them,
-// except that Request is called just before its head is sent, so that no answer can be told first. A call that blocks
-// holds up what comes next on that side: copy and return. A call that panics ends the observation of this connection;
-// traffic goes on.
+// with two exceptions: Request is called just before its head is sent, so that no answer can be told first, and Upgraded
+// just before the client learns of it. A call that blocks holds up what comes next on that side: copy and return. A
+// call that panics ends the observation of this connection; traffic goes on.
 type Observer interface {
 	// Request gives the head of a request as the client sent it, blank line included. Of a request that was refused or
 	// broke off it may be a part.
@@ -23,7 +23,8 @@ type Observer interface {
 
 	// Informational gives the head of an interim answer (1xx other than 101), as the agent sent it.
 	Informational(x int, head []byte)
-	// Answer gives the head of the final answer as the agent sent it, blank line included.
+	// Answer gives the head of the final answer as the agent sent it, blank line included. Of an answer that was
+	// refused or broke off it may be a part.
 	Answer(x int, head []byte)
 	// Upgraded says that the answer was 101: from here RequestBody (even after RequestEnd, which is not repeated) and
 	// AnswerBody carry the raw bytes of the other protocol, and AnswerEnd says that the agent's direction has ended.

@@ -325,7 +325,7 @@ func TestUnreachableLargeBody(t *testing.T) {
 	client := w.client()
 	sent := make(chan error, 1)
 	go func() {
-		_, err := io.WriteString(client, w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8000000\r\n\r\n")+strings.Repeat("x", 8000000))
+		_, err := io.WriteString(client, w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 2000000\r\n\r\n")+strings.Repeat("x", 2000000))
 		sent <- err
 	}()
 	if status, _ := ownAnswerOf(t, client); status != 502 {
@@ -335,7 +335,7 @@ func TestUnreachableLargeBody(t *testing.T) {
 		t.Errorf("the client could not send: %v", err)
 	}
 	client.Close()
-	if e := w.ended(0); len(e.Body) != 8000000 || !e.RequestEnd {
+	if e := w.ended(0); len(e.Body) != 2000000 || !e.RequestEnd {
 		t.Errorf("recorded %d bytes of body, end %v, want all", len(e.Body), e.RequestEnd)
 	}
 }

@@ -75,12 +75,15 @@ func (r *requests) awaitHead() (n int, ok bool) {
 				r.relayRaw()
 				return 0, false
 			}
-			n := r.find.find(b)
-			if n > 0 && n <= r.cfg.HeadLimit {
+			n, err := r.find.within(b, r.cfg.HeadLimit)
+			if n > 0 {
 				r.headComplete()
 				return n, true
 			}
-			if err := r.early(b, n); err != nil {
+			if err == nil {
+				err = r.find.earlyRequest(b)
+			}
+			if err != nil {
 				r.refuse(len(b), err)
 				return 0, false
 			}
@@ -90,27 +93,6 @@ func (r *requests) awaitHead() (n int, ok bool) {
 			return 0, false
 		}
 	}
-}
-
-// early finds fault with a head that is not complete, so that nobody waits for the end of what is no HTTP.
-func (r *requests) early(b []byte, n int) error {
-	if n > 0 || len(b) > r.cfg.HeadLimit {
-		return errHeadHuge
-	}
-	line, whole := r.find.startLine(b)
-	if whole {
-		_, _, err := requestLine(line)
-		return err
-	}
-	for i, c := range line {
-		if c == ' ' && i > 0 || c == '\r' && len(line) == 1 {
-			break
-		}
-		if !tokenChar[c] {
-			return errNotHTTP
-		}
-	}
-	return nil
 }
 
 // upgraded tells whether what the client sends now belongs to another protocol. It waits for the agent's word if that

@@ -16,7 +16,7 @@ func requestLine(line []byte) (m method, minor byte, err error) {
 	version := bytes.LastIndexByte(line, ' ') + 1
 	major, minor, ok := httpVersion(line[version:])
 	switch {
-	case !ok:
+	case !ok || version == 0:
 		return m, 0, errNotHTTP
 	case bytes.Equal(line, prefaceLine):
 		return m, 0, errPreface
