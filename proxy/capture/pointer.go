@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,16 @@ func (p Pointer) String() string {
 		b.WriteString(escapePointer.Replace(name))
 	}
 	return b.String()
+}
+
+// lastName returns the last name of the pointer that is the name of a member, "" if none is.
+func (p Pointer) lastName() string {
+	for _, name := range slices.Backward(p.names) {
+		if _, err := strconv.Atoi(name); err != nil && name != anyName {
+			return name
+		}
+	}
+	return ""
 }
 
 // Values yields the values in the JSON text data at which the pointer points, as the raw bytes that stand there: slices

@@ -1,0 +1,264 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// RedactOptions say what Redact does.
+type RedactOptions struct {
+	Key       []byte      // of the placeholders; random, and kept with the capture so that equal secrets stay equal
+	Describer Describer   // names the keys of exchanges and the places of their secrets; nil knows none
+	Keep      bool        // keep secrets: describe only
+	Extra     []Redaction // what the user wants hidden besides
+	MaxHeld   int64       // bytes of bodies that may wait for their end, all exchanges together; 0 stands for 256 MiB
+}
+
+const (
+	defaultMaxHeld = 256 << 20
+	// maxRemembered is the longest request body that a Describer still sees when it is asked about events and the answer.
+	maxRemembered = 1 << 20
+)
+
+// A Redaction is a place that the user wants hidden.
+type Redaction struct {
+	header  string // in lower case; or
+	pointer Pointer
+}
+
+// ParseRedaction reads a place to redact: "header:NAME", a header of requests and answers, or a JSON Pointer into their
+// bodies and the data of events, in which "*" stands for any one name or index. A number at such a place becomes 0; of
+// an object or a list all strings and numbers are hidden.
+func ParseRedaction(s string) (Redaction, error) {
+	if name, ok := strings.CutPrefix(s, "header:"); ok {
+		if !isToken(name) {
+			return Redaction{}, fmt.Errorf("read redaction %q: %q is no name of a header", s, name)
+		}
+		return Redaction{header: strings.ToLower(name)}, nil
+	}
+	p, err := ParsePointer(s)
+	if err == nil && s == "" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return Redaction{}, fmt.Errorf("read redaction %q: %w; write header:NAME or a JSON Pointer such as /params/pin", s, err)
+	}
+	return Redaction{pointer: p}, nil
+}
+
+// String returns the redaction as ParseRedaction reads it.
+func (r Redaction) String() string {
+	if r.header != "" {
+		return "header:" + r.header
+	}
+	return r.pointer.String()
+}
+
+// Redact returns a Sink that hides secrets before it hands steps on to next, and asks the Describer for their keys.
+//
+// Hidden are credentials in headers (see secretHeader for what counts), in queries and in the user information of URLs,
+// cookies, tokens in the answers and forms of OAuth, what the Describer points at, and what the user names. In place of
+// a secret stands "redacted." and 16 hexadecimal digits, the same wherever the same secret stood; the scheme of
+// credentials, the names of cookies and parameters, and every other byte stay as they were. Empty values stay empty.
+// Only JSON, forms and events are looked into; other bodies pass as they are.
+//
+// Bodies that may hold secrets (JSON, forms, and what looks like it) wait for their end and then come as one piece, with
+// the offset of the last; so does an answer's end wait for the end of its request, since the request says what to look
+// for. Events and other bodies pass at once. A compressed body in which something had to be hidden is handed on decoded.
+// JSON that is broken is searched for the names of secrets without regard to its structure, and hides rather too much.
+//
+// Secrets come first: a body that cannot be searched, since the Describer panics, since it is enormous when decoded, or
+// since too much is waiting already, is withheld: counted as dropped, with a note.
+//
+// While an exchange is open, the Describer sees its request as the client sent it, bodies decoded; of request bodies over
+// 1 MiB only when the request itself is described. It sees no events but the one it is asked about, and of bodies that
+// pass at once only how long they were.
+func Redact(next Sink, opts RedactOptions) Sink {
+	r := &redactor{
+		next: next, opts: opts, maxHeld: opts.MaxHeld,
+		open: make(map[uint64]*openExchange), agents: make(map[string]*learned),
+	}
+	if r.maxHeld == 0 {
+		r.maxHeld = defaultMaxHeld
+	}
+	r.mask = mask{key: slices.Clone(opts.Key), headers: make(map[string]bool)}
+	for _, extra := range opts.Extra {
+		if extra.header != "" {
+			r.mask.headers[extra.header] = true
+		} else {
+			r.mask.places = append(r.mask.places, secretPlace{extra.pointer, true})
+		}
+	}
+	return r
+}
+
+// redactor is the Sink that Redact returns.
+type redactor struct {
+	next    Sink
+	opts    RedactOptions
+	mask    mask
+	open    map[uint64]*openExchange
+	agents  map[string]*learned // what cards said, by agent
+	held    int64               // bytes of bodies in memory
+	maxHeld int64
+}
+
+// learned is what a Describer said about the credentials of an agent.
+type learned struct {
+	headers map[string]bool // in lower case
+	query   map[string]bool // normalised
+}
+
+// Bounds of what is learned, for agents that name a new header in each card.
+const (
+	maxLearnedAgents = 1000
+	maxLearnedNames  = 100
+)
+
+func (r *redactor) Append(steps ...Step) error {
+	out := make([]Step, 0, len(steps)) // not reused: next takes it over
+	for _, s := range steps {
+		out = r.step(out, s)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return r.next.Append(out...)
+}
+
+// Close hands on what still waits for its end, and closes the next Sink.
+func (r *redactor) Close() error {
+	var out []Step
+	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
+		var keys []Key
+		if out, keys = r.finish(out, r.open[seq]); len(keys) > 0 {
+			out = append(out, Step{Seq: seq, Offset: NotKnown, What: Fact{}, Keys: keys})
+		}
+	}
+	var err error
+	if len(out) > 0 {
+		err = r.next.Append(out...)
+	}
+	return errors.Join(err, r.next.Close())
+}
+
+// step adds to out what becomes of a step: nothing as long as it waits.
+func (r *redactor) step(out []Step, s Step) []Step {
+	switch what := s.What.(type) {
+	case Opened:
+		return r.opened(out, s, what)
+	case RequestBody:
+		return r.requestBody(out, s, what)
+	case RequestEnd:
+		return r.requestEnd(out, s, what)
+	case Informational:
+		what.Head = r.head(r.exchange(s), what.Head, answerHead)
+		s.What = what
+	case ResponseHead:
+		o := r.exchange(s)
+		Assemble(o.x, s)
+		what.Head = r.head(o, what.Head, answerHead)
+		s.What = what
+	case ResponseBody:
+		return r.responseBody(out, s, what)
+	case ResponseEvent:
+		return r.event(out, s, what)
+	case ResponseEnd:
+		return r.responseEnd(out, s, what)
+	case Fact:
+		if o := r.open[s.Seq]; o != nil {
+			Assemble(o.x, s)
+		}
+		s.What = r.fact(what)
+	case Closed:
+		return r.closed(out, s, what)
+	}
+	return append(out, s)
+}
+
+// exchange returns the state of the step's exchange, a new one where the record has a hole.
+func (r *redactor) exchange(s Step) *openExchange {
+	o := r.open[s.Seq]
+	if o == nil {
+		o = &openExchange{r: r, x: Assemble(nil, Step{Seq: s.Seq})}
+		r.open[s.Seq] = o
+	}
+	return o
+}
+
+func (r *redactor) opened(out []Step, s Step, what Opened) []Step {
+	o := &openExchange{r: r, x: Assemble(nil, s)}
+	r.open[s.Seq] = o
+	what.Head = r.head(o, what.Head, requestHead)
+	if !r.opts.Keep {
+		what.Agent.URL = r.mask.url(what.Agent.URL)
+	}
+	s.What = what
+	return append(out, s)
+}
+
+// head returns a copy of a head or trailer without its secrets.
+func (r *redactor) head(o *openExchange, head []byte, kind headKind) []byte {
+	if r.opts.Keep || head == nil {
+		return slices.Clone(head)
+	}
+	return r.maskFor(o).head(head, kind)
+}
+
+// maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named.
+func (r *redactor) maskFor(o *openExchange) *mask {
+	m := r.mask
+	m.agent = r.agents[agentKey(o.x)]
+	return &m
+}
+
+func agentKey(x *Exchange) string {
+	if x.Agent.Name != "" {
+		return x.Agent.Name
+	}
+	return x.Agent.URL
+}
+
+// learn keeps the names of credentials for later exchanges with the same agent.
+func (r *redactor) learn(x *Exchange, d Description) {
+	if len(d.Headers) == 0 && len(d.Query) == 0 {
+		return
+	}
+	key := agentKey(x)
+	l := r.agents[key]
+	if l == nil {
+		if len(r.agents) >= maxLearnedAgents {
+			return
+		}
+		l = &learned{headers: make(map[string]bool), query: make(map[string]bool)}
+		r.agents[key] = l
+	}
+	for _, name := range d.Headers {
+		if len(l.headers) < maxLearnedNames {
+			l.headers[strings.ToLower(name)] = true
+		}
+	}
+	for _, name := range d.Query {
+		if len(l.query) < maxLearnedNames {
+			l.query[normalName(name)] = true
+		}
+	}
+}
+
+// fact hides what URLs in a fact hold.
+func (r *redactor) fact(f Fact) Fact {
+	if r.opts.Keep {
+		return f
+	}
+	f.Note = r.mask.urls(f.Note)
+	f.Client.URL = r.mask.url(f.Client.URL)
+	f.Rewrites = slices.Clone(f.Rewrites)
+	for i := range f.Rewrites {
+		f.Rewrites[i].Was = r.mask.urls(f.Rewrites[i].Was)
+		f.Rewrites[i].Now = r.mask.urls(f.Rewrites[i].Now)
+	}
+	return f
+}

@@ -1,0 +1,220 @@
+package capture
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// openExchange is what the redactor knows of an exchange that is not over.
+type openExchange struct {
+	r *redactor
+	x *Exchange // as the Describer sees it
+
+	request, response held
+	requestDone       bool  // the Describer was asked
+	responseDone      bool  // the same
+	answered          *Step // a ResponseEnd that waits for the request's end
+	remembered        int64 // bytes of the request's body that count as held
+	noted             bool  // the exchange has its note about what was withheld
+}
+
+var errDescriber = errors.New("the describer failed")
+
+func (o *openExchange) requestFields() Fields { return ParseRequestHead(o.x.Request.Head).Fields }
+
+func (o *openExchange) responseFields() Fields {
+	if o.x.Response == nil {
+		return nil
+	}
+	return ParseResponseHead(o.x.Response.Head).Fields
+}
+
+func (r *redactor) requestBody(out []Step, s Step, what RequestBody) []Step {
+	o := r.exchange(s)
+	if p, ok := o.request.take(r, s, piece(what), o.requestFields); ok {
+		s.What = RequestBody(p)
+		return append(out, s)
+	}
+	return out
+}
+
+func (r *redactor) responseBody(out []Step, s Step, what ResponseBody) []Step {
+	o := r.exchange(s)
+	if p, ok := o.response.take(r, s, piece(what), o.responseFields); ok {
+		s.What = ResponseBody(p)
+		return append(out, s)
+	}
+	return out
+}
+
+func (r *redactor) requestEnd(out []Step, s Step, what RequestEnd) []Step {
+	o := r.exchange(s)
+	Assemble(o.x, s)
+	out, keys := o.endRequest(out)
+	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+	s.What = what
+	s.Keys = append(s.Keys, keys...)
+	out = append(out, s)
+	if o.answered != nil {
+		answered := *o.answered
+		o.answered = nil
+		out = r.responseEnd(out, answered, answered.What.(ResponseEnd))
+	}
+	return out
+}
+
+func (r *redactor) responseEnd(out []Step, s Step, what ResponseEnd) []Step {
+	o := r.exchange(s)
+	if !o.requestDone {
+		o.answered = &s
+		return out
+	}
+	Assemble(o.x, s)
+	out, keys := o.endResponse(out)
+	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+	s.What = what
+	s.Keys = append(s.Keys, keys...)
+	return append(out, s)
+}
+
+func (r *redactor) closed(out []Step, s Step, what Closed) []Step {
+	if o := r.open[s.Seq]; o != nil {
+		var keys []Key
+		out, keys = r.finish(out, o)
+		s.Keys = append(s.Keys, keys...)
+	}
+	if what.Fault != nil && !r.opts.Keep {
+		fault := *what.Fault
+		fault.Detail = r.mask.urls(fault.Detail)
+		what.Fault = &fault
+	}
+	s.What = what
+	return append(out, s)
+}
+
+// finish hands on what waits in an exchange of which no more will come, and forgets it. It returns the keys that have no
+// step to go with.
+func (r *redactor) finish(out []Step, o *openExchange) ([]Step, []Key) {
+	var keys, more []Key
+	if !o.requestDone {
+		out, keys = o.endRequest(out)
+	}
+	if o.answered != nil {
+		out = r.responseEnd(out, *o.answered, o.answered.What.(ResponseEnd))
+	} else if !o.responseDone && (o.x.Response != nil || o.response.last.What != nil) {
+		out, more = o.endResponse(out)
+	}
+	r.held -= o.remembered
+	delete(r.open, o.x.Seq)
+	return out, append(keys, more...)
+}
+
+// endRequest describes the request and hands on its body.
+func (o *openExchange) endRequest(out []Step) ([]Step, []Key) {
+	o.requestDone = true
+	b := &o.x.Request.Body
+	p, keys, err := o.end(&o.request, o.requestFields(), b, func(by Describer) Description { return by.Request(o.x) })
+	if s := o.request.last; s.What != nil {
+		s.What = RequestBody(p)
+		out = o.note(append(out, s), err)
+	}
+	o.remember(b)
+	return out, keys
+}
+
+// endResponse describes the answer and hands on its body.
+func (o *openExchange) endResponse(out []Step) ([]Step, []Key) {
+	o.responseDone = true
+	b := &o.x.response().Body
+	p, keys, err := o.end(&o.response, o.responseFields(), b, func(by Describer) Description { return by.Response(o.x) })
+	if s := o.response.last; s.What != nil {
+		s.What = ResponseBody(p)
+		out = o.note(append(out, s), err)
+	}
+	b.Data = nil // the next Sink's now
+	return out, keys
+}
+
+// end describes a message whose body has come and returns what is to be handed on of it. The error says why it is
+// withheld.
+func (o *openExchange) end(h *held, fields Fields, b *Body, ask func(Describer) Description) (piece, []Key, error) {
+	text, coded, err := h.settle(fields, b)
+	d, ok := o.describe(ask)
+	if !ok && err == nil && !o.r.opts.Keep {
+		err = errDescriber
+	}
+	p := piece{Data: h.data, Dropped: h.dropped, Decoded: h.decoded}
+	switch {
+	case err != nil:
+		p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
+	case !o.r.opts.Keep:
+		if edits := o.r.maskFor(o).body(h.kind, text, describedPlaces(d)); len(edits) > 0 {
+			p.Data, p.Decoded = splice(text, edits), h.decoded || coded
+		}
+	}
+	h.release(o.r)
+	return p, d.Keys, err
+}
+
+// remember keeps the request's body for the Describer as long as that is cheap. Its bytes are a copy: the original goes
+// to the next Sink.
+func (o *openExchange) remember(b *Body) {
+	n := int64(len(b.Data))
+	if o.r.opts.Describer == nil || n > maxRemembered || o.r.held+n > o.r.maxHeld {
+		b.Dropped, b.Data = b.Dropped+n, nil
+		return
+	}
+	b.Data = slices.Clone(b.Data)
+	o.remembered = n
+	o.r.held += n
+}
+
+// describe asks the Describer. It reports false if that panicked: then nothing is known about the secrets.
+func (o *openExchange) describe(ask func(Describer) Description) (d Description, ok bool) {
+	if o.r.opts.Describer == nil {
+		return Description{}, true
+	}
+	defer func() {
+		if recover() != nil {
+			d, ok = Description{}, false
+		}
+	}()
+	d = ask(o.r.opts.Describer)
+	o.r.learn(o.x, d)
+	return d, true
+}
+
+// note says once for an exchange why something of it was withheld.
+func (o *openExchange) note(out []Step, err error) []Step {
+	if err == nil || o.noted {
+		return out
+	}
+	o.noted = true
+	note := fmt.Sprintf("content is not recorded, since it could not be searched for secrets: %v", err)
+	return append(out, Step{Seq: o.x.Seq, Offset: out[len(out)-1].Offset, What: Fact{Note: note}})
+}
+
+// event describes an event and hands it on.
+func (r *redactor) event(out []Step, s Step, what ResponseEvent) []Step {
+	o := r.exchange(s)
+	o.x.response().Stream = true
+	e := what.Event
+	e.At = s.Offset
+	d, ok := o.describe(func(by Describer) Description { return by.Event(o.x, &e) })
+	s.Keys = append(s.Keys, d.Keys...)
+	switch {
+	case r.opts.Keep:
+		return append(out, s)
+	case !ok:
+		what.Event.Dropped += int64(len(e.Raw))
+		what.Event.Raw = nil
+		s.What = what
+		return o.note(append(out, s), errDescriber)
+	}
+	if edits := r.maskFor(o).event(&e, describedPlaces(d)); len(edits) > 0 {
+		what.Event.Raw = splice(e.Raw, edits)
+		s.What = what
+	}
+	return append(out, s)
+}

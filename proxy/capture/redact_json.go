@@ -1,0 +1,261 @@
+package capture
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A secretPlace is a place in JSON texts whose strings are hidden.
+type secretPlace struct {
+	pointer Pointer
+	numbers bool // and numbers too
+}
+
+// describedPlaces returns the places that a Describer names. What is no pointer points nowhere.
+func describedPlaces(d Description) []secretPlace {
+	places := make([]secretPlace, 0, len(d.Secrets))
+	for _, s := range d.Secrets {
+		if p, err := ParsePointer(s); err == nil {
+			places = append(places, secretPlace{pointer: p})
+		}
+	}
+	return places
+}
+
+// json returns the edits that hide the secrets of a JSON text: at the places given and those of the user, of members
+// whose names always say a secret, and in strings that are URLs. Only string tokens are replaced, and numbers where the
+// user points at them, so that JSON stays JSON. Where the text is none, what follows is searched loosely, all of it.
+func (m *mask) json(text []byte, places []secretPlace) []edit {
+	body := skipBOM(text)
+	w := jsonWalk{m: m, d: newJSONDecoder(body), text: body, base: len(text) - len(body)}
+	places = slices.Concat(places, m.places)
+	all := make([]activePlace, len(places))
+	for i := range places {
+		all[i].place = &places[i]
+	}
+	for {
+		w.active = all
+		if err := w.value(hideNothing); err == io.EOF {
+			return w.edits
+		} else if err != nil {
+			return append(w.edits, m.loose(text, places)...)
+		}
+	}
+}
+
+// hiding says what is hidden in a value and all beneath.
+type hiding uint8
+
+const (
+	hideNothing hiding = iota
+	hideStrings
+	hideNumbers // and strings
+)
+
+// jsonWalk reads a JSON text once, token by token, along all places at the same time.
+type jsonWalk struct {
+	m      *mask
+	d      *jsontext.Decoder
+	text   []byte
+	base   int           // what stands before text in the whole
+	active []activePlace // those that may lie in the value that comes next
+	edits  []edit
+}
+
+// An activePlace is a place of which the first names have matched.
+type activePlace struct {
+	place *secretPlace
+	depth int
+}
+
+// value reads the next value. Its error is io.EOF if there is none, and otherwise says that the text is no JSON.
+func (w *jsonWalk) value(hide hiding) error {
+	for _, a := range w.active {
+		if a.depth == len(a.place.pointer.names) {
+			hide = max(hide, hideStrings)
+			if a.place.numbers {
+				hide = hideNumbers
+			}
+		}
+	}
+	switch w.d.PeekKind() {
+	case '{':
+		return w.object(hide)
+	case '[':
+		return w.array(hide)
+	}
+	v, err := w.d.ReadValue()
+	if err != nil {
+		return err
+	}
+	start := w.base + int(w.d.InputOffset()) - len(v)
+	switch {
+	case v[0] == '"':
+		w.str(v, start, hide)
+	case hide == hideNumbers && (v[0] == '-' || '0' <= v[0] && v[0] <= '9') && string(v) != "0":
+		w.edits = append(w.edits, edit{start, start + len(v), "0"})
+	}
+	return nil
+}
+
+func (w *jsonWalk) object(hide hiding) error {
+	if _, err := w.d.ReadToken(); err != nil {
+		return err
+	}
+	outer := w.active
+	for w.d.PeekKind() == '"' {
+		token, err := w.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := token.String()
+		inner := hide
+		if w.d.PeekKind() == '"' && secretMembers[normalName(name)] {
+			inner = max(inner, hideStrings)
+		}
+		w.active = follow(outer, name)
+		if err := w.value(inner); err != nil {
+			return noEOF(err)
+		}
+	}
+	w.active = outer
+	_, err := w.d.ReadToken()
+	return noEOF(err)
+}
+
+func (w *jsonWalk) array(hide hiding) error {
+	if _, err := w.d.ReadToken(); err != nil {
+		return err
+	}
+	outer := w.active
+	for i := 0; w.d.PeekKind() != ']'; i++ {
+		w.active = follow(outer, strconv.Itoa(i))
+		if err := w.value(hide); err != nil {
+			return noEOF(err)
+		}
+	}
+	w.active = outer
+	_, err := w.d.ReadToken()
+	return noEOF(err)
+}
+
+// follow returns the places that go on with a name.
+func follow(places []activePlace, name string) []activePlace {
+	var inner []activePlace
+	for _, a := range places {
+		if names := a.place.pointer.names; a.depth < len(names) && (names[a.depth] == name || names[a.depth] == anyName) {
+			inner = append(inner, activePlace{a.place, a.depth + 1})
+		}
+	}
+	return inner
+}
+
+// noEOF makes an end within a value what it is.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// str adds the edit that a string token needs.
+func (w *jsonWalk) str(raw []byte, start int, hide hiding) {
+	if hide == hideNothing && !bytes.Contains(raw, []byte("//")) && bytes.IndexByte(raw, '\\') < 0 {
+		return
+	}
+	was := jsonText(raw)
+	now := was
+	switch {
+	case hide != hideNothing:
+		now = w.m.hide(was)
+	case strings.Contains(was, "://") && !strings.ContainsAny(was, urlEnds):
+		now = w.m.url(was)
+	}
+	if now == was {
+		return
+	}
+	quoted, _ := jsontext.AppendQuote(nil, now) // the error is about bytes that are no UTF-8, which became U+FFFD
+	w.edits = append(w.edits, edit{start, start + len(raw), string(quoted)})
+}
+
+// event returns the edits that hide the secrets of an event, in its data and in lines that are no fields of an event:
+// JSON that was sent without "data:" in front is no less a secret.
+func (m *mask) event(e *Event, places []secretPlace) []edit {
+	data, parts, stray := cutEvent(e.Raw)
+	var edits []edit
+	if len(data) > 0 {
+		edits = onLines(m.json(data, places), parts)
+	}
+	places = slices.Concat(places, m.places)
+	for _, s := range stray {
+		for _, ed := range m.loose(e.Raw[s.start:s.end], places) {
+			edits = append(edits, edit{s.start + ed.start, s.start + ed.end, ed.text})
+		}
+	}
+	return edits
+}
+
+// A part is a run of an event's bytes, and where it stands in the joined data.
+type part struct {
+	start, end int // in Raw
+	at         int // in the data
+}
+
+// cutEvent returns the data of an event as a client joins it, where its lines stand in raw, and the runs of lines that
+// are neither data nor another field.
+func cutEvent(raw []byte) (data []byte, parts, stray []part) {
+	start := len(raw) - len(skipBOM(raw))
+	lf, cr := -1, -1
+	for start < len(raw) {
+		lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)
+		end := min(lf, cr)
+		line := parseLine(raw, start, end)
+		switch string(line.Name) {
+		case "data":
+			if len(parts) > 0 {
+				data = append(data, '\n')
+			}
+			parts = append(parts, part{end - len(line.Value), end, len(data)})
+			data = append(data, line.Value...)
+		case "event", "id", "retry":
+		case "":
+			if end == start { // the blank line that ends the event
+				break
+			}
+			fallthrough
+		default:
+			if last := len(stray) - 1; last >= 0 && stray[last].end >= start-2 {
+				stray[last].end = end
+			} else {
+				stray = append(stray, part{start: start, end: end})
+			}
+		}
+		start = end + 1
+	}
+	return data, parts, stray
+}
+
+// onLines moves edits of the joined data to where its lines stand. An edit that reaches over several lines, as only
+// broken JSON can have it, leaves the lines that it empties.
+func onLines(edits []edit, parts []part) []edit {
+	var moved []edit
+	for _, e := range edits {
+		text := e.text
+		first := sort.Search(len(parts), func(i int) bool { return parts[i].at+parts[i].end-parts[i].start > e.start })
+		for _, p := range parts[first:] {
+			start, end := max(e.start, p.at), min(e.end, p.at+p.end-p.start)
+			if start >= end {
+				break
+			}
+			moved = append(moved, edit{p.start + start - p.at, p.start + end - p.at, text})
+			text = ""
+		}
+	}
+	return moved
+}
