@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-var update = flag.Bool("update", false, "write what the clients saw to testdata/seen")
+var update = flag.Bool("update", false, "write what the clients saw directly to testdata/seen; other routes then compare when run again")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 

@@ -100,7 +100,7 @@ func notification(r *http.Request, body []byte) Sighting {
 		return seen
 	}
 	if p.Kind != "" {
-		shape = p.Kind
+		shape = "kind=" + p.Kind
 	}
 	seen.Note += " " + shape
 	seen.State = p.Status.State
