@@ -2,6 +2,7 @@ package peers
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -22,7 +23,7 @@ var sources embed.FS
 
 // A Program is an SDK in another language: an agent and a client program that live in one directory under testdata.
 // testdata/install puts their dependencies into the directory that $A2ATAP_PEERS names, or a2atap-peers in the user's
-// cache directory. A test that needs what is not there fails, and says so.
+// cache directory ($XDG_CACHE_HOME, else ~/.cache). A test that needs what is not there fails, and says so.
 type Program struct {
 	Name string // the directory
 	lock string // the file that pins the dependencies
@@ -150,14 +151,8 @@ func (p Program) prepare(ctx context.Context, t testing.TB, role string) *exec.C
 // installed returns where the dependencies are, or fails the test if they are not there in the pinned versions.
 func (p Program) installed(t testing.TB) string {
 	t.Helper()
-	root := os.Getenv("A2ATAP_PEERS")
-	if root == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatalf("find the dependencies of %s: %v; set A2ATAP_PEERS to where they are", p.Name, err)
-		}
-		root = filepath.Join(cache, "a2atap-peers")
-	}
+	cache := cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(os.Getenv("HOME"), ".cache")) // as testdata/install has it
+	root := cmp.Or(os.Getenv("A2ATAP_PEERS"), filepath.Join(cache, "a2atap-peers"))
 	want, err := sources.ReadFile("testdata/" + p.Name + "/" + p.lock)
 	if err != nil {
 		t.Fatal(err)
