@@ -102,7 +102,7 @@ type operationRow struct {
 
 // A2A 0.1 §7, 0.2 §7, 0.3 §3.5.6 and §7, 1.0 §5.3 and §9.4.
 var operations = [...]operationRow{
-	NoOperation:          {name: "unknown"},
+	NoOperation:          {},
 	SendMessage:          {name: "SendMessage", methods: [4]string{"tasks/send", "message/send", "message/send", "SendMessage"}},
 	SendStreamingMessage: {name: "SendStreamingMessage", methods: [4]string{"tasks/sendSubscribe", "message/stream", "message/stream", "SendStreamingMessage"}, streams: true},
 	GetTask:              {name: "GetTask", methods: [4]string{"tasks/get", "tasks/get", "tasks/get", "GetTask"}},
@@ -144,12 +144,12 @@ var oddMethods = [...]methodSpelling{
 }
 
 // String returns the name of the operation in A2A 1.0, such as "SubscribeToTask"; "GetAgentCard" and "PushNotification"
-// for the fetch of the public card and for notifications, which are no operations there; "unknown" for NoOperation.
+// for the fetch of the public card and for notifications, which are no operations there; "" for NoOperation.
 func (o Operation) String() string {
 	if int(o) < len(operations) {
 		return operations[o].name
 	}
-	return operations[NoOperation].name
+	return ""
 }
 
 // Streams reports whether the operation is answered with an event stream.

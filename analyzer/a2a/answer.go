@@ -1,0 +1,193 @@
+package a2a
+
+// An Answer is what an answer that is no event stream holds, or one event of a stream.
+type Answer struct {
+	Doc        Doc   // the body or data; the zero Doc if there is none
+	Envelope   Value // the JSON-RPC response object; Absent if IsEnvelope is false
+	ID         Value // of the envelope
+	Result     Value // of the envelope
+	Error      Value // of the envelope
+	IsEnvelope bool  // it is recognisably meant as a JSON-RPC response
+	Payload    Payload
+	Err        *Error // nil if there is none
+}
+
+// DecodeAnswer says what a whole answer that is no event stream holds. Status is its HTTP status. The media type is the
+// one that it is labelled with; it does not matter whether it is that of JSON.
+//
+// The call may be nil if the request is not known: then the answer has to tell by itself.
+func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer {
+	var a Answer
+	if call == nil {
+		call = &Call{}
+	}
+	if len(body) > 0 {
+		a.Doc = Parse(body)
+	}
+	root := a.Doc.Root
+	switch {
+	case call.Batch != nil:
+		return a
+	case call.Binding == JSONRPC, call.Binding == NoBinding && call.Operation == NoOperation && root.Has("jsonrpc"):
+		a.readEnvelope(call, status)
+		if a.IsEnvelope || status >= 300 {
+			break
+		}
+		a.Payload = call.payload(root, "") // an answer of the other binding, or without its envelope
+	case status >= 400, call.Binding == HTTPJSON && isErrorObject(root.Get("error")), mediaType == "application/problem+json":
+		a.Err = decodeHTTPError(root, status, call.Dialects)
+		a.Payload = Payload{Kind: ErrorPayload, Value: a.Err.Value, Pointer: a.Err.Pointer}
+	case status >= 200 && status < 300:
+		a.Payload = call.payload(root, "")
+	}
+	a.Payload.weigh(call.marks(), false, call.Operation.Sends())
+	return a
+}
+
+// DecodeEvent says what the data of one event of a stream holds. The call may be nil, as in DecodeAnswer.
+func DecodeEvent(call *Call, data []byte) Answer {
+	if call == nil {
+		call = &Call{}
+	}
+	a := Answer{Doc: Parse(data)}
+	root := a.Doc.Root
+	switch {
+	case call.Binding == JSONRPC, root.Has("jsonrpc"):
+		a.readEnvelope(call, 200)
+		if !a.IsEnvelope {
+			a.Payload = call.payload(root, "")
+		}
+	case isErrorObject(root.Get("error")):
+		a.Err = decodeHTTPError(root, 200, call.Dialects)
+		a.Payload = Payload{Kind: ErrorPayload, Value: a.Err.Value, Pointer: a.Err.Pointer}
+	default:
+		a.Payload = call.payload(root, "")
+	}
+	if call.Dialects.Has(V0_1) && a.Payload.Kind == TaskPayload && !a.Payload.Wrapped && isUpdate0_1(a.Payload.Value) {
+		a.Payload.Kind = StatusPayload
+	}
+	a.Payload.weigh(call.marks(), true, true)
+	return a
+}
+
+// DecodeWebhook says what the body of a notification holds. In 1.0 that is a StreamResponse (1.0 §4.3.3); before, it is
+// mostly a Task.
+func DecodeWebhook(body []byte) Payload {
+	doc := Parse(body)
+	return decodeNotification(doc.Root)
+}
+
+func decodeNotification(root Value) Payload {
+	base := ""
+	if result := root.Get("result"); root.Has("jsonrpc") && result.Exists() {
+		root, base = result, "/result"
+	}
+	switch root.Kind() {
+	case Absent:
+		return Payload{}
+	case Null:
+		return Payload{Kind: NullPayload, Value: root, Pointer: base}
+	case Object:
+	default:
+		return Payload{Kind: UnknownPayload, Value: root, Pointer: base}
+	}
+	p := findObject(root, base)
+	bare := !p.Wrapped && !root.Has("kind")
+	p.weigh(marks{}, true, true)
+	if state := root.Get("status").Get("state"); bare && hasPrefix(state, "TASK_STATE_") {
+		p.Dialects, p.Contrary = kindDialects, Mark{} // 1.0 wraps: it is the proto JSON of 0.x
+	}
+	return p
+}
+
+// readEnvelope reads a JSON-RPC response object (JSON-RPC 2.0 §5).
+func (a *Answer) readEnvelope(call *Call, status int) {
+	root := a.Doc.Root
+	if !isEnvelope(root) {
+		return
+	}
+	a.IsEnvelope, a.Envelope = true, root
+	a.ID, a.Result, a.Error = root.Get("id"), root.Get("result"), root.Get("error")
+	if a.Error.Exists() && !a.Error.IsNull() {
+		a.Err = decodeRPCError(a.Error, "/error", status, call.Dialects)
+		if !a.Result.Exists() || a.Result.IsNull() {
+			a.Payload = Payload{Kind: ErrorPayload, Value: a.Error, Pointer: "/error"}
+			return
+		}
+	}
+	a.Payload = call.payload(a.Result, "/result")
+}
+
+// isEnvelope reports whether an object is recognisably meant as a JSON-RPC response: gateways answer with JSON too.
+func isEnvelope(v Value) bool {
+	switch {
+	case v.Kind() != Object:
+		return false
+	case v.Has("jsonrpc"), v.Has("id") && (v.Has("result") || v.Has("error")):
+		return true
+	}
+	code, ok := v.Get("error").Get("code").Int()
+	return v.Has("result") && !v.Has("kind") || ok && code <= -32000
+}
+
+// isErrorObject reports whether a member "error" is surely meant as an error.
+func isErrorObject(v Value) bool {
+	return v.Kind() == Object && v.Has("code") && (v.Has("message") || v.Has("status"))
+}
+
+// marks returns what the call tells about how its answers are to be weighed.
+func (c *Call) marks() marks {
+	return marks{
+		rest:     c.Binding == HTTPJSON,
+		names1_0: c.Binding == JSONRPC && c.Dialects == onlyV1_0 || c.Binding == HTTPJSON && VersionDialects(c.Version).Has(V1_0),
+	}
+}
+
+// payload says what the result of a call is.
+func (c *Call) payload(v Value, base string) Payload {
+	p := Payload{Kind: UnknownPayload, Value: v, Pointer: base}
+	switch v.Kind() {
+	case Absent:
+		return Payload{}
+	case Null:
+		p.Kind = NullPayload
+		return p
+	case Array:
+		switch c.Operation {
+		case ListTasks:
+			p.Kind = TaskListPayload
+		case ListPushConfigs:
+			p.Kind = PushConfigListPayload
+		}
+		return p
+	case Object:
+	default:
+		return p
+	}
+	switch c.Operation {
+	case ListTasks:
+		p.Kind = when(v.Has("tasks"), TaskListPayload)
+	case CreatePushConfig, GetPushConfig:
+		p.Kind = when(v.Len() > 0, PushConfigPayload)
+	case ListPushConfigs:
+		p.Kind = when(v.Has("configs"), PushConfigListPayload)
+	case DeletePushConfig:
+	case GetCard, GetExtendedCard:
+		p.Kind = CardPayload
+	case GetTask, CancelTask:
+		p = findObject(v, base)
+		if p.Kind == UnknownPayload && v.Has("id") {
+			p.Kind = TaskPayload
+		}
+	default:
+		p = findObject(v, base)
+	}
+	return p
+}
+
+func when(holds bool, kind PayloadKind) PayloadKind {
+	if holds {
+		return kind
+	}
+	return UnknownPayload
+}

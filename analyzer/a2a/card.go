@@ -1,0 +1,234 @@
+package a2a
+
+import (
+	"iter"
+	"strings"
+)
+
+// WellKnownPaths are where agent cards are looked for: agent.json up to 0.2, agent-card.json since 0.3 (0.2 §5.3,
+// 0.3 §5.3, 1.0 §14.3). Both may also stand below the path of an agent.
+var WellKnownPaths = [...]string{"/.well-known/agent-card.json", "/.well-known/agent.json"}
+
+// IsCardPath reports whether an escaped path is, or ends in, one of WellKnownPaths.
+func IsCardPath(path string) bool {
+	return strings.HasSuffix(path, WellKnownPaths[0]) || strings.HasSuffix(path, WellKnownPaths[1])
+}
+
+// cardPathDialects returns what the path of a card hints at.
+func cardPathDialects(path string) Dialects {
+	switch {
+	case strings.HasSuffix(path, WellKnownPaths[1]):
+		return Of(V0_1, V0_2)
+	case strings.HasSuffix(path, WellKnownPaths[0]):
+		return onlyV0_3 | onlyV1_0
+	}
+	return 0
+}
+
+// A Card is an agent card. It has up to two faces: the members of 0.x, whose dialect cannot always be told, and those of
+// 1.0. A hybrid card has both, so that clients of either kind find what they need. The shape says nothing about what is
+// spoken at the agent's URLs: that is for Interfaces.
+type Card struct {
+	Value
+	Shapes     Dialects // Legacy, with 1.0 if Modern; empty if nothing tells
+	Legacy     Dialects // the dialects that its face of 0.x may be in; empty if it has none
+	Modern     bool     // it has the face of 1.0
+	Interfaces []Interface
+
+	Streaming    Flag // the agent streams
+	Push         Flag // the agent sends notifications
+	ExtendedCard Flag // there is an extended card
+	Signed       bool // it carries a signature, which breaks if any value is changed
+}
+
+// Name returns the name of the agent.
+func (c Card) Name() string { return c.Get("name").Text() }
+
+// Version returns the agent's own version, not the protocol's.
+func (c Card) Version() string { return c.Get("version").Text() }
+
+// LegacyVersion returns the protocolVersion of the card's face of 0.x, as written.
+func (c Card) LegacyVersion() string { return c.Get("protocolVersion").Text() }
+
+// An Interface is an address of an agent, as its card declares it.
+type Interface struct {
+	URL       string
+	Transport string // as written: "JSONRPC", "GRPC", "HTTP+JSON", a URI; "" if 0.x leaves it to the default, JSONRPC
+	Binding   Binding
+	Version   string   // as written; in 0.x that of the card
+	Dialects  Dialects // that are spoken there; several if the card does not tell
+	Tenant    string   // that every request has to name; "" if none
+	Main      bool     // the preferred one of its face
+	Pointer   string   // of the URL, in the card
+}
+
+// DecodeCard reads an agent card of any dialect.
+func DecodeCard(v Value) Card {
+	c := Card{Value: v}
+	var modern Dialects
+	c.Legacy, modern = cardFaces(v)
+	c.Modern = !modern.Empty()
+	c.Shapes = c.Legacy | modern
+	capabilities := v.Get("capabilities")
+	c.Streaming = flagOf(capabilities.Get("streaming"))
+	c.Push = flagOf(capabilities.Get("pushNotifications"))
+	c.ExtendedCard = flagOf(capabilities.Get("extendedAgentCard"))
+	if c.ExtendedCard == NotSaid { // before 1.0
+		c.ExtendedCard = flagOf(first(v, "supportsAuthenticatedExtendedCard", "supportsExtendedAgentCard"))
+	}
+	c.Signed = v.Get("signatures").Len() > 0
+	for i, entry := range v.Get("supportedInterfaces").Elems() {
+		c.Interfaces = append(c.Interfaces, modernInterface(entry, i))
+	}
+	if url := v.Get("url").Text(); url != "" {
+		c.addLegacyInterfaces(url)
+	}
+	return c
+}
+
+// Holds reports whether what a rule says about cards of the dialects given may be said of this one: they include 1.0 and
+// it has that face, or they include all that its face of 0.x may be.
+func (c Card) Holds(in Dialects) bool {
+	return c.Modern && in.Has(V1_0) || !c.Legacy.Empty() && c.Legacy.Intersect(in) == c.Legacy
+}
+
+// cardFaces returns what a card's face of 0.x may be in, and whether there is one of 1.0.
+func cardFaces(v Value) (legacy, modern Dialects) {
+	hasURL := v.Get("url").Kind() == String
+	switch {
+	case v.Has("supportedInterfaces"):
+		modern = onlyV1_0
+	case !hasURL && (v.Has("securityRequirements") || v.Get("capabilities").Has("extendedAgentCard") || wrapsSchemes(v)):
+		modern = onlyV1_0 // the proto JSON of 0.x writes schemes in the same way, beside a URL
+	}
+	if hasURL || modern.Empty() && v.Get("protocolVersion").Kind() == String {
+		legacy = legacyShape(v)
+	}
+	return legacy, modern
+}
+
+// legacyShape returns which of 0.1, 0.2 and 0.3 a card may be.
+func legacyShape(v Value) Dialects {
+	if named := VersionDialects(v.Get("protocolVersion").Text()) & kindDialects; !named.Empty() {
+		return named
+	}
+	if v.Has("signatures") {
+		return onlyV0_3
+	}
+	for _, name := range [...]string{"protocolVersion", "preferredTransport", "additionalInterfaces", "securitySchemes", "security", "supportsAuthenticatedExtendedCard", "iconUrl"} {
+		if v.Has(name) {
+			return kindDialects
+		}
+	}
+	switch {
+	case v.Get("capabilities").Has("extensions"):
+		return kindDialects
+	case v.Get("authentication").Has("schemes"):
+		return onlyV0_1
+	}
+	return before1 // neither 0.1 nor 0.2 up to 0.2.4 says its version
+}
+
+func wrapsSchemes(v Value) bool {
+	for _, s := range SecuritySchemes(v) {
+		if s.Wrapped {
+			return true
+		}
+	}
+	return false
+}
+
+func modernInterface(v Value, i int) Interface {
+	entry := Interface{
+		URL:       v.Get("url").Text(),
+		Transport: v.Get("protocolBinding").Text(),
+		Version:   v.Get("protocolVersion").Text(),
+		Tenant:    v.Get("tenant").Text(),
+		Main:      i == 0,
+		Pointer:   Ptr("/supportedInterfaces", i, "url"),
+	}
+	entry.Binding, _ = ParseBinding(entry.Transport)
+	if entry.Dialects = VersionDialects(entry.Version); entry.Dialects.Empty() {
+		entry.Dialects = onlyV0_3 | onlyV1_0
+	}
+	return entry
+}
+
+// addLegacyInterfaces adds the URL of a card of 0.x and the additional ones; the same address is often in both places
+// (0.3 §5.6).
+func (c *Card) addLegacyInterfaces(url string) {
+	version := c.Get("protocolVersion").Text()
+	in := VersionDialects(version)
+	if version == "" || in.Empty() {
+		in = c.Legacy
+	}
+	main := Interface{URL: url, Transport: c.Get("preferredTransport").Text(), Version: version, Dialects: in, Main: true, Pointer: "/url"}
+	if main.Binding = JSONRPC; main.Transport != "" {
+		main.Binding, _ = ParseBinding(main.Transport)
+	}
+	c.Interfaces = append(c.Interfaces, main)
+	for i, v := range c.Get("additionalInterfaces").Elems() {
+		other := Interface{URL: v.Get("url").Text(), Transport: v.Get("transport").Text(), Version: version, Dialects: in, Pointer: Ptr("/additionalInterfaces", i, "url")}
+		other.Binding, _ = ParseBinding(other.Transport)
+		c.Interfaces = append(c.Interfaces, other)
+	}
+}
+
+// DialectsFor returns the dialects that the card declares for a URL and binding: those of all entries for it. It is empty
+// if the card does not name them.
+func (c Card) DialectsFor(url string, b Binding) Dialects {
+	var in Dialects
+	for _, i := range c.Interfaces {
+		if i.Binding == b && i.URL != "" && SameURL(i.URL, url) {
+			in |= i.Dialects
+		}
+	}
+	return in
+}
+
+// A Flag is a capability that a card may declare, deny or leave out.
+type Flag uint8
+
+// The values of a flag.
+const (
+	NotSaid Flag = iota // which means no
+	No
+	Yes
+)
+
+// True reports whether the flag is Yes.
+func (f Flag) True() bool { return f == Yes }
+
+func flagOf(v Value) Flag {
+	value, ok := v.Bool()
+	switch {
+	case !ok:
+		return NotSaid
+	case value:
+		return Yes
+	}
+	return No
+}
+
+// An Extension is an extension that a card declares (A2A 1.0 §4.6).
+type Extension struct{ Value }
+
+// URI returns the name of the extension.
+func (e Extension) URI() string { return e.Get("uri").Text() }
+
+// Required reports whether clients have to use the extension.
+func (e Extension) Required() bool {
+	required, _ := e.Get("required").Bool()
+	return required
+}
+
+// Extensions yields the extensions that the card declares.
+func (c Card) Extensions() iter.Seq[Extension] {
+	return func(yield func(Extension) bool) {
+		for _, v := range c.Get("capabilities").Get("extensions").Elems() {
+			if !yield(Extension{v}) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package a2a
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Field is a member that a card of some dialects has to have.
+type Field struct {
+	Path string // a JSON Pointer; "*" stands for every element, and what is above may be missing
+	Kind Kind
+	In   Dialects
+}
+
+// cardFields holds 0.1 §5.5, 0.2 §5.5, 0.3 §5.5 with its types, 1.0 §4.4.
+var cardFields = [...]Field{
+	{"/protocolVersion", String, onlyV0_3},
+	{"/name", String, allDialects},
+	{"/description", String, kindDialects | onlyV1_0},
+	{"/url", String, before1},
+	{"/supportedInterfaces", Array, onlyV1_0},
+	{"/version", String, allDialects},
+	{"/capabilities", Object, allDialects},
+	{"/defaultInputModes", Array, kindDialects | onlyV1_0},
+	{"/defaultOutputModes", Array, kindDialects | onlyV1_0},
+	{"/skills", Array, allDialects},
+	{"/supportedInterfaces/*/url", String, onlyV1_0},
+	{"/supportedInterfaces/*/protocolBinding", String, onlyV1_0},
+	{"/supportedInterfaces/*/protocolVersion", String, onlyV1_0},
+	{"/additionalInterfaces/*/url", String, kindDialects},
+	{"/additionalInterfaces/*/transport", String, kindDialects},
+	{"/authentication/schemes", Array, onlyV0_1},
+	{"/skills/*/id", String, allDialects},
+	{"/skills/*/name", String, allDialects},
+	{"/skills/*/description", String, kindDialects | onlyV1_0},
+	{"/skills/*/tags", Array, kindDialects | onlyV1_0},
+	{"/provider/organization", String, allDialects},
+	{"/provider/url", String, kindDialects | onlyV1_0},
+}
+
+// RequiredFields returns the members that a card of the dialect has to have, parents first. Not among them are the
+// protocolVersion of 0.2, which came with 0.2.5; the members of security schemes, which depend on their type; those of
+// signatures; and the uri of an extension, which 1.0 does not mark as required.
+func RequiredFields(d Dialect) []Field {
+	fields := slices.Clone(cardFields[:])
+	return slices.DeleteFunc(fields, func(f Field) bool { return !f.In.Has(d) })
+}
+
+// MissingFields returns the names of the members of the card itself that a card of the dialect has to have and that are
+// missing or null, without the protocolVersion.
+func (c Card) MissingFields(d Dialect) []string {
+	var missing []string
+	for _, f := range cardFields {
+		name := f.Path[1:]
+		if f.In.Has(d) && !strings.Contains(name, "/") && name != "protocolVersion" && !present(c.Get(name)) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// MissingNested returns JSON Pointers of the members that objects inside the card have to have in the dialect, and that
+// are missing or null: those of RequiredFields, and those of security schemes and their flows.
+func (c Card) MissingNested(d Dialect) []string {
+	var missing []string
+	for _, f := range cardFields {
+		parent, name := f.Path[:strings.LastIndexByte(f.Path, '/')], f.Path[strings.LastIndexByte(f.Path, '/')+1:]
+		if !f.In.Has(d) || parent == "" {
+			continue
+		}
+		list, each := strings.CutSuffix(parent, "/*")
+		object := c.At(list)
+		if !each {
+			missing = appendMissing(missing, object, list, name)
+		}
+		for i, v := range object.Elems() {
+			missing = appendMissing(missing, v, Ptr(list, i), name)
+		}
+	}
+	if d == V0_1 {
+		return missing
+	}
+	return c.missingOfSchemes(missing, d)
+}
+
+// schemeFields are the members that a security scheme has to have, by its type; an API key also says where it goes.
+var schemeFields = [...][]string{
+	UnknownScheme:       nil,
+	APIKeyScheme:        {"name"},
+	HTTPScheme:          {"scheme"},
+	OAuth2Scheme:        {"flows"},
+	OpenIDConnectScheme: {"openIdConnectUrl"},
+	MutualTLSScheme:     nil,
+}
+
+// flowFields are the members that an OAuth flow has to have.
+var flowFields = [...]struct {
+	flow   string
+	in     Dialects
+	fields []string
+}{
+	{"authorizationCode", kindDialects | onlyV1_0, []string{"authorizationUrl", "tokenUrl", "scopes"}},
+	{"clientCredentials", kindDialects | onlyV1_0, []string{"tokenUrl", "scopes"}},
+	{"deviceCode", onlyV1_0, []string{"deviceAuthorizationUrl", "tokenUrl", "scopes"}},
+	{"implicit", kindDialects, []string{"authorizationUrl", "scopes"}},
+	{"password", kindDialects, []string{"tokenUrl", "scopes"}},
+}
+
+func (c Card) missingOfSchemes(missing []string, d Dialect) []string {
+	for _, s := range SecuritySchemes(c.Value) {
+		at := strings.TrimPrefix(s.Pointer(), c.Pointer())
+		for _, name := range schemeFields[s.Type] {
+			missing = appendMissing(missing, s.Value, at, name)
+		}
+		if s.Type == APIKeyScheme {
+			place := "in"
+			if s.Wrapped {
+				place = "location"
+			}
+			missing = appendMissing(missing, s.Value, at, place)
+		}
+		for _, f := range flowFields {
+			if !f.in.Has(d) {
+				continue
+			}
+			for _, name := range f.fields {
+				missing = appendMissing(missing, s.Get("flows").Get(f.flow), Ptr(at, "flows", f.flow), name)
+			}
+		}
+	}
+	return missing
+}
+
+// appendMissing adds the pointer of a member if there is the object, and not the member.
+func appendMissing(missing []string, object Value, at, name string) []string {
+	if object.Kind() == Object && !present(object.Get(name)) {
+		missing = append(missing, Ptr(at, name))
+	}
+	return missing
+}
+
+func present(v Value) bool { return v.Exists() && !v.IsNull() }

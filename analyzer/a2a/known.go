@@ -1,0 +1,131 @@
+package a2a
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Known is what cards and earlier traffic tell of the URL that a request goes to. The zero Known is nothing.
+type Known struct {
+	Bindings Bindings // that are spoken at this URL; HTTPJSON if its interface is known only from calls
+	Dialects Dialects // declared for or spoken over JSON-RPC at this URL
+	REST     Dialects // spoken over HTTP+JSON at the interface that RoutePrefix finds in this URL
+	Bases    []Base   // HTTP+JSON interfaces of cards at this URL or above it
+	Card     bool     // an agent card was fetched from this URL
+}
+
+// A Base is an HTTP+JSON interface.
+type Base struct {
+	Path     string // escaped, without a slash at its end
+	Dialects Dialects
+	Tenant   string // that the card declares for it
+}
+
+// Add adds an interface of a card if it is at the URL or, for HTTP+JSON, above it. The URL is the request's, without
+// query.
+func (k *Known) Add(i Interface, requestURL string) {
+	switch i.Binding {
+	case JSONRPC:
+		if SameURL(i.URL, requestURL) {
+			k.Spoken(JSONRPC, i.Dialects)
+		}
+	case HTTPJSON:
+		at, asked := cleanURL(i.URL), cleanURL(requestURL)
+		if rest, ok := strings.CutPrefix(asked, at); ok && (rest == "" || rest[0] == '/') {
+			k.Bases = append(k.Bases, Base{Path: urlPath(at), Dialects: i.Dialects, Tenant: i.Tenant})
+		}
+	}
+}
+
+// Spoken adds that calls of the binding succeed at the URL in one of the dialects: for JSONRPC at the URL itself, for
+// HTTPJSON at the part of it that RoutePrefix returns.
+func (k *Known) Spoken(b Binding, in Dialects) {
+	switch {
+	case b == JSONRPC:
+		k.Bindings |= BindingsOf(b)
+		k.Dialects |= in
+	case b == HTTPJSON && !in.Empty():
+		k.Bindings |= BindingsOf(b)
+		k.REST |= in
+	}
+}
+
+// SameURL reports whether two URLs are the same address: scheme and host in any case, a default port written or not, one
+// slash at the end or none, query and fragment left aside.
+func SameURL(a, b string) bool { return a == b || cleanURL(a) == cleanURL(b) }
+
+// cleanURL returns a URL in the form in which SameURL compares.
+func cleanURL(raw string) string {
+	raw, _, _ = strings.Cut(raw, "#")
+	raw, _, _ = strings.Cut(raw, "?")
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return strings.TrimSuffix(raw, "/")
+	}
+	host, path := rest, ""
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		host, path = rest[:i], strings.TrimSuffix(rest[i:], "/")
+	}
+	scheme, host = strings.ToLower(scheme), strings.ToLower(host)
+	switch scheme {
+	case "http":
+		host = strings.TrimSuffix(host, ":80")
+	case "https":
+		host = strings.TrimSuffix(host, ":443")
+	}
+	return scheme + "://" + host + path
+}
+
+// urlPath returns the escaped path of a URL in its clean form.
+func urlPath(clean string) string {
+	_, rest, ok := strings.Cut(clean, "://")
+	if !ok {
+		return clean
+	}
+	if i := strings.IndexByte(rest, '/'); i >= 0 {
+		return rest[i:]
+	}
+	return ""
+}
+
+// splitTarget returns the escaped path and the query of a request target in origin or absolute form (RFC 9112 §3.2).
+func splitTarget(target string) (path, query string) {
+	path, query, _ = strings.Cut(target, "?")
+	path, _, _ = strings.Cut(path, "#")
+	if !strings.HasPrefix(path, "/") && strings.Contains(path, "://") {
+		path = urlPath(path)
+	}
+	return path, query
+}
+
+// queryValue returns the first value of a query parameter, and whether there is one. Pairs that are not properly escaped
+// are taken as they stand.
+func queryValue(query, name string) (string, bool) {
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if unescapeQuery(key) == name {
+			return unescapeQuery(value), true
+		}
+	}
+	return "", false
+}
+
+func unescapeQuery(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return s
+	}
+	if text, err := url.QueryUnescape(s); err == nil {
+		return text
+	}
+	return s
+}
+
+func unescapePath(s string) string {
+	if !strings.Contains(s, "%") {
+		return s
+	}
+	if text, err := url.PathUnescape(s); err == nil {
+		return text
+	}
+	return s
+}

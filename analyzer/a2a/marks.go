@@ -1,0 +1,150 @@
+package a2a
+
+// A Mark is something in a message that tells its dialect.
+type Mark struct {
+	Dialects Dialects // that it can be
+	At       Value    // what shows it
+}
+
+// The marks of a message by weight: the first one that is there decides, later ones refine it where they agree.
+const (
+	byShape = iota // "kind", a wrapper, or neither
+	byState
+	byRole
+	byPart
+	markCount
+)
+
+// marks collects what in one message, answer or event tells its dialect.
+type marks struct {
+	rest     bool // over HTTP+JSON, where the proto JSON of 0.x looks much like 1.0
+	names1_0 bool // the client names version 1.0, or calls a method of it
+	found    [markCount]Mark
+}
+
+func (m *marks) add(weight int, in Dialects, at Value) {
+	if m.found[weight].Dialects.Empty() {
+		m.found[weight] = Mark{in, at}
+	}
+}
+
+// dialects returns what the marks say together, and the first one that contradicts; a zero Mark if none does.
+func (m *marks) dialects() (Dialects, Mark) {
+	var said Dialects
+	var contrary Mark
+	for _, mark := range m.found {
+		switch {
+		case mark.Dialects.Empty():
+		case said.Empty():
+			said = mark.Dialects
+		case said.Intersect(mark.Dialects).Empty():
+			if !contrary.At.Exists() {
+				contrary = mark
+			}
+		default:
+			said = said.Intersect(mark.Dialects)
+		}
+	}
+	return said, contrary
+}
+
+// spelling weighs the spelling of a state or role.
+func (m *marks) spelling(weight int, v Value, prefix string, known bool, lower Dialects) {
+	switch {
+	case hasPrefix(v, prefix):
+		if !m.rest {
+			m.add(weight, onlyV1_0, v)
+		} else if v.Is(cancelled) && !m.names1_0 {
+			m.add(weight, kindDialects, v)
+		}
+	case !known || m.names1_0 && !m.rest:
+		// An agent that tracked the development of 1.0 wrote states in lower case under the method names of 1.0.
+	case m.rest:
+		m.add(weight, kindDialects, v)
+	default:
+		m.add(weight, lower, v)
+	}
+}
+
+func (m *marks) status(s Status) {
+	state, known := ParseState(s.StateText())
+	m.spelling(byState, s.StateValue(), "TASK_STATE_", known, states[state].in&before1)
+	m.message(s.Message())
+}
+
+func (m *marks) message(msg Message) {
+	if msg.Kind() != Object {
+		return
+	}
+	_, known := ParseRole(msg.RoleText())
+	m.spelling(byRole, msg.Get("role"), "ROLE_", known, before1)
+	if content := msg.Get("content"); m.rest && content.Kind() == Array {
+		m.add(byPart, kindDialects, content)
+	}
+	m.parts(msg.Parts())
+}
+
+func (m *marks) artifact(a Artifact) { m.parts(a.Parts()) }
+
+func (m *marks) task(t Task) {
+	m.status(t.Status())
+	for _, msg := range t.History() {
+		m.message(msg)
+		break
+	}
+	for _, a := range t.Artifacts() {
+		m.artifact(a)
+		break
+	}
+}
+
+// parts weighs the first part of a list; one is enough.
+func (m *marks) parts(p Parts) {
+	part := p.Elem(0)
+	if part.Kind() != Object {
+		return
+	}
+	switch kind, typ := part.Get("kind"), part.Get("type"); {
+	case kind.Kind() == String:
+		m.add(byPart, kindDialects, kind)
+	case m.rest:
+		file := part.Get("file")
+		if mark := first(file, "fileWithUri", "fileWithBytes"); mark.Exists() {
+			m.add(byPart, kindDialects, mark)
+		}
+	case typ.Kind() == String: // the examples of 0.2.0 and 0.2.1 print it too
+		m.add(byPart, Of(V0_1, V0_2), typ)
+	case first(part, "raw", "url", "mediaType", "filename").Exists():
+		m.add(byPart, onlyV1_0, part)
+	case first(part, "text", "data").Exists(): // 0.1 may leave "type" out
+		m.add(byPart, onlyV0_1|onlyV1_0, part)
+	}
+}
+
+// bodyMarks returns the dialects that the message in a request's parameters decides on.
+func (c *Call) bodyMarks() (Dialects, Evidence) {
+	m := marks{rest: c.Binding == HTTPJSON, names1_0: VersionDialects(c.Version).Has(V1_0)}
+	message := first(c.Params, "message", "request")
+	if m.rest {
+		if kind := message.Get("kind"); kind.Is("message") {
+			m.add(byShape, kindDialects, kind)
+		}
+		if request := c.Params.Get("request"); isMessage(request) {
+			m.add(byShape, kindDialects, request)
+		}
+		if name := c.Params.Get("name"); hasPrefix(name, "tasks/") {
+			m.add(byShape, kindDialects, name)
+		}
+	}
+	m.message(Message{message})
+	in, _ := m.dialects()
+	if in.Empty() {
+		return 0, NoEvidence
+	}
+	return in, Decisive
+}
+
+func hasPrefix(v Value, prefix string) bool {
+	raw := v.Raw()
+	return v.Kind() == String && len(raw) > len(prefix) && string(raw[1:1+len(prefix)]) == prefix
+}

@@ -1,0 +1,198 @@
+package a2a
+
+import "iter"
+
+// The views in this file and in push.go read one protocol object each, in every flavour: 0.1, 0.2 and 0.3, the proto JSON
+// of 0.x over HTTP+JSON, and 1.0. They are the Value they are made of and add names to it; like it they may be Absent.
+// Text accessors return "" for what is missing or no string.
+
+// first returns the first of the members that exists and is not null; if there is none, the first that exists.
+func first(v Value, names ...string) Value {
+	var null Value
+	for _, name := range names {
+		m := v.Get(name)
+		if m.Exists() && !m.IsNull() {
+			return m
+		}
+		if !null.Exists() {
+			null = m
+		}
+	}
+	return null
+}
+
+// A Task is a task as an answer, event or notification shows it.
+type Task struct{ Value }
+
+// ID returns the id of the task.
+func (t Task) ID() string { return t.Get("id").Text() }
+
+// ContextID returns the id of the context; in 0.1 there is none.
+func (t Task) ContextID() string { return t.Get("contextId").Text() }
+
+// SessionID returns the id of the session, which 0.1 has in place of a context.
+func (t Task) SessionID() string { return t.Get("sessionId").Text() }
+
+// Status returns the status of the task.
+func (t Task) Status() Status { return Status{t.Get("status")} }
+
+// State returns the state of the task.
+func (t Task) State() State { return t.Status().State() }
+
+// StateText returns the state as it is spelt on the wire.
+func (t Task) StateText() string { return t.Status().StateText() }
+
+// StatusMessage returns the message that goes with the status.
+func (t Task) StatusMessage() Message { return t.Status().Message() }
+
+// Timestamp returns when the status was recorded, as written.
+func (t Task) Timestamp() string { return t.Status().Get("timestamp").Text() }
+
+// Artifacts yields the artifacts with their index.
+func (t Task) Artifacts() iter.Seq2[int, Artifact] {
+	return func(yield func(int, Artifact) bool) {
+		for i, v := range t.Get("artifacts").Elems() {
+			if !yield(i, Artifact{v}) {
+				return
+			}
+		}
+	}
+}
+
+// History yields the messages of the history with their index.
+func (t Task) History() iter.Seq2[int, Message] {
+	return func(yield func(int, Message) bool) {
+		for i, v := range t.Get("history").Elems() {
+			if !yield(i, Message{v}) {
+				return
+			}
+		}
+	}
+}
+
+// A Status is the status of a task.
+type Status struct{ Value }
+
+// StateValue returns the member "state".
+func (s Status) StateValue() Value { return s.Get("state") }
+
+// State returns the state; NoState if it is missing or spelt as no dialect does.
+func (s Status) State() State {
+	state, _ := ParseState(s.StateText())
+	return state
+}
+
+// StateText returns the state as it is spelt on the wire.
+func (s Status) StateText() string { return s.Get("state").Text() }
+
+// Message returns the message that goes with the status; the proto JSON of 0.2 calls it "update".
+func (s Status) Message() Message { return Message{first(s.Value, "message", "update")} }
+
+// A Message is one message.
+type Message struct{ Value }
+
+// ID returns the id of the message; in 0.1 there is none.
+func (m Message) ID() string { return m.Get("messageId").Text() }
+
+// TaskID returns the id of the task that the message belongs to.
+func (m Message) TaskID() string { return m.Get("taskId").Text() }
+
+// ContextID returns the id of the context that the message belongs to.
+func (m Message) ContextID() string { return m.Get("contextId").Text() }
+
+// Role returns who wrote the message; NoRole if that is missing or spelt as no dialect does.
+func (m Message) Role() Role {
+	role, _ := ParseRole(m.RoleText())
+	return role
+}
+
+// RoleText returns the role as it is spelt on the wire.
+func (m Message) RoleText() string { return m.Get("role").Text() }
+
+// Parts returns the parts; the proto JSON of 0.x calls them "content".
+func (m Message) Parts() Parts { return Parts{first(m.Value, "parts", "content")} }
+
+// Parts is the list of the parts of a message or artifact.
+type Parts struct{ Value }
+
+// All yields the parts with their index.
+func (p Parts) All() iter.Seq2[int, Part] {
+	return func(yield func(int, Part) bool) {
+		for i, v := range p.Elems() {
+			if !yield(i, Part{v}) {
+				return
+			}
+		}
+	}
+}
+
+// An Artifact is something that a task has made, or a piece of it.
+type Artifact struct{ Value }
+
+// ID returns the id of the artifact; in 0.1 there is none.
+func (a Artifact) ID() string { return a.Get("artifactId").Text() }
+
+// Index returns the index that identifies an artifact in 0.1, by default 0, and whether it is a number or missing.
+func (a Artifact) Index() (int64, bool) {
+	if v := a.Get("index"); v.Exists() && !v.IsNull() {
+		return v.Int()
+	}
+	return 0, true
+}
+
+// Parts returns the parts.
+func (a Artifact) Parts() Parts { return Parts{first(a.Value, "parts", "content")} }
+
+// A StatusUpdate is an event that tells the status of a task.
+type StatusUpdate struct{ Value }
+
+// TaskID returns the id of the task, which 0.1 calls "id".
+func (u StatusUpdate) TaskID() string { return first(u.Value, "taskId", "id").Text() }
+
+// ContextID returns the id of the context; in 0.1 there is none.
+func (u StatusUpdate) ContextID() string { return u.Get("contextId").Text() }
+
+// Status returns the status of the task.
+func (u StatusUpdate) Status() Status { return Status{u.Get("status")} }
+
+// State returns the state of the task.
+func (u StatusUpdate) State() State { return u.Status().State() }
+
+// StateText returns the state as it is spelt on the wire.
+func (u StatusUpdate) StateText() string { return u.Status().StateText() }
+
+// Final reports whether the event says final:true, which 1.0 does not know.
+func (u StatusUpdate) Final() bool {
+	final, _ := u.Get("final").Bool()
+	return final
+}
+
+// HasFinal reports whether the event has the member "final", whatever its value.
+func (u StatusUpdate) HasFinal() bool { return u.Has("final") }
+
+// An ArtifactUpdate is an event that brings an artifact, or a piece of one.
+type ArtifactUpdate struct{ Value }
+
+// TaskID returns the id of the task, which 0.1 calls "id".
+func (u ArtifactUpdate) TaskID() string { return first(u.Value, "taskId", "id").Text() }
+
+// ContextID returns the id of the context; in 0.1 there is none.
+func (u ArtifactUpdate) ContextID() string { return u.Get("contextId").Text() }
+
+// Artifact returns the artifact.
+func (u ArtifactUpdate) Artifact() Artifact { return Artifact{u.Get("artifact")} }
+
+// Append reports whether the parts are to be added to the artifact as it was; 0.1 says so inside the artifact.
+func (u ArtifactUpdate) Append() bool { return u.flag("append") }
+
+// LastChunk reports whether the artifact is complete; 0.1 says so inside the artifact.
+func (u ArtifactUpdate) LastChunk() bool { return u.flag("lastChunk") }
+
+func (u ArtifactUpdate) flag(name string) bool {
+	v := u.Get(name)
+	if !v.Exists() {
+		v = u.Artifact().Get(name)
+	}
+	set, _ := v.Bool()
+	return set
+}

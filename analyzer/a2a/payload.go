@@ -1,0 +1,194 @@
+package a2a
+
+// A PayloadKind is which protocol object an answer, event or notification holds.
+type PayloadKind uint8
+
+// The kinds of payloads.
+const (
+	NoPayload             PayloadKind = iota // there is none: no body, no result, nothing that can be read
+	TaskPayload                              //
+	MessagePayload                           //
+	StatusPayload                            // a task status update event
+	ArtifactPayload                          // a task artifact update event
+	CardPayload                              //
+	TaskListPayload                          //
+	PushConfigPayload                        //
+	PushConfigListPayload                    //
+	NullPayload                              // null, where there should be an object or where nothing is to be said
+	ErrorPayload                             // an error in place of a payload
+	UnknownPayload                           // something else
+)
+
+var payloadNames = [...]string{
+	NoPayload: "nothing", TaskPayload: "Task", MessagePayload: "Message", StatusPayload: "TaskStatusUpdateEvent",
+	ArtifactPayload: "TaskArtifactUpdateEvent", CardPayload: "AgentCard", TaskListPayload: "list of tasks",
+	PushConfigPayload: "push notification config", PushConfigListPayload: "list of push notification configs",
+	NullPayload: "null", ErrorPayload: "error", UnknownPayload: "unknown object",
+}
+
+// String returns the name of the object in the specification, such as "TaskStatusUpdateEvent", or words for it.
+func (k PayloadKind) String() string {
+	if int(k) < len(payloadNames) {
+		return payloadNames[k]
+	}
+	return payloadNames[UnknownPayload]
+}
+
+// A Payload is the protocol object that an answer, an event or a notification holds.
+type Payload struct {
+	Kind     PayloadKind
+	Value    Value    // the object itself, out of its wrapper
+	Pointer  string   // of Value
+	Wrapped  bool     // it was the member "task", "message", "statusUpdate" or "artifactUpdate" of another object
+	Dialects Dialects // that it can be in by its own shape and spelling; empty if that does not tell
+	Contrary Mark     // the first thing in it that contradicts Dialects; zero if nothing does
+}
+
+// A wrapper is a member that 1.0, and the proto JSON of 0.x, put around an object (A2A 1.0 §3.2.3).
+type wrapper struct {
+	name string
+	kind PayloadKind
+}
+
+var wrappers = [...]wrapper{
+	{"task", TaskPayload},
+	{"message", MessagePayload},
+	{"statusUpdate", StatusPayload},
+	{"artifactUpdate", ArtifactPayload},
+	{"msg", MessagePayload}, // the proto JSON of 0.2.2 to 0.2.5
+}
+
+// kindOfObject returns what the discriminator of 0.2 and 0.3 says.
+func kindOfObject(v Value) PayloadKind {
+	kind := v.Get("kind")
+	switch {
+	case kind.Is("task"):
+		return TaskPayload
+	case kind.Is("message"):
+		return MessagePayload
+	case kind.Is("status-update"):
+		return StatusPayload
+	case kind.Is("artifact-update"):
+		return ArtifactPayload
+	}
+	return NoPayload
+}
+
+// findObject finds the task, message or update in a value, in any flavour. Base is where the value stands.
+func findObject(v Value, base string) Payload {
+	p := Payload{Value: v, Pointer: base}
+	if p.Kind = kindOfObject(v); p.Kind != NoPayload {
+		return p
+	}
+	for _, w := range wrappers {
+		if inner := v.Get(w.name); inner.Kind() == Object {
+			return Payload{Kind: w.kind, Value: inner, Pointer: base + "/" + w.name, Wrapped: true}
+		}
+	}
+	p.Kind = kindOfBare(v)
+	return p
+}
+
+// kindOfBare tells an object without discriminator by its members. What may be a Task or a status update of 0.1 is a
+// Task.
+func kindOfBare(v Value) PayloadKind {
+	has := v.Has
+	switch {
+	case has("artifact"):
+		return ArtifactPayload
+	case has("role") && (has("parts") || has("content")), has("messageId"):
+		return MessagePayload
+	case has("status") && (has("taskId") || has("final")):
+		return StatusPayload
+	case has("status") && has("id"), has("id") && (has("contextId") || has("sessionId") || has("artifacts") || has("history")):
+		return TaskPayload
+	case v.Get("status").Has("state"):
+		return TaskPayload
+	}
+	return UnknownPayload
+}
+
+// isUpdate0_1 reports whether a bare object in a stream is a status update of 0.1: there only updates are sent, and one
+// without "final" looks like a Task.
+func isUpdate0_1(v Value) bool {
+	for _, name := range [...]string{"sessionId", "artifacts", "history", "contextId"} {
+		if v.Has(name) {
+			return false
+		}
+	}
+	return v.Has("id") && v.Has("status") && !hasPrefix(v.Get("status").Get("state"), "TASK_STATE_")
+}
+
+// weigh fills the dialects that the payload itself shows.
+func (p *Payload) weigh(m marks, streams, sends bool) {
+	switch p.Kind {
+	case TaskPayload, MessagePayload, StatusPayload, ArtifactPayload:
+	case CardPayload:
+		legacy, modern := cardFaces(p.Value)
+		p.Dialects = legacy | modern
+		return
+	default:
+		return
+	}
+	switch kind := p.Value.Get("kind"); {
+	case !p.Wrapped && kind.Kind() == String:
+		m.add(byShape, kindDialects, kind)
+	case p.Wrapped && !m.rest:
+		m.add(byShape, onlyV1_0, p.Value)
+	case p.Wrapped && p.Value.Get("kind").Is("message"), p.Wrapped && p.Value.Get("kind").Is("task"):
+		m.add(byShape, kindDialects, p.Value.Get("kind"))
+	case !p.Wrapped && !m.rest && !m.names1_0:
+		m.add(byShape, bareDialects(p.Kind, p.Value, streams || sends), p.Value)
+	}
+	switch p.Kind {
+	case TaskPayload:
+		m.task(Task{p.Value})
+	case MessagePayload:
+		m.message(Message{p.Value})
+	case StatusPayload:
+		m.status(StatusUpdate{p.Value}.Status())
+	case ArtifactPayload:
+		m.artifact(ArtifactUpdate{p.Value}.Artifact())
+	}
+	p.Dialects, p.Contrary = m.dialects()
+}
+
+// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts. Where
+// 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
+func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
+	if v.Has("contextId") || v.Has("taskId") || v.Has("messageId") {
+		return 0
+	}
+	switch kind {
+	case TaskPayload:
+		if hasPrefix(v.Get("status").Get("state"), "TASK_STATE_") {
+			return 0
+		}
+		if sent || marked0_1(v) {
+			return onlyV0_1
+		}
+	case StatusPayload, ArtifactPayload:
+		if v.Has("id") && !hasPrefix(v.Get("status").Get("state"), "TASK_STATE_") {
+			return onlyV0_1
+		}
+	}
+	return 0
+}
+
+// marked0_1 reports whether a bare task has what only 0.1 has.
+func marked0_1(v Value) bool {
+	if v.Has("sessionId") {
+		return true
+	}
+	t := Task{v}
+	artifact := Artifact{t.Get("artifacts").Elem(0)}
+	if artifact.Has("index") && !artifact.Has("artifactId") {
+		return true
+	}
+	for _, parts := range [...]Parts{artifact.Parts(), t.StatusMessage().Parts(), {Message{t.Get("history").Elem(0)}.Parts().Value}} {
+		if parts.Elem(0).Get("type").Kind() == String {
+			return true
+		}
+	}
+	return false
+}

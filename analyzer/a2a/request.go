@@ -1,0 +1,111 @@
+package a2a
+
+import (
+	"strings"
+)
+
+// DecodeRequest says what a request asks. The dialects are those that the request alone shows (the protocol lets the
+// method decide, then the body, then the version that the client names, then the path); Known says whether A2A is spoken
+// at its URL at all, which proves what is in doubt: tasks/list, the path /tasks/7, a body that cannot be read.
+//
+// Not A2A, and so the zero Call: OPTIONS and HEAD, whatever they carry; other protocols over JSON-RPC, MCP among them,
+// which shares the methods tasks/get, tasks/list and tasks/cancel; and what nothing marks as A2A.
+func DecodeRequest(r Request, known Known) Call {
+	switch r.Method {
+	case "OPTIONS", "HEAD", "CONNECT", "TRACE":
+		return Call{}
+	}
+	path, query := splitTarget(r.Target)
+	c := Call{Query: query}
+	c.Version = c.version(&r)
+	if len(r.Body) > 0 {
+		c.Doc = Parse(r.Body)
+	}
+	if !c.decode(&r, path, &known) {
+		return Call{}
+	}
+	c.Streams = c.Operation.Streams()
+	return c
+}
+
+func (c *Call) decode(r *Request, path string, known *Known) bool {
+	if r.Method == "GET" && (known.Card || IsCardPath(path)) {
+		c.Operation, c.Evidence = GetCard, Hint
+		c.Dialects = cardPathDialects(path)
+		return true
+	}
+	if r.Method != "GET" && c.decodeRPC(r, known) {
+		return true
+	}
+	if c.decodeREST(r, path, known) {
+		return true
+	}
+	if r.Method != "POST" {
+		return false
+	}
+	if c.decodeNotification(r) {
+		return true
+	}
+	if known.Bindings.Has(JSONRPC) && !isMCP(r, c.Doc.Root) && !hasForeignMethod(c.Doc.Root) {
+		c.Binding, c.Dialects = JSONRPC, known.Dialects
+		c.ID = c.Doc.Root.Get("id")
+		return true
+	}
+	return false
+}
+
+// version returns the version that the client names (A2A 1.0 §3.6.1).
+func (c *Call) version(r *Request) string {
+	if v := strings.TrimSpace(r.header("A2A-Version")); v != "" {
+		return v
+	}
+	if c.Query == "" {
+		return ""
+	}
+	v, _ := queryValue(c.Query, "A2A-Version")
+	return strings.TrimSpace(v)
+}
+
+// decodeNotification takes a notification whose webhook is not known by its body, where that can be nothing else.
+func (c *Call) decodeNotification(r *Request) bool {
+	root := c.Doc.Root
+	p := decodeNotification(root)
+	switch p.Kind {
+	case TaskPayload:
+		t := Task{p.Value}
+		bare := !p.Wrapped && !root.Get("kind").Is("task")
+		marked := hasPrefix(t.Status().StateValue(), "TASK_STATE_") || t.Has("contextId") || t.Has("sessionId") || r.header("X-A2A-Notification-Token") != ""
+		if t.ID() == "" || t.StateText() == "" || bare && !marked {
+			return false
+		}
+		c.TaskID, c.ContextID = t.ID(), t.ContextID()
+	case MessagePayload:
+		if !isMessage(p.Value) {
+			return false
+		}
+		m := Message{p.Value}
+		c.TaskID, c.ContextID, c.MessageID = m.TaskID(), m.ContextID(), m.ID()
+	case StatusPayload:
+		u := StatusUpdate{p.Value}
+		if u.TaskID() == "" || u.StateText() == "" {
+			return false
+		}
+		c.TaskID, c.ContextID = u.TaskID(), u.ContextID()
+	case ArtifactPayload:
+		u := ArtifactUpdate{p.Value}
+		if u.TaskID() == "" || u.Artifact().Kind() != Object {
+			return false
+		}
+		c.TaskID, c.ContextID = u.TaskID(), u.ContextID()
+	default:
+		return false
+	}
+	c.Operation, c.Dialects, c.Evidence = Webhook, p.Dialects, Decisive
+	return true
+}
+
+// isMessage reports whether a value is surely an A2A message: it has a role that A2A knows, and parts.
+func isMessage(v Value) bool {
+	m := Message{v}
+	return m.Role() != NoRole && m.Parts().Kind() == Array
+}

@@ -1,0 +1,143 @@
+package a2a
+
+import "strings"
+
+// decodeREST reads a call of the HTTP+JSON binding, and reports whether it is one.
+func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
+	found, ok := findRoute(r.Method, path)
+	if !ok {
+		return c.unknownRoute(path, known)
+	}
+	base, below := known.base(path[:found.start])
+	proven := below || found.telling || known.Bindings.Has(HTTPJSON) || c.Version != "" || saysA2A(r, c.Doc.Root)
+	if !proven || found.operation == NoOperation && !below && !known.Bindings.Has(HTTPJSON) {
+		return false
+	}
+	c.Binding, c.Operation = HTTPJSON, found.operation
+	c.TaskID, c.ConfigID = found.task, found.config
+	c.Params = c.Doc.Root
+	if below && base.holds(path[:found.start]) {
+		found, c.Tenant = base.tenant(r.Method, path, found)
+	}
+	prefix := path[:found.start]
+	c.Route = strings.TrimPrefix(path[found.start:], "/")
+	c.Dialects, c.Evidence = c.restDialects(found, prefix, base, below)
+	c.Prefix = c.restPrefix(prefix, base, below)
+	if c.Operation == GetExtendedCard && found.dialects == Of(V0_2) {
+		c.Binding, c.Prefix = NoBinding, "" // it belongs to no interface
+	}
+	c.readParams()
+	if c.Operation == NoOperation && c.Dialects.Empty() {
+		c.Dialects = base.Dialects | known.REST
+	}
+	return true
+}
+
+// unknownRoute takes what is meant for a known interface, but has no route of it.
+func (c *Call) unknownRoute(path string, known *Known) bool {
+	base, below := known.base(path)
+	if !below || !looksLikeRoute(path[len(base.Path):]) {
+		return false
+	}
+	c.Binding, c.Prefix, c.Params = HTTPJSON, base.Path, c.Doc.Root
+	c.Route = strings.TrimPrefix(path[len(base.Path):], "/")
+	c.Dialects = base.Dialects
+	return true
+}
+
+// saysA2A reports whether a request whose path could be anybody's holds something that only A2A has.
+func saysA2A(r *Request, root Value) bool {
+	if strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") || strings.Contains(r.header("Accept"), "application/a2a+json") {
+		return true
+	}
+	return isMessage(first(root, "message", "request")) || strings.HasPrefix(root.Get("name").Text(), "tasks/")
+}
+
+// base returns the longest known interface at or above a path, all dialects that cards declare there, and whether there
+// is one.
+func (k *Known) base(path string) (Base, bool) {
+	var best Base
+	found := false
+	for _, b := range k.Bases {
+		if rest, ok := strings.CutPrefix(path, b.Path); !ok || rest != "" && rest[0] != '/' {
+			continue
+		}
+		switch {
+		case !found || len(b.Path) > len(best.Path):
+			best, found = b, true
+		case b.Path == best.Path:
+			best.Dialects |= b.Dialects
+			if best.Tenant == "" {
+				best.Tenant = b.Tenant
+			}
+		}
+	}
+	return best, found
+}
+
+// holds reports whether what stands between the interface and the route is no more than "v1" or one tenant.
+func (b Base) holds(prefix string) bool { return strings.Count(prefix[len(b.Path):], "/") <= 1 }
+
+// tenant returns the route and the tenant of a path below the interface. "/tasks/tasks" is the task "tasks" unless the
+// card declares a tenant of that name.
+func (b Base) tenant(method, path string, found route) (route, string) {
+	if own := b.Tenant; own != "" {
+		if rest, ok := strings.CutPrefix(path, b.Path+"/"+own); ok && strings.HasPrefix(rest, "/") {
+			if r, ok := findRoute(method, rest); ok && r.start == 0 {
+				r.start += len(path) - len(rest)
+				return r, own
+			}
+		}
+	}
+	extra := strings.TrimPrefix(path[len(b.Path):found.start], "/")
+	if extra == "" || extra == "v1" || b.Dialects == b.Dialects&before1 && !b.Dialects.Empty() {
+		return found, ""
+	}
+	return found, unescapePath(extra)
+}
+
+// restDialects weighs rows 4 and 6 to 10 of the evidence: the version that the client names counts more than the path,
+// and what is decisive in the body more than both.
+func (c *Call) restDialects(found route, prefix string, base Base, below bool) (Dialects, Evidence) {
+	if in, _ := c.bodyMarks(); !in.Empty() {
+		return in, Decisive
+	}
+	if named := VersionDialects(c.Version); !named.Empty() {
+		if named != onlyV1_0 {
+			named = kindDialects // the client asks for the semantics of 0.3, which 0.2 shares
+		}
+		return named, Strong
+	}
+	byPath := onlyV1_0
+	switch inBase := below && prefix == base.Path; {
+	case inBase && strings.HasSuffix(base.Path, "/v1"):
+		byPath = kindDialects | onlyV1_0
+	case strings.HasSuffix(prefix, "/v1"):
+		byPath = kindDialects
+	}
+	if both := byPath & found.dialects; !both.Empty() {
+		byPath = both
+	} else {
+		byPath = found.dialects
+	}
+	byParams := sendParamsDialects(c.Params) &^ onlyV0_1 // which has no such binding
+	if c.Operation.Sends() && !byParams.Empty() {
+		if both := byPath & byParams; !both.Empty() {
+			return both, Strong
+		}
+		return byPath | byParams, Hint
+	}
+	return byPath, Strong
+}
+
+// restPrefix returns the path of the interface: what stands before the route without tenant, and without the "v1" that
+// belongs to the routes of 0.x.
+func (c *Call) restPrefix(prefix string, base Base, below bool) string {
+	if below && base.holds(prefix) {
+		return base.Path
+	}
+	if c.Dialects.Intersect(onlyV1_0).Empty() {
+		return strings.TrimSuffix(prefix, "/v1")
+	}
+	return prefix
+}

@@ -1,0 +1,147 @@
+package a2a
+
+import "strings"
+
+const maxBatch = 100 // calls of a batch that are decoded
+
+// decodeRPC reads a call of the JSON-RPC binding, or a batch of them, and reports whether there is one.
+func (c *Call) decodeRPC(r *Request, known *Known) bool {
+	root := c.Doc.Root
+	if root.Kind() == Array {
+		return c.decodeBatch(r, known)
+	}
+	return c.decodeEnvelope(r, root, known)
+}
+
+// decodeBatch reads a JSON-RPC batch (JSON-RPC 2.0 §6). It is A2A if one of its calls is, or if it comes where A2A is
+// spoken.
+func (c *Call) decodeBatch(r *Request, known *Known) bool {
+	batch := []Call{}
+	var spoken Dialects
+	found := known.Bindings.Has(JSONRPC)
+	for i, v := range c.Doc.Root.Elems() {
+		if i == maxBatch {
+			break
+		}
+		one := Call{Version: c.Version, Query: c.Query}
+		if one.decodeEnvelope(r, v, known) {
+			found = true
+			spoken |= one.Dialects
+			one.Streams = one.Operation.Streams()
+			c.Evidence = max(c.Evidence, one.Evidence)
+		} else {
+			one = Call{Binding: JSONRPC, ID: v.Get("id"), Method: v.Get("method").Text(), Params: v.Get("params")}
+		}
+		batch = append(batch, one)
+	}
+	if !found {
+		c.Evidence = NoEvidence
+		return false
+	}
+	if spoken.Empty() {
+		spoken = known.Dialects
+	}
+	c.Binding, c.Batch, c.Dialects = JSONRPC, batch, spoken
+	return true
+}
+
+// decodeEnvelope reads one JSON-RPC request object.
+func (c *Call) decodeEnvelope(r *Request, root Value, known *Known) bool {
+	method, ok := root.Get("method").Str()
+	if !ok {
+		return false
+	}
+	c.Method, c.ID, c.Params = method, root.Get("id"), root.Get("params")
+	operation, in := methodOf(method)
+	atHome := known.Bindings.Has(JSONRPC)
+	switch {
+	case method == "tasks/list":
+		if isMCP(r, root) || !atHome && c.Version == "" && !listsA2ATasks(c.Params) {
+			return c.forget()
+		}
+		c.Evidence = Hint
+	case in == before1: // tasks/get, tasks/cancel, tasks/resubscribe
+		if operation != SubscribeToTask && isMCP(r, root) {
+			return c.forget()
+		}
+		in, c.Evidence = sharedMethodDialects(c.Params, known), Decisive
+	case operation != NoOperation:
+		c.Evidence = Decisive
+	default:
+		if isMCP(r, root) || hasForeignMethod(root) {
+			return c.forget()
+		}
+		in, c.Evidence = c.bodyMarks()
+		if in.Empty() && isMessage(c.Params.Get("message")) {
+			in, c.Evidence = sendParamsDialects(c.Params), Strong
+		}
+		if in.Empty() && !atHome {
+			return c.forget()
+		}
+		if in.Empty() {
+			in = known.Dialects
+		}
+	}
+	c.Binding, c.Operation, c.Dialects = JSONRPC, operation, in
+	c.readParams()
+	return true
+}
+
+// forget undoes what was read of a call that turned out to be none.
+func (c *Call) forget() bool {
+	c.Method, c.ID, c.Params, c.Evidence = "", Value{}, Value{}, NoEvidence
+	return false
+}
+
+// sharedMethodDialects tells 0.1 from 0.2 and 0.3 where the method is the same: by what only 0.1 has, or by what is spoken
+// at the URL.
+func sharedMethodDialects(params Value, known *Known) Dialects {
+	switch {
+	case params.Has("sessionId"):
+		return onlyV0_1
+	case !known.Dialects.Has(V0_1):
+		return kindDialects
+	}
+	return before1 & known.Dialects
+}
+
+// listsA2ATasks reports whether the parameters of tasks/list are those of A2A: MCP has only a cursor.
+func listsA2ATasks(params Value) bool {
+	for _, name := range [...]string{"contextId", "status", "pageSize", "pageToken", "historyLength", "lastUpdatedAfter", "includeArtifacts"} {
+		if params.Has(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isMCP reports whether a JSON-RPC request belongs to the Model Context Protocol, which names tasks by params.taskId.
+func isMCP(r *Request, root Value) bool {
+	if r.header("Mcp-Session-Id") != "" || r.header("MCP-Protocol-Version") != "" {
+		return true
+	}
+	params := root.Get("params")
+	return strings.HasPrefix(root.Get("method").Text(), "tasks/") && params.Has("taskId") && !params.Has("id")
+}
+
+// hasForeignMethod reports whether the JSON-RPC method is one of MCP, which opens a connection without a header of its
+// own.
+func hasForeignMethod(root Value) bool {
+	method, ok := root.Get("method").Str()
+	if !ok {
+		return false
+	}
+	switch method {
+	case "initialize", "ping", "tasks/result":
+		return true
+	}
+	family, _, ok := strings.Cut(method, "/")
+	if !ok {
+		return false
+	}
+	switch family {
+	case "tools", "resources", "prompts", "notifications", "completion", "logging", "roots", "sampling", "elicitation":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package a2a
+
+import "slices"
+
+// configPointers are where a push notification config may stand, below the parameters or body of a request and below
+// the result or body of an answer: alone, in the container of 0.x, in the member that 0.3 adds over HTTP+JSON, or along
+// with a message.
+type configPointers struct {
+	operations []Operation
+	answer     bool // it stands in the answer; else in the request
+	pointer    string
+	in         Dialects
+}
+
+var secretConfigs = [...]configPointers{
+	{sendOperations, false, "/pushNotification", onlyV0_1},
+	{sendOperations, false, "/configuration/pushNotificationConfig", kindDialects | onlyV1_0}, // 1.0.0-rc has it too
+	{sendOperations, false, "/configuration/pushNotification", kindDialects},                  // proto JSON
+	{sendOperations, false, "/configuration/taskPushNotificationConfig", onlyV1_0},
+	{createOperation, false, "", kindDialects | onlyV1_0},
+	{createOperation, false, "/pushNotificationConfig", allDialects},
+	{createOperation, false, "/config", kindDialects | onlyV1_0},
+	{createOperation, false, "/config/pushNotificationConfig", kindDialects | onlyV1_0},
+	{configOperations, true, "", kindDialects | onlyV1_0},
+	{configOperations, true, "/pushNotificationConfig", allDialects},
+	{listOperation, true, "/*", kindDialects},
+	{listOperation, true, "/*/pushNotificationConfig", kindDialects},
+	{listOperation, true, "/configs/*", kindDialects | onlyV1_0},
+	{listOperation, true, "/configs/*/pushNotificationConfig", kindDialects | onlyV1_0},
+}
+
+var (
+	sendOperations   = []Operation{SendMessage, SendStreamingMessage}
+	createOperation  = []Operation{CreatePushConfig}
+	configOperations = []Operation{CreatePushConfig, GetPushConfig}
+	listOperation    = []Operation{ListPushConfigs}
+)
+
+// secretMembers are the members of a config that must not be told to others.
+var secretMembers = [...]string{"/token", "/authentication/credentials"}
+
+// SecretPointers returns where the request and the answer of an operation may hold the token and the credentials of push
+// notification configs, for both bindings and in all spellings of the dialects. A "*" stands for every element. The empty
+// set stands for all dialects: what must not be stored is better looked for in vain.
+func SecretPointers(o Operation, in Dialects) []string {
+	if in.Empty() {
+		in = allDialects
+	}
+	var pointers []string
+	for _, s := range secretConfigs {
+		if s.in.Intersect(in).Empty() || !slices.Contains(s.operations, o) {
+			continue
+		}
+		envelope := "/params"
+		if s.answer {
+			envelope = "/result"
+		}
+		for _, member := range secretMembers {
+			for _, pointer := range [...]string{envelope + s.pointer + member, s.pointer + member} {
+				if !slices.Contains(pointers, pointer) {
+					pointers = append(pointers, pointer)
+				}
+			}
+		}
+	}
+	return pointers
+}
