@@ -1,0 +1,57 @@
+package analyzer
+
+import (
+	"slices"
+
+	"a2atap/analyzer/a2a"
+)
+
+// An Agent is what was seen of one agent, for the head of a report.
+type Agent struct {
+	Link       string                // its name in links
+	URL        string                // where it really lives
+	Name       string                // that its newest public card gives; empty if no card was seen
+	Version    string                // the same
+	Streaming  bool                  // a card advertises it
+	Push       bool                  // the same
+	Operations map[a2a.Operation]int // how often each was answered without an error
+}
+
+// agents keeps one Agent for each name, in order of first appearance.
+type agents struct {
+	byName map[string]*Agent
+	order  []*Agent
+}
+
+func (a *agents) of(x *Exchange) *Agent {
+	if found := a.byName[x.Link.Agent]; found != nil {
+		return found
+	}
+	if a.byName == nil {
+		a.byName = make(map[string]*Agent)
+	}
+	made := &Agent{Link: x.Link.Agent, URL: x.Origin, Operations: make(map[a2a.Operation]int)}
+	a.byName[x.Link.Agent] = made
+	a.order = append(a.order, made)
+	return made
+}
+
+func (a *agents) card(x *Exchange, c *a2a.Card) {
+	agent := a.of(x)
+	if agent.Name == "" || x.Call.Operation == a2a.GetCard {
+		agent.Name, agent.Version = c.Get("name").Text(), c.Get("version").Text()
+	}
+	agent.Streaming = agent.Streaming || c.Streaming.True()
+	agent.Push = agent.Push || c.Push.True()
+}
+
+func (a *agents) answered(x *Exchange) { a.of(x).Operations[x.Call.Operation]++ }
+
+// Agents returns what was seen of each agent, in order of first appearance.
+func (e *Engine) Agents() []Agent {
+	list := make([]Agent, 0, len(e.agents.order))
+	for _, a := range e.agents.order {
+		list = append(list, *a)
+	}
+	return slices.Clip(list)
+}

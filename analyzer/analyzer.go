@@ -1,0 +1,22 @@
+// Package analyzer judges recorded exchanges against the A2A protocol.
+//
+// An Engine reads the steps of a capture in their order of arrival, once, and turns them into observations: a request
+// decoded, an answer decoded, an event of a stream, a stream that ended, a card, a task seen in some state, a
+// notification, the end of the capture. Each observation goes to the rules that want it. A rule sees the observation and
+// the session as it was known before, and reports findings; it has no state of its own. The same code runs live and on
+// a finished capture, so both find the same.
+//
+// What the engine promises:
+//
+//   - A finding is a fact. Where the record has a hole, where the dialect is not decided, where two exchanges overlap and
+//     no order of theirs is certain, rules rest.
+//   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
+//   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
+//     first. What was forgotten is unknown, and counted.
+//   - Coverage counts, for each rule and link, how often it applied and how often it was broken. A rule that never
+//     applied was not observed, which is not the same as kept.
+//
+// # Caveats
+//
+// An Engine is not safe for concurrent use. Everything a Pass hands to a check is valid only during that call.
+package analyzer

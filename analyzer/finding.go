@@ -1,0 +1,62 @@
+package analyzer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer/a2a"
+)
+
+// A Finding is one broken rule at one place: a fact, with what was seen and what the protocol asks for.
+type Finding struct {
+	Rule       *Rule
+	Severity   Severity
+	Side       a2a.Side     // who broke it
+	Dialects   a2a.Dialects // of the message; 0.2 and 0.3 stay a pair until a card tells them apart
+	Binding    a2a.Binding
+	Operation  a2a.Operation
+	Link       Link
+	ExchangeID uuid.UUID
+	Place      Place
+	Seen       string   // what was on the wire, short
+	Expected   string   // what the rule asks for
+	Message    string   // one sentence: seen, then expected
+	Also       []string // covered rules that broke at the same place
+	Capture    string   // name of the capture, filled by whoever knows it
+}
+
+// Sections returns the sections that the finding rests on, for the dialects of its message.
+func (f *Finding) Sections() []string { return f.Rule.Sections(f.Dialects) }
+
+// String returns the finding in one line: PLACE: message [slug].
+func (f *Finding) String() string {
+	return fmt.Sprintf("%s: %s [%s]", f.Place, f.Message, f.Rule.ID)
+}
+
+// Fingerprint identifies the finding across captures: it depends on the rule, who broke it, the agent, the operation and
+// the place without its numbers.
+func (f *Finding) Fingerprint() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{
+		f.Rule.ID, f.Side.String(), f.Link.Agent, f.Operation.String(), f.Place.shape(),
+	}, "\x00")))
+	return hex.EncodeToString(sum[:8])
+}
+
+// A Link is a pair client → agent.
+type Link struct{ Client, Agent string }
+
+// String returns the link as machine output writes it: client->agent.
+func (l Link) String() string { return l.Client + "->" + l.Agent }
+
+// A Coverage says how often a rule applied on a link, and how often it was broken there. A rule that never applied has
+// none: it was not observed, which is not the same as kept.
+type Coverage struct {
+	Rule    *Rule
+	Link    Link
+	Applied int
+	Broken  int
+}

@@ -1,0 +1,169 @@
+package analyzer
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// Kinds is a set of kinds of observations.
+type Kinds uint16
+
+// The kinds of observations.
+const (
+	RequestSeen  Kinds = 1 << iota // a whole request was decoded
+	AnswerSeen                     // a whole answer that is no event stream was decoded
+	EventSeen                      // one event of a stream was decoded
+	StreamEnded                    // an event stream is over, or the capture ended first
+	CardSeen                       // an agent card came with an answer
+	TaskSeen                       // a task was seen in a state: in an answer, an event, a list or a notification
+	WebhookSeen                    // a notification was delivered to a webhook, and answered
+	CaptureEnded                   // there is nothing more to come
+)
+
+// An Observation is one thing that the engine understood. Which fields are set depends on its kind.
+type Observation struct {
+	Kind     Kinds
+	Exchange *Exchange    // all kinds but CaptureEnded
+	Dialects a2a.Dialects // of this message: what it may be in
+	Place    Place        // of what was seen, down to the value where there is one
+	Doc      *a2a.Doc     // the JSON text: RequestSeen, AnswerSeen, EventSeen, WebhookSeen; nil if there was no body
+	Answer   *a2a.Answer  // AnswerSeen, EventSeen
+	Event    *Event       // EventSeen
+	Card     *a2a.Card    // CardSeen
+	Task     *Sighting    // TaskSeen
+	End      *StreamEnd   // StreamEnded
+	Open     []*Exchange  // CaptureEnded: streams that were still open
+	Arrival  uint64       // of the step that brought it
+	At       time.Time    // when that step happened; zero if not known
+}
+
+// An Exchange is what the engine knows of one exchange while it passes.
+type Exchange struct {
+	Seq      uint64
+	ID       uuid.UUID
+	Link     Link
+	Opened   uint64    // arrival number of its opening
+	Started  time.Time // before any byte of it was passed on
+	Origin   string    // scheme and authority of the agent, never the tap's: "http://127.0.0.1:9001"
+	Path     string    // escaped path of the request's target, without the query
+	Request  capture.Head
+	Body     []byte       // the request's body, content coding taken off
+	Call     a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
+	Dialects a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
+	Endpoint *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
+	Known    *Task        // the task that the request names, as the session knows it; nil if it names none or an unknown one
+	Response capture.Head
+	Answered bool    // the answer's head is there
+	Stream   *Stream // nil unless the answer is an event stream
+	Cut      bool    // something of it was not recorded
+	Retry    bool    // it sends a message that was sent to the task before
+
+	agent string // what the session files its tasks under
+}
+
+// URL returns the agent's URL that was asked, without the query.
+func (x *Exchange) URL() string { return x.Origin + x.Path }
+
+// RequestPlace returns the place of the exchange's request.
+func (x *Exchange) RequestPlace() Place { return Place{Exchange: x.Seq} }
+
+// ResponsePlace returns the place of the exchange's response.
+func (x *Exchange) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
+
+// TerminalBefore returns the sighting that showed the named task in a terminal state, fully delivered before this
+// exchange began, or nil.
+func (x *Exchange) TerminalBefore() *Sighting {
+	if x.Known == nil || x.Known.Terminal == nil || !x.beganAfter(x.Known.Terminal) {
+		return nil
+	}
+	return x.Known.Terminal
+}
+
+// beganAfter reports whether the exchange surely began after what was sighted had been delivered.
+func (x *Exchange) beganAfter(s *Sighting) bool {
+	if s.Arrival >= x.Opened {
+		return false
+	}
+	return s.At.IsZero() || x.Started.IsZero() || s.At.Before(x.Started)
+}
+
+// An Event is one event of a stream as a rule sees it.
+type Event struct {
+	K            int // from 1
+	Fields       capture.EventFields
+	Dropped      int64 // bytes of it that were not kept: its data cannot be judged
+	Unterminated bool  // the stream ended before its blank line
+}
+
+// A Stream is what has been seen of an event stream before the observation at hand.
+type Stream struct {
+	Events   int             // how many events came
+	First    a2a.PayloadKind // what the first one held
+	Message  int             // number of the first event that held a Message; 0 if none did
+	Failed   int             // number of the first event that held an error; 0 if none did
+	Final    int             // number of the first event with final:true; 0 if none came
+	Terminal int             // number of the event that made the task terminal; 0 if none did
+	Settled  int             // number of the first event after Terminal that only repeated the task in that state; 0 if none
+	State    a2a.State       // the last state seen; the zero State if none was
+	Ended    a2a.State       // the state that Terminal brought
+	TaskID   string          // the task that the events name
+	Dialects a2a.Dialects    // that the events show; empty while none shows any
+	Gap      bool            // some of it was not recorded, or could not be read
+	Rest     *Event          // what came after the last blank line, once the stream is over; clients discard it
+}
+
+// add remembers one event.
+func (s *Stream) add(k int, a *a2a.Answer, dialects a2a.Dialects) {
+	s.Events++
+	if s.Events == 1 {
+		s.First = a.Payload.Kind
+	}
+	s.Dialects = dialectsOr(a.Payload.Dialects, s.Dialects)
+	if a.Err != nil && s.Failed == 0 {
+		s.Failed = k
+	}
+	switch p := a.Payload; p.Kind {
+	case a2a.MessagePayload:
+		if s.Message == 0 {
+			s.Message = k
+		}
+	case a2a.TaskPayload:
+		t := a2a.Task{Value: p.Value}
+		s.see(k, t.ID(), t.State(), true)
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: p.Value}
+		if u.Final() && s.Final == 0 {
+			s.Final = k
+		}
+		s.see(k, u.TaskID(), u.State(), false)
+	case a2a.NoPayload, a2a.UnknownPayload:
+		s.Gap = s.Gap || a.Err == nil
+	}
+}
+
+func (s *Stream) see(k int, task string, state a2a.State, snapshot bool) {
+	if s.TaskID == "" {
+		s.TaskID = task
+	}
+	if !state.Known() {
+		return
+	}
+	s.State = state
+	switch {
+	case s.Terminal == 0 && state.Terminal():
+		s.Terminal, s.Ended = k, state
+	case s.Terminal > 0 && s.Settled == 0 && snapshot && state == s.Ended:
+		s.Settled = k
+	}
+}
+
+// A StreamEnd says how a stream ended.
+type StreamEnd struct {
+	Clean bool           // the agent ended the answer as its framing says
+	Open  bool           // it had not ended when the capture did
+	Fault *capture.Fault // what broke it, if something did
+}

@@ -1,0 +1,104 @@
+package analyzer
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"a2atap/analyzer/a2a"
+)
+
+// A Pass is one observation on its way through one rule. It is valid only during the call of Check.
+type Pass struct {
+	*Observation
+	Rule    *Rule
+	Session *Session // as known before the observation
+
+	applied  bool
+	findings []Finding
+}
+
+// Applied says that the rule had something to judge here, whatever comes of it. Report implies it.
+func (p *Pass) Applied() { p.applied = true }
+
+// Report reports the rule broken at the place. Seen says what was on the wire, values in quotes; expected says what the
+// protocol asks for instead. Both are phrases of one sentence: lower case, no final period.
+func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
+	p.applied = true
+	f := Finding{
+		Rule:     p.Rule,
+		Severity: p.Rule.Level.Severity(),
+		Side:     p.Rule.Side,
+		Dialects: p.Dialects,
+		Place:    at,
+		Seen:     seen,
+		Expected: expected,
+		Message:  seen + "; " + expected,
+	}
+	if x := p.Exchange; x != nil {
+		f.about(x)
+	}
+	for _, option := range options {
+		option(&f)
+	}
+	p.findings = append(p.findings, f)
+}
+
+func (f *Finding) about(x *Exchange) {
+	f.Link, f.ExchangeID = x.Link, x.ID
+	f.Binding, f.Operation = x.Call.Binding, x.Call.Operation
+}
+
+// An Option changes one finding.
+type Option func(*Finding)
+
+// AtMost lowers the finding's severity to s; it never raises it.
+func AtMost(s Severity) Option {
+	return func(f *Finding) { f.Severity = min(f.Severity, s) }
+}
+
+// By says who broke the rule this time.
+func By(side a2a.Side) Option {
+	return func(f *Finding) { f.Side = side }
+}
+
+// Of says which exchange the finding is about, where that is not the observation's.
+func Of(x *Exchange) Option {
+	return func(f *Finding) { f.about(x) }
+}
+
+// Quote returns a JSON value as a finding shows it: its text, on one line, cut to a readable length, without control
+// characters.
+func Quote(v a2a.Value) string {
+	if !v.Exists() {
+		return "nothing"
+	}
+	return Clip(string(v.Raw()))
+}
+
+// QuoteText returns a string as a finding shows it: in quotes, and cut and cleaned like Quote.
+func QuoteText(s string) string { return Clip(fmt.Sprintf("%q", s)) }
+
+const quoteLimit = 60 // runes
+
+// Clip cuts a text to the length that findings show, and cleans it.
+func Clip(s string) string {
+	s = Clean(s)
+	if runes := []rune(s); len(runes) > quoteLimit {
+		return string(runes[:quoteLimit-1]) + "…"
+	}
+	return s
+}
+
+// Clean puts a text on one line and replaces what a terminal might act on: bytes from the wire are shown, never sent.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}

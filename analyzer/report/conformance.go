@@ -1,0 +1,157 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// A Conformance is the conformance report of one agent, made from what was observed of it.
+type Conformance struct {
+	AgentURL         string                         `json:"agentUrl"`
+	AgentName        string                         `json:"agentName"`
+	AgentVersion     string                         `json:"agentVersion"`
+	TestDate         string                         `json:"testDate"`
+	Summary          ConformanceSummary             `json:"summary"`
+	Categories       map[string][]ConformanceResult `json:"categories"`
+	ConformanceLevel string                         `json:"conformanceLevel"`
+	LevelReason      string                         `json:"levelReason"` // what the level rests on
+}
+
+// A ConformanceSummary counts results.
+type ConformanceSummary struct {
+	Total   int `json:"total"`
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	Skipped int `json:"skipped"`
+}
+
+// A ConformanceResult is one rule's outcome for one agent.
+type ConformanceResult struct {
+	Test     string `json:"test"`
+	Category string `json:"category"`
+	Status   string `json:"status"` // pass, fail or skip
+	Message  string `json:"message,omitempty"`
+}
+
+// kebab is how results spell the categories.
+var kebab = map[analyzer.Category]string{
+	analyzer.AgentCard:     "agent-card",
+	analyzer.Lifecycle:     "lifecycle",
+	analyzer.Streaming:     "streaming",
+	analyzer.ErrorHandling: "error-handling",
+	analyzer.Interop:       "interop",
+}
+
+// Conformances returns one report for each agent that was seen. A rule that never applied to the agent is skipped, one
+// that was broken with an error has failed, one broken with less has passed and says so.
+func Conformances(r *analyzer.Result, rules []*analyzer.Rule, now time.Time) []Conformance {
+	reports := []Conformance{}
+	for i := range r.Agents {
+		reports = append(reports, conformance(r, &r.Agents[i], rules, now))
+	}
+	return reports
+}
+
+func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Rule, now time.Time) Conformance {
+	c := Conformance{
+		AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
+		TestDate: now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
+	}
+	for _, category := range analyzer.Categories {
+		c.Categories[string(category)] = []ConformanceResult{}
+	}
+	applied, worst := tallies(r, agent)
+	failed := make(map[analyzer.Category]int)
+	for _, rule := range rules {
+		result := ConformanceResult{Test: rule.ID, Category: kebab[rule.Category]}
+		finding := worst[rule.ID]
+		switch {
+		case applied[rule.ID] == 0:
+			result.Status, result.Message = "skip", "not observed"
+			c.Summary.Skipped++
+		case finding != nil && finding.Severity == analyzer.Error && finding.Side == a2a.Agent:
+			result.Status, result.Message = "fail", finding.Message
+			c.Summary.Failed++
+			failed[rule.Category]++
+		default:
+			result.Status = "pass"
+			if finding != nil {
+				result.Message = finding.Severity.String() + ", " + finding.Side.String() + ": " + finding.Message
+			}
+			c.Summary.Passed++
+		}
+		c.Summary.Total++
+		c.Categories[string(rule.Category)] = append(c.Categories[string(rule.Category)], result)
+	}
+	c.ConformanceLevel, c.LevelReason = level(agent, failed)
+	return c
+}
+
+// tallies returns how often each rule applied to the agent, and its worst finding there.
+func tallies(r *analyzer.Result, agent *analyzer.Agent) (map[string]int, map[string]*analyzer.Finding) {
+	applied := make(map[string]int)
+	for _, c := range r.Coverage {
+		if c.Link.Agent == agent.Link {
+			applied[c.Rule.ID] += c.Applied
+		}
+	}
+	worst := make(map[string]*analyzer.Finding)
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Link.Agent != agent.Link {
+			continue
+		}
+		applied[f.Rule.ID]++
+		if w := worst[f.Rule.ID]; w == nil || f.Severity > w.Severity {
+			worst[f.Rule.ID] = f
+		}
+	}
+	return applied, worst
+}
+
+// level says how far the agent conforms, as far as the traffic shows it.
+func level(agent *analyzer.Agent, failed map[analyzer.Category]int) (level, reason string) {
+	done := agent.Operations
+	sent := done[a2a.SendMessage] + done[a2a.SendStreamingMessage]
+	streamed := done[a2a.SendStreamingMessage] + done[a2a.SubscribeToTask]
+	pushed := done[a2a.CreatePushConfig]
+	others := failed[analyzer.Streaming] + failed[analyzer.ErrorHandling] + failed[analyzer.Interop]
+	switch {
+	case agent.Name == "" || sent == 0 || done[a2a.GetTask] == 0:
+		return "not-determined", fmt.Sprintf("a level needs the card, a send and a get: card %s, %d sends, %d gets were answered", yes(agent.Name != ""), sent, done[a2a.GetTask])
+	case failed[analyzer.AgentCard]+failed[analyzer.Lifecycle] > 0:
+		return "non-conformant", "the card or the life of a task breaks the protocol"
+	case others > 0:
+		return "partial", "the life of a task holds, other parts break the protocol"
+	case agent.Streaming && streamed == 0 || agent.Push && pushed == 0:
+		return "minimal", "nothing observed breaks the protocol; an advertised feature was not exercised: " + unexercised(agent, streamed, pushed)
+	}
+	return "full", "nothing observed breaks the protocol; streaming " + tested(agent.Streaming) + ", push " + tested(agent.Push)
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+func tested(advertised bool) string {
+	if advertised {
+		return "tested"
+	}
+	return "not advertised"
+}
+
+func unexercised(agent *analyzer.Agent, streamed, pushed int) string {
+	switch streaming, push := agent.Streaming && streamed == 0, agent.Push && pushed == 0; {
+	case streaming && push:
+		return "streaming, push"
+	case streaming:
+		return "streaming"
+	}
+	return "push"
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"a2atap/analyzer"
+)
+
+// A Tool names the program that made a report.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// A Document is the JSON form of a result.
+type Document struct {
+	Tool      Tool          `json:"tool"`
+	Captures  []string      `json:"captures"`
+	Exchanges int           `json:"exchanges"`
+	Findings  []Finding     `json:"findings"`
+	Coverage  []Coverage    `json:"coverage"`
+	Verdict   Verdict       `json:"verdict"`
+	Reports   []Conformance `json:"reports"`
+}
+
+// A Finding is one finding as JSON.
+type Finding struct {
+	Rule        string   `json:"rule"`
+	Level       string   `json:"level"`
+	Severity    string   `json:"severity"`
+	Side        string   `json:"side"`
+	Dialect     string   `json:"dialect"`
+	Binding     string   `json:"binding"`
+	Link        string   `json:"link"`
+	Capture     string   `json:"capture"`
+	Exchange    uint64   `json:"exchange"`
+	ExchangeID  string   `json:"exchangeId"`
+	Place       string   `json:"place"`
+	Seen        string   `json:"seen"`
+	Expected    string   `json:"expected"`
+	Message     string   `json:"message"`
+	Sections    []string `json:"sections"`
+	Also        []string `json:"also"`
+	Fingerprint string   `json:"fingerprint"`
+}
+
+// A Coverage is how often one rule applied on one link, as JSON.
+type Coverage struct {
+	Rule    string `json:"rule"`
+	Link    string `json:"link"`
+	Applied int    `json:"applied"`
+	Broken  int    `json:"broken"`
+}
+
+// A Verdict is the sum of a result as JSON.
+type Verdict struct {
+	Status    string `json:"status"`
+	Error     int    `json:"error"`
+	Warning   int    `json:"warning"`
+	Note      int    `json:"note"`
+	Baselined int    `json:"baselined"`
+	Exchanges int    `json:"exchanges"`
+	Judged    int    `json:"judged"`
+	Lost      int64  `json:"lost"`
+	Live      bool   `json:"live,omitempty"` // the recording goes on: this is what has happened so far
+}
+
+// JSON writes a result as one document. The gate decides the verdict's status; now is the date of the reports.
+func JSON(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule, gate analyzer.Severity, tool Tool, now time.Time) error {
+	doc := Document{
+		Tool: tool, Captures: r.Captures, Exchanges: r.Counts.Exchanges,
+		Findings: []Finding{}, Coverage: []Coverage{}, Reports: Conformances(r, rules, now),
+	}
+	for i := range r.Findings {
+		doc.Findings = append(doc.Findings, JSONFinding(&r.Findings[i]))
+	}
+	for _, c := range r.Coverage {
+		doc.Coverage = append(doc.Coverage, Coverage{c.Rule.ID, c.Link.String(), c.Applied, c.Broken})
+	}
+	v := r.Verdict(gate)
+	doc.Verdict = Verdict{string(v.Status), v.Errors, v.Warnings, v.Notes, v.Baselined, v.Exchanges, v.Judged, v.Lost, r.Live}
+	return encode(w, doc, "  ")
+}
+
+// JSONFinding returns one finding in its JSON form.
+func JSONFinding(f *analyzer.Finding) Finding {
+	also := f.Also
+	if also == nil {
+		also = []string{}
+	}
+	return Finding{
+		Rule: f.Rule.ID, Level: f.Rule.Level.String(), Severity: f.Severity.String(), Side: f.Side.String(),
+		Dialect: f.Dialects.String(), Binding: f.Binding.String(), Link: f.Link.String(), Capture: f.Capture,
+		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
+		Seen: f.Seen, Expected: f.Expected, Message: f.Message, Sections: f.Sections(), Also: also,
+		Fingerprint: f.Fingerprint(),
+	}
+}
+
+func encode(w io.Writer, v any, indent string) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	return e.Encode(v)
+}
+
+// FindingLine writes one finding as a line of JSON, as record prints them.
+func FindingLine(w io.Writer, f *analyzer.Finding) error { return encode(w, JSONFinding(f), "") }

@@ -1,0 +1,106 @@
+// Package report writes what judging a capture came to, one output format a file.
+//
+// Text is for people and grep: one line a finding, then what was observed. JSON is for programs: one document.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
+// which link, and the sections it rests on.
+func Line(f *analyzer.Finding) string {
+	at := f.Side.String()
+	switch f.Side.String() {
+	case "agent":
+		at += " " + f.Link.Agent
+	case "client":
+		at += " " + f.Link.Client
+	}
+	line := fmt.Sprintf("%s (%s; %s at fault; %s)", f, f.Severity, at, strings.Join(f.Sections(), ", "))
+	if len(f.Also) > 0 {
+		line += " also " + strings.Join(f.Also, ", ")
+	}
+	return line
+}
+
+// Text writes a result for people: a line a finding, those of several captures with the capture's name before them, and
+// then what was observed on each link.
+func Text(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule) error {
+	var b strings.Builder
+	for i := range r.Findings {
+		if len(r.Captures) > 1 {
+			b.WriteString(r.Findings[i].Capture + ": ")
+		}
+		b.WriteString(Line(&r.Findings[i]) + "\n")
+	}
+	if len(r.Findings) > 0 {
+		b.WriteString("\n")
+	}
+	observed(&b, r, rules)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// observed says for each link how many rules applied, and for the whole which never did.
+func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
+	type tally struct{ applied, broken int }
+	tallies := make(map[analyzer.Link]*tally)
+	var links []analyzer.Link
+	seen := make(map[string]bool)
+	for _, c := range r.Coverage {
+		seen[c.Rule.ID] = true
+		if c.Link.Agent == "" {
+			continue
+		}
+		t := tallies[c.Link]
+		if t == nil {
+			t = &tally{}
+			tallies[c.Link] = t
+			links = append(links, c.Link)
+		}
+		t.applied++
+		if c.Broken > 0 {
+			t.broken++
+		}
+	}
+	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
+	for _, l := range links {
+		t := tallies[l]
+		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", l.Client, l.Agent, t.applied, len(rules), t.broken)
+	}
+	var never []string
+	for _, rule := range rules {
+		if !seen[rule.ID] {
+			never = append(never, rule.ID)
+		}
+	}
+	if len(never) > 0 {
+		fmt.Fprintf(b, "not observed: %s\n", wrap(strings.Join(never, " "), 100, "  "))
+	}
+}
+
+// wrap breaks a text at blanks so that no line is longer than width bytes, and indents what follows the first line.
+func wrap(text string, width int, indent string) string {
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > width:
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		default:
+			b.WriteString(" ")
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}

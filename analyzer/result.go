@@ -1,0 +1,199 @@
+package analyzer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"a2atap/proxy/capture"
+)
+
+// A Result is what judging one or more captures came to.
+type Result struct {
+	Captures []string // their names
+	Findings []Finding
+	Coverage []Coverage
+	Counts   Counts
+	Agents   []Agent
+	Live     bool // a capture was still growing: this is what has happened so far
+}
+
+// Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
+func (r *Result) Add(other *Result) {
+	r.Captures = append(r.Captures, other.Captures...)
+	r.Findings = append(r.Findings, other.Findings...)
+	r.Counts.Exchanges += other.Counts.Exchanges
+	r.Counts.Judged += other.Counts.Judged
+	r.Counts.Lost += other.Counts.Lost
+	r.Counts.Forgotten += other.Counts.Forgotten
+	r.Counts.Streams += other.Counts.Streams
+	r.Counts.Events += other.Counts.Events
+	r.Live = r.Live || other.Live
+	for _, c := range other.Coverage {
+		i := slices.IndexFunc(r.Coverage, func(d Coverage) bool { return d.Rule == c.Rule && d.Link == c.Link })
+		if i < 0 {
+			r.Coverage = append(r.Coverage, c)
+			continue
+		}
+		r.Coverage[i].Applied += c.Applied
+		r.Coverage[i].Broken += c.Broken
+	}
+	for _, a := range other.Agents {
+		r.addAgent(a)
+	}
+}
+
+func (r *Result) addAgent(a Agent) {
+	for i := range r.Agents {
+		if known := &r.Agents[i]; known.Link == a.Link {
+			for op, n := range a.Operations {
+				known.Operations[op] += n
+			}
+			if a.Name != "" {
+				known.Name, known.Version = a.Name, a.Version
+			}
+			known.Streaming, known.Push = known.Streaming || a.Streaming, known.Push || a.Push
+			return
+		}
+	}
+	r.Agents = append(r.Agents, a)
+}
+
+// Status is the verdict in one word.
+type Status string
+
+// The verdicts. StatusClean means that something was judged and nothing was found.
+const (
+	StatusClean      Status = "clean"
+	StatusFindings   Status = "findings"
+	StatusNothing    Status = "nothing"    // nothing was judged
+	StatusIncomplete Status = "incomplete" // a counted loss makes the answer incomplete
+)
+
+// A Verdict sums a result up.
+type Verdict struct {
+	Status    Status
+	Errors    int
+	Warnings  int
+	Notes     int
+	Baselined int // findings hidden since they are known
+	Exchanges int
+	Judged    int
+	Lost      int64
+}
+
+// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss makes it
+// StatusIncomplete.
+func (r *Result) Verdict(gate Severity) Verdict {
+	v := Verdict{Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost}
+	gated := false
+	for i := range r.Findings {
+		switch r.Findings[i].Severity {
+		case Error:
+			v.Errors++
+		case Warning:
+			v.Warnings++
+		case Note:
+			v.Notes++
+		}
+		gated = gated || r.Findings[i].Severity >= gate
+	}
+	switch {
+	case gated:
+		v.Status = StatusFindings
+	case v.Judged == 0:
+		v.Status = StatusNothing
+	case v.Lost > 0:
+		v.Status = StatusIncomplete
+	default:
+		v.Status = StatusClean
+	}
+	return v
+}
+
+// String returns the verdict as one line for people.
+func (v Verdict) String() string {
+	counts := fmt.Sprintf("%s, %s, %s", plural(v.Errors, "error"), plural(v.Warnings, "warning"), plural(v.Notes, "note"))
+	text := fmt.Sprintf("%s: %s in %s, %d judged", v.Status, counts, plural(v.Exchanges, "exchange"), v.Judged)
+	if v.Lost > 0 {
+		text += fmt.Sprintf(", %d lost", v.Lost)
+	}
+	if v.Baselined > 0 {
+		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
+	}
+	return text
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns
+// the result, without the findings if each is given.
+func Run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding)) (*Result, error) {
+	return run(ctx, rules, src, each, false)
+}
+
+// Follow is Run on a recording that goes on: it judges what comes until the recording or the context ends.
+func Follow(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding)) (*Result, error) {
+	return run(ctx, rules, src, each, true)
+}
+
+func run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), follow bool) (*Result, error) {
+	if err := Validate(rules); err != nil {
+		return nil, err
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Captures: []string{info.Name}}
+	report := func(findings []Finding) {
+		for _, f := range findings {
+			f.Capture = info.Name
+			if each != nil {
+				each(f)
+			} else {
+				result.Findings = append(result.Findings, f)
+			}
+		}
+	}
+	e := NewEngine(rules)
+	result.Live, err = feed(ctx, e, src, report, follow)
+	report(e.End(result.Live))
+	result.Coverage, result.Counts, result.Agents = e.Coverage(), e.Counts(), e.Agents()
+	if info, infoErr := src.Info(ctx); infoErr == nil {
+		result.Counts.Lost = max(result.Counts.Lost, info.LostExchanges)
+	}
+	return result, err
+}
+
+// feed gives the engine all steps. It returns whether more may come.
+func feed(ctx context.Context, e *Engine, src capture.Source, report func([]Finding), follow bool) (live bool, err error) {
+	next := uint64(1)
+	for {
+		for s, err := range src.Steps(ctx, next) {
+			if err != nil {
+				return false, err
+			}
+			next = s.Arrival + 1
+			report(e.Step(s))
+		}
+		if !follow {
+			info, err := src.Info(ctx)
+			return info.Live, err
+		}
+		switch err := src.Wait(ctx, next); {
+		case errors.Is(err, capture.ErrEnded):
+			return false, nil
+		case err != nil && ctx.Err() != nil:
+			return true, nil
+		case err != nil:
+			return true, err
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package analyzer
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"a2atap/analyzer/a2a"
+)
+
+// Level is the requirement word behind a rule.
+type Level uint8
+
+// The levels, weakest first.
+const (
+	Advice Level = iota // we speak for ourselves, or the row is information only
+	May
+	Should
+	Must
+)
+
+// String returns the word in upper case, as specifications print it.
+func (l Level) String() string {
+	return [...]string{"ADVICE", "MAY", "SHOULD", "MUST"}[min(l, Must)]
+}
+
+// Severity is how much a finding matters. It follows from the level; a check may lower it for a case, never raise it.
+type Severity uint8
+
+// The severities, mildest first.
+const (
+	Note Severity = iota
+	Warning
+	Error
+)
+
+// String returns the severity's name in lower case.
+func (s Severity) String() string {
+	return [...]string{"note", "warning", "error"}[min(s, Error)]
+}
+
+// ParseSeverity returns the severity of that name.
+func ParseSeverity(name string) (Severity, error) {
+	for s := Note; s <= Error; s++ {
+		if s.String() == name {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("no severity %q; there are error, warning, note", name)
+}
+
+// Severity returns what a broken rule of this level amounts to.
+func (l Level) Severity() Severity {
+	switch l {
+	case Must:
+		return Error
+	case Should:
+		return Warning
+	}
+	return Note
+}
+
+// A Rule is one requirement and the check that finds it broken. Rules are values: they are listed, documented and run
+// from their fields, and have no state of their own.
+//
+// A rule holds in exactly the dialects that it cites. The engine calls Check with an observation only if every dialect
+// that the message may be in is among them: while 0.2 and 0.3 cannot be told apart, rules of one of them rest.
+type Rule struct {
+	ID       string        // the catalogue's slug: permanent, never reused
+	Title    string        // what is wrong when it is broken, in half a line
+	Family   string        // the file and the chapter it stands in, such as "jsonrpc"
+	Category Category      // the chapter of a conformance report that counts it
+	Level    Level         //
+	Side     a2a.Side      // who breaks it, unless the check says otherwise
+	Either   bool          // both sides can break it: Side is only the default
+	Once     Scope         // of several findings within it the first is reported; all are counted
+	On       Kinds         // the observations it wants
+	Bindings Bindings      // where it holds
+	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds
+	Covers   []string      // rules that say less about the same place: they are then not reported on their own
+	Doc      string        // the duty, in our own words, for someone whose agent was just flagged
+	Fix      string        // what to change
+	Silent   string        // what is not reported, and why
+	Check    func(p *Pass) //
+}
+
+// Dialects returns the set of dialects in which the rule holds: those that it cites.
+func (r *Rule) Dialects() a2a.Dialects {
+	var set a2a.Dialects
+	for _, c := range r.Cites {
+		set |= a2a.Of(c.In)
+	}
+	return set
+}
+
+// Sections returns the citations as text, such as "1.0 §3.1.2", restricted to the dialects of the set if any is left.
+func (r *Rule) Sections(in a2a.Dialects) []string {
+	var some, all []string
+	add := func(list []string, c a2a.Cite) []string {
+		if text := c.String(); !slices.Contains(list, text) {
+			return append(list, text)
+		}
+		return list
+	}
+	for _, c := range r.Cites {
+		all = add(all, c)
+		if in.Has(c.In) {
+			some = add(some, c)
+		}
+	}
+	if len(some) > 0 {
+		return some
+	}
+	return all
+}
+
+// Scope is what a rule reports once in.
+type Scope uint8
+
+// The scopes.
+const (
+	Always      Scope = iota // every finding is reported
+	PerExchange              // the first of an exchange
+	PerEndpoint              // the first of a dialect at a URL
+)
+
+// Category is the chapter of a conformance report that a rule counts in.
+type Category string
+
+// The categories.
+const (
+	AgentCard     Category = "agentCard"
+	Lifecycle     Category = "lifecycle"
+	Streaming     Category = "streaming"
+	ErrorHandling Category = "errorHandling"
+	Interop       Category = "interop"
+)
+
+// Categories lists all categories in the order of reports.
+var Categories = []Category{AgentCard, Lifecycle, Streaming, ErrorHandling, Interop}
+
+// Bindings is a set of bindings.
+type Bindings uint8
+
+// The bindings that a rule can hold in. OnHTTP is for what is no call: cards and webhooks.
+const (
+	OnHTTP     Bindings = 1 << a2a.NoBinding
+	OnJSONRPC  Bindings = 1 << a2a.JSONRPC
+	OnHTTPJSON Bindings = 1 << a2a.HTTPJSON
+	OnGRPC     Bindings = 1 << a2a.GRPC
+)
+
+// Has reports whether b is in the set.
+func (s Bindings) Has(b a2a.Binding) bool { return s&(1<<b) != 0 }
+
+// Names returns the names of the bindings in the set.
+func (s Bindings) Names() []string {
+	var names []string
+	for b := a2a.NoBinding; b <= a2a.GRPC; b++ {
+		if s.Has(b) {
+			names = append(names, b.String())
+		}
+	}
+	return names
+}
+
+var slug = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// Validate returns an error that names every rule with a missing text, a citation or a check too few, an id that is no
+// slug or stands twice, or a cover that leads nowhere or in a circle.
+func Validate(rules []*Rule) error {
+	var errs []error
+	byID := make(map[string]*Rule, len(rules))
+	for _, r := range rules {
+		errs = append(errs, r.validate()...)
+		if byID[r.ID] != nil {
+			errs = append(errs, fmt.Errorf("rule %s: the id stands twice", r.ID))
+		}
+		byID[r.ID] = r
+	}
+	for _, r := range rules {
+		for _, id := range r.Covers {
+			switch other := byID[id]; {
+			case other == nil:
+				errs = append(errs, fmt.Errorf("rule %s: covers %q, which does not exist", r.ID, id))
+			case id == r.ID || slices.Contains(other.Covers, r.ID):
+				errs = append(errs, fmt.Errorf("rule %s: it and %q cover each other", r.ID, id))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (r *Rule) validate() []error {
+	var errs []error
+	fail := func(what string) { errs = append(errs, fmt.Errorf("rule %s: %s", r.ID, what)) }
+	if !slug.MatchString(r.ID) {
+		fail("the id is no slug")
+	}
+	for name, text := range map[string]string{"title": r.Title, "family": r.Family, "doc": r.Doc, "fix": r.Fix, "silent": r.Silent} {
+		if text == "" {
+			fail("no " + name)
+		}
+	}
+	if !slices.Contains(Categories, r.Category) {
+		fail("no category")
+	}
+	if len(r.Cites) == 0 {
+		fail("no citation")
+	}
+	for _, c := range r.Cites {
+		if c.Section == "" {
+			fail("a citation without section")
+		}
+	}
+	if r.On == 0 || r.Check == nil {
+		fail("no check, or no observation for it")
+	}
+	if r.Bindings == 0 {
+		fail("no binding")
+	}
+	return errs
+}

@@ -1,0 +1,82 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// Dialects is the family of rules about versions: who speaks which, and who understands it.
+var Dialects = []*analyzer.Rule{
+	DialectMismatch,
+}
+
+// DialectMismatch reports, once for an endpoint, that client and agent speak different dialects.
+var DialectMismatch = &analyzer.Rule{
+	ID:       "dialect-mismatch",
+	Title:    "client and agent speak different versions of A2A",
+	Family:   "dialects",
+	Category: analyzer.Interop,
+	Level:    analyzer.Should,
+	Side:     a2a.Client,
+	Once:     analyzer.PerEndpoint,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("5.5", before1...),
+		cite("3.6.2", a2a.V1_0),
+	),
+	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, states and shapes
+differ between them, so nothing works, and each side's log blames the other.`,
+	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's version. An agent can offer
+both: one interface entry for each version.`,
+	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card names and where nothing else
+succeeded; dialects that cannot be told apart. It is said once for each URL and version.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		end := x.Endpoint
+		spoken := x.Call.Dialects
+		if end == nil || spoken.Empty() || x.Call.Batch != nil || p.Kind == analyzer.EventSeen && x.Stream.Events > 0 {
+			return
+		}
+		understood := end.Declared
+		if understood.Empty() {
+			understood = end.Answered
+		}
+		if understood.Empty() {
+			return
+		}
+		p.Applied()
+		if !spoken.Intersect(understood|end.Answered).Empty() || !turnedAway(p, spoken) {
+			return
+		}
+		p.Report(x.RequestPlace().Body(),
+			fmt.Sprintf("the client speaks A2A %s (%s), and %s is offered in %s", spoken, asked(x), end.URL, understood),
+			fmt.Sprintf("expected a request in %s", understood))
+	},
+}
+
+// asked says what of a request shows its dialect: the method, or method and path.
+func asked(x *analyzer.Exchange) string {
+	if x.Call.Method != "" {
+		return analyzer.Clip(x.Call.Method)
+	}
+	return analyzer.Clip(x.Request.Method + " " + x.Path)
+}
+
+// turnedAway reports whether the answer shows that the agent did not understand: it failed for that reason, or came in
+// another dialect.
+func turnedAway(p *analyzer.Pass, spoken a2a.Dialects) bool {
+	if p.Answer.Err == nil {
+		got := p.Answer.Payload.Dialects
+		return !got.Empty() && got.Intersect(spoken).Empty()
+	}
+	switch p.Answer.Err.Name {
+	case a2a.MethodNotFound, a2a.VersionNotSupported, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
+		return true
+	}
+	status := p.Exchange.Response.Status
+	return p.Exchange.Call.Binding == a2a.HTTPJSON && (status == 404 || status == 405)
+}

@@ -1,0 +1,90 @@
+package rules
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// Identity is the family of rules about the ids of tasks and contexts.
+var Identity = []*analyzer.Rule{
+	IDTaskUnique,
+	IDContextStable,
+}
+
+// IDTaskUnique reports one task id for two tasks.
+var IDTaskUnique = &analyzer.Rule{
+	ID:       "id-task-unique",
+	Title:    "two sends were given the same new task id",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.TaskSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("6.1", a2a.V0_2, a2a.V0_3),
+		cite("3.4.2", a2a.V1_0),
+	),
+	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
+clients are given the same id, each reads the other's answers and can cancel the other's work.`,
+	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
+	Silent: `A repeated message id (a retry may be answered with the first task), messages that share a context id (an agent may go on
+with a task of that context), and messages without an id.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		sends := call.Operation == a2a.SendMessage || call.Operation == a2a.SendStreamingMessage
+		if !sends || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot {
+			return
+		}
+		p.Applied()
+		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
+		if known == nil || known.Created == nil || known.Created.Place.Exchange == p.Task.Exchange {
+			return
+		}
+		first := known.Created
+		shared := first.ContextID != "" && first.ContextID == call.ContextID
+		if first.MessageID == "" || first.MessageID == call.MessageID || shared {
+			return
+		}
+		p.Report(p.Task.ID, "new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+first.Place.String(),
+			"expected an id of its own")
+	},
+}
+
+// IDContextStable reports a task that moves to another context.
+var IDContextStable = &analyzer.Rule{
+	ID:       "id-context-stable",
+	Title:    "context id of a task changes",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.TaskSeen,
+	Bindings: onAll,
+	Cites: slices.Concat(
+		cite("6.1", a2a.V0_2, a2a.V0_3),
+		cite("4.1.1", a2a.V1_0),
+	),
+	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one the
+next turn lands in another conversation, and what was said before is lost to the agent.`,
+	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
+	Silent: `Objects that carry no context id.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Task.ContextID == "" {
+			return
+		}
+		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
+		if known == nil || known.Context == nil {
+			return
+		}
+		p.Applied()
+		if known.Context.ID != p.Task.ContextID {
+			p.Report(p.Task.Context, "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
+				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
+		}
+	},
+}

@@ -1,0 +1,95 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// JSON is the family of rules about JSON texts, wherever they stand.
+var JSON = []*analyzer.Rule{
+	JSONWellformed,
+	JSONDuplicateKeys,
+}
+
+// JSONWellformed reports a body or an event's data that is no JSON text although it has to be one.
+var JSONWellformed = &analyzer.Rule{
+	ID:       "json-wellformed",
+	Title:    "body or event data is not well-formed JSON",
+	Family:   "json",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Either:   true,
+	On:       analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.WebhookSeen,
+	Bindings: onAll,
+	Cites:    cite("RFC 8259 §2", every...),
+	Doc: `Whoever says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the other side
+sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
+	Fix:    `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
+	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, blank event data, and answers that are not labelled as JSON are not judged.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Doc == nil || !saysJSON(p) {
+			return
+		}
+		p.Applied()
+		if err := p.Doc.Err; err != nil {
+			p.Report(p.Place, fmt.Sprintf("no JSON at byte %d: %s", err.Offset, err.Reason), "expected one well-formed JSON text", by(p))
+		}
+	},
+}
+
+// saysJSON reports whether the text at hand has to be JSON: by its label, or by standing where only JSON may.
+func saysJSON(p *analyzer.Pass) bool {
+	switch p.Kind {
+	case analyzer.EventSeen:
+		return strings.TrimSpace(string(p.Event.Fields.Data)) != ""
+	case analyzer.RequestSeen, analyzer.WebhookSeen:
+		label := essence(p.Exchange.Request.Fields.Values("Content-Type"))
+		return label == "" || isJSON(label)
+	}
+	return isJSON(essence(p.Exchange.Response.Fields.Values("Content-Type")))
+}
+
+func isJSON(label string) bool {
+	return label == "application/json" || strings.HasSuffix(label, "+json")
+}
+
+// by returns the side that wrote what is at hand.
+func by(p *analyzer.Pass) analyzer.Option {
+	if p.Kind == analyzer.RequestSeen {
+		return analyzer.By(a2a.Client)
+	}
+	return analyzer.By(a2a.Agent)
+}
+
+// JSONDuplicateKeys reports an object that has the same member name twice.
+var JSONDuplicateKeys = &analyzer.Rule{
+	ID:       "json-duplicate-keys",
+	Title:    "member name twice in one JSON object",
+	Family:   "json",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Should,
+	Side:     a2a.Agent,
+	Either:   true,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.WebhookSeen,
+	Bindings: onAll,
+	Cites:    cite("RFC 8259 §4", every...),
+	Doc: `Member names in an object should be unique. Where one stands twice, some parsers take the first value, some the
+last, some fail: two sides can read different messages from the same bytes.`,
+	Fix:    `Write each member once. Look for a field that is both part of the object and added by hand.`,
+	Silent: `Texts that are not well-formed are left to json-wellformed. Of several such names in one exchange the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Doc == nil || p.Doc.Err != nil {
+			return
+		}
+		p.Applied()
+		if len(p.Doc.Duplicates) > 0 {
+			d := p.Doc.Duplicates[0]
+			p.Report(p.Place.At(d.Pointer), "member "+analyzer.QuoteText(d.Name)+" stands more than once", "expected unique member names", by(p))
+		}
+	},
+}

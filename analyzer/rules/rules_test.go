@@ -1,0 +1,196 @@
+package rules_test
+
+import (
+	"context"
+	"flag"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+var update = flag.Bool("update", false, "rewrite the want sections and golden files to what is found now")
+
+func TestValid(t *testing.T) {
+	if err := analyzer.Validate(rules.All); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each transcript lists every finding of every rule, so silence is asserted too.
+func TestTranscripts(t *testing.T) {
+	for _, path := range transcripts(t) {
+		t.Run(strings.TrimSuffix(path, ".txtar"), func(t *testing.T) {
+			file := filepath.Join("testdata", path)
+			tr := parse(t, file)
+			var got strings.Builder
+			for _, f := range judge(t, tr.Exchanges) {
+				got.WriteString(f.String() + "\n")
+			}
+			if *update {
+				rewrite(t, file, got.String())
+				return
+			}
+			if diff := cmp.Diff(tr.Want, got.String()); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed silent.
+func TestEveryRuleIsProved(t *testing.T) {
+	provoked, silent := make(map[string]bool), make(map[string]bool)
+	for _, path := range transcripts(t) {
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		found := make(map[string]analyzer.Severity) // plus one, so that nothing is less than a note
+		for _, f := range judge(t, parse(t, filepath.Join("testdata", path)).Exchanges) {
+			found[f.Rule.ID] = max(found[f.Rule.ID], f.Severity+1)
+		}
+		for _, r := range rules.All {
+			if !strings.HasPrefix(name, r.ID) {
+				continue
+			}
+			provoked[r.ID] = provoked[r.ID] || found[r.ID] > 0
+			silent[r.ID] = silent[r.ID] || strings.HasSuffix(name, "-near") && found[r.ID] <= r.Level.Severity()
+		}
+	}
+	for _, r := range rules.All {
+		if !provoked[r.ID] {
+			t.Errorf("rule %s: no transcript %s*.txtar provokes it", r.ID, r.ID)
+		}
+		if !silent[r.ID] {
+			t.Errorf("rule %s: no transcript %s-near.txtar stays below the rule's severity", r.ID, r.ID)
+		}
+	}
+}
+
+// A rule must not change what it is by where the capture was cut: judging it step by step live and as a whole are the
+// same code, so what remains to be shown is that the engine does not depend on the end being known.
+func TestLiveFindsTheSame(t *testing.T) {
+	for _, path := range transcripts(t) {
+		tr := parse(t, filepath.Join("testdata", path))
+		want := lines(judge(t, tr.Exchanges))
+
+		memory := capture.NewMemory(capture.Info{})
+		followed := make(chan []string)
+		go func() {
+			var got []string
+			_, err := analyzer.Follow(t.Context(), rules.All, memory, func(f analyzer.Finding) { got = append(got, f.String()) })
+			if err != nil {
+				t.Error(err)
+			}
+			followed <- got
+		}()
+		for _, x := range tr.Exchanges {
+			if err := memory.Append(capture.Steps(x)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := memory.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, <-followed); diff != "" && !overlaps(tr.Exchanges) {
+			t.Errorf("%s: live findings differ (-whole +live):\n%s", path, diff)
+		}
+	}
+}
+
+func overlaps(list []*capture.Exchange) bool {
+	for i := 1; i < len(list); i++ {
+		if list[i].Started.Before(list[i-1].Started.Add(list[i-1].Ended)) {
+			return true
+		}
+	}
+	return false
+}
+
+func lines(findings []analyzer.Finding) []string {
+	var list []string
+	for i := range findings {
+		list = append(list, findings[i].String())
+	}
+	return list
+}
+
+func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
+	t.Helper()
+	memory := capture.NewMemory(capture.Info{})
+	for s, err := range capture.Interleave(each(exchanges)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := memory.Append(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := memory.Close(); err != nil {
+		t.Fatal(err)
+	}
+	result, err := analyzer.Run(context.Background(), rules.All, memory, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Findings
+}
+
+func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		for _, x := range exchanges {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}
+}
+
+func parse(t *testing.T, file string) *capture.Transcript {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := capture.ParseTranscript(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
+func transcripts(t *testing.T) []string {
+	t.Helper()
+	var list []string
+	err := fs.WalkDir(os.DirFS("testdata"), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".txtar") {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) == 0 {
+		t.Fatal("no transcripts")
+	}
+	return list
+}
+
+func rewrite(t *testing.T, file, want string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(string(text), "-- want --\n")
+	if err := os.WriteFile(file, []byte(head+"-- want --\n"+want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

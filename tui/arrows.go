@@ -1,0 +1,157 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// Arrows returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
+// in a row folded into one. Findings are marked at the arrow where they stand.
+func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
+	d := drawing{x: x, r: r, findings: findings}
+	d.add(0, true, d.asked(), d.slugs(analyzer.Place{Exchange: x.Seq}.Line(), false))
+	switch res := x.Response; {
+	case res == nil || len(res.Head) == 0:
+	case res.Stream:
+		d.stream(res)
+	default:
+		at := res.Body.At
+		if at < 0 {
+			at = res.At
+		}
+		d.add(at, false, d.answered(res), d.slugs(analyzer.Place{}, true))
+	}
+	if x.Fault != nil {
+		d.add(max(x.Ended, 0), x.Fault.Side == "client", x.Fault.Kind+" by "+x.Fault.Side, nil)
+		d.arrows[len(d.arrows)-1].Broken = true
+	}
+	return d.arrows
+}
+
+// SortArrows puts the arrows of several exchanges in order of time.
+func SortArrows(arrows []Arrow) {
+	slices.SortStableFunc(arrows, func(a, b Arrow) int { return cmp.Or(a.At.Compare(b.At), 0) })
+}
+
+type drawing struct {
+	x        *capture.Exchange
+	r        *analyzer.Reading
+	findings []analyzer.Finding
+	arrows   []Arrow
+}
+
+func (d *drawing) add(offset time.Duration, request bool, label string, slugs []string) {
+	a := Arrow{
+		At: d.x.Started.Add(max(offset, 0)), Exchange: d.x.Seq,
+		From: d.x.Client.Name, To: d.x.Agent.Name, Label: label, Findings: slugs,
+	}
+	if !request {
+		a.From, a.To = a.To, a.From
+	}
+	d.arrows = append(d.arrows, a)
+}
+
+func (d *drawing) asked() string {
+	if op := d.r.Call.Operation; op != a2a.NoOperation {
+		if len(d.r.Tasks) > 0 && d.r.Call.TaskID != "" {
+			return op.String() + " " + short(d.r.Call.TaskID)
+		}
+		return op.String()
+	}
+	head := capture.ParseRequestHead(d.x.Request.Head)
+	return head.Method + " " + head.Target
+}
+
+func (d *drawing) answered(res *capture.Response) string {
+	head := capture.ParseResponseHead(res.Head)
+	text := fmt.Sprint(head.Status)
+	switch {
+	case len(d.r.Errors) > 0:
+		text += " " + d.r.Errors[0].Name.String()
+	case d.r.Card != nil:
+		text += " card"
+	case d.r.State() != "":
+		text += " " + d.r.State()
+	case len(d.r.Roles) > 1 || slices.Contains(d.r.Roles, "agent"):
+		text += " message"
+	}
+	return text
+}
+
+// stream draws the events, and the end of the stream if the agent ended it.
+func (d *drawing) stream(res *capture.Response) {
+	for i := 0; i < len(d.r.Events); {
+		e := d.r.Events[i]
+		last := i
+		for e.Kind == a2a.ArtifactPayload && last+1 < len(d.r.Events) && d.r.Events[last+1].Kind == a2a.ArtifactPayload {
+			last++
+		}
+		label := fmt.Sprintf("·%d %s", e.K, describe(e))
+		if last > i {
+			label = fmt.Sprintf("·%d–%d %d artifact chunks", e.K, d.r.Events[last].K, last-i+1)
+		}
+		var slugs []string
+		for k := e.K; k <= d.r.Events[last].K; k++ {
+			slugs = append(slugs, d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Event(k), false)...)
+		}
+		d.add(offsetOf(res, d.r.Events[last].K), false, label, slugs)
+		i = last + 1
+	}
+	if res.Body.Complete {
+		d.add(max(res.Body.At, 0), false, "stream ends", d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Body(), false))
+	}
+}
+
+func describe(e analyzer.EventReading) string {
+	switch {
+	case e.Err != nil:
+		return e.Err.Name.String()
+	case e.State.Known():
+		return e.Kind.String() + " " + e.State.String()
+	}
+	return e.Kind.String()
+}
+
+func offsetOf(res *capture.Response, k int) time.Duration {
+	for i := range res.Events {
+		if res.Events[i].K == k {
+			return res.Events[i].At
+		}
+	}
+	return 0
+}
+
+// slugs returns the rules broken at a place: of the request if the place is there, and everything on the answer's side
+// if whole is true.
+func (d *drawing) slugs(at analyzer.Place, whole bool) []string {
+	var slugs []string
+	for i := range d.findings {
+		f := &d.findings[i]
+		hit := f.Place.Response == at.Response && f.Place.Part == at.Part
+		switch {
+		case whole:
+			hit = f.Place.Response
+		case !at.Response:
+			hit = !f.Place.Response
+		}
+		if hit && !slices.Contains(slugs, f.Rule.ID) {
+			slugs = append(slugs, f.Rule.ID)
+		}
+	}
+	return slugs
+}
+
+// short cuts an id to what tells it apart.
+func short(id string) string {
+	if first, _, cut := strings.Cut(id, "-"); cut && len(first) >= 8 {
+		return first
+	}
+	return clip(id, 12)
+}

@@ -1,0 +1,165 @@
+// Package tui draws captures: as text for show and demo, and as the panels of the inspector.
+//
+// What is drawn here is plain text of a given width. Bytes from the wire are cleaned before they are drawn: no escape
+// sequence of an agent ever reaches a terminal.
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"a2atap/analyzer"
+)
+
+// An Arrow is one line of a ladder: something that went from one end to the other.
+type Arrow struct {
+	At       time.Time
+	Exchange uint64
+	From, To string
+	Label    string
+	Broken   bool     // it did not arrive as it should
+	Findings []string // slugs of the rules that are broken here
+}
+
+const (
+	timeWidth   = 9  // "  12.345s"
+	numberWidth = 6  // " 1234 "
+	minColumn   = 22 // between two lifelines
+)
+
+// Ladder draws arrows between the lifelines of all ends, in the order given, at most width columns wide where that can
+// be done. Time runs from the first arrow.
+func Ladder(arrows []Arrow, width int) []string {
+	if len(arrows) == 0 {
+		return nil
+	}
+	l := newLadder(arrows, width)
+	lines := []string{l.header()}
+	start := arrows[0].At
+	for _, a := range arrows {
+		lines = append(lines, l.arrow(a, a.At.Sub(start)))
+		for _, slug := range a.Findings {
+			lines = append(lines, strings.Repeat(" ", timeWidth+numberWidth)+"! "+slug)
+		}
+	}
+	return lines
+}
+
+type ladder struct {
+	ends   []string
+	column int // from one lifeline to the next
+}
+
+func newLadder(arrows []Arrow, width int) *ladder {
+	l := &ladder{}
+	for _, a := range arrows {
+		for _, end := range []string{a.From, a.To} {
+			if !slices.Contains(l.ends, end) {
+				l.ends = append(l.ends, end)
+			}
+		}
+	}
+	gaps := max(len(l.ends)-1, 1)
+	l.column = max((width-timeWidth-numberWidth-8)/gaps, minColumn)
+	l.column = min(l.column, 48)
+	return l
+}
+
+func (l *ladder) header() string {
+	row := newRow(timeWidth + numberWidth + l.column*(len(l.ends)-1) + 24)
+	for i, end := range l.ends {
+		name := clip(end, l.column-2)
+		row.put(max(l.at(i)-lipgloss.Width(name)/2, 0), name)
+	}
+	return row.String()
+}
+
+// at returns the column of a lifeline.
+func (l *ladder) at(i int) int { return timeWidth + numberWidth + 4 + i*l.column }
+
+func (l *ladder) arrow(a Arrow, since time.Duration) string {
+	row := newRow(l.at(len(l.ends)-1) + 2)
+	row.put(0, fmt.Sprintf("%*s", timeWidth-1, fmt.Sprintf("%.3fs", since.Seconds())))
+	row.put(timeWidth, fmt.Sprintf("%*d", numberWidth-2, a.Exchange))
+	for i := range l.ends {
+		row.put(l.at(i), "│")
+	}
+	from, to := slices.Index(l.ends, a.From), slices.Index(l.ends, a.To)
+	left, right := l.at(min(from, to)), l.at(max(from, to))
+	if from == to {
+		right = left + l.column
+	}
+	room := right - left - 1
+	label := clip(a.Label, room-4)
+	fill := room - lipgloss.Width(label) - 3
+	switch {
+	case from == to:
+		row.put(left+1, "↺ "+label)
+	case from < to:
+		row.put(left+1, "─"+label+strings.Repeat("─", fill+1)+head(a.Broken, "▶"))
+	default:
+		row.put(left+1, head(a.Broken, "◀")+strings.Repeat("─", fill+1)+label+"─")
+	}
+	return row.String()
+}
+
+func head(broken bool, whole string) string {
+	if broken {
+		return "✗"
+	}
+	return whole
+}
+
+// A row is one line of cells of the screen.
+type row struct{ cells []string }
+
+func newRow(width int) *row {
+	r := &row{cells: make([]string, width)}
+	for i := range r.cells {
+		r.cells[i] = " "
+	}
+	return r
+}
+
+// put writes text at a column; what does not fit is left out. A wide character takes two cells.
+func (r *row) put(column int, text string) {
+	for _, c := range text {
+		w := lipgloss.Width(string(c))
+		if w == 0 || column+w > len(r.cells) {
+			continue
+		}
+		r.cells[column] = string(c)
+		for i := 1; i < w; i++ {
+			r.cells[column+i] = ""
+		}
+		column += w
+	}
+}
+
+func (r *row) String() string { return strings.TrimRight(strings.Join(r.cells, ""), " ") }
+
+// clip cleans a text and cuts it to a width in columns.
+func clip(text string, width int) string {
+	text = analyzer.Clean(text)
+	if lipgloss.Width(text) <= width {
+		return text
+	}
+	var b strings.Builder
+	used := 0
+	for _, c := range text {
+		w := lipgloss.Width(string(c))
+		if used+w > width-1 {
+			break
+		}
+		b.WriteRune(c)
+		used += w
+	}
+	if width < 1 {
+		return ""
+	}
+	return b.String() + "…"
+}
