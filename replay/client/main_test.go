@@ -1,0 +1,62 @@
+package client
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A scriptedAgent answers each request with what the test says, and keeps what it was asked.
+type scriptedAgent struct {
+	url  string
+	seen chan seen
+}
+
+type seen struct {
+	method, path, body string
+	header             http.Header
+}
+
+// agent serves a handler's answers; it is given the body, which has been read.
+func agent(t *testing.T, answer func(w http.ResponseWriter, r *http.Request)) *scriptedAgent {
+	a := &scriptedAgent{seen: make(chan seen, 100)}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := readAll(&http.Response{Body: r.Body})
+		if err != nil {
+			t.Error(err)
+		}
+		a.seen <- seen{r.Method, r.URL.RequestURI(), string(body), r.Header.Clone()}
+		answer(w, r)
+	}))
+	t.Cleanup(s.Close)
+	a.url = s.URL
+	return a
+}
+
+// reply answers everything alike.
+func reply(status int, mediaType, body string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", mediaType)
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+// speak returns a client of an agent, with ids that are all "id".
+func speak(t *testing.T, a *scriptedAgent, p Protocol, o Options) *Client {
+	t.Helper()
+	if o.NewID == nil {
+		o.NewID = func() string { return "id" }
+	}
+	c, err := New(Interface{URL: a.url + "/a/", Protocol: p}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}

@@ -1,0 +1,112 @@
+package client
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var sseTests = []struct {
+	name, text string
+	want       []string
+}{
+	{"LF", "data: a\n\ndata: b\n\n", []string{"a", "b"}},
+	{"CRLF", "data: a\r\n\r\ndata: b\r\n\r\n", []string{"a", "b"}},
+	{"CR", "data: a\r\rdata: b\r\r", []string{"a", "b"}},
+	{"mixed", "data: a\r\n\ndata: b\n\r\n", []string{"a", "b"}},
+	{"several lines", "data: {\ndata: }\n\n", []string{"{\n}"}},
+	{"no space, two spaces", "data:a\ndata:  b\n\n", []string{"a\n b"}},
+	{"comments and other fields", ": ping\nevent: message\nid: 1\nretry: 5\ndata: a\nnonsense\n\n", []string{"a"}},
+	{"empty data", "data\n\ndata:\n\n", []string{"", ""}},
+	{"no data", "event: x\n\n: ping\n\n", nil},
+	{"byte order mark", "\ufeffdata: a\n\n", []string{"a"}},
+	{"byte order mark later", "data: a\n\n\ufeffdata: b\n\n", []string{"a"}},
+	{"lost at the end", "data: a\n\ndata: b\n", []string{"a"}},
+	{"lost without a line end", "data: a", nil},
+	{"names are case-sensitive", "Data: a\n\n", nil},
+	{"blank lines", "\n\n\r\n\rdata: a\n\n\n\n", []string{"a"}},
+}
+
+func TestEvents(t *testing.T) {
+	for _, tt := range sseTests {
+		t.Run(tt.name, func(t *testing.T) {
+			for name, r := range map[string]io.Reader{
+				"whole":        strings.NewReader(tt.text),
+				"byte by byte": iotest.OneByteReader(strings.NewReader(tt.text)),
+			} {
+				var got []string
+				for data, err := range events(r) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, string(data))
+				}
+				if diff := cmp.Diff(tt.want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestEventsErrors(t *testing.T) {
+	cut := errors.New("cut")
+	r := io.MultiReader(strings.NewReader("data: a\n\ndata: b"), iotest.ErrReader(cut))
+	var got []string
+	var last error
+	for data, err := range events(r) {
+		got, last = append(got, string(data)), err
+	}
+	if diff := cmp.Diff([]string{"a", ""}, got); diff != "" || !errors.Is(last, cut) {
+		t.Errorf("got %q ending in %v, want the event and then the error", got, last)
+	}
+	for _, err := range events(strings.NewReader("data: " + strings.Repeat("x", maxEvent+10))) {
+		if !errors.Is(err, errEventTooLarge) {
+			t.Errorf("got %v, want %v", err, errEventTooLarge)
+		}
+	}
+}
+
+// FuzzEvents compares with a reading of the whole text at once.
+func FuzzEvents(f *testing.F) {
+	for _, tt := range sseTests {
+		f.Add(tt.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var got []string
+		for data, err := range events(iotest.HalfReader(strings.NewReader(text))) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, string(data))
+		}
+		if diff := cmp.Diff(wholeEvents(text), got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// wholeEvents is the same grammar, written for a text that is all there.
+func wholeEvents(text string) []string {
+	text = strings.TrimPrefix(text, "\ufeff")
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	lines := strings.Split(text, "\n")
+	var out, data []string
+	for _, line := range lines[:len(lines)-1] {
+		if line == "" {
+			if data != nil {
+				out = append(out, strings.Join(data, "\n"))
+			}
+			data = nil
+			continue
+		}
+		if name, value, _ := strings.Cut(line, ":"); name == "data" {
+			data = append(data, strings.TrimPrefix(value, " "))
+		}
+	}
+	return out
+}

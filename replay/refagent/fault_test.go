@@ -1,0 +1,205 @@
+package refagent_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// What the fault tests send.
+var (
+	sendRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "task-lifecycle")+`}`)
+	sendREST    = "POST /spec/message:send" + v10Header + `{"message":` + userMessage("", "task-lifecycle") + `}`
+	streamRPC   = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "task-lifecycle")+`}`)
+	streamREST  = "POST /spec/message:stream" + v10Header + `{"message":` + userMessage("", "task-lifecycle") + `}`
+	messageRPC  = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "message-only")+`}`)
+	unknownRPC  = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"t9"}`)
+	unknownREST = "GET /spec/tasks/t9\nA2A-Version: 1.0"
+	getRPC      = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"id-1"}`)
+	againRPC    = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage",
+		`{"message":{"messageId":"m2","taskId":"id-1","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
+	subscribeRPC = "POST /spec" + v10Header + rpc(`"r"`, "SubscribeToTask", `{"id":"id-1"}`)
+	pushRPC      = "POST /spec" + v10Header + rpc(`"r"`, "ListTaskPushNotificationConfigs", `{"taskId":"id-1"}`)
+
+	send03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("task-lifecycle"))
+	stream03  = "POST /spec03\n\n" + rpc("1", "message/stream", message03("task-lifecycle"))
+	get03     = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1"}`)
+	unknown03 = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"t9"}`)
+)
+
+func message03(text string) string {
+	return `{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"` + text + `"}]}}`
+}
+
+// faultTests show each fault on the wire: what the faulty answer has and the faithful one has not, or the reverse.
+var faultTests = []struct {
+	slug, agent string
+	before      []string
+	request     string
+	has, lacks  string
+}{
+	{"rpc-response-content-type", "spec03", nil, send03, "200 text/plain", "application/json"},
+	{"rpc-response-content-type-v1", "spec", nil, sendRPC, "200 text/plain", "application/json"},
+	{"json-wellformed", "spec", nil, sendRPC, `}},}`, ""},
+	{"json-wellformed", "spec", nil, sendREST, `]},}`, ""},
+	{"json-wellformed", "spec03", nil, send03, `]},}`, ""},
+	{"json-duplicate-keys", "spec", nil, sendRPC, `{"jsonrpc":"2.0","jsonrpc":"2.0"`, ""},
+	{"json-duplicate-keys", "spec", []string{sendREST}, "GET /spec/tasks/id-1", `{"id":"id-1","id":"id-1"`, ""},
+	{"json-duplicate-keys", "spec03", nil, send03, `{"jsonrpc":"2.0","jsonrpc":"2.0"`, ""},
+	{"rpc-response-jsonrpc", "spec", nil, sendRPC, `{"jsonrpc":"1.0"`, `"2.0"`},
+	{"rpc-response-jsonrpc", "spec03", nil, unknown03, `{"jsonrpc":"1.0"`, `"2.0"`},
+	{"rpc-id-echo", "spec", nil, sendRPC, `"id":"another-id"`, `"id":"r"`},
+	{"rpc-id-echo", "spec03", nil, send03, `"id":"another-id"`, `"id":1,`},
+	{"rpc-result-xor-error", "spec", nil, sendRPC, `,"error":{"code":-32603,"message":"Internal error"}}`, ""},
+	{"rpc-result-xor-error", "spec03", nil, send03, `,"error":{"code":-32603,"message":"Internal error"}}`, ""},
+	{"rpc-error-code-int", "spec", nil, unknownRPC, `"code":"-32001"`, `"code":-32001`},
+	{"rpc-error-code-int", "spec03", nil, unknown03, `"code":"-32001"`, `"code":-32001`},
+	{"rpc-error-message", "spec", nil, unknownRPC, `{"code":-32001,"data"`, `"message"`},
+	{"rpc-error-message", "spec03", nil, unknown03, `{"code":-32001}`, `"message"`},
+	{"rest-error-not-2xx", "spec", nil, unknownREST, `200 application/a2a+json {"error":{"code":404`, ""},
+	{"rest-error-envelope", "spec", nil, unknownREST, `404 application/a2a+json {"code":404`, `"error"`},
+	{"id-task-unique", "spec", []string{sendRPC}, sendRPC, `"id":"id-1"`, ""},
+	{"id-task-unique", "spec", []string{sendRPC}, streamREST, `{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED"`, "Update"},
+	{"id-task-unique", "spec03", []string{send03}, send03, `"kind":"task","id":"id-1"`, ""},
+	{"id-context-stable", "spec", []string{sendRPC}, getRPC, `"contextId":"id-2-moved"`, `"contextId":"id-2"`},
+	{"id-context-stable", "spec03", []string{send03}, get03, `"contextId":"id-2-moved"`, `"contextId":"id-2"`},
+	{"state-terminal-immutable", "spec", []string{sendRPC}, getRPC, "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"},
+	{"state-terminal-immutable", "spec03", []string{send03}, get03, `"state":"working"`, `"state":"completed"`},
+	{"state-send-terminal-code", "spec", []string{sendRPC}, againRPC, `"code":-32002`, "-32004"},
+	{"state-subscribe-terminal-code", "spec", []string{sendRPC}, subscribeRPC, `"reason":"TASK_NOT_CANCELABLE"`, "-32004"},
+	{"stream-first-event", "spec", nil, streamRPC, `event-stream data: {"jsonrpc":"2.0","id":"r","result":{"statusUpdate"`, `{"task"`},
+	{"stream-first-event", "spec", nil, streamREST, `event-stream data: {"statusUpdate"`, `{"task"`},
+	{"stream-message-only", "spec", nil, messageRPC, `{"message":{"messageId":"id-1-2"`, ""},
+	{"stream-closed-on-terminal", "spec", nil, streamRPC, "COMPLETED\"," + at + "}}}}\n\ndata: " + `{"jsonrpc":"2.0","id":"r","result":{"statusUpdate":{"taskId":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, ""},
+	{"stream-closed-on-terminal", "spec", nil, streamREST, "COMPLETED\"," + at + "}}}\n\ndata: " + `{"statusUpdate":{"taskId":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, ""},
+	{"stream-nothing-after-final", "spec03", nil, stream03, `"final":true}}` + "\n\ndata: " + `{"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"id-1","contextId":"id-2","status":{"state":"working"`, ""},
+	{"stream-truncated", "spec", nil, streamRPC, "WORKING\"," + at + "}}}}\n\n$", "COMPLETED"},
+	{"stream-truncated", "spec03", nil, stream03, `"final":false}}` + "\n\n$", "completed"},
+	{"stream-rpc-id", "spec", nil, streamRPC, `"id":"another-id"`, `"id":"r"`},
+	{"stream-rpc-id", "spec03", nil, stream03, `"id":"another-id"`, `"id":1,`},
+	{"sse-unterminated-event", "spec", nil, streamRPC, "COMPLETED\"," + at + "}}}}\n$", ""},
+	{"sse-unterminated-event", "spec03", nil, stream03, `"final":true}}` + "\n$", ""},
+	{"push-supported-but-refused", "spec", nil, "GET /spec", `"pushNotifications":true`, `"pushNotifications":false`},
+	{"push-supported-but-refused", "spec03", nil, "GET /spec03", `"pushNotifications":true`, `"pushNotifications":false`},
+	{"card-required-fields", "spec", nil, "GET /spec", `"capabilities"`, `"version"`},
+	{"card-required-fields", "spec03", nil, "GET /spec03", `"capabilities"`, `"version"`},
+}
+
+// render writes an answer as one text, with $ at the end.
+func render(t *testing.T, origin, request string) string {
+	resp, body := exchange(t, origin, request)
+	return fmt.Sprintf("%d %s %s$", resp.StatusCode, resp.Header.Get("Content-Type"), body)
+}
+
+func TestFaults(t *testing.T) {
+	for _, tt := range faultTests {
+		t.Run(tt.slug+" "+tt.agent, func(t *testing.T) {
+			faulty, faithful := fixed(), fixed()
+			faulty.Fault = tt.slug
+			var got [2]string
+			for i, opts := range []refagent.Options{faulty, faithful} {
+				origin := serve(t, tt.agent, opts)
+				for _, b := range tt.before {
+					exchange(t, origin, b)
+				}
+				got[i] = render(t, origin, tt.request)
+			}
+			if got[0] == got[1] {
+				t.Fatalf("the fault changes nothing: %s", got[0])
+			}
+			if !strings.Contains(got[0], tt.has) || tt.lacks != "" && strings.Contains(got[0], tt.lacks) {
+				t.Errorf("faulty answer: got %s\nwant %q in it and %q not", got[0], tt.has, tt.lacks)
+			}
+			if tt.lacks != "" && !strings.Contains(got[1], tt.lacks) {
+				t.Errorf("faithful answer: got %s\nwant %q in it", got[1], tt.lacks)
+			}
+			if tt.lacks == "" && strings.Contains(got[1], tt.has) {
+				t.Errorf("faithful answer: got %s\nwant %q not in it", got[1], tt.has)
+			}
+		})
+	}
+}
+
+func TestEveryFaultIsTested(t *testing.T) {
+	var tested []string
+	for _, tt := range faultTests {
+		tested = append(tested, tt.agent+" "+tt.slug)
+	}
+	tested = append(tested, "spec hook-auth") // TestHookAuthFault
+	var missing []string
+	for _, agent := range []string{"spec", "spec03"} {
+		for _, f := range refagent.Faults(agent) {
+			if f.Doc == "" || !strings.HasSuffix(f.Doc, ".") {
+				t.Errorf("%s: doc %q is no sentence", f.Slug, f.Doc)
+			}
+			if name := agent + " " + f.Slug; !slices.Contains(tested, name) {
+				missing = append(missing, name)
+			}
+		}
+	}
+	if missing != nil {
+		t.Errorf("not tested: %v", missing)
+	}
+	if refagent.Faults("nobody") != nil {
+		t.Error("an agent that does not exist has faults")
+	}
+}
+
+func TestPushSupportedButRefusedFault(t *testing.T) {
+	for _, push := range []bool{false, true} {
+		opts := fixed()
+		opts.Fault, opts.Push = "push-supported-but-refused", push
+		origin := serve(t, "spec", opts)
+		exchange(t, origin, sendRPC)
+		if got := render(t, origin, pushRPC); !strings.Contains(got, `"code":-32003`) {
+			t.Errorf("push %v: got %s, want a refusal", push, got)
+		}
+	}
+}
+
+func TestHookAuthFault(t *testing.T) {
+	c := connect(t, serve(t, "spec", refagent.Options{Push: true, Fault: "hook-auth"})+"/spec", client.REST10, client.Options{})
+	hook := newWebhook(t)
+	_, err := c.Send(t.Context(), client.Text("tck-reject-task"), client.SendOptions{
+		Push: &client.PushConfig{URL: hook.url, Scheme: "Bearer", Credentials: "secret"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("", (<-hook.got).auth); diff != "" {
+		t.Errorf("credentials (-want +got):\n%s", diff)
+	}
+}
+
+// A fault changes one thing: what does not concern it is served as by a faithful agent.
+func TestFaultsLeaveTheRestAlone(t *testing.T) {
+	for _, tt := range []struct{ slug, request string }{
+		{"rpc-id-echo", unknownRPC},
+		{"rpc-error-message", sendRPC},
+		{"rpc-response-content-type-v1", sendREST},
+		{"rest-error-not-2xx", unknownRPC},
+		{"rest-error-envelope", sendREST},
+		{"id-context-stable", sendRPC},
+		{"state-terminal-immutable", sendRPC},
+		{"stream-first-event", messageRPC},
+		{"stream-message-only", streamRPC},
+		{"stream-rpc-id", streamREST},
+		{"stream-closed-on-terminal", messageRPC},
+		{"card-required-fields", sendRPC},
+	} {
+		t.Run(tt.slug, func(t *testing.T) {
+			faulty := fixed()
+			faulty.Fault = tt.slug
+			want := render(t, serve(t, "spec", fixed()), tt.request)
+			if diff := cmp.Diff(want, render(t, serve(t, "spec", faulty), tt.request)); diff != "" {
+				t.Errorf("(-faithful +faulty):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,381 @@
+package refagent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+const zeroID = "00000000-0000-0000-0000-000000000000"
+
+// begin sends a text and returns the task at once.
+func begin(t *testing.T, c *client.Client, text string) *client.Task {
+	t.Helper()
+	r, err := c.Send(t.Context(), client.Text(text), client.SendOptions{ReturnImmediately: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Task == nil {
+		t.Fatalf("got %s, want a task", r.Raw)
+	}
+	return r.Task
+}
+
+func send(t *testing.T, c *client.Client, m client.Message) *client.Task {
+	t.Helper()
+	r, err := c.Send(t.Context(), m, client.SendOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Task == nil {
+		t.Fatalf("got %s, want a task", r.Raw)
+	}
+	return r.Task
+}
+
+func get(t *testing.T, c *client.Client, id string) *client.Task {
+	t.Helper()
+	task, err := c.Get(t.Context(), id, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+// followUp is a message to an existing task.
+func followUp(text string, task *client.Task) client.Message {
+	m := client.Text(text)
+	m.TaskID, m.ContextID = task.ID, task.ContextID
+	return m
+}
+
+func TestMultiTurn(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		first := send(t, c, client.Text("multi-turn start"))
+		m := followUp("an abandoned thought", first)
+		m.ContextID = "" // the agent infers it
+		second := send(t, c, m)
+		if second.ID != first.ID || second.ContextID != first.ContextID || second.Status.State != client.InputRequired {
+			t.Errorf("second turn: got %s, want the same task waiting for more", second.Raw)
+		}
+		line, last := collect(t, c.Stream(t.Context(), followUp("that is all. Done!", first), client.SendOptions{}))
+		if want := "task:input-required working artifact:final! completed"; line != want {
+			t.Errorf("third turn: got %s, want %s", line, want)
+		}
+		if last.Status.TaskID != first.ID {
+			t.Errorf("third turn is about task %s, want %s", last.Status.TaskID, first.ID)
+		}
+		var said []string
+		for _, h := range get(t, c, first.ID).History {
+			said = append(said, string(h.Role)+": "+h.Text())
+		}
+		want := []string{
+			"user: multi-turn start",
+			"agent: [multi-turn] Please send a follow-up message to continue. Say 'done' to complete.",
+			"user: an abandoned thought",
+			"agent: [multi-turn] Got it. Send another message, or say 'done' to complete.",
+			"user: that is all. Done!",
+		}
+		if diff := cmp.Diff(want, said); diff != "" {
+			t.Errorf("history (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAuthRequiredKeepsItsMessageInStreams(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		task := send(t, c, client.Text("tck-auth-required"))
+		for e, err := range c.Stream(t.Context(), followUp("here", task), client.SendOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.State() == client.AuthRequired && e.Task.Status.Message == nil {
+				t.Errorf("%s waits for authorization without saying for what", e.Raw)
+			}
+		}
+	})
+}
+
+func TestHistoryLength(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		first := send(t, c, client.Text("multi-turn start"))
+		send(t, c, followUp("done", first))
+		for _, tt := range []struct{ limit, want int }{{0, 0}, {1, 1}, {2, 2}, {10, 3}} {
+			task, err := c.Get(t.Context(), first.ID, &tt.limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(task.History) != tt.want {
+				t.Errorf("limit %d: got %d messages, want %d", tt.limit, len(task.History), tt.want)
+			}
+		}
+		zero := 0
+		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{HistoryLength: &zero})
+		if err != nil || r.Task.History != nil {
+			t.Errorf("send with limit 0: got %v, %v, want no history", r, err)
+		}
+		for e, err := range c.Stream(t.Context(), client.Text("task-lifecycle"), client.SendOptions{HistoryLength: &zero}) {
+			if err != nil || e.Task != nil && e.Task.History != nil {
+				t.Errorf("stream with limit 0: got %s, %v, want no history", e.Raw, err)
+			}
+		}
+		negative := -1
+		_, err = c.Get(t.Context(), first.ID, &negative)
+		checkInvalid(t, err)
+	})
+}
+
+// checkInvalid wants a refusal of the parameters, for which HTTP+JSON has no code.
+func checkInvalid(t *testing.T, err error) {
+	t.Helper()
+	var e *client.Error
+	if !errors.As(err, &e) || e.Code != -32602 && e.HTTPStatus != 400 {
+		t.Errorf("got %v, want invalid parameters", err)
+	}
+}
+
+func TestReturnImmediately(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		task := begin(t, c, "long-running start")
+		if s := task.Status.State; s != client.Submitted && s != client.Working {
+			t.Errorf("state %q, want one that is active", s)
+		}
+		waitUntil(t, c, task.ID, client.Completed)
+		if got := len(get(t, c, task.ID).Artifacts); got != 5 {
+			t.Errorf("got %d artifacts, want 5", got)
+		}
+	})
+}
+
+// waitUntil reads a task until it is in a state; the test's deadline bounds it.
+func waitUntil(t *testing.T, c *client.Client, id string, want client.State) {
+	t.Helper()
+	for {
+		task := get(t, c, id)
+		if task.Status.State == want {
+			return
+		}
+		if task.Status.State.Terminal() {
+			t.Fatalf("task ended as %s, want %s", task.Status.State, want)
+		}
+		for _, err := range c.Subscribe(t.Context(), id) {
+			if err != nil {
+				break // ended meanwhile
+			}
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		task := begin(t, c, "task-cancel start")
+		canceled, err := c.Cancel(t.Context(), task.ID, json.RawMessage(`{"reason":"test","requestedBy":"me"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range []*client.Task{canceled, get(t, c, task.ID)} {
+			if task.Status.State != client.Canceled || task.Status.Message.Text() != "[task-cancel] Task canceled by client request." {
+				t.Errorf("got %s, want a canceled task", task.Raw)
+			}
+			if diff := cmp.Diff(`{"reason":"test","requestedBy":"me"}`, string(task.Metadata)); diff != "" {
+				t.Errorf("metadata (-want +got):\n%s", diff)
+			}
+		}
+		_, err = c.Cancel(t.Context(), task.ID, nil)
+		checkRefusal(t, err, -32002)
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, l link, c *client.Client) {
+		ctx := t.Context()
+		done := send(t, c, client.Text("task-lifecycle"))
+		busy := begin(t, c, "task-cancel")
+		tests := []struct {
+			name   string
+			code   int
+			status int // on HTTP+JSON
+			do     func() error
+		}{
+			{"get unknown", -32001, 404, func() error { _, err := c.Get(ctx, zeroID, nil); return err }},
+			{"cancel unknown", -32001, 404, func() error { _, err := c.Cancel(ctx, zeroID, nil); return err }},
+			{"cancel ended", -32002, 400, func() error { _, err := c.Cancel(ctx, done.ID, nil); return err }},
+			{"send to unknown", -32001, 404, sendTo(ctx, c, &client.Task{ID: zeroID})},
+			{"send to ended", -32004, 400, sendTo(ctx, c, done)},
+			{"send to busy", -32004, 400, sendTo(ctx, c, busy)},
+			{"stream to ended", -32004, 400, func() error { return lastError(c.Stream(ctx, followUp("x", done), client.SendOptions{})) }},
+			{"subscribe unknown", -32001, 404, func() error { return lastError(c.Subscribe(ctx, zeroID)) }},
+			{"subscribe ended", -32004, 400, func() error { return lastError(c.Subscribe(ctx, done.ID)) }},
+			{"create push", -32003, 400, func() error {
+				_, err := c.CreatePush(ctx, client.PushConfig{TaskID: zeroID, ID: "test-config", URL: "https://example.com/webhook"})
+				return err
+			}},
+			{"get push", -32003, 400, func() error { _, err := c.GetPush(ctx, zeroID, "x"); return err }},
+			{"list push", -32003, 400, func() error { _, err := c.ListPush(ctx, zeroID); return err }},
+			{"delete push", -32003, 400, func() error { return c.DeletePush(ctx, zeroID, "x") }},
+			{"inline push", -32003, 400, func() error {
+				_, err := c.Send(ctx, client.Text("task-lifecycle"), client.SendOptions{Push: &client.PushConfig{URL: "https://example.com/"}})
+				return err
+			}},
+			{"media type", -32005, 400, func() error {
+				m := client.Message{Parts: []client.Part{{Bytes: []byte("x"), MediaType: "application/x-absurd"}}}
+				_, err := c.Send(ctx, m, client.SendOptions{})
+				return err
+			}},
+		}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				err := tt.do()
+				checkRefusal(t, err, tt.code)
+				want := 200
+				if l.protocol == client.REST10 {
+					want = tt.status
+				}
+				if e := new(client.Error); errors.As(err, &e) && e.HTTPStatus != want {
+					t.Errorf("HTTP status %d, want %d", e.HTTPStatus, want)
+				}
+			})
+		}
+		_, err := c.Send(ctx, client.Message{Parts: []client.Part{{Text: "x"}}, TaskID: busy.ID, ContextID: "other"}, client.SendOptions{})
+		checkInvalid(t, err)
+	})
+}
+
+func sendTo(ctx context.Context, c *client.Client, task *client.Task) func() error {
+	return func() error {
+		_, err := c.Send(ctx, followUp("x", task), client.SendOptions{})
+		return err
+	}
+}
+
+// lastError returns the error that ends a stream, or one that says that it has events.
+func lastError(stream func(func(client.Event, error) bool)) (err error) {
+	err = errors.New("the stream is empty")
+	for e, streamErr := range stream {
+		if err = streamErr; err == nil {
+			err = fmt.Errorf("the stream has an event: %s", e.Raw)
+		}
+	}
+	return err
+}
+
+func TestExtendedCard(t *testing.T) {
+	url := serve(t, "spec", refagent.Options{}) + "/spec"
+	for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
+		t.Run(p.String(), func(t *testing.T) {
+			card, err := connect(t, url, p, client.Options{Token: "agentbin-test-token"}).ExtendedCard(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if card.Name != "AgentBin Spec Agent (Extended)" || len(card.Skills) != 9 || card.Skills[8].ID != "admin-status" {
+				t.Errorf("got %s, want nine skills, the last of them admin-status", card.Raw)
+			}
+			_, err = connect(t, url, p, client.Options{Token: "wrong"}).ExtendedCard(t.Context())
+			if e := new(client.Error); !errors.As(err, &e) || e.HTTPStatus != 401 {
+				t.Errorf("wrong token: got %v, want HTTP 401", err)
+			}
+		})
+	}
+	_, err := connect(t, serve(t, "echo", refagent.Options{})+"/echo", client.REST10, client.Options{}).ExtendedCard(t.Context())
+	checkRefusal(t, err, -32004)
+	_, err = connect(t, serve(t, "spec03", refagent.Options{})+"/spec03", client.JSONRPC03, client.Options{}).ExtendedCard(t.Context())
+	checkRefusal(t, err, -32007)
+}
+
+func TestAcceptedOutputModes(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		for _, tt := range []struct {
+			modes []string
+			want  int
+		}{{nil, 4}, {[]string{"text/plain"}, 3}, {[]string{"image/*"}, 4}, {[]string{"text/plain", "image/svg+xml"}, 4}} {
+			r, err := c.Send(t.Context(), client.Text("data-types"), client.SendOptions{AcceptedOutputModes: tt.modes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(r.Task.Artifacts); got != tt.want {
+				t.Errorf("%v: got %d artifacts, want %d", tt.modes, got, tt.want)
+			}
+		}
+	})
+}
+
+func TestListTasks(t *testing.T) {
+	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
+		t.Run(p.String(), func(t *testing.T) {
+			opts := refagent.Options{Now: func() time.Time { return now }}
+			c := connect(t, serve(t, "spec", opts)+"/spec", p, client.Options{})
+			empty, err := c.List(t.Context(), client.ListOptions{})
+			if err != nil || len(empty.Tasks) != 0 || empty.PageSize != 50 {
+				t.Fatalf("empty list: got %+v, %v", empty, err)
+			}
+			var made []string
+			for range 4 {
+				made = append([]string{send(t, c, client.Text("task-lifecycle")).ID}, made...)
+				now = now.Add(time.Second)
+			}
+			failed := send(t, c, client.Text("task-failure"))
+			made = append([]string{failed.ID}, made...)
+
+			if diff := cmp.Diff(made, walk(t, c, client.ListOptions{PageSize: 2})); diff != "" {
+				t.Errorf("pages of two, newest first (-want +got):\n%s", diff)
+			}
+			for name, o := range map[string]client.ListOptions{
+				"state":   {State: client.Failed},
+				"context": {ContextID: failed.ContextID},
+				"time":    {StatusTimestampAfter: now},
+			} {
+				if diff := cmp.Diff([]string{failed.ID}, walk(t, c, o)); diff != "" {
+					t.Errorf("by %s (-want +got):\n%s", name, diff)
+				}
+			}
+			one := 1
+			page, err := c.List(t.Context(), client.ListOptions{State: client.Completed, IncludeArtifacts: true, HistoryLength: &one})
+			if err != nil || len(page.Tasks) != 4 || page.TotalSize != 4 {
+				t.Fatalf("got %+v, %v, want four tasks", page, err)
+			}
+			if task := page.Tasks[0]; len(task.Artifacts) != 1 || len(task.History) != 1 {
+				t.Errorf("got %s, want an artifact and a message", task.Raw)
+			}
+			for _, o := range []client.ListOptions{{PageSize: 101}, {PageSize: -1}, {PageToken: "???"}, {State: "asleep"}} {
+				_, err := c.List(t.Context(), o)
+				checkInvalid(t, err)
+			}
+		})
+	}
+}
+
+// walk reads all pages and returns the ids, checking that artifacts are left out and the total is right.
+func walk(t *testing.T, c *client.Client, o client.ListOptions) []string {
+	t.Helper()
+	var ids []string
+	total := 0
+	for {
+		page, err := c.List(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, task := range page.Tasks {
+			ids = append(ids, task.ID)
+			if task.Artifacts != nil || task.History != nil {
+				t.Errorf("got %s, want neither artifacts nor history", task.Raw)
+			}
+		}
+		total = page.TotalSize
+		if o.PageToken = page.NextPageToken; o.PageToken == "" {
+			break
+		}
+	}
+	if total != len(ids) {
+		t.Errorf("total size %d, want %d", total, len(ids))
+	}
+	return ids
+}

@@ -1,0 +1,290 @@
+package refagent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+func TestSubscribersSeeTheSameEvents(t *testing.T) {
+	eachLink(t, refagent.Options{StepTime: 20 * time.Millisecond}, func(t *testing.T, _ link, c *client.Client) {
+		var mu sync.Mutex
+		var lines [][]string
+		follow := func(stream func(func(client.Event, error) bool), started func(client.Event)) {
+			var line []string
+			for e, err := range stream {
+				if err != nil {
+					t.Error(err)
+					break
+				}
+				if line == nil {
+					started(e)
+				}
+				line = append(line, describe(e)+eventContent(e))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, line)
+		}
+		var wg sync.WaitGroup
+		follow(c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}), func(e client.Event) {
+			for range 3 {
+				joined := make(chan struct{})
+				wg.Go(func() {
+					follow(c.Subscribe(t.Context(), e.Task.ID), func(e client.Event) {
+						if e.Task == nil {
+							t.Errorf("subscription begins with %s, want the task", e.Raw)
+						}
+						close(joined)
+					})
+				})
+				<-joined
+			}
+		})
+		wg.Wait()
+		sender := lines[len(lines)-1]
+		for _, line := range lines {
+			if line == nil || len(line) > len(sender) {
+				sender = line
+			}
+		}
+		for _, line := range lines {
+			line := line[1:] // the snapshot
+			if diff := cmp.Diff(sender[len(sender)-len(line):], line); diff != "" {
+				t.Errorf("a subscriber saw other events (-sender +subscriber):\n%s", diff)
+			}
+		}
+	})
+}
+
+// eventContent tells apart events that look alike.
+func eventContent(e client.Event) string {
+	switch {
+	case e.Artifact != nil:
+		return " " + e.Artifact.Artifact.Text()
+	case e.Status != nil && e.Status.Status.Message != nil:
+		return " " + e.Status.Status.Message.ID
+	}
+	return ""
+}
+
+func TestTaskOutlivesItsClient(t *testing.T) {
+	eachLink(t, refagent.Options{StepTime: 5 * time.Millisecond}, func(t *testing.T, _ link, c *client.Client) {
+		var id string
+		for e, err := range c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = e.Task.ID
+			break // leaves the stream
+		}
+		waitUntil(t, c, id, client.Completed)
+
+		ctx, cancel := context.WithCancel(t.Context())
+		m := client.Text("task-cancel")
+		m.ContextID = "abandoned"
+		answered := make(chan error, 1)
+		go func() {
+			_, err := c.Send(ctx, m, client.SendOptions{})
+			answered <- err
+		}()
+		var task *client.Task
+		if c.Endpoint().Protocol == client.JSONRPC03 {
+			cancel()
+			<-answered
+			return // 0.3 cannot find a task whose id it never got
+		}
+		for task == nil {
+			page, err := c.List(t.Context(), client.ListOptions{ContextID: "abandoned"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(page.Tasks) > 0 {
+				task = &page.Tasks[0]
+			}
+		}
+		cancel()
+		if err := <-answered; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want a canceled request", err)
+		}
+		if s := get(t, c, task.ID).Status.State; s.Terminal() {
+			t.Errorf("the task ended as %s with its client", s)
+		}
+	})
+}
+
+func TestInterruptedTaskCanBeFollowed(t *testing.T) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		task := send(t, c, client.Text("multi-turn"))
+		var line []string
+		for e, err := range c.Subscribe(t.Context(), task.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line = append(line, describe(e)); len(line) == 1 {
+				send(t, c, followUp("done", task))
+			}
+		}
+		if got, want := strings.Join(line, " "), "task:input-required working artifact:final! completed"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+func TestCloseEndsStreams(t *testing.T) {
+	a, err := refagent.New("spec", refagent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &http.Server{Handler: a}
+	go s.Serve(l) //nolint:errcheck // ends with Close
+	defer s.Close()
+	c := connect(t, "http://"+l.Addr().String()+"/spec", client.JSONRPC10, client.Options{})
+	n := 0
+	for _, err := range c.Stream(t.Context(), client.Text("task-cancel"), client.SendOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n++; n == 2 {
+			a.Close()
+		}
+	}
+	if n != 2 {
+		t.Errorf("got %d events, want the 2 before the end", n)
+	}
+}
+
+func TestPushNotifications(t *testing.T) {
+	eachLink(t, refagent.Options{Push: true}, func(t *testing.T, l link, c *client.Client) {
+		hook := newWebhook(t)
+		ctx := t.Context()
+		config := client.PushConfig{URL: hook.url, Token: "tok", Scheme: "Bearer", Credentials: "secret"}
+		task := begin(t, c, "multi-turn")
+		waitUntil(t, c, task.ID, client.InputRequired)
+		config.TaskID = task.ID
+		made, err := c.CreatePush(ctx, config)
+		if err != nil || made.ID == "" || made.TaskID != task.ID || made.URL != hook.url {
+			t.Fatalf("create: got %+v, %v", made, err)
+		}
+		config.ID = "second"
+		if _, err := c.CreatePush(ctx, config); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := c.ListPush(ctx, task.ID); err != nil || len(list) != 2 {
+			t.Errorf("list: got %v, %v, want two configs", list, err)
+		}
+		if got, err := c.GetPush(ctx, task.ID, made.ID); err != nil || got.URL != hook.url || got.Scheme != "Bearer" {
+			t.Errorf("get: got %+v, %v", got, err)
+		}
+		for range 2 {
+			if err := c.DeletePush(ctx, task.ID, "second"); err != nil {
+				t.Errorf("delete: %v", err)
+			}
+		}
+		_, err = c.GetPush(ctx, task.ID, "second")
+		checkRefusal(t, err, -32001)
+		send(t, c, followUp("done", task))
+
+		want := []string{"working", "artifact:final!", "completed"}
+		if l.protocol == client.JSONRPC03 {
+			want = []string{"task:working", "task:completed"}
+		}
+		for _, w := range want {
+			got := <-hook.got
+			if got.what != w || got.auth != "Bearer secret" || got.token != "tok" || got.taskID != task.ID {
+				t.Errorf("notified of %+v, want %s with credentials", got, w)
+			}
+		}
+	})
+}
+
+func TestInlinePushIsRetried(t *testing.T) {
+	eachLink(t, refagent.Options{Push: true}, func(t *testing.T, _ link, c *client.Client) {
+		hook := newWebhook(t)
+		hook.failures <- 503
+		_, err := c.Send(t.Context(), client.Text("task-failure"), client.SendOptions{Push: &client.PushConfig{URL: hook.url}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := <-hook.got; got.auth != "" || !strings.Contains(got.what, "working") {
+			t.Errorf("notified of %+v, want working without credentials", got)
+		}
+		if got := <-hook.got; !strings.Contains(got.what, "failed") {
+			t.Errorf("notified of %+v, want failed", got)
+		}
+	})
+}
+
+// A webhook receives push notifications.
+type webhook struct {
+	url      string
+	got      chan notification
+	failures chan int // statuses to answer before it takes anything
+}
+
+type notification struct{ what, taskID, auth, token, mediaType string }
+
+func newWebhook(t *testing.T) *webhook {
+	h := &webhook{got: make(chan notification, 100), failures: make(chan int, 1)}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.url = "http://" + l.Addr().String() + "/hook"
+	s := &http.Server{Handler: h}
+	go s.Serve(l) //nolint:errcheck // ends with Close
+	t.Cleanup(func() { s.Close() })
+	return h
+}
+
+func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case status := <-h.failures:
+		w.WriteHeader(status)
+		return
+	default:
+	}
+	n := notification{
+		auth: r.Header.Get("Authorization"), token: r.Header.Get("X-A2A-Notification-Token"),
+		mediaType: r.Header.Get("Content-Type"),
+	}
+	var body struct {
+		StatusUpdate struct {
+			TaskID string
+			Status struct{ State string }
+		}
+		ArtifactUpdate struct {
+			TaskID   string
+			Artifact struct{ Name string }
+		}
+		Kind, ID string
+		Status   struct{ State string }
+	}
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		n.what = err.Error()
+	}
+	switch state := strings.TrimPrefix(body.StatusUpdate.Status.State, "TASK_STATE_"); {
+	case body.Kind == "task":
+		n.what, n.taskID = "task:"+body.Status.State, body.ID
+	case state != "":
+		n.what, n.taskID = strings.ToLower(state), body.StatusUpdate.TaskID
+	default:
+		n.what, n.taskID = "artifact:"+body.ArtifactUpdate.Artifact.Name+"!", body.ArtifactUpdate.TaskID
+	}
+	h.got <- n
+}

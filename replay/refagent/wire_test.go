@@ -1,0 +1,323 @@
+package refagent_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/refagent"
+)
+
+// An exchange is a request in plain form: the first line is method and path, then header lines, a blank line, a body.
+func exchange(t testing.TB, origin, request string) (*http.Response, string) {
+	t.Helper()
+	head, body, _ := strings.Cut(request, "\n\n")
+	lines := strings.Split(head, "\n")
+	method, path, _ := strings.Cut(lines[0], " ")
+	req, err := http.NewRequestWithContext(t.Context(), method, origin+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines[1:] {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Add(name, value)
+	}
+	resp, err := wireClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp, string(text)
+}
+
+var wireClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
+
+const v10Header = "\nA2A-Version: 1.0\nContent-Type: application/json\n\n"
+
+const at = `"timestamp":"2026-03-01T10:00:00.000Z"`
+
+// userMessage is a message as a 1.0 client sends it; in the history the agent adds ids after messageId.
+func userMessage(ids, text string) string {
+	return `{"messageId":"m1",` + ids + `"role":"ROLE_USER","parts":[{"text":"` + text + `"}]}`
+}
+
+func rpc(id, method, params string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`
+}
+
+// wireTests compare whole bodies. Agents have fixed clocks and ids that count from id-1; the first exchanges of a
+// test set the stage for the last, whose answer counts.
+var wireTests = []struct {
+	name, agent string
+	before      []string
+	request     string
+	status      int
+	mediaType   string
+	want        string
+}{
+	{
+		name: "1.0 message", agent: "echo",
+		request: "POST /echo" + v10Header + rpc(`"a"`, "SendMessage", `{"message":`+userMessage("", "hi")+`}`),
+		status:  200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":"a","result":{"message":{"messageId":"id-1","contextId":"id-2","role":"ROLE_AGENT","parts":[{"text":"Echo: hi"}]}}}`,
+	},
+	{
+		name: "1.0 message over HTTP+JSON", agent: "echo",
+		request: "POST /echo/message:send" + v10Header + `{"message":` + userMessage("", "a < b & c") + `}`,
+		status:  200, mediaType: "application/a2a+json",
+		want: `{"message":{"messageId":"id-1","contextId":"id-2","role":"ROLE_AGENT","parts":[{"text":"Echo: a < b & c"}]}}`,
+	},
+	{
+		name: "1.0 immediate task", agent: "spec",
+		request: "POST /spec" + v10Header + rpc("7", "SendMessage", `{"message":`+userMessage("", "task-cancel")+`,"configuration":{"returnImmediately":true}}`),
+		status:  200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":7,"result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_SUBMITTED",` + at + `},` +
+			`"history":[` + userMessage(`"contextId":"id-2","taskId":"id-1",`, "task-cancel") + `]}}}`,
+	},
+	{
+		name: "1.0 task with a file", agent: "spec",
+		before:  []string{"POST /spec/message:send" + v10Header + `{"message":` + userMessage("", "tck-artifact-file") + `}`},
+		request: "GET /spec/tasks/id-1?historyLength=0\nA2A-Version: 1.0",
+		status:  200, mediaType: "application/a2a+json",
+		want: `{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED",` + at + `},` +
+			`"artifacts":[{"artifactId":"id-3","name":"output","parts":[{"raw":"ZmlsZSBjb250ZW50","filename":"output.txt","mediaType":"text/plain"}]}]}`,
+	},
+	{
+		name: "1.0 empty list", agent: "spec",
+		request: "POST /spec" + v10Header + rpc(`"d"`, "ListTasks", `{}`),
+		status:  200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":"d","result":{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}}`,
+	},
+	{
+		name: "1.0 error", agent: "spec",
+		request: "POST /spec" + v10Header + rpc(`"e"`, "GetTask", `{"id":"t9"}`),
+		status:  200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":"e","error":{"code":-32001,"message":"Task not found: t9",` +
+			`"data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}]}}`,
+	},
+	{
+		name: "1.0 error over HTTP+JSON", agent: "spec", request: "GET /spec/tasks/t9\nA2A-Version: 1.0",
+		status: 404, mediaType: "application/a2a+json",
+		want: `{"error":{"code":404,"status":"NOT_FOUND","message":"Task not found: t9",` +
+			`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}]}}`,
+	},
+	{
+		name: "1.0 invalid parameters", agent: "spec",
+		request: "POST /spec" + v10Header + rpc(`"f"`, "SendMessage", `{"message":{"messageId":"","role":"user","parts":[]}}`),
+		status:  200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":"f","error":{"code":-32602,"message":"Invalid parameters: message.messageId is required",` +
+			`"data":[{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[` +
+			`{"field":"message.messageId","description":"is required"},{"field":"message.role","description":"must be ROLE_USER"},` +
+			`{"field":"message.parts","description":"must hold at least one part"}]}]}}`,
+	},
+	{
+		name: "1.0 stream", agent: "spec",
+		request: "POST /spec" + v10Header + rpc(`"b"`, "SendStreamingMessage", `{"message":`+userMessage("", "tck-stream-artifact-chunked")+`,"configuration":{"historyLength":0}}`),
+		status:  200, mediaType: "text/event-stream",
+		want: `data: {"jsonrpc":"2.0","id":"b","result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_SUBMITTED",` + at + `}}}}` + "\n\n" +
+			`data: {"jsonrpc":"2.0","id":"b","result":{"artifactUpdate":{"taskId":"id-1","contextId":"id-2","artifact":{"artifactId":"id-3","name":"output","parts":[{"text":"chunk-1 "}]}}}}` + "\n\n" +
+			`data: {"jsonrpc":"2.0","id":"b","result":{"artifactUpdate":{"taskId":"id-1","contextId":"id-2","artifact":{"artifactId":"id-3","name":"output","parts":[{"text":"chunk-2"}]},"append":true,"lastChunk":true}}}` + "\n\n" +
+			`data: {"jsonrpc":"2.0","id":"b","result":{"statusUpdate":{"taskId":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED",` + at + `}}}}` + "\n\n",
+	},
+	{
+		name: "1.0 stream over HTTP+JSON", agent: "spec",
+		request: "POST /spec/message:stream" + v10Header + `{"message":` + userMessage("", "message-only") + `}`,
+		status:  200, mediaType: "text/event-stream",
+		want: `data: {"message":{"messageId":"id-1","contextId":"id-2","role":"ROLE_AGENT","parts":[{"text":"[message-only] You said: message-only"}]}}` + "\n\n",
+	},
+	{
+		name: "1.0 subscription with GET", agent: "spec",
+		before:  []string{"POST /spec/message:send" + v10Header + `{"message":` + userMessage("", "task-lifecycle") + `}`},
+		request: "GET /spec/tasks/id-1:subscribe\nA2A-Version: 1.0", status: 400, mediaType: "application/a2a+json",
+		want: `{"error":{"code":400,"status":"FAILED_PRECONDITION","message":"Task id-1 has ended (completed) and cannot be subscribed to",` +
+			`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNSUPPORTED_OPERATION","domain":"a2a-protocol.org"}]}}`,
+	},
+	{
+		name: "0.3 message", agent: "spec03",
+		request: "POST /spec03\nContent-Type: application/json\n\n" + rpc("1", "message/send",
+			`{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"message-only hello"}]}}`),
+		status: 200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","messageId":"id-1","contextId":"id-2","role":"agent","parts":[{"kind":"text","text":"[message-only] You said: message-only hello"}]}}`,
+	},
+	{
+		name: "0.3 task", agent: "spec03",
+		request: "POST /spec03\n\n" + rpc("1", "message/send",
+			`{"message":{"messageId":"m1","role":"user","parts":[{"kind":"text","text":"tck-artifact-file-url"},{"kind":"data","data":{"k":1.50}}]}}`),
+		status: 200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed",` + at + `},` +
+			`"artifacts":[{"artifactId":"id-3","name":"output","parts":[{"kind":"file","file":{"name":"output.txt","mimeType":"text/plain","uri":"https://example.com/output.txt"}}]}],` +
+			`"history":[{"kind":"message","messageId":"m1","contextId":"id-2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"tck-artifact-file-url"},{"kind":"data","data":{"k":1.50}}]}]}}`,
+	},
+	{
+		name: "0.3 stream", agent: "spec03",
+		request: "POST /spec03\n\n" + rpc("2", "message/stream",
+			`{"message":{"messageId":"m1","role":"user","parts":[{"kind":"text","text":"tck-input-required"}]},"configuration":{"historyLength":0}}`),
+		status: 200, mediaType: "text/event-stream",
+		want: `data: {"jsonrpc":"2.0","id":2,"result":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"submitted",` + at + `}}}` + "\n\n" +
+			`data: {"jsonrpc":"2.0","id":2,"result":{"kind":"status-update","taskId":"id-1","contextId":"id-2","status":{"state":"input-required",` +
+			`"message":{"kind":"message","messageId":"id-3","contextId":"id-2","taskId":"id-1","role":"agent","parts":[{"kind":"text","text":"Please send more input"}]},` + at + `},"final":true}}` + "\n\n",
+	},
+	{
+		name: "0.3 error", agent: "spec03", request: "POST /spec03\n\n" + rpc("3", "tasks/get", `{"id":"t9"}`),
+		status: 200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":3,"error":{"code":-32001,"message":"Task not found: t9"}}`,
+	},
+	{
+		name: "1.0 method at a 0.3 agent", agent: "spec03", request: "POST /spec03" + v10Header + rpc("3", "SendMessage", `{}`),
+		status: 200, mediaType: "application/json",
+		want: `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found: SendMessage"}}`,
+	},
+}
+
+func TestWire(t *testing.T) {
+	for _, tt := range wireTests {
+		t.Run(tt.name, func(t *testing.T) {
+			origin := serve(t, tt.agent, fixed())
+			for _, b := range tt.before {
+				exchange(t, origin, b)
+			}
+			resp, body := exchange(t, origin, tt.request)
+			if resp.StatusCode != tt.status || resp.Header.Get("Content-Type") != tt.mediaType {
+				t.Errorf("got %d %s, want %d %s", resp.StatusCode, resp.Header.Get("Content-Type"), tt.status, tt.mediaType)
+			}
+			if diff := cmp.Diff(tt.want, body); diff != "" {
+				t.Errorf("body (-want +got):\n%s\ngot %s", diff, body)
+			}
+		})
+	}
+}
+
+// envelopeTests break the JSON-RPC envelope; the answer is an error under HTTP 200.
+var envelopeTests = []struct{ name, body, want string }{
+	{"no JSON", `{this is not valid json`, `"id":null,"error":{"code":-32700,`},
+	{"empty", ``, `"id":null,"error":{"code":-32700,`},
+	{"two values", `{} {}`, `"id":null,"error":{"code":-32700,`},
+	{"not UTF-8", "{\"jsonrpc\":\"\xff\"}", `"id":null,"error":{"code":-32700,`},
+	{"byte order mark", "\ufeff" + rpc("1", "GetTask", `{"id":"x"}`), `"id":null,"error":{"code":-32700,`},
+	{"no object", `"hello"`, `"id":null,"error":{"code":-32600,`},
+	{"batch", `[` + rpc("1", "GetTask", `{"id":"x"}`) + `]`, `"id":null,"error":{"code":-32600,`},
+	{"no version", `{"id":1,"method":"GetTask","params":{"id":"x"}}`, `"id":1,"error":{"code":-32600,`},
+	{"old version", `{"jsonrpc":"1.0","id":1,"method":"GetTask"}`, `"id":1,"error":{"code":-32600,`},
+	{"no method", `{"jsonrpc":"2.0","id":"q"}`, `"id":"q","error":{"code":-32600,`},
+	{"method is no string", `{"jsonrpc":"2.0","id":"q","method":3}`, `"id":"q","error":{"code":-32600,`},
+	{"id is an object", `{"jsonrpc":"2.0","id":{},"method":"GetTask"}`, `"id":null,"error":{"code":-32600,`},
+	{"no id", `{"jsonrpc":"2.0","method":"GetTask","params":{"id":"x"}}`, `"id":null,"error":{"code":-32600,`},
+	{"long id", rpc("9007199254740993", "Nothing", `{}`), `"id":9007199254740993,"error":{"code":-32601,`},
+	{"unknown method", rpc(`"ü\u0000"`, "DoSomethingUnsupported", `{}`), `"id":"ü\u0000","error":{"code":-32601,`},
+	{"positional params", rpc("1", "GetTask", `["x"]`), `"id":1,"error":{"code":-32602,`},
+	{"null params", rpc("1", "GetTask", `null`), `"id":1,"error":{"code":-32602,`},
+	{"case of names counts", rpc("1", "GetTask", `{"ID":"x"}`), `"id":1,"error":{"code":-32602,`},
+	{"null message", rpc("1", "SendMessage", `{"message":null}`), `message is required`},
+	{"message is a string", rpc("1", "SendMessage", `{"message":"hi"}`), `message must be an object`},
+	{"two contents", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a","url":"b"}]}}`), `message.parts[0] must hold exactly one`},
+	{"bad base64", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"*"}]}}`), `message.parts[0].raw must be base64`},
+	{"boolean as string", rpc("1", "ListTasks", `{"includeArtifacts":"true"}`), `includeArtifacts must be true or false`},
+	{"fraction", rpc("1", "ListTasks", `{"pageSize":1.5}`), `pageSize must be an integer`},
+	{"bad time", rpc("1", "ListTasks", `{"statusTimestampAfter":"yesterday"}`), `statusTimestampAfter must be an RFC 3339 timestamp`},
+	{"integral float and string are numbers", rpc("1", "ListTasks", `{"pageSize":1e1,"historyLength":"2"}`), `"pageSize":10,`},
+	{"snake case is read", rpc("1", "ListTasks", `{"page_size":3}`), `"pageSize":3,`},
+	{"unknown members are skipped", rpc("1", "ListTasks", `{"colour":"red","status":null}`), `"totalSize":0`},
+	{"null is data", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":null}]}}`), `"message":{`},
+}
+
+func TestEnvelope(t *testing.T) {
+	origin := serve(t, "spec", refagent.Options{})
+	for _, tt := range envelopeTests {
+		t.Run(tt.name, func(t *testing.T) {
+			resp, body := exchange(t, origin, "POST /spec"+v10Header+tt.body)
+			if resp.StatusCode != 200 || !strings.HasPrefix(body, `{"jsonrpc":"2.0",`) || !strings.Contains(body, tt.want) {
+				t.Errorf("got %d %s, want 200 with %s", resp.StatusCode, body, tt.want)
+			}
+		})
+	}
+}
+
+func TestVersions(t *testing.T) {
+	origin := serve(t, "spec", refagent.Options{})
+	for _, tt := range []struct {
+		name, path, header, method, want string
+	}{
+		{"1.0", "/spec", "A2A-Version: 1.0", "ListTasks", `"result"`},
+		{"patch number", "/spec", "A2A-Version: 1.0.7", "ListTasks", `"result"`},
+		{"in the query", "/spec?A2A-Version=1.0", "X: y", "ListTasks", `"result"`},
+		{"missing, unmistakably 1.0", "/spec", "X: y", "ListTasks", `"result"`},
+		{"missing, unmistakably 0.3", "/spec", "X: y", "message/send", `"code":-32009`},
+		{"0.3", "/spec", "A2A-Version: 0.3", "message/send", `"code":-32009`},
+		{"unknown", "/spec", "A2A-Version: 9.9", "ListTasks", `"code":-32009`},
+		{"unknown in the query", "/spec?A2A-Version=9.9", "X: y", "ListTasks", `"code":-32009`},
+		{"no version", "/spec", "A2A-Version: latest", "ListTasks", `"reason":"VERSION_NOT_SUPPORTED"`},
+		{"1.0 asked, 0.3 method", "/spec", "A2A-Version: 1.0", "message/send", `"code":-32601`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, body := exchange(t, origin, "POST "+tt.path+"\n"+tt.header+"\n\n"+rpc("1", tt.method, `{}`))
+			if !strings.Contains(body, tt.want) {
+				t.Errorf("got %s, want %s", body, tt.want)
+			}
+		})
+	}
+	resp, body := exchange(t, origin, "GET /spec/tasks\nA2A-Version: 9.9")
+	if resp.StatusCode != 400 || !strings.Contains(body, "VERSION_NOT_SUPPORTED") {
+		t.Errorf("HTTP+JSON: got %d %s, want 400 VERSION_NOT_SUPPORTED", resp.StatusCode, body)
+	}
+}
+
+func TestRoutes(t *testing.T) {
+	origin := serve(t, "spec", refagent.Options{})
+	for _, tt := range []struct {
+		request string
+		status  int
+		want    string
+	}{
+		{"GET /spec/tasks", 200, `"tasks":[]`},
+		{"HEAD /spec/tasks", 200, ``},
+		{"GET /spec/tasks?pageSize=abc", 400, `pageSize must be an integer`},
+		{"GET /spec/tasks?includeArtifacts=TRUE", 400, `includeArtifacts must be true or false`},
+		{"GET /spec/tasks?status=TASK_STATE_WORKING&page_size=500", 200, `"pageSize":50`},
+		{"GET /spec/tasks/urn:x:7", 404, `Task not found: urn:x:7`},
+		{"GET /spec/tasks/a%2Fb%3Acancel", 404, `Task not found: a/b:cancel`},
+		{"POST /spec/tasks/t1:cancel", 404, `TASK_NOT_FOUND`},
+		{"POST /spec/tasks/t1:subscribe", 404, `TASK_NOT_FOUND`},
+		{"GET /spec/tasks/t1:subscribe", 404, `TASK_NOT_FOUND`},
+		{"GET /spec/tasks/t1:cancel", 405, `"status":"UNIMPLEMENTED"`},
+		{"DELETE /spec/tasks/t1", 405, `not allowed`},
+		{"GET /spec/tasks/t1/pushNotificationConfigs/c", 400, `PUSH_NOTIFICATION_NOT_SUPPORTED`},
+		{"DELETE /spec/tasks/t1/pushNotificationConfigs/c", 400, `PUSH_NOTIFICATION_NOT_SUPPORTED`},
+		{"GET /spec/tasks/", 404, `No such route`},
+		{"GET /spec/tenant/tasks", 404, `No such route`},
+		{"POST /spec/v1/message:send", 404, `"code":404`},
+		{"POST /spec/message:send", 400, `message is required`},
+		{"POST /spec/message:send\n\n[]", 400, `must be a JSON object`},
+		{"POST /spec/message:send\n\n{", 400, `Invalid JSON`},
+		{"POST /spec/message:send\nContent-Type: text/plain\n\n{}", 415, `"code":415`},
+		{"POST /spec\nContent-Type: text/plain\n\n{}", 415, `"jsonrpc"`},
+		{"PUT /spec\n\n{}", 405, ``},
+		{"GET /spec/extendedAgentCard", 401, `UNAUTHENTICATED`},
+		{"GET /spec/extendedAgentCard\nAuthorization: bearer agentbin-test-token", 200, `admin-status`},
+		{"GET /specific", 404, ``},
+		{"POST /other", 404, ``},
+	} {
+		t.Run(tt.request, func(t *testing.T) {
+			resp, body := exchange(t, origin, tt.request)
+			if resp.StatusCode != tt.status || !strings.Contains(body, tt.want) {
+				t.Errorf("got %d %s, want %d %s", resp.StatusCode, body, tt.status, tt.want)
+			}
+			if resp.StatusCode == 405 && resp.Header.Get("Allow") == "" {
+				t.Error("no Allow header")
+			}
+			if resp.StatusCode == 401 && !strings.HasPrefix(resp.Header.Get("WWW-Authenticate"), "Bearer") {
+				t.Error("no challenge")
+			}
+		})
+	}
+	resp, _ := exchange(t, serve(t, "spec03", refagent.Options{}), "GET /spec03/tasks")
+	if resp.StatusCode != 404 {
+		t.Errorf("spec03 serves HTTP+JSON: got %d, want 404", resp.StatusCode)
+	}
+}
