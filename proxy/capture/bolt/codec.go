@@ -28,22 +28,22 @@ const (
 // step was written in place.
 const lengthSize = 4
 
-// maxStep bounds an encoded step. The recorder cuts events and heads far below it.
+// maxStep bounds a step, as weighed by weight, which is more than its encoding takes. The recorder cuts events and heads
+// far below it.
 const maxStep = 32 << 20
 
 // appendStep appends a step to a block: its length, tag, exchange, offset and content. Its arrival number follows from
 // its place and its keys go to the index, so neither is written. On an error b is returned as it was.
 func appendStep(b []byte, s *capture.Step) ([]byte, error) {
+	if n := weight(s); n > maxStep {
+		return b, fmt.Errorf("a step of %d bytes is over the limit of %d", n, maxStep)
+	}
 	start := len(b)
 	e := encoder{append(b, 0, 0, 0, 0)}
 	if err := e.step(s); err != nil {
 		return b, err
 	}
-	n := len(e.b) - start - lengthSize
-	if n > maxStep {
-		return b, fmt.Errorf("a step of %d bytes is over the limit of %d", n, maxStep)
-	}
-	binary.LittleEndian.PutUint32(e.b[start:], uint32(n))
+	binary.LittleEndian.PutUint32(e.b[start:], uint32(len(e.b)-start-lengthSize))
 	return e.b, nil
 }
 

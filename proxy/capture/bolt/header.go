@@ -148,6 +148,7 @@ func openDB(path string, o bbolt.Options) (db *bbolt.DB, err error) {
 	if err != nil {
 		return nil, explain(err)
 	}
+	db.AllocSize = minGrowth
 	return db, nil
 }
 

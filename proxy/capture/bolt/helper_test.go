@@ -1,6 +1,213 @@
 package bolt
 
-// helperJob names the environment variable that makes the test binary do something else than test.
-const helperJob = "A2ATAP_BOLT_TEST_JOB"
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
 
-func runHelper(job string) int { return 1 }
+	"a2atap/proxy/capture"
+)
+
+// The test binary plays other processes: with helperJob in its environment it does that job on the capture helperPath
+// instead of testing.
+const (
+	helperJob     = "A2ATAP_BOLT_TEST_JOB"
+	helperPath    = "A2ATAP_BOLT_TEST_PATH"
+	helperSegment = "A2ATAP_BOLT_TEST_SEGMENT"
+)
+
+func runHelper(job string) int {
+	jobs := map[string]func(path string) error{"record": helpRecord, "follow": helpFollow, "hold": helpHold, "full": helpFull}
+	if err := jobs[job](os.Getenv(helperPath)); err != nil {
+		fmt.Fprintln(os.Stderr, job, err)
+		return 1
+	}
+	return 0
+}
+
+// A helper is another process that does a job.
+type helper struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines *bufio.Scanner
+}
+
+func startHelper(t *testing.T, job, path string, segment int64) *helper {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	// The race detector waits a second at the end of a process, unless it is told not to.
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", helperJob+"="+job, helperPath+"="+path, helperSegment+"="+strconv.FormatInt(segment, 10))
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	return &helper{cmd: cmd, in: in, lines: bufio.NewScanner(out)}
+}
+
+// line returns the next line that the helper prints; false at its end.
+func (h *helper) line() (string, bool) {
+	ok := h.lines.Scan()
+	return h.lines.Text(), ok
+}
+
+// helpRecord records with sixteen goroutines until it is killed, or until its input ends, and then closes in good order.
+// It prints how far it knows to have committed.
+func helpRecord(path string) error {
+	segment, _ := strconv.ParseInt(os.Getenv(helperSegment), 10, 64)
+	s, err := Open(path, Options{Flush: 2 * time.Millisecond, SegmentSize: segment, Budget: 256 << 10, Tool: "helper"})
+	if err != nil {
+		return err
+	}
+	var seq atomic.Uint64
+	seq.Store(s.Position().Seq)
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	stream := seq.Add(1) // it never ends
+	s.Append(exchangeSteps(stream, 100)[0])
+	var load sync.WaitGroup
+	for range 14 {
+		load.Go(func() {
+			for ctx.Err() == nil {
+				for _, step := range exchangeSteps(seq.Add(1), 1200) {
+					s.Append(step)
+				}
+			}
+		})
+	}
+	load.Go(func() {
+		for k := 1; ctx.Err() == nil; k++ {
+			s.Append(event(stream, k))
+		}
+	})
+	load.Go(func() {
+		for ctx.Err() == nil {
+			s.Flush()
+			info, err := s.Info(ctx)
+			if err == nil {
+				fmt.Println(info.Arrivals)
+			}
+		}
+	})
+	load.Wait()
+	return s.Close()
+}
+
+// helpFollow follows a capture until the recording has ended, and prints the number and a hash of each step.
+func helpFollow(path string) error {
+	r, err := Read(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	out := bufio.NewWriter(os.Stdout)
+	defer out.Flush()
+	ctx := context.Background()
+	for next := uint64(1); ; {
+		if err := r.Wait(ctx, next); errors.Is(err, capture.ErrEnded) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		for step, err := range r.Steps(ctx, next) {
+			if err != nil {
+				return err
+			}
+			if step.Arrival != next {
+				return fmt.Errorf("step %d comes at place %d", step.Arrival, next)
+			}
+			next++
+			fmt.Fprintln(out, hashOf(step))
+		}
+		out.Flush()
+	}
+}
+
+// hashOf is a hash of all that a step says.
+func hashOf(s capture.Step) uint64 {
+	b, err := appendStep(nil, &s)
+	if err != nil {
+		panic(err)
+	}
+	h := fnv.New64a()
+	h.Write(b)
+	return h.Sum64()
+}
+
+// helpHold locks the file as a recorder does, and does not answer.
+func helpHold(path string) error {
+	db, err := tryExclusive(path, Options{})
+	if err != nil {
+		return err
+	}
+	fmt.Println("held")
+	io.Copy(io.Discard, os.Stdin)
+	return db.Close()
+}
+
+// helpFull records while the system lets no file grow, as on a full disk, and goes on when it does again.
+func helpFull(path string) error {
+	var failures []error
+	s, err := Open(path, Options{Flush: time.Millisecond, OnError: func(err error) { failures = append(failures, err) }})
+	if err != nil {
+		return err
+	}
+	s.Append(exchangeSteps(1, 1000)...)
+	s.Append(exchangeSteps(2, 1000)[0])
+	s.Flush()
+	restore, err := limitFileSize(s.in.last().path)
+	if err != nil {
+		return err
+	}
+	// More than the file has room for: exchange 2 goes on, 3 passes as a whole, 4 begins.
+	s.Append(slices.Concat(noise(2, 4<<20), exchangeSteps(3, 1000), exchangeSteps(4, 1000)[:3])...)
+	s.Flush()
+	if err := restore(); err != nil {
+		return err
+	}
+	s.Append(exchangeSteps(4, 1000)[3:]...)
+	s.Append(exchangeSteps(5, 1000)...)
+	s.Flush()
+	if len(failures) != 1 {
+		return fmt.Errorf("failures were told %d times: %w", len(failures), errors.Join(failures...))
+	}
+	fmt.Println(s.Close())
+	return nil
+}
+
+// noise is the rest of an exchange, with n bytes that cannot be compressed, and its end.
+func noise(seq uint64, n int) []capture.Step {
+	data := make([]byte, n)
+	rand.Read(data)
+	return []capture.Step{{Seq: seq, What: capture.RequestBody{Data: data}}, {Seq: seq, Offset: 9, What: capture.Closed{}}}
+}

@@ -157,6 +157,9 @@ func (o *outside) open() (segmentSet, error) {
 			err = s.belongs(set[0], uint64(i)+1)
 		}
 		if err != nil {
+			if i > 0 {
+				err = fmt.Errorf("segment %s: %w", p, err)
+			}
 			return nil, errors.Join(err, set.close())
 		}
 	}

@@ -32,7 +32,7 @@ func newQueue(budget, ripe int) *queue {
 	return q
 }
 
-func signal(c chan struct{}) {
+func nudge(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -57,9 +57,9 @@ func (q *queue) put(steps []capture.Step) error {
 	q.steps = append(q.steps, steps...)
 	q.bytes += n
 	q.in += uint64(len(steps))
-	signal(q.wake)
+	nudge(q.wake)
 	if q.bytes >= q.ripe {
-		signal(q.hurry)
+		nudge(q.hurry)
 	}
 	return nil
 }
@@ -92,8 +92,8 @@ func (q *queue) flush() {
 	defer q.mu.Unlock()
 	want := q.in
 	for q.out < want {
-		signal(q.wake)
-		signal(q.hurry)
+		nudge(q.wake)
+		nudge(q.hurry)
 		q.changed.Wait()
 	}
 }
@@ -104,8 +104,8 @@ func (q *queue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.changed.Broadcast()
-	signal(q.wake)
-	signal(q.hurry)
+	nudge(q.wake)
+	nudge(q.hurry)
 }
 
 func (q *queue) drained() bool {
@@ -114,7 +114,7 @@ func (q *queue) drained() bool {
 	return q.closed && len(q.steps) == 0
 }
 
-// weight is about how many bytes a step takes in memory.
+// weight is about how many bytes a step takes in memory, and at least how many its encoding takes.
 func weight(s *capture.Step) int {
 	const fixed = 128
 	n := fixed
@@ -123,7 +123,7 @@ func weight(s *capture.Step) int {
 	}
 	switch what := s.What.(type) {
 	case capture.Opened:
-		n += len(what.Head) + fixed
+		n += len(what.Head) + textSize(&what.Client) + textSize(&what.Agent)
 	case capture.RequestBody:
 		n += len(what.Data)
 	case capture.RequestEnd:
@@ -140,12 +140,20 @@ func weight(s *capture.Step) int {
 		n += len(what.Trailer)
 	case capture.Fact:
 		for _, r := range what.Rewrites {
-			n += len(r.Place) + len(r.Was) + len(r.Now)
+			n += fixed + len(r.Place) + len(r.Was) + len(r.Now)
 		}
-		n += len(what.Note)
+		n += len(what.Note) + textSize(&what.Client)
+	case capture.Closed:
+		if what.Fault != nil {
+			n += len(what.Fault.Kind) + len(what.Fault.Side) + len(what.Fault.Detail)
+		}
+	case capture.Lost:
+		n += len(what.Reason)
 	}
 	return n
 }
+
+func textSize(p *capture.Peer) int { return len(p.Name) + len(p.Addr) + len(p.URL) + len(p.How) }
 
 // payload is how many bytes of traffic a step carries.
 func payload(s *capture.Step) int64 {

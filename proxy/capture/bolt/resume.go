@@ -55,6 +55,9 @@ func openForWriting(path string, o Options) (_ segmentSet, err error) {
 		} else {
 			s.db, err = openReadOnly(p)
 		}
+		if err != nil && i > 0 {
+			err = fmt.Errorf("segment %s: %w", p, err)
+		}
 		if err != nil {
 			return set, err
 		}

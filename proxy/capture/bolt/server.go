@@ -45,7 +45,7 @@ func serve(path string, a access) (*server, error) {
 	return s, nil
 }
 
-// close ends the serving. Answers under way have a second to get through.
+// close ends the serving. Answers under way have closeTimeout to get through.
 func (s *server) close() {
 	s.stop()
 	s.listener.Close()
@@ -53,7 +53,7 @@ func (s *server) close() {
 	s.mu.Lock()
 	for c := range s.conns {
 		c.SetReadDeadline(time.Unix(1, 0))
-		c.SetWriteDeadline(time.Now().Add(time.Second))
+		c.SetWriteDeadline(time.Now().Add(closeTimeout))
 	}
 	s.mu.Unlock()
 	s.running.Wait()

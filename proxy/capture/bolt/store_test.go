@@ -137,6 +137,7 @@ func collect(t testing.TB, s capture.Source, from uint64) []capture.Step {
 }
 
 func TestSink(t *testing.T) {
+	t.Parallel()
 	for name, segment := range map[string]int64{"one file": 0, "many segments": 1} {
 		t.Run(name, func(t *testing.T) {
 			o := Options{Flush: time.Millisecond, SegmentSize: segment}
@@ -158,6 +159,7 @@ func TestSink(t *testing.T) {
 }
 
 func TestSource(t *testing.T) {
+	t.Parallel()
 	record := func(t *testing.T, path string, segment int64, xs []*capture.Exchange) *Store {
 		s := mustOpen(t, path, Options{SegmentSize: segment})
 		for step, err := range capture.Interleave(func(yield func(*capture.Exchange, error) bool) {
@@ -317,6 +319,7 @@ func TestFindReadsTheIndex(t *testing.T) {
 }
 
 func TestLongStreamAcrossBlocksAndSegments(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	s := mustOpen(t, path, Options{SegmentSize: 100 << 10})
 	mustAppend(t, s, exchangeSteps(1, 100)[0])
@@ -361,6 +364,7 @@ func TestLongStreamAcrossBlocksAndSegments(t *testing.T) {
 }
 
 func TestLargeBodiesAndEvents(t *testing.T) {
+	t.Parallel()
 	path := newPath(t)
 	s := mustOpen(t, path, Options{Budget: 1 << 20})
 	body := bytes.Repeat([]byte("0123456789abcdef"), 3<<20/16)

@@ -198,9 +198,11 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 	return body, err
 }
 
-// Times on the socket. A reader that does not take an answer is let go; it asks again when it comes back.
+// Times on the socket. A reader that does not take an answer is let go; it asks again, or goes to the file, when it comes
+// back.
 const (
 	dialTimeout  = time.Second
 	writeTimeout = 30 * time.Second
+	closeTimeout = 250 * time.Millisecond
 	waitRound    = 5 * time.Second // after which askWait is answered with answerNotYet, so that a reader that left shows
 )

@@ -1,0 +1,198 @@
+package bolt
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// TestDiskFull runs out of room in the middle of a recording, in a process of its own. What could not be stored is told
+// in the capture as soon as there is room again.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	h := startHelper(t, "full", path, 0)
+	said, _ := h.line()
+	if err := h.cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said, "steps were not stored") || !strings.Contains(said, "file too large") {
+		t.Errorf("close said %q", said)
+	}
+	checkLosses(t, mustRead(t, path), 4<<20)
+}
+
+// TestFailedCommits makes commits fail in the transaction.
+func TestFailedCommits(t *testing.T) {
+	path := newPath(t)
+	broken := errors.New("input/output error")
+	var failing atomic.Bool
+	told := make(chan error, 10)
+	s := mustOpen(t, path, Options{
+		Flush:   time.Millisecond,
+		OnError: func(err error) { told <- err },
+		beforeCommit: func(*bbolt.Tx) error {
+			if failing.Load() {
+				return broken
+			}
+			return nil
+		},
+	})
+	mustAppend(t, s, exchangeSteps(1, 1000)...)
+	mustAppend(t, s, exchangeSteps(2, 1000)[0])
+	s.Flush()
+	failing.Store(true)
+	mustAppend(t, s, noise(2, 1000)...)
+	s.Flush() // two commits fail, and are told once
+	mustAppend(t, s, exchangeSteps(3, 1000)...)
+	mustAppend(t, s, exchangeSteps(4, 1000)[:3]...)
+	s.Flush()
+	if info, err := s.Info(patient(t)); err != nil || info.Arrivals != 8 {
+		t.Errorf("%d arrivals, error %v while nothing can be stored", info.Arrivals, err)
+	}
+	failing.Store(false)
+	mustAppend(t, s, exchangeSteps(4, 1000)[3:]...)
+	mustAppend(t, s, exchangeSteps(5, 1000)...)
+	s.Flush()
+	if err := s.Close(); !errors.Is(err, broken) || !strings.Contains(err.Error(), "12 steps were not stored") {
+		t.Errorf("close: %v", err)
+	}
+	if err := <-told; !errors.Is(err, broken) || len(told) != 0 {
+		t.Errorf("told %v, and %d more", err, len(told))
+	}
+	checkLosses(t, s, 1000)
+}
+
+// checkLosses looks for what the two tests above lose: the rest of exchange 2, all of 3, and the beginning of 4.
+func checkLosses(t *testing.T, s capture.Source, lostOf2 int64) {
+	t.Helper()
+	var losses []capture.Step
+	for _, step := range collect(t, s, 1) {
+		if lost, ok := step.What.(capture.Lost); ok {
+			if !strings.Contains(lost.Reason, "write ") {
+				t.Errorf("reason %q", lost.Reason)
+			}
+			lost.Reason = ""
+			step.What = lost
+			losses = append(losses, step)
+		}
+	}
+	size := func(steps []capture.Step) (n int64) {
+		for i := range steps {
+			n += payload(&steps[i])
+		}
+		return n
+	}
+	of3, of4 := size(exchangeSteps(3, 1000)), size(exchangeSteps(4, 1000)[:3])
+	want := []capture.Step{
+		{Seq: 2, Offset: capture.NotKnown, What: capture.Lost{Bytes: lostOf2}},
+		{Seq: 4, Offset: capture.NotKnown, What: capture.Lost{Bytes: of4}},
+		{Seq: 0, Offset: capture.NotKnown, What: capture.Lost{Exchanges: 1, Bytes: of3}},
+	}
+	if diff := cmp.Diff(want, losses, cmpopts.IgnoreFields(capture.Step{}, "Arrival")); diff != "" {
+		t.Errorf("losses: got +, want -:\n%s", diff)
+	}
+	info, err := s.Info(patient(t))
+	if err != nil || info.LostExchanges != 1 || info.LostBytes != lostOf2+of3+of4 {
+		t.Errorf("lost %d exchanges, %d bytes, error %v", info.LostExchanges, info.LostBytes, err)
+	}
+	for seq, want := range map[uint64]capture.State{1: capture.StateClosed, 2: capture.StateClosed, 4: capture.StateClosed, 5: capture.StateClosed} {
+		x, err := s.Exchange(patient(t), seq)
+		if err != nil || x.State != want {
+			t.Errorf("exchange %d: %+v, error %v", seq, x, err)
+		}
+	}
+	if _, err := s.Exchange(patient(t), 3); !errors.Is(err, capture.ErrNotFound) {
+		t.Errorf("exchange 3: %v, want ErrNotFound", err)
+	}
+}
+
+// TestFailureUntilTheEnd closes while nothing can be stored: what was committed before is a capture that can be read.
+func TestFailureUntilTheEnd(t *testing.T) {
+	path := newPath(t)
+	var failing atomic.Bool
+	s := mustOpen(t, path, Options{beforeCommit: func(*bbolt.Tx) error {
+		if failing.Load() {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}})
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	mustAppend(t, s, exchangeSteps(2, 100)[0])
+	s.Flush()
+	failing.Store(true)
+	mustAppend(t, s, exchangeSteps(2, 100)[1:]...)
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "6 steps were not stored") {
+		t.Errorf("close: %v", err)
+	}
+	r := mustRead(t, path)
+	if steps := collect(t, r, 1); len(steps) != 8 {
+		t.Errorf("%d steps", len(steps))
+	}
+	if x, err := r.Exchange(patient(t), 2); err != nil || x.State != capture.StateInterrupted {
+		t.Errorf("exchange 2: %+v, error %v", x, err)
+	}
+}
+
+// TestStepsOfNoKind gives the store something that no format has. The rest of the batch is stored.
+func TestStepsOfNoKind(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(1, 100)[0], capture.Step{Seq: 1}, event(1, 1))
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "no kind of step for <nil>") {
+		t.Errorf("close: %v", err)
+	}
+	if steps := collect(t, s, 1); len(steps) != 3 || steps[2].What != capture.What(capture.Lost{Reason: "format 1 has no kind of step for <nil>"}) {
+		t.Errorf("steps %+v", steps)
+	}
+}
+
+// TestBudget appends more than may wait: Append waits for the commit and loses nothing.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	gate := make(chan struct{})
+	var gated atomic.Bool
+	s := mustOpen(t, path, Options{Budget: 10 << 10, Flush: time.Millisecond, beforeCommit: func(*bbolt.Tx) error {
+		if gated.Load() {
+			<-gate
+		}
+		return nil
+	}})
+	gated.Store(true)
+	appended := make(chan uint64)
+	go func() {
+		for seq := uint64(1); seq <= 50; seq++ {
+			s.Append(exchangeSteps(seq, 1000)...)
+			appended <- seq
+		}
+	}()
+	last := uint64(0)
+	for waiting := false; !waiting; {
+		select {
+		case last = <-appended:
+		case <-time.After(100 * time.Millisecond):
+			waiting = true
+		}
+	}
+	if last == 0 || last > 15 {
+		t.Errorf("%d exchanges of more than 1000 bytes went into 10 KiB", last)
+	}
+	gated.Store(false)
+	close(gate)
+	for last < 50 {
+		last = <-appended
+	}
+	mustClose(t, s)
+	if steps := collect(t, s, 1); len(steps) != 350 {
+		t.Errorf("%d steps, want 350", len(steps))
+	}
+}

@@ -1,0 +1,299 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// closedCapture makes a finished capture of some exchanges and returns its path.
+func closedCapture(t *testing.T, o Options, exchanges uint64) string {
+	t.Helper()
+	path := newPath(t)
+	s := mustOpen(t, path, o)
+	for seq := uint64(1); seq <= exchanges; seq++ {
+		mustAppend(t, s, exchangeSteps(seq, 2000)...)
+		if o.SegmentSize > 0 {
+			s.Flush()
+		}
+	}
+	mustClose(t, s)
+	return path
+}
+
+func writeFile(t *testing.T, path string, data []byte) string {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// withMeta writes a value into the meta bucket of a capture.
+func withMeta(t *testing.T, path string, key, value []byte) string {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists(bucketMeta)
+		if err != nil {
+			return err
+		}
+		return b.Put(key, value)
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestWhatIsNoCapture opens files that are none, for reading and for writing. They stay as they are.
+func TestWhatIsNoCapture(t *testing.T) {
+	whole := readFile(t, closedCapture(t, Options{}, 200))
+	other := filepath.Join(t.TempDir(), "other.db")
+	db, err := bbolt.Open(other, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want error
+		says string
+	}{
+		"text":         {[]byte("not a capture, but a diary"), capture.ErrFormat, "not a capture"},
+		"long text":    {bytes.Repeat([]byte("dear diary, "), 10000), capture.ErrFormat, "not a capture"},
+		"cut in half":  {whole[:len(whole)/8], errShort, "cut short"},
+		"cut to pages": {whole[:4*4096], errShort, "cut short"},
+		"cut to metas": {whole[:2*4096], errShort, "cut short"},
+		"cut to bytes": {whole[:100], errShort, "cut short"},
+		"other":        {readFile(t, other), capture.ErrFormat, "another program"},
+		"future": {
+			readFile(t, withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), metaFormat, binary.AppendUvarint(nil, 2))),
+			capture.ErrFuture, "use a newer a2atap",
+		},
+		"other's meta": {
+			readFile(t, withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "m"), nil), []byte("theirs"), []byte("x"))),
+			capture.ErrFormat, "another program",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), c.data)
+			check := func(err error) {
+				t.Helper()
+				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("got %v, want %q and the path in it", err, c.says)
+				}
+			}
+			_, err := Read(path)
+			check(err)
+			_, err = Open(path, Options{})
+			check(err)
+			check(Check(t.Context(), path))
+			if !bytes.Equal(readFile(t, path), c.data) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+// TestDamage flips bytes all over a capture. Whoever reads it gets an error or what is whole, and nobody panics.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	path := closedCapture(t, Options{}, 60)
+	whole := readFile(t, path)
+	dir := t.TempDir()
+	found := 0
+	for at := 2*4096 + 1; at < len(whole); at += 1999 {
+		broken := bytes.Clone(whole)
+		for i := at; i < min(at+16, len(broken)); i++ {
+			broken[i] ^= 0xa5
+		}
+		p := writeFile(t, filepath.Join(dir, "c.a2atap"), broken)
+		if err := Check(t.Context(), p); err != nil {
+			found++
+		}
+		r, err := Read(p)
+		if err != nil {
+			continue
+		}
+		for range r.Steps(t.Context(), 1) {
+		}
+		for range r.Exchanges(t.Context(), 1) {
+		}
+		for range r.Find(t.Context(), capture.Key{Kind: "agent", Value: "booker"}, 1) {
+		}
+		r.Close()
+	}
+	if found == 0 {
+		t.Error("no damage was found")
+	}
+}
+
+func TestWhatCannotBeOpened(t *testing.T) {
+	dir := t.TempDir()
+	closed := filepath.Join(dir, "closed")
+	if err := os.Mkdir(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		path  string
+		read  string // what the error of Read says
+		write string // what the error of Open says
+	}{
+		"a folder":           {closed, "it is a folder", "it is a folder"},
+		"a device":           {os.DevNull, "it is a device", "it is a device"},
+		"no such file":       {filepath.Join(dir, "absent.a2atap"), "check the name", ""},
+		"no such folder":     {filepath.Join(dir, "absent", "c.a2atap"), "check the name", "check the name"},
+		"a file as a folder": {filepath.Join(writeFile(t, filepath.Join(dir, "file"), nil), "c.a2atap"), "not a directory", "not a directory"},
+		"empty":              {writeFile(t, filepath.Join(dir, "empty.a2atap"), nil), "the file is empty", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Read(c.path); err == nil || !strings.Contains(err.Error(), c.read) || !strings.Contains(err.Error(), c.path) {
+				t.Errorf("read: %v, want %q", err, c.read)
+			}
+			s, err := Open(c.path, Options{})
+			if err == nil {
+				err = s.Close()
+				defer s.Reader.Close()
+			}
+			if (c.write == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.write) {
+				t.Errorf("open: %v, want %q", err, c.write)
+			}
+		})
+	}
+}
+
+func TestExplainedPermission(t *testing.T) {
+	err := explain(&fs.PathError{Op: "open", Path: "c.a2atap", Err: fs.ErrPermission})
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "choose a place") || strings.Contains(err.Error(), "c.a2atap") {
+		t.Error(err)
+	}
+}
+
+// TestKilledWhileCreating opens what is left of a recorder that was killed between creating a file and filling it in.
+func TestKilledWhileCreating(t *testing.T) {
+	path := newPath(t)
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	if _, err := Read(path); !errors.Is(err, capture.ErrFormat) {
+		t.Errorf("read: %v", err)
+	}
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	mustClose(t, s)
+}
+
+func TestSegmentsInDisorder(t *testing.T) {
+	build := func(t *testing.T) string {
+		path := closedCapture(t, Options{SegmentSize: 1}, 4)
+		if paths, err := segmentPaths(path); err != nil || len(paths) < 4 {
+			t.Fatalf("segments %v, error %v", paths, err)
+		}
+		return path
+	}
+	move := func(t *testing.T, from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(t *testing.T, path, says string) {
+		t.Helper()
+		if _, err := Read(path); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("read: %v, want %q", err, says)
+		}
+		if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("open: %v, want %q", err, says)
+		}
+	}
+	t.Run("a gap", func(t *testing.T) {
+		path := build(t)
+		move(t, path+".0002", path+".away")
+		refused(t, path, path+".0002 is missing")
+		move(t, path+".away", path+".0002")
+	})
+	t.Run("exchanged", func(t *testing.T) {
+		path := build(t)
+		move(t, path+".0002", path+".away")
+		move(t, path+".0003", path+".0002")
+		move(t, path+".away", path+".0003")
+		refused(t, path, "it was renamed")
+		move(t, path+".0002", path+".away")
+		move(t, path+".0003", path+".0002")
+		move(t, path+".away", path+".0003")
+	})
+	t.Run("of another capture", func(t *testing.T) {
+		path, other := build(t), build(t)
+		was := readFile(t, path+".0002")
+		writeFile(t, path+".0002", readFile(t, other+".0002"))
+		refused(t, path, "belongs to another capture")
+		writeFile(t, path+".0002", was)
+	})
+	t.Run("by itself", func(t *testing.T) {
+		path := build(t)
+		refused(t, path+".0002", "it is segment 2 of a capture; name the first one")
+	})
+	t.Run("empty at the end", func(t *testing.T) {
+		path := build(t)
+		paths, err := segmentPaths(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, segmentName(path, uint64(len(paths))+1), nil)
+		if steps := collect(t, mustRead(t, path), 1); len(steps) != 28 {
+			t.Errorf("%d steps", len(steps))
+		}
+		s := mustOpen(t, path, Options{})
+		mustAppend(t, s, exchangeSteps(5, 100)...)
+		mustClose(t, s)
+		if steps := collect(t, s, 1); len(steps) != 35 {
+			t.Errorf("%d steps after going on", len(steps))
+		}
+	})
+	t.Run("in the way", func(t *testing.T) {
+		path := newPath(t)
+		var told []error
+		s := mustOpen(t, path, Options{SegmentSize: 1, OnError: func(err error) { told = append(told, err) }})
+		writeFile(t, path+".0002", []byte("a diary"))
+		mustAppend(t, s, exchangeSteps(1, 100)...)
+		mustClose(t, s)
+		if len(told) != 1 || !strings.Contains(told[0].Error(), "in a new segment") {
+			t.Errorf("told %v", told)
+		}
+		refused(t, path, "segment "+path+".0002: not a capture")
+		if string(readFile(t, path+".0002")) != "a diary" {
+			t.Error("the file in the way was changed")
+		}
+		os.Remove(path + ".0002")
+		if steps := collect(t, s, 1); len(steps) != 7 {
+			t.Errorf("%d steps", len(steps))
+		}
+	})
+}

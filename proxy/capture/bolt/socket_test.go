@@ -1,0 +1,337 @@
+package bolt
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+func TestHolderIsNamed(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	recorder := startHelper(t, "record", path, 0)
+	if _, ok := recorder.line(); !ok {
+		t.Fatal("the recorder did not begin")
+	}
+	want := "process " + strconv.Itoa(recorder.cmd.Process.Pid) + " ("
+	_, err := Open(path, Options{})
+	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+		t.Errorf("open: %v, want %q", err, want)
+	}
+	if err := Check(t.Context(), path); !errors.Is(err, errLocked) || !strings.Contains(err.Error(), want) {
+		t.Errorf("check: %v, want %q", err, want)
+	}
+	info, err := mustRead(t, path).Info(patient(t))
+	if err != nil || !info.Live || info.Tool != "helper" || info.Name != path {
+		t.Errorf("info %+v, error %v", info, err)
+	}
+	recorder.in.Close()
+	for recorder.lines.Scan() {
+	}
+	if err := recorder.cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(path + ".sock"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket was left: %v", err)
+	}
+}
+
+// TestHolderThatDoesNotAnswer has a process lock the file that is no recorder.
+func TestHolderThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	path := closedCapture(t, Options{}, 1)
+	h := startHelper(t, "hold", path, 0)
+	if _, ok := h.line(); !ok {
+		t.Fatal("the helper does not hold the file")
+	}
+	_, err := Read(path)
+	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), "does not answer") {
+		t.Errorf("read: %v", err)
+	}
+	h.in.Close()
+	h.cmd.Wait()
+	mustRead(t, path)
+}
+
+// TestRecorderStartsUnderReaders keeps reading a finished capture while a recorder starts, records and ends. Neither
+// gets an error.
+func TestRecorderStartsUnderReaders(t *testing.T) {
+	t.Parallel()
+	path := closedCapture(t, Options{}, 300)
+	ctx, stop := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	r := mustRead(t, path)
+	go func() {
+		for ctx.Err() == nil {
+			for _, err := range r.Steps(ctx, 1) {
+				if err != nil && ctx.Err() == nil {
+					failed <- err
+					return
+				}
+			}
+		}
+		failed <- nil
+	}()
+	for range 5 {
+		s := mustOpen(t, path, Options{})
+		at := s.Position()
+		mustAppend(t, s, exchangeSteps(at.Seq+1, 500)...)
+		if err := r.Wait(patient(t), at.Arrival+7); err != nil {
+			t.Fatal(err)
+		}
+		x, err := r.Exchange(patient(t), at.Seq+1)
+		if err != nil || x.State != capture.StateClosed {
+			t.Fatalf("exchange %+v, error %v", x, err)
+		}
+		mustClose(t, s)
+		if err := r.Wait(patient(t), at.Arrival+8); !errors.Is(err, capture.ErrEnded) {
+			t.Fatal("wait after the end:", err)
+		}
+	}
+	stop()
+	if err := <-failed; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStuckReader asks for much and reads nothing. The recorder goes on, and ends in time.
+func TestStuckReader(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	s := mustOpen(t, path, Options{Flush: time.Millisecond})
+	for seq := uint64(1); seq <= 2000; seq++ {
+		mustAppend(t, s, exchangeSteps(seq, 2000)...)
+	}
+	s.Flush()
+	for range 5 {
+		conn := connect(t, path)
+		for range 20 {
+			if err := writeFrame(conn, (&request{ask: askBlocks, from: 1, limit: pageBytes}).encode()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for seq := uint64(2001); seq <= 2100; seq++ {
+		mustAppend(t, s, exchangeSteps(seq, 2000)...)
+		s.Flush()
+	}
+	mustClose(t, s)
+	if info, err := s.Info(patient(t)); err != nil || info.Arrivals != 2100*7 {
+		t.Errorf("%d arrivals, error %v", info.Arrivals, err)
+	}
+}
+
+func connect(t *testing.T, path string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("unix", path+".sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// TestHostileReader sends what is no request. The recorder closes the connection and goes on.
+func TestHostileReader(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	s.Flush()
+	frame := func(b ...byte) []byte { return append(binary.BigEndian.AppendUint32(nil, uint32(len(b))), b...) }
+	for name, bytes := range map[string][]byte{
+		"huge frame":      {0xff, 0xff, 0xff, 0xff},
+		"empty frame":     frame(),
+		"unknown request": frame(99, 0, 0, 0, 0),
+		"short request":   frame(askFetch, 1),
+		"long list":       frame(askFetch, 0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f),
+		"HTTP":            []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
+	} {
+		conn := connect(t, path)
+		if _, err := conn.Write(bytes); err != nil {
+			t.Fatal(err)
+		}
+		conn.SetDeadline(time.Now().Add(patience))
+		// Bytes that were not read make the system say "reset" instead of "end".
+		got, err := io.ReadAll(conn)
+		if errors.Is(err, os.ErrDeadlineExceeded) || len(got) > 0 {
+			t.Errorf("%s: answered %q, error %v; want the connection closed", name, got, err)
+		}
+	}
+	// What is well formed and senseless gets an answer.
+	for _, q := range []request{
+		{ask: askFetch, firsts: []uint64{77, 1 << 63}, limit: 1},
+		{ask: askFetch},
+		{ask: askBlocks, from: 1 << 63, limit: 5},
+		{ask: askLocate, from: 1 << 63, limit: pageBytes},
+		{ask: askFind, from: 1 << 63, limit: pageBytes, prefix: []byte{}},
+	} {
+		conn := connect(t, path)
+		conn.SetDeadline(time.Now().Add(patience))
+		if err := writeFrame(conn, q.encode()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readFrame(conn, maxAnswer); err != nil {
+			t.Errorf("%+v: %v", q, err)
+		}
+	}
+	if steps := collect(t, mustRead(t, path), 1); len(steps) != 7 {
+		t.Errorf("%d steps", len(steps))
+	}
+}
+
+func TestSocketIsPrivate(t *testing.T) {
+	path := newPath(t)
+	mustOpen(t, path, Options{})
+	if mode := fileMode(t, path+".sock"); mode != 0o600 {
+		t.Errorf("mode %v, want 0600", mode)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("left in the folder: %v, error %v", entries, err)
+	}
+}
+
+// TestLongName records where a name has no room for a socket beside it.
+func TestLongName(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", shortTempDir(t))
+	t.Setenv("HOME", os.Getenv("XDG_CACHE_HOME"))
+	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 25))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "c.a2atap")
+	s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
+	mustAppend(t, s, exchangeSteps(1, 100)...)
+	s.Flush()
+	if steps := collect(t, mustRead(t, path), 1); len(steps) != 7 {
+		t.Errorf("%d steps", len(steps))
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := fileMode(t, filepath.Join(cache, "a2atap")); mode != 0o700 {
+		t.Errorf("mode of the folder %v, want 0700", mode)
+	}
+}
+
+// shortTempDir is a temporary folder with a name that leaves room for a socket.
+func shortTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// TestFolderOfOthers does not trust a private folder that others may write to.
+func TestFolderOfOthers(t *testing.T) {
+	dir := shortTempDir(t)
+	t.Setenv("XDG_CACHE_HOME", dir)
+	t.Setenv("HOME", dir)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(cache, "a2atap")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := trusted(filepath.Join(folder, "x.sock")); err != nil {
+		t.Error(err)
+	}
+	if err := os.Chmod(folder, 0o770); err != nil {
+		t.Fatal(err)
+	}
+	if err := trusted(filepath.Join(folder, "x.sock")); err == nil {
+		t.Error("a folder that a group may write to was trusted")
+	}
+	if _, err := listenAt(filepath.Join(folder, "x.sock")); err == nil {
+		t.Error("a recorder listens in a folder that a group may write to")
+	}
+}
+
+// TestSocketsInTheWay replaces what a killed recorder left, and nothing else.
+func TestSocketsInTheWay(t *testing.T) {
+	path := newPath(t)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path + ".sock", Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	s := mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
+	mustRead(t, path)
+	mustClose(t, s)
+
+	t.Setenv("XDG_CACHE_HOME", shortTempDir(t))
+	writeFile(t, path+".sock", []byte("mine"))
+	s = mustOpen(t, path, Options{OnError: func(err error) { t.Error(err) }})
+	if info, err := mustRead(t, path).Info(patient(t)); err != nil || !info.Live {
+		t.Errorf("info %+v, error %v", info, err)
+	}
+	mustClose(t, s)
+	if string(readFile(t, path+".sock")) != "mine" {
+		t.Error("the user's file was replaced")
+	}
+}
+
+// TestOtherVersion meets a recorder that speaks another version of the protocol.
+func TestOtherVersion(t *testing.T) {
+	path := closedCapture(t, Options{}, 1)
+	db, err := tryExclusive(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	l, err := listenAt(path + ".sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(path + ".sock")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			readFrame(conn, maxRequest)
+			e := encoder{[]byte{answerOK}}
+			e.holder(holder{version: wireVersion + 1, pid: 42, program: "a2atap"})
+			writeFrame(conn, append(e.b, "and more that we do not know"...))
+			conn.Close()
+		}
+	}()
+	_, err = Read(path)
+	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), "process 42 (a2atap); read it with the same version") {
+		t.Errorf("read: %v", err)
+	}
+	l.Close()
+	<-done
+}
+
+func TestClosedReader(t *testing.T) {
+	path := closedCapture(t, Options{SegmentSize: 1}, 4)
+	r := mustRead(t, path)
+	if len(collect(t, r, 1)) != 28 {
+		t.Error("not all steps")
+	}
+	r.Close()
+	if _, err := r.Info(patient(t)); !errors.Is(err, errReaderClosed) {
+		t.Errorf("info after close: %v", err)
+	}
+}

@@ -1,0 +1,148 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// TestFormat1 reads a capture that was written when format 1 was new, and goes on with it. It has two exchanges of
+// exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3.
+func TestFormat1(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	writeFile(t, path, readFile(t, keptFormat1))
+	if err := Check(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	r := mustRead(t, path)
+	info, err := r.Info(patient(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Format != 1 || info.Tool != "a2atap 0.1" || info.Exchanges != 3 || info.Arrivals != 29 || info.LostBytes != 12 {
+		t.Errorf("info %+v", info)
+	}
+	x, err := r.Exchange(patient(t), 1)
+	if err != nil || x.State != capture.StateClosed || !strings.HasPrefix(string(x.Response.Body.Data), `{"jsonrpc":"2.0","id":1`) {
+		t.Errorf("exchange 1: %+v, error %v", x, err)
+	}
+	x, err = r.Exchange(patient(t), 3)
+	if err != nil || x.State != capture.StateClosed || len(x.Response.Events) != 1 || x.Client.Name != "n" {
+		t.Errorf("exchange 3: %+v, error %v", x, err)
+	}
+	var found []uint64
+	for seq, err := range r.Find(patient(t), capture.Key{Kind: "task", Value: "t-1"}, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, seq)
+	}
+	if diff := cmp.Diff([]uint64{1}, found); diff != "" {
+		t.Error(diff)
+	}
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(4, 100)...)
+	mustClose(t, s)
+	if err := Check(t.Context(), path); err != nil {
+		t.Error(err)
+	}
+}
+
+const keptFormat1 = "testdata/format-1.a2atap"
+
+// TestFormatIsStable encodes what is in the kept capture again: the same steps are the same bytes. A change of the codec
+// needs a new format.
+func TestFormatIsStable(t *testing.T) {
+	set, err := newOutside(keptFormat1).open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.close()
+	found, _, err := set.blocks(1, pageBytes)
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%d blocks, error %v", len(found), err)
+	}
+	for _, b := range found {
+		want, err := b.unseal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []byte
+		for rest := want; len(rest) > 0; {
+			var one []byte
+			if one, rest, err = split(rest); err != nil {
+				t.Fatal(err)
+			}
+			step, err := decodeStep(one, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err = appendStep(got, &step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the same steps are encoded differently: got +, want -:\n%s", diff)
+		}
+	}
+}
+
+// TestUpgradeStepByStep runs made-up upgrades on a segment.
+func TestUpgradeStepByStep(t *testing.T) {
+	path := closedCapture(t, Options{}, 1)
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	format := func() (format uint64) {
+		view(db, func(tx *bbolt.Tx) error {
+			format, _ = binary.Uvarint(tx.Bucket(bucketMeta).Get(metaFormat))
+			return nil
+		})
+		return format
+	}
+	var ran []int
+	broken := errors.New("broken")
+	step := func(n int, err error) func(*bbolt.Tx) error {
+		return func(tx *bbolt.Tx) error {
+			ran = append(ran, n)
+			return errors.Join(tx.Bucket(bucketMeta).Put([]byte("upgraded"), []byte{byte(n)}), err)
+		}
+	}
+	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, broken)}); !errors.Is(err, broken) || format() != 2 {
+		t.Errorf("error %v, format %d; want the second step to fail", err, format())
+	}
+	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, nil), step(3, nil)}); err != nil || format() != 4 {
+		t.Errorf("error %v, format %d", err, format())
+	}
+	if diff := cmp.Diff([]int{1, 2, 2, 3}, ran); diff != "" {
+		t.Error(diff)
+	}
+	// Put it back for the check at the end of the test.
+	err = db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, Format))
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUpgradesAndFormatsAgree(t *testing.T) {
+	if len(upgrades) != Format-1 {
+		t.Errorf("%d upgrades lead to format %d", len(upgrades), Format)
+	}
+	for n := 1; n <= Format; n++ {
+		if _, err := os.Stat(filepath.Join("testdata", "format-"+string(rune('0'+n))+".a2atap")); err != nil {
+			t.Error("a capture of each format is kept:", err)
+		}
+	}
+}
