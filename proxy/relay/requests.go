@@ -196,7 +196,11 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 		head = append(head, raw...)
 	}
 	if r.edit.on() {
-		head = slices.Clip(r.edit.request(r.x.n, head)) // what lies behind it is the editor's
+		edited := r.edit.request(r.x.n, head)
+		if len(edited) == 0 || &edited[0] != &head[0] {
+			edited = slices.Clip(edited) // what lies behind it is the editor's
+		}
+		head = edited
 		if limit := r.edit.holdRequest(r.x.n, head, h); limit > 0 {
 			r.held = newHeld(limit, head, r.body)
 		}

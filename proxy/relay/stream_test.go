@@ -42,15 +42,16 @@ type tap struct {
 	serving sync.WaitGroup
 }
 
-// newTap starts a tap before the agent at addr. It ends with the test.
-func newTap(t testing.TB, addr string, observer func() Observer) *tap {
+// newTap starts a tap before the agent at addr, which the configuration need not name. It ends with the test.
+func newTap(t testing.TB, addr string, cfg Config) *tap {
 	tap := &tap{Listener: listen(t)}
 	var dialer net.Dialer
-	dial := func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }
+	cfg.Dial = func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", addr) }
+	cfg.Authority = addr
 	tap.serving.Go(func() {
 		acceptAll(tap, func(c net.Conn) {
 			tap.serving.Go(func() {
-				Serve(context.Background(), c, Config{Dial: dial, Authority: addr, Observer: observer()})
+				Serve(context.Background(), c, cfg)
 			})
 		})
 	})
@@ -62,8 +63,6 @@ func newTap(t testing.TB, addr string, observer func() Observer) *tap {
 }
 
 func (p *tap) url() string { return "http://" + p.Addr().String() }
-
-func discard() Observer { return Discard{} }
 
 // TestAnswersAtOnce asks agents that answer before they have read the request, with 20 KB and with a stream, 1,000
 // times each: nothing may be cut off.
@@ -81,7 +80,7 @@ func TestAnswersAtOnce(t *testing.T) {
 		}
 	}))
 	defer agent.Close()
-	tap := newTap(t, agent.Listener.Addr().String(), discard)
+	tap := newTap(t, agent.Listener.Addr().String(), Config{})
 	want := map[string]string{"/large": large, "/stream": "data: 0\n\ndata: 1\n\ndata: 2\n\ndata: 3\n\ndata: 4\n\n"}
 	for path, want := range want {
 		var wait sync.WaitGroup
@@ -116,7 +115,7 @@ func TestManyClients(t *testing.T) {
 	}))
 	defer agent.Close()
 	before := openFiles(t)
-	tap := newTap(t, agent.Listener.Addr().String(), discard)
+	tap := newTap(t, agent.Listener.Addr().String(), Config{})
 	var wait sync.WaitGroup
 	for c := range 50 {
 		wait.Go(func() {
