@@ -290,5 +290,5 @@ func (x *Exchange) cut() bool {
 	return len(r.Head) > 0 && bodyCut(&r.Body) || slices.ContainsFunc(r.Events, dropped)
 }
 
-// skipBOM returns data without the byte order mark that may stand in front.
-func skipBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte(utf8BOM)) }
+// withoutBOM returns data without the byte order mark that may stand in front.
+func withoutBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte(utf8BOM)) }

@@ -248,7 +248,7 @@ func (t headerTest) holds(s *subject) bool {
 
 func (t jsonTest) holds(s *subject) bool {
 	for text := range s.contents() {
-		for raw := range t.pointer.Values(skipBOM(text)) {
+		for raw := range t.pointer.Values(withoutBOM(text)) {
 			if t.holdsFor(raw) {
 				return true
 			}

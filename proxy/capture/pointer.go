@@ -94,7 +94,7 @@ func PointerValues(data []byte, pointer string) iter.Seq[[]byte] {
 }
 
 // newJSONDecoder returns a reader of JSON text that minds the grammar alone: neither doubled names nor bytes that are
-// no UTF-8 stop it. A byte order mark in front is not for it, see skipBOM.
+// no UTF-8 stop it. A byte order mark in front is not for it, see withoutBOM.
 func newJSONDecoder(data []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }

@@ -79,7 +79,7 @@ func (r Redaction) String() string {
 func Redact(next Sink, opts RedactOptions) Sink {
 	r := &redactor{
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
-		open: make(map[uint64]*openExchange), agents: make(map[string]*learned),
+		open: make(map[uint64]*openExchange), agents: make(map[string]*learned), decodeLimit: DefaultDecodeLimit,
 	}
 	if r.maxHeld == 0 {
 		r.maxHeld = defaultMaxHeld
@@ -104,6 +104,8 @@ type redactor struct {
 	agents  map[string]*learned // what cards said, by agent
 	held    int64               // bytes of bodies in memory
 	maxHeld int64
+
+	decodeLimit int64 // of one body
 }
 
 // learned is what a Describer said about the credentials of an agent.

@@ -63,14 +63,23 @@ func (h *held) decide(r *redactor, fields Fields, data []byte) {
 		h.kind = kind
 	case len(fields.Codings()) > 0:
 		h.kind = bodyUnknown
-	default: // wrongly labelled JSON is common
-		if rest := trimFront(slices.Concat(h.data, data)); len(rest) > 0 {
-			h.kind = bodyPasses
-			if looksLikeJSON(rest) {
-				h.kind = bodyJSON
-			}
-		}
+	default:
+		h.kind = h.sniff(data)
 	}
+}
+
+// sniff tells by its first bytes what a body is: wrongly labelled JSON is common.
+func (h *held) sniff(data []byte) bodyKind {
+	if len(h.data) < len(utf8BOM) {
+		data = slices.Concat(h.data, data)
+	}
+	switch rest := trimFront(data); {
+	case len(rest) == 0 || len(data) < len(utf8BOM) && strings.HasPrefix(utf8BOM, string(data)):
+		return bodyUndecided
+	case looksLikeJSON(rest):
+		return bodyJSON
+	}
+	return bodyPasses
 }
 
 // mediaKind tells by its media type what a body is; bodyUnknown if it could be JSON.
@@ -88,7 +97,7 @@ func mediaKind(essence string) bodyKind {
 }
 
 // trimFront takes off what may stand before JSON: a byte order mark and blanks.
-func trimFront(data []byte) []byte { return bytes.TrimLeft(skipBOM(data), " \t\r\n") }
+func trimFront(data []byte) []byte { return bytes.TrimLeft(withoutBOM(data), " \t\r\n") }
 
 // looksLikeJSON reports whether data begins as JSON that can hold something.
 func looksLikeJSON(data []byte) bool {
@@ -124,7 +133,7 @@ func (h *held) release(r *redactor) {
 
 // settle completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
 // on the wire, and why it must be withheld.
-func (h *held) settle(fields Fields, b *Body) (text []byte, coded bool, err error) {
+func (h *held) settle(fields Fields, b *Body, limit int64) (text []byte, coded bool, err error) {
 	b.Dropped += h.dropped + h.passed
 	if h.kind == bodyWithheld {
 		return nil, false, errNoRoom
@@ -133,7 +142,7 @@ func (h *held) settle(fields Fields, b *Body) (text []byte, coded bool, err erro
 		return nil, false, nil
 	}
 	if codings := fields.Codings(); !h.decoded && len(codings) > 0 {
-		decoded, err := Decode(text, codings, DefaultDecodeLimit)
+		decoded, err := Decode(text, codings, limit)
 		if errors.Is(err, ErrTooLong) {
 			return nil, false, err
 		}
@@ -148,12 +157,14 @@ func (h *held) settle(fields Fields, b *Body) (text []byte, coded bool, err erro
 
 // body returns the edits that hide the secrets of a body.
 func (m *mask) body(kind bodyKind, text []byte, places []secretPlace) []edit {
+	labelled := kind == bodyForm || kind == bodyJSON
 	switch {
-	case len(text) == 0:
-		return nil
-	case kind == bodyForm && !looksLikeJSON(text):
-		return m.form(text)
-	case kind == bodyForm, kind == bodyJSON, looksLikeJSON(text):
+	case looksLikeJSON(text):
+		return m.json(text, places)
+	case labelled: // as either, whatever the label
+		if edits := m.form(text); len(edits) > 0 {
+			return edits
+		}
 		return m.json(text, places)
 	}
 	return nil

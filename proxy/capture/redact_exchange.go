@@ -139,7 +139,7 @@ func (o *openExchange) endResponse(out []Step) ([]Step, []Key) {
 // end describes a message whose body has come and returns what is to be handed on of it. The error says why it is
 // withheld.
 func (o *openExchange) end(h *held, fields Fields, b *Body, ask func(Describer) Description) (piece, []Key, error) {
-	text, coded, err := h.settle(fields, b)
+	text, coded, err := h.settle(fields, b, o.r.decodeLimit)
 	d, ok := o.describe(ask)
 	if !ok && err == nil && !o.r.opts.Keep {
 		err = errDescriber

@@ -32,7 +32,7 @@ func describedPlaces(d Description) []secretPlace {
 // whose names always say a secret, and in strings that are URLs. Only string tokens are replaced, and numbers where the
 // user points at them, so that JSON stays JSON. Where the text is none, what follows is searched loosely, all of it.
 func (m *mask) json(text []byte, places []secretPlace) []edit {
-	body := skipBOM(text)
+	body := withoutBOM(text)
 	w := jsonWalk{m: m, d: newJSONDecoder(body), text: body, base: len(text) - len(body)}
 	places = slices.Concat(places, m.places)
 	all := make([]activePlace, len(places))
@@ -210,7 +210,7 @@ type part struct {
 // cutEvent returns the data of an event as a client joins it, where its lines stand in raw, and the runs of lines that
 // are neither data nor another field.
 func cutEvent(raw []byte) (data []byte, parts, stray []part) {
-	start := len(raw) - len(skipBOM(raw))
+	start := len(raw) - len(withoutBOM(raw))
 	lf, cr := -1, -1
 	for start < len(raw) {
 		lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)

@@ -65,6 +65,7 @@ func TestRedactJSON(t *testing.T) {
 		{"escaped once more", `{\"token\": \"abc\", \"x\":\"y\"}`, `{\"token\": \"«abc»\", \"x\":\"y\"}`, nil},
 		{"broken, and no strings", `{"token": null, "password": 12, "secret": {"a":1}, }`, "", nil},
 		{"broken, with a URL", `{"url":"https://h/?key=abc",}`, `{"url":"https://h/?key=«abc»",}`, nil},
+		{"broken, with an escaped URL", `{"url":"https:\/\/h\/?key=abc\n",}`, `{"url":"https://h/?key=«abc»\n",}`, nil},
 		{"garbage behind", `{"access_token":"a"} access_token: b`, `{"access_token":"«a»"} access_token: «b»`, nil},
 		{"too deep", strings.Repeat("[", 20000) + `{"id_token":"a"}`, strings.Repeat("[", 20000) + `{"id_token":"«a»"}`, nil},
 	}

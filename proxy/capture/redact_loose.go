@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -37,22 +38,27 @@ func (m *mask) loose(text []byte, places []secretPlace) []edit {
 	return edits
 }
 
-// looseURLs returns the edits for the secrets of all URLs in a text, whatever stands around them.
+// looseURLs returns the edits for the secrets of all URLs in a text, whatever stands around them. Their slashes may be
+// escaped.
 func (m *mask) looseURLs(text []byte) []edit {
 	var edits []edit
 	for i := 0; ; {
-		n := bytes.Index(text[i:], []byte("://"))
+		n := bytes.IndexByte(text[i:], ':')
 		if n < 0 {
 			return edits
 		}
-		start, stop := i+n, len(text)
+		start, stop := i+n, i+n+1
+		if rest := text[stop:]; !bytes.HasPrefix(rest, []byte("//")) && !bytes.HasPrefix(rest, []byte(`\/\/`)) {
+			i = stop
+			continue
+		}
 		for start > i && nameByte(text[start-1]) {
 			start--
 		}
-		if end := bytes.IndexAny(text[i+n:], urlEnds+`'\`); end >= 0 {
-			stop = i + n + end
+		for stop < len(text) && strings.IndexByte(urlEnds+"'", text[stop]) < 0 && !(text[stop] == '\\' && !bytes.HasPrefix(text[stop:], []byte(`\/`))) {
+			stop++
 		}
-		was := string(text[start:stop])
+		was := strings.ReplaceAll(string(text[start:stop]), `\/`, "/")
 		if now := m.url(was); now != was {
 			edits = append(edits, edit{start, stop, now})
 		}

@@ -55,28 +55,32 @@ func (m *mask) userPassword(info string) string {
 // but values may hold that too, so that what follows a secret parameter is hidden up to the next "&".
 func (m *mask) params(query string) string {
 	var b strings.Builder
-	for i, param := range strings.Split(query, "&") {
-		if i > 0 {
+	for rest, more := query, true; more; {
+		var param string
+		param, rest, more = strings.Cut(rest, "&")
+		m.param(&b, param)
+		if more {
 			b.WriteByte('&')
 		}
-		at := 0
-		for at < len(param) {
-			name, value, ok := strings.Cut(param[at:], "=")
-			if ok && m.secretParam(unescapeParam(name, url.QueryUnescape)) {
-				b.WriteString(name + "=" + m.paramValue(value))
-				at = len(param)
-				break
-			}
-			next := strings.IndexByte(param[at:], ';')
-			if next < 0 {
-				break
-			}
-			b.WriteString(param[at : at+next+1])
-			at += next + 1
-		}
-		b.WriteString(param[at:])
 	}
 	return b.String()
+}
+
+// param writes one parameter, or several with ";" between them.
+func (m *mask) param(b *strings.Builder, param string) {
+	for param != "" {
+		end := strings.IndexByte(param, ';') + 1
+		if end == 0 {
+			end = len(param)
+		}
+		name, _, ok := strings.Cut(param[:end], "=")
+		if ok && m.secretParam(unescapeParam(name, url.QueryUnescape)) {
+			b.WriteString(name + "=" + m.paramValue(param[len(name)+1:]))
+			return
+		}
+		b.WriteString(param[:end])
+		param = param[end:]
+	}
 }
 
 // paramValue hides a value. Its placeholder is that of the value without its escapes, so that it equals the one in a
