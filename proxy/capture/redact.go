@@ -59,8 +59,11 @@ func (r Redaction) String() string {
 
 // Redact returns a Sink that hides secrets before it hands steps on to next, and asks the Describer for their keys.
 //
-// Hidden are credentials in headers (see secretHeader for what counts), in queries and in the user information of URLs,
-// cookies, tokens in the answers and forms of OAuth, what the Describer points at, and what the user names. In place of
+// Hidden are credentials in headers, in queries and in the user information of URLs, cookies, tokens in the answers and
+// forms of OAuth, what the Describer points at, and what the user names. A header carries credentials if key, token,
+// secret, auth, cookie, password, credential or jwt is in its name, if it is DPoP, or if a card or the user says so; not
+// Access-Control-*, Idempotency-Key, Sec-WebSocket-Key and quotas (RateLimit), and of a challenge (WWW-Authenticate) only
+// what stands for its parameters. Page tokens are never hidden. In place of
 // a secret stands "redacted." and 16 hexadecimal digits, the same wherever the same secret stood; the scheme of
 // credentials, the names of cookies and parameters, and every other byte stay as they were. Empty values stay empty.
 // Only JSON, forms and events are looked into; other bodies pass as they are.
