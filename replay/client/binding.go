@@ -49,10 +49,14 @@ func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
 		if err != nil {
 			return nil, err
 		}
+		params, err := c.tenanted(in.params)
+		if err != nil {
+			return nil, fmt.Errorf("write the request: %w", err)
+		}
 		out.Method, out.URL = http.MethodPost, c.endpoint.URL
-		payload = outRPC{JSONRPC: "2.0", ID: c.http.opts.NewID(), Method: method, Params: in.params}
+		payload = outRPC{JSONRPC: "2.0", ID: c.http.opts.NewID(), Method: method, Params: params}
 	} else {
-		out.Method, out.URL = in.verb, c.endpoint.URL+in.path
+		out.Method, out.URL = in.verb, c.endpoint.URL+c.tenantPath()+in.path
 		if len(in.query) > 0 {
 			out.URL += "?" + in.query.Encode()
 		}
@@ -67,13 +71,46 @@ func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
 	if c.endpoint.Protocol.Version != "0.3" {
 		out.Header.Set("A2A-Version", c.endpoint.Protocol.Version) // A2A 1.0 §3.6.1
 	}
-	out.Header.Set("Accept", "application/json")
-	if streams {
-		out.Header.Set("Accept", "text/event-stream, application/json")
-	} else if c.endpoint.Protocol == REST10 {
-		out.Header.Set("Accept", "application/a2a+json, application/json")
-	}
+	out.Header.Set("Accept", accept(c.endpoint.Protocol, streams))
 	return out, nil
+}
+
+func accept(p Protocol, streams bool) string {
+	switch {
+	case streams:
+		return "text/event-stream, application/json"
+	case p == REST10:
+		return "application/a2a+json, application/json"
+	}
+	return "application/json"
+}
+
+// outTenanted is parameters with the tenant beside them.
+type outTenanted struct {
+	Tenant string         `json:"tenant"`
+	Params jsontext.Value `json:",embed"`
+}
+
+// tenanted adds the interface's tenant to the parameters of JSON-RPC.
+func (c *Client) tenanted(params any) (any, error) {
+	if c.endpoint.Tenant == "" {
+		return params, nil
+	}
+	out := outTenanted{Tenant: c.endpoint.Tenant}
+	if params == nil {
+		return out, nil
+	}
+	var err error
+	out.Params, err = marshal(params)
+	return out, err
+}
+
+// tenantPath is the interface's tenant in a path of HTTP+JSON.
+func (c *Client) tenantPath() string {
+	if c.endpoint.Tenant == "" {
+		return ""
+	}
+	return "/" + segment(c.endpoint.Tenant)
 }
 
 func (c *Client) method(op Operation) (string, error) {
@@ -148,8 +185,8 @@ func decodeError(status int, object, body []byte) *Error {
 		e.Message = http.StatusText(status)
 		return e
 	}
-	unmarshal(w.Message, &e.Message) //nolint:errcheck // a message that is no string is none
-	unmarshal(w.Code, &e.Code)       //nolint:errcheck // a code that is no number is none
+	unmarshal(w.Message, &e.Message) // a message that is no string is none
+	unmarshal(w.Code, &e.Code)       // a code that is no number is none
 	var data []jsontext.Value
 	if unmarshal(w.Data, &data) == nil { // only 1.0 has a list there
 		w.Details = append(w.Details, data...)

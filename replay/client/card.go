@@ -28,6 +28,7 @@ type Card struct {
 type Interface struct {
 	URL      string
 	Protocol Protocol
+	Tenant   string // sent with every request if it is not empty (A2A 1.0 §8.3.2)
 }
 
 // A Skill is something that an agent says it can do.
@@ -54,6 +55,7 @@ type wireCard struct {
 		URL     string `json:"url"`
 		Binding string `json:"protocolBinding"`
 		Version string `json:"protocolVersion"`
+		Tenant  string `json:"tenant"`
 	} `json:"supportedInterfaces"`
 
 	URL             string `json:"url"`
@@ -77,7 +79,7 @@ func decodeCard(body []byte, at string) (*Card, error) {
 		Streaming: w.Capabilities.Streaming, Push: w.Capabilities.Push, Extended: w.Capabilities.Extended || w.Extended,
 	}
 	for _, i := range w.Interfaces {
-		c.add(i.URL, i.Binding, i.Version)
+		c.add(i.URL, i.Binding, i.Version, i.Tenant)
 	}
 	if w.URL != "" {
 		if w.ProtocolVersion == "" {
@@ -86,16 +88,16 @@ func decodeCard(body []byte, at string) (*Card, error) {
 		if w.Preferred == "" {
 			w.Preferred = "JSONRPC" // the default of A2A 0.3 §5.5
 		}
-		c.add(w.URL, w.Preferred, w.ProtocolVersion)
+		c.add(w.URL, w.Preferred, w.ProtocolVersion, "")
 		for _, i := range w.Additional {
-			c.add(i.URL, i.Transport, w.ProtocolVersion)
+			c.add(i.URL, i.Transport, w.ProtocolVersion, "")
 		}
 	}
 	return c, nil
 }
 
 // add notes an interface once, with a version of two parts.
-func (c *Card) add(at, binding, version string) {
+func (c *Card) add(at, binding, version, tenant string) {
 	if base, err := url.Parse(c.URL); err == nil {
 		if u, err := base.Parse(at); err == nil {
 			at = u.String()
@@ -107,7 +109,7 @@ func (c *Card) add(at, binding, version string) {
 	if version == "0.2" {
 		version = "0.3" // one dialect on the JSON-RPC wire
 	}
-	i := Interface{URL: at, Protocol: Protocol{Version: version, Binding: binding}}
+	i := Interface{URL: at, Protocol: Protocol{Version: version, Binding: binding}, Tenant: tenant}
 	if !slices.Contains(c.Interfaces, i) {
 		c.Interfaces = append(c.Interfaces, i)
 	}

@@ -11,7 +11,7 @@ import (
 const hybridCard = `{"name":"Hybrid","description":"d","version":"2","protocolVersion":"0.3.0","url":"/old","preferredTransport":"JSONRPC",
 "additionalInterfaces":[{"url":"/old","transport":"JSONRPC"},{"url":"http://h/rest03","transport":"HTTP+JSON"}],
 "supportedInterfaces":[{"url":"grpc.example:443","protocolBinding":"GRPC","protocolVersion":"1.0"},
- {"url":"http://h/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0.1"},{"url":"http://h/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
+ {"url":"http://h/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0.1","tenant":"acme"},{"url":"http://h/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
 "capabilities":{"streaming":true,"pushNotifications":true},"supportsAuthenticatedExtendedCard":true,
 "skills":[{"id":"s","name":"S","description":"d","tags":["t"],"examples":["e"]}]}`
 
@@ -23,11 +23,11 @@ func TestDecodeCard(t *testing.T) {
 	want := &Card{
 		URL: "http://h/.well-known/agent-card.json", Name: "Hybrid", Description: "d", Version: "2", Streaming: true, Push: true, Extended: true,
 		Interfaces: []Interface{
-			{"grpc.example:443", Protocol{"1.0", "GRPC"}},
-			{"http://h/rest", REST10},
-			{"http://h/rpc", JSONRPC10},
-			{"http://h/old", JSONRPC03},
-			{"http://h/rest03", Protocol{"0.3", "HTTP+JSON"}},
+			{"grpc.example:443", Protocol{"1.0", "GRPC"}, ""},
+			{"http://h/rest", REST10, "acme"},
+			{"http://h/rpc", JSONRPC10, ""},
+			{"http://h/old", JSONRPC03, ""},
+			{"http://h/rest03", Protocol{"0.3", "HTTP+JSON"}, ""},
 		},
 		Skills: []Skill{{"s", "S", "d", []string{"t"}, []string{"e"}}}, Raw: []byte(hybridCard),
 	}

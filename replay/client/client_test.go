@@ -1,10 +1,7 @@
 package client
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,198 +12,6 @@ import (
 )
 
 const taskResult = `{"id":"t1","status":{"state":"TASK_STATE_WORKING"}}`
-
-// requestTests say what goes over the wire for each operation: JSON-RPC bodies, and HTTP+JSON as "METHOD path body".
-var requestTests = []struct {
-	name            string
-	do              func(ctx context.Context, c *Client) error
-	rpc, rest, rpc3 string
-}{
-	{
-		name: "send",
-		do: func(ctx context.Context, c *Client) error {
-			three := 3
-			m := Message{
-				ContextID: "c", TaskID: "t", References: []string{"r"}, Extensions: []string{"urn:x"}, Metadata: json.RawMessage(`{"a":1}`),
-				Parts: []Part{
-					{Text: "hi"},
-					{Bytes: []byte{0, 1}, MediaType: "a/b", Filename: "f"},
-					{URL: "https://u", MediaType: "a/b"},
-					{Data: json.RawMessage(`[1]`)},
-					{},
-				},
-			}
-			_, err := c.Send(ctx, m, SendOptions{
-				ReturnImmediately: true, HistoryLength: &three, AcceptedOutputModes: []string{"text/plain"},
-				Push: &PushConfig{TaskID: "dropped", URL: "https://hook", Token: "tok", Scheme: "Bearer", Credentials: "cred"},
-			})
-			return err
-		},
-		rpc: `{"jsonrpc":"2.0","id":"id","method":"SendMessage","params":` + send10 + `}`, rest: "POST /a/message:send " + send10,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"message/send","params":{"message":{"kind":"message","messageId":"id","contextId":"c","taskId":"t","role":"user","parts":[` +
-			`{"kind":"text","text":"hi"},{"kind":"file","file":{"name":"f","mimeType":"a/b","bytes":"AAE="}},{"kind":"file","file":{"mimeType":"a/b","uri":"https://u"}},` +
-			`{"kind":"data","data":[1]},{"kind":"text","text":""}],"referenceTaskIds":["r"],"extensions":["urn:x"],"metadata":{"a":1}},` +
-			`"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":3,"blocking":false,` +
-			`"pushNotificationConfig":{"url":"https://hook","token":"tok","authentication":{"schemes":["Bearer"],"credentials":"cred"}}}}}`,
-	},
-	{
-		name: "plain send",
-		do: func(ctx context.Context, c *Client) error {
-			_, err := c.Send(ctx, Text("x"), SendOptions{})
-			return err
-		},
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"SendMessage","params":{"message":{"messageId":"id","role":"ROLE_USER","parts":[{"text":"x"}]}}}`,
-		rest: `POST /a/message:send {"message":{"messageId":"id","role":"ROLE_USER","parts":[{"text":"x"}]}}`,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"message/send","params":{"message":{"kind":"message","messageId":"id","role":"user",` +
-			`"parts":[{"kind":"text","text":"x"}]},"configuration":{"blocking":true}}}`,
-	},
-	{
-		name: "stream",
-		do:   func(ctx context.Context, c *Client) error { return drain(c.Stream(ctx, Text("x"), SendOptions{})) },
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"SendStreamingMessage","params":{"message":{"messageId":"id","role":"ROLE_USER","parts":[{"text":"x"}]}}}`,
-		rest: `POST /a/message:stream {"message":{"messageId":"id","role":"ROLE_USER","parts":[{"text":"x"}]}}`,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"message/stream","params":{"message":{"kind":"message","messageId":"id","role":"user","parts":[{"kind":"text","text":"x"}]}}}`,
-	},
-	{
-		name: "get",
-		do: func(ctx context.Context, c *Client) error {
-			zero := 0
-			_, err := c.Get(ctx, "a/b:cancel", &zero)
-			return err
-		},
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"GetTask","params":{"id":"a/b:cancel","historyLength":0}}`,
-		rest: `GET /a/tasks/a%2Fb%3Acancel?historyLength=0 `,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"tasks/get","params":{"id":"a/b:cancel","historyLength":0}}`,
-	},
-	{
-		name: "list",
-		do: func(ctx context.Context, c *Client) error {
-			two := 2
-			_, err := c.List(ctx, ListOptions{
-				ContextID: "c d", State: InputRequired, PageSize: 5, PageToken: "p+", HistoryLength: &two, IncludeArtifacts: true,
-				StatusTimestampAfter: time.Date(2026, 3, 1, 11, 0, 0, 5e6, time.FixedZone("", 3600)),
-			})
-			return err
-		},
-		rpc: `{"jsonrpc":"2.0","id":"id","method":"ListTasks","params":{"contextId":"c d","status":"TASK_STATE_INPUT_REQUIRED","pageSize":5,"pageToken":"p+",` +
-			`"historyLength":2,"statusTimestampAfter":"2026-03-01T10:00:00.005Z","includeArtifacts":true}}`,
-		rest: `GET /a/tasks?contextId=c+d&historyLength=2&includeArtifacts=true&pageSize=5&pageToken=p%2B&status=TASK_STATE_INPUT_REQUIRED&statusTimestampAfter=2026-03-01T10%3A00%3A00.005Z `,
-	},
-	{
-		name: "cancel",
-		do: func(ctx context.Context, c *Client) error {
-			_, err := c.Cancel(ctx, "t", json.RawMessage(`{"why":"so"}`))
-			return err
-		},
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"CancelTask","params":{"id":"t","metadata":{"why":"so"}}}`,
-		rest: `POST /a/tasks/t:cancel {"metadata":{"why":"so"}}`,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"tasks/cancel","params":{"id":"t","metadata":{"why":"so"}}}`,
-	},
-	{
-		name: "subscribe",
-		do:   func(ctx context.Context, c *Client) error { return drain(c.Subscribe(ctx, "t")) },
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"SubscribeToTask","params":{"id":"t"}}`,
-		rest: `POST /a/tasks/t:subscribe {}`,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"tasks/resubscribe","params":{"id":"t"}}`,
-	},
-	{
-		name: "create push",
-		do: func(ctx context.Context, c *Client) error {
-			_, err := c.CreatePush(ctx, PushConfig{TaskID: "t", ID: "p", URL: "https://hook", Scheme: "Bearer", Credentials: "cred"})
-			return err
-		},
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"CreateTaskPushNotificationConfig","params":{"id":"p","taskId":"t","url":"https://hook","authentication":{"scheme":"Bearer","credentials":"cred"}}}`,
-		rest: `POST /a/tasks/t/pushNotificationConfigs {"id":"p","url":"https://hook","authentication":{"scheme":"Bearer","credentials":"cred"}}`,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"tasks/pushNotificationConfig/set","params":{"taskId":"t","pushNotificationConfig":{"id":"p","url":"https://hook","authentication":{"schemes":["Bearer"],"credentials":"cred"}}}}`,
-	},
-	{
-		name: "get push",
-		do:   func(ctx context.Context, c *Client) error { _, err := c.GetPush(ctx, "t", "p"); return err },
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"GetTaskPushNotificationConfig","params":{"taskId":"t","id":"p"}}`,
-		rest: `GET /a/tasks/t/pushNotificationConfigs/p `,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"tasks/pushNotificationConfig/get","params":{"id":"t","pushNotificationConfigId":"p"}}`,
-	},
-	{
-		name: "list push",
-		do:   func(ctx context.Context, c *Client) error { _, err := c.ListPush(ctx, "t"); return err },
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"ListTaskPushNotificationConfigs","params":{"taskId":"t"}}`,
-		rest: `GET /a/tasks/t/pushNotificationConfigs `,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"tasks/pushNotificationConfig/list","params":{"id":"t"}}`,
-	},
-	{
-		name: "delete push",
-		do:   func(ctx context.Context, c *Client) error { return c.DeletePush(ctx, "t", "p") },
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"DeleteTaskPushNotificationConfig","params":{"taskId":"t","id":"p"}}`,
-		rest: `DELETE /a/tasks/t/pushNotificationConfigs/p `,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"tasks/pushNotificationConfig/delete","params":{"id":"t","pushNotificationConfigId":"p"}}`,
-	},
-	{
-		name: "extended card",
-		do:   func(ctx context.Context, c *Client) error { _, err := c.ExtendedCard(ctx); return err },
-		rpc:  `{"jsonrpc":"2.0","id":"id","method":"GetExtendedAgentCard"}`,
-		rest: `GET /a/extendedAgentCard `,
-		rpc3: `{"jsonrpc":"2.0","id":"id","method":"agent/getAuthenticatedExtendedCard"}`,
-	},
-}
-
-const send10 = `{"message":{"messageId":"id","contextId":"c","taskId":"t","role":"ROLE_USER","parts":[{"text":"hi"},` +
-	`{"raw":"AAE=","filename":"f","mediaType":"a/b"},{"url":"https://u","mediaType":"a/b"},{"data":[1]},{"text":""}],` +
-	`"referenceTaskIds":["r"],"extensions":["urn:x"],"metadata":{"a":1}},"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":3,` +
-	`"returnImmediately":true,"taskPushNotificationConfig":{"url":"https://hook","token":"tok","authentication":{"scheme":"Bearer","credentials":"cred"}}}}`
-
-func drain(stream func(func(Event, error) bool)) error {
-	for _, err := range stream {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func TestRequests(t *testing.T) {
-	a := agent(t, reply(500, "text/plain", "enough"))
-	for _, tt := range requestTests {
-		t.Run(tt.name, func(t *testing.T) {
-			for p, want := range map[Protocol]string{
-				JSONRPC10: "POST /a " + tt.rpc, REST10: tt.rest, JSONRPC03: "POST /a " + tt.rpc3,
-			} {
-				c := speak(t, a, p, Options{Version: "1.2", Token: "secret"})
-				err := tt.do(t.Context(), c)
-				if tt.rpc3 == "" && p == JSONRPC03 {
-					if err == nil || !strings.Contains(err.Error(), "has no ListTasks") {
-						t.Errorf("0.3: got %v, want no such operation", err)
-					}
-					continue
-				}
-				var refused *Error
-				if !errors.As(err, &refused) || refused.HTTPStatus != 500 {
-					t.Errorf("%s: got %v, want HTTP 500", p, err)
-				}
-				got := <-a.seen
-				if diff := cmp.Diff(want, got.method+" "+got.path+" "+got.body); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", p, diff)
-				}
-				checkHeader(t, p, got)
-			}
-		})
-	}
-}
-
-func checkHeader(t *testing.T, p Protocol, got seen) {
-	t.Helper()
-	want := map[string]string{"User-Agent": "a2atap/1.2", "Authorization": "Bearer secret", "A2A-Version": "1.0"}
-	if p == JSONRPC03 {
-		want["A2A-Version"] = ""
-	}
-	if got.body != "" {
-		want["Content-Type"] = "application/json"
-	}
-	for name, value := range want {
-		if got.header.Get(name) != value {
-			t.Errorf("%s: %s: got %q, want %q", p, name, got.header.Get(name), value)
-		}
-	}
-}
 
 func TestEditChangesTheRequest(t *testing.T) {
 	a := agent(t, reply(200, "application/json", taskResult))
@@ -301,68 +106,50 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// A stream yields each event when it arrives, ends with the answer, and is closed by leaving the loop.
-func TestStreams(t *testing.T) {
-	left, released := make(chan struct{}), make(chan struct{})
-	step := make(chan struct{})
-	a := agent(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		for i := range 3 {
-			fmt.Fprintf(w, "data: {\"task\":\ndata: {\"id\":\"t%d\"}}\n\n", i)
-			http.NewResponseController(w).Flush() //nolint:errcheck // the client has left
-			<-step
+func TestTenant(t *testing.T) {
+	a := agent(t, reply(200, "application/json", taskResult))
+	for p, want := range map[Protocol]string{
+		JSONRPC10: `POST /a {"jsonrpc":"2.0","id":"id","method":"GetTask","params":{"tenant":"a c","id":"t"}}`,
+		REST10:    `GET /a/a%20c/tasks/t `,
+	} {
+		c, err := New(Interface{URL: a.url + "/a", Protocol: p, Tenant: "a c"}, Options{NewID: func() string { return "id" }})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if strings.HasSuffix(r.URL.Path, ":subscribe") {
-			<-r.Context().Done()
-			close(released)
+		c.Get(t.Context(), "t", nil) // the request counts
+		c.Close()
+		got := <-a.seen
+		if diff := cmp.Diff(want, got.method+" "+got.path+" "+got.body); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", p, diff)
 		}
-	})
-	c := speak(t, a, REST10, Options{})
-	n := 0
-	for e, err := range c.Stream(t.Context(), Text("x"), SendOptions{}) {
-		if err != nil || e.Task.ID != fmt.Sprintf("t%d", n) || string(e.Raw) != fmt.Sprintf("{\"task\":\n{\"id\":\"t%d\"}}", n) {
-			t.Errorf("event %d: got %s, %v", n, e.Raw, err)
-		}
-		n++
-		step <- struct{}{}
 	}
-	if n != 3 {
-		t.Errorf("got %d events, want 3", n)
-	}
-	go func() {
-		defer close(left)
-		for _, err := range c.Subscribe(t.Context(), "t") {
-			if err != nil {
-				t.Error(err)
-			}
-			break
-		}
-	}()
-	<-left
-	for range 3 {
-		step <- struct{}{}
-	}
-	<-released
 }
 
-func TestStreamErrors(t *testing.T) {
-	a := agent(t, reply(200, "text/event-stream", "data: {\"task\":{\"id\":\"t\"}}\n\ndata: {\"error\":{\"code\":500,\"message\":\"late\"}}\n\ndata: {\"task\":{\"id\":\"t\"}}\n\n"))
-	var got []string
-	for e, err := range speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t") {
-		got = append(got, fmt.Sprint(e.Task != nil, " ", err))
-	}
-	if diff := cmp.Diff([]string{"true <nil>", "false agent refused: late ()"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	a = agent(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		http.NewResponseController(w).Flush() //nolint:errcheck // the client has left
-		cancel()
-		<-r.Context().Done()
+// Agents that read the proto literally serve only GET.
+func TestSubscribeFallsBackToGET(t *testing.T) {
+	a := agent(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		reply(200, "text/event-stream", "data: {\"task\":{\"id\":\"t\"}}\n\n")(w, r)
 	})
-	if err := drain(speak(t, a, REST10, Options{}).Subscribe(ctx, "t")); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want %v", err, context.Canceled)
+	if err := drain(speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t")); err != nil {
+		t.Error(err)
+	}
+	if first, second := <-a.seen, <-a.seen; first.method != "POST" || second.method != "GET" || second.body != "" {
+		t.Errorf("got %v, then %v, want POST, then GET", first, second)
+	}
+}
+
+func TestStates(t *testing.T) {
+	for s, want := range map[State][2]bool{
+		Submitted: {}, Working: {}, "unheard of": {}, InputRequired: {false, true}, AuthRequired: {false, true},
+		Completed: {true, false}, Failed: {true, false}, Canceled: {true, false}, Rejected: {true, false},
+	} {
+		if got := [2]bool{s.Terminal(), s.Interrupted()}; got != want {
+			t.Errorf("%s: got terminal and interrupted %v, want %v", s, got, want)
+		}
 	}
 }
 

@@ -112,8 +112,8 @@ func FuzzDecodeResult(f *testing.F) {
 				t.Errorf("%q over %s: got neither result nor error", body, p)
 			}
 		}
-		decodePage(body)          //nolint:errcheck // must only not panic
-		decodePushConfigs(body)   //nolint:errcheck // must only not panic
-		decodeCard(body, "http:") //nolint:errcheck // must only not panic
+		decodePage(body)          // must only not panic
+		decodePushConfigs(body)   // must only not panic
+		decodeCard(body, "http:") // must only not panic
 	})
 }

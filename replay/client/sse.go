@@ -70,7 +70,7 @@ func (l *lineReader) next() ([]byte, error) {
 	if !l.started {
 		l.started = true
 		if mark, err := l.r.Peek(3); err == nil && string(mark) == "\ufeff" {
-			l.r.Discard(3) //nolint:errcheck // the bytes are there
+			l.r.Discard(3) // the bytes are there
 		}
 	}
 	var line []byte

@@ -152,7 +152,7 @@ func TestCloseEndsStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &http.Server{Handler: a}
-	go s.Serve(l) //nolint:errcheck // ends with Close
+	go s.Serve(l) // until Close
 	defer s.Close()
 	c := connect(t, "http://"+l.Addr().String()+"/spec", client.JSONRPC10, client.Options{})
 	n := 0
@@ -247,7 +247,7 @@ func newWebhook(t *testing.T) *webhook {
 	}
 	h.url = "http://" + l.Addr().String() + "/hook"
 	s := &http.Server{Handler: h}
-	go s.Serve(l) //nolint:errcheck // ends with Close
+	go s.Serve(l) // until Close
 	t.Cleanup(func() { s.Close() })
 	return h
 }

@@ -61,7 +61,7 @@ func (a *answer) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(a.status)
-	w.Write(text) //nolint:errcheck // the client has left
+	w.Write(text) // an error means that the client has left
 }
 
 // answer applies the fault and writes.

@@ -239,6 +239,51 @@ func TestEnvelope(t *testing.T) {
 	}
 }
 
+// partTests break a part of a 0.3 message.
+var partTests = []struct{ part, want string }{
+	{`{"text":"a"}`, `message.parts[0].kind must be \"text\", \"file\" or \"data\"`},
+	{`{"kind":"text"}`, `message.parts[0].text is required`},
+	{`{"kind":"text","text":7}`, `message.parts[0].text must be a string`},
+	{`{"kind":"data"}`, `message.parts[0].data is required`},
+	{`{"kind":"file"}`, `message.parts[0].file is required`},
+	{`{"kind":"file","file":{"name":"x"}}`, `message.parts[0].file must hold either bytes or uri`},
+	{`{"kind":"file","file":{"bytes":"","uri":"x"}}`, `message.parts[0].file must hold either bytes or uri`},
+	{`{"kind":"file","file":{"bytes":"*"}}`, `message.parts[0].file.bytes must be base64`},
+	{`{"kind":"file","file":{"uri":"https://x","mimeType":"a/b"}}`, `"code":-32005`},
+	{`{"kind":"file","file":{"bytes":"AAE","mimeType":"text/plain; charset=utf-8"}}`, `"result"`},
+	{`"hi"`, `message.parts[0] must be an object`},
+}
+
+func TestParts03(t *testing.T) {
+	origin := serve(t, "spec03", refagent.Options{})
+	for _, tt := range partTests {
+		message := `{"message":{"messageId":"m","role":"user","parts":[` + tt.part + `]}}`
+		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body, tt.want) {
+			t.Errorf("%s: got %s, want %s", tt.part, body, tt.want)
+		}
+	}
+	for message, want := range map[string]string{
+		`{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`:           `message.role must be \"user\"`,
+		`{"message":{"messageId":"m","role":"user","kind":"task","parts":[]}}`:  `message.kind must be \"message\"`,
+		`{"message":{"messageId":"m","role":"user"}}`:                           `message.parts is required`,
+		`{"message":{"messageId":"m","role":"user","parts":[],"extensions":1}}`: `message.extensions must be an array of strings`,
+	} {
+		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body, want) {
+			t.Errorf("%s: got %s, want %s", message, body, want)
+		}
+	}
+}
+
+func TestLargeBody(t *testing.T) {
+	origin := serve(t, "spec", refagent.Options{})
+	large := strings.Repeat(" ", 16<<20+1)
+	for _, path := range []string{"/spec", "/spec/message:send"} {
+		if resp, body := exchange(t, origin, "POST "+path+"\n\n"+large); resp.StatusCode != 413 || !strings.Contains(body, "larger than 16 MiB") {
+			t.Errorf("%s: got %d %s, want 413", path, resp.StatusCode, body)
+		}
+	}
+}
+
 func TestVersions(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{})
 	for _, tt := range []struct {

@@ -1,0 +1,59 @@
+package refagent
+
+import (
+	"testing"
+	"time"
+)
+
+// An engine forgets the oldest task that has ended, never one that is still worked on.
+func TestForget(t *testing.T) {
+	a, err := New("spec", Options{CancelWait: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	busy := a.engine.start(order{skill: keyword("task-cancel")}).first.id
+	var ended []string
+	for range maxTasks + 1 {
+		turn := a.engine.start(order{skill: scripts["reject-task"]})
+		for e := (event{}); !e.terminal(); {
+			if e, turn.events, err = turn.events.wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ended = append(ended, turn.first.id)
+	}
+	for id, known := range map[string]bool{busy: true, ended[0]: false, ended[1]: false, ended[2]: true, ended[maxTasks]: true} {
+		if _, f := a.engine.get(id); (f == nil) != known {
+			t.Errorf("task %s: known %v, want %v", id, f == nil, known)
+		}
+	}
+	if got := a.engine.list(listing{pageSize: 1}).total; got != maxTasks {
+		t.Errorf("got %d tasks, want %d", got, maxTasks)
+	}
+}
+
+// What a closed engine is still asked to do does not run and does not block.
+func TestClosedEngine(t *testing.T) {
+	a, err := New("spec", Options{Push: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	task := a.engine.start(order{skill: keyword("streaming"), push: &pushConfig{id: "p", url: "http://127.0.0.1:1/", dialect: v10{}}})
+	if f := a.engine.deleteConfig(task.first.id, "p"); f != nil {
+		t.Error(f.message)
+	}
+	if got, _ := a.engine.get(task.first.id); got.status.state != submitted {
+		t.Errorf("state %s, want the task untouched", got.status.state)
+	}
+	a.Close()
+}
+
+func TestPositionTokens(t *testing.T) {
+	for _, p := range []position{{1, 2}, {-1, 0}, {1 << 60, 1 << 63}} {
+		if got, err := parsePosition(p.token()); err != nil || got != p {
+			t.Errorf("%v: got %v, %v", p, got, err)
+		}
+	}
+}
