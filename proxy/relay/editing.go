@@ -98,5 +98,6 @@ func (h *held) add(b body, p []byte) bool {
 		}
 		p = p[n:]
 	}
-	return len(h.body) <= h.limit
+	// Framing may outweigh the data, but not without bound.
+	return len(h.body) <= h.limit && len(h.wire) <= len(h.head)+8*h.limit+maxChunkLine
 }

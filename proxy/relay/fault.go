@@ -33,12 +33,13 @@ const (
 )
 
 // A Fault says how an exchange broke, or what arrived that belongs to no exchange. An HTTP status of 500 is no fault.
+// Bytes are valid during the call only.
 type Fault struct {
 	Kind   string // one of the Kind constants
 	Side   string // one of the Side constants: who did it
 	Detail string // for people: what was seen, with RFC and section where one was violated
 	Status int    // status of our own answer to the client, 0 if there was none
-	Bytes  []byte // where the exchange is -1: what arrived, at most its first 64 KiB; valid during the call
+	Bytes  []byte // where the exchange is -1 what arrived, after a refused head what followed it: the first 64 KiB at most
 }
 
 // Error returns the side, the kind and the detail.

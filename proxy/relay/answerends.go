@@ -1,0 +1,121 @@
+package relay
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+)
+
+// refuse puts 502 in the place of an answer that cannot be framed, whose head is the first n bytes, and breaks off.
+func (a *answers) refuse(x *exchange, n int, err error) {
+	a.obs.answer(x.n, a.in.unread()[:n])
+	f := Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
+	a.because(x.n, f)
+	a.fault(x, f)
+	reset(a.agent)
+	a.sayLast(ownAnswer(a.cfg.Mark, f))
+}
+
+// unsolicited passes bytes that answer no request. Blank lines between answers do no harm; after anything else nobody
+// can know which answer belongs to which request. It tells whether an answer may follow.
+func (a *answers) unsolicited() bool {
+	b := a.in.unread()
+	blank := len(bytes.Trim(b, "\r\n")) == 0
+	a.mu.Lock()
+	if a.answersEnd || a.due() != nil { // our own answer was the last, or a request came meanwhile
+		over := a.answersEnd
+		a.mu.Unlock()
+		return !over
+	}
+	f := Fault{Kind: KindUnsolicited, Side: SideAgent, Detail: "bytes that answer no request (RFC 9112 section 9.3)"}
+	if !blank {
+		a.unordered = true
+		a.setCause(-1, f)
+	}
+	a.mu.Unlock()
+	if !a.send(b) {
+		return false
+	}
+	f.Bytes = b[:min(len(b), maxFaultBytes)]
+	a.obs.fault(-1, f)
+	a.in.consume(len(b))
+	if blank {
+		return true
+	}
+	for a.fill() && a.send(a.in.unread()) {
+		a.in.consume(len(a.in.unread()))
+	}
+	return false
+}
+
+// lost deals with the end of what the agent sends.
+func (a *answers) lost(err error) {
+	if errors.Is(err, net.ErrClosed) {
+		return // by us: the reason is known
+	}
+	a.mu.Lock()
+	if err == io.EOF && a.agentReset {
+		err = syscall.ECONNRESET
+	}
+	a.mu.Unlock()
+	truncated := errors.Is(err, io.ErrUnexpectedEOF) // a TLS record that is not complete
+	untilClose := a.x != nil && a.body.framing == framedClose
+	if err == io.EOF && untilClose {
+		a.endByClose()
+		return
+	}
+	a.mu.Lock()
+	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: a.where()}
+	switch {
+	case a.clientEOF:
+		f.Kind, f.Side, f.Detail = KindClientLeft, SideClient, "connection closed before the answer was complete"
+	case err != io.EOF && !truncated:
+		f.Kind, f.Detail = KindReset, reason(err)
+	}
+	a.setCause(-1, f)
+	a.mu.Unlock()
+	a.passPartial()
+	if err == io.EOF || truncated && !untilClose {
+		closeWrite(a.client)
+	} else {
+		reset(a.client)
+	}
+}
+
+// where says what the agent broke off. The lock is held.
+func (a *answers) where() string {
+	switch {
+	case a.x != nil:
+		return "connection closed inside the body of the answer"
+	case len(a.in.unread()) > 0:
+		return "connection closed inside the head of the answer"
+	case a.due() == nil:
+		return "connection closed before the request was complete"
+	default:
+		return "connection closed before the answer began"
+	}
+}
+
+// endByClose ends an answer that lasts until the agent closes, or the agent's side of an upgrade.
+func (a *answers) endByClose() {
+	if a.held != nil && !a.release() {
+		return
+	}
+	closeWrite(a.client)
+	a.obs.answerEnd(a.x.n, nil)
+	a.given(a.x)
+}
+
+// passPartial passes on what there is of an answer that broke off.
+func (a *answers) passPartial() {
+	a.flush()
+	b := a.in.unread()
+	if len(b) == 0 || a.x != nil {
+		return
+	}
+	if x := a.front(); x != nil && a.send(b) {
+		a.obs.answer(x.n, b)
+	}
+}
