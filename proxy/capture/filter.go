@@ -2,6 +2,7 @@ package capture
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -113,6 +114,23 @@ func (f *Filter) Keys() []Key {
 		}
 	}
 	return keys
+}
+
+// Asks reports whether the expression uses one of the keys, so that the facts behind them have to be found out.
+func (f *Filter) Asks(keys ...string) bool { return f != nil && asks(f.root, keys) }
+
+func asks(n node, keys []string) bool {
+	switch n := n.(type) {
+	case anyOf:
+		return slices.ContainsFunc(n, func(child node) bool { return asks(child, keys) })
+	case allOf:
+		return slices.ContainsFunc(n, func(child node) bool { return asks(child, keys) })
+	case negate:
+		return asks(n.node, keys)
+	case keyTerm:
+		return slices.Contains(keys, n.key.Name)
+	}
+	return false
 }
 
 // A node is a part of a filter expression.

@@ -367,3 +367,22 @@ func FuzzParseFilter(f *testing.F) {
 		}
 	})
 }
+
+func TestFilterAsks(t *testing.T) {
+	for expr, want := range map[string]bool{
+		"":                            false,
+		"rule:stream-*":               true,
+		"task:t1 (op:x or -rule:y)":   true,
+		"rules":                       false,
+		`"rule:x"`:                    false,
+		"status:200 severity:warning": true,
+	} {
+		f, err := ParseFilter(expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Asks("rule", "severity"); got != want {
+			t.Errorf("%q asks for rules: got %v, want %v", expr, got, want)
+		}
+	}
+}
