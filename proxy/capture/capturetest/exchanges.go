@@ -36,7 +36,7 @@ func post() capture.Request {
 	body := []byte("{\"jsonrpc\": \"2.0\", \"id\": 1,\r\n \"method\": \"message/send\"}")
 	return capture.Request{
 		Head: []byte("POST /rpc?tenant=a%20b HTTP/1.1\r\nHost: 127.0.0.1:7001\r\nUser-Agent: planner/1.2\r\n" +
-			"content-type: application/json\r\nX-Twice: 1\r\nx-twice: 2\r\nContent-Length: 57\r\n\r\n"),
+			"content-type: application/json\r\nX-Twice: 1\r\nx-twice: 2\r\nContent-Length: 55\r\n\r\n"),
 		Body: capture.Body{Data: body, Size: int64(len(body)), Complete: true, At: 1 * ms},
 	}
 }
@@ -54,7 +54,7 @@ func call() *capture.Exchange {
 		Conn: 1, Ended: 31*ms + 17, State: capture.StateClosed, Client: planner, Agent: booker, Request: post(),
 		Response: &capture.Response{
 			At:   30 * ms,
-			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n"),
+			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 24\r\n\r\n"),
 			Body: capture.Body{Data: []byte(`{"name":"æther 日本"}`), Size: 24, Complete: true, At: 31 * ms},
 		},
 		Rewrites: []capture.Rewrite{
