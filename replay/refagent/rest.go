@@ -74,7 +74,10 @@ func taskRoutes(segment string) (route10, bool) {
 
 // serveREST answers HTTP+JSON (A2A 1.0 §11).
 func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
-	c := &call{binding: httpJSON, dialect: a.profile.dialect, envelope: func(result any) any { return result }}
+	c := &call{
+		binding: httpJSON, dialect: a.profile.dialect, mediaType: restMediaType(r),
+		envelope: func(result any) any { return result },
+	}
 	if f := a.readREST(w, r, path, c); f != nil {
 		a.failREST(w, c, f)
 		return
@@ -87,12 +90,26 @@ func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
 	case result.stream != nil:
 		a.streamEvents(r.Context(), w, c, result.stream)
 	default:
-		out := newAnswer(http.StatusOK, mediaTypeA2A, c.dialect.result(c.op, result))
+		out := newAnswer(http.StatusOK, c.mediaType, c.dialect.result(c.op, result))
 		if result.card != nil {
 			out.header.Set("Cache-Control", "private, max-age=3600") // A2A 1.0 §13.3
 		}
 		a.answer(w, c, out)
 	}
+}
+
+// restMediaType is A2A's own (A2A 1.0 §11.1), except for a client that accepts plain JSON and not that.
+func restMediaType(r *http.Request) string {
+	var ranges []string
+	for field := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		if field = strings.TrimSpace(field); field != "" {
+			ranges = append(ranges, field)
+		}
+	}
+	if !accepted(ranges, mediaTypeA2A) && accepted(ranges, "application/json") {
+		return "application/json"
+	}
+	return mediaTypeA2A
 }
 
 // readREST finds the operation and reads its parameters from path, query and body into c.
@@ -150,7 +167,7 @@ func readObject(w http.ResponseWriter, r *http.Request) (object, *failure) {
 		return nil, fail(codeParse, "Invalid JSON payload: "+err.Error())
 	}
 	o, ok := v.(object)
-	if !ok {
+	if !ok && v != nil { // the Go SDK 2.3 sends null where it has nothing to say
 		return nil, fail(codeInvalidRequest, "The body must be a JSON object")
 	}
 	return o, nil
@@ -179,7 +196,7 @@ func (a *Agent) failREST(w http.ResponseWriter, c *call, f *failure) {
 	c.failure = f
 	e := object{{"code", f.httpStatus()}, {"status", f.statusName()}, {"message", f.message}}.
 		list("details", c.dialect.details(f))
-	out := newAnswer(f.httpStatus(), mediaTypeA2A, object{{"error", e}})
+	out := newAnswer(f.httpStatus(), c.mediaType, object{{"error", e}})
 	if f.challenge != "" {
 		out.header.Set("WWW-Authenticate", f.challenge)
 	}

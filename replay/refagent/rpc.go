@@ -8,7 +8,7 @@ import (
 
 // serveRPC answers JSON-RPC 2.0 over HTTP POST (A2A 1.0 §9, 0.3 §3.2.1). Errors travel under HTTP 200.
 func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
-	c := &call{binding: jsonRPC, dialect: a.profile.dialect}
+	c := &call{binding: jsonRPC, dialect: a.profile.dialect, mediaType: "application/json"}
 	c.envelope = func(result any) any {
 		return object{{"jsonrpc", "2.0"}, {"id", c.id}, {"result", result}}
 	}
@@ -30,7 +30,7 @@ func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
 		a.streamEvents(r.Context(), w, c, result.stream)
 	default:
 		body := c.envelope(c.dialect.result(c.op, result))
-		a.answer(w, c, newAnswer(http.StatusOK, "application/json", body))
+		a.answer(w, c, newAnswer(http.StatusOK, c.mediaType, body))
 	}
 }
 
@@ -124,7 +124,7 @@ func (a *Agent) failRPC(w http.ResponseWriter, c *call, f *failure) {
 	if f.http != 0 {
 		status = f.http
 	}
-	out := newAnswer(status, "application/json", object{{"jsonrpc", "2.0"}, {"id", c.id}, {"error", e}})
+	out := newAnswer(status, c.mediaType, object{{"jsonrpc", "2.0"}, {"id", c.id}, {"error", e}})
 	if f.challenge != "" {
 		out.header.Set("WWW-Authenticate", f.challenge)
 	}

@@ -23,13 +23,14 @@ const (
 
 // A call is one request on its way through the agent, as the hooks of a fault see it.
 type call struct {
-	binding  binding
-	dialect  dialect
-	op       operation // empty if the request could not be read that far
-	request  *request  // nil as long as it is not decoded
-	id       any       // the JSON-RPC id; nil on HTTP+JSON
-	failure  *failure  // what the answer will say, if it is an error
-	envelope func(result any) any
+	binding   binding
+	dialect   dialect
+	mediaType string    // of complete answers
+	op        operation // empty if the request could not be read that far
+	request   *request  // nil as long as it is not decoded
+	id        any       // the JSON-RPC id; nil on HTTP+JSON
+	failure   *failure  // what the answer will say, if it is an error
+	envelope  func(result any) any
 }
 
 // An answer is a response about to be written: complete, or the head of a stream.

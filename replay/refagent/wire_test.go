@@ -313,6 +313,21 @@ func TestVersions(t *testing.T) {
 	}
 }
 
+func TestMediaTypes(t *testing.T) {
+	origin := serve(t, "spec", refagent.Options{})
+	for accept, want := range map[string]string{
+		"X: y": "application/a2a+json", "Accept: */*": "application/a2a+json", "Accept: application/json": "application/json",
+		"Accept: application/json;q=0.9, text/html": "application/json", "Accept: text/html": "application/a2a+json",
+		"Accept: application/json\nAccept: application/a2a+json": "application/a2a+json",
+	} {
+		for _, path := range []string{"/spec/tasks", "/spec/tasks/t1"} {
+			if resp, _ := exchange(t, origin, "GET "+path+"\n"+accept); resp.Header.Get("Content-Type") != want {
+				t.Errorf("%s: got %s, want %s", accept, resp.Header.Get("Content-Type"), want)
+			}
+		}
+	}
+}
+
 func TestRoutes(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{})
 	for _, tt := range []struct {
@@ -328,6 +343,7 @@ func TestRoutes(t *testing.T) {
 		{"GET /spec/tasks/urn:x:7", 404, `Task not found: urn:x:7`},
 		{"GET /spec/tasks/a%2Fb%3Acancel", 404, `Task not found: a/b:cancel`},
 		{"POST /spec/tasks/t1:cancel", 404, `TASK_NOT_FOUND`},
+		{"POST /spec/tasks/t1:cancel\n\nnull", 404, `TASK_NOT_FOUND`},
 		{"POST /spec/tasks/t1:subscribe", 404, `TASK_NOT_FOUND`},
 		{"GET /spec/tasks/t1:subscribe", 404, `TASK_NOT_FOUND`},
 		{"GET /spec/tasks/t1:cancel", 405, `"status":"UNIMPLEMENTED"`},
