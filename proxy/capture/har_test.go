@@ -81,23 +81,28 @@ func TestImportBodies(t *testing.T) {
 	}{
 		{
 			"absent", `,"bodySize":7`, `,"content":{"size":9,"mimeType":""},"bodySize":5`,
-			capture.Body{Size: 7, Dropped: 7}, capture.Body{Size: 5, Dropped: 5},
+			capture.Body{Size: 7, Dropped: 7},
+			capture.Body{Size: 5, Dropped: 5},
 		},
 		{
 			"absent, of unknown size", ``, `,"content":{"size":0,"mimeType":""}`,
-			capture.Body{Size: size}, capture.Body{Size: size},
+			capture.Body{Size: size},
+			capture.Body{Size: size},
 		},
 		{
 			"empty", `,"bodySize":0`, `,"content":{"size":0},"bodySize":0`,
-			capture.Body{Data: empty, Size: 0}, capture.Body{Data: empty, Size: 0},
+			capture.Body{Data: empty, Size: 0},
+			capture.Body{Data: empty, Size: 0},
 		},
 		{
 			"empty text", `,"postData":{"text":""}`, `,"content":{"size":0,"text":""}`,
-			capture.Body{Data: empty, Size: size}, capture.Body{Data: empty, Size: size},
+			capture.Body{Data: empty, Size: size},
+			capture.Body{Data: empty, Size: size},
 		},
 		{
 			"text", `,"bodySize":2,"postData":{"text":"{}"}`, `,"bodySize":99,"content":{"size":2,"text":"{}"}`,
-			capture.Body{Data: []byte("{}"), Size: 2}, capture.Body{Data: []byte("{}"), Size: size},
+			capture.Body{Data: []byte("{}"), Size: 2},
+			capture.Body{Data: []byte("{}"), Size: size},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -97,8 +97,8 @@ func TestParseTranscriptDefaults(t *testing.T) {
 	}
 }
 
-func TestParseTranscriptMeta(t *testing.T) {
-	tr := parse(t, `-- 1.request --
+// saidByHand is what people add where the defaults do not do.
+const saidByHand = `-- 1.request --
 POST / HTTP/1.1
 
 {}
@@ -132,7 +132,10 @@ response.body: missing
 response.size: 100
 ended: unknown
 state: interrupted
-`)
+`
+
+func TestParseTranscriptMeta(t *testing.T) {
+	tr := parse(t, saidByHand)
 	x, y := tr.Exchanges[0], tr.Exchanges[1]
 	if want := (capture.Peer{Name: "booker", URL: "https://booker.example/a2a"}); x.Agent != want {
 		t.Errorf("agent %+v", x.Agent)
@@ -262,6 +265,7 @@ func TestReadTranscript(t *testing.T) {
 
 func FuzzTranscript(f *testing.F) {
 	f.Add([]byte(handWritten))
+	f.Add([]byte(saidByHand))
 	f.Add(capture.FormatTranscript(&capture.Transcript{Exchanges: capturetest.Exchanges(), HasWant: true}))
 	for _, x := range capturetest.Exchanges() {
 		f.Add(capture.FormatTranscript(&capture.Transcript{Exchanges: []*capture.Exchange{x}}))
