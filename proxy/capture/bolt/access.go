@@ -28,8 +28,8 @@ type access interface {
 	// locate says where the exchanges from seq on are stored, in order, up to limit exchanges.
 	locate(ctx context.Context, seq uint64, limit int) (places, error)
 
-	// find returns sequence numbers from seq on that the index has under prefix, in order, up to limit.
-	find(ctx context.Context, prefix []byte, seq uint64, limit int) ([]uint64, error)
+	// find returns sequence numbers from seq on that the index has for a key, in order, up to limit.
+	find(ctx context.Context, key keyHash, seq uint64, limit int) ([]uint64, error)
 
 	// wait is capture.Source's Wait.
 	wait(ctx context.Context, from uint64) error
@@ -227,23 +227,15 @@ func (r rowPlace) append(blocks []uint64) ([]uint64, error) {
 	return blocks, err
 }
 
-func (set segmentSet) find(prefix []byte, seq uint64, limit int) (found []uint64, err error) {
+func (set segmentSet) find(h keyHash, seq uint64, limit int) (found []uint64, err error) {
 	for _, s := range set {
-		err := s.view(func(tx *bbolt.Tx) error {
-			c := tx.Bucket(bucketIndex).Cursor()
-			n := 0
-			from := binary.BigEndian.AppendUint64(slices.Clone(prefix), seq)
-			for k, _ := c.Seek(from); len(k) == len(from) && bytes.HasPrefix(k, prefix) && n < limit; k, _ = c.Next() {
-				found = append(found, binary.BigEndian.Uint64(k[len(prefix):]))
-				n++
-			}
-			return nil
+		err := s.view(func(tx *bbolt.Tx) (err error) {
+			found, err = findIn(tx, found, h, seq, limit)
+			return err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	slices.Sort(found)
-	found = slices.Compact(found)
-	return found[:min(limit, len(found))], nil
+	return found, nil
 }

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,16 +18,12 @@ type batch struct {
 	blocks []block         // in order of arrival
 	rows   map[uint64]*row // of the exchanges that it touches, by sequence number
 	parts  [][]byte        // keys of the parts bucket
-	index  []indexEntry
+	index  []entry
+	young  youngRuns // of the index, before the batch; after it, when it was stored
 
 	lookup func(seq uint64) (row, error) // what was known of an exchange before
 	raw    []byte                        // the encoded steps of the block under way
 	first  uint64                        // its first arrival number
-}
-
-type indexEntry struct {
-	key   []byte
-	fresh bool // the exchange is new, so the index cannot have it yet
 }
 
 // add encodes a step, in pieces where it is large, and notes what else must be written for it.
@@ -104,8 +99,24 @@ func (b *batch) note(s *capture.Step, r *row) {
 		b.state.lostBytes += what.Dropped
 	}
 	for _, k := range s.Keys {
-		b.index = append(b.index, indexEntry{binary.BigEndian.AppendUint64(indexPrefix(nil, k), s.Seq), r.fresh})
+		if h := hashKey(k); r.learn(h) {
+			b.index = append(b.index, h.entry(s.Seq))
+		}
 	}
+}
+
+// maxKeys bounds how many keys are remembered of an open exchange. More go to the index each time they are named.
+const maxKeys = 64
+
+// learn reports whether a key is new. Every event of a stream names its task again.
+func (r *row) learn(h keyHash) bool {
+	if slices.Contains(r.keys, h) {
+		return false
+	}
+	if len(r.keys) < maxKeys {
+		r.keys = append(r.keys[:len(r.keys):len(r.keys)], h)
+	}
+	return true
 }
 
 func (r *row) close(c *capture.Closed, s *capture.Step) {
@@ -123,7 +134,7 @@ func (b *batch) row(seq uint64) (*row, error) {
 	if r := b.rows[seq]; r != nil {
 		return r, nil
 	}
-	r := row{ended: capture.NotKnown, fresh: true}
+	r := row{ended: capture.NotKnown}
 	if seq <= b.state.seq {
 		var err error
 		if r, err = b.lookup(seq); err != nil {
@@ -153,7 +164,8 @@ func (b *batch) store(tx *bbolt.Tx) error {
 			return fmt.Errorf("store parts of exchanges: %w", err)
 		}
 	}
-	if err := b.storeIndex(tx); err != nil {
+	var err error
+	if b.young, err = b.young.store(tx, b.index, b.state.arrival); err != nil {
 		return fmt.Errorf("store the index: %w", err)
 	}
 	return b.state.put(tx)
@@ -177,23 +189,6 @@ func (b *batch) storeRows(tx *bbolt.Tx) error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (b *batch) storeIndex(tx *bbolt.Tx) error {
-	index := tx.Bucket(bucketIndex)
-	slices.SortFunc(b.index, func(x, y indexEntry) int { return bytes.Compare(x.key, y.key) })
-	var before []byte
-	for _, e := range b.index {
-		// Every event of a stream names its task again: what is there is not written again, which would copy its page.
-		if bytes.Equal(e.key, before) || !e.fresh && index.Get(e.key) != nil {
-			continue
-		}
-		if err := index.Put(e.key, nothing); err != nil {
-			return err
-		}
-		before = e.key
 	}
 	return nil
 }

@@ -116,9 +116,9 @@ func (c *checker) segment(s *segment, tx *bbolt.Tx) error {
 		c.problem("%s: %d parts of exchanges, the blocks have %d", s.path, n, sc.partKeys)
 	}
 	sc.open(tx.Bucket(bucketOpen))
-	return tx.Bucket(bucketIndex).ForEach(func(k, _ []byte) error {
-		if seq, ok := checkIndexKey(k); !ok || seq == 0 || seq > c.state.seq {
-			c.problem("%s: the index has %x for exchange %d", s.path, k, seq)
+	return tx.Bucket(bucketIndex).ForEach(func(_, v []byte) error {
+		if err := run(v).check(c.state.seq); err != nil {
+			c.problem("%s: %w", s.path, err)
 		}
 		return c.ctx.Err()
 	})

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
 )
 
 // TestCheckFinds breaks each invariant of a capture.
@@ -38,8 +40,8 @@ func TestCheckFinds(t *testing.T) {
 			return tx.Bucket(bucketOpen).Put(number64(7), nothing)
 		}, "exchange 7 is closed in one list and open in another"},
 		"an index of nothing": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketIndex).Put([]byte("\x04task\x01x\x00\x00\x00\x00\x00\x01\x00\x00"), nothing)
-		}, "the index has"},
+			return tx.Bucket(bucketIndex).Put(runKey(runMerged, 1), makeRun([]entry{hashKey(capture.Key{}).entry(9999)}))
+		}, "the index has an entry for exchange 9999"},
 		"wrong totals": {func(tx *bbolt.Tx) error {
 			st, err := readState(tx)
 			if err != nil {

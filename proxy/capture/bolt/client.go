@@ -155,8 +155,8 @@ func (c *client) locate(ctx context.Context, seq uint64, limit int) (places, err
 	return at, c.check(d)
 }
 
-func (c *client) find(ctx context.Context, prefix []byte, seq uint64, limit int) ([]uint64, error) {
-	d, err := c.call(ctx, request{ask: askFind, from: seq, limit: limit, prefix: prefix})
+func (c *client) find(ctx context.Context, key keyHash, seq uint64, limit int) ([]uint64, error) {
+	d, err := c.call(ctx, request{ask: askFind, from: seq, limit: limit, key: key})
 	if err != nil {
 		return nil, err
 	}

@@ -180,7 +180,7 @@ func FuzzRequest(f *testing.F) {
 		{ask: askBlocks, from: 1 << 60, limit: pageBytes},
 		{ask: askFetch, firsts: []uint64{1, 100, 5}, limit: 10},
 		{ask: askLocate, from: 1, limit: 256},
-		{ask: askFind, from: 3, limit: 4096, prefix: indexPrefix(nil, capture.Key{Kind: "task", Value: "t"})},
+		{ask: askFind, from: 3, limit: 4096, key: hashKey(capture.Key{Kind: "task", Value: "t"})},
 		{ask: askWait, from: 7},
 	} {
 		f.Add(q.encode())

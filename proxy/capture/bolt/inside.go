@@ -119,13 +119,13 @@ func (in *inside) locate(ctx context.Context, seq uint64, limit int) (at places,
 	return at, err
 }
 
-func (in *inside) find(ctx context.Context, prefix []byte, seq uint64, limit int) (found []uint64, err error) {
+func (in *inside) find(ctx context.Context, key keyHash, seq uint64, limit int) (found []uint64, err error) {
 	open, err := in.read(func(set segmentSet, _ bool) (err error) {
-		found, err = set.find(prefix, seq, limit)
+		found, err = set.find(key, seq, limit)
 		return err
 	})
 	if !open {
-		return in.after.find(ctx, prefix, seq, limit)
+		return in.after.find(ctx, key, seq, limit)
 	}
 	return found, err
 }

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"time"
@@ -22,7 +21,7 @@ var (
 	bucketExchanges = []byte("exchanges") // sequence number → row
 	bucketParts     = []byte("parts")     // sequence number, first arrival of a block → nothing
 	bucketOpen      = []byte("open")      // sequence number of an exchange that has not ended → nothing
-	bucketIndex     = []byte("index")     // kind, value, sequence number → nothing
+	bucketIndex     = []byte("index")     // level, arrival number → run of entries
 
 	buckets = [][]byte{bucketMeta, bucketBlocks, bucketExchanges, bucketParts, bucketOpen, bucketIndex}
 )
@@ -178,8 +177,8 @@ type row struct {
 	ended   time.Duration // offset of its Closed; capture.NotKnown without
 
 	// Not stored, and known to the writer only:
-	last  uint64 // the last block of the batch with steps of it
-	fresh bool   // the exchange is new in this batch
+	last uint64    // the last block of the batch with steps of it
+	keys []keyHash // what the index has of an open exchange
 }
 
 func (r *row) encode() []byte {
@@ -205,50 +204,4 @@ func number64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 func partKey(seq, first uint64) []byte {
 	return binary.BigEndian.AppendUint64(number64(seq), first)
-}
-
-// maxIndexed is the longest kind or value that the index holds as it is. A longer one is held as its SHA-256, after the
-// length byte hashed.
-const (
-	maxIndexed = 96
-	hashed     = 0xff
-)
-
-// indexPrefix is what the index's entries for a key begin with; the sequence number follows.
-func indexPrefix(b []byte, k capture.Key) []byte {
-	for _, s := range [...]string{k.Kind, k.Value} {
-		if len(s) > maxIndexed {
-			sum := sha256.Sum256([]byte(s))
-			b = append(b, hashed)
-			b = append(b, sum[:]...)
-			continue
-		}
-		b = append(b, byte(len(s)))
-		b = append(b, s...)
-	}
-	return b
-}
-
-// checkIndexKey reports whether b is a prefix of indexPrefix and a sequence number, and returns the latter.
-func checkIndexKey(b []byte) (seq uint64, ok bool) {
-	for range 2 {
-		if len(b) == 0 {
-			return 0, false
-		}
-		n := int(b[0])
-		switch {
-		case n == hashed:
-			n = sha256.Size
-		case n > maxIndexed:
-			return 0, false
-		}
-		if len(b) < 1+n {
-			return 0, false
-		}
-		b = b[1+n:]
-	}
-	if len(b) != 8 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint64(b), true
 }

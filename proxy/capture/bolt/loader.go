@@ -13,11 +13,12 @@ type loader struct {
 	blocks map[uint64]*openBlock
 	order  []uint64 // first arrival numbers of blocks, in the order in which they came
 	size   int      // bytes of them
+	asked  int      // how many blocks were asked for the last time: each time it is more
 }
 
 const (
 	loaderBytes  = 16 << 20
-	loaderAhead  = 32 // how many blocks to ask for at once
+	loaderAhead  = 32 // how many blocks to ask for at once, at most
 	loaderPlaces = 64 // in how many exchanges to look for them
 )
 
@@ -108,10 +109,11 @@ func (l *loader) block(ctx context.Context, first uint64, at []place, i int) (*o
 // ahead lists blocks that are not there, in the order in which they will be needed.
 func (l *loader) ahead(at []place, i int) []uint64 {
 	var want []uint64
+	l.asked = min(max(1, 2*l.asked), loaderAhead)
 	asked := make(map[uint64]bool)
 	for _, p := range at[:min(len(at), loaderPlaces)] {
 		for _, first := range p.blocks[i:] {
-			if len(want) == loaderAhead {
+			if len(want) == l.asked {
 				return want
 			}
 			if l.blocks[first] == nil && !asked[first] {

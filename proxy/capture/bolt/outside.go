@@ -226,10 +226,10 @@ func (o *outside) locate(ctx context.Context, seq uint64, limit int) (at places,
 	return at, err
 }
 
-func (o *outside) find(ctx context.Context, prefix []byte, seq uint64, limit int) (found []uint64, err error) {
+func (o *outside) find(ctx context.Context, key keyHash, seq uint64, limit int) (found []uint64, err error) {
 	err = o.do(ctx,
-		func(set segmentSet) (err error) { found, err = set.find(prefix, seq, limit); return err },
-		func(c *client) (err error) { found, err = c.find(ctx, prefix, seq, limit); return err })
+		func(set segmentSet) (err error) { found, err = set.find(key, seq, limit); return err },
+		func(c *client) (err error) { found, err = c.find(ctx, key, seq, limit); return err })
 	return found, err
 }
 

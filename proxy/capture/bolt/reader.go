@@ -133,9 +133,9 @@ func (r *Reader) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.
 	return func(yield func(*capture.Exchange, error) bool) {
 		l := loader{access: r.access}
 		var end uint64
-		// The first page is small: who wants fifty exchanges does not pay for hundreds.
+		// The first pages are small: who wants fifty exchanges does not pay for hundreds.
 		limit := pageExchanges / 8
-		for next := max(from, 1); end == 0 || next <= end; limit = pageExchanges {
+		for next := max(from, 1); end == 0 || next <= end; limit = min(2*limit, pageExchanges) {
 			at, err := r.locate(ctx, next, limit)
 			if err != nil {
 				yield(nil, err)
@@ -185,9 +185,9 @@ func (r *Reader) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, e
 // Find implements capture.Index.
 func (r *Reader) Find(ctx context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
-		prefix := indexPrefix(nil, key)
+		h := hashKey(key)
 		for next := from; ; {
-			found, err := r.access.find(ctx, prefix, next, pageFound)
+			found, err := r.access.find(ctx, h, next, pageFound)
 			if err != nil {
 				yield(0, err)
 				return

@@ -176,8 +176,14 @@ func (w *writer) resume() error {
 	if err != nil {
 		return err
 	}
-	b := &batch{state: w.state, rows: make(map[uint64]*row), lookup: w.lookup}
-	b.state.ended = false
+	err = last.view(func(tx *bbolt.Tx) (err error) {
+		w.young, err = readYoung(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	b := w.batch()
 	for _, seq := range open {
 		err := b.add(capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true}})
 		if err != nil {

@@ -161,7 +161,7 @@ func (s *server) fill(e *encoder, q request) error {
 		e.places(&at)
 		return err
 	case askFind:
-		found, err := s.access.find(s.ctx, q.prefix, q.from, min(q.limit, pageFound))
+		found, err := s.access.find(s.ctx, q.key, q.from, min(q.limit, pageFound))
 		e.numbers(found)
 		return err
 	case askWait:

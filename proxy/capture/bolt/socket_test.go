@@ -173,7 +173,7 @@ func TestHostileReader(t *testing.T) {
 		{ask: askFetch},
 		{ask: askBlocks, from: 1 << 63, limit: 5},
 		{ask: askLocate, from: 1 << 63, limit: pageBytes},
-		{ask: askFind, from: 1 << 63, limit: pageBytes, prefix: []byte{}},
+		{ask: askFind, from: 1 << 63, limit: pageBytes},
 	} {
 		conn := connect(t, path)
 		conn.SetDeadline(time.Now().Add(patience))

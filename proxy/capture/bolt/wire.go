@@ -49,7 +49,7 @@ type request struct {
 	from   uint64   // an arrival or sequence number
 	limit  int      // bytes of blocks, or a count
 	firsts []uint64 // the blocks to fetch
-	prefix []byte   // of the index
+	key    keyHash  // to find
 }
 
 func (q *request) encode() []byte {
@@ -57,13 +57,14 @@ func (q *request) encode() []byte {
 	e.number(q.from)
 	e.number(uint64(q.limit))
 	e.numbers(q.firsts)
-	e.bytes(q.prefix)
+	e.b = append(e.b, q.key[:]...)
 	return e.b
 }
 
 func decodeRequest(b []byte) (request, error) {
 	d := decoder{b: b}
-	q := request{ask: d.octet(), from: d.number(), limit: int(min(d.number(), pageBytes)), firsts: d.numbers(), prefix: d.bytes()}
+	q := request{ask: d.octet(), from: d.number(), limit: int(min(d.number(), pageBytes)), firsts: d.numbers()}
+	copy(q.key[:], d.take(hashSize))
 	if d.err == nil && (q.ask < askHello || q.ask > askWait || len(d.b) > 0) {
 		d.err = errShort
 	}

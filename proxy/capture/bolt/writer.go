@@ -24,6 +24,7 @@ type writer struct {
 
 	state   state
 	open    map[uint64]row // of exchanges that have not ended
+	young   youngRuns
 	lost    losses
 	size    int64 // bytes of the last segment that are in use
 	failing string
@@ -33,8 +34,7 @@ type writer struct {
 
 // commit stores steps, together with what is to be said about earlier losses. On failure they are counted as lost.
 func (w *writer) commit(steps []capture.Step) {
-	b := &batch{state: w.state, rows: make(map[uint64]*row), lookup: w.lookup}
-	b.state.ended = false
+	b := w.batch()
 	pending := w.lost.pending()
 	refused := w.fill(b, pending, steps)
 	if err := w.store(b); err != nil {
@@ -54,6 +54,13 @@ func (w *writer) commit(steps []capture.Step) {
 	if w.options.SegmentSize > 0 && w.size >= w.options.SegmentSize {
 		w.rotate()
 	}
+}
+
+// batch begins a batch.
+func (w *writer) batch() *batch {
+	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup}
+	b.state.ended = false
+	return b
 }
 
 type refusal struct {
@@ -110,12 +117,12 @@ func (w *writer) store(b *batch) error {
 
 // adopt takes over what a batch that was stored has changed.
 func (w *writer) adopt(b *batch) {
-	w.state = b.state
+	w.state, w.young = b.state, b.young
 	for seq, r := range b.rows {
 		if r.flags&rowClosed != 0 {
 			delete(w.open, seq)
 		} else {
-			r.fresh, r.last = false, 0
+			r.last = 0
 			w.open[seq] = *r
 		}
 	}
@@ -178,9 +185,9 @@ func (w *writer) rotate() {
 		return
 	}
 	w.in.add(s)
-	w.size = 0
-	for seq := range w.open {
-		w.open[seq] = row{flags: rowContinued, ended: capture.NotKnown}
+	w.size, w.young = 0, youngRuns{}
+	for seq, r := range w.open {
+		w.open[seq] = row{flags: rowContinued, ended: capture.NotKnown, keys: r.keys}
 	}
 }
 
@@ -204,7 +211,7 @@ func (w *writer) end() error {
 	if len(w.lost.pending()) > 0 {
 		w.commit(nil)
 	}
-	ended := &batch{state: w.state}
+	ended := &batch{state: w.state, young: w.young}
 	ended.state.ended = true
 	err := w.store(ended)
 	if err == nil {
