@@ -148,15 +148,15 @@ func VersionDialects(version string) Dialects {
 
 // majorMinor reads "1.0", "0.3.0" or "1.0.0-rc". A lone major number has the minor number 0.
 func majorMinor(version string) (major, minor int, ok bool) {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(version), "v"), ".")
+	first, rest, dotted := strings.Cut(strings.TrimPrefix(strings.TrimSpace(version), "v"), ".")
 	second, _, _ := strings.Cut(rest, ".")
 	second, _, _ = strings.Cut(second, "-")
 	major, err := strconv.Atoi(first)
 	if err != nil || major < 0 {
 		return 0, 0, false
 	}
-	if second == "" {
-		return major, 0, rest == ""
+	if !dotted {
+		return major, 0, true
 	}
 	minor, err = strconv.Atoi(second)
 	return major, minor, err == nil && minor >= 0

@@ -215,7 +215,7 @@ func (p *parser) failed(err error, base int) *SyntaxError {
 	e := &SyntaxError{Offset: int64(len(p.data)), Reason: "the text ends before the value does"}
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
 		e.Truncated = true
-		if len(p.nodes) == 0 {
+		if len(bytes.TrimLeft(p.data[base:], " \t\r\n")) == 0 {
 			e.Reason = "there is no value"
 		}
 		return e

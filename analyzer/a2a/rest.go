@@ -13,13 +13,12 @@ func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 	if !proven || found.operation == NoOperation && !below && !known.Bindings.Has(HTTPJSON) {
 		return false
 	}
-	c.Binding, c.Operation = HTTPJSON, found.operation
-	c.TaskID, c.ConfigID = found.task, found.config
-	c.Params = c.Doc.Root
 	if below && base.holds(path[:found.start]) {
 		found, c.Tenant = base.tenant(r.Method, path, found)
 	}
-	prefix := path[:found.start]
+	c.Binding, c.Operation, c.Params = HTTPJSON, found.operation, c.Doc.Root
+	c.TaskID, c.ConfigID = found.task, found.config
+	prefix := strings.TrimRight(path[:found.start], "/") // the proto file of 0.2.2 has "/v1//message:send"
 	c.Route = strings.TrimPrefix(path[found.start:], "/")
 	c.Dialects, c.Evidence = c.restDialects(found, prefix, base, below)
 	c.Prefix = c.restPrefix(prefix, base, below)
@@ -27,8 +26,8 @@ func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 		c.Binding, c.Prefix = NoBinding, "" // it belongs to no interface
 	}
 	c.readParams()
-	if c.Operation == NoOperation && c.Dialects.Empty() {
-		c.Dialects = base.Dialects | known.REST
+	if spoken := base.Dialects | known.REST; c.Operation == NoOperation && !spoken.Empty() {
+		c.Dialects, c.Evidence = spoken, NoEvidence
 	}
 	return true
 }

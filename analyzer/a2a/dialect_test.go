@@ -1,0 +1,78 @@
+package a2a
+
+import "testing"
+
+func TestDialects(t *testing.T) {
+	tests := []struct {
+		set    Dialects
+		text   string
+		single bool
+	}{
+		{0, "", false},
+		{Of(V0_1), "0.1", true},
+		{Of(V0_3, V0_2), "0.2/0.3", false},
+		{Of(V1_0), "1.0", true},
+		{Of(V1_0, V0_3), "0.3/1.0", false},
+	}
+	for _, test := range tests {
+		if got := test.set.String(); got != test.text {
+			t.Errorf("String = %q, want %q", got, test.text)
+		}
+		d, single := test.set.Single()
+		if single != test.single || single && Of(d) != test.set {
+			t.Errorf("%s: Single = %v, %v", test.text, d, single)
+		}
+		if back, ok := ParseDialects(test.text); ok != (test.text != "") || back != test.set {
+			t.Errorf("ParseDialects(%q) = %v, %v", test.text, back, ok)
+		}
+	}
+	if both := Of(V0_2, V0_3).Intersect(Of(V0_3, V1_0)); both != Of(V0_3) || !both.Has(V0_3) || both.Has(V0_2) {
+		t.Errorf("intersection is %s", both)
+	}
+	if !Of(V0_1).Intersect(Of(V1_0)).Empty() {
+		t.Error("0.1 and 1.0 have something in common")
+	}
+	if got := Dialect(9).String(); got != "unknown" {
+		t.Errorf("dialect 9 is %q", got)
+	}
+}
+
+func TestVersionDialects(t *testing.T) {
+	tests := []struct{ version, want string }{
+		{"", ""},
+		{"0.1", "0.1"},
+		{"0.2.5", "0.2"},
+		{"0.2.9", "0.2/0.3"},
+		{"0.3", "0.3"},
+		{"0.3.0", "0.3"},
+		{" 0.3 ", "0.3"},
+		{"0.4.0", "0.3"},
+		{"1.0", "1.0"},
+		{"1", "1.0"},
+		{"1.0.1", "1.0"},
+		{"1.0.0-rc", "1.0"},
+		{"v1.0", "1.0"},
+		{"1.1", "1.0"},
+		{"2.0", "1.0"},
+		{"0.0", ""},
+		{"one", ""},
+		{"1.", ""},
+		{"1.x", ""},
+		{"-1.0", ""},
+		{"999999999999999999999", ""},
+	}
+	for _, test := range tests {
+		if got := VersionDialects(test.version).String(); got != test.want {
+			t.Errorf("VersionDialects(%q) = %q, want %q", test.version, got, test.want)
+		}
+	}
+}
+
+func TestCite(t *testing.T) {
+	if got := (Cite{V1_0, "3.1.2"}).String(); got != "1.0 §3.1.2" {
+		t.Errorf("got %q", got)
+	}
+	if got := (Cite{V0_3, "RFC 8259 §2"}).String(); got != "RFC 8259 §2 (0.3)" {
+		t.Errorf("got %q", got)
+	}
+}

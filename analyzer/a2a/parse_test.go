@@ -1,0 +1,209 @@
+package a2a
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseFaults(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       *SyntaxError
+		root       Kind
+	}{
+		{"object", `{"a":1}`, nil, Object},
+		{"white space around", " \t\r\n[1] \n", nil, Array},
+		{"scalar", `7`, nil, Number},
+		{"empty", ``, &SyntaxError{Offset: 0, Reason: "there is no value", Truncated: true}, Absent},
+		{"blank", "  \n", &SyntaxError{Offset: 3, Reason: "there is no value", Truncated: true}, Absent},
+		{"cut object", `{"a":`, &SyntaxError{Offset: 5, Reason: "the text ends before the value does", Truncated: true}, Absent},
+		{"cut string", `{"a":"b`, &SyntaxError{Offset: 7, Reason: "the text ends before the value does", Truncated: true}, Absent},
+		{"cut literal", `tru`, &SyntaxError{Offset: 3, Reason: "the text ends before the value does", Truncated: true}, Absent},
+		{"second value", `{} {}`, &SyntaxError{Offset: 3, Reason: "more text after the JSON value"}, Object},
+		{"comma at the end", `{"a":1,}`, &SyntaxError{Offset: 6, Reason: "invalid character ',' at start of value"}, Absent},
+		{"name without quotes", `{a:1}`, &SyntaxError{Offset: 1, Reason: "invalid character 'a' at start of value"}, Absent},
+		{"no JSON", `<html>`, &SyntaxError{Offset: 0, Reason: "invalid character '<' at start of value"}, Absent},
+		{"control character", "\"a\nb\"", &SyntaxError{Offset: 2, Reason: `invalid character '\n' in string (expecting non-control character)`}, Absent},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			doc := Parse([]byte(test.text))
+			if diff := cmp.Diff(test.want, doc.Err); diff != "" {
+				t.Errorf("Err (-want +got):\n%s", diff)
+			}
+			if got := doc.Root.Kind(); got != test.root {
+				t.Errorf("Root is %v, want %v", got, test.root)
+			}
+			if wantTrailing := test.name == "second value"; doc.Trailing != wantTrailing {
+				t.Errorf("Trailing = %v, want %v", doc.Trailing, wantTrailing)
+			}
+		})
+	}
+}
+
+func TestParseByteOrderMark(t *testing.T) {
+	doc := Parse([]byte("\xEF\xBB\xBF{\"a\":\"b\"}"))
+	if !doc.BOM || doc.Err != nil {
+		t.Fatalf("BOM = %v, Err = %v; want true and none", doc.BOM, doc.Err)
+	}
+	if a := doc.Root.Get("a"); a.Text() != "b" || a.Offset() != 8 || string(a.Raw()) != `"b"` {
+		t.Errorf("a is %q at %d, raw %s", a.Text(), a.Offset(), a.Raw())
+	}
+	if doc := Parse([]byte("\xEF\xBB\xBF]")); doc.Err == nil || doc.Err.Offset != 3 {
+		t.Errorf("Err = %v, want one at byte 3", doc.Err)
+	}
+}
+
+func TestParseInvalidUTF8(t *testing.T) {
+	doc := Parse([]byte("{\"a\":\"x\xff\",\"b\":\"\xc3\xa9\"}"))
+	if doc.Err != nil || doc.InvalidUTF8 != 7 {
+		t.Fatalf("Err = %v, InvalidUTF8 = %d; want none and 7", doc.Err, doc.InvalidUTF8)
+	}
+	if got := doc.Root.Get("a").Text(); got != "x\uFFFD" {
+		t.Errorf("a = %q", got)
+	}
+	if got := doc.Root.Get("b").Text(); got != "é" {
+		t.Errorf("b = %q", got)
+	}
+	if doc := Parse([]byte(`"é"`)); doc.InvalidUTF8 != -1 {
+		t.Errorf("InvalidUTF8 = %d for valid text", doc.InvalidUTF8)
+	}
+	// A lone surrogate is a fault of the text that is meant, not of the bytes.
+	if doc := Parse([]byte(`"\ud800"`)); doc.Err != nil || doc.InvalidUTF8 != -1 {
+		t.Errorf("lone surrogate: Err = %v, InvalidUTF8 = %d", doc.Err, doc.InvalidUTF8)
+	}
+}
+
+func TestParseDuplicates(t *testing.T) {
+	doc := Parse([]byte(`{"a":1,"params":[0,{"x/y":1,"z":2,"x\/y":3}],"a":null,"a":2}`))
+	want := []Duplicate{
+		{"/params/1/x~1y", "x/y"},
+		{"/a", "a"},
+		{"/a", "a"},
+	}
+	if diff := cmp.Diff(want, doc.Duplicates); diff != "" {
+		t.Errorf("Duplicates (-want +got):\n%s", diff)
+	}
+	if n, _ := doc.Root.Get("a").Int(); n != 1 {
+		t.Errorf("Get returns %d, want the first", n)
+	}
+	if got := doc.Root.Len(); got != 4 {
+		t.Errorf("Len = %d, want 4", got)
+	}
+}
+
+func TestParseDuplicatesInLargeObject(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"o":{`)
+	for i := range 1000 {
+		b.WriteString(`"k` + strconv.Itoa(i) + `":0,`)
+	}
+	b.WriteString(`"k500":1,"k5":2}}`)
+	doc := Parse([]byte(b.String()))
+	want := []Duplicate{{"/o/k5", "k5"}, {"/o/k500", "k500"}}
+	if diff := cmp.Diff(want, doc.Duplicates); diff != "" {
+		t.Errorf("Duplicates (-want +got):\n%s", diff)
+	}
+	many := Parse([]byte(`[` + strings.Repeat(`{"a":1,"a":2},`, 100) + `0]`))
+	if got := len(many.Duplicates); got != maxDuplicates {
+		t.Errorf("%d duplicates remembered, want %d", got, maxDuplicates)
+	}
+}
+
+func TestParseLimits(t *testing.T) {
+	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
+	if doc := Parse([]byte(deep)); doc.Err == nil || !doc.Err.Limit || doc.Err.Truncated {
+		t.Errorf("20000 levels: Err = %+v, want a limit", doc.Err)
+	}
+	if doc := Parse([]byte(deep[10001:29999])); doc.Err != nil {
+		t.Errorf("9999 levels: Err = %v", doc.Err)
+	}
+	long := "[" + strings.Repeat("0,", maxNodes) + "0]"
+	if doc := Parse([]byte(long)); doc.Err == nil || !doc.Err.Limit {
+		t.Errorf("%d values: Err = %+v, want a limit", maxNodes+1, doc.Err)
+	}
+}
+
+func TestParseDoesNotChangeItsInput(t *testing.T) {
+	text := `{"a":["x","\u0041",1.50,true,null],"b":{}}`
+	data := []byte(text)
+	first := Parse(data)
+	Parse([]byte(`{"other":[1,2,3],"a":"y"}`)) // the parser's parts are used again
+	if string(data) != text {
+		t.Fatalf("input became %s", data)
+	}
+	if got := string(first.Root.Get("a").Raw()); got != `["x","\u0041",1.50,true,null]` {
+		t.Errorf("raw text of a is %s", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		``, ` `, `{}`, `[]`, `{"a":1,"a":2}`, `{"a":"\u00e9\n","b":[1,-0,1e5,0.1]}`, "\xEF\xBB\xBF{}", `{"a":1}{"b":2}`, `"\ud800"`,
+		"\"\xff\"", `nul`, `[1,]`, `{"a" 1}`, `01`, `1.`, "\x00", `[[[[[[{"":[""]}]]]]]]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		doc := Parse(data)
+		text := data
+		if doc.BOM {
+			text = data[3:]
+		}
+		if doc.Err != nil && doc.Err.Limit {
+			return
+		}
+		if valid := json.Valid(text); valid != (doc.Err == nil) {
+			t.Fatalf("encoding/json says valid = %v, Err = %v", valid, doc.Err)
+		}
+		if doc.Err != nil && (doc.Err.Reason == "" || doc.Err.Offset < 0 || doc.Err.Offset > int64(len(data))) {
+			t.Fatalf("Err = %+v", doc.Err)
+		}
+		visit(t, doc.Root, 0)
+	})
+}
+
+// visit asks a value everything, and checks that its pointer leads back to it.
+func visit(t *testing.T, v Value, depth int) {
+	if !v.Exists() || depth > 20 {
+		return
+	}
+	if !json.Valid(v.Raw()) {
+		t.Fatalf("raw text %q is no JSON", v.Raw())
+	}
+	v.Text()
+	if n, ok := v.Int(); ok {
+		var want json.Number
+		if err := json.Unmarshal(v.Raw(), &want); err != nil {
+			t.Fatal(err)
+		}
+		if exact, err := strconv.ParseInt(want.String(), 10, 64); err == nil && exact != n {
+			t.Fatalf("Int of %s = %d", want, n)
+		}
+	}
+	if v.Kind() != Number || !SameID(v, v) {
+		if v.Kind() == Number {
+			t.Fatalf("%s is not the same id as itself", v.Raw())
+		}
+	}
+	root := Value{v.tape, 0}
+	if back := root.At(v.Pointer()); back.Kind() == Absent {
+		t.Fatalf("nothing at %q", v.Pointer())
+	}
+	count := 0
+	for _, e := range v.Elems() {
+		visit(t, e, depth+1)
+		count++
+	}
+	for _, m := range v.Members() {
+		visit(t, m, depth+1)
+		count++
+	}
+	if count != v.Len() {
+		t.Fatalf("%d values in %q, Len = %d", count, v.Raw(), v.Len())
+	}
+}

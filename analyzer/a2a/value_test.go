@@ -1,0 +1,186 @@
+package a2a
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// parse returns the root of a text that has to be well-formed.
+func parse(t testing.TB, text string) Value {
+	t.Helper()
+	doc := Parse([]byte(text))
+	if doc.Err != nil {
+		t.Fatalf("parse %s: %v", text, doc.Err)
+	}
+	return doc.Root
+}
+
+func TestValuePresence(t *testing.T) {
+	v := parse(t, `{"null":null,"Text":"x","no":false,"nested":{"list":[1,{"a~b/c":"deep"}]},"":0}`)
+	tests := []struct {
+		pointer string
+		kind    Kind
+	}{
+		{"", Object},
+		{"/null", Null},
+		{"/text", Absent}, // names are compared exactly
+		{"/Text", String},
+		{"/no", Bool},
+		{"/nested/list", Array},
+		{"/nested/list/0", Number},
+		{"/nested/list/00", Absent},
+		{"/nested/list/-1", Absent},
+		{"/nested/list/2", Absent},
+		{"/nested/list/1/a~0b~1c", String},
+		{"/nested/list/1/a~0b~1c/x", Absent},
+		{"/", Number},
+		{"Text", Absent},
+	}
+	for _, test := range tests {
+		got := v.At(test.pointer)
+		if got.Kind() != test.kind {
+			t.Errorf("At(%q) is %v, want %v", test.pointer, got.Kind(), test.kind)
+		}
+		if got.Exists() && got.Pointer() != test.pointer {
+			t.Errorf("At(%q).Pointer() = %q", test.pointer, got.Pointer())
+		}
+	}
+	if !v.Has("null") || v.Has("missing") || !v.Get("null").IsNull() || v.Get("missing").IsNull() {
+		t.Error("null and absent are not told apart")
+	}
+}
+
+func TestAbsentValueAnswersEverything(t *testing.T) {
+	var v Value
+	if v.Kind() != Absent || v.Exists() || v.Len() != 0 || v.Raw() != nil || v.Text() != "" || v.Offset() != -1 || v.Pointer() != "" {
+		t.Error("an Absent Value says something")
+	}
+	if v.Get("a").At("/b/0").Elem(3).Exists() {
+		t.Error("there is something in an Absent Value")
+	}
+	if _, ok := v.Int(); ok {
+		t.Error("an Absent Value is a number")
+	}
+	for range v.Members() {
+		t.Error("an Absent Value has members")
+	}
+}
+
+func TestValueOrder(t *testing.T) {
+	v := parse(t, `{"z":1,"a":[true,"x",[],{}],"z":{"k":null}}`)
+	var got []string
+	for name, m := range v.Members() {
+		got = append(got, name+" "+string(m.Raw()))
+	}
+	for i, e := range v.Get("a").Elems() {
+		got = append(got, Ptr("/a", i)+" "+e.Kind().String())
+	}
+	want := []string{"z 1", `a [true,"x",[],{}]`, `z {"k":null}`, "/a/0 boolean", "/a/1 string", "/a/2 array", "/a/3 object"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for range v.Members() {
+		break // leaving early is allowed
+	}
+}
+
+func TestValueText(t *testing.T) {
+	v := parse(t, `["plain","a\"b\\\/\u00e9\ud83d\ude00\n","", "caf\u00e9"]`)
+	want := []string{"plain", "a\"b\\/é😀\n", "", "café"}
+	for i, w := range want {
+		if got, ok := v.Elem(i).Str(); got != w || !ok {
+			t.Errorf("element %d is %q, %v; want %q", i, got, ok, w)
+		}
+		if !v.Elem(i).Is(w) || v.Elem(i).Is(w+"x") {
+			t.Errorf("Is does not agree with %q", w)
+		}
+	}
+	if parse(t, `{"caf\u00e9":1}`).Get("café").Kind() != Number {
+		t.Error("an escaped member name is not found")
+	}
+}
+
+func TestInt(t *testing.T) {
+	tests := []struct {
+		text string
+		want int64
+		ok   bool
+	}{
+		{"0", 0, true},
+		{"-0", 0, true},
+		{"0.000e7", 0, true},
+		{"1", 1, true},
+		{"1.0", 1, true},
+		{"1e1", 10, true},
+		{"-32001", -32001, true},
+		{"1.25e2", 125, true},
+		{"1200e-2", 12, true},
+		{"1.5", 0, false},
+		{"0.1", 0, false},
+		{"1201e-2", 0, false},
+		{"9223372036854775807", 9223372036854775807, true},
+		{"9223372036854775808", 0, false},
+		{"-9223372036854775808", -9223372036854775808, true},
+		{"-9223372036854775809", 0, false},
+		{"99999999999999999999", 0, false},
+		{"1e999999999999", 0, false},
+		{`"1"`, 0, false},
+		{"true", 0, false},
+	}
+	for _, test := range tests {
+		if got, ok := parse(t, test.text).Int(); got != test.want || ok != test.ok {
+			t.Errorf("Int of %s = %d, %v; want %d, %v", test.text, got, ok, test.want, test.ok)
+		}
+	}
+}
+
+func TestSameID(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want bool
+	}{
+		{`1`, `1`, true},
+		{`1`, `1.0`, true},
+		{`1`, `10e-1`, true},
+		{`100`, `1e2`, true},
+		{`1.5`, `15e-1`, true},
+		{`12.34`, `1234e-2`, true},
+		{`0`, `-0.0`, true},
+		{`1`, `-1`, false},
+		{`1`, `"1"`, false},
+		{`1`, `2`, false},
+		{`10`, `1`, false},
+		{`9007199254740993`, `9007199254740992`, false},
+		{`9007199254740993`, `9007199254740993.0`, true},
+		{`123456789012345678901234567890`, `123456789012345678901234567891`, false},
+		{`1e999999999999`, `1e999999999999`, true},
+		{`1e999999999999`, `10e999999999998`, false}, // cannot be told
+		{`"a"`, `"\u0061"`, true},
+		{`"a"`, `"A"`, false},
+		{`null`, `null`, true},
+		{`null`, `0`, false},
+		{`{}`, `{}`, false},
+	}
+	for _, test := range tests {
+		a, b := parse(t, test.a), parse(t, test.b)
+		if got := SameID(a, b); got != test.want {
+			t.Errorf("SameID(%s, %s) = %v", test.a, test.b, got)
+		}
+		if SameID(b, a) != SameID(a, b) {
+			t.Errorf("SameID(%s, %s) depends on the order", test.a, test.b)
+		}
+	}
+	if SameID(Value{}, Value{}) || SameID(Value{}, parse(t, "null")) {
+		t.Error("an absent id is the same as another")
+	}
+}
+
+func TestPtr(t *testing.T) {
+	if got, want := Ptr("/result", "a/b", 3, "c~d", ""), "/result/a~1b/3/c~0d/"; got != want {
+		t.Errorf("Ptr = %q, want %q", got, want)
+	}
+	if got := Ptr("/x"); got != "/x" {
+		t.Errorf("Ptr without tokens = %q", got)
+	}
+}
