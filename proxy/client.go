@@ -1,0 +1,36 @@
+package proxy
+
+import (
+	"bytes"
+
+	"a2atap/proxy/relay"
+)
+
+// How a client's name was found out.
+const (
+	byUserAgent = "user-agent"
+	byDefault   = "default"
+)
+
+// clientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
+// What is no product there, or a number alone (it may be a process id or a port), names nobody.
+func clientName(head []byte) (name, how string) {
+	h, _ := relay.ParseHead(head)
+	product := []byte(h.Get("User-Agent"))
+	if end := bytes.IndexFunc(product, func(c rune) bool { return !isToken(c) }); end >= 0 {
+		product = product[:end]
+	}
+	if len(bytes.Trim(product, "0123456789.-_")) == 0 || len(product) > 64 {
+		return "client", byDefault
+	}
+	return string(product), byUserAgent
+}
+
+// isToken tells whether c may be in a token: RFC 9110 section 5.6.2.
+func isToken(c rune) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	return c < 0x80 && bytes.ContainsRune([]byte("!#$%&'*+-.^_`|~"), c)
+}

@@ -1,0 +1,248 @@
+package proxy
+
+import (
+	"sync/atomic"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+// A Conn is the recorder's view of one client connection: a relay.Observer that copies what it is told into the queue.
+// It never blocks, unless the policy is Wait.
+type Conn struct {
+	r      *Recorder
+	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
+	client string // the client's address
+	agent  capture.Peer
+	open   map[int]*exchange
+}
+
+var _ relay.Observer = (*Conn)(nil)
+
+// An exchange is one exchange on its way into the capture. The first group of fields is the producers' and guarded by
+// the queue's lock, the second the recording goroutine's.
+type exchange struct {
+	conn     *Conn
+	request  flow
+	answer   flow
+	upgraded bool
+	skipped  bool  // its beginning did not fit into the queue: nothing of it is recorded
+	lost     int64 // bytes that did not fit
+
+	recording
+}
+
+// A flow is the body of one side.
+type flow struct {
+	size     int64       // bytes that passed
+	dropped  int64       // of those, not in the queue
+	cut      bool        // some did not fit, so the rest is left out too: a body with a hole is worse than one that ends
+	headless bool        // its head did not fit
+	full     atomic.Bool // set by the recording goroutine: the limit is reached, send no more
+}
+
+// Conn begins a connection from the client at address to the agent.
+func (r *Recorder) Conn(agent capture.Peer, address string) *Conn {
+	return &Conn{r: r, client: address, agent: agent, open: make(map[int]*exchange)}
+}
+
+// Request implements relay.Observer.
+func (c *Conn) Request(x int, head []byte) {
+	c.lock()
+	defer c.unlock()
+	c.begin(x, head)
+}
+
+func (c *Conn) begin(x int, head []byte) *exchange {
+	if c.number == 0 {
+		c.number = c.r.conns.Add(1)
+	}
+	e := &exchange{conn: c}
+	c.open[x] = e
+	if !c.r.q.add(piece{kind: pieceOpened, x: e}, head, false) {
+		e.skipped = true
+		e.lost = int64(len(head))
+		c.r.behind()
+	}
+	return e
+}
+
+// RequestBody implements relay.Observer.
+func (c *Conn) RequestBody(x int, p []byte) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.body(&e.request, pieceRequestBody, p)
+	}
+}
+
+// AnswerBody implements relay.Observer.
+func (c *Conn) AnswerBody(x int, p []byte) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.body(&e.answer, pieceAnswerBody, p)
+	}
+}
+
+// body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are no bodies: they are counted.
+func (e *exchange) body(f *flow, kind pieceKind, p []byte) {
+	n := int64(len(p))
+	f.size += n
+	switch {
+	case e.skipped:
+		e.lost += n
+	case e.upgraded, f.full.Load():
+		f.dropped += n
+	case f.cut:
+		f.dropped += n
+		e.lost += n
+	case !e.conn.r.q.add(piece{kind: kind, x: e}, p, false):
+		f.cut = true
+		f.dropped += n
+		e.lost += n
+		e.conn.r.behind()
+	}
+}
+
+// RequestEnd implements relay.Observer.
+func (c *Conn) RequestEnd(x int, trailer []byte) {
+	c.end(x, pieceRequestEnd, trailer)
+}
+
+// AnswerEnd implements relay.Observer.
+func (c *Conn) AnswerEnd(x int, trailer []byte) {
+	c.end(x, pieceAnswerEnd, trailer)
+}
+
+func (c *Conn) end(x int, kind pieceKind, trailer []byte) {
+	c.lock()
+	defer c.unlock()
+	e := c.open[x]
+	if e == nil {
+		return
+	}
+	f := &e.request
+	if kind == pieceAnswerEnd {
+		f = &e.answer
+	}
+	if f.headless {
+		e.lost += int64(len(trailer))
+		return
+	}
+	p := piece{kind: kind, size: f.size, dropped: f.dropped}
+	if len(trailer) == 0 || !e.note(p, trailer, false) {
+		e.note(p, nil, true)
+	}
+	f.dropped = 0 // told; what an upgrade brings comes on top
+}
+
+// Informational implements relay.Observer.
+func (c *Conn) Informational(x int, head []byte) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.note(piece{kind: pieceInformational}, head, false)
+	}
+}
+
+// Answer implements relay.Observer.
+func (c *Conn) Answer(x int, head []byte) {
+	c.lock()
+	defer c.unlock()
+	e := c.open[x]
+	if e != nil && !e.note(piece{kind: pieceAnswer}, head, false) {
+		e.answer.cut, e.answer.headless = true, true // a body without its head says nothing
+	}
+}
+
+// Upgraded implements relay.Observer.
+func (c *Conn) Upgraded(x int) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.upgraded = true
+	}
+}
+
+// Fact adds something learned on the side: a replacement, a note, the client's name. Like the observer's calls it must
+// not come after Ended.
+func (c *Conn) Fact(x int, f capture.Fact) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		e.note(piece{kind: pieceFact, note: &f}, nil, true)
+	}
+}
+
+// Fault implements relay.Observer. Bytes that belong to no exchange are recorded as one: they are what the user looks
+// for when nothing else arrives.
+func (c *Conn) Fault(x int, f relay.Fault) {
+	c.lock()
+	defer c.unlock()
+	fault := &capture.Fault{Kind: f.Kind, Side: f.Side, Detail: f.Detail}
+	if x >= 0 {
+		if e := c.open[x]; e != nil {
+			e.note(piece{kind: pieceFault, note: fault}, nil, true)
+		}
+		return
+	}
+	var e *exchange
+	if f.Side == relay.SideAgent {
+		e = c.begin(x, nil)
+		e.body(&e.answer, pieceAnswerBody, f.Bytes)
+	} else {
+		e = c.begin(x, f.Bytes)
+	}
+	e.note(piece{kind: pieceFault, note: fault}, nil, true)
+	c.ended(x, e)
+}
+
+// Ended implements relay.Observer.
+func (c *Conn) Ended(x int) {
+	c.lock()
+	defer c.unlock()
+	if e := c.open[x]; e != nil {
+		c.ended(x, e)
+	}
+}
+
+// abandon ends the exchanges that are open still, and returns how many there were.
+func (c *Conn) abandon() int {
+	c.lock()
+	defer c.unlock()
+	n := len(c.open)
+	for x, e := range c.open {
+		fault := &capture.Fault{Kind: "abandoned", Side: relay.SideProxy, Detail: "a2atap could not go on observing the connection"}
+		e.note(piece{kind: pieceFault, note: fault}, nil, true)
+		c.ended(x, e)
+	}
+	return n
+}
+
+func (c *Conn) ended(x int, e *exchange) {
+	delete(c.open, x)
+	if e.skipped {
+		c.r.q.lose(e.lost)
+		return
+	}
+	c.r.q.add(piece{kind: pieceEnded, x: e, lost: e.lost, size: e.request.dropped, dropped: e.answer.dropped}, nil, true)
+}
+
+// note queues a piece that is no part of a body.
+func (e *exchange) note(p piece, data []byte, must bool) bool {
+	if e.skipped {
+		e.lost += int64(len(data))
+		return false
+	}
+	p.x = e
+	if e.conn.r.q.add(p, data, must) {
+		return true
+	}
+	e.lost += int64(len(data))
+	e.conn.r.behind()
+	return false
+}
+
+func (c *Conn) lock()   { c.r.q.mu.Lock() }
+func (c *Conn) unlock() { c.r.q.mu.Unlock() }

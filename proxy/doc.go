@@ -1,0 +1,25 @@
+// Package proxy puts a2atap between two agents: taps in front of agents, a recorder of what passes, and the little
+// that must be changed on the way so that clients come back through the taps.
+//
+// A [Tap] is one listening address and the agent behind it. It maps origin to origin, path unchanged. What carries
+// the bytes is package relay; this package decides where to, watches, and edits agent cards. A [Proxy] holds the taps
+// of one recording and their [Recorder].
+//
+// # What it promises
+//
+// Recording is never in the path of the traffic. The relay hands copies to a queue that is bounded in bytes, and one
+// goroutine makes steps of them for the capture. When the capture cannot keep up or fails, traffic passes unrecorded
+// and the record says how much, unless the user chose otherwise ([Policy]).
+//
+// The only bytes that a tap changes are the value of Host and, unless told not to, the agent card: a client that reads
+// the card through a tap must come back through a tap. There the string tokens of the URLs of known agents are replaced
+// and every other byte stays. The record keeps what the client and the agent sent, and beside it each replacement.
+//
+// # What will surprise
+//
+//   - An agent card is the one kind of answer that is held until it is complete, up to 1 MiB.
+//   - A card that names the same host with another port opens a further tap by itself ([Options].OnTap).
+//   - The ETag of a card that was changed has a suffix, since it is another representation; the suffix is taken off
+//     again in If-None-Match (RFC 9110 section 8.8.3).
+//   - A tap refuses an agent address that is a tap of the same Proxy: that would be a loop.
+package proxy

@@ -1,0 +1,189 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// A TapSpec says where a tap listens and which agent is behind it.
+type TapSpec struct {
+	Name   string   // of the agent; made of letters, digits, '.', '_' and '-', or host:port of the agent
+	Agent  *url.URL // of the agent: http or https, without user information and fragment
+	Listen string   // host:port; port 0 is a free one
+}
+
+// ParseTap reads the value of the flag --agent, [NAME=]URL[@[HOST:]PORT]. Without NAME the agent is named host:port;
+// without a listening address the tap listens on a free port of 127.0.0.1, and without HOST on 127.0.0.1.
+//
+// The last '@' always begins the listening address; one in the URL's path is written %40. IPv6 addresses stand in
+// brackets. Errors show what to write instead.
+func ParseTap(flag string) (TapSpec, error) {
+	spec, err := parseTap(flag)
+	if err != nil {
+		return TapSpec{}, fmt.Errorf("--agent %q: %w", flag, err)
+	}
+	return spec, nil
+}
+
+func parseTap(flag string) (TapSpec, error) {
+	name, rest, err := cutName(flag)
+	if err != nil {
+		return TapSpec{}, err
+	}
+	address, listen := rest, "127.0.0.1:0"
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		address = rest[:at]
+		if listen, err = parseListen(rest[at+1:]); err != nil {
+			return TapSpec{}, err
+		}
+	}
+	agent, err := parseAgentURL(address)
+	var scheme *noSchemeError
+	if errors.As(err, &scheme) {
+		corrected := strings.TrimSuffix(flag, rest) + scheme.corrected + strings.TrimPrefix(rest, address)
+		return TapSpec{}, fmt.Errorf("%w; write --agent %s", err, corrected)
+	}
+	if err != nil {
+		return TapSpec{}, err
+	}
+	if name == "" {
+		name = hostPort(agent)
+	}
+	return TapSpec{Name: name, Agent: agent, Listen: listen}, nil
+}
+
+// cutName takes NAME= off. An equals sign inside a URL belongs to the URL.
+func cutName(flag string) (name, rest string, err error) {
+	name, rest, found := strings.Cut(flag, "=")
+	if !found || strings.ContainsAny(name, ":/?#[]@") {
+		return "", flag, nil
+	}
+	if !validName(name) {
+		return "", "", fmt.Errorf("the name %q is not made of letters, digits, '.', '_' and '-'; write NAME=URL", name)
+	}
+	return name, rest, nil
+}
+
+func validName(name string) bool {
+	for _, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
+
+// parseListen reads [HOST:]PORT.
+func parseListen(s string) (string, error) {
+	host, port := "127.0.0.1", s
+	if strings.Contains(s, ":") {
+		var err error
+		if host, port, err = net.SplitHostPort(s); err != nil || host == "" {
+			return "", fmt.Errorf("%q after the last @ is no listening address; write @PORT or @HOST:PORT, "+
+				"an IPv6 host in brackets", s)
+		}
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
+		return "", fmt.Errorf("%q after the last @ is no port; the last @ begins the listening address: write @PORT or "+
+			"@HOST:PORT with a port from 0 to 65535, leave user information out of the URL, and write %%40 for an @ in its path", port)
+	}
+	if strings.Contains(host, ":") {
+		if _, err := netip.ParseAddr(host); err != nil {
+			return "", fmt.Errorf("%q after the last @ is no IPv6 address", host)
+		}
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+// A noSchemeError says that a URL begins with its host.
+type noSchemeError struct{ corrected string }
+
+func (e *noSchemeError) Error() string { return "the URL has no scheme" }
+
+// parseAgentURL reads the URL of an agent.
+func parseAgentURL(s string) (*url.URL, error) {
+	if s == "" {
+		return nil, errors.New("the agent's URL is missing; write NAME=http://HOST:PORT")
+	}
+	if !strings.Contains(s, "://") {
+		corrected := "http://" + s
+		if u, err := url.Parse(corrected); err == nil && u.Host != "" && u.User == nil {
+			return nil, &noSchemeError{corrected}
+		}
+		return nil, fmt.Errorf("%q is no URL; write http://HOST:PORT", s)
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		var wrapped *url.Error
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		return nil, fmt.Errorf("%q is no URL: %w; the last @ begins the listening address, and user information "+
+			"cannot be given", s, err)
+	}
+	u.Scheme = strings.ToLower(u.Scheme)
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, fmt.Errorf("no scheme %q; there are http and https", u.Scheme)
+	case u.User != nil:
+		return nil, errors.New("the URL has user information, which would not reach the agent; let the client send " +
+			"its credentials, and write the URL without the part before @")
+	case u.Hostname() == "":
+		return nil, fmt.Errorf("the URL %q has no host; write http://HOST:PORT", s)
+	case u.Fragment != "" || strings.HasSuffix(s, "#"):
+		return nil, errors.New("the URL has a fragment, which is never sent; leave out what begins with #")
+	case u.Port() == "" && strings.HasSuffix(u.Host, ":"):
+		return nil, fmt.Errorf("the URL %q has a colon but no port", s)
+	case u.Port() != "" && !validPort(u.Port()):
+		return nil, fmt.Errorf("the URL's port %q is not between 1 and 65535", u.Port())
+	}
+	return u, nil
+}
+
+func validPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
+}
+
+// hostPort returns host:port of a URL, the port of its scheme if it names none.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	switch {
+	case port != "":
+	case u.Scheme == "https":
+		port = "443"
+	default:
+		port = "80"
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// An Alias maps a public origin, such as one that an agent's card advertises, to the tap in front of that agent.
+type Alias struct {
+	Name string   // of the tap
+	URL  *url.URL // only its scheme, host and port count
+}
+
+// ParseAlias reads the value of the flag --alias, NAME=URL.
+func ParseAlias(flag string) (Alias, error) {
+	name, rest, found := strings.Cut(flag, "=")
+	if !found || strings.Contains(name, "/") {
+		return Alias{}, fmt.Errorf("--alias %q: the agent's name is missing; write --alias NAME=URL", flag)
+	}
+	u, err := parseAgentURL(rest)
+	var scheme *noSchemeError
+	switch {
+	case errors.As(err, &scheme):
+		return Alias{}, fmt.Errorf("--alias %q: %w; write --alias %s=%s", flag, err, name, scheme.corrected)
+	case err != nil:
+		return Alias{}, fmt.Errorf("--alias %q: %w", flag, err)
+	}
+	return Alias{Name: name, URL: u}, nil
+}

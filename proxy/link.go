@@ -1,0 +1,193 @@
+package proxy
+
+import (
+	"bytes"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+const (
+	maxCallSize  = 4 << 10               // bytes of a JSON-RPC request that may ask for a card: it has no parameters but a tenant
+	callPatience = 50 * time.Millisecond // for the request of an answer that is here; see awaitCall
+)
+
+// A link is one client connection through a tap: it records what passes, and knows which exchanges ask for agent cards.
+type link struct {
+	*Conn
+	tap   *Tap
+	local net.Addr
+
+	mu    sync.Mutex
+	asked map[int]*question // exchanges that ask for a card, or may
+}
+
+var _ relay.Observer = (*link)(nil)
+
+// A question is a request that asks for an agent card, or a call of JSON-RPC that may turn out to.
+type question struct {
+	method string
+	host   string // that the client used
+	marked bool   // it named an entity tag of a rewritten card
+
+	// Of a call: its body so far. The answer's side reads it after known is closed.
+	body  []byte
+	known chan struct{} // closed when the body is complete or too long for the question; nil if it is no call
+	ended bool          // known is closed
+}
+
+func newLink(t *Tap, client net.Conn) *link {
+	return &link{
+		Conn:  t.proxy.opts.Recorder.Conn(t.peer(), client.RemoteAddr().String()),
+		tap:   t,
+		local: client.LocalAddr(),
+		asked: make(map[int]*question),
+	}
+}
+
+// Request implements relay.Observer.
+func (l *link) Request(x int, head []byte) {
+	l.tap.proxy.flights.add(1)
+	l.Conn.Request(x, head)
+	if l.tap.proxy.opts.NoRewrite {
+		return
+	}
+	h := capture.ParseRequestHead(head)
+	q := &question{method: h.Method, host: h.Fields.Get("Host")}
+	switch {
+	case asksForCard(&h):
+	case mayCallForCard(&h):
+		q.known = make(chan struct{})
+	default:
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked[x] = q
+}
+
+// asksForCard tells whether a request fetches a card: a public one at a well-known path, at the origin's root or below
+// any path of it, or an extended one at one of the routes of HTTP+JSON.
+func asksForCard(h *capture.Head) bool {
+	if h.Method != "GET" && h.Method != "HEAD" {
+		return false
+	}
+	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
+	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Values}
+	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(a2a.HTTPJSON)})
+	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
+}
+
+// mayCallForCard tells whether a request may be a call of JSON-RPC that asks for the extended card. Only a complete body
+// can tell.
+func mayCallForCard(h *capture.Head) bool {
+	if h.Method != "POST" || !isJSON(h.Fields.MediaType()) || len(h.Fields.Codings()) > 0 {
+		return false
+	}
+	length, err := strconv.Atoi(h.Fields.Get("Content-Length"))
+	return err == nil && length <= maxCallSize || h.Fields.Has("Transfer-Encoding")
+}
+
+// isJSON tells whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
+func isJSON(mediaType string) bool {
+	return mediaType == "" || mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
+}
+
+// RequestBody implements relay.Observer.
+func (l *link) RequestBody(x int, p []byte) {
+	l.Conn.RequestBody(x, p)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.asked[x]
+	if q == nil || q.known == nil || q.ended {
+		return
+	}
+	if len(q.body)+len(p) > maxCallSize {
+		q.body = nil
+		q.end()
+		return
+	}
+	q.body = append(q.body, p...)
+}
+
+// RequestEnd implements relay.Observer.
+func (l *link) RequestEnd(x int, trailer []byte) {
+	l.Conn.RequestEnd(x, trailer)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if q := l.asked[x]; q != nil {
+		q.end()
+	}
+}
+
+func (q *question) end() {
+	if q.known != nil && !q.ended {
+		q.ended = true
+		close(q.known)
+	}
+}
+
+// Ended implements relay.Observer.
+func (l *link) Ended(x int) {
+	l.Conn.Ended(x)
+	l.tap.proxy.flights.add(-1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.asked, x)
+}
+
+// abandon ends what the relay has left open, which it does only after a panic of ours: it tells nothing more then. It
+// returns how many exchanges there were.
+func (l *link) abandon() int {
+	n := l.Conn.abandon()
+	l.tap.proxy.flights.add(-n)
+	return n
+}
+
+// question returns what is known of an exchange that asks for a card, nil of any other.
+func (l *link) question(x int) *question {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asked[x]
+}
+
+// callsForCard tells whether the call is one for the extended card, given that its answer is here.
+//
+// The relay forwards a request before it tells of it, so the answer of a quick agent can be here while the goroutine of
+// the client's side has still to tell of the body. That takes microseconds. An agent that answers before it was sent the
+// whole call is not waited for any longer than that: its answer passes as it came.
+func (q *question) callsForCard() bool {
+	timer := time.NewTimer(callPatience)
+	defer timer.Stop()
+	select {
+	case <-q.known:
+	case <-timer.C:
+		return false
+	}
+	if !bytes.Contains(q.body, []byte("xtended")) { // as all its names do, and few other calls
+		return false
+	}
+	header := func(string) []string { return nil }
+	call := a2a.DecodeRequest(a2a.Request{
+		Method: "POST", Target: "/", Header: header, Body: q.body, HasBody: true, BodyKept: true,
+	}, a2a.Known{Bindings: a2a.BindingsOf(a2a.JSONRPC)})
+	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
+}
+
+// fieldRewrite is the record of a changed field of a head.
+func fieldRewrite(side, name string, was []string, now string) []capture.Rewrite {
+	if len(was) == 1 && was[0] == now {
+		return nil
+	}
+	if len(was) == 0 {
+		was = []string{""}
+	}
+	return []capture.Rewrite{{Place: side + ".header[" + name + "]", Was: strings.Join(slices.Clip(was), ", "), Now: now}}
+}

@@ -1,0 +1,274 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Defaults of Options.
+const (
+	DefaultDialTimeout = 10 * time.Second
+	DefaultHeadTimeout = 30 * time.Second
+	DefaultIdleTimeout = 10 * time.Minute
+)
+
+// Options say what a Proxy opens. Recorder is required.
+type Options struct {
+	Taps     []TapSpec
+	Aliases  []Alias // further origins of the agents, as their cards may name them
+	Recorder *Recorder
+
+	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap
+	AllowRemote bool // taps may listen on addresses that other machines reach
+
+	RootCAs *x509.CertPool // that TLS agents are verified against; nil is the system's
+
+	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is DefaultDialTimeout
+	// HeadTimeout and IdleTimeout are against slow clients; neither runs while an exchange is in flight. 0 is
+	// DefaultHeadTimeout and DefaultIdleTimeout.
+	HeadTimeout, IdleTimeout time.Duration
+	Grace                    time.Duration // that exchanges in flight get to end in when the proxy stops; 0 is none
+
+	// OnTap is told of each further tap that opened by itself, OnNotice of what the user should know at once, once for
+	// each text. They are called by one goroutine, off the path of the traffic, while Serve runs; either may be nil.
+	OnTap    func(*Tap)
+	OnNotice func(text string)
+}
+
+// A Proxy holds the taps of one recording.
+type Proxy struct {
+	opts    Options
+	tls     *tls.Config // for connections to agents
+	flights flights
+	served  sync.WaitGroup
+	news    chan func() // calls of OnTap and OnNotice
+
+	mu      sync.Mutex
+	taps    []*Tap
+	aliases map[origin]*Tap
+	said    map[string]bool  // notices
+	ctx     context.Context  // of the connections, nil before Serve
+	stopped bool             // no tap is opened any more
+	failed  map[origin]error // further taps that could not be opened
+}
+
+// maxNotices bounds what the user is told, so that an agent that changes its card each time cannot flood the screen.
+const maxNotices = 1000
+
+// New opens the listening addresses of all taps. Serve must be called next, or Close.
+//
+// The error says which tap could not be opened, why, and what to do.
+func New(opts Options) (*Proxy, error) {
+	if opts.Recorder == nil {
+		return nil, errors.New("open taps: there is no recorder")
+	}
+	setDefault(&opts.DialTimeout, DefaultDialTimeout)
+	setDefault(&opts.HeadTimeout, DefaultHeadTimeout)
+	setDefault(&opts.IdleTimeout, DefaultIdleTimeout)
+	p := &Proxy{
+		opts: opts,
+		// HTTP/1.1 alone is offered, since that is what the relay speaks (RFC 7301).
+		tls: &tls.Config{
+			RootCAs: opts.RootCAs, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12,
+			ClientSessionCache: tls.NewLRUClientSessionCache(256),
+		},
+		news:    make(chan func(), maxNotices+maxFurther),
+		aliases: make(map[origin]*Tap),
+		said:    make(map[string]bool),
+		failed:  make(map[origin]error),
+	}
+	if err := p.open(); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func setDefault(d *time.Duration, to time.Duration) {
+	if *d == 0 {
+		*d = to
+	}
+}
+
+// open opens the taps and checks what they say of one another.
+func (p *Proxy) open() error {
+	for _, spec := range p.opts.Taps {
+		if p.tap(spec.Name) != nil {
+			return fmt.Errorf("open tap %s: there are two agents of that name; give each a NAME= of its own", spec.Name)
+		}
+		t, err := p.listen(spec)
+		if err != nil {
+			return err
+		}
+		p.taps = append(p.taps, t)
+	}
+	for _, t := range p.taps {
+		if other := p.tapAt(t.agent); other != nil {
+			return fmt.Errorf("open tap %s: its agent %s is the tap of %s itself, which would be a loop; "+
+				"give the address at which the agent really listens", t.Name(), t.spec.Agent, other.Name())
+		}
+	}
+	for _, a := range p.opts.Aliases {
+		t := p.tap(a.Name)
+		if t == nil {
+			return fmt.Errorf("alias %s=%s: no agent %q; there are %s", a.Name, a.URL, a.Name, p.names())
+		}
+		p.aliases[originOf(a.URL)] = t
+	}
+	return nil
+}
+
+func (p *Proxy) tap(name string) *Tap {
+	for _, t := range p.taps {
+		if t.Name() == name {
+			return t
+		}
+	}
+	return nil
+}
+
+func (p *Proxy) names() string {
+	var names []string
+	for _, t := range p.taps {
+		names = append(names, t.Name())
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// Taps returns the taps, those that opened by themselves after those that were asked for.
+func (p *Proxy) Taps() []*Tap {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.taps)
+}
+
+// Serve accepts connections until ctx ends. Then it closes the listening addresses, gives the exchanges in flight
+// Options.Grace to end, breaks off those that remain (the record says so), and returns in bounded time. It is called
+// once.
+func (p *Proxy) Serve(ctx context.Context) error {
+	connections, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	p.mu.Lock()
+	p.ctx = connections
+	for _, t := range p.taps {
+		p.serve(t)
+	}
+	p.mu.Unlock()
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		for call := range p.news {
+			call()
+		}
+	}()
+	<-ctx.Done()
+	p.Close()
+	if p.opts.Grace > 0 {
+		timer := time.NewTimer(p.opts.Grace)
+		defer timer.Stop()
+		select {
+		case <-p.flights.landed():
+		case <-timer.C:
+		}
+	}
+	cut()
+	p.served.Wait()
+	close(p.news)
+	<-told
+	return nil
+}
+
+// serve begins to accept connections of a tap. The caller holds p.mu.
+func (p *Proxy) serve(t *Tap) {
+	ctx := p.ctx
+	p.served.Go(func() { t.accept(ctx) })
+}
+
+// Close closes the listening addresses. Connections go on until the context of Serve ends.
+func (p *Proxy) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
+	for _, t := range p.taps {
+		t.listener.Close()
+	}
+}
+
+// notice tells the user something, once.
+func (p *Proxy) notice(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.said[text] || len(p.said) >= maxNotices {
+		return
+	}
+	p.said[text] = true
+	p.tell(func() {
+		if p.opts.OnNotice != nil {
+			p.opts.OnNotice(text)
+		}
+	})
+}
+
+// tell queues a call. There is always room: notices and further taps are counted.
+func (p *Proxy) tell(call func()) {
+	select {
+	case p.news <- call:
+	default:
+	}
+}
+
+// flights counts the exchanges that are in flight.
+type flights struct {
+	mu   sync.Mutex
+	n    int
+	zero chan struct{} // to be closed at zero, if somebody waits
+}
+
+func (f *flights) add(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n += n; f.n == 0 && f.zero != nil {
+		close(f.zero)
+		f.zero = nil
+	}
+}
+
+// landed returns a channel that is closed when none is in flight.
+func (f *flights) landed() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	zero := make(chan struct{})
+	if f.n == 0 {
+		close(zero)
+	} else {
+		f.zero = zero
+	}
+	return zero
+}
+
+// isSelf tells whether a connection to remote goes to one of our own taps.
+func (p *Proxy) isSelf(local, remote net.Addr) *Tap {
+	l, _ := local.(*net.TCPAddr)
+	r, _ := remote.(*net.TCPAddr)
+	if l == nil || r == nil {
+		return nil
+	}
+	for _, t := range p.Taps() {
+		at := t.addr
+		if at.Port == r.Port && (at.IP.Equal(r.IP) || at.IP.IsUnspecified() && (r.IP.IsLoopback() || r.IP.Equal(l.IP))) {
+			return t
+		}
+	}
+	return nil
+}

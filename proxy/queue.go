@@ -1,0 +1,182 @@
+package proxy
+
+import (
+	"sync"
+	"time"
+)
+
+// A piece is one thing that passed, on its way from the relay to the goroutine that records it.
+type piece struct {
+	kind    pieceKind
+	x       *exchange
+	at      time.Duration // since the queue's base
+	data    []byte        // in the segment's buffer
+	size    int64         // of an end: the bytes of the body that passed
+	dropped int64         // of an end: those of them that are not in the pieces before it
+	lost    int64         // of pieceEnded: bytes that the queue had no room for
+	note    any           // *capture.Fact or *capture.Fault
+}
+
+type pieceKind uint8
+
+const (
+	pieceOpened pieceKind = iota
+	pieceRequestBody
+	pieceRequestEnd
+	pieceInformational
+	pieceAnswer
+	pieceAnswerBody
+	pieceAnswerEnd
+	pieceFact
+	pieceFault
+	pieceEnded
+)
+
+const (
+	pieceWeight = 112      // what one piece costs beside its bytes
+	segmentSize = 32 << 10 // bytes in the buffer of a segment
+)
+
+// A segment is a run of pieces with their bytes, the unit that is pooled and recorded in one batch.
+type segment struct {
+	pieces []piece
+	buf    []byte // the pieces' bytes; never grown, since they point into it
+	weight int64
+	next   *segment
+}
+
+var segments = sync.Pool{New: func() any {
+	return &segment{pieces: make([]piece, 0, 64), buf: make([]byte, 0, segmentSize)}
+}}
+
+// A queue holds pieces in order of arrival, up to a number of bytes. Adding allocates nothing in the usual case.
+//
+// Its lock guards the producers' side of exchanges too, since both change together.
+type queue struct {
+	mu     sync.Mutex
+	ready  sync.Cond // there is something to take
+	room   sync.Cond // something was released
+	base   time.Time // offsets are measured from it, on the monotonic clock
+	limit  int64
+	used   int64 // bytes in segments, those being recorded included
+	wait   bool  // a full queue makes the producer wait
+	refuse bool  // nothing but ends is taken any more
+	closed bool
+
+	first, last *segment
+	lost        lost // exchanges of which nothing is in the queue, not yet told
+}
+
+// lost counts what passed unrecorded.
+type lost struct{ exchanges, bytes int64 }
+
+func newQueue(limit int64, wait bool) *queue {
+	q := &queue{limit: limit, wait: wait, base: time.Now()}
+	q.ready.L = &q.mu
+	q.room.L = &q.mu
+	return q
+}
+
+// add copies data into the queue and stamps the time. It returns false if there is no room. A piece that must go in
+// (it is small, and there are at most a few for each exchange in the queue) may exceed the limit; so may any piece while
+// the queue is empty, so that a small limit cannot refuse a large head for ever. The caller holds the lock, which a
+// waiting add gives up in between.
+func (q *queue) add(p piece, data []byte, must bool) bool {
+	weight := int64(pieceWeight + len(data))
+	for !must && q.used > 0 && q.used+weight > q.limit {
+		if !q.wait || q.refuse || q.closed {
+			return false
+		}
+		q.room.Wait()
+	}
+	if q.closed || q.refuse && !must {
+		return false
+	}
+	s := q.segment(len(data))
+	start := len(s.buf)
+	s.buf = append(s.buf, data...)
+	p.data = s.buf[start:len(s.buf):len(s.buf)]
+	p.at = time.Since(q.base)
+	s.pieces = append(s.pieces, p)
+	s.weight += weight
+	q.used += weight
+	q.ready.Signal()
+	return true
+}
+
+// segment returns the last segment if n more bytes fit into it, or a new one.
+func (q *queue) segment(n int) *segment {
+	if q.last != nil && len(q.last.buf)+n <= cap(q.last.buf) {
+		return q.last
+	}
+	var s *segment
+	if n > segmentSize {
+		s = &segment{buf: make([]byte, 0, n)}
+	} else {
+		s = segments.Get().(*segment)
+	}
+	if q.last == nil {
+		q.first = s
+	} else {
+		q.last.next = s
+	}
+	q.last = s
+	return s
+}
+
+// lose counts an exchange of which nothing is in the queue. The caller holds the lock.
+func (q *queue) lose(bytes int64) {
+	q.lost.exchanges++
+	q.lost.bytes += bytes
+	q.ready.Signal()
+}
+
+// take waits for pieces and returns the first segment, nil where there is none, with what was lost until now. It
+// returns false when the queue is closed and empty. The segment stays counted until it is released.
+func (q *queue) take() (*segment, lost, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.first == nil && q.lost == (lost{}) && !q.closed {
+		q.ready.Wait()
+	}
+	s, gone := q.first, q.lost
+	q.lost = lost{}
+	if s != nil {
+		if q.first = s.next; q.first == nil {
+			q.last = nil
+		}
+		s.next = nil
+	}
+	return s, gone, s != nil || gone != (lost{})
+}
+
+// release gives back a segment that was recorded.
+func (q *queue) release(s *segment) {
+	q.mu.Lock()
+	q.used -= s.weight
+	q.room.Broadcast()
+	q.mu.Unlock()
+	if cap(s.buf) > segmentSize || cap(s.pieces) > 4096 {
+		return
+	}
+	clear(s.pieces)
+	*s = segment{pieces: s.pieces[:0], buf: s.buf[:0]}
+	segments.Put(s)
+}
+
+// close refuses further pieces, and lets take come to its end.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.ready.Broadcast()
+	q.room.Broadcast()
+}
+
+// stop refuses all but the ends of what is in the queue already.
+func (q *queue) stop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.refuse = true
+	q.room.Broadcast()
+}

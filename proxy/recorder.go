@@ -1,0 +1,208 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"a2atap/proxy/capture"
+)
+
+// Defaults of RecorderOptions.
+const (
+	DefaultQueueBytes = 64 << 20
+	DefaultMaxBody    = 16 << 20
+	DefaultMaxEvent   = capture.DefaultBlockLimit
+)
+
+// A Policy says what happens to traffic that the capture cannot take in time.
+type Policy uint8
+
+// The policies.
+const (
+	Pass Policy = iota // traffic passes unrecorded, and that is counted
+	Wait               // traffic waits until there is room: the proxy slows it down
+	Stop               // recording ends; RecorderOptions.OnStop is told
+)
+
+// ErrBehind is the cause given to RecorderOptions.OnLoss and OnStop when the queue was full.
+var ErrBehind = errors.New("the capture cannot keep up with the traffic")
+
+// RecorderOptions say where and how a Recorder records. Only Sink is required.
+type RecorderOptions struct {
+	Sink capture.Sink // appended to by one goroutine; the recorder never closes it
+
+	// Seq and Conn are the last numbers that the capture has used already; numbering goes on after them.
+	Seq, Conn uint64
+
+	QueueBytes int64 // bytes that may wait to be recorded; 0 is DefaultQueueBytes
+	MaxBody    int64 // bytes recorded of one body that is no event stream; 0 is DefaultMaxBody
+	MaxEvent   int   // bytes recorded of one event; 0 is DefaultMaxEvent
+
+	IfFull Policy
+
+	// OnLoss is told once for each cause that something could not be recorded: ErrBehind, or the Sink's first error.
+	// OnStop is told once, with the same, when recording has ended for that reason (policy Stop); the caller then ends
+	// the whole. Both are called in a goroutine of their own and may be nil.
+	OnLoss func(error)
+	OnStop func(error)
+}
+
+// A Recorder makes steps of what the relays tell it and appends them to a Sink. It has one queue and one goroutine for
+// all connections, so that the capture has one order, that of arrival.
+type Recorder struct {
+	opts  RecorderOptions
+	q     *queue
+	conns atomic.Uint64
+	done  chan struct{} // closed when everything was handed to the sink
+
+	told     [2]sync.Once // OnLoss: behind, sink
+	stopOnce sync.Once
+	calls    sync.WaitGroup
+
+	// The rest belongs to the recording goroutine, but for stats.
+	seq    uint64
+	open   map[uint64]*exchange // by seq: opened in the capture and not closed
+	gone   lost                 // not yet told to the capture
+	reason error                // why
+	retry  []capture.Step       // ends whose batch the sink refused
+	tolls  []toll
+
+	mu    sync.Mutex
+	stats Stats
+	err   error // the sink's first
+}
+
+// Stats count what a Recorder has recorded.
+type Stats struct {
+	Exchanges     uint64 // opened in the capture
+	Open          int    // of those, not yet closed
+	Bytes         int64  // of heads, bodies and events that were recorded
+	LostExchanges int64  // exchanges of which nothing was recorded
+	LostBytes     int64  // bytes that passed unrecorded since the capture failed or was behind; limits are not counted
+}
+
+// NewRecorder starts a recorder. Close ends it.
+func NewRecorder(opts RecorderOptions) *Recorder {
+	if opts.QueueBytes <= 0 {
+		opts.QueueBytes = DefaultQueueBytes
+	}
+	if opts.MaxBody <= 0 {
+		opts.MaxBody = DefaultMaxBody
+	}
+	if opts.MaxEvent <= 0 {
+		opts.MaxEvent = DefaultMaxEvent
+	}
+	r := &Recorder{
+		opts: opts,
+		q:    newQueue(opts.QueueBytes, opts.IfFull == Wait),
+		done: make(chan struct{}),
+		seq:  opts.Seq,
+		open: make(map[uint64]*exchange),
+	}
+	r.conns.Store(opts.Conn)
+	go r.run()
+	return r
+}
+
+// Stats returns what was recorded until now. After Close it is final.
+func (r *Recorder) Stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stats
+}
+
+// Close ends the recording: what is in the queue is recorded, and exchanges that are still open are marked as
+// interrupted. What connections tell afterwards is ignored. It does not close the Sink.
+//
+// It returns the Sink's first error, or that of the context if the Sink has not taken everything until it ends.
+func (r *Recorder) Close(ctx context.Context) error {
+	r.q.close()
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return fmt.Errorf("end the recording: the capture has not taken what was left: %w", ctx.Err())
+	}
+	r.calls.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// run records until the queue is closed and empty.
+func (r *Recorder) run() {
+	defer close(r.done)
+	for {
+		s, gone, more := r.q.take()
+		if !more {
+			break
+		}
+		if gone != (lost{}) {
+			r.lose(gone, ErrBehind)
+		}
+		if s == nil {
+			r.append(nil)
+			continue
+		}
+		steps := make([]capture.Step, 0, len(s.pieces))
+		for i := range s.pieces {
+			steps = r.record(steps, &s.pieces[i])
+		}
+		r.append(steps)
+		r.q.release(s)
+	}
+	r.interrupt()
+}
+
+// interrupt closes what is still open when the recording ends: nobody saw the rest of it.
+func (r *Recorder) interrupt() {
+	var steps []capture.Step
+	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
+		x := r.open[seq]
+		steps = r.rest(steps, x, x.last)
+		r.q.mu.Lock()
+		missing := x.lost
+		r.q.mu.Unlock()
+		r.count(func(s *Stats) { s.LostBytes += missing })
+		steps = r.close(steps, x, x.last, capture.Closed{Interrupted: true, Dropped: missing})
+	}
+	r.append(steps)
+	r.append(nil) // what the sink has just refused gets a last chance
+}
+
+func (r *Recorder) count(change func(*Stats)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.stats)
+}
+
+// behind is called when a piece found the queue full.
+func (r *Recorder) behind() {
+	if r.opts.IfFull == Stop {
+		r.stop(ErrBehind)
+	}
+	r.tell(0, ErrBehind)
+}
+
+// tell calls OnLoss, once for each cause.
+func (r *Recorder) tell(cause int, err error) {
+	if r.opts.OnLoss != nil {
+		r.told[cause].Do(func() { r.calls.Go(func() { r.opts.OnLoss(err) }) })
+	}
+}
+
+// stop ends the recording and calls OnStop, once.
+func (r *Recorder) stop(err error) {
+	r.stopOnce.Do(func() {
+		r.calls.Go(func() {
+			r.q.stop()
+			if r.opts.OnStop != nil {
+				r.opts.OnStop(err)
+			}
+		})
+	})
+}

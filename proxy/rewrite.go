@@ -1,0 +1,202 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+const (
+	maxCard        = 1 << 20 // bytes of a card that is held to be rewritten
+	maxDecodedCard = 4 << 20 // bytes of one that came compressed
+)
+
+// A cardEditor is the relay.Editor of a link. It runs in the two goroutines of the connection.
+type cardEditor struct{ *link }
+
+var _ relay.Editor = cardEditor{}
+
+// Request implements relay.Editor. The answer to a request for a card is to be readable and whole, so no coding is
+// asked for and no range; and the entity tags of rewritten cards become the agent's again.
+func (l cardEditor) Request(x int, head []byte) []byte {
+	q := l.question(x)
+	if q == nil || q.known != nil {
+		return head
+	}
+	tags := l.tap.tagger(q.host, l.local)
+	edit := editHead(head)
+	rewrites := fieldRewrite("request", "Accept-Encoding", edit.set("Accept-Encoding", "identity"), "identity")
+	for _, name := range []string{"Range", "If-Range"} {
+		if was := edit.drop(name); was != nil {
+			rewrites = append(rewrites, fieldRewrite("request", name, was, "")...)
+		}
+	}
+	edit.each("If-None-Match", func(was string) (string, bool) {
+		now, marked := tags.unmark(was)
+		if marked {
+			l.markQuestion(q)
+			rewrites = append(rewrites, fieldRewrite("request", "If-None-Match", []string{was}, now)...)
+		}
+		return now, true
+	})
+	if len(rewrites) == 0 {
+		return head
+	}
+	l.Fact(x, capture.Fact{Rewrites: rewrites})
+	return edit.bytes()
+}
+
+func (l *link) markQuestion(q *question) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q.marked = true
+}
+
+// Hold implements relay.Editor.
+func (l cardEditor) Hold(x int, head []byte) int {
+	q := l.question(x)
+	if q == nil {
+		return 0
+	}
+	h := capture.ParseResponseHead(head)
+	media := h.Fields.MediaType()
+	switch {
+	case q.known != nil:
+		if h.Status == 200 && isJSON(media) && q.callsForCard() {
+			return maxCard
+		}
+	case h.Status == 304 && q.marked:
+		return 1
+	case h.Status < 200 || h.Status > 299 || h.Status == 204 || h.Status == 206:
+	case isJSON(media), media == "text/plain", media == "application/octet-stream": // as file servers name a card
+		return maxCard
+	}
+	return 0
+}
+
+// TooLarge implements relay.Editor.
+func (l cardEditor) TooLarge(x int) {
+	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes: it passed as it came, and a client that follows it leaves the tap",
+		l.tap.Name(), maxCard))
+}
+
+// note adds a note to an exchange and tells the user.
+func (l *link) note(x int, text string) {
+	l.Fact(x, capture.Fact{Note: text})
+	l.tap.proxy.notice(text)
+}
+
+// Answer implements relay.Editor.
+func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
+	q := l.question(x)
+	if q == nil {
+		return nil
+	}
+	h := capture.ParseResponseHead(head)
+	edit := editHead(head)
+	switch {
+	case h.Status == 304:
+		return l.marked(x, q, edit).bytes()
+	case q.method == "HEAD":
+		// The length of what GET would give is known only once a card was fetched, so it is left out, as RFC 9110
+		// section 8.6 allows. What GET would give is rewritten, so the entity tag is marked and digests do not hold.
+		edit.drop("Content-Length")
+		dropDigests(edit)
+		return l.marked(x, q, edit).bytes()
+	}
+	card, ok := l.content(x, &h, body)
+	if !ok {
+		return nil
+	}
+	splices := l.rewrite(x, q, card)
+	if len(splices) == 0 {
+		return nil
+	}
+	edit.drop("Content-Encoding")
+	dropDigests(edit)
+	l.marked(x, q, edit)
+	return frame(edit, &h, applySplices(card, splices), withoutDigests(trailer))
+}
+
+// content returns the answer's body without its content coding, and whether it can be rewritten.
+func (l *link) content(x int, h *capture.Head, body []byte) ([]byte, bool) {
+	for _, coding := range h.Fields.Values("Transfer-Encoding") {
+		if !strings.EqualFold(strings.TrimSpace(coding), "chunked") {
+			l.note(x, fmt.Sprintf("the card of %s came in the transfer coding %q: it passed as it came, and a client that follows it leaves the tap",
+				l.tap.Name(), coding))
+			return nil, false
+		}
+	}
+	card, err := capture.Decode(body, h.Fields.Codings(), maxDecodedCard)
+	if err != nil {
+		l.note(x, fmt.Sprintf("the card of %s could not be read: it passed as it came, and a client that follows it leaves the tap: %v",
+			l.tap.Name(), err))
+		return nil, false
+	}
+	return card, true
+}
+
+// rewrite finds out which URLs of a card are replaced and by what, and records it.
+func (l *link) rewrite(x int, q *question, card []byte) []splice {
+	urls, signed, _ := cardURLs(card, q.known != nil)
+	var splices []splice
+	fact := capture.Fact{}
+	for _, u := range urls {
+		to, text := l.tap.proxy.route(l.tap, u)
+		if text != "" {
+			l.note(x, text)
+		}
+		if to == nil {
+			continue
+		}
+		used := ""
+		if to == l.tap {
+			used = q.host
+		}
+		s := splice{u, replaceOrigin(u.url, to.authority(used, l.local))}
+		splices = append(splices, s)
+		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "response.body#" + u.pointer, Was: u.url, Now: s.now})
+	}
+	if len(splices) == 0 {
+		return nil
+	}
+	l.Fact(x, fact)
+	if signed {
+		l.note(x, fmt.Sprintf("the card of %s is signed, and its URLs were replaced: clients that verify the signature will refuse it; "+
+			"use forward mode for them, or --no-rewrite", l.tap.Name()))
+	}
+	return splices
+}
+
+// marked marks the entity tag of an answer. It comes after route, which may have opened a further tap.
+func (l *link) marked(x int, q *question, edit *headEdit) *headEdit {
+	tags := l.tap.tagger(q.host, l.local)
+	edit.each("ETag", func(was string) (string, bool) {
+		now := tags.mark(was)
+		l.Fact(x, capture.Fact{Rewrites: fieldRewrite("response", "ETag", []string{was}, now)})
+		return now, true
+	})
+	return edit
+}
+
+func dropDigests(edit *headEdit) {
+	for _, name := range digestFields {
+		edit.drop(name)
+	}
+}
+
+// frame puts head and content together, framed as the agent framed them: by length, in chunks (one now, the trailer
+// behind it), or by the end of the connection.
+func frame(edit *headEdit, h *capture.Head, content, trailer []byte) []byte {
+	if h.Fields.Has("Transfer-Encoding") {
+		return appendChunked(edit.bytes(), content, trailer)
+	}
+	if h.Fields.Has("Content-Length") {
+		edit.set("Content-Length", strconv.Itoa(len(content)))
+	}
+	return append(bytes.Clone(edit.bytes()), content...)
+}

@@ -1,0 +1,143 @@
+package proxy
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// maxFurther is how many taps may open by themselves: a card can name any number of ports.
+const maxFurther = 32
+
+// route finds the tap that stands for an address that the card of an agent names. It opens a further tap where the
+// address is on the agent's host. The text is what to tell where no tap does; both are nothing where there is nothing to
+// tell, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
+func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
+	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(), address.url)
+	u, err := url.Parse(address.url)
+	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.url, "/") {
+		return nil, ""
+	}
+	scheme := ""
+	if err == nil {
+		scheme = strings.ToLower(u.Scheme)
+	}
+	if scheme != "http" && scheme != "https" || u.Hostname() == "" || address.isGRPC() {
+		return nil, foreign
+	}
+	u.Scheme = scheme
+	at := originOf(u)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t := p.known(from, at); t != nil {
+		return t, ""
+	}
+	if p.tapAt(at) != nil {
+		return nil, ""
+	}
+	if at.host != from.agent.host {
+		return nil, foreign
+	}
+	t, err := p.openFurther(from, u, at)
+	if err != nil {
+		return nil, fmt.Sprintf("%s (%v)", foreign, err)
+	}
+	return t, ""
+}
+
+// known returns the tap in front of the agent at an origin, as seen from the card of an agent. The caller holds p.mu.
+func (p *Proxy) known(from *Tap, at origin) *Tap {
+	if t := p.aliases[at]; t != nil {
+		return t
+	}
+	// A loopback spelling with the agent's port is the agent, wherever it lives: it is what servers write that do not
+	// know their public name.
+	if at == from.agent || at.host == loopback && at.port == from.agent.port {
+		return from
+	}
+	for _, t := range p.taps {
+		if t.agent == at {
+			return t
+		}
+	}
+	return nil
+}
+
+// tapAt returns the tap that listens at an origin.
+func (p *Proxy) tapAt(at origin) *Tap {
+	for _, t := range p.taps {
+		if newOrigin(t.addr.IP.String(), fmt.Sprint(t.addr.Port)) == at {
+			return t
+		}
+	}
+	return nil
+}
+
+// openFurther opens a tap in front of another port of an agent's host. It listens on a free port beside the first. The
+// caller holds p.mu.
+func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
+	if err := p.failed[at]; err != nil {
+		return nil, err
+	}
+	further := 0
+	for _, t := range p.taps {
+		if t.further {
+			further++
+		}
+	}
+	if further == maxFurther {
+		return nil, fmt.Errorf("%d further taps are open already; name the agent with --agent", further)
+	}
+	if p.stopped || p.ctx == nil {
+		return nil, fmt.Errorf("the recording has ended")
+	}
+	t, err := p.listen(TapSpec{
+		Name:   from.furtherName(u, at),
+		Agent:  &url.URL{Scheme: u.Scheme, Host: u.Host},
+		Listen: net.JoinHostPort(from.addr.IP.String(), "0"),
+	})
+	if err != nil {
+		if len(p.failed) < maxNotices {
+			p.failed[at] = err
+		}
+		return nil, err
+	}
+	t.further, t.family = true, from.family
+	p.taps = append(p.taps, t)
+	p.serve(t)
+	p.tell(func() {
+		if p.opts.OnTap != nil {
+			p.opts.OnTap(t)
+		}
+	})
+	return t, nil
+}
+
+// furtherName names a further tap NAME:PORT, or HOST:PORT where the agent is named after its host and port.
+func (t *Tap) furtherName(u *url.URL, at origin) string {
+	if strings.Contains(t.family, ":") {
+		return hostPort(u)
+	}
+	return t.family + ":" + at.port
+}
+
+// tagger returns what marks the entity tags of cards that this tap rewrites for a client that used a name for it: it
+// depends on all addresses that may be put in.
+func (t *Tap) tagger(used string, local net.Addr) tagger {
+	p := t.proxy
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parts := []string{t.authority(used, local)}
+	for _, other := range p.taps {
+		parts = append(parts, other.Name()+" "+other.agent.host+" "+other.agent.port+" "+other.listening(local))
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(p.aliases), compareOrigins) {
+		parts = append(parts, at.host+" "+at.port+" "+p.aliases[at].Name())
+	}
+	return newTagger(parts...)
+}
+
+func compareOrigins(a, b origin) int { return strings.Compare(a.host+" "+a.port, b.host+" "+b.port) }

@@ -1,0 +1,474 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+)
+
+func TestTapMapsOriginToOrigin(t *testing.T) {
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %s %s %s", r.Method, r.Host, r.RequestURI, body)
+	})
+	host := strings.TrimPrefix(agent.URL, "http://")
+	r := newRig(t, nil, "booker="+agent.URL+"/a2a/v1?key=x")
+	if want := "http://" + r.tap(0).Addr() + "/a2a/v1?key=x"; r.tap(0).URL() != want {
+		t.Errorf("got URL %q, want %q", r.tap(0).URL(), want)
+	}
+	_, got := fetch(t, newClient(t), "POST", "http://"+r.tap(0).Addr()+"/a2a/v1;p?a;b", strings.NewReader("hello"))
+	if want := "POST " + host + " /a2a/v1;p?a;b hello"; got != want {
+		t.Errorf("the agent saw %q, want %q", got, want)
+	}
+	x := r.record()[0]
+	if !strings.Contains(string(x.Request.Head), "Host: "+r.tap(0).Addr()+"\r\n") {
+		t.Errorf("the record does not keep the Host that the client used:\n%s", x.Request.Head)
+	}
+	want := capture.Peer{Name: "booker", Addr: host, URL: agent.URL + "/a2a/v1?key=x"}
+	if diff := cmp.Diff(want, x.Agent); diff != "" {
+		t.Errorf("agent: want -, got +:\n%s", diff)
+	}
+	if string(x.Request.Body.Data) != "hello" || string(x.Response.Body.Data) != got {
+		t.Errorf("recorded %q and %q", x.Request.Body.Data, x.Response.Body.Data)
+	}
+	if x.State != capture.StateClosed || x.Fault != nil || x.Conn != 1 || x.Seq != 1 {
+		t.Errorf("state %v, fault %v, conn %d, seq %d", x.State, x.Fault, x.Conn, x.Seq)
+	}
+}
+
+func TestTapToTLSAgent(t *testing.T) {
+	var resumed, alpn atomic.Value
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		resumed.Store(r.TLS.DidResume)
+		alpn.Store(r.TLS.NegotiatedProtocol)
+		io.WriteString(w, "secure")
+	}))
+	agent.StartTLS()
+	t.Cleanup(agent.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(agent.Certificate())
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.RootCAs = roots }, agent.URL)
+	for range 2 {
+		client := newClient(t)
+		if _, text := get(t, client, r.tap(0).URL()); text != "secure" {
+			t.Fatalf("got %q", text)
+		}
+		client.CloseIdleConnections()
+	}
+	if alpn.Load() != "http/1.1" || resumed.Load() != true {
+		t.Errorf("ALPN %v, resumed %v", alpn.Load(), resumed.Load())
+	}
+}
+
+func TestTapVerifiesCertificates(t *testing.T) {
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") }))
+	agent.Config.ErrorLog = discardLog
+	agent.StartTLS()
+	t.Cleanup(agent.Close)
+	r := newRig(t, nil, agent.URL)
+	answer, _ := get(t, newClient(t), r.tap(0).URL())
+	if answer.StatusCode != 502 || answer.Header.Get("X-A2atap") == "" {
+		t.Errorf("got %s, %v", answer.Status, answer.Header)
+	}
+	if x := r.record()[0]; x.Fault == nil || x.Fault.Kind != "tls" {
+		t.Errorf("got fault %+v", x.Fault)
+	}
+}
+
+func TestAgentDownIsRecordedAndTapLives(t *testing.T) {
+	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "here") })
+	address := agent.Listener.Addr().String()
+	agent.Close()
+	r := newRig(t, nil, "booker=http://"+address)
+	answer, _ := get(t, newClient(t), r.tap(0).URL())
+	if answer.StatusCode != 502 || answer.Header.Get("X-A2atap") == "" {
+		t.Fatalf("got %s, %v", answer.Status, answer.Header)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skipf("the agent's port was taken meanwhile: %v", err)
+	}
+	again := &httptest.Server{Listener: listener, Config: &http.Server{Handler: agent.Config.Handler}}
+	again.Start()
+	t.Cleanup(again.Close)
+	if _, text := get(t, newClient(t), r.tap(0).URL()); text != "here" {
+		t.Errorf("got %q", text)
+	}
+	record := r.record()
+	if len(record) != 2 || record[0].Fault == nil || record[0].Fault.Kind != "unreachable" || record[0].Response != nil {
+		t.Errorf("recorded %+v", record[0])
+	}
+	if record[1].Fault != nil {
+		t.Errorf("got fault %+v", record[1].Fault)
+	}
+}
+
+func TestListenErrors(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := fmt.Sprint(taken.Addr().(*net.TCPAddr).Port)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := fmt.Sprint(free.Addr().(*net.TCPAddr).Port)
+	free.Close()
+	tests := []struct {
+		name   string
+		agents []string
+		alias  string
+		want   []string
+	}{
+		{"port in use", []string{"booker=http://localhost:1@" + port}, "", []string{"tap booker", "port " + port, "in use", "choose another port"}},
+		{"remote", []string{"booker=http://localhost:1@0.0.0.0:0"}, "", []string{"tap booker", "other machines", "--allow-remote"}},
+		{"no address", []string{"booker=http://localhost:1@no.such.host.invalid:0"}, "", []string{"tap booker", "no address to listen on"}},
+		{"itself", []string{"booker=http://localhost:" + own + "@" + own}, "", []string{"tap booker", "loop"}},
+		{"each other", []string{"a=http://localhost:1@" + own, "b=http://127.0.0.1:" + own}, "", []string{"tap b", "tap of a", "loop"}},
+		{"same name", []string{"a=http://localhost:1", "a=http://localhost:2"}, "", []string{"two agents of that name"}},
+		{"alias", []string{"a=http://localhost:1", "b=http://localhost:2"}, "c=http://c.example", []string{`no agent "c"; there are a, b`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: new(capture.Memory)})
+			defer recorder.Close(context.Background())
+			opts := proxy.Options{Recorder: recorder}
+			for _, agent := range test.agents {
+				spec, err := proxy.ParseTap(agent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				opts.Taps = append(opts.Taps, spec)
+			}
+			if test.alias != "" {
+				alias, err := proxy.ParseAlias(test.alias)
+				if err != nil {
+					t.Fatal(err)
+				}
+				opts.Aliases = append(opts.Aliases, alias)
+			}
+			p, err := proxy.New(opts)
+			if err == nil {
+				p.Close()
+				t.Fatal("it opened")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("got %q, want it to say %q", err, want)
+				}
+			}
+		})
+	}
+	if _, err := proxy.New(proxy.Options{}); err == nil {
+		t.Error("a proxy without recorder was made")
+	}
+}
+
+func TestRemoteTap(t *testing.T) {
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"url":"http://%s/"}`, r.Host)
+	})
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.AllowRemote = true }, agent.URL+"@0.0.0.0:0")
+	url := r.tap(0).URL()
+	if !strings.HasPrefix(url, "http://127.0.0.1:") {
+		t.Errorf("got URL %q", url)
+	}
+	port := url[strings.LastIndex(url, ":")+1:]
+	// A name that the client knows this machine by is the tap's; one with another port is not.
+	for host, want := range map[string]string{
+		"tap.example:" + port: "http://tap.example:" + port + "/",
+		"tap.example:1":       url + "/",
+		"":                    url + "/",
+	} {
+		_, text := get(t, newClient(t), url+"/.well-known/agent-card.json", "Host", host)
+		if text != `{"url":"`+want+`"}` {
+			t.Errorf("for Host %q the card is %s", host, text)
+		}
+	}
+}
+
+// A name that resolves to the tap is found out when the connection is made.
+func TestLoopThroughDNSIsRefused(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := fmt.Sprint(free.Addr().(*net.TCPAddr).Port)
+	free.Close()
+	// 127.1 is an address to the resolver of the system, but no spelling that is compared.
+	if _, err := net.LookupHost("127.1"); err != nil {
+		t.Skipf("no second spelling of the loopback address here: %v", err)
+	}
+	loop := newRig(t, nil, "booker=http://127.1:"+port+"@"+port)
+	answer, text := get(t, newClient(t), "http://127.0.0.1:"+port+"/")
+	if answer.StatusCode != 502 || !strings.Contains(text, "loop") {
+		t.Errorf("got %s: %s", answer.Status, text)
+	}
+	if n := len(loop.record()); n != 1 {
+		t.Errorf("%d exchanges were recorded", n)
+	}
+}
+
+func TestParallelClients(t *testing.T) {
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Write(body)
+	})
+	r := newRig(t, nil, agent.URL)
+	const clients, each = 50, 10
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			client := newClient(t)
+			defer client.CloseIdleConnections()
+			for i := range each {
+				want := strings.Repeat(fmt.Sprintf("%d.%d ", c, i), 300)
+				answer, err := client.Post(r.tap(0).URL(), "text/plain", strings.NewReader(want))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := io.ReadAll(answer.Body)
+				answer.Body.Close()
+				if err != nil || string(got) != want {
+					t.Errorf("got %d bytes, %v", len(got), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	record := r.record()
+	seen := make(map[string]bool)
+	for i, x := range record {
+		if x.Seq != uint64(i+1) || x.State != capture.StateClosed || x.Fault != nil {
+			t.Errorf("exchange %d: seq %d, %v, %v", i, x.Seq, x.State, x.Fault)
+		}
+		if string(x.Request.Body.Data) != string(x.Response.Body.Data) {
+			t.Errorf("exchange %d: request and answer differ", i)
+		}
+		seen[string(x.Request.Body.Data)] = true
+	}
+	if len(record) != clients*each || len(seen) != clients*each {
+		t.Errorf("%d exchanges, %d different; want %d", len(record), len(seen), clients*each)
+	}
+	if stats := r.recorder.Stats(); stats.Exchanges != clients*each || stats.Open != 0 || stats.LostBytes != 0 {
+		t.Errorf("got %+v", stats)
+	}
+}
+
+// The events of a stream are recorded one by one while it is open, with the times at which they passed.
+func TestStreamIsRecordedAsItPasses(t *testing.T) {
+	gate := make(chan struct{})
+	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", `Text/Event-Stream; charset="utf-8"`)
+		io.WriteString(w, "data: first\n\n: comm")
+		w.(http.Flusher).Flush()
+		<-gate
+		io.WriteString(w, "ent\r\n\r\ndata: second\n\ndata: rest")
+	})
+	r := newRig(t, nil, agent.URL)
+	answer, err := newClient(t).Get(r.tap(0).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	line, err := bufio.NewReader(io.LimitReader(answer.Body, 13)).ReadString('\n')
+	if err != nil || line != "data: first\n" {
+		t.Fatalf("got %q, %v", line, err)
+	}
+	// The first event is in the capture before the agent goes on.
+	var first time.Duration
+	r.follow(func(s capture.Step) bool {
+		e, ok := s.What.(capture.ResponseEvent)
+		first = s.Offset
+		return ok && string(e.Event.Raw) == "data: first\n\n"
+	})
+	const pause = 30 * time.Millisecond
+	time.AfterFunc(pause, func() { close(gate) })
+	if _, err := io.ReadAll(answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	x := r.record()[0]
+	var raw []string
+	var numbers []int
+	for _, e := range x.Response.Events {
+		raw = append(raw, string(e.Raw))
+		numbers = append(numbers, e.K)
+	}
+	want := []string{"data: first\n\n", ": comment\r\n\r\n", "data: second\n\n", "data: rest"}
+	if diff := cmp.Diff(want, raw); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 0, 2, 3}, numbers); diff != "" {
+		t.Errorf("numbers: want -, got +:\n%s", diff)
+	}
+	if !x.Response.Stream || !x.Response.Body.Complete || !x.Response.Events[3].Unterminated {
+		t.Errorf("got %+v", x.Response)
+	}
+	if at := x.Response.Events[0].At; at != first || x.Response.Events[2].At-at < pause || x.Ended < x.Response.Events[3].At {
+		t.Errorf("first event at %v (seen %v), third at %v, ended at %v", at, first, x.Response.Events[2].At, x.Ended)
+	}
+	if since := time.Since(x.Started); since < x.Ended || since > time.Minute || x.Started.Location() != time.UTC {
+		t.Errorf("started %v", x.Started)
+	}
+}
+
+func TestStopInMidStream(t *testing.T) {
+	left := make(chan struct{})
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: first\n\ndata: sec")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(left)
+	})
+	r := newRig(t, nil, agent.URL)
+	answer, err := newClient(t).Get(r.tap(0).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	r.follow(func(s capture.Step) bool { _, ok := s.What.(capture.ResponseEvent); return ok })
+	r.stop()
+	if _, err := io.ReadAll(answer.Body); err == nil {
+		t.Error("the client takes the stream for complete")
+	}
+	<-left
+	x := r.record()[0]
+	if x.State != capture.StateClosed || x.Fault == nil || x.Fault.Kind != "shutdown" || x.Fault.Side != "proxy" {
+		t.Errorf("state %v, fault %+v", x.State, x.Fault)
+	}
+	if n := len(x.Response.Events); n != 2 || !x.Response.Events[1].Unterminated || x.Response.Body.Complete {
+		t.Errorf("got %+v", x.Response)
+	}
+}
+
+// What is in flight when the proxy stops may end within the grace.
+func TestGrace(t *testing.T) {
+	asked, gate := make(chan struct{}), make(chan struct{})
+	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-gate
+		io.WriteString(w, "done")
+	})
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.Grace = patience }, agent.URL)
+	idle, err := net.Dial("tcp", r.tap(0).Addr()) // must not hold up the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	got := make(chan string, 1)
+	client := newClient(t)
+	go func() {
+		answer, err := client.Get(r.tap(0).URL())
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		got <- string(text)
+	}()
+	<-asked
+	stopped := make(chan struct{})
+	go func() { r.stop(); close(stopped) }()
+	for { // until the listening address is closed
+		conn, err := net.Dial("tcp", r.tap(0).Addr())
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	close(gate)
+	if text := <-got; text != "done" {
+		t.Errorf("got %q", text)
+	}
+	<-stopped
+	if x := r.record()[0]; x.Fault != nil || !x.Response.Body.Complete {
+		t.Errorf("got %+v", x)
+	}
+}
+
+func TestNotHTTPIsRecorded(t *testing.T) {
+	agent := newAgent(t, func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") })
+	r := newRig(t, nil, agent.URL)
+	conn, err := net.Dial("tcp", r.tap(0).Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	hello := "\x16\x03\x01\x00\x05hello"
+	io.WriteString(conn, hello)
+	if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 400") {
+		t.Errorf("got %q, %v", answer, err)
+	}
+	x := r.record()[0]
+	if string(x.Request.Head) != hello || x.Fault == nil || x.Fault.Kind != "not-http" || x.Fault.Side != "client" {
+		t.Errorf("got head %q, fault %+v", x.Request.Head, x.Fault)
+	}
+}
+
+func TestClientNames(t *testing.T) {
+	agent := newAgent(t, func(http.ResponseWriter, *http.Request) {})
+	tests := []struct{ userAgent, name, how string }{
+		{"planner/1.0 (linux)", "planner", "user-agent"},
+		{"python-httpx/0.27.0", "python-httpx", "user-agent"},
+		{"a2a-go", "a2a-go", "user-agent"},
+		{"", "client", "default"},
+		{"12345", "client", "default"},
+		{"(odd)", "client", "default"},
+		{"Größe/1", "Gr", "user-agent"},
+	}
+	r := newRig(t, nil, agent.URL)
+	client := newClient(t)
+	for _, test := range tests {
+		get(t, client, r.tap(0).URL(), "User-Agent", test.userAgent)
+	}
+	for i, x := range r.record() {
+		if test := tests[i]; x.Client.Name != test.name || x.Client.How != test.how || x.Client.Addr == "" {
+			t.Errorf("%q: got %+v, want %s by %s", test.userAgent, x.Client, test.name, test.how)
+		}
+	}
+}
+
+func TestPanickingRecorderLeavesTrafficAlone(t *testing.T) {
+	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "fine") })
+	var sink panicSink
+	lost := make(chan error, 1)
+	r := newRig(t, func(_ *proxy.Options, o *proxy.RecorderOptions) {
+		o.Sink = &sink
+		o.OnLoss = func(err error) { lost <- err }
+	}, agent.URL)
+	for range 3 {
+		if _, text := get(t, newClient(t), r.tap(0).URL()); text != "fine" {
+			t.Errorf("got %q", text)
+		}
+	}
+	if err := <-lost; !strings.Contains(err.Error(), "panicked") {
+		t.Errorf("got %v", err)
+	}
+}
+
+type panicSink struct{}
+
+func (panicSink) Append(...capture.Step) error { panic(errors.New("nobody home")) }
+func (panicSink) Close() error                 { return nil }
