@@ -260,3 +260,13 @@ func (f Facts) Normalise(key, word string) string {
 func some(values ...string) []string {
 	return slices.DeleteFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" })
 }
+
+// ReadEvent reads one event of the stream that answers a call, by itself.
+func ReadEvent(call *a2a.Call, e *capture.Event) *Reading {
+	r := &Reading{Call: *call, Dialects: call.Dialects}
+	if fields := e.Fields(); fields.HasData {
+		a := a2a.DecodeEvent(call, fields.Data)
+		r.answer(&a)
+	}
+	return r
+}

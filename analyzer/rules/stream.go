@@ -179,7 +179,7 @@ stop, let it end the task as failed first.`,
 	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording; streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
 	Check: func(p *analyzer.Pass) {
 		s := p.Exchange.Stream
-		if !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final > 0 {
+		if !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
 			return
 		}
 		last := s.State

@@ -1,28 +1,86 @@
 package main
 
 import (
-	_ "github.com/a2aproject/a2a-go/a2aclient"
-	_ "github.com/a2aproject/a2a-go/a2aclient/agentcard"
-	_ "github.com/a2aproject/a2a-go/a2asrv"
-	_ "github.com/a2aproject/a2a-go/v2/a2aclient"
-	_ "github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
-	_ "github.com/a2aproject/a2a-go/v2/a2asrv"
-	_ "github.com/andybalholm/brotli"
-	_ "github.com/charmbracelet/bubbles/textinput"
-	_ "github.com/charmbracelet/bubbletea"
-	_ "github.com/charmbracelet/lipgloss"
-	_ "github.com/elazarl/goproxy"
-	_ "github.com/go-json-experiment/json"
-	_ "github.com/google/go-cmp/cmp"
-	_ "github.com/google/uuid"
-	_ "github.com/klauspost/compress/s2"
-	_ "github.com/klauspost/compress/zstd"
-	_ "github.com/rogpeppe/go-internal/testscript"
-	_ "github.com/shirou/gopsutil/v4/net"
-	_ "github.com/spf13/cobra"
-	_ "github.com/spf13/pflag"
-	_ "go.etcd.io/bbolt"
-	_ "go.uber.org/goleak"
-	_ "golang.org/x/tools/go/packages"
-	_ "golang.org/x/tools/txtar"
+	"os/exec"
+	"path"
+	"strings"
+	"testing"
 )
+
+// The arrows that must not be, and why. A pattern ends with /... for a package and all below it.
+var forbidden = []struct{ from, to, why string }{
+	{"a2atap/proxy/capture", "a2atap/...", "what passed is a leaf: everybody stands on it"},
+	{"a2atap/proxy/relay", "a2atap/...", "the wire knows bytes, and nothing of who watches or why"},
+	{"a2atap/analyzer/a2a", "a2atap/...", "the protocol's words are a leaf: decoding depends on nobody's use of it"},
+	{"a2atap/proxy/capture/bolt", "a2atap/analyzer/...", "the store keeps bytes; what they mean comes as keys from a describer"},
+	{"a2atap/proxy", "a2atap/analyzer", "a rule that fails must not be able to touch traffic"},
+	{"a2atap/proxy", "a2atap/analyzer/rules/...", "a rule that fails must not be able to touch traffic"},
+	{"a2atap/proxy", "a2atap/proxy/capture/bolt", "the proxy writes to a Sink, whichever that is"},
+	{"a2atap/proxy/...", "a2atap/tui", "recording must work without a screen"},
+	{"a2atap/proxy/...", "a2atap/replay/...", "the proxy watches and never speaks for itself"},
+	{"a2atap/analyzer", "a2atap/analyzer/rules/...", "the engine is given its rules; it must not know its catalogue"},
+	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"},
+	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},
+	{"a2atap/analyzer/...", "a2atap/proxy/capture/bolt", "judging works on any Source"},
+	{"a2atap/analyzer/...", "a2atap/replay/...", "one reading of the protocol must not judge itself"},
+	{"a2atap/analyzer/...", "a2atap/tui", "a judgment is drawn, and never draws"},
+	{"a2atap/replay/...", "a2atap/proxy/capture/bolt", "replay works on any Source"},
+	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
+	{"a2atap/tui", "a2atap/proxy/capture/bolt", "the inspector works on any Source"},
+	{"a2atap/tui", "a2atap/proxy", "the inspector reads captures, also those of another process"},
+	{"a2atap/...", "a2atap/cmd/...", "wiring is wired by nobody"},
+	{"a2atap/...", "a2atap/replay/peers", "the official SDKs are peers in tests only: one reading must not judge itself"},
+	{"a2atap/proxy/...", "net/http/httputil", "it cuts off answers of agents that answer at once"},
+}
+
+func TestForbiddenArrows(t *testing.T) {
+	imports := listImports(t)
+	if len(imports["a2atap/cmd/a2atap"]) == 0 {
+		t.Fatal("go list names no imports of the command")
+	}
+	for from, list := range imports {
+		for _, to := range list {
+			for _, arrow := range forbidden {
+				if matches(arrow.from, from) && matches(arrow.to, to) && from != to {
+					t.Errorf("%s imports %s: %s", from, to, arrow.why)
+				}
+			}
+		}
+	}
+}
+
+// The official SDKs must not be behind the program, not even by detour.
+func TestSDKsAreNotLinked(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "a2atap/cmd/a2atap").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.FieldsSeq(string(out)) {
+		if strings.HasPrefix(dep, "github.com/a2aproject/") || strings.HasPrefix(dep, "a2atap/replay/peers") {
+			t.Errorf("the program links %s; the SDKs are peers in tests only", dep)
+		}
+	}
+}
+
+// listImports returns what each package of the module imports outside its tests.
+func listImports(t *testing.T) map[string][]string {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "a2atap/...")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		imports[fields[0]] = fields[1:]
+	}
+	return imports
+}
+
+func matches(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return name == prefix || strings.HasPrefix(name, prefix+"/")
+	}
+	return path.Clean(pattern) == name
+}

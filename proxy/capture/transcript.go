@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -75,20 +76,9 @@ type Transcript struct {
 func FormatTranscript(t *Transcript) []byte {
 	var b bytes.Buffer
 	b.WriteString(t.Comment)
-	var before *Exchange
+	w := NewTranscriptWriter(&b)
 	for _, x := range t.Exchanges {
-		w := &metaWriter{}
-		message := describe(w, x, before)
-		if message.request != nil {
-			writeSection(&b, x.Seq, "request", message.request)
-		}
-		if message.response != nil {
-			writeSection(&b, x.Seq, "response", message.response)
-		}
-		if w.b.Len() > 0 || message.request == nil && message.response == nil {
-			writeSection(&b, x.Seq, "meta", w.b.Bytes())
-		}
-		before = x
+		w.Write(x) //nolint:errcheck // memory takes all
 	}
 	if t.HasWant {
 		b.WriteString("-- want --\n")
@@ -96,6 +86,37 @@ func FormatTranscript(t *Transcript) []byte {
 	}
 	return b.Bytes()
 }
+
+// A TranscriptWriter writes exchanges as a transcript, one by one and holding none.
+type TranscriptWriter struct {
+	w      io.Writer
+	before *Exchange // what the next one's defaults are counted from: without bodies
+}
+
+// NewTranscriptWriter returns a writer of transcripts without comment and want.
+func NewTranscriptWriter(w io.Writer) *TranscriptWriter { return &TranscriptWriter{w: w} }
+
+// Write writes an exchange. Exchanges must come in order of their numbers.
+func (t *TranscriptWriter) Write(x *Exchange) error {
+	var b bytes.Buffer
+	meta := &metaWriter{}
+	message := describe(meta, x, t.before)
+	if message.request != nil {
+		writeSection(&b, x.Seq, "request", message.request)
+	}
+	if message.response != nil {
+		writeSection(&b, x.Seq, "response", message.response)
+	}
+	if meta.b.Len() > 0 || message.request == nil && message.response == nil {
+		writeSection(&b, x.Seq, "meta", meta.b.Bytes())
+	}
+	t.before = &Exchange{Started: x.Started, Ended: x.Ended}
+	_, err := t.w.Write(b.Bytes())
+	return err
+}
+
+// Close ends the transcript; there is nothing to write for that.
+func (t *TranscriptWriter) Close() error { return nil }
 
 func writeSection(b *bytes.Buffer, seq uint64, kind string, content []byte) {
 	fmt.Fprintf(b, "-- %d.%s --\n", seq, kind)

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/replay/refagent"
+)
+
+type agentOptions struct {
+	listen    string
+	fault     string
+	push      bool
+	step      time.Duration
+	readyFile string
+	remote    bool
+}
+
+func newAgent(e env) *cobra.Command {
+	o := agentOptions{}
+	cmd := &cobra.Command{
+		Use:   "agent NAME",
+		Short: "Run a reference agent, faithful or with a fault",
+		Long: `Agent runs a reference agent: ` + strings.Join(refagent.Names(), ", ") + `. They are written from the specification, to try clients
+and this tool against. With --fault an agent breaks the rule of that name on purpose; --fault list names the faults it
+can have. It runs until it is interrupted.`,
+		Example: `  a2atap agent spec --listen 127.0.0.1:9001
+  a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
+  a2atap agent spec --fault list`,
+		RunE: func(cmd *cobra.Command, args []string) error { return agent(cmd.Context(), e, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
+	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG`; list names those that can be broken")
+	f.BoolVar(&o.push, "push", false, "offer push notifications")
+	f.DurationVar(&o.step, "step", 500*time.Millisecond, "pause for `D` between two chunks of a stream")
+	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL into `FILE` when the agent listens")
+	f.BoolVar(&o.remote, "allow-remote", false, "listen on an address that other machines can reach")
+	return verb(cmd, 1, 1)
+}
+
+func agent(ctx context.Context, e env, o agentOptions, name string) error {
+	if o.fault == "list" {
+		return listFaults(e, name)
+	}
+	a, err := refagent.New(name, refagent.Options{Fault: o.fault, Push: o.push, StepTime: o.step})
+	if err != nil {
+		return usage("%w", err)
+	}
+	defer a.Close()
+	if err := localOnly(o.listen, o.remote); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one", name, o.listen, netCause(err))
+	}
+	url := "http://" + l.Addr().String() + a.Path()
+	fmt.Fprintf(e.Out, "%s %s\n", name, url)
+	if err := writeReady(o.readyFile, name+" "+url+"\n"); err != nil {
+		l.Close()
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return serve(ctx, l, a)
+}
+
+// serve answers until the context ends, then takes open streams down with it.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	server.Close()
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+func listFaults(e env, name string) error {
+	if _, err := refagent.New(name, refagent.Options{}); err != nil {
+		return usage("%w", err)
+	}
+	for _, f := range refagent.Faults(name) {
+		if _, err := fmt.Fprintf(e.Out, "%-32s %s\n", f.Slug, f.Doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// localOnly refuses an address that other machines can reach, unless that was asked for.
+func localOnly(addr string, allowed bool) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return usage("no address %q; write HOST:PORT, such as 127.0.0.1:9001", addr)
+	}
+	ip := net.ParseIP(host)
+	if allowed || host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return usage("%s can be reached from other machines; listen on 127.0.0.1, or say --allow-remote", addr)
+}
+
+// netCause takes the words that package net puts in front off an error: the message says them already.
+func netCause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var sys *os.SyscallError
+	if errors.As(err, &sys) {
+		err = sys.Err
+	}
+	return err
+}
+
+// writeReady writes a ready file by rename, so that who sees it sees all of it. An empty name writes none.
+func writeReady(name, text string) error {
+	if name == "" {
+		return nil
+	}
+	tmp := name + ".tmp"
+	if err := os.WriteFile(tmp, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the ready file %s: %w; choose a directory that you can write to", name, cause(err))
+	}
+	if err := os.Rename(tmp, name); err != nil {
+		return fmt.Errorf("write the ready file %s: %w", name, cause(err))
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/proxy"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+	"a2atap/tui"
+)
+
+// demoFault is the rule that the demo's booker breaks.
+const demoFault = "stream-closed-on-terminal"
+
+func newDemo(e env) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Two agents and a client, one agent at fault, talking through taps",
+		Long: `Demo starts two reference agents on this machine, taps in front of them, and a client that talks to both. The agent named
+booker goes on sending after its task has ended. You see the ladder of what they said, the finding, and where to look next.`,
+		Example: "  a2atap demo\n  a2atap demo -o demo.a2atap",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), e, output) },
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "keep the capture in `FILE` (default demo.a2atap in a temporary folder)")
+	return verb(cmd, 0, 0)
+}
+
+func demo(ctx context.Context, e env, output string) error {
+	if output == "" {
+		dir, err := os.MkdirTemp("", "a2atap-demo-")
+		if err != nil {
+			return fmt.Errorf("make a folder for the capture: %w", err)
+		}
+		output = filepath.Join(dir, "demo.a2atap")
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	planner, err := startDemoAgent("planner", "spec", "")
+	if err != nil {
+		return err
+	}
+	defer planner.stop()
+	booker, err := startDemoAgent("booker", "spec", demoFault)
+	if err != nil {
+		return err
+	}
+	defer booker.stop()
+	r, err := startRecording(recordingOptions{output: output, taps: []proxy.TapSpec{planner.tap, booker.tap}})
+	if err != nil {
+		return err
+	}
+	var taps []string
+	for _, t := range r.proxy.Taps() {
+		fmt.Fprintf(e.Out, "%s is at %s, tapped at %s\n", t.Name(), t.Agent(), t.URL())
+		taps = append(taps, t.URL())
+	}
+	talkErr := talk(ctx, taps[0], taps[1])
+	result, _, err := r.stop()
+	if talkErr != nil {
+		return fmt.Errorf("talk through the taps: %w", talkErr)
+	}
+	if err != nil {
+		return err
+	}
+	return showDemo(ctx, e, output, result)
+}
+
+// talk plays the client: a plan from one agent, a booking, in a stream, from the other.
+func talk(ctx context.Context, plannerURL, bookerURL string) error {
+	planner, err := client.Connect(ctx, plannerURL, client.Options{UserAgent: "traveller/1.0", Prefer: []client.Protocol{client.REST10}})
+	if err != nil {
+		return err
+	}
+	defer planner.Close()
+	plan, err := planner.Send(ctx, client.Text("task-lifecycle two days in Kyoto"), client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	if plan.Task != nil {
+		if _, err := planner.Get(ctx, plan.Task.ID, nil); err != nil {
+			return err
+		}
+	}
+	booker, err := client.Connect(ctx, bookerURL, client.Options{UserAgent: "traveller/1.0", Prefer: []client.Protocol{client.JSONRPC10}})
+	if err != nil {
+		return err
+	}
+	defer booker.Close()
+	for _, err := range booker.Stream(ctx, client.Text("streaming two tickets to Kyoto"), client.SendOptions{}) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// showDemo prints the ladder, the findings, and where to look next.
+func showDemo(ctx context.Context, e env, output string, result *analyzer.Result) error {
+	src, err := openCapture(e, output)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	found := groupFindings(result.Findings)
+	var arrows []tui.Arrow
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return err
+		}
+		arrows = append(arrows, tui.Arrows(x, analyzer.Read(x), found[x.Seq])...)
+	}
+	tui.SortArrows(arrows)
+	fmt.Fprintln(e.Out)
+	for _, line := range tui.Ladder(arrows, 100) {
+		fmt.Fprintln(e.Out, line)
+	}
+	fmt.Fprintln(e.Out)
+	for i := range result.Findings {
+		fmt.Fprintln(e.Out, report.Line(&result.Findings[i]))
+	}
+	fmt.Fprintf(e.Out, `
+What to look at next:
+  a2atap rules %s
+  a2atap show %s --format ladder
+  a2atap show %s --format transcript --filter 'rule:%s'
+  a2atap check %s
+`, demoFault, output, output, demoFault, output)
+	printVerdict(e, "demo", result.Verdict(analyzer.Error), false)
+	return nil
+}
+
+// A demoAgent is a reference agent that serves, and the tap that is to stand in front of it.
+type demoAgent struct {
+	tap  proxy.TapSpec
+	stop func()
+}
+
+func startDemoAgent(name, kind, fault string) (*demoAgent, error) {
+	a, err := refagent.New(kind, refagent.Options{Fault: fault, StepTime: 20 * time.Millisecond})
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		a.Close()
+		return nil, fmt.Errorf("listen for agent %s: %w", name, netCause(err))
+	}
+	spec, err := proxy.ParseTap(name + "=http://" + l.Addr().String() + a.Path())
+	if err != nil {
+		a.Close()
+		l.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		serve(ctx, l, a) //nolint:errcheck // it ends when it is told to
+	}()
+	return &demoAgent{tap: spec, stop: func() { cancel(); <-ended; a.Close() }}, nil
+}

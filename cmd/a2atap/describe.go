@@ -1,0 +1,91 @@
+package main
+
+import (
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// maxCalls bounds the requests that a describer remembers while their answers come.
+const maxCalls = 4096
+
+// A describer tells the recorder what A2A knows about an exchange: the keys it can be found by, and the places of its
+// secrets. It implements capture.Describer and, like that, is for one goroutine.
+type describer struct {
+	calls map[uuid.UUID]*a2a.Call // of requests whose streams go on
+}
+
+func newDescriber() *describer { return &describer{calls: make(map[uuid.UUID]*a2a.Call)} }
+
+// Request implements capture.Describer.
+func (d *describer) Request(x *capture.Exchange) capture.Description {
+	r := analyzer.Read(&capture.Exchange{Request: x.Request})
+	d.remember(x, &r.Call)
+	out := describe(r)
+	if x.Agent.Name != "" {
+		out.Keys = append(out.Keys, capture.Key{Kind: "agent", Value: x.Agent.Name})
+	}
+	if r.Call.Operation != a2a.NoOperation {
+		out.Keys = append(out.Keys, capture.Key{Kind: "operation", Value: r.Call.Operation.String()})
+	}
+	return out
+}
+
+// Event implements capture.Describer.
+func (d *describer) Event(x *capture.Exchange, e *capture.Event) capture.Description {
+	call := d.calls[x.ID]
+	if call == nil {
+		read := analyzer.Read(&capture.Exchange{Request: x.Request})
+		call = &read.Call
+		d.remember(x, call)
+	}
+	return describe(analyzer.ReadEvent(call, e))
+}
+
+// Response implements capture.Describer.
+func (d *describer) Response(x *capture.Exchange) capture.Description {
+	delete(d.calls, x.ID)
+	r := analyzer.Read(x)
+	out := describe(r)
+	if r.Card != nil {
+		places := r.Card.Credentials()
+		out.Headers, out.Query, out.Cookies = places.Headers, places.Query, places.Cookies
+	}
+	return out
+}
+
+func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
+	if len(d.calls) >= maxCalls {
+		clear(d.calls) // a request is read again when its next event comes
+	}
+	d.calls[x.ID] = call
+}
+
+func describe(r *analyzer.Reading) capture.Description {
+	d := capture.Description{Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects)}
+	for _, id := range r.Tasks {
+		d.Keys = append(d.Keys, capture.Key{Kind: "task", Value: id})
+	}
+	for _, id := range r.Contexts {
+		d.Keys = append(d.Keys, capture.Key{Kind: "context", Value: id})
+	}
+	return d
+}
+
+// An annotator adds to exported exchanges what the protocol knows about them. It implements capture.Annotator.
+type annotator struct{}
+
+// Annotate implements capture.Annotator.
+func (annotator) Annotate(x *capture.Exchange) capture.Annotation {
+	r := analyzer.Read(x)
+	a := capture.Annotation{
+		Dialect: r.Dialects.String(), Binding: r.Call.Binding.String(),
+		Task: r.Tasks, Context: r.Contexts, State: r.State(),
+	}
+	if r.Call.Operation != a2a.NoOperation {
+		a.Operation = r.Call.Operation.String()
+	}
+	return a
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+type exportOptions struct {
+	format string
+	output string
+	filter string
+	agent  string
+}
+
+func newExport(e env) *cobra.Command {
+	o := exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export CAPTURE",
+		Short: "Write a capture as HAR, JSON Lines or transcript",
+		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one exchange a line), or
+txtar (a transcript, HTTP as text). Without --format the ending of the output's name decides. What is written can be
+read by every verb that takes a capture. Secrets stand in it as they were recorded: as placeholders, unless they were kept.`,
+		Example: `  a2atap export c.a2atap -o c.har
+  a2atap export c.a2atap --format jsonl | jq .operation
+  a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar`,
+		RunE: func(cmd *cobra.Command, args []string) error { return export(cmd.Context(), e, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "", "write as `FORMAT`: har, jsonl or txtar")
+	f.StringVarP(&o.output, "output", "o", "-", "write to `FILE`")
+	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
+	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
+	return verb(cmd, 1, 1)
+}
+
+func export(ctx context.Context, e env, o exportOptions, name string) error {
+	format := o.format
+	if format == "" {
+		if i := strings.LastIndexByte(o.output, '.'); i >= 0 {
+			format = o.output[i+1:]
+		}
+	}
+	if o.format == "" && o.output == "-" {
+		return usage("export to standard output needs --format har, jsonl or txtar")
+	}
+	if err := choose("format", format, "har", "jsonl", "txtar"); err != nil {
+		return err
+	}
+	keep, err := parseSelection(o.filter, o.agent)
+	if err != nil {
+		return err
+	}
+	src, err := openCapture(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return writeOutput(e, o.output, func(w io.Writer) error {
+		return writeExchanges(ctx, w, format, src, keep)
+	})
+}
+
+// An exchangeWriter writes exchanges one by one; Close writes what ends the document.
+type exchangeWriter interface {
+	Write(x *capture.Exchange) error
+	Close() error
+}
+
+func newExchangeWriter(w io.Writer, format string) (exchangeWriter, error) {
+	switch format {
+	case "har":
+		return capture.NewHARWriter(w, tool().Version)
+	case "jsonl":
+		return capture.NewJSONLWriter(w, annotator{}), nil
+	}
+	return capture.NewTranscriptWriter(w), nil
+}
+
+func writeExchanges(ctx context.Context, w io.Writer, format string, src capture.Source, keep selection) error {
+	out, err := newExchangeWriter(w, format)
+	if err != nil {
+		return err
+	}
+	findings, err := keep.judge(ctx, src)
+	if err != nil {
+		return err
+	}
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return err
+		}
+		if !keep.all() && !keep.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]}) {
+			continue
+		}
+		if err := out.Write(x); err != nil {
+			return fmt.Errorf("exchange %d: %w", x.Seq, err)
+		}
+	}
+	return out.Close()
+}
+
+// judge returns the findings of each exchange if the filter asks for them, else none.
+func (s selection) judge(ctx context.Context, src capture.Source) (map[uint64][]analyzer.Finding, error) {
+	if !s.judged {
+		return nil, nil
+	}
+	result, err := analyzer.Run(ctx, rules.All, src, nil)
+	if err != nil {
+		return nil, err
+	}
+	return groupFindings(result.Findings), nil
+}
+
+// exportPrinter prints exchanges with a writer of one of the export formats.
+type exportPrinter struct{ w exchangeWriter }
+
+func (p *exportPrinter) print(x *capture.Exchange, _ analyzer.Facts) error { return p.w.Write(x) }
+
+func (p *exportPrinter) end() error { return p.w.Close() }

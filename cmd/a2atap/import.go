@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+type importOptions struct {
+	output      string
+	keepSecrets bool
+	redact      []string
+}
+
+func newImport(e env) *cobra.Command {
+	o := importOptions{}
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Make a capture of a HAR, JSON Lines or transcript file",
+		Long: `Import reads a .har (of browsers, mitmproxy and others), .jsonl or .txtar file and writes a capture. Secrets are replaced as
+a recording replaces them. Verbs that take a capture read those files directly, too; a capture is smaller and opens at once.`,
+		Example: `  a2atap import session.har -o session.a2atap
+  a2atap import - -o session.a2atap < session.har`,
+		RunE: func(cmd *cobra.Command, args []string) error { return importFile(cmd.Context(), e, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", "", "write the capture to `FILE`; default is the name with the ending .a2atap")
+	f.BoolVar(&o.keepSecrets, "keep-secrets", false, "store secrets as they are, and say so in the capture")
+	f.StringArrayVar(&o.redact, "redact", nil, "hide what stands at `POINTER|header:NAME` as well; repeatable")
+	return verb(cmd, 1, 1)
+}
+
+func importFile(ctx context.Context, e env, o importOptions, name string) error {
+	extra, err := parseRedactions(o.redact)
+	if err != nil {
+		return err
+	}
+	output := o.output
+	if output == "" {
+		if name == "-" {
+			return usage("import from standard input needs -o FILE")
+		}
+		output = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".har"), ".jsonl"), ".txtar") + ".a2atap"
+	}
+	if _, err := os.Stat(output); err == nil {
+		return fmt.Errorf("import into %s: the file is there already; remove it or choose another with -o", output)
+	}
+	src, err := openCapture(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	n, err := copyCapture(ctx, src, output, o.keepSecrets, extra)
+	if err != nil {
+		return fmt.Errorf("import %s: %w", name, err)
+	}
+	fmt.Fprintf(e.Err, "import: %d exchanges from %s into %s\n", n, name, output)
+	return nil
+}
+
+// copyCapture writes all steps of a source into a new capture, in their order, and returns how many exchanges they are
+// of. On an error what was read before it stays in the capture.
+func copyCapture(ctx context.Context, src capture.Source, output string, keepSecrets bool, extra []capture.Redaction) (int, error) {
+	store, err := bolt.Open(output, bolt.Options{Tool: toolName(), SecretsKept: keepSecrets})
+	if err != nil {
+		return 0, err
+	}
+	sink := capture.Redact(store, capture.RedactOptions{Key: store.RedactionKey(), Describer: newDescriber(), Keep: keepSecrets, Extra: extra})
+	n := 0
+	copyAll := func() error {
+		for s, err := range src.Steps(ctx, 1) {
+			if err != nil {
+				return err
+			}
+			if _, opened := s.What.(capture.Opened); opened {
+				n++
+			}
+			if err := sink.Append(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return n, errors.Join(copyAll(), sink.Close())
+}
+
+func parseRedactions(list []string) ([]capture.Redaction, error) {
+	var out []capture.Redaction
+	for _, s := range list {
+		r, err := capture.ParseRedaction(s)
+		if err != nil {
+			return nil, usage("--redact: %w", err)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func toolName() string {
+	t := tool()
+	return t.Name + " " + t.Version
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// listPrinter prints a line for each exchange: when, between whom, what was asked, how it came out.
+type listPrinter struct{ w io.Writer }
+
+func (p *listPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
+	_, err := fmt.Fprintf(p.w, "%5d  %s  %-18s  %-24s  %3s  %7s  %s\n",
+		x.Seq, x.Started.UTC().Format("15:04:05.000"), analyzer.Clip(x.Client.Name+" → "+x.Agent.Name),
+		analyzer.Clip(asked(x, facts)), status(x), took(x), analyzer.Clean(outcome(x, facts)))
+	return err
+}
+
+func (p *listPrinter) end() error { return nil }
+
+func asked(x *capture.Exchange, facts analyzer.Facts) string {
+	if op := facts.Call.Operation.String(); op != "" {
+		return op
+	}
+	head := capture.ParseRequestHead(x.Request.Head)
+	return head.Method + " " + head.Target
+}
+
+func status(x *capture.Exchange) string {
+	if x.Response == nil || len(x.Response.Head) == 0 {
+		return "–"
+	}
+	head := capture.ParseResponseHead(x.Response.Head)
+	return fmt.Sprint(head.Status)
+}
+
+func took(x *capture.Exchange) string {
+	if x.Ended < 0 {
+		return "–"
+	}
+	switch d := x.Ended; {
+	case d < time.Second:
+		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
+	case d < time.Minute:
+		return fmt.Sprintf("%.2fs", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// outcome says in a few words what came of it.
+func outcome(x *capture.Exchange, facts analyzer.Facts) string {
+	var words []string
+	if len(facts.Tasks) == 1 {
+		words = append(words, facts.Tasks[0])
+	}
+	if state := facts.State(); state != "" {
+		words = append(words, state)
+	}
+	if len(facts.Errors) > 0 {
+		words = append(words, facts.Errors[0].String())
+	}
+	if x.Response != nil && x.Response.Stream {
+		words = append(words, fmt.Sprintf("%d events", len(facts.Events)))
+	}
+	if x.State != capture.StateClosed {
+		words = append(words, x.State.String())
+	}
+	if x.Fault != nil {
+		words = append(words, x.Fault.Kind+" by "+x.Fault.Side)
+	}
+	for _, note := range x.Notes {
+		words = append(words, "note: "+note)
+	}
+	return strings.Join(words, ", ")
+}

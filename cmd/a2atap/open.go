@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// openCapture opens what the user calls a capture: a file of any known kind, finished or still growing, or standard
+// input for "-".
+func openCapture(e env, name string) (capture.Source, error) {
+	if name == "-" {
+		return openStdin(e)
+	}
+	if isText(name) {
+		return capture.OpenFile(name)
+	}
+	src, err := bolt.Read(name)
+	if errors.Is(err, capture.ErrFormat) {
+		if text, textErr := capture.OpenFile(name); textErr == nil {
+			return text, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return src, nil
+}
+
+func isText(name string) bool {
+	for _, ending := range []string{".har", ".jsonl", ".txtar"} {
+		if strings.HasSuffix(name, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// openStdin copies standard input to a file, since sources read their file more than once.
+func openStdin(e env) (capture.Source, error) {
+	tmp, err := os.CreateTemp("", "a2atap-stdin-*")
+	if err != nil {
+		return nil, fmt.Errorf("keep standard input: %w", err)
+	}
+	defer tmp.Close()
+	if _, err := io.Copy(tmp, e.In); err != nil {
+		return nil, errors.Join(fmt.Errorf("read standard input: %w", err), os.Remove(tmp.Name()))
+	}
+	src, err := openCapture(e, tmp.Name())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("standard input: %w", err), os.Remove(tmp.Name()))
+	}
+	return &temporary{Source: src, path: tmp.Name()}, nil
+}
+
+// temporary is a source whose file is removed with it.
+type temporary struct {
+	capture.Source
+	path string
+}
+
+func (t *temporary) Close() error { return errors.Join(t.Source.Close(), os.Remove(t.path)) }
+
+// A selection is what --filter and --agent choose.
+type selection struct {
+	filter *capture.Filter
+	agent  string
+	judged bool // the filter asks for findings, so the capture has to be judged first
+}
+
+func parseSelection(expr, agent string) (selection, error) {
+	f, err := capture.ParseFilter(expr)
+	if err != nil {
+		return selection{}, usage("--filter %q: %w", expr, err)
+	}
+	return selection{filter: f, agent: agent, judged: f.Asks("rule", "severity", "side")}, nil
+}
+
+// all reports whether everything is chosen.
+func (s selection) all() bool { return s.filter.String() == "" && s.agent == "" }
+
+// match reports whether the exchange is chosen.
+func (s selection) match(x *capture.Exchange, facts analyzer.Facts) bool {
+	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
+}
+
+// findings leaves in the result those findings whose exchange is chosen.
+func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer.Result) error {
+	if s.all() {
+		return nil
+	}
+	byExchange := groupFindings(r.Findings)
+	var kept []analyzer.Finding
+	for _, f := range r.Findings {
+		x, err := src.Exchange(ctx, f.Place.Exchange)
+		if err != nil {
+			return err
+		}
+		facts := analyzer.Facts{Reading: analyzer.Read(x), Findings: byExchange[x.Seq]}
+		if s.match(x, facts) {
+			kept = append(kept, f)
+		}
+	}
+	r.Findings = kept
+	return nil
+}
+
+func groupFindings(findings []analyzer.Finding) map[uint64][]analyzer.Finding {
+	groups := make(map[uint64][]analyzer.Finding)
+	for _, f := range findings {
+		groups[f.Place.Exchange] = append(groups[f.Place.Exchange], f)
+	}
+	return groups
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// writeOutput lets write fill the verb's product: a file, which appears complete or not at all, or standard output for
+// "-". Where a file cannot be written, what was to go into it goes to standard output, so that it is not lost.
+func writeOutput(e env, name string, write func(io.Writer) error) error {
+	if name == "-" || name == "" {
+		return write(e.Out)
+	}
+	err := writeFile(name, write)
+	if err == nil {
+		return nil
+	}
+	fmt.Fprintf(e.Err, "a2atap: %v; it follows on standard output\n", err)
+	if writeErr := write(e.Out); writeErr != nil {
+		return writeErr
+	}
+	return &exit{code: exitFailed}
+}
+
+func writeFile(name string, write func(io.Writer) error) error {
+	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w; choose a directory that you can write to", name, cause(err))
+	}
+	defer os.Remove(tmp.Name())
+	if err := write(tmp); err != nil {
+		tmp.Close()
+		return fmt.Errorf("write %s: %w", name, cause(err))
+	}
+	if err := tmp.Close(); err != nil {
+		return fmt.Errorf("write %s: %w", name, cause(err))
+	}
+	if err := os.Rename(tmp.Name(), name); err != nil {
+		return fmt.Errorf("write %s: %w", name, cause(err))
+	}
+	return nil
+}
+
+// cause takes the operation and the path off an error of package os: the message names them already.
+func cause(err error) error {
+	switch e := err.(type) { //nolint:errorlint // only the outermost may be taken off
+	case *os.PathError:
+		return e.Err
+	case *os.LinkError:
+		return e.Err
+	}
+	return err
+}
+
+// nearest returns "; did you mean ...?" if one of the known words is close to word, else "".
+func nearest(word string, known []string) string {
+	best, distance := "", len(word)/2+1
+	for _, k := range known {
+		if d := editDistance(strings.ToLower(word), k); d < distance {
+			best, distance = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// editDistance counts the letters to insert, delete or replace to make b of a.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

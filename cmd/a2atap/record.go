@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/proxy"
+)
+
+type recordOptions struct {
+	agents      []string
+	aliases     []string
+	output      string
+	duration    time.Duration
+	exchanges   int64
+	failOn      string
+	readyFile   string
+	noRewrite   bool
+	keepSecrets bool
+	redact      []string
+	maxBody     string
+	segmentSize string
+	ifFails     string
+	allowRemote bool
+	format      string
+	quiet       bool
+	allowEmpty  bool
+}
+
+func newRecord(e env) *cobra.Command {
+	o := recordOptions{}
+	cmd := &cobra.Command{
+		Use:   "record --agent [NAME=]URL[@[HOST:]PORT]...",
+		Short: "Record what passes between clients and agents, and judge it live",
+		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. What passes is
+forwarded at once and byte for byte, recorded into a capture, and judged; findings are printed as they occur. Only the
+agent card is changed, so that clients that follow it come back through the tap (--no-rewrite leaves it).
+
+It runs until it is interrupted, or until --duration or --exchanges. Credentials are replaced in the capture by
+placeholders (--keep-secrets keeps them). A second interrupt ends it at once.
+
+Exit status: 0 a normal end; with --fail-on, 1 findings at or above it and 4 nothing judged or something lost; 2 wrong
+usage; 3 could not do it.`,
+		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
+  a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
+  a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.agents, "agent", nil, "tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; repeatable")
+	f.StringArrayVar(&o.aliases, "alias", nil, "take URLs of another origin in cards for a tapped agent: `NAME=URL`; repeatable")
+	f.StringVarP(&o.output, "output", "o", "", "record into `FILE`, which is appended to if it is there (default a2a-DATE-TIME.a2atap)")
+	f.DurationVar(&o.duration, "duration", 0, "end after `D`, such as 30s")
+	f.Int64Var(&o.exchanges, "exchanges", 0, "end when `N` exchanges have ended; open ones then get 5 s")
+	f.StringVar(&o.failOn, "fail-on", "never", "exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
+	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each tap into `FILE` when all are listening")
+	f.BoolVar(&o.noRewrite, "no-rewrite", false, "pass agent cards as they come")
+	f.BoolVar(&o.keepSecrets, "keep-secrets", false, "store credentials as they are, and say so in the capture")
+	f.StringArrayVar(&o.redact, "redact", nil, "hide what stands at `POINTER|header:NAME` as well; repeatable")
+	f.StringVar(&o.maxBody, "max-body", "16MiB", "record at most `SIZE` of a body; the rest passes and is marked")
+	f.StringVar(&o.segmentSize, "segment-size", "", "go on in a further file when the capture has reached `SIZE`")
+	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "when the capture cannot keep up or fails: `pass` traffic unrecorded, wait, or stop")
+	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps listen on addresses that other machines can reach")
+	f.StringVar(&o.format, "format", "text", "print taps and findings as `FORMAT`: text or json (JSON Lines)")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print findings")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on: exit with 0 also if nothing was judged or something was lost")
+	return verb(cmd, 0, 0)
+}
+
+func record(ctx context.Context, e env, o recordOptions) error {
+	gate, err := parseGate(o.failOn)
+	if err != nil {
+		return err
+	}
+	out := &recordPrinter{e: e, json: o.format == "json", quiet: o.quiet}
+	options, err := o.recording(e, out)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := untilInterrupted(ctx, e)
+	defer cancel()
+	r, err := startRecording(options)
+	if err != nil {
+		return err
+	}
+	var ready strings.Builder
+	for _, t := range r.proxy.Taps() {
+		out.tap(t)
+		fmt.Fprintf(&ready, "%s %s\n", t.Name(), t.URL())
+	}
+	fmt.Fprintf(e.Err, "recording into %s; interrupt to stop\n", options.output)
+	if err = writeReady(o.readyFile, ready.String()); err == nil {
+		err = r.wait(ctx, o.duration, o.exchanges)
+	}
+	result, stats, stopErr := r.stop()
+	if err == nil {
+		err = stopErr
+	}
+	return out.end(o, gate, options.output, result, stats, err)
+}
+
+// recording turns flags into what startRecording takes.
+func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, error) {
+	r := recordingOptions{
+		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
+		onTap: out.tap, onNotice: out.notice, onFinding: out.finding,
+	}
+	if len(o.agents) == 0 {
+		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT]; see a2atap record --help")
+	}
+	if err := choose("format", o.format, "text", "json"); err != nil {
+		return r, err
+	}
+	for _, flag := range o.agents {
+		spec, err := proxy.ParseTap(flag)
+		if err != nil {
+			return r, usage("%w", err)
+		}
+		r.taps = append(r.taps, spec)
+	}
+	for _, flag := range o.aliases {
+		alias, err := proxy.ParseAlias(flag)
+		if err != nil {
+			return r, usage("%w", err)
+		}
+		r.aliases = append(r.aliases, alias)
+	}
+	var err error
+	if r.redact, err = parseRedactions(o.redact); err != nil {
+		return r, err
+	}
+	if r.maxBody, err = parseSize("--max-body", o.maxBody); err != nil {
+		return r, err
+	}
+	if r.segment, err = parseSize("--segment-size", o.segmentSize); err != nil {
+		return r, err
+	}
+	switch o.ifFails {
+	case "pass":
+	case "wait":
+		r.policy = proxy.Wait
+	case "stop":
+		r.policy = proxy.Stop
+	default:
+		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
+	}
+	if r.output == "" {
+		r.output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
+	}
+	return r, nil
+}
+
+// untilInterrupted returns a context that ends with the first SIGINT or SIGTERM. The second ends the process.
+func untilInterrupted(ctx context.Context, e env) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-signals:
+			cancel()
+		case <-ctx.Done():
+			signal.Stop(signals)
+			return
+		}
+		<-signals
+		fmt.Fprintln(e.Err, "a2atap: interrupted twice; what was not yet stored is lost")
+		os.Exit(exitInterrupted)
+	}()
+	return ctx, cancel
+}
+
+// grace is how long open exchanges get once enough have ended.
+const grace = 5 * time.Second
+
+// wait returns when the recording is to end: the context is over, the time is up, enough exchanges have ended, or the
+// capture failed and the user chose to stop then, which is an error.
+func (r *recording) wait(ctx context.Context, duration time.Duration, exchanges int64) error {
+	var timeUp <-chan time.Time
+	if duration > 0 {
+		timeUp = time.After(duration)
+	}
+	var graceUp <-chan time.Time
+	for {
+		closed, opened := r.passed.closed.Load(), r.passed.opened.Load()
+		if exchanges > 0 && closed >= exchanges {
+			if closed >= opened {
+				return nil
+			}
+			if graceUp == nil {
+				graceUp = time.After(grace)
+			}
+		}
+		select {
+		case <-r.passed.changed:
+		case <-graceUp:
+			return nil
+		case <-timeUp:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case err := <-r.failed:
+			return fmt.Errorf("the capture failed and --if-capture-fails is stop: %w", err)
+		}
+	}
+}
+
+// A recordPrinter prints what a recording has to say, from several goroutines.
+type recordPrinter struct {
+	mu    sync.Mutex
+	e     env
+	json  bool
+	quiet bool
+}
+
+func (p *recordPrinter) tap(t *proxy.Tap) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.json {
+		fmt.Fprintf(p.e.Out, "%s %s (agent at %s)\n", t.Name(), t.URL(), t.Agent())
+		return
+	}
+	p.line(map[string]any{"tap": map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()}})
+}
+
+func (p *recordPrinter) line(v any) {
+	encoder := json.NewEncoder(p.e.Out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		fmt.Fprintf(p.e.Err, "a2atap: print: %v\n", err)
+	}
+}
+
+func (p *recordPrinter) notice(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.e.Err, "a2atap: %s\n", analyzer.Clean(text))
+}
+
+func (p *recordPrinter) finding(f analyzer.Finding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.quiet:
+	case p.json:
+		p.line(map[string]any{"finding": report.JSONFinding(&f)})
+	default:
+		io.WriteString(p.e.Out, report.Line(&f)+"\n") //nolint:errcheck // a closed terminal ends no recording
+	}
+}
+
+// end prints the verdict and says with which status to leave.
+func (p *recordPrinter) end(o recordOptions, gate analyzer.Severity, output string, r *analyzer.Result, s proxy.Stats, err error) error {
+	if r == nil {
+		return err
+	}
+	v := r.Verdict(gate)
+	fmt.Fprintf(p.e.Err, "record: %d exchanges, %d bytes in %s", s.Exchanges, s.Bytes, output)
+	if s.LostExchanges > 0 || s.LostBytes > 0 {
+		fmt.Fprintf(p.e.Err, "; NOT recorded: %d exchanges, %d bytes", s.LostExchanges, s.LostBytes)
+	}
+	fmt.Fprintln(p.e.Err)
+	printVerdict(p.e, "record", v, false)
+	switch {
+	case err != nil:
+		return err
+	case o.failOn == "never":
+		return nil
+	}
+	return verdictExit(v, o.allowEmpty)
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// recordingOptions say what a recording taps, and how it keeps what passes.
+type recordingOptions struct {
+	output      string
+	taps        []proxy.TapSpec
+	aliases     []proxy.Alias
+	noRewrite   bool
+	allowRemote bool
+	keepSecrets bool
+	redact      []capture.Redaction
+	maxBody     int64
+	segment     int64
+	policy      proxy.Policy
+	roots       *x509.CertPool // that TLS agents are verified against; nil is the system's
+
+	onTap     func(*proxy.Tap)       // a further tap opened by itself
+	onNotice  func(string)           // what the user should know at once
+	onFinding func(analyzer.Finding) // as they occur
+}
+
+// A recording is taps, the capture behind them, and the rules that follow it.
+type recording struct {
+	store    *bolt.Store
+	sink     capture.Sink
+	recorder *proxy.Recorder
+	proxy    *proxy.Proxy
+	onNotice func(string)
+
+	failed chan error // the capture cannot go on, and the user chose to stop then
+	passed tally
+
+	stopProxy context.CancelFunc
+	served    sync.WaitGroup
+	judged    chan judgement
+}
+
+type judgement struct {
+	result *analyzer.Result
+	err    error
+}
+
+// startRecording opens the capture and the taps. When it returns, all addresses accept connections.
+func startRecording(o recordingOptions) (*recording, error) {
+	r := &recording{onNotice: o.onNotice, failed: make(chan error, 1), judged: make(chan judgement, 1)}
+	r.passed.changed = make(chan struct{}, 1)
+	var err error
+	r.store, err = bolt.Open(o.output, bolt.Options{
+		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets,
+		OnError: func(err error) { r.lost(err, o.policy) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.sink = capture.Redact(r.store, capture.RedactOptions{
+		Key: r.store.RedactionKey(), Describer: newDescriber(), Keep: o.keepSecrets, Extra: o.redact,
+	})
+	start := r.store.Position()
+	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
+		Sink: r.sink, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
+		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
+		OnStop: r.fail,
+	})
+	r.proxy, err = proxy.New(proxy.Options{
+		Taps: o.taps, Aliases: o.aliases, Recorder: r.recorder, NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
+		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
+	})
+	if err != nil {
+		return nil, errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())
+	}
+	go r.judge(start.Arrival, o.onFinding)
+	ctx, stop := context.WithCancel(context.Background())
+	r.stopProxy = stop
+	r.served.Go(func() { r.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
+	return r, nil
+}
+
+// judge follows the capture from where this recording began, as any other reader would.
+func (r *recording) judge(after uint64, each func(analyzer.Finding)) {
+	src := &counted{Source: r.store, after: after, passed: &r.passed}
+	result, err := analyzer.Follow(context.Background(), rules.All, src, each)
+	r.judged <- judgement{result, err}
+}
+
+// lost is told once for each cause that something could not be recorded.
+func (r *recording) lost(err error, policy proxy.Policy) {
+	if r.onNotice != nil {
+		r.onNotice(fmt.Sprintf("not everything is recorded: %v", err))
+	}
+	if policy == proxy.Stop {
+		r.fail(err)
+	}
+}
+
+func (r *recording) fail(err error) {
+	select {
+	case r.failed <- err:
+	default:
+	}
+}
+
+// stop ends the recording: taps first, then what is still to be stored, then the rules. It returns what they found and
+// what was recorded.
+func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
+	r.stopProxy()
+	r.served.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	err := errors.Join(r.recorder.Close(ctx), r.sink.Close())
+	j := <-r.judged
+	stats := r.recorder.Stats()
+	if j.result != nil {
+		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)
+	}
+	return j.result, stats, errors.Join(err, j.err)
+}
+
+// A tally counts exchanges as they are stored. It may be read while it counts.
+type tally struct {
+	opened, closed atomic.Int64
+	changed        chan struct{} // holds a value when a count has changed since it was last read
+}
+
+func (t *tally) count(s capture.Step) {
+	switch s.What.(type) {
+	case capture.Opened:
+		t.opened.Add(1)
+	case capture.Closed:
+		t.closed.Add(1)
+	default:
+		return
+	}
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+// counted is a source whose reader is watched: what goes through it after a point is counted.
+type counted struct {
+	capture.Source
+	after  uint64
+	passed *tally
+}
+
+// Steps implements capture.Source. What an earlier recording left in the capture is not read.
+func (c *counted) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for s, err := range c.Source.Steps(ctx, max(from, c.after+1)) {
+			if !yield(s, err) {
+				return
+			}
+			if err == nil {
+				c.passed.count(s)
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+)
+
+func newRules(e env) *cobra.Command {
+	format := "text"
+	cmd := &cobra.Command{
+		Use:   "rules [ID]",
+		Short: "List the rules, or explain one",
+		Long: `Rules lists what check looks for. With an id it explains that rule: the duty, why it matters, where the specification
+says so, how to repair it, and what is not reported.`,
+		Example: `  a2atap rules
+  a2atap rules stream-closed-on-terminal
+  a2atap rules --format json`,
+		RunE: func(_ *cobra.Command, args []string) error { return listRules(e.Out, format, args) },
+	}
+	cmd.Flags().StringVar(&format, "format", format, "write as `FORMAT`: text, json or markdown")
+	return verb(cmd, 0, 1)
+}
+
+func listRules(w io.Writer, format string, args []string) error {
+	list := rules.All
+	if len(args) == 1 {
+		r := rules.ByID(args[0])
+		if r == nil {
+			return usage("no rule %q; a2atap rules lists them%s", args[0], nearest(args[0], ruleIDs()))
+		}
+		list = []*analyzer.Rule{r}
+	}
+	switch {
+	case format == "json":
+		return report.RulesJSON(w, list)
+	case format == "markdown":
+		return report.RulesMarkdown(w, list)
+	case format != "text":
+		return choose("format", format, "text", "json", "markdown")
+	case len(args) == 1:
+		return report.RuleText(w, list[0])
+	}
+	return report.RulesText(w, list)
+}
+
+func ruleIDs() []string {
+	ids := make([]string, 0, len(rules.All))
+	for _, r := range rules.All {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/tui"
+)
+
+type showOptions struct {
+	format string
+	filter string
+	agent  string
+}
+
+func newShow(e env) *cobra.Command {
+	o := showOptions{}
+	cmd := &cobra.Command{
+		Use:   "show CAPTURE [N...]",
+		Short: "Print exchanges of a capture",
+		Long: `Show prints exchanges: all, those with the numbers given (3, 3..9), or those that a filter chooses. A capture that is
+still being recorded is shown as far as it has come. Formats: list (a line each), ladder (arrows between the ends, with
+findings marked), transcript (HTTP as text, can be read back), curl (the request as a command), json (a line each).`,
+		Example: `  a2atap show c.a2atap
+  a2atap show c.a2atap 3 --format transcript
+  a2atap show c.a2atap --format ladder --filter 'task:t-1'
+  a2atap show c.a2atap --filter 'is:error dur:>2s'`,
+		RunE: func(cmd *cobra.Command, args []string) error { return show(cmd.Context(), e, o, args[0], args[1:]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "list", "print as `FORMAT`: list, ladder, transcript, curl or json")
+	f.StringVar(&o.filter, "filter", "", "print the exchanges that match `EXPR`")
+	f.StringVar(&o.agent, "agent", "", "print the exchanges of the agent `NAME`")
+	return verb(cmd, 1, -1)
+}
+
+func show(ctx context.Context, e env, o showOptions, name string, numbers []string) error {
+	if err := choose("format", o.format, "list", "ladder", "transcript", "curl", "json"); err != nil {
+		return err
+	}
+	keep, err := parseSelection(o.filter, o.agent)
+	if err != nil {
+		return err
+	}
+	wanted, err := parseNumbers(numbers)
+	if err != nil {
+		return err
+	}
+	src, err := openCapture(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	p, err := newPrinter(o.format, e)
+	if err != nil {
+		return err
+	}
+	keep.judged = keep.judged || o.format == "ladder"
+	findings, err := keep.judge(ctx, src)
+	if err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
+	shown, err := each(ctx, src, wanted, func(x *capture.Exchange) error {
+		facts := analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]}
+		if !keep.match(x, facts) {
+			return nil
+		}
+		return p.print(x, facts)
+	})
+	if err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
+	if shown == 0 && len(numbers) > 0 {
+		return fmt.Errorf("show %s: no exchange %s in it; without numbers all are shown", name, strings.Join(numbers, " "))
+	}
+	return p.end()
+}
+
+// A span is a run of sequence numbers, both ends included.
+type span struct{ from, to uint64 }
+
+func parseNumbers(args []string) ([]span, error) {
+	var spans []span
+	for _, arg := range args {
+		from, to, isRange := strings.Cut(arg, "..")
+		if !isRange {
+			to = from
+		}
+		a, errA := strconv.ParseUint(from, 10, 64)
+		b, errB := strconv.ParseUint(to, 10, 64)
+		if errA != nil || errB != nil || a == 0 || b < a {
+			return nil, usage("no number of an exchange: %q; write 3 or 3..9, counting from 1", arg)
+		}
+		spans = append(spans, span{a, b})
+	}
+	return spans, nil
+}
+
+// each calls f with the wanted exchanges, all if none are named, and returns how many there were.
+func each(ctx context.Context, src capture.Source, wanted []span, f func(*capture.Exchange) error) (int, error) {
+	if len(wanted) == 0 {
+		wanted = []span{{1, ^uint64(0)}}
+	}
+	n := 0
+	for _, s := range wanted {
+		for x, err := range src.Exchanges(ctx, s.from) {
+			if err != nil {
+				return n, err
+			}
+			if x.Seq > s.to {
+				break
+			}
+			n++
+			if err := f(x); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// A printer prints exchanges in one format.
+type printer interface {
+	print(x *capture.Exchange, facts analyzer.Facts) error
+	end() error
+}
+
+func newPrinter(format string, e env) (printer, error) {
+	switch format {
+	case "ladder":
+		return &ladderPrinter{w: e.Out}, nil
+	case "transcript":
+		return &exportPrinter{w: capture.NewTranscriptWriter(e.Out)}, nil
+	case "curl":
+		return &curlPrinter{w: e.Out}, nil
+	case "json":
+		return &exportPrinter{w: capture.NewJSONLWriter(e.Out, annotator{})}, nil
+	}
+	return &listPrinter{w: e.Out}, nil
+}
+
+type ladderPrinter struct {
+	w      io.Writer
+	arrows []tui.Arrow
+}
+
+func (p *ladderPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
+	p.arrows = append(p.arrows, tui.Arrows(x, facts.Reading, facts.Findings)...)
+	return nil
+}
+
+func (p *ladderPrinter) end() error {
+	tui.SortArrows(p.arrows)
+	for _, line := range tui.Ladder(p.arrows, 100) {
+		if _, err := fmt.Fprintln(p.w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
