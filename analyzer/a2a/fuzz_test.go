@@ -43,7 +43,7 @@ func FuzzDecodeRequest(f *testing.F) {
 			}
 			c.PushConfig.URL()
 			c.PushConfig.TaskID()
-			visit(t, c.Doc.Root, 0)
+			visitDoc(t, c.Doc)
 		}
 	})
 }
