@@ -277,16 +277,25 @@ func TestTimeouts(t *testing.T) {
 	t.Run("quiet stream", func(t *testing.T) {
 		w := newWire(t, false, func(c *Config) { c.HeadTimeout, c.IdleTimeout = short, short })
 		client, agent := w.stream()
-		client.say("GET /next") // part of a head behind an exchange in flight
-		client.SetReadDeadline(time.Now().Add(5 * short))
-		var ne net.Error
-		if n, err := client.Read(make([]byte, 1)); !errors.As(err, &ne) || !ne.Timeout() {
-			t.Fatalf("read %d bytes and %v while the stream was quiet, want silence", n, err)
+		quiet := func() {
+			t.Helper()
+			client.SetReadDeadline(time.Now().Add(3 * short))
+			var ne net.Error
+			if n, err := client.Read(make([]byte, 1)); !errors.As(err, &ne) || !ne.Timeout() {
+				t.Fatalf("read %d bytes and %v while the stream was quiet, want silence", n, err)
+			}
+			client.SetReadDeadline(time.Now().Add(patienceOfTests))
 		}
-		client.SetReadDeadline(time.Now().Add(patienceOfTests))
-		agent.say("0\r\n\r\n")
-		client.hear("0\r\n\r\nHTTP/1.1 408 Request Timeout\r\n") // the time runs now
-		wantFault(t, w.ended(1).Fault, KindTimeout, SideClient)
+		quiet()
+		next := w.host(get)
+		client.say(next[:10]) // part of a head behind an exchange in flight
+		quiet()
+		client.say(next[10:])
+		agent.hear(w.agentHost(get))
+		client.say(next[:10])
+		agent.say("0\r\n\r\n" + ok)
+		client.hear("0\r\n\r\n" + ok + "HTTP/1.1 408 Request Timeout\r\n") // now the time runs
+		wantFault(t, w.ended(2).Fault, KindTimeout, SideClient)
 	})
 }
 

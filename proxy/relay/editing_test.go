@@ -49,6 +49,7 @@ func TestHeldAnswer(t *testing.T) {
 		chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 	)
 	long := strings.Repeat("b", 30)
+	heavy := ";" + strings.Repeat("x", maxChunkLine-100)
 	tests := map[string]struct {
 		pieces   []string // what the agent says, waiting for nothing
 		closes   bool     // it closes then
@@ -63,7 +64,11 @@ func TestHeldAnswer(t *testing.T) {
 		"left":     {pieces: []string{chunked + "5;ext\r\n", "leave\r\n0\r\n\r\n"}, want: chunked + "5;ext\r\nleave\r\n0\r\n\r\n"},
 		"too long": {pieces: []string{fmt.Sprintf(length, 30, long)}, want: fmt.Sprintf(length, 30, long), tooLarge: true},
 		"too many": {pieces: []string{chunked + "5\r\nabcde\r\n", "1e\r\n" + long, "\r\n0\r\n\r\n"}, want: chunked + "5\r\nabcde\r\n1e\r\n" + long + "\r\n0\r\n\r\n", tooLarge: true},
-		"broken":   {pieces: []string{fmt.Sprintf(length, 5, "ca")}, closes: true, want: fmt.Sprintf(length, 5, "ca"), fault: true},
+		"too heavy": {
+			pieces: []string{chunked + "1" + heavy + "\r\na\r\n1" + heavy + "\r\nb\r\n", "1\r\nc\r\n0\r\n\r\n"},
+			want:   chunked + "1" + heavy + "\r\na\r\n1" + heavy + "\r\nb\r\n1\r\nc\r\n0\r\n\r\n", tooLarge: true,
+		},
+		"broken": {pieces: []string{fmt.Sprintf(length, 5, "ca")}, closes: true, want: fmt.Sprintf(length, 5, "ca"), fault: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -130,6 +130,19 @@ func TestPipelinedAfterUpgrade(t *testing.T) {
 	client.hear(ok + ok)
 }
 
+// TestEagerUpgrade speaks the other protocol before the agent has taken the upgrade. A client may not, but what it
+// says must not be taken for HTTP.
+func TestEagerUpgrade(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	upgrade := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: echo\r\n\r\n"
+	client.say(w.host(upgrade) + "\x00raw")
+	agent := w.accept()
+	agent.hear(w.agentHost(upgrade))
+	agent.say("HTTP/1.1 101 Switching Protocols\r\n\r\n")
+	agent.hear("\x00raw")
+}
+
 // TestUpgradeTold checks what an Observer is told of another protocol.
 func TestUpgradeTold(t *testing.T) {
 	w := newWire(t, false, nil)
@@ -213,6 +226,9 @@ func TestAgentClosesWhileAsked(t *testing.T) {
 	agent.Close()
 	if e := w.ended(0); e.Fault != nil || !e.RequestEnd || !e.AnswerEnd {
 		t.Errorf("got %+v, want a complete exchange", e)
+	}
+	if err := w.result(); err != nil { // although the client keeps its end open
+		t.Errorf("Serve: %v", err)
 	}
 }
 

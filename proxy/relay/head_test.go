@@ -68,10 +68,12 @@ func TestBuffer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.consume(len(b.unread()) - 1)
+	size := len(b.b)
+	b.fill(limited(size)) // to the brim
+	b.consume(size - 1)
 	b.fill(limited(1))
-	if got := len(b.unread()); got != 2 {
-		t.Errorf("%d bytes are unread, want 2", got)
+	if got := len(b.unread()); got != 2 || len(b.b) != size {
+		t.Errorf("%d bytes are unread in a buffer of %d, want 2 in one of %d", got, len(b.b), size)
 	}
 }
 
