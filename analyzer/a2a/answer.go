@@ -21,6 +21,9 @@ func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer 
 	if call == nil {
 		call = &Call{}
 	}
+	if call.Binding == GRPC {
+		return a // protocol buffers are not decoded
+	}
 	if len(body) > 0 {
 		a.Doc = Parse(body)
 	}
@@ -48,6 +51,9 @@ func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer 
 func DecodeEvent(call *Call, data []byte) Answer {
 	if call == nil {
 		call = &Call{}
+	}
+	if call.Binding == GRPC {
+		return Answer{}
 	}
 	a := Answer{Doc: Parse(data)}
 	root := a.Doc.Root

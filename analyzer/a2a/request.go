@@ -1,8 +1,6 @@
 package a2a
 
-import (
-	"strings"
-)
+import "strings"
 
 // DecodeRequest says what a request asks. The dialects are those that the request alone shows (the protocol lets the
 // method decide, then the body, then the version that the client names, then the path); Known says whether A2A is spoken
@@ -18,6 +16,10 @@ func DecodeRequest(r Request, known Known) Call {
 	path, query := splitTarget(r.Target)
 	c := Call{Query: query}
 	c.Version = c.version(&r)
+	if c.decodeGRPC(&r, path) {
+		c.Streams = c.Operation.Streams()
+		return c
+	}
 	if len(r.Body) > 0 {
 		c.Doc = Parse(r.Body)
 	}

@@ -51,6 +51,8 @@ func TestRequestDialects(t *testing.T) {
 		{"2: mark of 0.1", "POST /", rpc("tasks/get", `{"id":"t","sessionId":"s"}`), Known{}, nil, "0.1", Decisive},
 		{"2: where 0.1 is spoken", "POST /", rpc("tasks/cancel", `{"id":"t"}`), at0_1, nil, "0.1", Decisive},
 		{"2: where all 0.x is spoken", "POST /", rpc("tasks/resubscribe", `{"id":"t"}`), Known{Bindings: BindingsOf(JSONRPC), Dialects: allDialects}, nil, "0.1/0.2/0.3", Decisive},
+		{"3: before 1.0", "POST /a2a.v1.A2AService/TaskSubscription", ``, Known{}, nil, "0.2/0.3", Decisive},
+		{"3: 1.0", "POST /lf.a2a.v1.A2AService/SendMessage", "\x00\x00", Known{}, nil, "1.0", Decisive},
 		{"4: v1", "POST /v1/message:send", `{}`, Known{}, nil, "0.2/0.3", Strong},
 		{"4: bare", "POST /message:send", `{}`, Known{}, nil, "1.0", Strong},
 		{"4: extended card of 0.2", "GET /agent/authenticatedExtendedCard", ``, Known{}, nil, "0.2", Strong},
@@ -220,5 +222,27 @@ func TestNotifications(t *testing.T) {
 				t.Errorf("got %v of task %q in %q", c.Operation, c.TaskID, c.Dialects)
 			}
 		})
+	}
+}
+
+func TestGRPC(t *testing.T) {
+	for path, want := range map[string]Operation{
+		"/a2a.v1.A2AService/SendStreamingMessage":                 SendStreamingMessage,
+		"/a2a.v1.A2AService/TaskSubscription":                     SubscribeToTask,
+		"/a2a.v1.A2AService/GetAgentCard":                         GetExtendedCard,
+		"/a2a.v1.A2AService/CreateTaskPushNotification":           CreatePushConfig,
+		"/x/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs": ListPushConfigs,
+		"/lf.a2a.v1.A2AService/Frobnicate":                        NoOperation,
+	} {
+		c := ask("POST "+path, "\x00\x00\x00\x00\x02{}", Known{})
+		if c.Binding != GRPC || c.Operation != want || c.Streams != want.Streams() || c.Doc.Err != nil {
+			t.Errorf("%s is %v %v", path, c.Binding, c.Operation)
+		}
+		if a := DecodeAnswer(&c, 200, "application/grpc", []byte("\x00")); a.Doc.Err != nil || a.Payload.Kind != NoPayload {
+			t.Errorf("%s: the answer was decoded", path)
+		}
+	}
+	if c := ask("GET /a2a.v1.A2AService/GetTask", "", Known{}); c.A2A() {
+		t.Error("a GET is a gRPC call")
 	}
 }
