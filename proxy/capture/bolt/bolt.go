@@ -66,7 +66,8 @@ const (
 // A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in it
 // capture.Source and capture.Index.
 //
-// Its readers see a step when it is committed. After Close they read the file.
+// Its readers see a step when it is committed. After Close they read the file; what that keeps open is let go of by the
+// Close of the Reader.
 type Store struct {
 	Reader
 
@@ -75,6 +76,7 @@ type Store struct {
 	queue  *queue
 	server *server
 	start  Position
+	key    []byte
 	done   chan struct{} // closed when the writer has ended
 
 	closing sync.Once
@@ -126,6 +128,7 @@ func open(path string, o Options) (*Store, error) {
 	s := &Store{
 		Reader: Reader{access: in, close: in.after.close},
 		in:     in, writer: w, queue: newQueue(o.Budget, ripeBytes), done: make(chan struct{}),
+		key:   set[0].meta.key,
 		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},
 	}
 	if s.server, err = serve(path, in); err != nil {
@@ -145,7 +148,7 @@ func (s *Store) Position() Position { return s.start }
 
 // RedactionKey returns the capture's secret, 32 random bytes made when it was created. Placeholders for secrets are
 // made with it, so that they are equal in all segments and runs. The caller must not change it.
-func (s *Store) RedactionKey() []byte { return s.in.segments()[0].meta.key }
+func (s *Store) RedactionKey() []byte { return s.key }
 
 // Append implements capture.Sink. It returns when the steps are queued, and an error only after Close. It may be called
 // by several goroutines.

@@ -127,7 +127,16 @@ func (s *segment) create(m meta, st state, open []uint64) error {
 		return fmt.Errorf("create %s: %w", s.path, explain(err))
 	}
 	s.meta = m
+	syncFolder(filepath.Dir(s.path))
 	return nil
+}
+
+// syncFolder makes a new file's name survive a loss of power. Not all systems can do that; the file is good without it.
+func syncFolder(folder string) {
+	if f, err := os.Open(folder); err == nil {
+		f.Sync()
+		f.Close()
+	}
 }
 
 // A segmentSet is a capture's segments, opened, in order; at least one. Its methods read, each in short transactions, and

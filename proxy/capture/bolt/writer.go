@@ -26,7 +26,8 @@ type writer struct {
 	open    map[uint64]row // of exchanges that have not ended
 	young   youngRuns
 	lost    losses
-	size    int64 // bytes of the last segment that are in use
+	size    int64  // bytes of the last segment that are in use
+	raw     []byte // room for the block under way
 	failing string
 	broken  error // the database faulted: it cannot be used any more
 	first   error // the first failure
@@ -58,7 +59,7 @@ func (w *writer) commit(steps []capture.Step) {
 
 // batch begins a batch.
 func (w *writer) batch() *batch {
-	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup}
+	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0]}
 	b.state.ended = false
 	return b
 }
@@ -77,6 +78,9 @@ func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []refusal) {
 		}
 	}
 	b.endBlock()
+	if cap(b.raw) <= 2*blockTarget {
+		w.raw = b.raw
+	}
 	return refused
 }
 

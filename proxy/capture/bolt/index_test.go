@@ -1,0 +1,139 @@
+package bolt
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// TestIndexAgainstModel gives exchanges keys at random, in commits of random sizes, some long after the exchange began,
+// and reads each key back in pages of several sizes.
+func TestIndexAgainstModel(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	path := newPath(t)
+	s := mustOpen(t, path, Options{SegmentSize: 96 << 10})
+	want := make(map[capture.Key][]uint64)
+	const last = 3000
+	for seq := uint64(1); seq <= last; seq++ {
+		steps := exchangeSteps(seq, 50)
+		keys := []capture.Key{{Kind: "agent", Value: "booker"}, {Kind: "task", Value: fmt.Sprint(seq / 3)}}
+		steps[2].Keys = keys
+		mustAppend(t, s, steps...)
+		for _, k := range keys {
+			want[k] = append(want[k], seq)
+		}
+		if random.IntN(50) == 0 {
+			late := capture.Key{Kind: "late", Value: fmt.Sprint(random.IntN(5))}
+			about := random.Uint64N(seq) + 1
+			mustAppend(t, s, capture.Step{Seq: about, What: capture.Fact{Note: "late"}, Keys: []capture.Key{late, late}})
+			want[late] = append(want[late], about)
+		}
+		if random.IntN(30) == 0 {
+			s.Flush()
+		}
+	}
+	mustClose(t, s)
+	for k := range want {
+		slices.Sort(want[k])
+		want[k] = slices.Compact(want[k])
+	}
+	set, err := newOutside(path).open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer set.close()
+	if len(set) < 3 {
+		t.Fatalf("%d segments; the test wants more", len(set))
+	}
+	for k, all := range want {
+		limit := 1 + random.IntN(40)
+		if k.Kind == "agent" {
+			limit = 1000
+		}
+		var got []uint64
+		for next := uint64(1); ; {
+			page, err := set.find(hashKey(k), next, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, page...); len(page) < limit {
+				break
+			}
+			next = page[limit-1] + 1
+		}
+		if diff := cmp.Diff(all, got); diff != "" {
+			t.Errorf("%v in pages of %d: got +, want -:\n%s", k, limit, diff)
+		}
+	}
+}
+
+// TestYoungRunsAreMerged counts runs: there are few of them, however many commits there were.
+func TestYoungRunsAreMerged(t *testing.T) {
+	path := newPath(t)
+	runs := func() (young, merged int) {
+		set, err := newOutside(path).open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer set.close()
+		err = set[0].view(func(tx *bbolt.Tx) error {
+			return tx.Bucket(bucketIndex).ForEach(func(k, _ []byte) error {
+				if k[0] == runYoung {
+					young++
+				} else {
+					merged++
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return young, merged
+	}
+	// Two recorders, so that the second takes over the young runs of the first.
+	for range 2 {
+		s := mustOpen(t, path, Options{})
+		for range 200 {
+			mustAppend(t, s, exchangeSteps(s.queue.in/7+1+s.Position().Seq, 50)...)
+			s.Flush()
+		}
+		mustClose(t, s)
+	}
+	if young, merged := runs(); young != 400-mergeRuns-1 || merged != 1 {
+		t.Errorf("%d young runs and %d merged, want %d and 1", young, merged, 400-mergeRuns-1)
+	}
+	s := mustOpen(t, path, Options{})
+	steps := exchangeSteps(401, 50)
+	for i := range mergeEntries {
+		steps[2].Keys = append(steps[2].Keys, capture.Key{Kind: "many", Value: fmt.Sprint(i)})
+	}
+	mustAppend(t, s, steps...)
+	mustClose(t, s)
+	if young, merged := runs(); young != 0 || merged != 2 {
+		t.Errorf("%d young runs and %d merged, want 0 and 2", young, merged)
+	}
+}
+
+// TestStreamNamesItsTaskOnce has every event name the task, as describers do.
+func TestStreamNamesItsTaskOnce(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(1, 50)[0])
+	for k := 1; k <= 100; k++ {
+		step := event(1, k)
+		step.Keys = []capture.Key{{Kind: "task", Value: "t-1"}}
+		mustAppend(t, s, step)
+		s.Flush()
+	}
+	if n := len(s.writer.young.entries); n != 1 {
+		t.Errorf("%d entries, want 1", n)
+	}
+}
