@@ -64,7 +64,7 @@ func inspect(path string) error {
 		return errEmpty
 	}
 	if need == 0 {
-		return capture.ErrFormat
+		return fmt.Errorf("%w; name a file that a2atap recorded, or a new one to record into", capture.ErrFormat)
 	}
 	if info.Size() < need {
 		return fmt.Errorf("the file is cut short: it has %d bytes and claims %d; copy it again from its source: %w",

@@ -71,6 +71,9 @@ func segmentPaths(path string) ([]string, error) {
 // namesIn lists a folder. The folder is read, rather than asked for one name after another, so that a gap shows.
 func namesIn(folder string) ([]string, error) {
 	f, err := os.Open(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s; check the name, or create it first: %w", folder, os.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("look for segments in %s: %w", folder, explain(err))
 	}
