@@ -11,8 +11,9 @@ import (
 
 // A Result is what judging one or more captures came to.
 type Result struct {
-	Captures []string // their names
-	Findings []Finding
+	Captures []string       // their names
+	Findings []Finding      // none if they were handed out as they were made
+	Found    [Error + 1]int // how many there are of each severity, handed out or not
 	Coverage []Coverage
 	Counts   Counts
 	Agents   []Agent
@@ -23,6 +24,9 @@ type Result struct {
 func (r *Result) Add(other *Result) {
 	r.Captures = append(r.Captures, other.Captures...)
 	r.Findings = append(r.Findings, other.Findings...)
+	for s, n := range other.Found {
+		r.Found[s] += n
+	}
 	r.Counts.Exchanges += other.Counts.Exchanges
 	r.Counts.Judged += other.Counts.Judged
 	r.Counts.Lost += other.Counts.Lost
@@ -60,6 +64,19 @@ func (r *Result) addAgent(a Agent) {
 	r.Agents = append(r.Agents, a)
 }
 
+// Keep drops the findings for which keep returns false.
+func (r *Result) Keep(keep func(*Finding) bool) {
+	kept := r.Findings[:0]
+	r.Found = [Error + 1]int{}
+	for _, f := range r.Findings {
+		if keep(&f) {
+			kept = append(kept, f)
+			r.Found[f.Severity]++
+		}
+	}
+	r.Findings = kept
+}
+
 // Status is the verdict in one word.
 type Status string
 
@@ -87,17 +104,10 @@ type Verdict struct {
 // StatusIncomplete.
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost}
+	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	gated := false
-	for i := range r.Findings {
-		switch r.Findings[i].Severity {
-		case Error:
-			v.Errors++
-		case Warning:
-			v.Warnings++
-		case Note:
-			v.Notes++
-		}
-		gated = gated || r.Findings[i].Severity >= gate
+	for s := gate; s <= Error; s++ {
+		gated = gated || r.Found[s] > 0
 	}
 	switch {
 	case gated:
@@ -155,6 +165,7 @@ func run(ctx context.Context, rules []*Rule, src capture.Source, each func(Findi
 	report := func(findings []Finding) {
 		for _, f := range findings {
 			f.Capture = info.Name
+			result.Found[f.Severity]++
 			if each != nil {
 				each(f)
 			} else {
