@@ -1,0 +1,168 @@
+package proxy_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy"
+)
+
+// Agents that name one another lead to each other's taps.
+func TestAgentsThatNameOneAnother(t *testing.T) {
+	planner, booker := newRawAgent(t, ""), newRawAgent(t, "")
+	card := fmt.Sprintf(`{"supportedInterfaces":[{"url":"http://%s/p"},{"url":"http://%s/b"}]}`, planner.addr, booker.addr)
+	planner.answer, booker.answer = planner.sized(card), booker.sized(card)
+	r := newRig(t, nil, "planner=http://"+planner.addr, "booker=http://"+booker.addr)
+	want := fmt.Sprintf(`{"supportedInterfaces":[{"url":"http://%s/p"},{"url":"http://%s/b"}]}`, r.tap(0).Addr(), r.tap(1).Addr())
+	for n := range 2 {
+		if got := bodyOf(askCard(t, r.tap(n).Addr())); got != want {
+			t.Errorf("%s: got %s, want %s", r.tap(n).Name(), got, want)
+		}
+	}
+}
+
+// The same host with another port opens a further tap, once.
+func TestFurtherTap(t *testing.T) {
+	other := newRawAgent(t, "")
+	other.answer = other.sized(`{"url":"http://ADDR/deep"}`)
+	agent := newRawAgent(t, "")
+	_, port, _ := strings.Cut(other.addr, ":")
+	agent.answer = agent.sized(`{"url":"http://localhost:` + port + `/rpc"}`)
+	r := newRig(t, nil, "booker=http://"+agent.addr)
+	first := bodyOf(askCard(t, r.tap(0).Addr()))
+	further := <-r.opened
+	if further.Name() != "booker:"+port || further.Agent().String() != "http://localhost:"+port {
+		t.Errorf("got %s in front of %s", further.Name(), further.Agent())
+	}
+	if want := `{"url":"http://` + further.Addr() + `/rpc"}`; first != want {
+		t.Errorf("got %s, want %s", first, want)
+	}
+	if again := bodyOf(askCard(t, r.tap(0).Addr())); again != first || len(r.proxy.Taps()) != 2 {
+		t.Errorf("got %s and %d taps", again, len(r.proxy.Taps()))
+	}
+	if got, want := bodyOf(askCard(t, further.Addr())), `{"url":"http://`+further.Addr()+`/deep"}`; got != want {
+		t.Errorf("through the further tap: got %s, want %s", got, want)
+	}
+	record := r.record()
+	if len(record) != 3 || record[2].Agent.Name != "booker:"+port || len(record[0].Notes) != 0 {
+		t.Errorf("got %+v", record[len(record)-1])
+	}
+}
+
+func TestFurtherTapsAreLimited(t *testing.T) {
+	agent := newRawAgent(t, "")
+	var entries []string
+	for port := 1; port <= 100; port++ {
+		entries = append(entries, fmt.Sprintf(`{"url":"http://localhost:%d"}`, port))
+	}
+	agent.answer = agent.sized(`{"supportedInterfaces":[` + strings.Join(entries, ",") + `]}`)
+	r := newRig(t, nil, "http://"+agent.addr)
+	askCard(t, r.tap(0).Addr())
+	taps := r.proxy.Taps()
+	if len(taps) != 1+32 {
+		t.Errorf("%d taps are open", len(taps))
+	}
+	if taps[1].Name() != "localhost:1" {
+		t.Errorf("got name %s", taps[1].Name())
+	}
+	notes := r.record()[0].Notes
+	if len(notes) != 100-32 || !strings.Contains(notes[0], "which is not tapped: traffic there is not observed (32 further taps are open already") {
+		t.Errorf("got %d notes, the first %q", len(notes), notes)
+	}
+}
+
+// What no tap stands for stays and is told at once, once, and with each exchange.
+func TestAddressesThatAreNotTapped(t *testing.T) {
+	agent := newRawAgent(t, "")
+	card := `{"url":"https://booker.example/a2a","preferredTransport":"JSONRPC","additionalInterfaces":[` +
+		`{"url":"ADDR","transport":"GRPC"},{"url":"http://ADDR/g","transport":"grpc"},{"url":"localhost:50051","transport":"GRPC"},{"url":"wss://ADDR/ws","transport":"https://ws.example"}],` +
+		`"supportedInterfaces":[{"url":"http://ADDR/x","protocolBinding":"GRPC"}]}`
+	agent.answer = agent.sized(card)
+	r := newRig(t, nil, "booker=http://"+agent.addr)
+	for range 2 {
+		if got := bodyOf(askCard(t, r.tap(0).Addr())); got != agent.expand(card) {
+			t.Errorf("got %s", got)
+		}
+	}
+	var want []string
+	for _, url := range []string{"https://booker.example/a2a", "ADDR", "http://ADDR/g", "localhost:50051", "wss://ADDR/ws", "http://ADDR/x"} {
+		want = append(want, agent.expand("booker advertises "+url+", which is not tapped: traffic there is not observed"))
+	}
+	for i := range want {
+		if got := r.hear(); got != want[i] {
+			t.Errorf("heard %q, want %q", got, want[i])
+		}
+	}
+	record := r.record()
+	for _, x := range record {
+		if diff := cmp.Diff(want, x.Notes); diff != "" {
+			t.Errorf("notes: want -, got +:\n%s", diff)
+		}
+	}
+	if len(r.notices) != len(want) {
+		t.Errorf("got notices %q", r.notices)
+	}
+}
+
+func TestAlias(t *testing.T) {
+	agent, other := newRawAgent(t, ""), newRawAgent(t, "")
+	agent.answer = agent.sized(`{"url":"https://Booker.example/a2a","additionalInterfaces":[{"url":"https://booker.example:443/b"},{"url":"http://planner.example:8080/"}]}`)
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+		for _, flag := range []string{"booker=https://booker.example", "planner=http://planner.example:8080/ignored"} {
+			alias, err := proxy.ParseAlias(flag)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Aliases = append(o.Aliases, alias)
+		}
+	}, "booker=http://"+agent.addr, "planner=http://"+other.addr)
+	b, p := r.tap(0).Addr(), r.tap(1).Addr()
+	want := fmt.Sprintf(`{"url":"http://%s/a2a","additionalInterfaces":[{"url":"http://%s/b"},{"url":"http://%s/"}]}`, b, b, p)
+	if got := bodyOf(askCard(t, b)); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if notes := r.record()[0].Notes; len(notes) != 0 {
+		t.Errorf("got notes %q", notes)
+	}
+}
+
+// A card that names the tap already, as that of an agent configured with its public address, needs no change.
+func TestCardThatNamesTheTap(t *testing.T) {
+	agent := newRawAgent(t, "")
+	r := newRig(t, nil, "http://"+agent.addr)
+	_, port, _ := strings.Cut(r.tap(0).Addr(), ":")
+	card := `{"url":"http://localhost:` + port + `/"}`
+	agent.answer = agent.sized(card)
+	if got := bodyOf(askCard(t, r.tap(0).Addr())); got != card {
+		t.Errorf("got %s", got)
+	}
+	if x := r.record()[0]; len(x.Notes) != 0 || len(r.proxy.Taps()) != 1 {
+		t.Errorf("got notes %q, %d taps", x.Notes, len(r.proxy.Taps()))
+	}
+}
+
+func TestSignedCard(t *testing.T) {
+	agent := newRawAgent(t, "")
+	r := newRig(t, nil, "booker=http://"+agent.addr)
+	tap := r.tap(0).Addr()
+	agent.answer = agent.sized(`{"signatures":[{"protected":"e30","signature":"x"}],"url":"/"}`)
+	askCard(t, tap)
+	agent.answer = agent.sized(`{"signatures":[{"protected":"e30","signature":"x"}],"url":"http://ADDR/"}`)
+	if got := bodyOf(askCard(t, tap)); !strings.Contains(got, tap) {
+		t.Errorf("got %s", got)
+	}
+	if text := r.hear(); !strings.Contains(text, "booker is signed") || !strings.Contains(text, "forward mode") {
+		t.Errorf("heard %q", text)
+	}
+	record := r.record()
+	if len(record[0].Notes) != 0 || len(record[1].Notes) != 1 {
+		t.Errorf("got notes %q and %q", record[0].Notes, record[1].Notes)
+	}
+	wantNow := map[string]string{"response.body#/url": "http://" + tap + "/", "request.header[Accept-Encoding]": "identity"}
+	if diff := cmp.Diff(wantNow, now(record[1])); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
