@@ -97,18 +97,15 @@ func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer
 		return nil
 	}
 	byExchange := groupFindings(r.Findings)
-	var kept []analyzer.Finding
-	for _, f := range r.Findings {
-		x, err := src.Exchange(ctx, f.Place.Exchange)
+	chosen := make(map[uint64]bool)
+	for seq, findings := range byExchange {
+		x, err := src.Exchange(ctx, seq)
 		if err != nil {
 			return err
 		}
-		facts := analyzer.Facts{Reading: analyzer.Read(x), Findings: byExchange[x.Seq]}
-		if s.match(x, facts) {
-			kept = append(kept, f)
-		}
+		chosen[seq] = s.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings})
 	}
-	r.Findings = kept
+	r.Keep(func(f *analyzer.Finding) bool { return chosen[f.Place.Exchange] })
 	return nil
 }
 

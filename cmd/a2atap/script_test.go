@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"go.etcd.io/bbolt"
+
+	"a2atap/replay/client"
+)
+
+// The program is run as the test binary under its own name, so that the race detector and coverage see it.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"a2atap": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
+		RequireExplicitExec: true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"ready":    scriptReady,
+			"talk":     scriptTalk,
+			"occupy":   scriptOccupy,
+			"future":   scriptFuture,
+			"truncate": scriptTruncate,
+			"until":    scriptUntil,
+		},
+	})
+}
+
+// ready FILE waits for a ready file and sets NAME_URL, and NAME_ADDR with host and port, for each of its lines.
+func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: ready FILE")
+	}
+	var text []byte
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		var err error
+		if text, err = os.ReadFile(ts.MkAbs(args[0])); err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("ready: %s does not come", args[0])
+		}
+		<-time.After(2 * time.Millisecond) // another process writes it; there is nothing to wait on
+	}
+	for line := range strings.Lines(string(text)) {
+		name, url, _ := strings.Cut(strings.TrimSpace(line), " ")
+		ts.Setenv(name+"_URL", url)
+		addr := strings.TrimPrefix(strings.TrimPrefix(url, "http://"), "https://")
+		addr, _, _ = strings.Cut(addr, "/")
+		ts.Setenv(name+"_ADDR", addr)
+	}
+}
+
+// until PATTERN CMD ARGS... runs a command again and again until its standard output matches: what another process does
+// is stored a few milliseconds later.
+func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN CMD ARGS...")
+	}
+	pattern, err := regexp.Compile(args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		if ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("until: %s does not come in:\n%s%s", args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
+		}
+	}
+}
+
+// talk URL PROTOCOL WORDS... sends one message for each word and prints how each came out. A word that begins with + is
+// streamed. PROTOCOL is jsonrpc, rest or 0.3.
+func scriptTalk(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 3 {
+		ts.Fatalf("usage: talk URL jsonrpc|rest|0.3 WORD...")
+	}
+	protocol := map[string]client.Protocol{"jsonrpc": client.JSONRPC10, "rest": client.REST10, "0.3": client.JSONRPC03}[args[1]]
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	c, err := client.Connect(ctx, args[0], client.Options{UserAgent: "traveller/2.0", Token: "a-very-secret-token", Prefer: []client.Protocol{protocol}})
+	if err != nil {
+		if !neg {
+			ts.Fatalf("talk: %v", err)
+		}
+		return
+	}
+	defer c.Close()
+	for _, word := range args[2:] {
+		if err := say(ctx, c, word); (err != nil) != neg {
+			ts.Fatalf("talk: %s: %v", word, err)
+		}
+	}
+}
+
+func say(ctx context.Context, c *client.Client, word string) error {
+	streamed, ok := strings.CutPrefix(word, "+")
+	if !ok {
+		_, err := c.Send(ctx, client.Text(word), client.SendOptions{})
+		return err
+	}
+	for _, err := range c.Stream(ctx, client.Text(streamed), client.SendOptions{}) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// occupy NAME listens on a free port of 127.0.0.1 until the script ends, accepts nothing, and sets NAME to the port.
+func scriptOccupy(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: occupy NAME")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	ts.Check(err)
+	ts.Setenv(args[0], port)
+}
+
+// future FILE turns a capture into one of a later format.
+func scriptFuture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: future FILE")
+	}
+	db, err := bbolt.Open(ts.MkAbs(args[0]), 0o600, nil)
+	ts.Check(err)
+	defer db.Close()
+	ts.Check(db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("meta")).Put([]byte("format"), binary.AppendUvarint(nil, 999))
+	}))
+}
+
+// truncate FILE N cuts a file to N bytes.
+func scriptTruncate(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: truncate FILE N")
+	}
+	n, err := parseSize("N", args[1])
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
+}
