@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer/a2a"
+)
+
+// Valid JSON stays valid, and nothing but the tokens of URLs changes.
+func FuzzSplice(f *testing.F) {
+	for _, seed := range []string{
+		`{"url":"http://a:1/x","additionalInterfaces":[{"url":"http:\/\/b","transport":"GRPC"}],"supportedInterfaces":[{"url":"\u0068ttp://c/é"}]}`,
+		`{"result":{"url":"https://u:p@[::1]:9/?q#f"},"url":"x"}`, "\ufeff{\"url\":\"\xff\"}", `{"url":""}`, `[]`, `{"url":"a://b","url":"c://d"}`,
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, doc []byte, rpc bool) {
+		urls, _, ok := cardURLs(doc, rpc)
+		if !ok && urls != nil {
+			t.Fatal("URLs of what is no card")
+		}
+		var splices []splice
+		rest := bytes.Clone(doc)
+		for i := len(urls) - 1; i >= 0; i-- {
+			u := urls[i]
+			rest = append(rest[:u.start:u.start], rest[u.end:]...)
+			splices = append([]splice{{u, replaceOrigin(u.url, "127.0.0.1:7001")}}, splices...)
+		}
+		out := applySplices(doc, splices)
+		if len(urls) == 0 {
+			if !bytes.Equal(out, doc) {
+				t.Fatal("changed without a reason")
+			}
+			return
+		}
+		if a2a.Parse(out).Err != nil {
+			t.Fatalf("no JSON any more: %q", out)
+		}
+		after, _, _ := cardURLs(out, rpc)
+		if len(after) != len(urls) {
+			t.Fatalf("%d URLs, then %d", len(urls), len(after))
+		}
+		for i := len(after) - 1; i >= 0; i-- {
+			u := after[i]
+			if u.url != splices[i].now || u.pointer != urls[i].pointer || u.transport != urls[i].transport {
+				t.Fatalf("URL %d: got %+v, want %q", i, u, splices[i].now)
+			}
+			out = append(out[:u.start:u.start], out[u.end:]...)
+		}
+		if !bytes.Equal(out, rest) {
+			t.Fatalf("outside the tokens: got %q, want %q", out, rest)
+		}
+	})
+}
+
+// A head that is edited keeps all other lines, and a reader finds in it what was set.
+func FuzzEditHead(f *testing.F) {
+	f.Add("GET / HTTP/1.1\r\nHost: a\r\naccept-encoding: gzip\r\n\r\n", "Accept-Encoding", "identity")
+	f.Add("GET / HTTP/1.1\nRange:x\nRange: y\n\n", "range", "z")
+	f.Add("\r\n\r\nGET / HTTP/1.1\r\nA: \r\n\r\n", "A", "b")
+	f.Add("", "", "")
+	f.Fuzz(func(t *testing.T, raw, name, value string) {
+		same := editHead([]byte(raw))
+		same.each(name, func(was string) (string, bool) { return was, true })
+		if got := string(same.bytes()); got != raw {
+			t.Fatalf("got %q, want %q", got, raw)
+		}
+		head, err := http.ReadRequest(newReader(raw))
+		if err != nil || !isPlainToken(name) || strings.ContainsAny(value, "\r\n\x00") || strings.TrimSpace(value) != value || http.CanonicalHeaderKey(name) == "Host" || strings.HasPrefix(raw, "\r") || strings.HasPrefix(raw, "\n") {
+			return
+		}
+		edit := editHead([]byte(raw))
+		edit.set(name, value)
+		edited, err := http.ReadRequest(newReader(string(edit.bytes())))
+		if err != nil {
+			return // a value that means something, such as a length
+		}
+		if got := edited.Header.Values(name); len(got) != 1 || got[0] != value {
+			if len(got) > 0 || edited.Header == nil {
+				t.Fatalf("got %q, want %q", got, value)
+			}
+		}
+		head.Header.Del(name)
+		edited.Header.Del(name)
+		if !reflect.DeepEqual(head.Header, edited.Header) {
+			t.Fatalf("got %v, want %v", edited.Header, head.Header)
+		}
+	})
+}
+
+// Requests of the network decide nothing but whether they may ask for a card.
+func FuzzQuestion(f *testing.F) {
+	for _, body := range []string{`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, `{"method":"tasks/get"}`, `[`, `{"method":{"xtended":1}}`} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		q := &question{body: body, known: make(chan struct{})}
+		q.end()
+		if !q.callsForCard() {
+			return
+		}
+		var call struct{ Method string }
+		if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &call); err == nil && !strings.Contains(call.Method, "xtended") {
+			t.Fatalf("%q calls for a card", body)
+		}
+	})
+}
+
+func newReader(s string) *bufio.Reader { return bufio.NewReader(strings.NewReader(s)) }
+
+func isPlainToken(s string) bool {
+	return s != "" && strings.IndexFunc(s, func(c rune) bool { return !isToken(c) }) < 0
+}
