@@ -33,7 +33,7 @@ type Options struct {
 
 	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is DefaultDialTimeout
 	// HeadTimeout and IdleTimeout are against slow clients; neither runs while an exchange is in flight. 0 is
-	// DefaultHeadTimeout and DefaultIdleTimeout.
+	// DefaultHeadTimeout and DefaultIdleTimeout, less than 0 is for ever.
 	HeadTimeout, IdleTimeout time.Duration
 	Grace                    time.Duration // that exchanges in flight get to end in when the proxy stops; 0 is none
 
@@ -45,11 +45,12 @@ type Options struct {
 
 // A Proxy holds the taps of one recording.
 type Proxy struct {
-	opts    Options
-	tls     *tls.Config // for connections to agents
-	flights flights
-	served  sync.WaitGroup
-	news    chan func() // calls of OnTap and OnNotice
+	opts     Options
+	tls      *tls.Config // for connections to agents
+	flights  flights
+	served   sync.WaitGroup
+	news     chan func()   // calls of OnTap and OnNotice
+	patience time.Duration // with a capture that holds up the end of Serve
 
 	mu      sync.Mutex
 	taps    []*Tap
@@ -62,6 +63,9 @@ type Proxy struct {
 
 // maxNotices bounds what the user is told, so that an agent that changes its card each time cannot flood the screen.
 const maxNotices = 1000
+
+// stopPatience is how long a capture under policy Wait may hold up connections when the proxy stops.
+const stopPatience = 5 * time.Second
 
 // New opens the listening addresses of all taps. Serve must be called next, or Close.
 //
@@ -80,10 +84,11 @@ func New(opts Options) (*Proxy, error) {
 			RootCAs: opts.RootCAs, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12,
 			ClientSessionCache: tls.NewLRUClientSessionCache(256),
 		},
-		news:    make(chan func(), maxNotices+maxFurther),
-		aliases: make(map[origin]*Tap),
-		said:    make(map[string]bool),
-		failed:  make(map[origin]error),
+		news:     make(chan func(), maxNotices+maxFurther),
+		patience: stopPatience,
+		aliases:  make(map[origin]*Tap),
+		said:     make(map[string]bool),
+		failed:   make(map[origin]error),
 	}
 	if err := p.open(); err != nil {
 		p.Close()
@@ -183,7 +188,10 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		}
 	}
 	cut()
+	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not for ever.
+	stuck := time.AfterFunc(p.patience, p.opts.Recorder.q.unwait)
 	p.served.Wait()
+	stuck.Stop()
 	close(p.news)
 	<-told
 	return nil

@@ -164,6 +164,14 @@ func (q *queue) release(s *segment) {
 	segments.Put(s)
 }
 
+// unwait makes a full queue refuse pieces from now on, those that wait for room included.
+func (q *queue) unwait() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.wait = false
+	q.room.Broadcast()
+}
+
 // close refuses further pieces, and lets take come to its end.
 func (q *queue) close() {
 	q.mu.Lock()

@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -69,7 +71,7 @@ func (p *Proxy) known(from *Tap, at origin) *Tap {
 // tapAt returns the tap that listens at an origin.
 func (p *Proxy) tapAt(at origin) *Tap {
 	for _, t := range p.taps {
-		if newOrigin(t.addr.IP.String(), fmt.Sprint(t.addr.Port)) == at {
+		if newOrigin(t.addr.IP.String(), strconv.Itoa(t.addr.Port)) == at {
 			return t
 		}
 	}
@@ -92,7 +94,7 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
 		return nil, fmt.Errorf("%d further taps are open already; name the agent with --agent", further)
 	}
 	if p.stopped || p.ctx == nil {
-		return nil, fmt.Errorf("the recording has ended")
+		return nil, errors.New("the recording has ended")
 	}
 	t, err := p.listen(TapSpec{
 		Name:   from.furtherName(u, at),

@@ -1,0 +1,222 @@
+package proxy_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+)
+
+func TestParallelClients(t *testing.T) {
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Write(body)
+	})
+	r := newRig(t, nil, agent.URL)
+	const clients, each = 50, 10
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			client := newClient(t)
+			defer client.CloseIdleConnections()
+			for i := range each {
+				want := strings.Repeat(fmt.Sprintf("%d.%d ", c, i), 300)
+				answer, err := client.Post(r.tap(0).URL(), "text/plain", strings.NewReader(want))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := io.ReadAll(answer.Body)
+				answer.Body.Close()
+				if err != nil || string(got) != want {
+					t.Errorf("got %d bytes, %v", len(got), err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	record := r.record()
+	seen := make(map[string]bool)
+	for i, x := range record {
+		if x.Seq != uint64(i+1) || x.State != capture.StateClosed || x.Fault != nil {
+			t.Errorf("exchange %d: seq %d, %v, %v", i, x.Seq, x.State, x.Fault)
+		}
+		if string(x.Request.Body.Data) != string(x.Response.Body.Data) {
+			t.Errorf("exchange %d: request and answer differ", i)
+		}
+		seen[string(x.Request.Body.Data)] = true
+	}
+	if len(record) != clients*each || len(seen) != clients*each {
+		t.Errorf("%d exchanges, %d different; want %d", len(record), len(seen), clients*each)
+	}
+	if stats := r.recorder.Stats(); stats.Exchanges != clients*each || stats.Open != 0 || stats.LostBytes != 0 {
+		t.Errorf("got %+v", stats)
+	}
+}
+
+// The events of a stream are recorded one by one while it is open, with the times at which they passed.
+func TestStreamIsRecordedAsItPasses(t *testing.T) {
+	gate := make(chan struct{})
+	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", `Text/Event-Stream; charset="utf-8"`)
+		io.WriteString(w, "data: first\n\n: comm")
+		w.(http.Flusher).Flush()
+		<-gate
+		io.WriteString(w, "ent\r\n\r\ndata: second\n\ndata: rest")
+	})
+	r := newRig(t, nil, agent.URL)
+	answer, err := newClient(t).Get(r.tap(0).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	line, err := bufio.NewReader(io.LimitReader(answer.Body, 13)).ReadString('\n')
+	if err != nil || line != "data: first\n" {
+		t.Fatalf("got %q, %v", line, err)
+	}
+	// The first event is in the capture before the agent goes on.
+	var first time.Duration
+	r.follow(func(s capture.Step) bool {
+		e, ok := s.What.(capture.ResponseEvent)
+		first = s.Offset
+		return ok && string(e.Event.Raw) == "data: first\n\n"
+	})
+	const pause = 30 * time.Millisecond
+	time.AfterFunc(pause, func() { close(gate) })
+	if _, err := io.ReadAll(answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	x := r.record()[0]
+	var raw []string
+	var numbers []int
+	for _, e := range x.Response.Events {
+		raw = append(raw, string(e.Raw))
+		numbers = append(numbers, e.K)
+	}
+	want := []string{"data: first\n\n", ": comment\r\n\r\n", "data: second\n\n", "data: rest"}
+	if diff := cmp.Diff(want, raw); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 0, 2, 3}, numbers); diff != "" {
+		t.Errorf("numbers: want -, got +:\n%s", diff)
+	}
+	if !x.Response.Stream || !x.Response.Body.Complete || !x.Response.Events[3].Unterminated {
+		t.Errorf("got %+v", x.Response)
+	}
+	if at := x.Response.Events[0].At; at != first || x.Response.Events[2].At-at < pause || x.Ended < x.Response.Events[3].At {
+		t.Errorf("first event at %v (seen %v), third at %v, ended at %v", at, first, x.Response.Events[2].At, x.Ended)
+	}
+	if since := time.Since(x.Started); since < x.Ended || since > time.Minute || x.Started.Location() != time.UTC {
+		t.Errorf("started %v", x.Started)
+	}
+}
+
+func TestStopInMidStream(t *testing.T) {
+	left := make(chan struct{})
+	agent := newAgent(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "data: first\n\ndata: sec")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(left)
+	})
+	r := newRig(t, nil, agent.URL)
+	answer, err := newClient(t).Get(r.tap(0).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	r.follow(func(s capture.Step) bool { _, ok := s.What.(capture.ResponseEvent); return ok })
+	r.stop()
+	if _, err := io.ReadAll(answer.Body); err == nil {
+		t.Error("the client takes the stream for complete")
+	}
+	<-left
+	x := r.record()[0]
+	if x.State != capture.StateClosed || x.Fault == nil || x.Fault.Kind != "shutdown" || x.Fault.Side != "proxy" {
+		t.Errorf("state %v, fault %+v", x.State, x.Fault)
+	}
+	if n := len(x.Response.Events); n != 2 || !x.Response.Events[1].Unterminated || x.Response.Body.Complete {
+		t.Errorf("got %+v", x.Response)
+	}
+}
+
+// What is in flight when the proxy stops may end within the grace.
+func TestGrace(t *testing.T) {
+	asked, gate := make(chan struct{}), make(chan struct{})
+	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-gate
+		io.WriteString(w, "done")
+	})
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.Grace = patience }, agent.URL)
+	idle, err := net.Dial("tcp", r.tap(0).Addr()) // must not hold up the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer idle.Close()
+	got := make(chan string, 1)
+	client := newClient(t)
+	go func() {
+		answer, err := client.Get(r.tap(0).URL())
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		defer answer.Body.Close()
+		text, _ := io.ReadAll(answer.Body)
+		got <- string(text)
+	}()
+	<-asked
+	stopped := make(chan struct{})
+	go func() { r.stop(); close(stopped) }()
+	for { // until the listening address is closed
+		conn, err := net.Dial("tcp", r.tap(0).Addr())
+		if err != nil {
+			break
+		}
+		conn.Close()
+	}
+	close(gate)
+	if text := <-got; text != "done" {
+		t.Errorf("got %q", text)
+	}
+	<-stopped
+	if x := r.record()[0]; x.Fault != nil || !x.Response.Body.Complete {
+		t.Errorf("got %+v", x)
+	}
+}
+
+func TestPanickingRecorderLeavesTrafficAlone(t *testing.T) {
+	agent := newAgent(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "fine") })
+	var sink panicSink
+	lost := make(chan error, 1)
+	r := newRig(t, func(_ *proxy.Options, o *proxy.RecorderOptions) {
+		o.Sink = &sink
+		o.OnLoss = func(err error) { lost <- err }
+	}, agent.URL)
+	for range 3 {
+		if _, text := get(t, newClient(t), r.tap(0).URL()); text != "fine" {
+			t.Errorf("got %q", text)
+		}
+	}
+	if err := <-lost; !strings.Contains(err.Error(), "panicked") {
+		t.Errorf("got %v", err)
+	}
+}
+
+type panicSink struct{}
+
+func (panicSink) Append(...capture.Step) error { panic(errors.New("nobody home")) }
+func (panicSink) Close() error                 { return nil }

@@ -1,0 +1,101 @@
+package proxy
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// stuckSink takes nothing until it is let go.
+type stuckSink struct {
+	capture.Memory
+	gate chan struct{}
+}
+
+func (s *stuckSink) Append(steps ...capture.Step) error {
+	<-s.gate
+	return s.Memory.Append(steps...)
+}
+
+// A capture that is stuck cannot keep the proxy from stopping, even where traffic was to wait for it.
+func TestStopDespiteStuckCapture(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 100 {
+			if _, err := w.Write(make([]byte, 1000)); err != nil {
+				return
+			}
+		}
+	}))
+	defer agent.Close()
+	sink := &stuckSink{gate: make(chan struct{})}
+	recorder := NewRecorder(RecorderOptions{Sink: sink, IfFull: Wait, QueueBytes: 5000})
+	address, err := url.Parse(agent.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(Options{Recorder: recorder, Taps: []TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.patience = time.Millisecond
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- p.Serve(ctx) }()
+	conn, err := net.Dial("tcp", p.Taps()[0].Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Error("the proxy did not stop")
+	}
+	close(sink.gate)
+	if err := recorder.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// After a panic of ours the relay tells nothing more of a connection: what it has left open is closed and said.
+func TestAbandon(t *testing.T) {
+	sink := new(capture.Memory)
+	recorder := NewRecorder(RecorderOptions{Sink: sink})
+	p, err := New(Options{Recorder: recorder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	client, other := net.Pipe()
+	defer client.Close()
+	defer other.Close()
+	l := newLink(&Tap{proxy: p, spec: TapSpec{Name: "a", Agent: new(url.URL)}}, client)
+	l.Request(0, []byte("GET / HTTP/1.1\r\n\r\n"))
+	if n := l.abandon(); n != 1 {
+		t.Errorf("%d were open", n)
+	}
+	select {
+	case <-p.flights.landed():
+	default:
+		t.Error("an exchange is still in flight")
+	}
+	if err := recorder.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	x, err := sink.Exchange(context.Background(), 1)
+	if err != nil || x.State != capture.StateClosed || x.Fault == nil || x.Fault.Side != "proxy" {
+		t.Errorf("got %+v, %v", x, err)
+	}
+}
