@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"slices"
 
 	"a2atap/analyzer/a2a"
@@ -11,20 +12,23 @@ import (
 type Engine struct {
 	rules    []*Rule
 	dialects []a2a.Dialects      // of each rule
-	covers   map[string][]string // rule id → ids that it covers
+	covers   map[string][]string // rule id → ids that it covers, directly or through another
+	wanting  map[aspect][]int    // which rules want an observation, worked out once for each kind of it
 	session  *Session
 	open     map[uint64]*intake
-	coverage map[coverageKey]*Coverage
+	tallies  map[Link][]Coverage // for each link, one for each rule
 	counts   Counts
 	agents   agents
 	found    []Finding
-	done     []uint64 // exchanges that the step at hand closed
-	applied  bool
+	pass     Pass
+	done     uint64 // the exchange that the step at hand closed; 0 if it closed none
 }
 
-type coverageKey struct {
-	rule string
-	link Link
+// An aspect is all of an observation that decides which rules want it.
+type aspect struct {
+	kind     Kinds
+	binding  a2a.Binding
+	dialects a2a.Dialects
 }
 
 // Counts says how much was looked at.
@@ -40,14 +44,14 @@ type Counts struct {
 // NewEngine returns an engine that runs the rules. They must have passed Validate.
 func NewEngine(rules []*Rule) *Engine {
 	e := &Engine{
-		rules:    rules,
-		covers:   make(map[string][]string),
-		session:  newSession(),
-		open:     make(map[uint64]*intake),
-		coverage: make(map[coverageKey]*Coverage),
+		rules:   rules,
+		covers:  closure(rules),
+		wanting: make(map[aspect][]int),
+		session: newSession(),
+		open:    make(map[uint64]*intake),
+		tallies: make(map[Link][]Coverage),
 	}
 	for _, r := range rules {
-		e.covers[r.ID] = r.Covers
 		e.dialects = append(e.dialects, r.Dialects())
 	}
 	return e
@@ -58,10 +62,7 @@ func NewEngine(rules []*Rule) *Engine {
 func (e *Engine) Step(s capture.Step) []Finding {
 	e.found = e.found[:0]
 	if lost, ok := s.What.(capture.Lost); ok {
-		e.counts.Lost += max(lost.Exchanges, 1)
-		if in := e.open[s.Seq]; in != nil {
-			in.x.Cut = true
-		}
+		e.lost(s.Seq, lost)
 		return nil
 	}
 	if s.Seq == 0 {
@@ -69,25 +70,47 @@ func (e *Engine) Step(s capture.Step) []Finding {
 	}
 	e.take(s)
 	kept := e.settle()
-	for _, seq := range e.done {
-		delete(e.open, seq)
+	if e.done != 0 {
+		delete(e.open, e.done)
+		e.done = 0
 	}
-	e.done = e.done[:0]
 	return kept
+}
+
+// lost counts what was not recorded. What is known of an exchange with a hole is judged up to the hole only.
+func (e *Engine) lost(seq uint64, lost capture.Lost) {
+	if in := e.open[seq]; in != nil {
+		e.hole(in)
+		return
+	}
+	e.counts.Lost += max(lost.Exchanges, 1)
+}
+
+func (e *Engine) hole(in *intake) {
+	if !in.holed {
+		in.holed = true
+		e.counts.Lost++
+	}
+	in.cut()
 }
 
 // End says that no step will come. Live is true if that is only for now, since the recording goes on: then what is open
 // is no finding.
 func (e *Engine) End(live bool) []Finding {
 	e.found = e.found[:0]
-	var streams []*Exchange
+	if live {
+		return nil
+	}
+	streams := make([]*intake, 0, len(e.open))
 	for _, in := range e.open {
-		if in.x.Stream != nil && !live {
-			streams = append(streams, in.x)
+		if in.x.Stream != nil {
+			streams = append(streams, in)
 		}
 	}
-	slices.SortFunc(streams, func(a, b *Exchange) int { return int(a.Seq) - int(b.Seq) })
-	e.observe(&Observation{Kind: CaptureEnded, Open: streams})
+	slices.SortFunc(streams, func(a, b *intake) int { return cmp.Compare(a.x.Seq, b.x.Seq) })
+	for _, in := range streams {
+		e.streamEnded(in, capture.Step{Offset: capture.NotKnown}, StreamEnd{Open: true})
+	}
 	return e.settle()
 }
 
@@ -102,145 +125,89 @@ func (e *Engine) Counts() Counts {
 }
 
 // Coverage returns, for each rule and link, how often the rule applied and was broken: in the order of the rules, then
-// of the links.
+// of the links. Rules that never applied on a link are not in it.
 func (e *Engine) Coverage() []Coverage {
-	order := make(map[string]int, len(e.rules))
-	for i, r := range e.rules {
-		order[r.ID] = i
+	links := make([]Link, 0, len(e.tallies))
+	for link := range e.tallies {
+		links = append(links, link)
 	}
-	list := make([]Coverage, 0, len(e.coverage))
-	for _, c := range e.coverage {
-		list = append(list, *c)
-	}
-	slices.SortFunc(list, func(a, b Coverage) int {
-		if d := order[a.Rule.ID] - order[b.Rule.ID]; d != 0 {
-			return d
+	slices.SortFunc(links, Link.compare)
+	var list []Coverage
+	for i := range e.rules {
+		for _, link := range links {
+			if c := e.tallies[link][i]; c.Applied > 0 {
+				list = append(list, c)
+			}
 		}
-		return compareLinks(a.Link, b.Link)
-	})
+	}
 	return list
 }
 
 // observe runs the rules that want the observation. Findings wait for settle, which knows all of the step.
-func (e *Engine) observe(o *Observation) {
-	for i, r := range e.rules {
-		if r.On&o.Kind == 0 || !holds(r, e.dialects[i], o) {
-			continue
-		}
-		p := Pass{Observation: o, Rule: r, Session: e.session}
-		r.Check(&p)
+func (e *Engine) observe(in *intake, o *Observation) {
+	var tally []Coverage
+	for _, i := range e.wanted(o) {
+		p := &e.pass
+		*p = Pass{Observation: o, Rule: e.rules[i], Session: e.session, findings: p.findings[:0]}
+		p.Rule.Check(p)
 		if !p.applied {
 			continue
 		}
-		e.count(r, o, &p)
-		e.found = append(e.found, p.findings...)
+		if tally == nil {
+			tally = e.tally(o.Exchange.Link)
+		}
+		tally[i].Applied++
+		if len(p.findings) > 0 {
+			tally[i].Broken++
+			e.found = append(e.found, p.findings...)
+		}
+	}
+	if tally != nil && !in.judged {
+		in.judged = true
+		e.counts.Judged++
 	}
 }
 
-// holds reports whether the rule can be judged in the observation's dialect and binding.
-func holds(r *Rule, dialects a2a.Dialects, o *Observation) bool {
-	if o.Kind == CaptureEnded {
-		return true
-	}
-	if !r.Bindings.Has(o.Exchange.Call.Binding) {
-		return false
-	}
+// wanted returns the rules that want the observation and can be judged in its dialect and binding.
+func (e *Engine) wanted(o *Observation) []int {
 	if o.Kind == CardSeen { // a hybrid card is in several dialects at once, not in one of several
-		return o.Card.Holds(dialects)
+		return e.choose(o.Kind, func(i int) bool {
+			return e.rules[i].Bindings.Has(o.Exchange.Call.Binding) && o.Card.Holds(e.dialects[i])
+		})
 	}
-	return !o.Dialects.Empty() && o.Dialects.Intersect(dialects) == o.Dialects
-}
-
-func (e *Engine) count(r *Rule, o *Observation, p *Pass) {
-	var link Link
-	if o.Exchange != nil {
-		link = o.Exchange.Link
-	} else if len(p.findings) > 0 {
-		link = p.findings[0].Link
-	}
-	key := coverageKey{r.ID, link}
-	c := e.coverage[key]
-	if c == nil {
-		c = &Coverage{Rule: r, Link: link}
-		e.coverage[key] = c
-	}
-	c.Applied++
-	if len(p.findings) > 0 {
-		c.Broken++
-	}
-	e.applied = true
-}
-
-// settle merges the findings of one step: a finding that another one covers at its place goes into that one's Also.
-func (e *Engine) settle() []Finding {
-	if len(e.found) == 0 {
+	if o.Dialects.Empty() {
 		return nil
 	}
-	covered := make([]bool, len(e.found))
-	for i := range e.found {
-		for j := range e.found {
-			if i != j && !covered[j] && e.coversFinding(&e.found[i], &e.found[j]) {
-				covered[j] = true
-				e.found[i].Also = append(e.found[i].Also, e.found[j].Rule.ID)
-			}
+	key := aspect{o.Kind, o.Exchange.Call.Binding, o.Dialects}
+	list, known := e.wanting[key]
+	if !known {
+		list = e.choose(o.Kind, func(i int) bool {
+			return e.rules[i].Bindings.Has(key.binding) && key.dialects.Intersect(e.dialects[i]) == key.dialects
+		})
+		e.wanting[key] = list
+	}
+	return list
+}
+
+func (e *Engine) choose(kind Kinds, holds func(rule int) bool) []int {
+	var list []int
+	for i, r := range e.rules {
+		if r.On&kind != 0 && holds(i) {
+			list = append(list, i)
 		}
 	}
-	var kept []Finding
-	for i, f := range e.found {
-		if !covered[i] && e.first(&f) {
-			kept = append(kept, f)
+	return list
+}
+
+// tally returns the coverage of a link, one entry for each rule.
+func (e *Engine) tally(link Link) []Coverage {
+	list, ok := e.tallies[link]
+	if !ok {
+		list = make([]Coverage, len(e.rules))
+		for i, r := range e.rules {
+			list[i] = Coverage{Rule: r, Link: link}
 		}
+		e.tallies[link] = list
 	}
-	return kept
-}
-
-// first reports whether the finding is the first of its rule in the rule's scope. The rules that it covers have then had
-// their report there too.
-func (e *Engine) first(f *Finding) bool {
-	in := e.open[f.Place.Exchange]
-	if in == nil || f.Rule.Once == Always {
-		return true
-	}
-	reported := &in.reported
-	id := f.Rule.ID
-	if end := in.x.Endpoint; f.Rule.Once == PerEndpoint && end != nil {
-		reported = &end.reported
-		id += " " + in.x.Call.Dialects.String()
-	}
-	if (*reported)[id] {
-		return false
-	}
-	if *reported == nil {
-		*reported = make(map[string]bool)
-	}
-	(*reported)[id] = true
-	for _, covered := range f.Also {
-		(*reported)[covered] = true
-	}
-	return true
-}
-
-func (e *Engine) coversFinding(f, g *Finding) bool {
-	return slices.Contains(e.covers[f.Rule.ID], g.Rule.ID) && f.Place.covers(g.Place)
-}
-
-func compareLinks(a, b Link) int {
-	switch {
-	case a == b:
-		return 0
-	case a.Client < b.Client, a.Client == b.Client && a.Agent < b.Agent:
-		return -1
-	}
-	return 1
-}
-
-// Sightings and cards of other sides use the dialect of the message that brought them.
-func dialectsOr(own, fallback a2a.Dialects) a2a.Dialects {
-	if own.Empty() {
-		return fallback
-	}
-	if both := own.Intersect(fallback); !both.Empty() {
-		return both
-	}
-	return own
+	return list
 }

@@ -14,11 +14,21 @@ type intake struct {
 	x        *Exchange
 	request  capture.Body
 	response capture.Body
-	asked    bool            // the whole request was seen and decoded
+	asked    bool            // the whole request was seen
 	held     []capture.Step  // of the answer, which overtook its request
 	ended    bool            // the answer ended as its framing says
 	judged   bool            // at least one rule applied
+	holed    bool            // it is counted as lost
+	lastK    int             // number of the last event of the stream
 	reported map[string]bool // rules that report once an exchange and have
+}
+
+// cut says that something of the exchange is missing from here on.
+func (in *intake) cut() {
+	in.x.Cut = true
+	if in.x.Stream != nil {
+		in.x.Stream.Gap = true
+	}
 }
 
 // take sorts one step into its exchange.
@@ -29,32 +39,22 @@ func (e *Engine) take(s capture.Step) {
 		return
 	}
 	in := e.open[s.Seq]
-	if in == nil {
-		return // its beginning is not in the record, or it is over and only facts come
-	}
-	if !in.asked && ofAnswer(s.What) {
-		in.hold(s)
-		return
-	}
-	e.applied = false
-	e.advance(in, s)
-	if e.applied && !in.judged {
-		in.judged = true
-		e.counts.Judged++
+	switch {
+	case in == nil: // its beginning is not in the record, or it is over and only facts come
+	case in.asked || !ofAnswer(s.What):
+		e.advance(in, s)
+	case len(in.held) < maxHeld:
+		in.held = append(in.held, s)
+	default:
+		in.cut()
 	}
 }
 
-func (in *intake) hold(s capture.Step) {
-	if len(in.held) >= maxHeld {
-		in.x.Cut = true
-		return
-	}
-	in.held = append(in.held, s)
-}
-
+// ofAnswer reports whether a step has to wait until the request is known. The end of the exchange does not wait: no
+// request comes after it.
 func ofAnswer(what capture.What) bool {
 	switch what.(type) {
-	case capture.ResponseHead, capture.ResponseBody, capture.ResponseEvent, capture.ResponseEnd, capture.Closed:
+	case capture.ResponseHead, capture.ResponseBody, capture.ResponseEvent, capture.ResponseEnd:
 		return true
 	}
 	return false
@@ -65,13 +65,28 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 	case capture.RequestBody:
 		addTo(&in.request, what.Data, what.Dropped, what.Decoded)
 	case capture.RequestEnd:
-		in.request.Size, in.request.Complete = what.Size, true
+		in.request.Size, in.request.Complete, in.asked = what.Size, true, true
 		e.request(in, s)
 		e.release(in)
+	case capture.Fact:
+		if what.Client.Name != "" {
+			in.x.Link.Client = what.Client.Name
+		}
+	case capture.Closed:
+		e.closed(in, s, what)
+	default:
+		if in.x.judged() { // the bodies of other traffic are not gathered
+			e.advanceAnswer(in, s)
+		}
+	}
+}
+
+func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
+	switch what := s.What.(type) {
 	case capture.ResponseHead:
 		in.x.Response, in.x.Answered = capture.ParseResponseHead(what.Head), true
 		if what.Stream {
-			in.x.Stream = &Stream{}
+			in.x.Stream = &Stream{Gap: in.x.Cut}
 			e.counts.Streams++
 		}
 	case capture.ResponseBody:
@@ -83,12 +98,6 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 		if in.x.Stream == nil {
 			e.answer(in, s)
 		}
-	case capture.Fact:
-		if what.Client.Name != "" {
-			in.x.Link.Client = what.Client.Name
-		}
-	case capture.Closed:
-		e.closed(in, s, what)
 	}
 }
 
@@ -103,24 +112,23 @@ func (e *Engine) release(in *intake) {
 
 // closed ends an exchange. A request that never came whole is not judged, and neither is its answer.
 func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
-	if in.x.Stream != nil && in.asked {
-		end := StreamEnd{Clean: in.ended && c.Fault == nil && !c.Interrupted, Fault: c.Fault, Open: c.Interrupted}
-		if c.Dropped > 0 {
-			in.x.Stream.Gap = true
-		}
-		e.streamEnded(in, s, end)
-	}
 	if c.Dropped > 0 {
-		e.counts.Lost++
+		e.hole(in)
 	}
-	e.done = append(e.done, s.Seq)
+	if in.x.Stream != nil {
+		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown"
+		e.streamEnded(in, s, StreamEnd{Clean: in.ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut})
+	}
+	e.done = s.Seq
 }
 
+// addTo adds a piece to a body. The first one is shared with the step, which nobody changes.
 func addTo(b *capture.Body, data []byte, dropped int64, decoded bool) {
-	if b.Data == nil {
-		b.Data = []byte{}
+	if b.Data == nil && data != nil {
+		b.Data = data[:len(data):len(data)]
+	} else {
+		b.Data = append(b.Data, data...)
 	}
-	b.Data = append(b.Data, data...)
 	b.Dropped += dropped
 	b.Decoded = b.Decoded || decoded
 }
@@ -135,6 +143,7 @@ func open(s capture.Step, o capture.Opened) *Exchange {
 		Request: capture.ParseRequestHead(o.Head),
 	}
 	x.Origin, x.Path = target(o.Agent.URL, x.Request.Target)
+	x.address = address(x.Origin + x.Path)
 	return x
 }
 

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,29 +15,28 @@ type Kinds uint16
 
 // The kinds of observations.
 const (
-	RequestSeen  Kinds = 1 << iota // a whole request was decoded
-	AnswerSeen                     // a whole answer that is no event stream was decoded
-	EventSeen                      // one event of a stream was decoded
-	StreamEnded                    // an event stream is over, or the capture ended first
-	CardSeen                       // an agent card came with an answer
-	TaskSeen                       // a task was seen in a state: in an answer, an event, a list or a notification
-	WebhookSeen                    // a notification was delivered to a webhook, and answered
-	CaptureEnded                   // there is nothing more to come
+	RequestSeen Kinds = 1 << iota // a whole request was decoded
+	AnswerSeen                    // a whole answer that is no event stream was decoded
+	EventSeen                     // one event of a stream was decoded
+	StreamEnded                   // an event stream is over, or the capture ended before it
+	CardSeen                      // an agent card came with an answer
+	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
+	WebhookSeen                   // a notification was delivered to a webhook, and answered
 )
 
 // An Observation is one thing that the engine understood. Which fields are set depends on its kind.
 type Observation struct {
 	Kind     Kinds
-	Exchange *Exchange    // all kinds but CaptureEnded
+	Exchange *Exchange    // that it belongs to
 	Dialects a2a.Dialects // of this message: what it may be in
 	Place    Place        // of what was seen, down to the value where there is one
 	Doc      *a2a.Doc     // the JSON text: RequestSeen, AnswerSeen, EventSeen, WebhookSeen; nil if there was no body
+	Body     []byte       // AnswerSeen: the body, content coding taken off
 	Answer   *a2a.Answer  // AnswerSeen, EventSeen
 	Event    *Event       // EventSeen
 	Card     *a2a.Card    // CardSeen
 	Task     *Sighting    // TaskSeen
 	End      *StreamEnd   // StreamEnded
-	Open     []*Exchange  // CaptureEnded: streams that were still open
 	Arrival  uint64       // of the step that brought it
 	At       time.Time    // when that step happened; zero if not known
 }
@@ -62,7 +62,16 @@ type Exchange struct {
 	Cut      bool    // something of it was not recorded
 	Retry    bool    // it sends a message that was sent to the task before
 
-	agent string // what the session files its tasks under
+	address string // of the URL, in the form in which the session compares
+	agent   string // what the session files its tasks under; empty if it is not known which agent this is
+	tenant  string // the same
+
+	unreleased bool // the client asks for a version after 1.0
+}
+
+// judged reports whether the exchange is one that rules look at.
+func (x *Exchange) judged() bool {
+	return x.Call.Operation != a2a.NoOperation || x.Call.Binding != a2a.NoBinding
 }
 
 // URL returns the agent's URL that was asked, without the query.
@@ -106,9 +115,10 @@ type Stream struct {
 	Message  int             // number of the first event that held a Message; 0 if none did
 	Failed   int             // number of the first event that held an error; 0 if none did
 	Final    int             // number of the first event with final:true; 0 if none came
+	Closing  int             // number of the first event with final:true and a terminal state; 0 if none came
 	Terminal int             // number of the event that made the task terminal; 0 if none did
 	Settled  int             // number of the first event after Terminal that only repeated the task in that state; 0 if none
-	State    a2a.State       // the last state seen; the zero State if none was
+	State    a2a.State       // the last state that an event named; the zero State if none did, or if that one is unknown
 	Ended    a2a.State       // the state that Terminal brought
 	TaskID   string          // the task that the events name
 	Dialects a2a.Dialects    // that the events show; empty while none shows any
@@ -123,21 +133,24 @@ func (s *Stream) add(k int, a *a2a.Answer, dialects a2a.Dialects) {
 		s.First = a.Payload.Kind
 	}
 	s.Dialects = dialectsOr(a.Payload.Dialects, s.Dialects)
-	if a.Err != nil && s.Failed == 0 {
-		s.Failed = k
+	if a.Err != nil {
+		s.Failed = cmp.Or(s.Failed, k)
 	}
 	switch p := a.Payload; p.Kind {
 	case a2a.MessagePayload:
-		if s.Message == 0 {
-			s.Message = k
-		}
+		s.Message = cmp.Or(s.Message, k)
 	case a2a.TaskPayload:
 		t := a2a.Task{Value: p.Value}
-		s.see(k, t.ID(), t.State(), true)
+		if t.StateText() != "" {
+			s.see(k, t.ID(), t.State(), true)
+		}
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: p.Value}
-		if u.Final() && s.Final == 0 {
-			s.Final = k
+		if u.Final() {
+			s.Final = cmp.Or(s.Final, k)
+			if u.State().Terminal() {
+				s.Closing = cmp.Or(s.Closing, k)
+			}
 		}
 		s.see(k, u.TaskID(), u.State(), false)
 	case a2a.NoPayload, a2a.UnknownPayload:
@@ -148,9 +161,6 @@ func (s *Stream) add(k int, a *a2a.Answer, dialects a2a.Dialects) {
 func (s *Stream) see(k int, task string, state a2a.State, snapshot bool) {
 	if s.TaskID == "" {
 		s.TaskID = task
-	}
-	if !state.Known() {
-		return
 	}
 	s.State = state
 	switch {

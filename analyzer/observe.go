@@ -1,8 +1,9 @@
 package analyzer
 
 import (
-	"net/url"
-	"strings"
+	"bytes"
+	"net/http"
+	"strconv"
 
 	"a2atap/analyzer/a2a"
 	"a2atap/proxy/capture"
@@ -11,11 +12,10 @@ import (
 // request decodes a whole request and observes it.
 func (e *Engine) request(in *intake, s capture.Step) {
 	x := in.x
-	in.asked = true
 	var whole bool
 	x.Body, whole = content(&in.request, &x.Request)
-	if !whole {
-		x.Cut = true
+	if !whole || x.Cut {
+		in.cut()
 		return
 	}
 	x.Call = a2a.DecodeRequest(a2a.Request{
@@ -26,6 +26,10 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	}, e.session.known(x))
 	if x.Call.Operation == a2a.Webhook || !x.Call.A2A() {
 		e.session.notice(x)
+	}
+	if holey(&in.request, &x.Call.Doc) {
+		x.Call = a2a.Call{}
+		in.cut()
 	}
 	if !x.judged() {
 		return
@@ -39,35 +43,36 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	if len(x.Body) > 0 {
 		o.Doc = &x.Call.Doc
 	}
-	e.observe(o)
+	e.observe(in, o)
 	e.session.asked(x)
 }
 
 // answer decodes a whole answer that is no event stream, and observes what is in it.
 func (e *Engine) answer(in *intake, s capture.Step) {
 	x := in.x
-	if !x.judged() {
-		return
-	}
 	body, whole := content(&in.response, &x.Response)
-	if !whole {
-		x.Cut = true
+	if !whole || !x.Answered || x.Cut || x.Response.Status == http.StatusPartialContent {
+		in.cut()
 		return
 	}
 	if x.Call.Operation == a2a.Webhook {
-		e.webhook(x, s)
+		e.webhook(in, s)
 		return
 	}
 	a := a2a.DecodeAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), body)
+	if holey(&in.response, &a.Doc) {
+		in.cut()
+		return
+	}
 	o := x.observation(AnswerSeen, s)
 	o.Place = x.ResponsePlace().Body()
 	o.Dialects = dialectsOr(a.Payload.Dialects, x.Dialects)
-	o.Answer = &a
+	o.Answer, o.Body = &a, body
 	if len(body) > 0 {
 		o.Doc = &a.Doc
 	}
-	e.observe(o)
-	e.payload(o, &a.Payload)
+	e.observe(in, o)
+	e.payload(in, o, &a.Payload)
 	e.session.denied(o)
 	e.answered(x, &a)
 }
@@ -75,34 +80,48 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 // event decodes one event of a stream, and observes what is in it.
 func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	x := in.x
-	if x.Stream == nil || !x.judged() || raw.K == 0 {
+	if x.Stream == nil || raw.K == 0 {
 		return
 	}
 	ev := &Event{K: raw.K, Dropped: raw.Dropped, Unterminated: raw.Unterminated, Fields: raw.Fields()}
 	e.counts.Events++
-	if raw.Unterminated {
+	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
+	in.lastK = raw.K
+	switch {
+	case raw.Unterminated:
 		x.Stream.Rest = ev
 		return
-	}
-	if raw.Dropped > 0 {
-		x.Stream.Gap = true
+	case raw.Dropped > 0:
 		return
 	}
 	o := x.observation(EventSeen, s)
 	o.Place = x.ResponsePlace().Event(raw.K)
 	o.Event = ev
-	if ev.Fields.HasData {
+	if len(bytes.TrimSpace(ev.Fields.Data)) > 0 {
 		a := a2a.DecodeEvent(&x.Call, ev.Fields.Data)
+		if keepsAlive(ev, &a) {
+			return
+		}
 		o.Answer, o.Doc = &a, &a.Doc
 		o.Dialects = dialectsOr(a.Payload.Dialects, x.Dialects)
 	}
-	e.observe(o)
+	e.observe(in, o)
 	if o.Answer != nil {
-		e.payload(o, &o.Answer.Payload)
+		e.payload(in, o, &o.Answer.Payload)
 		e.session.denied(o)
 		x.Stream.add(ev.K, o.Answer, o.Dialects)
 		e.answered(x, o.Answer)
 	}
+}
+
+// keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such types:
+// a "ping" that keeps a connection from being closed, for example.
+func keepsAlive(ev *Event, a *a2a.Answer) bool {
+	kind := string(ev.Fields.Type)
+	if kind == "" || kind == "message" || a.IsEnvelope || a.Err != nil {
+		return false
+	}
+	return a.Payload.Kind == a2a.NoPayload || a.Payload.Kind == a2a.UnknownPayload
 }
 
 // answered remembers what an answer or an event without an error shows of the agent.
@@ -120,20 +139,19 @@ func (e *Engine) answered(x *Exchange, a *a2a.Answer) {
 	e.session.answered(x, a)
 }
 
+// streamEnded observes that a stream is over, or that the capture is.
 func (e *Engine) streamEnded(in *intake, s capture.Step, end StreamEnd) {
 	x := in.x
-	if !x.judged() {
-		return
-	}
 	o := x.observation(StreamEnded, s)
 	o.Place = x.ResponsePlace().Body()
 	o.Dialects = dialectsOr(x.Stream.Dialects, x.Dialects)
 	o.End = &end
-	e.observe(o)
+	e.observe(in, o)
 }
 
 // webhook observes a notification once its receiver has answered.
-func (e *Engine) webhook(x *Exchange, s capture.Step) {
+func (e *Engine) webhook(in *intake, s capture.Step) {
+	x := in.x
 	p := a2a.DecodeWebhook(x.Body)
 	doc := a2a.Parse(x.Body)
 	o := x.observation(WebhookSeen, s)
@@ -142,28 +160,62 @@ func (e *Engine) webhook(x *Exchange, s capture.Step) {
 	if o.Dialects.Empty() {
 		o.Dialects = p.Dialects
 	}
-	e.observe(o)
-	e.payload(o, &p)
-}
-
-// payload observes the protocol objects that came with an answer, an event or a notification.
-func (e *Engine) payload(o *Observation, p *a2a.Payload) {
-	switch p.Kind {
-	case a2a.CardPayload:
-		e.card(o, p)
-	case a2a.TaskListPayload:
-		list := p.Value.Get("tasks")
-		for i, v := range list.Elems() {
-			e.task(o, a2a.Task{Value: v}, a2a.Ptr(p.Pointer, "tasks", i))
-		}
-	case a2a.TaskPayload:
-		e.task(o, a2a.Task{Value: p.Value}, p.Pointer)
-	case a2a.StatusPayload, a2a.ArtifactPayload:
-		e.update(o, p)
+	e.observe(in, o)
+	if x.agent != "" {
+		e.payload(in, o, &p)
 	}
 }
 
-func (e *Engine) card(o *Observation, p *a2a.Payload) {
+// payload observes the protocol objects that came with an answer, an event or a notification.
+func (e *Engine) payload(in *intake, o *Observation, p *a2a.Payload) {
+	switch p.Kind {
+	case a2a.CardPayload:
+		e.card(in, o, p)
+	case a2a.TaskListPayload:
+		base := p.Pointer
+		if p.Value.Kind() == a2a.Object {
+			base += "/tasks"
+		}
+		i := 0
+		for t := range p.Tasks() {
+			e.task(in, o, t, base+"/"+strconv.Itoa(i))
+			i++
+		}
+	case a2a.TaskPayload:
+		e.task(in, o, a2a.Task{Value: p.Value}, p.Pointer)
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: p.Value}
+		e.sight(in, o, Sighting{
+			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), State: u.State(), Spelling: u.StateText(),
+		})
+	case a2a.ArtifactPayload:
+		u := a2a.ArtifactUpdate{Value: p.Value}
+		e.sight(in, o, Sighting{Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID()})
+	}
+}
+
+func (e *Engine) task(in *intake, o *Observation, t a2a.Task, pointer string) {
+	e.sight(in, o, Sighting{
+		Object: o.Place.At(pointer), Snapshot: true,
+		TaskID: t.ID(), ContextID: t.ContextID(), State: t.State(), Spelling: t.StateText(),
+	})
+}
+
+// sight observes a task and then lets the session remember it.
+func (e *Engine) sight(in *intake, o *Observation, seen Sighting) {
+	if seen.TaskID == "" {
+		return
+	}
+	x := o.Exchange
+	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
+	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
+	at := *o
+	at.Kind, at.Task, at.Place = TaskSeen, &seen, seen.Object
+	e.observe(in, &at)
+	e.session.sighted(x, &seen)
+}
+
+func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	x := o.Exchange
 	card := &Card{
 		Card: a2a.DecodeCard(p.Value), URL: x.URL(), Place: o.Place.At(p.Pointer),
@@ -172,52 +224,9 @@ func (e *Engine) card(o *Observation, p *a2a.Payload) {
 	seen := *o
 	seen.Kind, seen.Card, seen.Place = CardSeen, &card.Card, card.Place
 	seen.Dialects = card.Shapes
-	e.observe(&seen)
+	e.observe(in, &seen)
 	e.session.learn(x, card)
 	e.agents.card(x, &card.Card)
-}
-
-func (e *Engine) task(o *Observation, t a2a.Task, pointer string) {
-	status := t.State()
-	e.sight(o, &Sighting{
-		Place: o.Place.At(a2a.Ptr(pointer, "status", "state")), Context: o.Place.At(a2a.Ptr(pointer, "contextId")),
-		TaskID: t.ID(), ContextID: t.ContextID(),
-		State: status, Spelling: t.StateText(), Snapshot: true,
-		ID: o.Place.At(a2a.Ptr(pointer, "id")),
-	})
-}
-
-func (e *Engine) update(o *Observation, p *a2a.Payload) {
-	seen := &Sighting{Context: o.Place.At(a2a.Ptr(p.Pointer, "contextId")), ID: o.Place.At(a2a.Ptr(p.Pointer, "taskId"))}
-	if p.Kind == a2a.StatusPayload {
-		u := a2a.StatusUpdate{Value: p.Value}
-		seen.TaskID, seen.ContextID, seen.State, seen.Spelling = u.TaskID(), u.ContextID(), u.State(), u.StateText()
-		seen.Place = o.Place.At(a2a.Ptr(p.Pointer, "status", "state"))
-	} else {
-		u := a2a.ArtifactUpdate{Value: p.Value}
-		seen.TaskID, seen.ContextID = u.TaskID(), u.ContextID()
-		seen.Place = o.Place.At(p.Pointer)
-	}
-	e.sight(o, seen)
-}
-
-// sight observes a task and then lets the session remember it.
-func (e *Engine) sight(o *Observation, seen *Sighting) {
-	if seen.TaskID == "" {
-		return
-	}
-	x := o.Exchange
-	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
-	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
-	at := *o
-	at.Kind, at.Task, at.Place = TaskSeen, seen, seen.Place
-	e.observe(&at)
-	e.session.sighted(x, seen)
-}
-
-// judged reports whether the exchange is one that rules look at.
-func (x *Exchange) judged() bool {
-	return x.Call.Operation != a2a.NoOperation || x.Call.Binding != a2a.NoBinding
 }
 
 func (x *Exchange) observation(kind Kinds, s capture.Step) *Observation {
@@ -233,15 +242,8 @@ func content(b *capture.Body, h *capture.Head) ([]byte, bool) {
 	return plain, err == nil
 }
 
-// target returns the agent's origin and the escaped path that a request's target names there.
-func target(agentURL, requestTarget string) (origin, path string) {
-	if u, err := url.Parse(agentURL); err == nil && u.Host != "" {
-		origin = u.Scheme + "://" + u.Host
-	}
-	path = requestTarget
-	if u, err := url.Parse(requestTarget); err == nil && u.Host != "" { // absolute form, as a proxy gets it
-		origin, path = u.Scheme+"://"+u.Host, u.RequestURI()
-	}
-	path, _, _ = strings.Cut(path, "?")
-	return origin, path
+// holey reports whether a text that cannot be read may be at fault for a piece that is missing from the record: where the
+// store refused one, the length alone tells.
+func holey(b *capture.Body, doc *a2a.Doc) bool {
+	return doc.Err != nil && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
 }

@@ -22,7 +22,8 @@ type Pass struct {
 func (p *Pass) Applied() { p.applied = true }
 
 // Report reports the rule broken at the place. Seen says what was on the wire, values in quotes; expected says what the
-// protocol asks for instead. Both are phrases of one sentence: lower case, no final period.
+// protocol asks for instead. Both are phrases of one sentence: lower case, no final period. Where the client asks for a
+// version after 1.0, whose text nobody has read yet, the finding is a note.
 func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.applied = true
 	f := Finding{
@@ -35,11 +36,12 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 		Expected: expected,
 		Message:  seen + "; " + expected,
 	}
-	if x := p.Exchange; x != nil {
-		f.about(x)
-	}
+	f.about(p.Exchange)
 	for _, option := range options {
 		option(&f)
+	}
+	if p.Exchange.unreleased {
+		f.Severity = Note
 	}
 	p.findings = append(p.findings, f)
 }

@@ -1,8 +1,7 @@
 package analyzer
 
 import (
-	"fmt"
-	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -21,24 +20,34 @@ type Place struct {
 
 // String returns the place in its text form.
 func (p Place) String() string {
-	var b strings.Builder
-	side := "request"
+	text := make([]byte, 0, 32+len(p.Part)+len(p.Pointer))
+	text = strconv.AppendUint(text, p.Exchange, 10)
 	if p.Response {
-		side = "response"
+		text = append(text, ".response"...)
+	} else {
+		text = append(text, ".request"...)
 	}
-	fmt.Fprintf(&b, "%d.%s", p.Exchange, side)
 	if p.Part != "" {
-		b.WriteString("." + p.Part)
+		text = append(append(text, '.'), p.Part...)
 	}
 	if p.HasPointer {
-		b.WriteString("#" + p.Pointer)
+		text = append(append(text, '#'), p.Pointer...)
 	}
-	return b.String()
+	return string(text)
 }
 
 // At returns the place of a JSON value under p.
 func (p Place) At(pointer string) Place {
 	p.Pointer, p.HasPointer = pointer, true
+	return p
+}
+
+// In returns the place of a member inside the value at p, by names that need no escapes.
+func (p Place) In(names ...string) Place {
+	for _, name := range names {
+		p.Pointer += "/" + name
+	}
+	p.HasPointer = true
 	return p
 }
 
@@ -55,7 +64,7 @@ func (p Place) Header(name string) Place { return p.part("header[" + name + "]")
 func (p Place) Body() Place { return p.part("body") }
 
 // Event returns the place of event k of p's stream.
-func (p Place) Event(k int) Place { return p.part(fmt.Sprintf("event[%d]", k)) }
+func (p Place) Event(k int) Place { return p.part("event[" + strconv.Itoa(k) + "]") }
 
 func (p Place) part(name string) Place {
 	return Place{Exchange: p.Exchange, Response: p.Response, Part: name}
@@ -63,7 +72,13 @@ func (p Place) part(name string) Place {
 
 // covers reports whether q is p or stands inside it.
 func (p Place) covers(q Place) bool {
-	if p.Exchange != q.Exchange || p.Response != q.Response || p.Part != q.Part {
+	if p.Exchange != q.Exchange || p.Response != q.Response {
+		return false
+	}
+	if p.Part == "" && !p.HasPointer {
+		return true
+	}
+	if p.Part != q.Part {
 		return false
 	}
 	if !p.HasPointer || p.Pointer == q.Pointer {
@@ -72,11 +87,19 @@ func (p Place) covers(q Place) bool {
 	return q.HasPointer && strings.HasPrefix(q.Pointer, p.Pointer+"/")
 }
 
-var indices = regexp.MustCompile(`\[\d+\]|/\d+`)
-
-// shape returns the place without the numbers that differ from one occurrence to the next.
+// shape returns the place without the numbers that differ from one occurrence to the next: the exchange's, the event's,
+// and indices of arrays.
 func (p Place) shape() string {
-	text := p.String()
-	_, rest, _ := strings.Cut(text, ".")
-	return indices.ReplaceAllString(rest, "")
+	p.Exchange = 0
+	if strings.HasPrefix(p.Part, "event[") {
+		p.Part = "event"
+	}
+	var kept []string
+	for token := range strings.SplitSeq(p.Pointer, "/") {
+		if _, err := strconv.ParseUint(token, 10, 64); err != nil {
+			kept = append(kept, token)
+		}
+	}
+	p.Pointer = strings.Join(kept, "/")
+	return p.String()
 }

@@ -1,15 +1,12 @@
 package analyzer
 
-import (
-	"container/list"
-	"iter"
-)
+import "container/list"
 
 // recent is a map of bounded size that forgets what was not used for longest. Both get and put count as use.
 type recent[K comparable, V any] struct {
 	limit     int
 	forgotten int
-	order     list.List // of entry[K, V], least recently used first
+	order     list.List // of *entry[K, V], least recently used first
 	entries   map[K]*list.Element
 }
 
@@ -22,37 +19,28 @@ func newRecent[K comparable, V any](limit int) *recent[K, V] {
 	return &recent[K, V]{limit: limit, entries: make(map[K]*list.Element)}
 }
 
-func (r *recent[K, V]) get(key K) (V, bool) {
+func (r *recent[K, V]) get(key K) (value V, ok bool) {
 	e, ok := r.entries[key]
 	if !ok {
-		var none V
-		return none, false
+		return value, false
 	}
 	r.order.MoveToBack(e)
 	return e.Value.(*entry[K, V]).value, true
 }
 
-func (r *recent[K, V]) put(key K, value V) {
-	if e, ok := r.entries[key]; ok {
+// put stores a value. It returns the one that had to be forgotten for it, if one had.
+func (r *recent[K, V]) put(key K, value V) (dropped V, ok bool) {
+	if e, known := r.entries[key]; known {
 		e.Value.(*entry[K, V]).value = value
 		r.order.MoveToBack(e)
-		return
+		return dropped, false
 	}
 	r.entries[key] = r.order.PushBack(&entry[K, V]{key, value})
-	if r.order.Len() > r.limit {
-		oldest := r.order.Remove(r.order.Front()).(*entry[K, V])
-		delete(r.entries, oldest.key)
-		r.forgotten++
+	if r.order.Len() <= r.limit {
+		return dropped, false
 	}
-}
-
-// all yields the values, least recently used first.
-func (r *recent[K, V]) all() iter.Seq[V] {
-	return func(yield func(V) bool) {
-		for e := r.order.Front(); e != nil; e = e.Next() {
-			if !yield(e.Value.(*entry[K, V]).value) {
-				return
-			}
-		}
-	}
+	oldest := r.order.Remove(r.order.Front()).(*entry[K, V])
+	delete(r.entries, oldest.key)
+	r.forgotten++
+	return oldest.value, true
 }

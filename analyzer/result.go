@@ -98,12 +98,13 @@ type Verdict struct {
 	Exchanges int
 	Judged    int
 	Lost      int64
+	Forgotten int // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on what was forgotten
 }
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss makes it
 // StatusIncomplete.
 func (r *Result) Verdict(gate Severity) Verdict {
-	v := Verdict{Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost}
+	v := Verdict{Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	gated := false
 	for s := gate; s <= Error; s++ {
@@ -128,6 +129,9 @@ func (v Verdict) String() string {
 	text := fmt.Sprintf("%s: %s in %s, %d judged", v.Status, counts, plural(v.Exchanges, "exchange"), v.Judged)
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
+	}
+	if v.Forgotten > 0 {
+		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
 	}
 	if v.Baselined > 0 {
 		text += fmt.Sprintf(", %d known and not counted", v.Baselined)

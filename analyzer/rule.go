@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer/a2a"
 )
@@ -95,24 +96,22 @@ func (r *Rule) Dialects() a2a.Dialects {
 }
 
 // Sections returns the citations as text, such as "1.0 §3.1.2", restricted to the dialects of the set if any is left.
+// Sections of other documents, such as "RFC 8259 §2", stand without a dialect, and each once.
 func (r *Rule) Sections(in a2a.Dialects) []string {
-	var some, all []string
-	add := func(list []string, c a2a.Cite) []string {
-		if text := c.String(); !slices.Contains(list, text) {
-			return append(list, text)
-		}
-		return list
+	if in.Intersect(r.Dialects()).Empty() {
+		in = r.Dialects()
 	}
+	var list []string
 	for _, c := range r.Cites {
-		all = add(all, c)
-		if in.Has(c.In) {
-			some = add(some, c)
+		text := c.String()
+		if strings.Contains(c.Section, "§") {
+			text = c.Section
+		}
+		if in.Has(c.In) && !slices.Contains(list, text) {
+			list = append(list, text)
 		}
 	}
-	if len(some) > 0 {
-		return some
-	}
-	return all
+	return list
 }
 
 // Scope is what a rule reports once in.
@@ -179,14 +178,15 @@ func Validate(rules []*Rule) error {
 		}
 		byID[r.ID] = r
 	}
+	covers := closure(rules)
 	for _, r := range rules {
 		for _, id := range r.Covers {
-			switch other := byID[id]; {
-			case other == nil:
+			if byID[id] == nil {
 				errs = append(errs, fmt.Errorf("rule %s: covers %q, which does not exist", r.ID, id))
-			case id == r.ID || slices.Contains(other.Covers, r.ID):
-				errs = append(errs, fmt.Errorf("rule %s: it and %q cover each other", r.ID, id))
 			}
+		}
+		if slices.Contains(covers[r.ID], r.ID) {
+			errs = append(errs, fmt.Errorf("rule %s: covers itself, perhaps through another rule", r.ID))
 		}
 	}
 	return errors.Join(errs...)
@@ -198,9 +198,9 @@ func (r *Rule) validate() []error {
 	if !slug.MatchString(r.ID) {
 		fail("the id is no slug")
 	}
-	for name, text := range map[string]string{"title": r.Title, "family": r.Family, "doc": r.Doc, "fix": r.Fix, "silent": r.Silent} {
-		if text == "" {
-			fail("no " + name)
+	for _, text := range [...][2]string{{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent}} {
+		if text[1] == "" {
+			fail("no " + text[0])
 		}
 	}
 	if !slices.Contains(Categories, r.Category) {

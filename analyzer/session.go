@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"slices"
 	"time"
 
 	"a2atap/analyzer/a2a"
@@ -8,35 +9,37 @@ import (
 
 // Bounds of what a session remembers. What goes beyond is forgotten, least recently used first.
 const (
-	maxTasks     = 50_000
-	maxEndpoints = 10_000
-	maxHooks     = 10_000
-	maxCards     = 1_000
-	maxMessages  = 16 // message ids kept for each task
+	maxTasks      = 50_000
+	maxEndpoints  = 10_000
+	maxHooks      = 10_000
+	maxCards      = 1_000
+	maxInterfaces = 100 // of a card
+	maxMessages   = 16  // message ids kept for each task
+	maxHookUsers  = 8   // agents that were given the same webhook
 )
 
 // A Session is what the traffic so far has shown. A rule reads it as it was before the observation at hand.
 type Session struct {
 	tasks     *recent[taskKey, *Task]
 	endpoints *recent[endpointKey, *Endpoint]
-	hooks     *recent[string, *Hook]
-	cards     *recent[cardKey, *Card]
-	homes     *recent[string, string] // interface URL → the URL that stands for its agent
+	hooks     *recent[string, *hook]
+	homes     *recent[string, home]
+	cards     *cards
 }
 
 func newSession() *Session {
 	return &Session{
 		tasks:     newRecent[taskKey, *Task](maxTasks),
 		endpoints: newRecent[endpointKey, *Endpoint](maxEndpoints),
-		hooks:     newRecent[string, *Hook](maxHooks),
-		cards:     newRecent[cardKey, *Card](maxCards),
-		homes:     newRecent[string, string](maxEndpoints),
+		hooks:     newRecent[string, *hook](maxHooks),
+		homes:     newRecent[string, home](maxEndpoints),
+		cards:     newCards(maxCards),
 	}
 }
 
 // Forgotten returns how many tasks, endpoints, webhooks and cards were dropped to bound memory.
 func (s *Session) Forgotten() int {
-	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.cards.forgotten
+	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.cards.recent.forgotten
 }
 
 // A taskKey identifies a task: ids are unique for an agent and a tenant.
@@ -46,34 +49,40 @@ type taskKey struct{ agent, tenant, id string }
 type Task struct {
 	ID       string
 	Context  *ContextSighting // the first context it was seen with; nil if none
-	Last     *Sighting        // the newest sighting by arrival
+	Last     *Sighting        // the newest sighting of a state, by arrival
 	Terminal *Sighting        // the first sighting in a terminal state; nil if there was none
 	Created  *Creation        // the send that brought it into being, if that was seen
-	Sent     []string         // ids of the messages sent to it, newest last, bounded
 	Denied   *Denial          // a subscription that was told the ended task is not found; nil once that was judged
+
+	sent []string // ids of the messages sent to it, newest last, bounded
+}
+
+// WasSent reports whether a message with that id was sent to the task before, or brought it into being.
+func (t *Task) WasSent(messageID string) bool {
+	return messageID != "" && slices.Contains(t.sent, messageID)
+}
+
+func (t *Task) remember(messageID string) {
+	if messageID == "" || slices.Contains(t.sent, messageID) {
+		return
+	}
+	if len(t.sent) == maxMessages {
+		t.sent = slices.Delete(t.sent, 0, 1)
+	}
+	t.sent = append(t.sent, messageID)
 }
 
 // A Denial is an answer that said a task is not found, although it was known to have ended.
 type Denial struct {
-	Exchange *Exchange
+	Exchange *Exchange // without its bodies
 	Place    Place
 	seen     Sighting // when it was delivered
 }
 
-// Before reports whether the denial had been delivered before the exchange began, and was for the same client: with the
+// Before reports whether the denial had been delivered before the exchange began, and was for the same client with the
 // same credentials.
 func (d *Denial) Before(x *Exchange) bool {
-	return x.beganAfter(&d.seen) && d.Exchange.principal() == x.principal()
-}
-
-// WasSent reports whether a message with that id was sent to the task before.
-func (t *Task) WasSent(messageID string) bool {
-	for _, id := range t.Sent {
-		if id == messageID {
-			return messageID != ""
-		}
-	}
-	return false
+	return x.beganAfter(&d.seen) && d.Exchange.Link == x.Link && slices.Equal(d.Exchange.credentials(), x.credentials())
 }
 
 // A Creation is a send without a task id that was answered with a task.
@@ -85,7 +94,8 @@ type Creation struct {
 
 // A Sighting is one look at a task's state.
 type Sighting struct {
-	Place     Place
+	Object    Place // of the Task or of the update that names it
+	Snapshot  bool  // it is a whole Task, not an update
 	Exchange  uint64
 	Arrival   uint64    // of the step that completed its delivery
 	At        time.Time // when that happened; zero if not known
@@ -93,11 +103,22 @@ type Sighting struct {
 	ContextID string    // empty if the object named none
 	State     a2a.State // the zero State if it named none that is known
 	Spelling  string    // of the state, as on the wire
-	Snapshot  bool      // a whole Task, not an update
 	Late      bool      // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
-	Context   Place     // of the context id
-	ID        Place     // of the task id
 }
+
+// StatePlace returns the place of the state, or of the object where it has none.
+func (s *Sighting) StatePlace() Place {
+	if s.Spelling == "" {
+		return s.Object
+	}
+	return s.Object.In("status", "state")
+}
+
+// ContextPlace returns the place of the context id.
+func (s *Sighting) ContextPlace() Place { return s.Object.In("contextId") }
+
+// IDPlace returns the place of the task id of a snapshot.
+func (s *Sighting) IDPlace() Place { return s.Object.In("id") }
 
 // After reports whether what was sighted in exchange x is surely younger than an earlier sighting: it came later in one
 // stream, or in an exchange that began when the other had been delivered. A late sighting counts as younger, since it is
@@ -114,13 +135,13 @@ type ContextSighting struct {
 
 // An endpointKey identifies where calls of one binding go.
 type endpointKey struct {
-	url     string
+	address string
 	binding a2a.Binding
 }
 
 // An Endpoint is a URL and binding of an agent, and what is known of the dialects there.
 type Endpoint struct {
-	URL      string
+	URL      string // as it was first asked
 	Binding  a2a.Binding
 	Declared a2a.Dialects // by cards; empty if no card names it
 	Answered a2a.Dialects // in which calls succeeded here
@@ -128,65 +149,28 @@ type Endpoint struct {
 	reported map[string]bool // rules that report once an endpoint and have
 }
 
-// A cardKey identifies a card: where it was fetched, and for whom.
-type cardKey struct {
-	url      string
-	extended bool
-	version  string // of the request that fetched it: one URL may hold two shapes
+// A hook is a webhook URL that clients gave to agents.
+type hook struct{ users []hookUser }
+
+// A hookUser is an agent that was given a webhook.
+type hookUser struct {
+	agent, tenant string
+	dialects      a2a.Dialects // of the request that configured it
 }
 
-// A Card is an agent card as it was last seen, before any rewriting.
-type Card struct {
-	a2a.Card
-	URL      string // it was fetched from
-	Place    Place
-	Extended bool
-	Arrival  uint64 // of the step that completed its delivery
-	At       time.Time
+// A home is what the tasks made at an interface are filed under: one name for all interfaces of a card.
+type home struct {
+	name   string
+	origin string // from which the card came that says so
 }
 
-// A Hook is a webhook URL that a client gave to an agent.
-type Hook struct {
-	URL     string
-	Agent   string
-	Dialect a2a.Dialects // of the request that configured it
-	Place   Place
-}
-
-// Task returns what is known of an agent's task, or nil.
-func (s *Session) Task(agent, tenant, id string) *Task {
-	t, _ := s.tasks.get(taskKey{agent, tenant, id})
+// task returns what is known of an agent's task, or nil.
+func (s *Session) task(key taskKey) *Task {
+	t, _ := s.tasks.get(key)
 	return t
 }
 
-// TaskOf returns what is known of the task with that id at the agent that the exchange went to, or nil.
-func (s *Session) TaskOf(x *Exchange, id string) *Task { return s.Task(x.agent, x.Call.Tenant, id) }
-
-// Hook returns the webhook configured with that URL, or nil.
-func (s *Session) Hook(url string) *Hook {
-	h, _ := s.hooks.get(url)
-	return h
-}
-
-// CardsBefore returns the cards that name the exchange's endpoint among their interfaces and had been delivered before
-// the exchange began, newest last.
-func (s *Session) CardsBefore(x *Exchange) []*Card {
-	var found []*Card
-	for c := range s.cards.all() {
-		before := x.beganAfter(&Sighting{Arrival: c.Arrival, At: c.At})
-		if before && !c.DialectsFor(x.callURL(), x.Call.Binding).Empty() {
-			found = append(found, c)
-		}
-	}
-	return found
-}
-
-// Versioned reports whether a card that names the exchange's endpoint says which version it is of.
-func (s *Session) Versioned(x *Exchange) bool {
-	for c := range s.cards.all() {
-		if !c.DialectsFor(x.callURL(), x.Call.Binding).Empty() && c.Get("protocolVersion").Text() != "" {
-			return true
-		}
-	}
-	return false
+// TaskOf returns what is known of the task with that id at the agent that the exchange belongs to, or nil.
+func (s *Session) TaskOf(x *Exchange, id string) *Task {
+	return s.task(taskKey{x.agent, x.tenant, id})
 }

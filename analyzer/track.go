@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"a2atap/analyzer/a2a"
@@ -10,16 +11,14 @@ import (
 // known says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.
 func (s *Session) known(x *Exchange) a2a.Known {
 	var k a2a.Known
-	for c := range s.cards.all() {
-		for _, i := range c.Interfaces {
-			k.Add(i, x.URL())
-		}
+	for _, d := range s.cards.near(x.address) {
+		k.Add(d.entry, x.address)
 	}
-	if end, ok := s.endpoints.get(endpointKey{x.URL(), a2a.JSONRPC}); ok && !end.Answered.Empty() {
+	if end, ok := s.endpoints.get(endpointKey{x.address, a2a.JSONRPC}); ok && !end.Answered.Empty() {
 		k.Spoken(a2a.JSONRPC, end.Answered)
 	}
 	if prefix, ok := a2a.RoutePrefix(x.Path); ok {
-		if end, ok := s.endpoints.get(endpointKey{x.Origin + prefix, a2a.HTTPJSON}); ok {
+		if end, ok := s.endpoints.get(endpointKey{address(x.Origin + prefix), a2a.HTTPJSON}); ok {
 			k.Spoken(a2a.HTTPJSON, end.Answered)
 		}
 	}
@@ -27,18 +26,56 @@ func (s *Session) known(x *Exchange) a2a.Known {
 }
 
 // notice recognises a notification to a webhook: by the URL that a client configured, else by its body alone, as the
-// decoder did already. What a notification says of a task counts only where the config was seen.
+// decoder did already. What a notification says of a task counts only where it is certain which agent sent it.
 func (s *Session) notice(x *Exchange) {
-	h, ok := s.hooks.get(x.URL())
-	if !ok {
+	x.agent = ""
+	h, ok := s.hooks.get(x.address)
+	if !ok || x.Request.Method != "POST" {
 		x.Dialects = x.Call.Dialects
 		return
 	}
-	if p := a2a.DecodeWebhook(x.Body); p.Kind == a2a.NoPayload || p.Kind == a2a.UnknownPayload {
+	p := a2a.DecodeWebhook(x.Body)
+	if p.Kind == a2a.UnknownPayload || p.Kind == a2a.NoPayload && len(x.Body) == 0 {
 		return
 	}
 	x.Call.Operation = a2a.Webhook
-	x.Dialects, x.agent = h.Dialect, h.Agent
+	x.Dialects = h.users[0].dialects
+	for _, u := range h.users {
+		x.Dialects |= u.dialects
+	}
+	if sender, ok := s.sender(h, taskIDOf(&p)); ok {
+		x.agent, x.tenant, x.Dialects = sender.agent, sender.tenant, sender.dialects
+	}
+}
+
+// sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
+// only one that is known to have the task.
+func (s *Session) sender(h *hook, task string) (hookUser, bool) {
+	if len(h.users) == 1 {
+		return h.users[0], true
+	}
+	var found []hookUser
+	for _, u := range h.users {
+		if _, ok := s.tasks.get(taskKey{u.agent, u.tenant, task}); ok {
+			found = append(found, u)
+		}
+	}
+	if len(found) != 1 || len(h.users) >= maxHookUsers {
+		return hookUser{}, false
+	}
+	return found[0], true
+}
+
+func taskIDOf(p *a2a.Payload) string {
+	switch p.Kind {
+	case a2a.TaskPayload:
+		return a2a.Task{Value: p.Value}.ID()
+	case a2a.StatusPayload:
+		return a2a.StatusUpdate{Value: p.Value}.TaskID()
+	case a2a.ArtifactPayload:
+		return a2a.ArtifactUpdate{Value: p.Value}.TaskID()
+	}
+	return ""
 }
 
 // place fills what the session knows of the endpoint and the task of a call.
@@ -46,39 +83,52 @@ func (s *Session) place(x *Exchange) {
 	if x.Call.Operation == a2a.Webhook {
 		return
 	}
-	key := endpointKey{x.callURL(), x.Call.Binding}
+	key := x.endpointKey()
 	end, ok := s.endpoints.get(key)
 	if !ok {
-		end = &Endpoint{URL: key.url, Binding: key.binding}
+		end = &Endpoint{URL: x.callURL(), Binding: key.binding}
 		s.endpoints.put(key, end)
 	}
 	x.Endpoint = end
-	end.Declared = s.declared(key)
+	end.Declared = s.cards.declared(key)
 	x.Dialects = dialectsOr(x.Call.Dialects, end.Declared|end.Answered)
 	if x.Call.Dialects.Empty() {
 		x.Dialects = end.Declared
 	}
-	x.agent = s.agentOf(key.url)
+	x.agent, x.tenant = s.agentOf(key.address), x.Call.Tenant
+	x.unreleased = unreleased(x.Call.Version)
 	if x.Call.TaskID != "" {
-		x.Known = s.Task(x.agent, x.Call.Tenant, x.Call.TaskID)
+		x.Known = s.TaskOf(x, x.Call.TaskID)
 		x.Retry = x.Known != nil && x.Known.WasSent(x.Call.MessageID)
 	}
 }
 
-func (s *Session) declared(key endpointKey) a2a.Dialects {
-	var set a2a.Dialects
-	for c := range s.cards.all() {
-		set |= c.DialectsFor(key.url, key.binding)
+// dialectsOr narrows what a message may be in by what is known beside it. A message that contradicts that is believed.
+func dialectsOr(own, fallback a2a.Dialects) a2a.Dialects {
+	if own.Empty() {
+		return fallback
 	}
-	return set
+	if both := own.Intersect(fallback); !both.Empty() {
+		return both
+	}
+	return own
 }
 
-// agentOf returns what tasks made at a URL are filed under: one name for all interfaces of a card, else the URL itself.
-func (s *Session) agentOf(url string) string {
-	if home, ok := s.homes.get(url); ok {
-		return home
+// unreleased reports whether a version is one after 1.0. Patch versions do not count (A2A 1.0 §3.6).
+func unreleased(version string) bool {
+	major, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	m, err := strconv.Atoi(major)
+	n, _ := strconv.Atoi(minor)
+	return err == nil && (m > 1 || m == 1 && n > 0)
+}
+
+// agentOf returns what tasks made at an address are filed under: one name for all interfaces of a card, else the address.
+func (s *Session) agentOf(address string) string {
+	if h, ok := s.homes.get(address); ok {
+		return h.name
 	}
-	return url
+	return address
 }
 
 // callURL returns the URL of the interface that a call went to: for HTTP+JSON without the route.
@@ -89,18 +139,34 @@ func (x *Exchange) callURL() string {
 	return x.URL()
 }
 
+func (x *Exchange) endpointKey() endpointKey {
+	if x.Call.Binding == a2a.HTTPJSON {
+		return endpointKey{address(x.callURL()), a2a.HTTPJSON}
+	}
+	return endpointKey{x.address, x.Call.Binding}
+}
+
 // asked remembers what a request tells: the message sent to a task, and the webhook that it configures.
 func (s *Session) asked(x *Exchange) {
-	if x.Known != nil && x.Call.MessageID != "" {
-		x.Known.Sent = append(x.Known.Sent, x.Call.MessageID)
-		if len(x.Known.Sent) > maxMessages {
-			x.Known.Sent = slices.Delete(x.Known.Sent, 0, 1)
-		}
+	if x.Known != nil {
+		x.Known.remember(x.Call.MessageID)
 	}
-	if config := x.Call.PushConfig; config.Exists() {
-		if target := config.URL(); target != "" {
-			s.hooks.put(target, &Hook{URL: target, Agent: x.agent, Dialect: x.Dialects, Place: x.RequestPlace().Body()})
-		}
+	target := ""
+	if x.Call.PushConfig.Exists() {
+		target = x.Call.PushConfig.URL()
+	}
+	if target == "" {
+		return
+	}
+	at := address(target)
+	h, ok := s.hooks.get(at)
+	if !ok {
+		h = &hook{}
+		s.hooks.put(at, h)
+	}
+	user := hookUser{x.agent, x.tenant, x.Dialects}
+	if len(h.users) < maxHookUsers && !slices.Contains(h.users, user) {
+		h.users = append(h.users, user)
 	}
 }
 
@@ -111,37 +177,58 @@ func (s *Session) answered(x *Exchange, a *a2a.Answer) {
 	}
 }
 
-// learn remembers a card, and which URLs it makes one agent.
+// learn remembers a card, and which addresses it makes one agent.
 func (s *Session) learn(x *Exchange, card *Card) {
 	s.cards.put(cardKey{card.URL, card.Extended, x.Call.Version}, card)
-	home := ""
-	for _, i := range card.Interfaces {
-		if known, ok := s.homes.get(i.URL); ok {
-			home = known
-			break
+	own := home{origin: address(x.Origin)}
+	addresses := make([]string, 0, len(card.Interfaces))
+	for _, i := range card.Interfaces[:min(len(card.Interfaces), maxInterfaces)] {
+		if at := address(i.URL); i.URL != "" && s.mayClaim(at, own.origin) {
+			addresses = append(addresses, at)
 		}
 	}
-	for _, i := range card.Interfaces {
-		if home == "" {
-			home = i.URL
-		}
-		s.homes.put(strings.TrimSuffix(i.URL, "/"), home)
+	own.name = s.homeName(addresses, own.origin)
+	for _, at := range addresses {
+		s.homes.put(at, own)
 	}
+}
+
+// mayClaim reports whether a card from an origin speaks for an address: unless one from another origin did before. Agents
+// that were set up from one template often name the same wrong address, and are not one agent for that. The address's own
+// origin knows best.
+func (s *Session) mayClaim(at, origin string) bool {
+	known, ok := s.homes.get(at)
+	return !ok || known.origin == origin || originOf(at) == origin
+}
+
+// homeName returns what the tasks of a card's addresses are filed under: what they were before, else the first address
+// at the card's own origin, under which its tasks were filed before the card was seen.
+func (s *Session) homeName(addresses []string, origin string) string {
+	name := ""
+	for _, at := range addresses {
+		if known, ok := s.homes.get(at); ok && known.origin == origin {
+			return known.name
+		}
+		if name == "" || originOf(at) == origin && originOf(name) != origin {
+			name = at
+		}
+	}
+	return name
 }
 
 // sighted remembers a look at a task.
 func (s *Session) sighted(x *Exchange, seen *Sighting) {
-	key := taskKey{x.agent, x.Call.Tenant, seen.TaskID}
-	t, ok := s.tasks.get(key)
-	if !ok {
+	key := taskKey{x.agent, x.tenant, seen.TaskID}
+	t := s.task(key)
+	if t == nil {
 		t = &Task{ID: seen.TaskID}
 		s.tasks.put(key, t)
 	}
-	if t.Denied != nil && t.Denied.Before(x) {
+	if t.Denied != nil && !seen.Late && t.Denied.Before(x) {
 		t.Denied = nil
 	}
 	if t.Context == nil && seen.ContextID != "" {
-		t.Context = &ContextSighting{ID: seen.ContextID, Place: seen.Context}
+		t.Context = &ContextSighting{ID: seen.ContextID, Place: seen.ContextPlace()}
 	}
 	if t.Terminal == nil && seen.State.Terminal() {
 		t.Terminal = seen
@@ -149,25 +236,60 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	if seen.State.Known() {
 		t.Last = seen
 	}
-	sends := x.Call.Operation == a2a.SendMessage || x.Call.Operation == a2a.SendStreamingMessage
-	if t.Created == nil && sends && x.Call.TaskID == "" && seen.Snapshot {
-		t.Created = &Creation{Place: seen.Place, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID}
-	}
-	if t.Created != nil && x.Call.MessageID != "" && x.Call.TaskID == "" && sends {
-		t.Sent = append(t.Sent, x.Call.MessageID)
-	}
-}
-
-// denied remembers a subscription to an ended task that was told the task is not found.
-func (s *Session) denied(o *Observation) {
-	x := o.Exchange
-	if x.Call.Operation != a2a.SubscribeToTask || x.TerminalBefore() == nil || o.Answer.Err == nil || o.Answer.Err.Name != a2a.TaskNotFound {
+	if !x.Call.Operation.Sends() || x.Call.TaskID != "" || !seen.Snapshot {
 		return
 	}
-	x.Known.Denied = &Denial{Exchange: x, Place: o.Place.At(o.Answer.Err.Pointer), seen: Sighting{Arrival: o.Arrival, At: o.At}}
+	if t.Created == nil {
+		t.Created = &Creation{Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID}
+	}
+	t.remember(x.Call.MessageID)
 }
 
-// principal tells callers apart by their credentials. Where secrets were replaced, equal ones are still equal.
-func (x *Exchange) principal() string {
-	return strings.Join(x.Request.Fields.Values("Authorization"), "\x00")
+// denied remembers a subscription to an ended task that was told the task is not found. Only 1.0 says which error it has
+// to be.
+func (s *Session) denied(o *Observation) {
+	x := o.Exchange
+	if x.Call.Operation != a2a.SubscribeToTask || o.Dialects != a2a.Of(a2a.V1_0) || x.TerminalBefore() == nil {
+		return
+	}
+	if err := o.Answer.Err; err != nil && err.Name == a2a.TaskNotFound {
+		x.Known.Denied = &Denial{Exchange: x.bare(), Place: o.Place.At(err.Pointer), seen: Sighting{Arrival: o.Arrival, At: o.At}}
+	}
+}
+
+// bare returns the exchange without what takes room.
+func (x *Exchange) bare() *Exchange {
+	return &Exchange{
+		Seq: x.Seq, ID: x.ID, Link: x.Link, Origin: x.Origin, Path: x.Path, Request: x.Request, Dialects: x.Dialects,
+		Call: a2a.Call{Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version},
+	}
+}
+
+// credentials returns what a request carries to say on whose behalf it comes: fields and parameters whose names speak of
+// it. Where secrets were replaced, equal ones are still equal.
+func (x *Exchange) credentials() []string {
+	var found []string
+	for _, f := range x.Request.Fields {
+		if secretive(f.Name) {
+			found = append(found, strings.ToLower(f.Name)+"="+f.Value)
+		}
+	}
+	_, query, _ := strings.Cut(x.Request.Target, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(pair, "="); secretive(name) {
+			found = append(found, pair)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func secretive(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range [...]string{"auth", "cookie", "key", "secret", "token"} {
+		if strings.Contains(name, word) && name != "pagetoken" {
+			return true
+		}
+	}
+	return false
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -35,7 +34,7 @@ version requires, and then nothing else of the agent is ever tried.`,
 	Silent: `Cards that carry the members of two versions, if those of one are complete. protocolVersion of 0.2 and 0.3 cards has a rule of its own.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
-		missing, in := fewest(p.Card, false)
+		missing, in := fewest(p.Card, missingFields)
 		if len(missing) > 0 {
 			p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of "+in.String())
 		}
@@ -62,20 +61,19 @@ the whole card for one that is missing.`,
 	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI, which have a rule of their own.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
-		missing, in := fewest(p.Card, true)
+		missing, in := fewest(p.Card, missingNested)
 		if len(missing) > 0 {
 			p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of "+in.String())
 		}
 	},
 }
 
-// fewest returns what a card lacks in the dialect, of those it may be in, in which it lacks least. A path with more than
-// one step is nested.
-func fewest(card *a2a.Card, nested bool) ([]string, a2a.Dialect) {
+// fewest returns what a card lacks in the dialect, of those it may be in, in which it lacks least.
+func fewest(card *a2a.Card, lacks func(*a2a.Card, a2a.Dialect) []string) ([]string, a2a.Dialect) {
 	var least []string
 	in, first := a2a.V1_0, true
 	for d := range card.Shapes.All() {
-		missing := lacks(card, d, nested)
+		missing := lacks(card, d)
 		if first || len(missing) < len(least) {
 			least, in, first = missing, d, false
 		}
@@ -83,52 +81,36 @@ func fewest(card *a2a.Card, nested bool) ([]string, a2a.Dialect) {
 	return least, in
 }
 
-func lacks(card *a2a.Card, d a2a.Dialect, nested bool) []string {
-	var missing []string
-	for _, f := range a2a.RequiredFields(d) {
-		if strings.Contains(f.Path[1:], "/") != nested || strings.Contains(f.Path, "/extensions/") {
-			continue
-		}
-		parent, name := f.Path[:strings.LastIndexByte(f.Path, '/')], f.Path[strings.LastIndexByte(f.Path, '/')+1:]
-		for at, object := range objectsAt(card.Value, "", strings.Split(parent, "/")[1:]) {
-			if v := object.Get(name); !v.Exists() || v.IsNull() || meansNothing(name, v) {
-				missing = append(missing, at+"/"+name)
-			}
+// missingFields returns the names of the members that a card of the dialect lacks, or has without meaning.
+func missingFields(card *a2a.Card, d a2a.Dialect) []string {
+	missing := card.MissingFields(d)
+	for _, name := range [...]string{"name", "url"} {
+		if card.Get(name).Is("") && (name != "url" || d != a2a.V1_0) {
+			missing = append(missing, name)
 		}
 	}
 	return missing
 }
 
-// meansNothing reports whether a required string is there and empty although its value has to mean something.
-func meansNothing(name string, v a2a.Value) bool {
-	switch name {
-	case "url", "name", "id", "protocolVersion", "protocolBinding":
-		return v.Is("")
-	}
-	return false
-}
-
-// objectsAt yields the objects that a path with "*" leads to, each with its pointer.
-func objectsAt(v a2a.Value, at string, path []string) iter.Seq2[string, a2a.Value] {
-	return func(yield func(string, a2a.Value) bool) {
-		if len(path) == 0 {
-			if v.Kind() == a2a.Object {
-				yield(at, v)
-			}
-			return
-		}
-		if path[0] != "*" {
-			objectsAt(v.Get(path[0]), at+"/"+path[0], path[1:])(yield)
-			return
-		}
-		for i, e := range v.Elems() {
-			for p, o := range objectsAt(e, a2a.Ptr(at, i), path[1:]) {
-				if !yield(p, o) {
-					return
+// missingNested returns pointers to the members that objects inside a card of the dialect lack, or have without meaning.
+func missingNested(card *a2a.Card, d a2a.Dialect) []string {
+	missing := card.MissingNested(d)
+	empty := func(list string, names ...string) {
+		for i, object := range card.Get(list).Elems() {
+			for _, name := range names {
+				if object.Get(name).Is("") {
+					missing = append(missing, a2a.Ptr("", list, i, name))
 				}
 			}
 		}
 	}
+	empty("skills", "id", "name")
+	if d == a2a.V1_0 {
+		empty("supportedInterfaces", "url", "protocolBinding", "protocolVersion")
+	} else {
+		empty("additionalInterfaces", "url", "transport")
+	}
+	return missing
 }
 
 func quoted(pointers []string) string {

@@ -33,12 +33,13 @@ differ between them, so nothing works, and each side's log blames the other.`,
 	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's version. An agent can offer
 both: one interface entry for each version.`,
 	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card names and where nothing else
-succeeded; dialects that cannot be told apart. It is said once for each URL and version.`,
+succeeded; dialects that cannot be told apart. It is said once for each URL and version, and only as a note where
+the agent answers VersionNotSupportedError, since clients may try versions in turn.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		end := x.Endpoint
 		spoken := x.Call.Dialects
-		if end == nil || spoken.Empty() || x.Call.Batch != nil || p.Kind == analyzer.EventSeen && x.Stream.Events > 0 {
+		if end == nil || spoken.Empty() || p.Answer == nil || x.Call.Batch != nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
 			return
 		}
 		understood := end.Declared
@@ -52,9 +53,13 @@ succeeded; dialects that cannot be told apart. It is said once for each URL and 
 		if !spoken.Intersect(understood|end.Answered).Empty() || !turnedAway(p, spoken) {
 			return
 		}
+		worst := analyzer.Warning
+		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.VersionNotSupported {
+			worst = analyzer.Note // the client is told in so many words, and can go on in another version
+		}
 		p.Report(x.RequestPlace().Body(),
 			fmt.Sprintf("the client speaks A2A %s (%s), and %s is offered in %s", spoken, asked(x), end.URL, understood),
-			fmt.Sprintf("expected a request in %s", understood))
+			fmt.Sprintf("expected a request in %s", understood), analyzer.AtMost(worst))
 	},
 }
 

@@ -31,12 +31,11 @@ var IDTaskUnique = &analyzer.Rule{
 	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
 clients are given the same id, each reads the other's answers and can cancel the other's work.`,
 	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
-	Silent: `A repeated message id (a retry may be answered with the first task), messages that share a context id (an agent may go on
-with a task of that context), and messages without an id.`,
+	Silent: `A repeated message id (a retry may be answered with the first task), a message into the context of the first task or one that
+refers to it (the agent may go on with that task), and messages without an id.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		sends := call.Operation == a2a.SendMessage || call.Operation == a2a.SendStreamingMessage
-		if !sends || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot {
+		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot {
 			return
 		}
 		p.Applied()
@@ -45,13 +44,26 @@ with a task of that context), and messages without an id.`,
 			return
 		}
 		first := known.Created
-		shared := first.ContextID != "" && first.ContextID == call.ContextID
-		if first.MessageID == "" || first.MessageID == call.MessageID || shared {
+		if first.MessageID == "" || known.WasSent(call.MessageID) || mayGoOn(call, known) {
 			return
 		}
-		p.Report(p.Task.ID, "new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+first.Place.String(),
+		p.Report(p.Task.IDPlace(), "new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+first.Place.String(),
 			"expected an id of its own")
 	},
+}
+
+// mayGoOn reports whether an agent may answer a message that names no task with a task that it has already: the message
+// goes into the task's context, or refers to the task.
+func mayGoOn(call *a2a.Call, known *analyzer.Task) bool {
+	for _, id := range call.Message.Get("referenceTaskIds").Elems() {
+		if id.Is(known.ID) {
+			return true
+		}
+	}
+	if call.ContextID == "" {
+		return false
+	}
+	return known.Context == nil || call.ContextID == known.Context.ID || call.ContextID == known.Created.ContextID
 }
 
 // IDContextStable reports a task that moves to another context.
@@ -83,7 +95,7 @@ next turn lands in another conversation, and what was said before is lost to the
 		}
 		p.Applied()
 		if known.Context.ID != p.Task.ContextID {
-			p.Report(p.Task.Context, "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
+			p.Report(p.Task.ContextPlace(), "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
 				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
 		}
 	},

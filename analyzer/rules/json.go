@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -26,12 +27,14 @@ var JSONWellformed = &analyzer.Rule{
 	On:       analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.WebhookSeen,
 	Bindings: onAll,
 	Cites:    cite("RFC 8259 §2", every...),
+	Covers:   []string{"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final"},
 	Doc: `Whoever says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the other side
 sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
-	Fix:    `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
-	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, blank event data, and answers that are not labelled as JSON are not judged.`,
+	Fix: `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
+	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts too large or too deep to be read to
+their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and 504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Doc == nil || !saysJSON(p) {
+		if p.Doc == nil || !saysJSON(p) || p.Doc.Err != nil && mayBeJSON(p) {
 			return
 		}
 		p.Applied()
@@ -41,16 +44,45 @@ sees nothing of what was meant, and a lenient parser hides the fault until anoth
 	},
 }
 
+// mayBeJSON reports whether a text that could not be read may be JSON all the same: it was not read to its end, or begins
+// with a byte order mark, which parsers may skip (RFC 8259 §8.1).
+func mayBeJSON(p *analyzer.Pass) bool {
+	if p.Doc.Err.Limit {
+		return true
+	}
+	text := p.Exchange.Body
+	switch p.Kind {
+	case analyzer.EventSeen:
+		text = p.Event.Fields.Data
+	case analyzer.AnswerSeen:
+		text = p.Body
+	}
+	rest, marked := bytes.CutPrefix(text, []byte("\xef\xbb\xbf"))
+	return marked && a2a.Parse(rest).Err == nil
+}
+
 // saysJSON reports whether the text at hand has to be JSON: by its label, or by standing where only JSON may.
 func saysJSON(p *analyzer.Pass) bool {
 	switch p.Kind {
 	case analyzer.EventSeen:
-		return strings.TrimSpace(string(p.Event.Fields.Data)) != ""
+		return true
 	case analyzer.RequestSeen, analyzer.WebhookSeen:
 		label := essence(p.Exchange.Request.Fields.Values("Content-Type"))
 		return label == "" || isJSON(label)
 	}
-	return isJSON(essence(p.Exchange.Response.Fields.Values("Content-Type")))
+	return isJSON(essence(p.Exchange.Response.Fields.Values("Content-Type"))) && !fromGateway(p)
+}
+
+// fromGateway reports whether an answer is likely to be a gateway's own, whatever its label says: the agent was not
+// reached, or the body is an HTML error page.
+func fromGateway(p *analyzer.Pass) bool {
+	switch status := p.Exchange.Response.Status; {
+	case status == 502, status == 503, status == 504:
+		return true
+	case status >= 300:
+		return bytes.HasPrefix(bytes.TrimSpace(p.Body), []byte("<"))
+	}
+	return false
 }
 
 func isJSON(label string) bool {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/a2a"
@@ -34,15 +35,17 @@ var StateTerminalImmutable = &analyzer.Rule{
 answer a user, they stop listening), and nothing tells them that it was taken back.`,
 	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same context.`,
 	Silent: `Observations that overlap in time, whose order nobody knows; the state unknown; notifications and replayed events of a 0.2 or 0.3
-resubscription, which may be late, unless they show another terminal state; 0.1 and versions before 0.2.4, which allowed a restart.`,
+resubscription, which may be late, unless they show another terminal state; 0.1 and versions before 0.2.4, which allowed a restart. Where
+no card says whether the agent may be that old, the finding is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		now := p.Task
 		known := p.Session.TaskOf(p.Exchange, now.TaskID)
-		if known == nil || known.Terminal == nil || !now.State.Known() || mayRestart(p) {
+		if known == nil || known.Terminal == nil || !now.State.Known() {
 			return
 		}
 		before := known.Terminal
-		if now.Late && !now.State.Terminal() || !now.After(before, p.Exchange) {
+		worst, judged := restartable(p)
+		if !judged || now.Late && !now.State.Terminal() || !now.After(before, p.Exchange) {
 			return
 		}
 		p.Applied()
@@ -51,18 +54,34 @@ resubscription, which may be late, unless they show another terminal state; 0.1 
 		}
 		at := ""
 		if before.Exchange != now.Exchange {
-			at = " at " + before.Place.String()
+			at = " at " + before.StatePlace().String()
 		}
-		p.Report(now.Place,
+		p.Report(now.StatePlace(),
 			fmt.Sprintf("task %s is %s after terminal state %s%s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling), analyzer.QuoteText(before.Spelling), at),
-			"expected no other state")
+			"expected no other state", analyzer.AtMost(worst))
 	},
 }
 
-// mayRestart reports whether the agent surely speaks a version before 0.2.4, where tasks could be restarted: its card is
-// a 0.2 one that does not name its version.
-func mayRestart(p *analyzer.Pass) bool {
-	return p.Dialects == a2a.Of(a2a.V0_2) && !p.Session.Versioned(p.Exchange)
+// restartable says how bad the restart of an ended task can be, and whether it is anything: versions before 0.2.4 allowed
+// it, and cards name their version since 0.2.5 only.
+func restartable(p *analyzer.Pass) (worst analyzer.Severity, judged bool) {
+	if !p.Dialects.Has(a2a.V0_2) {
+		return analyzer.Error, true
+	}
+	versions := p.Session.Versions(p.Exchange)
+	for _, v := range versions {
+		switch v {
+		case "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3":
+			return 0, false
+		}
+	}
+	switch {
+	case len(versions) > 0:
+		return analyzer.Error, true
+	case p.Dialects == a2a.Of(a2a.V0_2):
+		return 0, false
+	}
+	return analyzer.Warning, true
 }
 
 // StateSendTerminalCode reports a message to a finished task refused with the wrong error.
@@ -80,14 +99,13 @@ var StateSendTerminalCode = &analyzer.Rule{
 that it has to start a new task; with another one it repairs a request that was right, or tries again for ever.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the message is terminal.`,
 	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry), refusals with a cause of
-their own (credentials, rate, version, extensions, content types, a request that is wrong in itself), HTTP+JSON errors that do not say which they are, and tasks whose end was not fully delivered before the request began.`,
+their own (credentials, rate, version, extensions, content types, a method that the agent does not know, a request that is wrong in itself),
+errors with a code of the agent's own that do not speak of the task's state, HTTP+JSON errors that do not say which they are, and tasks
+whose end was not fully delivered before the request began.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if call.Operation != a2a.SendMessage && call.Operation != a2a.SendStreamingMessage {
-			return
-		}
 		ended := p.Exchange.TerminalBefore()
-		if ended == nil || p.Exchange.Retry || !refused(p) || badRequest(p) {
+		if !call.Operation.Sends() || ended == nil || p.Exchange.Retry || !refused(p) || badRequest(p) {
 			return
 		}
 		p.Applied()
@@ -110,7 +128,8 @@ var StateSubscribeTerminalCode = &analyzer.Rule{
 knows that nothing more will come and that it can get the task instead.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,
 	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals with a cause of their own
-(credentials, rate, version, extensions); HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the request began.`,
+(credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the agent's own that do not speak
+of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the request began.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.TaskSeen {
 			reportFalseNotFound(p)
@@ -128,7 +147,7 @@ knows that nothing more will come and that it can get the task instead.`,
 // refused reports whether what is at hand is an error that says which it is, without a cause that goes before the state
 // of the task.
 func refused(p *analyzer.Pass) bool {
-	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analyzer.EventSeen && p.Exchange.Stream.Events > 0 {
+	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
 		return false
 	}
 	switch p.Exchange.Response.Status {
@@ -136,23 +155,49 @@ func refused(p *analyzer.Pass) bool {
 		return false
 	}
 	switch p.Answer.Err.Name {
-	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported, a2a.PushNotSupported:
+	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported, a2a.PushNotSupported,
+		a2a.MethodNotFound, a2a.ParseError:
 		return false
+	case a2a.OtherError: // such as one about credentials, for which there is no code
+		return speaksOfState(p.Answer.Err.Message)
 	}
 	return true
+}
+
+// speaksOfState reports whether an error's text gives the state of the task as its reason.
+func speaksOfState(message string) bool {
+	message = strings.ToLower(message)
+	for _, word := range [...]string{"terminal", "state", "complete", "finished", "ended", "closed", "done", "cancel", "failed", "rejected"} {
+		if strings.Contains(message, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // badRequest reports whether an error that blames the request may be right to do so: the request leaves out what every
 // message needs, or names another context than the task's.
 func badRequest(p *analyzer.Pass) bool {
-	if p.Answer.Err.Name != a2a.InvalidParams && p.Exchange.Response.Status != 400 {
-		return false
+	switch p.Answer.Err.Name {
+	case a2a.InvalidParams, a2a.InvalidRequest:
+	default:
+		if p.Exchange.Response.Status != 400 {
+			return false
+		}
 	}
 	x := p.Exchange
 	message := a2a.Message{Value: x.Call.Message}
 	known := x.Known.Context
 	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ID
-	return foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0
+	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 || x.Call.HistoryLength < 0 {
+		return true
+	}
+	for _, part := range message.Parts().All() {
+		if part.PartKind() == a2a.UnknownPart {
+			return true
+		}
+	}
+	return false
 }
 
 func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.Sighting) {
@@ -161,7 +206,7 @@ func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.Sighting) {
 		return
 	}
 	p.Report(p.Place.At(failure.Pointer),
-		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.Place, failure),
+		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
 		"expected UnsupportedOperationError (-32004)")
 }
 
@@ -174,6 +219,6 @@ func reportFalseNotFound(p *analyzer.Pass) {
 	}
 	denied := known.Denied
 	p.Report(denied.Place,
-		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.Place),
+		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace()),
 		"expected UnsupportedOperationError (-32004)", analyzer.Of(denied.Exchange))
 }

@@ -20,7 +20,7 @@ var PushSupportedButRefused = &analyzer.Rule{
 	Category: analyzer.Interop,
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: onCall,
 	Cites: slices.Concat(
 		cite("8.2", before1...),
@@ -31,7 +31,7 @@ chose the agent for this capability finds out only when it waits for news of a t
 	Fix:    `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push needs.`,
 	Silent: `Agents whose card was not seen before the request, or whose cards disagree.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported {
+		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported {
 			return
 		}
 		cards := p.Session.CardsBefore(p.Exchange)

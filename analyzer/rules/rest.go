@@ -34,24 +34,25 @@ a message, and fails in a place that has nothing to do with the cause.`,
 	Fix:    `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is wrong.`,
 	Silent: `Only a body with error.code and error.message, or application/problem+json, counts as an error. In a stream only the first event is judged: later there is no status left to choose.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analyzer.EventSeen && p.Exchange.Stream.Events > 0 {
+		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
 			return
 		}
 		p.Applied()
 		status := p.Exchange.Response.Status
-		if succeeded(status) && isErrorBody(p) {
-			p.Report(p.Place.At("/error"), fmt.Sprintf("an error under status %d", status), "expected a status of 400 or more")
+		if at, failed := errorBody(p); failed && succeeded(status) {
+			p.Report(p.Place.At(at), fmt.Sprintf("an error under status %d", status), "expected a status of 400 or more")
 		}
 	},
 }
 
-// isErrorBody reports whether the JSON at hand is surely meant as an error.
-func isErrorBody(p *analyzer.Pass) bool {
+// errorBody reports whether the JSON at hand is surely meant as an error, and where the error stands in it.
+func errorBody(p *analyzer.Pass) (pointer string, failed bool) {
 	failure := p.Answer.Doc.Root.Get("error")
 	if failure.Get("code").Exists() && failure.Get("message").Kind() == a2a.String {
-		return true
+		return "/error", true
 	}
-	return p.Kind == analyzer.AnswerSeen && essence(p.Exchange.Response.Fields.Values("Content-Type")) == "application/problem+json"
+	types := p.Exchange.Response.Fields.Values("Content-Type")
+	return "", p.Kind == analyzer.AnswerSeen && essence(types) == "application/problem+json"
 }
 
 // RESTErrorEnvelope reports an error whose JSON lacks the object that clients look into.
@@ -68,12 +69,13 @@ var RESTErrorEnvelope = &analyzer.Rule{
 	Doc: `Errors of the HTTP+JSON binding are objects with one member, error, which holds code, status, message and details.
 A client that finds another shape knows that something failed, and not what.`,
 	Fix: `Wrap the error: {"error": {"code": 404, "status": "NOT_FOUND", "message": "...", "details": [...]}}.`,
-	Silent: `Bodies that are no JSON. Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417,
+	Silent: `Bodies that are no JSON or not labelled as JSON. Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417,
 421, 426, 429, 431, 501 to 505) are a note, unless a 404 speaks of a task. application/problem+json is a warning, since examples of 1.0 print it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
-		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation {
+		label := essence(x.Response.Fields.Values("Content-Type"))
+		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || label != "" && !isJSON(label) {
 			return
 		}
 		p.Applied()
@@ -81,15 +83,14 @@ A client that finds another shape knows that something failed, and not what.`,
 		if root.Get("error").Kind() == a2a.Object {
 			return
 		}
-		var lower []analyzer.Option
-		label := essence(x.Response.Fields.Values("Content-Type"))
+		worst := analyzer.Error
 		switch {
 		case label == "application/problem+json":
-			lower = append(lower, analyzer.AtMost(analyzer.Warning))
-		case fromInfrastructure(status) && !(status == 404 && speaksOfTask(root)):
-			lower = append(lower, analyzer.AtMost(analyzer.Note))
+			worst = analyzer.Warning
+		case fromInfrastructure(status) && !(status == 404 && speaksOfTask(root, x.Path)):
+			worst = analyzer.Note
 		}
-		p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(root)), `expected an object with the member "error"`, lower...)
+		p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(root)), `expected an object with the member "error"`, analyzer.AtMost(worst))
 	},
 }
 
@@ -103,7 +104,9 @@ func fromInfrastructure(status int) bool {
 	return false
 }
 
-func speaksOfTask(v a2a.Value) bool {
-	text := strings.ToLower(string(v.Raw()))
+// speaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the path that was
+// asked, as frameworks do for a route that they do not have.
+func speaksOfTask(v a2a.Value, path string) bool {
+	text := strings.ToLower(strings.ReplaceAll(string(v.Raw()), path, ""))
 	return strings.Contains(text, "task") || strings.Contains(text, "config")
 }

@@ -48,9 +48,8 @@ func cite(section string, in ...a2a.Dialect) []a2a.Cite {
 
 // Sets of dialects that many rules share.
 var (
-	every    = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0}
-	before1  = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3}
-	since0_2 = []a2a.Dialect{a2a.V0_2, a2a.V0_3, a2a.V1_0}
+	every   = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0}
+	before1 = []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3}
 )
 
 const (

@@ -35,7 +35,7 @@ name a task by its id only: a client that never saw the task cannot tell what th
 	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
 	Silent: `An error as the first event, events that cannot be read, and subscriptions, which have a rule of their own.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SendStreamingMessage || p.Exchange.Stream.Events > 0 || p.Exchange.Stream.Gap {
+		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SendStreamingMessage || !opensStream(p) {
 			return
 		}
 		p.Applied()
@@ -44,6 +44,11 @@ name a task by its id only: a client that never saw the task cannot tell what th
 			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the first event is "+kind.String(), "expected a Task or a Message")
 		}
 	},
+}
+
+// opensStream reports whether the event at hand is surely the first of its stream.
+func opensStream(p *analyzer.Pass) bool {
+	return p.Exchange.Stream.Events == 0 && !p.Exchange.Stream.Gap
 }
 
 // StreamMessageOnly reports events after the Message that is the whole answer.
@@ -55,16 +60,19 @@ var StreamMessageOnly = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
+	On:       analyzer.EventSeen | analyzer.StreamEnded,
 	Bindings: onCall,
 	Cites:    cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the answer
 and stop reading: what follows is lost.`,
 	Fix:    `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
-	Silent: `Blocks of comments. Of several such events the first is reported.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := p.Exchange.Stream
-		if p.Answer == nil || s.Events == 0 || s.First != a2a.MessagePayload {
+		if p.Exchange.Call.Operation != a2a.SendStreamingMessage || s.Events == 0 || s.First != a2a.MessagePayload {
+			return
+		}
+		if isOver(p) || p.Answer == nil {
 			return
 		}
 		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("%s follows the Message of event %d", p.Answer.Payload.Kind, s.Message), "expected the stream to be that Message alone")
@@ -80,7 +88,7 @@ var StreamClosedOnTerminal = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
+	On:       analyzer.EventSeen | analyzer.StreamEnded,
 	Bindings: onCall,
 	Cites: slices.Concat(
 		cite("3.1.2", a2a.V1_0),
@@ -93,17 +101,25 @@ later reaches some of them and not others.`,
 	Silent: `One Task in the same state that repeats the outcome before the stream closes. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := p.Exchange.Stream
-		if p.Answer == nil || s.Terminal == 0 {
+		if s.Terminal == 0 || isOver(p) || p.Answer == nil {
 			return
 		}
-		p.Applied()
 		payload := p.Answer.Payload
 		if payload.Kind == a2a.TaskPayload && s.Settled == 0 && (a2a.Task{Value: payload.Value}).State() == s.Ended {
 			return
 		}
 		at, what := afterwards(p)
-		p.Report(at, fmt.Sprintf("%s after event %d ended the task as %q", what, s.Terminal, s.Ended), "expected the stream to close, at most after one final Task")
+		p.Report(at, fmt.Sprintf("%s after event %d ended the task as %q", what, s.Terminal, s.Ended.Spelling(a2a.V1_0)), "expected the stream to close, at most after one final Task")
 	},
+}
+
+// isOver reports whether what is at hand is the end of the stream. A rule about what may not follow has then been judged,
+// unless the recording ended first.
+func isOver(p *analyzer.Pass) bool {
+	if p.Kind == analyzer.StreamEnded && !p.End.Open {
+		p.Applied()
+	}
+	return p.Kind == analyzer.StreamEnded
 }
 
 // afterwards returns the place and the description of an event that came too late: down to the state if it has one.
@@ -129,14 +145,10 @@ var StreamNothingAfterFinal = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
+	On:       analyzer.EventSeen | analyzer.StreamEnded,
 	Bindings: onCall,
-	Cites: slices.Concat(
-		cite("7.2.2", a2a.V0_1),
-		cite("7.2.2", a2a.V0_2),
-		cite("7.2.2", a2a.V0_3),
-	),
-	Covers: []string{"state-terminal-immutable"},
+	Cites:    cite("7.2.2", before1...),
+	Covers:   []string{"state-terminal-immutable"},
 	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what comes later
 reaches some of them and not others.`,
 	Fix: `Set final on the last event only, and send artifacts before it.`,
@@ -144,16 +156,18 @@ reaches some of them and not others.`,
 only an end in a terminal state counts, since earlier rounds may be replayed. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := p.Exchange.Stream
-		if p.Answer == nil || s.Final == 0 {
+		final := s.Final
+		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
+			final = s.Closing
+		}
+		if final == 0 || isOver(p) || p.Answer == nil {
 			return
 		}
-		kind := p.Answer.Payload.Kind
-		replay := p.Exchange.Call.Operation == a2a.SubscribeToTask && s.Terminal == 0
-		if replay || p.Exchange.Call.Binding == a2a.HTTPJSON && kind != a2a.StatusPayload {
+		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Answer.Payload.Kind != a2a.StatusPayload {
 			return
 		}
 		at, what := afterwards(p)
-		p.Report(at, fmt.Sprintf("%s after event %d said final", what, s.Final), "expected nothing after it")
+		p.Report(at, fmt.Sprintf("%s after event %d said final", what, final), "expected nothing after it")
 	},
 }
 
@@ -182,15 +196,13 @@ stop, let it end the task as failed first.`,
 		if !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
 			return
 		}
-		last := s.State
-		if known := p.Session.TaskOf(p.Exchange, s.TaskID); known != nil && known.Last != nil {
-			last = known.Last.State
-		}
-		if !last.Known() {
+		if !s.State.Known() {
 			return
 		}
 		p.Applied()
-		if last.Active() && s.State.Active() {
+		known := p.Session.TaskOf(p.Exchange, s.TaskID)
+		elsewhere := known != nil && known.Last != nil && !known.Last.State.Active()
+		if s.State.Active() && !elsewhere {
 			p.Report(p.Place, fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analyzer.QuoteText(s.TaskID), s.State),
 				"expected it to stay open until the task ends or waits for the client")
 		}
@@ -218,7 +230,7 @@ that checks it drops events with another one.`,
 	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event without id has a rule of its own. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		asked := p.Exchange.Call.ID
-		if !answersRPC(p) || !isID(asked) || !p.Answer.ID.Exists() {
+		if p.Answer == nil || !isID(asked) || !p.Answer.ID.Exists() {
 			return
 		}
 		p.Applied()
@@ -239,7 +251,7 @@ var StreamStillOpen = &analyzer.Rule{
 	Category: analyzer.Streaming,
 	Level:    analyzer.Advice,
 	Side:     a2a.Agent,
-	On:       analyzer.StreamEnded | analyzer.CaptureEnded,
+	On:       analyzer.StreamEnded,
 	Bindings: onCall,
 	Cites: slices.Concat(
 		cite("7.2", before1...),
@@ -250,20 +262,10 @@ stream would have ended, and a verdict should not pass over it.`,
 	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,
 	Silent: `Streams that ended by themselves or broke, whoever broke them.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.StreamEnded {
-			p.Applied()
-			if p.End.Open || p.End.Fault != nil && p.End.Fault.Kind == "shutdown" {
-				reportOpen(p, p.Exchange)
-			}
-			return
-		}
-		for _, x := range p.Open {
-			reportOpen(p, x)
+		p.Applied()
+		if p.End.Open {
+			p.Report(p.Place, fmt.Sprintf("the stream was open after %d events when the recording stopped", p.Exchange.Stream.Events),
+				"nothing is known of its end")
 		}
 	},
-}
-
-func reportOpen(p *analyzer.Pass, x *analyzer.Exchange) {
-	p.Report(x.ResponsePlace().Body(), fmt.Sprintf("the stream was open after %d events when the recording stopped", x.Stream.Events),
-		"nothing is known of its end", analyzer.Of(x))
 }

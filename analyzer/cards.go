@@ -1,0 +1,114 @@
+package analyzer
+
+import (
+	"slices"
+	"time"
+
+	"a2atap/analyzer/a2a"
+)
+
+// A cardKey identifies a card: where it was fetched, and for whom.
+type cardKey struct {
+	url      string
+	extended bool
+	version  string // of the request that fetched it: one URL may hold two shapes
+}
+
+// A Card is an agent card as it was last seen, before any rewriting.
+type Card struct {
+	a2a.Card
+	URL      string // it was fetched from
+	Place    Place
+	Extended bool
+	Arrival  uint64 // of the step that completed its delivery
+	At       time.Time
+}
+
+// A declaration is one interface that a card names.
+type declaration struct {
+	card    *Card
+	address string // of the interface
+	entry   a2a.Interface
+}
+
+// cards keeps the cards that were fetched last, and finds what they say of a URL without looking at all of them.
+type cards struct {
+	recent *recent[cardKey, *Card]
+	at     map[string][]declaration // by origin of the interface, in the order in which the cards were fetched
+}
+
+func newCards(limit int) *cards {
+	return &cards{recent: newRecent[cardKey, *Card](limit), at: make(map[string][]declaration)}
+}
+
+// put remembers a card in the place of the one that was fetched in the same way before.
+func (c *cards) put(key cardKey, card *Card) {
+	if old, ok := c.recent.get(key); ok {
+		c.drop(old)
+	}
+	if forgotten, ok := c.recent.put(key, card); ok {
+		c.drop(forgotten)
+	}
+	for _, entry := range card.Interfaces[:min(len(card.Interfaces), maxInterfaces)] {
+		entry.URL = address(entry.URL)
+		origin := originOf(entry.URL)
+		c.at[origin] = append(c.at[origin], declaration{card, entry.URL, entry})
+	}
+}
+
+func (c *cards) drop(card *Card) {
+	for _, entry := range card.Interfaces {
+		origin := originOf(address(entry.URL))
+		kept := slices.DeleteFunc(c.at[origin], func(d declaration) bool { return d.card == card })
+		if len(kept) == 0 {
+			delete(c.at, origin)
+			continue
+		}
+		c.at[origin] = kept
+	}
+}
+
+// near returns what cards declare at the origin of an address.
+func (c *cards) near(address string) []declaration { return c.at[originOf(address)] }
+
+// declared returns the dialects that cards declare for an endpoint.
+func (c *cards) declared(key endpointKey) a2a.Dialects {
+	var set a2a.Dialects
+	for _, d := range c.near(key.address) {
+		if d.names(key) {
+			set |= d.entry.Dialects
+		}
+	}
+	return set
+}
+
+func (d *declaration) names(key endpointKey) bool {
+	return d.address == key.address && d.entry.Binding == key.binding
+}
+
+// CardsBefore returns the cards that name the exchange's endpoint among their interfaces and had been delivered before
+// the exchange began, newest last.
+func (s *Session) CardsBefore(x *Exchange) []*Card {
+	var found []*Card
+	key := x.endpointKey()
+	for _, d := range s.cards.near(key.address) {
+		before := x.beganAfter(&Sighting{Arrival: d.card.Arrival, At: d.card.At})
+		if before && d.names(key) && !slices.Contains(found, d.card) {
+			found = append(found, d.card)
+		}
+	}
+	return found
+}
+
+// Versions returns what cards give as the version of the exchange's endpoint, as written. Entries that give none are left
+// out.
+func (s *Session) Versions(x *Exchange) []string {
+	var versions []string
+	key := x.endpointKey()
+	for _, d := range s.cards.near(key.address) {
+		if d.names(key) && d.entry.Version != "" {
+			versions = append(versions, d.entry.Version)
+		}
+	}
+	return versions
+}

@@ -1,0 +1,81 @@
+package analyzer
+
+import "slices"
+
+// closure returns for each rule all rules that it covers, directly or through another one.
+func closure(rules []*Rule) map[string][]string {
+	direct := make(map[string][]string, len(rules))
+	for _, r := range rules {
+		direct[r.ID] = r.Covers
+	}
+	all := make(map[string][]string)
+	for _, r := range rules {
+		var reached []string
+		next := slices.Clone(r.Covers)
+		for len(next) > 0 {
+			id := next[0]
+			next = next[1:]
+			if !slices.Contains(reached, id) {
+				reached = append(reached, id)
+				next = append(next, direct[id]...)
+			}
+		}
+		if len(reached) > 0 {
+			all[r.ID] = reached
+		}
+	}
+	return all
+}
+
+// settle merges the findings of one step: a finding that another one covers at its place goes into that one's Also.
+func (e *Engine) settle() []Finding {
+	if len(e.found) == 0 {
+		return nil
+	}
+	covered := make([]bool, len(e.found))
+	for i := range e.found {
+		f := &e.found[i]
+		for j := range e.found {
+			if g := &e.found[j]; i != j && e.coversFinding(f, g) {
+				covered[j] = true
+				if !slices.Contains(f.Also, g.Rule.ID) {
+					f.Also = append(f.Also, g.Rule.ID)
+				}
+			}
+		}
+	}
+	kept := e.found[:0]
+	for i := range covered {
+		if f := e.found[i]; !covered[i] && e.first(&f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func (e *Engine) coversFinding(f, g *Finding) bool {
+	return slices.Contains(e.covers[f.Rule.ID], g.Rule.ID) && f.Place.covers(g.Place)
+}
+
+// first reports whether the finding is the first of its rule in the rule's scope. The rules that it covers have then had
+// their report there too.
+func (e *Engine) first(f *Finding) bool {
+	in := e.open[f.Place.Exchange]
+	if in == nil || f.Rule.Once == Always {
+		return true
+	}
+	reported, within := &in.reported, ""
+	if end := in.x.Endpoint; f.Rule.Once == PerEndpoint && end != nil {
+		reported, within = &end.reported, " "+in.x.Call.Dialects.String()
+	}
+	if (*reported)[f.Rule.ID+within] {
+		return false
+	}
+	if *reported == nil {
+		*reported = make(map[string]bool)
+	}
+	for _, id := range append(f.Also, f.Rule.ID) {
+		(*reported)[id+within] = true
+	}
+	return true
+}
