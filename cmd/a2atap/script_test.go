@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/binary"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +38,8 @@ func TestScripts(t *testing.T) {
 			"future":   scriptFuture,
 			"truncate": scriptTruncate,
 			"until":    scriptUntil,
+			"raw":      scriptRaw,
+			"rawagent": scriptRawAgent,
 		},
 	})
 }
@@ -154,3 +160,62 @@ func scriptTruncate(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
 }
+
+// raw ADDR REQUEST ANSWER sends the bytes of a file, LF made CRLF in its head, closes its side, and writes what comes
+// back into another file.
+func scriptRaw(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: raw ADDR REQUEST ANSWER")
+	}
+	conn, err := net.Dial("tcp", args[0])
+	ts.Check(err)
+	defer conn.Close()
+	ts.Check(conn.SetDeadline(time.Now().Add(10 * time.Second)))
+	_, err = conn.Write(wire(ts.ReadFile(args[1])))
+	ts.Check(err)
+	ts.Check(conn.(*net.TCPConn).CloseWrite())
+	answer, err := io.ReadAll(conn)
+	if err != nil && len(answer) == 0 {
+		ts.Fatalf("raw: %v", err)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), answer, 0o600))
+}
+
+// rawagent NAME FILE listens on a free port, sets NAME to its URL, and answers each connection with the bytes of a
+// file, LF made CRLF in its head, once it has read a request's head.
+func scriptRawAgent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: rawagent NAME FILE")
+	}
+	answer := wire(ts.ReadFile(args[1]))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { l.Close() })
+	ts.Setenv(args[0], "http://"+l.Addr().String())
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					conn.Write(answer)
+				}
+			}()
+		}
+	}()
+}
+
+// wire turns the text of a message into its bytes: lines of the head end with CRLF, and \xNN stands for a byte.
+func wire(text string) []byte {
+	head, body, _ := strings.Cut(text, "\n\n")
+	body = escapes.ReplaceAllStringFunc(body, func(e string) string {
+		b, _ := strconv.ParseUint(e[2:], 16, 8)
+		return string([]byte{byte(b)})
+	})
+	return []byte(strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body)
+}
+
+var escapes = regexp.MustCompile(`\\x[0-9a-f]{2}`)
