@@ -19,7 +19,6 @@ type checkOptions struct {
 	filter     string
 	agent      string
 	allowEmpty bool
-	quiet      bool
 }
 
 func newCheck(e env) *cobra.Command {
@@ -46,7 +45,6 @@ capture has a counted loss.`,
 	f.StringVar(&o.filter, "filter", "", "report only what is found in exchanges that match `EXPR`; all are judged")
 	f.StringVar(&o.agent, "agent", "", "report only on the agent `NAME`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was judged or something was lost")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print the verdict only")
 	return verb(cmd, 1, -1)
 }
 
@@ -69,16 +67,14 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 		}
 	}
 	verdict := total.Verdict(gate)
-	if !o.quiet {
-		err := writeOutput(e, o.output, func(w io.Writer) error {
-			if o.format == "json" {
-				return report.JSON(w, total, rules.All, gate, tool(), e.Now())
-			}
-			return report.Text(w, total, rules.All)
-		})
-		if err != nil {
-			return err
+	err = writeOutput(e, o.output, func(w io.Writer) error {
+		if o.format == "json" {
+			return report.JSON(w, total, rules.All, gate, tool(), e.Now())
 		}
+		return report.Text(w, total, rules.All)
+	})
+	if err != nil {
+		return err
 	}
 	printVerdict(e, "check", verdict, total.Live)
 	return verdictExit(verdict, o.allowEmpty)
@@ -90,7 +86,7 @@ func checkOne(ctx context.Context, e env, name string, keep selection, total *an
 		return err
 	}
 	defer src.Close()
-	result, err := analyzer.Run(ctx, rules.All, src, nil)
+	result, err := analyzer.Run(ctx, rules.All, e.watch(ctx, "check "+name, src), nil)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}

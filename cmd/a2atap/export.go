@@ -63,6 +63,7 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		return err
 	}
 	defer src.Close()
+	src = e.watch(ctx, "export "+name, src)
 	return writeOutput(e, o.output, func(w io.Writer) error {
 		return writeExchanges(ctx, w, format, src, keep)
 	})

@@ -57,11 +57,11 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 		return err
 	}
 	defer src.Close()
-	n, err := copyCapture(ctx, src, output, o.keepSecrets, extra)
+	n, err := copyCapture(ctx, e.watch(ctx, "import "+name, src), output, o.keepSecrets, extra)
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
-	fmt.Fprintf(e.Err, "import: %d exchanges from %s into %s\n", n, name, output)
+	e.tell("import: %d exchanges from %s into %s", n, name, output)
 	return nil
 }
 

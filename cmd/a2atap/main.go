@@ -18,6 +18,8 @@ type env struct {
 	Err    io.Writer // talk
 	Now    func() time.Time
 	Getenv func(string) string
+
+	manners *manners // set by the flags that all verbs share
 }
 
 func main() {

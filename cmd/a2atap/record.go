@@ -35,7 +35,6 @@ type recordOptions struct {
 	ifFails     string
 	allowRemote bool
 	format      string
-	quiet       bool
 	allowEmpty  bool
 }
 
@@ -74,7 +73,6 @@ usage; 3 could not do it.`,
 	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "when the capture cannot keep up or fails: `pass` traffic unrecorded, wait, or stop")
 	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps listen on addresses that other machines can reach")
 	f.StringVar(&o.format, "format", "text", "print taps and findings as `FORMAT`: text or json (JSON Lines)")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "do not print findings")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on: exit with 0 also if nothing was judged or something was lost")
 	return verb(cmd, 0, 0)
 }
@@ -84,7 +82,7 @@ func record(ctx context.Context, e env, o recordOptions) error {
 	if err != nil {
 		return err
 	}
-	out := &recordPrinter{e: e, json: o.format == "json", quiet: o.quiet}
+	out := &recordPrinter{e: e, json: o.format == "json"}
 	options, err := o.recording(e, out)
 	if err != nil {
 		return err
@@ -100,7 +98,7 @@ func record(ctx context.Context, e env, o recordOptions) error {
 		out.tap(t)
 		fmt.Fprintf(&ready, "%s %s\n", t.Name(), t.URL())
 	}
-	fmt.Fprintf(e.Err, "recording into %s; interrupt to stop\n", options.output)
+	e.tell("recording into %s; interrupt to stop", options.output)
 	if err = writeReady(o.readyFile, ready.String()); err == nil {
 		err = r.wait(ctx, o.duration, o.exchanges)
 	}
@@ -219,10 +217,9 @@ func (r *recording) wait(ctx context.Context, duration time.Duration, exchanges 
 
 // A recordPrinter prints what a recording has to say, from several goroutines.
 type recordPrinter struct {
-	mu    sync.Mutex
-	e     env
-	json  bool
-	quiet bool
+	mu   sync.Mutex
+	e    env
+	json bool
 }
 
 func (p *recordPrinter) tap(t *proxy.Tap) {
@@ -252,11 +249,9 @@ func (p *recordPrinter) notice(text string) {
 func (p *recordPrinter) finding(f analyzer.Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.quiet:
-	case p.json:
+	if p.json {
 		p.line(map[string]any{"finding": report.JSONFinding(&f)})
-	default:
+	} else {
 		io.WriteString(p.e.Out, report.Line(&f)+"\n") //nolint:errcheck // a closed terminal ends no recording
 	}
 }

@@ -60,6 +60,7 @@ func run(ctx context.Context, e env, args []string) int {
 }
 
 func newRoot(e env) *cobra.Command {
+	e.manners = &manners{}
 	root := &cobra.Command{
 		Use:   "a2atap",
 		Short: "Record what two A2A agents say to each other, and check it against the protocol",
@@ -82,6 +83,13 @@ they say without disturbing it, and tells where, and on whose side, the protocol
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
+	shared := root.PersistentFlags()
+	shared.BoolVarP(&e.manners.quiet, "quiet", "q", false, "say nothing on standard error but errors and verdicts")
+	shared.BoolVar(&e.manners.noColor, "no-color", false, "use no colour, even on a terminal; so does NO_COLOR")
+	shared.StringVar(&e.manners.progress, "progress", "auto", "show how far long work is: `auto` (on a terminal), always or never")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		return choose("word for --progress", e.manners.progress, "auto", "always", "never")
+	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see %s --help", err, cmd.CommandPath())
 	})

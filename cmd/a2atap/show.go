@@ -58,6 +58,7 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 		return err
 	}
 	defer src.Close()
+	src = e.watch(ctx, "show "+name, src)
 	p, err := newPrinter(o.format, e)
 	if err != nil {
 		return err

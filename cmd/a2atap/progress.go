@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// Manners are how a verb talks, the same for all verbs.
+type manners struct {
+	quiet    bool   // no talk but errors and verdicts
+	noColor  bool   // no colour even on a terminal
+	progress string // auto, always or never
+}
+
+// tell prints a line of talk, unless the user wants quiet.
+func (e env) tell(format string, args ...any) {
+	if e.manners != nil && e.manners.quiet {
+		return
+	}
+	fmt.Fprintf(e.Err, format+"\n", args...)
+}
+
+// showsProgress reports whether long work is to show how far it is.
+func (e env) showsProgress() bool {
+	if e.manners == nil || e.manners.quiet {
+		return false
+	}
+	switch e.manners.progress {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return isTerminal(e.Err)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+// A progress is a source that shows on standard error how far its reader is, once that takes over a second.
+type progress struct {
+	capture.Source
+	w     io.Writer
+	what  string
+	total uint64
+	began time.Time
+	last  time.Time
+	shown bool
+}
+
+// watch returns the source, showing progress if that is wanted. The verb's name begins the line.
+func (e env) watch(ctx context.Context, what string, src capture.Source) capture.Source {
+	if !e.showsProgress() {
+		return src
+	}
+	p := &progress{Source: src, w: e.Err, what: what, began: time.Now()}
+	if info, err := src.Info(ctx); err == nil {
+		p.total = info.Exchanges
+	}
+	return p
+}
+
+// Steps implements capture.Source.
+func (p *progress) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		defer p.clear()
+		for s, err := range p.Source.Steps(ctx, from) {
+			if _, opened := s.What.(capture.Opened); opened {
+				p.at(s.Seq)
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
+// Exchanges implements capture.Source.
+func (p *progress) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		defer p.clear()
+		for x, err := range p.Source.Exchanges(ctx, from) {
+			if err == nil {
+				p.at(x.Seq)
+			}
+			if !yield(x, err) {
+				return
+			}
+		}
+	}
+}
+
+func (p *progress) at(seq uint64) {
+	now := time.Now()
+	if now.Sub(p.began) < progressAfter || now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last, p.shown = now, true
+	fmt.Fprintf(p.w, "\r%s: exchange %d of %d ", p.what, seq, max(p.total, seq))
+}
+
+// clear takes the line away again.
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprintf(p.w, "\r%*s\r", len(p.what)+50, "")
+		p.shown = false
+	}
+}
