@@ -40,7 +40,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	}
 	o := x.observation(RequestSeen, s)
 	o.Place = x.RequestPlace().Body()
-	if len(x.Body) > 0 {
+	if len(bytes.TrimSpace(x.Body)) > 0 {
 		o.Doc = &x.Call.Doc
 	}
 	e.observe(in, o)
@@ -68,7 +68,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	o.Place = x.ResponsePlace().Body()
 	o.Dialects = dialectsOr(a.Payload.Dialects, x.Dialects)
 	o.Answer, o.Body = &a, body
-	if len(body) > 0 {
+	if len(bytes.TrimSpace(body)) > 0 {
 		o.Doc = &a.Doc
 	}
 	e.observe(in, o)

@@ -1,0 +1,41 @@
+package rules_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"a2atap/analyzer"
+)
+
+// The want sections of transcripts do not say how bad a finding is. Most are as bad as their rule; these are milder, since
+// the case leaves room for another reading.
+func TestLoweredSeverities(t *testing.T) {
+	tests := []struct {
+		file string
+		want []analyzer.Severity
+	}{
+		{"stream/stream-first-event-future", []analyzer.Severity{analyzer.Note}},
+		{"lifecycle/state-terminal-immutable-v03", []analyzer.Severity{analyzer.Warning}},
+		{"lifecycle/state-terminal-immutable", []analyzer.Severity{analyzer.Error}},
+		{"lifecycle/state-terminal-immutable-bindings", []analyzer.Severity{analyzer.Error}},
+		{"jsonrpc/rpc-request-jsonrpc-v01", []analyzer.Severity{analyzer.Note}},
+		{"jsonrpc/rpc-error-message", []analyzer.Severity{analyzer.Error, analyzer.Warning}},
+		{"dialects/dialect-mismatch-tried", []analyzer.Severity{analyzer.Note}},
+	}
+	for _, test := range tests {
+		t.Run(test.file, func(t *testing.T) {
+			var got []analyzer.Severity
+			for _, f := range judge(t, parse(t, filepath.Join("testdata", test.file+".txtar")).Exchanges) {
+				got = append(got, f.Severity)
+			}
+			if len(got) != len(test.want) {
+				t.Fatalf("got %d findings of severities %v, want %v", len(got), got, test.want)
+			}
+			for i := range got {
+				if got[i] != test.want[i] {
+					t.Errorf("finding %d: got %s, want %s", i+1, got[i], test.want[i])
+				}
+			}
+		})
+	}
+}
