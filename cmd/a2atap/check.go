@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -61,10 +62,14 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 		return err
 	}
 	total := &analyzer.Result{}
+	var unread error
 	for _, name := range names {
 		if err := checkOne(ctx, e, name, keep, total); err != nil {
-			return err
+			unread = errors.Join(unread, err)
 		}
+	}
+	if len(total.Captures) == 0 {
+		return unread
 	}
 	verdict := total.Verdict(gate)
 	err = writeOutput(e, o.output, func(w io.Writer) error {
@@ -77,6 +82,9 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 		return err
 	}
 	printVerdict(e, "check", verdict, total.Live)
+	if unread != nil {
+		return unread
+	}
 	return verdictExit(verdict, o.allowEmpty)
 }
 
