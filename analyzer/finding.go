@@ -33,9 +33,10 @@ type Finding struct {
 // Sections returns the sections that the finding rests on, for the dialects of its message.
 func (f *Finding) Sections() []string { return f.Rule.Sections(f.Dialects) }
 
-// String returns the finding in one line: PLACE: message [slug].
+// String returns the finding in one line: PLACE: message [slug]. What came from the wire is cleaned in it, member names in
+// the place included.
 func (f *Finding) String() string {
-	return fmt.Sprintf("%s: %s [%s]", f.Place, f.Message, f.Rule.ID)
+	return fmt.Sprintf("%s: %s [%s]", Clean(f.Place.String()), Clean(f.Message), f.Rule.ID)
 }
 
 // Fingerprint identifies the finding across captures: it depends on the rule, who broke it, the agent, the operation and

@@ -64,13 +64,14 @@ type Verdict struct {
 	Exchanges int    `json:"exchanges"`
 	Judged    int    `json:"judged"`
 	Lost      int64  `json:"lost"`
+	Forgotten int    `json:"forgotten,omitempty"` // dropped to bound memory: rules are silent on it
 	Live      bool   `json:"live,omitempty"` // the recording goes on: this is what has happened so far
 }
 
 // JSON writes a result as one document. The gate decides the verdict's status; now is the date of the reports.
 func JSON(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule, gate analyzer.Severity, tool Tool, now time.Time) error {
 	doc := Document{
-		Tool: tool, Captures: r.Captures, Exchanges: r.Counts.Exchanges,
+		Tool: tool, Captures: append([]string{}, r.Captures...), Exchanges: r.Counts.Exchanges,
 		Findings: []Finding{}, Coverage: []Coverage{}, Reports: Conformances(r, rules, now),
 	}
 	for i := range r.Findings {
@@ -80,7 +81,10 @@ func JSON(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule, gate analyzer
 		doc.Coverage = append(doc.Coverage, Coverage{c.Rule.ID, c.Link.String(), c.Applied, c.Broken})
 	}
 	v := r.Verdict(gate)
-	doc.Verdict = Verdict{string(v.Status), v.Errors, v.Warnings, v.Notes, v.Baselined, v.Exchanges, v.Judged, v.Lost, r.Live}
+	doc.Verdict = Verdict{
+		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
+		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Forgotten: v.Forgotten, Live: r.Live,
+	}
 	return encode(w, doc, "  ")
 }
 

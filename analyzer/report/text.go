@@ -10,23 +10,32 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
 )
 
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
 // which link, and the sections it rests on.
 func Line(f *analyzer.Finding) string {
-	at := f.Side.String()
-	switch f.Side.String() {
-	case "agent":
-		at += " " + f.Link.Agent
-	case "client":
-		at += " " + f.Link.Client
-	}
-	line := fmt.Sprintf("%s (%s; %s at fault; %s)", f, f.Severity, at, strings.Join(f.Sections(), ", "))
+	line := fmt.Sprintf("%s (%s; %s at fault; %s)", f, f.Severity, culprit(f), strings.Join(f.Sections(), ", "))
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
 	}
 	return line
+}
+
+// culprit says who broke the rule: the side, and its name on the link where it has one.
+func culprit(f *analyzer.Finding) string {
+	side, name := f.Side.String(), ""
+	switch f.Side {
+	case a2a.Agent:
+		name = f.Link.Agent
+	case a2a.Client:
+		name = f.Link.Client
+	}
+	if name == "" || name == side {
+		return side
+	}
+	return side + " " + analyzer.Clean(name)
 }
 
 // Text writes a result for people: a line a finding, those of several captures with the capture's name before them, and
@@ -72,7 +81,7 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
 	for _, l := range links {
 		t := tallies[l]
-		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", l.Client, l.Agent, t.applied, len(rules), t.broken)
+		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", analyzer.Clean(l.Client), analyzer.Clean(l.Agent), t.applied, len(rules), t.broken)
 	}
 	var never []string
 	for _, rule := range rules {

@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"a2atap/analyzer"
@@ -113,10 +115,17 @@ func missingNested(card *a2a.Card, d a2a.Dialect) []string {
 	return missing
 }
 
+const maxNamed = 8 // members that a finding names
+
+// quoted returns pointers as a finding shows them: a list that tells all a person needs to find them.
 func quoted(pointers []string) string {
-	names := make([]string, 0, len(pointers))
-	for _, p := range pointers {
-		names = append(names, analyzer.QuoteText(strings.TrimPrefix(p, "/")))
+	names := make([]string, 0, min(len(pointers), maxNamed))
+	for _, p := range pointers[:min(len(pointers), maxNamed)] {
+		names = append(names, strconv.Quote(analyzer.Clean(strings.TrimPrefix(p, "/"))))
 	}
-	return strings.Join(names, ", ")
+	list := strings.Join(names, ", ")
+	if more := len(pointers) - maxNamed; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }

@@ -4,6 +4,8 @@
 // it and a near miss that stays silent; each lists all findings of all rules, so silence is asserted too.
 package rules
 
+//go:generate go run ./internal/gendocs
+
 import (
 	"slices"
 
