@@ -1,0 +1,299 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer/a2a"
+)
+
+// A comparison compares the recorded answer of one exchange with the live one, by meaning.
+type comparison struct {
+	values *values
+	entry  *entry
+	call   *a2a.Call
+	rec    *reply
+	live   *reply
+	diffs  []Difference
+}
+
+// run returns what differs.
+func (c *comparison) run() []Difference {
+	c.ends()
+	if c.live.end == silent {
+		return c.diffs
+	}
+	if c.rec.stream || c.live.stream {
+		c.streams()
+		return c.diffs
+	}
+	c.align(c.rec.items, c.live.items)
+	return c.diffs
+}
+
+func (c *comparison) add(d Difference) {
+	d.Exchange = c.entry.seq
+	c.diffs = append(c.diffs, d)
+}
+
+// ends compares how the answers ended. A recording that shows no end promises none.
+func (c *comparison) ends() {
+	if c.rec.end == c.live.end || c.rec.end == unended || c.rec.end == left && c.live.end == whole {
+		return
+	}
+	got := c.live.end.String()
+	if f := c.live.fault; f != nil && c.live.end != whole {
+		got = fmt.Sprintf("%s (%s: %s)", got, f.Kind, f.Detail)
+	}
+	c.add(Difference{
+		Kind: DifferentEnd, Place: fmt.Sprintf("%d.response", c.entry.seq), Want: c.rec.end.String(), Got: got,
+		Message: fmt.Sprintf("the answer is %s, recorded it is %s", got, c.rec.end),
+	})
+}
+
+// streams compares two answers of which at least one is a stream.
+func (c *comparison) streams() {
+	rec, live := c.rec.items, c.live.items
+	if c.rec.end != whole && len(live) > len(rec) {
+		live = live[:len(rec)]
+	}
+	if c.live.end != whole && c.live.end != left && len(rec) > len(live) {
+		rec = rec[:len(live)] // how it ended was said already
+	}
+	if c.call.Operation == a2a.SubscribeToTask {
+		rec, live = sinceSubscribed(rec, live)
+	}
+	c.align(rec, live)
+}
+
+// sinceSubscribed leaves out what one of two subscriptions saw happen and the other found done already. When they began
+// is chance: the snapshot that may come first, and whatever follows it in one of them only.
+func sinceSubscribed(rec, live []item) (a, b []item) {
+	a, b = withoutSnapshot(rec), withoutSnapshot(live)
+	if len(a) == len(rec) && len(b) == len(live) {
+		return rec, live // neither shows where it began
+	}
+	n := min(len(a), len(b))
+	return renumber(a[len(a)-n:]), renumber(b[len(b)-n:])
+}
+
+func withoutSnapshot(items []item) []item {
+	if len(items) > 0 && items[0].kind == a2a.TaskPayload {
+		return items[1:]
+	}
+	return items
+}
+
+// renumber counts artifacts anew.
+func renumber(items []item) []item {
+	items = slices.Clone(items)
+	n := 0
+	for i := range items {
+		if items[i].artifact > 0 {
+			n++
+			items[i].artifact = n
+		}
+	}
+	return items
+}
+
+// align matches the items of both answers, compares those that match more closely, and names the others.
+func (c *comparison) align(rec, live []item) {
+	pairs := align(len(rec), len(live), func(i, j int) bool { return c.same(rec[i], live[j]) })
+	i, j := 0, 0
+	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
+		c.gap(rec[i:p[0]], live[j:p[1]])
+		if p[0] < len(rec) {
+			c.closer(rec[p[0]], live[p[1]])
+		}
+		i, j = p[0]+1, p[1]+1
+	}
+}
+
+// same reports whether two items mean the same, for all that this exchange promises.
+func (c *comparison) same(rec, live item) bool {
+	if rec.same(live) {
+		return true
+	}
+	return !c.rec.stream && rec.sameKind(live) && rec.kind == a2a.TaskPayload && c.accepts(rec.state, live.state)
+}
+
+// accepts reports whether another state than the recorded one in a snapshot of a task is a matter of timing: how far it
+// has come when the answer is made.
+func (c *comparison) accepts(rec, live a2a.State) bool {
+	switch {
+	case rec.Active() && live.Active():
+		return true
+	case c.entry.more:
+		return true // the polling goes on; its last answer counts
+	case live.Active() && !blocking(c.call):
+		return true
+	}
+	return rec.Active() && slices.Contains(c.entry.ahead, live)
+}
+
+// blocking reports whether the agent was to answer a send only when the task had settled. 1.0 waits unless told not to;
+// 0.x leaves it open.
+func blocking(call *a2a.Call) bool {
+	if call.Operation != a2a.SendMessage {
+		return true
+	}
+	configuration := call.Params.Get("configuration")
+	if b, ok := configuration.Get("returnImmediately").Bool(); ok {
+		return !b
+	}
+	if b, ok := configuration.Get("blocking").Bool(); ok {
+		return b
+	}
+	return call.Dialects.Has(a2a.V1_0)
+}
+
+// gap names what has no counterpart between two pairs.
+func (c *comparison) gap(rec, live []item) {
+	for i := range max(len(rec), len(live)) {
+		switch {
+		case i >= len(rec):
+			c.add(Difference{
+				Kind: DifferentEvent, Place: c.place(live[i]), Got: live[i].String(),
+				Message: fmt.Sprintf("%s came, which was not recorded", live[i]),
+				Changes: []Change{{Now: rawText(live[i].answer.Doc.Root)}},
+			})
+		case i >= len(live):
+			c.add(Difference{
+				Kind: DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
+				Message: fmt.Sprintf("%s is missing", rec[i]),
+				Changes: []Change{{Was: rawText(rec[i].answer.Doc.Root)}},
+			})
+		default:
+			c.other(rec[i], live[i])
+		}
+	}
+}
+
+func (c *comparison) place(it item) string {
+	return place(c.entry.seq, it.event, it.answer.Payload.Pointer)
+}
+
+// other names an item that came in the place of another one.
+func (c *comparison) other(rec, live item) {
+	d := Difference{
+		Place: c.place(rec), Want: rec.String(), Got: live.String(),
+		Message: fmt.Sprintf("%s came, recorded was %s", live, rec), Changes: c.changes(rec, live),
+	}
+	switch {
+	case rec.err != nil && live.err != nil:
+		d.Kind = DifferentError
+	case rec.err != nil || live.err != nil:
+		d.Kind = DifferentOutcome
+	case rec.sameKind(live):
+		d.Kind = DifferentState
+		d.Want, d.Got = rec.state.String(), live.state.String()
+		d.Message = fmt.Sprintf("the state is %s, recorded was %s", stateName(live.state), stateName(rec.state))
+	case rec.event > 0:
+		d.Kind = DifferentEvent
+	default:
+		d.Kind = DifferentOutcome
+	}
+	c.add(d)
+}
+
+func stateName(s a2a.State) string {
+	if s == a2a.NoState {
+		return "not said"
+	}
+	return s.String()
+}
+
+// closer compares items that mean the same: what they hold of what the protocol promises.
+func (c *comparison) closer(rec, live item) {
+	switch rec.kind {
+	case a2a.ArtifactPayload:
+		if rec.last && !live.last && c.live.end == whole {
+			c.content(rec, live, "the artifact was never said to be complete")
+		}
+	case a2a.TaskPayload:
+		if settled(rec.state) && rec.state == live.state && rec.count != live.count {
+			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, recorded were %d", live.count, rec.count))
+		}
+	case a2a.CardPayload:
+		c.cards(rec, live)
+	case a2a.TaskListPayload:
+		c.lists(rec, live)
+	case a2a.PushConfigListPayload:
+		if a, b := countConfigs(rec), countConfigs(live); a != b {
+			c.content(rec, live, fmt.Sprintf("%d push configs came, recorded were %d", b, a))
+		}
+	}
+}
+
+func settled(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
+
+func countConfigs(it item) (n int) {
+	for range it.answer.Payload.PushConfigs() {
+		n++
+	}
+	return n
+}
+
+func (c *comparison) content(rec, live item, message string) {
+	c.add(Difference{Kind: DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live)})
+}
+
+// cards names the interfaces and capabilities that the live card lacks. New ones break nobody.
+func (c *comparison) cards(rec, live item) {
+	was, now := a2a.DecodeCard(rec.answer.Payload.Value), a2a.DecodeCard(live.answer.Payload.Value)
+	for _, i := range was.Interfaces {
+		if _, ok := sameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
+			c.content(rec, live, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
+		}
+	}
+	if was.Streaming.True() && !now.Streaming.True() {
+		c.content(rec, live, "the card no longer offers streaming")
+	}
+	if was.Push.True() && !now.Push.True() {
+		c.content(rec, live, "the card no longer offers push notifications")
+	}
+}
+
+// lists compares those tasks of two lists that were made in this run. The live agent may have others, and a page that is
+// not the last proves no absence.
+func (c *comparison) lists(rec, live item) {
+	listed := map[string]a2a.Task{}
+	for t := range live.answer.Payload.Tasks() {
+		listed[t.ID()] = t
+	}
+	more := live.answer.Payload.Value.Get("nextPageToken").Text() != ""
+	for t := range rec.answer.Payload.Tasks() {
+		id, paired := c.values.liveFor(TaskID, "", t.ID())
+		if !paired {
+			continue
+		}
+		now, ok := listed[id]
+		switch {
+		case !ok && !more:
+			c.content(rec, live, fmt.Sprintf("task %s is missing in the list", clip(t.ID())))
+		case ok && settled(t.State()) && t.State() != now.State():
+			c.add(Difference{
+				Kind: DifferentState, Place: c.place(rec), Want: t.State().String(), Got: now.State().String(),
+				Message: fmt.Sprintf("task %s is listed as %s, recorded was %s", clip(t.ID()), stateName(now.State()), t.State()),
+				Changes: c.changes(rec, live),
+			})
+		}
+	}
+}
+
+// changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
+// differently anyway.
+func (c *comparison) changes(rec, live item) []Change {
+	task := live.task
+	renamed := RewriteJSON(live.answer.Doc.Root.Raw(), c.call, func(role Role, text string) (string, bool) {
+		return c.values.recordedFor(role, task, text)
+	})
+	return Diff(rec.answer.Doc.Root, a2a.Parse(renamed).Root, func(pointer string, was, now a2a.Value) bool {
+		token := lastToken(pointer)
+		if isFreeText(token) || isFreeContent(token) && token != "error" || token == "history" || token == "name" {
+			return true
+		}
+		return was.Kind() == a2a.String && now.Kind() == a2a.String && Opaque(was.Text()) && Opaque(now.Text())
+	})
+}

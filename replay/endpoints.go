@@ -1,0 +1,162 @@
+package replay
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"a2atap/analyzer/a2a"
+)
+
+// An address is where a request goes: scheme and authority, and the target in origin form.
+type address struct {
+	scheme string // "http" or "https"
+	host   string // host:port
+	target string
+}
+
+// endpoints maps the addresses of the recorded agent to those of the live one. At first paths are kept below the agent's
+// base; cards that show both agents' interfaces correct that. It is safe for concurrent use.
+type endpoints struct {
+	live *url.URL
+
+	mu    sync.Mutex
+	moved map[string]moved // by the escaped path of a recorded interface
+}
+
+// A moved interface is where the live agent has it.
+type moved struct {
+	scheme, host, path string
+}
+
+func newEndpoints(to string) (*endpoints, error) {
+	u, err := url.Parse(to)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("no address of an agent: %q; write http://HOST:PORT/PATH", to)
+	}
+	if u.User != nil {
+		return nil, fmt.Errorf("the address %s holds credentials; they go beside it", u.Redacted())
+	}
+	return &endpoints{live: u, moved: map[string]moved{}}, nil
+}
+
+// hostPort returns the authority of a URL with its port.
+func hostPort(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Host
+	}
+	if u.Scheme == "https" {
+		return net.JoinHostPort(u.Hostname(), "443")
+	}
+	return net.JoinHostPort(u.Hostname(), "80")
+}
+
+// locate returns where a recorded request to an agent goes now. The agent's URL may be empty.
+func (e *endpoints) locate(agentURL, target string) address {
+	if u, err := url.Parse(target); err == nil && u.Host != "" { // absolute form, from a forward proxy
+		target = u.RequestURI()
+	}
+	path, query, hasQuery := strings.Cut(target, "?")
+	at := address{scheme: e.live.Scheme, host: hostPort(e.live)}
+	if rest, m, ok := e.movedFor(path); ok {
+		at.scheme, at.host, path = m.scheme, m.host, m.path+rest
+	} else {
+		path = e.rebase(agentURL, path)
+	}
+	at.target = path
+	if !strings.HasPrefix(at.target, "/") {
+		at.target = "/" + at.target
+	}
+	if hasQuery {
+		at.target += "?" + query
+	}
+	return at
+}
+
+// movedFor finds the interface that a path is at or below.
+func (e *endpoints) movedFor(path string) (rest string, m moved, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	longest := -1
+	for from, to := range e.moved {
+		below, is := strings.CutPrefix(path, from)
+		if is && (below == "" || below[0] == '/') && len(from) > longest {
+			rest, m, ok, longest = below, to, true, len(from)
+		}
+	}
+	return rest, m, ok
+}
+
+// rebase puts what is below the recorded agent's base below the live one's. An address without a path stands for the
+// origin, and what is not below the base, such as a card at the root, stays.
+func (e *endpoints) rebase(agentURL, path string) string {
+	base, live := basePath(agentURL), strings.TrimRight(e.live.EscapedPath(), "/")
+	if live == "" || below(path, live) && base == "" {
+		return path
+	}
+	if !below(path, base) || base == "" && a2a.IsCardPath(path) {
+		return path
+	}
+	return live + strings.TrimPrefix(path, base)
+}
+
+func below(path, base string) bool {
+	rest, ok := strings.CutPrefix(path, base)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// learn compares two cards of the same agent and notes where its interfaces have gone. It returns notes on interfaces at
+// which the live agent is not followed.
+func (e *endpoints) learn(recorded, live a2a.Card) (notes []string) {
+	for _, was := range recorded.Interfaces {
+		from, err := url.Parse(was.URL)
+		if err != nil || from.Host == "" {
+			continue
+		}
+		to, ok := sameInterface(was, live.Interfaces)
+		if !ok {
+			continue
+		}
+		u, err := url.Parse(to.URL)
+		if err != nil || u.Host == "" {
+			continue
+		}
+		if note := e.move(from, u); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
+func (e *endpoints) move(from, to *url.URL) string {
+	if !sameMachine(to.Hostname(), e.live.Hostname()) || to.Scheme != "http" && to.Scheme != "https" {
+		return fmt.Sprintf("the card advertises %s, which is not at %s: it is not followed there", to, e.live.Host)
+	}
+	m := moved{to.Scheme, hostPort(to), strings.TrimRight(to.EscapedPath(), "/")}
+	if to.Port() == e.live.Port() {
+		m.scheme, m.host = e.live.Scheme, hostPort(e.live) // one agent in several spellings
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.moved[strings.TrimRight(from.EscapedPath(), "/")] = m
+	return ""
+}
+
+// sameInterface finds the interface with the same binding that speaks one of the same dialects.
+func sameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool) {
+	for _, i := range live {
+		if i.Binding == was.Binding && (!i.Dialects.Intersect(was.Dialects).Empty() || was.Dialects.Empty()) {
+			return i, true
+		}
+	}
+	return a2a.Interface{}, false
+}
+
+func sameMachine(a, b string) bool { return a == b || isLoopback(a) && isLoopback(b) }
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+}

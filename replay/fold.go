@@ -1,0 +1,143 @@
+package replay
+
+import (
+	"fmt"
+
+	"a2atap/analyzer/a2a"
+)
+
+// An item is one thing that an answer says: the whole of an answer without stream, or an event of a stream. All chunks of
+// an artifact are one item, since their number is nobody's promise.
+type item struct {
+	kind     a2a.PayloadKind
+	state    a2a.State
+	err      *a2a.Error
+	artifact int    // number of the artifact in its answer, from 1
+	last     bool   // the artifact was said to be complete
+	count    int    // of a task: how many artifacts it has
+	task     string // id of the task that it names
+	event    int    // number of its (first) event; 0 if it is no event
+	answer   a2a.Answer
+}
+
+// String describes the item for people, such as "TaskStatusUpdateEvent working".
+func (i item) String() string {
+	switch {
+	case i.err != nil:
+		return "error " + errorLabel(i.err)
+	case i.kind == a2a.ArtifactPayload:
+		return fmt.Sprintf("%s of artifact %d", i.kind, i.artifact)
+	case i.state != a2a.NoState:
+		return fmt.Sprintf("%s %s", i.kind, i.state)
+	case i.kind == a2a.NullPayload:
+		return "done"
+	}
+	return i.kind.String()
+}
+
+func errorLabel(e *a2a.Error) string {
+	switch {
+	case e.Name != a2a.NoErrorName && e.Name != a2a.OtherError:
+		return e.Name.String()
+	case e.CodeKnown:
+		return fmt.Sprintf("%d", e.Code)
+	case e.Reason != "":
+		return e.Reason
+	}
+	return fmt.Sprintf("HTTP %d", e.HTTPStatus)
+}
+
+// same reports whether two items mean the same. States are compared where both are one event or answer.
+func (i item) same(j item) bool { return i.sameKind(j) && i.state == j.state }
+
+func (i item) sameKind(j item) bool {
+	if (i.err == nil) != (j.err == nil) {
+		return false
+	}
+	if i.err != nil {
+		return errorLabel(i.err) == errorLabel(j.err)
+	}
+	return i.kind == j.kind && i.artifact == j.artifact
+}
+
+// Progress is how far a stream has come, in a measure that two runs of the same workflow share whatever the size of their
+// chunks: items, and chunks since the last one.
+type Progress struct{ Items, Chunks int }
+
+// Reached reports whether p is as far as q or further.
+func (p Progress) Reached(q Progress) bool {
+	return p.Items > q.Items || p.Items == q.Items && p.Chunks >= q.Chunks
+}
+
+// A folder makes items of answers and events.
+type folder struct {
+	call      *a2a.Call
+	items     []item
+	artifacts map[string]int // where the item of an artifact is
+	chunks    int
+}
+
+// add takes the next event, or the only answer with number 0. It reports the index of the item that it belongs to, and
+// whether that is new; -1 if the event says nothing.
+func (f *folder) add(event int, a a2a.Answer) (index int, isNew bool) {
+	it := newItem(event, a)
+	if it.kind == a2a.NoPayload && it.err == nil && event > 0 {
+		return -1, false
+	}
+	if f.call != nil && f.call.Operation == a2a.DeletePushConfig && it.err == nil {
+		it.kind = a2a.NullPayload // how success is confirmed is left to the agent
+	}
+	if it.kind == a2a.ArtifactPayload {
+		return f.addArtifact(it)
+	}
+	f.items = append(f.items, it)
+	f.chunks = 0
+	return len(f.items) - 1, true
+}
+
+func (f *folder) addArtifact(it item) (int, bool) {
+	u := a2a.ArtifactUpdate{Value: it.answer.Payload.Value}
+	id := u.Artifact().ID()
+	if id == "" { // 0.1
+		index, _ := u.Artifact().Index()
+		id = fmt.Sprint("#", index)
+	}
+	id = it.task + "\x00" + id
+	if at, known := f.artifacts[id]; known {
+		f.items[at].last = f.items[at].last || it.last
+		f.chunks++
+		return at, false
+	}
+	if f.artifacts == nil {
+		f.artifacts = map[string]int{}
+	}
+	it.artifact = len(f.artifacts) + 1
+	f.artifacts[id] = len(f.items)
+	f.items = append(f.items, it)
+	f.chunks = 0
+	return len(f.items) - 1, true
+}
+
+func (f *folder) progress() Progress { return Progress{len(f.items), f.chunks} }
+
+func newItem(event int, a a2a.Answer) item {
+	it := item{kind: a.Payload.Kind, err: a.Err, event: event, answer: a}
+	v := a.Payload.Value
+	switch it.kind {
+	case a2a.TaskPayload:
+		t := a2a.Task{Value: v}
+		it.state, it.task = t.State(), t.ID()
+		for range t.Artifacts() {
+			it.count++
+		}
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: v}
+		it.state, it.task = u.State(), u.TaskID()
+	case a2a.ArtifactPayload:
+		u := a2a.ArtifactUpdate{Value: v}
+		it.task, it.last = u.TaskID(), u.LastChunk()
+	case a2a.MessagePayload:
+		it.task = a2a.Message{Value: v}.TaskID()
+	}
+	return it
+}

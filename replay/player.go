@@ -1,0 +1,246 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// player plays a plan against a live agent.
+type player struct {
+	opts      Options
+	src       capture.Source
+	plan      *plan
+	values    *values
+	endpoints *endpoints
+	log       *recorder
+	hooks     *hooks
+	agent     capture.Peer
+
+	mu    sync.Mutex
+	runs  map[uint64]*run
+	lines []Line
+	notes []string
+}
+
+// A run is how far one exchange has come, for those that wait for it.
+type run struct {
+	mu       sync.Mutex
+	progress Progress
+	sent     bool
+	ended    bool
+	changed  chan struct{} // closed at the next change
+}
+
+func newRun() *run { return &run{changed: make(chan struct{})} }
+
+func (r *run) update(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f()
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// await waits until the run is as far as ok wants it, has ended, or the context has.
+func (r *run) await(ctx context.Context, ok func() bool) {
+	for {
+		r.mu.Lock()
+		there, changed := r.ended || ok(), r.changed
+		r.mu.Unlock()
+		if there {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// play sends everything and returns when all answers are there. Requests begin in their recorded order, each when what
+// its client had seen has been seen here.
+func (p *player) play(ctx context.Context) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	for _, e := range p.plan.entries {
+		if e.webhook || e.skip == notChosen {
+			continue
+		}
+		if e.skip != "" {
+			p.leaveOut(e, e.skip)
+			continue
+		}
+		p.needs(ctx, e)
+		if !p.pause(ctx, e) {
+			return
+		}
+		r := newRun()
+		p.mu.Lock()
+		p.runs[e.seq] = r
+		p.mu.Unlock()
+		group.Go(func() {
+			defer r.update(func() { r.ended = true })
+			p.exchange(ctx, e, r)
+		})
+		r.await(ctx, func() bool { return r.sent })
+	}
+}
+
+// needs waits for what an exchange depends on: as long as an answer may take, then it goes on without.
+func (p *player) needs(ctx context.Context, e *entry) {
+	for _, d := range e.needs {
+		p.mu.Lock()
+		r := p.runs[d.seq]
+		p.mu.Unlock()
+		if r == nil {
+			continue // it was left out
+		}
+		if d.ended {
+			r.await(ctx, func() bool { return false }) // it ends by its own patience
+			continue
+		}
+		limit, cancel := context.WithTimeout(ctx, p.opts.Timeout+e.silence)
+		r.await(limit, func() bool { return r.progress.Reached(d.progress) })
+		cancel()
+	}
+}
+
+// pause waits as long as the recorded client did, at the speed that is asked for. It reports whether to go on.
+func (p *player) pause(ctx context.Context, e *entry) bool {
+	if p.opts.Speed <= 0 || e.pause == 0 {
+		return ctx.Err() == nil
+	}
+	return sleep(ctx, time.Duration(float64(e.pause)/p.opts.Speed))
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (p *player) leaveOut(e *entry, why string) {
+	p.line(Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: LeftOut, Why: why})
+}
+
+func (p *player) line(l Line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lines = append(p.lines, l)
+}
+
+func (p *player) note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !slices.Contains(p.notes, text) {
+		p.notes = append(p.notes, text)
+	}
+}
+
+// exchange sends one request, more than once if it polls, and compares the answer.
+func (p *player) exchange(ctx context.Context, e *entry, r *run) {
+	x, err := p.src.Exchange(ctx, e.seq)
+	if err != nil {
+		p.leaveOut(e, err.Error())
+		return
+	}
+	out, call, reason := p.prepare(e, x)
+	if reason != "" {
+		p.leaveOut(e, reason)
+		return
+	}
+	rec := readReply(&call, x)
+	begun := time.Now()
+	line := Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: Matched}
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		line.Polls++
+		c, learned := p.once(ctx, e, x, out, &call, rec, r)
+		line.Live = c.live
+		line.Differences = append(learned, c.run()...)
+		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
+			break
+		}
+	}
+	if len(line.Differences) > 0 {
+		line.Status = Differing
+	}
+	for i := range line.Differences {
+		line.Differences[i].Live = line.Live
+	}
+	p.line(line)
+}
+
+// polling reports whether a request for a task is to be sent again, since its recorded state may still come by itself.
+func (p *player) polling(e *entry, rec *reply, c *result) bool {
+	live := c.comparison.live.first()
+	return e.op == a2a.GetTask && !e.more && rec.first().kind == a2a.TaskPayload && live.kind == a2a.TaskPayload &&
+		live.state.Active() && !c.same(rec.first(), live)
+}
+
+// A result is a live exchange and its comparison with the recorded one.
+type result struct {
+	comparison
+	live uint64
+}
+
+// once sends a request and reads its answer.
+func (p *player) once(ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
+) (*result, []Difference) {
+	l := newLearner(p.values, e, call, rec)
+	log := p.log.open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)
+	sent := func() { r.update(func() { r.sent = true }) }
+	patience := p.opts.Timeout + e.silence
+	conn, err := dial(ctx, out.at, patience)
+	if err != nil {
+		sent()
+		log.close(&capture.Fault{Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", out.at.host, cause(err))})
+	} else {
+		v := &visit{conn: conn, log: log, patience: patience, sent: sent}
+		v.event = func(ev *capture.Event) bool {
+			if a, ok := readEvent(call, ev); ok {
+				progress := l.take(ev.K, a)
+				r.update(func() { r.progress = progress })
+			}
+			return rec.end != left && rec.end != unended || !l.live.progress().Reached(rec.progress())
+		}
+		log.close(v.run(ctx, out))
+	}
+	live := readReply(call, log.x)
+	if !live.stream {
+		for _, it := range live.items {
+			l.take(0, it.answer)
+		}
+	}
+	p.learnHeads(call, x, log.x, rec, live)
+	c := &result{comparison: comparison{values: p.values, entry: e, call: call, rec: rec, live: live}, live: log.seq}
+	return c, l.diffs
+}
+
+// learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's
+// interfaces are.
+func (p *player) learnHeads(call *a2a.Call, x, live *capture.Exchange, rec, now *reply) {
+	if live.Response == nil {
+		return
+	}
+	was, is := capture.ParseResponseHead(x.Response.Head).Fields.Get("ETag"), capture.ParseResponseHead(live.Response.Head).Fields.Get("ETag")
+	if was != "" && is != "" {
+		p.values.pair(&pairing{role: NoRole, recorded: was, live: is})
+	}
+	if a, b := rec.first(), now.first(); call.Operation == a2a.GetCard && a.kind == a2a.CardPayload && b.kind == a2a.CardPayload {
+		for _, note := range p.endpoints.learn(a2a.DecodeCard(a.answer.Payload.Value), a2a.DecodeCard(b.answer.Payload.Value)) {
+			p.note(note)
+		}
+	}
+}

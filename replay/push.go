@@ -1,0 +1,241 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// A delivery is one notification, as far as two runs can be compared by it.
+type delivery struct {
+	task  string
+	what  string // kind and state
+	ended bool   // it shows the task settled: nothing more is to come of itself
+}
+
+// readDelivery reads a recorded notification; none if it cannot be read.
+func readDelivery(x *capture.Exchange) []delivery {
+	body, err := x.Request.Content()
+	if err != nil || len(body) == 0 {
+		return nil
+	}
+	it := newItem(0, a2a.Answer{Payload: a2a.DecodeWebhook(body)})
+	if it.kind == a2a.ArtifactPayload {
+		it.artifact = 1 // chunks are free, and so is how many of them are notified
+	}
+	return []delivery{{task: it.task, what: it.String(), ended: it.state.Terminal()}}
+}
+
+// hooks receives the notifications of the live agent at an address of ours, on loopback. The zero of its address means
+// that the agent cannot reach it. It is safe for concurrent use.
+type hooks struct {
+	base     string // URL that the agent is given, without a slash at its end; empty if there is none
+	listener net.Listener
+	server   *http.Server
+	log      *recorder
+	agent    string
+
+	mu       sync.Mutex
+	byURL    map[string]string // our addresses by the recorded ones
+	received []delivery
+	changed  chan struct{} // closed when something is received
+}
+
+// newHooks listens if the agent is on this machine; otherwise, or if the address is given, that is what the agent gets.
+func newHooks(e *endpoints, log *recorder, agent string) (*hooks, error) {
+	h := &hooks{log: log, agent: agent, byURL: map[string]string{}, changed: make(chan struct{})}
+	if !isLoopback(e.live.Hostname()) {
+		return h, nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for notifications: %w", err)
+	}
+	h.listener, h.base = l, "http://"+l.Addr().String()
+	h.server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	go h.server.Serve(l)
+	return h, nil
+}
+
+func (h *hooks) close() {
+	if h.server != nil {
+		h.server.Close()
+	}
+}
+
+// address returns what stands in place of a recorded webhook URL, or "" if the agent cannot reach any.
+func (h *hooks) address(recorded string) string {
+	if h.base == "" {
+		return ""
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ours, ok := h.byURL[recorded]
+	if !ok {
+		ours = fmt.Sprintf("%s/webhook/%d", h.base, len(h.byURL)+1)
+		h.byURL[recorded] = ours
+	}
+	return ours
+}
+
+// recordedFor returns the recorded URL that an address of ours stands for.
+func (h *hooks) recordedFor(url string) (string, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for recorded, ours := range h.byURL {
+		if ours == url {
+			return recorded, true
+		}
+	}
+	return "", false
+}
+
+// ServeHTTP implements http.Handler: it takes a notification and records it.
+func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := requestHead(r)
+	log := h.log.open(capture.Peer{Name: h.agent, How: "webhook"}, capture.Peer{Name: "webhook", URL: h.base}, head)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		log.close(&capture.Fault{Kind: "truncated", Side: "client", Detail: err.Error()})
+		return
+	}
+	log.requestBody(body)
+	answer := []byte("HTTP/1.1 204 No Content\r\n\r\n")
+	log.responseHead(answer, false)
+	log.responseEnd(0, nil)
+	log.close(nil)
+	h.mu.Lock()
+	h.received = append(h.received, readDelivery(log.x)...)
+	close(h.changed)
+	h.changed = make(chan struct{})
+	h.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// requestHead writes the head of a request as net/http has read it: order and case of its fields are lost.
+func requestHead(r *http.Request) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.RequestURI, r.Host)
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		for _, value := range r.Header[name] {
+			fmt.Fprintf(&b, "%s: %s\r\n", name, value)
+		}
+	}
+	if r.ContentLength >= 0 && r.Header.Get("Content-Length") == "" {
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", r.ContentLength)
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// A Deliveries says what came of the notifications.
+type Deliveries struct {
+	Expected int    // recorded, for tasks that were replayed
+	Received int    // from the live agent, for the same tasks
+	LeftOut  int    // recorded, and not compared
+	Why      string // something was left out
+}
+
+// compare waits until all recorded notifications have a counterpart, or for so long, and returns what differs: for each
+// task the kinds and states of its notifications are a multiset, since nothing orders them.
+func (h *hooks) compare(ctx context.Context, recorded []delivery, v *values, patience time.Duration) (Deliveries, []Difference) {
+	out := Deliveries{}
+	if h.base == "" {
+		out.LeftOut, out.Why = len(recorded), "the agent cannot reach a webhook here"
+		return out, nil
+	}
+	h.mu.Lock()
+	asked := len(h.byURL) > 0
+	h.mu.Unlock()
+	want, settled := map[string]map[string]int{}, map[string]bool{}
+	for _, d := range recorded {
+		live, ok := v.liveFor(TaskID, "", d.task)
+		if !ok || !asked {
+			out.LeftOut, out.Why = out.LeftOut+1, "their task was not replayed"
+			continue
+		}
+		count(want, live, d.what)
+		settled[live] = settled[live] || d.ended
+		out.Expected++
+	}
+	got := h.await(ctx, want, patience)
+	var diffs []Difference
+	for _, task := range slices.Sorted(maps.Keys(want)) {
+		for _, n := range got[task] {
+			out.Received += n
+		}
+		recTask, _ := v.recordedFor(TaskID, "", task)
+		diffs = append(diffs, compareDeliveries(recTask, want[task], got[task], settled[task])...)
+	}
+	return out, diffs
+}
+
+func count(of map[string]map[string]int, task, what string) {
+	if of[task] == nil {
+		of[task] = map[string]int{}
+	}
+	of[task][what]++
+}
+
+// await returns what was received by task, when all that is wanted is there, or the time is over.
+func (h *hooks) await(ctx context.Context, want map[string]map[string]int, patience time.Duration) map[string]map[string]int {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		got := map[string]map[string]int{}
+		h.mu.Lock()
+		for _, d := range h.received {
+			count(got, d.task, d.what)
+		}
+		changed := h.changed
+		h.mu.Unlock()
+		if covers(got, want) {
+			return got
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return got
+		}
+	}
+}
+
+func covers(got, want map[string]map[string]int) bool {
+	for task, kinds := range want {
+		for what, n := range kinds {
+			if got[task][what] < n {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// compareDeliveries compares the notifications of one task. More than recorded are a difference only if the recording
+// shows that the last one had come.
+func compareDeliveries(task string, want, got map[string]int, settled bool) []Difference {
+	var diffs []Difference
+	kinds := maps.Clone(want)
+	maps.Copy(kinds, got)
+	for _, what := range slices.Sorted(maps.Keys(kinds)) {
+		w, g := want[what], got[what]
+		if g < w || g > w && settled && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
+			diffs = append(diffs, Difference{
+				Kind: DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
+				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", clip(task), g, what, w),
+			})
+		}
+	}
+	return diffs
+}

@@ -1,0 +1,211 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// A Profile says how closely answers are compared.
+type Profile string
+
+// The profiles. Only Protocol is implemented.
+const (
+	Protocol Profile = "protocol" // outcomes, states, kinds and order of events, errors; text and chunking are free
+	Shape    Profile = "shape"    // also structure and types
+	Exact    Profile = "exact"    // everything but ids and times
+)
+
+// ParseProfile returns the profile of that name, if it is implemented.
+func ParseProfile(name string) (Profile, error) {
+	switch p := Profile(name); p {
+	case Protocol:
+		return p, nil
+	case Shape, Exact:
+		return "", fmt.Errorf("profile %s is not there yet; use protocol", p)
+	}
+	return "", fmt.Errorf("no profile %q; there is protocol", name)
+}
+
+// DefaultTimeout is how long an answer may take beyond what it took when it was recorded.
+const DefaultTimeout = 30 * time.Second
+
+// Options says how to replay. The zero value replays all exchanges as fast as their order allows, without rules.
+type Options struct {
+	Rules       []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
+	Keep        func(*capture.Exchange) bool // chooses exchanges; nil chooses all
+	Profile     Profile                      // Protocol if empty
+	Speed       float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
+	Wait        time.Duration                // how long the agent may take to listen
+	Timeout     time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state to be reached
+	Credentials Credentials                  // in place of redacted ones
+	Sink        capture.Sink                 // keeps the live traffic; nil for none. It is not closed
+}
+
+// ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to more than one agent.
+var ErrSeveralAgents = errors.New("the capture has several agents")
+
+// Run replays a capture against the agent at a URL. It fails if the capture cannot be read, holds requests to several
+// agents, or nobody listens at the URL; whatever happens after that is in the report. If the live traffic could not be
+// kept, the report comes with an error that says so.
+func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report, error) {
+	if o.Profile == "" {
+		o.Profile = Protocol
+	}
+	if _, err := ParseProfile(string(o.Profile)); err != nil {
+		return nil, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	p, err := newPlayer(ctx, src, to, o)
+	if err != nil {
+		return nil, err
+	}
+	defer p.hooks.close()
+	if len(p.plan.agents()) > 0 {
+		if err := p.reach(ctx, to); err != nil {
+			return nil, err
+		}
+	}
+	p.play(ctx)
+	report := &Report{Capture: p.plan.info.Name, To: to, Profile: o.Profile}
+	if err := p.report(ctx, report); err != nil {
+		return nil, err
+	}
+	if p.log.err != nil {
+		return report, fmt.Errorf("keep the replayed traffic: %w", p.log.err)
+	}
+	return report, ctx.Err()
+}
+
+func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*player, error) {
+	e, err := newEndpoints(to)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := makePlan(ctx, src, o.Keep)
+	if err != nil {
+		return nil, fmt.Errorf("read the capture: %w", err)
+	}
+	agents := plan.agents()
+	if len(agents) > 1 {
+		return nil, fmt.Errorf("%w: %s; choose one of them", ErrSeveralAgents, strings.Join(agents, ", "))
+	}
+	v, err := newValues()
+	if err != nil {
+		return nil, err
+	}
+	p := &player{
+		opts: o, src: src, plan: plan, values: v, endpoints: e, runs: map[uint64]*run{},
+		log: &recorder{engine: analyzer.NewEngine(o.Rules), sink: o.Sink}, agent: capture.Peer{Name: e.live.Host, URL: to, Addr: e.live.Host},
+	}
+	if len(agents) == 1 {
+		p.agent.Name = agents[0]
+	}
+	p.hooks, err = newHooks(e, p.log, p.agent.Name)
+	return p, err
+}
+
+// reach makes sure that somebody listens at the agent's address, waiting for it if that is asked for.
+func (p *player) reach(ctx context.Context, to string) error {
+	at := address{scheme: p.endpoints.live.Scheme, host: hostPort(p.endpoints.live)}
+	deadline := time.Now().Add(p.opts.Wait)
+	for {
+		conn, err := dial(ctx, at, p.opts.Timeout)
+		if err == nil {
+			return conn.Close()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !time.Now().Before(deadline) || !sleep(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", to, cause(err))
+		}
+	}
+}
+
+// cause takes the words that package net puts in front off an error.
+func cause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var sys *os.SyscallError
+	if errors.As(err, &sys) {
+		err = sys.Err
+	}
+	return err
+}
+
+// report sums up what was played.
+func (p *player) report(ctx context.Context, r *Report) error {
+	d, diffs := p.hooks.compare(ctx, p.plan.hooks, p.values, p.opts.Timeout)
+	p.hooks.close()
+	r.Deliveries = d
+	r.Lines, r.Notes = p.lines, p.notes
+	slices.SortFunc(r.Lines, func(a, b Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	for _, l := range r.Lines {
+		switch l.Status {
+		case LeftOut:
+			r.LeftOut++
+		case Matched:
+			r.Matched++
+		case Differing:
+			r.Differing++
+		}
+		r.Differences = append(r.Differences, l.Differences...)
+	}
+	r.Sent = r.Matched + r.Differing
+	r.Differences = append(r.Differences, diffs...)
+	findings := p.log.end()
+	recorded, err := analyzer.Run(ctx, p.opts.Rules, p.src, nil)
+	if err != nil {
+		return fmt.Errorf("judge the capture: %w", err)
+	}
+	r.Findings = newFindings(recorded.Findings, findings)
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		r.Differences = append(r.Differences, Difference{
+			Kind: DifferentFinding, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected, Got: f.Seen,
+			Message: fmt.Sprintf("%s [%s], which did not happen in the recording", f.Message, f.Rule.ID),
+		})
+	}
+	return nil
+}
+
+var numbers = regexp.MustCompile(`\d+`)
+
+// newFindings returns the findings of the live run that have none like them in the recorded one: the same rule, broken by
+// the same side in the same operation at a place that differs in nothing but numbers.
+func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
+	shape := func(rule string, f *analyzer.Finding) string {
+		at := f.Place
+		at.Exchange = 0
+		return strings.Join([]string{rule, f.Side.String(), f.Operation.String(), numbers.ReplaceAllString(at.String(), "*")}, "\x00")
+	}
+	known := map[string]bool{}
+	for i := range recorded {
+		f := &recorded[i]
+		for _, rule := range append(slices.Clone(f.Also), f.Rule.ID) {
+			known[shape(rule, f)] = true
+		}
+	}
+	var found []analyzer.Finding
+	for i := range live {
+		if !known[shape(live[i].Rule.ID, &live[i])] {
+			found = append(found, live[i])
+		}
+	}
+	return found
+}

@@ -1,0 +1,103 @@
+package replay
+
+import (
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An ending is how an answer ended.
+type ending uint8
+
+const (
+	whole   ending = iota // as HTTP says it should
+	left                  // the client went before the end
+	unended               // the recording ended first, or was not kept to its end
+	broken                // the agent broke it off
+	silent                // there is no answer at all
+)
+
+var endingNames = [...]string{"complete", "left by the client", "not recorded to its end", "broken off", "no answer"}
+
+func (e ending) String() string { return endingNames[e] }
+
+// A reply is the meaning of what an agent answered.
+type reply struct {
+	folder
+	stream bool
+	status int // of HTTP
+	end    ending
+	fault  *capture.Fault
+}
+
+// readReply reads the answer of an exchange, as far as it was kept.
+func readReply(call *a2a.Call, x *capture.Exchange) *reply {
+	r := &reply{folder: folder{call: call}, fault: x.Fault, end: endOf(x)}
+	if x.Response == nil {
+		return r
+	}
+	head := capture.ParseResponseHead(x.Response.Head)
+	r.status, r.stream = head.Status, x.Response.Stream
+	for i := range x.Response.Events {
+		e := &x.Response.Events[i]
+		if a, ok := readEvent(call, e); ok {
+			r.add(e.K, a)
+		}
+	}
+	if !r.stream && head.Status > 0 {
+		body, _ := x.Response.Body.Decode(&head)
+		r.add(0, a2a.DecodeAnswer(call, head.Status, head.Fields.MediaType(), body))
+	}
+	return r
+}
+
+// readEvent reads an event that a client would have dispatched.
+func readEvent(call *a2a.Call, e *capture.Event) (a2a.Answer, bool) {
+	if e.K == 0 || e.Unterminated || e.Dropped > 0 {
+		return a2a.Answer{}, false
+	}
+	fields := e.Fields()
+	if !fields.HasData {
+		return a2a.Answer{}, false
+	}
+	return a2a.DecodeEvent(call, fields.Data), true
+}
+
+func endOf(x *capture.Exchange) ending {
+	switch {
+	case x.Fault != nil && x.Fault.Side == "client":
+		return left
+	case x.Fault != nil && x.Response == nil:
+		return silent
+	case x.Fault != nil && x.Fault.Side == "agent":
+		return broken
+	case x.State != capture.StateClosed || x.Fault != nil || x.Lost > 0:
+		return unended
+	case x.Response == nil:
+		return silent
+	case x.Response.Body.Dropped > 0:
+		return unended
+	}
+	return whole
+}
+
+// first returns the item that came first, or the zero item.
+func (r *reply) first() item {
+	if len(r.items) == 0 {
+		return item{}
+	}
+	return r.items[0]
+}
+
+// failed reports whether the answer is an error.
+func (r *reply) failed() bool { return len(r.items) == 0 || r.items[0].err != nil }
+
+// readCall reads the request of an exchange. Known says what is spoken at its URL.
+func readCall(x *capture.Exchange, known a2a.Known) (a2a.Call, capture.Head, []byte) {
+	head := capture.ParseRequestHead(x.Request.Head)
+	body, err := x.Request.Body.Decode(&head)
+	call := a2a.DecodeRequest(a2a.Request{
+		Method: head.Method, Target: head.Target, Header: head.Fields.Values,
+		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
+	}, known)
+	return call, head, body
+}

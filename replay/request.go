@@ -1,0 +1,247 @@
+package replay
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// Credentials are put where the recording has placeholders for redacted ones.
+type Credentials struct {
+	Header string // that carries them, such as "Authorization"; empty for none
+	Value  string
+}
+
+// ParseCredentials reads "bearer:TOKEN", "basic:USER:PASSWORD" or "header:NAME=VALUE".
+func ParseCredentials(s string) (Credentials, error) {
+	kind, rest, _ := strings.Cut(s, ":")
+	switch strings.ToLower(kind) {
+	case "bearer":
+		if rest != "" {
+			return Credentials{"Authorization", "Bearer " + rest}, nil
+		}
+	case "basic":
+		if strings.Contains(rest, ":") {
+			return Credentials{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(rest))}, nil
+		}
+	case "header":
+		if name, value, ok := strings.Cut(rest, "="); ok && name != "" && !strings.ContainsAny(rest, "\r\n") {
+			return Credentials{name, value}, nil
+		}
+	}
+	return Credentials{}, fmt.Errorf("no credentials that can be read; write bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
+}
+
+// placeholder is what redaction leaves in place of a secret (see capture.Redact).
+var placeholder = regexp.MustCompile(`redacted\.[0-9a-f]{16}`)
+
+// An outgoing request is ready to be sent.
+type outgoing struct {
+	at     address
+	method string
+	head   []byte
+	body   []byte
+}
+
+// prepare makes the live request of a recorded one. With a reason, the request cannot be made.
+func (p *player) prepare(e *entry, x *capture.Exchange) (out outgoing, call a2a.Call, reason string) {
+	var head capture.Head
+	var body []byte
+	path, _, _ := strings.Cut(capture.ParseRequestHead(x.Request.Head).Target, "?")
+	call, head, body = readCall(x, p.plan.known[path])
+	c := carrier{player: p, entry: e, call: &call}
+	if c.push(); c.reason != "" {
+		return out, call, c.reason
+	}
+	if c.dropPush {
+		body = withoutPushConfig(body, &call)
+	}
+	out.method = head.Method
+	out.body = RewriteJSON(body, &call, c.substitute)
+	out.at = p.endpoints.locate(x.Agent.URL, RewriteTarget(p.withoutSecrets(head.Target), &call, c.substitute))
+	if c.reason == "" {
+		c.reason = c.orphan(x)
+	}
+	out.head = p.head(&head, out)
+	return out, call, c.reason
+}
+
+// A carrier substitutes the values of one request.
+type carrier struct {
+	*player
+	entry    *entry
+	call     *a2a.Call
+	hook     string // the webhook URL that the request names, as recorded
+	receiver string // what stands in its place
+	dropPush bool   // the request goes without its push config
+	reason   string // why the request cannot be sent
+}
+
+// substitute implements Substitute.
+func (c *carrier) substitute(role Role, text string) (string, bool) {
+	if role == NoRole && c.hook != "" && text == c.hook {
+		return c.receiver, true
+	}
+	if live, ok := c.values.liveFor(role, c.entry.task, text); ok {
+		return live, true
+	}
+	b := c.plan.born[valueKey{role: role, text: text}]
+	if b != nil && b.byAgent {
+		switch role {
+		case TaskID, ContextID, PageToken, ConfigID:
+			c.reason = fmt.Sprintf("it needs the %s that exchange %d gave, and the live agent gave none there", role, b.at.seq)
+		}
+		return "", false
+	}
+	switch role {
+	case MessageID, RequestID, ContextID:
+		return c.values.renew(role, text), true
+	case TaskID:
+		if d, ok := c.call.Dialects.Single(); ok && d == a2a.V0_1 { // 0.1 §6.1: the client makes it
+			return c.values.renew(role, text), true
+		}
+	}
+	return "", false
+}
+
+// orphan says if the request is about a task that was made before the recording began: nobody can make it again.
+func (c *carrier) orphan(x *capture.Exchange) string {
+	if c.entry.task == "" || c.call.Dialects == a2a.Of(a2a.V0_1) {
+		return ""
+	}
+	b := c.plan.born[valueKey{role: TaskID, text: c.entry.task}]
+	if b == nil || b.byAgent || readReply(c.call, x).failed() {
+		return ""
+	}
+	return fmt.Sprintf("it is about task %q, which was made before the recording began", c.entry.task)
+}
+
+// push decides where notifications go that the request asks for.
+func (c *carrier) push() {
+	if !c.call.PushConfig.Exists() && !c.call.Operation.Push() {
+		return
+	}
+	if c.receiver = c.hooks.address(c.call.PushConfig.URL()); c.receiver != "" {
+		c.hook = c.call.PushConfig.URL()
+		return
+	}
+	if c.call.Operation.Push() {
+		c.reason = "the agent cannot reach a webhook here; give it an address that it can"
+		return
+	}
+	c.dropPush = true
+	c.note("push configs were taken out of messages: the agent cannot reach a webhook here")
+}
+
+// withoutPushConfig takes the push config out of the parameters of a send.
+func withoutPushConfig(body []byte, call *a2a.Call) []byte {
+	config := call.PushConfig
+	holder := call.Params.Get("configuration")
+	if !holder.Exists() {
+		holder = call.Params
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for name, v := range holder.Members() {
+		if v.Offset() == config.Offset() {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.Write(quote(name))
+		b.WriteByte(':')
+		b.Write(v.Raw())
+	}
+	b.WriteByte('}')
+	start := holder.Offset()
+	if start < 0 {
+		return body
+	}
+	return bytes.Join([][]byte{body[:start], b.Bytes(), body[start+len(holder.Raw()):]}, nil)
+}
+
+// head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong to
+// the recorded connection.
+func (p *player) head(recorded *capture.Head, out outgoing) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", out.method, out.at.target, out.at.host)
+	hop := hopByHop(recorded.Fields)
+	for _, f := range recorded.Fields {
+		if hop[strings.ToLower(f.Name)] {
+			continue
+		}
+		value, ok := p.field(f)
+		if ok {
+			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, value)
+		}
+	}
+	if len(out.body) > 0 || recorded.Fields.Has("Content-Length") || recorded.Fields.Has("Transfer-Encoding") {
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(out.body))
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// hopByHop returns the names, in lower case, of the fields that end at the next hop or depend on how the body is framed
+// and coded.
+//
+// Source: RFC 9110 section 7.6.1.
+func hopByHop(fields capture.Fields) map[string]bool {
+	names := map[string]bool{}
+	for _, name := range []string{
+		"host", "content-length", "content-encoding", "transfer-encoding", "connection", "keep-alive", "te", "trailer",
+		"upgrade", "expect", "proxy-connection", "proxy-authorization", "http2-settings",
+	} {
+		names[name] = true
+	}
+	for _, value := range fields.Values("Connection") {
+		for name := range strings.SplitSeq(value, ",") {
+			names[strings.ToLower(strings.TrimSpace(name))] = true
+		}
+	}
+	return names
+}
+
+// field returns the value of a field in the live request, and whether it is sent.
+func (p *player) field(f capture.Field) (string, bool) {
+	if placeholder.MatchString(f.Value) {
+		if strings.EqualFold(f.Name, p.opts.Credentials.Header) {
+			return p.opts.Credentials.Value, true
+		}
+		p.note(fmt.Sprintf("header %s held a redacted secret and was not sent; give credentials in its place", f.Name))
+		return "", false
+	}
+	if strings.EqualFold(f.Name, "If-None-Match") {
+		if live, ok := p.values.liveFor(NoRole, "", f.Value); ok {
+			return live, true
+		}
+	}
+	return f.Value, true
+}
+
+// withoutSecrets takes the query parameters out of a target whose values were redacted.
+func (p *player) withoutSecrets(target string) string {
+	path, query, found := strings.Cut(target, "?")
+	if !found || !placeholder.MatchString(query) {
+		return target
+	}
+	var kept []string
+	for pair := range strings.SplitSeq(query, "&") {
+		if !placeholder.MatchString(pair) {
+			kept = append(kept, pair)
+			continue
+		}
+		name, _, _ := strings.Cut(pair, "=")
+		p.note(fmt.Sprintf("query parameter %s held a redacted secret and was not sent", name))
+	}
+	if len(kept) == 0 {
+		return path
+	}
+	return path + "?" + strings.Join(kept, "&")
+}
