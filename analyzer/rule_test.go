@@ -1,0 +1,76 @@
+package analyzer_test
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+)
+
+func TestValidate(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(a, b, c *analyzer.Rule)
+		want   string // part of the error; empty for none
+	}{
+		{"as it should be", func(a, b, _ *analyzer.Rule) { a.Covers = []string{b.ID} }, ""},
+		{"no slug", func(a, _, _ *analyzer.Rule) { a.ID = "Not_a_slug" }, "rule Not_a_slug: the id is no slug"},
+		{"twice", func(a, b, _ *analyzer.Rule) { a.ID = b.ID }, "rule b: the id stands twice"},
+		{"no title", func(a, _, _ *analyzer.Rule) { a.Title = "" }, "rule a: no title"},
+		{"no doc", func(a, _, _ *analyzer.Rule) { a.Doc = "" }, "rule a: no doc"},
+		{"no fix", func(a, _, _ *analyzer.Rule) { a.Fix = "" }, "rule a: no fix"},
+		{"no silent", func(a, _, _ *analyzer.Rule) { a.Silent = "" }, "rule a: no silent"},
+		{"no family", func(a, _, _ *analyzer.Rule) { a.Family = "" }, "rule a: no family"},
+		{"no category", func(a, _, _ *analyzer.Rule) { a.Category = "other" }, "rule a: no category"},
+		{"no citation", func(a, _, _ *analyzer.Rule) { a.Cites = nil }, "rule a: no citation"},
+		{"no section", func(a, _, _ *analyzer.Rule) { a.Cites[0].Section = "" }, "rule a: a citation without section"},
+		{"no check", func(a, _, _ *analyzer.Rule) { a.Check = nil }, "rule a: no check"},
+		{"no observation", func(a, _, _ *analyzer.Rule) { a.On = 0 }, "rule a: no check, or no observation"},
+		{"no binding", func(a, _, _ *analyzer.Rule) { a.Bindings = 0 }, "rule a: no binding"},
+		{"covers what is not there", func(a, _, _ *analyzer.Rule) { a.Covers = []string{"d"} }, `rule a: covers "d", which does not exist`},
+		{"covers itself", func(a, _, _ *analyzer.Rule) { a.Covers = []string{"a"} }, "rule a: covers itself"},
+		{"covers in a circle", func(a, b, c *analyzer.Rule) {
+			a.Covers, b.Covers, c.Covers = []string{"b"}, []string{"c"}, []string{"a"}
+		}, "rule c: covers itself"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var rules []*analyzer.Rule
+			for _, id := range []string{"a", "b", "c"} {
+				rules = append(rules, stub(id, analyzer.AnswerSeen, at(here)))
+			}
+			test.change(rules[0], rules[1], rules[2])
+			err := analyzer.Validate(rules)
+			switch {
+			case test.want == "" && err != nil:
+				t.Errorf("got %v, want no error", err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+// A check may lower a finding's severity, and never raise it.
+func TestAtMost(t *testing.T) {
+	tests := []struct {
+		level  analyzer.Level
+		atMost analyzer.Severity
+		want   analyzer.Severity
+	}{
+		{analyzer.Must, analyzer.Error, analyzer.Error},
+		{analyzer.Must, analyzer.Note, analyzer.Note},
+		{analyzer.Should, analyzer.Error, analyzer.Warning},
+		{analyzer.May, analyzer.Warning, analyzer.Note},
+		{analyzer.Advice, analyzer.Error, analyzer.Note},
+	}
+	for _, test := range tests {
+		r := stub("r", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.Report(p.Place, "seen", "expected", analyzer.AtMost(test.atMost)) })
+		r.Level = test.level
+		c := &conversation{t: t}
+		c.exchange("planner", send, working)
+		if _, found := c.judge(r); found[0].Severity != test.want {
+			t.Errorf("%s at most %s is %s, want %s", test.level, test.atMost, found[0].Severity, test.want)
+		}
+	}
+}
