@@ -81,6 +81,10 @@ type Arrival struct {
 	Target string `json:"target"` // the request target: path and query
 	Host   string `json:"host"`   // the Host header
 	Remote string `json:"remote"` // host:port at the other end of the connection; one value is one connection
+
+	// Sent is the body that the agent wrote in answer, events and all, before any framing of the transfer. If the client
+	// left, not all of it has arrived anywhere.
+	Sent string `json:"-"`
 }
 
 // A Result is what came of one script.
@@ -131,9 +135,14 @@ func serve(t testing.TB, handler func(url string) http.Handler) Running {
 	)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
+		n := len(arrivals)
 		arrivals = append(arrivals, Arrival{Method: r.Method, Target: r.RequestURI, Host: r.Host, Remote: r.RemoteAddr})
 		mu.Unlock()
-		inner.ServeHTTP(w, r)
+		inner.ServeHTTP(&notingWriter{w, func(p []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			arrivals[n].Sent += string(p)
+		}}, r)
 	}))
 	url := "http://" + server.Listener.Addr().String()
 	inner = handler(url)
@@ -146,6 +155,21 @@ func serve(t testing.TB, handler func(url string) http.Handler) Running {
 		return arrivals
 	}}
 }
+
+// A notingWriter notes what a handler answers.
+type notingWriter struct {
+	http.ResponseWriter
+	note func(p []byte)
+}
+
+// Write implements io.Writer.
+func (w *notingWriter) Write(p []byte) (int, error) {
+	w.note(p)
+	return w.ResponseWriter.Write(p)
+}
+
+// Flush implements http.Flusher, which both Go SDKs ask for before they stream.
+func (w *notingWriter) Flush() { w.ResponseWriter.(http.Flusher).Flush() }
 
 // newHTTPClient returns a client with connections of its own, which end with the test.
 func newHTTPClient(t testing.TB) *http.Client {

@@ -32,19 +32,23 @@ var inProcess = []Pair{
 func TestPeers(t *testing.T) { testPairs(t, inProcess) }
 
 // routes are the ways that lead from a client to an agent. Whatever a route has in between, its check gets the result of
-// a script that was played over it.
+// a script that the pair played over it.
 var routes = []struct {
 	name string
-	open func(t *testing.T) (route Route, check func(Result))
+	open func(t *testing.T, pair Pair) (route Route, check func(Result))
 }{
-	{"direct", func(*testing.T) (Route, func(Result)) { return Direct, func(Result) {} }},
-	{"hop", func(t *testing.T) (Route, func(Result)) {
+	{"direct", func(*testing.T, Pair) (Route, func(Result)) { return Direct, func(Result) {} }},
+	{"hop", func(t *testing.T, _ Pair) (Route, func(Result)) {
 		h := &hop{rewrite: true}
 		return h.route, func(r Result) {
 			if around := r.Around(h.dialled()); len(around) > 0 {
 				t.Errorf("requests went around the hop: %v", around)
 			}
 		}
+	}},
+	{"tap", func(t *testing.T, pair Pair) (Route, func(Result)) {
+		tp := &tap{agent: pair.Agent.Name}
+		return tp.route, func(r Result) { tp.check(t, pair, r) }
 	}},
 }
 
@@ -53,7 +57,7 @@ func testPairs(t *testing.T, pairs []Pair) {
 		for _, r := range routes {
 			t.Run(pair.String()+"/"+r.name, func(t *testing.T) {
 				t.Parallel()
-				route, check := r.open(t)
+				route, check := r.open(t, pair)
 				got := Play(t, pair, route)
 				golden(t, pair.String(), got.Seen)
 				check(got)

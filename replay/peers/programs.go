@@ -186,6 +186,10 @@ func (o *agentOutput) line(line []byte) {
 	var said struct {
 		Ready   string   `json:"ready"`
 		Arrival *Arrival `json:"arrival"`
+		Sent    *struct {
+			Arrival int    `json:"arrival"` // counted from 0
+			Text    string `json:"text"`
+		} `json:"sent"`
 	}
 	if err := json.Unmarshal(line, &said); err != nil {
 		return
@@ -195,6 +199,9 @@ func (o *agentOutput) line(line []byte) {
 	}
 	if said.Arrival != nil {
 		o.arrivals = append(o.arrivals, *said.Arrival)
+	}
+	if said.Sent != nil && said.Sent.Arrival < len(o.arrivals) {
+		o.arrivals[said.Sent.Arrival].Sent += said.Sent.Text
 	}
 }
 

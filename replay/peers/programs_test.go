@@ -3,7 +3,9 @@
 package peers
 
 import (
+	"path"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -46,3 +48,22 @@ func both(client Client, agent Agent) []Pair {
 
 // TestPrograms is TestPeers with the SDKs in other languages.
 func TestPrograms(t *testing.T) { testPairs(t, programs) }
+
+// TestConfirmed keeps the list of findings free of what no pair has.
+func TestConfirmed(t *testing.T) {
+	pairs := slices.Concat(inProcess, programs)
+	for _, c := range confirmed {
+		for pattern := range strings.FieldsSeq(c.pairs) {
+			if _, err := path.Match(pattern, ""); err != nil {
+				t.Errorf("pattern %q: %v", pattern, err)
+			}
+			one := confirmation{pairs: pattern}
+			if !slices.ContainsFunc(pairs, one.matches) {
+				t.Errorf("pattern %q means none of the pairs", pattern)
+			}
+		}
+		if c.reason == "" {
+			t.Errorf("%s: no reason", c.finding)
+		}
+	}
+}

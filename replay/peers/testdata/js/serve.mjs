@@ -1,7 +1,20 @@
-// An agent program: it prints {"ready": URL} when it answers, {"arrival": …} for each request, and ends when its
-// standard input is closed.
+// An agent program: it prints {"ready": URL} when it answers, {"arrival": …} for each request, {"sent": …} for each piece
+// of an answer's body, and ends when its standard input is closed.
 
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+
+/** Prints what is written into an answer's body, before it is written. */
+function noteSent(res, arrival) {
+  for (const name of ["write", "end"]) {
+    const original = res[name];
+    res[name] = function (chunk, encoding, ...rest) {
+      if (typeof chunk === "string" || chunk instanceof Uint8Array) {
+        print({ sent: { arrival, text: Buffer.from(chunk).toString() } });
+      }
+      return original.call(this, chunk, encoding, ...rest);
+    };
+  }
+}
 
 /**
  * Serves an express application on a port of loopback that the system chooses.
@@ -10,7 +23,8 @@ const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
  * @param {(url: string) => void} mount adds the routes once the URL is known
  */
 export function serve(app, mount) {
-  app.use((req, _res, next) => {
+  let arrivals = 0;
+  app.use((req, res, next) => {
     print({
       arrival: {
         method: req.method,
@@ -19,6 +33,7 @@ export function serve(app, mount) {
         remote: `${req.socket.remoteAddress}:${req.socket.remotePort}`,
       },
     });
+    noteSent(res, arrivals++);
     next();
   });
   const server = app.listen(0, "127.0.0.1", () => {

@@ -1,7 +1,8 @@
-"""An agent program: it prints {"ready": URL} when it answers, {"arrival": …} for each request, and ends when its
-standard input is closed."""
+"""An agent program: it prints {"ready": URL} when it answers, {"arrival": …} for each request, {"sent": …} for each piece
+of an answer's body, and ends when its standard input is closed."""
 
 import asyncio
+import itertools
 import json
 import socket
 import sys
@@ -16,15 +17,25 @@ def _print(value: dict[str, Any]) -> None:
     print(json.dumps(value), flush=True)
 
 
-def _noting_arrivals(app: Any) -> Any:
+def _noting(app: Any) -> Any:
+    arrivals = itertools.count()
+
     async def noting(scope: dict[str, Any], receive: Any, send: Any) -> None:
+        noting_send = send
         if scope['type'] == 'http':
+            arrival = next(arrivals)
             query = scope['query_string'].decode('latin-1')
             target = scope['raw_path'].decode('latin-1') + (f'?{query}' if query else '')
             host = dict(scope['headers']).get(b'host', b'').decode('latin-1')
             remote = '{}:{}'.format(*scope['client'])
             _print({'arrival': {'method': scope['method'], 'target': target, 'host': host, 'remote': remote}})
-        await app(scope, receive, send)
+
+            async def noting_send(message: dict[str, Any]) -> None:
+                if message.get('body'):
+                    _print({'sent': {'arrival': arrival, 'text': message['body'].decode()}})
+                await send(message)
+
+        await app(scope, receive, noting_send)
 
     return noting
 
@@ -34,7 +45,7 @@ def serve(make_app: Callable[[str], Any]) -> None:
     listener = socket.socket()
     listener.bind(('127.0.0.1', 0))
     url = 'http://{}:{}'.format(*listener.getsockname())
-    config = uvicorn.Config(_noting_arrivals(make_app(url)), log_level='warning', timeout_graceful_shutdown=1)
+    config = uvicorn.Config(_noting(make_app(url)), log_level='warning', timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
 
     def end_with_stdin() -> None:

@@ -1,0 +1,125 @@
+package peers
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// A confirmation is a finding that a reading of the recorded traffic confirms.
+type confirmation struct {
+	pairs   string // patterns as path.Match knows them, with blanks between, for the pairs in whose traffic it is found
+	finding string // a line of summarise
+	reason  string // what is in the traffic, and what should be there
+}
+
+// confirmed are all findings in the traffic of the SDKs. A finding that is not here is a false alarm until a reading of
+// the traffic and of the specification says otherwise.
+var confirmed = []confirmation{
+	{
+		"go03-go03-* go2legacy-go03-* js03-go03-*",
+		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
+			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1 ListTaskPushNotificationConfigs*2 " +
+			"DeleteTaskPushNotificationConfig*1",
+		"the agent sets no Content-Type, so its HTTP server guesses text/plain for every JSON-RPC answer; 0.3 section 3.2.1 wants application/json",
+	},
+	{
+		"py03-go03-*", // this client has no operation to list or delete configurations
+		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
+			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1",
+		"as above",
+	},
+	{
+		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* py03-go2hybrid-*",
+		"error agent rpc-response-content-type response.header[Content-Type]: GetTask CancelTask*1",
+		"the 0.3 side of the agent labels JSON-RPC errors (the unknown task, the ended one) text/plain, successes rightly; 0.3 section 3.2.1",
+	},
+	{
+		"go03-go03-* go2legacy-go03-* js03-go03-*",
+		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
+		`the answer is {"jsonrpc":"2.0","id":…} and nothing else; JSON-RPC 2.0 section 5 wants a result, 0.3 a null one`,
+	},
+	{
+		"go2-go2-jsonrpc js1-go2-jsonrpc py1-go2-jsonrpc",
+		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
+		"the same answer in 1.0, whatever its result may be there",
+	},
+	{
+		"go2-go2hybrid-jsonrpc go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-*",
+		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
+		"the same answer on either side of the agent",
+	},
+	{
+		"go03-py03-* go2legacy-py03-* js03-py03-jsonrpc",
+		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
+		`the answer is {"id":…,"jsonrpc":"2.0"}: a null result is left out with all that is unset`,
+	},
+}
+
+// confirmedFor returns the findings that are confirmed for the pair.
+func confirmedFor(pair Pair) (lines []string) {
+	for _, c := range confirmed {
+		if c.matches(pair) {
+			lines = append(lines, c.finding)
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func (c confirmation) matches(pair Pair) bool {
+	for pattern := range strings.FieldsSeq(c.pairs) {
+		if match, _ := path.Match(pattern, pair.String()); match { // of its errors TestConfirmed knows
+			return true
+		}
+	}
+	return false
+}
+
+// checkFindings demands exactly the findings that are confirmed for the pair.
+func checkFindings(t *testing.T, pair Pair, found []analyzer.Finding) {
+	t.Helper()
+	diff := cmp.Diff(confirmedFor(pair), summarise(found))
+	if diff == "" {
+		return
+	}
+	t.Errorf("findings (-confirmed +got):\n%s", diff)
+	for i := range found {
+		t.Logf("%s", &found[i])
+	}
+}
+
+// summarise writes one line for each rule and place: severity, side, slug, place, then the operations whose exchanges it
+// was found in, each with how often that was. How often the script polls is chance, so GetTask stands without a number.
+func summarise(found []analyzer.Finding) (lines []string) {
+	counts := map[string]map[a2a.Operation]int{}
+	for i := range found {
+		f := &found[i]
+		_, place, _ := strings.Cut(f.Place.String(), ".")
+		key := fmt.Sprintf("%s %s %s %s", f.Severity, f.Side, f.Rule.ID, place)
+		if counts[key] == nil {
+			counts[key] = map[a2a.Operation]int{}
+		}
+		counts[key][f.Operation]++
+	}
+	for key, operations := range counts {
+		line := key + ":"
+		for _, op := range slices.Sorted(maps.Keys(operations)) {
+			line += " " + op.String()
+			if op != a2a.GetTask {
+				line += fmt.Sprintf("*%d", operations[op])
+			}
+		}
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,97 @@
+package peers
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+// checkExports demands that a capture that went through another format is judged the same.
+func checkExports(t *testing.T, exchanges []*capture.Exchange, want *analyzer.Result) {
+	t.Helper()
+	for format, open := range map[string]func(io.Writer) (exchangeWriter, error){
+		"har":   func(w io.Writer) (exchangeWriter, error) { return capture.NewHARWriter(w, "peers") },
+		"jsonl": func(w io.Writer) (exchangeWriter, error) { return capture.NewJSONLWriter(w, nil), nil },
+		"txtar": func(w io.Writer) (exchangeWriter, error) { return capture.NewTranscriptWriter(w), nil },
+	} {
+		file := filepath.Join(t.TempDir(), "c."+format)
+		if err := export(file, open, exchanges); err != nil {
+			t.Fatal(err)
+		}
+		src, err := capture.OpenFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "from "+format, want, judge(t, src))
+		if err := src.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An exchangeWriter is what the writers of all formats have in common.
+type exchangeWriter interface {
+	Write(x *capture.Exchange) error
+	Close() error
+}
+
+func export(file string, open func(io.Writer) (exchangeWriter, error), exchanges []*capture.Exchange) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w, err := open(f)
+	if err != nil {
+		return err
+	}
+	for _, x := range exchanges {
+		if err := w.Write(x); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+func judge(t *testing.T, src capture.Source) *analyzer.Result {
+	t.Helper()
+	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// same demands the same findings and the same coverage, in whatever order.
+func same(t *testing.T, how string, want, got *analyzer.Result) {
+	t.Helper()
+	if diff := gocmp.Diff(whole(want), whole(got)); diff != "" {
+		t.Errorf("judged %s, the result is another than of the closed capture (-closed +%[1]s):\n%s", how, diff)
+	}
+}
+
+// whole writes out all that a result says, but for the names of the captures.
+func whole(r *analyzer.Result) []string {
+	lines := []string{fmt.Sprintf("%+v", r.Counts)}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		lines = append(lines, fmt.Sprint(f.Severity, f.Side, f.Dialects, f.Binding, f.Operation, f.Link, f.ExchangeID, f, f.Also, f.Fingerprint()))
+	}
+	for _, c := range r.Coverage {
+		lines = append(lines, fmt.Sprintf("%s on %s: %d applied, %d broken", c.Rule.ID, c.Link, c.Applied, c.Broken))
+	}
+	for _, a := range r.Agents {
+		lines = append(lines, fmt.Sprintf("%+v", a))
+	}
+	slices.Sort(lines)
+	return lines
+}

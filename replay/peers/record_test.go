@@ -1,0 +1,125 @@
+package peers
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// check ends the recording and holds the capture against what happened: what the agent got and sent, what is known to
+// be wrong in the traffic of the pair, and the capture itself in the formats of others.
+func (tp *tap) check(t *testing.T, pair Pair, r Result) {
+	t.Helper()
+	src := tp.capture(t)
+	exchanges := read(t, src)
+	tp.checkWhole(t, src, exchanges)
+	checkFaults(t, pair, exchanges)
+	if diff := compareTraffic(r, exchanges); diff != "" {
+		t.Errorf("by connection, the agent got and sent something else than is in the capture (-agent +capture):\n%s", diff)
+	}
+
+	judged := judge(t, src)
+	if judged.Counts.Judged != len(exchanges) {
+		t.Errorf("%d of %d exchanges were judged, want all", judged.Counts.Judged, len(exchanges))
+	}
+	checkFindings(t, pair, judged.Findings)
+	for _, watcher := range tp.watchers {
+		live := <-watcher
+		if live.err != nil {
+			t.Errorf("follow the capture: %v", live.err)
+			continue
+		}
+		same(t, "while it was recorded", judged, live.result)
+	}
+	checkExports(t, exchanges, judged)
+}
+
+// capture ends the recording and opens what is recorded.
+func (tp *tap) capture(t *testing.T) capture.Source {
+	t.Helper()
+	if err := tp.stop(); err != nil {
+		t.Fatalf("end the recording: %v", err)
+	}
+	if err := bolt.Check(t.Context(), tp.file); err != nil {
+		t.Errorf("the capture is damaged: %v", err)
+	}
+	src, err := bolt.Read(tp.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { src.Close() })
+	return src
+}
+
+// checkWhole demands that nothing is open, interrupted, cut or lost, and that only agent cards were changed.
+func (tp *tap) checkWhole(t *testing.T, src capture.Source, exchanges []*capture.Exchange) {
+	t.Helper()
+	info, err := src.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Exchanges != uint64(len(exchanges)) || info.LostExchanges != 0 || info.LostBytes != 0 || info.Live {
+		t.Errorf("the capture says %+v, want %d exchanges, nothing lost, ended", info, len(exchanges))
+	}
+	if len(tp.notices) > 0 || len(tp.further) > 0 {
+		t.Errorf("the user was told %q, and taps %q opened by themselves; want neither", tp.notices, tp.further)
+	}
+	for _, x := range exchanges {
+		if x.State != capture.StateClosed || x.Lost != 0 || len(x.Notes) > 0 {
+			t.Errorf("%s: state %s, %d bytes lost, notes %q; want it closed and nothing else", title(x), x.State, x.Lost, x.Notes)
+		}
+		request, response := &x.Request.Body, &x.Response.Body
+		if !request.Complete || !request.Kept() || !response.Complete && x.Fault == nil || response.Dropped != 0 {
+			t.Errorf("%s: not all is in the capture: %+v %+v", title(x), request, response)
+		}
+		if card := isWellKnown(x); card != (len(x.Rewrites) > 0) {
+			t.Errorf("%s: rewrites %v; want some in an agent card and nowhere else", title(x), x.Rewrites)
+		}
+	}
+}
+
+// leaves says how many streams a client leaves, at least and at most, by pair: those that it cannot read. It has to leave
+// the streams that wait for it; one that ends by itself may have ended before.
+var leaves = map[string]struct{ min, max int }{
+	"js03-py03-rest": {2, 3}, // the agent writes an event in many data lines, as it may; the client reads the first
+}
+
+// checkFaults demands that no exchange broke but those streams.
+func checkFaults(t *testing.T, pair Pair, exchanges []*capture.Exchange) {
+	t.Helper()
+	left := 0
+	for _, x := range exchanges {
+		switch {
+		case x.Fault == nil:
+		case x.Response != nil && x.Response.Stream && x.Fault.Kind == "client-left" && x.Fault.Side == "client":
+			left++
+		default:
+			t.Errorf("%s broke: %+v", title(x), x.Fault)
+		}
+	}
+	if want := leaves[pair.String()]; left < want.min || left > want.max {
+		t.Errorf("the client left %d streams, want %d to %d", left, want.min, want.max)
+	}
+}
+
+func isWellKnown(x *capture.Exchange) bool {
+	return strings.HasPrefix(capture.ParseRequestHead(x.Request.Head).Target, "/.well-known/agent")
+}
+
+func read(t *testing.T, src capture.Source) (exchanges []*capture.Exchange) {
+	t.Helper()
+	for x, err := range src.Exchanges(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		exchanges = append(exchanges, x)
+	}
+	return exchanges
+}
+
+func title(x *capture.Exchange) string {
+	return fmt.Sprintf("exchange %d, %s", x.Seq, capture.ParseRequestHead(x.Request.Head).Target)
+}

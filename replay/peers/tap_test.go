@@ -1,0 +1,114 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// A tap is what the verb record makes of its parts, in front of one agent: a proxy with one tap, a recorder, redaction
+// and a store, and the rules that follow the capture while it grows. Its describer knows no A2A, so bodies are kept as
+// they passed.
+type tap struct {
+	agent     string // its name in the capture
+	noRewrite bool   // the agent card passes as it came
+
+	file     string
+	sink     capture.Sink
+	recorder *proxy.Recorder
+	proxy    *proxy.Proxy
+
+	mu      sync.Mutex
+	notices []string // what the user would have been told, losses included
+	further []string // taps that opened by themselves
+
+	serving  context.CancelFunc
+	served   sync.WaitGroup
+	watchers []chan watched
+	stopping sync.Once
+	stopped  error
+}
+
+// A watched is what a reader found that followed the capture while it grew.
+type watched struct {
+	result *analyzer.Result
+	err    error
+}
+
+// route implements [Route].
+func (tp *tap) route(t testing.TB, agentURL string) string {
+	t.Helper()
+	tp.file = filepath.Join(t.TempDir(), "c.a2atap")
+	store, err := bolt.Open(tp.file, bolt.Options{Tool: "peers", OnError: tp.lost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp.sink = capture.Redact(store, capture.RedactOptions{Key: store.RedactionKey()})
+	tp.recorder = proxy.NewRecorder(proxy.RecorderOptions{Sink: tp.sink, OnLoss: tp.lost})
+	agent, err := url.Parse(agentURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tp.proxy, err = proxy.New(proxy.Options{
+		Taps:     []proxy.TapSpec{{Name: tp.agent, Agent: agent, Listen: "127.0.0.1:0"}},
+		Recorder: tp.recorder, NoRewrite: tp.noRewrite,
+		OnTap:    func(further *proxy.Tap) { tp.note(&tp.further, further.Name()) },
+		OnNotice: func(text string) { tp.note(&tp.notices, text) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := bolt.Read(tp.file) // as another process does it, by the recorder's socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { reader.Close() })
+	tp.watch(store)
+	tp.watch(reader)
+	ctx, cancel := context.WithCancel(context.Background())
+	tp.serving = cancel
+	tp.served.Go(func() { tp.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
+	t.Cleanup(func() { tp.stop() })              //nolint:errcheck // whoever needs the capture asks again
+	return tp.proxy.Taps()[0].URL()
+}
+
+// watch follows the capture until the recording ends.
+func (tp *tap) watch(src capture.Source) {
+	found := make(chan watched, 1)
+	tp.watchers = append(tp.watchers, found)
+	go func() {
+		result, err := analyzer.Follow(context.Background(), rules.All, src, nil)
+		found <- watched{result, err}
+	}()
+}
+
+func (tp *tap) lost(err error) { tp.note(&tp.notices, "not everything is recorded: "+err.Error()) }
+
+func (tp *tap) note(list *[]string, text string) {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	*list = append(*list, text)
+}
+
+// stop ends the recording as the verb record does: taps first, then what is still to be stored. After the first call it
+// returns the same.
+func (tp *tap) stop() error {
+	tp.stopping.Do(func() {
+		tp.serving()
+		tp.served.Wait()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		tp.stopped = errors.Join(tp.recorder.Close(ctx), tp.sink.Close())
+	})
+	return tp.stopped
+}
