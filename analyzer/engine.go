@@ -51,6 +51,7 @@ func NewEngine(rules []*Rule) *Engine {
 		open:    make(map[uint64]*intake),
 		tallies: make(map[Link][]Coverage),
 	}
+	e.pass.Session = e.session
 	for _, r := range rules {
 		e.dialects = append(e.dialects, r.Dialects())
 	}
@@ -146,9 +147,10 @@ func (e *Engine) Coverage() []Coverage {
 // observe runs the rules that want the observation. Findings wait for settle, which knows all of the step.
 func (e *Engine) observe(in *intake, o *Observation) {
 	var tally []Coverage
+	p := &e.pass
+	p.Observation = o
 	for _, i := range e.wanted(o) {
-		p := &e.pass
-		*p = Pass{Observation: o, Rule: e.rules[i], Session: e.session, findings: p.findings[:0]}
+		p.Rule, p.applied, p.findings = e.rules[i], false, p.findings[:0]
 		p.Rule.Check(p)
 		if !p.applied {
 			continue

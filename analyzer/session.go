@@ -15,6 +15,7 @@ const (
 	maxCards      = 1_000
 	maxInterfaces = 100 // of a card
 	maxMessages   = 16  // message ids kept for each task
+	maxReferences = 16  // task ids that a message refers to
 	maxHookUsers  = 8   // agents that were given the same webhook
 )
 
@@ -87,9 +88,10 @@ func (d *Denial) Before(x *Exchange) bool {
 
 // A Creation is a send without a task id that was answered with a task.
 type Creation struct {
-	Place     Place
-	MessageID string
-	ContextID string // that the client sent; empty if none
+	Place      Place
+	MessageID  string
+	ContextID  string   // that the client sent; empty if none
+	References []string // tasks that the message refers to
 }
 
 // A Sighting is one look at a task's state.

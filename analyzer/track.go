@@ -240,9 +240,21 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 		return
 	}
 	if t.Created == nil {
-		t.Created = &Creation{Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID}
+		t.Created = &Creation{Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID, References: x.References()}
 	}
 	t.remember(x.Call.MessageID)
+}
+
+// References returns the ids of the tasks that the message of a send refers to, at most a few.
+func (x *Exchange) References() []string {
+	var ids []string
+	for i, id := range x.Call.Message.Get("referenceTaskIds").Elems() {
+		if i == maxReferences {
+			break
+		}
+		ids = append(ids, id.Text())
+	}
+	return ids
 }
 
 // denied remembers a subscription to an ended task that was told the task is not found. Only 1.0 says which error it has

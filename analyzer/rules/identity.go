@@ -31,8 +31,8 @@ var IDTaskUnique = &analyzer.Rule{
 	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
 clients are given the same id, each reads the other's answers and can cancel the other's work.`,
 	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
-	Silent: `A repeated message id (a retry may be answered with the first task), a message into the context of the first task or one that
-refers to it (the agent may go on with that task), and messages without an id.`,
+	Silent: `A repeated message id (a retry may be answered with the first task), messages into the context of the first task or that
+refer to it (the agent may go on with that task), and messages without an id.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot {
@@ -44,7 +44,11 @@ refers to it (the agent may go on with that task), and messages without an id.`,
 			return
 		}
 		first := known.Created
-		if first.MessageID == "" || known.WasSent(call.MessageID) || mayGoOn(call, known) {
+		common := call.ContextID != "" && call.ContextID == first.ContextID
+		if first.MessageID == "" || known.WasSent(call.MessageID) || common {
+			return
+		}
+		if mayGoOn(known, call.ContextID, p.Exchange.References()) || mayGoOn(known, first.ContextID, first.References) {
 			return
 		}
 		p.Report(p.Task.IDPlace(), "new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+first.Place.String(),
@@ -54,16 +58,11 @@ refers to it (the agent may go on with that task), and messages without an id.`,
 
 // mayGoOn reports whether an agent may answer a message that names no task with a task that it has already: the message
 // goes into the task's context, or refers to the task.
-func mayGoOn(call *a2a.Call, known *analyzer.Task) bool {
-	for _, id := range call.Message.Get("referenceTaskIds").Elems() {
-		if id.Is(known.ID) {
-			return true
-		}
+func mayGoOn(known *analyzer.Task, contextID string, references []string) bool {
+	if slices.Contains(references, known.ID) {
+		return true
 	}
-	if call.ContextID == "" {
-		return false
-	}
-	return known.Context == nil || call.ContextID == known.Context.ID || call.ContextID == known.Created.ContextID
+	return contextID != "" && (known.Context == nil || contextID == known.Context.ID)
 }
 
 // IDContextStable reports a task that moves to another context.

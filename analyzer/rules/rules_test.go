@@ -73,46 +73,6 @@ func TestEveryRuleIsProved(t *testing.T) {
 	}
 }
 
-// A rule must not change what it is by where the capture was cut: judging it step by step live and as a whole are the
-// same code, so what remains to be shown is that the engine does not depend on the end being known.
-func TestLiveFindsTheSame(t *testing.T) {
-	for _, path := range transcripts(t) {
-		tr := parse(t, filepath.Join("testdata", path))
-		want := lines(judge(t, tr.Exchanges))
-
-		memory := capture.NewMemory(capture.Info{})
-		followed := make(chan []string)
-		go func() {
-			var got []string
-			_, err := analyzer.Follow(t.Context(), rules.All, memory, func(f analyzer.Finding) { got = append(got, f.String()) })
-			if err != nil {
-				t.Error(err)
-			}
-			followed <- got
-		}()
-		for _, x := range tr.Exchanges {
-			if err := memory.Append(capture.Steps(x)...); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := memory.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, <-followed); diff != "" && !overlaps(tr.Exchanges) {
-			t.Errorf("%s: live findings differ (-whole +live):\n%s", path, diff)
-		}
-	}
-}
-
-func overlaps(list []*capture.Exchange) bool {
-	for i := 1; i < len(list); i++ {
-		if list[i].Started.Before(list[i-1].Started.Add(list[i-1].Ended)) {
-			return true
-		}
-	}
-	return false
-}
-
 func lines(findings []analyzer.Finding) []string {
 	var list []string
 	for i := range findings {
@@ -165,7 +125,7 @@ func parse(t *testing.T, file string) *capture.Transcript {
 	return tr
 }
 
-func transcripts(t *testing.T) []string {
+func transcripts(t testing.TB) []string {
 	t.Helper()
 	var list []string
 	err := fs.WalkDir(os.DirFS("testdata"), ".", func(path string, d fs.DirEntry, err error) error {

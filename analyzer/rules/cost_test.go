@@ -1,0 +1,136 @@
+package rules_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+const (
+	rpcHead = "POST /rpc HTTP/1.1\r\nHost: booker:9001\r\nContent-Type: application/json\r\nAccept: application/json\r\nA2A-Version: 1.0\r\nUser-Agent: planner/1.0\r\n\r\n"
+	sseHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n\r\n"
+	okHead  = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1200\r\n\r\n"
+)
+
+// asked returns the steps of a request number seq with a body of about 1.2 KB.
+func asked(seq uint64, method string) []capture.Step {
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"message":{"messageId":"m%d","role":"ROLE_USER","parts":[{"text":%q}]}}}`,
+		seq, method, seq, strings.Repeat("two tickets to Kyoto ", 50))
+	return []capture.Step{
+		{Seq: seq, What: capture.Opened{Client: capture.Peer{Name: "planner"}, Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte(rpcHead)}},
+		{Seq: seq, What: capture.RequestBody{Data: body}},
+		{Seq: seq, What: capture.RequestEnd{Size: int64(len(body))}},
+	}
+}
+
+// answered returns the steps of a whole call, with an answer of about 1.2 KB.
+func answered(seq uint64) []capture.Step {
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"task":{"id":"task-%d","contextId":"ctx-%d","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00Z"},"artifacts":[{"artifactId":"a1","parts":[{"text":%q}]}]}}}`,
+		seq, seq, seq, strings.Repeat("two seats in car four ", 45))
+	return append(asked(seq, "SendMessage"),
+		capture.Step{Seq: seq, What: capture.ResponseHead{Head: []byte(okHead)}},
+		capture.Step{Seq: seq, What: capture.ResponseBody{Data: body}},
+		capture.Step{Seq: seq, What: capture.ResponseEnd{Size: int64(len(body))}},
+		capture.Step{Seq: seq, What: capture.Closed{}})
+}
+
+// chunk returns event k of a stream: a piece of an artifact.
+func chunk(k int) capture.Step {
+	return capture.Step{Seq: 1, Arrival: uint64(k + 5), What: capture.ResponseEvent{Event: capture.Event{K: k, Raw: piece}}}
+}
+
+var piece = []byte(`data: {"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t1","contextId":"c1","append":true,"artifact":{"artifactId":"a1","parts":[{"text":"a word of a long answer"}]}}}}` + "\n\n")
+
+// streaming returns an engine in the middle of a stream.
+func streaming() *analyzer.Engine {
+	e := analyzer.NewEngine(rules.All)
+	steps := append(asked(1, "SendStreamingMessage"),
+		capture.Step{Seq: 1, What: capture.ResponseHead{Head: []byte(sseHead), Stream: true}},
+		capture.Step{Seq: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte(
+			`data: {"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n")}}})
+	for i, s := range steps {
+		s.Arrival = uint64(i + 1)
+		e.Step(s)
+	}
+	return e
+}
+
+// A stream may last for days: judging it takes no memory that grows with its events.
+func TestStreamsTakeFlatMemory(t *testing.T) {
+	const events = 200_000
+	e := streaming()
+	var early uint64
+	for k := 2; k <= events; k++ {
+		if found := e.Step(chunk(k)); len(found) > 0 {
+			t.Fatalf("event %d: %s", k, &found[0])
+		}
+		if k == events/10 {
+			early = heap()
+		}
+	}
+	late := heap()
+	if n := e.Counts().Events; n != events {
+		t.Fatalf("%d events were seen, want %d", n, events)
+	}
+	if late > early+1<<20 {
+		t.Errorf("the heap grew from %d to %d KiB between event %d and event %d", early>>10, late>>10, events/10, events)
+	}
+	runtime.KeepAlive(e)
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func BenchmarkExchange(b *testing.B) {
+	e := analyzer.NewEngine(rules.All)
+	all := make([][]capture.Step, 1000)
+	for i := range all {
+		all[i] = answered(uint64(i + 1))
+	}
+	b.ReportAllocs()
+	arrival := uint64(0)
+	for i := 0; b.Loop(); i++ {
+		for _, s := range all[i%len(all)] {
+			arrival++
+			s.Arrival = arrival
+			e.Step(s)
+		}
+	}
+}
+
+// Other traffic is recorded too, and has to be cheap to pass over.
+func BenchmarkOtherTraffic(b *testing.B) {
+	e := analyzer.NewEngine(rules.All)
+	body := []byte(strings.Repeat("x", 1200))
+	steps := []capture.Step{
+		{Seq: 1, What: capture.Opened{Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte("GET /health HTTP/1.1\r\nHost: booker:9001\r\n\r\n")}},
+		{Seq: 1, What: capture.RequestEnd{}},
+		{Seq: 1, What: capture.ResponseHead{Head: []byte(okHead)}},
+		{Seq: 1, What: capture.ResponseBody{Data: body}},
+		{Seq: 1, What: capture.ResponseEnd{Size: 1200}},
+		{Seq: 1, What: capture.Closed{}},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, s := range steps {
+			e.Step(s)
+		}
+	}
+}
+
+func BenchmarkEvent(b *testing.B) {
+	e := streaming()
+	b.ReportAllocs()
+	for k := 2; b.Loop(); k++ {
+		e.Step(chunk(k))
+	}
+}

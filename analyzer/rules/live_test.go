@@ -1,0 +1,180 @@
+package rules_test
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+// Following a recording while it grows finds what judging the finished capture finds, in the same order. The exchanges of
+// each transcript overlap at random, so that any order of arrival is tried that keeps the order within an exchange.
+func TestLiveFindsTheSame(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, path := range transcripts(t) {
+		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		for range 3 {
+			steps := shuffle(random, exchanges)
+			want := findings(steps)
+			if diff := cmp.Diff(want, follow(t, random, steps)); diff != "" {
+				t.Errorf("%s: live findings differ (-whole +live):\n%s", path, diff)
+			}
+		}
+	}
+}
+
+// How bodies are cut into pieces on the way is nobody's business.
+func TestChunkingDoesNotMatter(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, path := range transcripts(t) {
+		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		whole := shuffle(random, exchanges)
+		if diff := cmp.Diff(findings(whole), findings(cutBodies(random, whole))); diff != "" {
+			t.Errorf("%s: findings depend on the pieces of bodies (-whole +pieces):\n%s", path, diff)
+		}
+	}
+}
+
+// Where calls overlap and nobody knows which came first, no rule takes an order for granted: a rule that is broken in some
+// order of arrival is broken in the true one.
+func TestOverlapsProveNothing(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, path := range transcripts(t) {
+		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		want := make(map[string]bool)
+		for _, f := range judge(t, exchanges) {
+			want[f.Rule.ID] = true
+		}
+		for range 10 {
+			for _, f := range run(overlap(random, exchanges)) {
+				if !want[f.Rule.ID] {
+					t.Errorf("%s: when all exchanges overlap, there is also %s", path, &f)
+				}
+			}
+		}
+	}
+}
+
+// shuffle returns the steps of the exchanges in a random order that keeps the order within each.
+func shuffle(random *rand.Rand, exchanges []*capture.Exchange) []capture.Step {
+	var queues [][]capture.Step
+	for _, x := range exchanges {
+		queues = append(queues, capture.Steps(x))
+	}
+	return merge(random, nil, queues)
+}
+
+// overlap returns the steps of the exchanges in a random order in which all have begun before anything is answered.
+func overlap(random *rand.Rand, exchanges []*capture.Exchange) []capture.Step {
+	var opened []capture.Step
+	var queues [][]capture.Step
+	for _, x := range exchanges {
+		steps := capture.Steps(x)
+		opened = append(opened, steps[0])
+		queues = append(queues, steps[1:])
+	}
+	return merge(random, opened, queues)
+}
+
+func merge(random *rand.Rand, merged []capture.Step, queues [][]capture.Step) []capture.Step {
+	for len(queues) > 0 {
+		i := random.IntN(len(queues))
+		if len(queues[i]) == 0 {
+			queues = append(queues[:i:i], queues[i+1:]...)
+			continue
+		}
+		merged = append(merged, queues[i][0])
+		queues[i] = queues[i][1:]
+	}
+	for i := range merged {
+		merged[i].Arrival = uint64(i + 1)
+	}
+	return merged
+}
+
+// cutBodies returns the steps with every body in pieces of random length.
+func cutBodies(random *rand.Rand, steps []capture.Step) []capture.Step {
+	var cut []capture.Step
+	for _, s := range steps {
+		var data []byte
+		var piece func(data []byte) capture.What
+		switch what := s.What.(type) {
+		case capture.RequestBody:
+			data, piece = what.Data, func(d []byte) capture.What { w := what; w.Data = d; return w }
+		case capture.ResponseBody:
+			data, piece = what.Data, func(d []byte) capture.What { w := what; w.Data = d; return w }
+		}
+		for len(data) > 1 {
+			n := 1 + random.IntN(len(data)-1)
+			first := s
+			first.What = piece(data[:n])
+			data = data[n:]
+			s.What = piece(data)
+			if whole(first.What) {
+				break
+			}
+			cut = append(cut, first)
+		}
+		cut = append(cut, s)
+	}
+	for i := range cut {
+		cut[i].Arrival = uint64(i + 1)
+	}
+	return cut
+}
+
+// whole reports whether a piece says that bytes were dropped behind it: it is the last one.
+func whole(what capture.What) bool {
+	switch w := what.(type) {
+	case capture.RequestBody:
+		return w.Dropped > 0
+	case capture.ResponseBody:
+		return w.Dropped > 0
+	}
+	return false
+}
+
+// run returns all findings of the steps.
+func run(steps []capture.Step) []analyzer.Finding {
+	e := analyzer.NewEngine(rules.All)
+	var all []analyzer.Finding
+	for _, s := range steps {
+		all = append(all, e.Step(s)...)
+	}
+	return append(all, e.End(false)...)
+}
+
+func findings(steps []capture.Step) []string { return lines(run(steps)) }
+
+// follow records the steps in batches of random size while they are judged.
+func follow(t *testing.T, random *rand.Rand, steps []capture.Step) []string {
+	t.Helper()
+	memory := capture.NewMemory(capture.Info{})
+	followed := make(chan []string)
+	go func() {
+		var got []string
+		_, err := analyzer.Follow(t.Context(), rules.All, memory, func(f analyzer.Finding) { got = append(got, f.String()) })
+		if err != nil {
+			t.Error(err)
+		}
+		followed <- got
+	}()
+	for len(steps) > 0 {
+		n := 1 + random.IntN(len(steps))
+		if err := memory.Append(steps[:n]...); err != nil {
+			t.Fatal(err)
+		}
+		steps = steps[n:]
+	}
+	if err := memory.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return <-followed
+}
