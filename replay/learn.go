@@ -19,13 +19,13 @@ type learner struct {
 	pairs  []int // for each live item its recorded counterpart, -1 if there is none
 	used   []bool
 	diffs  []Difference
-	seen   map[Role]bool // roles that a difference was noted of: one cause, one difference
+	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
 
 func newLearner(v *values, e *entry, call *a2a.Call, rec *reply) *learner {
 	return &learner{
 		values: v, seq: e.seq, task: e.task, call: call, rec: rec, live: folder{call: call},
-		used: make([]bool, len(rec.items)), seen: map[Role]bool{},
+		used: make([]bool, len(rec.items)),
 	}
 }
 
@@ -106,10 +106,14 @@ func enforced(s Site) bool {
 }
 
 func (l *learner) contradiction(rec item, s Site, p pairing) {
-	if l.seen[s.Role] {
+	class := 0
+	if s.Role == RequestID {
+		class = 1
+	}
+	if l.seen[class] {
 		return
 	}
-	l.seen[s.Role] = true
+	l.seen[class] = true
 	d := Difference{
 		Kind: DifferentID, Exchange: l.seq, Place: place(l.seq, rec.event, s.Pointer), Want: p.wanted, Got: p.live,
 		Changes: []Change{{Pointer: s.Pointer, Was: clip(p.wanted), Now: clip(p.live)}},

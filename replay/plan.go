@@ -312,12 +312,12 @@ func (p *planner) whyNot(o *planning) string {
 	switch {
 	case p.keep != nil && !p.keep(x):
 		return notChosen
+	case len(x.Request.Head) == 0 || x.Lost > 0 || !x.Request.Body.Complete || x.Request.Body.Dropped > 0:
+		return "its request was not recorded whole"
 	case !o.call.A2A():
 		return "not an A2A request"
 	case o.call.Binding == a2a.GRPC:
 		return "gRPC is not spoken here"
-	case len(x.Request.Head) == 0 || x.Lost > 0 || !x.Request.Body.Complete || x.Request.Body.Dropped > 0:
-		return "its request was not recorded whole"
 	case x.Fault != nil && x.Fault.Side == "proxy":
 		return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
 	case x.Fault != nil && x.Fault.Kind == "unreachable":

@@ -162,10 +162,11 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		return
 	}
 	rec := readReply(&call, x)
+	rec.suspect()
 	begun := time.Now()
 	line := Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: Matched}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		line.Polls++
+		line.Requests++
 		c, learned := p.once(ctx, e, x, out, &call, rec, r)
 		line.Live = c.live
 		line.Differences = append(learned, c.run()...)

@@ -52,7 +52,7 @@ type hooks struct {
 	changed  chan struct{} // closed when something is received
 }
 
-// newHooks listens if the agent is on this machine; otherwise, or if the address is given, that is what the agent gets.
+// newHooks listens if the agent is on this machine.
 func newHooks(e *endpoints, log *recorder, agent string) (*hooks, error) {
 	h := &hooks{log: log, agent: agent, byURL: map[string]string{}, changed: make(chan struct{})}
 	if !isLoopback(e.live.Hostname()) {
@@ -87,18 +87,6 @@ func (h *hooks) address(recorded string) string {
 		h.byURL[recorded] = ours
 	}
 	return ours
-}
-
-// recordedFor returns the recorded URL that an address of ours stands for.
-func (h *hooks) recordedFor(url string) (string, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for recorded, ours := range h.byURL {
-		if ours == url {
-			return recorded, true
-		}
-	}
-	return "", false
 }
 
 // ServeHTTP implements http.Handler: it takes a notification and records it.

@@ -177,8 +177,8 @@ func (p *player) report(ctx context.Context, r *Report) error {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, Difference{
-			Kind: DifferentFinding, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected, Got: f.Seen,
-			Message: fmt.Sprintf("%s [%s], which did not happen in the recording", f.Message, f.Rule.ID),
+			Kind: DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected, Got: f.Seen,
+			Message: fmt.Sprintf("%s (rule %s, not broken in the recording)", f.Message, f.Rule.ID),
 		})
 	}
 	return nil

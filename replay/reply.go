@@ -74,10 +74,31 @@ func endOf(x *capture.Exchange) ending {
 		return unended
 	case x.Response == nil:
 		return silent
-	case x.Response.Body.Dropped > 0:
-		return unended
+	case x.Response.Body.Dropped > 0 || !x.Response.Body.Complete:
+		return unended // whoever ended it, the record does not say
 	}
 	return whole
+}
+
+// suspect takes a recorded stream that ended before its task had settled for one that the client left: an agent notices
+// the client's departure, and many then end the answer as if it were complete. An agent that ends a stream too early by
+// itself breaks a rule, and the rules tell.
+func (r *reply) suspect() {
+	if !r.stream || r.end != whole || len(r.items) == 0 {
+		return
+	}
+	state := a2a.NoState
+	for _, it := range r.items {
+		if it.err != nil || it.kind == a2a.MessagePayload {
+			return
+		}
+		if it.state != a2a.NoState {
+			state = it.state
+		}
+	}
+	if !settled(state) {
+		r.end = left
+	}
 }
 
 // first returns the item that came first, or the zero item.

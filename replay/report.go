@@ -25,6 +25,7 @@ const (
 // A Difference is one thing that the live agent did otherwise.
 type Difference struct {
 	Kind     Kind
+	Rule     string   // id of the rule that is broken now; empty for other kinds
 	Exchange uint64   // recorded; 0 for what concerns no single exchange
 	Live     uint64   // number of the exchange in the replayed traffic; 0 likewise
 	Place    string   // in the recorded exchange, or for a finding in the replayed one
@@ -60,7 +61,7 @@ type Line struct {
 	Task        string // as recorded
 	Status      Status
 	Why         string // it was left out
-	Polls       int    // how often it was sent, if more than once
+	Requests    int    // how often it was sent: more than once if it polls
 	Differences []Difference
 }
 

@@ -1,0 +1,483 @@
+package replay_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// The official SDK's agents mint ids of their own and pace themselves.
+func TestReplayAgainstSDKAgents(t *testing.T) {
+	for _, w := range sdkWays {
+		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
+			src := record(t, w.start(t), func(tapURL string) { sdkTalk(t, connect(t, tapURL, w.protocol, client.Options{})) })
+			to := w.start(t)
+			for range 10 {
+				wantSame(t, play(t, src, to, replay.Options{}))
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// sdkTalk goes through what the peers' agents can do, but for their gates: those are opened by an id in a text, and text
+// is not altered.
+func sdkTalk(t testing.TB, c *client.Client) {
+	ctx := t.Context()
+	send, task := must[*client.Result](t), must[*client.Task](t)
+	send(c.Send(ctx, client.Text("hello"), client.SendOptions{}))
+	done := send(c.Send(ctx, client.Text("work"), client.SendOptions{})).Task
+	task(c.Get(ctx, done.ID, nil))
+	for _, err := range c.Stream(ctx, client.Text("fail"), client.SendOptions{}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	asked := send(c.Send(ctx, client.Text("ask"), client.SendOptions{})).Task
+	m := client.Text("blue")
+	m.TaskID, m.ContextID = asked.ID, asked.ContextID
+	send(c.Send(ctx, m, client.SendOptions{}))
+	canceled := false
+	for e, err := range c.Stream(ctx, client.Text("wait"), client.SendOptions{}) {
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if e.State() == client.Working && !canceled {
+			canceled = true
+			task(c.Cancel(ctx, taskOf(e), nil))
+		}
+	}
+	if _, err := c.Get(ctx, "no-such-task", nil); err == nil {
+		t.Error("an unknown task was found")
+	}
+}
+
+// A live agent that is slower than the recorded one is asked until it has come as far.
+func TestReplayPolls(t *testing.T) {
+	for _, w := range refWays {
+		t.Run(w.name, func(t *testing.T) {
+			name, _, _ := strings.Cut(w.name, " ")
+			poll := func(tapURL string) {
+				c := connect(t, tapURL, w.protocol, client.Options{})
+				id := must[*client.Result](t)(c.Send(t.Context(), client.Text("streaming"), client.SendOptions{ReturnImmediately: true})).Task.ID
+				for {
+					if must[*client.Task](t)(c.Get(t.Context(), id, nil)).Status.State.Terminal() {
+						return
+					}
+				}
+			}
+			src := record(t, startAgent(t, name, refagent.Options{StepTime: time.Millisecond}), poll)
+			slow := startAgent(t, name, refagent.Options{StepTime: 40 * time.Millisecond})
+			r := play(t, src, slow, replay.Options{})
+			wantSame(t, r)
+			if last := r.Lines[len(r.Lines)-1]; last.Requests < 2 {
+				t.Errorf("the last poll was sent %d times; the agent cannot have been ready at once", last.Requests)
+			}
+			r = play(t, src, slow, replay.Options{Timeout: 30 * time.Millisecond})
+			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentState {
+				t.Errorf("within 30ms the agent cannot be ready, and yet: %s %v", r.Verdict(), r.Differences)
+			}
+		})
+	}
+}
+
+// A client that left a stream leaves it again, after the same event.
+func TestReplayLeavesStreams(t *testing.T) {
+	agent := startAgent(t, "spec", refagent.Options{StepTime: 20 * time.Millisecond})
+	src := record(t, agent, func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		chunks := 0
+		for e, err := range c.Stream(t.Context(), client.Text("streaming"), client.SendOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Artifact != nil {
+				if chunks++; chunks == 2 {
+					break
+				}
+			}
+		}
+	})
+	kept := capture.NewMemory(capture.Info{Name: "replayed"})
+	wantSame(t, play(t, src, agent, replay.Options{Sink: kept}))
+	was, now := lastExchange(t, src), lastExchange(t, kept)
+	if len(was.Response.Events) != len(now.Response.Events) {
+		t.Errorf("the recorded client left after %d events, the replay after %d", len(was.Response.Events), len(now.Response.Events))
+	}
+	if now.Fault == nil || now.Fault.Side != "client" || !now.Replayed {
+		t.Errorf("the replayed exchange has fault %+v, replayed %t; want one of the client, true", now.Fault, now.Replayed)
+	}
+}
+
+func lastExchange(t testing.TB, src capture.Source) (last *capture.Exchange) {
+	t.Helper()
+	for x, err := range src.Exchanges(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = x
+	}
+	return last
+}
+
+// Exchanges that overlapped overlap again: an agent that answers none before all are there gets its answer out.
+func TestReplayIsConcurrent(t *testing.T) {
+	const clients = 8
+	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	var mu sync.Mutex
+	waiting, gate := 0, make(chan struct{})
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			mu.Lock()
+			open := gate
+			if waiting++; waiting == clients {
+				waiting, gate = 0, make(chan struct{})
+				close(open)
+			}
+			mu.Unlock()
+			select {
+			case <-open:
+			case <-r.Context().Done():
+			}
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	defer agent.Close()
+	src := record(t, agent.URL+inner.Path(), func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		var group sync.WaitGroup
+		for range clients {
+			group.Go(func() {
+				if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+	})
+	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{}))
+}
+
+// Credentials stand where the recording has placeholders; without any the header is not sent, and the report says so.
+func TestReplayPutsCredentials(t *testing.T) {
+	inner, err := refagent.New("spec", refagent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && r.Header.Get("Authorization") != "Bearer s3cret" {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}))
+	defer agent.Close()
+	src := record(t, agent.URL+inner.Path(), func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10, client.Options{Token: "s3cret"})
+		must[*client.Result](t)(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}))
+	})
+	if x := lastExchange(t, src); sentBy(x, "s3cret") {
+		t.Fatalf("the recording holds the token: %s", x.Request.Head)
+	}
+	credentials, err := replay.ParseCredentials("bearer:s3cret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{Credentials: credentials}))
+	r := play(t, src, agent.URL+inner.Path(), replay.Options{})
+	if len(r.Differences) == 0 || r.Differences[0].Kind != replay.DifferentOutcome || !strings.Contains(strings.Join(r.Notes, "\n"), "Authorization") {
+		t.Errorf("without credentials: %s, notes %q, %v", r.Verdict(), r.Notes, r.Differences)
+	}
+}
+
+// Notifications are received in the client's place and compared.
+func TestReplayReceivesNotifications(t *testing.T) {
+	for _, w := range refWays {
+		t.Run(w.name, func(t *testing.T) {
+			src := recordPush(t, w)
+			r := play(t, src, w.start(t), replay.Options{})
+			wantSame(t, r)
+			if r.Deliveries.Expected == 0 || r.Deliveries.Received != r.Deliveries.Expected {
+				t.Errorf("deliveries %+v", r.Deliveries)
+			}
+			more := edited(t, src, func(*capture.Exchange) {})
+			for x := range src.Exchanges(t.Context(), 1) {
+				if x.Agent.Name == "webhook" {
+					x.Seq += 1000
+					for _, s := range capture.Steps(x) {
+						more = appended(t, more, s)
+					}
+					break
+				}
+			}
+			r = play(t, more, w.start(t), replay.Options{Timeout: time.Second})
+			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentDelivery {
+				t.Errorf("one notification less than recorded: %s %v", r.Verdict(), r.Differences)
+			}
+		})
+	}
+}
+
+// appended returns a capture with one more step.
+func appended(t testing.TB, src capture.Source, s capture.Step) *capture.Memory {
+	m := capture.NewMemory(capture.Info{Name: "appended"})
+	for old, err := range src.Steps(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Append(old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Append(s); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// recordPush records a task with a webhook: what passes through the tap, and what is delivered.
+func recordPush(t testing.TB, w way) *capture.Memory {
+	var mu sync.Mutex
+	var posts []*capture.Exchange
+	delivered := make(chan struct{}, 100)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		x := webhookExchange(t, r)
+		mu.Lock()
+		defer mu.Unlock()
+		posts = append(posts, x)
+		if strings.Contains(strings.ToLower(string(x.Request.Body.Data)), "completed") {
+			delivered <- struct{}{}
+		}
+	}))
+	defer hook.Close()
+	mem := record(t, w.start(t), func(tapURL string) {
+		c := connect(t, tapURL, w.protocol, client.Options{})
+		m := client.Text("multi-turn")
+		task := must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{})).Task
+		must[*client.PushConfig](t)(c.CreatePush(t.Context(), client.PushConfig{TaskID: task.ID, URL: hook.URL + "/a"}))
+		m = client.Text("done")
+		m.TaskID, m.ContextID = task.ID, task.ContextID
+		must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{}))
+		select {
+		case <-delivered:
+		case <-time.After(5 * time.Second):
+			t.Error("the completed task was not notified")
+		}
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	all := mem
+	for i, x := range posts {
+		x.Seq = uint64(100 + i)
+		for _, s := range capture.Steps(x) {
+			all = appended(t, all, s)
+		}
+	}
+	return all
+}
+
+func webhookExchange(t testing.TB, r *http.Request) *capture.Exchange {
+	var head strings.Builder
+	head.WriteString("POST " + r.URL.Path + " HTTP/1.1\r\nHost: " + r.Host + "\r\n")
+	if err := r.Header.Write(&head); err != nil {
+		t.Error(err)
+	}
+	head.WriteString("\r\n")
+	body := make([]byte, r.ContentLength)
+	if _, err := readFull(r, body); err != nil {
+		t.Error(err)
+	}
+	return &capture.Exchange{
+		Started: time.Now().UTC(), State: capture.StateClosed,
+		Client: capture.Peer{Name: "booker"}, Agent: capture.Peer{Name: "webhook", URL: "http://" + r.Host},
+		Request:  capture.Request{Head: []byte(head.String()), Body: capture.Body{Data: body, Size: int64(len(body)), Complete: true}},
+		Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\n\r\n"), Body: capture.Body{Data: []byte{}, Complete: true}},
+	}
+}
+
+func readFull(r *http.Request, b []byte) (int, error) {
+	n := 0
+	for n < len(b) {
+		m, err := r.Body.Read(b[n:])
+		n += m
+		if err != nil && n < len(b) {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// The kept traffic is a capture like any other, and can be judged and replayed itself.
+func TestReplayKeepsTraffic(t *testing.T) {
+	agent := startAgent(t, "spec", refagent.Options{})
+	src := record(t, agent, twoTasks(t, client.REST10))
+	kept := capture.NewMemory(capture.Info{Name: "replayed"})
+	wantSame(t, play(t, src, agent, replay.Options{Sink: kept}))
+	if err := kept.Close(); err != nil {
+		t.Fatal(err)
+	}
+	result, err := analyzer.Run(t.Context(), rules.All, kept, nil)
+	if err != nil || len(result.Findings) > 0 || result.Counts.Judged == 0 {
+		t.Errorf("the kept traffic: %d judged, findings %v, %v", result.Counts.Judged, result.Findings, err)
+	}
+	wantSame(t, play(t, kept, agent, replay.Options{}))
+}
+
+// A sink that fails does not disturb the replay; the error says that the traffic was not kept.
+func TestReplaySinkFails(t *testing.T) {
+	agent := startAgent(t, "spec", refagent.Options{})
+	src := record(t, agent, twoTasks(t, client.REST10))
+	closed := capture.NewMemory(capture.Info{})
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := replay.Run(t.Context(), src, agent, replay.Options{Sink: closed})
+	if err == nil || !strings.Contains(err.Error(), "keep the replayed traffic") {
+		t.Errorf("error %v; want one that says that the traffic was not kept", err)
+	}
+	wantSame(t, r)
+}
+
+func TestReplayErrors(t *testing.T) {
+	agent := startAgent(t, "spec", refagent.Options{})
+	src := record(t, agent, twoTasks(t, client.JSONRPC10))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	deaf := "http://" + l.Addr().String()
+	l.Close()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	two := edited(t, src, func(x *capture.Exchange) {
+		if x.Seq == 3 {
+			x.Agent.Name = "planner"
+		}
+	})
+	tests := []struct {
+		name string
+		ctx  context.Context
+		src  capture.Source
+		to   string
+		o    replay.Options
+		want string
+	}{
+		{"unreachable", t.Context(), src, deaf, replay.Options{}, "reach the agent at " + deaf},
+		{"no URL", t.Context(), src, "127.0.0.1", replay.Options{}, "no address of an agent"},
+		{"profile", t.Context(), src, agent, replay.Options{Profile: replay.Exact}, "not there yet"},
+		{"several agents", t.Context(), two, agent, replay.Options{}, "booker, planner"},
+		{"canceled", canceled, src, agent, replay.Options{}, "canceled"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := replay.Run(test.ctx, test.src, test.to, test.o)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v; want one with %q", err, test.want)
+			}
+		})
+	}
+	if _, err := replay.Run(t.Context(), two, agent, replay.Options{}); !errors.Is(err, replay.ErrSeveralAgents) {
+		t.Errorf("error %v is not ErrSeveralAgents", err)
+	}
+}
+
+// An empty capture proves nothing, and so does one in which nothing is chosen.
+func TestReplayOfNothing(t *testing.T) {
+	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
+	for name, r := range map[string]*replay.Report{
+		"empty":  play(t, capture.NewMemory(capture.Info{}), "http://127.0.0.1:1", replay.Options{}),
+		"chosen": play(t, src, "http://127.0.0.1:1", replay.Options{Keep: func(*capture.Exchange) bool { return false }}),
+	} {
+		if r.Same() || r.Sent != 0 || !strings.Contains(r.Verdict(), "nothing proved") {
+			t.Errorf("%s: %s", name, r.Verdict())
+		}
+	}
+}
+
+// With a wait, the agent may begin to listen later.
+func TestReplayWaits(t *testing.T) {
+	inner, err := refagent.New("spec", refagent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	done := make(chan struct{})
+	server := &http.Server{Handler: inner}
+	go func() {
+		defer close(done)
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	}()
+	wantSame(t, play(t, src, "http://"+addr+inner.Path(), replay.Options{Wait: 5 * time.Second}))
+	server.Close()
+	<-done
+}
+
+// An agent that has moved its interfaces is followed by its card.
+func TestReplayFollowsTheCard(t *testing.T) {
+	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.REST10))
+	inner, err := refagent.New("spec", refagent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	mux := http.NewServeMux()
+	mux.Handle("/moved/to/here/", http.StripPrefix("/moved/to/here", rewriteCard(inner, "/moved/to/here")))
+	agent := httptest.NewServer(mux)
+	defer agent.Close()
+	wantSame(t, play(t, src, agent.URL+"/moved/to/here"+inner.Path(), replay.Options{}))
+}
+
+// rewriteCard puts a prefix before the paths in the agent's card.
+func rewriteCard(h http.Handler, prefix string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !a2a.IsCardPath(r.URL.EscapedPath()) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		body := strings.ReplaceAll(rec.Body.String(), "http://"+r.Host, "http://"+r.Host+prefix)
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := w.Write([]byte(body)); err != nil {
+			panic(err)
+		}
+	})
+}
