@@ -73,7 +73,7 @@ func Of(x *Exchange) Option {
 // characters.
 func Quote(v a2a.Value) string {
 	if !v.Exists() {
-		return "nothing"
+		return "missing"
 	}
 	return Clip(string(v.Raw()))
 }

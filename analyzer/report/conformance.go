@@ -72,14 +72,14 @@ func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Ru
 		case applied[rule.ID] == 0:
 			result.Status, result.Message = "skip", "not observed"
 			c.Summary.Skipped++
-		case finding != nil && finding.Severity == analyzer.Error && finding.Side == a2a.Agent:
+		case failing(finding, rule):
 			result.Status, result.Message = "fail", finding.Message
 			c.Summary.Failed++
 			failed[rule.Category]++
 		default:
 			result.Status = "pass"
 			if finding != nil {
-				result.Message = finding.Severity.String() + ", " + finding.Side.String() + ": " + finding.Message
+				result.Message = min(finding.Severity, rule.Level.Severity()).String() + ", " + finding.Side.String() + ": " + finding.Message
 			}
 			c.Summary.Passed++
 		}
@@ -90,7 +90,7 @@ func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Ru
 	return c
 }
 
-// tallies returns how often each rule applied to the agent, and its worst finding there.
+// tallies returns how often each rule applied to the agent, and the worst finding that it is broken by there.
 func tallies(r *analyzer.Result, agent *analyzer.Agent) (map[string]int, map[string]*analyzer.Finding) {
 	applied := make(map[string]int)
 	for _, c := range r.Coverage {
@@ -105,11 +105,27 @@ func tallies(r *analyzer.Result, agent *analyzer.Agent) (map[string]int, map[str
 			continue
 		}
 		applied[f.Rule.ID]++
-		if w := worst[f.Rule.ID]; w == nil || f.Severity > w.Severity {
-			worst[f.Rule.ID] = f
+		for _, id := range append([]string{f.Rule.ID}, f.Also...) { // what it covers is broken too
+			if w := worst[id]; w == nil || weight(f) > weight(w) {
+				worst[id] = f
+			}
 		}
 	}
 	return applied, worst
+}
+
+// weight orders findings by how much they say about the agent: errors first, its own before those of others.
+func weight(f *analyzer.Finding) int {
+	w := 2 * int(f.Severity)
+	if f.Side == a2a.Agent {
+		w++
+	}
+	return w
+}
+
+// failing reports whether a finding makes a rule fail: it is the agent's error, and the rule is one that makes errors.
+func failing(f *analyzer.Finding, rule *analyzer.Rule) bool {
+	return f != nil && f.Side == a2a.Agent && f.Severity == analyzer.Error && rule.Level == analyzer.Must
 }
 
 // level says how far the agent conforms, as far as the traffic shows it.

@@ -65,7 +65,7 @@ type Verdict struct {
 	Judged    int    `json:"judged"`
 	Lost      int64  `json:"lost"`
 	Forgotten int    `json:"forgotten,omitempty"` // dropped to bound memory: rules are silent on it
-	Live      bool   `json:"live,omitempty"` // the recording goes on: this is what has happened so far
+	Live      bool   `json:"live,omitempty"`      // the recording goes on: this is what has happened so far
 }
 
 // JSON writes a result as one document. The gate decides the verdict's status; now is the date of the reports.

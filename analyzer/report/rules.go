@@ -65,7 +65,7 @@ func RulesText(w io.Writer, list []*analyzer.Rule) error {
 			family = r.Family
 			b.WriteString(family + "\n")
 		}
-		fmt.Fprintf(&b, "  %-32s %-6s %-12s %s\n", r.ID, r.Level, r.Dialects(), r.Title)
+		fmt.Fprintf(&b, "  %-32s %-6s %-15s %s\n", r.ID, r.Level, r.Dialects(), r.Title)
 	}
 	fmt.Fprintf(&b, "\n%d rules; a2atap rules ID explains one\n", len(list))
 	_, err := io.WriteString(w, b.String())

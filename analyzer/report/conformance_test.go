@@ -1,0 +1,102 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/analyzer/report"
+)
+
+// The level says how far the agent conforms, as far as the traffic shows it, and what that rests on.
+func TestConformanceLevel(t *testing.T) {
+	all := map[a2a.Operation]int{a2a.SendMessage: 1, a2a.SendStreamingMessage: 1, a2a.GetTask: 1, a2a.CreatePushConfig: 1}
+	without := func(missing ...a2a.Operation) map[a2a.Operation]int {
+		left := make(map[a2a.Operation]int)
+		for op, n := range all {
+			left[op] = n
+		}
+		for _, op := range missing {
+			delete(left, op)
+		}
+		return left
+	}
+	tests := []struct {
+		name   string
+		agent  analyzer.Agent
+		broken analyzer.Category
+		want   string
+		reason string
+	}{
+		{"everything", analyzer.Agent{Name: "Booker", Streaming: true, Push: true, Operations: all}, "", "full", "streaming tested, push tested"},
+		{"push not advertised", analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.CreatePushConfig)}, "", "full", "push not advertised"},
+		{"nothing advertised", analyzer.Agent{Name: "Booker", Operations: without(a2a.CreatePushConfig, a2a.SendStreamingMessage)}, "", "full", "streaming not advertised, push not advertised"},
+		{"push not tried", analyzer.Agent{Name: "Booker", Push: true, Operations: without(a2a.CreatePushConfig)}, "", "minimal", "not exercised: push"},
+		{"streaming not tried", analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.SendStreamingMessage)}, "", "minimal", "not exercised: streaming"},
+		{"neither tried", analyzer.Agent{Name: "Booker", Streaming: true, Push: true, Operations: without(a2a.SendStreamingMessage, a2a.CreatePushConfig)}, "", "minimal", "not exercised: streaming, push"},
+		{"a stream is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.Streaming, "partial", "the life of a task holds"},
+		{"an error is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.ErrorHandling, "partial", "the life of a task holds"},
+		{"interop is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.Interop, "partial", "the life of a task holds"},
+		{"the card is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.AgentCard, "non-conformant", "the card or the life of a task"},
+		{"a task is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.Lifecycle, "non-conformant", "the card or the life of a task"},
+		{"no card", analyzer.Agent{Operations: all}, "", "not-determined", "card no, 2 sends, 1 gets"},
+		{"no get", analyzer.Agent{Name: "Booker", Operations: without(a2a.GetTask)}, "", "not-determined", "card yes, 2 sends, 0 gets"},
+		{"no send", analyzer.Agent{Name: "Booker", Operations: without(a2a.SendMessage, a2a.SendStreamingMessage)}, analyzer.Lifecycle, "not-determined", "card yes, 0 sends, 1 gets"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			test.agent.Link = "booker"
+			result := &analyzer.Result{Agents: []analyzer.Agent{test.agent}}
+			var list []*analyzer.Rule
+			for _, c := range analyzer.Categories {
+				r := &analyzer.Rule{ID: string(c), Category: c, Level: analyzer.Must}
+				list = append(list, r)
+				if c == test.broken {
+					result.Findings = append(result.Findings, analyzer.Finding{Rule: r, Severity: analyzer.Error, Side: a2a.Agent, Link: analyzer.Link{Agent: "booker"}})
+				}
+			}
+			got := report.Conformances(result, list, day)[0]
+			if got.ConformanceLevel != test.want || !strings.Contains(got.LevelReason, test.reason) {
+				t.Errorf("got %s (%s), want %s (%s)", got.ConformanceLevel, got.LevelReason, test.want, test.reason)
+			}
+		})
+	}
+}
+
+func TestConformanceResults(t *testing.T) {
+	r := &analyzer.Rule{ID: "r", Category: analyzer.Streaming, Level: analyzer.Must}
+	link := analyzer.Link{Client: "planner", Agent: "booker"}
+	finding := func(s analyzer.Severity, side a2a.Side, agent string) analyzer.Finding {
+		return analyzer.Finding{Rule: r, Severity: s, Side: side, Link: analyzer.Link{Client: "planner", Agent: agent}, Message: "seen; expected"}
+	}
+	tests := []struct {
+		name     string
+		applied  int
+		findings []analyzer.Finding
+		status   string
+		message  string
+	}{
+		{"not observed", 0, nil, "skip", "not observed"},
+		{"kept", 3, nil, "pass", ""},
+		{"an error", 3, []analyzer.Finding{finding(analyzer.Note, a2a.Agent, "booker"), finding(analyzer.Error, a2a.Agent, "booker")}, "fail", "seen; expected"},
+		{"a warning", 3, []analyzer.Finding{finding(analyzer.Warning, a2a.Agent, "booker")}, "pass", "warning, agent: seen; expected"},
+		{"the client's error", 3, []analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker")}, "pass", "error, client: seen; expected"},
+		{"both are at fault", 3, []analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker"), finding(analyzer.Error, a2a.Agent, "booker")}, "fail", "seen; expected"},
+		{"broken along with another", 3, []analyzer.Finding{{Rule: &analyzer.Rule{ID: "outer"}, Severity: analyzer.Error, Side: a2a.Agent, Link: link, Also: []string{"r"}, Message: "seen; expected"}}, "fail", "seen; expected"},
+		{"another agent's error", 3, []analyzer.Finding{finding(analyzer.Error, a2a.Agent, "hotel")}, "pass", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			result := &analyzer.Result{Agents: []analyzer.Agent{{Link: "booker"}}, Findings: test.findings}
+			if test.applied > 0 {
+				result.Coverage = []analyzer.Coverage{{Rule: r, Link: link, Applied: test.applied}}
+			}
+			got := report.Conformances(result, []*analyzer.Rule{r}, day)[0].Categories["streaming"][0]
+			want := report.ConformanceResult{Test: "r", Category: "streaming", Status: test.status, Message: test.message}
+			if got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+)
+
+func TestJSON(t *testing.T) {
+	result := judged(t)
+	text := golden(t, "calls.json", func(w io.Writer) error {
+		return report.JSON(w, result, rules.All, analyzer.Error, report.Tool{Name: "a2atap", Version: "1.2.3"}, day)
+	})
+	var doc map[string]any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	members(t, "document", doc, "tool", "captures", "exchanges", "findings", "coverage", "verdict", "reports")
+	members(t, "tool", doc["tool"], "name", "version")
+	members(t, "verdict", doc["verdict"], "status", "error", "warning", "note", "baselined", "exchanges", "judged", "lost")
+	for _, f := range doc["findings"].([]any) {
+		members(t, "finding", f, "rule", "level", "severity", "side", "dialect", "binding", "link", "capture", "exchange", "exchangeId",
+			"place", "seen", "expected", "message", "sections", "also", "fingerprint")
+		finding := f.(map[string]any)
+		oneOf(t, finding, "level", "MUST", "SHOULD", "MAY", "ADVICE")
+		oneOf(t, finding, "severity", "error", "warning", "note")
+		oneOf(t, finding, "side", "client", "agent", "receiver")
+		oneOf(t, finding, "dialect", "0.1", "0.2", "0.3", "0.2/0.3", "1.0")
+		oneOf(t, finding, "binding", "jsonrpc", "http+json", "http")
+		if link := finding["link"].(string); !strings.Contains(link, "->") {
+			t.Errorf("link is %q, want client->agent", link)
+		}
+	}
+	for _, c := range doc["coverage"].([]any) {
+		members(t, "coverage", c, "rule", "link", "applied", "broken")
+	}
+	for _, r := range doc["reports"].([]any) {
+		members(t, "report", r, "agentUrl", "agentName", "agentVersion", "testDate", "summary", "categories", "conformanceLevel", "levelReason")
+		one := r.(map[string]any)
+		members(t, "summary", one["summary"], "total", "passed", "failed", "skipped")
+		members(t, "categories", one["categories"], "agentCard", "lifecycle", "streaming", "errorHandling", "interop")
+		for _, list := range one["categories"].(map[string]any) {
+			for _, result := range list.([]any) {
+				oneOf(t, result.(map[string]any), "status", "pass", "fail", "skip")
+			}
+		}
+	}
+}
+
+// Nothing found is empty lists, not null.
+func TestJSONOfNothing(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.JSON(&b, &analyzer.Result{}, rules.All, analyzer.Error, report.Tool{}, day); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "null") {
+		t.Errorf("null where a list belongs:\n%s", b.String())
+	}
+}
+
+// A finding that record prints is one line, the same as in check.
+func TestFindingLine(t *testing.T) {
+	result := judged(t)
+	var b bytes.Buffer
+	if err := report.FindingLine(&b, &result.Findings[0]); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(b.String(), "\n") != 1 || !strings.HasSuffix(b.String(), "\n") {
+		t.Errorf("not one line: %q", b.String())
+	}
+	var got report.Finding
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(report.JSONFinding(&result.Findings[0]), got); diff != "" {
+		t.Errorf("finding (-want +got):\n%s", diff)
+	}
+}
+
+func TestRulesJSONMembers(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.RulesJSON(&b, rules.All); err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]any
+	if err := json.Unmarshal(b.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != len(rules.All) {
+		t.Errorf("%d rules are written, want %d", len(list), len(rules.All))
+	}
+	for _, r := range list {
+		members(t, "rule", r, "id", "title", "level", "severity", "dialects", "bindings", "side", "sections", "family", "covers", "fix", "doc", "silent")
+		for _, name := range []string{"dialects", "bindings", "sections"} {
+			if values, _ := r[name].([]any); len(values) == 0 {
+				t.Errorf("rule %s: %s is %v, want a list that is not empty", r["id"], name, r[name])
+			}
+		}
+		for _, s := range r["sections"].([]any) {
+			if text := s.(string); strings.Count(text, "§") != 1 || strings.Contains(text, "§RFC") || strings.Contains(text, "(") {
+				t.Errorf("rule %s: section %q does not read as one", r["id"], text)
+			}
+		}
+	}
+}
+
+// members checks that a JSON object has exactly these members.
+func members(t *testing.T, what string, value any, want ...string) {
+	t.Helper()
+	object, ok := value.(map[string]any)
+	if !ok {
+		t.Fatalf("%s is %T, want an object", what, value)
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(object))); diff != "" {
+		t.Errorf("members of %s (-want +got):\n%s", what, diff)
+	}
+}
+
+func oneOf(t *testing.T, object map[string]any, name string, known ...string) {
+	t.Helper()
+	if text, _ := object[name].(string); !slices.Contains(known, text) {
+		t.Errorf("%s is %v, want one of %q", name, object[name], known)
+	}
+}

@@ -1,0 +1,120 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files to what is written now")
+
+var day = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+
+// judged returns what judging testdata/calls.txtar comes to: a card, a call that breaks two rules at one place, a stream
+// that is in order, and a request of a client at fault.
+func judged(t *testing.T) *analyzer.Result {
+	t.Helper()
+	const file = "testdata/calls.txtar"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := capture.ParseTranscript(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := capture.ReadMemory(capture.Info{Name: "calls.txtar"}, func(yield func(*capture.Exchange, error) bool) {
+		for _, x := range tr.Exchanges {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := analyzer.Run(t.Context(), rules.All, memory, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// golden compares what write writes with a file in testdata.
+func golden(t *testing.T, name string, write func(w io.Writer) error) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+	return b.Bytes()
+}
+
+func TestText(t *testing.T) {
+	result := judged(t)
+	golden(t, "calls.txt", func(w io.Writer) error { return report.Text(w, result, rules.All) })
+}
+
+// Of several captures, each finding says which one it is from.
+func TestTextOfSeveralCaptures(t *testing.T) {
+	result := judged(t)
+	result.Add(judged(t))
+	golden(t, "several.txt", func(w io.Writer) error { return report.Text(w, result, rules.All) })
+}
+
+func TestRules(t *testing.T) {
+	list := []*analyzer.Rule{rules.JSONDuplicateKeys, rules.RPCResultXorError}
+	golden(t, "rules.txt", func(w io.Writer) error { return report.RulesText(w, list) })
+	golden(t, "rules.json", func(w io.Writer) error { return report.RulesJSON(w, list) })
+	golden(t, "rules.md", func(w io.Writer) error { return report.RulesMarkdown(w, list) })
+	golden(t, "rule.md", func(w io.Writer) error { return report.RulesMarkdown(w, list[1:]) })
+	golden(t, "rule.txt", func(w io.Writer) error { return report.RuleText(w, list[1]) })
+}
+
+// What cannot be written is an error, so that the caller can print the raw results instead.
+func TestWriteErrors(t *testing.T) {
+	result := judged(t)
+	for name, write := range map[string]func(w io.Writer) error{
+		"text":        func(w io.Writer) error { return report.Text(w, result, rules.All) },
+		"json":        func(w io.Writer) error { return report.JSON(w, result, rules.All, analyzer.Error, report.Tool{}, day) },
+		"finding":     func(w io.Writer) error { return report.FindingLine(w, &result.Findings[0]) },
+		"rules text":  func(w io.Writer) error { return report.RulesText(w, rules.All) },
+		"rules json":  func(w io.Writer) error { return report.RulesJSON(w, rules.All) },
+		"rules md":    func(w io.Writer) error { return report.RulesMarkdown(w, rules.All) },
+		"a rule":      func(w io.Writer) error { return report.RuleText(w, rules.All[0]) },
+		"a rule's md": func(w io.Writer) error { return report.RulePage(w, rules.All[0], "", "") },
+	} {
+		if err := write(full{}); err == nil {
+			t.Errorf("%s: no error from a writer that fails", name)
+		}
+	}
+}
+
+// full is a writer like a full disk.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, os.ErrClosed }
