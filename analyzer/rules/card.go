@@ -33,7 +33,7 @@ var CardRequiredFields = &analyzer.Rule{
 	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members that its
 version requires, and then nothing else of the agent is ever tried.`,
 	Fix:    `Add the members that the message names. Empty lists and empty objects have to be written too.`,
-	Silent: `Cards that carry the members of two versions, if those of one are complete. protocolVersion of 0.2 and 0.3 cards has a rule of its own.`,
+	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which cards have since 0.2.5 only.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		missing, in := fewest(p.Card, missingFields)
@@ -60,7 +60,7 @@ var CardRequiredNested = &analyzer.Rule{
 	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients fail to read
 the whole card for one that is missing.`,
 	Fix:    `Add the members that the message names to the object that it names.`,
-	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI, which have a rule of their own.`,
+	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		missing, in := fewest(p.Card, missingNested)

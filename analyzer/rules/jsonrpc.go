@@ -229,7 +229,7 @@ var RPCErrorCodeInt = &analyzer.Rule{
 	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
 nothing else, and typed ones fail to read the answer at all.`,
 	Fix:    `Send the numeric code of the error, such as -32001, as a JSON number.`,
-	Silent: `A number without fraction counts as an integer however it is written. An error that is no object has a rule of its own.`,
+	Silent: `A number without fraction counts as an integer however it is written. An error that is no object is not judged here.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code := failure.Get("code")
@@ -258,7 +258,7 @@ var RPCErrorMessage = &analyzer.Rule{
 	Doc: `The error object of JSON-RPC has a message, a string, next to its code. It is what people read in a log when the
 code alone does not tell them which of their values was wrong.`,
 	Fix:    `Send a short sentence as error.message.`,
-	Silent: `An empty message is a warning. An error that is no object has a rule of its own.`,
+	Silent: `An empty message is a warning. An error that is no object is not judged here.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			message := failure.Get("message")

@@ -33,7 +33,7 @@ var StreamFirstEvent = &analyzer.Rule{
 	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message. Updates
 name a task by its id only: a client that never saw the task cannot tell what they are about.`,
 	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
-	Silent: `An error as the first event, events that cannot be read, and subscriptions, which have a rule of their own.`,
+	Silent: `An error as the first event, events that cannot be read, and subscriptions.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SendStreamingMessage || !opensStream(p) {
 			return
@@ -227,7 +227,7 @@ var StreamRPCID = &analyzer.Rule{
 	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A client
 that checks it drops events with another one.`,
 	Fix:    `Copy the id of the request into every event: a number stays that number, a string that string.`,
-	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event without id has a rule of its own. Of several such events the first is reported.`,
+	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event without id is not judged here. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		asked := p.Exchange.Call.ID
 		if p.Answer == nil || !isID(asked) || !p.Answer.ID.Exists() {
