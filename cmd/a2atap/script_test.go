@@ -23,7 +23,7 @@ import (
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"a2atap": main})
+	testscript.Main(m, map[string]func(){"a2atap": main, "benchway": benchWay})
 }
 
 func TestScripts(t *testing.T) {
