@@ -151,15 +151,6 @@ type Endpoint struct {
 	reported map[string]bool // rules that report once an endpoint and have
 }
 
-// A hook is a webhook URL that clients gave to agents.
-type hook struct{ users []hookUser }
-
-// A hookUser is an agent that was given a webhook.
-type hookUser struct {
-	agent, tenant string
-	dialects      a2a.Dialects // of the request that configured it
-}
-
 // A home is what the tasks made at an interface are filed under: one name for all interfaces of a card.
 type home struct {
 	name   string

@@ -1,7 +1,6 @@
 package analyzer
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,59 +22,6 @@ func (s *Session) known(x *Exchange) a2a.Known {
 		}
 	}
 	return k
-}
-
-// notice recognises a notification to a webhook: by the URL that a client configured, else by its body alone, as the
-// decoder did already. What a notification says of a task counts only where it is certain which agent sent it.
-func (s *Session) notice(x *Exchange) {
-	x.agent = ""
-	h, ok := s.hooks.get(x.address)
-	if !ok || x.Request.Method != "POST" {
-		x.Dialects = x.Call.Dialects
-		return
-	}
-	p := a2a.DecodeWebhook(x.Body)
-	if p.Kind == a2a.UnknownPayload || p.Kind == a2a.NoPayload && len(x.Body) == 0 {
-		return
-	}
-	x.Call.Operation = a2a.Webhook
-	x.Dialects = h.users[0].dialects
-	for _, u := range h.users {
-		x.Dialects |= u.dialects
-	}
-	if sender, ok := s.sender(h, taskIDOf(&p)); ok {
-		x.agent, x.tenant, x.Dialects = sender.agent, sender.tenant, sender.dialects
-	}
-}
-
-// sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
-// only one that is known to have the task.
-func (s *Session) sender(h *hook, task string) (hookUser, bool) {
-	if len(h.users) == 1 {
-		return h.users[0], true
-	}
-	var found []hookUser
-	for _, u := range h.users {
-		if _, ok := s.tasks.get(taskKey{u.agent, u.tenant, task}); ok {
-			found = append(found, u)
-		}
-	}
-	if len(found) != 1 || len(h.users) >= maxHookUsers {
-		return hookUser{}, false
-	}
-	return found[0], true
-}
-
-func taskIDOf(p *a2a.Payload) string {
-	switch p.Kind {
-	case a2a.TaskPayload:
-		return a2a.Task{Value: p.Value}.ID()
-	case a2a.StatusPayload:
-		return a2a.StatusUpdate{Value: p.Value}.TaskID()
-	case a2a.ArtifactPayload:
-		return a2a.ArtifactUpdate{Value: p.Value}.TaskID()
-	}
-	return ""
 }
 
 // place fills what the session knows of the endpoint and the task of a call.
@@ -151,22 +97,8 @@ func (s *Session) asked(x *Exchange) {
 	if x.Known != nil {
 		x.Known.remember(x.Call.MessageID)
 	}
-	target := ""
 	if x.Call.PushConfig.Exists() {
-		target = x.Call.PushConfig.URL()
-	}
-	if target == "" {
-		return
-	}
-	at := address(target)
-	h, ok := s.hooks.get(at)
-	if !ok {
-		h = &hook{}
-		s.hooks.put(at, h)
-	}
-	user := hookUser{x.agent, x.tenant, x.Dialects}
-	if len(h.users) < maxHookUsers && !slices.Contains(h.users, user) {
-		h.users = append(h.users, user)
+		s.giveHook(x, x.Call.PushConfig.URL())
 	}
 }
 
@@ -275,33 +207,4 @@ func (x *Exchange) bare() *Exchange {
 		Seq: x.Seq, ID: x.ID, Link: x.Link, Origin: x.Origin, Path: x.Path, Request: x.Request, Dialects: x.Dialects,
 		Call: a2a.Call{Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version},
 	}
-}
-
-// credentials returns what a request carries to say on whose behalf it comes: fields and parameters whose names speak of
-// it. Where secrets were replaced, equal ones are still equal.
-func (x *Exchange) credentials() []string {
-	var found []string
-	for _, f := range x.Request.Fields {
-		if secretive(f.Name) {
-			found = append(found, strings.ToLower(f.Name)+"="+f.Value)
-		}
-	}
-	_, query, _ := strings.Cut(x.Request.Target, "?")
-	for pair := range strings.SplitSeq(query, "&") {
-		if name, _, _ := strings.Cut(pair, "="); secretive(name) {
-			found = append(found, pair)
-		}
-	}
-	slices.Sort(found)
-	return found
-}
-
-func secretive(name string) bool {
-	name = strings.ToLower(name)
-	for _, word := range [...]string{"auth", "cookie", "key", "secret", "token"} {
-		if strings.Contains(name, word) && name != "pagetoken" {
-			return true
-		}
-	}
-	return false
 }
