@@ -182,7 +182,7 @@ func TestReplayIsConcurrent(t *testing.T) {
 
 // Credentials stand where the recording has placeholders; without any the header is not sent, and the report says so.
 func TestReplayPutsCredentials(t *testing.T) {
-	inner, err := refagent.New("spec", refagent.Options{})
+	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,7 +420,7 @@ func TestReplayOfNothing(t *testing.T) {
 
 // With a wait, the agent may begin to listen later.
 func TestReplayWaits(t *testing.T) {
-	inner, err := refagent.New("spec", refagent.Options{})
+	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,7 +453,7 @@ func TestReplayWaits(t *testing.T) {
 // An agent that has moved its interfaces is followed by its card.
 func TestReplayFollowsTheCard(t *testing.T) {
 	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.REST10))
-	inner, err := refagent.New("spec", refagent.Options{})
+	inner, err := refagent.New("spec", refagent.Options{StepTime: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

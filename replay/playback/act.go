@@ -1,0 +1,166 @@
+package playback
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An act is one recorded exchange that can be played.
+type act struct {
+	seq   uint64
+	x     *capture.Exchange
+	call  a2a.Call
+	form  form
+	tasks []string // that its answer shows or its request names
+	after *act     // the latest act before it that did something to its task; nil if none did
+	uses  int      // how often it was played
+}
+
+// acting reports whether the operation does something to a task, so that answers about it may be others afterwards.
+func acting(op a2a.Operation) bool {
+	return op.Sends() || op == a2a.CancelTask || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig
+}
+
+// A score is what a capture holds for playing.
+type score struct {
+	info  capture.Info
+	acts  []*act
+	born  map[string]bool // ids that the client named first, by role and text
+	known map[string]a2a.Known
+}
+
+func load(ctx context.Context, src capture.Source) (*score, error) {
+	info, err := src.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &score{info: info, born: map[string]bool{}, known: map[string]a2a.Known{}}
+	seen := map[string]bool{}
+	last := map[string]*act{}
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return nil, err
+		}
+		if a := s.read(x, seen); a != nil {
+			a.follow(last)
+			s.acts = append(s.acts, a)
+		}
+	}
+	return s, nil
+}
+
+// read makes an act of an exchange, or nil if there is nothing to play.
+func (s *score) read(x *capture.Exchange, seen map[string]bool) *act {
+	head := capture.ParseRequestHead(x.Request.Head)
+	body, err := x.Request.Content()
+	path, _, _ := strings.Cut(head.Target, "?")
+	call := a2a.DecodeRequest(a2a.Request{
+		Method: head.Method, Target: head.Target, Header: head.Fields.Values,
+		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
+	}, s.known[path])
+	if !call.A2A() || call.Operation == a2a.Webhook || call.Batch != nil {
+		return nil
+	}
+	if call.Binding == a2a.JSONRPC {
+		known := s.known[path]
+		known.Spoken(a2a.JSONRPC, call.Dialects)
+		s.known[path] = known
+	}
+	for _, k := range clientIDs(&call) {
+		s.born[k] = s.born[k] || !seen[k]
+		seen[k] = true
+	}
+	if !playable(x.Response) {
+		return nil
+	}
+	a := &act{seq: x.Seq, x: x, call: call, form: newForm(&call)}
+	a.tasks = s.sightings(a, seen)
+	return a
+}
+
+// playable reports whether there is an answer to give. That a card has not changed is none to a client that has not seen
+// it.
+func playable(r *capture.Response) bool {
+	if r == nil {
+		return false
+	}
+	status := capture.ParseResponseHead(r.Head).Status
+	return status >= 200 && status != http.StatusNotModified
+}
+
+// roleKey makes the key of an id in the maps of a score.
+func roleKey(role, id string) string { return role + "\x00" + id }
+
+// clientIDs returns the keys of the ids in a request that a client may have made.
+func clientIDs(call *a2a.Call) []string {
+	var keys []string
+	for role, id := range map[string]string{"context": call.ContextID, "task": call.TaskID, "message": call.MessageID} {
+		if id != "" {
+			keys = append(keys, roleKey(role, id))
+		}
+	}
+	return keys
+}
+
+// sightings notes the ids that an answer shows, and returns the tasks among them with the one that the request names.
+func (s *score) sightings(a *act, seen map[string]bool) []string {
+	var tasks []string
+	if a.call.TaskID != "" {
+		tasks = append(tasks, a.call.TaskID)
+	}
+	note := func(task, ctx string) {
+		seen[roleKey("task", task)], seen[roleKey("context", ctx)] = true, true
+		if task != "" && len(tasks) == 0 {
+			tasks = append(tasks, task)
+		}
+	}
+	for payload := range a.payloads() {
+		switch v := payload.Value; payload.Kind {
+		case a2a.TaskPayload:
+			note(a2a.Task{Value: v}.ID(), a2a.Task{Value: v}.ContextID())
+		case a2a.StatusPayload:
+			note(a2a.StatusUpdate{Value: v}.TaskID(), a2a.StatusUpdate{Value: v}.ContextID())
+		case a2a.ArtifactPayload:
+			note(a2a.ArtifactUpdate{Value: v}.TaskID(), a2a.ArtifactUpdate{Value: v}.ContextID())
+		case a2a.MessagePayload:
+			seen[roleKey("context", a2a.Message{Value: v}.ContextID())] = true
+		case a2a.TaskListPayload:
+			for t := range payload.Tasks() {
+				seen[roleKey("task", t.ID())], seen[roleKey("context", t.ContextID())] = true, true
+			}
+		}
+	}
+	return tasks
+}
+
+// payloads yields what the answer of the act holds.
+func (a *act) payloads() func(yield func(a2a.Payload) bool) {
+	return func(yield func(a2a.Payload) bool) {
+		r := a.x.Response
+		if !r.Stream {
+			head := capture.ParseResponseHead(r.Head)
+			body, _ := r.Body.Decode(&head) // what could be decoded is what there is to read
+			yield(a2a.DecodeAnswer(&a.call, head.Status, head.Fields.MediaType(), body).Payload)
+			return
+		}
+		for i := range r.Events {
+			if fields := r.Events[i].Fields(); fields.HasData && !yield(a2a.DecodeEvent(&a.call, fields.Data).Payload) {
+				return
+			}
+		}
+	}
+}
+
+// follow places the act behind the latest one that did something to its task.
+func (a *act) follow(last map[string]*act) {
+	for _, task := range a.tasks {
+		a.after = last[task]
+		if acting(a.call.Operation) {
+			last[task] = a
+		}
+	}
+}

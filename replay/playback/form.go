@@ -1,0 +1,140 @@
+package playback
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/replay"
+)
+
+// A form is what a request asks, free of its binding: parameters by name, whether they stood in a body, a path or a
+// query. What the client makes anew each time (message ids, webhook URLs and their secrets) is not in it.
+type form struct {
+	op     a2a.Operation
+	method string            // of JSON-RPC, where the operation is not known
+	leaves map[string]string // scalar parameters by JSON Pointer from the parameters
+	task   string
+	ctx    string
+	config string
+	page   string
+}
+
+func newForm(call *a2a.Call) form {
+	f := form{
+		op: call.Operation, leaves: map[string]string{},
+		task: call.TaskID, ctx: call.ContextID, config: call.ConfigID, page: call.PageToken,
+	}
+	if f.op == a2a.NoOperation {
+		f.method = call.Method + call.Route
+	}
+	if call.HasHistoryLength {
+		f.leaves["/historyLength"] = strconv.FormatInt(call.HistoryLength, 10)
+	}
+	if call.Tenant != "" {
+		f.leaves["/tenant"] = call.Tenant
+	}
+	f.value("", call.Params, call)
+	if call.Binding == a2a.HTTPJSON {
+		f.query(call.Query)
+	}
+	return f
+}
+
+// value adds the leaves at and below a value of the parameters.
+func (f *form) value(at string, v a2a.Value, call *a2a.Call) {
+	if call.PushConfig.Exists() && v.Exists() && v.Offset() == call.PushConfig.Offset() {
+		f.leaves["/push"] = "yes"
+		return
+	}
+	switch v.Kind() {
+	case a2a.Object:
+		for name, member := range v.Members() {
+			if !f.elsewhere(name, member, at) {
+				f.value(a2a.Ptr(at, name), member, call)
+			}
+		}
+	case a2a.Array:
+		for i, e := range v.Elems() {
+			f.value(a2a.Ptr(at, i), e, call)
+		}
+	case a2a.String:
+		f.leaves[at] = v.Text()
+	case a2a.Number, a2a.Bool:
+		f.leaves[at] = string(v.Raw())
+	}
+}
+
+// elsewhere reports whether a member is in the form under another name, or not at all.
+func (f *form) elsewhere(name string, v a2a.Value, at string) bool {
+	top := at == "" || at == "/message" || at == "/request" || at == "/configuration"
+	switch name {
+	case "messageId":
+		return true
+	case "historyLength", "tenant", "pageToken", "A2A-Version":
+		return top
+	case "id", "taskId", "contextId", "sessionId", "pushNotificationConfigId":
+		text := v.Text()
+		return top && (text == f.task || text == f.ctx || text == f.config)
+	case "name":
+		return at == "" && strings.HasPrefix(v.Text(), "tasks/")
+	}
+	return false
+}
+
+func (f *form) query(query string) {
+	for pair := range strings.SplitSeq(query, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		switch name {
+		case "", "contextId", "pageToken", "historyLength", "tenant", "A2A-Version":
+			continue
+		}
+		if text, err := url.QueryUnescape(value); err == nil {
+			f.leaves[a2a.Ptr("", name)] = text
+		}
+	}
+}
+
+// differences returns where a live form differs from a recorded one. The names translate ids of the live client.
+func (recorded *form) differences(live *form, n *names) []replay.Change {
+	var changes []replay.Change
+	add := func(at, was, now string) {
+		changes = append(changes, replay.Change{Pointer: at, Was: shown(was), Now: shown(now)})
+	}
+	if recorded.method != live.method {
+		add("/method", recorded.method, live.method)
+	}
+	if !n.means("task", live.task, recorded.task) {
+		add("/task", recorded.task, live.task)
+	}
+	if !n.means("context", live.ctx, recorded.ctx) {
+		add("/contextId", recorded.ctx, live.ctx)
+	}
+	if recorded.config != live.config && live.op != a2a.CreatePushConfig && !live.op.Sends() {
+		add("/config", recorded.config, live.config)
+	}
+	if recorded.page != live.page {
+		add("/pageToken", recorded.page, live.page)
+	}
+	leaves := maps.Clone(recorded.leaves)
+	maps.Copy(leaves, live.leaves)
+	for _, at := range slices.Sorted(maps.Keys(leaves)) {
+		was, wasThere := recorded.leaves[at]
+		now, isThere := live.leaves[at]
+		if wasThere != isThere || was != now && !(replay.Opaque(was) && replay.Opaque(now)) {
+			add(at, was, now)
+		}
+	}
+	return changes
+}
+
+func shown(s string) string {
+	if s == "" {
+		return ""
+	}
+	return analyzer.QuoteText(s)
+}

@@ -1,0 +1,435 @@
+package playback_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+	"a2atap/replay/client"
+	"a2atap/replay/peers"
+	"a2atap/replay/playback"
+	"a2atap/replay/refagent"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// startAgent runs a reference agent on a real socket until the test ends, and returns its URL.
+func startAgent(t testing.TB, name string, o refagent.Options) string {
+	t.Helper()
+	if o.StepTime == 0 {
+		o.StepTime = time.Millisecond
+	}
+	a, err := refagent.New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(a)
+	t.Cleanup(func() {
+		a.Close()
+		s.Close()
+	})
+	return s.URL + a.Path()
+}
+
+// record lets a client talk to an agent through a tap, and returns what the tap recorded.
+func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Memory {
+	t.Helper()
+	u, err := url.Parse(agentURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := capture.NewMemory(capture.Info{Name: "test"})
+	sink := capture.Redact(mem, capture.RedactOptions{Key: []byte("0123456789abcdef0123456789abcdef")})
+	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
+	p, err := proxy.New(proxy.Options{
+		Taps: []proxy.TapSpec{{Name: "booker", Agent: u, Listen: "127.0.0.1:0"}}, Recorder: recorder, Grace: time.Second,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error)
+	go func() { served <- p.Serve(ctx) }()
+	talk(p.Taps()[0].URL())
+	stop()
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+	if err := recorder.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return mem
+}
+
+// perform plays a capture on a real socket until the test ends, and returns the player and its origin.
+func perform(t testing.TB, src capture.Source, o playback.Options) (*playback.Player, string) {
+	t.Helper()
+	p, err := playback.New(t.Context(), src, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(p)
+	t.Cleanup(s.Close)
+	return p, s.URL
+}
+
+func connect(t testing.TB, agentURL string, p client.Protocol) *client.Client {
+	t.Helper()
+	c, err := client.Connect(t.Context(), agentURL, client.Options{Prefer: []client.Protocol{p}, Timeout: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// diary is what a client has seen, in words.
+type diary struct {
+	t     testing.TB
+	lines []string
+}
+
+func (d *diary) add(what string, v any, err error) {
+	var refusal string
+	if err != nil {
+		refusal = err.Error()
+	}
+	text, jsonErr := json.Marshal(v)
+	if jsonErr != nil {
+		d.t.Fatal(jsonErr)
+	}
+	d.lines = append(d.lines, fmt.Sprintf("%s %s %s", what, text, refusal))
+}
+
+// task is what matters of a task. Its id is made by the agent, so it has to be the recorded one.
+func task(t *client.Task) any {
+	if t == nil {
+		return nil
+	}
+	return []any{t.ID, t.Status.State, len(t.Artifacts), len(t.History)}
+}
+
+// talk goes through what a reference agent can do and writes down what it sees.
+func talk(t testing.TB, agentURL string, p client.Protocol) []string {
+	d := &diary{t: t}
+	c := connect(t, agentURL, p)
+	ctx := t.Context()
+	send := func(m client.Message) *client.Task {
+		r, err := c.Send(ctx, m, client.SendOptions{})
+		if err != nil || r.Task == nil {
+			d.add("send", r, err)
+			return nil
+		}
+		d.add("send", task(r.Task), err)
+		return r.Task
+	}
+	stream := func(text string, each func(client.Event)) {
+		for e, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {
+			d.add("event", []any{task(e.Task), e.State(), e.Artifact != nil && e.Artifact.LastChunk}, err)
+			if each != nil {
+				each(e)
+			}
+		}
+	}
+	done := send(client.Text("task-lifecycle"))
+	got, err := c.Get(ctx, done.ID, nil)
+	d.add("get", task(got), err)
+	_, err = c.Get(ctx, "no-such-task", nil)
+	d.add("get", nil, err)
+	_, err = c.Cancel(ctx, done.ID, nil)
+	d.add("cancel", nil, err)
+	stream("streaming", nil)
+	asked := send(client.Text("multi-turn"))
+	for _, text := range []string{"more", "done"} {
+		m := client.Text(text)
+		m.TaskID, m.ContextID = asked.ID, asked.ContextID
+		send(m)
+		got, err := c.Get(ctx, asked.ID, nil)
+		d.add("get", task(got), err)
+	}
+	stream("task-cancel", func(e client.Event) {
+		if e.Status != nil && e.State() == client.Working {
+			got, err := c.Cancel(ctx, e.Status.TaskID, nil)
+			d.add("cancel", task(got), err)
+		}
+	})
+	return d.lines
+}
+
+var ways = []struct {
+	agent    string
+	protocol client.Protocol
+}{
+	{"spec", client.JSONRPC10},
+	{"spec", client.REST10},
+	{"spec03", client.JSONRPC03},
+}
+
+// A client sees what it saw when it was recorded, and does so again the second time.
+func TestPlaybackGivesTheRecordedRun(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
+			var was []string
+			src := record(t, startAgent(t, w.agent, refagent.Options{}), func(tapURL string) { was = talk(t, tapURL, w.protocol) })
+			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
+			if diff := cmp.Diff(was, talk(t, origin+"/"+w.agent, w.protocol)); diff != "" {
+				t.Errorf("what the client saw (-recorded +played):\n%s", diff)
+			}
+			if r := p.Report(); r.Missed > 0 || len(r.Unused) > 0 || r.Served != r.Exchange {
+				t.Errorf("%s; unused %v, misses %v", r.Verdict(), r.Unused, r.Misses)
+			}
+		})
+	}
+}
+
+// In 1.0 a recording of one binding answers clients of the other.
+func TestPlaybackChangesTheBinding(t *testing.T) {
+	for _, w := range []struct{ was, now client.Protocol }{{client.JSONRPC10, client.REST10}, {client.REST10, client.JSONRPC10}} {
+		t.Run(w.was.Binding+" to "+w.now.Binding, func(t *testing.T) {
+			var was []string
+			src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) { was = talk(t, tapURL, w.was) })
+			p, origin := perform(t, src, playback.Options{})
+			now := talk(t, origin+"/spec", w.now)
+			if diff := cmp.Diff(kinds(was), kinds(now)); diff != "" {
+				t.Errorf("what the client saw (-recorded +played):\n%s", diff)
+			}
+			if r := p.Report(); r.Missed > 0 {
+				t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
+			}
+		})
+	}
+}
+
+// kinds leaves out how errors are worded: the client says which binding it speaks.
+func kinds(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i], _, _ = strings.Cut(l, " null ")
+	}
+	return out
+}
+
+// The official SDK's clients play their script against the player as they did against the SDK's agent.
+func TestPlaybackForSDKClients(t *testing.T) {
+	for _, pair := range []peers.Pair{
+		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
+		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.HTTPJSON},
+		{Client: peers.Go03Client, Agent: peers.Go03Agent, Binding: peers.JSONRPC},
+	} {
+		t.Run(pair.String(), func(t *testing.T) {
+			hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			defer hook.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			run := func(agentURL string) []string {
+				seen, err := pair.Client.Run(ctx, t, agentURL, pair.Binding, hook.URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return peers.Lines(seen, agentURL, hook.URL)
+			}
+			var was []string
+			src := record(t, pair.Agent.Start(t).URL, func(tapURL string) { was = run(tapURL) })
+			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
+			if diff := cmp.Diff(was, run(origin)); diff != "" {
+				t.Errorf("what the client saw (-recorded +played):\n%s", diff)
+			}
+			if r := p.Report(); r.Missed > 0 || r.Served == 0 {
+				t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
+			}
+		})
+	}
+}
+
+// A request that nothing matches gets an error of its binding and an explanation.
+func TestPlaybackExplainsMisses(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
+			src := record(t, startAgent(t, w.agent, refagent.Options{}), func(tapURL string) {
+				c := connect(t, tapURL, w.protocol)
+				if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
+					t.Error(err)
+				}
+			})
+			var misses []playback.Miss
+			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { misses = append(misses, m) }})
+			c := connect(t, origin+"/"+w.agent, w.protocol)
+			_, err := c.Send(t.Context(), client.Text("something else"), client.SendOptions{})
+			if _, ok := err.(*client.Error); !ok {
+				t.Errorf("a message that was not recorded: %v; want a refusal of the agent", err)
+			}
+			if _, err = c.Get(t.Context(), "t-1", nil); err == nil {
+				t.Error("an operation that was not recorded was answered")
+			}
+			if len(misses) != 2 {
+				t.Fatalf("misses %v; want 2", misses)
+			}
+			change := []replay.Change{{Pointer: "/message/parts/0/text", Was: `"task-lifecycle"`, Now: `"something else"`}}
+			if diff := cmp.Diff(change, misses[0].Changes); diff != "" || misses[0].Nearest != 2 {
+				t.Errorf("nearest %d, changes (-want +got):\n%s", misses[0].Nearest, diff)
+			}
+			if got := misses[1].String(); !strings.Contains(got, "GetTask") || !strings.Contains(got, "GetAgentCard, SendMessage") {
+				t.Errorf("miss %q does not name what there is", got)
+			}
+			if r := p.Report(); r.Missed != 2 || r.Used != 1 || len(r.Unused) != 1 || r.Unused[0].Operation != "SendMessage" {
+				t.Errorf("report %+v", r)
+			}
+		})
+	}
+}
+
+// Answers about a task depend on what was done to it before, however often the client asks.
+func TestPlaybackKeepsStates(t *testing.T) {
+	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10)
+		r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := c.Cancel(t.Context(), r.Task.ID, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	get := func(t *testing.T, c *client.Client, id string, want client.State) {
+		t.Helper()
+		if got, err := c.Get(t.Context(), id, nil); err != nil || got.Status.State != want {
+			t.Errorf("got %+v, %v; want state %s", got, err, want)
+		}
+	}
+	for name, polls := range map[string]int{"fewer": 1, "more": 7} {
+		t.Run(name, func(t *testing.T) {
+			_, origin := perform(t, src, playback.Options{})
+			c := connect(t, origin+"/spec", client.JSONRPC10)
+			r, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range polls {
+				get(t, c, r.Task.ID, client.InputRequired)
+			}
+			if _, err := c.Cancel(t.Context(), r.Task.ID, nil); err != nil {
+				t.Error(err)
+			}
+			get(t, c, r.Task.ID, client.Canceled)
+		})
+	}
+	t.Run("used up", func(t *testing.T) {
+		_, origin := perform(t, src, playback.Options{UsedUp: playback.Refuse})
+		c := connect(t, origin+"/spec", client.JSONRPC10)
+		for i, ok := range []bool{true, false} {
+			if _, err := c.Send(t.Context(), client.Text("multi-turn"), client.SendOptions{}); (err == nil) != ok {
+				t.Errorf("request %d: %v; want an answer: %t", i+1, err, ok)
+			}
+		}
+	})
+}
+
+// The context that a live client chooses comes back to it.
+func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
+	talk := func(agentURL, contextID string) (string, error) {
+		m := client.Text("task-lifecycle")
+		m.ContextID = contextID
+		r, err := connect(t, agentURL, client.JSONRPC10).Send(t.Context(), m, client.SendOptions{})
+		if err != nil {
+			return "", err
+		}
+		return r.Task.ContextID, nil
+	}
+	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+		if _, err := talk(tapURL, "recorded-context-1"); err != nil {
+			t.Error(err)
+		}
+	})
+	_, origin := perform(t, src, playback.Options{})
+	for _, id := range []string{"live-context-1", "live-context-2", "live-context-1"} {
+		if got, err := talk(origin+"/spec", id); err != nil || got != id {
+			t.Errorf("context %q, %v; want %q", got, err, id)
+		}
+	}
+}
+
+// Events keep their recorded pace, and a stream can be cut.
+func TestPlaybackStreams(t *testing.T) {
+	const step = 30 * time.Millisecond
+	src := record(t, startAgent(t, "spec", refagent.Options{StepTime: step}), func(tapURL string) {
+		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"), client.SendOptions{}) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	stream := func(o playback.Options) (events int, spent time.Duration, err error) {
+		_, origin := perform(t, src, o)
+		c := connect(t, origin+"/spec", client.JSONRPC10)
+		begun := time.Now()
+		for _, err = range c.Stream(t.Context(), client.Text("streaming"), client.SendOptions{}) {
+			if err != nil {
+				break
+			}
+			events++
+		}
+		return events, time.Since(begun), err
+	}
+	if n, spent, err := stream(playback.Options{Speed: 1}); n != 7 || err != nil || spent < 3*step*9/10 {
+		t.Errorf("at the recorded speed: %d events in %s, %v; want 7 in at least %s", n, spent, err, 3*step)
+	}
+	if n, _, err := stream(playback.Options{}); n != 7 || err != nil {
+		t.Errorf("without pauses: %d events, %v; want 7", n, err)
+	}
+	if n, _, err := stream(playback.Options{BreakAfter: 3}); n != 3 || err == nil {
+		t.Errorf("cut after 3: %d events, %v; want 3 and an error", n, err)
+	}
+}
+
+// What is no A2A gets an error, and never disturbs the player.
+func TestPlaybackRefusesOtherRequests(t *testing.T) {
+	p, origin := perform(t, capture.NewMemory(capture.Info{}), playback.Options{})
+	for _, request := range []string{
+		"GET / HTTP/1.1", "GET /favicon.ico HTTP/1.1", "POST /rpc HTTP/1.1 {", "POST /rpc HTTP/1.1 []",
+		`POST /rpc HTTP/1.1 [{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}]`,
+	} {
+		method, rest, _ := strings.Cut(request, " ")
+		path, rest, _ := strings.Cut(rest, " ")
+		_, body, _ := strings.Cut(rest, " ")
+		req, err := http.NewRequestWithContext(t.Context(), method, origin+path, bufio.NewReader(strings.NewReader(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode < 400 && request[0] == 'G' {
+			t.Errorf("%s: status %d", request, res.StatusCode)
+		}
+	}
+	if r := p.Report(); r.Missed != 5 || r.Served != 0 || !strings.Contains(r.Verdict(), "nothing proved") {
+		t.Errorf("report %+v", r)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
