@@ -65,7 +65,7 @@ func streaming() *analyzer.Engine {
 
 // A stream may last for days: judging it takes no memory that grows with its events.
 func TestStreamsTakeFlatMemory(t *testing.T) {
-	const events = 200_000
+	const events = longStream
 	e := streaming()
 	var early uint64
 	for k := 2; k <= events; k++ {

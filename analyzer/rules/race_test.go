@@ -1,0 +1,6 @@
+//go:build race
+
+package rules_test
+
+// longStream is how many events stand for a stream that does not end. The race detector makes each twenty times as slow.
+const longStream = 50_000
