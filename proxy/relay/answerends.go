@@ -24,8 +24,8 @@ func (a *answers) unsolicited() bool {
 	b := a.in.unread()
 	blank := len(bytes.Trim(b, "\r\n")) == 0
 	a.mu.Lock()
-	if a.answersEnd || a.due() != nil { // our own answer was the last, or a request came meanwhile
-		over := a.answersEnd
+	if a.answersEnd || a.left() || a.due() != nil { // our own answer was the last, or a request came meanwhile
+		over := a.answersEnd || a.left()
 		a.mu.Unlock()
 		return !over
 	}
@@ -67,6 +67,11 @@ func (a *answers) lost(err error) {
 		return
 	}
 	a.mu.Lock()
+	if a.left() {
+		a.mu.Unlock()
+		return
+	}
+	a.agentEnds = true
 	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: a.where()}
 	switch {
 	case a.clientEOF:
@@ -103,6 +108,9 @@ func (a *answers) endByClose() {
 	if a.held != nil && !a.release() {
 		return
 	}
+	a.mu.Lock()
+	a.agentEnds = true
+	a.mu.Unlock()
 	closeWrite(a.client)
 	a.obs.answerEnd(a.x.n, nil)
 	a.given(a.x)

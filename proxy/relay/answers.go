@@ -2,12 +2,14 @@ package relay
 
 import (
 	"errors"
+	"net"
 	"syscall"
 )
 
 // answers reads the agent.
 type answers struct {
 	*pair
+	agent   net.Conn // its own, while that of the pair may be the next one already
 	in      buffer
 	find    headFinder
 	x       *exchange // the one being answered, nil between answers
@@ -20,6 +22,12 @@ type answers struct {
 func (a *answers) run() {
 	defer a.in.release()
 	for a.answer() {
+	}
+	a.mu.Lock()
+	left := a.left()
+	a.mu.Unlock()
+	if left {
+		return
 	}
 	a.endAnswers()
 	a.account(false)

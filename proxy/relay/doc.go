@@ -1,5 +1,5 @@
-// Package relay is the wire: it joins one HTTP/1.1 client connection to one connection to the agent, and tells an
-// [Observer] what passed.
+// Package relay is the wire: it joins one HTTP/1.1 client connection to one connection to the agent (for a forward proxy,
+// to one after the other), and tells an [Observer] what passed.
 //
 // It has the shape of a TCP splice that watches. Two goroutines, one for each direction, read, forward what they
 // read at once, and only then describe it. Nothing is parsed into a message and written out again, so header order
@@ -14,7 +14,8 @@
 // client. A head that breaks off in an answer is passed on as far as it came.
 //
 // A request target in absolute form passes unchanged, and Host is replaced as always: an origin server must accept
-// that form (RFC 9112 section 3.2.2) and we stand for one.
+// that form (RFC 9112 section 3.2.2) and we stand for one. Only for the clients of a forward proxy, see [Forward], the
+// target becomes its origin form and fields that begin with "Proxy-" are left out.
 //
 // # What is refused
 //

@@ -42,8 +42,16 @@ var (
 	errChunkEnd    = bad("CRLF missing in chunked framing (RFC 9112 section 7.1)")
 	errTrailerHuge = bad("trailer section is too long (RFC 9112 section 7.1.2)")
 
+	errNotAbsolute     = bad("request target is not an absolute http or https URL, as a forward proxy needs it (RFC 9112 section 3.2.2)")
+	errUserInformation = bad("user information in a request target (RFC 9110 section 4.2.4)")
+	errBadTarget       = bad("malformed authority or fragment in a request target (RFC 9112 section 3.2)")
+	errNoPort          = bad("CONNECT without a port (RFC 9110 section 9.3.6)")
+
 	errConnect     = &malformed{"CONNECT to a listener that is no forward proxy (RFC 9110 section 9.3.6)", 501}
+	errLateConnect = &malformed{"CONNECT on a connection that has carried other requests; open a new one for it", 501}
 	errVersion     = &malformed{"version of HTTP other than 1.x (RFC 9110 section 15.6.6)", 505}
 	errHeadHuge    = &malformed{"head is too long (RFC 6585 section 5)", 431}
 	errHeadTimeout = &malformed{"head was not complete in time (RFC 9110 section 15.5.9)", 408}
+
+	errProxyCredentials = &malformed{"proxy credentials are missing or wrong (RFC 9110 section 15.5.8)", 407}
 )

@@ -24,7 +24,7 @@ type pair struct {
 	reader sync.WaitGroup // the goroutine that reads the agent
 
 	mu         sync.Mutex
-	decided    sync.Cond   // an upgrade was decided, or answers have ended
+	decided    sync.Cond   // an upgrade was decided, an exchange or answers have ended
 	agent      net.Conn    // nil until dialled
 	unfinished []*exchange // in order, until both directions of each have ended
 	spare      *exchange   // one to use again
@@ -36,6 +36,7 @@ type pair struct {
 
 	inRequest   bool      // a request is under way: begun, not complete
 	deaf        bool      // what comes from the client can no longer be sent to the agent
+	agentEnds   bool      // the agent has ended its sending, and the client is about to be told
 	agentReset  bool      // the agent has reset its connection, as a write to it found out
 	clientEOF   bool      // the client has ended its sending
 	requestsEnd bool      // no request will follow
@@ -241,6 +242,7 @@ func (p *pair) finish(x *exchange) {
 			p.spare = x
 		}
 	}
+	p.decided.Broadcast()
 	p.mu.Unlock()
 	if over {
 		p.obs.ended(n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 )
@@ -25,7 +26,7 @@ func (r *requests) connect(ctx context.Context) bool {
 		}
 		return !over
 	}
-	agent, err := r.cfg.Dial(ctx)
+	agent, err := r.dial(ctx)
 	r.mu.Lock()
 	if err == nil {
 		r.agent = agent
@@ -38,14 +39,30 @@ func (r *requests) connect(ctx context.Context) bool {
 		r.because(-1, stopped)
 		return false
 	case err == nil:
-		a := &answers{pair: r.pair}
+		a := &answers{pair: r.pair, agent: agent}
 		r.reader.Go(a.run)
 	default:
-		f := dialFault(err, r.cfg.Authority)
+		f := dialFault(err, r.authority())
 		r.fault(r.x, f)
 		r.reply(f)
 	}
 	return true
+}
+
+// dial connects to the agent that the current request goes to.
+func (r *requests) dial(ctx context.Context) (net.Conn, error) {
+	if f := r.cfg.Forward; f != nil {
+		return f.Dial(ctx, r.to.Target)
+	}
+	return r.cfg.Dial(ctx)
+}
+
+// authority names that agent in messages; "" if nobody has told its name.
+func (r *requests) authority() string {
+	if r.cfg.Forward != nil {
+		return r.to.Authority()
+	}
+	return r.cfg.Authority
 }
 
 // refuse answers a request ourselves that the agent shall not see, and records what follows it. The first n bytes
@@ -162,8 +179,13 @@ func ownAnswer(mark string, f Fault) []byte {
 	if err != nil { // strings always marshal
 		body = []byte("{}")
 	}
-	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nServer: %s\r\nX-A2atap: %s\r\nContent-Type: application/json\r\n"+
-		"Content-Length: %d\r\nConnection: close\r\n\r\n%s", f.Status, http.StatusText(f.Status), mark, f.Kind, len(body), body)
+	challenge := ""
+	if f.Status == http.StatusProxyAuthRequired { // RFC 9110 section 11.7.1, RFC 7617
+		challenge = "Proxy-Authenticate: Basic realm=\"" + mark + "\", charset=\"UTF-8\"\r\n"
+	}
+	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nServer: %s\r\nX-A2atap: %s\r\n%sContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\nConnection: close\r\n\r\n%s",
+		f.Status, http.StatusText(f.Status), mark, f.Kind, challenge, len(body), body)
 }
 
 // message says in a sentence what happened and what to do.

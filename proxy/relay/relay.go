@@ -10,11 +10,15 @@ import (
 // should not refuse what the agent would take.
 const DefaultHeadLimit = 1 << 20
 
-// Config says how one client connection is served. Only Dial is required.
+// Config says how one client connection is served. Only Dial is required, or Forward in its place.
 type Config struct {
 	// Dial connects to the agent, TLS included. It is called once, when the first request head is there, whole and
 	// valid; it bounds its own time, and its context ends with that of Serve.
 	Dial func(ctx context.Context) (net.Conn, error)
+
+	// Forward takes requests to the agents that they name; nil takes all to the one that Dial connects to. Authority has
+	// no meaning beside it.
+	Forward *Forward
 
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
 	Authority string

@@ -20,6 +20,9 @@ type requests struct {
 	body    body
 	trailer []byte
 	held    *held // the request waits to be complete
+
+	to destination // of a forward proxy: where the current request goes
+	at Target      // where the connection to the agent leads
 }
 
 // run relays requests until the client has ended its sending or the connection is broken.
@@ -46,9 +49,20 @@ func (r *requests) request(ctx context.Context) bool {
 	}
 	raw := r.in.unread()[:n]
 	h, err := scanRequest(raw, r.cfg.HeadLimit)
+	if r.cfg.Forward != nil {
+		switch err {
+		case nil:
+			err = r.route(raw)
+		case errConnect:
+			err = errLateConnect
+		}
+	}
 	if err != nil {
 		r.refuse(n, err)
 		return false
+	}
+	if r.cfg.Forward != nil {
+		r.leave()
 	}
 	r.x, r.body, r.trailer = r.begin(h), h.body, nil
 	r.obs.request(r.x.n, raw)
@@ -181,18 +195,22 @@ func (r *requests) relayRaw() {
 
 // sendHead sends a request head, with what there is of its body.
 func (r *requests) sendHead(raw []byte, h *requestHead) bool {
-	rewrite := h.hasHost && r.cfg.Authority != ""
-	if r.deaf || !rewrite && !r.edit.on() {
+	forward := r.cfg.Forward != nil
+	rewrite := h.hasHost && r.cfg.Authority != "" && !forward
+	if r.deaf || !rewrite && !forward && !r.edit.on() {
 		return r.pass(nil, len(raw))
 	}
-	out := scratch(len(r.in.unread()) + len(r.cfg.Authority))
+	out := scratch(len(r.in.unread()) + len(r.cfg.Authority) + len(r.to.authority))
 	defer out.release()
 	head := out.b[:0]
-	if rewrite {
+	switch {
+	case forward:
+		head = r.to.appendForwarded(head, raw, h)
+	case rewrite:
 		head = append(head, raw[:h.hostStart]...)
 		head = append(head, r.cfg.Authority...)
 		head = append(head, raw[h.hostTo:]...)
-	} else {
+	default:
 		head = append(head, raw...)
 	}
 	if r.edit.on() {

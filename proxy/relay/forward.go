@@ -1,0 +1,115 @@
+package relay
+
+import (
+	"bytes"
+	"context"
+	"net"
+)
+
+// Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each may
+// go to another agent.
+//
+// A request goes on with its target in origin form (RFC 9112 section 3.2.1) and without the fields whose names begin with
+// "Proxy-", since these are meant for us. Host stays as it is if it names the target, and otherwise becomes the target's
+// authority (RFC 9112 section 3.2.2). The Observer is told the head as it came.
+//
+// One agent is connected at a time. A request for another one waits until those before it have been answered; then that
+// connection is closed and the next one opened. Fields that Connection names pass: each connection of the client belongs
+// to one connection of an agent, also where these follow one another.
+type Forward struct {
+	// Dial connects to a target, TLS included where its scheme asks for it. It bounds its own time, and its context ends
+	// with that of Serve.
+	Dial func(ctx context.Context, to Target) (net.Conn, error)
+
+	// Admit is shown the head of each request; where it returns false the client gets 407 and the connection ends. Nil
+	// admits all.
+	Admit func(head []byte) bool
+}
+
+// A destination is where the request that is being read goes.
+type destination struct {
+	Target
+	authority string // as it is written in the request
+	rest      string // what follows it
+	at        int    // where the target stands in the head
+	length    int    // of the target
+}
+
+// route finds out where a request of a forward proxy's client goes.
+func (r *requests) route(head []byte) (err error) {
+	line, _ := firstLine(head)
+	method, rest, _ := bytes.Cut(line, space)
+	target := rest[:bytes.LastIndexByte(rest, ' ')]
+	d := destination{at: bytes.Index(head, line) + len(method) + 1, length: len(target)}
+	if d.Target, d.authority, d.rest, err = ParseTarget(string(target)); err != nil {
+		return err
+	}
+	if admit := r.cfg.Forward.Admit; admit != nil && !admit(head) {
+		return errProxyCredentials
+	}
+	switch {
+	case d.rest == "" && string(method) == "OPTIONS":
+		d.rest = "*" // RFC 9112 section 3.2.4
+	case d.rest == "" || d.rest[0] == '?':
+		d.rest = "/" + d.rest
+	}
+	r.to = d
+	return nil
+}
+
+// leave closes the connection to an agent that the next request does not go to, after the answers that are due. It is
+// called before that request is begun, so that nothing the agent may still send can be taken for its answer.
+func (r *requests) leave() {
+	r.mu.Lock()
+	agent := r.agent
+	if agent == nil || r.at == r.to.Target {
+		r.at = r.to.Target
+		r.mu.Unlock()
+		return
+	}
+	for (len(r.unfinished) > 0 || r.agentEnds) && !r.answersEnd {
+		r.decided.Wait()
+	}
+	if r.answersEnd { // then this request gets none either
+		r.mu.Unlock()
+		return
+	}
+	r.agent, r.at = nil, r.to.Target
+	r.mu.Unlock()
+	agent.Close()
+	r.reader.Wait()
+}
+
+// left tells whether the client has gone on to another agent. The lock is held.
+func (a *answers) left() bool { return a.pair.agent != a.agent }
+
+// appendForwarded appends a head to out as the agent is to see it.
+func (d *destination) appendForwarded(out, head []byte, h *requestHead) []byte {
+	out = append(out, head[:d.at]...)
+	out = append(out, d.rest...)
+	host := head[h.hostStart:h.hostTo]
+	for from := d.at + d.length; from < len(head); {
+		to := from + bytes.IndexByte(head[from:], '\n') + 1 // a head is whole and ends with a blank line
+		line := head[from:to]
+		switch {
+		case bytes.HasPrefix(bytes.ToLower(line[:min(len(line), len("proxy-"))]), []byte("proxy-")):
+		case h.hasHost && from <= h.hostStart && h.hostTo <= to && !d.isNamed(string(host)):
+			out = append(out, head[from:h.hostStart]...)
+			out = append(out, d.authority...)
+			out = append(out, head[h.hostTo:to]...)
+		default:
+			out = append(out, line...)
+		}
+		from = to
+	}
+	return out
+}
+
+// isNamed tells whether the value of Host names the target.
+func (d *destination) isNamed(host string) bool {
+	name, port, err := splitAuthority(host)
+	if port == "" {
+		port = defaultPorts[d.Scheme]
+	}
+	return err == nil && name == d.Host && port == d.Port
+}
