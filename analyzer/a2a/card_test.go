@@ -222,6 +222,13 @@ func TestSecretPointers(t *testing.T) {
 		{ListPushConfigs, Of(V0_3), result(`[{"pushNotificationConfig":{` + secret + `}}]`)},
 		{ListPushConfigs, Of(V1_0), result(`{"configs":[{` + secret + `}]}`)},
 		{ListPushConfigs, Of(V1_0), `{"configs":[{` + secret + `}]}`},
+
+		// as the proto files spell the names
+		{SendMessage, Of(V0_3), `{"configuration":{"push_notification_config":{` + secret + `}}}`},
+		{SendStreamingMessage, Of(V1_0), `{"configuration":{"task_push_notification_config":{` + secret + `}}}`},
+		{CreatePushConfig, Of(V0_3), `{"task_id":"t","push_notification_config":{` + secret + `}}`},
+		{GetPushConfig, Of(V0_3), `{"name":"n","push_notification_config":{` + secret + `}}`},
+		{ListPushConfigs, Of(V0_3), `{"configs":[{"push_notification_config":{` + secret + `}}]}`},
 	}
 	for _, test := range tests {
 		for _, in := range []Dialects{test.in, 0} {

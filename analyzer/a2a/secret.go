@@ -1,6 +1,10 @@
 package a2a
 
-import "slices"
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
 
 // configPointers are where a push notification config may stand, below the parameters or body of a request and below
 // the result or body of an answer: alone, in the container of 0.x, in the member that 0.3 adds over HTTP+JSON, or along
@@ -56,7 +60,8 @@ func SecretPointers(o Operation, in Dialects) []string {
 			envelope = "/result"
 		}
 		for _, member := range secretMembers {
-			for _, pointer := range [...]string{envelope + s.pointer + member, s.pointer + member} {
+			at, asInProto := s.pointer+member, snakeCase(s.pointer)+member
+			for _, pointer := range [...]string{envelope + at, at, envelope + asInProto, asInProto} {
 				if !slices.Contains(pointers, pointer) {
 					pointers = append(pointers, pointer)
 				}
@@ -64,4 +69,17 @@ func SecretPointers(o Operation, in Dialects) []string {
 		}
 	}
 	return pointers
+}
+
+// snakeCase returns a pointer with the names as the proto files spell them. Parsers of proto JSON take those too, and some
+// agents write them: a2a-go/v2 does over the HTTP+JSON of its 0.3 layer.
+func snakeCase(pointer string) string {
+	var b strings.Builder
+	for _, r := range pointer {
+		if unicode.IsUpper(r) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
