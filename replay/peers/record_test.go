@@ -35,6 +35,7 @@ func (tp *tap) check(t *testing.T, pair Pair, r Result) {
 		same(t, "while it was recorded", judged, live.result)
 	}
 	checkExports(t, exchanges, judged)
+	checkRedaction(t, src, judged)
 }
 
 // capture ends the recording and opens what is recorded.

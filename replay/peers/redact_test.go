@@ -1,0 +1,67 @@
+package peers
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand, and
+// that a capture without them is judged the same.
+func checkRedaction(t *testing.T, src capture.Source, want *analyzer.Result) {
+	t.Helper()
+	memory := capture.NewMemory(capture.Info{})
+	sink := capture.Redact(memory, capture.RedactOptions{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})
+	for s, err := range src.Steps(t.Context(), 1) {
+		if err == nil {
+			err = sink.Append(s)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if said := tokensIn(t, src); len(said) == 0 {
+		t.Error("no exchange holds a token, so hiding them shows nothing")
+	}
+	if told := tokensIn(t, memory.Reader()); len(told) > 0 {
+		t.Errorf("the tokens of the script are still in:\n%s", strings.Join(told, "\n"))
+	}
+	same(t, "with secrets hidden", want, judge(t, memory.Reader()))
+}
+
+// tokensIn returns the titles of the exchanges that hold a token of the script.
+func tokensIn(t *testing.T, src capture.Source) (titles []string) {
+	t.Helper()
+	for _, x := range read(t, src) {
+		if whole := string(x.Request.Head) + string(x.Request.Body.Data) + callOf(x).Answer; strings.Contains(whole, "-token\"") {
+			titles = append(titles, title(x))
+		}
+	}
+	return titles
+}
+
+// secrets is a describer that knows where A2A has secrets, and no keys.
+type secrets struct{}
+
+// Request implements capture.Describer.
+func (secrets) Request(x *capture.Exchange) capture.Description { return hide(analyzer.Read(x)) }
+
+// Event implements capture.Describer.
+func (secrets) Event(x *capture.Exchange, e *capture.Event) capture.Description {
+	request := analyzer.Read(&capture.Exchange{Request: x.Request})
+	return hide(analyzer.ReadEvent(&request.Call, e))
+}
+
+// Response implements capture.Describer.
+func (secrets) Response(x *capture.Exchange) capture.Description { return hide(analyzer.Read(x)) }
+
+func hide(r *analyzer.Reading) capture.Description {
+	return capture.Description{Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects)}
+}
