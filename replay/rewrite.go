@@ -47,7 +47,7 @@ func substituted(site Site, substitute Substitute) ([]byte, bool) {
 	now, ok := was, false
 	switch site.Role {
 	case ResourceName:
-		now, ok = rewriteSegments(was, true, substitute)
+		now, ok = rewriteSegments(was, true, plainSegment, substitute)
 	default:
 		now, ok = substitute(site.Role, was)
 	}
@@ -65,7 +65,7 @@ func substituted(site Site, substitute Substitute) ([]byte, bool) {
 // query substituted. Parts that stay keep their spelling.
 func RewriteTarget(target string, call *a2a.Call, substitute Substitute) string {
 	path, query, hasQuery := strings.Cut(target, "?")
-	if now, ok := rewriteSegments(path, call.Binding == a2a.HTTPJSON, substitute); ok {
+	if now, ok := rewriteSegments(path, call.Binding == a2a.HTTPJSON, escapedSegment, substitute); ok {
 		path = now
 	}
 	if !hasQuery {
@@ -97,9 +97,22 @@ func queryRole(name string) Role {
 	return NoRole
 }
 
-// rewriteSegments substitutes the segments of an escaped path. With routes, what follows "tasks" is the id of a task, and
+// A spelling is how the segments of a path are written.
+type spelling struct {
+	read  func(string) (string, error)
+	write func(string) string
+}
+
+var (
+	escapedSegment = spelling{url.PathUnescape, url.PathEscape}
+	plainSegment   = spelling{ // resource names are no URLs
+		func(s string) (string, error) { return s, nil }, func(s string) string { return s },
+	}
+)
+
+// rewriteSegments substitutes the segments of a path. With routes, what follows "tasks" is the id of a task, and
 // what follows "pushNotificationConfigs" that of a config.
-func rewriteSegments(path string, routes bool, substitute Substitute) (string, bool) {
+func rewriteSegments(path string, routes bool, spelt spelling, substitute Substitute) (string, bool) {
 	segments := strings.Split(path, "/")
 	changed := false
 	for i, segment := range segments {
@@ -110,12 +123,12 @@ func rewriteSegments(path string, routes bool, substitute Substitute) (string, b
 		if role == TaskID {
 			segment, verb = cutVerb(segment)
 		}
-		text, err := url.PathUnescape(segment)
+		text, err := spelt.read(segment)
 		if err != nil || text == "" {
 			continue
 		}
 		if now, ok := substitute(role, text); ok && now != text {
-			segments[i] = url.PathEscape(now) + verb
+			segments[i] = spelt.write(now) + verb
 			changed = true
 		}
 	}

@@ -1,0 +1,138 @@
+package replay_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay"
+)
+
+func sample() *replay.Report {
+	state := replay.Difference{
+		Kind: replay.DifferentState, Exchange: 3, Live: 4, Place: "3.response.body#/result/task", Want: "rejected", Got: "completed",
+		Message: "the state is completed, recorded was rejected",
+		Changes: []replay.Change{{Pointer: "/result/task/status/state", Was: `"rejected"`, Now: "\"comp\x1bleted\""}},
+	}
+	delivery := replay.Difference{Kind: replay.DifferentDelivery, Message: "task t: notified 1 times of Task completed, recorded 2", Want: "2", Got: "1"}
+	return &replay.Report{
+		Capture: "c.a2atap", To: "http://127.0.0.1:9001", Profile: replay.Protocol, Sent: 2, Matched: 1, Differing: 1, LeftOut: 1,
+		Lines: []replay.Line{
+			{Exchange: 1, Live: 1, Operation: "GetAgentCard", Status: replay.Matched, Requests: 1},
+			{Exchange: 2, Operation: "GetTask", Task: "t", Status: replay.LeftOut, Why: "no answer to it was recorded"},
+			{Exchange: 3, Live: 4, Operation: "SendMessage", Status: replay.Differing, Requests: 1, Differences: []replay.Difference{state}},
+		},
+		Differences: []replay.Difference{state, delivery},
+		Deliveries:  replay.Deliveries{Expected: 2, Received: 1},
+		Notes:       []string{"header X-Key held a redacted secret and was not sent; give credentials in its place"},
+	}
+}
+
+func TestWriteText(t *testing.T) {
+	var b strings.Builder
+	if err := replay.WriteText(&b, sample()); err != nil {
+		t.Fatal(err)
+	}
+	const want = `exchange 3, replayed as 4: SendMessage
+  3.response.body#/result/task: the state is completed, recorded was rejected [state]
+    /result/task/status/state
+    - "rejected"
+    + "comp�leted"
+beside the answers:
+  task t: notified 1 times of Task completed, recorded 2 [delivery]
+left out: exchange 2 GetTask of task t: no answer to it was recorded
+note: header X-Key held a redacted secret and was not sent; give credentials in its place
+2 differences; 2 sent, 1 matched, 1 differing, 1 left out; 1 of 2 notifications received, 0 left out
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	var b bytes.Buffer
+	if err := replay.WriteJSON(&b, sample(), replay.Tool{Name: "a2atap", Version: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Exchanges   []struct{ Status string }
+		Differences []struct {
+			Kind    string
+			Changes []struct{ Recorded, Now *string }
+		}
+		Verdict map[string]any
+	}
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"status": "different", "sent": 2.0, "matched": 1.0, "differing": 1.0, "leftOut": 1.0, "differences": 2.0}
+	if diff := cmp.Diff(want, got.Verdict); diff != "" {
+		t.Errorf("verdict (-want +got):\n%s", diff)
+	}
+	if len(got.Exchanges) != 3 || got.Differences[0].Kind != "state" || *got.Differences[0].Changes[0].Recorded != `"rejected"` {
+		t.Errorf("document %s", b.Bytes())
+	}
+}
+
+func TestWriteJUnit(t *testing.T) {
+	var b bytes.Buffer
+	if err := replay.WriteJUnit(&b, sample()); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Tests    int `xml:"tests,attr"`
+		Failures int `xml:"failures,attr"`
+		Skipped  int `xml:"skipped,attr"`
+		Cases    []struct {
+			Name    string  `xml:"name,attr"`
+			Failure *string `xml:"failure"`
+		} `xml:"testcase"`
+	}
+	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Tests != 4 || got.Failures != 2 || got.Skipped != 1 || got.Cases[2].Failure == nil || got.Cases[2].Name != "3 SendMessage" {
+		t.Errorf("suite %+v\n%s", got, b.Bytes())
+	}
+}
+
+// A report that cannot be written says so.
+func TestWriteFails(t *testing.T) {
+	for name, write := range map[string]func(io.Writer, *replay.Report) error{
+		"text": replay.WriteText, "junit": replay.WriteJUnit,
+		"json": func(w io.Writer, r *replay.Report) error { return replay.WriteJSON(w, r, replay.Tool{}) },
+	} {
+		if err := write(full{}, sample()); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+var errFull = errors.New("no space left")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+func TestParseCredentials(t *testing.T) {
+	for text, want := range map[string]replay.Credentials{
+		"bearer:abc":          {Header: "Authorization", Value: "Bearer abc"},
+		"basic:user:pass":     {Header: "Authorization", Value: "Basic dXNlcjpwYXNz"},
+		"header:X-API-Key=k1": {Header: "X-API-Key", Value: "k1"},
+	} {
+		if got, err := replay.ParseCredentials(text); err != nil || got != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "bearer:", "abc", "basic:user", "header:X", "header:=x", "header:A=b\r\nC: d"} {
+		if got, err := replay.ParseCredentials(text); err == nil || strings.Contains(err.Error(), "abc") {
+			t.Errorf("%q: %+v, %v; want an error that does not repeat it", text, got, err)
+		}
+	}
+}
