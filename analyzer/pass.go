@@ -33,7 +33,7 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 		Dialects: p.Dialects,
 		Place:    at,
 		Seen:     seen,
-		Expected: expected,
+		Expected: strings.TrimPrefix(expected, "expected "),
 		Message:  seen + "; " + expected,
 	}
 	f.about(p.Exchange)
