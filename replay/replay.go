@@ -50,6 +50,7 @@ type Options struct {
 	Timeout     time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state to be reached
 	Credentials Credentials                  // in place of redacted ones
 	Sink        capture.Sink                 // keeps the live traffic; nil for none. It is not closed
+	Seq         uint64                       // the last number that the sink's capture has used already
 }
 
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to more than one agent.
@@ -79,7 +80,7 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 		}
 	}
 	p.play(ctx)
-	report := &Report{Capture: p.plan.info.Name, To: to, Profile: o.Profile}
+	report := &Report{Capture: p.plan.info.Name, To: to, Profile: o.Profile, Lost: p.plan.info.LostExchanges}
 	if err := p.report(ctx, report); err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	}
 	p := &player{
 		opts: o, src: src, plan: plan, values: v, endpoints: e, runs: map[uint64]*run{},
-		log: &recorder{engine: analyzer.NewEngine(o.Rules), sink: o.Sink}, agent: capture.Peer{Name: e.live.Host, URL: to, Addr: e.live.Host},
+		log: &recorder{engine: analyzer.NewEngine(o.Rules), sink: o.Sink, seq: o.Seq}, agent: capture.Peer{Name: e.live.Host, URL: to, Addr: e.live.Host},
 	}
 	if len(agents) == 1 {
 		p.agent.Name = agents[0]

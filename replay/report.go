@@ -74,6 +74,7 @@ type Report struct {
 	Matched     int
 	Differing   int
 	LeftOut     int
+	Lost        int64 // exchanges of which the capture says that nothing was recorded
 	Lines       []Line
 	Differences []Difference // those of the lines, of notifications, and new findings
 	Deliveries  Deliveries
@@ -81,8 +82,8 @@ type Report struct {
 	Notes       []string           // what else the reader has to know
 }
 
-// Same reports whether something was sent and nothing differs.
-func (r *Report) Same() bool { return r.Sent > 0 && len(r.Differences) == 0 }
+// Same reports whether something was sent, nothing differs, and the capture lacks nothing that could.
+func (r *Report) Same() bool { return r.Sent > 0 && len(r.Differences) == 0 && r.Lost == 0 }
 
 // Verdict returns the report in one line, counts included.
 func (r *Report) Verdict() string {
@@ -96,6 +97,9 @@ func (r *Report) Verdict() string {
 		what = fmt.Sprintf("%d differences", n)
 	}
 	s := fmt.Sprintf("%s; %d sent, %d matched, %d differing, %d left out", what, r.Sent, r.Matched, r.Differing, r.LeftOut)
+	if r.Lost > 0 {
+		s += fmt.Sprintf("; incomplete: %d exchanges were not recorded", r.Lost)
+	}
 	if d := r.Deliveries; d.Expected > 0 || d.LeftOut > 0 {
 		s += fmt.Sprintf("; %d of %d notifications received, %d left out", d.Received, d.Expected, d.LeftOut)
 	}

@@ -60,12 +60,13 @@ type jsonDeliveries struct {
 }
 
 type jsonVerdict struct {
-	Status      string `json:"status"` // same, different or nothing
+	Status      string `json:"status"` // same, different, incomplete or nothing
 	Sent        int    `json:"sent"`
 	Matched     int    `json:"matched"`
 	Differing   int    `json:"differing"`
 	LeftOut     int    `json:"leftOut"`
 	Differences int    `json:"differences"`
+	Lost        int64  `json:"lost"`
 }
 
 // WriteJSON writes the report as one JSON document.
@@ -101,11 +102,13 @@ func some(s string) *string {
 }
 
 func (r *Report) jsonVerdict() jsonVerdict {
-	v := jsonVerdict{"different", r.Sent, r.Matched, r.Differing, r.LeftOut, len(r.Differences)}
+	v := jsonVerdict{"different", r.Sent, r.Matched, r.Differing, r.LeftOut, len(r.Differences), r.Lost}
 	switch {
 	case len(r.Differences) > 0:
 	case r.Sent == 0:
 		v.Status = "nothing"
+	case r.Lost > 0:
+		v.Status = "incomplete"
 	default:
 		v.Status = "same"
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -93,6 +94,16 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	p := &Player{opts: o, score: s}
 	p.names = names{clientMade: s.born, recorded: map[string]string{}, live: map[string]string{}}
 	return p, nil
+}
+
+// Path returns the path of the recorded agent's URL, without a slash at its end: where a client looks for the agent.
+func (p *Player) Path() string {
+	for _, a := range p.score.acts {
+		if u, err := url.Parse(a.x.Agent.URL); err == nil {
+			return strings.TrimRight(u.EscapedPath(), "/")
+		}
+	}
+	return ""
 }
 
 // ServeHTTP implements http.Handler.

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/replay/playback"
+)
+
+type playbackOptions struct {
+	listen      string
+	filter      string
+	agent       string
+	speed       string
+	breakAfter  int
+	usedUp      string
+	capture     string
+	readyFile   string
+	allowRemote bool
+	allowEmpty  bool
+}
+
+func newPlayback(e env) *cobra.Command {
+	o := playbackOptions{}
+	cmd := &cobra.Command{
+		Use:   "playback CAPTURE --listen ADDR",
+		Short: "Play the agent's side of a capture for a live client",
+		Long: `Playback answers a client as the recorded agent did: matched by operation and parameters in whatever binding, then by
+what was done to the task before. Repeated requests get the recorded answers in order, then the last one again
+(--used-up error refuses instead). A request that nothing matches gets a protocol error, and what the nearest recorded
+request has otherwise is said on standard error. It runs until it is interrupted.
+
+Exit status: 0 all requests were matched, 1 some were not, 2 wrong usage, 3 could not do it, 4 nothing was asked for.`,
+		Example: `  a2atap playback c.a2atap --listen 127.0.0.1:9001
+  a2atap playback c.a2atap --listen 127.0.0.1:0 --agent booker --speed max --ready-file ready
+  a2atap playback c.a2atap --listen 127.0.0.1:9001 --break-after 3`,
+		RunE: func(cmd *cobra.Command, args []string) error { return playBack(cmd.Context(), e, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
+	f.StringVar(&o.filter, "filter", "", "play the exchanges that match `EXPR`")
+	f.StringVar(&o.agent, "agent", "", "play the agent `NAME`")
+	f.StringVar(&o.speed, "speed", "1", "keep the recorded pauses at `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
+	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
+	f.StringVar(&o.usedUp, "used-up", "repeat", "when all recorded answers were given, `repeat` the last one, or answer with an error")
+	f.StringVar(&o.capture, "capture", "", "keep the traffic in `FILE`, which is appended to if it is there")
+	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL into `FILE` when it listens")
+	f.BoolVar(&o.allowRemote, "allow-remote", false, "listen on an address that other machines can reach")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was asked for")
+	return verb(cmd, 1, 1)
+}
+
+func playBack(ctx context.Context, e env, o playbackOptions, name string) error {
+	options, err := o.playback(e)
+	if err != nil {
+		return err
+	}
+	keep, err := parseSelection(o.filter, o.agent)
+	if err != nil {
+		return err
+	}
+	src, err := openCapture(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	findings, err := keep.judge(ctx, src)
+	if err != nil {
+		return fmt.Errorf("playback %s: %w", name, err)
+	}
+	options.Keep = func(x *capture.Exchange) bool {
+		return keep.all() || keep.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]})
+	}
+	player, err := playback.New(ctx, src, options)
+	if err != nil {
+		return fmt.Errorf("playback %s: %w", name, err)
+	}
+	ctx, cancel := untilInterrupted(ctx, e)
+	defer cancel()
+	if err := o.serve(ctx, e, player); err != nil {
+		return err
+	}
+	report := player.Report()
+	for _, u := range report.Unused {
+		e.tell("not asked for: exchange %d %s", u.Exchange, u.Operation)
+	}
+	fmt.Fprintf(e.Err, "playback: %s\n", report.Verdict())
+	switch {
+	case report.Missed > 0:
+		return &exit{code: exitFindings}
+	case report.Served == 0 && !o.allowEmpty:
+		return &exit{code: exitNothing}
+	}
+	return nil
+}
+
+// playback turns flags into what the package takes, but for the choice of exchanges.
+func (o *playbackOptions) playback(e env) (playback.Options, error) {
+	out := playback.Options{BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp)}
+	if err := choose("choice for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
+		return out, err
+	}
+	if o.breakAfter < 0 {
+		return out, usage("--break-after %d: write a number of events, 0 for none", o.breakAfter)
+	}
+	if err := localOnly(o.listen, o.allowRemote); err != nil {
+		return out, err
+	}
+	if o.speed != "max" {
+		factor, err := strconv.ParseFloat(o.speed, 64)
+		if err != nil || factor <= 0 {
+			return out, usage("--speed %q: write a factor above 0, or max", o.speed)
+		}
+		out.Speed = factor
+	}
+	out.OnMiss = func(m playback.Miss) { fmt.Fprintf(e.Err, "playback: not matched: %s\n", analyzer.Clean(m.String())) }
+	return out, nil
+}
+
+// serve plays until the context ends. With a capture, a tap stands in front of the player.
+func (o *playbackOptions) serve(ctx context.Context, e env, player *playback.Player) error {
+	listen := o.listen
+	if o.capture != "" {
+		listen = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("listen for playback on %s: %w; choose another port with --listen, or 0 for a free one", listen, netCause(err))
+	}
+	address := "http://" + l.Addr().String() + player.Path()
+	if o.capture != "" {
+		r, err := o.record(address)
+		if err != nil {
+			l.Close()
+			return err
+		}
+		defer func() {
+			if _, _, err := r.stop(); err != nil {
+				fmt.Fprintf(e.Err, "a2atap: keep the traffic in %s: %v\n", o.capture, err)
+			}
+		}()
+		address = r.proxy.Taps()[0].URL()
+	}
+	fmt.Fprintf(e.Out, "playback %s\n", address)
+	e.tell("when all recorded answers to a request were given: %s", o.usedUp)
+	if err := writeReady(o.readyFile, "playback "+address+"\n"); err != nil {
+		l.Close()
+		return err
+	}
+	return serve(ctx, l, player)
+}
+
+func (o *playbackOptions) record(agentURL string) (*recording, error) {
+	u, err := url.Parse(agentURL)
+	if err != nil {
+		return nil, err
+	}
+	return startRecording(recordingOptions{
+		output: o.capture, allowRemote: o.allowRemote, taps: []proxy.TapSpec{{Name: "playback", Agent: u, Listen: o.listen}},
+	})
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/replay"
+)
+
+type replayOptions struct {
+	to         string
+	filter     string
+	agent      string
+	profile    string
+	speed      float64
+	wait       time.Duration
+	timeout    time.Duration
+	auth       string
+	capture    string
+	format     string
+	output     string
+	allowEmpty bool
+}
+
+func newReplay(e env) *cobra.Command {
+	o := replayOptions{}
+	cmd := &cobra.Command{
+		Use:   "replay CAPTURE --to URL",
+		Short: "Play the client's side of a capture against a live agent, and compare",
+		Long: `Replay sends the recorded requests again, in their recorded order and with their recorded concurrency, and compares the
+answers by meaning: outcomes, states, kinds and order of events, errors. Ids that the agent makes are carried; text and
+the size of chunks are free. Rules that the live agent breaks, and the recorded one did not, are differences too.
+
+Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 could not do it, 4 nothing was sent or the capture has a
+counted loss.`,
+		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
+  a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
+  a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:TOKEN --format junit -o replay.xml`,
+		RunE: func(cmd *cobra.Command, args []string) error { return replayCapture(cmd.Context(), e, o, args[0]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.to, "to", "", "send to the agent at `URL`")
+	f.StringVar(&o.filter, "filter", "", "replay the exchanges that match `EXPR`")
+	f.StringVar(&o.agent, "agent", "", "replay what went to the agent `NAME`")
+	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol")
+	f.Float64Var(&o.speed, "speed", 0, "keep the recorded pauses at `FACTOR`: 1 as recorded, 2 twice as fast, 0 without pauses")
+	f.DurationVar(&o.wait, "wait", 0, "wait for `D` for the agent to listen")
+	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout, "wait for `D` for an answer, an event or a polled state, beyond what was recorded")
+	f.StringVar(&o.auth, "auth", "", "send `CREDENTIALS` where the recording has placeholders: bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
+	f.StringVar(&o.capture, "capture", "", "keep the replayed traffic in `FILE`, which is appended to if it is there")
+	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: text, json or junit")
+	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or something was lost")
+	return verb(cmd, 1, 1)
+}
+
+func replayCapture(ctx context.Context, e env, o replayOptions, name string) error {
+	options, err := o.replay()
+	if err != nil {
+		return err
+	}
+	keep, err := parseSelection(o.filter, o.agent)
+	if err != nil {
+		return err
+	}
+	src, err := openCapture(e, name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	findings, err := keep.judge(ctx, src)
+	if err != nil {
+		return fmt.Errorf("replay %s: %w", name, err)
+	}
+	options.Keep = func(x *capture.Exchange) bool {
+		return keep.all() || keep.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]})
+	}
+	ctx, cancel := untilInterrupted(ctx, e)
+	defer cancel()
+	report, err := o.run(ctx, src, options)
+	if errors.Is(err, replay.ErrSeveralAgents) {
+		return usage("replay %s: %w with --agent NAME", name, err)
+	}
+	if report == nil {
+		return fmt.Errorf("replay %s: %w", name, err)
+	}
+	if writeErr := writeOutput(e, o.output, func(w io.Writer) error { return writeReplay(w, report, o.format) }); writeErr != nil {
+		return errors.Join(err, writeErr)
+	}
+	fmt.Fprintf(e.Err, "replay: %s\n", report.Verdict())
+	switch {
+	case err != nil:
+		return fmt.Errorf("replay %s: %w", name, err)
+	case len(report.Differences) > 0:
+		return &exit{code: exitFindings}
+	case !report.Same() && !o.allowEmpty:
+		return &exit{code: exitNothing}
+	}
+	return nil
+}
+
+// replay turns flags into what the package takes, but for the choice of exchanges.
+func (o *replayOptions) replay() (replay.Options, error) {
+	out := replay.Options{Rules: rules.All, Speed: o.speed, Wait: o.wait, Timeout: o.timeout}
+	if o.to == "" {
+		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
+	}
+	if err := choose("format", o.format, "text", "json", "junit"); err != nil {
+		return out, err
+	}
+	if o.speed < 0 {
+		return out, usage("--speed %g: write 1 for the recorded pauses, 0 for none", o.speed)
+	}
+	var err error
+	if out.Profile, err = replay.ParseProfile(o.profile); err != nil {
+		return out, usage("--profile: %w", err)
+	}
+	if o.auth != "" {
+		if out.Credentials, err = replay.ParseCredentials(o.auth); err != nil {
+			return out, usage("--auth: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// run replays, and keeps the traffic if that is asked for.
+func (o *replayOptions) run(ctx context.Context, src capture.Source, options replay.Options) (*replay.Report, error) {
+	if o.capture == "" {
+		return replay.Run(ctx, src, o.to, options)
+	}
+	store, err := bolt.Open(o.capture, bolt.Options{Tool: toolName()})
+	if err != nil {
+		return nil, err
+	}
+	sink := capture.Redact(store, capture.RedactOptions{Key: store.RedactionKey(), Describer: newDescriber()})
+	options.Sink, options.Seq = sink, store.Position().Seq
+	report, err := replay.Run(ctx, src, o.to, options)
+	return report, errors.Join(err, sink.Close())
+}
+
+func writeReplay(w io.Writer, r *replay.Report, format string) error {
+	switch format {
+	case "json":
+		return replay.WriteJSON(w, r, replay.Tool(tool()))
+	case "junit":
+		return replay.WriteJUnit(w, r)
+	}
+	return replay.WriteText(w, r)
+}
