@@ -1,0 +1,170 @@
+package ca
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	lifetime = 5 * 365 * 24 * time.Hour // of an authority
+	skew     = time.Hour                // by which clocks may differ
+)
+
+// An Authority signs certificates for hosts. It may be used by several goroutines.
+type Authority struct {
+	dir   string
+	made  bool
+	cert  *x509.Certificate
+	key   *ecdsa.PrivateKey
+	now   func() time.Time
+	leafs leafs
+}
+
+// DefaultDir returns the folder of the user's authority: what A2ATAP_CA_DIR names, or a2atap in the user's configuration
+// directory.
+func DefaultDir(getenv func(string) string) (string, error) {
+	if dir := getenv("A2ATAP_CA_DIR"); dir != "" {
+		return dir, nil
+	}
+	config, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("find the folder of the certificate authority: %w; set A2ATAP_CA_DIR", err)
+	}
+	return filepath.Join(config, "a2atap"), nil
+}
+
+// Open returns the authority in a folder, and makes both if there is none. Of several processes that do so at once, one
+// makes it and all return the same.
+//
+// The error says what is wrong with the one that is there, such as that it has expired, and what to do.
+func Open(dir string) (*Authority, error) { return open(dir, time.Now) }
+
+func open(dir string, now func() time.Time) (*Authority, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the certificate authority: %w", err)
+	}
+	a := &Authority{dir: dir, now: now}
+	err = a.load()
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = a.make(); err != nil {
+			return nil, fmt.Errorf("make a certificate authority in %s: %w; set A2ATAP_CA_DIR to a folder that you can write to", dir, err)
+		}
+		err = a.load()
+	}
+	if err == nil {
+		err = a.valid()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the certificate authority: %w", err)
+	}
+	if err := a.publish(); err != nil {
+		return nil, fmt.Errorf("write the certificate of the authority: %w", err)
+	}
+	if a.leafs.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+		return nil, fmt.Errorf("make a key for certificates: %w", err)
+	}
+	return a, nil
+}
+
+// CertificateFile returns the absolute path of the certificate, PEM, for clients that are to trust it.
+func (a *Authority) CertificateFile() string { return filepath.Join(a.dir, "ca.pem") }
+
+// KeyFile returns the absolute path of the file with the key.
+func (a *Authority) KeyFile() string { return filepath.Join(a.dir, "ca-key.pem") }
+
+// Certificate returns the authority's own certificate, which must not be changed.
+func (a *Authority) Certificate() *x509.Certificate { return a.cert }
+
+// Made reports whether Open has just made the authority, so that no client can know it yet.
+func (a *Authority) Made() bool { return a.made }
+
+// Fingerprint returns the SHA-256 of the certificate in the form in which other programs show it: AB:CD:…
+func (a *Authority) Fingerprint() string {
+	sum := sha256.Sum256(a.cert.Raw)
+	return strings.ReplaceAll(fmt.Sprintf("% X", sum[:]), " ", ":")
+}
+
+// make makes an authority, unless another process was quicker.
+func (a *Authority) make() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	now := a.now()
+	template := &x509.Certificate{
+		Subject:               pkix.Name{Organization: []string{"a2atap"}, CommonName: "a2atap of " + owner()},
+		NotBefore:             now.Add(-skew),
+		NotAfter:              now.Add(lifetime),
+		KeyUsage:              x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		MaxPathLenZero:        true, // it signs hosts and no further authorities
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return err
+	}
+	return a.store(der, key)
+}
+
+// owner names user and machine, so that a person who meets the certificate in a list knows where it is from.
+func owner() string {
+	user := os.Getenv("USER")
+	if user == "" {
+		user = "a user"
+	}
+	if host, err := os.Hostname(); err == nil {
+		user += " on " + host
+	}
+	return user[:min(len(user), 40)]
+}
+
+// load reads the authority. Its error is fs.ErrNotExist where there is none.
+func (a *Authority) load() error {
+	name := a.KeyFile()
+	text, err := readPrivate(name)
+	if err != nil {
+		return err
+	}
+	pair, err := tls.X509KeyPair(text, text)
+	if err != nil {
+		return fmt.Errorf("%s cannot be read: %w; %s", name, err, remedy(name))
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok || !pair.Leaf.IsCA {
+		return fmt.Errorf("%s is no authority that a2atap has made; %s", name, remedy(name))
+	}
+	a.cert, a.key = pair.Leaf, key
+	return nil
+}
+
+func remedy(name string) string {
+	return "remove " + name + " to have a new one made, which clients must then be told of (see a2atap ca env)"
+}
+
+// valid tells whether the authority's certificate holds today.
+func (a *Authority) valid() error {
+	const date = "2 January 2006"
+	now := a.now()
+	switch {
+	case now.After(a.cert.NotAfter):
+		return fmt.Errorf("its certificate expired on %s; %s", a.cert.NotAfter.Format(date), remedy(a.KeyFile()))
+	case now.Before(a.cert.NotBefore):
+		return fmt.Errorf("its certificate begins on %s only; set this machine's clock, or %s",
+			a.cert.NotBefore.Format(date), remedy(a.KeyFile()))
+	}
+	return nil
+}

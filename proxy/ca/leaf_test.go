@@ -1,0 +1,134 @@
+package ca
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Clients that trust the authority take its certificates for the host that they mean, and for no other.
+func TestLeafVerifies(t *testing.T) {
+	a := newAuthority(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(a.Certificate())
+	for asked, host := range map[string]string{
+		"booker.example": "booker.example", "Booker.Example.": "booker.example", "127.0.0.1": "127.0.0.1", "::1": "::1",
+		"::ffff:127.0.0.1": "127.0.0.1", "localhost": "localhost", "a_b.example": "a_b.example",
+		"a-name-that-is-longer-than-the-sixty-four-bytes-of-a-common-name.example": "a-name-that-is-longer-than-the-sixty-four-bytes-of-a-common-name.example",
+	} {
+		cert, err := a.Leaf(asked)
+		if err != nil {
+			t.Errorf("%s: %v", asked, err)
+			continue
+		}
+		client, server := net.Pipe()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			s := tls.Server(server, &tls.Config{Certificates: []tls.Certificate{*cert}})
+			if err := s.Handshake(); err != nil {
+				t.Errorf("%s: server: %v", asked, err)
+			}
+		})
+		if err := tls.Client(client, &tls.Config{RootCAs: roots, ServerName: host}).Handshake(); err != nil {
+			t.Errorf("%s: client: %v", asked, err)
+		}
+		client.Close()
+		wg.Wait()
+		server.Close()
+		if err := cert.Leaf.VerifyHostname("other.example"); err == nil {
+			t.Errorf("%s: holds for another host", asked)
+		}
+		valid := cert.Leaf.NotAfter.Sub(cert.Leaf.NotBefore)
+		if valid > 197*24*time.Hour || cert.Leaf.IsCA || cert.Leaf.PublicKeyAlgorithm != x509.ECDSA {
+			t.Errorf("%s: valid for %v, authority %v, %v", asked, valid, cert.Leaf.IsCA, cert.Leaf.PublicKeyAlgorithm)
+		}
+	}
+	if _, err := a.Leaf("."); err == nil {
+		t.Error("no error for no host")
+	}
+}
+
+func TestLeafIsKeptAndRenewed(t *testing.T) {
+	a := newAuthority(t)
+	now := time.Now()
+	a.now = func() time.Time { return now }
+	leaf := func(host string) *tls.Certificate {
+		t.Helper()
+		cert, err := a.Leaf(host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cert
+	}
+	first := leaf("a.example")
+	if leaf("A.example.") != first {
+		t.Error("signed again for another spelling")
+	}
+	now = first.Leaf.NotAfter.Add(-renewBefore - time.Second)
+	if leaf("a.example") != first {
+		t.Error("signed again too early")
+	}
+	now = now.Add(2 * time.Second)
+	second := leaf("a.example")
+	if second == first || !second.Leaf.NotAfter.After(first.Leaf.NotAfter) || second.Leaf.SerialNumber.Cmp(first.Leaf.SerialNumber) == 0 {
+		t.Error("not renewed")
+	}
+	now = first.Leaf.NotBefore // the clock was set back
+	if third := leaf("a.example"); third == second || third.Leaf.NotBefore.After(now) {
+		t.Error("not renewed for an earlier time")
+	}
+	now = a.cert.NotAfter.Add(-time.Hour)
+	if leaf("b.example").Leaf.NotAfter.After(a.cert.NotAfter) {
+		t.Error("outlives the authority")
+	}
+}
+
+func TestLeafsAreLimited(t *testing.T) {
+	a := newAuthority(t)
+	get := func(n int) *tls.Certificate {
+		cert, err := a.Leaf(fmt.Sprintf("h%d.example", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cert
+	}
+	first, second := get(0), get(1)
+	for n := 2; n < maxLeafs; n++ {
+		get(n)
+	}
+	if get(0) != first {
+		t.Error("forgotten too early")
+	}
+	get(maxLeafs)
+	if len(a.leafs.hosts) != maxLeafs || a.leafs.used.Len() != maxLeafs {
+		t.Errorf("%d and %d are kept", len(a.leafs.hosts), a.leafs.used.Len())
+	}
+	if get(0) != first || get(1) == second {
+		t.Error("it is not the one used longest ago that makes room")
+	}
+}
+
+// Clients that come at once for the same hosts get one certificate for each.
+func TestLeafAtOnce(t *testing.T) {
+	a := newAuthority(t)
+	var mu sync.Mutex
+	seen := make(map[string]*tls.Certificate)
+	var wg sync.WaitGroup
+	for n := range 50 {
+		wg.Go(func() {
+			host := fmt.Sprintf("h%d.example", n%3)
+			cert, err := a.Leaf(host)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil || seen[host] != nil && seen[host] != cert {
+				t.Errorf("%s: another one, or %v", host, err)
+			}
+			seen[host] = cert
+		})
+	}
+	wg.Wait()
+}
