@@ -80,8 +80,8 @@ func MediaType(value string) string {
 
 // ParseRequestHead reads the raw head of a request.
 func ParseRequestHead(raw []byte) Head {
-	h, lines := startHead(raw)
-	if len(lines) == 0 {
+	h, fields := startHead(raw)
+	if h.Line == "" {
 		h.bad(1, "", "no request line")
 		return h
 	}
@@ -98,14 +98,14 @@ func ParseRequestHead(raw []byte) Head {
 	case h.Method == "" || h.Target == "" || strings.ContainsAny(h.Target, " \t"):
 		h.bad(1, h.Line, "blanks where none may be")
 	}
-	h.fields(lines[1:], 2)
+	h.fields(fields, 2)
 	return h
 }
 
 // ParseResponseHead reads the raw head of an answer.
 func ParseResponseHead(raw []byte) Head {
-	h, lines := startHead(raw)
-	if len(lines) == 0 {
+	h, fields := startHead(raw)
+	if h.Line == "" {
 		h.bad(1, "", "no status line")
 		return h
 	}
@@ -115,40 +115,27 @@ func ParseResponseHead(raw []byte) Head {
 	if h.Status = statusCode(status); h.Status == 0 || !strings.HasPrefix(h.Version, "HTTP/") {
 		h.bad(1, h.Line, "not a version and a status code")
 	}
-	h.fields(lines[1:], 2)
+	h.fields(fields, 2)
 	return h
 }
 
 // ParseFields reads raw fields without a first line, such as a trailer.
 func ParseFields(raw []byte) (Fields, []BadLine) {
 	var h Head
-	h.fields(headLines(raw), 1)
+	h.fields(string(raw), 1)
 	return h.Fields, h.Bad
 }
 
-// startHead cuts a head into lines and takes the first for its Line.
-func startHead(raw []byte) (Head, []string) {
-	lines := headLines(raw)
-	if len(lines) == 0 {
-		return Head{}, nil
-	}
-	return Head{Line: lines[0]}, lines
+// startHead takes the first line of a head for its Line. It returns what follows.
+func startHead(raw []byte) (Head, string) {
+	line, fields := cutLine(string(raw))
+	return Head{Line: line}, fields
 }
 
-// headLines returns the lines up to the blank line, without their ends.
-func headLines(raw []byte) []string {
-	rest := string(raw)
-	lines := make([]string, 0, 1+strings.Count(rest, "\n"))
-	for rest != "" {
-		var line string
-		line, rest, _ = strings.Cut(rest, "\n")
-		line = strings.TrimSuffix(line, "\r")
-		if line == "" {
-			break
-		}
-		lines = append(lines, line)
-	}
-	return lines
+// cutLine takes a line off a head, without its end.
+func cutLine(head string) (line, rest string) {
+	line, rest, _ = strings.Cut(head, "\n")
+	return strings.TrimSuffix(line, "\r"), rest
 }
 
 // statusCode reads a status code of three digits, or returns 0.
@@ -169,11 +156,14 @@ func statusCode(s string) int {
 	return code
 }
 
-// fields reads the lines of fields; first is the number of the first in the head.
-func (h *Head) fields(lines []string, first int) {
-	h.Fields = make(Fields, 0, len(lines))
-	for i, line := range lines {
-		n := first + i
+// fields reads the lines of fields up to a blank one; n is the number of the first in the head.
+func (h *Head) fields(lines string, n int) {
+	h.Fields = make(Fields, 0, strings.Count(lines, "\n"))
+	for ; ; n++ {
+		var line string
+		if line, lines = cutLine(lines); line == "" {
+			return
+		}
 		if line[0] == ' ' || line[0] == '\t' {
 			h.bad(n, line, "a continuation of the line before")
 			if last := len(h.Fields) - 1; last >= 0 {
@@ -204,7 +194,7 @@ func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+		if !letter && (c < '0' || c > '9') && strings.IndexByte("-!#$%&'*+.^_`|~", c) < 0 {
 			return false
 		}
 	}

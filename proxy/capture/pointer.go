@@ -45,7 +45,9 @@ func ParsePointer(s string) (Pointer, error) {
 				return Pointer{}, fmt.Errorf("read JSON Pointer %q: a tilde in a name is written ~0, and a slash ~1", s)
 			}
 		}
-		names[i] = unescapePointer.Replace(name)
+		if strings.IndexByte(name, '~') >= 0 {
+			names[i] = unescapePointer.Replace(name)
+		}
 	}
 	return Pointer{names: names}, nil
 }
@@ -96,8 +98,10 @@ func PointerValues(data []byte, pointer string) iter.Seq[[]byte] {
 // newJSONDecoder returns a reader of JSON text that minds the grammar alone: neither doubled names nor bytes that are
 // no UTF-8 stop it. A byte order mark in front is not for it, see withoutBOM.
 func newJSONDecoder(data []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsontext.NewDecoder(bytes.NewBuffer(data), jsonGrammar...)
 }
+
+var jsonGrammar = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
 // find yields what the names from depth on lead to in the value that comes next. It reports whether to go on.
 func (p Pointer) find(d *jsontext.Decoder, data []byte, depth int, yield func([]byte) bool) bool {

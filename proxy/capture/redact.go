@@ -1,6 +1,8 @@
 package capture
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -83,11 +85,15 @@ func Redact(next Sink, opts RedactOptions) Sink {
 	r := &redactor{
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
 		open: make(map[uint64]*openExchange), agents: make(map[string]*learned), decodeLimit: DefaultDecodeLimit,
+		places: make(map[string]secretPlace),
 	}
 	if r.maxHeld == 0 {
 		r.maxHeld = defaultMaxHeld
 	}
-	r.mask = mask{key: slices.Clone(opts.Key), headers: make(map[string]bool)}
+	r.mask = mask{
+		key: slices.Clone(opts.Key), mac: hmac.New(sha256.New, opts.Key),
+		headers: make(map[string]bool), lowered: make(map[string]string),
+	}
 	for _, extra := range opts.Extra {
 		if extra.header != "" {
 			r.mask.headers[extra.header] = true
@@ -103,10 +109,12 @@ type redactor struct {
 	next    Sink
 	opts    RedactOptions
 	mask    mask
+	scoped  mask // with what is known of the agent at hand; see maskFor
 	open    map[uint64]*openExchange
 	agents  map[string]*learned // what cards said, by agent
 	held    int64               // bytes of bodies in memory
 	maxHeld int64
+	places  map[string]secretPlace // of the pointers that the Describer names, which are always the same few
 
 	decodeLimit int64 // of one body
 }
@@ -165,6 +173,7 @@ func (r *redactor) step(out []Step, s Step) []Step {
 	case ResponseHead:
 		o := r.exchange(s)
 		Assemble(o.x, s)
+		o.response.fields = nil
 		what.Head = r.head(o, what.Head, answerHead)
 		s.What = what
 	case ResponseBody:
@@ -213,11 +222,12 @@ func (r *redactor) head(o *openExchange, head []byte, kind headKind) []byte {
 	return r.maskFor(o).head(head, kind)
 }
 
-// maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named.
+// maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named. It is valid until
+// the next call.
 func (r *redactor) maskFor(o *openExchange) *mask {
-	m := r.mask
-	m.agent = r.agents[agentKey(o.x)]
-	return &m
+	r.scoped = r.mask
+	r.scoped.agent = r.agents[agentKey(o.x)]
+	return &r.scoped
 }
 
 func agentKey(x *Exchange) string {

@@ -13,6 +13,7 @@ type piece RequestBody
 // held is a body on its way through the redactor.
 type held struct {
 	kind    bodyKind
+	fields  Fields // of its head, once they were read
 	data    []byte
 	dropped int64
 	decoded bool  // it came decoded

@@ -21,13 +21,18 @@ type openExchange struct {
 
 var errDescriber = errors.New("the describer failed")
 
-func (o *openExchange) requestFields() Fields { return ParseRequestHead(o.x.Request.Head).Fields }
+func (o *openExchange) requestFields() Fields {
+	if o.request.fields == nil {
+		o.request.fields = ParseRequestHead(o.x.Request.Head).Fields
+	}
+	return o.request.fields
+}
 
 func (o *openExchange) responseFields() Fields {
-	if o.x.Response == nil {
-		return nil
+	if o.response.fields == nil && o.x.Response != nil {
+		o.response.fields = ParseResponseHead(o.x.Response.Head).Fields
 	}
-	return ParseResponseHead(o.x.Response.Head).Fields
+	return o.response.fields
 }
 
 func (r *redactor) requestBody(out []Step, s Step, what RequestBody) []Step {
@@ -149,7 +154,7 @@ func (o *openExchange) end(h *held, fields Fields, b *Body, ask func(Describer) 
 	case err != nil:
 		p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
 	case !o.r.opts.Keep:
-		if edits := o.r.maskFor(o).body(h.kind, text, describedPlaces(d)); len(edits) > 0 {
+		if edits := o.r.maskFor(o).body(h.kind, text, o.r.described(d)); len(edits) > 0 {
 			p.Data, p.Decoded = splice(text, edits), h.decoded || coded
 		}
 	}
@@ -212,7 +217,7 @@ func (r *redactor) event(out []Step, s Step, what ResponseEvent) []Step {
 		s.What = what
 		return o.note(append(out, s), errDescriber)
 	}
-	if edits := r.maskFor(o).event(&e, describedPlaces(d)); len(edits) > 0 {
+	if edits := r.maskFor(o).event(&e, r.described(d)); len(edits) > 0 {
 		what.Event.Raw = splice(e.Raw, edits)
 		s.What = what
 	}

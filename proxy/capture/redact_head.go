@@ -19,13 +19,17 @@ const (
 // that breaks the grammar we cannot know, so that all that could be a secret is hidden.
 func (m *mask) head(head []byte, kind headKind) []byte {
 	out := make([]byte, 0, len(head))
+	text := string(head)
 	field := ""
 	for first := true; len(head) > 0; first = false {
-		end := bytes.IndexAny(head, "\r\n")
-		if end < 0 {
-			end = len(head)
+		end := len(head)
+		if lf := bytes.IndexByte(head, '\n'); lf >= 0 {
+			end = lf
 		}
-		line := string(head[:end])
+		if cr := bytes.IndexByte(head[:end], '\r'); cr >= 0 {
+			end = cr
+		}
+		line := text[len(text)-len(head):][:end]
 		switch {
 		case first && kind == requestHead && isRequestLine(line):
 			line = m.requestLine(line)
@@ -78,8 +82,12 @@ func (m *mask) field(line string) (name, hidden string) {
 	if i <= 0 {
 		return "", line
 	}
-	name = strings.ToLower(strings.Trim(line[:i], " \t"))
-	return name, line[:i+1] + m.padded(name, line[i+1:])
+	name = m.lower(strings.Trim(line[:i], " \t"))
+	value := line[i+1:]
+	if hidden = m.padded(name, value); hidden == value {
+		return name, line
+	}
+	return name, line[:i+1] + hidden
 }
 
 // padded hides the secrets in a field's value, or in a line of it, that may have blanks around it.
@@ -88,8 +96,12 @@ func (m *mask) padded(name, value string) string {
 	if inner == "" {
 		return value
 	}
+	hidden := m.value(name, inner)
+	if hidden == inner {
+		return value
+	}
 	front := strings.Index(value, inner)
-	return value[:front] + m.value(name, inner) + value[front+len(inner):]
+	return value[:front] + hidden + value[front+len(inner):]
 }
 
 // value hides the secrets in a field's value.

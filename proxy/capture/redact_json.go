@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -17,13 +19,24 @@ type secretPlace struct {
 	numbers bool // and numbers too
 }
 
-// describedPlaces returns the places that a Describer names. What is no pointer points nowhere.
-func describedPlaces(d Description) []secretPlace {
+// maxPlaces bounds the pointers that are remembered parsed.
+const maxPlaces = 1000
+
+// described returns the places that a Describer names. What is no pointer points nowhere.
+func (r *redactor) described(d Description) []secretPlace {
 	places := make([]secretPlace, 0, len(d.Secrets))
 	for _, s := range d.Secrets {
-		if p, err := ParsePointer(s); err == nil {
-			places = append(places, secretPlace{pointer: p})
+		place, known := r.places[s]
+		if !known {
+			p, err := ParsePointer(s)
+			if err != nil {
+				continue
+			}
+			if place.pointer = p; len(r.places) < maxPlaces {
+				r.places[s] = place
+			}
 		}
+		places = append(places, place)
 	}
 	return places
 }
@@ -32,15 +45,14 @@ func describedPlaces(d Description) []secretPlace {
 // whose names always say a secret, and in strings that are URLs. Only string tokens are replaced, and numbers where the
 // user points at them, so that JSON stays JSON. Where the text is none, what follows is searched loosely, all of it.
 func (m *mask) json(text []byte, places []secretPlace) []edit {
-	body := withoutBOM(text)
-	w := jsonWalk{m: m, d: newJSONDecoder(body), text: body, base: len(text) - len(body)}
-	places = slices.Concat(places, m.places)
-	all := make([]activePlace, len(places))
-	for i := range places {
-		all[i].place = &places[i]
+	if len(m.places) > 0 {
+		places = slices.Concat(places, m.places)
 	}
+	w := jsonWalks.Get().(*jsonWalk)
+	defer w.release()
+	w.begin(m, text, places)
 	for {
-		w.active = all
+		w.active, w.follows = w.all, w.follows[:0]
 		if err := w.value(hideNothing); err == io.EOF {
 			return w.edits
 		} else if err != nil {
@@ -60,12 +72,37 @@ const (
 
 // jsonWalk reads a JSON text once, token by token, along all places at the same time.
 type jsonWalk struct {
-	m      *mask
-	d      *jsontext.Decoder
-	text   []byte
-	base   int           // what stands before text in the whole
-	active []activePlace // those that may lie in the value that comes next
-	edits  []edit
+	m       *mask
+	buffer  bytes.Buffer // over text, which the decoder reads in place
+	d       *jsontext.Decoder
+	text    []byte
+	base    int           // what stands before text in the whole
+	all     []activePlace // at the beginning
+	active  []activePlace // those that may lie in the value that comes next
+	follows []activePlace // room for those of all values around it
+	edits   []edit
+}
+
+var jsonWalks = sync.Pool{New: func() any { return &jsonWalk{d: newJSONDecoder(nil)} }}
+
+func (w *jsonWalk) begin(m *mask, text []byte, places []secretPlace) {
+	w.m, w.text = m, withoutBOM(text)
+	w.base = len(text) - len(w.text)
+	w.buffer = *bytes.NewBuffer(w.text)
+	w.d.Reset(&w.buffer, jsonGrammar...)
+	for i := range places {
+		w.all = append(w.all, activePlace{place: &places[i]})
+	}
+}
+
+// release gives the walk back without what it read.
+func (w *jsonWalk) release() {
+	w.buffer = bytes.Buffer{}
+	w.d.Reset(&w.buffer, jsonGrammar...)
+	clear(w.all)
+	clear(w.follows[:cap(w.follows)])
+	*w = jsonWalk{d: w.d, all: w.all[:0], follows: w.follows[:0]}
+	jsonWalks.Put(w)
 }
 
 // An activePlace is a place of which the first names have matched.
@@ -108,21 +145,21 @@ func (w *jsonWalk) object(hide hiding) error {
 	if _, err := w.d.ReadToken(); err != nil {
 		return err
 	}
-	outer := w.active
+	outer, mark := w.active, len(w.follows)
 	for w.d.PeekKind() == '"' {
-		token, err := w.d.ReadToken()
+		name, err := w.name()
 		if err != nil {
 			return err
 		}
-		name := token.String()
 		inner := hide
-		if w.d.PeekKind() == '"' && secretMembers[normalName(name)] {
+		if w.d.PeekKind() == '"' && isSecretMember(name) {
 			inner = max(inner, hideStrings)
 		}
-		w.active = follow(outer, name)
+		w.follow(outer, name)
 		if err := w.value(inner); err != nil {
 			return noEOF(err)
 		}
+		w.follows = w.follows[:mark]
 	}
 	w.active = outer
 	_, err := w.d.ReadToken()
@@ -133,27 +170,45 @@ func (w *jsonWalk) array(hide hiding) error {
 	if _, err := w.d.ReadToken(); err != nil {
 		return err
 	}
-	outer := w.active
-	for i := 0; w.d.PeekKind() != ']'; i++ {
-		w.active = follow(outer, strconv.Itoa(i))
+	outer, mark := w.active, len(w.follows)
+	var digits [20]byte
+	for i := int64(0); w.d.PeekKind() != ']'; i++ {
+		w.follow(outer, strconv.AppendInt(digits[:0], i, 10))
 		if err := w.value(hide); err != nil {
 			return noEOF(err)
 		}
+		w.follows = w.follows[:mark]
 	}
 	w.active = outer
 	_, err := w.d.ReadToken()
 	return noEOF(err)
 }
 
-// follow returns the places that go on with a name.
-func follow(places []activePlace, name string) []activePlace {
-	var inner []activePlace
-	for _, a := range places {
-		if names := a.place.pointer.names; a.depth < len(names) && (names[a.depth] == name || names[a.depth] == anyName) {
-			inner = append(inner, activePlace{a.place, a.depth + 1})
+// name reads the name of a member. It is a part of the text unless there are escapes in it, or what is no ASCII.
+func (w *jsonWalk) name() ([]byte, error) {
+	raw, err := w.d.ReadValue()
+	if err != nil {
+		return nil, err
+	}
+	end := int(w.d.InputOffset())
+	raw = w.text[end-len(raw) : end]
+	for _, c := range raw {
+		if c == '\\' || c >= utf8.RuneSelf {
+			return []byte(jsonText(raw)), nil
 		}
 	}
-	return inner
+	return raw[1 : len(raw)-1], nil
+}
+
+// follow makes those places active that go on with a name.
+func (w *jsonWalk) follow(places []activePlace, name []byte) {
+	start := len(w.follows)
+	for _, a := range places {
+		if names := a.place.pointer.names; a.depth < len(names) && (names[a.depth] == string(name) || names[a.depth] == anyName) {
+			w.follows = append(w.follows, activePlace{a.place, a.depth + 1})
+		}
+	}
+	w.active = w.follows[start:]
 }
 
 // noEOF makes an end within a value what it is.
@@ -164,9 +219,14 @@ func noEOF(err error) error {
 	return err
 }
 
+// mayHoldURL reports whether the text of a raw string may have "//" in it, be a slash of it escaped.
+func mayHoldURL(raw []byte) bool {
+	return bytes.Contains(raw, []byte("//")) || bytes.Contains(raw, []byte(`\/`)) || bytes.Contains(raw, []byte(`\u`))
+}
+
 // str adds the edit that a string token needs.
 func (w *jsonWalk) str(raw []byte, start int, hide hiding) {
-	if hide == hideNothing && !bytes.Contains(raw, []byte("//")) && bytes.IndexByte(raw, '\\') < 0 {
+	if hide == hideNothing && !mayHoldURL(raw) {
 		return
 	}
 	was := jsonText(raw)

@@ -4,15 +4,20 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
+	"io"
 	"strings"
+	"unicode/utf8"
 )
 
-// A mask finds secrets and puts placeholders in their place. What it knows does not change while it is in use.
+// A mask finds secrets and puts placeholders in their place. It is for one goroutine.
 type mask struct {
 	key     []byte
-	headers map[string]bool // that the user named, in lower case
-	places  []secretPlace   // that the user named
-	agent   *learned        // what the agent's card named; may be nil
+	mac     hash.Hash         // with the key, to be used again; made when it is first needed
+	lowered map[string]string // names of fields seen so far, to what they are in lower case; nil keeps none
+	headers map[string]bool   // that the user named, in lower case
+	places  []secretPlace     // that the user named
+	agent   *learned          // what the agent's card named; may be nil
 }
 
 const (
@@ -22,9 +27,13 @@ const (
 
 // placeholder returns what stands for a secret. It is a token and may stand in URLs, headers, cookies and JSON as it is.
 func (m *mask) placeholder(secret string) string {
-	mac := hmac.New(sha256.New, m.key)
-	mac.Write([]byte(secret))
-	return placeholderPrefix + hex.EncodeToString(mac.Sum(nil)[:placeholderDigits/2])
+	if m.mac == nil {
+		m.mac = hmac.New(sha256.New, m.key)
+	}
+	m.mac.Reset()
+	io.WriteString(m.mac, secret) //nolint:errcheck // a hash takes everything
+	var sum [sha256.Size]byte
+	return placeholderPrefix + hex.EncodeToString(m.mac.Sum(sum[:0])[:placeholderDigits/2])
 }
 
 func isPlaceholder(s string) bool {
@@ -82,8 +91,11 @@ var (
 )
 
 // Names that contain such a word and carry no secret. A key that makes a request idempotent tells retries from repeats,
-// and that of a WebSocket handshake is a nonce.
-var publicHeaders = setOf("idempotency-key x-idempotency-key sec-websocket-key authority :authority author")
+// and that of a WebSocket handshake is a nonce. The others contain none: most fields have one of these names, and need
+// not be searched for the words.
+var publicHeaders = setOf("idempotency-key x-idempotency-key sec-websocket-key authority :authority author " +
+	"host user-agent accept accept-encoding accept-language connection cache-control content-type content-length " +
+	"transfer-encoding date server a2a-version a2a-extensions")
 
 // secretHeader reports whether a header, its name in lower case, carries credentials: by its name, by the agent's card,
 // or because the user says so. Challenges (WWW-Authenticate) are not credentials; see mask.challenge.
@@ -141,6 +153,37 @@ func containsAny(s string, words []string) bool {
 		}
 	}
 	return false
+}
+
+// lower returns the name of a field in lower case. Peers send the same few names again and again.
+func (m *mask) lower(name string) string {
+	lower, known := m.lowered[name]
+	if !known {
+		lower = strings.ToLower(name)
+		if m.lowered != nil && len(m.lowered) < maxLearnedNames {
+			m.lowered[strings.Clone(name)] = lower
+		}
+	}
+	return lower
+}
+
+// isSecretMember reports whether the member of a JSON object with that name, as it stands between its quotes, holds a
+// secret wherever it stands.
+func isSecretMember(name []byte) bool {
+	var short [64]byte
+	normal := short[:0]
+	for _, c := range name {
+		switch {
+		case c >= utf8.RuneSelf || len(normal) == len(short):
+			return secretMembers[normalName(string(name))]
+		case c == '_', c == '-', c == '.':
+		case 'A' <= c && c <= 'Z':
+			normal = append(normal, c+'a'-'A')
+		default:
+			normal = append(normal, c)
+		}
+	}
+	return secretMembers[string(normal)]
 }
 
 // normalName returns a name in lower case without what separates its words: access_token and accessToken are the same.

@@ -9,6 +9,9 @@ import (
 //
 // Source: RFC 3986 section 3; RFC 6749 section 4.2.2 for what a fragment may carry.
 func (m *mask) url(s string) string {
+	if !strings.ContainsAny(s, "?#@") {
+		return s
+	}
 	rest, fragment, hasFragment := strings.Cut(s, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
 	var b strings.Builder
