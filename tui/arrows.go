@@ -49,11 +49,14 @@ type drawing struct {
 
 func (d *drawing) add(offset time.Duration, request bool, label string, slugs []string) {
 	a := Arrow{
-		At: d.x.Started.Add(max(offset, 0)), Exchange: d.x.Seq,
+		At: d.x.Started.Add(max(offset, 0)), Exchange: d.x.Seq, Response: !request,
 		From: d.x.Client.Name, To: d.x.Agent.Name, Label: label, Findings: slugs,
 	}
 	if !request {
 		a.From, a.To = a.To, a.From
+	}
+	for _, slug := range slugs {
+		a.Severities = append(a.Severities, d.severity(slug))
 	}
 	d.arrows = append(d.arrows, a)
 }
@@ -87,6 +90,10 @@ func (d *drawing) answered(res *capture.Response) string {
 
 // stream draws the events, and the end of the stream if the agent ended it.
 func (d *drawing) stream(res *capture.Response) {
+	offsets := make(map[int]time.Duration, len(res.Events))
+	for i := range res.Events {
+		offsets[res.Events[i].K] = res.Events[i].At
+	}
 	for i := 0; i < len(d.r.Events); {
 		e := d.r.Events[i]
 		last := i
@@ -101,7 +108,8 @@ func (d *drawing) stream(res *capture.Response) {
 		for k := e.K; k <= d.r.Events[last].K; k++ {
 			slugs = append(slugs, d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Event(k), false)...)
 		}
-		d.add(offsetOf(res, d.r.Events[last].K), false, label, slugs)
+		d.add(offsets[d.r.Events[last].K], false, label, slugs)
+		d.arrows[len(d.arrows)-1].Event = e.K
 		i = last + 1
 	}
 	if res.Body.Complete {
@@ -119,13 +127,15 @@ func describe(e analyzer.EventReading) string {
 	return e.Kind.String()
 }
 
-func offsetOf(res *capture.Response, k int) time.Duration {
-	for i := range res.Events {
-		if res.Events[i].K == k {
-			return res.Events[i].At
+// severity returns the worst severity that a rule has in the exchange.
+func (d *drawing) severity(slug string) analyzer.Severity {
+	worst := analyzer.Note
+	for i := range d.findings {
+		if d.findings[i].Rule.ID == slug {
+			worst = max(worst, d.findings[i].Severity)
 		}
 	}
-	return 0
+	return worst
 }
 
 // slugs returns the rules broken at a place: of the request if the place is there, and everything on the answer's side

@@ -10,25 +10,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/lipgloss"
-
 	"a2atap/analyzer"
 )
 
 // An Arrow is one line of a ladder: something that went from one end to the other.
 type Arrow struct {
-	At       time.Time
-	Exchange uint64
-	From, To string
-	Label    string
-	Broken   bool     // it did not arrive as it should
-	Findings []string // slugs of the rules that are broken here
+	At         time.Time
+	Exchange   uint64
+	From, To   string
+	Label      string
+	Response   bool                // it is part of the answer
+	Event      int                 // the event of a stream, the first of those that are folded into one arrow; 0 if it is none
+	Broken     bool                // it did not arrive as it should
+	Findings   []string            // slugs of the rules that are broken here
+	Severities []analyzer.Severity // of Findings
 }
 
 const (
 	timeWidth   = 9  // "  12.345s"
 	numberWidth = 6  // " 1234 "
-	minColumn   = 22 // between two lifelines
+	minColumn   = 14 // between two lifelines
 )
 
 // Ladder draws arrows between the lifelines of all ends, in the order given, at most width columns wide where that can
@@ -42,11 +43,20 @@ func Ladder(arrows []Arrow, width int) []string {
 	start := arrows[0].At
 	for _, a := range arrows {
 		lines = append(lines, l.arrow(a, a.At.Sub(start)))
-		for _, slug := range a.Findings {
-			lines = append(lines, strings.Repeat(" ", timeWidth+numberWidth)+"! "+slug)
+		for i := range a.Findings {
+			mark, _ := a.mark(i)
+			lines = append(lines, blanks(timeWidth+numberWidth)+mark+" "+a.Findings[i])
 		}
 	}
 	return lines
+}
+
+// mark returns the sign of a finding, and its style.
+func (a *Arrow) mark(i int) (string, style) {
+	if i >= len(a.Severities) {
+		return sign(analyzer.Error)
+	}
+	return sign(a.Severities[i])
 }
 
 type ladder struct {
@@ -73,7 +83,7 @@ func (l *ladder) header() string {
 	row := newRow(timeWidth + numberWidth + l.column*(len(l.ends)-1) + 24)
 	for i, end := range l.ends {
 		name := clip(end, l.column-2)
-		row.put(max(l.at(i)-lipgloss.Width(name)/2, 0), name)
+		row.put(max(l.at(i)-width(name)/2, 0), name)
 	}
 	return row.String()
 }
@@ -95,7 +105,7 @@ func (l *ladder) arrow(a Arrow, since time.Duration) string {
 	}
 	room := right - left - 1
 	label := clip(a.Label, room-4)
-	fill := room - lipgloss.Width(label) - 3
+	fill := room - width(label) - 3
 	switch {
 	case from == to:
 		row.put(left+1, "↺ "+label)
@@ -127,12 +137,11 @@ func newRow(width int) *row {
 
 // put writes text at a column; what does not fit is left out. A wide character takes two cells.
 func (r *row) put(column int, text string) {
-	for _, c := range text {
-		w := lipgloss.Width(string(c))
-		if w == 0 || column+w > len(r.cells) {
-			continue
+	for cell, w := range cells(clean(text)) {
+		if column+w > len(r.cells) {
+			return
 		}
-		r.cells[column] = string(c)
+		r.cells[column] = cell
 		for i := 1; i < w; i++ {
 			r.cells[column+i] = ""
 		}
@@ -141,25 +150,3 @@ func (r *row) put(column int, text string) {
 }
 
 func (r *row) String() string { return strings.TrimRight(strings.Join(r.cells, ""), " ") }
-
-// clip cleans a text and cuts it to a width in columns.
-func clip(text string, width int) string {
-	text = analyzer.Clean(text)
-	if lipgloss.Width(text) <= width {
-		return text
-	}
-	var b strings.Builder
-	used := 0
-	for _, c := range text {
-		w := lipgloss.Width(string(c))
-		if used+w > width-1 {
-			break
-		}
-		b.WriteRune(c)
-		used += w
-	}
-	if width < 1 {
-		return ""
-	}
-	return b.String() + "…"
-}

@@ -1,0 +1,358 @@
+package tui
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// maxOpen bounds the events whose content is shown at once, and maxSummaries those that were read for their rows.
+const (
+	maxOpen      = 100
+	maxSummaries = 10_000
+)
+
+// A detail is the panel of one exchange: its request, its answer, the events of its stream.
+type detail struct {
+	scene     *scene
+	seq       uint64
+	width     int
+	window    window
+	mode      view
+	limit     int            // bytes of a body that are shown
+	goal      analyzer.Place // where to go when the document is there
+	x         *capture.Exchange
+	doc       document
+	ready     bool           // doc is there
+	loading   uint64         // ticket of the exchange under way
+	building  uint64         // ticket of the document under way
+	reading   uint64         // ticket of the summaries under way
+	again     bool           // the exchange got something new since it was asked for
+	took      time.Duration  // what loading took the last time
+	extra     []int          // indices of the events that have lines below their rows, in order
+	summaries map[int]string // by index of the event
+	err       error
+}
+
+// loaded is the answer of loader.exchange.
+type loaded struct {
+	ticket uint64
+	x      *capture.Exchange
+	took   time.Duration
+	err    error
+}
+
+// summarised is what the events of some rows hold, from the index first on.
+type summarised struct {
+	ticket uint64
+	first  int
+	words  []string
+}
+
+func newDetail(s *scene, goal analyzer.Place) *detail {
+	return &detail{scene: s, seq: goal.Exchange, goal: goal, limit: firstShown, summaries: make(map[int]string)}
+}
+
+func (d *detail) place() place { return inDetail }
+
+// begin returns the command that loads the exchange.
+func (d *detail) begin() tea.Cmd {
+	d.loading = d.scene.ticket()
+	d.again = false
+	return d.scene.load.exchange(d.loading, d.seq, 0)
+}
+
+// exchange loads one exchange, after a pause.
+func (l *loader) exchange(ticket, seq uint64, pause time.Duration) tea.Cmd {
+	return func() tea.Msg {
+		l.pause(pause)
+		begin := time.Now()
+		x, err := l.src.Exchange(l.ctx, seq)
+		return loaded{ticket: ticket, x: x, took: time.Since(begin), err: err}
+	}
+}
+
+func (d *detail) target() analyzer.Place {
+	at := analyzer.Place{Exchange: d.seq}
+	if i := d.eventAtCursor(); i >= 0 {
+		at.Response = true
+		return at.Event(d.x.Response.Events[i].K)
+	}
+	return at
+}
+
+func (d *detail) resize(width, height int) tea.Cmd {
+	d.window.height = max(height, 0)
+	d.window.reveal()
+	if d.width == width {
+		return d.summarise()
+	}
+	d.width = width
+	return d.build()
+}
+
+// build returns the command that lays the exchange out again.
+func (d *detail) build() tea.Cmd {
+	if d.x == nil {
+		return nil
+	}
+	d.building = d.scene.ticket()
+	open := slices.Sorted(maps.Keys(d.doc.open))
+	return d.scene.load.build(d.building, sheet{
+		x: d.x, findings: d.scene.found.of(d.seq), view: d.mode, width: max(d.width, 8), limit: d.limit, open: open[:min(len(open), maxOpen)],
+	})
+}
+
+func (d *detail) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case action:
+		return d.act(msg)
+	case loaded:
+		return d.load(msg)
+	case built:
+		return d.show(msg)
+	case summarised:
+		if msg.ticket == d.reading {
+			d.reading = 0
+			for i, words := range msg.words {
+				d.summaries[msg.first+i] = words
+			}
+			return d.summarise()
+		}
+	case changed:
+		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
+			return d.reload()
+		}
+	case learned:
+		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
+			return d.build()
+		}
+	}
+	return nil
+}
+
+// reload loads an exchange again that goes on. One that takes long is loaded less often.
+func (d *detail) reload() tea.Cmd {
+	if d.loading != 0 {
+		d.again = true
+		return nil
+	}
+	d.loading = d.scene.ticket()
+	d.again = false
+	return d.scene.load.exchange(d.loading, d.seq, min(10*d.took, 5*time.Second))
+}
+
+func (d *detail) load(msg loaded) tea.Cmd {
+	if msg.ticket != d.loading {
+		return nil
+	}
+	d.loading, d.took, d.err = 0, msg.took, msg.err
+	if msg.err != nil {
+		return nil
+	}
+	d.x = msg.x
+	cmd := d.build()
+	if d.again {
+		return tea.Batch(cmd, d.reload())
+	}
+	return cmd
+}
+
+// show takes a document, and keeps the cursor at what it stood on.
+func (d *detail) show(msg built) tea.Cmd {
+	if msg.ticket != d.building {
+		return nil
+	}
+	at := d.spot()
+	d.building, d.doc = 0, msg.doc
+	keys := make(map[int]bool)
+	for i := range d.doc.marks {
+		keys[i] = true
+	}
+	for i := range d.doc.open {
+		keys[i] = true
+	}
+	d.extra = slices.Sorted(maps.Keys(keys))
+	d.window.length = d.length()
+	if d.ready {
+		d.window.move(d.lineOf(at))
+	} else {
+		d.ready = true
+		d.seek(d.goal)
+	}
+	return d.summarise()
+}
+
+// call returns the request as the protocol reads it.
+func (d *detail) call() *a2a.Call {
+	if d.doc.reading == nil {
+		return &a2a.Call{}
+	}
+	return &d.doc.reading.Call
+}
+
+// summarise returns the command that reads the events whose rows are seen.
+func (d *detail) summarise() tea.Cmd {
+	if d.reading != 0 || !d.ready || d.events() == 0 {
+		return nil
+	}
+	first, last := -1, -1
+	for n := d.window.top; n < d.window.bottom(); n++ {
+		s := d.spotAt(n)
+		if s.zone != zoneEvents {
+			continue
+		}
+		if _, there := d.summaries[s.index]; there {
+			continue
+		}
+		if first < 0 {
+			first = s.index
+		}
+		last = s.index
+	}
+	if first < 0 {
+		return nil
+	}
+	if len(d.summaries) > maxSummaries {
+		clear(d.summaries)
+	}
+	d.reading = d.scene.ticket()
+	ticket, call, events := d.reading, *d.call(), d.x.Response.Events[first:last+1]
+	return func() tea.Msg {
+		answer := summarised{ticket: ticket, first: first}
+		for i := range events {
+			answer.words = append(answer.words, clip(summary(&call, &events[i]), 400))
+		}
+		return answer
+	}
+}
+
+func (d *detail) act(a action) tea.Cmd {
+	switch a {
+	case openIt:
+		return d.toggle()
+	case changeView:
+		d.mode = (d.mode + 1) % viewCount
+		return d.build()
+	case loadMore:
+		d.limit = min(4*d.limit, maxShown)
+		return d.build()
+	case nextPane:
+		d.nextSection()
+	default:
+		d.window.act(a)
+	}
+	return d.summarise()
+}
+
+// toggle opens or closes the event under the cursor.
+func (d *detail) toggle() tea.Cmd {
+	i := d.eventAtCursor()
+	if i < 0 {
+		return nil
+	}
+	if _, open := d.doc.open[i]; open {
+		d.window.cursor = d.lineOf(spot{zoneEvents, i, -1})
+		d.doc.open = maps.Clone(d.doc.open)
+		delete(d.doc.open, i)
+	} else {
+		d.doc.open = maps.Clone(d.doc.open)
+		d.doc.open[i] = d.doc.marks[i]
+	}
+	return d.build()
+}
+
+// nextSection goes on to the answer, to the end, and back to the request.
+func (d *detail) nextSection() {
+	answer := max(slices.IndexFunc(d.doc.before, func(l docLine) bool { return l.place.Response }), 0)
+	switch {
+	case d.window.cursor < answer:
+		d.window.top = answer
+		d.window.move(answer)
+	case d.window.cursor < d.window.length-1:
+		d.window.move(d.window.length - 1)
+	default:
+		d.window.move(0)
+	}
+}
+
+// jump moves to the next finding in a direction, and reports whether there is one.
+func (d *detail) jump(step int) bool {
+	for n := d.window.cursor + step; n >= 0 && n < d.window.length; {
+		s := d.spotAt(n)
+		if l := d.docLine(s); l != nil && l.finding {
+			d.window.move(n)
+			return true
+		}
+		n = d.skip(n, step, s)
+	}
+	return false
+}
+
+// skip returns the line to look at after n: rows of events that have nothing below them are not looked at one by one.
+func (d *detail) skip(n, step int, s spot) int {
+	if s.zone != zoneEvents || s.sub >= 0 {
+		return n + step
+	}
+	i, there := slices.BinarySearch(d.extra, s.index)
+	switch {
+	case step > 0 && there:
+		return n + 1
+	case step > 0 && i < len(d.extra):
+		return d.lineOf(spot{zoneEvents, d.extra[i], -1}) + 1
+	case step > 0:
+		return d.lineOf(spot{zoneAfter, 0, -1})
+	case i > 0:
+		before := d.extra[i-1]
+		return d.lineOf(spot{zoneEvents, before, len(d.below(before)) - 1})
+	}
+	return len(d.doc.before) - 1
+}
+
+// seek goes to a place: to what is wrong there if something is, else to the place itself.
+func (d *detail) seek(at analyzer.Place) {
+	d.window.move(0)
+	if at.Part == "" && !at.Response {
+		return
+	}
+	exact, near := -1, -1
+	consider := func(n int, l *docLine) {
+		switch {
+		case l.finding && l.place == at && exact < 0:
+			exact = n
+		case l.place.Response == at.Response && l.place.Part == at.Part && near < 0:
+			near = n
+		}
+	}
+	for i := range d.doc.before {
+		consider(i, &d.doc.before[i])
+	}
+	if i := d.indexOf(at); i >= 0 {
+		near = d.lineOf(spot{zoneEvents, i, -1})
+		for sub := range d.below(i) {
+			consider(near+1+sub, &d.below(i)[sub])
+		}
+	}
+	if exact >= 0 {
+		near = exact
+	}
+	if near >= 0 {
+		d.window.top = max(near-d.window.height/3, 0)
+		d.window.move(near)
+	}
+}
+
+// indexOf returns the index of the event that a place names, or -1.
+func (d *detail) indexOf(at analyzer.Place) int {
+	if !strings.HasPrefix(at.Part, "event[") || d.events() == 0 {
+		return -1
+	}
+	return slices.IndexFunc(d.x.Response.Events, func(e capture.Event) bool { return e.K > 0 && at.Event(e.K).Part == at.Part })
+}

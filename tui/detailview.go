@@ -1,0 +1,229 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// A zone is a part of the detail.
+type zone uint8
+
+const (
+	zoneBefore zone = iota // request, and head of the answer
+	zoneEvents             // rows of events, and lines below them
+	zoneAfter              // how it ended
+)
+
+// A spot is a line of the detail that stays the same when lines come and go elsewhere.
+type spot struct {
+	zone  zone
+	index int // of the line, or of the event
+	sub   int // of the line below the row of an event; -1 is the row
+}
+
+// events returns how many rows of events there are. While a document is being made they are those of the exchange.
+func (d *detail) events() int {
+	if d.x == nil || d.x.Response == nil {
+		return 0
+	}
+	return len(d.x.Response.Events)
+}
+
+// below returns the lines below the row of an event: its content if it is open, what is wrong with it otherwise.
+func (d *detail) below(i int) []docLine {
+	if lines, open := d.doc.open[i]; open {
+		return lines
+	}
+	return d.doc.marks[i]
+}
+
+// length returns how many lines there are.
+func (d *detail) length() int {
+	n := len(d.doc.before) + d.events() + len(d.doc.after)
+	for _, i := range d.extra {
+		n += len(d.below(i))
+	}
+	return n
+}
+
+// spot returns what the cursor is on.
+func (d *detail) spot() spot { return d.spotAt(d.window.cursor) }
+
+// spotAt returns what a line is.
+func (d *detail) spotAt(n int) spot {
+	if n < len(d.doc.before) {
+		return spot{zoneBefore, n, -1}
+	}
+	n -= len(d.doc.before)
+	lines := 0 // below the rows that were passed
+	for _, i := range d.extra {
+		if n <= i+lines {
+			break
+		}
+		if below := len(d.below(i)); n <= i+lines+below {
+			return spot{zoneEvents, i, n - i - lines - 1}
+		}
+		lines += len(d.below(i))
+	}
+	if n-lines < d.events() {
+		return spot{zoneEvents, n - lines, -1}
+	}
+	return spot{zoneAfter, n - lines - d.events(), -1}
+}
+
+// lineOf is the inverse of spotAt.
+func (d *detail) lineOf(s spot) int {
+	if s.zone == zoneBefore {
+		return min(s.index, len(d.doc.before))
+	}
+	n := len(d.doc.before) + s.index
+	if s.zone == zoneAfter {
+		n += d.events()
+	}
+	for _, i := range d.extra {
+		if s.zone == zoneEvents && i >= s.index {
+			break
+		}
+		n += len(d.below(i))
+	}
+	if s.sub >= 0 {
+		n += 1 + min(s.sub, len(d.below(s.index))-1)
+	}
+	return n
+}
+
+// docLine returns the line at a spot, or nil if it is the row of an event.
+func (d *detail) docLine(s spot) *docLine {
+	var lines []docLine
+	i := s.index
+	switch s.zone {
+	case zoneBefore:
+		lines = d.doc.before
+	case zoneAfter:
+		lines = d.doc.after
+	default:
+		lines, i = d.below(s.index), s.sub
+	}
+	if i < 0 || i >= len(lines) {
+		return nil
+	}
+	return &lines[i]
+}
+
+// eventAtCursor returns the index of the event whose row or content the cursor is on, or -1.
+func (d *detail) eventAtCursor() int {
+	if s := d.spot(); d.ready && s.zone == zoneEvents && s.index < d.events() {
+		return s.index
+	}
+	return -1
+}
+
+func (d *detail) title() string { return strconv.FormatUint(d.seq, 10) }
+
+func (d *detail) status() string {
+	if d.x == nil {
+		return ""
+	}
+	words := d.x.Client.Name + " → " + d.x.Agent.Name + ", "
+	if res := d.x.Response; res != nil && res.Stream {
+		words += plural(countEvents(res), "event") + ", "
+	}
+	return words + "as " + d.mode.String()
+}
+
+func (d *detail) view() []line {
+	switch {
+	case d.err != nil:
+		return []line{text(styleError, "! "+d.err.Error())}
+	case !d.ready:
+		return []line{text(styleDim, "  loading …")}
+	}
+	var lines []line
+	for n := d.window.top; n < d.window.bottom(); n++ {
+		s := d.spotAt(n)
+		row := text(styleText, " ")
+		if n == d.window.cursor {
+			row = text(styleStrong, ">")
+		}
+		if l := d.docLine(s); l != nil {
+			row = row.join(l.line)
+		} else if s.zone == zoneEvents && s.index < d.events() {
+			row = row.join(d.row(s.index))
+		}
+		row.selected = n == d.window.cursor
+		lines = append(lines, row)
+	}
+	return lines
+}
+
+// row draws the row of an event: its number, when it came, the pause before it, its size, and what it holds.
+func (d *detail) row(i int) line {
+	e := &d.x.Response.Events[i]
+	number := "·" + strconv.Itoa(e.K)
+	if e.K == 0 {
+		number = "·"
+	}
+	sign, look := "▸", styleDim
+	if _, open := d.doc.open[i]; open {
+		sign = "▾"
+	}
+	if len(d.doc.marks[i]) > 0 {
+		mark := d.doc.marks[i][0].spans[0]
+		sign, look = string([]rune(mark.text)[:1]), mark.style
+	}
+	row := text(look, sign+" ").add(styleStrong, pad(number, 7)).add(styleDim, padLeft(d.when(e.At), 12)+" ")
+	words, there := d.summaries[i]
+	if !there {
+		words = "…"
+	}
+	if e.Unterminated {
+		words = "unterminated: " + words
+	}
+	if e.Dropped > 0 {
+		words = "cut: " + words
+	}
+	return row.add(d.pauseStyle(i), padLeft(d.pause(i), 10)).add(styleDim, padLeft(size(int64(len(e.Raw))+e.Dropped), 9)+"  ").
+		add(styleText, words)
+}
+
+// when returns the time of an event: of the clock, or since the exchange began.
+func (d *detail) when(at time.Duration) string {
+	switch {
+	case at < 0:
+		return "–"
+	case d.scene.deltas:
+		return "+" + since(at)
+	}
+	return clock(d.x.Started.Add(at))
+}
+
+// gap returns how long the stream was quiet before an event, or NotKnown.
+func (d *detail) gap(i int) time.Duration {
+	before := d.x.Response.At
+	if i > 0 {
+		before = d.x.Response.Events[i-1].At
+	}
+	if at := d.x.Response.Events[i].At; at >= 0 && before >= 0 {
+		return at - before
+	}
+	return capture.NotKnown
+}
+
+func (d *detail) pause(i int) string {
+	gap := d.gap(i)
+	if gap < 0 {
+		return ""
+	}
+	return fmt.Sprintf("Δ%s", since(gap))
+}
+
+// pauseStyle lets pauses of a second and more stand out.
+func (d *detail) pauseStyle(i int) style {
+	if d.gap(i) >= time.Second {
+		return styleWarning
+	}
+	return styleDim
+}

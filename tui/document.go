@@ -1,0 +1,426 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// A view is how the detail shows bodies and events.
+type view uint8
+
+const (
+	viewJSON    view = iota // content codings taken off, JSON laid out
+	viewDecoded             // what the protocol says
+	viewRaw                 // the bytes as they were recorded
+	viewCount
+)
+
+func (v view) String() string { return [...]string{"JSON", "decoded", "raw"}[v] }
+
+// Bounds of what is shown of a body.
+const (
+	firstShown = 64 << 10
+	maxShown   = 1 << 20
+)
+
+// A docLine is a line of the detail.
+type docLine struct {
+	line
+	place   analyzer.Place
+	finding bool // it says that something at place is wrong
+}
+
+// A document is an exchange laid out for a width: what stands before the events of its stream, marks and contents of
+// some of the events, and what stands after them. The rows of the events are drawn as they are seen, since there may be
+// a great many.
+type document struct {
+	before, after []docLine
+	marks         map[int][]docLine // by index of the event: what is wrong with it
+	open          map[int][]docLine // by index of the event: its content, and what is wrong with it
+	cut           bool              // a body is longer than what is shown
+	reading       *analyzer.Reading
+}
+
+// A sheet is what a document is made of.
+type sheet struct {
+	x        *capture.Exchange
+	findings []analyzer.Finding
+	view     view
+	width    int
+	limit    int   // bytes of a body
+	open     []int // events whose content is shown
+}
+
+// built is the answer of loader.build.
+type built struct {
+	ticket uint64
+	doc    document
+}
+
+// build lays an exchange out.
+func (l *loader) build(ticket uint64, s sheet) tea.Cmd {
+	return func() tea.Msg { return built{ticket, s.lay()} }
+}
+
+func (s sheet) lay() document {
+	w := docWriter{sheet: s, doc: document{marks: make(map[int][]docLine), open: make(map[int][]docLine)}}
+	w.doc.reading = analyzer.Read(brief(s.x))
+	w.request()
+	w.answer()
+	w.doc.before = w.lines
+	w.lines = nil
+	w.events()
+	w.ending()
+	w.doc.after = w.lines
+	return w.doc
+}
+
+// A docWriter lays one exchange out.
+type docWriter struct {
+	sheet
+	doc   document
+	lines []docLine
+}
+
+func (w *docWriter) put(at analyzer.Place, l line, indent int) {
+	for _, piece := range l.wrap(w.width-1, indent) {
+		w.lines = append(w.lines, docLine{line: piece, place: at})
+	}
+}
+
+// found writes the findings that a condition chooses.
+func (w *docWriter) found(choose func(analyzer.Place) bool) {
+	for i := range w.findings {
+		if f := &w.findings[i]; choose(f.Place) {
+			w.lines = append(w.lines, findingLines(f, w.width-1)...)
+		}
+	}
+}
+
+// findingLines says what is wrong, in as many lines as it takes.
+func findingLines(f *analyzer.Finding, columns int) []docLine {
+	mark, look := sign(f.Severity)
+	var lines []docLine
+	for i, piece := range text(look, mark+" "+f.Message).add(styleDim, " ["+f.Rule.ID+"]").wrap(columns, 2) {
+		lines = append(lines, docLine{line: piece, place: f.Place, finding: i == 0})
+	}
+	return lines
+}
+
+func (w *docWriter) request() {
+	at := analyzer.Place{Exchange: w.x.Seq}
+	w.head(at, w.x.Request.Head, styleRequest, "→ ")
+	head := capture.ParseRequestHead(w.x.Request.Head)
+	w.body(at.Body(), &w.x.Request.Body, &head)
+	w.trailer(at, w.x.Request.Trailer)
+}
+
+func (w *docWriter) answer() {
+	w.put(analyzer.Place{}, line{}, 0)
+	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
+	res := w.x.Response
+	if res == nil {
+		w.put(at, text(styleDim, "no answer was seen"), 0)
+		w.found(func(p analyzer.Place) bool { return p.Response })
+		return
+	}
+	for _, head := range res.Informational {
+		w.head(analyzer.Place{}, head, styleDim, "← ")
+	}
+	w.head(at, res.Head, styleAnswer, "← ")
+	if res.Stream {
+		w.put(analyzer.Place{}, line{}, 0)
+		w.put(at.Body(), text(styleDim, plural(countEvents(res), "event")+"; enter opens one"), 0)
+		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
+		return
+	}
+	head := capture.ParseResponseHead(res.Head)
+	w.body(at.Body(), &res.Body, &head)
+	w.trailer(at, res.Trailer)
+}
+
+// head writes a head and, below each line, what is wrong with it.
+func (w *docWriter) head(at analyzer.Place, raw []byte, look style, mark string) {
+	if w.view == viewRaw {
+		for _, piece := range rawLines(raw) {
+			w.put(at.Line(), text(look, mark).add(styleText, piece), 2)
+			mark = ""
+		}
+	} else {
+		first, rest, _ := strings.Cut(string(raw), "\n")
+		w.put(at.Line(), text(look, mark+strings.TrimRight(first, "\r")), 2)
+		w.found(func(p analyzer.Place) bool { return p.Response == at.Response && isFirst(p.Part) })
+		for field := range strings.Lines(rest) {
+			w.field(at, strings.TrimRight(field, "\r\n"))
+		}
+	}
+	w.found(func(p analyzer.Place) bool {
+		return p.Response == at.Response && at.Exchange > 0 && (w.view == viewRaw && isFirst(p.Part) || w.headerAbsent(p, raw))
+	})
+}
+
+func isFirst(part string) bool { return part == "" || part == "line" || part == "status" }
+
+// headerAbsent reports whether a place is a header that the head, as it is shown, does not have.
+func (w *docWriter) headerAbsent(p analyzer.Place, raw []byte) bool {
+	name, ok := headerOf(p.Part)
+	if !ok {
+		return false
+	}
+	fields, _ := capture.ParseFields(raw)
+	return w.view == viewRaw || !fields.Has(name)
+}
+
+func headerOf(part string) (string, bool) {
+	name, ok := strings.CutPrefix(part, "header[")
+	return strings.TrimSuffix(name, "]"), ok
+}
+
+func (w *docWriter) field(at analyzer.Place, field string) {
+	if field == "" {
+		return
+	}
+	name, value, _ := strings.Cut(field, ":")
+	w.put(at.Header(name), text(styleName, name).add(styleDim, ":").add(styleText, value), 4)
+	w.found(func(p analyzer.Place) bool {
+		broken, ok := headerOf(p.Part)
+		return ok && p.Response == at.Response && strings.EqualFold(broken, strings.TrimSpace(name))
+	})
+}
+
+func (w *docWriter) trailer(at analyzer.Place, raw []byte) {
+	for field := range strings.Lines(string(raw)) {
+		w.field(at, "trailer "+strings.TrimRight(field, "\r\n"))
+	}
+}
+
+// body writes a body, and says what of it is missing.
+func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head) {
+	mine := func(p analyzer.Place) bool { return p.Response == at.Response && p.Part == "body" }
+	if len(b.Data) == 0 {
+		if b.Size != 0 {
+			w.put(at, text(styleDim, absent(b)), 0)
+		}
+		w.found(mine)
+		return
+	}
+	w.put(analyzer.Place{}, line{}, 0)
+	data, err := b.Data, error(nil)
+	if w.view != viewRaw {
+		data, err = b.Decode(head)
+	}
+	if w.view == viewDecoded {
+		w.decoded(at)
+		w.found(mine)
+	} else {
+		w.content(at, data, mine)
+	}
+	if err != nil {
+		w.put(at, text(styleWarning, "? "+err.Error()), 2)
+	}
+	if b.Dropped > 0 {
+		w.put(at, text(styleWarning, "? "+plural(b.Dropped, "more byte")+" passed and were not kept"), 2)
+	} else if !b.Complete && w.x.State != capture.StateOpen {
+		w.put(at, text(styleWarning, "? the body did not come to its end"), 2)
+	}
+}
+
+func absent(b *capture.Body) string {
+	switch {
+	case b.Size > 0 || b.Dropped > 0:
+		return "the body was not kept: " + size(max(b.Size, b.Dropped))
+	case b.Complete:
+		return "no body"
+	}
+	return "no body was seen"
+}
+
+// content writes bytes as the view wants them, cut to the limit, with what is wrong below the lines where it stands.
+func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
+	whole := len(data)
+	if whole > w.limit {
+		data = data[:w.limit]
+		w.doc.cut = true
+	}
+	switch {
+	case w.view == viewRaw:
+		w.found(mine)
+		w.plain(at, rawLines(data))
+	case looksJSON(data):
+		w.json(at, data, mine)
+	case utf8.Valid(data):
+		w.found(mine)
+		w.plain(at, strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"))
+	default:
+		w.found(mine)
+		w.plain(at, hexLines(data))
+	}
+	if len(data) < whole {
+		w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s; + shows more", size(int64(len(data))), size(int64(whole)))), 0)
+	}
+}
+
+func (w *docWriter) plain(at analyzer.Place, pieces []string) {
+	for _, piece := range pieces {
+		w.put(at, text(styleText, piece), 0)
+	}
+}
+
+// json writes a JSON text. What is wrong with a value stands below the line where the value begins or, if it is not
+// there, where the nearest value around it does.
+func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
+	lines := layJSON(data)
+	where := make(map[string]int, len(lines))
+	for i := len(lines) - 1; i >= 0; i-- {
+		if lines[i].begins {
+			where[lines[i].pointer] = i
+		}
+	}
+	below := make(map[int][]*analyzer.Finding)
+	for i := range w.findings {
+		if f := &w.findings[i]; mine(f.Place) {
+			n := nearest(where, f.Place.Pointer)
+			below[n] = append(below[n], f)
+		}
+	}
+	for i, l := range lines {
+		indent := min(2*l.depth, w.width/3)
+		place := at
+		if l.begins {
+			place = at.At(l.pointer)
+		}
+		w.put(place, text(styleText, blanks(indent)).join(l.line), indent+4)
+		for _, f := range below[i] {
+			w.lines = append(w.lines, findingLines(f, w.width-1)...)
+		}
+	}
+}
+
+// nearest returns the line of a pointer, or of the value around it.
+func nearest(where map[string]int, pointer string) int {
+	for {
+		if i, there := where[pointer]; there {
+			return i
+		}
+		cut := strings.LastIndexByte(pointer, '/')
+		if cut < 0 {
+			return 0
+		}
+		pointer = pointer[:cut]
+	}
+}
+
+// events lays out what is wrong with the events of a stream, and the contents of those that are open.
+func (w *docWriter) events() {
+	if w.x.Response == nil || !w.x.Response.Stream {
+		return
+	}
+	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
+	broken := make(map[string]bool)
+	for i := range w.findings {
+		if p := w.findings[i].Place; p.Response && strings.HasPrefix(p.Part, "event[") {
+			broken[p.Part] = true
+		}
+	}
+	for i := range w.x.Response.Events {
+		e := &w.x.Response.Events[i]
+		place := at.Event(e.K)
+		mine := func(p analyzer.Place) bool { return p.Response && e.K > 0 && p.Part == place.Part }
+		if slices.Contains(w.open, i) {
+			w.lines = nil
+			w.event(place, e, mine)
+			w.doc.open[i] = w.lines
+		}
+		if len(broken) > 0 && e.K > 0 && broken[place.Part] {
+			w.lines = nil
+			w.found(mine)
+			w.doc.marks[i] = w.lines
+		}
+	}
+	w.lines = nil
+}
+
+// event writes the content of one event.
+func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyzer.Place) bool) {
+	fields := e.Fields()
+	if w.view == viewRaw || !fields.HasData {
+		w.found(mine)
+		w.plain(at, rawLines(e.Raw))
+		return
+	}
+	for _, field := range []struct{ name, value string }{{"event", string(fields.Type)}, {"id", string(fields.ID)}} {
+		if field.value != "" {
+			w.put(at, text(styleName, "    "+field.name).add(styleDim, ": ").add(styleText, field.value), 6)
+		}
+	}
+	if w.view == viewDecoded {
+		w.found(mine)
+		w.decodedEvent(at, fields.Data)
+		return
+	}
+	w.content(at, fields.Data, mine)
+}
+
+// ending writes how the exchange ended, and what the recorder has to say about it.
+func (w *docWriter) ending() {
+	w.put(analyzer.Place{}, line{}, 0)
+	if res := w.x.Response; res != nil && res.Stream {
+		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
+	}
+	if f := w.x.Fault; f != nil {
+		w.put(analyzer.Place{}, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
+	}
+	switch {
+	case w.x.State == capture.StateOpen:
+		w.put(analyzer.Place{}, text(styleWarning, "… still open"), 0)
+	case w.x.State == capture.StateInterrupted:
+		w.put(analyzer.Place{}, text(styleWarning, "? the recorder ended before the exchange did"), 0)
+	case w.x.Ended >= 0:
+		w.put(analyzer.Place{}, text(styleDim, "ended after "+since(w.x.Ended)), 0)
+	}
+	if w.x.Lost > 0 {
+		w.put(analyzer.Place{}, text(styleWarning, "? "+plural(w.x.Lost, "byte")+" passed unrecorded, nobody knows where"), 2)
+	}
+	for _, r := range w.x.Rewrites {
+		w.put(analyzer.Place{}, text(styleDim, "rewritten on the way: "+r.Place+" was "+r.Was+", sent on as "+r.Now), 2)
+	}
+	for _, note := range w.x.Notes {
+		w.put(analyzer.Place{}, text(styleDim, "note: "+note), 2)
+	}
+}
+
+// rawLines cuts bytes after each LF, which stays to be seen; bytes that are no text become a table.
+func rawLines(data []byte) []string {
+	if !utf8.Valid(data) && bytes.Count(data, []byte{0}) > 0 {
+		return hexLines(data)
+	}
+	var pieces []string
+	for piece := range strings.Lines(string(data)) {
+		pieces = append(pieces, piece)
+	}
+	return pieces
+}
+
+// hexLines writes bytes as a table: offset, sixteen bytes, and what of them is ASCII.
+func hexLines(data []byte) []string {
+	var pieces []string
+	for at := 0; at < len(data); at += 16 {
+		row := data[at:min(at+16, len(data))]
+		ascii := bytes.Map(func(r rune) rune {
+			if r < ' ' || r > '~' {
+				return '.'
+			}
+			return r
+		}, bytes.ToValidUTF8(row, []byte(".")))
+		pieces = append(pieces, fmt.Sprintf("%06x  %-47s  %s", at, fmt.Sprintf("% x", row), ascii))
+	}
+	return pieces
+}

@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An entry is what the list shows of one exchange.
+type entry struct {
+	seq           uint64
+	started       time.Time
+	client, agent string
+	asked         string
+	status        string
+	took          time.Duration // capture.NotKnown if it is not over
+	outcome       string
+	failed        bool // it did not go well: a fault, or an error of the protocol
+	absent        bool // the capture has no such exchange
+}
+
+// Bounds of what is read for one entry. The list tells how an exchange began and how it came out.
+const (
+	entryEvents = 64      // from each end of a stream
+	entryBody   = 1 << 20 // bytes
+)
+
+// newEntry reads an exchange for the list.
+func newEntry(x *capture.Exchange) entry {
+	r := analyzer.Read(brief(x))
+	head := capture.ParseRequestHead(x.Request.Head)
+	e := entry{
+		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, asked: head.Method + " " + head.Target,
+		status: "–", took: x.Ended, failed: x.Fault != nil || len(r.Errors) > 0,
+	}
+	if r.Call.Operation != a2a.NoOperation {
+		e.asked = r.Call.Operation.String()
+	}
+	if x.Response != nil && len(x.Response.Head) > 0 {
+		head := capture.ParseResponseHead(x.Response.Head)
+		e.status = fmt.Sprint(head.Status)
+		e.failed = e.failed || head.Status >= 400
+	}
+	e.outcome = outcome(x, r)
+	return e
+}
+
+// brief returns an exchange that is quick to read for a line about it.
+func brief(x *capture.Exchange) *capture.Exchange { return shorten(x, entryEvents) }
+
+// shorten returns an exchange without the middle of a long stream, of which so many events stay at each end, and without
+// a large body.
+func shorten(x *capture.Exchange, ends int) *capture.Exchange {
+	res := x.Response
+	if res == nil || len(res.Events) <= 2*ends && len(res.Body.Data) <= entryBody {
+		return x
+	}
+	short, answer := *x, *res
+	if n := len(res.Events); n > 2*ends {
+		answer.Events = append(res.Events[:ends:ends], res.Events[n-ends:]...)
+	}
+	if len(res.Body.Data) > entryBody {
+		answer.Body.Data = nil
+	}
+	short.Response = &answer
+	return &short
+}
+
+// outcome says in a few words what came of an exchange, the most telling first.
+func outcome(x *capture.Exchange, r *analyzer.Reading) string {
+	var words []string
+	add := func(word string) {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	if x.Fault != nil {
+		add(x.Fault.Kind + " by " + x.Fault.Side)
+	}
+	if len(r.Errors) > 0 {
+		add(r.Errors[0].String())
+	}
+	add(r.State())
+	if x.State != capture.StateClosed {
+		add(x.State.String())
+	}
+	if res := x.Response; res != nil && res.Stream {
+		add(plural(countEvents(res), "event"))
+	}
+	if len(r.Tasks) == 1 {
+		add("task " + short(r.Tasks[0]))
+	}
+	for _, note := range x.Notes {
+		add("note: " + note)
+	}
+	return strings.Join(words, ", ")
+}
+
+// countEvents returns how many events a stream has; blocks of comments are none.
+func countEvents(res *capture.Response) int {
+	for i := len(res.Events) - 1; i >= 0; i-- {
+		if k := res.Events[i].K; k > 0 {
+			return k
+		}
+	}
+	return 0
+}
+
+// entries is the answer of loader.entries.
+type entries struct {
+	ticket uint64
+	list   []entry
+	left   []uint64 // those that there was no time for
+	took   time.Duration
+	err    error
+}
+
+// entries reads the exchanges of a sorted list for the list panel.
+func (l *loader) entries(ticket uint64, seqs []uint64) tea.Cmd {
+	return func() tea.Msg {
+		answer := entries{ticket: ticket}
+		begin := time.Now()
+		answer.left, answer.err = l.each(seqs, begin.Add(batchTime), func(seq uint64, x *capture.Exchange) {
+			if x == nil {
+				answer.list = append(answer.list, entry{seq: seq, absent: true})
+				return
+			}
+			answer.list = append(answer.list, newEntry(x))
+		})
+		answer.took = time.Since(begin)
+		return answer
+	}
+}
+
+// each reads the exchanges of a sorted list, one after another, until a time is over; at least one. It calls f for each,
+// with nil where there is none, and returns those that are left.
+func (l *loader) each(seqs []uint64, end time.Time, f func(uint64, *capture.Exchange)) (left []uint64, err error) {
+	for len(seqs) > 0 {
+		n := neighbours(seqs)
+		if seqs, err = l.span(seqs[:n], seqs[n:], end, f); err != nil || l.ctx.Err() != nil {
+			return nil, errors.Join(err, l.ctx.Err())
+		}
+		if time.Now().After(end) {
+			return seqs, nil
+		}
+	}
+	return nil, nil
+}
+
+// neighbours returns how many of the first numbers follow each other, so that one iteration reads them.
+func neighbours(seqs []uint64) int {
+	n := 1
+	for n < len(seqs) && seqs[n] == seqs[n-1]+1 {
+		n++
+	}
+	return n
+}
+
+// span reads exchanges that follow each other, and returns those that are left.
+func (l *loader) span(seqs, rest []uint64, end time.Time, f func(uint64, *capture.Exchange)) ([]uint64, error) {
+	if len(seqs) == 1 {
+		x, err := l.src.Exchange(l.ctx, seqs[0])
+		if err != nil && !errors.Is(err, capture.ErrNotFound) {
+			return nil, err
+		}
+		f(seqs[0], x)
+		return rest, nil
+	}
+	all := append(seqs[:len(seqs):len(seqs)], rest...)
+	last, done := seqs[len(seqs)-1], 0
+	for x, err := range l.src.Exchanges(l.ctx, seqs[0]) {
+		if err != nil {
+			return nil, err
+		}
+		for done < len(seqs) && seqs[done] < x.Seq {
+			f(seqs[done], nil)
+			done++
+		}
+		if done < len(seqs) && seqs[done] == x.Seq {
+			f(x.Seq, x)
+			done++
+		}
+		if x.Seq >= last {
+			return rest, nil
+		}
+		if time.Now().After(end) {
+			return all[done:], nil
+		}
+	}
+	for ; done < len(seqs); done++ {
+		f(seqs[done], nil)
+	}
+	return rest, nil
+}

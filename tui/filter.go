@@ -1,0 +1,202 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/bubbles/cursor"
+	"github.com/charmbracelet/bubbles/textinput"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/proxy/capture"
+)
+
+// typePause is how long the list waits for the next character before it looks.
+const typePause = 150 * time.Millisecond
+
+// A bar is the line in which a filter is typed.
+type bar struct {
+	input  textinput.Model
+	before string // the filter that was there, to be put back
+	ticket uint64 // of the pause under way
+	err    error
+}
+
+// typed says that the user has paused.
+type typed struct{ ticket uint64 }
+
+// edit opens the line for the filter.
+func (l *list) edit() tea.Cmd {
+	input := textinput.New()
+	input.CharLimit = 4096
+	input.Cursor.SetMode(cursor.CursorHide) // it is drawn here, and does not blink
+	input.KeyMap.Paste.SetEnabled(false)    // what the terminal pastes comes as keys
+	input.Focus()
+	l.bar = &bar{input: input}
+	if l.search != nil {
+		l.bar.before = l.search.expr
+		l.bar.input.SetValue(l.search.expr)
+		l.bar.input.CursorEnd()
+	}
+	return l.settle()
+}
+
+// typing takes a key for the filter's line.
+func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
+	switch msg.String() {
+	case "enter":
+		cmd := l.apply(l.bar.input.Value())
+		if l.bar.err == nil {
+			l.bar = nil
+		}
+		return tea.Batch(cmd, l.settle())
+	case "esc":
+		before := l.bar.before
+		l.bar = nil
+		return tea.Batch(l.apply(before), l.settle())
+	case "up", "down", "pgup", "pgdown":
+		l.window.act(lookup(msg.String(), inList).do)
+		l.anchor = l.selected()
+		return l.ask()
+	}
+	value := l.bar.input.Value()
+	var cmd tea.Cmd
+	l.bar.input, cmd = l.bar.input.Update(msg)
+	if l.bar.input.Value() == value {
+		return cmd
+	}
+	l.bar.ticket = l.scene.ticket()
+	load, pause := l.scene.load, typed{l.bar.ticket}
+	return tea.Batch(cmd, func() tea.Msg {
+		load.pause(typePause)
+		return pause
+	})
+}
+
+// paused applies what was typed, unless typing went on.
+func (l *list) paused(msg typed) tea.Cmd {
+	if l.bar == nil || msg.ticket != l.bar.ticket {
+		return nil
+	}
+	return tea.Batch(l.apply(l.bar.input.Value()), l.settle())
+}
+
+// apply makes an expression the filter. One that cannot be read changes nothing.
+func (l *list) apply(expr string) tea.Cmd {
+	expr = strings.TrimSpace(expr)
+	f, err := capture.ParseFilter(expr)
+	if l.bar != nil {
+		l.bar.err = err
+	}
+	switch {
+	case err != nil:
+		return nil
+	case expr == "":
+		l.search = nil
+		return l.settle()
+	case l.search != nil && l.search.expr == expr:
+		return nil
+	}
+	l.search = newSearch(expr, f, l.scene.ticket(), l.scene.info.Exchanges)
+	return tea.Batch(l.settle(), l.scene.load.narrow(l.search.ticket, f))
+}
+
+// searched takes an answer about the filter.
+func (l *list) searched(msg tea.Msg) tea.Cmd {
+	s := l.search
+	if s == nil {
+		return nil
+	}
+	switch msg := msg.(type) {
+	case narrowed:
+		if msg.ticket != s.ticket {
+			return nil
+		}
+		s.pool, s.all, s.err = msg.pool, msg.all, msg.err
+	case scanned:
+		if msg.ticket != s.ticket {
+			return nil
+		}
+		s.bound, s.err = msg.from, msg.err
+		s.insert(msg.matches)
+	case retested:
+		if msg.ticket != s.ticket {
+			return nil
+		}
+		s.testing, s.err = false, msg.err
+		s.replace(msg.seqs, msg.matches)
+		return tea.Batch(l.settle(), s.again(l.scene.load, &l.scene.found, nil))
+	}
+	load, found := l.scene.load, &l.scene.found
+	return tea.Batch(l.settle(), s.next(load, found), s.again(load, found, nil))
+}
+
+// filterLines returns what stands under the list about the filter: the filter, how far the search has come, and what is
+// wrong with what is being typed, under the column where it is.
+func (l *list) filterLines() []line {
+	var lines []line
+	switch {
+	case l.bar != nil:
+		lines = append(lines, l.bar.line(l.window.width, l.progress()))
+		if l.bar.err != nil {
+			lines = append(lines, l.bar.wrong(l.window.width))
+		}
+	case l.search != nil:
+		progress := l.progress()
+		lines = append(lines, text(styleTitle, " / ").add(styleText, pad(l.search.expr, l.window.width-4-width(progress))).add(styleDim, progress))
+	}
+	return lines[:min(len(lines), max(l.height-1, 0))]
+}
+
+// progress says how far the search has come, in a few words.
+func (l *list) progress() string {
+	switch s := l.search; {
+	case s == nil:
+		return ""
+	case s.err != nil:
+		return "! " + s.err.Error()
+	case !s.done():
+		return fmt.Sprintf("searching, %d %%", s.percent())
+	case s.judging() && l.scene.judged.behind:
+		return "the rules are still running"
+	}
+	return ""
+}
+
+// line draws the input, with a cursor.
+func (b *bar) line(columns int, progress string) line {
+	value := []rune(b.input.Value())
+	at := min(b.input.Position(), len(value))
+	before, after := clean(string(value[:at])), clean(string(value[at:]))
+	room := max(columns-5-width(progress), 1)
+	for width(before) > room {
+		for cell := range cells(before) {
+			before = before[len(cell):]
+			break
+		}
+	}
+	under := " "
+	for cell := range cells(after) {
+		under, after = cell, after[len(cell):]
+		break
+	}
+	after = pad(after, room-width(before))
+	return text(styleTitle, " / ").add(styleText, before).add(styleCursor, under).add(styleText, after).add(styleDim, progress)
+}
+
+// wrong says what is wrong with the expression: a mark under its column if there is room beside it.
+func (b *bar) wrong(columns int) line {
+	var bad *capture.FilterError
+	if !errors.As(b.err, &bad) {
+		return text(styleError, " ! "+b.err.Error())
+	}
+	value := []rune(b.input.Value())
+	indent := 3 + width(clean(string(value[:min(bad.Column-1, len(value))])))
+	said := fmt.Sprintf("column %d: %s", bad.Column, bad.Message)
+	if indent+3 > columns/2 {
+		return text(styleError, " ! "+said)
+	}
+	return text(styleError, blanks(indent)+"^ "+said)
+}

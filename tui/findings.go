@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+)
+
+// A findingsPanel lists what the rules found, in the order in which they found it, and explains the rule behind the
+// selected finding.
+type findingsPanel struct {
+	scene  *scene
+	list   window
+	rule   window // over the lines that explain the rule
+	inRule bool   // keys move in the rule
+	width  int
+	height int
+}
+
+func newFindings(s *scene) *findingsPanel { return &findingsPanel{scene: s} }
+
+func (f *findingsPanel) place() place  { return inFindings }
+func (f *findingsPanel) title() string { return "findings" }
+
+func (f *findingsPanel) resize(width, height int) tea.Cmd {
+	f.width, f.height = width, height
+	f.settle()
+	return nil
+}
+
+// settle fits the panes to what there is: half of the height for each where there is room for both.
+func (f *findingsPanel) settle() {
+	f.list.length = len(f.scene.found.list)
+	f.list.height = f.height
+	if f.height >= 8 {
+		f.list.height = min(max(f.list.length, 3), max(f.height*2/5, 3))
+	}
+	f.list.move(f.list.cursor)
+	f.rule.length = len(f.explain())
+	f.rule.height = max(f.height-f.list.height-1, 0)
+	f.rule.move(f.rule.cursor)
+}
+
+// first puts the cursor on the first finding of an exchange, if it has one.
+func (f *findingsPanel) first(seq uint64) {
+	if of := f.scene.found.byExchange[seq]; len(of) > 0 {
+		f.list.length = len(f.scene.found.list)
+		f.list.move(of[0])
+	}
+}
+
+// selected returns the finding under the cursor, or nil.
+func (f *findingsPanel) selected() *analyzer.Finding {
+	if f.list.cursor >= len(f.scene.found.list) {
+		return nil
+	}
+	return &f.scene.found.list[f.list.cursor]
+}
+
+func (f *findingsPanel) target() analyzer.Place {
+	if found := f.selected(); found != nil {
+		return found.Place
+	}
+	return analyzer.Place{}
+}
+
+func (f *findingsPanel) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case learned:
+		f.settle()
+	case action:
+		f.act(msg)
+	}
+	return nil
+}
+
+func (f *findingsPanel) act(a action) {
+	switch {
+	case a == nextPane:
+		f.inRule = !f.inRule && f.rule.height > 0
+	case f.inRule && a != nextFinding && a != previousFinding:
+		f.rule.scroll(a)
+	default:
+		switch a {
+		case nextFinding:
+			a = goDown
+		case previousFinding:
+			a = goUp
+		}
+		if f.list.act(a) {
+			f.rule = window{}
+			f.settle()
+		}
+	}
+}
+
+// scroll moves a window over text, which has no cursor.
+func (w *window) scroll(a action) {
+	last := max(w.length-w.height, 0)
+	page := max(w.height-1, 1)
+	w.top = min(max(w.top+map[action]int{goDown: 1, goUp: -1, pageDown: page, pageUp: -page, goTop: -w.length, goBottom: w.length}[a], 0), last)
+	w.cursor = w.top
+}
+
+func (f *findingsPanel) status() string {
+	counts := &f.scene.found.counts
+	words := fmt.Sprintf("%s, %s, %s", plural(counts[analyzer.Error], "error"), plural(counts[analyzer.Warning], "warning"), plural(counts[analyzer.Note], "note"))
+	if more := f.scene.found.total() - len(f.scene.found.list); more > 0 {
+		words += fmt.Sprintf("; the first %s are listed", number(len(f.scene.found.list)))
+	}
+	return words
+}
+
+func (f *findingsPanel) view() []line {
+	var lines []line
+	if f.list.length == 0 {
+		lines = append(lines, text(styleDim, "  "+f.nothing()))
+	}
+	for i := f.list.top; i < f.list.bottom(); i++ {
+		lines = append(lines, f.line(i))
+	}
+	for len(lines) < f.list.height {
+		lines = append(lines, line{})
+	}
+	if f.rule.height == 0 {
+		return lines
+	}
+	head := "── rule "
+	if f.inRule {
+		head = "── rule (tab: back to the findings) "
+	}
+	if f.rule.length > f.rule.height {
+		head += fmt.Sprintf("── %d–%d of %d ", f.rule.top+1, f.rule.bottom(), f.rule.length)
+	}
+	lines = append(lines, text(styleTitle, head+strings.Repeat("─", max(f.width-width(head), 0))))
+	explained := f.explain()
+	return append(lines, explained[min(f.rule.top, len(explained)):min(f.rule.bottom(), len(explained))]...)
+}
+
+// nothing says why there is no finding.
+func (f *findingsPanel) nothing() string {
+	counts := f.scene.judged.counts
+	switch {
+	case f.scene.judged.behind || !f.scene.opened:
+		return "no finding so far; the rules are still running"
+	case counts.Judged == 0:
+		return "no finding, but nothing was judged either: no exchange was of a kind that a rule applies to"
+	case f.scene.info.Live:
+		return fmt.Sprintf("no finding in %s judged so far", plural(counts.Judged, "exchange"))
+	}
+	return fmt.Sprintf("no finding in %s judged", plural(counts.Judged, "exchange"))
+}
+
+func (f *findingsPanel) line(i int) line {
+	found := &f.scene.found.list[i]
+	mark, look := sign(found.Severity)
+	cursor := " "
+	if i == f.list.cursor {
+		cursor = ">"
+	}
+	return line{selected: i == f.list.cursor && !f.inRule}.add(styleStrong, cursor).add(look, mark+" ").
+		add(styleDim, padLeft(fmt.Sprint(found.Place.Exchange), 5)+" ").
+		add(styleStrong, pad(found.Rule.ID, min(30, f.width/2))+" ").add(styleText, found.Message)
+}
+
+// explain says all about the selected finding and its rule.
+func (f *findingsPanel) explain() []line {
+	found := f.selected()
+	if found == nil {
+		return nil
+	}
+	room := max(f.width-2, 8)
+	var lines []line
+	paragraph := func(look style, name, words string) {
+		if words == "" {
+			return
+		}
+		if name != "" {
+			lines = append(lines, line{}, text(styleName, " "+name))
+		}
+		for _, piece := range prose(clean(words), room) {
+			lines = append(lines, text(look, " "+piece))
+		}
+	}
+	mark, look := sign(found.Severity)
+	paragraph(look, "", mark+" "+found.Message)
+	paragraph(styleDim, "", "at "+found.Place.String())
+	paragraph(styleText, "", fmt.Sprintf("%s, %s; %s at fault on %s → %s; %s", found.Rule.Level, found.Severity, found.Side,
+		found.Link.Client, found.Link.Agent, strings.Join(found.Sections(), ", ")))
+	if len(found.Also) > 0 {
+		paragraph(styleText, "", "reported in place of "+strings.Join(found.Also, ", "))
+	}
+	paragraph(styleText, "Rule", found.Rule.ID+": "+found.Rule.Title)
+	paragraph(styleText, "Why", found.Rule.Doc)
+	paragraph(styleText, "Fix", found.Rule.Fix)
+	paragraph(styleText, "Not reported", found.Rule.Silent)
+	return lines
+}

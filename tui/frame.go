@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// frame draws the screen: as many lines as it is high, none wider than it is.
+func (m *inspector) frame() []line {
+	lines := append([]line{m.titleLine()}, m.top().view()...)
+	for len(lines) < m.height-1 {
+		lines = append(lines, line{})
+	}
+	lines = append(lines[:max(min(len(lines), m.height-1), 0)], m.lastLine())
+	lines = lines[:max(min(len(lines), m.height), 0)]
+	for i := range lines {
+		lines[i] = lines[i].fit(max(m.width, 0))
+	}
+	return lines
+}
+
+// titleLine says where the user is, and how much there is.
+func (m *inspector) titleLine() line {
+	var crumbs []string
+	for _, p := range m.stack {
+		crumbs = append(crumbs, p.title())
+	}
+	where := " " + clean(m.scene.info.Name) + " › " + strings.Join(crumbs, " › ")
+	status := clean(m.top().status()) + " "
+	room := m.width - width(status)
+	if room < width(where)+2 { // what is near the user matters more than the file's name
+		where = " " + strings.Join(crumbs, " › ")
+	}
+	if room < 12 {
+		return text(styleTitle, where)
+	}
+	return text(styleTitle, pad(where, room)).add(styleText, status)
+}
+
+// lastLine says what just happened or which keys help, and at its end how bad things are.
+func (m *inspector) lastLine() line {
+	state, look := m.state()
+	room := max(m.width-width(state)-2, 0)
+	switch {
+	case m.asking:
+		return text(styleWarning, pad(" "+m.options.QuitEnds+" Q again to quit, any other key to stay", m.width))
+	case m.said != "":
+		return text(styleStrong, pad(" "+m.said, room)).add(look, " "+state)
+	case m.scene.trouble != "":
+		return text(styleError, pad(" ! "+m.scene.trouble, room)).add(look, " "+state)
+	}
+	hints := line{}
+	used := 0
+	for _, k := range m.hints() {
+		label, _, _ := strings.Cut(k.label, " ")
+		words := " " + label + " " + k.short + " "
+		if used+width(words) > room {
+			break
+		}
+		used += width(words)
+		hints = hints.add(styleStrong, " "+label).add(styleDim, " "+k.short+" ")
+	}
+	return hints.add(styleText, blanks(room-used)).add(look, " "+state)
+}
+
+// hints returns the keys that the last line names: help first, then those of the panel that do something now.
+func (m *inspector) hints() []*key {
+	var rows []*key
+	for i := range keys {
+		if k := &keys[i]; k.short != "" && k.in&m.top().place() != 0 && k.why(m) == "" {
+			rows = append(rows, k)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b *key) int { return rank(a) - rank(b) })
+	return rows
+}
+
+func rank(k *key) int {
+	switch k.do {
+	case showHelp:
+		return 0
+	case leave, goBack:
+		return 1
+	}
+	return 2
+}
+
+// state says how bad things are, whether that is all, and whether more is coming.
+func (m *inspector) state() (string, style) {
+	s := m.scene
+	var words []string
+	worst, found := s.found.worstOfAll()
+	look := styleDim
+	if found {
+		var mark string
+		mark, look = sign(worst)
+		words = append(words, fmt.Sprintf("%s %s", mark, plural(s.found.counts[worst], worst.String())))
+	} else if s.opened && !s.judged.behind && s.judged.counts.Judged > 0 {
+		words = append(words, "no finding")
+	} else if s.opened && !s.judged.behind {
+		words = append(words, "nothing judged")
+	}
+	if s.judged.behind {
+		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.next/max(s.info.Arrivals, 1), 99)))
+	}
+	if lost := max(s.info.LostExchanges, s.judged.counts.Lost); lost > 0 {
+		words = append(words, plural(lost, "exchange")+" lost")
+	}
+	switch {
+	case s.info.Live:
+		words = append(words, "live")
+	case s.opened && s.wasLive:
+		words = append(words, "ended")
+	}
+	return strings.Join(words, ", ") + " ", look
+}
+
+// exchangesOf returns the exchanges that have some findings, in order.
+func exchangesOf(findings []analyzer.Finding) []uint64 {
+	var seqs []uint64
+	for i := range findings {
+		seqs = append(seqs, findings[i].Place.Exchange)
+	}
+	slices.Sort(seqs)
+	return slices.Compact(seqs)
+}

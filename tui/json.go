@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// A jsonLine is one line of a JSON text that was laid out for people.
+type jsonLine struct {
+	line
+	depth   int
+	pointer string // RFC 6901, of the value that begins here
+	begins  bool   // a value begins here; if not, it is a closing bracket
+}
+
+// looksJSON reports whether a text is meant as JSON.
+func looksJSON(data []byte) bool {
+	data = bytes.TrimLeft(data, " \t\r\n")
+	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
+}
+
+// layJSON lays a JSON text out: a member or an element a line. Everything but the blanks between tokens stays as it was
+// sent: names that stand twice, digits of numbers, escapes. It takes any bytes, so that a text that was cut, or that is
+// wrong, is shown as far as it goes.
+func layJSON(data []byte) []jsonLine {
+	w := jsonWriter{data: data}
+	for w.next() {
+	}
+	w.flush()
+	return w.lines
+}
+
+type jsonWriter struct {
+	data  []byte
+	lines []jsonLine
+	line  jsonLine
+	stack []jsonFrame
+	named bool // the next value of an object has its name already
+}
+
+type jsonFrame struct {
+	array bool
+	index int
+	name  string
+}
+
+// next writes one token, and reports whether there was one.
+func (w *jsonWriter) next() bool {
+	w.data = bytes.TrimLeft(w.data, " \t\r\n")
+	if len(w.data) == 0 {
+		return false
+	}
+	switch c := w.data[0]; c {
+	case '{', '[':
+		w.open(c)
+	case '}', ']':
+		w.close()
+	case ',':
+		w.token(styleText, 1)
+		if len(w.stack) > 0 {
+			w.stack[len(w.stack)-1].index++
+		}
+		w.named = false
+		w.flush()
+	case ':':
+		w.token(styleText, 1)
+		w.line.line = w.line.add(styleText, " ")
+	case '"':
+		w.text()
+	default:
+		w.begin()
+		w.token(styleNumber, literalLength(w.data))
+	}
+	return true
+}
+
+// token moves the first bytes of what is left to the line.
+func (w *jsonWriter) token(s style, n int) {
+	w.line.line = w.line.add(s, string(w.data[:n]))
+	w.data = w.data[n:]
+}
+
+// begin notes where a value begins, if it is the first of its line.
+func (w *jsonWriter) begin() {
+	if w.line.begins {
+		return
+	}
+	w.line.begins = true
+	var b strings.Builder
+	for _, f := range w.stack {
+		b.WriteByte('/')
+		if f.array {
+			b.WriteString(strconv.Itoa(f.index))
+		} else {
+			b.WriteString(pointerEscapes.Replace(f.name))
+		}
+	}
+	w.line.pointer = b.String()
+}
+
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// text writes a string: the name of a member, or a value.
+func (w *jsonWriter) text() {
+	n := stringLength(w.data)
+	top := len(w.stack) - 1
+	if top < 0 || w.stack[top].array || w.named {
+		w.begin()
+		w.token(styleString, n)
+		return
+	}
+	name := string(bytes.Trim(w.data[:n], `"`))
+	if strings.Contains(name, `\`) {
+		var decoded string
+		if json.Unmarshal(w.data[:n], &decoded) == nil {
+			name = decoded
+		}
+	}
+	w.stack[top].name, w.named = name, true
+	w.begin()
+	w.token(styleName, n)
+}
+
+func (w *jsonWriter) open(c byte) {
+	w.begin()
+	w.token(styleText, 1)
+	w.data = bytes.TrimLeft(w.data, " \t\r\n")
+	if len(w.data) > 0 && (w.data[0] == '}' || w.data[0] == ']') {
+		w.token(styleText, 1)
+		return
+	}
+	w.flush()
+	w.stack = append(w.stack, jsonFrame{array: c == '['})
+	w.line.depth, w.named = len(w.stack), false
+}
+
+func (w *jsonWriter) close() {
+	w.flush()
+	if len(w.stack) > 0 {
+		w.stack = w.stack[:len(w.stack)-1]
+	}
+	w.line.depth, w.named = len(w.stack), true
+	w.token(styleText, 1)
+}
+
+// flush ends the line.
+func (w *jsonWriter) flush() {
+	if len(w.line.spans) > 0 {
+		w.lines = append(w.lines, w.line)
+	}
+	w.line = jsonLine{depth: len(w.stack)}
+}
+
+// stringLength returns how many bytes the string at the beginning of data has, quotes included.
+func stringLength(data []byte) int {
+	for i := 1; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+// literalLength returns how many bytes there are until something begins that is no number, true, false or null.
+func literalLength(data []byte) int {
+	if n := bytes.IndexAny(data, " \t\r\n{}[],:\""); n > 0 {
+		return n
+	}
+	return len(data)
+}

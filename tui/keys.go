@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// An action is what a key does. Keys are told to panels as actions.
+type action uint8
+
+const (
+	noAction action = iota
+	goDown
+	goUp
+	pageDown
+	pageUp
+	goTop
+	goBottom
+	openIt
+	goBack
+	leave
+	quit
+	showHelp
+	editFilter
+	toggleFollow
+	nextPane
+	nextFinding
+	previousFinding
+	nextExchange
+	previousExchange
+	showDetail
+	showLadder
+	showFindings
+	changeView
+	changeClock
+	loadMore
+	copyCurl
+	toggleMouse
+	changeTheme
+)
+
+// A place is a panel in which a key can work. Several make a set.
+type place uint8
+
+const (
+	inList place = 1 << iota
+	inDetail
+	inLadder
+	inFindings
+	inPage // help, and what was copied
+
+	anywhere = inList | inDetail | inLadder | inFindings | inPage
+	ofOne    = inList | inDetail | inLadder | inFindings // where an exchange can be selected
+)
+
+// A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md are
+// made.
+type key struct {
+	names []string                  // as the terminal library calls them
+	label string                    // as people read them
+	words string                    // what it does
+	short string                    // the same for the status bar; empty if it is not shown there
+	do    action                    //
+	in    place                     //
+	off   func(m *inspector) string // why it does nothing now, or "" if it works; nil if it always does
+}
+
+// keys is the table. Keys are those that users of mitmproxy and sngrep know, where they exist.
+var keys = []key{
+	{[]string{"enter"}, "enter", "open what is selected: the exchange, or the exchange where a finding stands", "open", openIt, inList | inLadder | inFindings, offNothing},
+	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
+	{[]string{"d"}, "d", "detail: the exchange, request and answer", "detail", showDetail, inList | inLadder | inFindings, offNothing},
+	{[]string{"l"}, "l", "ladder: all exchanges of the same task and context", "ladder", showLadder, inList | inDetail | inFindings, offNothing},
+	{[]string{"e"}, "e", "findings, with their rules", "findings", showFindings, inList | inDetail | inLadder, nil},
+	{[]string{"n"}, "n", "to the next finding, in further exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
+	{[]string{"N"}, "N", "to the finding before", "", previousFinding, ofOne, offNoFindings},
+	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc takes it back", "filter", editFilter, inList, nil},
+	{[]string{"F"}, "F", "follow: stay at the newest exchange, as it comes", "follow", toggleFollow, inList, offNotLive},
+	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
+	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
+	{[]string{"["}, "[", "the exchange before", "", previousExchange, inDetail, nil},
+	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
+	{[]string{"tab"}, "tab", "the next pane: request, answer, end; findings, rule; from the list to the findings", "", nextPane, inList | inDetail | inFindings, nil},
+	{[]string{"w"}, "w", "times: of the clock, or since the one before", "time", changeClock, ofOne, nil},
+	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
+	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
+	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
+	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "a page down", "", pageDown, anywhere, nil},
+	{[]string{"ctrl+b", "b", "pgup"}, "b ctrl-b", "a page up", "", pageUp, anywhere, nil},
+	{[]string{"g", "home"}, "g", "to the top", "", goTop, anywhere, nil},
+	{[]string{"G", "end"}, "G", "to the end", "", goBottom, anywhere, nil},
+	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
+	{[]string{"t"}, "t", "theme: dark, light, plain", "", changeTheme, anywhere, nil},
+	{[]string{"?"}, "?", "all keys of this panel, and the words of the filter", "help", showHelp, anywhere, nil},
+	{[]string{"esc", "left"}, "esc ←", "one step back; on the list it takes the filter off; it never quits", "back", goBack, anywhere, nil},
+	{[]string{"q"}, "q", "one step back; on the list it quits", "quit", leave, anywhere, nil},
+	{[]string{"Q"}, "Q", "quit", "", quit, anywhere, nil},
+}
+
+// lookup returns the row of a key in a panel, or nil.
+func lookup(name string, in place) *key {
+	for i := range keys {
+		if keys[i].in&in == 0 {
+			continue
+		}
+		for _, n := range keys[i].names {
+			if n == name {
+				return &keys[i]
+			}
+		}
+	}
+	return nil
+}
+
+// why returns why the key does nothing now, or "".
+func (k *key) why(m *inspector) string {
+	if k.off == nil {
+		return ""
+	}
+	return k.off(m)
+}
+
+func offNothing(m *inspector) string {
+	if m.top().target().Exchange == 0 {
+		return "nothing is selected"
+	}
+	return ""
+}
+
+func offNoEvent(m *inspector) string {
+	if d, ok := m.top().(*detail); ok && d.eventAtCursor() < 0 {
+		return "the selected line is no event"
+	}
+	return ""
+}
+
+func offNoFindings(m *inspector) string {
+	switch {
+	case m.scene.found.total() > 0:
+		return ""
+	case m.scene.judged.behind:
+		return "no finding so far; the rules are still running"
+	}
+	return "there is no finding"
+}
+
+func offNotLive(m *inspector) string {
+	if !m.scene.info.Live {
+		return "the recording has ended: nothing will come"
+	}
+	return ""
+}
+
+func offNotCut(m *inspector) string {
+	d, ok := m.top().(*detail)
+	switch {
+	case !ok || !d.doc.cut:
+		return "all of the exchange is shown"
+	case d.limit >= maxShown:
+		return "this is as much as is shown here; a2atap show prints all of it"
+	}
+	return ""
+}
+
+func offNoCurl(m *inspector) string {
+	if m.options.Curl == nil {
+		return "this program did not say how to write a command"
+	}
+	return offNothing(m)
+}
+
+// panels names the panels in which keys work, in the order of the help.
+var panels = []struct {
+	in    place
+	title string
+}{
+	{inList, "List"}, {inDetail, "Detail"}, {inLadder, "Ladder"}, {inFindings, "Findings"}, {anywhere, "Everywhere"},
+}
+
+// listed returns the rows of the table that a chapter of the help has: those of a panel, or those that work anywhere.
+func listed(in place) []*key {
+	var rows []*key
+	for i := range keys {
+		everywhere := keys[i].in == anywhere
+		if everywhere == (in == anywhere) && keys[i].in&in != 0 {
+			rows = append(rows, &keys[i])
+		}
+	}
+	return rows
+}
+
+// WriteKeys writes the table of keys as Markdown, the page docs/keys.md.
+func WriteKeys(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("<!-- Generated from tui/keys.go: go test ./tui -update -->\n\n# Keys of the inspector\n")
+	for _, p := range panels {
+		fmt.Fprintf(&b, "\n## %s\n\n| key | does |\n|---|---|\n", p.title)
+		for _, k := range listed(p.in) {
+			labels := strings.ReplaceAll(k.label, " ", "` `")
+			fmt.Fprintf(&b, "| `%s` | %s |\n", labels, k.words)
+		}
+	}
+	b.WriteString("\nA key that does nothing now says why in the last line of the screen.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+)
+
+// maxListed bounds the findings that are kept to be shown. Beyond it they are counted, and exchanges are still marked.
+const maxListed = 20_000
+
+// A ledger is what the rules have found so far, in the order in which they found it.
+type ledger struct {
+	list       []analyzer.Finding // at most maxListed
+	byExchange map[uint64][]int   // indices into list
+	marks      []uint8            // for each exchange, by Seq: 0, or the worst severity and 1
+	counts     [analyzer.Error + 1]int
+}
+
+func (l *ledger) add(findings []analyzer.Finding) {
+	if l.byExchange == nil {
+		l.byExchange = make(map[uint64][]int)
+	}
+	for _, f := range findings {
+		l.counts[f.Severity]++
+		seq := f.Place.Exchange
+		if missing := int(seq) + 1 - len(l.marks); missing > 0 {
+			l.marks = append(l.marks, make([]uint8, missing)...)
+		}
+		l.marks[seq] = max(l.marks[seq], uint8(f.Severity)+1)
+		if len(l.list) < maxListed {
+			l.byExchange[seq] = append(l.byExchange[seq], len(l.list))
+			l.list = append(l.list, f)
+		}
+	}
+}
+
+func (l *ledger) total() int {
+	n := 0
+	for _, c := range l.counts {
+		n += c
+	}
+	return n
+}
+
+// worst returns the worst severity found in an exchange, and whether anything was.
+func (l *ledger) worst(seq uint64) (analyzer.Severity, bool) {
+	if seq >= uint64(len(l.marks)) || l.marks[seq] == 0 {
+		return 0, false
+	}
+	return analyzer.Severity(l.marks[seq] - 1), true
+}
+
+// worstOfAll returns the worst severity there is, and whether there is a finding.
+func (l *ledger) worstOfAll() (analyzer.Severity, bool) {
+	for s := analyzer.Error; ; s-- {
+		if l.counts[s] > 0 {
+			return s, true
+		}
+		if s == analyzer.Note {
+			return 0, false
+		}
+	}
+}
+
+// of returns the findings of one exchange. They are the caller's.
+func (l *ledger) of(seq uint64) []analyzer.Finding {
+	var found []analyzer.Finding
+	for _, i := range l.byExchange[seq] {
+		found = append(found, l.list[i])
+	}
+	return found
+}
+
+// within returns the findings of the exchanges from..to, for those who judge a filter elsewhere.
+func (l *ledger) within(from, to uint64) map[uint64][]analyzer.Finding {
+	found := make(map[uint64][]analyzer.Finding)
+	if to-from < uint64(len(l.byExchange)) {
+		for seq := from; seq <= to; seq++ {
+			if list := l.of(seq); list != nil {
+				found[seq] = list
+			}
+		}
+		return found
+	}
+	for seq := range l.byExchange {
+		if seq >= from && seq <= to {
+			found[seq] = l.of(seq)
+		}
+	}
+	return found
+}
+
+// next returns the first exchange after seq (before it, if step is -1) that has a finding, or 0.
+func (l *ledger) next(seq uint64, step int) uint64 {
+	last := uint64(len(l.marks))
+	if step < 0 {
+		seq = min(seq, last)
+		for seq > 1 {
+			if seq--; l.marks[seq] > 0 {
+				return seq
+			}
+		}
+		return 0
+	}
+	for seq++; seq < last; seq++ {
+		if l.marks[seq] > 0 {
+			return seq
+		}
+	}
+	return 0
+}
+
+// nextOf is next among the exchanges of a sorted list.
+func (l *ledger) nextOf(seqs []uint64, seq uint64, step int) uint64 {
+	i, there := slices.BinarySearch(seqs, seq)
+	if there || step < 0 {
+		i += step
+	}
+	for ; i >= 0 && i < len(seqs); i += step {
+		if _, marked := l.worst(seqs[i]); marked {
+			return seqs[i]
+		}
+	}
+	return 0
+}
+
+// sign returns the sign that stands for a severity wherever there is no room for its name, and its style.
+func sign(s analyzer.Severity) (string, style) {
+	switch s {
+	case analyzer.Error:
+		return "!", styleError
+	case analyzer.Warning:
+		return "?", styleWarning
+	}
+	return "·", styleNote
+}

@@ -1,0 +1,93 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// A page is a panel of text: the help, or what was copied.
+type page struct {
+	name   string
+	write  func(width int) []line
+	lines  []line
+	window window
+}
+
+func (p *page) place() place           { return inPage }
+func (p *page) title() string          { return p.name }
+func (p *page) status() string         { return "" }
+func (p *page) target() analyzer.Place { return analyzer.Place{} }
+
+func (p *page) resize(width, height int) tea.Cmd {
+	p.lines = p.write(width)
+	p.window.length, p.window.height = len(p.lines), max(height, 0)
+	p.window.scroll(noAction)
+	return nil
+}
+
+func (p *page) update(msg tea.Msg) tea.Cmd {
+	if a, ok := msg.(action); ok {
+		p.window.scroll(a)
+	}
+	return nil
+}
+
+func (p *page) view() []line { return p.lines[min(p.window.top, len(p.lines)):p.window.bottom()] }
+
+// newHelp returns the help: the keys of the panel it was asked in, those that work everywhere, the signs, and the words of
+// the filter.
+func newHelp(in place) *page {
+	return &page{name: "help", write: func(columns int) []line {
+		var lines []line
+		for _, p := range panels {
+			if p.in != anywhere && p.in&in == 0 && in != inPage {
+				continue
+			}
+			lines = append(lines, text(styleTitle, " "+p.title))
+			for _, k := range listed(p.in) {
+				lines = append(lines, definition(k.label, 14, k.words, columns)...)
+			}
+			lines = append(lines, line{})
+		}
+		lines = append(lines, text(styleTitle, " Signs"))
+		for s := analyzer.Error; ; s-- {
+			mark, look := sign(s)
+			lines = append(lines, text(look, "  "+pad(mark, 14)).add(styleText, s.String()))
+			if s == analyzer.Note {
+				break
+			}
+		}
+		lines = append(lines, line{}, text(styleTitle, " Filter"))
+		lines = append(lines, definition("words", 14, "side by side: all of them; or, not, -word, parentheses; a word without a key is searched in URLs and bodies", columns)...)
+		for _, k := range capture.FilterKeys() {
+			lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
+		}
+		return lines
+	}}
+}
+
+// definition returns a name and what it means, in as many lines as that takes.
+func definition(name string, column int, words string, columns int) []line {
+	var lines []line
+	for _, piece := range prose(words, max(columns-column-4, 8)) {
+		lines = append(lines, text(styleStrong, "  "+pad(name, column)).add(styleText, piece))
+		name = ""
+	}
+	return lines
+}
+
+// newCopied returns the page that shows what was copied, as it is, in the hope that it can be taken from there where the
+// terminal has no clipboard.
+func newCopied(words string) *page {
+	return &page{name: "curl", write: func(columns int) []line {
+		lines := []line{
+			text(styleDim, " The terminal was asked to copy this. Where it does not, select it here:"), {},
+		}
+		for _, piece := range fold(words, columns) {
+			lines = append(lines, text(styleText, piece))
+		}
+		return lines
+	}}
+}

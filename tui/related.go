@@ -1,0 +1,150 @@
+package tui
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// relate finds the exchanges that share a task or a context with one, those that share one with them, and so on.
+func (l *loader) relate(w *woven, seq uint64) error {
+	x, err := l.src.Exchange(l.ctx, seq)
+	if err != nil {
+		return err
+	}
+	r := analyzer.Read(brief(x))
+	if len(r.Tasks) == 0 && len(r.Contexts) == 0 {
+		return l.neighbourhood(w, seq)
+	}
+	w.tasks, w.contexts = r.Tasks, r.Contexts
+	index, ok := l.src.(capture.Index)
+	if !ok {
+		index, err = l.indexAll()
+		if err != nil {
+			return err
+		}
+	}
+	if err := l.spread(w, index); err != nil {
+		return err
+	}
+	if i, there := slices.BinarySearch(w.seqs, seq); !there {
+		w.seqs = slices.Insert(w.seqs, i, seq)
+	}
+	w.cut(seq)
+	return nil
+}
+
+// spread follows tasks and contexts from exchange to exchange until nothing new turns up, or there is enough.
+func (l *loader) spread(w *woven, index capture.Index) error {
+	known := make(map[uint64]bool)
+	asked := make(map[capture.Key]bool)
+	keys := relations(w.tasks, w.contexts)
+	for len(keys) > 0 && len(known) <= 2*maxWoven {
+		key := keys[0]
+		keys = keys[1:]
+		if asked[key] {
+			continue
+		}
+		asked[key] = true
+		var fresh []uint64
+		for seq, err := range index.Find(l.ctx, key, 1) {
+			if err != nil {
+				return err
+			}
+			if !known[seq] && len(known) < 20*maxWoven {
+				known[seq] = true
+				fresh = append(fresh, seq)
+			}
+		}
+		more, err := l.keysOf(fresh)
+		if err != nil {
+			return err
+		}
+		keys = append(keys, more...)
+	}
+	for seq := range known {
+		w.seqs = append(w.seqs, seq)
+	}
+	slices.Sort(w.seqs)
+	return nil
+}
+
+// keysOf returns the tasks and contexts of some exchanges, of the first ones if there are very many.
+func (l *loader) keysOf(seqs []uint64) (keys []capture.Key, err error) {
+	for _, seq := range seqs[:min(len(seqs), maxWoven)] {
+		x, err := l.src.Exchange(l.ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		r := analyzer.Read(brief(x))
+		if len(r.Tasks) <= 3 { // a list of tasks relates all of them, and tells of none
+			keys = append(keys, relations(r.Tasks, r.Contexts)...)
+		}
+	}
+	return keys, nil
+}
+
+func relations(tasks, contexts []string) (keys []capture.Key) {
+	for _, id := range tasks {
+		keys = append(keys, capture.Key{Kind: "task", Value: id})
+	}
+	for _, id := range contexts {
+		keys = append(keys, capture.Key{Kind: "context", Value: id})
+	}
+	return keys
+}
+
+// cut leaves out exchanges that are far from one, if there are too many.
+func (w *woven) cut(seq uint64) {
+	w.more = max(len(w.seqs)-maxWoven, 0)
+	if w.more == 0 {
+		return
+	}
+	i, _ := slices.BinarySearch(w.seqs, seq)
+	from := min(max(i-maxWoven/2, 0), len(w.seqs)-maxWoven)
+	w.seqs = w.seqs[from : from+maxWoven]
+}
+
+// neighbourhood takes the exchanges around one.
+func (l *loader) neighbourhood(w *woven, seq uint64) error {
+	w.alone = true
+	info, err := l.src.Info(l.ctx)
+	if err != nil {
+		return err
+	}
+	for n := max(seq, maxNeighbours+1) - maxNeighbours; n <= min(seq+maxNeighbours, info.Exchanges); n++ {
+		w.seqs = append(w.seqs, n)
+	}
+	return nil
+}
+
+// An inMemory index is made by reading a whole capture that has none.
+type inMemory map[capture.Key][]uint64
+
+// Find implements capture.Index.
+func (m inMemory) Find(_ context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
+	return func(yield func(uint64, error) bool) {
+		for _, seq := range m[key] {
+			if seq >= from && !yield(seq, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (l *loader) indexAll() (inMemory, error) {
+	m := make(inMemory)
+	for x, err := range l.src.Exchanges(l.ctx, 1) {
+		if err != nil {
+			return nil, err
+		}
+		r := analyzer.Read(brief(x))
+		for _, key := range relations(r.Tasks, r.Contexts) {
+			m[key] = append(m[key], x.Seq)
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,216 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// scanPage is how many exchanges one command holds a filter against.
+const scanPage = 256
+
+// A search is a filter and the exchanges found with it. It goes from the newest to the oldest, since the newest are what
+// people look for, and is then kept up to date.
+type search struct {
+	expr    string
+	filter  *capture.Filter
+	ticket  uint64
+	matches []uint64 // in order
+	pool    []uint64 // what is to be looked at, in order; if all is false
+	all     bool     // everything below bound is to be looked at
+	bound   uint64   // exchanges from here on have been looked at, or are looked at as they change
+	started uint64   // the first bound, for the progress
+	retest  []uint64 // changed since they were looked at
+	testing bool     // a command for them is under way
+	err     error
+}
+
+// Messages of a search.
+type (
+	// narrowed says which exchanges can match at all, as far as the capture's index knows.
+	narrowed struct {
+		ticket uint64
+		pool   []uint64
+		all    bool
+		err    error
+	}
+	// scanned says which of the exchanges from..below match.
+	scanned struct {
+		ticket      uint64
+		from, below uint64
+		matches     []uint64
+		err         error
+	}
+	// retested says which of some exchanges match.
+	retested struct {
+		ticket        uint64
+		seqs, matches []uint64
+		err           error
+	}
+)
+
+// newSearch returns a search that is to be begun with loader.narrow.
+func newSearch(expr string, f *capture.Filter, ticket, exchanges uint64) *search {
+	return &search{expr: expr, filter: f, ticket: ticket, bound: exchanges + 1, started: exchanges + 1, all: true}
+}
+
+// judging reports whether the filter asks for what the rules found.
+func (s *search) judging() bool { return s.filter.Asks("rule", "severity", "side") }
+
+// done reports whether everything has been looked at.
+func (s *search) done() bool { return s.err != nil || s.bound <= 1 }
+
+// percent says how far it has come.
+func (s *search) percent() int {
+	if s.started <= 1 {
+		return 100
+	}
+	return int(100 * (s.started - s.bound) / (s.started - 1))
+}
+
+// replace puts what was found into matches, in place of what stood there for the same exchanges.
+func (s *search) replace(seqs, matches []uint64) {
+	s.matches = slices.DeleteFunc(s.matches, func(seq uint64) bool {
+		_, there := slices.BinarySearch(seqs, seq)
+		return there
+	})
+	s.insert(matches)
+}
+
+// insert puts sorted exchanges into matches, where they are not.
+func (s *search) insert(found []uint64) {
+	if len(found) == 0 {
+		return
+	}
+	if n := len(s.matches); n == 0 || found[0] > s.matches[n-1] {
+		s.matches = append(s.matches, found...)
+		return
+	}
+	s.matches = append(s.matches, found...)
+	slices.Sort(s.matches)
+	s.matches = slices.Compact(s.matches)
+}
+
+// next returns the command that looks further, or nil if nothing is left.
+func (s *search) next(l *loader, found *ledger) tea.Cmd {
+	if s.done() {
+		return nil
+	}
+	if s.all {
+		from := uint64(1)
+		if s.bound > scanPage {
+			from = s.bound - scanPage
+		}
+		return l.scan(s.ticket, s.filter, nil, from, s.bound, s.facts(found, from, s.bound-1))
+	}
+	i, _ := slices.BinarySearch(s.pool, s.bound)
+	page := s.pool[max(i-scanPage, 0):i]
+	if len(page) == 0 {
+		return l.scan(s.ticket, s.filter, nil, 1, 1, nil)
+	}
+	from := page[0]
+	if i <= scanPage {
+		from = 1
+	}
+	return l.scan(s.ticket, s.filter, page, from, s.bound, s.facts(found, page[0], page[len(page)-1]))
+}
+
+// facts returns the findings that the filter may ask for.
+func (s *search) facts(found *ledger, from, to uint64) map[uint64][]analyzer.Finding {
+	if !s.judging() {
+		return nil
+	}
+	return found.within(from, to)
+}
+
+// again notes exchanges to be looked at again, and returns the command for it unless one is under way. Those that the
+// search has not come to yet wait until it has: what it sees of them may be older.
+func (s *search) again(l *loader, found *ledger, seqs []uint64) tea.Cmd {
+	s.retest = slices.Compact(slices.Sorted(slices.Values(append(s.retest, seqs...))))
+	first, _ := slices.BinarySearch(s.retest, s.bound)
+	if s.testing || first == len(s.retest) || s.err != nil {
+		return nil
+	}
+	last := min(first+4*scanPage, len(s.retest))
+	seqs = slices.Clone(s.retest[first:last])
+	s.retest = slices.Delete(s.retest, first, last)
+	s.testing = true
+	facts := s.facts(found, seqs[0], seqs[len(seqs)-1])
+	filter, ticket := s.filter, s.ticket
+	return func() tea.Msg {
+		answer := retested{ticket: ticket, seqs: seqs}
+		answer.matches, answer.err = l.matching(filter, seqs, facts)
+		return answer
+	}
+}
+
+// narrow asks the capture's index, if it has one, which exchanges can match.
+func (l *loader) narrow(ticket uint64, f *capture.Filter) tea.Cmd {
+	return func() tea.Msg {
+		answer := narrowed{ticket: ticket, all: true}
+		index, ok := l.src.(capture.Index)
+		keys := f.Keys()
+		if !ok || len(keys) == 0 {
+			return answer
+		}
+		answer.all = false
+		key := keys[0]
+		if key.Kind == "operation" {
+			key.Value = analyzer.Facts{Reading: &analyzer.Reading{}}.Normalise("op", key.Value)
+		}
+		for seq, err := range index.Find(l.ctx, key, 1) {
+			if err != nil {
+				answer.err = err
+				return answer
+			}
+			answer.pool = append(answer.pool, seq)
+		}
+		return answer
+	}
+}
+
+// scan holds a filter against the exchanges from up to below, or only against those of a list among them.
+func (l *loader) scan(ticket uint64, f *capture.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding) tea.Cmd {
+	return func() tea.Msg {
+		answer := scanned{ticket: ticket, from: from, below: below}
+		if list != nil {
+			answer.matches, answer.err = l.matching(f, list, found)
+			return answer
+		}
+		if from >= below {
+			return answer
+		}
+		for x, err := range l.src.Exchanges(l.ctx, from) {
+			if err != nil {
+				answer.err = err
+				break
+			}
+			if x.Seq >= below {
+				break
+			}
+			if matches(f, x, found) {
+				answer.matches = append(answer.matches, x.Seq)
+			}
+		}
+		return answer
+	}
+}
+
+// matching returns those exchanges of a sorted list that a filter chooses.
+func (l *loader) matching(f *capture.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
+	var chosen []uint64
+	_, err := l.each(seqs, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+		if x != nil && matches(f, x, found) {
+			chosen = append(chosen, seq)
+		}
+	})
+	return chosen, err
+}
+
+func matches(f *capture.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
+	return f.Match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: found[x.Seq]})
+}

@@ -1,0 +1,225 @@
+package tui
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/lipgloss"
+)
+
+// maxCluster bounds how many characters may share one cell of the screen: some texts pile up marks by the hundred.
+const maxCluster = 8
+
+// clean returns a text as one line that a terminal only draws. What a terminal would act on, and what nobody could see,
+// is spelled out: control characters as their pictures (␛), bytes that are no UTF-8 as \x9b, and what changes direction,
+// has no width or is not assigned as \u{202e}. The width of the result is what width says, on every terminal that
+// counts columns by grapheme. Cleaning twice is the same as cleaning once.
+func clean(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	c := cleaner{}
+	c.out.Grow(len(s) + 16)
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size == 1 {
+			c.spell(fmt.Sprintf(`\x%02x`, s[0]))
+		} else {
+			c.add(r)
+		}
+		s = s[size:]
+	}
+	return c.out.String()
+}
+
+// isPlain reports whether a text is printable ASCII, which is the same in every terminal.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// A cleaner writes a text cell by cell.
+type cleaner struct {
+	out   strings.Builder
+	cell  string // the last cell, to which marks may be added; empty if they may not
+	width int    // of cell
+	last  rune   // of what was read
+}
+
+func (c *cleaner) add(r rune) {
+	last := c.last
+	c.last = r
+	switch {
+	case r < ' ':
+		c.spell(string(0x2400 + r))
+	case r == 0x7f:
+		c.spell("\u2421")
+	case isLook(r) && unicode.Is(unicode.So, last):
+		c.last = last // it only chooses how the symbol before it looks, and terminals disagree on how wide that is
+	case !unicode.IsPrint(r) || isLook(r):
+		c.escape(r)
+	default:
+		c.draw(r)
+	}
+}
+
+// isLook reports whether r chooses a form of the symbol before it: variation selectors, the joiner, skin tones.
+func isLook(r rune) bool {
+	return r >= 0xfe00 && r <= 0xfe0f || r == 0x200d || r >= 0x1f3fb && r <= 0x1f3ff
+}
+
+// draw writes a printable character: into a cell of its own or, if that is how it is drawn, into the last one.
+func (c *cleaner) draw(r rune) {
+	if r < utf8.RuneSelf {
+		c.start(string(r), 1)
+		return
+	}
+	alone, joint := lipgloss.Width(string(r)), lipgloss.Width(c.cell+string(r))
+	joins := c.cell != "" && (alone == 0 || joint < c.width+alone)
+	switch {
+	case joins && joint >= 1 && joint <= 2 && utf8.RuneCountInString(c.cell) < maxCluster:
+		c.out.WriteRune(r)
+		c.cell += string(r)
+		c.width = joint
+	case !joins && alone >= 1 && alone <= 2 && joint == c.width+alone:
+		c.start(string(r), alone)
+	default:
+		c.escape(r)
+	}
+}
+
+func (c *cleaner) start(cell string, width int) {
+	c.out.WriteString(cell)
+	c.cell, c.width = cell, width
+}
+
+func (c *cleaner) escape(r rune) { c.spell(fmt.Sprintf(`\u{%x}`, r)) }
+
+func (c *cleaner) spell(text string) {
+	c.out.WriteString(text)
+	c.cell, c.width = "", 0
+}
+
+// width returns how many columns a clean text takes.
+func width(s string) int {
+	if isPlain(s) {
+		return len(s)
+	}
+	return lipgloss.Width(s)
+}
+
+// cells yields the cells of a clean text and their widths, which add up to the width of the text.
+func cells(s string) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		start, w := 0, 0
+		for i, r := range s {
+			alone := 1
+			if r >= utf8.RuneSelf {
+				alone = lipgloss.Width(string(r))
+				if joint := lipgloss.Width(s[start : i+utf8.RuneLen(r)]); i > start && (alone == 0 || joint < w+alone) {
+					w = joint
+					continue
+				}
+			}
+			if i > start && !yield(s[start:i], w) {
+				return
+			}
+			start, w = i, alone
+		}
+		if start < len(s) {
+			yield(s[start:], w)
+		}
+	}
+}
+
+// clip cleans a text and cuts it to a width in columns; what was cut ends with an ellipsis.
+func clip(text string, columns int) string {
+	text = clean(text)
+	if width(text) <= columns {
+		return text
+	}
+	if columns < 1 {
+		return ""
+	}
+	return take(text, columns-1) + "…"
+}
+
+// take returns the beginning of a clean text that fits into some columns.
+func take(text string, columns int) string {
+	if isPlain(text) {
+		return text[:min(len(text), max(columns, 0))]
+	}
+	end, used := 0, 0
+	for cell, w := range cells(text) {
+		if used+w > columns {
+			break
+		}
+		end += len(cell)
+		used += w
+	}
+	return text[:end]
+}
+
+// pad clips a text and fills it up with blanks to exactly the columns given.
+func pad(text string, columns int) string {
+	text = clip(text, columns)
+	return text + blanks(columns-width(text))
+}
+
+// padLeft is pad with the blanks before the text.
+func padLeft(text string, columns int) string {
+	text = clip(text, columns)
+	return blanks(columns-width(text)) + text
+}
+
+func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
+
+// fold cleans a text and cuts it into pieces of at most so many columns. There is always one piece.
+func fold(text string, columns int) []string {
+	text = clean(text)
+	columns = max(columns, 2) // the widest cell
+	if width(text) <= columns {
+		return []string{text}
+	}
+	var pieces []string
+	start, end, used := 0, 0, 0
+	for cell, w := range cells(text) {
+		if used+w > columns {
+			pieces = append(pieces, text[start:end])
+			start, used = end, 0
+		}
+		end += len(cell)
+		used += w
+	}
+	return append(pieces, text[start:])
+}
+
+// prose lays a text out in lines of at most so many columns, broken at blanks. Words that are longer are cut.
+func prose(text string, columns int) []string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		for i, piece := range fold(word, columns) {
+			switch {
+			case line == "":
+				line = piece
+			case i == 0 && width(line)+1+width(piece) <= columns:
+				line += " " + piece
+			default:
+				lines = append(lines, line)
+				line = piece
+			}
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Theme is the palette that the inspector draws with. Colour never carries a meaning alone: whatever is coloured has a
+// sign or a word too.
+type Theme string
+
+// The themes. Colours are the sixteen of the terminal, so that they fit what its user has chosen.
+const (
+	Dark  Theme = "dark"  // for a dark background
+	Light Theme = "light" // for a light one
+	Plain Theme = "plain" // no colour: bold, dim and reverse only
+)
+
+// ChooseTheme returns the theme of that name. "auto" and "" look at the environment: NO_COLOR, if set to anything, asks
+// for no colour (https://no-color.org), and COLORFGBG, which some terminals set, ends with the number of the background's
+// colour. The terminal itself is never asked: some never answer.
+func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
+	switch t := Theme(name); t {
+	case Dark, Light, Plain:
+		return t, nil
+	case "", "auto":
+	default:
+		return "", fmt.Errorf("no theme %q; there are auto, dark, light, plain", name)
+	}
+	if getenv("NO_COLOR") != "" {
+		return Plain, nil
+	}
+	setting := getenv("COLORFGBG")
+	switch setting[strings.LastIndexByte(setting, ';')+1:] {
+	case "7", "15":
+		return Light, nil
+	}
+	return Dark, nil
+}
+
+// next returns the theme that follows when the user goes through them.
+func (t Theme) next() Theme {
+	switch t {
+	case Dark:
+		return Light
+	case Light:
+		return Plain
+	}
+	return Dark
+}
+
+// A style is what a piece of text is, for the theme to choose its look.
+type style uint8
+
+const (
+	styleText style = iota
+	styleDim
+	styleStrong
+	styleTitle
+	styleError
+	styleWarning
+	styleNote
+	styleName   // of a header or a JSON member
+	styleString // in JSON
+	styleNumber // in JSON, and true, false and null
+	styleRequest
+	styleAnswer
+	styleCursor // of the line that is typed
+	styleCount  // not a style: how many there are
+)
+
+// looks are the parameters of SGR (ECMA-48 section 8.3.117) for each style.
+var looks = map[Theme][styleCount]string{
+	Dark: {
+		styleDim: "90", styleStrong: "1", styleTitle: "1;36", styleError: "1;91", styleWarning: "93", styleNote: "96",
+		styleName: "36", styleString: "32", styleNumber: "33", styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7",
+	},
+	Light: {
+		styleDim: "2", styleStrong: "1", styleTitle: "1;34", styleError: "1;31", styleWarning: "35", styleNote: "34",
+		styleName: "34", styleString: "32", styleNumber: "35", styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7",
+	},
+	Plain: {
+		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1", styleRequest: "1", styleAnswer: "1", styleCursor: "7",
+	},
+}
+
+// A line is one line of the screen: pieces of clean text and what they are.
+type line struct {
+	spans    []span
+	selected bool // it is drawn in reverse, over the whole width
+}
+
+type span struct {
+	text  string
+	style style
+}
+
+// text returns a line that begins with a text.
+func text(s style, words string) line { return line{}.add(s, words) }
+
+// add returns the line with a text behind it. Every text of a line comes through here, and is cleaned.
+func (l line) add(s style, words string) line {
+	if words != "" {
+		l.spans = append(l.spans[:len(l.spans):len(l.spans)], span{clean(words), s})
+	}
+	return l
+}
+
+// join returns the line with another one behind it.
+func (l line) join(other line) line {
+	l.spans = append(l.spans[:len(l.spans):len(l.spans)], other.spans...)
+	return l
+}
+
+// String returns the text of the line.
+func (l line) String() string {
+	var b strings.Builder
+	for _, s := range l.spans {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// fit returns the line cut to a width; a selected one is filled up to it.
+func (l line) fit(columns int) line {
+	fitted := line{selected: l.selected}
+	used := 0
+	for _, s := range l.spans {
+		s.text = take(s.text, columns-used)
+		used += width(s.text)
+		fitted.spans = append(fitted.spans, s)
+	}
+	if l.selected {
+		fitted.spans = append(fitted.spans, span{text: blanks(columns - used)})
+	}
+	return fitted
+}
+
+// paint returns the line as a terminal draws it in the theme. This is the only place where escape sequences are made.
+func (l line) paint(t Theme) string {
+	var b strings.Builder
+	for _, s := range l.spans {
+		look := looks[t][s.style]
+		if l.selected {
+			look = strings.TrimSuffix("7;"+look, ";")
+		}
+		if look == "" || s.text == "" {
+			b.WriteString(s.text)
+			continue
+		}
+		b.WriteString("\x1b[" + look + "m" + s.text + "\x1b[0m")
+	}
+	return b.String()
+}
+
+// wrap returns the line in pieces of at most so many columns; all but the first are indented.
+func (l line) wrap(columns, indent int) []line {
+	indent = max(min(indent, columns/2), 0)
+	columns = max(columns, indent+2)
+	var pieces []line
+	piece, used := line{}, 0
+	for _, s := range l.spans {
+		for s.text != "" {
+			part := take(s.text, columns-used)
+			if part == "" {
+				pieces = append(pieces, piece)
+				piece, used = line{}.add(styleText, blanks(indent)), indent
+				continue
+			}
+			piece.spans = append(piece.spans, span{part, s.style})
+			used += width(part)
+			s.text = s.text[len(part):]
+		}
+	}
+	return append(pieces, piece)
+}

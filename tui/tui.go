@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/tui/terminal"
+)
+
+// Options are what the inspector is given beside a capture.
+type Options struct {
+	Rules    []*analyzer.Rule
+	Theme    Theme                                   // Dark if it is empty
+	Curl     func(*capture.Exchange) (string, error) // writes a request as a command; nil if that cannot be done
+	QuitEnds string                                  // what quitting ends, as a sentence; empty if only the looking
+	In       io.Reader                               // keys; nil is the terminal
+	Out      *os.File                                // the terminal
+}
+
+// Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. It reads the
+// source and does not close it. The terminal is put back as it was, also if the inspector fails.
+func Run(ctx context.Context, src capture.Source, o Options) error {
+	if err := analyzer.Validate(o.Rules); err != nil {
+		return err
+	}
+	if o.Theme == "" {
+		o.Theme = Dark
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := terminal.NewOutput(o.Out)
+	m := newInspector(&loader{ctx: ctx, src: src, rules: o.Rules}, o)
+	m.out = out
+	options := []tea.ProgramOption{
+		tea.WithAltScreen(), tea.WithOutput(out), tea.WithContext(ctx), tea.WithoutSignalHandler(),
+	}
+	if o.In != nil {
+		options = append(options, tea.WithInput(o.In))
+	}
+	_, err := tea.NewProgram(m, options...).Run()
+	switch {
+	case errors.Is(err, tea.ErrProgramPanic):
+		return fmt.Errorf("the inspector failed, and the terminal is put back; show and check print the same: %w", err)
+	case errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
+		return nil // the context ended
+	case err != nil:
+		return fmt.Errorf("run the inspector: %w", err)
+	}
+	return nil
+}
