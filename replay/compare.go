@@ -14,6 +14,7 @@ type comparison struct {
 	call   *a2a.Call
 	rec    *reply
 	live   *reply
+	seq    uint64 // of the live exchange
 	diffs  []Difference
 }
 
@@ -154,7 +155,7 @@ func (c *comparison) gap(rec, live []item) {
 		switch {
 		case i >= len(rec):
 			c.add(Difference{
-				Kind: DifferentEvent, Place: c.place(live[i]), Got: live[i].String(),
+				Kind: DifferentEvent, Place: place(c.seq, live[i].event, live[i].answer.Payload.Pointer), Got: live[i].String(),
 				Message: fmt.Sprintf("%s came, which was not recorded", live[i]),
 				Changes: []Change{{Now: rawText(live[i].answer.Doc.Root)}},
 			})
@@ -202,98 +203,4 @@ func stateName(s a2a.State) string {
 		return "not said"
 	}
 	return s.String()
-}
-
-// closer compares items that mean the same: what they hold of what the protocol promises.
-func (c *comparison) closer(rec, live item) {
-	switch rec.kind {
-	case a2a.ArtifactPayload:
-		if rec.last && !live.last && c.live.end == whole {
-			c.content(rec, live, "the artifact was never said to be complete")
-		}
-	case a2a.TaskPayload:
-		if settled(rec.state) && rec.state == live.state && rec.count != live.count {
-			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, recorded were %d", live.count, rec.count))
-		}
-	case a2a.CardPayload:
-		c.cards(rec, live)
-	case a2a.TaskListPayload:
-		c.lists(rec, live)
-	case a2a.PushConfigListPayload:
-		if a, b := countConfigs(rec), countConfigs(live); a != b {
-			c.content(rec, live, fmt.Sprintf("%d push configs came, recorded were %d", b, a))
-		}
-	}
-}
-
-func settled(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
-
-func countConfigs(it item) (n int) {
-	for range it.answer.Payload.PushConfigs() {
-		n++
-	}
-	return n
-}
-
-func (c *comparison) content(rec, live item, message string) {
-	c.add(Difference{Kind: DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live)})
-}
-
-// cards names the interfaces and capabilities that the live card lacks. New ones break nobody.
-func (c *comparison) cards(rec, live item) {
-	was, now := a2a.DecodeCard(rec.answer.Payload.Value), a2a.DecodeCard(live.answer.Payload.Value)
-	for _, i := range was.Interfaces {
-		if _, ok := sameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
-			c.content(rec, live, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
-		}
-	}
-	if was.Streaming.True() && !now.Streaming.True() {
-		c.content(rec, live, "the card no longer offers streaming")
-	}
-	if was.Push.True() && !now.Push.True() {
-		c.content(rec, live, "the card no longer offers push notifications")
-	}
-}
-
-// lists compares those tasks of two lists that were made in this run. The live agent may have others, and a page that is
-// not the last proves no absence.
-func (c *comparison) lists(rec, live item) {
-	listed := map[string]a2a.Task{}
-	for t := range live.answer.Payload.Tasks() {
-		listed[t.ID()] = t
-	}
-	more := live.answer.Payload.Value.Get("nextPageToken").Text() != ""
-	for t := range rec.answer.Payload.Tasks() {
-		id, paired := c.values.liveFor(TaskID, "", t.ID())
-		if !paired {
-			continue
-		}
-		now, ok := listed[id]
-		switch {
-		case !ok && !more:
-			c.content(rec, live, fmt.Sprintf("task %s is missing in the list", clip(t.ID())))
-		case ok && settled(t.State()) && t.State() != now.State():
-			c.add(Difference{
-				Kind: DifferentState, Place: c.place(rec), Want: t.State().String(), Got: now.State().String(),
-				Message: fmt.Sprintf("task %s is listed as %s, recorded was %s", clip(t.ID()), stateName(now.State()), t.State()),
-				Changes: c.changes(rec, live),
-			})
-		}
-	}
-}
-
-// changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
-// differently anyway.
-func (c *comparison) changes(rec, live item) []Change {
-	task := live.task
-	renamed := RewriteJSON(live.answer.Doc.Root.Raw(), c.call, func(role Role, text string) (string, bool) {
-		return c.values.recordedFor(role, task, text)
-	})
-	return Diff(rec.answer.Doc.Root, a2a.Parse(renamed).Root, func(pointer string, was, now a2a.Value) bool {
-		token := lastToken(pointer)
-		if isFreeText(token) || isFreeContent(token) && token != "error" || token == "history" || token == "name" {
-			return true
-		}
-		return was.Kind() == a2a.String && now.Kind() == a2a.String && Opaque(was.Text()) && Opaque(now.Text())
-	})
 }

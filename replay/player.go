@@ -168,7 +168,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		line.Requests++
 		c, learned := p.once(ctx, e, x, out, &call, rec, r)
-		line.Live = c.live
+		line.Live = c.seq
 		line.Differences = append(learned, c.run()...)
 		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
 			break
@@ -184,21 +184,15 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 }
 
 // polling reports whether a request for a task is to be sent again, since its recorded state may still come by itself.
-func (p *player) polling(e *entry, rec *reply, c *result) bool {
-	live := c.comparison.live.first()
+func (p *player) polling(e *entry, rec *reply, c *comparison) bool {
+	live := c.live.first()
 	return e.op == a2a.GetTask && !e.more && rec.first().kind == a2a.TaskPayload && live.kind == a2a.TaskPayload &&
 		live.state.Active() && !c.same(rec.first(), live)
 }
 
-// A result is a live exchange and its comparison with the recorded one.
-type result struct {
-	comparison
-	live uint64
-}
-
-// once sends a request and reads its answer.
+// once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
 func (p *player) once(ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
-) (*result, []Difference) {
+) (*comparison, []Difference) {
 	l := newLearner(p.values, e, call, rec)
 	log := p.log.open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
@@ -225,8 +219,7 @@ func (p *player) once(ctx context.Context, e *entry, x *capture.Exchange, out ou
 		}
 	}
 	p.learnHeads(call, x, log.x, rec, live)
-	c := &result{comparison: comparison{values: p.values, entry: e, call: call, rec: rec, live: live}, live: log.seq}
-	return c, l.diffs
+	return &comparison{values: p.values, entry: e, call: call, rec: rec, live: live, seq: log.seq}, l.diffs
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's

@@ -28,7 +28,7 @@ type Difference struct {
 	Rule     string   // id of the rule that is broken now; empty for other kinds
 	Exchange uint64   // recorded; 0 for what concerns no single exchange
 	Live     uint64   // number of the exchange in the replayed traffic; 0 likewise
-	Place    string   // in the recorded exchange, or for a finding in the replayed one
+	Place    string   // in the recorded exchange; of what only the live answer has, and of a finding, in the replayed one
 	Want     string   // what was recorded
 	Got      string   // what came now
 	Message  string   // one sentence for people: lower case, no final period

@@ -48,8 +48,11 @@ beside the answers:
   task t: notified 1 times of Task completed, recorded 2 [delivery]
 left out: exchange 2 GetTask of task t: no answer to it was recorded
 note: header X-Key held a redacted secret and was not sent; give credentials in its place
-2 differences; 2 sent, 1 matched, 1 differing, 1 left out; 1 of 2 notifications received, 0 left out
 `
+	const verdict = "2 differences; 2 sent, 1 matched, 1 differing, 1 left out; 1 of 2 notifications received, 0 left out"
+	if got := sample().Verdict(); got != verdict {
+		t.Errorf("verdict %q; want %q", got, verdict)
+	}
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // WriteText writes the report for people: what differs, with the numbers of both exchanges and the smallest JSON diff;
-// then what was left out and why; then notes. It ends with the verdict. What came from the wire is made safe for a
+// then what was left out and why; then notes. The verdict is not in it. What came from the wire is made safe for a
 // terminal.
 func WriteText(w io.Writer, r *Report) error {
 	var b strings.Builder
@@ -34,7 +34,6 @@ func WriteText(w io.Writer, r *Report) error {
 	for _, note := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", analyzer.Clean(note))
 	}
-	fmt.Fprintf(&b, "%s\n", r.Verdict())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

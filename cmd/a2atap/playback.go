@@ -83,6 +83,7 @@ func playBack(ctx context.Context, e env, o playbackOptions, name string) error 
 	if err != nil {
 		return fmt.Errorf("playback %s: %w", name, err)
 	}
+	defer player.Close()
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	if err := o.serve(ctx, e, player); err != nil {

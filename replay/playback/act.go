@@ -31,6 +31,8 @@ type score struct {
 	acts  []*act
 	born  map[string]bool // ids that the client named first, by role and text
 	known map[string]a2a.Known
+
+	notifications []*notification
 }
 
 func load(ctx context.Context, src capture.Source) (*score, error) {
@@ -45,12 +47,29 @@ func load(ctx context.Context, src capture.Source) (*score, error) {
 		if err != nil {
 			return nil, err
 		}
+		if isWebhook(x) {
+			if n := readNotification(x, last); n != nil {
+				s.notifications = append(s.notifications, n)
+			}
+			continue
+		}
 		if a := s.read(x, seen); a != nil {
 			a.follow(last)
 			s.acts = append(s.acts, a)
 		}
 	}
 	return s, nil
+}
+
+// isWebhook reports whether the exchange is a notification, which the agent sent.
+func isWebhook(x *capture.Exchange) bool {
+	head := capture.ParseRequestHead(x.Request.Head)
+	body, err := x.Request.Content()
+	call := a2a.DecodeRequest(a2a.Request{
+		Method: head.Method, Target: head.Target, Header: head.Fields.Values,
+		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
+	}, a2a.Known{})
+	return call.Operation == a2a.Webhook
 }
 
 // read makes an act of an exchange, or nil if there is nothing to play.
@@ -62,7 +81,7 @@ func (s *score) read(x *capture.Exchange, seen map[string]bool) *act {
 		Method: head.Method, Target: head.Target, Header: head.Fields.Values,
 		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
 	}, s.known[path])
-	if !call.A2A() || call.Operation == a2a.Webhook || call.Batch != nil {
+	if !call.A2A() || call.Batch != nil {
 		return nil
 	}
 	if call.Binding == a2a.JSONRPC {

@@ -68,6 +68,13 @@ type Player struct {
 	served int
 	misses []Miss
 	missed int
+
+	targets               map[string]target // by task
+	notified, undelivered int
+
+	ctx        context.Context // of what goes on in the background
+	stop       context.CancelFunc
+	background sync.WaitGroup
 }
 
 // maxMisses bounds the misses that a report explains.
@@ -76,7 +83,7 @@ const maxMisses = 100
 // maxRequest bounds the body of a request, in bytes.
 const maxRequest = 16 << 20
 
-// New returns a player of a capture. It reads the capture whole.
+// New returns a player of a capture. It reads the capture whole. Close must be called.
 func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	if o.UsedUp == "" {
 		o.UsedUp = RepeatLast
@@ -91,9 +98,17 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	if o.Keep != nil {
 		s.acts = slices.DeleteFunc(s.acts, func(a *act) bool { return !o.Keep(a.x) })
 	}
-	p := &Player{opts: o, score: s}
+	p := &Player{opts: o, score: s, targets: map[string]target{}}
+	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.names = names{clientMade: s.born, recorded: map[string]string{}, live: map[string]string{}}
 	return p, nil
+}
+
+// Close ends the delivery of notifications: the one under way gets its time, at most ten seconds. A server in front of the player is the
+// caller's to shut down first.
+func (p *Player) Close() {
+	p.stop()
+	p.background.Wait()
 }
 
 // Path returns the path of the recorded agent's URL, without a slash at its end: where a client looks for the agent.
@@ -122,6 +137,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, &call, miss)
 		return
 	}
+	defer p.notify(a, substitute)
 	(&answering{act: a, call: &call, substitute: substitute, opts: &p.opts, w: w, r: r}).run()
 }
 
@@ -150,113 +166,8 @@ func (p *Player) choose(call *a2a.Call, r *http.Request) (*act, replay.Substitut
 	a.uses++
 	p.served++
 	p.names.learn(call, &a.call)
+	p.hook(a, call)
 	return a, p.names.substitute(call, cardURLs(a, r)), nil
-}
-
-// match finds the act for a call: among those that ask the same, the ones of the latest state that has been reached; of
-// these the first that was not played yet, or the last.
-func (p *Player) match(call *a2a.Call) (*act, *Miss) {
-	if !call.A2A() || call.Batch != nil {
-		return nil, &Miss{Operation: "request", Why: "it is no A2A call that can be played back"}
-	}
-	f := newForm(call)
-	var state []*act
-	var nearest *act
-	var changes []replay.Change
-	for _, a := range p.score.acts {
-		if a.form.op != f.op || !speaks(call, a) {
-			continue
-		}
-		different := a.form.differences(&f, &p.names)
-		if len(different) > 0 {
-			if nearest == nil || len(different) < len(changes) {
-				nearest, changes = a, different
-			}
-			continue
-		}
-		if a.after == nil || a.after.uses > 0 {
-			state = latest(state, a)
-		}
-	}
-	switch a := next(state); {
-	case a == nil:
-		return nil, p.explain(&f, nearest, changes)
-	case a.uses > 0 && p.opts.UsedUp == Refuse:
-		return nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "all recorded answers to it have been given"}
-	default:
-		return a, nil
-	}
-}
-
-// speaks reports whether a recorded answer can be given to a call: in its own binding, or in 1.0 in any.
-func speaks(call *a2a.Call, a *act) bool {
-	same := call.Dialects.Empty() || a.call.Dialects.Empty() || !call.Dialects.Intersect(a.call.Dialects).Empty()
-	return same && (call.Binding == a.call.Binding || call.Dialects.Has(a2a.V1_0) && a.call.Dialects.Has(a2a.V1_0))
-}
-
-// latest keeps the acts that follow the same, latest act.
-func latest(state []*act, a *act) []*act {
-	if len(state) == 0 || rank(a) > rank(state[0]) {
-		return []*act{a}
-	}
-	if rank(a) == rank(state[0]) {
-		return append(state, a)
-	}
-	return state
-}
-
-func rank(a *act) uint64 {
-	if a.after == nil {
-		return 0
-	}
-	return a.after.seq
-}
-
-// next returns the first act that was not played yet, or the last one, or nil.
-func next(state []*act) *act {
-	for _, a := range state {
-		if a.uses == 0 {
-			return a
-		}
-	}
-	if len(state) == 0 {
-		return nil
-	}
-	return state[len(state)-1]
-}
-
-// explain says why nothing matches.
-func (p *Player) explain(f *form, nearest *act, changes []replay.Change) *Miss {
-	m := &Miss{Operation: f.String()}
-	if nearest != nil {
-		m.Nearest, m.Changes = nearest.seq, changes
-		m.Why = fmt.Sprintf("nothing recorded matches; the nearest is exchange %d", nearest.seq)
-		return m
-	}
-	var others []string
-	for _, a := range p.score.acts {
-		if name := a.form.String(); !slices.Contains(others, name) {
-			others = append(others, name)
-		}
-		if a.form.op == f.op && a.after != nil && a.after.uses == 0 {
-			m.Nearest = a.seq
-			m.Why = fmt.Sprintf("exchange %d matches, but before it comes exchange %d, which was not asked for yet", a.seq, a.after.seq)
-			return m
-		}
-	}
-	m.Why = "it is not in the recording, which has " + strings.Join(others, ", ")
-	if len(others) == 0 {
-		m.Why = "there is nothing in the recording"
-	}
-	return m
-}
-
-// String names what the form asks.
-func (f *form) String() string {
-	if f.op != a2a.NoOperation {
-		return f.op.String()
-	}
-	return f.method
 }
 
 // A Report says what was played.
@@ -267,6 +178,9 @@ type Report struct {
 	Unused   []Unused
 	Misses   []Miss // the first hundred
 	Exchange int    // recorded exchanges that can be played
+
+	Notified    int // recorded notifications that the live client's webhook accepted
+	Undelivered int // those that it did not
 }
 
 // An Unused exchange was never asked for.
@@ -279,7 +193,10 @@ type Unused struct {
 func (p *Player) Report() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := Report{Served: p.served, Missed: p.missed, Misses: slices.Clone(p.misses), Exchange: len(p.score.acts)}
+	r := Report{
+		Served: p.served, Missed: p.missed, Misses: slices.Clone(p.misses), Exchange: len(p.score.acts),
+		Notified: p.notified, Undelivered: p.undelivered,
+	}
 	for _, a := range p.score.acts {
 		if a.uses > 0 {
 			r.Used++
@@ -296,5 +213,9 @@ func (r *Report) Verdict() string {
 	if r.Served == 0 {
 		what = "nothing proved: nothing was asked for"
 	}
-	return fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used", what, r.Served, r.Missed, r.Used, r.Exchange)
+	s := fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used", what, r.Served, r.Missed, r.Used, r.Exchange)
+	if r.Notified+r.Undelivered > 0 {
+		s += fmt.Sprintf("; %d notifications delivered, %d not", r.Notified, r.Undelivered)
+	}
+	return s
 }

@@ -1,0 +1,131 @@
+package replay_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+	"a2atap/replay/client"
+)
+
+// Notifications are received in the client's place and compared.
+func TestReplayReceivesNotifications(t *testing.T) {
+	for _, w := range refWays {
+		t.Run(w.name, func(t *testing.T) {
+			src := recordPush(t, w)
+			r := play(t, src, w.start(t), replay.Options{})
+			wantSame(t, r)
+			if r.Deliveries.Expected == 0 || r.Deliveries.Received != r.Deliveries.Expected {
+				t.Errorf("deliveries %+v", r.Deliveries)
+			}
+			more := edited(t, src, func(*capture.Exchange) {})
+			for x := range src.Exchanges(t.Context(), 1) {
+				if x.Agent.Name == "webhook" {
+					x.Seq += 1000
+					for _, s := range capture.Steps(x) {
+						more = appended(t, more, s)
+					}
+					break
+				}
+			}
+			r = play(t, more, w.start(t), replay.Options{Timeout: time.Second})
+			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentDelivery {
+				t.Errorf("one notification less than recorded: %s %v", r.Verdict(), r.Differences)
+			}
+		})
+	}
+}
+
+// appended returns a capture with one more step.
+func appended(t testing.TB, src capture.Source, s capture.Step) *capture.Memory {
+	m := capture.NewMemory(capture.Info{Name: "appended"})
+	for old, err := range src.Steps(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Append(old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Append(s); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// recordPush records a task with a webhook: what passes through the tap, and what is delivered.
+func recordPush(t testing.TB, w way) *capture.Memory {
+	var mu sync.Mutex
+	var posts []*capture.Exchange
+	delivered := make(chan struct{}, 100)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		x := webhookExchange(t, r)
+		mu.Lock()
+		defer mu.Unlock()
+		posts = append(posts, x)
+		if strings.Contains(strings.ToLower(string(x.Request.Body.Data)), "completed") {
+			delivered <- struct{}{}
+		}
+	}))
+	defer hook.Close()
+	mem := record(t, w.start(t), func(tapURL string) {
+		c := connect(t, tapURL, w.protocol, client.Options{})
+		m := client.Text("multi-turn")
+		task := must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{})).Task
+		must[*client.PushConfig](t)(c.CreatePush(t.Context(), client.PushConfig{TaskID: task.ID, URL: hook.URL + "/a"}))
+		m = client.Text("done")
+		m.TaskID, m.ContextID = task.ID, task.ContextID
+		must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{}))
+		select {
+		case <-delivered:
+		case <-time.After(5 * time.Second):
+			t.Error("the completed task was not notified")
+		}
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	all := mem
+	for i, x := range posts {
+		x.Seq = uint64(100 + i)
+		for _, s := range capture.Steps(x) {
+			all = appended(t, all, s)
+		}
+	}
+	return all
+}
+
+func webhookExchange(t testing.TB, r *http.Request) *capture.Exchange {
+	var head strings.Builder
+	head.WriteString("POST " + r.URL.Path + " HTTP/1.1\r\nHost: " + r.Host + "\r\n")
+	if err := r.Header.Write(&head); err != nil {
+		t.Error(err)
+	}
+	head.WriteString("\r\n")
+	body := make([]byte, r.ContentLength)
+	if _, err := readFull(r, body); err != nil {
+		t.Error(err)
+	}
+	return &capture.Exchange{
+		Started: time.Now().UTC(), State: capture.StateClosed,
+		Client: capture.Peer{Name: "booker"}, Agent: capture.Peer{Name: "webhook", URL: "http://" + r.Host},
+		Request:  capture.Request{Head: []byte(head.String()), Body: capture.Body{Data: body, Size: int64(len(body)), Complete: true}},
+		Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\n\r\n"), Body: capture.Body{Data: []byte{}, Complete: true}},
+	}
+}
+
+func readFull(r *http.Request, b []byte) (int, error) {
+	n := 0
+	for n < len(b) {
+		m, err := r.Body.Read(b[n:])
+		n += m
+		if err != nil && n < len(b) {
+			return n, err
+		}
+	}
+	return n, nil
+}
