@@ -46,6 +46,15 @@ func Read(x *capture.Exchange) *Reading {
 	return r
 }
 
+// ReadAnswer reads the answer of an exchange, as far as it has come and was kept, given what its request asks.
+func ReadAnswer(call *a2a.Call, x *capture.Exchange) *Reading {
+	r := &Reading{Call: *call, Dialects: call.Dialects}
+	if x.Response != nil && call.Operation != a2a.NoOperation {
+		r.response(x.Response)
+	}
+	return r
+}
+
 func (r *Reading) request() {
 	r.note(&r.Tasks, r.Call.TaskID)
 	r.note(&r.Contexts, r.Call.ContextID)

@@ -15,6 +15,23 @@ func editHead(raw []byte) *headEdit {
 	return &headEdit{lines: bytes.SplitAfter(raw, []byte("\n"))}
 }
 
+// fieldValue returns the value of the first field of that name in a raw head, in any case, without the blanks around it;
+// nil if there is none. It allocates nothing, since it runs in the path of the traffic.
+func fieldValue(head []byte, name string) []byte {
+	_, head, _ = bytes.Cut(head, lineFeed)
+	for len(head) > 0 {
+		var line []byte
+		line, head, _ = bytes.Cut(head, lineFeed)
+		if len(line) <= len(name) || line[len(name)] != ':' || !bytes.EqualFold(line[:len(name)], []byte(name)) {
+			continue
+		}
+		return bytes.Trim(line[len(name)+1:], " \t\r")
+	}
+	return nil
+}
+
+var lineFeed = []byte{'\n'}
+
 // each calls change with the value of each field of that name, in any case. The field gets the value returned; if change
 // returns false it is left out. Fields that get the same value keep their bytes.
 func (h *headEdit) each(name string, change func(value string) (string, bool)) {

@@ -59,40 +59,60 @@ func (l *link) Request(x int, head []byte) {
 	if l.tap.proxy.opts.NoRewrite {
 		return
 	}
-	h := capture.ParseRequestHead(head)
-	q := &question{method: h.Method, host: h.Fields.Get("Host")}
-	switch {
-	case asksForCard(&h):
-	case mayCallForCard(&h):
-		q.known = make(chan struct{})
-	default:
-		return
+	if q := ask(head); q != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.asked[x] = q
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.asked[x] = q
 }
 
-// asksForCard tells whether a request fetches a card: a public one at a well-known path, at the origin's root or below
+// ask returns the question that a request with this head is, or may be; nil if it is none.
+func ask(head []byte) *question {
+	method, _, _ := bytes.Cut(head, []byte(" "))
+	q := &question{}
+	switch string(method) {
+	case "GET", "HEAD":
+		h := capture.ParseRequestHead(head)
+		if !asksForCard(&h) {
+			return nil
+		}
+	case "POST":
+		length, may := mayCallForCard(head)
+		if !may {
+			return nil
+		}
+		q.body, q.known = make([]byte, 0, length), make(chan struct{})
+	default:
+		return nil
+	}
+	q.method, q.host = string(method), string(fieldValue(head, "Host"))
+	return q
+}
+
+// asksForCard tells whether a GET or HEAD fetches a card: a public one at a well-known path, at the origin's root or below
 // any path of it, or an extended one at one of the routes of HTTP+JSON.
 func asksForCard(h *capture.Head) bool {
-	if h.Method != "GET" && h.Method != "HEAD" {
-		return false
-	}
 	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
 	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Values}
 	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(a2a.HTTPJSON)})
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
 }
 
-// mayCallForCard tells whether a request may be a call of JSON-RPC that asks for the extended card. Only a complete body
-// can tell.
-func mayCallForCard(h *capture.Head) bool {
-	if h.Method != "POST" || !isJSON(h.Fields.MediaType()) || len(h.Fields.Codings()) > 0 {
-		return false
+// mayCallForCard tells whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its body is
+// as far as that is known. Only a complete body can tell.
+func mayCallForCard(head []byte) (length int, may bool) {
+	coding := fieldValue(head, "Content-Encoding")
+	if len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity")) {
+		return 0, false
 	}
-	length, err := strconv.Atoi(h.Fields.Get("Content-Length"))
-	return err == nil && length <= maxCallSize || h.Fields.Has("Transfer-Encoding")
+	if !isJSON(capture.MediaType(string(fieldValue(head, "Content-Type")))) {
+		return 0, false
+	}
+	if fieldValue(head, "Transfer-Encoding") != nil {
+		return 0, true
+	}
+	length, err := strconv.Atoi(string(fieldValue(head, "Content-Length")))
+	return length, err == nil && 0 <= length && length <= maxCallSize
 }
 
 // isJSON tells whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
@@ -164,12 +184,16 @@ func (l *link) question(x int) *question {
 // the client's side has still to tell of the body. That takes microseconds. An agent that answers before it was sent the
 // whole call is not waited for any longer than that: its answer passes as it came.
 func (q *question) callsForCard() bool {
-	timer := time.NewTimer(callPatience)
-	defer timer.Stop()
 	select {
-	case <-q.known:
-	case <-timer.C:
-		return false
+	case <-q.known: // as nearly always: no timer is needed
+	default:
+		timer := time.NewTimer(callPatience)
+		defer timer.Stop()
+		select {
+		case <-q.known:
+		case <-timer.C:
+			return false
+		}
 	}
 	if !bytes.Contains(q.body, []byte("xtended")) { // as all its names do, and few other calls
 		return false

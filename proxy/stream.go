@@ -18,10 +18,10 @@ type stream struct {
 // openStream returns a stream if the answer with this head is one, else nil. One in a coding that nobody here knows is
 // recorded like any other body.
 func openStream(head []byte, limit int) *stream {
-	h := capture.ParseResponseHead(head)
-	if h.Fields.MediaType() != "text/event-stream" {
+	if capture.MediaType(string(fieldValue(head, "Content-Type"))) != "text/event-stream" {
 		return nil
 	}
+	h := capture.ParseResponseHead(head)
 	s := &stream{split: capture.Splitter{Limit: limit}}
 	if codings := h.Fields.Codings(); len(codings) > 0 {
 		decoder, err := capture.NewStreamDecoder(codings)

@@ -3,6 +3,7 @@ package a2a
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -45,11 +46,29 @@ var secretMembers = [...]string{"/token", "/authentication/credentials"}
 
 // SecretPointers returns where the request and the answer of an operation may hold the token and the credentials of push
 // notification configs, for both bindings and in all spellings of the dialects. A "*" stands for every element. The empty
-// set stands for all dialects: what must not be stored is better looked for in vain.
+// set stands for all dialects: what must not be stored is better looked for in vain. The list must not be changed.
 func SecretPointers(o Operation, in Dialects) []string {
 	if in.Empty() {
 		in = allDialects
 	}
+	key := secretKey{o, in}
+	if known, ok := secretPointers.Load(key); ok {
+		return known.([]string)
+	}
+	pointers := findSecretPointers(o, in)
+	secretPointers.Store(key, pointers)
+	return pointers
+}
+
+// secretPointers keeps what SecretPointers returned, by secretKey: a recorder asks for each message.
+var secretPointers sync.Map
+
+type secretKey struct {
+	operation Operation
+	in        Dialects
+}
+
+func findSecretPointers(o Operation, in Dialects) []string {
 	var pointers []string
 	for _, s := range secretConfigs {
 		if s.in.Intersect(in).Empty() || !slices.Contains(s.operations, o) {

@@ -140,6 +140,7 @@ type origin struct {
 	pace   atomic.Pointer[pace]
 }
 
+// newOrigin starts an origin that ends with the benchmark.
 func newOrigin(b *testing.B) *origin {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -14,7 +14,7 @@ const maxCalls = 4096
 // A describer tells the recorder what A2A knows about an exchange: the keys it can be found by, and the places of its
 // secrets. It implements capture.Describer and, like that, is for one goroutine.
 type describer struct {
-	calls map[uuid.UUID]*a2a.Call // of requests whose streams go on
+	calls map[uuid.UUID]*a2a.Call // of requests whose answers are not complete
 }
 
 func newDescriber() *describer { return &describer{calls: make(map[uuid.UUID]*a2a.Call)} }
@@ -35,25 +35,30 @@ func (d *describer) Request(x *capture.Exchange) capture.Description {
 
 // Event implements capture.Describer.
 func (d *describer) Event(x *capture.Exchange, e *capture.Event) capture.Description {
-	call := d.calls[x.ID]
-	if call == nil {
-		read := analyzer.Read(&capture.Exchange{Request: x.Request})
-		call = &read.Call
-		d.remember(x, call)
-	}
-	return describe(analyzer.ReadEvent(call, e))
+	return describe(analyzer.ReadEvent(d.call(x), e))
 }
 
 // Response implements capture.Describer.
 func (d *describer) Response(x *capture.Exchange) capture.Description {
+	r := analyzer.ReadAnswer(d.call(x), x)
 	delete(d.calls, x.ID)
-	r := analyzer.Read(x)
 	out := describe(r)
 	if r.Card != nil {
 		places := r.Card.Credentials()
 		out.Headers, out.Query, out.Cookies = places.Headers, places.Query, places.Cookies
 	}
 	return out
+}
+
+// call returns what the request of an exchange asks.
+func (d *describer) call(x *capture.Exchange) *a2a.Call {
+	call := d.calls[x.ID]
+	if call == nil {
+		read := analyzer.Read(&capture.Exchange{Request: x.Request})
+		call = &read.Call
+		d.remember(x, call)
+	}
+	return call
 }
 
 func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
