@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -12,7 +13,9 @@ type toll struct {
 	seq    uint64
 	bytes  int64
 	opened bool
-	end    *capture.Step // a Closed, which is tried again
+	end    bool // it is a Closed, which is tried again
+	closed capture.Closed
+	at     time.Duration // of the Closed
 }
 
 // append hands steps to the sink, behind those ends that it refused before. Steps that it refuses are counted as lost.
@@ -79,8 +82,7 @@ func tollOf(s *capture.Step) toll {
 	case capture.ResponseEnd:
 		t.bytes = int64(len(what.Trailer))
 	case capture.Closed:
-		end := *s
-		t.end = &end
+		t.end, t.closed, t.at = true, what, s.Offset
 	}
 	return t
 }
@@ -115,11 +117,9 @@ func (r *Recorder) refused(err error) {
 			}
 		case begun[t.seq]:
 			gone.bytes += t.bytes
-		case t.end != nil:
-			closed := t.end.What.(capture.Closed)
-			closed.Dropped += holes[t.seq]
-			t.end.What = closed
-			r.retry = append(r.retry, *t.end)
+		case t.end:
+			t.closed.Dropped += holes[t.seq]
+			r.retry = append(r.retry, capture.Step{Seq: t.seq, Offset: t.at, What: t.closed})
 			delete(holes, t.seq)
 		default:
 			holes[t.seq] += t.bytes

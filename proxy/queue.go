@@ -35,6 +35,9 @@ const (
 const (
 	pieceWeight = 112      // what one piece costs beside its bytes
 	segmentSize = 32 << 10 // bytes in the buffer of a segment
+
+	gatherTime  = 2 * time.Millisecond // that a piece may wait for others, to be recorded together
+	gatherBytes = 256 << 10            // that wait and end the wait
 )
 
 // A segment is a run of pieces with their bytes, the unit that is pooled and recorded in one batch.
@@ -62,6 +65,7 @@ type queue struct {
 	wait   bool  // a full queue makes the producer wait
 	refuse bool  // nothing but ends is taken any more
 	closed bool
+	hurry  chan struct{} // take should not wait for more; capacity 1
 
 	first, last *segment
 	lost        lost // exchanges of which nothing is in the queue, not yet told
@@ -71,7 +75,7 @@ type queue struct {
 type lost struct{ exchanges, bytes int64 }
 
 func newQueue(limit int64, wait bool) *queue {
-	q := &queue{limit: limit, wait: wait, base: time.Now()}
+	q := &queue{limit: limit, wait: wait, base: time.Now(), hurry: make(chan struct{}, 1)}
 	q.ready.L = &q.mu
 	q.room.L = &q.mu
 	return q
@@ -87,6 +91,7 @@ func (q *queue) add(p piece, data []byte, must bool) bool {
 		if !q.wait || q.refuse || q.closed {
 			return false
 		}
+		q.hasten()
 		q.room.Wait()
 	}
 	if q.closed || q.refuse && !must {
@@ -100,8 +105,19 @@ func (q *queue) add(p piece, data []byte, must bool) bool {
 	s.pieces = append(s.pieces, p)
 	s.weight += weight
 	q.used += weight
+	if q.used >= min(gatherBytes, q.limit/4) {
+		q.hasten()
+	}
 	q.ready.Signal()
 	return true
+}
+
+// hasten ends the wait of take.
+func (q *queue) hasten() {
+	select {
+	case q.hurry <- struct{}{}:
+	default:
+	}
 }
 
 // segment returns the last segment if n more bytes fit into it, or a new one.
@@ -133,11 +149,24 @@ func (q *queue) lose(bytes int64) {
 
 // take waits for pieces and returns the first segment, nil where there is none, with what was lost until now. It
 // returns false when the queue is closed and empty. The segment stays counted until it is released.
+//
+// When it had to wait it waits a moment longer for more: to wake this goroutine for each piece would cost those who add
+// them, which are in the path of the traffic, more than all the rest.
 func (q *queue) take() (*segment, lost, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	waited := false
 	for q.first == nil && q.lost == (lost{}) && !q.closed {
+		waited = true
 		q.ready.Wait()
+	}
+	if waited && !q.closed {
+		q.mu.Unlock()
+		select {
+		case <-time.After(gatherTime):
+		case <-q.hurry:
+		}
+		q.mu.Lock()
 	}
 	s, gone := q.first, q.lost
 	q.lost = lost{}
@@ -177,6 +206,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
+	q.hasten()
 	q.ready.Broadcast()
 	q.room.Broadcast()
 }

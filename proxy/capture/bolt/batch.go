@@ -24,6 +24,7 @@ type batch struct {
 	lookup func(seq uint64) (row, error) // what was known of an exchange before
 	raw    []byte                        // the encoded steps of the block under way
 	first  uint64                        // its first arrival number
+	room   []byte                        // for the values of blocks; used again when the batch was stored
 }
 
 // add encodes a step, in pieces where it is large, and notes what else must be written for it.
@@ -68,7 +69,9 @@ func (b *batch) endBlock() {
 	if len(b.raw) == 0 {
 		return
 	}
-	b.blocks = append(b.blocks, seal(b.first, b.raw))
+	var sealed block
+	sealed, b.room = seal(b.room, b.first, b.raw)
+	b.blocks = append(b.blocks, sealed)
 	b.raw = b.raw[:0]
 }
 

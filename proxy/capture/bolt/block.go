@@ -38,9 +38,14 @@ type block struct {
 	value []byte // header and packed steps
 }
 
-// seal packs the encoded steps of a block, which must not be empty. The value does not share memory with raw.
-func seal(first uint64, raw []byte) block {
-	value := make([]byte, blockHeader+s2.MaxEncodedLen(len(raw)))
+// seal packs the encoded steps of a block, which must not be empty. The value stands behind what is in room, as long as
+// there is space; seal returns room with it. It does not share memory with raw.
+func seal(room []byte, first uint64, raw []byte) (b block, after []byte) {
+	need := blockHeader + s2.MaxEncodedLen(len(raw))
+	if cap(room)-len(room) < need {
+		room = make([]byte, 0, max(need, roomSize))
+	}
+	value := room[len(room):][:need]
 	packed := s2.Encode(value[blockHeader:], raw)
 	if len(packed) < len(raw) {
 		value[0] = packedS2
@@ -50,8 +55,12 @@ func seal(first uint64, raw []byte) block {
 		copy(packed, raw)
 	}
 	binary.LittleEndian.PutUint32(value[1:], crcOf(packed))
-	return block{first: first, value: value[:blockHeader+len(packed)]}
+	n := blockHeader + len(packed)
+	return block{first: first, value: value[:n:n]}, room[:len(room)+n]
 }
+
+// roomSize is how much room for blocks is made at once: about what a commit under load takes.
+const roomSize = 1 << 20
 
 // unseal returns the encoded steps of a block, in memory of their own.
 func (b block) unseal() ([]byte, error) {

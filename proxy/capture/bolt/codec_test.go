@@ -51,8 +51,8 @@ func TestStepsSurviveTheCodec(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sealed := seal(41, raw)
-	unsealed, err := sealed.unseal()
+	packed := sealed(41, raw)
+	unsealed, err := packed.unseal()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,15 +111,15 @@ func TestUnsealFindsDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range seal(1, raw).value {
-		b := seal(1, raw)
+	for i := range sealed(1, raw).value {
+		b := sealed(1, raw)
 		b.value[i] ^= 0x40
 		if _, err := b.unseal(); err == nil {
 			t.Errorf("a flipped bit in byte %d was not found", i)
 		}
 	}
-	for n := range seal(1, raw).value {
-		if _, err := (block{1, seal(1, raw).value[:n]}).unseal(); err == nil {
+	for n := range sealed(1, raw).value {
+		if _, err := (block{1, sealed(1, raw).value[:n]}).unseal(); err == nil {
 			t.Errorf("a block cut at %d was not found", n)
 		}
 	}
@@ -157,8 +157,8 @@ func FuzzUnseal(f *testing.F) {
 	for _, s := range everyStep() {
 		raw, _ = appendStep(raw, &s)
 	}
-	f.Add(seal(1, raw).value, true)
-	f.Add(seal(1, bytes.Repeat(raw, 20)).value, true)
+	f.Add(sealed(1, raw).value, true)
+	f.Add(sealed(1, bytes.Repeat(raw, 20)).value, true)
 	f.Fuzz(func(t *testing.T, value []byte, mend bool) {
 		if mend && len(value) > blockHeader {
 			sum := crcOf(value[blockHeader:])
@@ -225,4 +225,10 @@ func FuzzAnswer(f *testing.F) {
 			decode(&decoder{b: b})
 		}
 	})
+}
+
+// sealed is seal with room of its own.
+func sealed(first uint64, raw []byte) block {
+	b, _ := seal(nil, first, raw)
+	return b
 }

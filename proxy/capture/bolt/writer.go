@@ -28,6 +28,7 @@ type writer struct {
 	lost    losses
 	size    int64  // bytes of the last segment that are in use
 	raw     []byte // room for the block under way
+	room    []byte // for blocks
 	failing string
 	broken  error // the database faulted: it cannot be used any more
 	first   error // the first failure
@@ -59,7 +60,7 @@ func (w *writer) commit(steps []capture.Step) {
 
 // batch begins a batch.
 func (w *writer) batch() *batch {
-	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0]}
+	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0], room: w.room[:0]}
 	b.state.ended = false
 	return b
 }
@@ -80,6 +81,9 @@ func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []refusal) {
 	b.endBlock()
 	if cap(b.raw) <= 2*blockTarget {
 		w.raw = b.raw
+	}
+	if cap(b.room) <= 2*roomSize {
+		w.room = b.room
 	}
 	return refused
 }
