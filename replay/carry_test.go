@@ -35,55 +35,56 @@ func decode(method, target, body string) a2a.Call {
 	}, a2a.Known{Bindings: a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON)})
 }
 
+var rewriteTests = []struct {
+	name   string
+	target string // of an HTTP+JSON request; empty for JSON-RPC
+	body   string
+	want   string
+}{
+	{
+		"message of 1.0", "",
+		`{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","taskId":"t","contextId":"c","referenceTaskIds":["a","b"],"parts":[{"text":"see t and c"}]}}}`,
+		`{"jsonrpc":"2.0","id":"fresh","method":"SendMessage","params":{"message":{"messageId":"<message id>","taskId":"<task id>","contextId":"<context id>","referenceTaskIds":["<task id>","<task id>"],"parts":[{"text":"see t and c"}]}}}`,
+	},
+	{
+		"get of 1.0", "",
+		`{"jsonrpc":"2.0","id":"x","method":"GetTask","params":{"id":"t"}}`,
+		`{"jsonrpc":"2.0","id":"fresh","method":"GetTask","params":{"id":"<task id>"}}`,
+	},
+	{
+		"push config of 1.0", "",
+		`{"jsonrpc":"2.0","id":1,"method":"GetTaskPushNotificationConfig","params":{"taskId":"t","id":"p"}}`,
+		`{"jsonrpc":"2.0","id":"fresh","method":"GetTaskPushNotificationConfig","params":{"taskId":"<task id>","id":"<push config id>"}}`,
+	},
+	{
+		"push config of 0.3", "",
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t","pushNotificationConfigId":"p"}}`,
+		`{"jsonrpc":"2.0","id":"fresh","method":"tasks/pushNotificationConfig/get","params":{"id":"<task id>","pushNotificationConfigId":"<push config id>"}}`,
+	},
+	{
+		"set push config of 0.3", "",
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{"taskId":"t","pushNotificationConfig":{"id":"p","url":"http://h/"}}}`,
+		`{"jsonrpc":"2.0","id":"fresh","method":"tasks/pushNotificationConfig/set","params":{"taskId":"<task id>","pushNotificationConfig":{"id":"<push config id>","url":"http://h/"}}}`,
+	},
+	{
+		"send of 0.1", "",
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t","sessionId":"s","message":{"role":"user","parts":[{"type":"text","text":"t"}]}}}`,
+		`{"jsonrpc":"2.0","id":"fresh","method":"tasks/send","params":{"id":"<task id>","sessionId":"<context id>","message":{"role":"user","parts":[{"type":"text","text":"t"}]}}}`,
+	},
+	{
+		"opaque values in data, words beside them", "",
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"data":{"id":"short","booking":"bk-93ab77f0021c","kind":"long-running-thing","at":"2026-01-01T00:00:00Z"}}]}}}`,
+		`{"jsonrpc":"2.0","id":"fresh","method":"SendMessage","params":{"message":{"messageId":"<message id>","parts":[{"data":{"id":"short","booking":"<value>","kind":"long-running-thing","at":"2026-01-01T00:00:00Z"}}]}}}`,
+	},
+	{
+		"cancel over HTTP+JSON of 0.3", "/v1/tasks/t:cancel", `{"name":"tasks/t"}`, `{"name":"tasks/<task id>"}`,
+	},
+	{"no JSON", "", `{"id":`, `{"id":`},
+	{"spelling and space stay", "", `{ "a" : 1.50e1,"b":"\u0061" }`, `{ "a" : 1.50e1,"b":"\u0061" }`},
+}
+
 func TestRewriteJSON(t *testing.T) {
-	tests := []struct {
-		name   string
-		target string // of an HTTP+JSON request; empty for JSON-RPC
-		body   string
-		want   string
-	}{
-		{
-			"message of 1.0", "",
-			`{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","taskId":"t","contextId":"c","referenceTaskIds":["a","b"],"parts":[{"text":"see t and c"}]}}}`,
-			`{"jsonrpc":"2.0","id":"fresh","method":"SendMessage","params":{"message":{"messageId":"<message id>","taskId":"<task id>","contextId":"<context id>","referenceTaskIds":["<task id>","<task id>"],"parts":[{"text":"see t and c"}]}}}`,
-		},
-		{
-			"get of 1.0", "",
-			`{"jsonrpc":"2.0","id":"x","method":"GetTask","params":{"id":"t"}}`,
-			`{"jsonrpc":"2.0","id":"fresh","method":"GetTask","params":{"id":"<task id>"}}`,
-		},
-		{
-			"push config of 1.0", "",
-			`{"jsonrpc":"2.0","id":1,"method":"GetTaskPushNotificationConfig","params":{"taskId":"t","id":"p"}}`,
-			`{"jsonrpc":"2.0","id":"fresh","method":"GetTaskPushNotificationConfig","params":{"taskId":"<task id>","id":"<push config id>"}}`,
-		},
-		{
-			"push config of 0.3", "",
-			`{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/get","params":{"id":"t","pushNotificationConfigId":"p"}}`,
-			`{"jsonrpc":"2.0","id":"fresh","method":"tasks/pushNotificationConfig/get","params":{"id":"<task id>","pushNotificationConfigId":"<push config id>"}}`,
-		},
-		{
-			"set push config of 0.3", "",
-			`{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{"taskId":"t","pushNotificationConfig":{"id":"p","url":"http://h/"}}}`,
-			`{"jsonrpc":"2.0","id":"fresh","method":"tasks/pushNotificationConfig/set","params":{"taskId":"<task id>","pushNotificationConfig":{"id":"<push config id>","url":"http://h/"}}}`,
-		},
-		{
-			"send of 0.1", "",
-			`{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t","sessionId":"s","message":{"role":"user","parts":[{"type":"text","text":"t"}]}}}`,
-			`{"jsonrpc":"2.0","id":"fresh","method":"tasks/send","params":{"id":"<task id>","sessionId":"<context id>","message":{"role":"user","parts":[{"type":"text","text":"t"}]}}}`,
-		},
-		{
-			"opaque values in data, words beside them", "",
-			`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"data":{"id":"short","booking":"bk-93ab77f0021c","kind":"long-running-thing","at":"2026-01-01T00:00:00Z"}}]}}}`,
-			`{"jsonrpc":"2.0","id":"fresh","method":"SendMessage","params":{"message":{"messageId":"<message id>","parts":[{"data":{"id":"short","booking":"<value>","kind":"long-running-thing","at":"2026-01-01T00:00:00Z"}}]}}}`,
-		},
-		{
-			"cancel over HTTP+JSON of 0.3", "/v1/tasks/t:cancel", `{"name":"tasks/t"}`, `{"name":"tasks/<task id>"}`,
-		},
-		{"no JSON", "", `{"id":`, `{"id":`},
-		{"spelling and space stay", "", `{ "a" : 1.50e1,"b":"\u0061" }`, `{ "a" : 1.50e1,"b":"\u0061" }`},
-	}
-	for _, test := range tests {
+	for _, test := range rewriteTests {
 		t.Run(test.name, func(t *testing.T) {
 			target := "/rpc"
 			if test.target != "" {

@@ -75,86 +75,89 @@ func twoTasks(t testing.TB, p client.Protocol) func(tapURL string) {
 	}
 }
 
+// wanted is what a test expects of one difference.
+type wanted struct {
+	Kind    replay.Kind
+	Place   string
+	Want    string
+	Got     string
+	Changes int
+}
+
+// The exchanges: 1 card, 2 and 3 send, 4 and 5 get, 6 get unknown, 7 stream.
+var differenceTests = []struct {
+	name string
+	edit func(t *testing.T, x *capture.Exchange)
+	want []wanted
+}{
+	{
+		"state", func(t *testing.T, x *capture.Exchange) {
+			if x.Seq == 3 && !replaceIn(x, "TASK_STATE_COMPLETED", "TASK_STATE_REJECTED") {
+				t.Error("nothing to change")
+			}
+		},
+		[]wanted{{replay.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
+	},
+	{
+		"error code", func(t *testing.T, x *capture.Exchange) {
+			if x.Seq == 6 && !(replaceIn(x, "-32001", "-32004") && replaceIn(x, "TASK_NOT_FOUND", "UNSUPPORTED_OPERATION")) {
+				t.Error("nothing to change")
+			}
+		},
+		[]wanted{{replay.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1}},
+	},
+	{
+		"error for success", func(t *testing.T, x *capture.Exchange) {
+			if x.Seq == 4 {
+				x.Response.Body.Data = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`)
+			}
+		},
+		[]wanted{{replay.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
+	},
+	{
+		"missing event", func(t *testing.T, x *capture.Exchange) {
+			if x.Seq == 7 {
+				x.Response.Events = slices.Insert(x.Response.Events, 2, x.Response.Events[1])
+			}
+		},
+		[]wanted{{replay.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "", 1}},
+	},
+	{
+		"new event", func(t *testing.T, x *capture.Exchange) {
+			if x.Seq == 7 {
+				x.Response.Events = slices.Delete(x.Response.Events, 1, 2)
+			}
+		},
+		[]wanted{{replay.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working", 1}},
+	},
+	{
+		"another chunking", func(t *testing.T, x *capture.Exchange) {
+			if x.Seq == 7 {
+				x.Response.Events = slices.Delete(x.Response.Events, 3, 5)
+			}
+		},
+		nil,
+	},
+	{
+		"another text", func(t *testing.T, x *capture.Exchange) {
+			if x.Seq == 3 && !replaceIn(x, "Processed", "Did") {
+				t.Error("nothing to change")
+			}
+		},
+		nil,
+	},
+}
+
 // One thing that the agent does otherwise is one difference, with its place and a JSON diff of that place alone.
 func TestReplayNamesTheDifference(t *testing.T) {
-	type want struct {
-		Kind    replay.Kind
-		Place   string
-		Want    string
-		Got     string
-		Changes int
-	}
-	// The exchanges: 1 card, 2 and 3 send, 4 and 5 get, 6 get unknown, 7 stream.
-	tests := []struct {
-		name string
-		edit func(t *testing.T, x *capture.Exchange)
-		want []want
-	}{
-		{
-			"state", func(t *testing.T, x *capture.Exchange) {
-				if x.Seq == 3 && !replaceIn(x, "TASK_STATE_COMPLETED", "TASK_STATE_REJECTED") {
-					t.Error("nothing to change")
-				}
-			},
-			[]want{{replay.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
-		},
-		{
-			"error code", func(t *testing.T, x *capture.Exchange) {
-				if x.Seq == 6 && !(replaceIn(x, "-32001", "-32004") && replaceIn(x, "TASK_NOT_FOUND", "UNSUPPORTED_OPERATION")) {
-					t.Error("nothing to change")
-				}
-			},
-			[]want{{replay.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1}},
-		},
-		{
-			"error for success", func(t *testing.T, x *capture.Exchange) {
-				if x.Seq == 4 {
-					x.Response.Body.Data = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`)
-				}
-			},
-			[]want{{replay.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
-		},
-		{
-			"missing event", func(t *testing.T, x *capture.Exchange) {
-				if x.Seq == 7 {
-					x.Response.Events = slices.Insert(x.Response.Events, 2, x.Response.Events[1])
-				}
-			},
-			[]want{{replay.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "", 1}},
-		},
-		{
-			"new event", func(t *testing.T, x *capture.Exchange) {
-				if x.Seq == 7 {
-					x.Response.Events = slices.Delete(x.Response.Events, 1, 2)
-				}
-			},
-			[]want{{replay.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working", 1}},
-		},
-		{
-			"another chunking", func(t *testing.T, x *capture.Exchange) {
-				if x.Seq == 7 {
-					x.Response.Events = slices.Delete(x.Response.Events, 3, 5)
-				}
-			},
-			nil,
-		},
-		{
-			"another text", func(t *testing.T, x *capture.Exchange) {
-				if x.Seq == 3 && !replaceIn(x, "Processed", "Did") {
-					t.Error("nothing to change")
-				}
-			},
-			nil,
-		},
-	}
 	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
 	to := startAgent(t, "spec", refagent.Options{})
-	for _, test := range tests {
+	for _, test := range differenceTests {
 		t.Run(test.name, func(t *testing.T) {
 			r := play(t, edited(t, src, func(x *capture.Exchange) { test.edit(t, x) }), to, replay.Options{})
-			var got []want
+			var got []wanted
 			for _, d := range r.Differences {
-				got = append(got, want{d.Kind, d.Place, d.Want, d.Got, len(d.Changes)})
+				got = append(got, wanted{d.Kind, d.Place, d.Want, d.Got, len(d.Changes)})
 				if d.Live != d.Exchange {
 					t.Errorf("exchange %d was replayed as %d, which is not its number", d.Exchange, d.Live)
 				}
@@ -289,4 +292,37 @@ func TestReplayLeavesOutOlderTasks(t *testing.T) {
 	if r.LeftOut != 1 || len(r.Differences) > 0 || !strings.Contains(r.Lines[1].Why, "before the recording began") {
 		t.Errorf("%s: %+v", r.Verdict(), r.Lines)
 	}
+}
+
+// The recorder may note an answer before the end of the request that it answers, and an event a moment after the client
+// has acted on it. Neither makes a difference.
+func TestReplayOfLateNotes(t *testing.T) {
+	agent := startAgent(t, "spec", refagent.Options{})
+	src := record(t, agent, everything(t, client.JSONRPC10))
+	late := capture.NewMemory(capture.Info{Name: "late"})
+	var held []capture.Step
+	for s, err := range src.Steps(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, closes := s.What.(capture.Closed)
+		switch s.What.(type) {
+		case capture.RequestBody, capture.RequestEnd:
+			held = append(held, s)
+			continue
+		}
+		if closes {
+			for _, h := range held {
+				if h.Seq == s.Seq {
+					if err := late.Append(h); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		if err := late.Append(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantSame(t, play(t, late, agent, replay.Options{}))
 }

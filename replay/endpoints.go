@@ -17,6 +17,12 @@ type address struct {
 	target string
 }
 
+// authority returns what the Host field says: the port only where it is not the scheme's own (RFC 9110 section 4.2.3).
+func (a address) authority() string {
+	port := map[string]string{"http": ":80", "https": ":443"}[a.scheme]
+	return strings.TrimSuffix(a.host, port)
+}
+
 // endpoints maps the addresses of the recorded agent to those of the live one. At first paths are kept below the agent's
 // base; cards that show both agents' interfaces correct that. It is safe for concurrent use.
 type endpoints struct {

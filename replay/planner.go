@@ -35,6 +35,9 @@ type planning struct {
 	over    bool // its answer is complete
 	latest  time.Duration
 	arrived bool // something of its answer is there
+
+	events   []capture.Event // not read yet: an answer can be noted before the end of its request
+	complete bool            // the end of the answer was noted
 }
 
 // A tick is something that happened to tasks: a state was seen, or a client acted.
@@ -80,14 +83,29 @@ func (p *planner) step(s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.RequestEnd:
 		p.request(o)
+		p.catchUp(o)
 	case capture.ResponseEvent:
-		p.request(o)
-		p.event(o, &what.Event)
+		o.events = append(o.events, what.Event)
+		p.catchUp(o)
 	case capture.ResponseEnd:
-		p.request(o)
-		p.answered(o)
+		o.complete = true
+		p.catchUp(o)
 	case capture.Closed:
 		p.finish(o)
+	}
+}
+
+// catchUp reads what has come of an answer, once its request is there.
+func (p *planner) catchUp(o *planning) {
+	if !o.read {
+		return
+	}
+	for i := range o.events {
+		p.event(o, &o.events[i])
+	}
+	o.events = o.events[:0]
+	if o.complete {
+		p.answered(o)
 	}
 }
 
@@ -253,6 +271,7 @@ func (p *planner) sighted(_ *planning, it item) {
 // finish decides about an exchange of which nothing more will come.
 func (p *planner) finish(o *planning) {
 	p.request(o)
+	p.catchUp(o)
 	p.answered(o)
 	e := o.entry
 	delete(p.open, e.seq)

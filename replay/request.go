@@ -170,7 +170,7 @@ func withoutPushConfig(body []byte, call *a2a.Call) []byte {
 // the recorded connection.
 func (p *player) head(recorded *capture.Head, out outgoing) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", out.method, out.at.target, out.at.host)
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", out.method, out.at.target, out.at.authority())
 	hop := hopByHop(recorded.Fields)
 	for _, f := range recorded.Fields {
 		if hop[strings.ToLower(f.Name)] {

@@ -18,6 +18,7 @@ type values struct {
 	mu       sync.Mutex
 	live     map[valueKey]string // by recorded value
 	recorded map[valueKey]string // by live value
+	opaque   map[string]string   // by recorded value whatever its role, where that can be nothing else: it is Opaque
 	fresh    string              // what makes the values of this run new: six hex digits
 	shift    int64               // the same for numbers
 }
@@ -39,7 +40,7 @@ func newValues() (*values, error) {
 		return nil, err
 	}
 	return &values{
-		live: map[valueKey]string{}, recorded: map[valueKey]string{},
+		live: map[valueKey]string{}, recorded: map[valueKey]string{}, opaque: map[string]string{},
 		fresh: hex.EncodeToString(random[:]), shift: 1000 + shift.Int64(),
 	}, nil
 }
@@ -72,6 +73,9 @@ func (v *values) pair(p *pairing) bool {
 	switch {
 	case !knownRec && !knownLive:
 		v.live[recKey], v.recorded[liveKey] = p.live, p.recorded
+		if _, known := v.opaque[p.recorded]; !known && p.role != RequestID && Opaque(p.recorded) {
+			v.opaque[p.recorded] = p.live
+		}
 		return true
 	case knownRec && wanted == p.live:
 		return true
@@ -80,11 +84,15 @@ func (v *values) pair(p *pairing) bool {
 	return false
 }
 
-// liveFor returns the live value in place of a recorded one.
+// liveFor returns the live value in place of a recorded one. An opaque value is the same thing where it stands without a
+// role: a task id in somebody's metadata is that task's.
 func (v *values) liveFor(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	live, ok := v.live[key(role, task, text)]
+	if !ok && role == NoRole {
+		live, ok = v.opaque[text]
+	}
 	return live, ok
 }
 

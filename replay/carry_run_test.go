@@ -1,0 +1,111 @@
+package replay_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// A booker is an agent that mints a booking number, and gives the booking only to who names the number and the task.
+type booker struct {
+	mu     sync.Mutex
+	n      int
+	series string
+	seen   []string // bodies of requests
+}
+
+func (b *booker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	b.seen = append(b.seen, string(body))
+	var call struct {
+		ID     json.RawMessage
+		Params struct {
+			Message struct{ Metadata map[string]string }
+		}
+	}
+	if err := json.Unmarshal(body, &call); err != nil {
+		http.Error(w, "no JSON", http.StatusBadRequest)
+		return
+	}
+	b.n++
+	task, booking := fmt.Sprintf("task-%s-%d", b.series, b.n), fmt.Sprintf("bk-%s-90ab%d", b.series, b.n)
+	state := "TASK_STATE_COMPLETED"
+	if m := call.Params.Message.Metadata; m != nil {
+		task, booking = fmt.Sprintf("task-%s-%d", b.series, b.n-1), fmt.Sprintf("bk-%s-90ab%d", b.series, b.n-1)
+		if m["booking"] != booking || m["about"] != task {
+			state = "TASK_STATE_REJECTED"
+		}
+		task += "-more"
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"task":{"id":%q,"contextId":"c","status":{"state":%q},"metadata":{"booking":%q}}}}`, call.ID, task, state, booking)
+}
+
+// Opaque values are carried as roles are: a number from one answer, and a task id outside of its role. Words in text that
+// happen to be the same are not.
+func TestReplayCarriesOpaqueValues(t *testing.T) {
+	agent := &booker{series: "recorded0"}
+	s := httptest.NewServer(agent)
+	defer s.Close()
+	src := record(t, s.URL, func(tapURL string) {
+		c, err := client.New(client.Interface{URL: tapURL, Protocol: client.JSONRPC10}, client.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		first := must[*client.Result](t)(c.Send(t.Context(), client.Text("book"), client.SendOptions{})).Task
+		m := client.Text("I am asking about bk-recorded0-90ab1")
+		m.Metadata = []byte(`{"booking":"bk-recorded0-90ab1","about":"` + first.ID + `"}`)
+		if r := must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{})); r.Task.Status.State != client.Completed {
+			t.Fatalf("the recorded agent says %+v", r.Task)
+		}
+	})
+	live := &booker{series: "live77777", n: 40}
+	l := httptest.NewServer(live)
+	defer l.Close()
+	r, err := replay.Run(t.Context(), src, l.URL, replay.Options{Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, r)
+	second := live.seen[len(live.seen)-1]
+	if !strings.Contains(second, "asking about bk-recorded0-90ab1") || !strings.Contains(second, `"booking":"bk-live77777-90ab41"`) {
+		t.Errorf("the second request is %s", second)
+	}
+}
+
+// With a speed the recorded pauses are kept, in proportion.
+func TestReplayKeepsPauses(t *testing.T) {
+	const pause = 100 * time.Millisecond
+	agent := startAgent(t, "spec", refagent.Options{})
+	src := edited(t, record(t, agent, twoTasks(t, client.JSONRPC10)), func(x *capture.Exchange) {
+		x.Started = x.Started.Add(time.Duration(x.Seq) * pause)
+	})
+	spent := func(speed float64) time.Duration {
+		begun := time.Now()
+		wantSame(t, play(t, src, agent, replay.Options{Speed: speed}))
+		return time.Since(begun)
+	}
+	if got := spent(1); got < 5*pause {
+		t.Errorf("at the recorded speed it took %s; there are 6 pauses of %s", got, pause)
+	}
+	if got := spent(4); got < 5*pause/4 {
+		t.Errorf("four times as fast it took %s; there are 6 pauses of %s", got, pause)
+	}
+}
