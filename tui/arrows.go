@@ -122,9 +122,24 @@ func describe(e analyzer.EventReading) string {
 	case e.Err != nil:
 		return e.Err.Name.String()
 	case e.State.Known():
-		return e.Kind.String() + " " + e.State.String()
+		return kindWord(e.Kind) + " " + e.State.String()
 	}
-	return e.Kind.String()
+	return kindWord(e.Kind)
+}
+
+// kindWord names an object in one word, since an arrow is short.
+func kindWord(k a2a.PayloadKind) string {
+	switch k {
+	case a2a.TaskPayload:
+		return "task"
+	case a2a.StatusPayload:
+		return "status"
+	case a2a.ArtifactPayload:
+		return "artifact"
+	case a2a.MessagePayload:
+		return "message"
+	}
+	return k.String()
 }
 
 // severity returns the worst severity that a rule has in the exchange.

@@ -117,7 +117,7 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 	case loaded:
 		return d.load(msg)
 	case built:
-		return d.show(msg)
+		return d.take(msg)
 	case summarised:
 		if msg.ticket == d.reading {
 			d.reading = 0
@@ -165,8 +165,8 @@ func (d *detail) load(msg loaded) tea.Cmd {
 	return cmd
 }
 
-// show takes a document, and keeps the cursor at what it stood on.
-func (d *detail) show(msg built) tea.Cmd {
+// take takes a document, and keeps the cursor at what it stood on.
+func (d *detail) take(msg built) tea.Cmd {
 	if msg.ticket != d.building {
 		return nil
 	}
@@ -258,14 +258,18 @@ func (d *detail) toggle() tea.Cmd {
 	if i < 0 {
 		return nil
 	}
+	row := d.lineOf(spot{zoneEvents, i, -1})
 	if _, open := d.doc.open[i]; open {
-		d.window.cursor = d.lineOf(spot{zoneEvents, i, -1})
 		d.doc.open = maps.Clone(d.doc.open)
 		delete(d.doc.open, i)
 	} else {
+		if row > d.window.top+d.window.height/2 { // what is opened is to be seen
+			d.window.top = row - d.window.height/3
+		}
 		d.doc.open = maps.Clone(d.doc.open)
 		d.doc.open[i] = d.doc.marks[i]
 	}
+	d.window.cursor = row
 	return d.build()
 }
 
@@ -288,7 +292,7 @@ func (d *detail) jump(step int) bool {
 	for n := d.window.cursor + step; n >= 0 && n < d.window.length; {
 		s := d.spotAt(n)
 		if l := d.docLine(s); l != nil && l.finding {
-			d.window.move(n)
+			d.show(n)
 			return true
 		}
 		n = d.skip(n, step, s)
@@ -344,9 +348,16 @@ func (d *detail) seek(at analyzer.Place) {
 		near = exact
 	}
 	if near >= 0 {
-		d.window.top = max(near-d.window.height/3, 0)
-		d.window.move(near)
+		d.show(near)
 	}
+}
+
+// show puts the cursor on a line, and the line where what stands around it can be seen too.
+func (d *detail) show(n int) {
+	if n < d.window.top+3 || n > d.window.bottom()-5 {
+		d.window.top = max(n-d.window.height/2, 0)
+	}
+	d.window.move(n)
 }
 
 // indexOf returns the index of the event that a place names, or -1.

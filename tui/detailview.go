@@ -131,7 +131,7 @@ func (d *detail) status() string {
 	if res := d.x.Response; res != nil && res.Stream {
 		words += plural(countEvents(res), "event") + ", "
 	}
-	return words + "as " + d.mode.String()
+	return words + d.mode.String()
 }
 
 func (d *detail) view() []line {
@@ -174,7 +174,7 @@ func (d *detail) row(i int) line {
 		mark := d.doc.marks[i][0].spans[0]
 		sign, look = string([]rune(mark.text)[:1]), mark.style
 	}
-	row := text(look, sign+" ").add(styleStrong, pad(number, 7)).add(styleDim, padLeft(d.when(e.At), 12)+" ")
+	row := text(look, sign+" ").add(styleStrong, pad(number, 6)).add(styleDim, padLeft(d.when(e.At), 12)+" ")
 	words, there := d.summaries[i]
 	if !there {
 		words = "…"
@@ -185,8 +185,11 @@ func (d *detail) row(i int) line {
 	if e.Dropped > 0 {
 		words = "cut: " + words
 	}
-	return row.add(d.pauseStyle(i), padLeft(d.pause(i), 10)).add(styleDim, padLeft(size(int64(len(e.Raw))+e.Dropped), 9)+"  ").
-		add(styleText, words)
+	row = row.add(d.pauseStyle(i), padLeft(d.pause(i), 9)+"  ")
+	if d.width >= 100 {
+		row = row.add(styleDim, padLeft(size(int64(len(e.Raw))+e.Dropped), 8)+"  ")
+	}
+	return row.add(styleText, words)
 }
 
 // when returns the time of an event: of the clock, or since the exchange began.

@@ -23,7 +23,7 @@ const (
 	viewCount
 )
 
-func (v view) String() string { return [...]string{"JSON", "decoded", "raw"}[v] }
+func (v view) String() string { return [...]string{"as JSON", "decoded", "raw"}[v] }
 
 // Bounds of what is shown of a body.
 const (
@@ -109,8 +109,11 @@ func (w *docWriter) found(choose func(analyzer.Place) bool) {
 func findingLines(f *analyzer.Finding, columns int) []docLine {
 	mark, look := sign(f.Severity)
 	var lines []docLine
-	for i, piece := range text(look, mark+" "+f.Message).add(styleDim, " ["+f.Rule.ID+"]").wrap(columns, 2) {
-		lines = append(lines, docLine{line: piece, place: f.Place, finding: i == 0})
+	for i, piece := range prose(f.Message+" ["+f.Rule.ID+"]", columns-2) {
+		if i > 0 {
+			mark = " "
+		}
+		lines = append(lines, docLine{line: text(look, mark+" "+piece), place: f.Place, finding: i == 0})
 	}
 	return lines
 }

@@ -141,7 +141,7 @@ func (l *list) filterLines() []line {
 	case l.bar != nil:
 		lines = append(lines, l.bar.line(l.window.width, l.progress()))
 		if l.bar.err != nil {
-			lines = append(lines, l.bar.wrong(l.window.width))
+			lines = append(lines, l.bar.wrong(l.window.width)...)
 		}
 	case l.search != nil:
 		progress := l.progress()
@@ -186,17 +186,26 @@ func (b *bar) line(columns int, progress string) line {
 	return text(styleTitle, " / ").add(styleText, before).add(styleCursor, under).add(styleText, after).add(styleDim, progress)
 }
 
-// wrong says what is wrong with the expression: a mark under its column if there is room beside it.
-func (b *bar) wrong(columns int) line {
+// wrong says what is wrong with the expression, with a mark under the column where it is.
+func (b *bar) wrong(columns int) []line {
 	var bad *capture.FilterError
 	if !errors.As(b.err, &bad) {
-		return text(styleError, " ! "+b.err.Error())
+		return []line{text(styleError, " ! "+b.err.Error())}
 	}
 	value := []rune(b.input.Value())
 	indent := 3 + width(clean(string(value[:min(bad.Column-1, len(value))])))
 	said := fmt.Sprintf("column %d: %s", bad.Column, bad.Message)
-	if indent+3 > columns/2 {
-		return text(styleError, " ! "+said)
+	mark := "^ "
+	if indent > columns/3 {
+		indent, mark = 3, ""
 	}
-	return text(styleError, blanks(indent)+"^ "+said)
+	var lines []line
+	for i, piece := range prose(said, columns-indent-3) {
+		if i == 3 {
+			break
+		}
+		lines = append(lines, text(styleError, blanks(indent)+mark+piece))
+		mark = blanks(len(mark))
+	}
+	return lines
 }

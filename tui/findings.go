@@ -181,7 +181,7 @@ func (f *findingsPanel) explain() []line {
 		if name != "" {
 			lines = append(lines, line{}, text(styleName, " "+name))
 		}
-		for _, piece := range prose(clean(words), room) {
+		for _, piece := range prose(words, room) {
 			lines = append(lines, text(look, " "+piece))
 		}
 	}

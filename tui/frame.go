@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (m *inspector) titleLine() line {
 	for _, p := range m.stack {
 		crumbs = append(crumbs, p.title())
 	}
-	where := " " + clean(m.scene.info.Name) + " › " + strings.Join(crumbs, " › ")
+	where := " " + clean(filepath.Base(m.scene.info.Name)) + " › " + strings.Join(crumbs, " › ")
 	status := clean(m.top().status()) + " "
 	room := m.width - width(status)
 	if room < width(where)+2 { // what is near the user matters more than the file's name
@@ -54,20 +55,22 @@ func (m *inspector) lastLine() line {
 	}
 	hints := line{}
 	used := 0
-	for _, k := range m.hints() {
-		label, _, _ := strings.Cut(k.label, " ")
-		words := " " + label + " " + k.short + " "
-		if used+width(words) > room {
+	for _, h := range m.hints() {
+		if used+width(h[0])+width(h[1])+3 > room {
 			break
 		}
-		used += width(words)
-		hints = hints.add(styleStrong, " "+label).add(styleDim, " "+k.short+" ")
+		used += width(h[0]) + width(h[1]) + 3
+		hints = hints.add(styleStrong, " "+h[0]).add(styleDim, " "+h[1]+" ")
 	}
 	return hints.add(styleText, blanks(room-used)).add(look, " "+state)
 }
 
-// hints returns the keys that the last line names: help first, then those of the panel that do something now.
-func (m *inspector) hints() []*key {
+// hints returns the keys that the last line names, and what they do: help first, then those of the panel that do
+// something now.
+func (m *inspector) hints() (hints [][2]string) {
+	if m.typing() {
+		return [][2]string{{"enter", "keep"}, {"esc", "take back"}, {"↑↓", "move"}, {"ctrl-u", "empty"}}
+	}
 	var rows []*key
 	for i := range keys {
 		if k := &keys[i]; k.short != "" && k.in&m.top().place() != 0 && k.why(m) == "" {
@@ -75,7 +78,11 @@ func (m *inspector) hints() []*key {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b *key) int { return rank(a) - rank(b) })
-	return rows
+	for _, k := range rows {
+		label, _, _ := strings.Cut(k.label, " ")
+		hints = append(hints, [2]string{label, k.short})
+	}
+	return hints
 }
 
 func rank(k *key) int {

@@ -155,11 +155,18 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		}
 		return nil
 	}
-	if m.list.bar != nil && len(m.stack) == 1 {
+	if m.typing() {
 		return m.list.typing(msg)
 	}
 	if msg.Paste {
 		return nil
+	}
+	if len(msg.Runes) > 1 { // keys that were struck faster than they were read come as one
+		var cmds []tea.Cmd
+		for _, r := range msg.Runes {
+			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
+		}
+		return tea.Batch(cmds...)
 	}
 	k := lookup(msg.String(), m.top().place())
 	if k == nil {
@@ -226,6 +233,9 @@ func (m *inspector) push(p panel) tea.Cmd {
 	m.stack = append(m.stack, p)
 	return p.resize(m.width, m.room())
 }
+
+// typing reports whether keys go to the line of the filter.
+func (m *inspector) typing() bool { return m.list.bar != nil && len(m.stack) == 1 }
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
 func (m *inspector) back(a action) tea.Cmd {

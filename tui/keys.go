@@ -52,6 +52,7 @@ const (
 
 	anywhere = inList | inDetail | inLadder | inFindings | inPage
 	ofOne    = inList | inDetail | inLadder | inFindings // where an exchange can be selected
+	deeper   = inDetail | inLadder | inFindings | inPage // whatever was opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md are
@@ -68,7 +69,9 @@ type key struct {
 
 // keys is the table. Keys are those that users of mitmproxy and sngrep know, where they exist.
 var keys = []key{
-	{[]string{"enter"}, "enter", "open what is selected: the exchange, or the exchange where a finding stands", "open", openIt, inList | inLadder | inFindings, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange", "open", openIt, inList, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange where it stands", "open", openIt, inFindings, offNothing},
 	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
 	{[]string{"d"}, "d", "detail: the exchange, request and answer", "detail", showDetail, inList | inLadder | inFindings, offNothing},
 	{[]string{"l"}, "l", "ladder: all exchanges of the same task and context", "ladder", showLadder, inList | inDetail | inFindings, offNothing},
@@ -81,7 +84,9 @@ var keys = []key{
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
 	{[]string{"["}, "[", "the exchange before", "", previousExchange, inDetail, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
-	{[]string{"tab"}, "tab", "the next pane: request, answer, end; findings, rule; from the list to the findings", "", nextPane, inList | inDetail | inFindings, nil},
+	{[]string{"tab"}, "tab", "to the findings", "", nextPane, inList, nil},
+	{[]string{"tab"}, "tab", "to the answer, to the end, to the request", "", nextPane, inDetail, nil},
+	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
 	{[]string{"w"}, "w", "times: of the clock, or since the one before", "time", changeClock, ofOne, nil},
 	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
@@ -93,8 +98,10 @@ var keys = []key{
 	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
 	{[]string{"t"}, "t", "theme: dark, light, plain", "", changeTheme, anywhere, nil},
 	{[]string{"?"}, "?", "all keys of this panel, and the words of the filter", "help", showHelp, anywhere, nil},
-	{[]string{"esc", "left"}, "esc ←", "one step back; on the list it takes the filter off; it never quits", "back", goBack, anywhere, nil},
-	{[]string{"q"}, "q", "one step back; on the list it quits", "quit", leave, anywhere, nil},
+	{[]string{"esc", "left"}, "esc ←", "take the filter off; esc never quits", "", goBack, inList, offNoFilter},
+	{[]string{"esc", "left"}, "esc ←", "one step back", "back", goBack, deeper, nil},
+	{[]string{"q"}, "q", "quit", "quit", leave, inList, nil},
+	{[]string{"q"}, "q", "one step back", "", leave, deeper, nil},
 	{[]string{"Q"}, "Q", "quit", "", quit, anywhere, nil},
 }
 
@@ -124,6 +131,13 @@ func (k *key) why(m *inspector) string {
 func offNothing(m *inspector) string {
 	if m.top().target().Exchange == 0 {
 		return "nothing is selected"
+	}
+	return ""
+}
+
+func offNoFilter(m *inspector) string {
+	if m.list.search == nil {
+		return "there is no filter; Q quits"
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 type columns struct{ number, time, link, asked, took int }
 
 func (l *list) columns() columns {
-	c := columns{number: max(len(fmt.Sprint(l.scene.info.Exchanges)), 3), time: 8, link: 18, asked: 20, took: 8}
+	c := columns{number: max(len(fmt.Sprint(l.scene.info.Exchanges)), 3), time: 8, link: 20, asked: 20, took: 8}
 	if l.window.width >= 100 {
 		c.time, c.link, c.asked = 12, 28, 24
 	}

@@ -1,0 +1,122 @@
+package tui
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"a2atap/proxy/capture"
+)
+
+// screens are the frames that are kept as golden files, and the keys that lead to them from the list.
+var screens = []struct {
+	name string
+	keys []string
+}{
+	{"list", nil},
+	{"list-deltas", []string{"w"}},
+	{"list-filter", []string{"/", "is:error", "enter"}},
+	{"list-filter-typed", []string{"/", "op:Get*", "ctrl+u", "agent:booker staet:failed"}},
+	{"list-nothing-found", []string{"/", "dialect:0.2", "enter"}},
+	{"detail", []string{"g", "j", "j", "enter"}},
+	{"detail-decoded", []string{"g", "j", "j", "enter", "v"}},
+	{"detail-raw", []string{"g", "j", "j", "enter", "v", "v"}},
+	{"detail-rewritten", []string{"g", "enter", "G"}},
+	{"detail-hostile", []string{"g", "n", "n", "n", "N", "enter", "n"}},
+	{"detail-reset", []string{"G", "k", "k", "enter", "G"}},
+	{"stream", []string{"g", "n", "enter", "n"}},
+	{"stream-deltas", []string{"g", "n", "enter", "n", "w"}},
+	{"stream-event", []string{"g", "n", "enter", "n", "enter"}},
+	{"stream-event-decoded", []string{"g", "n", "enter", "n", "k", "k", "enter", "v"}},
+	{"ladder", []string{"g", "n", "l"}},
+	{"ladder-finding", []string{"g", "n", "l", "n"}},
+	{"ladder-alone", []string{"g", "l"}},
+	{"findings", []string{"e"}},
+	{"findings-rule", []string{"e", "j", "tab", "space"}},
+	{"help", []string{"?"}},
+	{"help-detail", []string{"enter", "?", "G"}},
+	{"curl", []string{"g", "j", "y"}},
+}
+
+var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}
+
+func TestFrames(t *testing.T) {
+	for _, s := range screens {
+		for _, size := range sizes {
+			name := fmt.Sprintf("%s-%dx%d", s.name, size.width, size.height)
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					u := newUI(t, journey(t), size.width, size.height, Options{Curl: sampleCurl})
+					defer u.close()
+					u.follow(s.keys)
+					golden(t, filepath.Join("testdata", "frames", name+".txt"), u.screen())
+				})
+			})
+		}
+	}
+}
+
+// follow presses keys; what is no key is typed.
+func (u *ui) follow(keys []string) {
+	for _, k := range keys {
+		if _, isName := named[k]; isName || len(k) == 1 {
+			u.press(k)
+		} else {
+			u.typed(k)
+		}
+	}
+}
+
+func sampleCurl(x *capture.Exchange) (string, error) {
+	head := capture.ParseRequestHead(x.Request.Head)
+	return "curl -X " + head.Method + " --data-raw '" + string(x.Request.Body.Data) + "' " + x.Agent.URL, nil
+}
+
+// Whatever the terminal's size, a frame has just its lines, and none is too wide.
+func TestFramesFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, s := range screens {
+			u := newUI(t, journey(t), 80, 24, Options{Curl: sampleCurl})
+			u.follow(s.keys)
+			for _, size := range []struct{ width, height int }{{0, 0}, {1, 1}, {2, 2}, {3, 40}, {20, 5}, {200, 3}, {33, 9}, {500, 200}, {80, 24}} {
+				u.send(sizeOf(size.width, size.height))
+				u.pass(1e8)
+				u.press("j", "G", "k", "g")
+				checkFit(t, s.name, u, size.width, size.height)
+			}
+			u.close()
+		}
+	})
+}
+
+func checkFit(t *testing.T, name string, u *ui, width, height int) {
+	t.Helper()
+	frame := u.m.View()
+	lines := strings.Split(frame, "\n")
+	if frame == "" {
+		lines = nil
+	}
+	if width > 0 && len(lines) != height {
+		t.Errorf("%s at %dx%d has %d lines", name, width, height, len(lines))
+	}
+	for i, l := range lines {
+		if w := lipgloss.Width(l); w > width {
+			t.Errorf("%s at %dx%d: line %d is %d wide: %q", name, width, height, i, w, l)
+		}
+	}
+}
+
+// Before the terminal has told its size, there is nothing to draw, and nothing panics.
+func TestFrameBeforeSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := startUI(t, journey(t), 0, 0, Options{})
+		defer u.close()
+		if got := u.m.View(); got != "" {
+			t.Errorf("a frame of no size is %q", got)
+		}
+	})
+}

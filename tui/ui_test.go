@@ -1,0 +1,243 @@
+package tui
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+var update = flag.Bool("update", false, "write golden files and generated pages")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	goleak.VerifyTestMain(m)
+}
+
+// A ui drives an inspector as the terminal library would: keys and messages go to Update, commands run beside it.
+type ui struct {
+	t      *testing.T
+	m      *inspector
+	msgs   chan tea.Msg
+	ctx    context.Context
+	cancel context.CancelFunc
+	quit   bool
+}
+
+// newUI opens an inspector and lets it come to rest. It is for a bubble of testing/synctest, in which rest is when all
+// that goes on waits for something.
+func newUI(t *testing.T, src capture.Source, width, height int, o Options) *ui {
+	t.Helper()
+	u := startUI(t, src, width, height, o)
+	u.pass(time.Second)
+	return u
+}
+
+func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	if o.Rules == nil {
+		o.Rules = rules.All
+	}
+	if o.Theme == "" {
+		o.Theme = Plain
+	}
+	u := &ui{t: t, m: newInspector(&loader{ctx: ctx, src: src, rules: o.Rules}, o), msgs: make(chan tea.Msg), ctx: ctx, cancel: cancel}
+	u.run(u.m.Init())
+	u.send(tea.WindowSizeMsg{Width: width, Height: height})
+	return u
+}
+
+// close ends the inspector and waits for what it had under way.
+func (u *ui) close() {
+	u.cancel()
+	u.settle()
+}
+
+func (u *ui) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	go func() {
+		switch msg := cmd().(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				u.run(c)
+			}
+		default:
+			select {
+			case u.msgs <- msg:
+			case <-u.ctx.Done():
+			}
+		}
+	}()
+}
+
+func (u *ui) send(msg tea.Msg) {
+	if _, ok := msg.(tea.QuitMsg); ok {
+		u.quit = true
+		return
+	}
+	_, cmd := u.m.Update(msg)
+	u.run(cmd)
+}
+
+// settle handles messages until none comes any more, however long that takes but without letting time pass.
+func (u *ui) settle() {
+	for {
+		synctest.Wait()
+		select {
+		case msg := <-u.msgs:
+			u.send(msg)
+		default:
+			return
+		}
+	}
+}
+
+// pass lets time pass, and handles what comes.
+func (u *ui) pass(d time.Duration) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		u.settle()
+		time.Sleep(10 * time.Millisecond) // the clock of the bubble: nothing waits
+	}
+	u.settle()
+}
+
+// until handles messages until a condition holds. It is for tests outside a bubble.
+func (u *ui) until(what string, holds func() bool) {
+	u.t.Helper()
+	deadline := time.After(20 * time.Second)
+	for !holds() {
+		select {
+		case msg := <-u.msgs:
+			u.send(msg)
+		case <-deadline:
+			u.t.Fatalf("%s does not come; the screen is\n%s", what, u.screen())
+		}
+	}
+}
+
+var named = map[string]tea.KeyType{
+	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "space": tea.KeySpace, "up": tea.KeyUp, "down": tea.KeyDown,
+	"left": tea.KeyLeft, "ctrl+f": tea.KeyCtrlF, "ctrl+b": tea.KeyCtrlB, "ctrl+c": tea.KeyCtrlC, "ctrl+u": tea.KeyCtrlU,
+	"end": tea.KeyEnd, "home": tea.KeyHome, "backspace": tea.KeyBackspace,
+}
+
+// press strikes keys, one after another, and lets the inspector come to rest after each.
+func (u *ui) press(keys ...string) *ui {
+	for _, k := range keys {
+		u.strike(k)
+		u.pass(300 * time.Millisecond)
+	}
+	return u
+}
+
+func (u *ui) strike(k string) {
+	msg := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(k)}
+	if t, ok := named[k]; ok {
+		msg = tea.KeyMsg{Type: t}
+		if t == tea.KeySpace {
+			msg.Runes = []rune{' '}
+		}
+	}
+	u.send(msg)
+}
+
+// typed strikes the characters of a text.
+func (u *ui) typed(words string) *ui {
+	for _, r := range words {
+		if r == ' ' {
+			u.strike("space")
+		} else {
+			u.strike(string(r))
+		}
+	}
+	u.pass(time.Second)
+	return u
+}
+
+// screen returns what is seen, as text without trailing blanks.
+func (u *ui) screen() string {
+	var b strings.Builder
+	for _, l := range u.m.frame() {
+		b.WriteString(strings.TrimRight(l.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// sees fails unless the screen has a text.
+func (u *ui) sees(words string) {
+	u.t.Helper()
+	if !strings.Contains(u.screen(), words) {
+		u.t.Errorf("the screen does not say %q:\n%s", words, u.screen())
+	}
+}
+
+// cursorLine returns the line of the screen where the cursor is.
+func (u *ui) cursorLine() string {
+	for _, l := range u.m.frame() {
+		if words := l.String(); strings.HasPrefix(words, ">") {
+			return strings.TrimRight(words, " ")
+		}
+	}
+	return ""
+}
+
+// journey returns the capture that most tests look at.
+func journey(t *testing.T) capture.Source {
+	t.Helper()
+	script, err := capture.ReadTranscript(filepath.Join("testdata", "journey.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return recorded(t, "journey.txtar", script.Exchanges)
+}
+
+// recorded returns a finished capture of some exchanges.
+func recorded(t *testing.T, name string, exchanges []*capture.Exchange) *capture.Memory {
+	t.Helper()
+	m, err := capture.ReadMemory(capture.Info{Name: name}, func(yield func(*capture.Exchange, error) bool) {
+		for _, x := range exchanges {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// golden compares a text with a file, or writes it with -update.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s is out of date (go test ./tui -update writes it), -want +got:\n%s", file, diff)
+	}
+}
+
+func sizeOf(width, height int) tea.Msg { return tea.WindowSizeMsg{Width: width, Height: height} }
