@@ -86,7 +86,7 @@ func TestCompressedStream(t *testing.T) {
 	c.AnswerEnd(0, nil)
 	c.Ended(0)
 	begin(1, "gzip")
-	c.AnswerBody(1, zip("data: 1\n\n")[0])
+	c.AnswerBody(1, zip("data: 1\n\ndata: not the agent's e")[0])
 	c.AnswerBody(1, []byte("\xff\xff\xff\xff no deflate"))
 	c.AnswerBody(1, []byte("more"))
 	c.AnswerEnd(1, nil)
@@ -104,11 +104,48 @@ func TestCompressedStream(t *testing.T) {
 	if diff := cmp.Diff([]string{"data: 1\n\n", "data: 2\n\n", "data: 3\n\n"}, raw); diff != "" || all[0].Response.Body.Size != size {
 		t.Errorf("size %d, want %d; want -, got +:\n%s", all[0].Response.Body.Size, size, diff)
 	}
-	if x := all[1]; len(x.Response.Events) != 1 || len(x.Notes) != 1 || x.Response.Body.Dropped != 4 {
+	if x := all[1]; len(x.Response.Events) != 1 || len(x.Notes) != 1 || x.Response.Body.Dropped != 19 {
 		t.Errorf("broken coding: got %+v, notes %q", x.Response, x.Notes)
 	}
 	if x := all[2]; x.Response.Stream || string(x.Response.Body.Data) != "odd" {
 		t.Errorf("unknown coding: got %+v", x.Response)
+	}
+}
+
+// A stream that decodes to gigabytes, or to millions of events, is let go: what came before is recorded, the rest counted.
+func TestCompressedStreamThatSwells(t *testing.T) {
+	for name, block := range map[string]string{"bytes": ": " + strings.Repeat("x", 4094) + "\n", "events": "\n\n\n\n"} {
+		t.Run(name, func(t *testing.T) {
+			var wire bytes.Buffer
+			w := gzip.NewWriter(&wire)
+			io.WriteString(w, "data: 1\n\n")
+			w.Flush()
+			first := wire.Len()
+			piece := strings.Repeat(block, (1<<20)/len(block))
+			for range 20 {
+				io.WriteString(w, piece)
+			}
+			w.Close()
+			sink := new(testSink)
+			r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
+			c := r.Conn(capture.Peer{}, "")
+			c.Request(0, []byte(requestHead))
+			c.RequestEnd(0, nil)
+			c.Answer(0, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n"))
+			c.AnswerBody(0, wire.Bytes()[:first])
+			c.AnswerBody(0, wire.Bytes()[first:])
+			c.AnswerEnd(0, nil)
+			c.Ended(0)
+			closeRecorder(t, r)
+			all, _ := sink.exchanges(t)
+			x := all[0]
+			if len(x.Response.Events) == 0 || string(x.Response.Events[0].Raw) != "data: 1\n\n" {
+				t.Fatalf("the first event is not recorded")
+			}
+			if len(x.Response.Events) > 300_000 || x.Response.Body.Dropped != int64(wire.Len()-first) || len(x.Notes) != 1 {
+				t.Errorf("%d events, %d bytes dropped, notes %q", len(x.Response.Events), x.Response.Body.Dropped, x.Notes)
+			}
+		})
 	}
 }
 

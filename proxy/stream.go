@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,6 +14,24 @@ type stream struct {
 	decoder *capture.StreamDecoder // nil without a content coding
 	failed  bool
 	lost    int64 // bytes on the wire since the decoder failed and not yet told
+	swelled swelled
+}
+
+// swelled is what a coded stream has come to so far. A few kilobytes can claim to be gigabytes, or millions of events,
+// all of which would be in memory at once: where that begins, decoding ends.
+type swelled struct{ wire, decoded, events int64 }
+
+// What a coded stream may come to: some for a start, and then so much for each byte on the wire. An uncoded stream cannot
+// have more than one event for a byte.
+const (
+	swellBytes, swellRatio = 16 << 20, 100
+	swellEvents            = 100_000
+)
+
+var errSwells = errors.New("it becomes too large when decoded")
+
+func (s *swelled) tooFar() bool {
+	return s.decoded > swellBytes+swellRatio*s.wire || s.events > swellEvents+s.wire
 }
 
 // openStream returns a stream if the answer with this head is one, else nil. One in a coding that nobody here knows is
@@ -33,8 +52,8 @@ func openStream(head []byte, limit int) *stream {
 	return s
 }
 
-// write takes the next bytes and returns the blocks that they complete. The error is told once; what comes after it is
-// counted.
+// write takes the next bytes and returns the blocks that they complete. The error is told once; the bytes in which it
+// happened, and what comes after them, are counted.
 func (s *stream) write(p []byte) (events []capture.Event, err error) {
 	switch {
 	case s.decoder == nil:
@@ -43,24 +62,37 @@ func (s *stream) write(p []byte) (events []capture.Event, err error) {
 		s.lost += int64(len(p))
 		return nil, nil
 	}
-	err = s.guarded(func() error {
-		return s.decoder.Write(p, func(decoded []byte) {
-			events = append(events, s.split.Write(decoded)...)
-		})
-	})
+	s.swelled.wire += int64(len(p))
+	if err = s.guarded(func() error { return s.decoder.Write(p, s.into(&events)) }); err != nil {
+		s.lost += int64(len(p))
+	}
 	return events, err
 }
 
-// flush ends the stream and returns what was left of it.
+// flush ends the stream and returns what was left of it. Where decoding has failed that is nothing: the block at hand was
+// broken off by us, not by the agent.
 func (s *stream) flush() (events []capture.Event) {
-	if s.decoder != nil && !s.failed {
-		_ = s.guarded(func() error { // a stream that broke off is told by its exchange
-			return s.decoder.Flush(func(decoded []byte) {
-				events = append(events, s.split.Write(decoded)...)
-			})
-		})
+	if s.failed {
+		return nil
+	}
+	if s.decoder != nil {
+		// A stream that broke off is told by its exchange.
+		_ = s.guarded(func() error { return s.decoder.Flush(s.into(&events)) })
 	}
 	return slices.Concat(events, s.split.Flush())
+}
+
+// into returns what takes decoded bytes and appends the events that they complete.
+func (s *stream) into(events *[]capture.Event) func(decoded []byte) {
+	return func(decoded []byte) {
+		found := s.split.Write(decoded)
+		*events = append(*events, found...)
+		s.swelled.decoded += int64(len(decoded))
+		s.swelled.events += int64(len(found))
+		if s.swelled.tooFar() {
+			s.decoder.Fail(errSwells)
+		}
+	}
 }
 
 // guarded runs the decoder over bytes of the network: whatever they make of it must not end the recording.

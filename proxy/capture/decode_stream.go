@@ -64,6 +64,10 @@ func (d *StreamDecoder) Flush(emit func(decoded []byte)) error {
 	return d.err
 }
 
+// Fail makes the write under way end with this error. It is for emit, to call where more has come out than it wants: what
+// a few bytes decode to can be without end.
+func (d *StreamDecoder) Fail(err error) { d.err = err }
+
 // Close releases the decoder. It may be called at any time and more than once.
 func (d *StreamDecoder) Close() {
 	d.ended = true
@@ -78,6 +82,9 @@ func (d *StreamDecoder) run() {
 		n, err := d.r.Read(buf)
 		if n > 0 && d.emit != nil {
 			d.emit(buf[:n])
+		}
+		if d.err != nil { // Fail was called
+			return
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, errStopped) {
