@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"a2atap/analyzer/a2a"
@@ -24,12 +25,25 @@ func (c *comparison) run() []Difference {
 	if c.live.end == silent {
 		return c.diffs
 	}
+	if c.unchanged() {
+		return c.diffs
+	}
 	if c.rec.stream || c.live.stream {
 		c.streams()
 		return c.diffs
 	}
 	c.align(c.rec.items, c.live.items)
 	return c.diffs
+}
+
+// unchanged reports whether one of two answers says that the card is the one which the client has already (RFC 9110
+// section 15.4.5), and the other shows it: tags of versions mean something to their agent only.
+func (c *comparison) unchanged() bool {
+	if c.rec.status != http.StatusNotModified && c.live.status != http.StatusNotModified {
+		return false
+	}
+	card := func(r *reply) bool { return r.status == http.StatusNotModified || r.first().kind == a2a.CardPayload }
+	return card(c.rec) && card(c.live)
 }
 
 func (c *comparison) add(d Difference) {

@@ -17,6 +17,7 @@ import (
 func TestReplayReceivesNotifications(t *testing.T) {
 	for _, w := range refWays {
 		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
 			src := recordPush(t, w)
 			r := play(t, src, w.start(t), replay.Options{})
 			wantSame(t, r)
@@ -33,7 +34,7 @@ func TestReplayReceivesNotifications(t *testing.T) {
 					break
 				}
 			}
-			r = play(t, more, w.start(t), replay.Options{Timeout: time.Second})
+			r = play(t, more, w.start(t), replay.Options{Timeout: 300 * time.Millisecond})
 			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentDelivery {
 				t.Errorf("one notification less than recorded: %s %v", r.Verdict(), r.Differences)
 			}

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -363,4 +364,38 @@ func rewriteCard(h http.Handler, prefix string) http.Handler {
 			panic(err)
 		}
 	})
+}
+
+// A card that the recorded client had already is the same as one that is shown again: its tag means nothing to another
+// agent.
+func TestReplayOfConditionalCards(t *testing.T) {
+	agent := startAgent(t, "spec", refagent.Options{})
+	src := record(t, agent, func(tapURL string) {
+		tag := ""
+		for i, want := range []int{http.StatusOK, http.StatusNotModified} {
+			r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, tapURL+"/.well-known/agent-card.json", nil))
+			if tag != "" {
+				r.Header.Set("If-None-Match", tag)
+			}
+			transport := &http.Transport{DisableKeepAlives: true}
+			res := must[*http.Response](t)(transport.RoundTrip(r))
+			res.Body.Close()
+			if tag = res.Header.Get("ETag"); res.StatusCode != want {
+				t.Errorf("fetch %d: status %d, want %d", i+1, res.StatusCode, want)
+			}
+		}
+	})
+	wantSame(t, play(t, src, agent, replay.Options{}))
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("If-None-Match")
+		res := must[*http.Response](t)(http.Get(agent + "/.well-known/agent-card.json"))
+		defer res.Body.Close()
+		w.Header().Set("Content-Type", "application/json")
+		if _, err := io.Copy(w, res.Body); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer other.Close()
+	wantSame(t, play(t, src, other.URL, replay.Options{}))
+	http.DefaultClient.CloseIdleConnections()
 }
