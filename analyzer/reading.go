@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A Reading is what one exchange says when it is read by itself, without the cards and the traffic before it: for lists,
+// A Reading is what one exchange says when it is read by itself, or with the cards that a Reader has seen: for lists,
 // filters and exports. Rules do not use it.
 type Reading struct {
 	Call     a2a.Call
@@ -34,10 +34,14 @@ type EventReading struct {
 
 // Read reads one exchange, as far as it has come and was kept.
 func Read(x *capture.Exchange) *Reading {
-	r := &Reading{}
 	head := capture.ParseRequestHead(x.Request.Head)
-	body, _ := x.Request.Body.Decode(&head)
-	r.Call = a2a.DecodeRequest(a2a.Request{Method: head.Method, Target: head.Target, Header: head.Fields.Values, Body: body}, a2a.Known{})
+	return read(x, &head, a2a.Known{})
+}
+
+func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
+	r := &Reading{}
+	body, _ := x.Request.Body.Decode(head)
+	r.Call = a2a.DecodeRequest(a2a.Request{Method: head.Method, Target: head.Target, Header: head.Fields.Values, Body: body}, known)
 	r.Dialects = r.Call.Dialects
 	r.request()
 	if x.Response != nil && r.Call.Operation != a2a.NoOperation {

@@ -16,7 +16,11 @@ import (
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
 // which link, and the sections it rests on.
 func Line(f *analyzer.Finding) string {
-	line := fmt.Sprintf("%s (%s; %s at fault; %s)", f, f.Severity, culprit(f), strings.Join(f.Sections(), ", "))
+	fault := culprit(f) + " at fault; "
+	if f.Rule.Level == analyzer.Advice { // it is said to be known, and accuses nobody
+		fault = ""
+	}
+	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, strings.Join(f.Sections(), ", "))
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
 	}
@@ -51,7 +55,11 @@ func Text(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule) error {
 	if len(r.Findings) > 0 {
 		b.WriteString("\n")
 	}
-	observed(&b, r, rules)
+	if r.Counts.Exchanges == 0 {
+		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
+	} else {
+		observed(&b, r, rules)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

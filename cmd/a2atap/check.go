@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -81,7 +82,14 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	if err != nil {
 		return err
 	}
-	printVerdict(e, "check", verdict, total.Live)
+	var remarks []string
+	if !keep.all() {
+		remarks = append(remarks, "only findings that the filter chooses are counted")
+	}
+	if total.Live {
+		remarks = append(remarks, "the recording goes on")
+	}
+	printVerdict(e, "check", verdict, remarks...)
 	if unread != nil {
 		return unread
 	}
@@ -117,12 +125,9 @@ func parseGate(name string) (analyzer.Severity, error) {
 	return gate, nil
 }
 
-func printVerdict(e env, name string, v analyzer.Verdict, live bool) {
-	growing := ""
-	if live {
-		growing = "; the recording goes on"
-	}
-	fmt.Fprintf(e.Err, "%s: %s%s\n", name, v, growing)
+// printVerdict prints the line that every judging verb ends with; remarks are put behind it.
+func printVerdict(e env, name string, v analyzer.Verdict, remarks ...string) {
+	fmt.Fprintln(e.Err, strings.Join(append([]string{name + ": " + v.String()}, remarks...), "; "))
 }
 
 func verdictExit(v analyzer.Verdict, allowEmpty bool) error {

@@ -112,12 +112,13 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	}
 	defer src.Close()
 	found := groupFindings(result.Findings)
+	var reader analyzer.Reader
 	var arrows []tui.Arrow
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
 		}
-		arrows = append(arrows, tui.Arrows(x, analyzer.Read(x), found[x.Seq])...)
+		arrows = append(arrows, tui.Arrows(x, reader.Read(x), found[x.Seq])...)
 	}
 	tui.SortArrows(arrows)
 	fmt.Fprintln(e.Out)
@@ -135,7 +136,7 @@ What to look at next:
   a2atap show %s --format transcript --filter 'rule:%s'
   a2atap check %s
 `, demoFault, output, output, demoFault, output)
-	printVerdict(e, "demo", result.Verdict(analyzer.Error), false)
+	printVerdict(e, "demo", result.Verdict(analyzer.Error))
 	return nil
 }
 

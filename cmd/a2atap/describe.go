@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/google/uuid"
 
 	"a2atap/analyzer"
@@ -14,14 +16,15 @@ const maxCalls = 4096
 // A describer tells the recorder what A2A knows about an exchange: the keys it can be found by, and the places of its
 // secrets. It implements capture.Describer and, like that, is for one goroutine.
 type describer struct {
-	calls map[uuid.UUID]*a2a.Call // of requests whose answers are not complete
+	reader analyzer.Reader
+	calls  map[uuid.UUID]*a2a.Call // of requests whose answers are not complete
 }
 
 func newDescriber() *describer { return &describer{calls: make(map[uuid.UUID]*a2a.Call)} }
 
 // Request implements capture.Describer.
 func (d *describer) Request(x *capture.Exchange) capture.Description {
-	r := analyzer.Read(&capture.Exchange{Request: x.Request})
+	r := d.reader.Read(&capture.Exchange{Request: x.Request, Agent: x.Agent})
 	d.remember(x, &r.Call)
 	out := describe(r)
 	if x.Agent.Name != "" {
@@ -44,6 +47,7 @@ func (d *describer) Response(x *capture.Exchange) capture.Description {
 	delete(d.calls, x.ID)
 	out := describe(r)
 	if r.Card != nil {
+		d.reader.Learn(x, r)
 		places := r.Card.Credentials()
 		out.Headers, out.Query, out.Cookies = places.Headers, places.Query, places.Cookies
 	}
@@ -54,7 +58,7 @@ func (d *describer) Response(x *capture.Exchange) capture.Description {
 func (d *describer) call(x *capture.Exchange) *a2a.Call {
 	call := d.calls[x.ID]
 	if call == nil {
-		read := analyzer.Read(&capture.Exchange{Request: x.Request})
+		read := d.reader.Read(&capture.Exchange{Request: x.Request, Agent: x.Agent})
 		call = &read.Call
 		d.remember(x, call)
 	}
@@ -80,17 +84,43 @@ func describe(r *analyzer.Reading) capture.Description {
 }
 
 // An annotator adds to exported exchanges what the protocol knows about them. It implements capture.Annotator.
-type annotator struct{}
+type annotator struct{ reader *analyzer.Reader }
 
 // Annotate implements capture.Annotator.
-func (annotator) Annotate(x *capture.Exchange) capture.Annotation {
-	r := analyzer.Read(x)
-	a := capture.Annotation{
+func (a annotator) Annotate(x *capture.Exchange) capture.Annotation {
+	r := a.reader.Read(x)
+	out := capture.Annotation{
 		Dialect: r.Dialects.String(), Binding: r.Call.Binding.String(),
 		Task: r.Tasks, Context: r.Contexts, State: r.State(),
 	}
 	if r.Call.Operation != a2a.NoOperation {
-		a.Operation = r.Call.Operation.String()
+		out.Operation = r.Call.Operation.String()
 	}
-	return a
+	return out
+}
+
+// newReader returns a reader of a capture's exchanges that knows the cards in it already, where the capture can find
+// them without reading everything.
+func newReader(ctx context.Context, src capture.Source) (*analyzer.Reader, error) {
+	reader := &analyzer.Reader{}
+	if p, ok := src.(*progress); ok {
+		src = p.Source
+	}
+	index, ok := src.(capture.Index)
+	if !ok {
+		return reader, nil
+	}
+	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
+		for seq, err := range index.Find(ctx, capture.Key{Kind: "operation", Value: op.String()}, 1) {
+			if err != nil {
+				return nil, err
+			}
+			x, err := src.Exchange(ctx, seq)
+			if err != nil {
+				return nil, err
+			}
+			reader.Read(x)
+		}
+	}
+	return reader, nil
 }

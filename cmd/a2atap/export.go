@@ -75,22 +75,26 @@ type exchangeWriter interface {
 	Close() error
 }
 
-func newExchangeWriter(w io.Writer, format string) (exchangeWriter, error) {
+func newExchangeWriter(w io.Writer, format string, reader *analyzer.Reader) (exchangeWriter, error) {
 	switch format {
 	case "har":
 		return capture.NewHARWriter(w, tool().Version)
 	case "jsonl":
-		return capture.NewJSONLWriter(w, annotator{}), nil
+		return capture.NewJSONLWriter(w, annotator{reader}), nil
 	}
 	return capture.NewTranscriptWriter(w), nil
 }
 
 func writeExchanges(ctx context.Context, w io.Writer, format string, src capture.Source, keep selection) error {
-	out, err := newExchangeWriter(w, format)
+	reader, err := newReader(ctx, src)
 	if err != nil {
 		return err
 	}
-	findings, err := keep.judge(ctx, src)
+	out, err := newExchangeWriter(w, format, reader)
+	if err != nil {
+		return err
+	}
+	chosen, err := keep.chooser(ctx, src)
 	if err != nil {
 		return err
 	}
@@ -98,7 +102,7 @@ func writeExchanges(ctx context.Context, w io.Writer, format string, src capture
 		if err != nil {
 			return err
 		}
-		if !keep.all() && !keep.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]}) {
+		if !chosen(x) {
 			continue
 		}
 		if err := out.Write(x); err != nil {

@@ -61,7 +61,7 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
-	e.tell("import: %d exchanges from %s into %s", n, name, output)
+	e.tell("import: %s from %s into %s", plural(n, "exchange"), name, output)
 	return nil
 }
 

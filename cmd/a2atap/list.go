@@ -14,7 +14,7 @@ import (
 type listPrinter struct{ w io.Writer }
 
 func (p *listPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
-	_, err := fmt.Fprintf(p.w, "%5d  %s  %-18s  %-24s  %3s  %7s  %s\n",
+	_, err := fmt.Fprintf(p.w, "%5d  %s  %-18s  %-32s  %3s  %7s  %s\n",
 		x.Seq, x.Started.UTC().Format("15:04:05.000"), analyzer.Clip(x.Client.Name+" → "+x.Agent.Name),
 		analyzer.Clip(asked(x, facts)), status(x), took(x), analyzer.Clean(outcome(x, facts)))
 	return err

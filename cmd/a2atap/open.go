@@ -91,19 +91,41 @@ func (s selection) match(x *capture.Exchange, facts analyzer.Facts) bool {
 	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
 }
 
+// chooser returns match for the exchanges of a source, with the findings and the cards that it may need.
+func (s selection) chooser(ctx context.Context, src capture.Source) (func(*capture.Exchange) bool, error) {
+	if s.all() {
+		return func(*capture.Exchange) bool { return true }, nil
+	}
+	findings, err := s.judge(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := newReader(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	return func(x *capture.Exchange) bool {
+		return s.match(x, analyzer.Facts{Reading: reader.Read(x), Findings: findings[x.Seq]})
+	}, nil
+}
+
 // findings leaves in the result those findings whose exchange is chosen.
 func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer.Result) error {
 	if s.all() {
 		return nil
 	}
 	byExchange := groupFindings(r.Findings)
+	reader, err := newReader(ctx, src)
+	if err != nil {
+		return err
+	}
 	chosen := make(map[uint64]bool)
 	for seq, findings := range byExchange {
 		x, err := src.Exchange(ctx, seq)
 		if err != nil {
 			return err
 		}
-		chosen[seq] = s.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings})
+		chosen[seq] = s.match(x, analyzer.Facts{Reading: reader.Read(x), Findings: findings})
 	}
 	r.Keep(func(f *analyzer.Finding) bool { return chosen[f.Place.Exchange] })
 	return nil

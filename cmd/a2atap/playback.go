@@ -11,7 +11,6 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy"
-	"a2atap/proxy/capture"
 	"a2atap/replay/playback"
 )
 
@@ -72,12 +71,8 @@ func playBack(ctx context.Context, e env, o playbackOptions, name string) error 
 		return err
 	}
 	defer src.Close()
-	findings, err := keep.judge(ctx, src)
-	if err != nil {
+	if options.Keep, err = keep.chooser(ctx, src); err != nil {
 		return fmt.Errorf("playback %s: %w", name, err)
-	}
-	options.Keep = func(x *capture.Exchange) bool {
-		return keep.all() || keep.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]})
 	}
 	player, err := playback.New(ctx, src, options)
 	if err != nil {

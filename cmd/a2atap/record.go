@@ -58,7 +58,7 @@ usage; 3 could not do it.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.agents, "agent", nil, "tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; repeatable")
+	f.StringArrayVar(&o.agents, "agent", nil, "tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; give it a NAME to know it again in other captures; repeatable")
 	f.StringArrayVar(&o.aliases, "alias", nil, "take URLs of another origin in cards for a tapped agent: `NAME=URL`; repeatable")
 	f.StringVarP(&o.output, "output", "o", "", "record into `FILE`, which is appended to if it is there (default a2a-DATE-TIME.a2atap)")
 	f.DurationVar(&o.duration, "duration", 0, "end after `D`, such as 30s")
@@ -262,12 +262,12 @@ func (p *recordPrinter) end(o recordOptions, gate analyzer.Severity, output stri
 		return err
 	}
 	v := r.Verdict(gate)
-	fmt.Fprintf(p.e.Err, "record: %d exchanges, %d bytes in %s", s.Exchanges, s.Bytes, output)
+	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", plural(s.Exchanges, "exchange"), plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
-		fmt.Fprintf(p.e.Err, "; NOT recorded: %d exchanges, %d bytes", s.LostExchanges, s.LostBytes)
+		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", plural(s.LostExchanges, "exchange"), plural(s.LostBytes, "byte"))
 	}
 	fmt.Fprintln(p.e.Err)
-	printVerdict(p.e, "record", v, false)
+	printVerdict(p.e, "record", v)
 	switch {
 	case err != nil:
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -77,12 +76,8 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 		return err
 	}
 	defer src.Close()
-	findings, err := keep.judge(ctx, src)
-	if err != nil {
+	if options.Keep, err = keep.chooser(ctx, src); err != nil {
 		return fmt.Errorf("replay %s: %w", name, err)
-	}
-	options.Keep = func(x *capture.Exchange) bool {
-		return keep.all() || keep.match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]})
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()

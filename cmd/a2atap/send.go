@@ -86,7 +86,7 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 	}
 	c, err := client.Connect(ctx, url, options)
 	if err != nil {
-		return err
+		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", url, err)
 	}
 	defer c.Close()
 	s := &sender{e: e, o: o, client: c}

@@ -59,7 +59,11 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	}
 	defer src.Close()
 	src = e.watch(ctx, "show "+name, src)
-	p, err := newPrinter(o.format, e)
+	reader, err := newReader(ctx, src)
+	if err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
+	p, err := newPrinter(o.format, e, reader)
 	if err != nil {
 		return err
 	}
@@ -69,7 +73,7 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 		return fmt.Errorf("show %s: %w", name, err)
 	}
 	shown, err := each(ctx, src, wanted, func(x *capture.Exchange) error {
-		facts := analyzer.Facts{Reading: analyzer.Read(x), Findings: findings[x.Seq]}
+		facts := analyzer.Facts{Reading: reader.Read(x), Findings: findings[x.Seq]}
 		if !keep.match(x, facts) {
 			return nil
 		}
@@ -77,6 +81,9 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	})
 	if err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
+	}
+	if shown == 0 && len(numbers) == 0 {
+		e.tell("show: no exchange is recorded in %s yet", name)
 	}
 	if shown == 0 && len(numbers) > 0 {
 		return fmt.Errorf("show %s: no exchange %s in it; without numbers all are shown", name, strings.Join(numbers, " "))
@@ -133,7 +140,7 @@ type printer interface {
 	end() error
 }
 
-func newPrinter(format string, e env) (printer, error) {
+func newPrinter(format string, e env, reader *analyzer.Reader) (printer, error) {
 	switch format {
 	case "ladder":
 		return &ladderPrinter{w: e.Out}, nil
@@ -142,7 +149,7 @@ func newPrinter(format string, e env) (printer, error) {
 	case "curl":
 		return &curlPrinter{w: e.Out}, nil
 	case "json":
-		return &exportPrinter{w: capture.NewJSONLWriter(e.Out, annotator{})}, nil
+		return &exportPrinter{w: capture.NewJSONLWriter(e.Out, annotator{reader})}, nil
 	}
 	return &listPrinter{w: e.Out}, nil
 }

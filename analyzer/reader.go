@@ -1,0 +1,52 @@
+package analyzer
+
+import (
+	"sync"
+
+	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
+)
+
+// A Reader reads exchanges one by one and remembers the agent cards among them, so that calls over HTTP+JSON whose path
+// alone proves nothing are recognised by the interface that a card names. Exchanges may come in any order; what comes
+// before its card is read without it. The zero Reader is ready to use, by several goroutines at once.
+type Reader struct {
+	mu    sync.Mutex
+	cards *cards
+}
+
+// Read reads one exchange, as far as it has come and was kept, and learns the card that it holds, if it holds one.
+func (r *Reader) Read(x *capture.Exchange) *Reading {
+	head := capture.ParseRequestHead(x.Request.Head)
+	origin, path := target(x.Agent.URL, head.Target)
+	reading := read(x, &head, r.known(address(origin+path)))
+	if reading.Card != nil {
+		r.Learn(x, reading)
+	}
+	return reading
+}
+
+// Learn remembers the card that an exchange was found to hold.
+func (r *Reader) Learn(x *capture.Exchange, reading *Reading) {
+	head := capture.ParseRequestHead(x.Request.Head)
+	origin, path := target(x.Agent.URL, head.Target)
+	card := &Card{Card: *reading.Card, URL: origin + path, Extended: reading.Call.Operation == a2a.GetExtendedCard}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cards == nil {
+		r.cards = newCards(maxCards)
+	}
+	r.cards.put(cardKey{card.URL, card.Extended, reading.Call.Version}, card)
+}
+
+func (r *Reader) known(at string) a2a.Known {
+	var k a2a.Known
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cards != nil {
+		for _, d := range r.cards.near(at) {
+			k.Add(d.entry, at)
+		}
+	}
+	return k
+}
