@@ -55,8 +55,9 @@ func (l *loader) watch(next uint64) tea.Cmd {
 		if l.ctx.Err() != nil {
 			return nil
 		}
-		if g.err = err; err != nil {
+		if err != nil {
 			l.pause(retryPause)
+			return grown{next: next, err: err} // to be read again, whatever was read of it
 		}
 		return g
 	}

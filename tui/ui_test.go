@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"flag"
 	"os"
@@ -241,3 +243,16 @@ func golden(t *testing.T, file, got string) {
 }
 
 func sizeOf(width, height int) tea.Msg { return tea.WindowSizeMsg{Width: width, Height: height} }
+
+func gzipped(t *testing.T, words string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(words)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

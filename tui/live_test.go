@@ -1,0 +1,282 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
+)
+
+var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
+
+// call returns the steps of a call that asks for a task and gets it in a state.
+func call(seq uint64, task, state string) []capture.Step {
+	return append(asked(seq, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"GetTask","params":{"id":%q}}`, seq, task)),
+		answered(seq, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"id":%q,"contextId":"c","status":{"state":%q}}}`, seq, task, state))...)
+}
+
+func asked(seq uint64, head, body string) []capture.Step {
+	return []capture.Step{
+		{Seq: seq, What: capture.Opened{
+			Started: dawn.Add(time.Duration(seq) * time.Second), Head: []byte(head),
+			Client: capture.Peer{Name: "traveller"}, Agent: capture.Peer{Name: "booker", URL: "http://booker.example/a2a"},
+		}},
+		{Seq: seq, What: capture.RequestBody{Data: []byte(body)}},
+		{Seq: seq, What: capture.RequestEnd{Size: int64(len(body))}},
+	}
+}
+
+func answered(seq uint64, body string) []capture.Step {
+	return []capture.Step{
+		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")}},
+		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseBody{Data: []byte(body)}},
+		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseEnd{Size: int64(len(body))}},
+		{Seq: seq, Offset: time.Millisecond, What: capture.Closed{}},
+	}
+}
+
+// subscribed returns the steps of a stream that is open.
+func subscribed(seq uint64, task string) []capture.Step {
+	return append(asked(seq, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"SubscribeToTask","params":{"id":%q}}`, seq, task)),
+		capture.Step{Seq: seq, Offset: time.Millisecond, What: capture.ResponseHead{
+			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"), Stream: true,
+		}})
+}
+
+func status(seq uint64, k int, task, state string) capture.Step {
+	at := time.Duration(k) * 10 * time.Millisecond
+	return capture.Step{Seq: seq, Offset: at, What: capture.ResponseEvent{Event: capture.Event{K: k, At: at, Raw: fmt.Appendf(nil,
+		"data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"statusUpdate\":{\"taskId\":%q,\"contextId\":\"c\",\"status\":{\"state\":%q}}}}\n\n", seq, task, state)}}}
+}
+
+// growing returns a capture that is being recorded, with some calls in it.
+func growing(t *testing.T, calls int) *capture.Memory {
+	t.Helper()
+	m := capture.NewMemory(capture.Info{Name: "live.a2atap"})
+	for i := range uint64(calls) {
+		record(t, m, call(i+1, fmt.Sprintf("t-%d", i+1), "TASK_STATE_COMPLETED"))
+	}
+	return m
+}
+
+func record(t *testing.T, m *capture.Memory, steps []capture.Step) {
+	t.Helper()
+	if err := m.Append(steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLiveListGrowsAndFocusStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.sees("nothing was recorded yet")
+		for i := range uint64(40) {
+			record(t, m, call(i+1, "t", "TASK_STATE_WORKING"))
+			u.pass(50 * time.Millisecond)
+		}
+		u.pass(time.Second)
+		if got := u.m.list.selected(); got != 1 {
+			t.Errorf("exchange %d is selected; it should be 1 still, nobody moved", got)
+		}
+		u.sees("40 exchanges, 19 newer below")
+		u.sees("live")
+		u.press("j", "j")
+		record(t, m, call(41, "t", "TASK_STATE_WORKING"))
+		u.pass(time.Second)
+		if got := u.m.list.selected(); got != 3 {
+			t.Errorf("exchange %d is selected, want 3", got)
+		}
+	})
+}
+
+func TestFollow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 30)
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("g", "F")
+		if got := u.m.list.selected(); got != 30 {
+			t.Errorf("following selects %d, want the newest, 30", got)
+		}
+		record(t, m, call(31, "t", "TASK_STATE_WORKING"))
+		u.pass(time.Second)
+		if got := u.m.list.selected(); got != 31 {
+			t.Errorf("following selects %d, want 31", got)
+		}
+		u.sees("31 exchanges, following")
+		u.press("k")
+		record(t, m, call(32, "t", "TASK_STATE_WORKING"))
+		u.pass(time.Second)
+		if got := u.m.list.selected(); got != 30 {
+			t.Errorf("after going up, %d is selected, want 30", got)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		u.pass(time.Second)
+		u.sees("the recording has ended; this is all of it")
+		u.press("F")
+		u.sees("F: the recording has ended: nothing will come")
+		u.sees("ended")
+	})
+}
+
+func TestOpenExchangeGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		record(t, m, subscribed(1, "t-1"))
+		u := newUI(t, m.Reader(), 120, 40, Options{})
+		defer u.close()
+		u.sees("open, 0 events")
+		for k := range 5 {
+			record(t, m, []capture.Step{status(1, k+1, "t-1", "TASK_STATE_WORKING")})
+		}
+		u.pass(3 * time.Second)
+		u.sees("working, open, 5 events")
+		u.press("enter", "G")
+		u.sees("still open")
+		u.press("k", "k")
+		if got := u.m.top().target().String(); got != "1.response.event[5]" {
+			t.Fatalf("the cursor is at %s, want event 5", got)
+		}
+		record(t, m, []capture.Step{
+			status(1, 6, "t-1", "TASK_STATE_COMPLETED"), status(1, 7, "t-1", "TASK_STATE_WORKING"),
+			{Seq: 1, Offset: time.Second, What: capture.ResponseEnd{Size: capture.NotKnown}}, {Seq: 1, Offset: time.Second, What: capture.Closed{}},
+		})
+		u.pass(3 * time.Second)
+		if got := u.m.top().target().String(); got != "1.response.event[5]" {
+			t.Errorf("the cursor moved to %s when events came, want event 5 still", got)
+		}
+		u.sees("! ·7")
+		u.sees("[stream-closed-on-terminal]")
+		u.sees("ended after 1.000s")
+		u.press("esc", "l")
+		u.sees("! stream-closed-on-terminal")
+	})
+}
+
+func TestLadderGrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 3)
+		record(t, m, call(4, "t-9", "TASK_STATE_SUBMITTED"))
+		u := newUI(t, m.Reader(), 120, 40, Options{})
+		defer u.close()
+		u.press("l", "j")
+		if got := u.m.top().target().String(); got != "4.response" {
+			t.Errorf("the ladder's cursor is at %s", got)
+		}
+		record(t, m, call(5, "t-9", "TASK_STATE_WORKING"))
+		u.pass(3 * time.Second)
+		u.sees("GetTask t-9")
+		u.sees("200 working")
+		if got := u.m.top().target().String(); got != "4.response" {
+			t.Errorf("the ladder grew, and its cursor went to %s", got)
+		}
+	})
+}
+
+func TestFilterKeepsUpWithTheCapture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 3)
+		record(t, m, subscribed(4, "t-4"))
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("/").typed("state:failed").press("enter")
+		u.sees("0 of 4 exchanges")
+		record(t, m, call(5, "t-5", "TASK_STATE_FAILED"))
+		record(t, m, call(6, "t-6", "TASK_STATE_COMPLETED"))
+		record(t, m, []capture.Step{status(4, 1, "t-4", "TASK_STATE_FAILED")})
+		u.pass(3 * time.Second)
+		if diff := cmp.Diff([]uint64{4, 5}, u.m.list.search.matches); diff != "" {
+			t.Errorf("matches, -want +got:\n%s", diff)
+		}
+		u.press("/", "ctrl+u").typed("severity:error").press("enter")
+		u.sees("0 of 6 exchanges")
+		record(t, m, call(7, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		u.pass(3 * time.Second)
+		if diff := cmp.Diff([]uint64{7}, u.m.list.search.matches); diff != "" {
+			t.Errorf("matches, -want +got:\n%s\n%s", diff, u.screen())
+		}
+	})
+}
+
+// A flaky source fails until it is told to work.
+type flaky struct {
+	capture.Source
+	broken atomic.Bool
+}
+
+var errBroken = errors.New("the disk is \x1b[31mon fire")
+
+func (f *flaky) Wait(ctx context.Context, from uint64) error {
+	if f.broken.Load() {
+		return errBroken
+	}
+	return f.Source.Wait(ctx, from)
+}
+
+func (f *flaky) Info(ctx context.Context) (capture.Info, error) {
+	if f.broken.Load() {
+		return capture.Info{}, errBroken
+	}
+	return f.Source.Info(ctx)
+}
+
+func TestTroubleIsSaidAndPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 3)
+		src := &flaky{Source: m.Reader()}
+		u := newUI(t, src, 80, 24, Options{})
+		defer u.close()
+		src.broken.Store(true)
+		record(t, m, call(4, "t", "TASK_STATE_WORKING"))
+		u.pass(5 * time.Second)
+		u.sees("! the disk is ␛[31mon fire")
+		src.broken.Store(false)
+		u.pass(5 * time.Second)
+		u.sees("4 exchanges")
+		if strings.Contains(u.screen(), "fire") {
+			t.Errorf("the trouble is over, and still said:\n%s", u.screen())
+		}
+	})
+}
+
+func TestCaptureThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &flaky{Source: growing(t, 3).Reader()}
+		src.broken.Store(true)
+		u := newUI(t, src, 80, 24, Options{})
+		defer u.close()
+		u.sees("! the disk is ␛[31mon fire")
+		u.press("j", "enter", "?", "esc", "q")
+		if !u.quit {
+			t.Error("q does not quit")
+		}
+	})
+}
+
+func TestHolesAreSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 2)
+		record(t, m, call(5, "t-5", "TASK_STATE_COMPLETED"))
+		record(t, m, []capture.Step{{What: capture.Lost{Exchanges: 2, Bytes: 100, Reason: "the disk was full"}}})
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.sees("4 not in the capture")
+		u.sees("2 exchanges lost")
+		u.press("k", "enter")
+		u.sees("no such exchange")
+	})
+}

@@ -1,0 +1,452 @@
+package tui
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
+)
+
+func TestWaysBackAndOut(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keys string
+		quit bool
+		deep int // panels on the stack
+	}{
+		{"q on the list quits", "q", true, 1},
+		{"esc on the list does not", "esc esc esc", false, 1},
+		{"q in the detail goes back", "enter q", false, 1},
+		{"Q in the detail quits", "enter Q", true, 2},
+		{"ctrl-c quits anywhere", "enter ? ctrl+c", true, 3},
+		{"step by step", "l d e esc esc esc esc", false, 1},
+		{"esc closes the help", "enter ? esc", false, 2},
+		{"help on help stays", "? ?", false, 2},
+		{"keys of the filter are text", "/ q Q", false, 1},
+		{"left goes back", "enter left", false, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				u := newUI(t, journey(t), 80, 24, Options{})
+				defer u.close()
+				u.press(strings.Fields(c.keys)...)
+				if u.quit != c.quit || len(u.m.stack) != c.deep {
+					t.Errorf("after %s: quit %v and %d panels, want %v and %d\n%s", c.keys, u.quit, len(u.m.stack), c.quit, c.deep, u.screen())
+				}
+			})
+		})
+	}
+}
+
+func TestQuittingARecordingAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, growing(t, 2).Reader(), 80, 24, Options{QuitEnds: "Quitting ends the recording."})
+		defer u.close()
+		u.press("q")
+		u.sees("Quitting ends the recording. Q again to quit, any other key to stay")
+		u.press("k")
+		if u.quit {
+			t.Fatal("it quit although the user stayed")
+		}
+		if u.press("Q", "Q"); !u.quit {
+			t.Error("Q twice does not quit")
+		}
+	})
+}
+
+func TestKeysStruckTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("gjjj")}) // what the library makes of fast typing
+		u.settle()
+		if got := u.m.list.selected(); got != 4 {
+			t.Errorf("gjjj selects %d, want 4", got)
+		}
+		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("QQ"), Paste: true})
+		if u.settle(); u.quit {
+			t.Error("pasted text is taken for keys")
+		}
+	})
+}
+
+func TestMoving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, growing(t, 100).Reader(), 80, 24, Options{})
+		defer u.close()
+		for _, c := range []struct {
+			key  string
+			want uint64
+		}{
+			{"g", 1}, {"k", 1}, {"j", 2}, {"down", 3}, {"up", 2}, {"space", 22}, {"ctrl+f", 42}, {"ctrl+b", 22}, {"b", 2}, {"b", 1},
+			{"G", 100}, {"j", 100}, {"home", 1}, {"end", 100},
+		} {
+			u.press(c.key)
+			if got := u.m.list.selected(); got != c.want {
+				t.Errorf("%s selects %d, want %d", c.key, got, c.want)
+			}
+			if u.cursorLine() == "" || strings.Contains(u.screen(), "…\n") {
+				t.Errorf("after %s the screen lacks the cursor or a row:\n%s", c.key, u.screen())
+			}
+		}
+	})
+}
+
+func TestResizeKeepsSelection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, growing(t, 100).Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("k", "k", "k")
+		for _, size := range []tea.Msg{sizeOf(80, 5), sizeOf(0, 0), sizeOf(20, 5), sizeOf(200, 60), sizeOf(80, 24)} {
+			u.send(size)
+			u.pass(time.Second)
+			if got := u.m.list.selected(); got != 97 {
+				t.Errorf("at %v exchange %d is selected, want 97", size, got)
+			}
+		}
+		if !strings.HasPrefix(u.cursorLine(), ">  97 ") {
+			t.Errorf("the cursor is at %q", u.cursorLine())
+		}
+	})
+}
+
+func TestResizeKeepsPlaceInDetail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g", "n", "enter", "n", "k", "k")
+		want := u.m.top().target()
+		for _, size := range []tea.Msg{sizeOf(40, 12), sizeOf(120, 40), sizeOf(20, 5), sizeOf(80, 24)} {
+			u.send(size)
+			u.pass(time.Second)
+			if got := u.m.top().target(); got != want {
+				t.Errorf("at %v the cursor is at %s, want %s", size, got, want)
+			}
+		}
+	})
+}
+
+func TestFilterAsYouType(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 120, 40, Options{})
+		defer u.close()
+		u.press("g", "j") // exchange 2
+		u.press("/").typed("task:plan-7f3a")
+		if diff := cmp.Diff([]uint64{2, 3}, u.m.list.search.matches); diff != "" {
+			t.Errorf("matches while typing, -want +got:\n%s", diff)
+		}
+		if got := u.m.list.selected(); got != 2 {
+			t.Errorf("the filter moved the cursor from 2 to %d", got)
+		}
+		u.typed(" state:")
+		u.sees("^ column 22: state has no value")
+		u.typed("working")
+		if diff := cmp.Diff([]uint64{2}, u.m.list.search.matches); diff != "" {
+			t.Errorf("matches after more was typed, -want +got:\n%s", diff)
+		}
+	})
+}
+
+func TestFilterErrorsKeepTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 120, 40, Options{})
+		defer u.close()
+		u.press("/").typed("is:error").press("enter")
+		u.sees("2 of 8 exchanges")
+		u.press("/").typed(" (state:failed").press("enter")
+		u.sees("^ column 10: this parenthesis is not closed")
+		u.sees("2 of 8 exchanges")
+		u.press("esc")
+		u.sees(" / is:error")
+		if u.m.list.bar != nil {
+			t.Error("esc does not close the line")
+		}
+		u.press("esc")
+		u.sees("8 exchanges")
+		if u.m.list.search != nil {
+			t.Error("esc does not take the filter off")
+		}
+		u.press("esc")
+		u.sees("there is no filter; Q quits")
+	})
+}
+
+func TestFindingsOneAfterAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g")
+		var list, detail []string
+		for range 3 {
+			list = append(list, fmt.Sprint(u.press("n").m.list.selected()))
+		}
+		u.sees("·  8")
+		u.press("n")
+		u.sees("no further finding in this direction")
+		if diff := cmp.Diff([]string{"4", "7", "8"}, list); diff != "" {
+			t.Errorf("n in the list, -want +got:\n%s", diff)
+		}
+		u.press("g", "enter")
+		for range 3 {
+			u.press("n")
+			detail = append(detail, u.m.top().title()+" "+u.cursorLine()[:10])
+		}
+		if diff := cmp.Diff([]string{"4 >! status ", "7 >! no JSON", "8 >· the st"}, detail); diff != "" {
+			t.Errorf("n in the detail, -want +got:\n%s", diff)
+		}
+		u.press("N", "N")
+		if got := u.m.top().title(); got != "4" {
+			t.Errorf("N twice leads to exchange %s, want 4", got)
+		}
+		u.press("e", "enter")
+		if got := u.cursorLine(); !strings.HasPrefix(got, ">! status") {
+			t.Errorf("a finding opens at %q", got)
+		}
+	})
+}
+
+func TestNeighbours(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("/").typed("agent:booker").press("enter", "g", "enter")
+		if got := u.m.top().title(); got != "4" {
+			t.Fatalf("the first of booker's is %s, want 4", got)
+		}
+		u.press("]", "]", "[", "v", "]")
+		if got := u.m.top().title(); got != "6" {
+			t.Errorf("]][] leads to %s, want 6", got)
+		}
+		u.sees("decoded")
+		u.press("[", "[", "[")
+		u.sees("that is the last one of the list")
+		u.press("esc")
+		if got := u.m.list.selected(); got != 4 {
+			t.Errorf("back on the list, %d is selected, want 4", got)
+		}
+	})
+}
+
+func TestSections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g", "enter")
+		var lines []string
+		for range 4 {
+			lines = append(lines, u.cursorLine())
+			u.press("tab")
+		}
+		want := []string{">→ GET /.well-known/agent-card.json HTTP/1.1", ">← HTTP/1.1 200 OK", ">  er.example/a2a, sent on as http://127.0.0.1:7001/a2a", ">→ GET /.well-known/agent-card.json HTTP/1.1"}
+		if diff := cmp.Diff(want, lines); diff != "" {
+			t.Errorf("tab, -want +got:\n%s", diff)
+		}
+	})
+}
+
+func TestKeysThatDoNothingSayWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clean := recorded(t, "clean", nil)
+		u := newUI(t, clean, 80, 24, Options{})
+		defer u.close()
+		u.sees("nothing was recorded")
+		for key, why := range map[string]string{
+			"enter": "enter: nothing is selected", "l": "l: nothing is selected", "n": "n: there is no finding",
+			"F": "F: the recording has ended", "y": "y: this program did not say how",
+		} {
+			u.press(key)
+			u.sees(why)
+		}
+		u.press("e")
+		u.sees("no finding, but nothing was judged either")
+	})
+}
+
+var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Whatever an agent sends, the terminal gets colours that are ours, and text.
+func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, theme := range []Theme{Dark, Light, Plain} {
+			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
+			for _, keys := range []string{"", "enter", "v", "v", "G", "esc", "l", "esc", "e", "esc", "y", "?"} {
+				u.press(strings.Fields(keys)...)
+				for _, r := range sgr.ReplaceAllString(u.m.View(), "") {
+					if r != '\n' && !unicode.IsPrint(r) {
+						t.Fatalf("after %q the terminal gets %U: %q", keys, r, u.m.View())
+					}
+				}
+			}
+			u.press("esc", "/").typed("a").send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("\x1b[2J\u202e\u009b"), Paste: true})
+			u.pass(time.Second)
+			if got := sgr.ReplaceAllString(u.m.View(), ""); strings.ContainsAny(got, "\x1b\u202e\u009b") {
+				t.Errorf("a filter that was pasted reaches the terminal: %q", got)
+			}
+			u.close()
+		}
+	})
+}
+
+// hostile returns a capture in which everything that an agent or a client chooses tries to act on a terminal.
+func hostile(t *testing.T) capture.Source {
+	const evil = "\x1b]0;owned\a\x1b[2J\u009b31m\u202e\x9b\x00\u200b\r\n"
+	line := strings.NewReplacer("\r\n", "").Replace(evil)
+	m := capture.NewMemory(capture.Info{Name: evil})
+	steps := subscribed(1, "t"+line)
+	opened := steps[0].What.(capture.Opened)
+	opened.Client.Name, opened.Agent.Name = evil, "booker"+evil
+	opened.Head = append([]byte("POST /"+line+" HTTP/1.1\r\nX-"+line+": "+line+"\r\n"), opened.Head...)
+	steps[0].What = opened
+	steps = append(steps, capture.Step{Seq: 1, Offset: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("event: " + line + "\ndata: {\"a\":\"" + line + "\"}\n\n")}}})
+	steps = append(steps, status(1, 2, "t", "TASK_STATE_"+line), capture.Step{Seq: 1, Offset: 2, What: capture.Fact{Note: evil, Rewrites: []capture.Rewrite{{Place: evil, Was: evil, Now: evil}}}},
+		capture.Step{Seq: 1, Offset: 3, What: capture.Closed{Fault: &capture.Fault{Kind: "reset" + evil, Side: "agent", Detail: evil}}})
+	record(t, m, steps)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Without colour there is bold, dim and reverse, and nothing else; and nothing is lost.
+func TestPlainThemeHasNoColour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{Theme: Plain})
+		defer u.close()
+		for _, keys := range []string{"", "enter", "esc", "l", "esc", "e", "esc", "/"} {
+			u.press(strings.Fields(keys)...)
+			for _, code := range sgr.FindAllString(u.m.View(), -1) {
+				if !regexp.MustCompile("^\x1b\\[(0|1|2|7|7;1|7;2|7;7)m$").MatchString(code) {
+					t.Errorf("after %q the plain theme draws with %q", keys, code)
+				}
+			}
+		}
+	})
+}
+
+func TestThemesDifferInColourOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
+		defer u.close()
+		before, dark := u.screen(), u.m.View()
+		u.press("t")
+		u.sees("theme: light")
+		u.press("j")
+		if u.m.View() == dark {
+			t.Error("light looks like dark")
+		}
+		u.press("t", "t", "j")
+		if diff := cmp.Diff(before, u.screen()); diff != "" {
+			t.Errorf("the text differs, -want +got:\n%s", diff)
+		}
+	})
+}
+
+func TestChooseTheme(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		want Theme
+	}{
+		{"", nil, Dark},
+		{"auto", map[string]string{"COLORFGBG": "0;15"}, Light},
+		{"auto", map[string]string{"COLORFGBG": "15;0"}, Dark},
+		{"auto", map[string]string{"COLORFGBG": "0;default;7"}, Light},
+		{"auto", map[string]string{"NO_COLOR": "1", "COLORFGBG": "0;15"}, Plain},
+		{"light", map[string]string{"NO_COLOR": "1"}, Light},
+		{"plain", nil, Plain},
+	} {
+		got, err := ChooseTheme(c.name, func(name string) string { return c.env[name] })
+		if err != nil || got != c.want {
+			t.Errorf("ChooseTheme(%q) with %v = %q, %v, want %q", c.name, c.env, got, err, c.want)
+		}
+	}
+	if _, err := ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "dark, light, plain") {
+		t.Errorf("an unknown theme is answered with %v", err)
+	}
+}
+
+func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		record(t, m, append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
+			answered(1, `{"jsonrpc":"2.0","id":1,"result":["`+strings.Repeat("kyoto ", 40_000)+`"]}`)...))
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("enter")
+		short := u.m.top().(*detail).window.length
+		u.press("G", "k", "k")
+		u.sees("… 65.5 kB of 240.0 kB; + shows more")
+		u.press("+")
+		if long := u.m.top().(*detail).window.length; long < 3*short {
+			t.Errorf("+ makes %d lines of %d", long, short)
+		}
+		u.press("+")
+		u.sees("+: all of the exchange is shown")
+	})
+}
+
+func TestCompressedBodyIsShownDecoded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), answered(1, gzipped(t, `{"city":"Kyoto"}`))...)
+		steps[3].What = capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n")}
+		record(t, m, steps)
+		u := newUI(t, m.Reader(), 80, 24, Options{})
+		defer u.close()
+		u.press("enter", "tab", "tab")
+		u.sees(`"city": "Kyoto"`)
+		u.press("v", "v")
+		u.sees("000000  1f 8b")
+	})
+}
+
+func TestCopyAsCurl(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{Curl: sampleCurl})
+		defer u.close()
+		var terminal bytes.Buffer
+		u.m.out = &terminal
+		u.press("g", "j", "y")
+		u.sees("exchanges › curl")
+		if got := terminal.String(); !strings.HasPrefix(got, "\x1b]52;c;Y3VybC") || !strings.HasSuffix(got, "\a") {
+			t.Errorf("the terminal is asked with %q", got)
+		}
+		terminal.Reset()
+		evil := func(*capture.Exchange) (string, error) { return "curl '\x1b[201~; rm -rf ~'", nil }
+		u.m.options.Curl = evil
+		u.press("esc", "y")
+		u.sees("y: exchange 2 holds control characters")
+		if terminal.Len() > 0 {
+			t.Errorf("control characters were put on the clipboard: %q", terminal.String())
+		}
+	})
+}
+
+func TestMouse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("m")
+		u.sees("mouse on")
+		u.send(tea.MouseMsg{X: 10, Y: 4, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+		if got := u.m.list.selected(); got != 3 {
+			t.Errorf("a click on the fifth line selects %d, want 3", got)
+		}
+		u.send(tea.MouseMsg{X: 10, Y: 20, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+		u.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown})
+		if got := u.m.list.selected(); got != 4 {
+			t.Errorf("the wheel selects %d, want 4", got)
+		}
+		u.press("m")
+		u.sees("mouse off")
+	})
+}
