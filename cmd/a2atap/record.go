@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +18,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
 	"a2atap/proxy"
 )
 
@@ -36,6 +39,7 @@ type recordOptions struct {
 	allowRemote bool
 	format      string
 	allowEmpty  bool
+	tui         bool
 }
 
 func newRecord(e env) *cobra.Command {
@@ -74,6 +78,7 @@ usage; 3 could not do it.`,
 	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps listen on addresses that other machines can reach")
 	f.StringVar(&o.format, "format", "text", "print taps and findings as `FORMAT`: text or json (JSON Lines)")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on: exit with 0 also if nothing was judged or something was lost")
+	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
 	return verb(cmd, 0, 0)
 }
 
@@ -87,6 +92,11 @@ func record(ctx context.Context, e env, o recordOptions) error {
 	if err != nil {
 		return err
 	}
+	if o.tui {
+		if err := screen(e, "record without --tui"); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	r, err := startRecording(options)
@@ -99,7 +109,9 @@ func record(ctx context.Context, e env, o recordOptions) error {
 		fmt.Fprintf(&ready, "%s %s\n", t.Name(), t.URL())
 	}
 	e.tell("recording into %s; interrupt to stop", options.output)
-	if err = writeReady(o.readyFile, ready.String()); err == nil {
+	if err = writeReady(o.readyFile, ready.String()); err == nil && o.tui {
+		err = out.behind(func() error { return r.inspect(ctx, e, o.duration, o.exchanges) })
+	} else if err == nil {
 		err = r.wait(ctx, o.duration, o.exchanges)
 	}
 	result, stats, stopErr := r.stop()
@@ -215,11 +227,40 @@ func (r *recording) wait(ctx context.Context, duration time.Duration, exchanges 
 	}
 }
 
+// inspect shows the recording until it is to end, or the user quits, which ends it.
+func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, exchanges int64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	waited := make(chan error, 1)
+	go func() {
+		waited <- r.wait(ctx, duration, exchanges)
+		cancel()
+	}()
+	err := runInspector(ctx, e, r.store, rules.All)
+	cancel()
+	return errors.Join(err, <-waited)
+}
+
 // A recordPrinter prints what a recording has to say, from several goroutines.
 type recordPrinter struct {
 	mu   sync.Mutex
 	e    env
 	json bool
+}
+
+// behind holds back what is to be printed while something else has the screen.
+func (p *recordPrinter) behind(show func() error) error {
+	var out, talk bytes.Buffer
+	p.mu.Lock()
+	screen := p.e
+	p.e.Out, p.e.Err = &out, &talk
+	p.mu.Unlock()
+	err := show()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.e = screen
+	_, outErr := out.WriteTo(screen.Out)
+	_, talkErr := talk.WriteTo(screen.Err)
+	return errors.Join(err, outErr, talkErr)
 }
 
 func (p *recordPrinter) tap(t *proxy.Tap) {
