@@ -8,6 +8,7 @@ import (
 
 // How a client's name was found out.
 const (
+	byProxyUser = "proxy-user"
 	byUserAgent = "user-agent"
 	byDefault   = "default"
 )

@@ -23,6 +23,8 @@ var _ relay.Observer = (*Conn)(nil)
 // the queue's lock, the second the recording goroutine's.
 type exchange struct {
 	conn     *Conn
+	agent    capture.Peer // who it is for
+	client   string       // its client's name, "" if its head is to tell
 	request  flow
 	answer   flow
 	upgraded bool
@@ -48,16 +50,22 @@ func (r *Recorder) Conn(agent capture.Peer, address string) *Conn {
 
 // Request implements relay.Observer.
 func (c *Conn) Request(x int, head []byte) {
-	c.lock()
-	defer c.unlock()
-	c.begin(x, head)
+	c.RequestTo(x, head, c.agent, "")
 }
 
-func (c *Conn) begin(x int, head []byte) *exchange {
+// RequestTo is Request for one exchange whose agent is not that of the connection, or whose client has given a name to the
+// proxy; "" is none.
+func (c *Conn) RequestTo(x int, head []byte, agent capture.Peer, client string) {
+	c.lock()
+	defer c.unlock()
+	c.begin(x, head, agent, client)
+}
+
+func (c *Conn) begin(x int, head []byte, agent capture.Peer, client string) *exchange {
 	if c.number == 0 {
 		c.number = c.r.conns.Add(1)
 	}
-	e := &exchange{conn: c}
+	e := &exchange{conn: c, agent: agent, client: client}
 	c.open[x] = e
 	if !c.r.q.add(piece{kind: pieceOpened, x: e}, head, false) {
 		e.skipped = true
@@ -189,10 +197,10 @@ func (c *Conn) Fault(x int, f relay.Fault) {
 	}
 	var e *exchange
 	if f.Side == relay.SideAgent {
-		e = c.begin(x, nil)
+		e = c.begin(x, nil, c.agent, "")
 		e.body(&e.answer, pieceAnswerBody, f.Bytes)
 	} else {
-		e = c.begin(x, f.Bytes)
+		e = c.begin(x, f.Bytes, c.agent, "")
 	}
 	e.note(piece{kind: pieceFault, note: fault}, nil, true)
 	c.ended(x, e)

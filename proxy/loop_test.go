@@ -63,7 +63,7 @@ func TestIsSelf(t *testing.T) {
 		{"127.0.0.1:40000", "127.0.0.1:9000", false},
 	}
 	for _, test := range tests {
-		if got := p.isSelf(at(test.local), at(test.remote)) != nil; got != test.want {
+		if got := p.isSelf(at(test.local), at(test.remote)) != ""; got != test.want {
 			t.Errorf("from %s to %s: got %v", test.local, test.remote, got)
 		}
 	}

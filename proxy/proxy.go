@@ -23,7 +23,8 @@ const (
 // Options say what a Proxy opens. Recorder is required.
 type Options struct {
 	Taps     []TapSpec
-	Aliases  []Alias // further origins of the agents, as their cards may name them
+	Aliases  []Alias      // further origins of the agents, as their cards may name them
+	Forward  *ForwardSpec // the forward proxy; nil for none
 	Recorder *Recorder
 
 	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap
@@ -54,6 +55,7 @@ type Proxy struct {
 
 	mu      sync.Mutex
 	taps    []*Tap
+	forward *Forward // nil if there is none; set by New
 	aliases map[origin]*Tap
 	said    map[string]bool  // notices
 	ctx     context.Context  // of the connections, nil before Serve
@@ -128,8 +130,16 @@ func (p *Proxy) open() error {
 		}
 		p.aliases[originOf(a.URL)] = t
 	}
-	return nil
+	if p.opts.Forward == nil {
+		return nil
+	}
+	var err error
+	p.forward, err = p.openForward(*p.opts.Forward)
+	return err
 }
+
+// Forward returns the forward proxy, nil if there is none.
+func (p *Proxy) Forward() *Forward { return p.forward }
 
 func (p *Proxy) tap(name string) *Tap {
 	for _, t := range p.taps {
@@ -169,6 +179,9 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	for _, t := range p.taps {
 		p.serve(t)
 	}
+	if f := p.forward; f != nil {
+		p.served.Go(func() { p.accept(connections, "the forward proxy", f.listener, f.serve) })
+	}
 	p.mu.Unlock()
 	told := make(chan struct{})
 	go func() {
@@ -200,7 +213,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 // serve begins to accept connections of a tap. The caller holds p.mu.
 func (p *Proxy) serve(t *Tap) {
 	ctx := p.ctx
-	p.served.Go(func() { t.accept(ctx) })
+	p.served.Go(func() { p.accept(ctx, "tap "+t.Name(), t.listener, t.relay) })
 }
 
 // Close closes the listening addresses. Connections go on until the context of Serve ends.
@@ -210,6 +223,9 @@ func (p *Proxy) Close() {
 	p.stopped = true
 	for _, t := range p.taps {
 		t.listener.Close()
+	}
+	if p.forward != nil {
+		p.forward.listener.Close()
 	}
 }
 
@@ -265,18 +281,26 @@ func (f *flights) landed() <-chan struct{} {
 	return zero
 }
 
-// isSelf tells whether a connection to remote goes to one of our own taps.
-func (p *Proxy) isSelf(local, remote net.Addr) *Tap {
+// isSelf tells whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
+func (p *Proxy) isSelf(local, remote net.Addr) string {
 	l, _ := local.(*net.TCPAddr)
 	r, _ := remote.(*net.TCPAddr)
 	if l == nil || r == nil {
-		return nil
+		return ""
 	}
 	for _, t := range p.Taps() {
-		at := t.addr
-		if at.Port == r.Port && (at.IP.Equal(r.IP) || at.IP.IsUnspecified() && (r.IP.IsLoopback() || r.IP.Equal(l.IP))) {
-			return t
+		if leadsTo(t.addr, l, r) {
+			return "the tap of " + t.Name()
 		}
 	}
-	return nil
+	if p.forward != nil && leadsTo(p.forward.addr, l, r) {
+		return "this forward proxy"
+	}
+	return ""
+}
+
+// leadsTo tells whether a connection from local to remote reaches who listens at an address.
+func leadsTo(at, local, remote *net.TCPAddr) bool {
+	return at.Port == remote.Port &&
+		(at.IP.Equal(remote.IP) || at.IP.IsUnspecified() && (remote.IP.IsLoopback() || remote.IP.Equal(local.IP)))
 }

@@ -79,13 +79,16 @@ func (r *Recorder) begin(x *exchange, p *piece) capture.Step {
 	r.seq++
 	x.seq, x.started = r.seq, p.at
 	r.open[x.seq] = x
-	name, how := clientName(p.data)
+	name, how := x.client, byProxyUser
+	if name == "" {
+		name, how = clientName(p.data)
+	}
 	return capture.Step{Seq: x.seq, What: capture.Opened{
 		ID:      uuid.New(),
 		Conn:    x.conn.number,
 		Started: r.q.base.Add(p.at).Round(0).UTC(),
 		Client:  capture.Peer{Name: name, Addr: x.conn.client, How: how},
-		Agent:   x.conn.agent,
+		Agent:   x.agent,
 		Head:    owned(p.data),
 	}}
 }

@@ -2,14 +2,10 @@ package proxy
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"strconv"
-	"syscall"
-	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/relay"
@@ -45,8 +41,10 @@ func (t *Tap) URL() string {
 }
 
 // listening returns host:port of the tap as a client can use it that has reached us at local.
-func (t *Tap) listening(local net.Addr) string {
-	ip := t.addr.IP
+func (t *Tap) listening(local net.Addr) string { return listeningAt(t.addr, local) }
+
+func listeningAt(addr *net.TCPAddr, local net.Addr) string {
+	ip := addr.IP
 	if ip.IsUnspecified() {
 		if at, ok := local.(*net.TCPAddr); ok {
 			ip = at.IP
@@ -55,10 +53,10 @@ func (t *Tap) listening(local net.Addr) string {
 		}
 	}
 	host := ip.String()
-	if t.addr.Zone != "" {
-		host += "%25" + t.addr.Zone // RFC 6874 section 2
+	if addr.Zone != "" {
+		host += "%25" + addr.Zone // RFC 6874 section 2
 	}
-	return net.JoinHostPort(host, strconv.Itoa(t.addr.Port))
+	return net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
 // authority returns what stands for the tap in a URL: what the client used in Host if that is the tap's, otherwise the
@@ -78,57 +76,15 @@ func (t *Tap) authority(used string, local net.Addr) string {
 
 // listen opens a tap.
 func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
-	addr, err := net.ResolveTCPAddr("tcp", spec.Listen)
+	listener, err := p.listenTCP("tap "+spec.Name, spec.Listen, "after @ (without one, a free port is taken)",
+		"whoever reaches it reaches the agent")
 	if err != nil {
-		return nil, fmt.Errorf("open tap %s: %q is no address to listen on: %w", spec.Name, spec.Listen, err)
-	}
-	if addr.IP == nil {
-		addr.IP = net.IPv4zero
-	}
-	if !addr.IP.IsLoopback() && !p.opts.AllowRemote {
-		return nil, fmt.Errorf("open tap %s: %s can be reached from other machines, and whoever reaches it reaches the agent; "+
-			"listen on 127.0.0.1, or give --allow-remote", spec.Name, spec.Listen)
-	}
-	listener, err := net.ListenTCP("tcp", addr)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("open tap %s: port %d of %s is in use; stop what listens there, or choose another port after @ "+
-			"(without one, a free port is taken): %w", spec.Name, addr.Port, addr.IP, err)
-	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("open tap %s: port %d needs a privilege; choose a port from 1024 on: %w", spec.Name, addr.Port, err)
-	case err != nil:
-		return nil, fmt.Errorf("open tap %s on %s: %w", spec.Name, spec.Listen, err)
+		return nil, err
 	}
 	return &Tap{
 		proxy: p, spec: spec, agent: originOf(spec.Agent), family: spec.Name,
 		listener: listener, addr: listener.Addr().(*net.TCPAddr),
 	}, nil
-}
-
-// accept serves connections until the listening address is closed. What goes wrong with one connection, such as too many
-// open files, is waited out.
-func (t *Tap) accept(ctx context.Context) {
-	const first, last = 5 * time.Millisecond, time.Second
-	for pause := first; ; {
-		conn, err := t.listener.Accept()
-		if err == nil {
-			pause = first
-			t.proxy.served.Go(func() { t.relay(ctx, conn) })
-			continue
-		}
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		t.proxy.notice(fmt.Sprintf("tap %s cannot accept connections for the moment: %v", t.Name(), err))
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		}
-		pause = min(2*pause, last)
-	}
 }
 
 // relay serves one connection.
@@ -150,30 +106,15 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	}
 }
 
-// dial connects to the agent. The connection is refused if it would come back to a tap of ours.
+// dial connects to the agent. The connection is refused if it would come back to us.
 func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.proxy.opts.DialTimeout)
-	defer cancel()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", hostPort(t.spec.Agent))
-	if err != nil {
-		return nil, err
-	}
-	if tap := t.proxy.isSelf(conn.LocalAddr(), conn.RemoteAddr()); tap != nil {
-		conn.Close()
-		return nil, fmt.Errorf("%s leads back to the tap of %s, which would be a loop", t.spec.Agent.Host, tap.Name())
-	}
-	if t.spec.Agent.Scheme != "https" {
-		return conn, nil
-	}
-	config := t.proxy.tls.Clone()
-	config.ServerName = t.spec.Agent.Hostname()
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return secure, nil
+	u := t.spec.Agent
+	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
+		if self := t.proxy.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {
+			return fmt.Errorf("%s leads back to %s, which would be a loop", u.Host, self)
+		}
+		return nil
+	})
 }
 
 // peer returns the agent as the record names it.

@@ -15,7 +15,7 @@ func (a *answers) refuse(x *exchange, n int, err error) {
 	a.because(x.n, f)
 	a.fault(x, f)
 	reset(a.agent)
-	a.sayLast(ownAnswer(a.cfg.Mark, f))
+	a.sayLast(OwnAnswer(a.cfg.Mark, f))
 }
 
 // unsolicited passes bytes that answer no request. Blank lines between answers do no harm; after anything else nobody

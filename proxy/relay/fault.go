@@ -50,9 +50,9 @@ func (f Fault) Error() string {
 // stopped is told of what is in flight when the context of Serve ends.
 var stopped = Fault{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was stopped"}
 
-// dialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
+// DialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
 // and 15.6.5 (504).
-func dialFault(err error, authority string) Fault {
+func DialFault(err error, authority string) Fault {
 	f := Fault{Kind: KindUnreachable, Side: SideAgent, Detail: "connect to the agent: " + reason(err), Status: 502}
 	if authority != "" {
 		f.Detail = "connect to the agent at " + authority + ": " + reason(err)

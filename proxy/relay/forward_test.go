@@ -64,7 +64,7 @@ func TestForwardedHead(t *testing.T) {
 
 func TestParseAuthority(t *testing.T) {
 	for s, want := range map[string]string{
-		"a:443": "a 443", "A.Example.:8443": "a.example. 8443", "[::1]:1": "::1 1", "127.0.0.1:080": "127.0.0.1 80", "a_b-c:65535": "a_b-c 65535",
+		"a:443": "a 443", "A.Example.:8443": "a.example. 8443", "[::1]:1": "::1 1", "[0:0::0:1]:2": "::1 2", "127.0.0.1:080": "127.0.0.1 80", "a_b-c:65535": "a_b-c 65535",
 	} {
 		host, port, err := ParseAuthority(s)
 		if got := host + " " + port; err != nil || got != want {

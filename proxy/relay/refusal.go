@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -42,7 +43,7 @@ func (r *requests) connect(ctx context.Context) bool {
 		a := &answers{pair: r.pair, agent: agent}
 		r.reader.Go(a.run)
 	default:
-		f := dialFault(err, r.authority())
+		f := DialFault(err, r.authority())
 		r.fault(r.x, f)
 		r.reply(f)
 	}
@@ -123,7 +124,7 @@ func (p *pair) number() int {
 // reply gives the client our own answer, at once if no other is due, else after those. It returns false if there can
 // be none.
 func (r *requests) reply(f Fault) bool {
-	own := ownAnswer(r.cfg.Mark, f)
+	own := OwnAnswer(r.cfg.Mark, f)
 	r.mu.Lock()
 	switch {
 	case r.answersEnd || r.unordered:
@@ -165,8 +166,10 @@ func (r *requests) drain() (first []byte) {
 	}
 }
 
-// ownAnswer is a whole answer of ours. It says who speaks, what happened and what to do next.
-func ownAnswer(mark string, f Fault) []byte {
+// OwnAnswer returns a whole answer of ours, with the status of the fault. It says who speaks, what happened and what to do
+// next. An empty mark is "a2atap".
+func OwnAnswer(mark string, f Fault) []byte {
+	mark = cmp.Or(mark, "a2atap")
 	type problem struct {
 		From    string `json:"from"`
 		Reason  string `json:"reason"`

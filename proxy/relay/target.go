@@ -80,9 +80,11 @@ func splitAuthority(s string) (host, port string, err error) {
 	}
 	if inside, ok := strings.CutPrefix(host, "["); ok {
 		host, ok = strings.CutSuffix(inside, "]")
-		if ip, err := netip.ParseAddr(host); !ok || err != nil || !ip.Is6() || ip.Zone() != "" {
+		ip, err := netip.ParseAddr(host)
+		if !ok || err != nil || !ip.Is6() || ip.Zone() != "" {
 			return "", "", errBadTarget
 		}
+		host = ip.String() // of all spellings the one
 	} else if !validName(host) {
 		return "", "", errBadTarget
 	}

@@ -1,0 +1,211 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+// established is our answer to CONNECT. RFC 9110 section 9.3.6.
+const established = "HTTP/1.1 200 Connection established\r\n\r\n"
+
+// A connect is a client connection that asks for CONNECT. It begins with the bytes after the head.
+type connect struct {
+	*replayed
+	forward *Forward
+	ctx     context.Context // of the connection
+	request *http.Request
+	head    []byte
+	to      relay.Target // as it is named; https until the first bytes tell
+}
+
+type connectKey struct{}
+
+// connectOf returns what a request that the front decides about belongs to.
+func connectOf(r *http.Request) *connect { return r.Context().Value(connectKey{}).(*connect) }
+
+// readConnect reads the head of CONNECT. If it cannot be, the client is told, and it is recorded.
+func (f *Forward) readConnect(ctx context.Context, client *replayed) (*connect, error) {
+	defer context.AfterFunc(ctx, func() { client.Close() })()
+	head, err := client.takeHead(f.headTimeout())
+	c := &connect{replayed: client, forward: f, head: head, ctx: ctx}
+	refused := relay.Fault{Kind: relay.KindRefused, Side: relay.SideClient, Detail: "malformed head of CONNECT (RFC 9112 section 3)", Status: 400}
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		refused.Kind, refused.Detail, refused.Status = relay.KindTimeout, "head of CONNECT was not complete in time (RFC 9110 section 15.5.9)", 408
+	case errors.Is(err, errHeadTooLong):
+		refused.Detail, refused.Status = "head of CONNECT is too long (RFC 6585 section 5)", 431
+	}
+	if err != nil {
+		c.refuse(refused)
+		return nil, err
+	}
+	c.request, err = http.ReadRequest(bufio.NewReader(bytes.NewReader(head)))
+	if err == nil {
+		host, port, bad := relay.ParseAuthority(c.request.RequestURI)
+		if err = bad; bad != nil {
+			refused.Detail = bad.Error()
+		}
+		c.to = relay.Target{Scheme: "https", Host: host, Port: port}
+	}
+	if err != nil {
+		c.to = relay.Target{}
+		c.refuse(refused)
+		return nil, err
+	}
+	c.request = c.request.WithContext(context.WithValue(ctx, connectKey{}, c))
+	return c, nil
+}
+
+// A connectWriter lets the front take over a connection whose CONNECT we have read. It writes nothing by itself.
+type connectWriter struct{ c *connect }
+
+func (connectWriter) Header() http.Header         { return http.Header{} }
+func (connectWriter) Write(p []byte) (int, error) { return len(p), nil }
+func (connectWriter) WriteHeader(int)             {}
+
+// Hijack implements http.Hijacker.
+func (w connectWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) { return w.c, nil, nil }
+
+// link returns the recording of what passes inside CONNECT.
+func (c *connect) link() *forwardLink {
+	to := &c.to
+	if c.to == (relay.Target{}) {
+		to = nil
+	}
+	return c.forward.newForwardLink(c.Conn, to, proxyUser(c.head))
+}
+
+// refuse answers CONNECT with a status of ours, and records it.
+func (c *connect) refuse(f relay.Fault) {
+	l := c.link()
+	l.Request(0, c.head)
+	l.RequestEnd(0, nil)
+	l.Fault(0, f)
+	l.Ended(0)
+	lastWords(c, relay.OwnAnswer("", f))
+}
+
+// lastWords writes an answer and closes, so that the client gets to read it: RFC 9112 section 9.6.
+func lastWords(client net.Conn, answer []byte) {
+	client.SetDeadline(time.Now().Add(time.Second / 2))
+	if _, err := client.Write(answer); err == nil {
+		closeWrite(client)
+		io.Copy(io.Discard, client) //nolint:errcheck // whatever it is, it is over
+	}
+	client.Close()
+}
+
+// challenge asks for the credentials that are missing or wrong.
+func (c *connect) challenge() {
+	c.refuse(relay.Fault{
+		Kind: relay.KindRefused, Side: relay.SideClient, Status: http.StatusProxyAuthRequired,
+		Detail: "proxy credentials are missing or wrong (RFC 9110 section 15.5.8)",
+	})
+}
+
+// loop refuses to connect to the forward proxy itself.
+func (c *connect) loop() {
+	c.refuse(relay.Fault{
+		Kind: relay.KindRefused, Side: relay.SideClient, Status: http.StatusForbidden,
+		Detail: "CONNECT to this forward proxy itself, which would be a loop",
+	})
+}
+
+// tunnelAsAsked passes a connection on that the user wants left alone.
+func (c *connect) tunnelAsAsked() { c.tunnel("as --tunnel asks", false) }
+
+// intercept opens a connection: what passes in it is relayed and recorded, request by request. What cannot be opened is
+// tunnelled.
+func (c *connect) intercept() {
+	if _, err := io.WriteString(c.Conn, established); err != nil {
+		return
+	}
+	switch kind, err := c.sniff(c.ctx); {
+	case err != nil: // the client has gone without a word
+	case kind == speaksTLS:
+		c.interceptTLS()
+	case kind == speaksHTTP:
+		c.to.Scheme = "http"
+		c.relay(c.replayed, "")
+	case kind == speaksHTTP2:
+		c.tunnel("it is HTTP/2 from the start, which a2atap does not open", true)
+	case kind == saysNothing:
+		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does", sniffPatience), true)
+	default:
+		c.tunnel("it is neither TLS nor HTTP", true)
+	}
+}
+
+// interceptTLS ends the client's TLS here, where it can be told to speak HTTP/1.1.
+func (c *connect) interceptTLS() {
+	ctx, cancel := context.WithTimeout(c.ctx, c.forward.headTimeout())
+	defer cancel()
+	hello := c.peekHello(ctx)
+	if hello != nil && len(hello.SupportedProtos) > 0 && !speaksHTTP1(hello.SupportedProtos) {
+		c.tunnel("the client speaks "+strings.Join(hello.SupportedProtos, ", ")+" and not HTTP/1.1", true)
+		return
+	}
+	session := tls.Server(c.replayed, c.config())
+	if err := session.HandshakeContext(ctx); err != nil {
+		c.untrusted(err)
+		return
+	}
+	c.relay(session, session.ConnectionState().ServerName)
+}
+
+// config is how we play the agent towards a client. It takes the certificate for the name that the client means: that in
+// its hello (RFC 6066 section 3), else that of CONNECT.
+func (c *connect) config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true,
+		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+			name := hello.ServerName
+			if name == "" {
+				name = c.to.Host
+			}
+			return c.forward.spec.Leaf(name)
+		},
+	}
+}
+
+// relay relays an opened connection. All its requests go to the target of CONNECT, whatever their Host says.
+func (c *connect) relay(client net.Conn, sni string) {
+	l := c.link()
+	name := c.to.Host
+	if sni != "" {
+		name = sni
+	}
+	if sni != "" && !strings.EqualFold(sni, strings.TrimSuffix(c.to.Host, ".")) {
+		l.sni = sni
+	}
+	c.forward.relay(c.ctx, client, l, relay.Config{Dial: func(ctx context.Context) (net.Conn, error) {
+		return c.forward.dial(ctx, c.to, name)
+	}})
+}
+
+// untrusted records a TLS handshake that the client broke off, which most often means that it does not trust our
+// authority.
+func (c *connect) untrusted(err error) {
+	f := relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: "the client ended the TLS handshake with us: " + err.Error()}
+	l := c.link()
+	l.Request(0, c.head)
+	l.RequestEnd(0, nil)
+	l.Fact(0, capture.Fact{Note: "not observed: the client did not take our certificate"})
+	l.Fault(0, f)
+	l.Ended(0)
+	c.forward.proxy.notice(fmt.Sprintf("a client did not take our certificate for %s, so its connection failed (%v); let it trust "+
+		"our authority (a2atap ca env shows how), or leave the host alone with --tunnel %s", c.to.Authority(), err, c.to.Host))
+}

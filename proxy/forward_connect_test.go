@@ -1,0 +1,504 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+// newEcho starts an agent that is no HTTP: it says hello first, then gives back what it gets.
+func newEcho(t *testing.T, hello string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(wg.Wait)
+	t.Cleanup(func() { listener.Close() })
+	wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer conn.Close()
+				io.WriteString(conn, hello)
+				io.Copy(conn, conn)
+			})
+		}
+	})
+	return listener.Addr().String()
+}
+
+// expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of it.
+func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, got int64) {
+	t.Helper()
+	if head := capture.ParseRequestHead(x.Request.Head); head.Method != "CONNECT" || x.Agent.Name != agent {
+		t.Errorf("recorded %s %s for %s", head.Method, head.Target, x.Agent.Name)
+	}
+	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "tunnelled, not observed: ") || !strings.Contains(x.Notes[0], why) {
+		t.Errorf("notes %q, want one with %q", x.Notes, why)
+	}
+	if x.Fault != nil || x.Response == nil || x.Response.Body.Size != got || x.Response.Body.Dropped != got || x.Request.Body.Dropped != sent ||
+		len(x.Request.Body.Data)+len(x.Response.Body.Data) != 0 || !strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 200 ") {
+		t.Errorf("recorded %+v, %+v, %v; want %d bytes sent, %d answered", x.Request, x.Response, x.Fault, sent, got)
+	}
+}
+
+// What the user wants left alone passes as it is, with the agent's own certificate.
+func TestTunnelAsAsked(t *testing.T) {
+	agent := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
+	f := newForwardRig(t, func(o *proxy.Options) {
+		pattern, err := proxy.ParseHostPattern("127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Forward.Tunnel = []proxy.HostPattern{pattern}
+	})
+	client := f.client("planner")
+	if _, err := client.Get(agent.URL); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("with our authority alone: %v", err)
+	}
+	client = f.client("planner")
+	client.Transport.(*http.Transport).TLSClientConfig.RootCAs = testRoots(t)
+	if answer, body := get(t, client, agent.URL); body != "hi" || answer.TLS == nil {
+		t.Errorf("got %s", body)
+	}
+	client.CloseIdleConnections()
+	f.follow(closings(2))
+	x := f.record()[1]
+	expectTunnel(t, x, agent.Listener.Addr().String(), "as --tunnel asks", x.Request.Body.Dropped, x.Response.Body.Size)
+	if x.Client.Name != "planner" || x.Request.Body.Dropped < 100 || x.Response.Body.Size < 100 {
+		t.Errorf("client %s sent %d bytes and got %d", x.Client.Name, x.Request.Body.Dropped, x.Response.Body.Size)
+	}
+}
+
+// closings returns a condition that holds when n exchanges have ended.
+func closings(n int) func(capture.Step) bool {
+	return func(s capture.Step) bool {
+		if isClosed(s) {
+			n--
+		}
+		return n == 0
+	}
+}
+
+// What cannot be opened passes nevertheless, each direction until its own end.
+func TestTunnelWhatIsNoHTTP(t *testing.T) {
+	tests := map[string]struct{ says, why string }{
+		"another protocol": {"SSH-2.0-x\r\n", "neither TLS nor HTTP"},
+		"bytes":            {"\x00\x01", "neither TLS nor HTTP"},
+		"almost a method":  {"GETS it\r\n", "neither TLS nor HTTP"},
+		"less than one":    {"GE", "neither TLS nor HTTP"},
+		"HTTP/2":           {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2 from the start"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			agent := newEcho(t, "hello")
+			f := newForwardRig(t, nil)
+			conn := f.dial()
+			f.connect(conn, agent, "")
+			write(t, conn, test.says)
+			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, conn, "hello"+test.says)
+			if err := expectEnd(conn); err != nil {
+				t.Errorf("it ends with %v", err)
+			}
+			f.follow(isClosed)
+			n := int64(len(test.says))
+			expectTunnel(t, f.record()[0], agent, test.why, n, n+int64(len("hello")))
+		})
+	}
+}
+
+// A client that speaks HTTP/2 alone, as those of gRPC do, cannot be opened and must work all the same.
+func TestTunnelHTTP2(t *testing.T) {
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Proto) }))
+	agent.EnableHTTP2 = true
+	agent.StartTLS()
+	defer agent.Close()
+	f := newForwardRig(t, nil)
+	client := f.client("")
+	transport := client.Transport.(*http.Transport)
+	transport.TLSClientConfig.RootCAs = testRoots(t)
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetHTTP2(true)
+	if _, body := get(t, client, agent.URL); body != "HTTP/2.0" {
+		t.Errorf("got %s", body)
+	}
+	client.CloseIdleConnections()
+	f.follow(isClosed)
+	x := f.record()[0]
+	expectTunnel(t, x, agent.Listener.Addr().String(), "the client speaks h2 and not HTTP/1.1", x.Request.Body.Dropped, x.Response.Body.Size)
+}
+
+func TestTunnelToNobody(t *testing.T) {
+	closed := newEcho(t, "")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	closed = l.Addr().String()
+	for name, says := range map[string]string{"asked": "", "found out": "SSH-2.0-x\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			f := newForwardRig(t, func(o *proxy.Options) {
+				if says == "" {
+					o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "*")}
+				}
+			})
+			conn := f.dial()
+			if says == "" {
+				write(t, conn, "CONNECT "+closed+" HTTP/1.1\r\nHost: "+closed+"\r\n\r\n")
+				if status, mark, text := ownAnswer(t, conn); status != 502 || mark != relay.KindUnreachable || !strings.Contains(text, closed) {
+					t.Errorf("got %d %s %s", status, mark, text)
+				}
+			} else {
+				f.connect(conn, closed, "")
+				write(t, conn, says)
+				if err := expectEnd(conn); err == nil {
+					t.Error("a clean end, want a reset")
+				}
+			}
+			conn.Close()
+			f.follow(isClosed)
+			if x := f.record()[0]; x.Fault == nil || x.Fault.Kind != relay.KindUnreachable || x.Response != nil {
+				t.Errorf("recorded %v", x.Fault)
+			}
+		})
+	}
+}
+
+func mustPattern(t *testing.T, flag string) proxy.HostPattern {
+	t.Helper()
+	pattern, err := proxy.ParseHostPattern(flag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pattern
+}
+
+// Plain HTTP inside CONNECT is observed like any other; so is what comes together with CONNECT.
+func TestPlainHTTPInsideConnect(t *testing.T) {
+	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Method+" "+r.Host) })
+	addr := agent.Listener.Addr().String()
+	f := newForwardRig(t, nil)
+	conn := f.dial()
+	write(t, conn, "CONNECT "+addr+" HTTP/1.1\r\nHost: "+addr+"\r\n\r\nDELETE /x HTTP/1.1\r\nHost: "+addr+"\r\nConnection: close\r\n\r\n")
+	expect(t, conn, "HTTP/1.1 200 Connection established\r\n\r\n")
+	text, err := io.ReadAll(conn)
+	if err != nil || !strings.HasSuffix(string(text), "DELETE "+addr) {
+		t.Errorf("got %q, %v", text, err)
+	}
+	x := f.record()[0]
+	if head := string(x.Request.Head); !strings.HasPrefix(head, "DELETE /x ") || x.Agent.URL != "http://"+addr || len(x.Notes) != 0 {
+		t.Errorf("recorded %q for %v, notes %q", head, x.Agent, x.Notes)
+	}
+}
+
+// All requests inside CONNECT go where CONNECT says. What says otherwise is noted, and not followed.
+func TestRequestsArePinnedToConnect(t *testing.T) {
+	var mu sync.Mutex
+	var hosts []string
+	agent := (way{true}).agent(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		hosts = append(hosts, r.Host+" "+r.TLS.ServerName)
+	})
+	addr := agent.Listener.Addr().String()
+	f := newForwardRig(t, nil)
+	conn := f.dial()
+	f.connect(conn, addr, "")
+	session := tls.Client(conn, &tls.Config{RootCAs: f.roots, ServerName: "example.com"}) // for which the agent has a certificate
+	in := bufio.NewReader(session)
+	for _, host := range []string{addr, "elsewhere.example", "example.com:" + strings.Split(addr, ":")[1]} {
+		write(t, session, "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
+		if answer, err := http.ReadResponse(in, nil); err != nil || answer.StatusCode != 200 {
+			t.Fatalf("got %v, %v", answer, err)
+		}
+	}
+	session.Close()
+	want := []string{addr + " example.com", "elsewhere.example example.com", "example.com:" + strings.Split(addr, ":")[1] + " example.com"}
+	if !slices.Equal(hosts, want) {
+		t.Errorf("the agent saw %q, want %q", hosts, want)
+	}
+	record := f.record()
+	var notes []string
+	for _, x := range record {
+		notes = append(notes, strings.Join(x.Notes, "|"))
+		if x.Agent.Name != addr {
+			t.Errorf("agent %s", x.Agent.Name)
+		}
+	}
+	if !strings.HasPrefix(notes[0], "TLS is for example.com inside CONNECT to "+addr) || strings.Contains(notes[0], "|") ||
+		notes[1] != "Host is elsewhere.example inside CONNECT to "+addr+": the request went to the latter" || !strings.HasPrefix(notes[2], "Host is example.com:") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// A Host that differs from the target of a plain request is replaced, as RFC 9112 section 3.2.2 asks, and noted.
+func TestHostThatDiffersFromTarget(t *testing.T) {
+	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Host) })
+	addr := agent.Listener.Addr().String()
+	f := newForwardRig(t, nil)
+	got := ask(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n")
+	if bodyOf(got) != addr {
+		t.Errorf("the agent saw Host %s", bodyOf(got))
+	}
+	x := f.record()[0]
+	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "Host is elsewhere.example, the request's target "+addr) || now(x)["request.header[Host]"] != addr {
+		t.Errorf("notes %q, rewrites %v", x.Notes, x.Rewrites)
+	}
+}
+
+// The proxy does not connect to itself, by whatever name, and leaves to its taps what they record.
+func TestForwardToItself(t *testing.T) {
+	agent := newAgent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
+	f := newForwardRig(t, nil, "booker="+agent.URL)
+	self := f.forward.Addr()
+	_, port, _ := net.SplitHostPort(self)
+	conn := f.dial()
+	write(t, conn, "CONNECT localhost:"+port+" HTTP/1.1\r\nHost: x\r\n\r\n")
+	if status, mark, text := ownAnswer(t, conn); status != 403 || mark != relay.KindRefused || !strings.Contains(text, "loop") {
+		t.Errorf("CONNECT: got %d %s %s", status, mark, text)
+	}
+	answer := ask(t, self, "GET http://"+self+"/ HTTP/1.1\r\nHost: "+self+"\r\n\r\n")
+	if !strings.HasPrefix(answer, "HTTP/1.1 502 ") || !strings.Contains(answer, "loop") {
+		t.Errorf("GET: got %s", answer)
+	}
+	if _, body := get(t, f.client(""), f.tap(0).URL()); body != "hi" {
+		t.Errorf("through the tap: got %s", body)
+	}
+	record := f.record()
+	if len(record) != 3 || record[2].Agent.Name != "booker" || !strings.HasPrefix(string(record[2].Request.Head), "GET / ") {
+		t.Errorf("%d exchanges are recorded: %+v", len(record), record)
+	}
+}
+
+// Without the right credentials nothing gets through, and the client is asked for them.
+func TestForwardCredentials(t *testing.T) {
+	agent := newAgent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
+	secure := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
+	f := newForwardRig(t, func(o *proxy.Options) {
+		auth, err := proxy.ParseCredentials("planner:a:b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Forward.Auth, o.Forward.Listen, o.AllowRemote = auth, "0.0.0.0:0", true
+	})
+	if !strings.HasPrefix(f.forward.URL(), "http://127.0.0.1:") {
+		t.Errorf("URL %s", f.forward.URL())
+	}
+	for user, status := range map[string]int{"": 407, "planner": 407, "planner:b": 407, "planner:a:b": 200} {
+		answer, _ := get(t, f.client(user), agent.URL)
+		if answer.StatusCode != status || (status == 407) != strings.HasPrefix(answer.Header.Get("Proxy-Authenticate"), `Basic realm="a2atap"`) {
+			t.Errorf("%q: got %s, %v", user, answer.Status, answer.Header)
+		}
+		answer, err := f.client(user).Get(secure.URL)
+		if (err == nil) != (status == 200) || err != nil && !strings.Contains(err.Error(), "Proxy Authentication Required") {
+			t.Errorf("%q inside CONNECT: %v", user, err)
+		}
+		if err == nil {
+			answer.Body.Close()
+		}
+	}
+	for _, x := range f.record() {
+		if refused := x.Fault != nil; refused != (x.Response == nil) {
+			t.Errorf("recorded %v, %v", x.Fault, x.Response)
+		}
+		if x.Response != nil && x.Client.Name != "planner" {
+			t.Errorf("client %s", x.Client.Name)
+		}
+	}
+}
+
+func TestForwardListenErrors(t *testing.T) {
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: capture.NewMemory(capture.Info{})})
+	defer recorder.Close(context.Background())
+	tests := map[string]struct {
+		listen      string
+		allowRemote bool
+		agents      []string
+		want        string
+	}{
+		"remote":              {"0.0.0.0:0", false, nil, "--allow-remote"},
+		"remote, nobody asks": {"0.0.0.0:0", true, nil, "--proxy-auth USER:PASS"},
+		"in use":              {busy.Addr().String(), false, nil, "choose another port with --forward"},
+		"no address":          {"127.0.0.1:none", false, nil, "open the forward proxy"},
+	}
+	for name, test := range tests {
+		_, err := proxy.New(proxy.Options{
+			Recorder: recorder, AllowRemote: test.allowRemote, Forward: &proxy.ForwardSpec{Listen: test.listen},
+		})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", name, err, test.want)
+		}
+	}
+}
+
+// A client that does not trust our authority fails, and the user is told why and what to do.
+func TestClientThatDoesNotTrustUs(t *testing.T) {
+	agent := (way{true}).agent(t, func(http.ResponseWriter, *http.Request) {})
+	f := newForwardRig(t, nil)
+	client := f.client("")
+	client.Transport.(*http.Transport).TLSClientConfig.RootCAs = testRoots(t)
+	if _, err := client.Get(agent.URL); err == nil {
+		t.Fatal("no error")
+	}
+	if text := f.hear(); !strings.Contains(text, agent.Listener.Addr().String()) || !strings.Contains(text, "a2atap ca env") ||
+		!strings.Contains(text, "--tunnel 127.0.0.1") {
+		t.Errorf("heard %q", text)
+	}
+	f.follow(isClosed)
+	x := f.record()[0]
+	if x.Fault == nil || x.Fault.Kind != relay.KindTLS || x.Fault.Side != relay.SideClient || len(x.Notes) != 1 {
+		t.Errorf("recorded %v, notes %q", x.Fault, x.Notes)
+	}
+}
+
+// An agent that asks for a client certificate is told of, since we have none.
+func TestAgentThatWantsACertificate(t *testing.T) {
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	agent.Config.ErrorLog = discardLog
+	agent.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	agent.StartTLS()
+	defer agent.Close()
+	f := newForwardRig(t, nil)
+	if answer, err := f.client("").Get(agent.URL); err == nil {
+		if answer.Body.Close(); answer.StatusCode < 500 {
+			t.Errorf("got %s", answer.Status)
+		}
+	}
+	if text := f.hear(); !strings.Contains(text, "asks for a client certificate") || !strings.Contains(text, "--tunnel 127.0.0.1") {
+		t.Errorf("heard %q", text)
+	}
+}
+
+// What is no CONNECT is told so, and recorded.
+func TestMalformedConnect(t *testing.T) {
+	tests := map[string]struct {
+		head   string
+		status int
+		text   string
+	}{
+		"no port":     {"CONNECT a.example HTTP/1.1\r\nHost: a.example\r\n\r\n", 400, "without a port"},
+		"a path":      {"CONNECT /x HTTP/1.1\r\nHost: a.example\r\n\r\n", 400, "malformed"},
+		"a URL":       {"CONNECT http://a:1/ HTTP/1.1\r\nHost: a.example\r\n\r\n", 400, "malformed"},
+		"two targets": {"CONNECT a:1 b:1 HTTP/1.1\r\n\r\n", 400, "malformed"},
+		"a bad field": {"CONNECT a:1 HTTP/1.1\r\nno field\r\n\r\n", 400, "malformed"},
+		"too long":    {"CONNECT a:1 HTTP/1.1\r\nX: " + strings.Repeat("y", relay.DefaultHeadLimit), 431, "too long"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newForwardRig(t, nil)
+			conn := f.dial()
+			write(t, conn, test.head)
+			status, mark, text := ownAnswer(t, conn)
+			if status != test.status || mark != relay.KindRefused || !strings.Contains(text, test.text) {
+				t.Errorf("got %d %s %s", status, mark, text)
+			}
+			conn.Close()
+			f.follow(isClosed)
+			if x := f.record()[0]; x.Fault == nil || x.Fault.Side != relay.SideClient || x.Response != nil {
+				t.Errorf("recorded %v", x.Fault)
+			}
+		})
+	}
+}
+
+// A client that is slow with its CONNECT is cut off; one that is silent before it is an idle connection.
+func TestSlowConnect(t *testing.T) {
+	f := newForwardRig(t, func(o *proxy.Options) { o.HeadTimeout, o.IdleTimeout = 50*time.Millisecond, 50*time.Millisecond })
+	silent := f.dial()
+	if err := expectEnd(silent); err != nil {
+		t.Errorf("a silent client: %v", err)
+	}
+	slow := f.dial()
+	write(t, slow, "CONNECT a:1 HT")
+	if status, mark, _ := ownAnswer(t, slow); status != 408 || mark != relay.KindTimeout {
+		t.Errorf("got %d %s", status, mark)
+	}
+	started := f.dial()
+	write(t, started, "CON")
+	if err := expectEnd(started); err != nil {
+		t.Errorf("one that has just begun: %v", err)
+	}
+}
+
+// Stopping ends all that a forward proxy may be busy with, in bounded time.
+func TestForwardStops(t *testing.T) {
+	agent := newEcho(t, "")
+	f := newForwardRig(t, func(o *proxy.Options) { o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "127.0.0.1")} })
+	tunnel := f.dial()
+	f.connect(tunnel, agent, "")
+	write(t, tunnel, "ping")
+	expect(t, tunnel, "ping")
+	sniffed := f.dial()
+	f.connect(sniffed, "a.example:443", "")
+	greeted := f.dial()
+	f.connect(greeted, "a.example:443", "")
+	write(t, greeted, "\x16\x03\x01")
+	heading := f.dial()
+	write(t, heading, "CONNECT a:1 HT")
+	silent := f.dial()
+	f.stop()
+	for name, conn := range map[string]net.Conn{"tunnel": tunnel, "sniffed": sniffed, "greeted": greeted, "heading": heading, "silent": silent} {
+		conn.SetReadDeadline(time.Now().Add(patience))
+		if _, err := conn.Read(make([]byte, 1)); err == nil {
+			t.Errorf("%s goes on", name)
+		} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
+			t.Errorf("%s was not ended", name)
+		}
+	}
+	if x := f.record()[0]; x.Fault == nil || x.Fault.Kind != relay.KindShutdown {
+		t.Errorf("recorded %v", x.Fault)
+	}
+}
+
+// The client's name comes from the user part of its proxy URL, if it can be one.
+func TestForwardClientNames(t *testing.T) {
+	agent := newAgent(t, func(http.ResponseWriter, *http.Request) {})
+	addr := agent.Listener.Addr().String()
+	f := newForwardRig(t, nil)
+	tests := []struct{ credentials, want string }{
+		{"Basic " + base64.StdEncoding.EncodeToString([]byte("planner:")), "planner proxy-user"},
+		{"basic " + base64.StdEncoding.EncodeToString([]byte("planner:secret")), "planner proxy-user"},
+		{"Basic " + base64.StdEncoding.EncodeToString([]byte("pl anner:")), "tool user-agent"},
+		{"Basic " + base64.StdEncoding.EncodeToString([]byte("planner")), "tool user-agent"},
+		{"Basic ???", "tool user-agent"},
+		{"Bearer x", "tool user-agent"},
+		{"", "tool user-agent"},
+	}
+	for _, test := range tests {
+		ask(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: "+addr+"\r\nUser-Agent: tool/1\r\nConnection: close\r\n"+
+			"Proxy-Authorization: "+test.credentials+"\r\n\r\n")
+	}
+	for i, x := range f.record() {
+		if got := x.Client.Name + " " + x.Client.How; got != tests[i].want {
+			t.Errorf("%s: got %s, want %s", tests[i].credentials, got, tests[i].want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package proxy
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+// A forwardLink records one client connection through the forward proxy, or what passes inside its CONNECT.
+type forwardLink struct {
+	*Conn
+	forward *Forward
+	pinned  *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
+	user    string        // that the client has given with CONNECT
+	sni     string        // the name that TLS is for, where CONNECT has another
+	apart   bool          // a tunnel: it may last for ever, so nobody waits for its end
+
+	mu   sync.Mutex
+	once bool // what is to be told of the connection was told
+}
+
+var _ relay.Observer = (*forwardLink)(nil)
+
+func (f *Forward) newForwardLink(client net.Conn, pinned *relay.Target, user string) *forwardLink {
+	agent := capture.Peer{Name: "a2atap", Addr: f.Addr()} // who is meant by bytes that name no other
+	if pinned != nil {
+		agent = f.peer(*pinned)
+	}
+	return &forwardLink{
+		Conn: f.proxy.opts.Recorder.Conn(agent, client.RemoteAddr().String()), forward: f, pinned: pinned, user: user,
+	}
+}
+
+// Request implements relay.Observer.
+func (l *forwardLink) Request(x int, head []byte) {
+	if !l.apart {
+		l.forward.proxy.flights.add(1)
+	}
+	h := capture.ParseRequestHead(head)
+	to, known := l.target(&h)
+	if known && l.forward.isTap(to) {
+		return // the tap records it
+	}
+	agent, user := l.agent, l.user
+	if known {
+		agent = l.forward.peer(to)
+	}
+	if l.pinned == nil {
+		user = proxyUser(head)
+	}
+	l.RequestTo(x, head, agent, user)
+	if known && h.Method != "CONNECT" {
+		l.note(x, &h, to)
+	}
+}
+
+// target returns where an exchange goes, if that is known.
+func (l *forwardLink) target(h *capture.Head) (to relay.Target, known bool) {
+	if l.pinned != nil {
+		return *l.pinned, true
+	}
+	to, _, _, err := relay.ParseTarget(h.Target)
+	return to, err == nil
+}
+
+// note adds what a client says of its target in two ways.
+func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
+	host, has := h.Fields.Get("Host"), h.Fields.Has("Host")
+	at, _, _, err := relay.ParseTarget(to.Scheme + "://" + host)
+	switch {
+	case !has || err == nil && at == to:
+	case l.pinned != nil:
+		l.Fact(x, capture.Fact{Note: fmt.Sprintf("Host is %s inside CONNECT to %s: the request went to the latter", host, to.Authority())})
+	default:
+		_, now, _, _ := relay.ParseTarget(h.Target)
+		l.Fact(x, capture.Fact{
+			Note:     fmt.Sprintf("Host is %s, the request's target %s: the request went to the latter (RFC 9112 section 3.2.2)", host, to.Authority()),
+			Rewrites: fieldRewrite("request", "Host", []string{host}, now),
+		})
+	}
+	if l.sni == "" {
+		return
+	}
+	l.mu.Lock()
+	first := !l.once
+	l.once = true
+	l.mu.Unlock()
+	if first {
+		l.Fact(x, capture.Fact{Note: fmt.Sprintf("TLS is for %s inside CONNECT to %s: the connection went to the latter, and was verified for the former",
+			strings.ToLower(l.sni), to.Authority())})
+	}
+}
+
+// Ended implements relay.Observer.
+func (l *forwardLink) Ended(x int) {
+	l.Conn.Ended(x)
+	if !l.apart {
+		l.forward.proxy.flights.add(-1)
+	}
+}
+
+// abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges there
+// were.
+func (l *forwardLink) abandon() int {
+	n := l.Conn.abandon()
+	l.forward.proxy.flights.add(-n)
+	return n
+}
