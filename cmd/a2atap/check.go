@@ -72,10 +72,10 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	if len(total.Captures) == 0 {
 		return unread
 	}
-	verdict := total.Verdict(gate)
+	verdict := shown(total, gate)
 	err = writeOutput(e, o.output, func(w io.Writer) error {
 		if o.format == "json" {
-			return report.JSON(w, total, rules.All, gate, tool(), e.Now())
+			return report.JSON(w, total, rules.All, min(gate, analyzer.Error), tool(), e.Now())
 		}
 		return report.Text(w, total, rules.All)
 	})
@@ -93,7 +93,7 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	if unread != nil {
 		return unread
 	}
-	return verdictExit(verdict, o.allowEmpty)
+	return verdictExit(total, gate, o.allowEmpty)
 }
 
 func checkOne(ctx context.Context, e env, name string, keep selection, total *analyzer.Result) error {
@@ -130,7 +130,14 @@ func printVerdict(e env, name string, v analyzer.Verdict, remarks ...string) {
 	fmt.Fprintln(e.Err, strings.Join(append([]string{name + ": " + v.String()}, remarks...), "; "))
 }
 
-func verdictExit(v analyzer.Verdict, allowEmpty bool) error {
+// shown returns the verdict as it is printed: also where no finding fails the verb, errors are not called clean.
+func shown(r *analyzer.Result, gate analyzer.Severity) analyzer.Verdict {
+	return r.Verdict(min(gate, analyzer.Error))
+}
+
+// verdictExit says with which status a judging verb leaves.
+func verdictExit(r *analyzer.Result, gate analyzer.Severity, allowEmpty bool) error {
+	v := r.Verdict(gate)
 	switch {
 	case v.Status == analyzer.StatusFindings:
 		return &exit{code: exitFindings}

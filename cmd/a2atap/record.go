@@ -302,7 +302,7 @@ func (p *recordPrinter) end(o recordOptions, gate analyzer.Severity, output stri
 	if r == nil {
 		return err
 	}
-	v := r.Verdict(gate)
+	v := shown(r, gate)
 	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", plural(s.Exchanges, "exchange"), plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
 		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", plural(s.LostExchanges, "exchange"), plural(s.LostBytes, "byte"))
@@ -315,5 +315,5 @@ func (p *recordPrinter) end(o recordOptions, gate analyzer.Severity, output stri
 	case o.failOn == "never":
 		return nil
 	}
-	return verdictExit(v, o.allowEmpty)
+	return verdictExit(r, gate, o.allowEmpty)
 }
