@@ -24,6 +24,7 @@ type batch struct {
 	lookup func(seq uint64) (row, error) // what was known of an exchange before
 	raw    []byte                        // the encoded steps of the block under way
 	first  uint64                        // its first arrival number
+	keep   bool                          // blocks as they are too, for a reader in this process
 	room   []byte                        // for the values of blocks; used again when the batch was stored
 }
 
@@ -71,6 +72,9 @@ func (b *batch) endBlock() {
 	}
 	var sealed block
 	sealed, b.room = seal(b.room, b.first, b.raw)
+	if b.keep {
+		sealed.raw = bytes.Clone(b.raw)
+	}
 	b.blocks = append(b.blocks, sealed)
 	b.raw = b.raw[:0]
 }

@@ -126,7 +126,7 @@ func open(path string, o Options) (*Store, error) {
 		return nil, errors.Join(err, in.close(w.broken != nil))
 	}
 	s := &Store{
-		Reader: Reader{access: in, close: in.after.close},
+		Reader: Reader{access: nearby{in}, close: in.after.close},
 		in:     in, writer: w, queue: newQueue(o.Budget, ripeBytes), done: make(chan struct{}),
 		key:   set[0].meta.key,
 		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},

@@ -119,7 +119,7 @@ func TestUnsealFindsDamage(t *testing.T) {
 		}
 	}
 	for n := range sealed(1, raw).value {
-		if _, err := (block{1, sealed(1, raw).value[:n]}).unseal(); err == nil {
+		if _, err := (block{first: 1, value: sealed(1, raw).value[:n]}).unseal(); err == nil {
 			t.Errorf("a block cut at %d was not found", n)
 		}
 	}
@@ -164,7 +164,7 @@ func FuzzUnseal(f *testing.F) {
 			sum := crcOf(value[blockHeader:])
 			binary.LittleEndian.PutUint32(value[1:], sum)
 		}
-		open, err := openTheBlock(block{1, value})
+		open, err := openTheBlock(block{first: 1, value: value})
 		if err != nil {
 			return
 		}
@@ -209,7 +209,7 @@ func FuzzAnswer(f *testing.F) {
 	e.places(&places{found: []place{{1, []uint64{1, 9}}, {2, []uint64{9}}}, last: 2})
 	f.Add(e.b)
 	e = encoder{}
-	e.blocks([]block{{1, []byte("value")}})
+	e.blocks([]block{{first: 1, value: []byte("value")}})
 	f.Add(e.b)
 	e = encoder{}
 	e.info(&capture.Info{Created: time.Unix(1, 2), Tool: "t"})

@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"a2atap/proxy/capture"
 )
@@ -17,6 +18,9 @@ type inside struct {
 	state   state      // what is committed
 	ended   bool       // nothing will be added
 	changed chan struct{}
+	recent  recent
+
+	followed atomic.Bool // somebody in this process waits for commits
 }
 
 func newInside(path string, set segmentSet) *inside {
@@ -33,11 +37,12 @@ func (in *inside) add(s *segment) {
 	in.set = append(in.set[:len(in.set):len(in.set)], s)
 }
 
-// advance lets readers know of a commit.
-func (in *inside) advance(st state) {
+// advance lets readers know of a commit, and of the blocks in it.
+func (in *inside) advance(st state, blocks []block) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.state = st
+	in.recent.add(blocks)
 	close(in.changed)
 	in.changed = make(chan struct{})
 }
@@ -47,7 +52,7 @@ func (in *inside) end(st state) {
 	in.mu.Lock()
 	in.ended = true
 	in.mu.Unlock()
-	in.advance(st)
+	in.advance(st, nil)
 }
 
 // close closes the files, when no reader is in them. A database that faulted is left alone: closing it would wait for
@@ -55,7 +60,7 @@ func (in *inside) end(st state) {
 func (in *inside) close(broken bool) error {
 	in.mu.Lock()
 	set := in.set
-	in.set = nil
+	in.set, in.recent = nil, recent{}
 	in.mu.Unlock()
 	if broken {
 		return nil
@@ -94,6 +99,16 @@ func (in *inside) blocks(ctx context.Context, from uint64, limit int) (found []b
 		return in.after.blocks(ctx, from, limit)
 	}
 	return found, last, err
+}
+
+// takeRecent returns blocks that need not be read, and the last arrival number; none if the file must be read.
+func (in *inside) takeRecent(from uint64, limit int) (found []block, last uint64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if from > in.state.arrival {
+		return nil, 0
+	}
+	return in.recent.take(from, limit), in.state.arrival
 }
 
 func (in *inside) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {

@@ -60,7 +60,7 @@ func (w *writer) commit(steps []capture.Step) {
 
 // batch begins a batch.
 func (w *writer) batch() *batch {
-	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0], room: w.room[:0]}
+	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0], room: w.room[:0], keep: w.in.followed.Load()}
 	b.state.ended = false
 	return b
 }
@@ -134,7 +134,7 @@ func (w *writer) adopt(b *batch) {
 			w.open[seq] = *r
 		}
 	}
-	w.in.advance(w.state)
+	w.in.advance(w.state, b.blocks)
 }
 
 // lookup returns the row of an exchange that is not new.

@@ -1,0 +1,138 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
+)
+
+// TestFollowersReadWhatIsStored lets readers in the recorder's process follow it, one from the beginning and others that
+// come later or leave in the middle, and compares what they saw with what is in the file.
+func TestFollowersReadWhatIsStored(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	s, err := Open(path, Options{SegmentSize: 300 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var followers sync.WaitGroup
+	seen := make([][]capture.Step, 3)
+	ready := make(chan struct{}, len(seen))
+	for i := range seen {
+		followers.Go(func() { seen[i] = followFrom(t, s, i, ready) })
+	}
+	const exchanges = 400
+	for seq := range uint64(exchanges) {
+		if err := s.Append(exchangeSteps(seq+1, 2000)...); err != nil {
+			t.Fatal(err)
+		}
+		if seq%25 == 0 {
+			s.Flush()
+		}
+		if seq == 100 {
+			for range seen { // they have begun
+				<-ready
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	followers.Wait()
+	s.Reader.Close()
+	r, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var stored []capture.Step
+	for step, err := range r.Steps(context.Background(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored = append(stored, step)
+	}
+	for i := range seen {
+		if len(seen[i]) != len(stored) {
+			t.Fatalf("follower %d saw %d steps, want %d", i, len(seen[i]), len(stored))
+		}
+		for k := range stored {
+			if !reflect.DeepEqual(stored[k], seen[i][k]) { // cmp.Diff of them all takes half a minute
+				t.Fatalf("follower %d: step %d (-stored +seen):\n%s", i, k, cmp.Diff(stored[k], seen[i][k]))
+			}
+		}
+	}
+}
+
+// followFrom reads steps until the recording ends. Each follower but the first leaves an iteration now and then, in the
+// middle of a block, and goes on behind what it has.
+func followFrom(t *testing.T, s *Store, follower int, ready chan<- struct{}) (seen []capture.Step) {
+	for next := uint64(1); ; {
+		err := s.Wait(context.Background(), next)
+		if errors.Is(err, capture.ErrEnded) {
+			return seen
+		}
+		if err != nil {
+			t.Error(err)
+			return seen
+		}
+		if next == 1 {
+			ready <- struct{}{}
+		}
+		for step, err := range s.Steps(context.Background(), next) {
+			if err != nil {
+				t.Error(err)
+				return seen
+			}
+			seen, next = append(seen, step), step.Arrival+1
+			if follower > 0 && len(seen)%(500*follower) == 0 {
+				break
+			}
+		}
+	}
+}
+
+func TestRecentHandsOutEachBlockOnce(t *testing.T) {
+	var r recent
+	raw := func(n int) []byte { return make([]byte, n) }
+	r.add([]block{{first: 1, raw: raw(10)}, {first: 5, raw: raw(10)}, {first: 9, raw: raw(10)}})
+	firsts := func(blocks []block) (list []uint64) {
+		for _, b := range blocks {
+			list = append(list, b.first)
+		}
+		return list
+	}
+	tests := []struct {
+		from  uint64
+		limit int
+		want  []uint64
+	}{
+		{0, 100, nil},
+		{6, 1, []uint64{5}},
+		{6, 100, nil}, // handed out
+		{2, 100, nil}, // given up
+		{12, 100, []uint64{9}},
+		{12, 100, nil},
+	}
+	for _, tt := range tests {
+		if got := firsts(r.take(tt.from, tt.limit)); !cmp.Equal(got, tt.want) {
+			t.Errorf("take(%d, %d) gave blocks %v, want %v", tt.from, tt.limit, got, tt.want)
+		}
+	}
+	for first := range uint64(20) {
+		r.add([]block{{first: 13 + first, raw: raw(recentBytes / 4)}})
+	}
+	if r.bytes > recentBytes || len(r.blocks) != 4 {
+		t.Errorf("%d blocks of %d bytes are kept, want 4 of at most %d", len(r.blocks), r.bytes, recentBytes)
+	}
+	r.add([]block{{first: 40}})
+	if len(r.blocks) != 0 || r.bytes != 0 {
+		t.Errorf("%d blocks are kept across one that was not unpacked, want none", len(r.blocks))
+	}
+}
