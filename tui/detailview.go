@@ -174,7 +174,7 @@ func (d *detail) row(i int) line {
 		mark := d.doc.marks[i][0].spans[0]
 		sign, look = string([]rune(mark.text)[:1]), mark.style
 	}
-	row := text(look, sign+" ").add(styleStrong, pad(number, 6)).add(styleDim, padLeft(d.when(e.At), 12)+" ")
+	row := text(look, sign+" ").add(styleStrong, pad(number, max(len(strconv.Itoa(d.events())), 4)+2)).add(styleDim, padLeft(d.when(e.At), 12)+" ")
 	words, there := d.summaries[i]
 	if !there {
 		words = "…"

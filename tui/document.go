@@ -29,6 +29,7 @@ func (v view) String() string { return [...]string{"as JSON", "decoded", "raw"}[
 const (
 	firstShown = 64 << 10
 	maxShown   = 1 << 20
+	maxLines   = 50_000 // of one body, however short they are
 )
 
 // A docLine is a line of the detail.
@@ -272,9 +273,17 @@ func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.P
 }
 
 func (w *docWriter) plain(at analyzer.Place, pieces []string) {
-	for _, piece := range pieces {
+	for i, piece := range pieces {
+		if i == maxLines {
+			w.tooManyLines(at, len(pieces))
+			return
+		}
 		w.put(at, text(styleText, piece), 0)
 	}
+}
+
+func (w *docWriter) tooManyLines(at analyzer.Place, lines int) {
+	w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s lines; a2atap show prints all", number(maxLines), number(lines))), 0)
 }
 
 // json writes a JSON text. What is wrong with a value stands below the line where the value begins or, if it is not
@@ -295,6 +304,10 @@ func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Plac
 		}
 	}
 	for i, l := range lines {
+		if i == maxLines {
+			w.tooManyLines(at, len(lines))
+			return
+		}
 		indent := min(2*l.depth, w.width/3)
 		place := at
 		if l.begins {
@@ -332,6 +345,9 @@ func (w *docWriter) events() {
 		if p := w.findings[i].Place; p.Response && strings.HasPrefix(p.Part, "event[") {
 			broken[p.Part] = true
 		}
+	}
+	if len(broken) == 0 && len(w.open) == 0 {
+		return
 	}
 	for i := range w.x.Response.Events {
 		e := &w.x.Response.Events[i]

@@ -82,9 +82,12 @@ func (w *jsonWriter) token(s style, n int) {
 	w.data = w.data[n:]
 }
 
+// maxPointed bounds the depth to which values get a pointer: brackets are cheap to send, and pointers grow with them.
+const maxPointed = 64
+
 // begin notes where a value begins, if it is the first of its line.
 func (w *jsonWriter) begin() {
-	if w.line.begins {
+	if w.line.begins || len(w.stack) > maxPointed {
 		return
 	}
 	w.line.begins = true

@@ -1,0 +1,252 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// store writes a capture of so many calls into a file.
+func store(tb testing.TB, calls int) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "big.a2atap")
+	s, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for seq := range uint64(calls) {
+		task := fmt.Sprintf("t-%d", seq/4)
+		steps := call(seq+1, task, "TASK_STATE_WORKING")
+		steps[2].Keys = []capture.Key{{Kind: "task", Value: task}}
+		if err := s.Append(steps...); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+// counting counts what is read of a capture, but for the reading of the rules, which is beside the screen.
+type counting struct {
+	capture.Source
+	capture.Index
+	exchanges atomic.Int64
+}
+
+func count(src *bolt.Reader) *counting { return &counting{Source: src, Index: src} }
+
+func (c *counting) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	c.exchanges.Add(1)
+	return c.Source.Exchange(ctx, seq)
+}
+
+func (c *counting) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		for x, err := range c.Source.Exchanges(ctx, from) {
+			c.exchanges.Add(1)
+			if !yield(x, err) {
+				return
+			}
+		}
+	}
+}
+
+// The first frame of a large capture costs what its rows cost, and so does every frame after it.
+func TestFirstFrameReadsItsRows(t *testing.T) {
+	calls := 20_000
+	if testing.Short() {
+		calls = 2_000
+	}
+	r, err := bolt.Read(store(t, calls))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	src := count(r)
+	u := startUI(t, src, 80, 24, Options{})
+	defer u.cancel()
+	newest := fmt.Sprintf(">%s ", padLeft(fmt.Sprint(calls), 6))
+	u.until("the newest exchange", func() bool {
+		return strings.HasPrefix(u.cursorLine(), newest[:1]) && strings.Contains(u.cursorLine(), "GetTask")
+	})
+	if got := src.exchanges.Load(); got > 21 {
+		t.Errorf("the first frame took %d exchanges, and shows 21", got)
+	}
+	src.exchanges.Store(0)
+	u.strike("g")
+	u.until("the first exchange", func() bool { return strings.Contains(u.cursorLine(), " 1 09:30:01") })
+	if got := src.exchanges.Load(); got > 3*21+21 {
+		t.Errorf("going to the top took %d exchanges", got)
+	}
+	src.exchanges.Store(0)
+	u.strike("/")
+	for _, c := range "task:t-7" {
+		u.strike(string(c))
+	}
+	u.until("the filter's result", func() bool { s := u.m.list.search; return s != nil && s.done() && len(s.matches) == 4 })
+	if got := src.exchanges.Load(); got > 3*21 {
+		t.Errorf("the index knows the task, and finding it took %d exchanges", got)
+	}
+}
+
+// Every frame is drawn from the rows that it shows.
+func TestScrollingReadsWhatIsSeen(t *testing.T) {
+	r, err := bolt.Read(store(t, 2_000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	src := count(r)
+	u := startUI(t, src, 80, 24, Options{})
+	defer u.cancel()
+	drawn := func() bool { return u.cursorLine() != "" && !strings.Contains(u.screen(), "…\n") }
+	u.until("the list", drawn)
+	for range 20 {
+		u.strike("ctrl+b")
+		u.until("a page", drawn)
+	}
+	if got := src.exchanges.Load(); got > 22*21+3*21 {
+		t.Errorf("21 pages of 21 rows took %d exchanges", got)
+	}
+	if len(u.m.list.cache) > maxCached {
+		t.Errorf("the list keeps %d entries", len(u.m.list.cache))
+	}
+}
+
+func TestListForgetsWhatIsFarAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, growing(t, 10).Reader(), 80, 24, Options{})
+		defer u.close()
+		l := u.m.list
+		for seq := range uint64(maxCached) {
+			l.cache[seq+1000] = entry{seq: seq + 1000}
+		}
+		l.put(entries{ticket: l.asked})
+		if len(l.cache) > 100 {
+			t.Errorf("%d entries are kept for a list of 10", len(l.cache))
+		}
+	})
+}
+
+// long returns a capture with one stream of very many events.
+func long(t *testing.T, events int) *capture.Memory {
+	t.Helper()
+	m := growing(t, 0)
+	record(t, m, subscribed(1, "t-1"))
+	steps := make([]capture.Step, 0, events)
+	for k := range events {
+		steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
+	}
+	record(t, m, steps)
+	return m
+}
+
+func TestLongStreamReadsWhatIsSeen(t *testing.T) {
+	events := 200_000
+	if testing.Short() {
+		events = 20_000
+	}
+	m := long(t, events)
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	u := startUI(t, m.Reader(), 80, 24, Options{})
+	defer u.cancel()
+	u.until("the list", func() bool { return u.m.list.selected() == 1 })
+	u.strike("enter")
+	d := u.m.top().(*detail)
+	shown := func() bool { return d.ready && d.reading == 0 && d.building == 0 }
+	u.until("the detail", shown)
+	u.strike("G")
+	u.until("the last events", func() bool { return shown() && strings.Contains(u.screen(), "·"+fmt.Sprint(events)) })
+	u.strike("ctrl+b")
+	u.until("a page before", shown)
+	if got := len(d.summaries); got > 4*24 {
+		t.Errorf("three screens of events took %d of them to be read", got)
+	}
+	if got := d.window.length; got < events {
+		t.Errorf("the detail has %d lines for %d events", got, events)
+	}
+	u.strike("l")
+	f := u.m.top().(*flow)
+	u.until("the ladder", func() bool { return f.ready })
+	if got := len(f.rows); got > 3*maxDrawn {
+		t.Errorf("the ladder has %d rows", got)
+	}
+	u.sees("SubscribeToTask")
+}
+
+// Lines and what stands in them are each other's inverse, wherever events have lines below them.
+func TestSpotsAndLines(t *testing.T) {
+	d := &detail{x: &capture.Exchange{Response: &capture.Response{Events: make([]capture.Event, 50)}}}
+	d.doc.before, d.doc.after = make([]docLine, 7), make([]docLine, 3)
+	d.doc.marks = map[int][]docLine{0: make([]docLine, 2), 8: make([]docLine, 1), 9: make([]docLine, 4), 49: make([]docLine, 2)}
+	d.doc.open = map[int][]docLine{9: make([]docLine, 5), 20: make([]docLine, 6)}
+	d.extra = []int{0, 8, 9, 20, 49}
+	if got, want := d.length(), 7+50+3+2+1+5+6+2; got != want {
+		t.Fatalf("there are %d lines, want %d", got, want)
+	}
+	seen := make(map[spot]bool)
+	for n := range d.length() {
+		s := d.spotAt(n)
+		if seen[s] {
+			t.Fatalf("line %d is %+v, which was there before", n, s)
+		}
+		seen[s] = true
+		if got := d.lineOf(s); got != n {
+			t.Errorf("line %d is %+v, which is line %d", n, s, got)
+		}
+	}
+}
+
+// BenchmarkFirstFrame opens a capture of 100,000 exchanges to its first frame.
+func BenchmarkFirstFrame(b *testing.B) {
+	path := store(b, 100_000)
+	for b.Loop() {
+		r, err := bolt.Read(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(b.Context())
+		m := newInspector(&loader{ctx: ctx, src: r}, Options{Theme: Dark})
+		m.Update(sizeOf(80, 24))
+		m.Update(m.scene.load.open()())
+		m.list.asked = 0
+		m.Update(m.list.ask()())
+		if frame := m.View(); !strings.Contains(frame, "GetTask") {
+			b.Fatal(frame)
+		}
+		cancel()
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkFrame draws the list of a large capture.
+func BenchmarkFrame(b *testing.B) {
+	m := newInspector(&loader{ctx: b.Context(), src: nil}, Options{Theme: Dark})
+	m.Update(sizeOf(120, 40))
+	m.scene.opened, m.scene.info.Exchanges = true, 1_000_000
+	for seq := range uint64(1_000_000) {
+		if seq > 999_900 {
+			m.list.cache[seq+1] = entry{seq: seq + 1, started: dawn, client: "traveller", agent: "booker", asked: "GetTask", status: "200", took: time.Millisecond}
+		}
+	}
+	m.list.newest()
+	m.list.settle()
+	for b.Loop() {
+		m.View()
+	}
+}
