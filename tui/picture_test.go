@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"encoding/xml"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// The picture in the README is a frame: the stream of the journey, at the finding.
+func TestPicture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 100, 26, Options{Theme: Dark})
+		defer u.close()
+		u.press("g", "n", "enter", "n")
+		golden(t, filepath.Join("..", "docs", "inspector.svg"), picture(u.m.frame(), 100))
+	})
+}
+
+// Sizes of a cell of the picture, and of the space around all of them.
+const (
+	cellWidth  = 8.4
+	cellHeight = 18
+	margin     = 12
+)
+
+// The colours of the dark theme, by the number that SGR gives them; 0 is that of plain text.
+var ink = map[string]string{
+	"0": "#d0d4da", "30": "#1b1f26", "32": "#8fbf7f", "33": "#d7ba7d", "35": "#c792ea", "36": "#6cb6c9", "90": "#7d8590", "91": "#ff7b72",
+	"93": "#e3b341", "94": "#79b8ff", "96": "#7fd5e0",
+}
+
+const paper = "#1b1f26"
+
+// picture draws a frame as SVG.
+func picture(frame []line, columns int) string {
+	var b strings.Builder
+	w, h := float64(columns)*cellWidth+2*margin, len(frame)*cellHeight+2*margin
+	fmt.Fprintf(&b, "<!-- Generated from a frame of the inspector: go test ./tui -update -->\n")
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="The inspector, at a finding in a stream">`+"\n", w, h, w, h)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
+	b.WriteString(`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` + "\n")
+	for i, l := range frame {
+		drawLine(&b, l, margin+i*cellHeight)
+	}
+	b.WriteString("</g>\n</svg>\n")
+	return b.String()
+}
+
+func drawLine(b *strings.Builder, l line, y int) {
+	if l.selected {
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#39414d"/>`+"\n", margin, y, 100*cellWidth, cellHeight)
+	}
+	column := 0
+	for _, s := range l.spans {
+		used := width(s.text)
+		if words := strings.Trim(s.text, " "); words != "" {
+			bold, colour := look(s.style)
+			start := column + len(s.text) - len(strings.TrimLeft(s.text, " "))
+			fmt.Fprintf(b, `<text x="%.1f" y="%d" fill="%s"%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">`,
+				margin+float64(start)*cellWidth, y+13, colour, bold, float64(width(words))*cellWidth)
+			xml.EscapeText(b, []byte(words)) //nolint:errcheck // a strings.Builder takes everything
+			b.WriteString("</text>\n")
+		}
+		column += used
+	}
+}
+
+// look returns what SGR says of a style, as attributes of SVG.
+func look(s style) (bold, colour string) {
+	colour = ink["0"]
+	for code := range strings.SplitSeq(looks[Dark][s], ";") {
+		if code == "1" {
+			bold = ` font-weight="bold"`
+		} else if c, known := ink[code]; known {
+			colour = c
+		}
+	}
+	return bold, colour
+}

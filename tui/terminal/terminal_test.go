@@ -1,0 +1,97 @@
+package terminal_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/charmbracelet/lipgloss"
+
+	"a2atap/tui/terminal"
+)
+
+func TestIs(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for name, is := range map[string]bool{
+		"a file": terminal.Is(file), "the null device": terminal.Is(null), "memory": terminal.Is(&bytes.Buffer{}),
+	} {
+		if is {
+			t.Errorf("%s is taken for a terminal", name)
+		}
+	}
+}
+
+func TestCopy(t *testing.T) {
+	var b bytes.Buffer
+	if err := terminal.Copy(&b, "curl 'a\x1b\\b'"); err != nil {
+		t.Fatal(err)
+	}
+	text, ok := strings.CutPrefix(strings.TrimSuffix(b.String(), "\a"), "\x1b]52;c;")
+	got, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil || string(got) != "curl 'a\x1b\\b'" {
+		t.Errorf("the terminal gets %q", b.String())
+	}
+	b.Reset()
+	if err := terminal.Copy(&b, strings.Repeat("a", terminal.MaxCopy+1)); err == nil || b.Len() > 0 {
+		t.Errorf("a text that is too long is copied: %v, %d bytes", err, b.Len())
+	}
+}
+
+// Writes of several goroutines come out whole.
+func TestOutputKeepsWritesWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := terminal.NewOutput(file)
+	var all sync.WaitGroup
+	for _, c := range "abcd" {
+		piece := []byte(strings.Repeat(string(c), 1000) + "\n")
+		all.Go(func() {
+			for range 50 {
+				if _, err := out.Write(piece); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	for _, l := range lines {
+		if l != strings.Repeat(l[:1], 1000) {
+			t.Fatal("a write was torn")
+		}
+	}
+	if len(lines) != 200 {
+		t.Errorf("%d lines came out of 200", len(lines))
+	}
+}
+
+// The background is set before anybody asks for it, so nobody asks the terminal. That this comes before the screen
+// library asks is tested where the program is linked, in cmd.
+func TestBackgroundIsNotAskedFor(t *testing.T) {
+	if !lipgloss.HasDarkBackground() {
+		t.Error("the background is not the one that was set")
+	}
+}
