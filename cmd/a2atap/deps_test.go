@@ -11,6 +11,7 @@ import (
 var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/capture", "a2atap/...", "what passed is a leaf: everybody stands on it"},
 	{"a2atap/proxy/relay", "a2atap/...", "the wire knows bytes, and nothing of who watches or why"},
+	{"a2atap/proxy/ca", "a2atap/...", "who signs knows hosts, and nothing of what is said to them"},
 	{"a2atap/analyzer/a2a", "a2atap/...", "the protocol's words are a leaf: decoding depends on nobody's use of it"},
 	{"a2atap/proxy/capture/bolt", "a2atap/analyzer/...", "the store keeps bytes; what they mean comes as keys from a describer"},
 	{"a2atap/proxy", "a2atap/analyzer", "a rule that fails must not be able to touch traffic"},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
@@ -25,6 +26,9 @@ import (
 type recordOptions struct {
 	agents      []string
 	aliases     []string
+	forward     string
+	tunnel      []string
+	proxyAuth   string
 	output      string
 	duration    time.Duration
 	exchanges   int64
@@ -45,7 +49,7 @@ type recordOptions struct {
 func newRecord(e env) *cobra.Command {
 	o := recordOptions{}
 	cmd := &cobra.Command{
-		Use:   "record --agent [NAME=]URL[@[HOST:]PORT]...",
+		Use:   "record [--agent [NAME=]URL[@[HOST:]PORT]]... [--forward [HOST:]PORT]",
 		Short: "Record what passes between clients and agents, and judge it live",
 		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. What passes is
 forwarded at once and byte for byte, recorded into a capture, and judged; findings are printed as they occur. Only the
@@ -54,32 +58,43 @@ agent card is changed, so that clients that follow it come back through the tap 
 It runs until it is interrupted, or until --duration or --exchanges. Credentials are replaced in the capture by
 placeholders (--keep-secrets keeps them). A second interrupt ends it at once.
 
+` + forwardHelp + `
+
 Exit status: 0 a normal end; with --fail-on, 1 findings at or above it and 4 nothing judged or something lost; 2 wrong
 usage; 3 could not do it.`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
+  a2atap record --forward 7080 --tunnel idp.example
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.agents, "agent", nil, "tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; give it a NAME to know it again in other captures; repeatable")
-	f.StringArrayVar(&o.aliases, "alias", nil, "take URLs of another origin in cards for a tapped agent: `NAME=URL`; repeatable")
-	f.StringVarP(&o.output, "output", "o", "", "record into `FILE`, which is appended to if it is there (default a2a-DATE-TIME.a2atap)")
+	o.shared(f, "")
 	f.DurationVar(&o.duration, "duration", 0, "end after `D`, such as 30s")
 	f.Int64Var(&o.exchanges, "exchanges", 0, "end when `N` exchanges have ended; open ones then get 5 s")
+	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each tap, and forward URL, into `FILE` when all are listening")
+	f.StringVar(&o.format, "format", "text", "print taps and findings as `FORMAT`: text or json (JSON Lines)")
+	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
+	return verb(cmd, 0, 0)
+}
+
+// shared adds the flags that record and run have in common; forward is where their proxy listens if nothing is said.
+func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
+	f.StringArrayVar(&o.agents, "agent", nil, "tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; give it a NAME to know it again in other captures; repeatable")
+	f.StringArrayVar(&o.aliases, "alias", nil, "take URLs of another origin in cards for a tapped agent: `NAME=URL`; repeatable")
+	f.StringVar(&o.forward, "forward", forward, "open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
+	f.StringArrayVar(&o.tunnel, "tunnel", nil, "with --forward: leave the TLS of `HOST` (or HOST:PORT, *.DOMAIN, *) unopened and unobserved; repeatable")
+	f.StringVar(&o.proxyAuth, "proxy-auth", "", "with --forward: ask clients for these credentials, `USER:PASS`")
+	f.StringVarP(&o.output, "output", "o", "", "record into `FILE`, which is appended to if it is there (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each tap into `FILE` when all are listening")
 	f.BoolVar(&o.noRewrite, "no-rewrite", false, "pass agent cards as they come")
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, "store credentials as they are, and say so in the capture")
 	f.StringArrayVar(&o.redact, "redact", nil, "hide what stands at `POINTER|header:NAME` as well; repeatable")
 	f.StringVar(&o.maxBody, "max-body", "16MiB", "record at most `SIZE` of a body; the rest passes and is marked")
 	f.StringVar(&o.segmentSize, "segment-size", "", "go on in a further file when the capture has reached `SIZE`")
 	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "when the capture cannot keep up or fails: `pass` traffic unrecorded, wait, or stop")
-	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps listen on addresses that other machines can reach")
-	f.StringVar(&o.format, "format", "text", "print taps and findings as `FORMAT`: text or json (JSON Lines)")
+	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps and --forward listen on addresses that other machines can reach")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on: exit with 0 also if nothing was judged or something was lost")
-	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
-	return verb(cmd, 0, 0)
 }
 
 func record(ctx context.Context, e env, o recordOptions) error {
@@ -108,6 +123,10 @@ func record(ctx context.Context, e env, o recordOptions) error {
 		out.tap(t)
 		fmt.Fprintf(&ready, "%s %s\n", t.Name(), t.URL())
 	}
+	if f := r.proxy.Forward(); f != nil {
+		out.forward(f)
+		fmt.Fprintf(&ready, "forward %s\n", f.URL())
+	}
 	e.tell("recording into %s; interrupt to stop", options.output)
 	if err = writeReady(o.readyFile, ready.String()); err == nil && o.tui {
 		err = out.behind(func() error { return r.inspect(ctx, e, o.duration, o.exchanges) })
@@ -127,8 +146,8 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
 		onTap: out.tap, onNotice: out.notice, onFinding: out.finding,
 	}
-	if len(o.agents) == 0 {
-		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT]; see a2atap record --help")
+	if len(o.agents) == 0 && o.forward == "" {
+		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
 	}
 	if err := choose("format", o.format, "text", "json"); err != nil {
 		return r, err
@@ -165,6 +184,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		r.policy = proxy.Stop
 	default:
 		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
+	}
+	if r.forward, err = o.forwardSpec(e); err != nil {
+		return r, err
 	}
 	if r.output == "" {
 		r.output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
@@ -271,6 +293,16 @@ func (p *recordPrinter) tap(t *proxy.Tap) {
 		return
 	}
 	p.line(map[string]any{"tap": map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()}})
+}
+
+func (p *recordPrinter) forward(f *proxy.Forward) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.json {
+		fmt.Fprintf(p.e.Out, "forward %s (proxy for any agent)\n", f.URL())
+		return
+	}
+	p.line(map[string]any{"forward": map[string]string{"url": f.URL()}})
 }
 
 func (p *recordPrinter) line(v any) {

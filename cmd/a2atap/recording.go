@@ -22,6 +22,7 @@ type recordingOptions struct {
 	output      string
 	taps        []proxy.TapSpec
 	aliases     []proxy.Alias
+	forward     *proxy.ForwardSpec // nil for none
 	noRewrite   bool
 	allowRemote bool
 	keepSecrets bool
@@ -29,6 +30,7 @@ type recordingOptions struct {
 	maxBody     int64
 	segment     int64
 	policy      proxy.Policy
+	grace       time.Duration  // that exchanges in flight get when the recording ends
 	roots       *x509.CertPool // that TLS agents are verified against; nil is the system's
 
 	onTap     func(*proxy.Tap)       // a further tap opened by itself
@@ -79,7 +81,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		OnStop: r.fail,
 	})
 	r.proxy, err = proxy.New(proxy.Options{
-		Taps: o.taps, Aliases: o.aliases, Recorder: r.recorder, NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
+		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder, NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
 		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
 	})
 	if err != nil {

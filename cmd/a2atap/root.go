@@ -94,7 +94,7 @@ they say without disturbing it, and tells where, and on whose side, the protocol
 		return usage("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newRecord(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e), newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newVersion(e),
+		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e), newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newVersion(e),
 	)
 	return root
 }

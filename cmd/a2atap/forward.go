@@ -1,0 +1,151 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"a2atap/proxy"
+	"a2atap/proxy/ca"
+)
+
+// forwardHelp says of the forward proxy what its users need to know beside the flags.
+const forwardHelp = `With --forward it opens an HTTP proxy as well, which needs no URL changed: clients that have it as their proxy reach any
+agent through it, and agent cards stay as they are. TLS is opened with certificates of an authority of this user, made on
+first use; clients must trust it (a2atap ca env shows how). A name in the proxy's URL names the client in the record:
+http://planner@127.0.0.1:7080. Many clients, all in Go among them, use no proxy for localhost and 127.0.0.1: use a tap for
+such an agent, or another name of this machine. What is HTTP/2 alone (gRPC), asks for a client certificate or is named by
+--tunnel passes unopened or cannot be opened, and the record says so. Other proxies are not used on the way to an agent.`
+
+// forwardSpec turns flags into what a forward proxy takes, nil for none.
+func (o *recordOptions) forwardSpec(e env) (*proxy.ForwardSpec, error) {
+	if o.forward == "" {
+		if len(o.tunnel) > 0 || o.proxyAuth != "" {
+			return nil, usage("--tunnel and --proxy-auth are about the forward proxy; add --forward [HOST:]PORT")
+		}
+		return nil, nil
+	}
+	var spec proxy.ForwardSpec
+	var err error
+	if spec.Listen, err = proxy.ParseForward(o.forward); err != nil {
+		return nil, usage("%w", err)
+	}
+	for _, flag := range o.tunnel {
+		pattern, err := proxy.ParseHostPattern(flag)
+		if err != nil {
+			return nil, usage("%w", err)
+		}
+		spec.Tunnel = append(spec.Tunnel, pattern)
+	}
+	if o.proxyAuth != "" {
+		if spec.Auth, err = proxy.ParseCredentials(o.proxyAuth); err != nil {
+			return nil, usage("%w", err)
+		}
+	}
+	authority, err := openAuthority(e)
+	if err != nil {
+		return nil, err
+	}
+	spec.Leaf = authority.Leaf
+	return &spec, nil
+}
+
+// openAuthority opens the user's certificate authority, and tells of one that was just made.
+func openAuthority(e env) (*ca.Authority, error) {
+	dir, err := ca.DefaultDir(e.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := ca.Open(dir)
+	if err == nil && authority.Made() {
+		e.tell("made a certificate authority of your own; clients of --forward that speak TLS must trust %s", authority.CertificateFile())
+	}
+	return authority, err
+}
+
+// A setting is a variable of the environment.
+type setting struct{ name, value string }
+
+// settings are what makes programs use the proxy at a URL and trust the authority. The bundle is for those variables whose
+// file replaces what a program trusts.
+//
+// NO_PROXY becomes empty, since the proxy connects directly to whatever it names.
+func settings(proxyURL string, authority *ca.Authority, bundle string, getenv func(string) string) []setting {
+	all := []setting{
+		{"HTTP_PROXY", proxyURL},
+		{"http_proxy", proxyURL},
+		{"HTTPS_PROXY", proxyURL},
+		{"https_proxy", proxyURL},
+		{"NO_PROXY", ""},
+		{"no_proxy", ""},
+		{"NODE_USE_ENV_PROXY", "1"}, // from Node.js 24 on its fetch heeds the variables above
+	}
+	for _, name := range bundleVariables {
+		all = append(all, setting{name, bundle})
+	}
+	for _, name := range ownVariables {
+		if getenv(name) != "" {
+			all = append(all, setting{name, bundle})
+		}
+	}
+	extra := authority.CertificateFile()
+	if getenv(extraVariable) != "" {
+		extra = bundle // which holds what was there
+	}
+	return append(all, setting{extraVariable, extra})
+}
+
+// bundleVariables name a file of authorities that are trusted instead of the system's: by Go, OpenSSL and Ruby; Python's
+// requests; curl; git; the AWS tools; Deno.
+var bundleVariables = []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "AWS_CA_BUNDLE", "DENO_CERT"}
+
+// ownVariables are such variables of single programs, which win over those above where they are set.
+var ownVariables = []string{
+	"PIP_CERT", "HTTPLIB2_CA_CERTS", "NIX_SSL_CERT_FILE", "CARGO_HTTP_CAINFO", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE",
+	"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+}
+
+// extraVariable names a file of authorities that are trusted beside the built-in ones: by Node.js.
+const extraVariable = "NODE_EXTRA_CA_CERTS"
+
+// writeBundle writes the file that bundleVariables name: the system's authorities, those that the environment names
+// already, and ours.
+func writeBundle(e env, authority *ca.Authority, name string) error {
+	var further []string
+	for _, variable := range slices.Concat([]string{extraVariable}, bundleVariables, ownVariables) {
+		if file := e.Getenv(variable); file != name {
+			further = append(further, file)
+		}
+	}
+	return authority.WriteBundle(name, further...)
+}
+
+// bundleFile is where the bundle for a shell lies.
+func bundleFile(authority *ca.Authority) string {
+	return filepath.Join(filepath.Dir(authority.CertificateFile()), "bundle.pem")
+}
+
+// environ returns the environment of this process with the settings in place of what it says of them.
+func environ(all []setting) []string {
+	replaced := make(map[string]bool)
+	for _, s := range all {
+		replaced[s.name] = true
+	}
+	var out []string
+	for _, entry := range os.Environ() {
+		if name, _, _ := strings.Cut(entry, "="); !replaced[name] {
+			out = append(out, entry)
+		}
+	}
+	for _, s := range all {
+		out = append(out, s.name+"="+s.value)
+	}
+	return out
+}
+
+// shellLine writes a setting as a line for POSIX shells.
+func (s setting) shellLine() string {
+	return fmt.Sprintf("export %s='%s'", s.name, strings.ReplaceAll(s.value, "'", `'\''`))
+}

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/proxy"
+	"a2atap/proxy/ca"
+)
+
+// afterChild is how long exchanges may go on once the child has ended, so that what it has left behind is told as it was.
+const afterChild = time.Second
+
+func newRun(e env) *cobra.Command {
+	o := recordOptions{}
+	cmd := &cobra.Command{
+		Use:   "run [flags] -- CMD...",
+		Short: "Record around a program: set its proxy and its trust, end with it",
+		Long: `Run starts a forward proxy (see record --forward) and a program whose environment says to use it and to trust our certificate
+authority. It records and judges what the program says to agents, with all flags of record that make sense for it, and ends
+with the program. Standard input, output and error are the program's; our own talk, findings included, goes to standard
+error. SIGINT, SIGTERM and SIGHUP are passed on to it.
+
+Programs that ignore the variables HTTP_PROXY and HTTPS_PROXY, or use no proxy for localhost, as those in Go do, are not
+seen: record and taps need no cooperation. NO_PROXY is emptied for the program, and a proxy that it named before is not used.
+
+Exit status: that of the program if it is not 0 (128 and the signal's number if a signal ended it), else that of record.`,
+		Example: `  a2atap run -- python planner.py
+  a2atap run -o c.a2atap --fail-on error -- npm test
+  a2atap run --tunnel '*.internal.example' -- ./agent --port 9001`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			switch at := cmd.ArgsLenAtDash(); {
+			case at > 0 || at < 0 && len(args) > 0:
+				return usage("run: write -- before the program: a2atap run [flags] -- %s; see a2atap run --help", args[0])
+			case len(args) == 0:
+				return usage("run needs a program: a2atap run [flags] -- CMD...; see a2atap run --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runAround(cmd.Context(), e, o, args) },
+	}
+	o.shared(cmd.Flags(), "0")
+	o.format = "text"
+	return cmd
+}
+
+// runAround records around a program.
+func runAround(ctx context.Context, e env, o recordOptions, args []string) error {
+	gate, err := parseGate(o.failOn)
+	if err != nil {
+		return err
+	}
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return fmt.Errorf("run %s: %w; give the program's name as the shell knows it, or its path", args[0], programCause(err))
+	}
+	talk := e
+	talk.Out = e.Err // standard output is the program's
+	out := &recordPrinter{e: talk}
+	options, err := o.recording(e, out)
+	if err != nil {
+		return err
+	}
+	options.grace = afterChild
+	r, err := startRecording(options)
+	if err != nil {
+		return err
+	}
+	for _, t := range r.proxy.Taps() {
+		out.tap(t)
+	}
+	e.tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		if was := e.Getenv(name); was != "" {
+			e.tell("%s was %s, which is not used on the way to agents", name, was)
+		}
+	}
+	status, err := r.child(ctx, e, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
+	result, stats, stopErr := r.stop()
+	if err == nil {
+		err = stopErr
+	}
+	err = out.end(o, gate, options.output, result, stats, err)
+	if status != 0 {
+		return &exit{status, saidNothing(err)}
+	}
+	return err
+}
+
+// proxyURL returns what the program is to take for its proxy, with the credentials that it is asked for.
+func proxyURL(f *proxy.Forward, auth string) string {
+	user, password, ok := strings.Cut(auth, ":")
+	if !ok {
+		return f.URL()
+	}
+	return (&url.URL{Scheme: "http", User: url.UserPassword(user, password), Host: strings.TrimPrefix(f.URL(), "http://")}).String()
+}
+
+// saidNothing leaves out an error that has only a status.
+func saidNothing(err error) error {
+	var x *exit
+	if errors.As(err, &x) {
+		return x.err
+	}
+	return err
+}
+
+// child runs the program to its end and returns its exit status. The error says why it could not be, or why the recording
+// has ended first.
+func (r *recording) child(ctx context.Context, e env, path string, args []string, proxy string) (status int, err error) {
+	dir, err := os.MkdirTemp("", "a2atap-run-")
+	if err != nil {
+		return 0, fmt.Errorf("make a folder for the certificates: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	authority, err := openAuthority(e)
+	if err != nil {
+		return 0, err
+	}
+	bundle := filepath.Join(dir, "bundle.pem")
+	if err := writeBundle(e, authority, bundle); err != nil && !errors.Is(err, ca.ErrNoRoots) {
+		return 0, err
+	}
+	cmd := exec.Command(path, args[1:]...)
+	cmd.Args[0] = args[0]
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
+	cmd.Env = environ(settings(proxy, authority, bundle, e.Getenv))
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("run %s: %w", args[0], programCause(err))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	failed, done := r.failed, ctx.Done()
+	for {
+		select {
+		case waitErr := <-ended:
+			return exitStatus(cmd, waitErr), err
+		case s := <-signals:
+			if s == os.Interrupt && fromTerminal(e) {
+				continue // the terminal has given it to the program as well
+			}
+			cmd.Process.Signal(s) //nolint:errcheck // it may have ended
+		case cause := <-failed:
+			failed = nil
+			err = fmt.Errorf("the capture failed and --if-capture-fails is stop: %w", cause)
+			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
+		case <-done:
+			done = nil
+			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
+		}
+	}
+}
+
+// fromTerminal reports whether a terminal gives signals to us and to the program alike.
+func fromTerminal(e env) bool {
+	f, ok := e.In.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+}
+
+// exitStatus is what a shell would say of a program that has ended.
+func exitStatus(cmd *exec.Cmd, err error) int {
+	if err == nil || cmd.ProcessState == nil {
+		return 0
+	}
+	if wait, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && wait.Signaled() {
+		return 128 + int(wait.Signal())
+	}
+	return max(cmd.ProcessState.ExitCode(), 0)
+}
+
+// programCause takes the words that package exec puts in front off an error.
+func programCause(err error) error {
+	var e *exec.Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return err
+}
