@@ -83,8 +83,9 @@ func runAround(ctx context.Context, e env, o recordOptions, args []string) error
 	}
 	e.tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		if was := e.Getenv(name); was != "" {
-			e.tell("%s was %s, which is not used on the way to agents", name, was)
+		if e.Getenv(name) != "" {
+			e.tell("the proxy that %s names is not used on the way to agents", name)
+			break
 		}
 	}
 	status, err := r.child(ctx, e, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))

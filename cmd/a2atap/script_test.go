@@ -23,7 +23,7 @@ import (
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"a2atap": main, "benchway": benchWay})
+	testscript.Main(m, map[string]func(){"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient})
 }
 
 func TestScripts(t *testing.T) {
@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"until":    scriptUntil,
 			"raw":      scriptRaw,
 			"rawagent": scriptRawAgent,
+			"tlsagent": scriptTLSAgent,
 		},
 	})
 }
