@@ -38,6 +38,7 @@ type detail struct {
 	took      time.Duration  // what loading took the last time
 	extra     []int          // indices of the events that have lines below their rows, in order
 	summaries map[int]string // by index of the event
+	early     []action       // keys that were struck before there was something to move in
 	err       error
 }
 
@@ -183,11 +184,16 @@ func (d *detail) take(msg built) tea.Cmd {
 	d.window.length = d.length()
 	if d.ready {
 		d.window.move(d.lineOf(at))
-	} else {
-		d.ready = true
-		d.seek(d.goal)
+		return d.summarise()
 	}
-	return d.summarise()
+	d.ready = true
+	d.seek(d.goal)
+	cmds := []tea.Cmd{d.summarise()}
+	for _, a := range d.early {
+		cmds = append(cmds, d.act(a))
+	}
+	d.early = nil
+	return tea.Batch(cmds...)
 }
 
 // call returns the request as the protocol reads it.
@@ -235,7 +241,15 @@ func (d *detail) summarise() tea.Cmd {
 }
 
 func (d *detail) act(a action) tea.Cmd {
+	if !d.ready {
+		d.early = append(d.early, a)
+		return nil
+	}
 	switch a {
+	case nextFinding:
+		d.jump(1)
+	case previousFinding:
+		d.jump(-1)
 	case openIt:
 		return d.toggle()
 	case changeView:

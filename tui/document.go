@@ -58,6 +58,7 @@ type sheet struct {
 	width    int
 	limit    int   // bytes of a body
 	open     []int // events whose content is shown
+	reading  *analyzer.Reading
 }
 
 // built is the answer of loader.build.
@@ -68,12 +69,15 @@ type built struct {
 
 // build lays an exchange out.
 func (l *loader) build(ticket uint64, s sheet) tea.Cmd {
-	return func() tea.Msg { return built{ticket, s.lay()} }
+	return func() tea.Msg {
+		s.reading = l.reader.Read(brief(s.x))
+		return built{ticket, s.lay()}
+	}
 }
 
 func (s sheet) lay() document {
 	w := docWriter{sheet: s, doc: document{marks: make(map[int][]docLine), open: make(map[int][]docLine)}}
-	w.doc.reading = analyzer.Read(brief(s.x))
+	w.doc.reading = s.reading
 	w.request()
 	w.answer()
 	w.doc.before = w.lines

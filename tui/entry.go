@@ -33,8 +33,7 @@ const (
 )
 
 // newEntry reads an exchange for the list.
-func newEntry(x *capture.Exchange) entry {
-	r := analyzer.Read(brief(x))
+func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	head := capture.ParseRequestHead(x.Request.Head)
 	e := entry{
 		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, asked: head.Method + " " + head.Target,
@@ -132,7 +131,7 @@ func (l *loader) entries(ticket uint64, seqs []uint64) tea.Cmd {
 				answer.list = append(answer.list, entry{seq: seq, absent: true})
 				return
 			}
-			answer.list = append(answer.list, newEntry(x))
+			answer.list = append(answer.list, newEntry(x, l.reader.Read(brief(x))))
 		})
 		answer.took = time.Since(begin)
 		return answer

@@ -25,6 +25,7 @@ type flow struct {
 	weaving uint64 // ticket
 	again   bool
 	took    time.Duration
+	early   []action // keys that were struck before there was something to move in
 	err     error
 }
 
@@ -65,16 +66,27 @@ func (f *flow) previewHeight() int {
 func (f *flow) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case action:
-		if msg == nextFinding || msg == previousFinding {
-			return f.jump(map[action]int{nextFinding: 1, previousFinding: -1}[msg])
-		}
-		f.window.act(msg)
+		return f.act(msg)
 	case woven:
 		return f.take(msg)
 	case changed:
 		return f.touched(msg.seqs)
 	case learned:
 		return f.touched(msg.seqs)
+	}
+	return nil
+}
+
+func (f *flow) act(a action) tea.Cmd {
+	switch {
+	case !f.ready:
+		f.early = append(f.early, a)
+	case a == nextFinding:
+		return f.jump(1)
+	case a == previousFinding:
+		return f.jump(-1)
+	default:
+		f.window.act(a)
 	}
 	return nil
 }
@@ -119,10 +131,15 @@ func (f *flow) take(msg woven) tea.Cmd {
 	f.window.length = len(f.rows)
 	f.window.move(f.find(selected, was))
 	f.ready = true
-	if f.again {
-		return f.begin()
+	var cmds []tea.Cmd
+	for _, a := range f.early {
+		cmds = append(cmds, f.act(a))
 	}
-	return nil
+	f.early = nil
+	if f.again {
+		cmds = append(cmds, f.begin())
+	}
+	return tea.Batch(cmds...)
 }
 
 // find returns the row of an arrow that was selected before, or the first one of the exchange that the user came from.
@@ -282,7 +299,7 @@ func (l *loader) weave(ticket, seq uint64, found map[uint64][]analyzer.Finding, 
 		if w.err == nil {
 			_, w.err = l.each(w.seqs, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
-					w.draw(x, found[x.Seq])
+					w.draw(x, &l.reader, found[x.Seq])
 				}
 			})
 		}
@@ -293,9 +310,9 @@ func (l *loader) weave(ticket, seq uint64, found map[uint64][]analyzer.Finding, 
 }
 
 // draw adds the arrows of an exchange. The middle of a very long stream becomes one arrow.
-func (w *woven) draw(x *capture.Exchange, found []analyzer.Finding) {
+func (w *woven) draw(x *capture.Exchange, reader *analyzer.Reader, found []analyzer.Finding) {
 	short := shorten(x, maxDrawn)
-	w.arrows = append(w.arrows, Arrows(short, analyzer.Read(short), found)...)
+	w.arrows = append(w.arrows, Arrows(short, reader.Read(short), found)...)
 	if x.Response == nil || len(short.Response.Events) == len(x.Response.Events) {
 		return
 	}

@@ -33,6 +33,9 @@ type grown struct {
 func (l *loader) open() tea.Cmd {
 	return func() tea.Msg {
 		info, err := l.src.Info(l.ctx)
+		if err == nil {
+			err = l.learn(info.Exchanges)
+		}
 		return grown{info: info, next: info.Arrivals + 1, ended: !info.Live, err: err}
 	}
 }
@@ -51,6 +54,9 @@ func (l *loader) watch(next uint64) tea.Cmd {
 		}
 		if err == nil || g.ended {
 			g.info, err = l.src.Info(l.ctx)
+		}
+		if err == nil {
+			err = l.learn(g.info.Exchanges)
 		}
 		if l.ctx.Err() != nil {
 			return nil

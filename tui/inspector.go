@@ -33,7 +33,7 @@ func say(words string) tea.Cmd { return func() tea.Msg { return saying(words) } 
 
 func newInspector(load *loader, o Options) *inspector {
 	s := &scene{load: load, theme: o.Theme}
-	m := &inspector{options: o, scene: s, list: newList(s), engine: analyzer.NewEngine(load.rules)}
+	m := &inspector{options: o, scene: s, list: newList(s, o.Hints), engine: analyzer.NewEngine(load.rules)}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -106,6 +106,7 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 	var cmds []tea.Cmd
 	if first {
 		m.list.newest()
+		cmds = append(cmds, m.list.apply(m.options.Filter))
 		s.judged.behind = s.info.Arrivals > 0
 		cmds = append(cmds, s.load.judge(m.engine, 1))
 	}
@@ -209,7 +210,7 @@ func (m *inspector) do(a action) tea.Cmd {
 			return m.openFindings(0)
 		}
 	case nextFinding, previousFinding:
-		if d, ok := top.(*detail); ok {
+		if d, ok := top.(*detail); ok && d.ready {
 			return m.leap(d, map[action]int{nextFinding: 1, previousFinding: -1}[a])
 		}
 	case nextExchange, previousExchange:

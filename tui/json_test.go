@@ -41,13 +41,14 @@ func TestLayJSON(t *testing.T) {
 
 // Brackets are the cheapest way to ask for much memory.
 func TestLayJSONBrackets(t *testing.T) {
-	lines := layJSON([]byte(strings.Repeat("[", maxShown)))
+	const brackets = firstShown
+	lines := layJSON([]byte(strings.Repeat("[", brackets)))
 	longest := 0
 	for _, l := range lines {
 		longest = max(longest, len(l.pointer))
 	}
-	if len(lines) != maxShown || longest > 2*maxPointed {
-		t.Errorf("%d brackets are %d lines with pointers of up to %d bytes", maxShown, len(lines), longest)
+	if len(lines) != brackets || longest > 2*maxPointed {
+		t.Errorf("%d brackets are %d lines with pointers of up to %d bytes", brackets, len(lines), longest)
 	}
 }
 

@@ -143,7 +143,7 @@ func offNoFilter(m *inspector) string {
 }
 
 func offNoEvent(m *inspector) string {
-	if d, ok := m.top().(*detail); ok && d.eventAtCursor() < 0 {
+	if d, ok := m.top().(*detail); ok && d.ready && d.eventAtCursor() < 0 {
 		return "the selected line is no event"
 	}
 	return ""

@@ -28,11 +28,12 @@ type list struct {
 	bar    *bar            // not nil while a filter is typed
 	anchor uint64          // the exchange that the user selected last: the cursor stays at it, or as near as can be
 	follow bool
+	hints  []string // to be shown while there is nothing else
 	err    error
 }
 
-func newList(s *scene) *list {
-	return &list{scene: s, cache: make(map[uint64]entry), stale: make(map[uint64]bool)}
+func newList(s *scene, hints []string) *list {
+	return &list{scene: s, hints: hints, cache: make(map[uint64]entry), stale: make(map[uint64]bool)}
 }
 
 func (l *list) place() place  { return inList }

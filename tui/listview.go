@@ -53,7 +53,11 @@ func (l *list) empty() []line {
 	case l.search != nil:
 		return []line{text(styleDim, "  no exchange matches; esc takes the filter off")}
 	case l.scene.info.Live:
-		return []line{text(styleDim, "  nothing was recorded yet; what passes will appear here")}
+		lines := []line{text(styleDim, "  nothing was recorded yet; what passes will appear here"), {}}
+		for _, hint := range l.hints {
+			lines = append(lines, text(styleText, "  "+hint))
+		}
+		return lines
 	}
 	return []line{text(styleDim, "  nothing was recorded")}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
 )
 
 var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
@@ -279,4 +281,89 @@ func TestHolesAreSaid(t *testing.T) {
 		u.press("k", "enter")
 		u.sees("no such exchange")
 	})
+}
+
+func TestKeysBeforeThePanelIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g", "n")
+		u.strike("l")
+		u.strike("n")
+		u.pass(time.Second)
+		if got := u.cursorLine(); !strings.Contains(got, "! stream-closed-on-terminal") {
+			t.Errorf("l and n at once lead to %q", got)
+		}
+		u.press("esc")
+		u.strike("enter")
+		u.strike("n")
+		u.strike("enter")
+		u.pass(time.Second)
+		if got := u.cursorLine(); !strings.HasPrefix(got, ">! ·7") {
+			t.Errorf("enter, n and enter at once lead to %q", got)
+		}
+	})
+}
+
+func TestBeginWithAFilter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{Filter: "agent:planner"})
+		defer u.close()
+		u.sees("3 of 8 exchanges")
+		u.sees(" / agent:planner")
+		if got := u.m.list.selected(); got != 3 {
+			t.Errorf("exchange %d is selected, want the newest, 3", got)
+		}
+	})
+}
+
+func TestHintsWhileThereIsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		u := newUI(t, m.Reader(), 80, 24, Options{Hints: []string{"booker is tapped at http://127.0.0.1:7001/a2a"}})
+		defer u.close()
+		u.sees("booker is tapped at http://127.0.0.1:7001/a2a")
+		record(t, m, call(1, "t", "TASK_STATE_WORKING"))
+		u.pass(time.Second)
+		if strings.Contains(u.screen(), "tapped at") {
+			t.Error("there is an exchange, and the hint stays")
+		}
+	})
+}
+
+// A recording in another process is followed through its store's socket, until the recorder ends.
+func TestAttachedToARecorder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	recorder, err := bolt.Open(path, bolt.Options{Flush: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := func(steps []capture.Step) {
+		t.Helper()
+		if err := recorder.Append(steps...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
+	attached, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer attached.Close()
+	u := startUI(t, attached, 120, 40, Options{})
+	defer u.cancel()
+	u.until("the list", func() bool { return strings.Contains(u.screen(), "1 exchange") && strings.Contains(u.screen(), "live") })
+	store(call(2, "t-1", "TASK_STATE_WORKING"))
+	u.until("the second exchange, and what is wrong with it", func() bool {
+		return strings.Contains(u.screen(), "2 exchanges") && strings.Contains(u.screen(), "! 1 error")
+	})
+	u.strike("n")
+	u.strike("enter")
+	u.until("the finding", func() bool { return strings.Contains(u.screen(), "[state-terminal-immutable]") })
+	if err := recorder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	u.until("the end", func() bool { return strings.Contains(u.screen(), "the recording has ended; this is all of it") })
+	u.strike("esc")
+	u.until("the list", func() bool { return strings.Contains(u.screen(), "GetTask") && strings.Contains(u.screen(), "ended") })
 }

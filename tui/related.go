@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 )
 
@@ -15,7 +14,7 @@ func (l *loader) relate(w *woven, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	r := analyzer.Read(brief(x))
+	r := l.reader.Read(brief(x))
 	if len(r.Tasks) == 0 && len(r.Contexts) == 0 {
 		return l.neighbourhood(w, seq)
 	}
@@ -79,7 +78,7 @@ func (l *loader) keysOf(seqs []uint64) (keys []capture.Key, err error) {
 		if err != nil {
 			return nil, err
 		}
-		r := analyzer.Read(brief(x))
+		r := l.reader.Read(brief(x))
 		if len(r.Tasks) <= 3 { // a list of tasks relates all of them, and tells of none
 			keys = append(keys, relations(r.Tasks, r.Contexts)...)
 		}
@@ -141,7 +140,7 @@ func (l *loader) indexAll() (inMemory, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := analyzer.Read(brief(x))
+		r := l.reader.Read(brief(x))
 		for _, key := range relations(r.Tasks, r.Contexts) {
 			m[key] = append(m[key], x.Seq)
 		}

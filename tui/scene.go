@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -61,10 +62,38 @@ type (
 
 // A loader asks the capture. Its methods return commands, which run outside the loop and answer with a message.
 type loader struct {
-	ctx   context.Context
-	src   capture.Source
-	rules []*analyzer.Rule
+	ctx    context.Context
+	src    capture.Source
+	rules  []*analyzer.Rule
+	reader analyzer.Reader
+	cards  uint64 // exchanges up to this one were searched for cards; for open and watch, of which one is under way
 }
+
+// learn reads the agent cards that came since it was called last, where the capture can find them: they tell what calls
+// mean whose path alone proves nothing.
+func (l *loader) learn(exchanges uint64) error {
+	index, ok := l.src.(capture.Index)
+	if !ok || exchanges <= l.cards {
+		return nil
+	}
+	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
+		for seq, err := range index.Find(l.ctx, capture.Key{Kind: "operation", Value: op.String()}, l.cards+1) {
+			if err != nil {
+				return err
+			}
+			x, err := l.src.Exchange(l.ctx, seq)
+			if err != nil {
+				return err
+			}
+			l.reader.Read(brief(x))
+		}
+	}
+	l.cards = max(exchanges, cardsAgain) - cardsAgain
+	return nil
+}
+
+// cardsAgain is how many of the newest exchanges are looked at again: their answers may still have to come.
+const cardsAgain = 100
 
 // clock writes an instant as people read it.
 func clock(t time.Time) string {

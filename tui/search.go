@@ -192,7 +192,7 @@ func (l *loader) scan(ticket uint64, f *capture.Filter, list []uint64, from, bel
 			if x.Seq >= below {
 				break
 			}
-			if matches(f, x, found) {
+			if l.matches(f, x, found) {
 				answer.matches = append(answer.matches, x.Seq)
 			}
 		}
@@ -204,13 +204,13 @@ func (l *loader) scan(ticket uint64, f *capture.Filter, list []uint64, from, bel
 func (l *loader) matching(f *capture.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
 	var chosen []uint64
 	_, err := l.each(seqs, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
-		if x != nil && matches(f, x, found) {
+		if x != nil && l.matches(f, x, found) {
 			chosen = append(chosen, seq)
 		}
 	})
 	return chosen, err
 }
 
-func matches(f *capture.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
-	return f.Match(x, analyzer.Facts{Reading: analyzer.Read(x), Findings: found[x.Seq]})
+func (l *loader) matches(f *capture.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
+	return f.Match(x, analyzer.Facts{Reading: l.reader.Read(x), Findings: found[x.Seq]})
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 )
@@ -64,10 +65,7 @@ func (c *counting) Exchanges(ctx context.Context, from uint64) iter.Seq2[*captur
 
 // The first frame of a large capture costs what its rows cost, and so does every frame after it.
 func TestFirstFrameReadsItsRows(t *testing.T) {
-	calls := 20_000
-	if testing.Short() {
-		calls = 2_000
-	}
+	const calls = 10_000
 	r, err := bolt.Read(store(t, calls))
 	if err != nil {
 		t.Fatal(err)
@@ -140,23 +138,21 @@ func TestListForgetsWhatIsFarAway(t *testing.T) {
 }
 
 // long returns a capture with one stream of very many events.
-func long(t *testing.T, events int) *capture.Memory {
-	t.Helper()
-	m := growing(t, 0)
-	record(t, m, subscribed(1, "t-1"))
-	steps := make([]capture.Step, 0, events)
+func long(tb testing.TB, events int) *capture.Memory {
+	tb.Helper()
+	m := capture.NewMemory(capture.Info{Name: "long.a2atap"})
+	steps := subscribed(1, "t-1")
 	for k := range events {
 		steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
 	}
-	record(t, m, steps)
+	if err := m.Append(steps...); err != nil {
+		tb.Fatal(err)
+	}
 	return m
 }
 
 func TestLongStreamReadsWhatIsSeen(t *testing.T) {
-	events := 200_000
-	if testing.Short() {
-		events = 20_000
-	}
+	const events = 30_000
 	m := long(t, events)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
@@ -248,5 +244,19 @@ func BenchmarkFrame(b *testing.B) {
 	m.list.settle()
 	for b.Loop() {
 		m.View()
+	}
+}
+
+// BenchmarkLongStream opens a stream of 200,000 events to its first frame.
+func BenchmarkLongStream(b *testing.B) {
+	l := &loader{ctx: b.Context(), src: long(b, 200_000)}
+	for b.Loop() {
+		d := newDetail(&scene{load: l}, analyzer.Place{Exchange: 1})
+		d.resize(80, 22)
+		d.update(d.begin()())
+		d.update(d.build()())
+		if lines := d.view(); len(lines) != 22 {
+			b.Fatalf("%d lines", len(lines))
+		}
 	}
 }

@@ -18,16 +18,21 @@ import (
 type Options struct {
 	Rules    []*analyzer.Rule
 	Theme    Theme                                   // Dark if it is empty
+	Filter   string                                  // that the list begins with
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a command; nil if that cannot be done
+	Hints    []string                                // lines to show while nothing was recorded, such as where the taps are
 	QuitEnds string                                  // what quitting ends, as a sentence; empty if only the looking
 	In       io.Reader                               // keys; nil is the terminal
 	Out      *os.File                                // the terminal
 }
 
-// Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. It reads the
-// source and does not close it. The terminal is put back as it was, also if the inspector fails.
+// Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. Errors are
+// those of the options (a *capture.FilterError among them) and of the terminal. It reads the source and does not close it. The terminal is put back as it was, also if the inspector fails.
 func Run(ctx context.Context, src capture.Source, o Options) error {
 	if err := analyzer.Validate(o.Rules); err != nil {
+		return err
+	}
+	if _, err := capture.ParseFilter(o.Filter); err != nil {
 		return err
 	}
 	if o.Theme == "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -88,10 +89,23 @@ func TestOutputKeepsWritesWhole(t *testing.T) {
 	}
 }
 
-// The background is set before anybody asks for it, so nobody asks the terminal. That this comes before the screen
-// library asks is tested where the program is linked, in cmd.
-func TestBackgroundIsNotAskedFor(t *testing.T) {
+// The background is set before the screen library asks for it, as long as this package needs nothing that is initialised
+// later: then nobody asks the terminal.
+func TestBackgroundIsSetFirst(t *testing.T) {
 	if !lipgloss.HasDarkBackground() {
 		t.Error("the background is not the one that was set")
+	}
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Fields(string(out))
+	if names[0] >= "github.com/charmbracelet/bubbletea" {
+		t.Errorf("%s is initialised after the screen library", names[0])
+	}
+	for _, name := range names[1:] {
+		if strings.Contains(name, ".") && name != "github.com/charmbracelet/lipgloss" {
+			t.Errorf("it imports %s, and has to wait for it", name)
+		}
 	}
 }
