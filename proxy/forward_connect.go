@@ -143,7 +143,7 @@ func (c *connect) intercept() {
 	case kind == speaksHTTP2:
 		c.tunnel("it is HTTP/2 from the start, which a2atap does not open", true)
 	case kind == saysNothing:
-		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does", sniffPatience), true)
+		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does", c.forward.sniffPatience()), true)
 	default:
 		c.tunnel("it is neither TLS nor HTTP", true)
 	}

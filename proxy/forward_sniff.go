@@ -15,9 +15,9 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// sniffPatience is how long a client that got its CONNECT may be silent before we take it that the agent is to speak
-// first.
-const sniffPatience = 5 * time.Second
+// maxSniffPatience is how long a client that got its CONNECT may be silent, at most, before we take it that the agent is to
+// speak first.
+const maxSniffPatience = 5 * time.Second
 
 // A replayed connection gives bytes again that were read from it.
 type replayed struct {
@@ -98,6 +98,9 @@ func (f *Forward) headTimeout() time.Duration {
 	return DefaultHeadTimeout
 }
 
+// sniffPatience is how long a client may be silent inside CONNECT.
+func (f *Forward) sniffPatience() time.Duration { return min(maxSniffPatience, f.headTimeout()) }
+
 var errHeadTooLong = errors.New("the head of CONNECT is too long")
 
 // takeHead reads a head to its blank line, and takes it off what is given again. With an error it returns what there is.
@@ -152,7 +155,7 @@ const preface = "PRI * HTTP/2.0\r\n"
 // sniff reads from the client until it is certain what it speaks.
 func (c *connect) sniff(ctx context.Context) (speech, error) {
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	c.SetReadDeadline(time.Now().Add(sniffPatience))
+	c.SetReadDeadline(time.Now().Add(c.forward.sniffPatience()))
 	defer c.SetReadDeadline(time.Time{})
 	for {
 		if len(c.early) > 0 {

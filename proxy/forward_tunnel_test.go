@@ -1,0 +1,211 @@
+package proxy_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+// newEcho starts an agent that is no HTTP: it says hello first, then gives back what it gets.
+func newEcho(t *testing.T, hello string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	t.Cleanup(wg.Wait)
+	t.Cleanup(func() { listener.Close() })
+	wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() {
+				defer conn.Close()
+				io.WriteString(conn, hello)
+				io.Copy(conn, conn)
+			})
+		}
+	})
+	return listener.Addr().String()
+}
+
+// expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of it.
+func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, got int64) {
+	t.Helper()
+	if head := capture.ParseRequestHead(x.Request.Head); head.Method != "CONNECT" || x.Agent.Name != agent {
+		t.Errorf("recorded %s %s for %s", head.Method, head.Target, x.Agent.Name)
+	}
+	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "tunnelled, not observed: ") || !strings.Contains(x.Notes[0], why) {
+		t.Errorf("notes %q, want one with %q", x.Notes, why)
+	}
+	if x.Fault != nil || x.Response == nil || x.Response.Body.Size != got || x.Response.Body.Dropped != got || x.Request.Body.Dropped != sent ||
+		len(x.Request.Body.Data)+len(x.Response.Body.Data) != 0 || !strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 200 ") {
+		t.Errorf("recorded %+v, %+v, %v; want %d bytes sent, %d answered", x.Request, x.Response, x.Fault, sent, got)
+	}
+}
+
+// What the user wants left alone passes as it is, with the agent's own certificate.
+func TestTunnelAsAsked(t *testing.T) {
+	agent := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
+	f := newForwardRig(t, func(o *proxy.Options) {
+		pattern, err := proxy.ParseHostPattern("127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Forward.Tunnel = []proxy.HostPattern{pattern}
+	})
+	client := f.client("planner")
+	if _, err := client.Get(agent.URL); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("with our authority alone: %v", err)
+	}
+	client = f.client("planner")
+	client.Transport.(*http.Transport).TLSClientConfig.RootCAs = testRoots(t)
+	if answer, body := get(t, client, agent.URL); body != "hi" || answer.TLS == nil {
+		t.Errorf("got %s", body)
+	}
+	client.CloseIdleConnections()
+	f.follow(closings(2))
+	x := f.record()[1]
+	expectTunnel(t, x, agent.Listener.Addr().String(), "as --tunnel asks", x.Request.Body.Dropped, x.Response.Body.Size)
+	if x.Client.Name != "planner" || x.Request.Body.Dropped < 100 || x.Response.Body.Size < 100 {
+		t.Errorf("client %s sent %d bytes and got %d", x.Client.Name, x.Request.Body.Dropped, x.Response.Body.Size)
+	}
+}
+
+// closings returns a condition that holds when n exchanges have ended.
+func closings(n int) func(capture.Step) bool {
+	return func(s capture.Step) bool {
+		if isClosed(s) {
+			n--
+		}
+		return n == 0
+	}
+}
+
+// What cannot be opened passes nevertheless, each direction until its own end.
+func TestTunnelWhatIsNoHTTP(t *testing.T) {
+	tests := map[string]struct{ says, why string }{
+		"another protocol": {"SSH-2.0-x\r\n", "neither TLS nor HTTP"},
+		"bytes":            {"\x00\x01", "neither TLS nor HTTP"},
+		"almost a method":  {"GETS it\r\n", "neither TLS nor HTTP"},
+		"less than one":    {"GE", "neither TLS nor HTTP"},
+		"HTTP/2":           {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2 from the start"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			agent := newEcho(t, "hello")
+			f := newForwardRig(t, nil)
+			conn := f.dial()
+			f.connect(conn, agent, "")
+			write(t, conn, test.says)
+			if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, conn, "hello"+test.says)
+			if err := expectEnd(conn); err != nil {
+				t.Errorf("it ends with %v", err)
+			}
+			f.follow(isClosed)
+			n := int64(len(test.says))
+			expectTunnel(t, f.record()[0], agent, test.why, n, n+int64(len("hello")))
+		})
+	}
+}
+
+// A client that speaks HTTP/2 alone, as those of gRPC do, cannot be opened and must work all the same.
+func TestTunnelHTTP2(t *testing.T) {
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Proto) }))
+	agent.EnableHTTP2 = true
+	agent.StartTLS()
+	defer agent.Close()
+	f := newForwardRig(t, nil)
+	client := f.client("")
+	transport := client.Transport.(*http.Transport)
+	transport.TLSClientConfig.RootCAs = testRoots(t)
+	transport.Protocols = new(http.Protocols)
+	transport.Protocols.SetHTTP2(true)
+	if _, body := get(t, client, agent.URL); body != "HTTP/2.0" {
+		t.Errorf("got %s", body)
+	}
+	client.CloseIdleConnections()
+	f.follow(isClosed)
+	x := f.record()[0]
+	expectTunnel(t, x, agent.Listener.Addr().String(), "the client speaks h2 and not HTTP/1.1", x.Request.Body.Dropped, x.Response.Body.Size)
+}
+
+func TestTunnelToNobody(t *testing.T) {
+	closed := newEcho(t, "")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	closed = l.Addr().String()
+	for name, says := range map[string]string{"asked": "", "found out": "SSH-2.0-x\r\n"} {
+		t.Run(name, func(t *testing.T) {
+			f := newForwardRig(t, func(o *proxy.Options) {
+				if says == "" {
+					o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "*")}
+				}
+			})
+			conn := f.dial()
+			if says == "" {
+				write(t, conn, "CONNECT "+closed+" HTTP/1.1\r\nHost: "+closed+"\r\n\r\n")
+				if status, mark, text := ownAnswer(t, conn); status != 502 || mark != relay.KindUnreachable || !strings.Contains(text, closed) {
+					t.Errorf("got %d %s %s", status, mark, text)
+				}
+			} else {
+				f.connect(conn, closed, "")
+				write(t, conn, says)
+				if err := expectEnd(conn); err == nil {
+					t.Error("a clean end, want a reset")
+				}
+			}
+			conn.Close()
+			f.follow(isClosed)
+			if x := f.record()[0]; x.Fault == nil || x.Fault.Kind != relay.KindUnreachable || x.Response != nil {
+				t.Errorf("recorded %v", x.Fault)
+			}
+		})
+	}
+}
+
+func mustPattern(t *testing.T, flag string) proxy.HostPattern {
+	t.Helper()
+	pattern, err := proxy.ParseHostPattern(flag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pattern
+}
+
+// A client that waits for its agent to speak first gets to hear it.
+func TestTunnelWhereTheAgentBegins(t *testing.T) {
+	agent := newEcho(t, "220 ready\r\n")
+	f := newForwardRig(t, func(o *proxy.Options) { o.HeadTimeout = 20 * time.Millisecond })
+	conn := f.dial()
+	f.connect(conn, agent, "")
+	expect(t, conn, "220 ready\r\n")
+	write(t, conn, "EHLO")
+	expect(t, conn, "EHLO")
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if err := expectEnd(conn); err != nil {
+		t.Error(err)
+	}
+	f.follow(isClosed)
+	expectTunnel(t, f.record()[0], agent, "waited 20ms for the agent to begin", 4, 15)
+}
