@@ -105,6 +105,7 @@ func (a *answers) where() string {
 
 // endByClose ends an answer that lasts until the agent closes, or the agent's side of an upgrade.
 func (a *answers) endByClose() {
+	a.leftAlone()
 	if a.held != nil && !a.release() {
 		return
 	}
@@ -113,7 +114,27 @@ func (a *answers) endByClose() {
 	a.mu.Unlock()
 	closeWrite(a.client)
 	a.obs.answerEnd(a.x.n, nil)
+	a.tellAlone(a.x)
 	a.given(a.x)
+}
+
+// leftAlone notes whether the client has ended its sending before an answer of no declared length comes to its end. Most
+// servers take that for leaving, and end such an answer for it, in good form: then the end says nothing of the agent.
+func (a *answers) leftAlone() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.alone = a.clientEOF && a.x != a.tunnel // both ends of an upgraded connection end when they like
+}
+
+// tellAlone tells the fault of an answer that leftAlone was noted of.
+func (a *answers) tellAlone(x *exchange) {
+	if a.alone {
+		a.fault(x, Fault{
+			Kind: KindClientLeft, Side: SideClient,
+			Detail: "connection closed, for sending at least, before the answer ended; the agent may have ended it for that",
+		})
+	}
+	a.alone = false
 }
 
 // passPartial passes on what there is of an answer that broke off.

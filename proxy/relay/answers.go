@@ -16,6 +16,7 @@ type answers struct {
 	body    body
 	trailer []byte
 	held    *held // the answer waits to be complete
+	alone   bool  // the client had ended its sending before the answer ended
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
@@ -119,6 +120,9 @@ func (a *answers) pass(head int) bool {
 	look := a.body
 	n, err := look.skip(b)
 	b = b[:n]
+	if look.done() && look.framing == framedChunked {
+		a.leftAlone() // before it can have the end, after which it may leave
+	}
 	if a.held != nil {
 		if !a.hold(b, look.done()) {
 			return false
@@ -175,6 +179,7 @@ func (a *answers) endAnswer() bool {
 	x := a.x
 	a.x = nil
 	a.obs.answerEnd(x.n, a.trailer)
+	a.tellAlone(x)
 	a.given(x)
 	a.mu.Lock()
 	next, over := a.due(), a.requestsEnd

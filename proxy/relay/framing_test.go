@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -190,6 +191,48 @@ func TestHalfClose(t *testing.T) {
 			t.Errorf("got fault %v, want none", e.Fault)
 		}
 	})
+}
+
+// TestAnswerEndsForClientThatLeft lets an agent end its stream in good form because the client has left, as net/http
+// does: the end is not the agent's doing. A client that leaves after the end is nobody's fault.
+func TestAnswerEndsForClientThatLeft(t *testing.T) {
+	const event = "f\r\ndata: hello 1\n\n\r\n"
+	for name, head := range map[string]string{
+		"chunked":     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"until close": "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n",
+	} {
+		for _, leaves := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, leaves %t", name, leaves), func(t *testing.T) {
+				w := newWire(t, false, nil)
+				client := w.client()
+				client.say(w.host(get))
+				agent := w.accept()
+				agent.hear(w.agentHost(get))
+				agent.say(head + event)
+				client.hear(head + event)
+				if leaves {
+					closeWrite(client.Conn)
+					agent.hearEnd()
+				}
+				if name == "chunked" {
+					agent.say("0\r\n\r\n")
+					client.hear("0\r\n\r\n")
+				}
+				agent.Close()
+				client.hearEnd()
+				client.Close()
+				e := w.ended(0)
+				if leaves {
+					wantFault(t, e.Fault, KindClientLeft, SideClient)
+				} else if e.Fault != nil {
+					t.Errorf("got fault %v, want none", e.Fault)
+				}
+				if !e.AnswerEnd {
+					t.Error("the answer did not end")
+				}
+			})
+		}
+	}
 }
 
 // TestIdleClose lets the agent close a connection between exchanges: the client sees it at once.
