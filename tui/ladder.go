@@ -107,6 +107,8 @@ func (l *ladder) arrow(a Arrow, since time.Duration) string {
 	label := clip(a.Label, room-4)
 	fill := room - width(label) - 3
 	switch {
+	case from == to && from == len(l.ends)-1: // there is nothing to the right of the last one
+		row.put(max(left-2-width(label), 0), label+" ↺")
 	case from == to:
 		row.put(left+1, "↺ "+label)
 	case from < to:
