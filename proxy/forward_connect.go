@@ -170,7 +170,7 @@ func (c *connect) interceptTLS() {
 // its hello (RFC 6066 section 3), else that of CONNECT.
 func (c *connect) config() *tls.Config {
 	return &tls.Config{
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, SessionTicketsDisabled: true,
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1", "http/1.0"}, SessionTicketsDisabled: true,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			name := hello.ServerName
 			if name == "" {
@@ -196,16 +196,22 @@ func (c *connect) relay(client net.Conn, sni string) {
 	}})
 }
 
-// untrusted records a TLS handshake that the client broke off, which most often means that it does not trust our
-// authority.
+// untrusted records a TLS handshake that failed. Where the client broke it off, it most often does not trust our authority.
 func (c *connect) untrusted(err error) {
-	f := relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: "the client ended the TLS handshake with us: " + err.Error()}
+	detail, note := "TLS with the client failed: "+err.Error(), "not observed: TLS with the client failed"
+	advice := "let it speak TLS 1.2 or later"
+	var op *net.OpError
+	if errors.As(err, &op) || errors.Is(err, io.EOF) { // an alert, a reset, or an end
+		detail = "the client ended the TLS handshake with us: " + err.Error()
+		note = "not observed: the client did not take our certificate"
+		advice = "let it trust our authority (a2atap ca env shows how)"
+	}
 	l := c.link()
 	l.Request(0, c.head)
 	l.RequestEnd(0, nil)
-	l.Fact(0, capture.Fact{Note: "not observed: the client did not take our certificate"})
-	l.Fault(0, f)
+	l.Fact(0, capture.Fact{Note: note})
+	l.Fault(0, relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
 	l.Ended(0)
-	c.forward.proxy.notice(fmt.Sprintf("a client did not take our certificate for %s, so its connection failed (%v); let it trust "+
-		"our authority (a2atap ca env shows how), or leave the host alone with --tunnel %s", c.to.Authority(), err, c.to.Host))
+	c.forward.proxy.notice(fmt.Sprintf("%s (%s): %s, or leave the host alone with --tunnel %s",
+		strings.TrimPrefix(note, "not observed: "), c.to.Authority()+"; "+err.Error(), advice, c.to.Host))
 }

@@ -203,6 +203,28 @@ func TestClientThatDoesNotTrustUs(t *testing.T) {
 	}
 }
 
+// A client that speaks HTTP/1.0 alone is opened like any other; one whose TLS is too old is told of, with what helps.
+func TestClientsWithOddTLS(t *testing.T) {
+	agent := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
+	addr := agent.Listener.Addr().String()
+	f := newForwardRig(t, nil)
+	conn := f.dial()
+	f.connect(conn, addr, "")
+	session := tls.Client(conn, &tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", NextProtos: []string{"http/1.0"}})
+	write(t, session, "GET / HTTP/1.0\r\n\r\n")
+	if text, err := io.ReadAll(session); err != nil || !strings.HasSuffix(string(text), "hi") {
+		t.Errorf("got %q, %v", text, err)
+	}
+	old := f.dial()
+	f.connect(old, addr, "")
+	if err := tls.Client(old, &tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}).Handshake(); err == nil {
+		t.Error("TLS 1.1 was taken")
+	}
+	if text := f.hear(); !strings.Contains(text, "TLS 1.2 or later") || !strings.Contains(text, addr) {
+		t.Errorf("heard %q", text)
+	}
+}
+
 // An agent that asks for a client certificate is told of, since we have none.
 func TestAgentThatWantsACertificate(t *testing.T) {
 	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
