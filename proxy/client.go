@@ -1,10 +1,6 @@
 package proxy
 
-import (
-	"bytes"
-
-	"a2atap/proxy/relay"
-)
+import "bytes"
 
 // How a client's name was found out.
 const (
@@ -16,8 +12,7 @@ const (
 // clientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
 // What is no product there, or a number alone (it may be a process id or a port), names nobody.
 func clientName(head []byte) (name, how string) {
-	h, _ := relay.ParseHead(head)
-	product := []byte(h.Get("User-Agent"))
+	product := fieldValue(head, "User-Agent")
 	if end := bytes.IndexFunc(product, func(c rune) bool { return !isToken(c) }); end >= 0 {
 		product = product[:end]
 	}
