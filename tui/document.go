@@ -1,11 +1,8 @@
 package tui
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -210,134 +207,6 @@ func (w *docWriter) trailer(at analyzer.Place, raw []byte) {
 	}
 }
 
-// body writes a body, and says what of it is missing.
-func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head) {
-	mine := func(p analyzer.Place) bool { return p.Response == at.Response && p.Part == "body" }
-	if len(b.Data) == 0 {
-		if b.Size != 0 {
-			w.put(at, text(styleDim, absent(b)), 0)
-		}
-		w.found(mine)
-		return
-	}
-	w.put(analyzer.Place{}, line{}, 0)
-	data, err := b.Data, error(nil)
-	if w.view != viewRaw {
-		data, err = b.Decode(head)
-	}
-	if w.view == viewDecoded {
-		w.decoded(at)
-		w.found(mine)
-	} else {
-		w.content(at, data, mine)
-	}
-	if err != nil {
-		w.put(at, text(styleWarning, "? "+err.Error()), 2)
-	}
-	if b.Dropped > 0 {
-		w.put(at, text(styleWarning, "? "+plural(b.Dropped, "more byte")+" passed and were not kept"), 2)
-	} else if !b.Complete && w.x.State != capture.StateOpen {
-		w.put(at, text(styleWarning, "? the body did not come to its end"), 2)
-	}
-}
-
-func absent(b *capture.Body) string {
-	switch {
-	case b.Size > 0 || b.Dropped > 0:
-		return "the body was not kept: " + size(max(b.Size, b.Dropped))
-	case b.Complete:
-		return "no body"
-	}
-	return "no body was seen"
-}
-
-// content writes bytes as the view wants them, cut to the limit, with what is wrong below the lines where it stands.
-func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
-	whole := len(data)
-	if whole > w.limit {
-		data = data[:w.limit]
-		w.doc.cut = true
-	}
-	switch {
-	case w.view == viewRaw:
-		w.found(mine)
-		w.plain(at, rawLines(data))
-	case looksJSON(data):
-		w.json(at, data, mine)
-	case utf8.Valid(data):
-		w.found(mine)
-		w.plain(at, strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"))
-	default:
-		w.found(mine)
-		w.plain(at, hexLines(data))
-	}
-	if len(data) < whole {
-		w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s; + shows more", size(int64(len(data))), size(int64(whole)))), 0)
-	}
-}
-
-func (w *docWriter) plain(at analyzer.Place, pieces []string) {
-	for i, piece := range pieces {
-		if i == maxLines {
-			w.tooManyLines(at, len(pieces))
-			return
-		}
-		w.put(at, text(styleText, piece), 0)
-	}
-}
-
-func (w *docWriter) tooManyLines(at analyzer.Place, lines int) {
-	w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s lines; a2atap show prints all", number(maxLines), number(lines))), 0)
-}
-
-// json writes a JSON text. What is wrong with a value stands below the line where the value begins or, if it is not
-// there, where the nearest value around it does.
-func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
-	lines := layJSON(data)
-	where := make(map[string]int, len(lines))
-	for i := len(lines) - 1; i >= 0; i-- {
-		if lines[i].begins {
-			where[lines[i].pointer] = i
-		}
-	}
-	below := make(map[int][]*analyzer.Finding)
-	for i := range w.findings {
-		if f := &w.findings[i]; mine(f.Place) {
-			n := nearest(where, f.Place.Pointer)
-			below[n] = append(below[n], f)
-		}
-	}
-	for i, l := range lines {
-		if i == maxLines {
-			w.tooManyLines(at, len(lines))
-			return
-		}
-		indent := min(2*l.depth, w.width/3)
-		place := at
-		if l.begins {
-			place = at.At(l.pointer)
-		}
-		w.put(place, text(styleText, blanks(indent)).join(l.line), indent+4)
-		for _, f := range below[i] {
-			w.lines = append(w.lines, findingLines(f, w.width-1)...)
-		}
-	}
-}
-
-// nearest returns the line of a pointer, or of the value around it.
-func nearest(where map[string]int, pointer string) int {
-	for {
-		if i, there := where[pointer]; there {
-			return i
-		}
-		cut := strings.LastIndexByte(pointer, '/')
-		if cut < 0 {
-			return 0
-		}
-		pointer = pointer[:cut]
-	}
-}
-
 // events lays out what is wrong with the events of a stream, and the contents of those that are open.
 func (w *docWriter) events() {
 	if w.x.Response == nil || !w.x.Response.Stream {
@@ -418,32 +287,4 @@ func (w *docWriter) ending() {
 	for _, note := range w.x.Notes {
 		w.put(analyzer.Place{}, text(styleDim, "note: "+note), 2)
 	}
-}
-
-// rawLines cuts bytes after each LF, which stays to be seen; bytes that are no text become a table.
-func rawLines(data []byte) []string {
-	if !utf8.Valid(data) && bytes.Count(data, []byte{0}) > 0 {
-		return hexLines(data)
-	}
-	var pieces []string
-	for piece := range strings.Lines(string(data)) {
-		pieces = append(pieces, piece)
-	}
-	return pieces
-}
-
-// hexLines writes bytes as a table: offset, sixteen bytes, and what of them is ASCII.
-func hexLines(data []byte) []string {
-	var pieces []string
-	for at := 0; at < len(data); at += 16 {
-		row := data[at:min(at+16, len(data))]
-		ascii := bytes.Map(func(r rune) rune {
-			if r < ' ' || r > '~' {
-				return '.'
-			}
-			return r
-		}, bytes.ToValidUTF8(row, []byte(".")))
-		pieces = append(pieces, fmt.Sprintf("%06x  %-47s  %s", at, fmt.Sprintf("% x", row), ascii))
-	}
-	return pieces
 }

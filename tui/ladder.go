@@ -1,7 +1,3 @@
-// Package tui draws captures: as text for show and demo, and as the panels of the inspector.
-//
-// What is drawn here is plain text of a given width. Bytes from the wire are cleaned before they are drawn: no escape
-// sequence of an agent ever reaches a terminal.
 package tui
 
 import (

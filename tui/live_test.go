@@ -155,7 +155,8 @@ func TestOpenExchangeGrows(t *testing.T) {
 		}
 		record(t, m, []capture.Step{
 			status(1, 6, "t-1", "TASK_STATE_COMPLETED"), status(1, 7, "t-1", "TASK_STATE_WORKING"),
-			{Seq: 1, Offset: time.Second, What: capture.ResponseEnd{Size: capture.NotKnown}}, {Seq: 1, Offset: time.Second, What: capture.Closed{}},
+			{Seq: 1, Offset: time.Second, What: capture.ResponseEnd{Size: capture.NotKnown}},
+			{Seq: 1, Offset: time.Second, What: capture.Closed{}},
 		})
 		u.pass(3 * time.Second)
 		if got := u.m.top().target().String(); got != "1.response.event[5]" {

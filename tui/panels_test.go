@@ -1,14 +1,11 @@
 package tui
 
 import (
-	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
@@ -87,8 +84,20 @@ func TestMoving(t *testing.T) {
 			key  string
 			want uint64
 		}{
-			{"g", 1}, {"k", 1}, {"j", 2}, {"down", 3}, {"up", 2}, {"space", 22}, {"ctrl+f", 42}, {"ctrl+b", 22}, {"b", 2}, {"b", 1},
-			{"G", 100}, {"j", 100}, {"home", 1}, {"end", 100},
+			{"g", 1},
+			{"k", 1},
+			{"j", 2},
+			{"down", 3},
+			{"up", 2},
+			{"space", 22},
+			{"ctrl+f", 42},
+			{"ctrl+b", 22},
+			{"b", 2},
+			{"b", 1},
+			{"G", 100},
+			{"j", 100},
+			{"home", 1},
+			{"end", 100},
 		} {
 			u.press(c.key)
 			if got := u.m.list.selected(); got != c.want {
@@ -271,109 +280,6 @@ func TestKeysThatDoNothingSayWhy(t *testing.T) {
 	})
 }
 
-var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// Whatever an agent sends, the terminal gets colours that are ours, and text.
-func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, theme := range []Theme{Dark, Light, Plain} {
-			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
-			for _, keys := range []string{"", "enter", "v", "v", "G", "esc", "l", "esc", "e", "esc", "y", "?"} {
-				u.press(strings.Fields(keys)...)
-				for _, r := range sgr.ReplaceAllString(u.m.View(), "") {
-					if r != '\n' && !unicode.IsPrint(r) {
-						t.Fatalf("after %q the terminal gets %U: %q", keys, r, u.m.View())
-					}
-				}
-			}
-			u.press("esc", "/").typed("a").send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("\x1b[2J\u202e\u009b"), Paste: true})
-			u.pass(time.Second)
-			if got := sgr.ReplaceAllString(u.m.View(), ""); strings.ContainsAny(got, "\x1b\u202e\u009b") {
-				t.Errorf("a filter that was pasted reaches the terminal: %q", got)
-			}
-			u.close()
-		}
-	})
-}
-
-// hostile returns a capture in which everything that an agent or a client chooses tries to act on a terminal.
-func hostile(t *testing.T) capture.Source {
-	const evil = "\x1b]0;owned\a\x1b[2J\u009b31m\u202e\x9b\x00\u200b\r\n"
-	line := strings.NewReplacer("\r\n", "").Replace(evil)
-	m := capture.NewMemory(capture.Info{Name: evil})
-	steps := subscribed(1, "t"+line)
-	opened := steps[0].What.(capture.Opened)
-	opened.Client.Name, opened.Agent.Name = evil, "booker"+evil
-	opened.Head = append([]byte("POST /"+line+" HTTP/1.1\r\nX-"+line+": "+line+"\r\n"), opened.Head...)
-	steps[0].What = opened
-	steps = append(steps, capture.Step{Seq: 1, Offset: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("event: " + line + "\ndata: {\"a\":\"" + line + "\"}\n\n")}}})
-	steps = append(steps, status(1, 2, "t", "TASK_STATE_"+line), capture.Step{Seq: 1, Offset: 2, What: capture.Fact{Note: evil, Rewrites: []capture.Rewrite{{Place: evil, Was: evil, Now: evil}}}},
-		capture.Step{Seq: 1, Offset: 3, What: capture.Closed{Fault: &capture.Fault{Kind: "reset" + evil, Side: "agent", Detail: evil}}})
-	record(t, m, steps)
-	if err := m.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-// Without colour there is bold, dim and reverse, and nothing else; and nothing is lost.
-func TestPlainThemeHasNoColour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{Theme: Plain})
-		defer u.close()
-		for _, keys := range []string{"", "enter", "esc", "l", "esc", "e", "esc", "/"} {
-			u.press(strings.Fields(keys)...)
-			for _, code := range sgr.FindAllString(u.m.View(), -1) {
-				if !regexp.MustCompile("^\x1b\\[(0|1|2|7|7;1|7;2|7;7)m$").MatchString(code) {
-					t.Errorf("after %q the plain theme draws with %q", keys, code)
-				}
-			}
-		}
-	})
-}
-
-func TestThemesDifferInColourOnly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{Theme: Dark})
-		defer u.close()
-		before, dark := u.screen(), u.m.View()
-		u.press("t")
-		u.sees("theme: light")
-		u.press("j")
-		if u.m.View() == dark {
-			t.Error("light looks like dark")
-		}
-		u.press("t", "t", "j")
-		if diff := cmp.Diff(before, u.screen()); diff != "" {
-			t.Errorf("the text differs, -want +got:\n%s", diff)
-		}
-	})
-}
-
-func TestChooseTheme(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		env  map[string]string
-		want Theme
-	}{
-		{"", nil, Dark},
-		{"auto", map[string]string{"COLORFGBG": "0;15"}, Light},
-		{"auto", map[string]string{"COLORFGBG": "15;0"}, Dark},
-		{"auto", map[string]string{"COLORFGBG": "0;default;7"}, Light},
-		{"auto", map[string]string{"NO_COLOR": "1", "COLORFGBG": "0;15"}, Plain},
-		{"light", map[string]string{"NO_COLOR": "1"}, Light},
-		{"plain", nil, Plain},
-	} {
-		got, err := ChooseTheme(c.name, func(name string) string { return c.env[name] })
-		if err != nil || got != c.want {
-			t.Errorf("ChooseTheme(%q) with %v = %q, %v, want %q", c.name, c.env, got, err, c.want)
-		}
-	}
-	if _, err := ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "dark, light, plain") {
-		t.Errorf("an unknown theme is answered with %v", err)
-	}
-}
-
 func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := growing(t, 0)
@@ -406,28 +312,6 @@ func TestCompressedBodyIsShownDecoded(t *testing.T) {
 		u.sees(`"city": "Kyoto"`)
 		u.press("v", "v")
 		u.sees("000000  1f 8b")
-	})
-}
-
-func TestCopyAsCurl(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{Curl: sampleCurl})
-		defer u.close()
-		var terminal bytes.Buffer
-		u.m.out = &terminal
-		u.press("g", "j", "y")
-		u.sees("exchanges › curl")
-		if got := terminal.String(); !strings.HasPrefix(got, "\x1b]52;c;Y3VybC") || !strings.HasSuffix(got, "\a") {
-			t.Errorf("the terminal is asked with %q", got)
-		}
-		terminal.Reset()
-		evil := func(*capture.Exchange) (string, error) { return "curl '\x1b[201~; rm -rf ~'", nil }
-		u.m.options.Curl = evil
-		u.press("esc", "y")
-		u.sees("y: exchange 2 holds control characters")
-		if terminal.Len() > 0 {
-			t.Errorf("control characters were put on the clipboard: %q", terminal.String())
-		}
 	})
 }
 

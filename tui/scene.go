@@ -56,8 +56,6 @@ type (
 	}
 	// learned says that the rules have found something in these exchanges.
 	learned struct{ seqs []uint64 }
-	// retimed says that times are to be shown differently.
-	retimed struct{}
 )
 
 // A loader asks the capture. Its methods return commands, which run outside the loop and answer with a message.

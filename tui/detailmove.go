@@ -1,0 +1,128 @@
+package tui
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// toggle opens or closes the event under the cursor.
+func (d *detail) toggle() tea.Cmd {
+	i := d.eventAtCursor()
+	if i < 0 {
+		return nil
+	}
+	row := d.lineOf(spot{zoneEvents, i, -1})
+	if _, open := d.doc.open[i]; open {
+		d.doc.open = maps.Clone(d.doc.open)
+		delete(d.doc.open, i)
+	} else {
+		if row > d.window.top+d.window.height/2 { // what is opened is to be seen
+			d.window.top = row - d.window.height/3
+		}
+		d.doc.open = maps.Clone(d.doc.open)
+		d.doc.open[i] = d.doc.marks[i]
+	}
+	d.window.cursor = row
+	return d.build()
+}
+
+// nextSection goes on to the answer, to the end, and back to the request.
+func (d *detail) nextSection() {
+	answer := max(slices.IndexFunc(d.doc.before, func(l docLine) bool { return l.place.Response }), 0)
+	switch {
+	case d.window.cursor < answer:
+		d.window.top = answer
+		d.window.move(answer)
+	case d.window.cursor < d.window.length-1:
+		d.window.move(d.window.length - 1)
+	default:
+		d.window.move(0)
+	}
+}
+
+// jump moves to the next finding in a direction, and reports whether there is one.
+func (d *detail) jump(step int) bool {
+	for n := d.window.cursor + step; n >= 0 && n < d.window.length; {
+		s := d.spotAt(n)
+		if l := d.docLine(s); l != nil && l.finding {
+			d.show(n)
+			return true
+		}
+		n = d.skip(n, step, s)
+	}
+	return false
+}
+
+// skip returns the line to look at after n: rows of events that have nothing below them are not looked at one by one.
+func (d *detail) skip(n, step int, s spot) int {
+	if s.zone != zoneEvents || s.sub >= 0 {
+		return n + step
+	}
+	i, there := slices.BinarySearch(d.extra, s.index)
+	switch {
+	case step > 0 && there:
+		return n + 1
+	case step > 0 && i < len(d.extra):
+		return d.lineOf(spot{zoneEvents, d.extra[i], -1}) + 1
+	case step > 0:
+		return d.lineOf(spot{zoneAfter, 0, -1})
+	case i > 0:
+		before := d.extra[i-1]
+		return d.lineOf(spot{zoneEvents, before, len(d.below(before)) - 1})
+	}
+	return len(d.doc.before) - 1
+}
+
+// seek goes to a place: to what is wrong there if something is, else to the place itself.
+func (d *detail) seek(at analyzer.Place) {
+	d.window.move(0)
+	if at.Part == "" && !at.Response {
+		return
+	}
+	exact, near := -1, -1
+	consider := func(n int, l *docLine) {
+		switch {
+		case l.finding && l.place == at && exact < 0:
+			exact = n
+		case l.place.Response == at.Response && l.place.Part == at.Part && near < 0:
+			near = n
+		}
+	}
+	for i := range d.doc.before {
+		consider(i, &d.doc.before[i])
+	}
+	if i := d.indexOf(at); i >= 0 {
+		near = d.lineOf(spot{zoneEvents, i, -1})
+		for sub := range d.below(i) {
+			consider(near+1+sub, &d.below(i)[sub])
+		}
+	}
+	if exact >= 0 {
+		near = exact
+	}
+	if near >= 0 {
+		d.show(near)
+	}
+}
+
+// show puts the cursor on a line, and the line where what stands around it can be seen too.
+func (d *detail) show(n int) {
+	if n < d.window.top+3 || n > d.window.bottom()-5 {
+		d.window.top = max(n-d.window.height/2, 0)
+	}
+	d.window.move(n)
+}
+
+// indexOf returns the index of the event that a place names, or -1.
+func (d *detail) indexOf(at analyzer.Place) int {
+	if !strings.HasPrefix(at.Part, "event[") || d.events() == 0 {
+		return -1
+	}
+	return slices.IndexFunc(d.x.Response.Events, func(e capture.Event) bool { return e.K > 0 && at.Event(e.K).Part == at.Part })
+}
