@@ -41,6 +41,9 @@ func newEcho(t *testing.T, hello string) string {
 	return listener.Addr().String()
 }
 
+// some is a number of bytes that nobody knows, but not few.
+const some = -1
+
 // expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of it.
 func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, got int64) {
 	t.Helper()
@@ -50,9 +53,18 @@ func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, go
 	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "tunnelled, not observed: ") || !strings.Contains(x.Notes[0], why) {
 		t.Errorf("notes %q, want one with %q", x.Notes, why)
 	}
-	if x.Fault != nil || x.Response == nil || x.Response.Body.Size != got || x.Response.Body.Dropped != got || x.Request.Body.Dropped != sent ||
-		len(x.Request.Body.Data)+len(x.Response.Body.Data) != 0 || !strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 200 ") {
-		t.Errorf("recorded %+v, %+v, %v; want %d bytes sent, %d answered", x.Request, x.Response, x.Fault, sent, got)
+	if x.Response == nil || !strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 200 ") || len(x.Request.Body.Data)+len(x.Response.Body.Data) != 0 {
+		t.Errorf("recorded %+v, %+v", x.Request, x.Response)
+		return
+	}
+	if sent == some { // a client that closes with bytes unread resets the connection, so how it ends is chance
+		if x.Request.Body.Dropped < 100 || x.Response.Body.Dropped < 100 {
+			t.Errorf("recorded %d bytes sent, %d answered", x.Request.Body.Dropped, x.Response.Body.Dropped)
+		}
+		return
+	}
+	if x.Fault != nil || x.Response.Body.Size != got || x.Response.Body.Dropped != got || x.Request.Body.Dropped != sent {
+		t.Errorf("recorded %+v, %+v, %v; want %d bytes sent, %d answered", x.Request.Body, x.Response.Body, x.Fault, sent, got)
 	}
 }
 
@@ -78,9 +90,9 @@ func TestTunnelAsAsked(t *testing.T) {
 	client.CloseIdleConnections()
 	f.follow(closings(2))
 	x := f.record()[1]
-	expectTunnel(t, x, agent.Listener.Addr().String(), "as --tunnel asks", x.Request.Body.Dropped, x.Response.Body.Size)
-	if x.Client.Name != "planner" || x.Request.Body.Dropped < 100 || x.Response.Body.Size < 100 {
-		t.Errorf("client %s sent %d bytes and got %d", x.Client.Name, x.Request.Body.Dropped, x.Response.Body.Size)
+	expectTunnel(t, x, agent.Listener.Addr().String(), "as --tunnel asks", some, some)
+	if x.Client.Name != "planner" {
+		t.Errorf("client %s", x.Client.Name)
 	}
 }
 
@@ -142,7 +154,7 @@ func TestTunnelHTTP2(t *testing.T) {
 	client.CloseIdleConnections()
 	f.follow(isClosed)
 	x := f.record()[0]
-	expectTunnel(t, x, agent.Listener.Addr().String(), "the client speaks h2 and not HTTP/1.1", x.Request.Body.Dropped, x.Response.Body.Size)
+	expectTunnel(t, x, agent.Listener.Addr().String(), "the client speaks h2 and not HTTP/1.1", some, some)
 }
 
 func TestTunnelToNobody(t *testing.T) {
