@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,9 @@ func writeOutput(e env, name string, write func(io.Writer) error) error {
 }
 
 func writeFile(name string, write func(io.Writer) error) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return writeDevice(name, write)
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w; choose a directory that you can write to", name, cause(err))
@@ -40,6 +44,18 @@ func writeFile(name string, write func(io.Writer) error) error {
 	}
 	if err := os.Rename(tmp.Name(), name); err != nil {
 		return fmt.Errorf("write %s: %w", name, cause(err))
+	}
+	return nil
+}
+
+// writeDevice writes into what is no file, such as a pipe or /dev/null, and must not be replaced by one.
+func writeDevice(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, cause(err))
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
 }
