@@ -52,6 +52,15 @@ func took(x *capture.Exchange) string {
 	}
 }
 
+// eventCount counts events as a client does: whatever they hold, and without comments and blank lines.
+func eventCount(r *capture.Response) int {
+	n := 0
+	for i := range r.Events {
+		n = max(n, r.Events[i].K)
+	}
+	return n
+}
+
 // outcome says in a few words what came of it.
 func outcome(x *capture.Exchange, facts analyzer.Facts) string {
 	var words []string
@@ -65,7 +74,7 @@ func outcome(x *capture.Exchange, facts analyzer.Facts) string {
 		words = append(words, facts.Errors[0].String())
 	}
 	if x.Response != nil && x.Response.Stream {
-		words = append(words, fmt.Sprintf("%d events", len(facts.Events)))
+		words = append(words, fmt.Sprintf("%d events", eventCount(x.Response)))
 	}
 	if x.State != capture.StateClosed {
 		words = append(words, x.State.String())
