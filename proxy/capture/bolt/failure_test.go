@@ -2,8 +2,10 @@ package bolt
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,6 +30,21 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("close said %q", said)
 	}
 	checkLosses(t, mustRead(t, path), 4<<20)
+}
+
+// TestExplain says what went wrong once, and what to do about it.
+func TestExplain(t *testing.T) {
+	for cause, want := range map[error]string{
+		syscall.ENOSPC: "no space left on device; make room there, or record to another place",
+		syscall.EROFS:  "read-only file system; choose a place that you may write",
+		syscall.EACCES: "permission denied; choose a place that you may read and write",
+		syscall.EIO:    "input/output error",
+	} {
+		err := explain(&fs.PathError{Op: "write", Path: "c.a2atap", Err: cause})
+		if got := err.Error(); got != want || !errors.Is(err, cause) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
 }
 
 // TestFailedCommits makes commits fail in the transaction.

@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"os"
 	"runtime/debug"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -129,6 +130,10 @@ func explain(err error) error {
 		return fmt.Errorf("%w; choose a place that you may read and write", err)
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w; check the name, and that its folder exists", err)
+	case errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%w; choose a place that you may write", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return fmt.Errorf("%w; make room there, or record to another place", err)
 	}
 	return err
 }

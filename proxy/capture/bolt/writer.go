@@ -110,7 +110,7 @@ func (w *writer) store(b *batch) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("write %s: %w", last.path, err)
+	err = fmt.Errorf("write %s: %w", last.path, explain(err))
 	if errors.Is(err, errPanicked) {
 		w.broken = err
 		return err
