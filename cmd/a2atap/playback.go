@@ -49,7 +49,7 @@ Exit status: 0 all requests were matched, 1 some were not, 2 wrong usage, 3 coul
 	f.StringVar(&o.agent, "agent", "", "play the agent `NAME`")
 	f.StringVar(&o.speed, "speed", "1", "keep the recorded pauses at `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
-	f.StringVar(&o.usedUp, "used-up", "repeat", "when all recorded answers were given, `repeat` the last one, or answer with an error")
+	f.StringVar(&o.usedUp, "used-up", "repeat", "when all recorded answers were given: `WHAT` is repeat (the last one) or error")
 	f.StringVar(&o.capture, "capture", "", "keep the traffic in `FILE`, which is appended to if it is there")
 	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL into `FILE` when it listens")
 	f.BoolVar(&o.allowRemote, "allow-remote", false, "listen on an address that other machines can reach")

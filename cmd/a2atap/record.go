@@ -92,7 +92,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.StringArrayVar(&o.redact, "redact", nil, "hide what stands at `POINTER|header:NAME` as well; repeatable")
 	f.StringVar(&o.maxBody, "max-body", "16MiB", "record at most `SIZE` of a body; the rest passes and is marked")
 	f.StringVar(&o.segmentSize, "segment-size", "", "go on in a further file when the capture has reached `SIZE`")
-	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "when the capture cannot keep up or fails: `pass` traffic unrecorded, wait, or stop")
+	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up or fails: `POLICY` is pass (traffic goes unrecorded), wait, or stop")
 	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps and --forward listen on addresses that other machines can reach")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on: exit with 0 also if nothing was judged or something was lost")
 }

@@ -59,6 +59,29 @@ func run(ctx context.Context, e env, args []string) int {
 	return code
 }
 
+// Help opens with an example that works, then says what the verb does.
+const helpTemplate = `{{if .HasExample}}{{.Example}}
+
+{{end}}{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+
+{{end}}{{if or .Runnable .HasSubCommands}}{{.UsageString}}{{end}}`
+
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} VERB
+
+Verbs:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+
+Flags of all verbs:
+{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+
+{{.CommandPath}} VERB --help says more about a verb.{{end}}
+`
+
 func newRoot(e env) *cobra.Command {
 	e.manners = &manners{}
 	root := &cobra.Command{
@@ -86,13 +109,15 @@ they say without disturbing it, and tells where, and on whose side, the protocol
 	shared := root.PersistentFlags()
 	shared.BoolVarP(&e.manners.quiet, "quiet", "q", false, "say nothing on standard error but errors and verdicts")
 	shared.BoolVar(&e.manners.noColor, "no-color", false, "use no colour, even on a terminal; so does NO_COLOR")
-	shared.StringVar(&e.manners.progress, "progress", "auto", "show how far long work is: `auto` (on a terminal), always or never")
+	shared.StringVar(&e.manners.progress, "progress", "auto", "show how far long work is: `WHEN` is auto (on a terminal), always or never")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		return choose("word for --progress", e.manners.progress, "auto", "always", "never")
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see %s --help", err, cmd.CommandPath())
 	})
+	root.SetHelpTemplate(helpTemplate)
+	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(
 		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e), newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newVersion(e),
 	)
