@@ -40,6 +40,7 @@ type flow struct {
 	dropped  int64       // of those, not in the queue
 	cut      bool        // some did not fit, so the rest is left out too: a body with a hole is worse than one that ends
 	headless bool        // its head did not fit
+	endless  bool        // it is an event stream, as it seems, so that the limit of bodies is not for it
 	full     atomic.Bool // set by the recording goroutine: the limit is reached, send no more
 }
 
@@ -95,11 +96,20 @@ func (c *Conn) AnswerBody(x int, p []byte) {
 
 // body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are no bodies: they are counted.
 func (e *exchange) body(f *flow, kind pieceKind, p []byte) {
+	if !e.skipped && !f.endless { // what is not to be recorded shall not take the room of what is
+		room := max(0, e.conn.r.opts.MaxBody-f.size)
+		if beyond := int64(len(p)) - room; beyond > 0 {
+			f.size += beyond
+			f.dropped += beyond
+			p = p[:room]
+		}
+	}
 	n := int64(len(p))
 	f.size += n
 	switch {
 	case e.skipped:
 		e.lost += n
+	case n == 0:
 	case e.upgraded, f.full.Load():
 		f.dropped += n
 	case f.cut:
@@ -159,7 +169,11 @@ func (c *Conn) Answer(x int, head []byte) {
 	c.lock()
 	defer c.unlock()
 	e := c.open[x]
-	if e != nil && !e.note(piece{kind: pieceAnswer}, head, false) {
+	if e == nil {
+		return
+	}
+	e.answer.endless = mayStream(head)
+	if !e.note(piece{kind: pieceAnswer}, head, false) {
 		e.answer.cut, e.answer.headless = true, true // a body without its head says nothing
 	}
 }

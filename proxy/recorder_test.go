@@ -125,6 +125,43 @@ func TestFullQueuePasses(t *testing.T) {
 	}
 }
 
+// A body far beyond the limit takes no room in the queue that others need, and what the limit leaves out is no loss. An
+// event stream has no such limit.
+func TestLargeBodyLeavesRoom(t *testing.T) {
+	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
+	r := proxy.NewRecorder(proxy.RecorderOptions{
+		Sink: sink, QueueBytes: 50_000, MaxBody: 10_000, OnLoss: func(err error) { t.Errorf("lost: %v", err) },
+	})
+	c := r.Conn(capture.Peer{Name: "booker"}, "")
+	say(c, 0, 0)
+	<-sink.entered
+	say(c, 1, 1_000_500)
+	for x := 2; x < 10; x++ {
+		say(c, x, 100)
+	}
+	c.Request(10, []byte(requestHead))
+	c.RequestEnd(10, nil)
+	c.Answer(10, []byte("HTTP/1.1 200 OK\r\ncontent-type:TEXT/Event-Stream; charset=utf-8\r\n\r\n"))
+	for range 15 {
+		c.AnswerBody(10, []byte("data: "+strings.Repeat("x", 992)+"\n\n"))
+	}
+	c.AnswerEnd(10, nil)
+	c.Ended(10)
+	close(sink.gate)
+	closeRecorder(t, r)
+	all, info := sink.exchanges(t)
+	if len(all) != 11 || info.LostExchanges != 0 || info.LostBytes != 0 || r.Stats().LostBytes != 0 {
+		t.Fatalf("%d exchanges are recorded, lost %+v; stats %+v", len(all), info, r.Stats())
+	}
+	body := all[1].Response.Body
+	if len(body.Data) != 10_000 || body.Dropped != 990_500 || body.Size != 1_000_500 || !body.Complete {
+		t.Errorf("the large body: size %d, %d kept, %d dropped", body.Size, len(body.Data), body.Dropped)
+	}
+	if n := len(all[10].Response.Events); n != 15 {
+		t.Errorf("%d events of the stream are recorded, want 15", n)
+	}
+}
+
 func TestFullQueueWaits(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, QueueBytes: 10_000, IfFull: proxy.Wait, OnLoss: func(err error) { t.Error(err) }})

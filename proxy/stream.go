@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -32,6 +33,23 @@ var errSwells = errors.New("it becomes too large when decoded")
 
 func (s *swelled) tooFar() bool {
 	return s.decoded > swellBytes+swellRatio*s.wire || s.events > swellEvents+s.wire
+}
+
+const streamType = "text/event-stream"
+
+// mayStream tells quickly whether openStream could return a stream.
+func mayStream(head []byte) bool {
+	for rest := head; ; {
+		slash := bytes.IndexByte(rest, '/')
+		if slash < 0 {
+			return false
+		}
+		from := slash - len("text")
+		if from >= 0 && len(rest)-from >= len(streamType) && bytes.EqualFold(rest[from:from+len(streamType)], []byte(streamType)) {
+			return true
+		}
+		rest = rest[slash+1:]
+	}
 }
 
 // openStream returns a stream if the answer with this head is one, else nil. One in a coding that nobody here knows is
