@@ -16,7 +16,7 @@ import (
 // of traffic comes as one message.
 const (
 	batchPause = 80 * time.Millisecond
-	batchTime  = 100 * time.Millisecond // how long one command works before it says what it has
+	batchTime  = 100 * time.Millisecond // how long something works before it says what it has
 	retryPause = time.Second
 )
 
@@ -92,56 +92,88 @@ func (l *loader) pause(d time.Duration) {
 	}
 }
 
-// judged is the answer of judge: how far the rules have come, and what they found since the answer before.
+// judged is how far the rules have come, and what they found since the message before.
 type judged struct {
 	findings []analyzer.Finding
 	counts   analyzer.Counts
 	next     uint64 // arrival number from which on nothing was judged yet
 	behind   bool   // there is more to be judged now
-	ended    bool
-	err      error
+	ended    bool   // there will be no more
+	err      error  // they could not go on for now
 }
 
-// judge gives the engine the steps from an arrival number on, for a moment at most. Only one such command may be under
-// way: the engine passes from one to the next.
-func (l *loader) judge(e *analyzer.Engine, next uint64) tea.Cmd {
+// hear waits for the rules to have something to say.
+func (l *loader) hear() tea.Cmd {
 	return func() tea.Msg {
-		j := judged{next: next}
-		err := l.src.Wait(l.ctx, next)
-		switch {
-		case errors.Is(err, capture.ErrEnded):
-			j.ended = true
-			j.findings = append(j.findings, e.End(false)...)
-		case err == nil:
-			if next > 1 {
-				l.pause(batchPause / 4)
-			}
-			err = l.run(e, &j)
-		}
-		if l.ctx.Err() != nil {
+		select {
+		case j := <-l.verdicts:
+			return j
+		case <-l.ctx.Done():
 			return nil
 		}
-		j.counts = e.Counts()
-		if !j.ended && err != nil {
-			j.err = err
-			l.pause(retryPause)
-		}
-		return j
 	}
 }
 
-func (l *loader) run(e *analyzer.Engine, j *judged) error {
-	end := time.Now().Add(batchTime)
-	for s, err := range l.src.Steps(l.ctx, j.next) {
+// judge runs the rules over the capture, and then along with the recording, until that ends. What it finds it tells
+// hear, a moment's findings at once. It goes through the capture in one sweep, since to begin again in the middle is dear
+// in some formats.
+func (l *loader) judge() tea.Cmd {
+	return func() tea.Msg {
+		j := judgement{loader: l, engine: analyzer.NewEngine(l.rules), next: 1}
+		for l.ctx.Err() == nil {
+			switch err := l.src.Wait(l.ctx, j.next); {
+			case errors.Is(err, capture.ErrEnded):
+				j.found = append(j.found, j.engine.End(false)...)
+				j.tell(judged{ended: true})
+				return nil
+			case err == nil:
+				err = j.run()
+				j.tell(judged{err: err})
+				l.pause(batchPause / 4)
+			default:
+				j.tell(judged{err: err})
+				l.pause(retryPause)
+			}
+		}
+		return nil
+	}
+}
+
+// A judgement is the rules on their way through a capture.
+type judgement struct {
+	*loader
+	engine *analyzer.Engine
+	next   uint64
+	found  []analyzer.Finding
+}
+
+// run judges what is there now.
+func (j *judgement) run() error {
+	told := time.Now()
+	for s, err := range j.src.Steps(j.ctx, j.next) {
 		if err != nil {
 			return err
 		}
 		j.next = s.Arrival + 1
-		j.findings = append(j.findings, e.Step(s)...)
-		if j.next%64 == 0 && time.Now().After(end) {
-			j.behind = true
-			return nil
+		j.found = append(j.found, j.engine.Step(s)...)
+		if j.next%64 == 0 && time.Since(told) > batchTime {
+			if !j.tell(judged{behind: true}) {
+				return j.ctx.Err()
+			}
+			told = time.Now()
 		}
 	}
 	return nil
+}
+
+// tell says what was found since it said something, and reports whether anybody listens.
+func (j *judgement) tell(news judged) bool {
+	news.findings, news.counts, news.next = j.found, j.engine.Counts(), j.next
+	j.found = nil
+	select {
+	case j.verdicts <- news:
+		return true
+	case <-j.ctx.Done():
+		return false
+	}
 }

@@ -29,7 +29,10 @@ func (m *inspector) titleLine() line {
 	for _, p := range m.stack {
 		crumbs = append(crumbs, p.title())
 	}
-	where := " " + clean(filepath.Base(m.scene.info.Name)) + " › " + strings.Join(crumbs, " › ")
+	where := " " + strings.Join(crumbs, " › ")
+	if name := m.scene.info.Name; name != "" {
+		where = " " + clean(filepath.Base(name)) + " ›" + where
+	}
 	status := clean(m.top().status()) + " "
 	room := m.width - width(status)
 	if room < width(where)+2 { // what is near the user matters more than the file's name
@@ -52,6 +55,8 @@ func (m *inspector) lastLine() line {
 		return text(styleStrong, pad(" "+m.said, room)).add(look, " "+state)
 	case m.scene.trouble != "":
 		return text(styleError, pad(" ! "+m.scene.trouble, room)).add(look, " "+state)
+	case m.scene.judged.err != nil:
+		return text(styleError, pad(" ! the rules cannot go on: "+m.scene.judged.err.Error(), room)).add(look, " "+state)
 	}
 	hints := line{}
 	used := 0

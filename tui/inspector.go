@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	"a2atap/analyzer"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is seen, between a title and a last line. It
@@ -21,7 +19,6 @@ type inspector struct {
 	said    string // in the last line, until the next key
 	asking  bool   // whether to quit, since that ends a recording
 	mouse   bool
-	engine  *analyzer.Engine
 	out     io.Writer // the terminal, for what is not drawn; nil if there is none
 }
 
@@ -33,7 +30,7 @@ func say(words string) tea.Cmd { return func() tea.Msg { return saying(words) } 
 
 func newInspector(load *loader, o Options) *inspector {
 	s := &scene{load: load, theme: o.Theme}
-	m := &inspector{options: o, scene: s, list: newList(s, o.Hints), engine: analyzer.NewEngine(load.rules)}
+	m := &inspector{options: o, scene: s, list: newList(s, o.Hints)}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -99,7 +96,7 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		return s.load.watch(msg.next)
 	}
 	first, was := !s.opened, s.info.Live
-	s.trouble, m.list.err = "", nil
+	s.trouble, m.list.err, s.judged.err = "", nil, nil
 	s.info, s.opened = msg.info, true
 	s.info.Live = msg.info.Live && !msg.ended
 	s.wasLive = s.wasLive || s.info.Live
@@ -108,7 +105,7 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		m.list.newest()
 		cmds = append(cmds, m.list.apply(m.options.Filter))
 		s.judged.behind = s.info.Arrivals > 0
-		cmds = append(cmds, s.load.judge(m.engine, 1))
+		cmds = append(cmds, s.load.judge(), s.load.hear())
 	}
 	if was && !s.info.Live {
 		m.said = "the recording has ended; this is all of it"
@@ -127,12 +124,9 @@ func (m *inspector) judge(msg judged) tea.Cmd {
 	findings := msg.findings
 	msg.findings = nil
 	s.judged = msg
-	if msg.err != nil {
-		s.trouble = "the rules stopped: " + msg.err.Error()
-	}
 	var cmds []tea.Cmd
 	if !msg.ended {
-		cmds = append(cmds, s.load.judge(m.engine, msg.next))
+		cmds = append(cmds, s.load.hear())
 	}
 	if len(findings) > 0 {
 		cmds = append(cmds, m.tell(learned{exchangesOf(findings)}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -328,6 +329,48 @@ func TestHintsWhileThereIsNothing(t *testing.T) {
 		u.pass(time.Second)
 		if strings.Contains(u.screen(), "tapped at") {
 			t.Error("there is an exchange, and the hint stays")
+		}
+	})
+}
+
+// A slow source takes a moment for each step, and counts how often somebody begins to read.
+type slow struct {
+	capture.Source
+	sweeps atomic.Int64
+}
+
+func (s *slow) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		s.sweeps.Add(1)
+		for step, err := range s.Source.Steps(ctx, from) {
+			time.Sleep(10 * time.Millisecond) // of the bubble's clock
+			if !yield(step, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestFindingsFillInDuringOneSweep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 2)
+		record(t, m, call(3, "t-1", "TASK_STATE_WORKING")) // t-1 was completed
+		for i := range uint64(100) {
+			record(t, m, call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		src := &slow{Source: m.Reader()}
+		u := newUI(t, src, 80, 24, Options{})
+		defer u.close()
+		u.sees("! 1 error, judging")
+		u.pass(20 * time.Second)
+		if strings.Contains(u.screen(), "judging") {
+			t.Errorf("the rules do not come to an end:\n%s", u.screen())
+		}
+		if got := src.sweeps.Load(); got != 1 {
+			t.Errorf("the rules began to read %d times", got)
 		}
 	})
 }

@@ -60,11 +60,16 @@ type (
 
 // A loader asks the capture. Its methods return commands, which run outside the loop and answer with a message.
 type loader struct {
-	ctx    context.Context
-	src    capture.Source
-	rules  []*analyzer.Rule
-	reader analyzer.Reader
-	cards  uint64 // exchanges up to this one were searched for cards; for open and watch, of which one is under way
+	ctx      context.Context
+	src      capture.Source
+	rules    []*analyzer.Rule
+	verdicts chan judged // from judge to hear
+	reader   analyzer.Reader
+	cards    uint64 // exchanges up to this one were searched for cards; for open and watch, of which one is under way
+}
+
+func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule) *loader {
+	return &loader{ctx: ctx, src: src, rules: rules, verdicts: make(chan judged)}
 }
 
 // learn reads the agent cards that came since it was called last, where the capture can find them: they tell what calls

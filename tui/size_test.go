@@ -215,7 +215,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 			b.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(b.Context())
-		m := newInspector(&loader{ctx: ctx, src: r}, Options{Theme: Dark})
+		m := newInspector(newLoader(ctx, r, nil), Options{Theme: Dark})
 		m.Update(sizeOf(80, 24))
 		m.Update(m.scene.load.open()())
 		m.list.asked = 0
@@ -232,7 +232,7 @@ func BenchmarkFirstFrame(b *testing.B) {
 
 // BenchmarkFrame draws the list of a large capture.
 func BenchmarkFrame(b *testing.B) {
-	m := newInspector(&loader{ctx: b.Context(), src: nil}, Options{Theme: Dark})
+	m := newInspector(newLoader(b.Context(), nil, nil), Options{Theme: Dark})
 	m.Update(sizeOf(120, 40))
 	m.scene.opened, m.scene.info.Exchanges = true, 1_000_000
 	for seq := range uint64(1_000_000) {
@@ -249,7 +249,7 @@ func BenchmarkFrame(b *testing.B) {
 
 // BenchmarkLongStream opens a stream of 200,000 events to its first frame.
 func BenchmarkLongStream(b *testing.B) {
-	l := &loader{ctx: b.Context(), src: long(b, 200_000)}
+	l := newLoader(b.Context(), long(b, 200_000), nil)
 	for b.Loop() {
 		d := newDetail(&scene{load: l}, analyzer.Place{Exchange: 1})
 		d.resize(80, 22)

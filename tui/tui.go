@@ -41,7 +41,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := terminal.NewOutput(o.Out)
-	m := newInspector(&loader{ctx: ctx, src: src, rules: o.Rules}, o)
+	m := newInspector(newLoader(ctx, src, o.Rules), o)
 	m.out = out
 	options := []tea.ProgramOption{
 		tea.WithAltScreen(), tea.WithOutput(out), tea.WithContext(ctx), tea.WithoutSignalHandler(),
