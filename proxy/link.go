@@ -150,6 +150,9 @@ func (l *link) RequestEnd(x int, trailer []byte) {
 func (q *question) end() {
 	if q.known != nil && !q.ended {
 		q.ended = true
+		if !bytes.Contains(q.body, []byte("xtended")) { // as all names of the call have, and few other calls
+			q.body = nil // which a stream would keep for as long as it is open
+		}
 		close(q.known)
 	}
 }
@@ -195,7 +198,7 @@ func (q *question) callsForCard() bool {
 			return false
 		}
 	}
-	if !bytes.Contains(q.body, []byte("xtended")) { // as all its names do, and few other calls
+	if q.body == nil {
 		return false
 	}
 	header := func(string) []string { return nil }

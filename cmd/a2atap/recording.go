@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,16 +59,8 @@ type judgement struct {
 	err    error
 }
 
-// collectAt is the growth of the heap, in percent, after which it is collected while recording. The rules remember tens of
-// thousands of tasks, and at the usual 100 going over them took a sixth of the recorder's processor time; this is the
-// point from which on more memory gains little. The environment's GOGC goes before it.
-const collectAt = 200
-
 // startRecording opens the capture and the taps. When it returns, all addresses accept connections.
 func startRecording(o recordingOptions) (*recording, error) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
-	}
 	r := &recording{onNotice: o.onNotice, failed: make(chan error, 1), judged: make(chan judgement, 1)}
 	r.passed.changed = make(chan struct{}, 1)
 	var err error
