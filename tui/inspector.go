@@ -137,11 +137,13 @@ func (m *inspector) judge(msg judged) tea.Cmd {
 // key looks a key up in the table and does what it says.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	m.said = ""
-	switch msg.String() {
-	case "ctrl+c":
-		return tea.Quit
-	case "ctrl+z":
-		return tea.Suspend
+	if k := lookup(msg.String(), m.top().place()); k != nil {
+		switch k.do {
+		case quitNow:
+			return tea.Quit
+		case suspend:
+			return tea.Suspend
+		}
 	}
 	if m.asking {
 		m.asking = false

@@ -21,6 +21,8 @@ const (
 	goBack
 	leave
 	quit
+	quitNow
+	suspend
 	showHelp
 	editFilter
 	toggleFollow
@@ -103,6 +105,8 @@ var keys = []key{
 	{[]string{"q"}, "q", "quit", "quit", leave, inList, nil},
 	{[]string{"q"}, "q", "one step back", "", leave, deeper, nil},
 	{[]string{"Q"}, "Q", "quit", "", quit, anywhere, nil},
+	{[]string{"ctrl+c"}, "ctrl-c", "quit at once, also while a filter is typed", "", quitNow, anywhere, nil},
+	{[]string{"ctrl+z"}, "ctrl-z", "back to the shell; fg returns", "", suspend, anywhere, nil},
 }
 
 // lookup returns the row of a key in a panel, or nil.

@@ -240,7 +240,7 @@ func (l *list) put(msg entries) tea.Cmd {
 		return nil
 	}
 	if l.err = msg.err; msg.err != nil {
-		return nil
+		return say(msg.err.Error())
 	}
 	for _, e := range msg.list {
 		l.cache[e.seq] = e
