@@ -52,6 +52,14 @@ func took(x *capture.Exchange) string {
 	}
 }
 
+// faultWords names a fault, and who did it where that is known: other tools' files may not say.
+func faultWords(f *capture.Fault) string {
+	if f.Side == "" {
+		return f.Kind
+	}
+	return f.Kind + " by " + f.Side
+}
+
 // eventCount counts events as a client does: whatever they hold, and without comments and blank lines.
 func eventCount(r *capture.Response) int {
 	n := 0
@@ -80,7 +88,7 @@ func outcome(x *capture.Exchange, facts analyzer.Facts) string {
 		words = append(words, x.State.String())
 	}
 	if x.Fault != nil {
-		words = append(words, x.Fault.Kind+" by "+x.Fault.Side)
+		words = append(words, faultWords(x.Fault))
 	}
 	for _, note := range x.Notes {
 		words = append(words, "note: "+note)

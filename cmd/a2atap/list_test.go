@@ -22,3 +22,15 @@ func TestOutcomeCountsEvents(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestOutcomeNamesFault(t *testing.T) {
+	for want, fault := range map[string]capture.Fault{
+		"reset by client": {Kind: "reset", Side: "client"},
+		"failed":          {Kind: "failed"},
+	} {
+		x := &capture.Exchange{State: capture.StateClosed, Fault: &fault}
+		if got := outcome(x, analyzer.Facts{Reading: analyzer.Read(x)}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
