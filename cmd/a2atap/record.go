@@ -257,7 +257,14 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 		waited <- r.wait(ctx, duration, exchanges)
 		cancel()
 	}()
-	err := runInspector(ctx, e, r.store, rules.All)
+	var hints []string
+	for _, t := range r.proxy.Taps() {
+		hints = append(hints, fmt.Sprintf("%s is tapped at %s", t.Name(), t.URL()))
+	}
+	if f := r.proxy.Forward(); f != nil {
+		hints = append(hints, "the proxy for any agent is "+f.URL())
+	}
+	err := runInspector(ctx, e, r.store, rules.All, hints...)
 	cancel()
 	return errors.Join(err, <-waited)
 }
