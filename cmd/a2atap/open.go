@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer"
@@ -120,14 +122,41 @@ func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer
 		return err
 	}
 	chosen := make(map[uint64]bool)
-	for seq, findings := range byExchange {
-		x, err := src.Exchange(ctx, seq)
+	err = eachOf(ctx, src, slices.Sorted(maps.Keys(byExchange)), func(x *capture.Exchange) {
+		chosen[x.Seq] = s.match(x, analyzer.Facts{Reading: reader.Read(x), Findings: byExchange[x.Seq]})
+	})
+	if err != nil {
+		return err
+	}
+	r.Keep(func(f *analyzer.Finding) bool { return chosen[f.Place.Exchange] })
+	return nil
+}
+
+// eachOf calls f with the exchanges of these sequence numbers, which are in order. To look up one costs as much as to read
+// a block of others, so where they are many the capture is read through.
+func eachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capture.Exchange)) error {
+	const many = 100
+	if len(seqs) < many {
+		for _, seq := range seqs {
+			x, err := src.Exchange(ctx, seq)
+			if err != nil {
+				return err
+			}
+			f(x)
+		}
+		return nil
+	}
+	for x, err := range src.Exchanges(ctx, seqs[0]) {
 		if err != nil {
 			return err
 		}
-		chosen[seq] = s.match(x, analyzer.Facts{Reading: reader.Read(x), Findings: findings})
+		if x.Seq == seqs[0] {
+			f(x)
+			if seqs = seqs[1:]; len(seqs) == 0 {
+				break
+			}
+		}
 	}
-	r.Keep(func(f *analyzer.Finding) bool { return chosen[f.Place.Exchange] })
 	return nil
 }
 
