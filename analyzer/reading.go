@@ -107,6 +107,7 @@ func (r *Reading) answer(a *a2a.Answer) (state a2a.State) {
 		r.note(&r.Tasks, u.TaskID())
 		r.note(&r.Contexts, u.ContextID())
 		r.state(u.State())
+		r.said(u.Status().Message())
 		return u.State()
 	case a2a.ArtifactPayload:
 		u := a2a.ArtifactUpdate{Value: v}
@@ -123,7 +124,18 @@ func (r *Reading) task(t a2a.Task) a2a.State {
 	r.note(&r.Tasks, t.ID())
 	r.note(&r.Contexts, t.ContextID())
 	r.state(t.State())
+	r.said(t.StatusMessage())
+	for _, m := range t.History() {
+		r.said(m)
+	}
 	return t.State()
+}
+
+// said notes a message that stands inside a task or an update.
+func (r *Reading) said(m a2a.Message) {
+	if m.Exists() {
+		r.message(m)
+	}
 }
 
 func (r *Reading) message(m a2a.Message) {
@@ -166,7 +178,7 @@ func (f Facts) Values(key string) []string {
 	case "op":
 		return f.operations()
 	case "dialect":
-		return some(f.Dialects.String())
+		return f.dialects()
 	case "binding":
 		if f.Call.Binding == a2a.NoBinding {
 			return nil
@@ -200,12 +212,29 @@ func (f Facts) operations() []string {
 	return some(f.Call.Operation.String(), f.Call.Method)
 }
 
+// eventNames are what updates are called on the wire of each dialect, and for short.
+var eventNames = map[a2a.PayloadKind][]string{
+	a2a.StatusPayload:   {"status", "status-update", "statusUpdate"},
+	a2a.ArtifactPayload: {"artifact", "artifact-update", "artifactUpdate"},
+}
+
 func (f Facts) eventKinds() []string {
 	var kinds []string
 	for _, e := range f.Events {
-		kinds = append(kinds, e.Kind.String())
+		kinds = append(append(kinds, e.Kind.String()), eventNames[e.Kind]...)
 	}
 	return kinds
+}
+
+// dialects returns the set as it is written, and each of its members: a filter asks what the exchange may be in.
+func (f Facts) dialects() []string {
+	names := some(f.Dialects.String())
+	if _, single := f.Dialects.Single(); !single {
+		for d := range f.Dialects.All() {
+			names = append(names, d.String())
+		}
+	}
+	return names
 }
 
 func (f Facts) codes() []string {

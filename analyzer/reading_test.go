@@ -29,7 +29,7 @@ func TestFacts(t *testing.T) {
 		"message":  {"m1"},
 		"state":    {"completed", "working"},
 		"role":     {"user"},
-		"event":    {"Task", "TaskStatusUpdateEvent"},
+		"event":    {"Task", "TaskStatusUpdateEvent", "status", "status-update", "statusUpdate"},
 		"code":     nil,
 		"is":       {"marked"},
 		"rule":     {"outer", "inner"},

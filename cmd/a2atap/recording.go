@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,7 @@ type recording struct {
 	sink     capture.Sink
 	recorder *proxy.Recorder
 	proxy    *proxy.Proxy
+	before   capture.Info // of the capture, when this recording began
 	onNotice func(string)
 
 	failed chan error // the capture cannot go on, and the user chose to stop then
@@ -63,6 +65,7 @@ type judgement struct {
 func startRecording(o recordingOptions) (*recording, error) {
 	r := &recording{onNotice: o.onNotice, failed: make(chan error, 1), judged: make(chan judgement, 1)}
 	r.passed.changed = make(chan struct{}, 1)
+	_, statErr := os.Stat(o.output)
 	var err error
 	r.store, err = bolt.Open(o.output, bolt.Options{
 		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets,
@@ -75,6 +78,9 @@ func startRecording(o recordingOptions) (*recording, error) {
 		Key: r.store.RedactionKey(), Describer: newDescriber(), Keep: o.keepSecrets, Extra: o.redact,
 	})
 	start := r.store.Position()
+	if r.before, err = r.store.Info(context.Background()); err != nil {
+		return nil, errors.Join(err, r.sink.Close())
+	}
 	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
 		Sink: r.sink, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
 		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
@@ -85,7 +91,11 @@ func startRecording(o recordingOptions) (*recording, error) {
 		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
 	})
 	if err != nil {
-		return nil, errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())
+		err = errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())
+		if os.IsNotExist(statErr) { // nothing was recorded into it
+			err = errors.Join(err, os.Remove(o.output))
+		}
+		return nil, err
 	}
 	go r.judge(start.Arrival, o.onFinding)
 	ctx, stop := context.WithCancel(context.Background())
@@ -128,6 +138,10 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	err := errors.Join(r.recorder.Close(ctx), r.sink.Close())
 	j := <-r.judged
 	stats := r.recorder.Stats()
+	if after, infoErr := r.store.Info(ctx); infoErr == nil { // what the store lost by itself, after it had taken it
+		stats.LostExchanges = max(stats.LostExchanges, after.LostExchanges-r.before.LostExchanges)
+		stats.LostBytes = max(stats.LostBytes, after.LostBytes-r.before.LostBytes)
+	}
 	if j.result != nil {
 		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)
 	}
