@@ -27,9 +27,8 @@ func TestReplayAgainstSDKAgents(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			src := record(t, w.start(t), func(tapURL string) { sdkTalk(t, connect(t, tapURL, w.protocol, client.Options{})) })
-			to := w.start(t)
 			for range 10 {
-				wantSame(t, play(t, src, to, replay.Options{}))
+				wantSame(t, play(t, src, w.start(t), replay.Options{})) // restarted each time
 				if t.Failed() {
 					return
 				}
@@ -52,6 +51,18 @@ func sdkTalk(t testing.TB, c *client.Client) {
 		}
 	}
 	asked := send(c.Send(ctx, client.Text("ask"), client.SendOptions{})).Task
+	config, err := c.CreatePush(ctx, client.PushConfig{TaskID: asked.ID, ID: "hook-of-the-traveller", URL: "http://127.0.0.1:9/hook"})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if _, err := c.GetPush(ctx, asked.ID, config.ID); err != nil {
+		t.Error(err)
+	}
+	if _, err := c.ListPush(ctx, asked.ID); err != nil {
+		t.Error(err)
+	}
+	c.DeletePush(ctx, asked.ID, config.ID) //nolint:errcheck // these agents answer it with neither result nor error
 	m := client.Text("blue")
 	m.TaskID, m.ContextID = asked.ID, asked.ContextID
 	send(c.Send(ctx, m, client.SendOptions{}))
