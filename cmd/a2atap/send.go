@@ -25,6 +25,7 @@ type sendOptions struct {
 	timeout     time.Duration
 	interactive bool
 	format      string
+	fault       string
 }
 
 // protocols are the words of --protocol.
@@ -45,6 +46,9 @@ func newSend(e env) *cobra.Command {
 		Long: `Send reads the agent card at URL (an agent's, or a tap's), sends one message, and prints what comes back. With --stream it
 prints each event as it arrives. - as TEXT is standard input.
 
+With --fault the client breaks the rule of that name on purpose, to try agents and this tool against. Where the rule is
+about another operation than sending, that operation follows for the task of the answer.
+
 Exit status: 0 an answer; 1 the task failed, was canceled or rejected, or waits for input and --interactive was not
 given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer could not be read.`,
 		Example: `  a2atap send http://127.0.0.1:7001/spec 'task-lifecycle book two seats'
@@ -61,6 +65,7 @@ given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer c
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "give up after `D` without an answer")
 	f.BoolVar(&o.interactive, "interactive", false, "answer from standard input, a line each, while the task waits for input")
 	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
+	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG` on purpose; list names those that can be broken, by the protocol")
 	return verb(cmd, 2, 2)
 }
 
@@ -77,6 +82,9 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 	if err != nil {
 		return err
 	}
+	if o.fault == "list" {
+		return listClientFaults(e, options.Prefer)
+	}
 	if text == "-" {
 		all, err := io.ReadAll(e.In)
 		if err != nil {
@@ -85,6 +93,9 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 		text = string(all)
 	}
 	c, err := client.Connect(ctx, url, options)
+	if errors.Is(err, client.ErrNoFault) {
+		return usage("%w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", url, err)
 	}
@@ -99,7 +110,7 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 			return err
 		}
 		if !state.Interrupted() {
-			return outcomeOf(state)
+			return errors.Join(s.ask(ctx), outcomeOf(state))
 		}
 		if !o.interactive || !lines.Scan() {
 			fmt.Fprintf(e.Err, "send: task %s waits for input; go on with --task %s\n", s.task, s.task)
@@ -111,7 +122,7 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 }
 
 func (o *sendOptions) client() (client.Options, error) {
-	options := client.Options{Version: tool().Version, Timeout: o.timeout}
+	options := client.Options{Version: tool().Version, Timeout: o.timeout, Fault: o.fault}
 	if err := choose("format", o.format, "text", "json"); err != nil {
 		return options, err
 	}
@@ -132,6 +143,47 @@ func (o *sendOptions) client() (client.Options, error) {
 		}
 	}
 	return options, choose("protocol", o.protocol, protocolWords()...)
+}
+
+// ask performs the operation that the fault is about, if that is not the sending itself.
+func (s *sender) ask(ctx context.Context) error {
+	if s.o.fault == "" {
+		return nil
+	}
+	f, err := client.FaultOf(s.client.Endpoint().Protocol, s.o.fault)
+	if err != nil || f.On == "" || f.On == client.SendMessage {
+		return err
+	}
+	task := &client.Task{ID: s.task, ContextID: s.context}
+	if task.ID == "" && f.On != client.GetExtendedCard && f.On != client.StreamMessage {
+		return fmt.Errorf("the fault %s is about %s, which needs a task, and the agent answered with a message; send a text that starts a task", f.Slug, f.On)
+	}
+	if err := s.client.Ask(ctx, f.On, task); err != nil {
+		s.print(string(f.On), err.Error())
+		return nil
+	}
+	s.print(string(f.On), "done")
+	return nil
+}
+
+// listClientFaults prints the faults that a client of any of the protocols can have.
+func listClientFaults(e env, among []client.Protocol) error {
+	if len(among) == 0 {
+		among = client.Protocols()
+	}
+	seen := make(map[string]bool)
+	for _, p := range among {
+		for _, f := range client.Faults(p) {
+			if seen[f.Slug] {
+				continue
+			}
+			seen[f.Slug] = true
+			if _, err := fmt.Fprintf(e.Out, "%-32s %s\n", f.Slug, f.Doc); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // outcomeOf says with which status a task's end leaves.

@@ -68,6 +68,8 @@ type Options struct {
 	UserAgent string
 	// Timeout bounds a request that is no stream, and the wait for the head of a stream. Default 2 minutes.
 	Timeout time.Duration
+	// Fault is the slug of the rule to break; empty for a faithful client. [Faults] lists them.
+	Fault string
 	// Edit may change a request before it is sent. It must be safe for concurrent use.
 	Edit func(*Outgoing)
 	// Transport replaces the client's own, which goes through the proxy of the environment except on loopback.
@@ -117,7 +119,8 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// New returns a client for an endpoint, without reading a card. It fails if the package does not speak its protocol.
+// New returns a client for an endpoint, without reading a card. It fails if the package does not speak its protocol, or
+// if a client of it cannot have the fault.
 func New(endpoint Interface, o Options) (*Client, error) {
 	switch endpoint.Protocol {
 	case JSONRPC10, REST10, JSONRPC03:
@@ -125,7 +128,15 @@ func New(endpoint Interface, o Options) (*Client, error) {
 		return nil, fmt.Errorf("%s is not spoken here; there are %s", endpoint.Protocol, join(Protocols()))
 	}
 	endpoint.URL = strings.TrimRight(endpoint.URL, "/")
-	return &Client{endpoint: endpoint, http: newHTTP(o)}, nil
+	c := &Client{endpoint: endpoint, http: newHTTP(o)}
+	if o.Fault != "" {
+		f, err := FaultOf(endpoint.Protocol, o.Fault)
+		if err != nil {
+			return nil, err
+		}
+		c.http.fault = f.edit()
+	}
+	return c, nil
 }
 
 // Endpoint returns the interface that the client uses.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 )
 
 // maxAnswer bounds an answer that is no stream, in bytes.
@@ -19,6 +20,9 @@ const maxAnswer = 64 << 20
 type httpClient struct {
 	client *http.Client
 	opts   Options
+
+	mu    sync.Mutex      // guards fault
+	fault func(*Outgoing) // nil if the client is faithful
 }
 
 func newHTTP(o Options) *httpClient {
@@ -57,6 +61,11 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 	out.Header.Set("User-Agent", h.opts.UserAgent)
 	if h.opts.Token != "" {
 		out.Header.Set("Authorization", "Bearer "+h.opts.Token)
+	}
+	if h.fault != nil {
+		h.mu.Lock()
+		h.fault(out)
+		h.mu.Unlock()
 	}
 	if h.opts.Edit != nil {
 		h.opts.Edit(out)

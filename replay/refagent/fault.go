@@ -8,8 +8,9 @@ import (
 
 // A Fault is a named way to break one rule of the protocol, and as far as possible only that one.
 type Fault struct {
-	Slug string // id of the rule that it breaks
-	Doc  string // what goes over the wire, one sentence
+	Slug string   // id of the rule that it breaks
+	Doc  string   // what goes over the wire, one sentence
+	Also []string // rules that cannot be kept when this one is broken
 
 	agents []string // names of the agents that can have it
 	hooks  func() hooks

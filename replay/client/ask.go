@@ -1,0 +1,79 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+)
+
+// Ask performs an operation on a task for its own sake: what the operation needs beside the task is made up, and what comes
+// back is dropped. A message continues the task; a stream is read to its end. The webhook of a push config is where nobody
+// listens.
+func (c *Client) Ask(ctx context.Context, op Operation, task *Task) error {
+	switch op {
+	case SendMessage:
+		_, err := c.Send(ctx, more(task), SendOptions{})
+		return err
+	case StreamMessage:
+		return toTheEnd(c.Stream(ctx, more(task), SendOptions{}))
+	case SubscribeToTask:
+		return toTheEnd(c.Subscribe(ctx, task.ID))
+	case GetTask:
+		length := 1
+		_, err := c.Get(ctx, task.ID, &length)
+		return err
+	case ListTasks:
+		length := 1
+		page, err := c.List(ctx, ListOptions{
+			ContextID: task.ContextID, State: task.Status.State, PageSize: 1, HistoryLength: &length, IncludeArtifacts: true,
+		})
+		if err == nil && page.NextPageToken != "" {
+			_, err = c.List(ctx, ListOptions{PageSize: 1, PageToken: page.NextPageToken})
+		}
+		return err
+	case CancelTask:
+		_, err := c.Cancel(ctx, task.ID, json.RawMessage(`{"reason":"asked for"}`))
+		return err
+	case GetExtendedCard:
+		_, err := c.ExtendedCard(ctx)
+		return err
+	case CreatePushConfig, GetPushConfig, ListPushConfigs, DeletePushConfig:
+		return c.askPush(ctx, op, task)
+	}
+	return fmt.Errorf("%s is no operation on a task", op)
+}
+
+// askPush performs an operation on a push config, which it creates first.
+func (c *Client) askPush(ctx context.Context, op Operation, task *Task) error {
+	config, err := c.CreatePush(ctx, PushConfig{
+		TaskID: task.ID, ID: "hook-of-" + task.ID, URL: "http://127.0.0.1:9/hook", Token: "known-to-both", Scheme: "Bearer", Credentials: "secret",
+	})
+	if err != nil {
+		return err
+	}
+	switch op {
+	case GetPushConfig:
+		_, err = c.GetPush(ctx, task.ID, config.ID)
+	case ListPushConfigs:
+		_, err = c.ListPush(ctx, task.ID)
+	case DeletePushConfig:
+		err = c.DeletePush(ctx, task.ID, config.ID)
+	}
+	return err
+}
+
+func more(task *Task) Message {
+	m := Text("more")
+	m.TaskID, m.ContextID = task.ID, task.ContextID
+	return m
+}
+
+func toTheEnd(events iter.Seq2[Event, error]) error {
+	for _, err := range events {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package client
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// deaf is an agent that nobody reaches.
+type deaf struct{}
+
+func (deaf) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("nobody listens")
+}
+
+// Every fault says what it does, changes a request of the operation that it is about, and does so alone.
+func TestFaultsChangeRequests(t *testing.T) {
+	for _, p := range Protocols() {
+		for _, f := range Faults(p) {
+			if !strings.HasSuffix(f.Doc, ".") {
+				t.Errorf("%s: doc %q is no sentence", f.Slug, f.Doc)
+			}
+			if got, want := requestsOf(t, p, f.Slug, f.On), requestsOf(t, p, "", f.On); got == want {
+				t.Errorf("%s over %s: nothing is changed: %s", f.Slug, p, got)
+			}
+		}
+	}
+}
+
+// requestsOf returns what a client sends for an operation on a task.
+func requestsOf(t *testing.T, p Protocol, fault string, op Operation) string {
+	t.Helper()
+	var sent strings.Builder
+	n := 0
+	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: p}, Options{
+		Fault: fault,
+		NewID: func() string { n++; return "id-" + string(rune('a'+n)) },
+		Edit: func(o *Outgoing) {
+			sent.WriteString(o.Method + " " + o.URL + "\n")
+			o.Header.Write(&sent) //nolint:errcheck // into memory
+			sent.Write(o.Body)
+		},
+		Transport: deaf{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op == "" {
+		op = SendMessage
+	}
+	for range 2 {
+		if err := c.Ask(t.Context(), op, &Task{ID: "t1", ContextID: "c1"}); err == nil {
+			t.Fatalf("%s: nobody listens, and yet it is answered", op)
+		}
+	}
+	return sent.String()
+}
+
+func TestUnknownFault(t *testing.T) {
+	_, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{Fault: "rpc-request-jsonrpc"})
+	if !errors.Is(err, ErrNoFault) || !strings.Contains(err.Error(), "json-wellformed") {
+		t.Errorf("error %v; want one that names the faults that there are", err)
+	}
+	if _, err := FaultOf(JSONRPC10, "rpc-request-jsonrpc"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Operations that are no operation on a task are refused.
+func TestAskNothing(t *testing.T) {
+	c, err := New(Interface{URL: "http://127.0.0.1:9", Protocol: REST10}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Ask(t.Context(), GetCard, &Task{}); err == nil {
+		t.Error("the card is no operation on a task")
+	}
+}

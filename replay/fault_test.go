@@ -1,0 +1,269 @@
+package replay_test
+
+import (
+	"context"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/analyzer/rules"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// spoken are the protocols that each reference agent speaks.
+var spoken = map[string][]client.Protocol{
+	"echo":   {client.JSONRPC10, client.REST10},
+	"spec":   {client.JSONRPC10, client.REST10},
+	"spec03": {client.JSONRPC03},
+}
+
+// A faithful client that goes through every operation of a faithful agent breaks no rule, and neither does the agent.
+func TestFaithfulPairs(t *testing.T) {
+	for _, name := range refagent.Names() {
+		for _, p := range spoken[name] {
+			t.Run(name+" "+p.String(), func(t *testing.T) {
+				t.Parallel()
+				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour) {
+					if f.Severity >= analyzer.Warning {
+						t.Errorf("%s", &f)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Each fault of an agent is found by the rule whose name it bears, and by no other but those that it says it takes along.
+func TestAgentFaults(t *testing.T) {
+	for _, name := range refagent.Names() {
+		usual := make(map[client.Protocol]map[breach]bool)
+		for _, p := range spoken[name] {
+			usual[p] = broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour, probe))
+		}
+		for _, f := range refagent.Faults(name) {
+			if strings.HasPrefix(f.Slug, "hook-") {
+				continue // notifications do not pass the tap; the rules about them are proved by transcripts
+			}
+			t.Run(name+" "+f.Slug, func(t *testing.T) {
+				t.Parallel()
+				found := make(map[breach]bool)
+				for _, p := range spoken[name] {
+					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, probe))
+					for b := range usual[p] {
+						delete(now, b)
+					}
+					maps.Copy(found, now)
+				}
+				wantRules(t, found, a2a.Agent, f.Slug, f.Also)
+			})
+		}
+	}
+}
+
+// Each fault of a client is found in the same way.
+func TestClientFaults(t *testing.T) {
+	for name, protocols := range spoken {
+		if name == "echo" {
+			continue // it has no tasks to ask for
+		}
+		for _, p := range protocols {
+			for _, f := range client.Faults(p) {
+				t.Run(p.String()+" "+f.Slug, func(t *testing.T) {
+					t.Parallel()
+					found := broken(judged(t, name, refagent.Options{}, p, client.Options{Fault: f.Slug}, tour))
+					wantRules(t, found, a2a.Client, f.Slug, f.Also)
+				})
+			}
+		}
+	}
+}
+
+// wantRules fails the test unless the side broke the rule, and nobody broke another one but those that may come along.
+func wantRules(t *testing.T, found map[breach]bool, side a2a.Side, slug string, also []string) {
+	t.Helper()
+	if !found[breach{slug, side}] {
+		t.Errorf("the %s is not found to break %s", side, slug)
+	}
+	for b := range found {
+		if b.rule != slug && !slices.Contains(also, b.rule) {
+			t.Errorf("the %s is found to break %s too", b.side, b.rule)
+		}
+	}
+}
+
+// broken returns who broke which rules.
+func broken(findings []analyzer.Finding) map[breach]bool {
+	set := make(map[breach]bool)
+	for _, f := range findings {
+		set[breach{f.Rule.ID, f.Side}] = true
+	}
+	return set
+}
+
+// A breach is a rule and who broke it.
+type breach struct {
+	rule string
+	side a2a.Side
+}
+
+// judged lets a client talk to an agent through a tap, and returns what all rules find.
+func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, talks ...func(context.Context, string, client.Protocol, client.Options)) []analyzer.Finding {
+	t.Helper()
+	a.Push = true
+	a.CancelWait = 2 * time.Second
+	src := record(t, startAgent(t, name, a), func(tapURL string) {
+		o.Timeout, o.Token = 5*time.Second, "agentbin-test-token"
+		for _, talk := range talks {
+			talk(t.Context(), tapURL, p, o)
+		}
+	})
+	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Findings
+}
+
+// tour goes through every operation. One that fails is part of the tour: agents and clients with faults take it too.
+func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	o.Prefer = []client.Protocol{p}
+	c, err := client.Connect(ctx, tapURL, o)
+	if err != nil {
+		fault := o.Fault
+		o.Fault = ""
+		if c, err = client.New(client.Interface{URL: tapURL, Protocol: p}, o); err != nil || fault != "" {
+			return
+		}
+	}
+	defer c.Close()
+	ask := func(task *client.Task, ops ...client.Operation) {
+		for _, op := range ops {
+			if task != nil {
+				c.Ask(ctx, op, task) //nolint:errcheck // see above
+			}
+		}
+	}
+	send := func(text string) *client.Task { return sent(c.Send(ctx, client.Text(text), client.SendOptions{})) }
+	for _, text := range []string{"message-only hello", "task-lifecycle please", "task-failure please", "data-types please"} {
+		ask(send(text), client.GetTask, client.CancelTask)
+	}
+	ask(send("multi-turn start"), client.SendMessage, client.GetTask, client.ListTasks, client.StreamMessage, client.CreatePushConfig,
+		client.GetPushConfig, client.ListPushConfigs, client.DeletePushConfig, client.CancelTask, client.CancelTask, client.SubscribeToTask,
+		client.SendMessage)
+	for _, text := range []string{"streaming please", "task-lifecycle please", "message-only please"} {
+		for _, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {
+			if err != nil {
+				break
+			}
+		}
+	}
+	follow(ctx, c)
+	length := 1
+	c.Get(ctx, "no-such-task", &length)                      //nolint:errcheck // see above
+	c.Cancel(ctx, "no-such-task", nil)                       //nolint:errcheck // see above
+	c.GetPush(ctx, "no-such-task", "no-such-config")         //nolint:errcheck // see above
+	c.List(ctx, client.ListOptions{PageSize: 2})             //nolint:errcheck // see above
+	c.List(ctx, client.ListOptions{HistoryLength: new(int)}) //nolint:errcheck // see above
+	c.ExtendedCard(ctx)                                      //nolint:errcheck // see above
+}
+
+func sent(r *client.Result, err error) *client.Task {
+	if err != nil {
+		return nil
+	}
+	return r.Task
+}
+
+// follow starts a task in a stream, subscribes to it as well, and cancels it.
+func follow(ctx context.Context, c *client.Client) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	followed := make(chan struct{})
+	begun := false
+	for e, err := range c.Stream(ctx, client.Text("task-cancel please"), client.SendOptions{}) {
+		if err != nil {
+			break
+		}
+		if id := taskOf(e); e.State() == client.Working && !begun {
+			begun = true
+			go func() {
+				defer close(followed)
+				canceled := false
+				for _, err := range c.Subscribe(ctx, id) {
+					if err != nil {
+						break
+					}
+					if !canceled {
+						canceled = true
+						c.Cancel(ctx, id, nil) //nolint:errcheck // see tour
+					}
+				}
+			}()
+		}
+	}
+	if begun {
+		<-followed
+	}
+}
+
+// probe sends what no faithful client would: the agent's answers to it are to be right all the same.
+func probe(ctx context.Context, tapURL string, p client.Protocol, _ client.Options) {
+	for _, r := range probes[p.Binding] {
+		verb, path, _ := strings.Cut(r.line, " ")
+		req, err := http.NewRequestWithContext(ctx, verb, strings.TrimRight(tapURL, "/")+path, strings.NewReader(strings.ReplaceAll(r.body, "GetTask", method(p))))
+		if err != nil {
+			panic(err)
+		}
+		if r.body == "" {
+			req.Body = http.NoBody
+		} else {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		if p.Version != "0.3" {
+			req.Header.Set("A2A-Version", p.Version)
+		}
+		transport := &http.Transport{DisableKeepAlives: true}
+		res, err := transport.RoundTrip(req)
+		if err != nil {
+			continue
+		}
+		io.Copy(io.Discard, res.Body) //nolint:errcheck // see tour
+		res.Body.Close()
+	}
+}
+
+func method(p client.Protocol) string {
+	if p.Version == "1.0" {
+		return "GetTask"
+	}
+	return "tasks/get"
+}
+
+var probes = map[string][]struct{ line, body string }{
+	"JSONRPC": {
+		{"POST ", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"`},
+		{"POST ", `{"jsonrpc":"2.0","id":2,"method":"NoSuchMethod","params":{}}`},
+		{"POST ", `{"jsonrpc":"2.0","id":3,"method":"GetTask","params":{}}`},
+		{"POST ", `{"jsonrpc":"2.0","id":4,"params":{}}`},
+		{"POST ", `{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{"id":"no-such-task"}}`},
+		{"POST ", `[{"jsonrpc":"2.0","id":5,"method":"GetTask","params":{"id":"no-such-task"}},{"jsonrpc":"2.0","id":6,"method":"GetTask","params":{"id":"no-such-task"}}]`},
+		{"POST ", `[]`},
+		{"POST ", `{"jsonrpc":"2.0","method":"GetTask","params":{"id":"no-such-task"}}`},
+	},
+	"HTTP+JSON": {
+		{"POST /message:send", `{"message":`},
+		{"POST /message:send", `{}`},
+		{"GET /tasks/no-such-task", ""},
+		{"POST /tasks/no-such-task:cancel", `{}`},
+		{"GET /tasks?pageSize=-1", ""},
+	},
+}
