@@ -19,6 +19,10 @@ type Engine struct {
 	tallies  map[Link][]Coverage // for each link, one for each rule
 	counts   Counts
 	agents   agents
+	walker   a2a.Walker
+	part     Observation // of the entity at hand
+	whole    *intake     // that it belongs to
+	times    []uint8     // how often each rule was broken in the step at hand, up to maxAlike
 	found    []Finding
 	pass     Pass
 	done     uint64 // the exchange that the step at hand closed; 0 if it closed none
@@ -52,6 +56,8 @@ func NewEngine(rules []*Rule) *Engine {
 		tallies: make(map[Link][]Coverage),
 	}
 	e.pass.Session = e.session
+	e.times = make([]uint8, len(rules))
+	e.walker.Visit = e.visit
 	for _, r := range rules {
 		e.dialects = append(e.dialects, r.Dialects())
 	}
@@ -161,12 +167,25 @@ func (e *Engine) observe(in *intake, o *Observation) {
 		tally[i].Applied++
 		if len(p.findings) > 0 {
 			tally[i].Broken++
-			e.found = append(e.found, p.findings...)
+			e.keep(i)
 		}
 	}
 	if tally != nil && !in.judged {
 		in.judged = true
 		e.counts.Judged++
+	}
+}
+
+// maxAlike bounds the findings of one rule in one step: a message may hold a million parts, all wrong alike.
+const maxAlike = 16
+
+// keep takes the findings of the pass, by rule number i.
+func (e *Engine) keep(i int) {
+	for _, f := range e.pass.findings {
+		if e.times[i] < maxAlike {
+			e.times[i]++
+			e.found = append(e.found, f)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Kinds is a set of kinds of observations.
-type Kinds uint16
+type Kinds uint32
 
 // The kinds of observations.
 const (
@@ -22,7 +22,38 @@ const (
 	CardSeen                      // an agent card came with an answer
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
+
+	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer ones
+	// first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON object: what
+	// stands in its place and is none, or is missing, is for the rule that looks at the object around it. What the other
+	// side only repeats, and was judged when it was sent, does not come again. See a2a.Walker.
+	SnapshotSeen   // a Task
+	StatusSeen     // a TaskStatus: of a Task or a status update
+	MessageSeen    // a Message: sent, answered, of a status, or of a history
+	PartSeen       // a Part
+	ArtifactSeen   // an Artifact: of a Task or an artifact update
+	UpdateSeen     // a TaskStatusUpdateEvent or TaskArtifactUpdateEvent
+	PushConfigSeen // a push config, its container before 1.0, or its authentication
+	FrameSeen      // the rest: params, configuration, wrapper, list of an answer, file of a part
+
+	// EntitySeen is all kinds with an Entity.
+	EntitySeen = SnapshotSeen | StatusSeen | MessageSeen | PartSeen | ArtifactSeen | UpdateSeen | PushConfigSeen | FrameSeen
 )
+
+// entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.
+var entityKinds = [...]Kinds{
+	a2a.TaskEntity:           SnapshotSeen,
+	a2a.StatusEntity:         StatusSeen,
+	a2a.MessageEntity:        MessageSeen,
+	a2a.PartEntity:           PartSeen,
+	a2a.ArtifactEntity:       ArtifactSeen,
+	a2a.StatusUpdateEntity:   UpdateSeen,
+	a2a.ArtifactUpdateEntity: UpdateSeen,
+	a2a.PushContainerEntity:  PushConfigSeen,
+	a2a.PushConfigEntity:     PushConfigSeen,
+	a2a.AuthenticationEntity: PushConfigSeen,
+	a2a.PushConfigListEntity: FrameSeen,
+}
 
 // An Observation is one thing that the engine understood. Which fields are set depends on its kind.
 type Observation struct {
@@ -37,6 +68,7 @@ type Observation struct {
 	Card     *a2a.Card    // CardSeen
 	Task     *Sighting    // TaskSeen
 	End      *StreamEnd   // StreamEnded
+	Entity   *a2a.Entity  // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
 	Arrival  uint64       // of the step that brought it
 	At       time.Time    // when that step happened; zero if not known
 }

@@ -44,6 +44,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		o.Doc = &x.Call.Doc
 	}
 	e.observe(in, o)
+	e.sent(in, o)
 	e.session.asked(x)
 }
 
@@ -72,6 +73,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		o.Doc = &a.Doc
 	}
 	e.observe(in, o)
+	e.told(in, o, &a.Payload)
 	e.payload(in, o, &a.Payload)
 	e.session.denied(o)
 	e.answered(x, &a)
@@ -107,6 +109,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	}
 	e.observe(in, o)
 	if o.Answer != nil {
+		e.told(in, o, &o.Answer.Payload)
 		e.payload(in, o, &o.Answer.Payload)
 		e.session.denied(o)
 		x.Stream.add(ev.K, o.Answer, o.Dialects)
@@ -161,6 +164,7 @@ func (e *Engine) webhook(in *intake, s capture.Step) {
 		o.Dialects = p.Dialects
 	}
 	e.observe(in, o)
+	e.told(in, o, &p)
 	if x.agent != "" {
 		e.payload(in, o, &p)
 	}

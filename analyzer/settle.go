@@ -32,9 +32,13 @@ func (e *Engine) settle() []Finding {
 	if len(e.found) == 0 {
 		return nil
 	}
+	clear(e.times)
 	covered := make([]bool, len(e.found))
 	for i := range e.found {
 		f := &e.found[i]
+		if len(e.covers[f.Rule.ID]) == 0 {
+			continue
+		}
 		for j := range e.found {
 			if g := &e.found[j]; i != j && e.coversFinding(f, g) {
 				covered[j] = true

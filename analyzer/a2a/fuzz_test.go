@@ -43,6 +43,7 @@ func FuzzDecodeRequest(f *testing.F) {
 			}
 			c.PushConfig.URL()
 			c.PushConfig.TaskID()
+			checkWalk(t, func(w *Walker) { w.Request(&c) })
 			visitDoc(t, c.Doc)
 		}
 	})
@@ -54,7 +55,9 @@ func FuzzDecodeAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, binding, operation, in uint8, status int, body []byte) {
 		c := Call{Binding: Binding(binding % 4), Operation: Operation(operation % 14), Dialects: Dialects(in) & allDialects}
-		checkAnswer(t, DecodeAnswer(&c, status, "application/json", body))
+		a := DecodeAnswer(&c, status, "application/json", body)
+		checkAnswer(t, a)
+		checkWalk(t, func(w *Walker) { w.Payload(&a.Payload, &c, c.Dialects) })
 		checkAnswer(t, DecodeAnswer(nil, status, "", body))
 		if p := DecodeWebhook(body); p.Kind != NoPayload && p.Value.Pointer() != p.Pointer {
 			t.Fatalf("the notification is at %q, Pointer says %q", p.Value.Pointer(), p.Pointer)
@@ -68,7 +71,9 @@ func FuzzDecodeEvent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, binding, in uint8, data []byte) {
 		c := Call{Binding: Binding(binding % 4), Operation: SendStreamingMessage, Dialects: Dialects(in) & allDialects}
-		checkAnswer(t, DecodeEvent(&c, data))
+		a := DecodeEvent(&c, data)
+		checkAnswer(t, a)
+		checkWalk(t, func(w *Walker) { w.Payload(&a.Payload, &c, c.Dialects) })
 	})
 }
 

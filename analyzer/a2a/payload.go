@@ -39,6 +39,7 @@ type Payload struct {
 	Kind     PayloadKind
 	Value    Value    // the object itself, out of its wrapper
 	Pointer  string   // of Value
+	Wrapper  Value    // the object around it; Absent unless Wrapped
 	Wrapped  bool     // it was the member "task", "message", "statusUpdate" or "artifactUpdate" of another object
 	Dialects Dialects // that it can be in by its own shape and spelling; empty if that does not tell
 	Contrary Mark     // the first thing in it that contradicts Dialects; zero if nothing does
@@ -82,7 +83,7 @@ func findObject(v Value, base string) Payload {
 	}
 	for _, w := range wrappers {
 		if inner := v.Get(w.name); inner.Kind() == Object {
-			return Payload{Kind: w.kind, Value: inner, Pointer: base + "/" + w.name, Wrapped: true}
+			return Payload{Kind: w.kind, Value: inner, Pointer: base + "/" + w.name, Wrapper: v, Wrapped: true}
 		}
 	}
 	p.Kind = kindOfBare(v)

@@ -1,0 +1,315 @@
+package a2a
+
+import (
+	"strconv"
+	"strings"
+)
+
+// An EntityType is which object of the protocol an Entity is.
+type EntityType uint8
+
+// The types of objects that a Walker finds.
+const (
+	NoEntity             EntityType = iota
+	TaskEntity                      //
+	StatusEntity                    // a TaskStatus
+	MessageEntity                   //
+	PartEntity                      //
+	FileEntity                      // the member "file" of a part before 1.0
+	ArtifactEntity                  //
+	StatusUpdateEntity              // a TaskStatusUpdateEvent
+	ArtifactUpdateEntity            // a TaskArtifactUpdateEvent
+	WrapperEntity                   // what stands around one of the above: a StreamResponse or SendMessageResponse of 1.0, and its like before
+	TaskListEntity                  // the answer to ListTasks of 1.0
+	ParamsEntity                    // the parameters of a request, unless they are one of the following
+	ConfigurationEntity             // the configuration of a send
+	PushContainerEntity             // the task id and the push config, before 1.0
+	PushConfigEntity                //
+	AuthenticationEntity            // of a push config
+	PushConfigListEntity            // the answer to ListPushConfigs of 1.0, and of the proto JSON before
+)
+
+var entityNames = [...]string{
+	NoEntity: "nothing", TaskEntity: "Task", StatusEntity: "TaskStatus", MessageEntity: "Message", PartEntity: "Part", FileEntity: "file",
+	ArtifactEntity: "Artifact", StatusUpdateEntity: "TaskStatusUpdateEvent", ArtifactUpdateEntity: "TaskArtifactUpdateEvent",
+	WrapperEntity: "response", TaskListEntity: "list of tasks", ParamsEntity: "parameters", ConfigurationEntity: "send configuration",
+	PushContainerEntity: "TaskPushNotificationConfig", PushConfigEntity: "push notification config",
+	AuthenticationEntity: "authentication", PushConfigListEntity: "list of push notification configs",
+}
+
+// String returns the name of the object in the specification, such as "TaskStatus", or words for it.
+func (t EntityType) String() string {
+	if int(t) < len(entityNames) {
+		return entityNames[t]
+	}
+	return entityNames[NoEntity]
+}
+
+// A Holder is what an object came in: for a part, where its message or artifact is.
+type Holder uint8
+
+// The holders.
+const (
+	InRequest  Holder = iota // the client sends it
+	InResult                 // it is what an answer, an event or a notification is about, and no message or artifact of a task
+	InStatus                 // the message that goes with a status, and its parts
+	InHistory                // a message of a history, and its parts
+	InArtifact               // an artifact, and its parts
+)
+
+// An Entity is an object at a typed position of the protocol: not one inside of metadata, data, params of extensions or
+// errors, which are free. Its Value is always a JSON object; what stands in the place of one and is none is not visited,
+// so that rules judge it with what holds it.
+type Entity struct {
+	Value
+	Type   EntityType
+	In     Holder
+	Within EntityType // what Owner is; NoEntity at the top
+	Owner  Value      // the object that has it as a member, or in a list that is a member
+	Index  int        // in that list; 0 if it is in none
+	Author Side       // who made it: of a history's messages the agent made only those in its own role
+	walker *Walker
+}
+
+// Pointer returns the JSON Pointer of the object, much faster than Value.Pointer. It is valid during the visit only.
+func (o *Entity) Pointer() string {
+	var b strings.Builder
+	b.WriteString(o.walker.base)
+	for _, s := range o.walker.path[:o.walker.depth] {
+		b.WriteByte('/')
+		if s.name != "" {
+			b.WriteString(s.name)
+		} else {
+			b.WriteString(strconv.Itoa(s.index))
+		}
+	}
+	return b.String()
+}
+
+// Echoed reports whether the object is part of a message that the client had sent and the agent tells again.
+func (o *Entity) Echoed() bool { return o.In == InHistory && o.Author == Client }
+
+// A Walker visits the typed objects of a message one after another, outer ones first, in time linear in the message and
+// without taking memory. It is for one goroutine and may be used again.
+type Walker struct {
+	// Visit is called for each object, which is valid during the call only, its Value as long as any. It reports whether the
+	// objects inside are to be visited too.
+	Visit func(*Entity) bool
+
+	entity Entity
+	base   string
+	path   [12]step // deeper than types nest
+	depth  int
+	author Side
+	sends  bool // the request sends a message
+	modern bool // 1.0
+	proto  bool // the names of the proto JSON of 0.x may stand there
+}
+
+// A step is one token of a JSON Pointer.
+type step struct {
+	name  string // needs no escapes; empty for an index
+	index int
+}
+
+// Request visits what a request's parameters hold.
+func (w *Walker) Request(c *Call) {
+	if c.Binding != JSONRPC && c.Binding != HTTPJSON || !w.begin(Client, c, c.Dialects) {
+		return
+	}
+	if w.base = ""; c.Binding == JSONRPC {
+		w.base = "/params"
+	}
+	o := Entity{Value: c.Params, Type: ParamsEntity, In: InRequest}
+	if c.Operation == CreatePushConfig {
+		o.Type = w.pushType()
+	}
+	w.walk(o)
+}
+
+// Payload visits the protocol object that an answer, event or notification in one of the dialects holds. An operation of
+// no dialect has answers of no type, and before 1.0 nothing lays down what a list of tasks or a notification is.
+func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
+	if !w.begin(Agent, c, in) || !w.modern && (c.Operation == Webhook || p.Kind == TaskListPayload) {
+		return
+	}
+	o := Entity{Value: p.Value, In: InResult}
+	if p.Wrapped {
+		w.base = p.Pointer[:strings.LastIndexByte(p.Pointer, '/')]
+		o.Owner, o.Within = p.Wrapper, WrapperEntity
+		if !w.visit(&Entity{Value: p.Wrapper, Type: WrapperEntity, In: InResult}) {
+			return
+		}
+	}
+	w.base = p.Pointer
+	switch p.Kind {
+	case TaskPayload:
+		o.Type = TaskEntity
+	case MessagePayload:
+		o.Type = MessageEntity
+	case StatusPayload:
+		o.Type = StatusUpdateEntity
+	case ArtifactPayload:
+		o.Type = ArtifactUpdateEntity
+	case TaskListPayload:
+		o.Type = TaskListEntity
+	case PushConfigPayload:
+		o.Type = w.pushType()
+	case PushConfigListPayload:
+		o.Type = PushConfigListEntity
+	}
+	w.walk(o)
+}
+
+// begin readies the walker for a message, and reports whether it is one with types: a call of an operation in 1.0 or before.
+func (w *Walker) begin(author Side, c *Call, in Dialects) bool {
+	w.depth, w.author, w.sends = 0, author, c.Operation.Sends()
+	w.modern = in == onlyV1_0
+	w.proto = c.Binding == HTTPJSON && !w.modern
+	return c.Operation != NoOperation && c.Batch == nil && !in.Empty() && (w.modern || !in.Has(V1_0))
+}
+
+// pushType returns what push operations are about: 1.0 has no container.
+func (w *Walker) pushType() EntityType {
+	if w.modern {
+		return PushConfigEntity
+	}
+	return PushContainerEntity
+}
+
+// walk visits an object and what is in it.
+func (w *Walker) walk(o Entity) {
+	if o.Value.Kind() == Array { // lists of push configs before 1.0
+		if o.Type == PushConfigListEntity && !w.modern {
+			w.elements(&o, o.Value, PushContainerEntity, o.In)
+		}
+		return
+	}
+	if o.Value.Kind() != Object || o.Type == NoEntity {
+		return
+	}
+	if !w.visit(&o) {
+		return
+	}
+	switch o.Type {
+	case TaskEntity:
+		w.member(&o, "status", StatusEntity, o.In)
+		w.list(&o, "artifacts", ArtifactEntity, InArtifact)
+		w.list(&o, "history", MessageEntity, InHistory)
+	case StatusEntity:
+		w.member(&o, w.either(&o, "message", "update"), MessageEntity, InStatus)
+	case MessageEntity, ArtifactEntity:
+		w.list(&o, w.either(&o, "parts", "content"), PartEntity, o.In)
+	case PartEntity:
+		if !w.modern {
+			w.member(&o, "file", FileEntity, o.In)
+		}
+	case StatusUpdateEntity:
+		w.member(&o, "status", StatusEntity, o.In)
+	case ArtifactUpdateEntity:
+		w.member(&o, "artifact", ArtifactEntity, InArtifact)
+	case TaskListEntity:
+		w.list(&o, "tasks", TaskEntity, o.In)
+	default:
+		w.parameters(&o)
+	}
+}
+
+// parameters visits what is in an object of requests.
+func (w *Walker) parameters(o *Entity) {
+	switch o.Type {
+	case ParamsEntity:
+		if !w.sends {
+			return
+		}
+		w.member(o, w.either(o, "message", "request"), MessageEntity, o.In)
+		w.member(o, "configuration", ConfigurationEntity, o.In)
+		if !w.modern { // 0.1
+			w.member(o, "pushNotification", PushConfigEntity, o.In)
+		}
+	case ConfigurationEntity:
+		if w.modern {
+			w.member(o, "taskPushNotificationConfig", PushConfigEntity, o.In)
+		} else {
+			w.member(o, w.either(o, "pushNotificationConfig", "pushNotification"), PushConfigEntity, o.In)
+		}
+	case PushContainerEntity:
+		w.container(o)
+	case PushConfigEntity:
+		w.member(o, "authentication", AuthenticationEntity, o.In)
+	case PushConfigListEntity:
+		w.list(o, "configs", w.pushType(), o.In)
+	}
+}
+
+// container visits the push config in a container. Bodies of HTTP+JSON are found with one more object around it, or without
+// any.
+func (w *Walker) container(o *Entity) {
+	switch inner := o.Get("config"); {
+	case !w.proto || o.Has("pushNotificationConfig"):
+		w.member(o, "pushNotificationConfig", PushConfigEntity, o.In)
+	case inner.Has("pushNotificationConfig"):
+		w.member(o, "config", PushContainerEntity, o.In)
+	case inner.Has("url"):
+		w.member(o, "config", PushConfigEntity, o.In)
+	case o.Has("url"):
+		w.member(o, "authentication", AuthenticationEntity, o.In)
+	}
+}
+
+// either returns the name of a member that the proto JSON of 0.x calls otherwise.
+func (w *Walker) either(o *Entity, name, proto string) string {
+	if w.proto {
+		if v := o.Get(name); !v.Exists() || v.IsNull() {
+			return proto
+		}
+	}
+	return name
+}
+
+// member visits a member if it is an object.
+func (w *Walker) member(o *Entity, name string, t EntityType, in Holder) {
+	w.inside(o, step{name: name}, o.Get(name), t, in)
+}
+
+// list visits the elements of a member that is an array.
+func (w *Walker) list(o *Entity, name string, t EntityType, in Holder) {
+	list := o.Get(name)
+	if list.Kind() != Array {
+		return
+	}
+	w.path[w.depth] = step{name: name}
+	w.depth++
+	w.elements(o, list, t, in)
+	w.depth--
+}
+
+func (w *Walker) elements(o *Entity, list Value, t EntityType, in Holder) {
+	for i, v := range list.Elems() {
+		w.inside(o, step{index: i}, v, t, in)
+	}
+}
+
+func (w *Walker) inside(o *Entity, at step, v Value, t EntityType, in Holder) {
+	if v.Kind() != Object {
+		return
+	}
+	author := w.author
+	if in == InHistory && t == MessageEntity {
+		if w.author = Client; (Message{v}).Role() == AgentRole {
+			w.author = Agent
+		}
+	}
+	w.path[w.depth] = at
+	w.depth++
+	w.walk(Entity{Value: v, Type: t, In: in, Within: o.Type, Owner: o.Value, Index: at.index})
+	w.depth--
+	w.author = author
+}
+
+// visit shows an entity, which has its author and place from the walk.
+func (w *Walker) visit(o *Entity) bool {
+	w.entity = *o
+	w.entity.Author, w.entity.walker = w.author, w
+	return w.Visit(&w.entity)
+}

@@ -1,0 +1,71 @@
+package analyzer_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// The objects of a message are observed one by one. What the client sent and the agent tells again was judged where it was
+// sent; if that was not seen, it is a note.
+func TestEntities(t *testing.T) {
+	rule := stub("seen", analyzer.EntitySeen, func(p *analyzer.Pass) { p.Report(p.Here("x"), p.Entity.Type.String(), "expected") })
+	rule.Either = true
+	const history = `{"messageId":"m0","role":"ROLE_USER"},{"messageId":"m1","role":"ROLE_USER"},{"messageId":"m2","role":"ROLE_AGENT"}`
+	c := &conversation{t: t}
+	c.exchange("planner", send, `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{"state":"TASK_STATE_WORKING"},"history":[`+history+`]}}}`)
+	c.exchange("planner", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`, `{"jsonrpc":"2.0","id":1,"result":{"id":"t1","history":[`+history+`]}}`)
+	_, found := c.judge(rule)
+	var got []string
+	for _, f := range found {
+		got = append(got, strings.Join([]string{f.Place.String(), f.Seen, f.Severity.String(), f.Side.String()}, " "))
+	}
+	want := []string{
+		"1.request.body#/params/x parameters error client",
+		"1.request.body#/params/message/x Message error client",
+		"1.request.body#/params/message/parts/0/x Part error client",
+		"1.response.body#/result/x response error agent",
+		"1.response.body#/result/task/x Task error agent",
+		"1.response.body#/result/task/status/x TaskStatus error agent",
+		"1.response.body#/result/task/history/0/x Message note client",
+		"1.response.body#/result/task/history/2/x Message error agent",
+		"2.request.body#/params/x parameters error client",
+		"2.response.body#/result/x Task error agent",
+		"2.response.body#/result/history/0/x Message note client",
+		"2.response.body#/result/history/2/x Message error agent",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+// Each kind brings the types that it says, and no other.
+func TestEntityKinds(t *testing.T) {
+	const task = `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","status":{"message":{"parts":[{"text":"a"}]}},"artifacts":[{"parts":[{"text":"b"}]}]}}}`
+	for kind, want := range map[analyzer.Kinds]string{
+		analyzer.SnapshotSeen: "Task", analyzer.StatusSeen: "TaskStatus", analyzer.MessageSeen: "Message Message", analyzer.PartSeen: "Part Part Part",
+		analyzer.ArtifactSeen: "Artifact", analyzer.UpdateSeen: "", analyzer.PushConfigSeen: "", analyzer.FrameSeen: "parameters response",
+	} {
+		var got []string
+		c := &conversation{t: t}
+		c.exchange("planner", send, task)
+		c.judge(stub("seen", kind, func(p *analyzer.Pass) { got = append(got, p.Entity.Type.String()) }))
+		if strings.Join(got, " ") != want {
+			t.Errorf("kind %b brings %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// Of a message in which everything is wrong alike a few findings are enough; all are counted.
+func TestManyAlike(t *testing.T) {
+	c := &conversation{t: t}
+	c.exchange("planner", strings.Replace(send, `{"text":"hi"}`, strings.Repeat(`{"text":"hi"},`, 999)+`{}`, 1), working)
+	e, found := c.judge(stub("seen", analyzer.PartSeen, func(p *analyzer.Pass) { p.Report(p.Here(), "seen", "expected", analyzer.By(a2a.Client)) }))
+	if coverage := e.Coverage(); len(found) != 16 || len(coverage) != 1 || coverage[0].Broken != 1000 {
+		t.Errorf("%d findings and coverage %+v", len(found), coverage)
+	}
+}
