@@ -4,20 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"a2atap/proxy/capture"
 )
 
 // A Result is what judging one or more captures came to.
 type Result struct {
-	Captures []string       // their names
-	Findings []Finding      // none if they were handed out as they were made
-	Found    [Error + 1]int // how many there are of each severity, handed out or not
-	Coverage []Coverage
-	Counts   Counts
-	Agents   []Agent
-	Live     bool // a capture was still growing: this is what has happened so far
+	Captures  []string       // their names
+	Findings  []Finding      // none if they were handed out as they were made
+	Found     [Error + 1]int // how many there are of each severity, handed out or not
+	Baselined int            // findings that were dropped since they are known
+	Coverage  []Coverage
+	Counts    Counts
+	Agents    []Agent
+	Live      bool // a capture was still growing: this is what has happened so far
 }
 
 // Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
@@ -27,6 +27,7 @@ func (r *Result) Add(other *Result) {
 	for s, n := range other.Found {
 		r.Found[s] += n
 	}
+	r.Baselined += other.Baselined
 	r.Counts.Exchanges += other.Counts.Exchanges
 	r.Counts.Judged += other.Counts.Judged
 	r.Counts.Lost += other.Counts.Lost
@@ -34,17 +35,29 @@ func (r *Result) Add(other *Result) {
 	r.Counts.Streams += other.Counts.Streams
 	r.Counts.Events += other.Counts.Events
 	r.Live = r.Live || other.Live
-	for _, c := range other.Coverage {
-		i := slices.IndexFunc(r.Coverage, func(d Coverage) bool { return d.Rule == c.Rule && d.Link == c.Link })
-		if i < 0 {
+	r.addCoverage(other.Coverage)
+	for _, a := range other.Agents {
+		r.addAgent(a)
+	}
+}
+
+func (r *Result) addCoverage(other []Coverage) {
+	type key struct {
+		rule *Rule
+		link Link
+	}
+	known := make(map[key]int, len(r.Coverage))
+	for i, c := range r.Coverage {
+		known[key{c.Rule, c.Link}] = i
+	}
+	for _, c := range other {
+		i, ok := known[key{c.Rule, c.Link}]
+		if !ok {
 			r.Coverage = append(r.Coverage, c)
 			continue
 		}
 		r.Coverage[i].Applied += c.Applied
 		r.Coverage[i].Broken += c.Broken
-	}
-	for _, a := range other.Agents {
-		r.addAgent(a)
 	}
 }
 
@@ -105,6 +118,7 @@ type Verdict struct {
 // StatusIncomplete.
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten}
+	v.Baselined = r.Baselined
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	gated := false
 	for s := gate; s <= Error; s++ {

@@ -18,6 +18,8 @@ type Conformance struct {
 	Categories       map[string][]ConformanceResult `json:"categories"`
 	ConformanceLevel string                         `json:"conformanceLevel"`
 	LevelReason      string                         `json:"levelReason"` // what the level rests on
+
+	link string // the agent's name in links
 }
 
 // A ConformanceSummary counts results.
@@ -57,7 +59,7 @@ func Conformances(r *analyzer.Result, rules []*analyzer.Rule, now time.Time) []C
 
 func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Rule, now time.Time) Conformance {
 	c := Conformance{
-		AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
+		link: agent.Link, AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
 		TestDate: now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
 	}
 	for _, category := range analyzer.Categories {

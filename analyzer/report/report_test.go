@@ -101,6 +101,10 @@ func TestWriteErrors(t *testing.T) {
 	for name, write := range map[string]func(w io.Writer) error{
 		"text":        func(w io.Writer) error { return report.Text(w, result, rules.All) },
 		"json":        func(w io.Writer) error { return report.JSON(w, result, rules.All, analyzer.Error, report.Tool{}, day) },
+		"markdown":    func(w io.Writer) error { return report.Markdown(w, whole(result)) },
+		"junit":       func(w io.Writer) error { return report.JUnit(w, whole(result)) },
+		"sarif":       func(w io.Writer) error { return report.SARIF(w, whole(result)) },
+		"github":      func(w io.Writer) error { return report.GitHub(w, whole(result)) },
 		"finding":     func(w io.Writer) error { return report.FindingLine(w, &result.Findings[0]) },
 		"rules text":  func(w io.Writer) error { return report.RulesText(w, rules.All) },
 		"rules json":  func(w io.Writer) error { return report.RulesJSON(w, rules.All) },

@@ -69,9 +69,7 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 	type tally struct{ applied, broken int }
 	tallies := make(map[analyzer.Link]*tally)
 	var links []analyzer.Link
-	seen := make(map[string]bool)
 	for _, c := range r.Coverage {
-		seen[c.Rule.ID] = true
 		if c.Link.Agent == "" {
 			continue
 		}
@@ -91,15 +89,29 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 		t := tallies[l]
 		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", analyzer.Clean(l.Client), analyzer.Clean(l.Agent), t.applied, len(rules), t.broken)
 	}
+	if len(r.Captures) > 1 {
+		b.WriteString("\n")
+		table(b, newMatrix(r).rows())
+		b.WriteString("\n")
+	}
+	if never := unobserved(r, rules); len(never) > 0 {
+		fmt.Fprintf(b, "not observed: %s\n", wrap(strings.Join(never, " "), 100, "  "))
+	}
+}
+
+// unobserved returns the ids of the rules that never applied.
+func unobserved(r *analyzer.Result, rules []*analyzer.Rule) []string {
+	seen := make(map[string]bool)
+	for _, c := range r.Coverage {
+		seen[c.Rule.ID] = true
+	}
 	var never []string
 	for _, rule := range rules {
 		if !seen[rule.ID] {
 			never = append(never, rule.ID)
 		}
 	}
-	if len(never) > 0 {
-		fmt.Fprintf(b, "not observed: %s\n", wrap(strings.Join(never, " "), 100, "  "))
-	}
+	return never
 }
 
 // wrap breaks a text at blanks so that no line is longer than width bytes, and indents what follows the first line.

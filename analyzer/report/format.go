@@ -1,0 +1,61 @@
+package report
+
+import (
+	"io"
+	"slices"
+	"time"
+
+	"a2atap/analyzer"
+)
+
+// A Report is all that a report can be made of.
+type Report struct {
+	Result *analyzer.Result
+	Rules  []*analyzer.Rule  // that were asked for, in reading order
+	Gate   analyzer.Severity // from which on a finding fails the check; one above Error if none does
+	Tool   Tool
+	Now    time.Time // the date of the report
+}
+
+// formats are the forms in which a report can be written, by name.
+var formats = []struct {
+	name  string
+	write func(io.Writer, *Report) error
+}{
+	{"text", func(w io.Writer, r *Report) error { return Text(w, r.Result, r.Rules) }},
+	{"json", func(w io.Writer, r *Report) error {
+		return JSON(w, r.Result, r.Rules, r.gate(), r.Tool, r.Now)
+	}},
+	{"markdown", Markdown},
+	{"junit", JUnit},
+	{"sarif", SARIF},
+	{"github", GitHub},
+}
+
+// Formats returns the names of the forms in which a report can be written.
+func Formats() []string {
+	names := make([]string, 0, len(formats))
+	for _, f := range formats {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// Write writes a report in the form of that name, which must be one of Formats.
+func Write(w io.Writer, format string, r *Report) error {
+	i := slices.IndexFunc(formats, func(f struct {
+		name  string
+		write func(io.Writer, *Report) error
+	},
+	) bool {
+		return f.name == format
+	})
+	return formats[i].write(w, r)
+}
+
+// gate returns the severity that decides the status in words: also where no finding fails the check, errors are not
+// called clean.
+func (r *Report) gate() analyzer.Severity { return min(r.Gate, analyzer.Error) }
+
+// verdict returns the sum of the report.
+func (r *Report) verdict() analyzer.Verdict { return r.Result.Verdict(r.gate()) }

@@ -1,0 +1,287 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/joshdk/go-junit"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+)
+
+// few are the rules of the golden files: new rules must not change those.
+var few = []*analyzer.Rule{
+	rules.RPCRequestJSONRPC, rules.RPCResultXorError, rules.RPCIDEcho, rules.JSONDuplicateKeys, rules.StreamFirstEvent, rules.CardRequiredFields,
+	rules.RESTErrorNot2xx,
+}
+
+// whole returns a report on a result by all rules, with errors as the gate.
+func whole(r *analyzer.Result) *report.Report {
+	return &report.Report{Result: r, Rules: few, Gate: analyzer.Error, Tool: report.Tool{Name: "a2atap", Version: "1.2.3"}, Now: day}
+}
+
+// small returns what a few rules have to say.
+func small(t *testing.T) *analyzer.Result {
+	t.Helper()
+	r := judged(t)
+	r.Keep(func(f *analyzer.Finding) bool { return slices.Contains(few, f.Rule) })
+	r.Coverage = slices.DeleteFunc(r.Coverage, func(c analyzer.Coverage) bool { return !slices.Contains(few, c.Rule) })
+	return r
+}
+
+func TestMarkdown(t *testing.T) {
+	golden(t, "calls.md", func(w io.Writer) error { return report.Markdown(w, whole(small(t))) })
+	golden(t, "nothing.md", func(w io.Writer) error { return report.Markdown(w, whole(&analyzer.Result{})) })
+}
+
+// What was on the wire has no meaning in a page: neither as Markdown nor as HTML.
+func TestMarkdownIsInert(t *testing.T) {
+	r := many(1, analyzer.Error)
+	r.Findings[0].Message = "<img src=x onerror=alert(1)> | [link](http://x.example) `code` @someone\n# title\x1b[31m"
+	var b strings.Builder
+	if err := report.Markdown(&b, whole(r)); err != nil {
+		t.Fatal(err)
+	}
+	want := "&lt;img src=x onerror=alert(1)&gt; \\| \\[link\\](http://x.example) \\`code\\` &#64;someone \\# title\uFFFD\\[31m"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("%s\nhas no %s", b.String(), want)
+	}
+}
+
+// The official reader of JUnit files and ours agree on what is in them.
+func TestJUnit(t *testing.T) {
+	text := golden(t, "calls.junit.xml", func(w io.Writer) error { return report.JUnit(w, whole(small(t))) })
+	suites, err := junit.Ingest(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(suites) != 1 || suites[0].Name != "planner->booker" {
+		t.Fatalf("suites are %+v", suites)
+	}
+	got := suites[0].Totals
+	if want := (junit.Totals{Tests: 7, Passed: 4, Skipped: 1, Failed: 2}); got != want {
+		t.Errorf("totals are %+v, want %+v", got, want)
+	}
+	for _, test := range suites[0].Tests {
+		if test.Status == junit.StatusFailed && !strings.Contains(test.Error.Error(), "fix: ") {
+			t.Errorf("case %s does not say what to change: %v", test.Name, test.Error)
+		}
+	}
+}
+
+// Gate and report never disagree; milder findings are the output of a case that passes.
+func TestJUnitHasTheGate(t *testing.T) {
+	for gate, want := range map[analyzer.Severity]junit.Totals{
+		analyzer.Note:      {Tests: 1, Failed: 1},
+		analyzer.Warning:   {Tests: 1, Failed: 1},
+		analyzer.Error:     {Tests: 1, Passed: 1},
+		analyzer.Error + 1: {Tests: 1, Passed: 1},
+	} {
+		r := whole(many(60, analyzer.Warning))
+		r.Rules, r.Gate = []*analyzer.Rule{r.Result.Findings[0].Rule}, gate
+		var b bytes.Buffer
+		if err := report.JUnit(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		suites, err := junit.Ingest(b.Bytes())
+		if err != nil || len(suites) != 1 || suites[0].Totals != want {
+			t.Errorf("gate %s: %+v, %v; want %+v", gate, suites, err, want)
+		}
+		if !strings.Contains(b.String(), "and 10 more") {
+			t.Error("the findings that are left out are not counted")
+		}
+	}
+}
+
+// Nothing judged is a skipped case, never an empty success.
+func TestJUnitOfNothing(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.JUnit(&b, whole(&analyzer.Result{})); err != nil {
+		t.Fatal(err)
+	}
+	suites, err := junit.Ingest(b.Bytes())
+	if err != nil || len(suites) != 1 || suites[0].Totals != (junit.Totals{Tests: 1, Skipped: 1}) {
+		t.Errorf("%+v, %v", suites, err)
+	}
+}
+
+// SARIF is held against its schema.
+func TestSARIF(t *testing.T) {
+	valid(t, golden(t, "calls.sarif", func(w io.Writer) error { return report.SARIF(w, whole(small(t))) }))
+}
+
+func TestSARIFIsBounded(t *testing.T) {
+	r := many(5100, analyzer.Note)
+	r.Add(many(10, analyzer.Error))
+	var b bytes.Buffer
+	if err := report.SARIF(&b, whole(r)); err != nil {
+		t.Fatal(err)
+	}
+	log := valid(t, b.Bytes())
+	failed := 0
+	for _, result := range log.Runs[0].Results {
+		if result.Level == "error" {
+			failed++
+		}
+	}
+	if n := len(log.Runs[0].Results); n != 5000 || failed != 10 {
+		t.Errorf("%d results with %d errors; want 5000 with all 10", n, failed)
+	}
+	if !strings.Contains(b.String(), "110 findings are left out") {
+		t.Error("what is left out is not counted")
+	}
+}
+
+func TestSARIFOfNothing(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.SARIF(&b, whole(&analyzer.Result{})); err != nil {
+		t.Fatal(err)
+	}
+	if log := valid(t, b.Bytes()); log.Runs[0].Invocations[0].ExecutionSuccessful == nil || *log.Runs[0].Invocations[0].ExecutionSuccessful {
+		t.Error("nothing was judged, and the run is called successful")
+	}
+}
+
+// valid fails the test unless the text is SARIF 2.1.0 by its schema.
+func valid(t *testing.T, text []byte) *sarif.Report {
+	t.Helper()
+	log, err := sarif.FromBytes(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Validate(); err != nil {
+		t.Error(err)
+	}
+	// The library leaves out what it does not know, so everything of ours has to be there when it writes the log again.
+	again, err := json.Marshal(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ours, theirs any
+	if err := errors.Join(json.Unmarshal(text, &ours), json.Unmarshal(again, &theirs)); err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, "", ours, theirs)
+	return log
+}
+
+// wantAll fails the test for each value of want that got lacks.
+func wantAll(t *testing.T, at string, want, got any) {
+	switch want := want.(type) {
+	case map[string]any:
+		members, _ := got.(map[string]any)
+		for name, value := range want {
+			wantAll(t, at+"/"+name, value, members[name])
+		}
+	case []any:
+		list, _ := got.([]any)
+		if len(list) != len(want) {
+			t.Errorf("%s: %d elements are known, there are %d", at, len(list), len(want))
+			return
+		}
+		for i, value := range want {
+			wantAll(t, fmt.Sprint(at, "/", i), value, list[i])
+		}
+	default:
+		if want != got {
+			t.Errorf("%s: %v is read as %v", at, want, got)
+		}
+	}
+}
+
+func TestGitHub(t *testing.T) {
+	golden(t, "calls.github", func(w io.Writer) error { return report.GitHub(w, whole(small(t))) })
+}
+
+// A step may have ten annotations of a kind; the last one counts what is left out.
+func TestGitHubIsBounded(t *testing.T) {
+	for n, want := range map[int][]string{10: {"::error title=r (agent booker)::"}, 12: {"::error title=r (agent booker)::", "::error title=a2atap::and 3 errors more"}} {
+		r := many(n, analyzer.Error)
+		r.Add(many(1, analyzer.Note))
+		var b strings.Builder
+		if err := report.GitHub(&b, whole(r)); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(b.String(), "::error "); got != 10 {
+			t.Errorf("%d errors make %d annotations", n, got)
+		}
+		for _, line := range append(want, "::notice title=r (agent booker)::") {
+			if !strings.Contains(b.String(), line) {
+				t.Errorf("no %s in\n%s", line, b.String())
+			}
+		}
+	}
+	var b strings.Builder
+	if err := report.GitHub(&b, whole(&analyzer.Result{})); err != nil || !strings.HasPrefix(b.String(), "::warning title=a2atap::nothing: ") {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+// Workflow commands cannot be made by what was on the wire.
+func TestGitHubIsInert(t *testing.T) {
+	r := many(1, analyzer.Error)
+	r.Findings[0].Message = "x\n::error::made up%0A"
+	r.Findings[0].Link.Agent = "a,title=b:c"
+	var b strings.Builder
+	if err := report.GitHub(&b, whole(r)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(b.String(), "\n") != 1 || !strings.Contains(b.String(), "made up%250A") || !strings.Contains(b.String(), "a%2Ctitle=b%3Ac") {
+		t.Errorf("got %q", b.String())
+	}
+}
+
+// The matrix has a row a client and a column an agent, and tells "nothing wrong" from "never talked".
+func TestMatrix(t *testing.T) {
+	r := many(2, analyzer.Error)
+	r.Counts = analyzer.Counts{Exchanges: 3, Judged: 3}
+	r.Captures = []string{"a", "b"}
+	r.Coverage = []analyzer.Coverage{{Rule: few[0], Link: analyzer.Link{Client: "traveller", Agent: "hotel"}, Applied: 1}}
+	var b strings.Builder
+	if err := report.Text(&b, r, few); err != nil {
+		t.Fatal(err)
+	}
+	want := "client \\ agent  booker    hotel\nplanner         2 errors  -\ntraveller       -         ok (1)\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("got\n%s\nwant in it\n%s", b.String(), want)
+	}
+}
+
+// Every format can be asked for by name.
+func TestFormats(t *testing.T) {
+	want := []string{"text", "json", "markdown", "junit", "sarif", "github"}
+	if diff := cmp.Diff(want, report.Formats()); diff != "" {
+		t.Errorf("formats (-want +got):\n%s", diff)
+	}
+	for _, name := range want {
+		var b strings.Builder
+		if err := report.Write(&b, name, whole(small(t))); err != nil || b.Len() == 0 {
+			t.Errorf("%s: %d bytes, %v", name, b.Len(), err)
+		}
+	}
+}
+
+// many returns a result of n findings of one severity.
+func many(n int, s analyzer.Severity) *analyzer.Result {
+	r := &analyzer.Result{Captures: []string{"c.a2atap"}, Counts: analyzer.Counts{Exchanges: n, Judged: n}}
+	rule := &analyzer.Rule{ID: "r", Title: "t", Family: "f", Category: analyzer.Streaming, Level: analyzer.Must, Doc: "d", Fix: "f", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
+	for i := range n {
+		r.Findings = append(r.Findings, analyzer.Finding{
+			Rule: rule, Severity: s, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: "booker"}, Capture: "c.a2atap",
+			Place: analyzer.Place{Exchange: uint64(i + 1)}, Message: fmt.Sprintf("seen %d; expected", i),
+		})
+		r.Found[s]++
+	}
+	return r
+}

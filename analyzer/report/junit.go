@@ -1,0 +1,166 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Skipped  int          `xml:"skipped,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name      string      `xml:"name,attr"`
+		Tests     int         `xml:"tests,attr"`
+		Failures  int         `xml:"failures,attr"`
+		Errors    int         `xml:"errors,attr"`
+		Skipped   int         `xml:"skipped,attr"`
+		Timestamp string      `xml:"timestamp,attr"`
+		Cases     []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Skipped *junitMessage `xml:"skipped"`
+		Failure *junitMessage `xml:"failure"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitMessage struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr,omitempty"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// maxInCase bounds the findings that one case spells out.
+const maxInCase = 50
+
+// JUnit writes a result as JUnit XML: a suite for each link, a case for each rule. A rule that was not observed is skipped,
+// one broken by a finding at or above the gate has failed, and milder findings are its output.
+func JUnit(w io.Writer, r *Report) error {
+	all := junitSuites{Name: "a2atap"}
+	applied, found, also := byLink(r.Result)
+	for _, link := range linksOf(applied, found) {
+		suite := junitSuite{Name: analyzer.Clean(link.String()), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05")}
+		for _, rule := range r.Rules {
+			c := r.junitCase(rule, applied[link][rule.ID], found[link][rule.ID])
+			if outer := also[link][rule.ID]; outer != "" {
+				c.Skipped, c.Out = nil, c.Out+"broken along with "+outer+", which has the finding\n"
+			}
+			switch {
+			case c.Failure != nil:
+				suite.Failures++
+			case c.Skipped != nil:
+				suite.Skipped++
+			}
+			suite.Cases = append(suite.Cases, c)
+		}
+		suite.Tests = len(suite.Cases)
+		all.Tests, all.Failures, all.Skipped = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Skipped+suite.Skipped
+		all.Suites = append(all.Suites, suite)
+	}
+	if len(all.Suites) == 0 { // an empty document would look like success
+		all.Suites = []junitSuite{{Name: "nothing", Tests: 1, Skipped: 1, Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"), Cases: []junitCase{
+			{Name: "judged", Class: "a2atap", Skipped: &junitMessage{Message: "nothing was judged"}},
+		}}}
+		all.Tests, all.Skipped = 1, 1
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(all); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.Finding) junitCase {
+	c := junitCase{Name: rule.ID, Class: "a2atap." + string(rule.Category)}
+	if applied == 0 && len(found) == 0 {
+		c.Skipped = &junitMessage{Message: "not observed"}
+		return c
+	}
+	var failing, others []*analyzer.Finding
+	for _, f := range found {
+		if f.Severity >= r.Gate {
+			failing = append(failing, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	if failing != nil {
+		worst := slices.MaxFunc(failing, func(a, b *analyzer.Finding) int { return int(a.Severity) - int(b.Severity) })
+		c.Failure = &junitMessage{Message: worst.String(), Type: worst.Severity.String(), Text: lines(failing) + "fix: " + oneLine(rule.Fix)}
+	}
+	if others != nil {
+		c.Out = lines(others)
+	}
+	return c
+}
+
+func lines(findings []*analyzer.Finding) string {
+	var b strings.Builder
+	for i, f := range findings {
+		if i == maxInCase {
+			fmt.Fprintf(&b, "and %d more\n", len(findings)-i)
+			break
+		}
+		b.WriteString(analyzer.Clean(f.Capture) + ": " + Line(f) + "\n")
+	}
+	return b.String()
+}
+
+// byLink sorts coverage and findings by link and rule; also holds, for a rule that was broken along with another, that one.
+func byLink(r *analyzer.Result) (applied map[analyzer.Link]map[string]int, found map[analyzer.Link]map[string][]*analyzer.Finding, also map[analyzer.Link]map[string]string) {
+	applied = make(map[analyzer.Link]map[string]int)
+	found = make(map[analyzer.Link]map[string][]*analyzer.Finding)
+	also = make(map[analyzer.Link]map[string]string)
+	for _, c := range r.Coverage {
+		if c.Link.Agent == "" {
+			continue
+		}
+		if applied[c.Link] == nil {
+			applied[c.Link] = make(map[string]int)
+		}
+		applied[c.Link][c.Rule.ID] += c.Applied
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if found[f.Link] == nil {
+			found[f.Link], also[f.Link] = make(map[string][]*analyzer.Finding), make(map[string]string)
+		}
+		found[f.Link][f.Rule.ID] = append(found[f.Link][f.Rule.ID], f)
+		for _, id := range f.Also {
+			also[f.Link][id] = f.Rule.ID
+		}
+	}
+	return applied, found, also
+}
+
+func linksOf(applied map[analyzer.Link]map[string]int, found map[analyzer.Link]map[string][]*analyzer.Finding) []analyzer.Link {
+	var links []analyzer.Link
+	for l := range applied {
+		links = append(links, l)
+	}
+	for l := range found {
+		if applied[l] == nil {
+			links = append(links, l)
+		}
+	}
+	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
+	return links
+}

@@ -1,0 +1,154 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// titles are the categories as headings.
+var titles = map[analyzer.Category]string{
+	analyzer.AgentCard:     "Agent card",
+	analyzer.Lifecycle:     "Lifecycle",
+	analyzer.Streaming:     "Streaming",
+	analyzer.ErrorHandling: "Error handling",
+	analyzer.Interop:       "Interoperability",
+}
+
+// Markdown writes a result for a web page or a comment: the verdict, who talked to whom, a conformance report for each
+// agent with what failed and what to do about it, the other findings, and what was not observed.
+func Markdown(w io.Writer, r *Report) error {
+	var b strings.Builder
+	v := r.verdict()
+	fmt.Fprintf(&b, "# A2A check: %s\n\n", v.Status)
+	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", mdText(v.String()), mdText(r.Tool.Name), mdText(r.Tool.Version), r.Now.UTC().Format("2006-01-02 15:04 UTC"))
+	captures := make([]string, 0, len(r.Result.Captures))
+	for _, c := range r.Result.Captures {
+		captures = append(captures, mdCode(c))
+	}
+	fmt.Fprintf(&b, "Captures: %s.\n\n", strings.Join(captures, ", "))
+	if m := newMatrix(r.Result); len(m.cells) > 0 {
+		b.WriteString("## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were observed there, none of them broken.\n\n")
+		mdTable(&b, m.rows())
+	}
+	for _, c := range Conformances(r.Result, r.Rules, r.Now) {
+		mdConformance(&b, r, &c)
+	}
+	mdFindings(&b, r.Result)
+	mdNotObserved(&b, r)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// mdConformance writes the report on one agent.
+func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
+	fmt.Fprintf(b, "## Agent %s\n\n", mdText(c.link))
+	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", mdText(orDash(c.AgentName)), mdCode(c.AgentURL), mdText(orDash(c.AgentVersion)), c.ConformanceLevel, mdText(c.LevelReason))
+	rows := [][]string{{"Category", "Passed", "Failed", "Not observed"}}
+	var failed []ConformanceResult
+	for _, category := range analyzer.Categories {
+		count := make(map[string]int)
+		for _, result := range c.Categories[string(category)] {
+			count[result.Status]++
+			if result.Status == "fail" {
+				failed = append(failed, result)
+			}
+		}
+		rows = append(rows, []string{titles[category], fmt.Sprint(count["pass"]), fmt.Sprint(count["fail"]), fmt.Sprint(count["skip"])})
+	}
+	rows = append(rows, []string{"All", fmt.Sprint(c.Summary.Passed), fmt.Sprint(c.Summary.Failed), fmt.Sprint(c.Summary.Skipped)})
+	mdTable(b, rows)
+	if len(failed) == 0 {
+		return
+	}
+	b.WriteString("### Failed tests\n\n")
+	rows = [][]string{{"Test", "Category", "Message", "Recommendation"}}
+	for _, result := range failed {
+		rows = append(rows, []string{mdCode(result.Test), result.Category, mdText(result.Message), mdText(fixOf(r.Rules, result.Test))})
+	}
+	mdTable(b, rows)
+}
+
+func fixOf(rules []*analyzer.Rule, id string) string {
+	for _, r := range rules {
+		if r.ID == id {
+			return oneLine(r.Fix)
+		}
+	}
+	return ""
+}
+
+// maxRows bounds a table of findings: longer ones are not read, and no page shows them.
+const maxRows = 500
+
+// mdFindings lists all findings with their places.
+func mdFindings(b *strings.Builder, r *analyzer.Result) {
+	if len(r.Findings) == 0 {
+		return
+	}
+	b.WriteString("## Findings\n\n")
+	rows := [][]string{{"Severity", "At fault", "Rule", "Place", "Message", "Sections"}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if i == maxRows {
+			break
+		}
+		place := f.Place.String()
+		if len(r.Captures) > 1 {
+			place = f.Capture + ": " + place
+		}
+		rows = append(rows, []string{
+			f.Severity.String(), mdText(culprit(f)), mdCode(f.Rule.ID), mdCode(place), mdText(f.Message), mdText(strings.Join(f.Sections(), ", ")),
+		})
+	}
+	mdTable(b, rows)
+	if more := len(r.Findings) - maxRows; more > 0 {
+		fmt.Fprintf(b, "And %d more, which the text and JSON reports list.\n\n", more)
+	}
+}
+
+// mdNotObserved names the rules that nothing in the captures put to the test.
+func mdNotObserved(b *strings.Builder, r *Report) {
+	never := unobserved(r.Result, r.Rules)
+	if len(never) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "## Not observed\n\nNothing in the traffic put %d of %d rules to the test.\n\n<details><summary>The rules</summary>\n\n", len(never), len(r.Rules))
+	codes := make([]string, 0, len(never))
+	for _, id := range never {
+		codes = append(codes, mdCode(id))
+	}
+	b.WriteString(strings.Join(codes, " ") + "\n\n</details>\n")
+}
+
+func mdTable(b *strings.Builder, rows [][]string) {
+	for i, row := range rows {
+		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+		}
+	}
+	b.WriteString("\n")
+}
+
+// mdEscaper takes the meaning off what Markdown and HTML act on: messages quote what was on the wire.
+var mdEscaper = strings.NewReplacer(
+	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "~", `\~`, "@", "&#64;",
+)
+
+func mdText(s string) string { return mdEscaper.Replace(oneLine(analyzer.Clean(s))) }
+
+// mdCode returns a text as code. Inside of code nothing has a meaning but the backtick, and the bar in tables.
+func mdCode(s string) string {
+	s = strings.ReplaceAll(analyzer.Clean(s), "`", "'")
+	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

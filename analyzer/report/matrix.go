@@ -1,0 +1,108 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// A matrix says for each client and agent what was found between them: a row a client, a column an agent.
+type matrix struct {
+	clients, agents []string
+	cells           map[analyzer.Link]*cell
+}
+
+// A cell is what was found on one link.
+type cell struct {
+	observed int // rules that applied
+	found    [analyzer.Error + 1]int
+}
+
+func newMatrix(r *analyzer.Result) *matrix {
+	m := &matrix{cells: make(map[analyzer.Link]*cell)}
+	clients, agents := make(map[string]bool), make(map[string]bool)
+	at := func(l analyzer.Link) *cell {
+		if m.cells[l] == nil {
+			m.cells[l] = &cell{}
+			clients[l.Client], agents[l.Agent] = true, true
+		}
+		return m.cells[l]
+	}
+	for _, c := range r.Coverage {
+		if c.Link.Agent != "" && c.Applied > 0 {
+			at(c.Link).observed++
+		}
+	}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Link.Agent != "" {
+			at(f.Link).found[f.Severity]++
+		}
+	}
+	m.clients, m.agents = slices.Sorted(maps.Keys(clients)), slices.Sorted(maps.Keys(agents))
+	return m
+}
+
+// text returns a cell in words: what was found, "ok" with the number of rules observed, or a dash where nobody talked.
+func (m *matrix) text(client, agent string) string {
+	c := m.cells[analyzer.Link{Client: client, Agent: agent}]
+	if c == nil {
+		return "-"
+	}
+	var found []string
+	for s := analyzer.Error; ; s-- {
+		if n := c.found[s]; n > 0 {
+			found = append(found, plural(n, s.String()))
+		}
+		if s == analyzer.Note {
+			break
+		}
+	}
+	if found == nil {
+		return fmt.Sprintf("ok (%d)", c.observed)
+	}
+	return strings.Join(found, ", ")
+}
+
+// rows returns the matrix as a table: first the heads, then a row a client.
+func (m *matrix) rows() [][]string {
+	head := []string{"client \\ agent"}
+	for _, a := range m.agents {
+		head = append(head, analyzer.Clean(a))
+	}
+	rows := [][]string{head}
+	for _, c := range m.clients {
+		row := []string{analyzer.Clean(c)}
+		for _, a := range m.agents {
+			row = append(row, m.text(c, a))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// table writes rows in columns of equal width.
+func table(b *strings.Builder, rows [][]string) {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, text := range row {
+			width[i] = max(width[i], len([]rune(text)))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, text := range row {
+			fmt.Fprintf(&line, "%-*s  ", width[i], text)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

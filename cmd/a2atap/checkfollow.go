@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+// follow judges one capture while it is recorded, and prints each finding as it is made: a line of text, or of JSON.
+func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []string) error {
+	switch {
+	case len(names) != 1:
+		return usage("--follow takes one capture, and there are %d", len(names))
+	case names[0] == "-":
+		return usage("--follow reads a capture file; standard input ends before it is judged")
+	case o.output != "-":
+		return usage("--follow prints on standard output; without it, -o writes a report")
+	}
+	if err := choose("format with --follow", o.format, "text", "json"); err != nil {
+		return err
+	}
+	src, err := openCapture(e, names[0])
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	ctx, cancel := untilInterrupted(ctx, e)
+	defer cancel()
+	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
+	result, err := analyzer.Follow(ctx, rules.All, src, func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) })
+	if err != nil {
+		return fmt.Errorf("check %s: %w", names[0], err)
+	}
+	result.Found, result.Baselined = f.kept.Found, f.kept.Baselined
+	c.rules.apply(result)
+	result.Found = f.kept.Found
+	if err := c.known.finish(e, result); err != nil {
+		return err
+	}
+	printVerdict(e, "check", shown(result, c.gate), c.remarks(result, f.hidden)...)
+	if f.err != nil {
+		return f.err
+	}
+	return verdictExit(result, c.gate, o.allowEmpty)
+}
+
+// A follower prints what check asks for of the findings that are made.
+type follower struct {
+	*checker
+	src    capture.Source
+	w      io.Writer
+	json   bool
+	kept   analyzer.Result // counts of what was asked for
+	hidden int             // of them, below --min-severity
+	err    error           // the first
+}
+
+func (f *follower) take(ctx context.Context, found analyzer.Finding) {
+	one := &analyzer.Result{Findings: []analyzer.Finding{found}}
+	one.Found[found.Severity]++
+	if err := f.keep.findings(ctx, f.src, one); err != nil {
+		f.fail(err)
+	}
+	if !f.rules.all() {
+		one.Keep(f.rules.keeps)
+	}
+	f.known.apply(one)
+	f.kept.Baselined += one.Baselined
+	for i := range one.Findings {
+		f.kept.Found[one.Findings[i].Severity]++
+		f.print(&one.Findings[i])
+	}
+}
+
+func (f *follower) print(found *analyzer.Finding) {
+	if found.Severity < f.least {
+		f.hidden++
+		return
+	}
+	if f.json {
+		f.fail(report.FindingLine(f.w, found))
+		return
+	}
+	_, err := io.WriteString(f.w, report.Line(found)+"\n")
+	f.fail(err)
+}
+
+func (f *follower) fail(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
