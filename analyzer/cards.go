@@ -18,10 +18,13 @@ type cardKey struct {
 type Card struct {
 	a2a.Card
 	URL      string // it was fetched from
+	Client   string // that fetched it
 	Place    Place
 	Extended bool
 	Arrival  uint64 // of the step that completed its delivery
 	At       time.Time
+	Security a2a.Security // what it asks of requests
+	Needs    []string     // URIs of the extensions that clients have to use
 }
 
 // A declaration is one interface that a card names.
@@ -87,10 +90,12 @@ func (d *declaration) names(key endpointKey) bool {
 }
 
 // CardsBefore returns the cards that name the exchange's endpoint among their interfaces and had been delivered before
-// the exchange began, newest last.
-func (s *Session) CardsBefore(x *Exchange) []*Card {
+// the exchange began, newest last. The slice must not be changed.
+func (s *Session) CardsBefore(x *Exchange) []*Card { return x.cards }
+
+// cardsBefore finds what CardsBefore returns, when the request is there: cards that come later do not count.
+func (s *Session) cardsBefore(x *Exchange, key endpointKey) []*Card {
 	var found []*Card
-	key := x.endpointKey()
 	for _, d := range s.cards.near(key.address) {
 		before := x.beganAfter(&Sighting{Arrival: d.card.Arrival, At: d.card.At})
 		if before && d.names(key) && !slices.Contains(found, d.card) {

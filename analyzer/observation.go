@@ -22,6 +22,7 @@ const (
 	CardSeen                      // an agent card came with an answer
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
+	OutcomeSeen                   // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer ones
 	// first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON object: what
@@ -61,10 +62,10 @@ type Observation struct {
 	Exchange *Exchange    // that it belongs to
 	Dialects a2a.Dialects // of this message: what it may be in
 	Place    Place        // of what was seen, down to the value where there is one
-	Doc      *a2a.Doc     // the JSON text: RequestSeen, AnswerSeen, EventSeen, WebhookSeen; nil if there was no body
-	Body     []byte       // AnswerSeen: the body, content coding taken off
-	Answer   *a2a.Answer  // AnswerSeen, EventSeen
-	Event    *Event       // EventSeen
+	Doc      *a2a.Doc     // the JSON text: RequestSeen, AnswerSeen, EventSeen, OutcomeSeen, WebhookSeen; nil if there was no body
+	Body     []byte       // AnswerSeen, OutcomeSeen: the body, content coding taken off
+	Answer   *a2a.Answer  // AnswerSeen, EventSeen, OutcomeSeen
+	Event    *Event       // EventSeen, OutcomeSeen of a stream
 	Card     *a2a.Card    // CardSeen
 	Task     *Sighting    // TaskSeen
 	End      *StreamEnd   // StreamEnded
@@ -94,9 +95,10 @@ type Exchange struct {
 	Cut      bool    // something of it was not recorded
 	Retry    bool    // it sends a message that was sent to the task before
 
-	address string // of the URL, in the form in which the session compares
-	agent   string // what the session files its tasks under; empty if it is not known which agent this is
-	tenant  string // the same
+	address string  // of the URL, in the form in which the session compares
+	agent   string  // what the session files its tasks under; empty if it is not known which agent this is
+	tenant  string  // the same
+	cards   []*Card // that name the endpoint and had been delivered before the exchange began, newest last
 
 	unreleased bool // the client asks for a version after 1.0
 }

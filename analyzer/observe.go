@@ -45,7 +45,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	}
 	e.observe(in, o)
 	e.sent(in, o)
-	e.session.asked(x)
+	e.session.asked(x, s.Arrival)
 }
 
 // answer decodes a whole answer that is no event stream, and observes what is in it.
@@ -73,6 +73,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		o.Doc = &a.Doc
 	}
 	e.observe(in, o)
+	e.outcome(in, o)
 	e.told(in, o, &a.Payload)
 	e.payload(in, o, &a.Payload)
 	e.session.denied(o)
@@ -109,6 +110,9 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	}
 	e.observe(in, o)
 	if o.Answer != nil {
+		if x.Stream.Events == 0 && !x.Stream.Gap {
+			e.outcome(in, o)
+		}
 		e.told(in, o, &o.Answer.Payload)
 		e.payload(in, o, &o.Answer.Payload)
 		e.session.denied(o)
@@ -222,8 +226,14 @@ func (e *Engine) sight(in *intake, o *Observation, seen Sighting) {
 func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	x := o.Exchange
 	card := &Card{
-		Card: a2a.DecodeCard(p.Value), URL: x.URL(), Place: o.Place.At(p.Pointer),
+		Card: a2a.DecodeCard(p.Value), URL: x.URL(), Client: x.Link.Client, Place: o.Place.At(p.Pointer),
 		Extended: x.Call.Operation == a2a.GetExtendedCard, Arrival: o.Arrival, At: o.At,
+	}
+	card.Security = card.Card.Security()
+	for ext := range card.Extensions() {
+		if uri := ext.URI(); uri != "" && ext.Required() && len(card.Needs) < maxInterfaces {
+			card.Needs = append(card.Needs, uri)
+		}
 	}
 	seen := *o
 	seen.Kind, seen.Card, seen.Place = CardSeen, &card.Card, card.Place

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ type Session struct {
 	hooks     *recent[string, *hook]
 	homes     *recent[string, home]
 	cards     *cards
+	seed      maphash.Seed // of the numbers that stand for credentials
 }
 
 func newSession() *Session {
@@ -35,6 +37,7 @@ func newSession() *Session {
 		hooks:     newRecent[string, *hook](maxHooks),
 		homes:     newRecent[string, home](maxEndpoints),
 		cards:     newCards(maxCards),
+		seed:      maphash.MakeSeed(),
 	}
 }
 
@@ -53,9 +56,11 @@ type Task struct {
 	Last     *Sighting        // the newest sighting of a state, by arrival
 	Terminal *Sighting        // the first sighting in a terminal state; nil if there was none
 	Created  *Creation        // the send that brought it into being, if that was seen
+	First    *Sighting        // the first look at it that an answer gave; nil if there was none
 	Denied   *Denial          // a subscription that was told the ended task is not found; nil once that was judged
 
-	sent []string // ids of the messages sent to it, newest last, bounded
+	finder uint64   // for whom First was; 0 if that did not show
+	sent   []string // ids of the messages sent to it, newest last, bounded
 }
 
 // WasSent reports whether a message with that id was sent to the task before, or brought it into being.

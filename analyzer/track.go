@@ -41,6 +41,7 @@ func (s *Session) place(x *Exchange) {
 	if x.Call.Dialects.Empty() {
 		x.Dialects = end.Declared
 	}
+	x.cards = s.cardsBefore(x, key)
 	x.agent, x.tenant = s.agentOf(key.address), x.Call.Tenant
 	x.unreleased = unreleased(x.Call.Version)
 	if x.Call.TaskID != "" {
@@ -93,12 +94,12 @@ func (x *Exchange) endpointKey() endpointKey {
 }
 
 // asked remembers what a request tells: the message sent to a task, and the webhook that it configures.
-func (s *Session) asked(x *Exchange) {
+func (s *Session) asked(x *Exchange, arrival uint64) {
 	if x.Known != nil {
 		x.Known.remember(x.Call.MessageID)
 	}
 	if x.Call.PushConfig.Exists() {
-		s.giveHook(x, x.Call.PushConfig.URL())
+		s.giveHook(x, x.Call.PushConfig.URL(), arrival)
 	}
 }
 
@@ -158,6 +159,9 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	}
 	if t.Denied != nil && !seen.Late && t.Denied.Before(x) {
 		t.Denied = nil
+	}
+	if t.First == nil && !seen.Late {
+		t.First, t.finder = seen, s.principal(x)
 	}
 	if t.Context == nil && seen.ContextID != "" {
 		t.Context = &ContextSighting{ID: seen.ContextID, Place: seen.ContextPlace()}

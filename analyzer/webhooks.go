@@ -13,10 +13,11 @@ type hook struct{ users []hookUser }
 type hookUser struct {
 	agent, tenant string
 	dialects      a2a.Dialects // of the request that configured it
+	since         uint64       // arrival number of that request's end
 }
 
 // giveHook remembers that the agent of a call was given a webhook.
-func (s *Session) giveHook(x *Exchange, target string) {
+func (s *Session) giveHook(x *Exchange, target string, arrival uint64) {
 	if target == "" {
 		return
 	}
@@ -26,8 +27,11 @@ func (s *Session) giveHook(x *Exchange, target string) {
 		h = &hook{}
 		s.hooks.put(at, h)
 	}
-	user := hookUser{x.agent, x.tenant, x.Dialects}
-	if len(h.users) < maxHookUsers && !slices.Contains(h.users, user) {
+	user := hookUser{x.agent, x.tenant, x.Dialects, arrival}
+	known := slices.ContainsFunc(h.users, func(u hookUser) bool {
+		return u.agent == user.agent && u.tenant == user.tenant && u.dialects == user.dialects
+	})
+	if len(h.users) < maxHookUsers && !known {
 		h.users = append(h.users, user)
 	}
 }
@@ -50,7 +54,7 @@ func (s *Session) notice(x *Exchange) {
 	for _, u := range h.users {
 		x.Dialects |= u.dialects
 	}
-	if sender, ok := s.sender(h, taskIDOf(&p)); ok {
+	if sender, ok := s.sender(h, taskIDOf(&p)); ok && sender.since < x.Opened {
 		x.agent, x.tenant, x.Dialects = sender.agent, sender.tenant, sender.dialects
 	}
 }

@@ -1,5 +1,7 @@
 package a2a
 
+import "strings"
+
 // A SecurityScheme is a way to authenticate that a card declares, in the OpenAPI style of 0.2 and 0.3 or in a wrapper
 // member as in 1.0 and the proto JSON of 0.x.
 type SecurityScheme struct {
@@ -20,6 +22,7 @@ const (
 	OAuth2Scheme
 	OpenIDConnectScheme
 	MutualTLSScheme
+	WordScheme // 0.1: a word, which tells only that something is asked for
 )
 
 // schemeNames holds how each kind is written: the value of "type" (0.2 and 0.3), and the wrapper member (1.0).
@@ -76,4 +79,114 @@ func (c Card) Credentials() Credentials {
 		}
 	}
 	return found
+}
+
+// Security is what a card asks of requests.
+type Security struct {
+	Schemes      []Want   // all that the card declares
+	Alternatives [][]Want // one of them is enough; it asks for all that is in it
+}
+
+// A Want is what a scheme asks a request to carry.
+type Want struct {
+	Name   string     // that the card gives the scheme
+	Type   SchemeType // UnknownScheme if the card does not describe it
+	In     string     // of an API key: "header", "query" or "cookie"
+	Param  string     // of an API key: the name of the field, parameter or cookie
+	Scheme string     // of HTTP authentication: "Bearer"; in 0.1 also what stands for a scheme of another kind
+}
+
+// maxAlternatives bounds what is kept of a card that asks for more than anybody can read.
+const maxAlternatives = 64
+
+// Security returns what the card asks of requests: the member "securityRequirements" of 1.0, "security" of 0.2 and 0.3,
+// which examples of 1.0 have too, or "authentication" of 0.1.
+func (c Card) Security() Security {
+	var s Security
+	for _, scheme := range SecuritySchemes(c.Value) {
+		if len(s.Schemes) < maxAlternatives {
+			s.Schemes = append(s.Schemes, wantOf(scheme))
+		}
+	}
+	for _, v := range c.Get("securityRequirements").Elems() {
+		s.add(v.Get("schemes"))
+	}
+	for _, v := range c.Get("security").Elems() {
+		s.add(v)
+	}
+	for _, v := range c.Get("authentication").Get("schemes").Elems() {
+		s.addWord(v.Text())
+	}
+	return s
+}
+
+func wantOf(s SecurityScheme) Want {
+	w := Want{Name: s.Name, Type: s.Type}
+	switch s.Type {
+	case APIKeyScheme:
+		w.In, w.Param = first(s.Value, "location", "in").Text(), s.Get("name").Text()
+	case HTTPScheme:
+		w.Scheme = s.Get("scheme").Text()
+	}
+	return w
+}
+
+// add adds an alternative: an object whose members are the names of schemes.
+func (s *Security) add(names Value) {
+	if len(s.Alternatives) == maxAlternatives {
+		return
+	}
+	all := []Want{}
+	for name := range names.Members() {
+		want := Want{Name: name}
+		for _, declared := range s.Schemes {
+			if declared.Name == name {
+				want = declared
+			}
+		}
+		all = append(all, want)
+	}
+	s.Alternatives = append(s.Alternatives, all)
+}
+
+// addWord adds an alternative of 0.1, which is a word.
+func (s *Security) addWord(word string) {
+	want := Want{Name: word, Type: HTTPScheme, Scheme: word}
+	switch lower := strings.ToLower(word); {
+	case len(s.Alternatives) == maxAlternatives:
+		return
+	case lower == "public", lower == "none", lower == "anonymous", lower == "":
+		s.Alternatives = append(s.Alternatives, []Want{})
+		return
+	case strings.Contains(lower, "tls"), strings.Contains(lower, "cert"):
+		want.Type = MutualTLSScheme
+	case lower == "bearer", lower == "basic", lower == "digest":
+	default:
+		want.Type = WordScheme
+	}
+	s.Schemes = append(s.Schemes, want)
+	s.Alternatives = append(s.Alternatives, []Want{want})
+}
+
+// Asks reports whether the card asks every request for something.
+func (s *Security) Asks() bool {
+	for _, all := range s.Alternatives {
+		if len(all) == 0 {
+			return false
+		}
+	}
+	return len(s.Alternatives) > 0
+}
+
+// Hidden reports whether requests may carry what the card asks for where no header field shows it: in a client's
+// certificate, or by a scheme that the card does not describe.
+func (s *Security) Hidden() bool {
+	for _, all := range s.Alternatives {
+		for _, w := range all {
+			if w.Type == MutualTLSScheme || w.Type == UnknownScheme {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -26,6 +26,8 @@ var All = slices.Concat(
 	Events,
 	Push,
 	Dialects,
+	Auth,
+	TaskAuth,
 	Cards,
 )
 

@@ -20,6 +20,9 @@ func TestLoweredSeverities(t *testing.T) {
 		{"lifecycle/state-terminal-immutable-bindings", []analyzer.Severity{analyzer.Error}},
 		{"jsonrpc/rpc-request-jsonrpc-v01", []analyzer.Severity{analyzer.Note}},
 		{"jsonrpc/rpc-error-message", []analyzer.Severity{analyzer.Error, analyzer.Warning}},
+		{"auth/auth-error-no-leak", []analyzer.Severity{analyzer.Note}},
+		{"taskauth/auth-required-has-message-more", []analyzer.Severity{analyzer.Warning, analyzer.Error, analyzer.Error}},
+		{"taskauth/auth-required-stream-kept", []analyzer.Severity{analyzer.Note}},
 		{"dialects/dialect-mismatch-tried", []analyzer.Severity{analyzer.Note}},
 	}
 	for _, test := range tests {

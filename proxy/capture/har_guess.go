@@ -7,6 +7,11 @@ import (
 	"github.com/google/uuid"
 )
 
+// Foreign reports whether the exchange with that id came from the HAR of another program, however often it was copied since.
+// Such programs may leave out header fields, those with credentials first of all. The id tells: only theirs is made from
+// the entry, and not by chance.
+func Foreign(id uuid.UUID) bool { return id != uuid.Nil && id.Version() == 5 }
+
 // guess fills in what the HAR of another program says about an exchange, and leaves unknown what it does not say.
 func (e *harEntry) guess(x *Exchange) {
 	h := ParseRequestHead(x.Request.Head)
