@@ -3,6 +3,7 @@ package analyzer
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"a2atap/analyzer/a2a"
 	"a2atap/proxy/capture"
@@ -25,7 +26,8 @@ type Engine struct {
 	times    []uint8     // how often each rule was broken in the step at hand, up to maxAlike
 	found    []Finding
 	pass     Pass
-	done     uint64 // the exchange that the step at hand closed; 0 if it closed none
+	done     uint64    // the exchange that the step at hand closed; 0 if it closed none
+	now      time.Time // the latest instant of a step
 }
 
 // An aspect is all of an observation that decides which rules want it.
@@ -91,11 +93,13 @@ func (e *Engine) lost(seq uint64, lost capture.Lost) {
 		return
 	}
 	e.counts.Lost += max(lost.Exchanges, 1)
+	e.session.blind = true
 }
 
 func (e *Engine) hole(in *intake) {
 	if !in.holed {
 		in.holed = true
+		e.session.blind = true
 		e.counts.Lost++
 	}
 	in.cut()
@@ -118,6 +122,7 @@ func (e *Engine) End(live bool) []Finding {
 	for _, in := range streams {
 		e.streamEnded(in, capture.Step{Offset: capture.NotKnown}, StreamEnd{Open: true})
 	}
+	e.idle()
 	return e.settle()
 }
 

@@ -39,6 +39,9 @@ func (e *Engine) take(s capture.Step) {
 		return
 	}
 	in := e.open[s.Seq]
+	if in != nil {
+		e.tick(in.x.at(s))
+	}
 	switch {
 	case in == nil: // its beginning is not in the record, or it is over and only facts come
 	case in.asked || !ofAnswer(s.What):
@@ -119,6 +122,7 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown"
 		e.streamEnded(in, s, StreamEnd{Clean: in.ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut})
 	}
+	e.abandonConfig(in.x)
 	e.done = s.Seq
 }
 

@@ -15,14 +15,16 @@ type Kinds uint32
 
 // The kinds of observations.
 const (
-	RequestSeen Kinds = 1 << iota // a whole request was decoded
-	AnswerSeen                    // a whole answer that is no event stream was decoded
-	EventSeen                     // one event of a stream was decoded
-	StreamEnded                   // an event stream is over, or the capture ended before it
-	CardSeen                      // an agent card came with an answer
-	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
-	WebhookSeen                   // a notification was delivered to a webhook, and answered
-	OutcomeSeen                   // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
+	RequestSeen    Kinds = 1 << iota // a whole request was decoded
+	AnswerSeen                       // a whole answer that is no event stream was decoded
+	EventSeen                        // one event of a stream was decoded
+	StreamEnded                      // an event stream is over, or the capture ended before it
+	CardSeen                         // an agent card came with an answer
+	TaskSeen                         // a task was seen in a state: in an answer, an event, a list or a notification
+	WebhookSeen                      // a notification was delivered to a webhook, and answered
+	OutcomeSeen                      // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
+	DeliveryTraced                   // the same, once it is known which configs can have caused it
+	ConfigIdle                       // the capture is over, and nothing was sent for a push config although its task has ended
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer ones
 	// first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON object: what
@@ -70,6 +72,8 @@ type Observation struct {
 	Task     *Sighting    // TaskSeen
 	End      *StreamEnd   // StreamEnded
 	Entity   *a2a.Entity  // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
+	Delivery *Delivery    // DeliveryTraced
+	Config   *PushConfig  // ConfigIdle; Task is then how its task ended, and At when the capture did
 	Arrival  uint64       // of the step that brought it
 	At       time.Time    // when that step happened; zero if not known
 }
@@ -101,6 +105,9 @@ type Exchange struct {
 	cards   []*Card // that name the endpoint and had been delivered before the exchange began, newest last
 
 	unreleased bool // the client asks for a version after 1.0
+
+	config *PushConfig // that it asks for
+	hook   *hook       // that it notifies
 }
 
 // judged reports whether the exchange is one that rules look at.

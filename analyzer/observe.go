@@ -15,6 +15,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	var whole bool
 	x.Body, whole = content(&in.request, &x.Request)
 	if !whole || x.Cut {
+		e.session.blind = true
 		in.cut()
 		return
 	}
@@ -29,10 +30,14 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	}
 	if holey(&in.request, &x.Call.Doc) {
 		x.Call = a2a.Call{}
+		e.session.blind = true
 		in.cut()
 	}
 	if !x.judged() {
 		return
+	}
+	if x.Call.Binding == a2a.GRPC { // which is not decoded
+		e.session.blind = true
 	}
 	e.session.place(x)
 	if x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
@@ -75,9 +80,12 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	e.observe(in, o)
 	e.outcome(in, o)
 	e.told(in, o, &a.Payload)
+	e.session.answeredPush(o)
+	e.session.listed(o)
 	e.payload(in, o, &a.Payload)
 	e.session.denied(o)
 	e.answered(x, &a)
+	e.settleExpected(x)
 }
 
 // event decodes one event of a stream, and observes what is in it.
@@ -114,10 +122,12 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 			e.outcome(in, o)
 		}
 		e.told(in, o, &o.Answer.Payload)
+		e.session.answeredPush(o)
 		e.payload(in, o, &o.Answer.Payload)
 		e.session.denied(o)
 		x.Stream.add(ev.K, o.Answer, o.Dialects)
 		e.answered(x, o.Answer)
+		e.settleExpected(x)
 	}
 }
 
@@ -172,6 +182,7 @@ func (e *Engine) webhook(in *intake, s capture.Step) {
 	if x.agent != "" {
 		e.payload(in, o, &p)
 	}
+	e.trace(in, o)
 }
 
 // payload observes the protocol objects that came with an answer, an event or a notification.

@@ -17,7 +17,6 @@ const (
 	maxInterfaces = 100 // of a card
 	maxMessages   = 16  // message ids kept for each task
 	maxReferences = 16  // task ids that a message refers to
-	maxHookUsers  = 8   // agents that were given the same webhook
 )
 
 // A Session is what the traffic so far has shown. A rule reads it as it was before the observation at hand.
@@ -26,8 +25,10 @@ type Session struct {
 	endpoints *recent[endpointKey, *Endpoint]
 	hooks     *recent[string, *hook]
 	homes     *recent[string, home]
+	pushes    *recent[taskKey, *Pushes]
 	cards     *cards
 	seed      maphash.Seed // of the numbers that stand for credentials
+	blind     bool         // a request was not recorded that may have configured a webhook
 }
 
 func newSession() *Session {
@@ -36,6 +37,7 @@ func newSession() *Session {
 		endpoints: newRecent[endpointKey, *Endpoint](maxEndpoints),
 		hooks:     newRecent[string, *hook](maxHooks),
 		homes:     newRecent[string, home](maxEndpoints),
+		pushes:    newRecent[taskKey, *Pushes](maxPushes),
 		cards:     newCards(maxCards),
 		seed:      maphash.MakeSeed(),
 	}
@@ -43,7 +45,7 @@ func newSession() *Session {
 
 // Forgotten returns how many tasks, endpoints, webhooks and cards were dropped to bound memory.
 func (s *Session) Forgotten() int {
-	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.cards.recent.forgotten
+	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.pushes.forgotten + s.cards.recent.forgotten
 }
 
 // A taskKey identifies a task: ids are unique for an agent and a tenant.

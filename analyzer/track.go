@@ -98,9 +98,7 @@ func (s *Session) asked(x *Exchange, arrival uint64) {
 	if x.Known != nil {
 		x.Known.remember(x.Call.MessageID)
 	}
-	if x.Call.PushConfig.Exists() {
-		s.giveHook(x, x.Call.PushConfig.URL(), arrival)
-	}
+	s.askedPush(x, arrival)
 }
 
 // answered remembers what an answer or an event tells about the endpoint.
@@ -172,6 +170,7 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	if seen.State.Known() {
 		t.Last = seen
 	}
+	s.sightedPush(x, seen)
 	if !x.Call.Operation.Sends() || x.Call.TaskID != "" || !seen.Snapshot {
 		return
 	}

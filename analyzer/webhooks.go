@@ -6,8 +6,23 @@ import (
 	"a2atap/analyzer/a2a"
 )
 
+const (
+	maxHookUsers = 8  // agents that were given the same webhook
+	maxExpected  = 64 // configs of a webhook whose tasks are not known yet
+	maxWaiting   = 64 // notifications that wait for that
+)
+
 // A hook is a webhook URL that clients gave to agents.
-type hook struct{ users []hookUser }
+type hook struct {
+	users    []hookUser
+	expected []*PushConfig // whose requests have not been answered, or never will be
+	waiting  []*waiting
+	lost     bool // it was configured in ways that could not be followed
+	vague    bool // a notification came of which nobody knows what it was about
+	posted   int  // notifications that were seen
+	taken    int  // of them, those that the receiver took
+	refused  int  // how many in a row it did not
+}
 
 // A hookUser is an agent that was given a webhook.
 type hookUser struct {
@@ -17,10 +32,7 @@ type hookUser struct {
 }
 
 // giveHook remembers that the agent of a call was given a webhook.
-func (s *Session) giveHook(x *Exchange, target string, arrival uint64) {
-	if target == "" {
-		return
-	}
+func (s *Session) giveHook(x *Exchange, target string, arrival uint64) *hook {
 	at := address(target)
 	h, ok := s.hooks.get(at)
 	if !ok {
@@ -34,6 +46,17 @@ func (s *Session) giveHook(x *Exchange, target string, arrival uint64) {
 	if len(h.users) < maxHookUsers && !known {
 		h.users = append(h.users, user)
 	}
+	return h
+}
+
+// expect remembers a config until it is known what became of it.
+func (h *hook) expect(c *PushConfig) {
+	h.expected = slices.DeleteFunc(h.expected, func(c *PushConfig) bool { return c.settled })
+	if len(h.expected) == maxExpected {
+		h.lost = true
+		return
+	}
+	h.expected = append(h.expected, c)
 }
 
 // notice recognises a notification to a webhook: by the URL that a client configured, else by its body alone, as the
@@ -41,22 +64,37 @@ func (s *Session) giveHook(x *Exchange, target string, arrival uint64) {
 func (s *Session) notice(x *Exchange) {
 	x.agent = ""
 	h, ok := s.hooks.get(x.address)
-	if !ok || x.Request.Method != "POST" {
+	if !ok {
 		x.Dialects = x.Call.Dialects
 		return
 	}
 	p := a2a.DecodeWebhook(x.Body)
-	if p.Kind == a2a.UnknownPayload || p.Kind == a2a.NoPayload && len(x.Body) == 0 {
+	if !notifies(x, &p) {
 		return
 	}
-	x.Call.Operation = a2a.Webhook
-	x.Dialects = h.users[0].dialects
+	x.Call.Operation, x.Call.TaskID = a2a.Webhook, taskIDOf(&p)
+	x.hook = h
+	h.posted++
+	x.Dialects = 0
 	for _, u := range h.users {
 		x.Dialects |= u.dialects
 	}
-	if sender, ok := s.sender(h, taskIDOf(&p)); ok && sender.since < x.Opened {
+	if sender, ok := s.sender(h, x.Call.TaskID); ok && sender.since < x.Opened {
 		x.agent, x.tenant, x.Dialects = sender.agent, sender.tenant, sender.dialects
 	}
+}
+
+// notifies reports whether a request to a webhook is a notification: it carries what could be one, and not a challenge
+// or somebody else's event.
+func notifies(x *Exchange, p *a2a.Payload) bool {
+	switch p.Kind {
+	case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
+		return x.Request.Method == "POST" || !p.Dialects.Empty()
+	}
+	if len(x.Body) == 0 || x.Request.Method != "POST" {
+		return false
+	}
+	return p.Kind == a2a.NoPayload || len(x.Request.Fields.Values("X-A2A-Notification-Token")) > 0
 }
 
 // sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
@@ -77,6 +115,7 @@ func (s *Session) sender(h *hook, task string) (hookUser, bool) {
 	return found[0], true
 }
 
+// taskIDOf returns the id of the task that a payload is about; empty if it names none.
 func taskIDOf(p *a2a.Payload) string {
 	switch p.Kind {
 	case a2a.TaskPayload:
@@ -85,6 +124,8 @@ func taskIDOf(p *a2a.Payload) string {
 		return a2a.StatusUpdate{Value: p.Value}.TaskID()
 	case a2a.ArtifactPayload:
 		return a2a.ArtifactUpdate{Value: p.Value}.TaskID()
+	case a2a.MessagePayload:
+		return a2a.Message{Value: p.Value}.TaskID()
 	}
 	return ""
 }
