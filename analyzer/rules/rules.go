@@ -25,6 +25,7 @@ var All = slices.Concat(
 	Streams,
 	Events,
 	Push,
+	Configs,
 	Dialects,
 	Auth,
 	TaskAuth,

@@ -1,0 +1,106 @@
+package rules
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// absolute reports whether a text is a URL with a scheme and an authority.
+func absolute(url string) bool {
+	scheme, rest, ok := strings.Cut(url, "://")
+	return ok && isScheme(scheme) && rest != "" && !strings.ContainsRune("/?#", rune(rest[0]))
+}
+
+// isURI reports whether a text begins like a URI: with a scheme, and something behind it.
+func isURI(text string) bool {
+	scheme, rest, ok := strings.Cut(text, ":")
+	return ok && isScheme(scheme) && rest != "" && !strings.ContainsAny(text, " \t\r\n")
+}
+
+// isScheme reports whether a text can be the scheme of a URI (RFC 3986 §3.1).
+func isScheme(text string) bool {
+	for i := range len(text) {
+		c := text[i] | 0x20
+		letter := 'a' <= c && c <= 'z'
+		if !letter && (i == 0 || (text[i] < '0' || text[i] > '9') && strings.IndexByte("+-.", text[i]) < 0) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// schemeOf returns the scheme of a URL in lower case, or "".
+func schemeOf(url string) string {
+	scheme, _, ok := strings.Cut(url, "://")
+	if !ok {
+		return ""
+	}
+	return strings.ToLower(scheme)
+}
+
+// A reach says from where a host can be reached.
+type reach uint8
+
+const (
+	fromAnywhere reach = iota
+	fromNetwork        // a private address, a name without a dot, a name that is reserved
+	fromMachine        // loopback
+)
+
+// reserved are the ends of names that no public server has: RFC 2606, RFC 6762, RFC 8375, and what networks use at home.
+var reserved = [...]string{
+	".example", ".test", ".invalid", ".example.com", ".example.net", ".example.org", ".local", ".internal", ".intranet",
+	".home.arpa", ".lan", ".home", ".corp", ".private", ".localdomain",
+}
+
+// reachOf returns from where the host of a URL can be reached.
+func reachOf(url string) reach {
+	_, rest, _ := strings.Cut(url, "://")
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	host := rest[strings.LastIndexByte(rest, '@')+1:]
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		switch ip = ip.Unmap(); {
+		case ip.IsLoopback(), ip.IsUnspecified():
+			return fromMachine
+		case ip.IsPrivate(), ip.IsLinkLocalUnicast(), sharedAddresses.Contains(ip), documentation(ip):
+			return fromNetwork
+		}
+		return fromAnywhere
+	}
+	switch {
+	case host == "localhost", strings.HasSuffix(host, ".localhost"):
+		return fromMachine
+	case !strings.Contains(host, "."):
+		return fromNetwork
+	}
+	for _, end := range reserved {
+		if strings.HasSuffix("."+host, end) {
+			return fromNetwork
+		}
+	}
+	return fromAnywhere
+}
+
+var (
+	sharedAddresses = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598
+	inDocuments     = [...]netip.Prefix{                     // RFC 5737, RFC 3849
+		netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.51.100.0/24"),
+		netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32"),
+	}
+)
+
+func documentation(ip netip.Addr) bool {
+	for _, p := range inDocuments {
+		if p.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}
