@@ -122,6 +122,7 @@ const (
 	Always      Scope = iota // every finding is reported
 	PerExchange              // the first of an exchange
 	PerEndpoint              // the first of a dialect at a URL
+	PerOrigin                // the first at a scheme, host and port
 )
 
 // Category is the chapter of a conformance report that a rule counts in.

@@ -26,6 +26,7 @@ type Session struct {
 	hooks     *recent[string, *hook]
 	homes     *recent[string, home]
 	pushes    *recent[taskKey, *Pushes]
+	origins   *recent[string, *origin]
 	cards     *cards
 	seed      maphash.Seed // of the numbers that stand for credentials
 	blind     bool         // a request was not recorded that may have configured a webhook
@@ -38,6 +39,7 @@ func newSession() *Session {
 		hooks:     newRecent[string, *hook](maxHooks),
 		homes:     newRecent[string, home](maxEndpoints),
 		pushes:    newRecent[taskKey, *Pushes](maxPushes),
+		origins:   newRecent[string, *origin](maxEndpoints),
 		cards:     newCards(maxCards),
 		seed:      maphash.MakeSeed(),
 	}
@@ -162,6 +164,22 @@ type Endpoint struct {
 type home struct {
 	name   string
 	origin string // from which the card came that says so
+}
+
+// An origin is a scheme, host and port, and what was said of it.
+type origin struct {
+	reported map[string]bool // rules that report once an origin and have
+}
+
+// origin returns the origin that an exchange went to.
+func (s *Session) origin(x *Exchange) *origin {
+	key := originOf(x.address)
+	o, ok := s.origins.get(key)
+	if !ok {
+		o = &origin{}
+		s.origins.put(key, o)
+	}
+	return o
 }
 
 // task returns what is known of an agent's task, or nil.

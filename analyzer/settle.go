@@ -69,8 +69,13 @@ func (e *Engine) first(f *Finding) bool {
 		return true
 	}
 	reported, within := &in.reported, ""
-	if end := in.x.Endpoint; f.Rule.Once == PerEndpoint && end != nil {
-		reported, within = &end.reported, " "+in.x.Call.Dialects.String()
+	switch end := in.x.Endpoint; f.Rule.Once {
+	case PerEndpoint:
+		if end != nil {
+			reported, within = &end.reported, " "+in.x.Call.Dialects.String()
+		}
+	case PerOrigin:
+		reported = &e.session.origin(in.x).reported
 	}
 	if (*reported)[f.Rule.ID+within] {
 		return false

@@ -1,5 +1,10 @@
 package a2a
 
+import (
+	"iter"
+	"strings"
+)
+
 // A Request is an HTTP request as DecodeRequest takes it.
 type Request struct {
 	Method   string                     // as on the wire
@@ -79,6 +84,19 @@ type Call struct {
 
 // QueryValue returns the first value of a query parameter, and whether there is one.
 func (c *Call) QueryValue(name string) (string, bool) { return queryValue(c.Query, name) }
+
+// QueryValues yields the query parameters in their order, without escapes. Those that are not properly escaped are taken as they
+// stand.
+func (c *Call) QueryValues() iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for pair := range strings.SplitSeq(c.Query, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			if pair != "" && !yield(unescapeQuery(name), unescapeQuery(value)) {
+				return
+			}
+		}
+	}
+}
 
 // A2A reports whether the request is an A2A call, a card fetch or a notification.
 func (c *Call) A2A() bool { return c.Binding != NoBinding || c.Operation != NoOperation }

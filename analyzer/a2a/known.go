@@ -11,6 +11,7 @@ type Known struct {
 	Dialects Dialects // declared for or spoken over JSON-RPC at this URL
 	REST     Dialects // spoken over HTTP+JSON at the interface that RoutePrefix finds in this URL
 	Bases    []Base   // HTTP+JSON interfaces of cards at this URL or above it
+	Other    string   // escaped path of the longest interface of another binding at this URL or above it
 	Card     bool     // an agent card was fetched from this URL
 }
 
@@ -24,16 +25,19 @@ type Base struct {
 // Add adds an interface of a card if it is at the URL or, for HTTP+JSON, above it. The URL is the request's, without
 // query.
 func (k *Known) Add(i Interface, requestURL string) {
-	switch i.Binding {
-	case JSONRPC:
-		if SameURL(i.URL, requestURL) {
-			k.Spoken(JSONRPC, i.Dialects)
-		}
-	case HTTPJSON:
-		at, asked := cleanURL(i.URL), cleanURL(requestURL)
-		if rest, ok := strings.CutPrefix(asked, at); ok && (rest == "" || rest[0] == '/') {
-			k.Bases = append(k.Bases, Base{Path: urlPath(at), Dialects: i.Dialects, Tenant: i.Tenant})
-		}
+	at, asked := cleanURL(i.URL), cleanURL(requestURL)
+	rest, above := strings.CutPrefix(asked, at)
+	if i.Binding == JSONRPC && (i.URL == requestURL || above && rest == "") {
+		k.Spoken(JSONRPC, i.Dialects)
+	}
+	if !above || rest != "" && rest[0] != '/' {
+		return
+	}
+	path := urlPath(at)
+	if i.Binding == HTTPJSON {
+		k.Bases = append(k.Bases, Base{Path: path, Dialects: i.Dialects, Tenant: i.Tenant})
+	} else if len(path) > len(k.Other) {
+		k.Other = path
 	}
 }
 

@@ -36,7 +36,7 @@ func (c *Call) decode(r *Request, path string, known *Known) bool {
 		c.Dialects = cardPathDialects(path)
 		return true
 	}
-	if r.Method != "GET" && c.decodeRPC(r, known) {
+	if (r.Method != "GET" || len(r.Body) > 0) && c.decodeRPC(r, known) {
 		return true
 	}
 	if c.decodeREST(r, path, known) {

@@ -117,7 +117,7 @@ func TestNotA2A(t *testing.T) {
 		{"list alone", "GET /tasks", ``, Known{}, nil},
 		{"card alone", "GET /v1/card", ``, Known{}, nil},
 		{"cancel alone", "POST /v1/projects/p/tasks/7:cancel", `{}`, Known{}, nil},
-		{"other verb", "PUT /message:send", `{}`, Known{}, nil},
+		{"other verb", "PUT /tasks/7", `{}`, Known{}, nil},
 		{"other messages", "POST /v1/projects/p/messages:send", `{"message":{"token":"x"}}`, Known{}, nil},
 		{"MCP by parameter", "POST /mcp", rpc("tasks/get", `{"taskId":"t"}`), Known{}, nil},
 		{"MCP by parameter at home", "POST /", rpc("tasks/cancel", `{"taskId":"t"}`), home, nil},

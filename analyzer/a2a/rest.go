@@ -6,11 +6,11 @@ import "strings"
 func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 	found, ok := findRoute(r.Method, path)
 	if !ok {
-		return c.unknownRoute(path, known)
+		return c.unknownRoute(r, path, known)
 	}
 	base, below := known.base(path[:found.start])
 	proven := below || found.telling || known.Bindings.Has(HTTPJSON) || c.Version != "" || saysA2A(r, c.Doc.Root)
-	if !proven || found.operation == NoOperation && !below && !known.Bindings.Has(HTTPJSON) {
+	if !proven || found.operation == NoOperation && !below && !known.Bindings.Has(HTTPJSON) && !c.namesA2A(r) && !found.message {
 		return false
 	}
 	if below && base.holds(path[:found.start]) {
@@ -33,15 +33,32 @@ func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 }
 
 // unknownRoute takes what is meant for a known interface, but has no route of it.
-func (c *Call) unknownRoute(path string, known *Known) bool {
+func (c *Call) unknownRoute(r *Request, path string, known *Known) bool {
 	base, below := known.base(path)
-	if !below || !looksLikeRoute(path[len(base.Path):]) {
+	if !below || len(known.Other) > len(base.Path) || strings.Contains(path, "/.well-known/") {
+		return false
+	}
+	rest := path[len(base.Path):]
+	if !looksLikeRoute(rest) && !(c.namesA2A(r) && isOwnPath(base, rest)) {
 		return false
 	}
 	c.Binding, c.Prefix, c.Params = HTTPJSON, base.Path, c.Doc.Root
-	c.Route = strings.TrimPrefix(path[len(base.Path):], "/")
+	c.Route = strings.TrimPrefix(rest, "/")
 	c.Dialects = base.Dialects
 	return true
+}
+
+// isOwnPath reports whether a path below an interface belongs to no other agent: where the interface is the root of a host, all
+// that is deeper may.
+func isOwnPath(base Base, rest string) bool {
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "/v1"), "/")
+	return rest != "" && (base.Path != "" || !strings.Contains(rest, "/"))
+}
+
+// namesA2A reports whether a request says in its head that it is A2A.
+func (c *Call) namesA2A(r *Request) bool {
+	return c.Version != "" || r.header("A2A-Extensions") != "" || r.header("X-A2A-Extensions") != "" ||
+		strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") || strings.Contains(r.header("Accept"), "application/a2a+json")
 }
 
 // saysA2A reports whether a request whose path could be anybody's holds something that only A2A has.

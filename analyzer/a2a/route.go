@@ -10,6 +10,7 @@ type route struct {
 	config    string    // push config id, unescaped
 	dialects  Dialects  // that have it, whatever stands before it
 	telling   bool      // no other protocol is likely to have it
+	message   bool      // it sends a message
 }
 
 // findRoute looks for a route at the end of an escaped path. A slash after it does not count.
@@ -90,8 +91,10 @@ func lastSegmentRoute(method, last, before string, start [4]int) (route, bool) {
 	switch unescapePath(last) {
 	case "message:send":
 		r.operation, r.telling = byMethod(method, verb{"POST", SendMessage}), true
+		r.message = true
 	case "message:stream":
 		r.operation, r.telling = byMethod(method, verb{"POST", SendStreamingMessage}), true
+		r.message = true
 	case "tasks":
 		r.operation = byMethod(method, verb{"GET", ListTasks})
 	case "extendedAgentCard":
@@ -130,6 +133,18 @@ func byMethod(method string, verbs ...verb) Operation {
 func RoutePrefix(path string) (prefix string, ok bool) {
 	r, ok := findRoute("", path)
 	return strings.TrimSuffix(path[:r.start], "/v1"), ok
+}
+
+// RouteMethods returns the HTTP methods that the route at the end of an escaped path takes in any dialect; none if there is no
+// route.
+func RouteMethods(path string) []string {
+	var methods []string
+	for _, method := range [...]string{"GET", "POST", "DELETE"} {
+		if r, ok := findRoute(method, path); ok && r.operation != NoOperation {
+			methods = append(methods, method)
+		}
+	}
+	return methods
 }
 
 // looksLikeRoute reports whether a path below a known interface is meant for A2A although it is none of its routes.

@@ -123,7 +123,7 @@ func TestKnown(t *testing.T) {
 	k.Add(Interface{URL: "http://agent.example/rp", Binding: HTTPJSON, Dialects: Of(V1_0)}, "http://agent.example/rpc")
 	k.Add(Interface{URL: "http://other.example/rpc", Binding: JSONRPC, Dialects: Of(V1_0)}, "http://agent.example/rpc")
 	k.Add(Interface{URL: "agent.example:443", Binding: GRPC, Dialects: Of(V1_0)}, "http://agent.example/rpc")
-	want := Known{Bindings: BindingsOf(JSONRPC), Dialects: Of(V0_3), Bases: []Base{{Path: "", Dialects: Of(V1_0), Tenant: "a"}}}
+	want := Known{Bindings: BindingsOf(JSONRPC), Dialects: Of(V0_3), Bases: []Base{{Path: "", Dialects: Of(V1_0), Tenant: "a"}}, Other: "/rpc"}
 	if diff := cmp.Diff(want, k); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

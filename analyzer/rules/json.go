@@ -12,6 +12,7 @@ import (
 // JSON is the family of rules about JSON texts, wherever they stand.
 var JSON = []*analyzer.Rule{
 	JSONWellformed,
+	JSONUTF8,
 	JSONDuplicateKeys,
 }
 
@@ -34,7 +35,7 @@ sees nothing of what was meant, and a lenient parser hides the fault until anoth
 	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts too large or too deep to be read to
 their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and 504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Doc == nil || !saysJSON(p) || p.Doc.Err != nil && mayBeJSON(p) {
+		if p.Doc == nil || !saysJSON(p) || p.Doc.Err != nil && (mayBeJSON(p) || p.Kind == analyzer.AnswerSeen && framedAsEvents(p)) {
 			return
 		}
 		p.Applied()
@@ -95,6 +96,38 @@ func by(p *analyzer.Pass) analyzer.Option {
 		return analyzer.By(a2a.Client)
 	}
 	return analyzer.By(a2a.Agent)
+}
+
+// JSONUTF8 reports JSON in another encoding than UTF-8, or with a byte order mark before it.
+var JSONUTF8 = &analyzer.Rule{
+	ID:       "json-utf8",
+	Title:    "JSON is not plain UTF-8",
+	Family:   "json",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Either:   true,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.WebhookSeen,
+	Bindings: onAll,
+	Cites:    cite("RFC 8259 §8.1", every...),
+	Covers:   []string{"json-wellformed"},
+	Doc: `JSON between systems is UTF-8 without a byte order mark. Some parsers refuse anything else, some replace what they cannot
+read: names and texts arrive mangled, and signatures over them break.`,
+	Fix:    `Encode as UTF-8 and write no mark. Look for a file read as Latin-1 or UTF-16, or text cut in the middle of a character.`,
+	Silent: `Bodies and events that were cut off; bodies that are not labelled as JSON; a mark at the very start of an event stream, which is allowed there. Of several such events the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Doc == nil || !saysJSON(p) {
+			return
+		}
+		p.Applied()
+		switch {
+		case p.Doc.InvalidUTF8 >= 0:
+			p.Report(p.Place, fmt.Sprintf("no UTF-8 at byte %d", p.Doc.InvalidUTF8), "expected JSON in UTF-8", by(p))
+		case p.Doc.BOM:
+			p.Report(p.Place, "a byte order mark before the JSON", "expected none", by(p))
+		}
+	},
 }
 
 // JSONDuplicateKeys reports an object that has the same member name twice.

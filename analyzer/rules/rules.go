@@ -16,10 +16,14 @@ import (
 
 // All is the catalogue, in reading order.
 var All = slices.Concat(
+	Transport,
 	HTTP,
 	JSON,
 	JSONRPC,
 	REST,
+	Query,
+	RESTErrors,
+	RESTEnvelope,
 	Identity,
 	Lifecycle,
 	Streams,
