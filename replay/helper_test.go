@@ -14,7 +14,6 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
-	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
 )
 
@@ -127,20 +126,10 @@ func refAgent(name string) func(testing.TB) string {
 	return func(t testing.TB) string { return startAgent(t, name, refagent.Options{Push: true}) }
 }
 
-func sdkAgent(a peers.Agent) func(testing.TB) string {
-	return func(t testing.TB) string { return a.Start(t).URL }
-}
-
 var refWays = []way{
 	{"spec jsonrpc", refAgent("spec"), client.JSONRPC10},
 	{"spec rest", refAgent("spec"), client.REST10},
 	{"spec03 jsonrpc", refAgent("spec03"), client.JSONRPC03},
-}
-
-var sdkWays = []way{
-	{"go2 jsonrpc", sdkAgent(peers.Go2Agent), client.JSONRPC10},
-	{"go2 rest", sdkAgent(peers.Go2Agent), client.REST10},
-	{"go03 jsonrpc", sdkAgent(peers.Go03Agent), client.JSONRPC03},
 }
 
 // must returns the result of a call that has to succeed.

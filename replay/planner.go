@@ -113,7 +113,12 @@ func (p *planner) opened(s capture.Step, what capture.Opened) *planning {
 	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), tick: -1, needs: p.ended}
 	p.ended = nil
 	for _, seq := range p.order {
-		if o := p.open[seq]; !o.over {
+		switch o := p.open[seq]; {
+		case o.over:
+		case what.Conn != 0 && what.Conn == o.x.Conn:
+			// Clients do not pipeline: the recorder noted the answer a moment after it was passed on.
+			e.needs = append(e.needs, dependency{seq: seq, ended: true})
+		default:
 			e.needs = append(e.needs, dependency{seq: seq, progress: o.folder.progress()})
 		}
 	}

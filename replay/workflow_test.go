@@ -21,67 +21,6 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// The official SDK's agents mint ids of their own and pace themselves.
-func TestReplayAgainstSDKAgents(t *testing.T) {
-	for _, w := range sdkWays {
-		t.Run(w.name, func(t *testing.T) {
-			t.Parallel()
-			src := record(t, w.start(t), func(tapURL string) { sdkTalk(t, connect(t, tapURL, w.protocol, client.Options{})) })
-			for range 10 {
-				wantSame(t, play(t, src, w.start(t), replay.Options{})) // restarted each time
-				if t.Failed() {
-					return
-				}
-			}
-		})
-	}
-}
-
-// sdkTalk goes through what the peers' agents can do, but for their gates: those are opened by an id in a text, and text
-// is not altered.
-func sdkTalk(t testing.TB, c *client.Client) {
-	ctx := t.Context()
-	send, task := must[*client.Result](t), must[*client.Task](t)
-	send(c.Send(ctx, client.Text("hello"), client.SendOptions{}))
-	done := send(c.Send(ctx, client.Text("work"), client.SendOptions{})).Task
-	task(c.Get(ctx, done.ID, nil))
-	for _, err := range c.Stream(ctx, client.Text("fail"), client.SendOptions{}) {
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	asked := send(c.Send(ctx, client.Text("ask"), client.SendOptions{})).Task
-	config, err := c.CreatePush(ctx, client.PushConfig{TaskID: asked.ID, ID: "hook-of-the-traveller", URL: "http://127.0.0.1:9/hook"})
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	if _, err := c.GetPush(ctx, asked.ID, config.ID); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.ListPush(ctx, asked.ID); err != nil {
-		t.Error(err)
-	}
-	c.DeletePush(ctx, asked.ID, config.ID) //nolint:errcheck // these agents answer it with neither result nor error
-	m := client.Text("blue")
-	m.TaskID, m.ContextID = asked.ID, asked.ContextID
-	send(c.Send(ctx, m, client.SendOptions{}))
-	canceled := false
-	for e, err := range c.Stream(ctx, client.Text("wait"), client.SendOptions{}) {
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if e.State() == client.Working && !canceled {
-			canceled = true
-			task(c.Cancel(ctx, taskOf(e), nil))
-		}
-	}
-	if _, err := c.Get(ctx, "no-such-task", nil); err == nil {
-		t.Error("an unknown task was found")
-	}
-}
-
 // A live agent that is slower than the recorded one is asked until it has come as far.
 func TestReplayPolls(t *testing.T) {
 	for _, w := range refWays {

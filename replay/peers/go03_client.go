@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"testing"
 
 	"github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/a2aclient"
@@ -13,13 +12,7 @@ import (
 )
 
 // Go03Client is the client of the official Go SDK's 0.3 line. It speaks JSON-RPC only.
-var Go03Client = Client{
-	Name: "go03",
-	Run: func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error) {
-		s := &script{driver: &go03Driver{http: newHTTPClient(t)}, webhook: webhook}
-		return s.play(ctx, agentURL, binding)
-	},
-}
+var Go03Client = driven("go03", func(h *http.Client) driver { return &go03Driver{http: h} })
 
 // A go03Driver drives the 0.3 line's client.
 type go03Driver struct {
@@ -82,6 +75,12 @@ func (d *go03Driver) get(ctx context.Context, task string) (Sighting, error) {
 
 func (d *go03Driver) cancel(ctx context.Context, task string) (Sighting, error) {
 	return go03Task(d.client.CancelTask(ctx, &a2a.TaskIDParams{ID: a2a.TaskID(task)}))
+}
+
+// subscribe is not asked for: this line's agent sends who subscribes nothing, not even a head, before the next event, so that
+// nobody can tell when a subscription stands.
+func (d *go03Driver) subscribe(context.Context, string, func(Sighting)) error {
+	return errors.ErrUnsupported
 }
 
 func (d *go03Driver) setPush(ctx context.Context, task, url, token string) (Sighting, error) {

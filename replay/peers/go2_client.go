@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
@@ -14,30 +13,28 @@ import (
 )
 
 // Go2Client is the client of the official Go SDK's 2.x line, which speaks A2A 1.0 over JSON-RPC and HTTP+JSON.
-var Go2Client = Client{Name: "go2", Run: runGo2(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
+var Go2Client = driven("go2", go2DriverOf(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
 	return agentcard.DefaultCardParser, []a2aclient.FactoryOption{
 		a2aclient.WithJSONRPCTransport(h), a2aclient.WithRESTTransport(h),
 	}
-})}
+}))
 
 // Go2LegacyClient is the same client with the SDK's compatibility layer alone: it speaks A2A 0.3 over both bindings.
-var Go2LegacyClient = Client{Name: "go2legacy", Run: runGo2(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
+var Go2LegacyClient = driven("go2legacy", go2DriverOf(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
 	return a2av0.NewAgentCardParser(), []a2aclient.FactoryOption{
 		a2aclient.WithCompatTransport(a2av0.Version, a2a.TransportProtocolJSONRPC,
 			a2av0.NewJSONRPCTransportFactory(a2av0.JSONRPCTransportConfig{Client: h})),
 		a2aclient.WithCompatTransport(a2av0.Version, a2a.TransportProtocolHTTPJSON,
 			a2av0.NewRESTTransportFactory(a2av0.RESTTransportConfig{Client: h})),
 	}
-})}
+}))
 
-// runGo2 returns the Run of a client of the 2.x line. The dialect supplies the parser for cards and the transports.
-func runGo2(dialect func(*http.Client) (agentcard.Parser, []a2aclient.FactoryOption)) func(
-	context.Context, testing.TB, string, string, string) ([]Sighting, error) {
-	return func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error) {
-		d := &go2Driver{http: newHTTPClient(t)}
+// go2DriverOf returns what makes drivers of the 2.x line. The dialect supplies the parser for cards and the transports.
+func go2DriverOf(dialect func(*http.Client) (agentcard.Parser, []a2aclient.FactoryOption)) func(*http.Client) driver {
+	return func(h *http.Client) driver {
+		d := &go2Driver{http: h}
 		d.parser, d.transports = dialect(d.http)
-		s := &script{driver: d, webhook: webhook}
-		return s.play(ctx, agentURL, binding)
+		return d
 	}
 }
 
@@ -104,6 +101,16 @@ func (d *go2Driver) get(ctx context.Context, task string) (Sighting, error) {
 
 func (d *go2Driver) cancel(ctx context.Context, task string) (Sighting, error) {
 	return go2Task(d.client.CancelTask(ctx, &a2a.CancelTaskRequest{ID: a2a.TaskID(task)}))
+}
+
+func (d *go2Driver) subscribe(ctx context.Context, task string, on func(Sighting)) error {
+	for event, err := range d.client.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: a2a.TaskID(task)}) {
+		if err != nil {
+			return err
+		}
+		on(go2Sighting(event))
+	}
+	return nil
 }
 
 func (d *go2Driver) setPush(ctx context.Context, task, url, token string) (Sighting, error) {

@@ -60,6 +60,16 @@ type Running struct {
 type Client struct {
 	Name string
 	Run  func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error)
+
+	driver func(h *http.Client) driver // nil for a program of its own
+}
+
+// driven returns the client that a driver of this process makes.
+func driven(name string, make func(h *http.Client) driver) Client {
+	return Client{Name: name, driver: make, Run: func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error) {
+		s := &script{driver: make(newHTTPClient(t)), webhook: webhook}
+		return s.play(ctx, agentURL, binding)
+	}}
 }
 
 // A Pair is a client and the agent that it is to talk to, with the binding that the client shall choose from the card.

@@ -13,6 +13,7 @@ type driver interface {
 	discover(ctx context.Context, agentURL, binding string) ([]Sighting, error)
 	send(ctx context.Context, u utterance) (Sighting, error)
 	stream(ctx context.Context, u utterance, on func(Sighting)) error
+	subscribe(ctx context.Context, task string, on func(Sighting)) error
 	get(ctx context.Context, task string) (Sighting, error)
 	cancel(ctx context.Context, task string) (Sighting, error)
 	setPush(ctx context.Context, task, url, token string) (Sighting, error)
