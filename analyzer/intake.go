@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"strings"
 	"time"
 
 	"a2atap/proxy/capture"
@@ -75,6 +76,11 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 		if what.Client.Name != "" {
 			in.x.Link.Client = what.Client.Name
 		}
+		for _, r := range what.Rewrites {
+			if r.Place == "request.header[If-None-Match]" {
+				in.x.NoneMatch = r.Now
+			}
+		}
 	case capture.Closed:
 		e.closed(in, s, what)
 	default:
@@ -142,12 +148,14 @@ func open(s capture.Step, o capture.Opened) *Exchange {
 		Seq:     s.Seq,
 		ID:      o.ID,
 		Link:    Link{Client: o.Client.Name, Agent: o.Agent.Name},
+		Conn:    o.Conn,
 		Opened:  s.Arrival,
 		Started: o.Started,
 		Request: capture.ParseRequestHead(o.Head),
 	}
 	x.Origin, x.Path = target(o.Agent.URL, x.Request.Target)
 	x.address = address(x.Origin + x.Path)
+	x.NoneMatch = strings.Join(x.Request.Fields.Values("If-None-Match"), ", ")
 	return x
 }
 

@@ -83,11 +83,12 @@ type Exchange struct {
 	Seq      uint64
 	ID       uuid.UUID
 	Link     Link
-	Opened   uint64    // arrival number of its opening
-	Started  time.Time // before any byte of it was passed on
-	Origin   string    // scheme and authority of the agent, never the tap's: "http://127.0.0.1:9001"
-	Path     string    // escaped path of the request's target, without the query
-	Request  capture.Head
+	Conn     uint64       // the connection that carried it; 0 if not known
+	Opened   uint64       // arrival number of its opening
+	Started  time.Time    // before any byte of it was passed on
+	Origin   string       // scheme and authority of the agent, never the tap's: "http://127.0.0.1:9001"
+	Path     string       // escaped path of the request's target, without the query
+	Request  capture.Head // as the client sent it
 	Body     []byte       // the request's body, content coding taken off
 	Call     a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
 	Dialects a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
@@ -103,6 +104,8 @@ type Exchange struct {
 	agent   string  // what the session files its tasks under; empty if it is not known which agent this is
 	tenant  string  // the same
 	cards   []*Card // that name the endpoint and had been delivered before the exchange began, newest last
+
+	NoneMatch string // the request's If-None-Match as the agent got it: a tap that rewrites cards has others towards the client
 
 	unreleased bool // the client asks for a version after 1.0
 

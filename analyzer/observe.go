@@ -84,6 +84,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	e.session.listed(o)
 	e.payload(in, o, &a.Payload)
 	e.session.denied(o)
+	e.session.confirmed(o)
 	e.answered(x, &a)
 	e.settleExpected(x)
 }
@@ -251,6 +252,7 @@ func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	seen.Dialects = card.Shapes
 	e.observe(in, &seen)
 	e.session.learn(x, card)
+	e.session.fetched(x, card)
 	e.agents.card(x, &card.Card)
 }
 

@@ -14,6 +14,7 @@ const (
 	maxEndpoints  = 10_000
 	maxHooks      = 10_000
 	maxCards      = 1_000
+	maxFetches    = 1_000
 	maxInterfaces = 100 // of a card
 	maxMessages   = 16  // message ids kept for each task
 	maxReferences = 16  // task ids that a message refers to
@@ -30,6 +31,7 @@ type Session struct {
 	cards     *cards
 	seed      maphash.Seed // of the numbers that stand for credentials
 	blind     bool         // a request was not recorded that may have configured a webhook
+	fetches   *fetches
 }
 
 func newSession() *Session {
@@ -42,12 +44,14 @@ func newSession() *Session {
 		origins:   newRecent[string, *origin](maxEndpoints),
 		cards:     newCards(maxCards),
 		seed:      maphash.MakeSeed(),
+		fetches:   newFetches(maxFetches),
 	}
 }
 
 // Forgotten returns how many tasks, endpoints, webhooks and cards were dropped to bound memory.
 func (s *Session) Forgotten() int {
 	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.pushes.forgotten + s.cards.recent.forgotten
+	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.cards.recent.forgotten + s.fetches.recent.forgotten
 }
 
 // A taskKey identifies a task: ids are unique for an agent and a tenant.

@@ -70,6 +70,36 @@ the whole card for one that is missing.`,
 	},
 }
 
+// below returns the place of a pointer into the card at hand.
+func below(p *analyzer.Pass, pointer string) analyzer.Place {
+	return p.Place.At(p.Place.Pointer + pointer)
+}
+
+// together returns the one place of several pointers into the card at hand: that of the only one, else the card's.
+func together(p *analyzer.Pass, pointers []string) analyzer.Place {
+	if len(pointers) == 1 {
+		return below(p, pointers[0])
+	}
+	return p.Place
+}
+
+// completeModern reports whether a card has all that 1.0 requires.
+func completeModern(card *a2a.Card) bool { return card.Modern && complete(card, a2a.V1_0) }
+
+// completeLegacy reports whether a card has all that one of the versions before 1.0 requires, of those it may be in.
+func completeLegacy(card *a2a.Card) bool {
+	for d := range card.Legacy.All() {
+		if complete(card, d) {
+			return true
+		}
+	}
+	return false
+}
+
+func complete(card *a2a.Card, d a2a.Dialect) bool {
+	return len(missingFields(card, d)) == 0 && len(missingNested(card, d)) == 0
+}
+
 // fewest returns what a card lacks in the dialect, of those it may be in, in which it lacks least.
 func fewest(card *a2a.Card, lacks func(*a2a.Card, a2a.Dialect) []string) ([]string, a2a.Dialect) {
 	var least []string

@@ -34,6 +34,11 @@ var All = slices.Concat(
 	Auth,
 	TaskAuth,
 	Cards,
+	CardURLs,
+	Skills,
+	Schemes,
+	OAuth,
+	Caches,
 )
 
 // ByID returns the rule of that id, or nil.
