@@ -50,8 +50,8 @@ func newSession() *Session {
 
 // Forgotten returns how many tasks, endpoints, webhooks and cards were dropped to bound memory.
 func (s *Session) Forgotten() int {
-	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.pushes.forgotten + s.cards.recent.forgotten
-	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.cards.recent.forgotten + s.fetches.recent.forgotten
+	return s.tasks.forgotten + s.endpoints.forgotten + s.hooks.forgotten + s.pushes.forgotten + s.cards.recent.forgotten +
+		s.fetches.recent.forgotten
 }
 
 // A taskKey identifies a task: ids are unique for an agent and a tenant.
