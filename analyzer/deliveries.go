@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"time"
+
+	"a2atap/analyzer/a2a"
 )
 
 // A Delivery is a notification together with the configs that can have caused it.
@@ -135,7 +137,7 @@ func (s *Session) trace(x *Exchange) *Delivery {
 	}
 	d.Known = s.TaskOf(x, task)
 	p := s.PushesOf(x, task)
-	d.Whole = d.Known != nil && d.Known.Created != nil && len(h.users) == 1 && !h.lost && !s.blind && s.pushes.forgotten == 0 &&
+	d.Whole = (d.Known != nil && d.Known.Created != nil || p.only()) && len(h.users) == 1 && !h.lost && !s.blind && s.pushes.forgotten == 0 &&
 		!slices.ContainsFunc(h.expected, func(c *PushConfig) bool { return c.TaskID == "" })
 	if p == nil {
 		return d
@@ -189,4 +191,11 @@ func (e *Engine) tick(at time.Time) {
 	if at.After(e.now) {
 		e.now = at
 	}
+}
+
+// only reports whether the configs that were seen leave no room for one from before the recording: in 0.1 a task has one.
+func (p *Pushes) only() bool {
+	return p != nil && len(p.Configs) > 0 && !slices.ContainsFunc(p.Configs, func(c *PushConfig) bool {
+		return c.Exchange.Dialects != a2a.Of(a2a.V0_1)
+	})
 }

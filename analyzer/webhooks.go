@@ -129,3 +129,6 @@ func taskIDOf(p *a2a.Payload) string {
 	}
 	return ""
 }
+
+// Configured reports whether the exchange is a notification to a webhook whose config was seen.
+func (x *Exchange) Configured() bool { return x.hook != nil }

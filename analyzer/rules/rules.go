@@ -30,6 +30,8 @@ var All = slices.Concat(
 	Events,
 	Push,
 	Configs,
+	Webhooks,
+	Deliveries,
 	Dialects,
 	Auth,
 	TaskAuth,
