@@ -24,6 +24,8 @@ var All = slices.Concat(
 	Query,
 	RESTErrors,
 	RESTEnvelope,
+	Request,
+	Registration,
 	Identity,
 	Lifecycle,
 	Streams,

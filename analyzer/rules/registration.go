@@ -1,0 +1,255 @@
+package rules
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// Registration is the family of rules about the push notification configs that clients ask for.
+var Registration = []*analyzer.Rule{
+	ReqPushConfig,
+	ReqPushAuthentication,
+	ReqPushInlineTaskID,
+	ReqPushDeleteID,
+	ReqPushGetID,
+}
+
+// ReqPushConfig reports a push config that says not where notifications are to go.
+var ReqPushConfig = &analyzer.Rule{
+	ID:       "req-push-config",
+	Title:    "push config without a URL",
+	Family:   "registration",
+	Category: analyzer.Interop,
+	Level:    analyzer.Must,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("6.8", before1...),
+		cite("4.3.1", a2a.V1_0),
+	),
+	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could do
+with it: it refuses the request, or sends nothing while the client waits.`,
+	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the member pushNotificationConfig.`,
+	Silent: `In 0.1 null in place of a config, which takes a webhook away. Over HTTP+JSON before 1.0 the config may stand in any of the places that
+agents of that time read.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if !readable(call) {
+			return
+		}
+		if call.Operation == a2a.CreatePushConfig {
+			checkConfigToSet(p)
+			return
+		}
+		if config := inlineConfig(p); config.Kind() == a2a.Object {
+			p.Applied()
+			reportNoURL(p, config)
+		}
+	},
+}
+
+// checkConfigToSet judges the config of a request that does nothing but set it.
+func checkConfigToSet(p *analyzer.Pass) {
+	call := &p.Exchange.Call
+	switch {
+	case p.Dialects == a2a.Of(a2a.V1_0):
+		p.Applied()
+		reportNoURL(p, call.Params)
+	case call.Binding == a2a.HTTPJSON:
+		p.Applied()
+		if !holdsURL(call.Params) {
+			reportNoURL(p, call.PushConfig.Config())
+		}
+	default:
+		config := call.Params.Get("pushNotificationConfig")
+		if config.IsNull() && p.Dialects.Has(a2a.V0_1) {
+			return
+		}
+		p.Applied()
+		if config.Kind() != a2a.Object {
+			p.Report(inParams(p, config), quoteMember("pushNotificationConfig", config), "expected an object with a url")
+			return
+		}
+		reportNoURL(p, config)
+	}
+}
+
+// holdsURL reports whether a body of HTTP+JSON before 1.0 has the URL in any of the places that agents of that time read.
+func holdsURL(v a2a.Value) bool {
+	if v.Get("url").Text() != "" {
+		return true
+	}
+	for _, name := range [...]string{"config", "pushNotificationConfig", "push_notification_config"} {
+		if inner := v.Get(name); inner.Kind() == a2a.Object && holdsURL(inner) {
+			return true
+		}
+	}
+	return false
+}
+
+func reportNoURL(p *analyzer.Pass, config a2a.Value) {
+	url := config.Get("url")
+	if url.Text() != "" {
+		return
+	}
+	at := url
+	if !at.Exists() {
+		at = config
+	}
+	p.Report(inParams(p, at), quoteMember("url", url), "expected the URL of the webhook")
+}
+
+// inlineConfig returns the push config that goes along with a message.
+func inlineConfig(p *analyzer.Pass) a2a.Value {
+	call := &p.Exchange.Call
+	switch {
+	case !call.Operation.Sends():
+		return a2a.Value{}
+	case p.Dialects == a2a.Of(a2a.V1_0): // earlier names are another rule's matter
+		return member(call.Params.Get("configuration"), "taskPushNotificationConfig", "task_push_notification_config")
+	}
+	return call.PushConfig.Config()
+}
+
+// configOf returns the push config of a request, however it comes.
+func configOf(p *analyzer.Pass) a2a.Value {
+	if call := &p.Exchange.Call; call.Operation == a2a.CreatePushConfig {
+		return call.PushConfig.Config()
+	}
+	return inlineConfig(p)
+}
+
+// ReqPushAuthentication reports a push config that asks for authentication, and not for which.
+var ReqPushAuthentication = &analyzer.Rule{
+	ID:       "req-push-authentication",
+	Title:    "authentication of a push config without a scheme",
+	Family:   "registration",
+	Category: analyzer.Interop,
+	Level:    analyzer.Must,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("6.9", before1...),
+		cite("4.3.2", a2a.V1_0),
+	),
+	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot, and
+the webhook will turn its notifications away.`,
+	Fix: `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
+	Silent: `null. Over HTTP+JSON before 1.0 the list may be left out when it is empty. An empty scheme is a note.`,
+	Check: func(p *analyzer.Pass) {
+		auth := configOf(p).Get("authentication")
+		if !given(auth) {
+			return
+		}
+		name, kind, expected := "schemes", a2a.Array, "expected a list of schemes"
+		switch {
+		case p.Dialects == a2a.Of(a2a.V1_0):
+			name, kind, expected = "scheme", a2a.String, "expected the name of a scheme"
+		case p.Dialects.Has(a2a.V1_0):
+			return
+		}
+		p.Applied()
+		v := auth.Get(name)
+		switch {
+		case v.Is(""):
+			p.Report(inParams(p, v), quoteMember(name, v), expected, analyzer.AtMost(analyzer.Note))
+		case v.Kind() == kind, !given(v) && auth.Kind() == a2a.Object && kind == a2a.Array && p.Exchange.Call.Binding == a2a.HTTPJSON:
+		case !v.Exists():
+			p.Report(inParams(p, auth), quoteMember(name, v), expected)
+		default:
+			p.Report(inParams(p, v), quoteMember(name, v), expected)
+		}
+	},
+}
+
+// ReqPushInlineTaskID reports a task id in a push config that goes along with a message.
+var ReqPushInlineTaskID = &analyzer.Rule{
+	ID:       "req-push-inline-taskid",
+	Title:    "push config along with a message names a task",
+	Family:   "registration",
+	Category: analyzer.Interop,
+	Level:    analyzer.Should,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites:    cite("3.2.2", a2a.V1_0),
+	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A task
+id in the config is at best ignored; at worst the agent refuses the message, or binds the webhook to another task.`,
+	Fix:    `Leave taskId out of configuration.taskPushNotificationConfig.`,
+	Silent: `An empty taskId.`,
+	Check: func(p *analyzer.Pass) {
+		config := inlineConfig(p)
+		if config.Kind() != a2a.Object {
+			return
+		}
+		p.Applied()
+		if id := member(config, "taskId", "task_id"); given(id) && !id.Is("") {
+			p.Report(inParams(p, id), quoteMember("taskId", id), "expected none along with a message")
+		}
+	},
+}
+
+// ReqPushDeleteID reports a deletion that does not say of which config.
+var ReqPushDeleteID = &analyzer.Rule{
+	ID:       "req-push-delete-id",
+	Title:    "push config to be deleted is not named",
+	Family:   "registration",
+	Category: analyzer.Interop,
+	Level:    analyzer.Must,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onRPC,
+	Cites: slices.Concat(
+		cite("7.8", a2a.V0_2, a2a.V0_3),
+		cite("3.1.10", a2a.V1_0),
+	),
+	Doc:    `A task may have several push configs. A deletion that does not name one deletes none, or all of them.`,
+	Fix:    `Send the id of the config: params.id in 1.0, params.pushNotificationConfigId before.`,
+	Silent: `Requests without params as a whole: then the id of the task is missing too, which another rule reports.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Exchange.Call.Operation == a2a.DeletePushConfig {
+			checkConfigID(p)
+		}
+	},
+}
+
+// ReqPushGetID reports a request for a config that does not say which.
+var ReqPushGetID = &analyzer.Rule{
+	ID:       "req-push-get-id",
+	Title:    "push config to be read is not named",
+	Family:   "registration",
+	Category: analyzer.Interop,
+	Level:    analyzer.Must,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onRPC,
+	Cites:    cite("3.1.8", a2a.V1_0),
+	Doc:      `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was enough, which clients of two versions tend to forget.`,
+	Fix:      `Send the id of the config as params.id beside params.taskId. It is in the answer to the creation, and in the list of a task's configs.`,
+	Silent:   `Requests without params as a whole, and a missing taskId: another rule reports those.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Exchange.Call.Operation == a2a.GetPushConfig {
+			checkConfigID(p)
+		}
+	},
+}
+
+// checkConfigID judges the id of a config in params.
+func checkConfigID(p *analyzer.Pass) {
+	call := &p.Exchange.Call
+	if call.Params.Kind() != a2a.Object {
+		return
+	}
+	p.Applied()
+	name, snake := "pushNotificationConfigId", "push_notification_config_id"
+	if p.Dialects.Has(a2a.V1_0) {
+		name, snake = "id", "id"
+	}
+	if id := member(call.Params, name, snake); id.Text() == "" {
+		p.Report(inParams(p, id), quoteMember(name, id), "expected the id of the config")
+	}
+}
