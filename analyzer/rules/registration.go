@@ -138,7 +138,7 @@ var ReqPushAuthentication = &analyzer.Rule{
 	),
 	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot, and
 the webhook will turn its notifications away.`,
-	Fix: `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
+	Fix:    `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
 	Silent: `null. Over HTTP+JSON before 1.0 the list may be left out when it is empty. An empty scheme is a note.`,
 	Check: func(p *analyzer.Pass) {
 		auth := configOf(p).Get("authentication")
