@@ -39,6 +39,9 @@ the agent answers VersionNotSupportedError, since clients may try versions in tu
 		x := p.Exchange
 		end := x.Endpoint
 		spoken := x.Call.Dialects
+		if m := x.Call.Method; m != "" && m == x.Call.Operation.MethodName(a2a.V0_1) { // tasks/get is the same in 0.1
+			spoken = spoken.Union(a2a.Of(a2a.V0_1))
+		}
 		if end == nil || spoken.Empty() || p.Answer == nil || x.Call.Batch != nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
 			return
 		}
