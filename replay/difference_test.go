@@ -302,7 +302,7 @@ func TestReplayLeavesOutOlderTasks(t *testing.T) {
 // has acted on it. Neither makes a difference.
 func TestReplayOfLateNotes(t *testing.T) {
 	agent := startAgent(t, "spec", refagent.Options{})
-	src := record(t, agent, everything(t, client.JSONRPC10))
+	src := record(t, agent, oneByOne(t, client.JSONRPC10))
 	late := capture.NewMemory(capture.Info{Name: "late"})
 	var held []capture.Step
 	for s, err := range src.Steps(t.Context(), 1) {

@@ -36,6 +36,8 @@ type planning struct {
 	latest  time.Duration
 	arrived bool // something of its answer is there
 
+	shown    dependency      // its first event, if that shows a task at work
+	showing  string          // that task; empty if it shows none
 	events   []capture.Event // not read yet: an answer can be noted before the end of its request
 	complete bool            // the end of the answer was noted
 }
@@ -186,6 +188,18 @@ func (p *planner) request(o *planning) {
 	}
 	if e.op.Sends() || e.op == a2a.CancelTask {
 		p.timeline = append(p.timeline, tick{})
+		for _, seq := range p.order {
+			p.waits(o, p.open[seq])
+		}
+	}
+}
+
+// waits lets what is done to a task wait for a stream that was asked for before it, and shows the task at work: the agent
+// had begun the stream by then, although the recorder may have noted that a moment later.
+func (p *planner) waits(o, stream *planning) {
+	acts := o.read && (o.entry.op.Sends() || o.entry.op == a2a.CancelTask)
+	if acts && stream.showing != "" && stream.showing == o.entry.task && stream.entry.index < o.entry.index {
+		o.entry.needs = append(o.entry.needs, stream.shown)
 	}
 }
 
@@ -222,7 +236,14 @@ func (p *planner) event(o *planning, e *capture.Event) {
 		return
 	}
 	if at, isNew := o.folder.add(e.K, a); isNew {
-		p.sighted(o, o.folder.items[at])
+		it := o.folder.items[at]
+		p.sighted(o, it)
+		if at == 0 && it.state.Active() {
+			o.shown, o.showing = dependency{seq: o.entry.seq, progress: o.folder.progress()}, it.task
+			for _, seq := range p.order {
+				p.waits(p.open[seq], o)
+			}
+		}
 	}
 	p.bears(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.folder.progress()})
 }

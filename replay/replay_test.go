@@ -8,8 +8,23 @@ import (
 	"a2atap/replay/client"
 )
 
+// cardToken is the bearer token that the spec agent asks for before it shows its extended card.
+const cardToken = "agentbin-test-token"
+
 // everything goes through all operations that a reference agent has.
 func everything(t testing.TB, p client.Protocol) func(tapURL string) {
+	return func(tapURL string) {
+		oneByOne(t, p)(tapURL)
+		c := connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second, Token: cardToken})
+		followAndCancel(t, c)
+		if p != client.JSONRPC03 {
+			must[*client.Card](t)(c.ExtendedCard(t.Context()))
+		}
+	}
+}
+
+// oneByOne goes through the operations that need no second stream.
+func oneByOne(t testing.TB, p client.Protocol) func(tapURL string) {
 	return func(tapURL string) {
 		c := connect(t, tapURL, p, client.Options{Timeout: 10 * time.Second})
 		ctx := t.Context()
@@ -61,6 +76,40 @@ func cancelWhileStreaming(t testing.TB, c *client.Client) {
 	}
 }
 
+// followAndCancel cancels a task when it is followed in two streams.
+func followAndCancel(t testing.TB, c *client.Client) {
+	begun := false
+	followed := make(chan struct{})
+	for e, err := range c.Stream(t.Context(), client.Text("task-cancel please"), client.SendOptions{}) {
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if begun || e.State() != client.Working {
+			continue
+		}
+		begun = true
+		id := taskOf(e)
+		go func() {
+			defer close(followed)
+			canceled := false
+			for _, err := range c.Subscribe(t.Context(), id) {
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !canceled {
+					canceled = true
+					if _, err := c.Cancel(t.Context(), id, nil); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}()
+	}
+	<-followed
+}
+
 func taskOf(e client.Event) string {
 	switch {
 	case e.Task != nil:
@@ -80,8 +129,9 @@ func TestReplayFindsNoDifference(t *testing.T) {
 			t.Parallel()
 			src := record(t, w.start(t), everything(t, w.protocol))
 			to := w.start(t)
+			credentials := must[replay.Credentials](t)(replay.ParseCredentials("bearer:" + cardToken))
 			for range 10 {
-				r := play(t, src, to, replay.Options{})
+				r := play(t, src, to, replay.Options{Credentials: credentials})
 				t.Log(r.Verdict())
 				wantSame(t, r)
 				if t.Failed() {
