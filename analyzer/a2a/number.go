@@ -116,6 +116,16 @@ func (v Value) Int() (int64, bool) {
 	return 0, false
 }
 
+// Fractional reports whether the value is a number that is surely not whole, however it is written: 1.5 and 15e-1 are such
+// numbers, 1.0 is not.
+func (v Value) Fractional() bool {
+	if v.Kind() != Number {
+		return false
+	}
+	d := readDecimal(v.Raw())
+	return d.exact && d.exp < d.count()
+}
+
 // EqualNumber reports whether both values are numbers and equal, whatever their size and however they are written.
 func EqualNumber(a, b Value) bool {
 	if a.Kind() != Number || b.Kind() != Number {

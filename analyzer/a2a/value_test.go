@@ -135,6 +135,32 @@ func TestInt(t *testing.T) {
 	}
 }
 
+func TestFractional(t *testing.T) {
+	tests := []struct {
+		text string
+		want bool
+	}{
+		{"0", false},
+		{"0.000e7", false},
+		{"1", false},
+		{"1.0", false},
+		{"1.25e2", false},
+		{"1200e-2", false},
+		{"99999999999999999999", false},
+		{"1e999999999999", false},
+		{"1e-999999999999", false}, // more than can be told
+		{"1.5", true},
+		{"-0.1", true},
+		{"1201e-2", true},
+		{`"1.5"`, false},
+	}
+	for _, test := range tests {
+		if got := parse(t, test.text).Fractional(); got != test.want {
+			t.Errorf("Fractional of %s = %v, want %v", test.text, got, test.want)
+		}
+	}
+}
+
 func TestSameID(t *testing.T) {
 	tests := []struct {
 		a, b string

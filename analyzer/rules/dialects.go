@@ -28,6 +28,7 @@ var DialectMismatch = &analyzer.Rule{
 		cite("5.5", before1...),
 		cite("3.6.2", a2a.V1_0),
 	),
+	Covers: []string{"rpc-method-dialect"},
 	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, states and shapes
 differ between them, so nothing works, and each side's log blames the other.`,
 	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's version. An agent can offer

@@ -7,87 +7,17 @@ import (
 	"a2atap/analyzer/a2a"
 )
 
-// JSONRPC is the family of rules about the JSON-RPC 2.0 envelope.
+// JSONRPC is the family of rules about the JSON-RPC 2.0 response object: its version, its id, its outcome.
 var JSONRPC = []*analyzer.Rule{
-	RPCRequestJSONRPC,
 	RPCResponseJSONRPC,
+	RPCResponseIDPresent,
 	RPCIDEcho,
+	RPCIDNullParseError,
+	RPCIDNullUnjustified,
 	RPCResultXorError,
-	RPCErrorCodeInt,
-	RPCErrorMessage,
-}
-
-// judgeResponses calls judge with what is at hand if it is to be read as a JSON-RPC response object, and with where it
-// stands: any JSON object under a 2xx status or in an event, else only one that is recognisably meant as one, since gateways
-// answer with bodies of their own. In the answer to a batch these are all its elements.
-func judgeResponses(p *analyzer.Pass, judge func(at string, response a2a.Value)) {
-	if p.Answer == nil || p.Answer.Doc.Err != nil {
-		return
-	}
-	root, call := p.Answer.Doc.Root, &p.Exchange.Call
-	asked := call.Method != "" || call.Batch != nil
-	ours := p.Answer.IsEnvelope || asked && (p.Kind == analyzer.EventSeen || succeeded(p.Exchange.Response.Status))
-	switch {
-	case call.Batch != nil && root.Kind() == a2a.Array:
-		for i, v := range root.Elems() {
-			if v.Kind() == a2a.Object && (ours || v.Has("jsonrpc")) {
-				judge(a2a.Ptr("", i), v)
-			}
-		}
-	case root.Kind() == a2a.Object && (ours || root.Has("jsonrpc")):
-		judge("", root)
-	}
-}
-
-// judgeRequests calls judge with the JSON-RPC request object at hand, or with each one of a batch, and with where it stands.
-// What has no member of such a request is meant for something else at the same URL.
-func judgeRequests(p *analyzer.Pass, judge func(at string, request a2a.Value)) {
-	if p.Doc == nil || p.Doc.Err != nil {
-		return
-	}
-	meant := func(v a2a.Value) bool { return v.Has("method") || v.Has("jsonrpc") || v.Has("params") }
-	if meant(p.Doc.Root) {
-		judge("", p.Doc.Root)
-	}
-	for i, v := range p.Doc.Root.Elems() {
-		if meant(v) {
-			judge(a2a.Ptr("", i), v)
-		}
-	}
-}
-
-// RPCRequestJSONRPC reports a request that does not say "jsonrpc":"2.0".
-var RPCRequestJSONRPC = &analyzer.Rule{
-	ID:       "rpc-request-jsonrpc",
-	Title:    `JSON-RPC request without "jsonrpc":"2.0"`,
-	Family:   "jsonrpc",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
-	Side:     a2a.Client,
-	On:       analyzer.RequestSeen,
-	Bindings: onRPC,
-	Cites: slices.Concat(
-		cite("6.11.1", before1...),
-		cite("9.3", a2a.V1_0),
-	),
-	Doc: `Every JSON-RPC 2.0 request carries the member jsonrpc with exactly the string "2.0". A strict agent refuses the
-request without it, so a client that leaves it out works with some agents only.`,
-	Fix:    `Send "jsonrpc": "2.0", as a string, in every request.`,
-	Silent: `Bodies that are no JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a note, since that schema gives it a default.`,
-	Check: func(p *analyzer.Pass) {
-		judgeRequests(p, func(at string, request a2a.Value) {
-			p.Applied()
-			version := request.Get("jsonrpc")
-			if version.Is("2.0") {
-				return
-			}
-			worst := analyzer.Error
-			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) {
-				worst = analyzer.Note
-			}
-			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analyzer.Quote(version), `expected "2.0"`, analyzer.AtMost(worst))
-		})
-	},
+	RPCResultXorErrorV01,
+	RPCResultNull,
+	RPCNotificationAnswered,
 }
 
 // RPCResponseJSONRPC reports an answer that does not say "jsonrpc":"2.0".
@@ -121,6 +51,38 @@ var RPCResponseJSONRPC = &analyzer.Rule{
 				worst = analyzer.Warning
 			}
 			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analyzer.Quote(version), `expected "2.0"`, analyzer.AtMost(worst))
+		})
+	},
+}
+
+// RPCResponseIDPresent reports a response without an id.
+var RPCResponseIDPresent = &analyzer.Rule{
+	ID:       "rpc-response-id-present",
+	Title:    "JSON-RPC response without id",
+	Family:   "jsonrpc",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Bindings: onRPC,
+	Cites: slices.Concat(
+		cite("6.11.2", before1...),
+		cite("JSON-RPC 2.0 §5", a2a.V1_0),
+	),
+	Doc: `Every response object has the member id, be it null. Typed clients refuse to read a response without one, and those
+that wait for the answer to a certain call never see it.`,
+	Fix:    `Copy the id of the request into every response, errors and events of streams included; send null where the request's cannot be read.`,
+	Silent: `Where jsonrpc is missing as well, that alone is reported. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is reported.`,
+	Check: func(p *analyzer.Pass) {
+		judgeResponses(p, func(at string, response a2a.Value) {
+			if !response.Has("jsonrpc") {
+				return
+			}
+			p.Applied()
+			if !response.Has("id") {
+				p.Report(p.Place.At(at+"/id"), "id is missing", "expected the id of the request, or null if it cannot be read")
+			}
 		})
 	},
 }
@@ -176,7 +138,88 @@ func echoesOneOf(p *analyzer.Pass, at string, got a2a.Value) {
 	p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(got), "expected the id of a request of the batch")
 }
 
-func isID(v a2a.Value) bool { return v.Kind() == a2a.String || v.Kind() == a2a.Number }
+// RPCIDNullParseError reports an error about an unreadable request that claims to know its id.
+var RPCIDNullParseError = &analyzer.Rule{
+	ID:       "rpc-id-null-parse-error",
+	Title:    "error about an unreadable request with an id",
+	Family:   "jsonrpc",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Bindings: onRPC,
+	Cites: slices.Concat(
+		cite("6.11.2", before1...),
+		cite("JSON-RPC 2.0 §5", a2a.V1_0),
+	),
+	Doc: `When the id of a request cannot be told, the error that answers it carries null. An id that the agent made up reaches
+a call that has nothing to do with it, or none.`,
+	Fix: `Send "id": null with -32700, and with -32600 for a request whose id is missing or of a wrong type.`,
+	Silent: `An id echoed from a request that can be read is right under any code. A missing id is left to rpc-response-id-present. Texts that some
+parsers read (more text after the value, a byte order mark) and batches are not judged.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		doc := &x.Call.Doc
+		if x.Call.Batch != nil || doc.Err == nil && !doc.Root.Exists() {
+			return
+		}
+		asked := doc.Root.Get("id").Kind()
+		readable := asked == a2a.Null || asked == a2a.String || asked == a2a.Number
+		judgeResponses(p, func(at string, response a2a.Value) {
+			code, _ := response.Get("error").Get("code").Int()
+			switch {
+			case !response.Has("id"):
+			case code == -32700 && unreadable(x), code == -32600 && doc.Err == nil && !readable:
+				p.Applied()
+				if id := response.Get("id"); !id.IsNull() {
+					p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(id)+", and none can be read from the request", "expected null")
+				}
+			}
+		})
+	},
+}
+
+// RPCIDNullUnjustified reports a null id in the answer to a request whose id can be read.
+var RPCIDNullUnjustified = &analyzer.Rule{
+	ID:       "rpc-id-null-unjustified",
+	Title:    "null id in the answer to a request that has one",
+	Family:   "jsonrpc",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.AnswerSeen,
+	Bindings: onRPC,
+	Cites: slices.Concat(
+		cite("6.11.2", before1...),
+		cite("JSON-RPC 2.0 §5", a2a.V1_0),
+	),
+	Doc: `A null id says that the request could not be read so far as to know its id. A client with several calls under way cannot tell
+which of them this answers, and drops it.`,
+	Fix: `Keep the id of the request at hand in error handlers too, and send it in every answer except to a request that cannot be read.`,
+	Silent: `The codes -32700 and -32600, which say that the request could not be read. Refusals that may come before the body is read (401, 403, 404, 405,
+413, 415, 429, 5xx and the like) are a note. Events of a stream are left to stream-rpc-id; batches are not judged.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if call.Batch != nil || call.Doc.Err != nil || !isID(call.ID) {
+			return
+		}
+		judgeResponses(p, func(at string, response a2a.Value) {
+			code, _ := response.Get("error").Get("code").Int()
+			if code == -32700 || code == -32600 || !response.Has("id") {
+				return
+			}
+			p.Applied()
+			if !response.Get("id").IsNull() {
+				return
+			}
+			worst := analyzer.Error
+			if status := p.Exchange.Response.Status; fromInfrastructure(status) || status >= 500 {
+				worst = analyzer.Note
+			}
+			p.Report(p.Place.At(at+"/id"), "id is null", "expected "+analyzer.Quote(call.ID)+", the id of the request", analyzer.AtMost(worst))
+		})
+	},
+}
 
 // RPCResultXorError reports an answer with both result and error, or with neither.
 var RPCResultXorError = &analyzer.Rule{
@@ -197,7 +240,7 @@ var RPCResultXorError = &analyzer.Rule{
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix:    `Send the member result on success and the member error on failure, never both. A successful call without content still has a result.`,
 	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is reported.`,
-	Covers: []string{"rpc-response-jsonrpc"},
+	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present"},
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
@@ -214,10 +257,10 @@ neither it has nothing: the call looks as if it had never been answered.`,
 	},
 }
 
-// RPCErrorCodeInt reports an error whose code is no integer.
-var RPCErrorCodeInt = &analyzer.Rule{
-	ID:       "rpc-error-code-int",
-	Title:    "JSON-RPC error code missing or no integer",
+// RPCResultXorErrorV01 is the same for 0.1, whose schema at first had null in place of what is absent.
+var RPCResultXorErrorV01 = &analyzer.Rule{
+	ID:       "rpc-result-xor-error-v01",
+	Title:    "JSON-RPC response with both result and error, or neither",
 	Family:   "jsonrpc",
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
@@ -225,25 +268,31 @@ var RPCErrorCodeInt = &analyzer.Rule{
 	Once:     analyzer.PerExchange,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: onRPC,
-	Cites:    cite("JSON-RPC 2.0 §5.1", every...),
-	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
-nothing else, and typed ones fail to read the answer at all.`,
-	Fix:    `Send the numeric code of the error, such as -32001, as a JSON number.`,
-	Silent: `A number without fraction counts as an integer however it is written. An error that is no object is not judged here.`,
+	Cites:    cite("6.11.2", a2a.V0_1),
+	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
+neither it has nothing: the call looks as if it had never been answered.`,
+	Fix:    `Send the member result on success and the member error on failure, never both.`,
+	Silent: `A null beside the other member counts as absent, and so does an error of null; a null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is reported.`,
+	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present"},
 	Check: func(p *analyzer.Pass) {
-		judgeErrors(p, func(at string, failure a2a.Value) {
-			code := failure.Get("code")
-			if _, integer := code.Int(); !integer {
-				p.Report(p.Place.At(at+"/code"), "code is "+analyzer.Quote(code), "expected an integer")
+		judgeResponses(p, func(at string, response a2a.Value) {
+			p.Applied()
+			result, failure := response.Get("result"), response.Get("error")
+			failed := failure.Exists() && !failure.IsNull()
+			switch {
+			case failed && result.Exists() && !result.IsNull():
+				p.Report(p.Place.At(at), "both result and error are there", "expected exactly one of them")
+			case !failed && !result.Exists():
+				p.Report(p.Place.At(at), "neither result nor error is there", "expected exactly one of them")
 			}
 		})
 	},
 }
 
-// RPCErrorMessage reports an error without a message.
-var RPCErrorMessage = &analyzer.Rule{
-	ID:       "rpc-error-message",
-	Title:    "JSON-RPC error message missing or no string",
+// RPCResultNull reports a null where the method has something to return.
+var RPCResultNull = &analyzer.Rule{
+	ID:       "rpc-result-null",
+	Title:    "null result of a method that returns an object",
 	Family:   "jsonrpc",
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
@@ -252,32 +301,97 @@ var RPCErrorMessage = &analyzer.Rule{
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: onRPC,
 	Cites: slices.Concat(
-		cite("JSON-RPC 2.0 §5.1", before1...),
-		cite("3.3.2", a2a.V1_0),
+		cite("7", a2a.V0_2, a2a.V0_3),
+		cite("3.1", a2a.V1_0),
 	),
-	Doc: `The error object of JSON-RPC has a message, a string, next to its code. It is what people read in a log when the
-code alone does not tell them which of their values was wrong.`,
-	Fix:    `Send a short sentence as error.message.`,
-	Silent: `An empty message is a warning. An error that is no object is not judged here.`,
+	Doc: `Every method of A2A but the deletion of a push config returns an object or a list. A client that gets null has been told that
+the call succeeded, and falls over the first member it reads.`,
+	Fix:    `Return the task, message, config or card; answer with an error if there is none. A list without entries is an empty list.`,
+	Silent: `Deletion of a push config, and methods that A2A does not define. In 0.1 null counts as absent. In a stream or a batch the first such response is reported.`,
 	Check: func(p *analyzer.Pass) {
-		judgeErrors(p, func(at string, failure a2a.Value) {
-			message := failure.Get("message")
-			switch {
-			case message.Kind() != a2a.String:
-				p.Report(p.Place.At(at+"/message"), "message is "+analyzer.Quote(message), "expected a string")
-			case message.Is(""):
-				p.Report(p.Place.At(at+"/message"), "message is empty", "expected a short description", analyzer.AtMost(analyzer.Warning))
+		judgeReplies(p, func(at string, response, request a2a.Value) {
+			result := response.Get("result")
+			if !result.Exists() || response.Has("error") {
+				return
+			}
+			switch operation(p, request) {
+			case a2a.NoOperation, a2a.DeletePushConfig:
+				return
+			}
+			p.Applied()
+			if result.IsNull() {
+				p.Report(p.Place.At(at+"/result"), "result is null", "expected what "+analyzer.QuoteText(request.Get("method").Text())+" returns")
 			}
 		})
 	},
 }
 
-// judgeErrors calls judge with the error object of each response at hand, and with where it stands.
-func judgeErrors(p *analyzer.Pass, judge func(at string, failure a2a.Value)) {
-	judgeResponses(p, func(at string, response a2a.Value) {
-		if failure := response.Get("error"); failure.Kind() == a2a.Object {
-			p.Applied()
-			judge(at+"/error", failure)
+// operation returns what a request object of the exchange asks.
+func operation(p *analyzer.Pass, request a2a.Value) a2a.Operation {
+	call := &p.Exchange.Call
+	if call.Batch == nil {
+		return call.Operation
+	}
+	for i := range call.Batch {
+		if one := &call.Batch[i]; one.ID.Exists() && one.ID == request.Get("id") {
+			return one.Operation
 		}
-	})
+	}
+	return a2a.NoOperation
+}
+
+// RPCNotificationAnswered reports a response to a request that asked for none.
+var RPCNotificationAnswered = &analyzer.Rule{
+	ID:       "rpc-notification-answered",
+	Title:    "JSON-RPC response to a notification",
+	Family:   "jsonrpc",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Bindings: onRPC,
+	Cites:    cite("JSON-RPC 2.0 §4.1", every...),
+	Doc: `A request without the member id is a notification: the client says that it reads no answer, and no answer has an id by which
+it could be known. An agent that runs such a call and answers it shows that it does not look for the id at all.`,
+	Fix: `Answer a request without id with no body (status 202 or 204), or refuse it with -32600 and a null id.`,
+	Silent: `Errors -32600 and -32602 without an id of their own, since the schemas since 0.2.2 ask for an id; errors that may come before the body is read (401, 403, 404,
+405, 413, 415, 429 and the like); requests that are wrong in another way too.`,
+	Covers: []string{"rpc-response-id-present"},
+	Check: func(p *analyzer.Pass) {
+		if p.Kind == analyzer.EventSeen && !opensStream(p) || !notifies(p) {
+			return
+		}
+		p.Applied()
+		batch := p.Exchange.Call.Batch != nil
+		judgeResponses(p, func(at string, response a2a.Value) {
+			id, failure := response.Get("id"), response.Get("error")
+			if batch && isID(id) {
+				return // it answers a call that has an id
+			}
+			if failure.Exists() {
+				code, _ := failure.Get("code").Int()
+				if code == -32600 || !isID(id) && (code == -32602 || fromInfrastructure(p.Exchange.Response.Status)) || batch && at == "" {
+					return
+				}
+			}
+			p.Report(p.Place.At(at), "a response to a request without id", "expected none")
+		})
+	},
+}
+
+// notifies reports whether the request is a notification, or a batch with at least one and nothing in it that is wrong.
+func notifies(p *analyzer.Pass) bool {
+	call := &p.Exchange.Call
+	if call.Batch == nil {
+		return isNotification(call.Doc.Root, p.Dialects)
+	}
+	found := false
+	for _, v := range call.Doc.Root.Elems() {
+		if !isRequest(v, p.Dialects) || v.Get("id").IsNull() {
+			return false
+		}
+		found = found || !v.Has("id")
+	}
+	return found
 }
