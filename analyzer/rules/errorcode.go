@@ -279,7 +279,7 @@ method than POST; refusals that may come before the body is read. Where the para
 				return
 			}
 			worst := analyzer.Warning
-			if !complete(call) {
+			if !surelyValid(call) {
 				worst = analyzer.Note
 			}
 			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0", "expected a code that says what is wrong with it", analyzer.AtMost(worst))
@@ -287,9 +287,9 @@ method than POST; refusals that may come before the body is read. Where the para
 	},
 }
 
-// complete reports whether the parameters of a call are surely what its operation needs: no more than that, and spelt as
+// surelyValid reports whether the parameters of a call are surely what its operation needs: no more than that, and spelt as
 // in its dialect.
-func complete(call *a2a.Call) bool {
+func surelyValid(call *a2a.Call) bool {
 	params := call.Params
 	switch call.Operation {
 	case a2a.SendMessage, a2a.SendStreamingMessage:

@@ -224,7 +224,7 @@ var RPCValidationDetail = &analyzer.Rule{
 	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to compare the whole request with the
 schema.`,
 	Fix:    `Name the parameter and its fault in the message, or add a google.rpc.BadRequest with fieldViolations to the details.`,
-	Silent: `It is a note. Any details but an ErrorInfo, and any message that is more than the name of the error, are taken for an explanation.`,
+	Silent: `It is a note. Any details but an ErrorInfo, and any message that is more than the name of the error, are taken for an explanation. A missing message has rules of its own.`,
 	Check: func(p *analyzer.Pass) {
 		judgeDetails(p, func(at string, failure a2a.Value, _ string, details a2a.Value) {
 			code, _ := failure.Get("code").Int()
@@ -234,7 +234,7 @@ schema.`,
 			}
 			p.Applied()
 			message := failure.Get("message")
-			if message.Exists() && message.Kind() != a2a.String || !isGeneric(message.Text()) || explains(details) {
+			if !isGeneric(message.Text()) || explains(details) {
 				return
 			}
 			p.Report(p.Place.At(at), "the parameters are refused with no more than "+analyzer.QuoteText(message.Text()), "expected which of them is wrong", analyzer.AtMost(analyzer.Note))
@@ -261,7 +261,7 @@ func explains(details a2a.Value) bool {
 
 // generic holds the messages that say no more than that something is wrong with the parameters.
 var generic = []string{
-	"", "invalid params", "invalid parameters", "invalid parameter", "invalid method parameters", "invalid method parameter(s)", "invalid argument",
+	"invalid params", "invalid parameters", "invalid parameter", "invalid method parameters", "invalid method parameter(s)", "invalid argument",
 	"invalid arguments", "invalid_argument", "invalid request", "invalid request parameters", "invalid input", "bad request", "badrequest", "validation error",
 	"validation failed", "request validation failed", "request payload validation error", "error", "invalid",
 }

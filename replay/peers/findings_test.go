@@ -53,6 +53,11 @@ var confirmed = []confirmation{
 		"the 0.3 side of the agent labels JSON-RPC errors (the unknown task, the ended one) text/plain, successes rightly; 0.3 section 3.2.1",
 	},
 	{
+		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc",
+		"error agent rpc-result-null response.body#/result: ListTaskPushNotificationConfigs*1",
+		`the 0.3 side of the agent answers the list of a task's configurations, when the last was deleted, with "result":null; 0.3 section 7.7 returns an array`,
+	},
+	{
 		"go03-go03-* go2legacy-go03-* js03-go03-*",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
 		`the answer is {"jsonrpc":"2.0","id":…} and nothing else; JSON-RPC 2.0 section 5 wants a result, 0.3 a null one`,
