@@ -165,6 +165,15 @@ func (s Bindings) Names() []string {
 	return names
 }
 
+// An Unobserved is a requirement that no rule judges, since what it is about does not reach us. It is listed so that nobody takes
+// silence for success.
+type Unobserved struct {
+	ID     string // the catalogue's slug
+	Title  string // what would be wrong, in half a line
+	Level  Level
+	Reason string // what it would take to see it
+}
+
 var slug = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // Validate returns an error that names every rule with a missing text, a citation or a check too few, an id that is no

@@ -109,6 +109,8 @@ func TestWriteErrors(t *testing.T) {
 		"rules text":  func(w io.Writer) error { return report.RulesText(w, rules.All) },
 		"rules json":  func(w io.Writer) error { return report.RulesJSON(w, rules.All) },
 		"rules md":    func(w io.Writer) error { return report.RulesMarkdown(w, rules.All) },
+		"unobserved":  func(w io.Writer) error { return report.UnobservedText(w, rules.Unobserved) },
+		"unobs. md":   func(w io.Writer) error { return report.UnobservedMarkdown(w, rules.Unobserved) },
 		"a rule":      func(w io.Writer) error { return report.RuleText(w, rules.All[0]) },
 		"a rule's md": func(w io.Writer) error { return report.RulePage(w, rules.All[0], "", "") },
 	} {

@@ -25,6 +25,23 @@ func TestValid(t *testing.T) {
 	}
 }
 
+// What is listed as never observed has a name and a reason of its own, and no rule.
+func TestUnobserved(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, u := range rules.Unobserved {
+		if u.Title == "" || u.Reason == "" || u.Level == analyzer.Advice || seen[u.ID] {
+			t.Errorf("%+v is not complete, or stands twice", u)
+		}
+		seen[u.ID] = true
+		if rules.ByID(u.ID) != nil {
+			t.Errorf("%s is listed as never observed, and there is a rule", u.ID)
+		}
+		if found, ok := rules.UnobservedByID(u.ID); !ok || found != u {
+			t.Errorf("%s: found %+v", u.ID, found)
+		}
+	}
+}
+
 // Each transcript lists every finding of every rule, so silence is asserted too.
 func TestTranscripts(t *testing.T) {
 	for _, path := range transcripts(t) {

@@ -30,6 +30,9 @@ func listRules(w io.Writer, format string, args []string) error {
 	list := rules.All
 	if len(args) == 1 {
 		r := rules.ByID(args[0])
+		if u, ok := rules.UnobservedByID(args[0]); ok {
+			return usage("%s (%s) is never observed: %s", u.ID, u.Title, u.Reason)
+		}
 		if r == nil {
 			return usage("no rule %q; a2atap rules lists them%s", args[0], nearest(args[0], ruleIDs()))
 		}
@@ -38,14 +41,22 @@ func listRules(w io.Writer, format string, args []string) error {
 	switch {
 	case format == "json":
 		return report.RulesJSON(w, list)
-	case format == "markdown":
+	case format == "markdown" && len(args) == 1:
 		return report.RulesMarkdown(w, list)
+	case format == "markdown":
+		if err := report.RulesMarkdown(w, list); err != nil {
+			return err
+		}
+		return report.UnobservedMarkdown(w, rules.Unobserved)
 	case format != "text":
 		return choose("format", format, "text", "json", "markdown")
 	case len(args) == 1:
 		return report.RuleText(w, list[0])
 	}
-	return report.RulesText(w, list)
+	if err := report.RulesText(w, list); err != nil {
+		return err
+	}
+	return report.UnobservedText(w, rules.Unobserved)
 }
 
 func ruleIDs() []string {

@@ -66,6 +66,9 @@ func pages(testdata string) (map[string][]byte, error) {
 	if err := report.RulesMarkdown(index, rules.All); err != nil {
 		return nil, err
 	}
+	if err := report.UnobservedMarkdown(index, rules.Unobserved); err != nil {
+		return nil, err
+	}
 	all := map[string][]byte{"README.md": index.Bytes()}
 	for _, r := range rules.All {
 		example, output, err := exampleOf(r, testdata)
