@@ -122,6 +122,7 @@ func (e *Engine) End(live bool) []Finding {
 	for _, in := range streams {
 		e.streamEnded(in, capture.Step{Offset: capture.NotKnown}, StreamEnd{Open: true})
 	}
+	e.missed()
 	e.idle()
 	return e.settle()
 }

@@ -24,6 +24,7 @@ const (
 	WebhookSeen                      // a notification was delivered to a webhook, and answered
 	OutcomeSeen                      // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
 	DeliveryTraced                   // the same, once it is known which configs can have caused it
+	CardMissed                       // the capture is over, and the last fetch of a card had failed
 	ConfigIdle                       // the capture is over, and nothing was sent for a push config although its task has ended
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer ones
@@ -73,6 +74,7 @@ type Observation struct {
 	End      *StreamEnd   // StreamEnded
 	Entity   *a2a.Entity  // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
 	Delivery *Delivery    // DeliveryTraced
+	Failure  *CardFailure // CardMissed
 	Config   *PushConfig  // ConfigIdle; Task is then how its task ended, and At when the capture did
 	Arrival  uint64       // of the step that brought it
 	At       time.Time    // when that step happened; zero if not known

@@ -85,6 +85,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	e.payload(in, o, &a.Payload)
 	e.session.denied(o)
 	e.session.confirmed(o)
+	e.session.cardAnswered(o)
 	e.answered(x, &a)
 	e.settleExpected(x)
 }

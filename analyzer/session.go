@@ -28,6 +28,7 @@ type Session struct {
 	homes     *recent[string, home]
 	pushes    *recent[taskKey, *Pushes]
 	origins   *recent[string, *origin]
+	unserved  *recent[string, *CardFailure]
 	cards     *cards
 	seed      maphash.Seed // of the numbers that stand for credentials
 	blind     bool         // a request was not recorded that may have configured a webhook
@@ -42,6 +43,7 @@ func newSession() *Session {
 		homes:     newRecent[string, home](maxEndpoints),
 		pushes:    newRecent[taskKey, *Pushes](maxPushes),
 		origins:   newRecent[string, *origin](maxEndpoints),
+		unserved:  newRecent[string, *CardFailure](maxCards),
 		cards:     newCards(maxCards),
 		seed:      maphash.MakeSeed(),
 		fetches:   newFetches(maxFetches),
@@ -172,6 +174,7 @@ type home struct {
 
 // An origin is a scheme, host and port, and what was said of it.
 type origin struct {
+	served   bool            // a card came from it
 	reported map[string]bool // rules that report once an origin and have
 }
 

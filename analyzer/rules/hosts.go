@@ -51,11 +51,11 @@ const (
 // reserved are the ends of names that no public server has: RFC 2606, RFC 6762, RFC 8375, and what networks use at home.
 var reserved = [...]string{
 	".example", ".test", ".invalid", ".example.com", ".example.net", ".example.org", ".local", ".internal", ".intranet",
-	".home.arpa", ".lan", ".home", ".corp", ".private", ".localdomain",
+	".home.arpa", ".lan", ".home", ".corp", ".private", ".localdomain", ".svc", ".onion", ".alt",
 }
 
-// reachOf returns from where the host of a URL can be reached.
-func reachOf(url string) reach {
+// hostOf returns the host of a URL in lower case, without port and brackets.
+func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest = rest[:i]
@@ -64,7 +64,17 @@ func reachOf(url string) reach {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
-	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+}
+
+func isIP(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
+
+// reachOf returns from where the host of a URL can be reached.
+func reachOf(url string) reach {
+	host := hostOf(url)
 	if ip, err := netip.ParseAddr(host); err == nil {
 		switch ip = ip.Unmap(); {
 		case ip.IsLoopback(), ip.IsUnspecified():

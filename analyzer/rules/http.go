@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/a2a"
+	"a2atap/proxy/capture"
 )
 
 // HTTP is the family of rules about how JSON-RPC and event streams use HTTP: methods, media types and status codes.
@@ -21,6 +23,7 @@ var HTTP = []*analyzer.Rule{
 	StreamStatus200,
 	StreamMethodAnsweredJSON,
 	NonstreamMethodAnsweredSSE,
+	CardUnavailable,
 }
 
 // RPCHTTPPost reports a JSON-RPC request under another HTTP method.
@@ -66,7 +69,7 @@ var RPCRequestContentType = &analyzer.Rule{
 	Doc: `A client that calls over JSON-RPC has to say application/json. Many frameworks choose the parser by this label: with
 another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
-	Silent: `Parameters such as charset are ignored, and recordings that kept no header fields are not judged.`,
+	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
 	Check:  func(p *analyzer.Pass) { judgeRequestLabel(p) },
 }
 
@@ -84,13 +87,18 @@ var RPCRequestContentTypeV1 = &analyzer.Rule{
 	Doc: `The JSON-RPC binding of 1.0 carries application/json; application/a2a+json belongs to HTTP+JSON. Many frameworks
 choose the parser by this label: with another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
-	Silent: `Parameters such as charset are ignored, and recordings that kept no header fields are not judged.`,
+	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
 	Check:  func(p *analyzer.Pass) { judgeRequestLabel(p) },
+}
+
+// labelKept reports whether the label of a message, or that it has none, is on record.
+func labelKept(x *analyzer.Exchange, fields capture.Fields) bool {
+	return x.HeadersKept() || fields.Has("Content-Type")
 }
 
 func judgeRequestLabel(p *analyzer.Pass) {
 	fields := p.Exchange.Request.Fields
-	if len(fields) == 0 || p.Doc == nil {
+	if p.Doc == nil || !labelKept(p.Exchange, fields) {
 		return
 	}
 	p.Applied()
@@ -373,4 +381,58 @@ the text of the stream as such, and fails.`,
 		p.Report(x.ResponsePlace().Header("Content-Type"), fmt.Sprintf("%s answered with an event stream", x.Call.Operation),
 			"expected one JSON object", analyzer.AtMost(worst))
 	},
+}
+
+// CardUnavailable reports an agent card that could not be had.
+var CardUnavailable = &analyzer.Rule{
+	ID:       "card-unavailable",
+	Title:    "agent card could not be fetched",
+	Family:   "http",
+	Category: analyzer.AgentCard,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.CardSeen | analyzer.CardMissed,
+	Bindings: analyzer.OnHTTP,
+	Cites: slices.Concat(
+		cite("5.1", before1...),
+		cite("8.1", a2a.V1_0),
+		cite("8.2", a2a.V1_0),
+	),
+	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails, nothing else of the
+agent is ever tried.`,
+	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can fail, best from memory.`,
+	Silent: `Refusals for want of credentials, and a 404 where the host serves a card at another path. Other 404 are a note, since the client may have asked at
+the path of another version; so are 502, 503 and 504, which gateways answer, and a failure after which the card came. It is said at the end of the recording.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Kind == analyzer.CardSeen {
+			if p.Exchange.Call.Operation == a2a.GetCard {
+				p.Applied()
+			}
+			return
+		}
+		f := p.Failure
+		if f.Status == 404 && (f.Later || f.Elsewhere) {
+			return
+		}
+		worst, seen, expected := analyzer.Error, fmt.Sprintf("%s is answered with status %d", analyzer.QuoteText(p.Exchange.Path), f.Status), "expected the card"
+		switch {
+		case f.Status == 404:
+			worst, expected = analyzer.Note, "expected the card there or at "+otherCardPath(p.Exchange.Path)
+		case f.Status >= 502 && f.Status <= 504:
+			worst = analyzer.Note
+		case f.Later:
+			worst, seen = analyzer.Note, seen+", and later with the card"
+		}
+		p.Report(p.Place, seen, expected, analyzer.AtMost(worst))
+	},
+}
+
+// otherCardPath returns the path at which other versions look for the card that was asked for at a well-known one.
+func otherCardPath(path string) string {
+	for i, known := range a2a.WellKnownPaths {
+		if strings.HasSuffix(path, known) {
+			return a2a.WellKnownPaths[1-i]
+		}
+	}
+	return a2a.WellKnownPaths[0]
 }

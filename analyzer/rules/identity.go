@@ -11,6 +11,7 @@ import (
 var Identity = []*analyzer.Rule{
 	IDTaskUnique,
 	IDContextStable,
+	IDTaskHistoryConsistent,
 }
 
 // IDTaskUnique reports one task id for two tasks.
@@ -97,5 +98,42 @@ next turn lands in another conversation, and what was said before is lost to the
 			p.Report(p.Task.ContextPlace(), "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
 				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
 		}
+	},
+}
+
+// IDTaskHistoryConsistent reports a message in a task's history that says it belongs to another task.
+var IDTaskHistoryConsistent = &analyzer.Rule{
+	ID:       "id-task-history-consistent",
+	Title:    "message in a task's history names another task",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Should,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.MessageSeen,
+	Bindings: onAll,
+	Cites: slices.Concat(
+		cite("6.4", a2a.V0_2, a2a.V0_3),
+		cite("4.1.4", a2a.V1_0),
+	),
+	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the id that they name
+shows it under another task, or under one that it has never heard of.`,
+	Fix:    `Write the id of the task into the messages of its history, or leave taskId out.`,
+	Silent: `Messages of the user, who may have sent them to an older task, and messages of a task that the client continues or refers to. Of several such messages in one exchange the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		m := p.Entity
+		if m.In != a2a.InHistory || m.Author != a2a.Agent {
+			return
+		}
+		named, own := m.Get("taskId"), m.Owner.Get("id")
+		if named.Kind() != a2a.String || own.Kind() != a2a.String || named.Is("") {
+			return
+		}
+		p.Applied()
+		id := named.Text()
+		if own.Is(id) || id == p.Exchange.Call.TaskID || slices.Contains(p.Exchange.References(), id) {
+			return
+		}
+		p.Report(p.Here("taskId"), "taskId is "+analyzer.QuoteText(id)+" in the history of task "+analyzer.Quote(own), "expected that task's id")
 	},
 }

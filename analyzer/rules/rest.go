@@ -153,7 +153,7 @@ var RESTRequestContentType = &analyzer.Rule{
 	Doc: `A body of the HTTP+JSON binding is labelled application/json in 0.3. Frameworks choose the parser by this label: with another
 one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every body.`,
-	Silent: `Requests without a body, bodies under GET and DELETE, which mean nothing, and recordings that kept no header fields. Parameters such as charset are ignored.`,
+	Silent: `Requests without a body, bodies under GET and DELETE, which mean nothing, and labels that the recording does not have. Parameters such as charset are ignored.`,
 	Check: func(p *analyzer.Pass) {
 		if !hasOwnBody(p) {
 			return
@@ -169,7 +169,7 @@ one they answer 415, or hand the agent an empty body.`,
 // hasOwnBody reports whether the request at hand is a call with a body that means something, and its labels were recorded.
 func hasOwnBody(p *analyzer.Pass) bool {
 	x := p.Exchange
-	return p.Doc != nil && x.Request.Method == "POST" && x.Call.Operation != a2a.NoOperation && len(x.Request.Fields) > 0
+	return p.Doc != nil && x.Request.Method == "POST" && x.Call.Operation != a2a.NoOperation && labelKept(x, x.Request.Fields)
 }
 
 // RESTResponseContentType reports an answer of 0.3 that is not labelled as JSON.
@@ -205,7 +205,7 @@ labelled as text is shown to a user, or refused, although its content is right.`
 // hasOwnAnswer reports whether the answer at hand is JSON that the agent itself wrote, and its labels were recorded.
 func hasOwnAnswer(p *analyzer.Pass) bool {
 	x := p.Exchange
-	if p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || len(x.Response.Fields) == 0 {
+	if p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || !labelKept(x, x.Response.Fields) {
 		return false
 	}
 	root := p.Doc.Root

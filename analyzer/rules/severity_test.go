@@ -36,6 +36,20 @@ func TestLoweredSeverities(t *testing.T) {
 		{"taskauth/auth-required-has-message-more", []analyzer.Severity{analyzer.Warning, analyzer.Error, analyzer.Error}},
 		{"taskauth/auth-required-stream-kept", []analyzer.Severity{analyzer.Note}},
 		{"dialects/dialect-mismatch-tried", []analyzer.Severity{analyzer.Note}},
+		{"http/card-unavailable-later", []analyzer.Severity{analyzer.Note}},
+		{"http/card-unavailable-path", []analyzer.Severity{analyzer.Note}},
+		{"http/nonstream-method-answered-sse", []analyzer.Severity{analyzer.Warning}},
+		{"http/nonstream-method-answered-sse-v03", []analyzer.Severity{analyzer.Error}},
+		{"http/stream-method-answered-json-v03", []analyzer.Severity{analyzer.Warning}},
+		{"rest/rest-verb-extended", []analyzer.Severity{analyzer.Note}},
+		{"rest/rest-route-known-extended", []analyzer.Severity{analyzer.Note}},
+		{"rest/rest-success-status", []analyzer.Severity{analyzer.Warning}},
+		{"rest/rest-success-status-send", []analyzer.Severity{analyzer.Note}},
+		{"rest/rest-success-status-v03", []analyzer.Severity{analyzer.Note}},
+		{"query/rest-query-enum-near", []analyzer.Severity{analyzer.Note}},
+		{"query/rest-query-timestamp-near", []analyzer.Severity{analyzer.Note}},
+		{"restenvelope/rest-error-message", []analyzer.Severity{analyzer.Error, analyzer.Warning}},
+		{"transport/transport-https", []analyzer.Severity{analyzer.Note}},
 	}
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {

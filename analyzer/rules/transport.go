@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -36,7 +34,7 @@ var TransportHTTPS = &analyzer.Rule{
 answer in the agent's place.`,
 	Fix: `Serve the agent over https and write https URLs into its card.`,
 	Silent: `Loopback, private and link-local addresses; names of one label and names under reserved or local domains (.example, .test, .invalid,
-.local, .localhost, .internal, .lan, .home.arpa, .svc, .onion and the like); requests that say TLS ended before the tap. Whether a host serves
+.local, .internal, .home.arpa, .svc and the like); requests that say TLS ended before the tap. Whether a host serves
 production cannot be seen, so it is a note, once for a host.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
@@ -44,50 +42,16 @@ production cannot be seen, so it is a note, once for a host.`,
 		if p.Kind == analyzer.AnswerSeen && op != a2a.GetCard || op == a2a.Webhook {
 			return
 		}
-		scheme, host := hostOf(x.Origin)
-		if host == "" || private(host) || strings.EqualFold(x.Request.Fields.Get("X-Forwarded-Proto"), "https") ||
+		if x.Origin == "" || reachOf(x.Origin) != fromAnywhere || strings.EqualFold(x.Request.Fields.Get("X-Forwarded-Proto"), "https") ||
 			strings.Contains(strings.ToLower(x.Request.Fields.Get("Forwarded")), "proto=https") {
 			return
 		}
 		p.Applied()
-		if scheme == "http" {
+		if schemeOf(x.Origin) == "http" {
 			p.Report(x.RequestPlace().Line(), "the agent is asked at "+analyzer.QuoteText(x.Origin), "expected https in production", analyzer.AtMost(analyzer.Note))
 		}
 	},
 }
-
-// hostOf returns the scheme and the host of an origin, both in lower case, without port and brackets.
-func hostOf(origin string) (scheme, host string) {
-	u, err := url.Parse(strings.ToLower(origin))
-	if err != nil {
-		return "", ""
-	}
-	return u.Scheme, strings.TrimSuffix(u.Hostname(), ".")
-}
-
-// localDomains are those that no public name is under.
-var localDomains = [...]string{
-	"example", "example.com", "example.net", "example.org", "test", "invalid", "localhost", "local", "internal", "intranet", "private",
-	"corp", "home", "lan", "home.arpa", "localdomain", "svc", "cluster.local", "onion", "ts.net", "alt",
-}
-
-// private reports whether a host is surely, or may well be, one that only a private network reaches.
-func private(host string) bool {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return !ip.IsGlobalUnicast() || ip.IsPrivate() || sharedSpace.Contains(ip.Unmap()) || ip.Unmap().IsPrivate() || ip.Unmap().IsLoopback()
-	}
-	if !strings.Contains(host, ".") {
-		return true
-	}
-	for _, domain := range localDomains {
-		if rest, ok := strings.CutSuffix(host, domain); ok && (rest == "" || strings.HasSuffix(rest, ".")) {
-			return true
-		}
-	}
-	return false
-}
-
-var sharedSpace = netip.MustParsePrefix("100.64.0.0/10") // RFC 6598
 
 // TransportHSTS reports an agent over https that does not keep browsers and clients there.
 var TransportHSTS = &analyzer.Rule{
@@ -104,19 +68,18 @@ var TransportHSTS = &analyzer.Rule{
 	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a redirect to http takes
 them to whoever answers there.`,
 	Fix:    `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have a switch for it.`,
-	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and 504; recordings that kept no header fields. It is said once for a host.`,
+	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and 504; recordings that may lack header fields. It is said once for a host.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields
-		if !strings.HasPrefix(x.Origin, "https:") || len(fields) == 0 || p.Kind == analyzer.EventSeen && !beginsStream(p) {
+		if !strings.HasPrefix(x.Origin, "https:") || !x.HeadersKept() || p.Kind == analyzer.EventSeen && !beginsStream(p) {
 			return
 		}
 		switch x.Response.Status {
 		case 502, 503, 504:
 			return
 		}
-		_, host := hostOf(x.Origin)
-		if _, err := netip.ParseAddr(host); err == nil || host == "" || host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		if reachOf(x.Origin) == fromMachine || isIP(hostOf(x.Origin)) {
 			return
 		}
 		p.Applied()
