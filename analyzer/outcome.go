@@ -8,6 +8,7 @@ func (e *Engine) outcome(in *intake, o *Observation) {
 	kind, dialects := o.Kind, o.Dialects
 	o.Kind, o.Dialects = OutcomeSeen, o.Exchange.Dialects
 	e.observe(in, o)
+	e.session.refused(o)
 	o.Kind, o.Dialects = kind, dialects
 }
 

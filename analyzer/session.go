@@ -67,6 +67,7 @@ type Task struct {
 	Terminal *Sighting        // the first sighting in a terminal state; nil if there was none
 	Created  *Creation        // the send that brought it into being, if that was seen
 	First    *Sighting        // the first look at it that an answer gave; nil if there was none
+	Refused  *Denial          // a stream that was refused as not supported; nil once that was judged
 	Denied   *Denial          // a subscription that was told the ended task is not found; nil once that was judged
 
 	finder uint64   // for whom First was; 0 if that did not show
@@ -88,7 +89,8 @@ func (t *Task) remember(messageID string) {
 	t.sent = append(t.sent, messageID)
 }
 
-// A Denial is an answer that said a task is not found, although it was known to have ended.
+// A Denial is an answer that has to be judged by what comes later: it said that an ended task is not found, or that the
+// agent does not stream.
 type Denial struct {
 	Exchange *Exchange // without its bodies
 	Place    Place

@@ -158,6 +158,9 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	if t.Denied != nil && !seen.Late && t.Denied.Before(x) {
 		t.Denied = nil
 	}
+	if t.Refused != nil && !seen.Late && seen.State.Known() && t.Refused.Before(x) {
+		t.Refused = nil
+	}
 	if t.First == nil && !seen.Late {
 		t.First, t.finder = seen, s.principal(x)
 	}

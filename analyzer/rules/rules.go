@@ -46,6 +46,7 @@ var All = slices.Concat(
 	Dialects,
 	Auth,
 	TaskAuth,
+	Capabilities,
 	Cards,
 	CardURLs,
 	Skills,
