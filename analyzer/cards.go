@@ -93,12 +93,19 @@ func (d *declaration) names(key endpointKey) bool {
 // the exchange began, newest last. The slice must not be changed.
 func (s *Session) CardsBefore(x *Exchange) []*Card { return x.cards }
 
+// Interfaces returns how those cards declare the endpoint. The slice must not be changed.
+func (x *Exchange) Interfaces() []a2a.Interface { return x.entries }
+
 // cardsBefore finds what CardsBefore returns, when the request is there: cards that come later do not count.
 func (s *Session) cardsBefore(x *Exchange, key endpointKey) []*Card {
 	var found []*Card
 	for _, d := range s.cards.near(key.address) {
 		before := x.beganAfter(&Sighting{Arrival: d.card.Arrival, At: d.card.At})
-		if before && d.names(key) && !slices.Contains(found, d.card) {
+		if !before || !d.names(key) {
+			continue
+		}
+		x.entries = append(x.entries, d.entry)
+		if !slices.Contains(found, d.card) {
 			found = append(found, d.card)
 		}
 	}

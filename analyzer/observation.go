@@ -102,10 +102,11 @@ type Exchange struct {
 	Cut      bool    // something of it was not recorded
 	Retry    bool    // it sends a message that was sent to the task before
 
-	address string  // of the URL, in the form in which the session compares
-	agent   string  // what the session files its tasks under; empty if it is not known which agent this is
-	tenant  string  // the same
-	cards   []*Card // that name the endpoint and had been delivered before the exchange began, newest last
+	address string          // of the URL, in the form in which the session compares
+	agent   string          // what the session files its tasks under; empty if it is not known which agent this is
+	tenant  string          // the same
+	cards   []*Card         // that name the endpoint and had been delivered before the exchange began, newest last
+	entries []a2a.Interface // of those cards, for the endpoint
 
 	NoneMatch string // the request's If-None-Match as the agent got it: a tap that rewrites cards has others towards the client
 

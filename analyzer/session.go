@@ -168,6 +168,9 @@ type Endpoint struct {
 	reported map[string]bool // rules that report once an endpoint and have
 }
 
+// Is reports whether a URL is that of the endpoint, as the session compares.
+func (e *Endpoint) Is(url string) bool { return address(e.URL) == address(url) }
+
 // A home is what the tasks made at an interface are filed under: one name for all interfaces of a card.
 type home struct {
 	name   string

@@ -146,6 +146,13 @@ func VersionDialects(version string) Dialects {
 	return 0
 }
 
+// SameVersion reports whether two versions are versions, and have the same major and minor number.
+func SameVersion(a, b string) bool {
+	major, minor, ok := majorMinor(a)
+	otherMajor, otherMinor, otherOK := majorMinor(b)
+	return ok && otherOK && major == otherMajor && minor == otherMinor
+}
+
 // majorMinor reads "1.0", "0.3.0" or "1.0.0-rc". A lone major number has the minor number 0.
 func majorMinor(version string) (major, minor int, ok bool) {
 	first, rest, dotted := strings.Cut(strings.TrimPrefix(strings.TrimSpace(version), "v"), ".")

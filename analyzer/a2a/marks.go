@@ -144,6 +144,18 @@ func (c *Call) bodyMarks() (Dialects, Evidence) {
 	return in, Decisive
 }
 
+// Mixed returns the dialects of a call whose method or shape decides them, and the first thing in the message that it sends
+// that contradicts; a zero Mark if nothing does.
+func (c *Call) Mixed() (Dialects, Mark) {
+	if c.Evidence != Decisive || c.Message.Kind() != Object {
+		return 0, Mark{}
+	}
+	m := marks{rest: c.Binding == HTTPJSON, names1_0: c.Dialects == onlyV1_0}
+	m.add(byShape, c.Dialects, c.Message)
+	m.message(Message{c.Message})
+	return m.dialects()
+}
+
 func hasPrefix(v Value, prefix string) bool {
 	raw := v.Raw()
 	return v.Kind() == String && len(raw) > len(prefix) && string(raw[1:1+len(prefix)]) == prefix

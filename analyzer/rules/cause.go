@@ -15,13 +15,13 @@ func otherCause(p *analyzer.Pass) bool {
 	}
 	switch p.Answer.Err.Name {
 	case a2a.TaskNotFound:
-		return namesTask(x)
+		return aboutTask(x)
 	case a2a.TaskNotCancelable:
 		return x.Call.Operation == a2a.CancelTask
 	case a2a.PushNotSupported:
 		return x.Call.Operation.Push() || x.Call.PushConfig.Exists()
 	case a2a.UnsupportedOperation: // ended tasks, streaming, the extended card
-		return namesTask(x) || x.Call.Operation.Streams() || x.Call.Operation == a2a.GetExtendedCard
+		return aboutTask(x) || x.Call.Operation.Streams() || x.Call.Operation == a2a.GetExtendedCard
 	case a2a.ExtendedCardNotConfigured:
 		return x.Call.Operation == a2a.GetExtendedCard
 	case a2a.ParseError:
@@ -34,7 +34,8 @@ func otherCause(p *analyzer.Pass) bool {
 	return true
 }
 
-func namesTask(x *analyzer.Exchange) bool {
+// aboutTask reports whether a call is about a task that the agent may not have, or that may have ended.
+func aboutTask(x *analyzer.Exchange) bool {
 	return x.Call.TaskID != "" || x.Call.Message.Get("referenceTaskIds").Len() > 0
 }
 
@@ -45,7 +46,7 @@ func plain(x *analyzer.Exchange) bool {
 		return x.Call.Params.Len() == 0
 	}
 	message := a2a.Message{Value: x.Call.Message}
-	if !x.Call.Operation.Sends() || x.Call.Params.Len() != 1 || namesTask(x) || x.Call.ContextID != "" || x.Call.Doc.Err != nil {
+	if !x.Call.Operation.Sends() || x.Call.Params.Len() != 1 || aboutTask(x) || x.Call.ContextID != "" || x.Call.Doc.Err != nil {
 		return false
 	}
 	if message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 {

@@ -38,23 +38,12 @@ succeeded; dialects that cannot be told apart. It is said once for each URL and 
 the agent answers VersionNotSupportedError, since clients may try versions in turn.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		end := x.Endpoint
-		spoken := x.Call.Dialects
-		if m := x.Call.Method; m != "" && m == x.Call.Operation.MethodName(a2a.V0_1) { // tasks/get is the same in 0.1
-			spoken = spoken.Union(a2a.Of(a2a.V0_1))
-		}
-		if end == nil || spoken.Empty() || p.Answer == nil || x.Call.Batch != nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
-			return
-		}
-		understood := end.Declared
-		if understood.Empty() {
-			understood = end.Answered
-		}
-		if understood.Empty() {
+		understood := understood(x)
+		if understood.Empty() || p.Answer == nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
 			return
 		}
 		p.Applied()
-		if !spoken.Intersect(understood|end.Answered).Empty() || !turnedAway(p, spoken) {
+		if !mismatched(p) {
 			return
 		}
 		worst := analyzer.Warning
@@ -62,9 +51,36 @@ the agent answers VersionNotSupportedError, since clients may try versions in tu
 			worst = analyzer.Note // the client is told in so many words, and can go on in another version
 		}
 		p.Report(x.RequestPlace().Body(),
-			fmt.Sprintf("the client speaks A2A %s (%s), and %s is offered in %s", spoken, asked(x), end.URL, understood),
+			fmt.Sprintf("the client speaks A2A %s (%s), and %s is offered in %s", spoken(x), asked(x), x.Endpoint.URL, understood),
 			fmt.Sprintf("expected a request in %s", understood), analyzer.AtMost(worst))
 	},
+}
+
+// understood returns the dialects that are spoken where a call goes, by cards or else by earlier traffic; none if that or
+// the dialect of the call is not known.
+func understood(x *analyzer.Exchange) a2a.Dialects {
+	switch {
+	case x.Endpoint == nil || x.Call.Dialects.Empty() || x.Call.Batch != nil:
+		return 0
+	case x.Endpoint.Declared.Empty():
+		return x.Endpoint.Answered
+	}
+	return x.Endpoint.Declared
+}
+
+// mismatched reports whether a call in one dialect was turned away where others are spoken.
+func mismatched(p *analyzer.Pass) bool {
+	x := p.Exchange
+	known := understood(x)
+	return !known.Empty() && spoken(x).Intersect(known|x.Endpoint.Answered).Empty() && turnedAway(p, spoken(x))
+}
+
+// spoken returns the dialects that a call may be in by itself.
+func spoken(x *analyzer.Exchange) a2a.Dialects {
+	if m := x.Call.Method; m != "" && m == x.Call.Operation.MethodName(a2a.V0_1) { // tasks/get is the same in 0.1
+		return x.Call.Dialects.Union(a2a.Of(a2a.V0_1))
+	}
+	return x.Call.Dialects
 }
 
 // asked says what of a request shows its dialect: the method, or method and path.

@@ -47,6 +47,8 @@ var All = slices.Concat(
 	Auth,
 	TaskAuth,
 	Capabilities,
+	Extensions,
+	Versions,
 	Cards,
 	CardURLs,
 	Skills,
