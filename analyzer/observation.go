@@ -171,6 +171,8 @@ type Stream struct {
 	Dialects a2a.Dialects    // that the events show; empty while none shows any
 	Gap      bool            // some of it was not recorded, or could not be read
 	Rest     *Event          // what came after the last blank line, once the stream is over; clients discard it
+
+	named naming
 }
 
 // add remembers one event.

@@ -209,11 +209,11 @@ func (e *Engine) payload(in *intake, o *Observation, p *a2a.Payload) {
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: p.Value}
 		e.sight(in, o, Sighting{
-			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), State: u.State(), Spelling: u.StateText(),
+			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId"), State: u.State(), Spelling: u.StateText(),
 		})
 	case a2a.ArtifactPayload:
 		u := a2a.ArtifactUpdate{Value: p.Value}
-		e.sight(in, o, Sighting{Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID()})
+		e.sight(in, o, Sighting{Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId")})
 	}
 }
 

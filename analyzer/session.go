@@ -68,6 +68,7 @@ type Task struct {
 	Created  *Creation        // the send that brought it into being, if that was seen
 	First    *Sighting        // the first look at it that an answer gave; nil if there was none
 	Refused  *Denial          // a stream that was refused as not supported; nil once that was judged
+	Moved    bool             // it was seen in another context than the first
 	Denied   *Denial          // a subscription that was told the ended task is not found; nil once that was judged
 
 	finder uint64   // for whom First was; 0 if that did not show
@@ -123,6 +124,8 @@ type Sighting struct {
 	State     a2a.State // the zero State if it named none that is known
 	Spelling  string    // of the state, as on the wire
 	Late      bool      // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
+
+	idNamed bool // an update calls the task's id "id", as in 0.1
 }
 
 // StatePlace returns the place of the state, or of the object where it has none.

@@ -164,8 +164,15 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	if t.First == nil && !seen.Late {
 		t.First, t.finder = seen, s.principal(x)
 	}
-	if t.Context == nil && seen.ContextID != "" {
+	switch {
+	case seen.ContextID == "":
+	case t.Context == nil:
 		t.Context = &ContextSighting{ID: seen.ContextID, Place: seen.ContextPlace()}
+	case t.Context.ID != seen.ContextID:
+		t.Moved = true
+	}
+	if x.Stream != nil {
+		x.Stream.named.note(seen)
 	}
 	if t.Terminal == nil && seen.State.Terminal() {
 		t.Terminal = seen

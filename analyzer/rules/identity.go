@@ -1,17 +1,114 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/a2a"
 )
 
-// Identity is the family of rules about the ids of tasks and contexts.
+// Identity is the family of rules about the ids of tasks.
 var Identity = []*analyzer.Rule{
+	IDTaskEchoV01,
+	IDEventEchoV01,
+	IDGetEcho,
 	IDTaskUnique,
-	IDContextStable,
+	IDTaskContinued,
+	IDStreamTaskConsistent,
+	IDSubscribeMatch,
 	IDTaskHistoryConsistent,
+}
+
+// IDTaskEchoV01 reports a task of 0.1 under another id than the client gave it.
+var IDTaskEchoV01 = &analyzer.Rule{
+	ID:       "id-task-echo-v01",
+	Title:    "task has another id than the client gave it",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.TaskSeen,
+	Bindings: onRPC,
+	Cites:    cite("6.1", a2a.V0_1),
+	Doc: `In 0.1 the client makes the id of a task, and asks, cancels and listens by it. A task that comes back under another id
+is one that the client does not know.`,
+	Fix:    `Keep params.id of tasks/send as the id of the task.`,
+	Silent: `Tasks without id, which another rule reports.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.SendMessage || call.TaskID == "" || !p.Task.Snapshot {
+			return
+		}
+		p.Applied()
+		reportOtherTask(p, "as the client sent it")
+	},
+}
+
+// reportOtherTask reports an object that is about another task than the request.
+func reportOtherTask(p *analyzer.Pass, why string, options ...analyzer.Option) {
+	if asked := p.Exchange.Call.TaskID; p.Task.TaskID != asked {
+		p.Report(p.Task.TaskIDPlace(), "the id of the task is "+analyzer.QuoteText(p.Task.TaskID), "expected "+analyzer.QuoteText(asked)+", "+why, options...)
+	}
+}
+
+// IDEventEchoV01 reports an event of 0.1 about another task than the request.
+var IDEventEchoV01 = &analyzer.Rule{
+	ID:       "id-event-echo-v01",
+	Title:    "event names another task than the request",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.TaskSeen,
+	Bindings: onRPC,
+	Cites:    cite("7.2.2", a2a.V0_1),
+	Covers:   []string{"id-stream-task-consistent"},
+	Doc: `Every event of tasks/sendSubscribe is about the task that the client sent, and carries its id. A client that follows
+several tasks files the event under the wrong one, or drops it.`,
+	Fix:    `Write params.id of the request into the member id of every event.`,
+	Silent: `The id of the JSON-RPC request in its place is a note: early documents print that by mistake.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.SendStreamingMessage || call.TaskID == "" {
+			return
+		}
+		p.Applied()
+		worst := analyzer.Error
+		if call.ID.Is(p.Task.TaskID) || string(call.ID.Raw()) == p.Task.TaskID {
+			worst = analyzer.Note
+		}
+		reportOtherTask(p, "as the client sent it", analyzer.AtMost(worst))
+	},
+}
+
+// IDGetEcho reports an answer with another task than was asked for.
+var IDGetEcho = &analyzer.Rule{
+	ID:       "id-get-echo",
+	Title:    "another task than was asked for",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.TaskSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("7.3", before1...),
+		cite("3.1.3", a2a.V1_0),
+	),
+	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to the
+wrong client; after a cancel it may be the one that was stopped.`,
+	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
+	Silent: `Tasks without id, which another rule reports.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.GetTask && call.Operation != a2a.CancelTask || call.TaskID == "" || !p.Task.Snapshot {
+			return
+		}
+		p.Applied()
+		reportOtherTask(p, "as was asked for")
+	},
 }
 
 // IDTaskUnique reports one task id for two tasks.
@@ -66,38 +163,106 @@ func mayGoOn(known *analyzer.Task, contextID string, references []string) bool {
 	return contextID != "" && (known.Context == nil || contextID == known.Context.ID)
 }
 
-// IDContextStable reports a task that moves to another context.
-var IDContextStable = &analyzer.Rule{
-	ID:       "id-context-stable",
-	Title:    "context id of a task changes",
+// IDTaskContinued reports a new task where a message went on with an old one.
+var IDTaskContinued = &analyzer.Rule{
+	ID:       "id-task-continued",
+	Title:    "message to an active task is answered with another task",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Should,
+	Side:     a2a.Agent,
+	On:       analyzer.TaskSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("7.1", a2a.V0_2, a2a.V0_3),
+		cite("3.4.3", a2a.V1_0),
+	),
+	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits for ever, and what it knows
+is lost to the new one.`,
+	Fix:    `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that make a task for every message have to be told.`,
+	Silent: `Tasks that are not known, or may have ended when the message came. Before 1.0 no text demands it: there it is a note.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || !p.Task.Snapshot || x.Stream != nil && !opensStream(p) {
+			return
+		}
+		active := x.ActiveBefore()
+		if active == nil {
+			return
+		}
+		p.Applied()
+		if p.Task.TaskID == active.TaskID {
+			return
+		}
+		worst := analyzer.Warning
+		if !p.Dialects.Has(a2a.V1_0) {
+			worst = analyzer.Note
+		}
+		p.Report(p.Task.IDPlace(), fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analyzer.QuoteText(p.Task.TaskID), analyzer.QuoteText(active.TaskID), analyzer.QuoteText(active.Spelling), active.StatePlace()),
+			"expected the task that the message names", analyzer.AtMost(worst))
+	},
+}
+
+// IDStreamTaskConsistent reports a stream about two tasks.
+var IDStreamTaskConsistent = &analyzer.Rule{
+	ID:       "id-stream-task-consistent",
+	Title:    "events of one stream name different tasks",
 	Family:   "identity",
 	Category: analyzer.Lifecycle,
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.TaskSeen,
-	Bindings: onAll,
+	Bindings: onCall,
 	Cites: slices.Concat(
-		cite("6.1", a2a.V0_2, a2a.V0_3),
-		cite("4.1.1", a2a.V1_0),
+		cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3),
+		cite("3.1.2", a2a.V1_0),
 	),
-	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one the
-next turn lands in another conversation, and what was said before is lost to the agent.`,
-	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
-	Silent: `Objects that carry no context id.`,
+	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of another
+task changes the wrong one.`,
+	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
+	Silent: `An event that names the task of the request after one that did not, which another rule has reported.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Task.ContextID == "" {
+		x := p.Exchange
+		if x.Stream == nil || x.Stream.NamedTask() == nil {
 			return
 		}
-		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
-		if known == nil || known.Context == nil {
+		first := x.Stream.NamedTask()
+		p.Applied()
+		if now := p.Task; now.TaskID != first.TaskID && now.TaskID != x.Call.TaskID {
+			p.Report(now.TaskIDPlace(), "the event is about task "+analyzer.QuoteText(now.TaskID),
+				"expected "+analyzer.QuoteText(first.TaskID)+", as at "+first.TaskIDPlace().String())
+		}
+	},
+}
+
+// IDSubscribeMatch reports a stream about another task than was subscribed to.
+var IDSubscribeMatch = &analyzer.Rule{
+	ID:       "id-subscribe-match",
+	Title:    "subscription is about another task",
+	Family:   "identity",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.TaskSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("7.7", a2a.V0_1),
+		cite("7.9", a2a.V0_2, a2a.V0_3),
+		cite("3.1.6", a2a.V1_0),
+	),
+	Covers: []string{"id-stream-task-consistent"},
+	Doc:    `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has ended, or failed.`,
+	Fix:    `Attach the subscriber to the events of exactly the task that the request names.`,
+	Silent: `Events that name no task.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.SubscribeToTask || call.TaskID == "" {
 			return
 		}
 		p.Applied()
-		if known.Context.ID != p.Task.ContextID {
-			p.Report(p.Task.ContextPlace(), "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
-				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
-		}
+		reportOtherTask(p, "as was asked for")
 	},
 }
 

@@ -247,4 +247,3 @@ var ListTotalSize = &analyzer.Rule{
 		}
 	},
 }
-

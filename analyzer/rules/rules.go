@@ -33,6 +33,7 @@ var All = slices.Concat(
 	Request,
 	Registration,
 	Identity,
+	Contexts,
 	Lifecycle,
 	Streams,
 	Events,
