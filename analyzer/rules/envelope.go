@@ -53,14 +53,15 @@ func isRequest(v a2a.Value, in a2a.Dialects) bool {
 func isNotification(v a2a.Value, in a2a.Dialects) bool { return !v.Has("id") && isRequest(v, in) }
 
 // judgeResponses calls judge with what is at hand if it is to be read as a JSON-RPC response object, and with where it
-// stands: any JSON object under a 2xx status or in an event, else only one that is recognisably meant as one, since gateways
-// answer with bodies of their own. In the answer to a batch these are all its elements.
+// stands: any JSON under a 2xx status or in an event, if the request asks for an answer; else only an object that is
+// recognisably meant as one, since gateways answer with bodies of their own. In the answer to a batch these are all its
+// elements that are objects.
 func judgeResponses(p *analyzer.Pass, judge func(at string, response a2a.Value)) {
 	if p.Answer == nil || p.Answer.Doc.Err != nil {
 		return
 	}
 	root, call := p.Answer.Doc.Root, &p.Exchange.Call
-	asked := call.Method != "" || call.Batch != nil
+	asked := call.Method != "" && call.ID.Exists() || call.Batch != nil
 	ours := asked && (p.Kind == analyzer.EventSeen || succeeded(p.Exchange.Response.Status))
 	switch {
 	case call.Batch != nil && root.Kind() == a2a.Array:
@@ -69,7 +70,7 @@ func judgeResponses(p *analyzer.Pass, judge func(at string, response a2a.Value))
 				judge(a2a.Ptr("", i), v)
 			}
 		}
-	case root.Kind() == a2a.Object && (ours || isResponse(root)):
+	case root.Kind() == a2a.Object && (ours || isResponse(root)), ours && call.Batch == nil && root.Exists():
 		judge("", root)
 	}
 }
@@ -111,6 +112,9 @@ func wholeBatch(call *a2a.Call) bool { return call.Doc.Root.Len() == len(call.Ba
 
 // judgeErrors calls judge with the error object of each response at hand, and with where it stands.
 func judgeErrors(p *analyzer.Pass, judge func(at string, failure a2a.Value)) {
+	if !fails(p) {
+		return
+	}
 	judgeResponses(p, func(at string, response a2a.Value) {
 		if failure := response.Get("error"); failure.Kind() == a2a.Object {
 			p.Applied()
@@ -119,10 +123,15 @@ func judgeErrors(p *analyzer.Pass, judge func(at string, failure a2a.Value)) {
 	})
 }
 
+// fails reports whether there is an error in what is at hand, or may be one: most answers have none, and cost nothing then.
+func fails(p *analyzer.Pass) bool {
+	return p.Answer != nil && (p.Answer.Err != nil || p.Exchange.Call.Batch != nil)
+}
+
 // judgeRefusal calls judge with the code of the error that answers a single call, and with where it stands, unless its cause
 // may be one that was seen before the request was read: credentials, media type, version, rate or size.
 func judgeRefusal(p *analyzer.Pass, judge func(at string, code int64, name a2a.ErrorName)) {
-	if p.Exchange.Call.Batch != nil || p.Kind == analyzer.EventSeen && !opensStream(p) || fromInfrastructure(p.Exchange.Response.Status) {
+	if !fails(p) || p.Exchange.Call.Batch != nil || p.Kind == analyzer.EventSeen && !opensStream(p) || fromInfrastructure(p.Exchange.Response.Status) {
 		return
 	}
 	judgeResponses(p, func(at string, response a2a.Value) {

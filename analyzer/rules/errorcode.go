@@ -48,6 +48,9 @@ library that meets such a code may treat it as a fault of the transport.`,
 
 // judgeCodes calls judge with the code of each error at hand that has one, and with where it stands.
 func judgeCodes(p *analyzer.Pass, judge func(at string, code int64)) {
+	if !fails(p) {
+		return
+	}
 	judgeResponses(p, func(at string, response a2a.Value) {
 		if code, ok := response.Get("error").Get("code").Int(); ok {
 			judge(at+"/error/code", code)

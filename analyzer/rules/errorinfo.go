@@ -32,9 +32,6 @@ func judgeDetails(p *analyzer.Pass, judge func(at string, failure a2a.Value, in 
 		})
 		return
 	}
-	if p.Answer == nil || p.Answer.Err == nil || p.Answer.Doc.Err != nil {
-		return
-	}
 	if failure := p.Answer.Err; failure.Value.Kind() == a2a.Object {
 		judge(failure.Pointer, failure.Value, failure.Pointer+"/details", failure.Value.Get("details"))
 	}
@@ -115,6 +112,9 @@ another domain.`,
 	Fix:    `Set "domain" to "a2a-protocol.org" wherever the reason is one of A2A's.`,
 	Silent: `Reasons that A2A does not define. Over JSON-RPC it is a warning, since later patch versions of 1.0 only recommend the ErrorInfo there.`,
 	Check: func(p *analyzer.Pass) {
+		if !fails(p) {
+			return
+		}
 		judgeErrorInfos(p, func(at string, info a2a.Value, _ string, _ a2a.Value) {
 			reason := info.Get("reason").Text()
 			if a2a.ErrorNameOfReason(reason) == a2a.OtherError {
@@ -146,6 +146,9 @@ stands: TASK_NOT_FOUND_ERROR or taskNotFound is no error that they know.`,
 	Silent: `Other domains. A reason of the agent's own in the right form is a note over HTTP+JSON and beside codes that are not A2A's. Over JSON-RPC the others are a warning, since later patch
 versions of 1.0 only recommend the ErrorInfo there.`,
 	Check: func(p *analyzer.Pass) {
+		if !fails(p) {
+			return
+		}
 		judgeErrorInfos(p, func(at string, info a2a.Value, _ string, failure a2a.Value) {
 			if !info.Get("domain").Is(a2aDomain) {
 				return
@@ -195,6 +198,9 @@ after the same answer.`,
 	Fix:    `Take code and reason from one table, so that they cannot part.`,
 	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is no integer is left to rpc-error-code-int.`,
 	Check: func(p *analyzer.Pass) {
+		if !fails(p) {
+			return
+		}
 		judgeErrorInfos(p, func(at string, info a2a.Value, from string, failure a2a.Value) {
 			row, known := a2a.ErrorNameOfReason(info.Get("reason").Text()).Row()
 			code, ok := failure.Get("code").Int()
@@ -226,6 +232,9 @@ schema.`,
 	Fix:    `Name the parameter and its fault in the message, or add a google.rpc.BadRequest with fieldViolations to the details.`,
 	Silent: `It is a note. Any details but an ErrorInfo, and any message that is more than the name of the error, are taken for an explanation. A missing message has rules of its own.`,
 	Check: func(p *analyzer.Pass) {
+		if !fails(p) {
+			return
+		}
 		judgeDetails(p, func(at string, failure a2a.Value, _ string, details a2a.Value) {
 			code, _ := failure.Get("code").Int()
 			if p.Exchange.Call.Binding == a2a.JSONRPC && code != -32602 ||

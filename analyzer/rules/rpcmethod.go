@@ -50,11 +50,11 @@ does not tell which call of the client went wrong.`,
 	},
 }
 
-// judgeMethods calls judge with the method of each request at hand, and with where it stands.
+// judgeMethods calls judge with the method of each request at hand, and with where the request stands.
 func judgeMethods(p *analyzer.Pass, judge func(at, method string, call *a2a.Call)) {
 	judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 		if request.Get("method").Kind() == a2a.String {
-			judge(at+"/method", call.Method, call)
+			judge(at, call.Method, call)
 		}
 	})
 }
@@ -79,7 +79,7 @@ sees them, so a method of one's own under such a name works with some servers on
 		judgeMethods(p, func(at, method string, _ *a2a.Call) {
 			p.Applied()
 			if strings.HasPrefix(method, "rpc.") && method != "rpc.discover" {
-				p.Report(p.Place.At(at), "method is "+analyzer.QuoteText(method), `expected a name that does not begin with "rpc."`)
+				p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method), `expected a name that does not begin with "rpc."`)
 			}
 		})
 	},
@@ -113,7 +113,7 @@ further card that was not seen; reserved names, which rpc-method-reserved judges
 			p.Applied()
 			for segment := range strings.SplitSeq(method, "/") {
 				if segment == "" || segment == method {
-					p.Report(p.Place.At(at), "method is "+analyzer.QuoteText(method), "expected a category and an action, such as message/send")
+					p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method), "expected a category and an action, such as message/send")
 					return
 				}
 			}
@@ -148,7 +148,7 @@ extensions, or have a further card that was not seen.`,
 			}
 			p.Applied()
 			if call.Operation == a2a.NoOperation && !isPascal(method) {
-				p.Report(p.Place.At(at), "method is "+analyzer.QuoteText(method), "expected a name in PascalCase, such as SendMessage")
+				p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method), "expected a name in PascalCase, such as SendMessage")
 			}
 		})
 	},
@@ -215,7 +215,7 @@ misspelt name: methods are compared exactly, capital letters included.`,
 			}
 			p.Applied()
 			if call.Operation == a2a.NoOperation {
-				p.Report(p.Place.At(at), "method is "+analyzer.QuoteText(method), "expected a method of A2A")
+				p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method), "expected a method of A2A")
 			}
 		})
 	},

@@ -39,15 +39,14 @@ answer that it did not understand, to nobody in particular.`,
 	Fix:    `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds the object.`,
 	Silent: `Bodies that are not labelled as JSON, and empty ones. An empty array is left to rpc-batch-empty.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Doc == nil || p.Doc.Err != nil || !labelledJSON(p.Exchange) {
+		if p.Doc == nil || p.Doc.Err != nil {
 			return
 		}
-		if root := p.Doc.Root; root.Kind() != a2a.Array {
+		switch root := p.Doc.Root; {
+		case root.Kind() == a2a.Object:
 			p.Applied()
-			if root.Kind() != a2a.Object {
-				p.Report(p.Place.At(""), "the request is "+analyzer.Quote(root), "expected an object")
-			}
-			return
+		case root.Kind() != a2a.Array && labelledJSON(p.Exchange):
+			p.Report(p.Place.At(""), "the request is "+analyzer.Quote(root), "expected an object")
 		}
 		for i, v := range p.Doc.Root.Elems() {
 			p.Applied()
