@@ -19,6 +19,7 @@ type Card struct {
 	a2a.Card
 	URL      string // it was fetched from
 	Client   string // that fetched it
+	Asked    string // the version that the fetch named, if any: it may have chosen the card's shape
 	Place    Place
 	Extended bool
 	Arrival  uint64 // of the step that completed its delivery

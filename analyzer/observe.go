@@ -241,7 +241,7 @@ func (e *Engine) sight(in *intake, o *Observation, seen Sighting) {
 func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	x := o.Exchange
 	card := &Card{
-		Card: a2a.DecodeCard(p.Value), URL: x.URL(), Client: x.Link.Client, Place: o.Place.At(p.Pointer),
+		Card: a2a.DecodeCard(p.Value), URL: x.URL(), Client: x.Link.Client, Asked: x.Call.Version, Place: o.Place.At(p.Pointer),
 		Extended: x.Call.Operation == a2a.GetExtendedCard, Arrival: o.Arrival, At: o.At,
 	}
 	card.Security = card.Card.Security()

@@ -165,10 +165,19 @@ func isPascal(name string) bool {
 }
 
 // declaredOnly reports whether cards that were delivered before the exchange began declare its endpoint, and in that version
-// only.
+// only. An agent may choose the shape of its card by the version that the fetch names: at least one card has to come from a
+// fetch that named the version of the call or, since that stands for 0.3, none.
 func declaredOnly(p *analyzer.Pass, d a2a.Dialect) bool {
-	end := p.Exchange.Endpoint
-	return end != nil && end.Declared == a2a.Of(d) && len(p.Session.CardsBefore(p.Exchange)) > 0
+	x := p.Exchange
+	if x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(d) {
+		return false
+	}
+	for _, c := range p.Session.CardsBefore(x) {
+		if c.Asked == x.Call.Version || c.Asked == "" && d == a2a.V1_0 {
+			return true
+		}
+	}
+	return false
 }
 
 // mayExtend reports whether methods beyond those of A2A may be right at the endpoint: no card says what the agent offers,
@@ -302,11 +311,14 @@ var RPCCoreMethodMissing = &analyzer.Rule{
 	Doc: `Every agent of 0.3 serves message/send, tasks/get and tasks/cancel. This one offers JSON-RPC alone and says that it has no such
 method, so there is no way left to do what every client relies on.`,
 	Fix:    `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel: with -32001 where it knows no such task.`,
-	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen before.`,
+	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen before; requests that name another version.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask, a2a.CancelTask:
 		default:
+			return
+		}
+		if v := p.Exchange.Call.Version; v != "" && a2a.VersionDialects(v) != a2a.Of(a2a.V0_3) {
 			return
 		}
 		cards := p.Session.CardsBefore(p.Exchange)
@@ -337,15 +349,18 @@ var RPCCoreMethodMissingV1 = &analyzer.Rule{
 	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose this one by the card
 finds a method missing only when it needs it.`,
 	Fix:    `Serve the method at every interface that the card names, or take the interface out of the card.`,
-	Silent: `Streaming, push and extended-card methods, which an agent may leave out. Interfaces that no card declares as 1.0.`,
+	Silent: `Streaming, push and extended-card methods, which an agent may leave out; interfaces that no card declares as 1.0; requests that do not name version 1.0, for which an agent may look the method up in 0.3.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask, a2a.ListTasks, a2a.CancelTask:
 		default:
 			return
 		}
-		end := p.Exchange.Endpoint
-		if end != nil && end.Declared.Has(a2a.V1_0) && len(p.Session.CardsBefore(p.Exchange)) > 0 {
+		x := p.Exchange
+		if !a2a.VersionDialects(x.Call.Version).Has(a2a.V1_0) {
+			return
+		}
+		if x.Endpoint != nil && x.Endpoint.Declared.Has(a2a.V1_0) && len(p.Session.CardsBefore(x)) > 0 {
 			reportCoreMethod(p)
 		}
 	},
