@@ -84,8 +84,10 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	e.session.listed(o)
 	e.payload(in, o, &a.Payload)
 	e.session.denied(o)
+	e.session.failed(o)
 	e.session.confirmed(o)
 	e.session.cardAnswered(o)
+	e.session.showed(o)
 	e.answered(x, &a)
 	e.settleExpected(x)
 }
@@ -127,6 +129,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 		e.session.answeredPush(o)
 		e.payload(in, o, &o.Answer.Payload)
 		e.session.denied(o)
+		e.session.failed(o)
 		x.Stream.add(ev.K, o.Answer, o.Dialects)
 		e.answered(x, o.Answer)
 		e.settleExpected(x)

@@ -14,6 +14,7 @@ const (
 	maxEndpoints  = 10_000
 	maxHooks      = 10_000
 	maxCards      = 1_000
+	maxRefusals   = 5_000 // of operations on tasks, and as many tasks that were shown or not found
 	maxFetches    = 1_000
 	maxInterfaces = 100 // of a card
 	maxMessages   = 16  // message ids kept for each task
@@ -28,6 +29,10 @@ type Session struct {
 	homes     *recent[string, home]
 	pushes    *recent[taskKey, *Pushes]
 	origins   *recent[string, *origin]
+	refusals  *recent[refusalKey, *Refusal]
+	shown     *recent[showingKey, *Showing]
+	absent    *recent[taskKey, *Absence]
+	digester  a2a.Digester
 	unserved  *recent[string, *CardFailure]
 	cards     *cards
 	seed      maphash.Seed // of the numbers that stand for credentials
@@ -43,6 +48,10 @@ func newSession() *Session {
 		homes:     newRecent[string, home](maxEndpoints),
 		pushes:    newRecent[taskKey, *Pushes](maxPushes),
 		origins:   newRecent[string, *origin](maxEndpoints),
+		refusals:  newRecent[refusalKey, *Refusal](maxRefusals),
+		shown:     newRecent[showingKey, *Showing](maxRefusals),
+		absent:    newRecent[taskKey, *Absence](maxRefusals),
+		digester:  a2a.NewDigester(),
 		unserved:  newRecent[string, *CardFailure](maxCards),
 		cards:     newCards(maxCards),
 		seed:      maphash.MakeSeed(),

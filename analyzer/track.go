@@ -150,6 +150,7 @@ func (s *Session) homeName(addresses []string, origin string) string {
 // sighted remembers a look at a task.
 func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	key := taskKey{x.agent, x.tenant, seen.TaskID}
+	s.appeared(key)
 	t := s.task(key)
 	if t == nil {
 		t = &Task{ID: seen.TaskID}

@@ -30,6 +30,7 @@ var All = slices.Concat(
 	Query,
 	RESTErrors,
 	RESTEnvelope,
+	Equivalence,
 	Request,
 	Registration,
 	Identity,
