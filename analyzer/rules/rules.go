@@ -31,6 +31,7 @@ var All = slices.Concat(
 	RESTErrors,
 	RESTEnvelope,
 	Equivalence,
+	Refusals,
 	Request,
 	Registration,
 	Identity,
