@@ -29,7 +29,7 @@ func (s *Session) AbsentBefore(x *Exchange) *Absence {
 
 // failed remembers what an error says of the task that was asked for.
 func (s *Session) failed(o *Observation) {
-	s.refused(o)
+	s.turnedDown(o)
 	s.vanished(o)
 }
 

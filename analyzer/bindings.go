@@ -70,8 +70,8 @@ func (x *Exchange) refusalKey(b a2a.Binding) refusalKey {
 	return refusalKey{taskKey{x.agent, x.tenant, x.Call.TaskID}, x.Call.Operation, x.Call.ConfigID, b}
 }
 
-// refused remembers how an operation on a task was refused.
-func (s *Session) refused(o *Observation) {
+// turnedDown remembers how an operation on a task was refused.
+func (s *Session) turnedDown(o *Observation) {
 	x, err := o.Exchange, o.Answer.Err
 	if err == nil || !err.Name.A2A() || x.Call.TaskID == "" || x.Call.Operation.Sends() {
 		return
