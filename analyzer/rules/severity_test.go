@@ -54,6 +54,7 @@ func TestLoweredSeverities(t *testing.T) {
 		{"query/rest-query-enum-near", []analyzer.Severity{analyzer.Note}},
 		{"query/rest-query-timestamp-near", []analyzer.Severity{analyzer.Note}},
 		{"restenvelope/rest-error-message", []analyzer.Severity{analyzer.Error, analyzer.Warning}},
+		{"restenvelope/rest-error-envelope-problem", []analyzer.Severity{analyzer.Warning}},
 		{"transport/transport-https", []analyzer.Severity{analyzer.Note}},
 	}
 	for _, test := range tests {
