@@ -48,7 +48,7 @@ type Counts struct {
 }
 
 // NewEngine returns an engine that runs the rules. They must have passed Validate.
-func NewEngine(rules []*Rule) *Engine {
+func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 	e := &Engine{
 		rules:   rules,
 		covers:  closure(rules),
@@ -62,6 +62,9 @@ func NewEngine(rules []*Rule) *Engine {
 	e.walker.Visit = e.visit
 	for _, r := range rules {
 		e.dialects = append(e.dialects, r.Dialects())
+	}
+	for _, option := range options {
+		option(e)
 	}
 	return e
 }
@@ -197,7 +200,7 @@ func (e *Engine) keep(i int) {
 
 // wanted returns the rules that want the observation and can be judged in its dialect and binding.
 func (e *Engine) wanted(o *Observation) []int {
-	if o.Kind == CardSeen { // a hybrid card is in several dialects at once, not in one of several
+	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once, not in one of several
 		return e.choose(o.Kind, func(i int) bool {
 			return e.rules[i].Bindings.Has(o.Exchange.Call.Binding) && o.Card.Holds(e.dialects[i])
 		})

@@ -84,10 +84,17 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 	case capture.Closed:
 		e.closed(in, s, what)
 	default:
-		if in.x.judged() { // the bodies of other traffic are not gathered
+		if in.x.judged() || in.x.keySet && !ofStream(what) { // the bodies of other traffic are not gathered
 			e.advanceAnswer(in, s)
 		}
 	}
+}
+
+// ofStream reports whether a step belongs to an event stream.
+func ofStream(what capture.What) bool {
+	head, ok := what.(capture.ResponseHead)
+	_, event := what.(capture.ResponseEvent)
+	return event || ok && head.Stream
 }
 
 func (e *Engine) advanceAnswer(in *intake, s capture.Step) {

@@ -25,6 +25,7 @@ const (
 	OutcomeSeen                      // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
 	DeliveryTraced                   // the same, once it is known which configs can have caused it
 	CardMissed                       // the capture is over, and the last fetch of a card had failed
+	CardVerified                     // keys are known for signatures of a card: at once, or when a client has fetched them
 	ConfigIdle                       // the capture is over, and nothing was sent for a push config although its task has ended
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer ones
@@ -78,6 +79,8 @@ type Observation struct {
 	Config   *PushConfig  // ConfigIdle; Task is then how its task ended, and At when the capture did
 	Arrival  uint64       // of the step that brought it
 	At       time.Time    // when that step happened; zero if not known
+
+	Verified []SignatureCheck // CardVerified: the signatures whose keys are known; Card has the card
 }
 
 // An Exchange is what the engine knows of one exchange while it passes.
@@ -108,6 +111,7 @@ type Exchange struct {
 	cards   []*Card         // that name the endpoint and had been delivered before the exchange began, newest last
 	entries []a2a.Interface // of those cards, for the endpoint
 
+	keySet    bool   // a card has named its URL as that of keys
 	NoneMatch string // the request's If-None-Match as the agent got it: a tap that rewrites cards has others towards the client
 
 	unreleased bool // the client asks for a version after 1.0

@@ -34,6 +34,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		in.cut()
 	}
 	if !x.judged() {
+		x.keySet = x.Request.Method == http.MethodGet && e.session.awaitsKeys(x)
 		return
 	}
 	if x.Call.Binding == a2a.GRPC { // which is not decoded
@@ -56,6 +57,10 @@ func (e *Engine) request(in *intake, s capture.Step) {
 // answer decodes a whole answer that is no event stream, and observes what is in it.
 func (e *Engine) answer(in *intake, s capture.Step) {
 	x := in.x
+	if x.keySet {
+		e.keysFetched(in, s)
+		return
+	}
 	body, whole := content(&in.response, &x.Response)
 	if !whole || !x.Answered || x.Cut || x.Response.Status == http.StatusPartialContent {
 		in.cut()
@@ -257,6 +262,7 @@ func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	seen.Kind, seen.Card, seen.Place = CardSeen, &card.Card, card.Place
 	seen.Dialects = card.Shapes
 	e.observe(in, &seen)
+	e.signed(in, &seen)
 	e.session.learn(x, card)
 	e.session.fetched(x, card)
 	e.agents.card(x, &card.Card)

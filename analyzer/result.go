@@ -162,16 +162,16 @@ func plural(n int, noun string) string {
 
 // Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns
 // the result, without the findings if each is given.
-func Run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding)) (*Result, error) {
-	return run(ctx, rules, src, each, false)
+func Run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), options ...EngineOption) (*Result, error) {
+	return run(ctx, rules, src, each, false, options)
 }
 
 // Follow is Run on a recording that goes on: it judges what comes until the recording or the context ends.
-func Follow(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding)) (*Result, error) {
-	return run(ctx, rules, src, each, true)
+func Follow(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), options ...EngineOption) (*Result, error) {
+	return run(ctx, rules, src, each, true, options)
 }
 
-func run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), follow bool) (*Result, error) {
+func run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), follow bool, options []EngineOption) (*Result, error) {
 	if err := Validate(rules); err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func run(ctx context.Context, rules []*Rule, src capture.Source, each func(Findi
 			}
 		}
 	}
-	e := NewEngine(rules)
+	e := NewEngine(rules, options...)
 	result.Live, err = feed(ctx, e, src, report, follow)
 	report(e.End(result.Live))
 	result.Coverage, result.Counts, result.Agents = e.Coverage(), e.Counts(), e.Agents()

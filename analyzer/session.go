@@ -38,6 +38,7 @@ type Session struct {
 	seed      maphash.Seed // of the numbers that stand for credentials
 	blind     bool         // a request was not recorded that may have configured a webhook
 	fetches   *fetches
+	keys      *keyring
 }
 
 func newSession() *Session {
@@ -56,6 +57,7 @@ func newSession() *Session {
 		cards:     newCards(maxCards),
 		seed:      maphash.MakeSeed(),
 		fetches:   newFetches(maxFetches),
+		keys:      newKeyring(),
 	}
 }
 

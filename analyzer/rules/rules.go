@@ -58,6 +58,7 @@ var All = slices.Concat(
 	Schemes,
 	OAuth,
 	Caches,
+	Signatures,
 )
 
 // ByID returns the rule of that id, or nil.

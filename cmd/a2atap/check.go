@@ -26,6 +26,7 @@ type checkOptions struct {
 	baseline    string
 	update      bool
 	follow      bool
+	jwks        []string
 	allowEmpty  bool
 }
 
@@ -65,6 +66,7 @@ capture has a counted loss.`,
 	f.StringVar(&o.baseline, "baseline", "", "hide and count the findings that `FILE` holds as known")
 	f.BoolVar(&o.update, "update-baseline", false, "accept what is found: write it into the baseline")
 	f.BoolVar(&o.follow, "follow", false, "go on with a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
+	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was judged or something was lost")
 	return verb(cmd, 1, -1)
 }
@@ -76,6 +78,7 @@ type checker struct {
 	keep  selection
 	rules ruleSelection
 	known *knownFindings
+	keys  []analyzer.EngineOption
 }
 
 func (o *checkOptions) checker() (c checker, err error) {
@@ -92,6 +95,9 @@ func (o *checkOptions) checker() (c checker, err error) {
 		return c, err
 	}
 	if c.rules, err = selectRules(o.only, o.not); err != nil {
+		return c, err
+	}
+	if c.keys, err = readKeys(o.jwks); err != nil {
 		return c, err
 	}
 	c.known, err = openBaseline(o.baseline, o.update)
@@ -141,7 +147,7 @@ func (c *checker) one(ctx context.Context, e env, name string, total *analyzer.R
 		return err
 	}
 	defer src.Close()
-	result, err := analyzer.Run(ctx, rules.All, e.watch(ctx, "check "+name, src), nil)
+	result, err := analyzer.Run(ctx, rules.All, e.watch(ctx, "check "+name, src), nil, c.keys...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}

@@ -32,7 +32,7 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
-	result, err := analyzer.Follow(ctx, rules.All, src, func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) })
+	result, err := analyzer.Follow(ctx, rules.All, src, func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }, c.keys...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}

@@ -41,6 +41,7 @@ type recordOptions struct {
 	segmentSize string
 	ifFails     string
 	allowRemote bool
+	jwks        []string
 	format      string
 	allowEmpty  bool
 	tui         bool
@@ -94,6 +95,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.StringVar(&o.segmentSize, "segment-size", "", "go on in a further file when the capture has reached `SIZE`")
 	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up or fails: `POLICY` is pass (traffic goes unrecorded), wait, or stop")
 	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps and --forward listen on addresses that other machines can reach")
+	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on: exit with 0 also if nothing was judged or something was lost")
 }
 
@@ -184,6 +186,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		r.policy = proxy.Stop
 	default:
 		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
+	}
+	if r.keys, err = readKeys(o.jwks); err != nil {
+		return r, err
 	}
 	if r.forward, err = o.forwardSpec(e); err != nil {
 		return r, err

@@ -31,8 +31,9 @@ type recordingOptions struct {
 	maxBody     int64
 	segment     int64
 	policy      proxy.Policy
-	grace       time.Duration  // that exchanges in flight get when the recording ends
-	roots       *x509.CertPool // that TLS agents are verified against; nil is the system's
+	grace       time.Duration           // that exchanges in flight get when the recording ends
+	keys        []analyzer.EngineOption // that cards are signed with
+	roots       *x509.CertPool          // that TLS agents are verified against; nil is the system's
 
 	onTap     func(*proxy.Tap)       // a further tap opened by itself
 	onNotice  func(string)           // what the user should know at once
@@ -97,7 +98,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		}
 		return nil, err
 	}
-	go r.judge(start.Arrival, o.onFinding)
+	go r.judge(start.Arrival, o.onFinding, o.keys)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
 	r.served.Go(func() { r.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
@@ -105,9 +106,9 @@ func startRecording(o recordingOptions) (*recording, error) {
 }
 
 // judge follows the capture from where this recording began, as any other reader would.
-func (r *recording) judge(after uint64, each func(analyzer.Finding)) {
+func (r *recording) judge(after uint64, each func(analyzer.Finding), keys []analyzer.EngineOption) {
 	src := &counted{Source: r.store, after: after, passed: &r.passed}
-	result, err := analyzer.Follow(context.Background(), rules.All, src, each)
+	result, err := analyzer.Follow(context.Background(), rules.All, src, each, keys...)
 	r.judged <- judgement{result, err}
 }
 

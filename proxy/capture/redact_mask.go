@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -39,6 +40,20 @@ func (m *mask) placeholder(secret string) string {
 func isPlaceholder(s string) bool {
 	digits, ok := strings.CutPrefix(s, placeholderPrefix)
 	return ok && len(digits) == placeholderDigits && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// HasPlaceholder reports whether a text has a placeholder in it: then it is not the text that passed.
+func HasPlaceholder(text []byte) bool {
+	for {
+		i := bytes.Index(text, []byte(placeholderPrefix))
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(placeholderPrefix):]
+		if len(text) >= placeholderDigits && isPlaceholder(placeholderPrefix+string(text[:placeholderDigits])) {
+			return true
+		}
+	}
 }
 
 // hide returns a value with a placeholder for the secret in it, so that "Bearer X" and "X" give the same. What is empty
