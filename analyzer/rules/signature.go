@@ -43,26 +43,26 @@ without padding. A library that cannot read them refuses the signature, and stri
 				p.Report(at, "the signature is "+analyzer.Quote(s.Value), "expected an object with protected and signature")
 				continue
 			}
-			if v := s.Get("protected"); s.Header.Kind() != a2a.Object && !hidden(v) {
-				p.Report(member(at, v, "protected"), "protected is "+analyzer.Quote(v), "expected a JSON object in base64url without padding")
+			if v := s.Get("protected"); s.Header.Kind() != a2a.Object && !wasHidden(v) {
+				p.Report(memberOr(at, v, "protected"), "protected is "+analyzer.Quote(v), "expected a JSON object in base64url without padding")
 			}
-			if v := s.Get("signature"); s.Bytes == nil && !hidden(v) {
-				p.Report(member(at, v, "signature"), "signature is "+analyzer.Quote(v), "expected base64url without padding")
+			if v := s.Get("signature"); s.Bytes == nil && !wasHidden(v) {
+				p.Report(memberOr(at, v, "signature"), "signature is "+analyzer.Quote(v), "expected base64url without padding")
 			}
 		}
 	},
 }
 
-// member returns the place of a member, or of the object around it if it is missing.
-func member(object analyzer.Place, v a2a.Value, name string) analyzer.Place {
+// memberOr returns the place of a member, or of the object around it if it is missing.
+func memberOr(object analyzer.Place, v a2a.Value, name string) analyzer.Place {
 	if !v.Exists() {
 		return object
 	}
 	return object.In(name)
 }
 
-// hidden reports whether the recorder has put something else in the place of a value.
-func hidden(v a2a.Value) bool { return capture.HasPlaceholder(v.Raw()) }
+// wasHidden reports whether the recorder has put something else in the place of a value.
+func wasHidden(v a2a.Value) bool { return capture.HasPlaceholder(v.Raw()) }
 
 // CardSignatureHeader reports a signature that does not say how, or with which key, it was made.
 var CardSignatureHeader = &analyzer.Rule{
