@@ -26,6 +26,8 @@ type Card struct {
 	At       time.Time
 	Security a2a.Security // what it asks of requests
 	Needs    []string     // URIs of the extensions that clients have to use
+
+	ever Abilities // that it names, or one did that was fetched in the same way before
 }
 
 // A declaration is one interface that a card names.
@@ -47,7 +49,9 @@ func newCards(limit int) *cards {
 
 // put remembers a card in the place of the one that was fetched in the same way before.
 func (c *cards) put(key cardKey, card *Card) {
+	card.ever = abilities(&card.Card)
 	if old, ok := c.recent.get(key); ok {
+		card.ever |= old.ever
 		c.drop(old)
 	}
 	if forgotten, ok := c.recent.put(key, card); ok {
@@ -80,6 +84,17 @@ func (c *cards) declared(key endpointKey) a2a.Dialects {
 	var set a2a.Dialects
 	for _, d := range c.near(key.address) {
 		if d.names(key) {
+			set |= d.entry.Dialects
+		}
+	}
+	return set
+}
+
+// declaredAt returns the dialects that cards declare for an address, whatever the binding.
+func (c *cards) declaredAt(address string) a2a.Dialects {
+	var set a2a.Dialects
+	for _, d := range c.near(address) {
+		if d.address == address {
 			set |= d.entry.Dialects
 		}
 	}

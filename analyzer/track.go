@@ -37,7 +37,11 @@ func (s *Session) place(x *Exchange) {
 	}
 	x.Endpoint = end
 	end.Declared = s.cards.declared(key)
-	x.Dialects = dialectsOr(x.Call.Dialects, end.Declared|end.Answered)
+	declared := end.Declared
+	if declared.Empty() { // a card that names only other bindings here tells the version all the same
+		declared = s.cards.declaredAt(key.address)
+	}
+	x.Dialects = dialectsOr(x.Call.Dialects, declared|end.Answered)
 	if x.Call.Dialects.Empty() {
 		x.Dialects = end.Declared
 	}

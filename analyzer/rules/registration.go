@@ -12,6 +12,7 @@ var Registration = []*analyzer.Rule{
 	ReqPushConfig,
 	ReqPushAuthentication,
 	ReqPushInlineTaskID,
+	ReqPushHTTPS,
 	ReqPushDeleteID,
 	ReqPushGetID,
 }
@@ -190,6 +191,43 @@ id in the config is at best ignored; at worst the agent refuses the message, or 
 		if id := member(config, "taskId", "task_id"); given(id) && !id.Is("") {
 			p.Report(inParams(p, id), quoteMember("taskId", id), "expected none along with a message")
 		}
+	},
+}
+
+// ReqPushHTTPS reports a webhook that notifications reach in the clear.
+var ReqPushHTTPS = &analyzer.Rule{
+	ID:       "req-push-https",
+	Title:    "webhook URL is not https",
+	Family:   "registration",
+	Category: analyzer.Interop,
+	Level:    analyzer.Must,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("6.8", before1...),
+		cite("13.2", a2a.V1_0),
+	),
+	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP everybody
+on the way reads and may change them. Agents may refuse such a URL.`,
+	Fix: `Register an absolute https URL. For tests on one machine or in one network plain HTTP will do.`,
+	Silent: `Plain HTTP within this machine or a private network. Only 0.1 demands https; later it is a recommendation, and the
+finding a warning.`,
+	Check: func(p *analyzer.Pass) {
+		v := configOf(p).Get("url")
+		url := v.Text()
+		if url == "" {
+			return
+		}
+		p.Applied()
+		if absolute(url) && (schemeOf(url) == "https" || schemeOf(url) == "http" && reachOf(url) != fromAnywhere) {
+			return
+		}
+		worst := analyzer.Warning
+		if p.Dialects == a2a.Of(a2a.V0_1) {
+			worst = analyzer.Error
+		}
+		p.Report(inParams(p, v), "the webhook is "+analyzer.QuoteText(url), "expected an absolute https URL", analyzer.AtMost(worst))
 	},
 }
 

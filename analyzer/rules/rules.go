@@ -34,6 +34,7 @@ var All = slices.Concat(
 	Refusals,
 	Request,
 	Registration,
+	Interface,
 	Identity,
 	Contexts,
 	Lifecycle,
