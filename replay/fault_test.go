@@ -35,6 +35,11 @@ func TestFaithfulPairs(t *testing.T) {
 						t.Errorf("%s", &f)
 					}
 				}
+				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray) {
+					if f.Severity >= analyzer.Warning && f.Side == a2a.Agent {
+						t.Errorf("when the client does not look at the card: %s", &f)
+					}
+				}
 			})
 		}
 	}
@@ -45,7 +50,7 @@ func TestAgentFaults(t *testing.T) {
 	for _, name := range refagent.Names() {
 		usual := make(map[client.Protocol]map[breach]bool)
 		for _, p := range spoken[name] {
-			usual[p] = broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour, probe))
+			usual[p] = broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, probe))
 		}
 		for _, f := range refagent.Faults(name) {
 			if strings.HasPrefix(f.Slug, "hook-") {
@@ -55,7 +60,7 @@ func TestAgentFaults(t *testing.T) {
 				t.Parallel()
 				found := make(map[breach]bool)
 				for _, p := range spoken[name] {
-					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, probe))
+					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, probe))
 					for b := range usual[p] {
 						delete(now, b)
 					}
@@ -131,20 +136,20 @@ func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o 
 	return result.Findings
 }
 
-// tour goes through every operation. One that fails is part of the tour: agents and clients with faults take it too.
+// tour goes through every operation that the card offers. One that fails is part of the tour: agents and clients with
+// faults take it too.
 func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	o.Prefer = []client.Protocol{p}
-	c, err := client.Connect(ctx, tapURL, o)
-	if err != nil {
-		fault := o.Fault
-		o.Fault = ""
-		if c, err = client.New(client.Interface{URL: tapURL, Protocol: p}, o); err != nil || fault != "" {
-			return
-		}
+	c := connectOver(ctx, tapURL, p, o)
+	if c == nil {
+		return
 	}
 	defer c.Close()
+	streams, extended := true, true
+	if card := c.Card(); card != nil {
+		streams, extended = card.Streaming, card.Extended
+	}
 	ask := func(task *client.Task, ops ...client.Operation) {
 		for _, op := range ops {
 			if task != nil {
@@ -157,23 +162,63 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 		ask(send(text), client.GetTask, client.CancelTask)
 	}
 	ask(send("multi-turn start"), client.SendMessage, client.GetTask, client.ListTasks, client.StreamMessage, client.CreatePushConfig,
-		client.GetPushConfig, client.ListPushConfigs, client.DeletePushConfig, client.CancelTask, client.CancelTask, client.SubscribeToTask,
-		client.SendMessage)
-	for _, text := range []string{"streaming please", "task-lifecycle please", "message-only please"} {
-		for _, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {
-			if err != nil {
-				break
-			}
-		}
+		client.GetPushConfig, client.ListPushConfigs, client.DeletePushConfig, client.CancelTask, client.CancelTask, client.SubscribeToTask)
+	if streams {
+		stream(ctx, c, "streaming please", "task-lifecycle please", "message-only please")
+		follow(ctx, c)
 	}
-	follow(ctx, c)
 	length := 1
 	c.Get(ctx, "no-such-task", &length)                      //nolint:errcheck // see above
 	c.Cancel(ctx, "no-such-task", nil)                       //nolint:errcheck // see above
 	c.GetPush(ctx, "no-such-task", "no-such-config")         //nolint:errcheck // see above
 	c.List(ctx, client.ListOptions{PageSize: 2})             //nolint:errcheck // see above
 	c.List(ctx, client.ListOptions{HistoryLength: new(int)}) //nolint:errcheck // see above
-	c.ExtendedCard(ctx)                                      //nolint:errcheck // see above
+	if extended {
+		c.ExtendedCard(ctx) //nolint:errcheck // see above
+	}
+}
+
+// connectOver returns a client that has read the card; one without a card if that cannot be had; nil if neither can be.
+func connectOver(ctx context.Context, tapURL string, p client.Protocol, o client.Options) *client.Client {
+	o.Prefer = []client.Protocol{p}
+	c, err := client.Connect(ctx, tapURL, o)
+	if err == nil {
+		return c
+	}
+	fault := o.Fault
+	o.Fault = ""
+	if c, err = client.New(client.Interface{URL: tapURL, Protocol: p}, o); err != nil || fault != "" {
+		return nil
+	}
+	return c
+}
+
+// stray asks for what the card does not offer, and goes on with a task that has ended.
+func stray(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c := connectOver(ctx, tapURL, p, o)
+	if c == nil {
+		return
+	}
+	defer c.Close()
+	if task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{})); task != nil {
+		c.Ask(ctx, client.CancelTask, task)  //nolint:errcheck // see tour
+		c.Ask(ctx, client.SendMessage, task) //nolint:errcheck // see tour
+	}
+	stream(ctx, c, "message-only please")
+	c.ExtendedCard(ctx) //nolint:errcheck // see tour
+}
+
+// stream sends each text and reads the stream that answers it.
+func stream(ctx context.Context, c *client.Client, texts ...string) {
+	for _, text := range texts {
+		for _, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {
+			if err != nil {
+				break
+			}
+		}
+	}
 }
 
 func sent(r *client.Result, err error) *client.Task {
