@@ -123,7 +123,7 @@ func (e *Engine) End(live bool) []Finding {
 	}
 	slices.SortFunc(streams, func(a, b *intake) int { return cmp.Compare(a.x.Seq, b.x.Seq) })
 	for _, in := range streams {
-		e.streamEnded(in, capture.Step{Offset: capture.NotKnown}, StreamEnd{Open: true})
+		e.streamEnded(in, capture.Step{Offset: capture.NotKnown}, StreamEnd{Open: true, At: e.now})
 	}
 	e.missed()
 	e.idle()

@@ -18,6 +18,7 @@ type intake struct {
 	asked    bool            // the whole request was seen
 	held     []capture.Step  // of the answer, which overtook its request
 	ended    bool            // the answer ended as its framing says
+	endedAt  time.Time       // when it did; zero if not known
 	judged   bool            // at least one rule applied
 	holed    bool            // it is counted as lost
 	lastK    int             // number of the last event of the stream
@@ -110,7 +111,7 @@ func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
 	case capture.ResponseEvent:
 		e.event(in, s, what.Event)
 	case capture.ResponseEnd:
-		in.response.Size, in.response.Complete, in.ended = what.Size, true, true
+		in.response.Size, in.response.Complete, in.ended, in.endedAt = what.Size, true, true, in.x.at(s)
 		if in.x.Stream == nil {
 			e.answer(in, s)
 		}
@@ -133,7 +134,14 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 	}
 	if in.x.Stream != nil {
 		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown"
-		e.streamEnded(in, s, StreamEnd{Clean: in.ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut})
+		end := StreamEnd{Clean: in.ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: in.x.at(s)}
+		switch {
+		case in.ended:
+			end.At = in.endedAt
+		case end.Open && end.At.IsZero():
+			end.At = e.now
+		}
+		e.streamEnded(in, s, end)
 	}
 	e.abandonConfig(in.x)
 	e.done = s.Seq

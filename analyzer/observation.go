@@ -1,7 +1,6 @@
 package analyzer
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -105,6 +104,7 @@ type Exchange struct {
 	Cut      bool    // something of it was not recorded
 	Retry    bool    // it sends a message that was sent to the task before
 
+	seenBy  digest          // who is shown its answer; 0 until somebody asks
 	address string          // of the URL, in the form in which the session compares
 	agent   string          // what the session files its tasks under; empty if it is not known which agent this is
 	tenant  string          // the same
@@ -153,80 +153,9 @@ func (x *Exchange) beganAfter(s *Sighting) bool {
 
 // An Event is one event of a stream as a rule sees it.
 type Event struct {
-	K            int // from 1
+	K            int    // from 1
+	Raw          []byte // its bytes, blank line included
 	Fields       capture.EventFields
 	Dropped      int64 // bytes of it that were not kept: its data cannot be judged
 	Unterminated bool  // the stream ended before its blank line
-}
-
-// A Stream is what has been seen of an event stream before the observation at hand.
-type Stream struct {
-	Events   int             // how many events came
-	First    a2a.PayloadKind // what the first one held
-	Message  int             // number of the first event that held a Message; 0 if none did
-	Failed   int             // number of the first event that held an error; 0 if none did
-	Final    int             // number of the first event with final:true; 0 if none came
-	Closing  int             // number of the first event with final:true and a terminal state; 0 if none came
-	Terminal int             // number of the event that made the task terminal; 0 if none did
-	Settled  int             // number of the first event after Terminal that only repeated the task in that state; 0 if none
-	State    a2a.State       // the last state that an event named; the zero State if none did, or if that one is unknown
-	Ended    a2a.State       // the state that Terminal brought
-	TaskID   string          // the task that the events name
-	Dialects a2a.Dialects    // that the events show; empty while none shows any
-	Gap      bool            // some of it was not recorded, or could not be read
-	Rest     *Event          // what came after the last blank line, once the stream is over; clients discard it
-
-	named naming
-}
-
-// add remembers one event.
-func (s *Stream) add(k int, a *a2a.Answer, dialects a2a.Dialects) {
-	s.Events++
-	if s.Events == 1 {
-		s.First = a.Payload.Kind
-	}
-	s.Dialects = dialectsOr(a.Payload.Dialects, s.Dialects)
-	if a.Err != nil {
-		s.Failed = cmp.Or(s.Failed, k)
-	}
-	switch p := a.Payload; p.Kind {
-	case a2a.MessagePayload:
-		s.Message = cmp.Or(s.Message, k)
-	case a2a.TaskPayload:
-		t := a2a.Task{Value: p.Value}
-		if t.StateText() != "" {
-			s.see(k, t.ID(), t.State(), true)
-		}
-	case a2a.StatusPayload:
-		u := a2a.StatusUpdate{Value: p.Value}
-		if u.Final() {
-			s.Final = cmp.Or(s.Final, k)
-			if u.State().Terminal() {
-				s.Closing = cmp.Or(s.Closing, k)
-			}
-		}
-		s.see(k, u.TaskID(), u.State(), false)
-	case a2a.NoPayload, a2a.UnknownPayload:
-		s.Gap = s.Gap || a.Err == nil
-	}
-}
-
-func (s *Stream) see(k int, task string, state a2a.State, snapshot bool) {
-	if s.TaskID == "" {
-		s.TaskID = task
-	}
-	s.State = state
-	switch {
-	case s.Terminal == 0 && state.Terminal():
-		s.Terminal, s.Ended = k, state
-	case s.Terminal > 0 && s.Settled == 0 && snapshot && state == s.Ended:
-		s.Settled = k
-	}
-}
-
-// A StreamEnd says how a stream ended.
-type StreamEnd struct {
-	Clean bool           // the agent ended the answer as its framing says
-	Open  bool           // it had not ended when the capture did
-	Fault *capture.Fault // what broke it, if something did
 }

@@ -103,7 +103,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	if x.Stream == nil || raw.K == 0 {
 		return
 	}
-	ev := &Event{K: raw.K, Dropped: raw.Dropped, Unterminated: raw.Unterminated, Fields: raw.Fields()}
+	ev := &Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated, Fields: raw.Fields()}
 	e.counts.Events++
 	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
 	in.lastK = raw.K
@@ -135,7 +135,8 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 		e.payload(in, o, &o.Answer.Payload)
 		e.session.denied(o)
 		e.session.failed(o)
-		x.Stream.add(ev.K, o.Answer, o.Dialects)
+		x.Stream.add(o)
+		e.session.follow(o)
 		e.answered(x, o.Answer)
 		e.settleExpected(x)
 	}
@@ -174,6 +175,7 @@ func (e *Engine) streamEnded(in *intake, s capture.Step, end StreamEnd) {
 	o.Dialects = dialectsOr(x.Stream.Dialects, x.Dialects)
 	o.End = &end
 	e.observe(in, o)
+	e.session.finished(o)
 }
 
 // webhook observes a notification once its receiver has answered.
@@ -240,10 +242,12 @@ func (e *Engine) sight(in *intake, o *Observation, seen Sighting) {
 	x := o.Exchange
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
+	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.viewer()
 	at := *o
 	at.Kind, at.Task, at.Place = TaskSeen, &seen, seen.Object
 	e.observe(in, &at)
 	e.session.sighted(x, &seen)
+	e.session.shown(&at)
 }
 
 func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {

@@ -19,6 +19,10 @@ const (
 	maxInterfaces = 100 // of a card
 	maxMessages   = 16  // message ids kept for each task
 	maxReferences = 16  // task ids that a message refers to
+	maxPieces     = 64  // artifacts of a stream
+	maxArtifacts  = 16  // artifacts that a task made
+	maxRuns       = 4   // streams of a task that are compared
+	maxUpdates    = 128 // updates of a stream that are compared, the newest ones
 )
 
 // A Session is what the traffic so far has shown. A rule reads it as it was before the observation at hand.
@@ -73,6 +77,7 @@ type taskKey struct{ agent, tenant, id string }
 // A Task is what is known of one task.
 type Task struct {
 	ID       string
+	debut    uint64           // the exchange that showed it first
 	Context  *ContextSighting // the first context it was seen with; nil if none
 	Last     *Sighting        // the newest sighting of a state, by arrival
 	Terminal *Sighting        // the first sighting in a terminal state; nil if there was none
@@ -82,8 +87,18 @@ type Task struct {
 	Moved    bool             // it was seen in another context than the first
 	Denied   *Denial          // a subscription that was told the ended task is not found; nil once that was judged
 
-	finder uint64   // for whom First was; 0 if that did not show
-	sent   []string // ids of the messages sent to it, newest last, bounded
+	Reopened bool          // a message went to it when it had ended, or may have
+	Canceled *Cancellation // of it when it was known to have ended; nil if there was none
+	Awaited  *Product      // of a send that waited for it; nil once another answer showed more
+	Shown    *Product      // of the newest Task that shows artifacts, once it has ended
+	Streamed *Product      // of the stream that showed its end; nil once it was compared
+	Streams  []*Updates    // streams that run or ran at the same time
+	Left     *Departure    // the client that left one of its streams last
+
+	finder   uint64   // for whom First was; 0 if that did not show
+	shared   bool     // another stream of it was asked for while one was open
+	inflight uint64   // the send to it that has not shown it yet
+	sent     []string // ids of the messages sent to it, newest last, bounded
 }
 
 // WasSent reports whether a message with that id was sent to the task before, or brought it into being.
@@ -134,6 +149,8 @@ type Sighting struct {
 	ContextID string    // empty if the object named none
 	State     a2a.State // the zero State if it named none that is known
 	Spelling  string    // of the state, as on the wire
+	Event     bool      // it came in a stream or a notification, not in an answer
+	viewer    digest    // who was shown it
 	Late      bool      // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
 
 	idNamed bool // an update calls the task's id "id", as in 0.1
@@ -159,6 +176,12 @@ func (s *Sighting) IDPlace() Place { return s.Object.In("id") }
 func (s *Sighting) After(earlier *Sighting, x *Exchange) bool {
 	return s.Late || s.Exchange == earlier.Exchange || x.beganAfter(earlier)
 }
+
+// Delivered reports whether the exchange surely began after what was sighted had been delivered.
+func (s *Sighting) Delivered(x *Exchange) bool { return x.beganAfter(s) }
+
+// ShownTo reports whether the sighting was shown to the client of the exchange, with the same credentials.
+func (s *Sighting) ShownTo(x *Exchange) bool { return s.viewer == x.viewer() }
 
 // A ContextSighting is one look at the context of a task.
 type ContextSighting struct {

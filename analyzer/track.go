@@ -101,6 +101,7 @@ func (x *Exchange) endpointKey() endpointKey {
 func (s *Session) asked(x *Exchange, arrival uint64) {
 	if x.Known != nil {
 		x.Known.remember(x.Call.MessageID)
+		x.Known.asked(x)
 	}
 	s.askedPush(x, arrival)
 }
@@ -157,7 +158,7 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	s.appeared(key)
 	t := s.task(key)
 	if t == nil {
-		t = &Task{ID: seen.TaskID}
+		t = &Task{ID: seen.TaskID, debut: x.Seq}
 		s.tasks.put(key, t)
 	}
 	if t.Denied != nil && !seen.Late && t.Denied.Before(x) {
@@ -179,8 +180,12 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	if x.Stream != nil {
 		x.Stream.named.note(seen)
 	}
+	if t.inflight == x.Seq {
+		t.inflight = 0
+	}
 	if t.Terminal == nil && seen.State.Terminal() {
 		t.Terminal = seen
+		t.Reopened = t.inflight != 0
 	}
 	if seen.State.Known() {
 		t.Last = seen

@@ -62,6 +62,13 @@ func status(seq uint64, k int, task, state string) capture.Step {
 		"data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"statusUpdate\":{\"taskId\":%q,\"contextId\":\"c\",\"status\":{\"state\":%q}}}}\n\n", seq, task, state)}}}
 }
 
+// task is an event that holds the whole task, as the first one of a subscription does.
+func task(seq uint64, k int, id, state string) capture.Step {
+	at := time.Duration(k) * 10 * time.Millisecond
+	return capture.Step{Seq: seq, Offset: at, What: capture.ResponseEvent{Event: capture.Event{K: k, At: at, Raw: fmt.Appendf(nil,
+		"data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"task\":{\"id\":%q,\"contextId\":\"c\",\"status\":{\"state\":%q}}}}\n\n", seq, id, state)}}}
+}
+
 // growing returns a capture that is being recorded, with some calls in it.
 func growing(t *testing.T, calls int) *capture.Memory {
 	t.Helper()
@@ -201,7 +208,7 @@ func TestFilterKeepsUpWithTheCapture(t *testing.T) {
 		u.sees("0 of 4 exchanges")
 		record(t, m, call(5, "t-5", "TASK_STATE_FAILED"))
 		record(t, m, call(6, "t-6", "TASK_STATE_COMPLETED"))
-		record(t, m, []capture.Step{status(4, 1, "t-4", "TASK_STATE_FAILED")})
+		record(t, m, []capture.Step{task(4, 1, "t-4", "TASK_STATE_FAILED")})
 		u.pass(3 * time.Second)
 		if diff := cmp.Diff([]uint64{4, 5}, u.m.list.search.matches); diff != "" {
 			t.Errorf("matches, -want +got:\n%s", diff)

@@ -3,17 +3,19 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/a2a"
 )
 
-// Lifecycle is the family of rules about the states of a task and what is done to a finished one.
+// Lifecycle is the family of rules about the states of a task.
 var Lifecycle = []*analyzer.Rule{
 	StateTerminalImmutable,
-	StateSendTerminalCode,
-	StateSubscribeTerminalCode,
+	StateTerminalImmutableEarly,
+	StateFinalStateAgrees,
+	StateStatusRegressTime,
+	StateUnknownTaskKnown,
 }
 
 // StateTerminalImmutable reports another state of a task that has already ended.
@@ -38,189 +40,229 @@ answer a user, they stop listening), and nothing tells them that it was taken ba
 resubscription, which may be late, unless they show another terminal state; 0.1 and versions before 0.2.4, which allowed a restart. Where
 no card says whether the agent may be that old, the finding is a warning.`,
 	Check: func(p *analyzer.Pass) {
-		now := p.Task
-		known := p.Session.TaskOf(p.Exchange, now.TaskID)
-		if known == nil || known.Terminal == nil || !now.State.Known() {
-			return
-		}
-		before := known.Terminal
-		worst, judged := restartable(p)
-		if !judged || now.Late && !now.State.Terminal() || !now.After(before, p.Exchange) {
+		before, worst, judged := overtaken(p)
+		if !judged || worst == analyzer.Note || reopening(p) {
 			return
 		}
 		p.Applied()
-		if now.State == before.State {
-			return
+		if p.Task.State != before.State {
+			reportRestart(p, before, worst)
 		}
-		at := ""
-		if before.Exchange != now.Exchange {
-			at = " at " + before.StatePlace().String()
-		}
-		p.Report(now.StatePlace(),
-			fmt.Sprintf("task %s is %s after terminal state %s%s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling), analyzer.QuoteText(before.Spelling), at),
-			"expected no other state", analyzer.AtMost(worst))
 	},
 }
 
-// restartable says how bad the restart of an ended task can be, and whether it is anything: versions before 0.2.4 allowed
-// it, and cards name their version since 0.2.5 only.
-func restartable(p *analyzer.Pass) (worst analyzer.Severity, judged bool) {
-	if !p.Dialects.Has(a2a.V0_2) {
-		return analyzer.Error, true
+// overtaken returns the terminal state of the task that is surely older than the state at hand, and how bad another state
+// can be: a note where the version allows a restart.
+func overtaken(p *analyzer.Pass) (before *analyzer.Sighting, worst analyzer.Severity, judged bool) {
+	now := p.Task
+	known := p.Session.TaskOf(p.Exchange, now.TaskID)
+	if known == nil || known.Terminal == nil || !now.State.Known() {
+		return nil, 0, false
+	}
+	if now.Late && !now.State.Terminal() || !now.After(known.Terminal, p.Exchange) {
+		return nil, 0, false
+	}
+	return known.Terminal, restartable(p), true
+}
+
+func reportRestart(p *analyzer.Pass, before *analyzer.Sighting, worst analyzer.Severity) {
+	now, at := p.Task, ""
+	if before.Exchange != now.Exchange {
+		at = " at " + before.StatePlace().String()
+	}
+	p.Report(now.StatePlace(),
+		fmt.Sprintf("task %s is %s after terminal state %s%s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling), analyzer.QuoteText(before.Spelling), at),
+		"expected no other state", analyzer.AtMost(worst))
+}
+
+// reopening reports whether a later event at hand answers a message to a task that had ended. That it was not refused has
+// been said.
+func reopening(p *analyzer.Pass) bool {
+	x := p.Exchange
+	return x.Call.Operation.Sends() && x.TerminalBefore() != nil && !x.Retry && x.Stream != nil && x.Stream.Events > 0 && restartable(p) > analyzer.Note
+}
+
+// restartable says how bad the restart of an ended task is. Versions before 0.2.4 allow it, so that it is a note; where
+// nobody knows whether the agent is so old it is a warning: cards name their version since 0.2.5 only.
+func restartable(p *analyzer.Pass) analyzer.Severity {
+	switch {
+	case p.Dialects.Has(a2a.V0_1):
+		return analyzer.Note
+	case !p.Dialects.Has(a2a.V0_2):
+		return analyzer.Error
 	}
 	versions := p.Session.Versions(p.Exchange)
 	for _, v := range versions {
 		switch v {
 		case "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3":
-			return 0, false
+			return analyzer.Note
 		}
 	}
 	switch {
 	case len(versions) > 0:
-		return analyzer.Error, true
+		return analyzer.Error
 	case p.Dialects == a2a.Of(a2a.V0_2):
-		return 0, false
+		return analyzer.Note
 	}
-	return analyzer.Warning, true
+	return analyzer.Warning
 }
 
-// StateSendTerminalCode reports a message to a finished task refused with the wrong error.
-var StateSendTerminalCode = &analyzer.Rule{
-	ID:       "state-send-terminal-code",
-	Title:    "message to a finished task refused with the wrong error",
+// StateTerminalImmutableEarly notes a restart where the version allows it.
+var StateTerminalImmutableEarly = &analyzer.Rule{
+	ID:       "state-terminal-immutable-early",
+	Title:    "ended task is taken up again",
 	Family:   "lifecycle",
-	Category: analyzer.ErrorHandling,
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Advice,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.TaskSeen,
+	Bindings: onAll,
+	Cites:    cite("6.3", a2a.V0_1, a2a.V0_2),
+	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were written for
+them stop looking at the task when it ends, and miss what comes after.`,
+	Fix: `Start a new task for more work already now: it is right in every version.`,
+	Silent: `Versions since 0.2.4, which state-terminal-immutable judges; observations that overlap in time; the state unknown; notifications and
+replayed events, unless they show another terminal state.`,
+	Check: func(p *analyzer.Pass) {
+		before, worst, judged := overtaken(p)
+		if !judged || worst != analyzer.Note {
+			return
+		}
+		p.Applied()
+		if p.Task.State != before.State {
+			reportRestart(p, before, worst)
+		}
+	},
+}
+
+// StateFinalStateAgrees reports a poll that contradicts the terminal state that a stream or notification announced.
+var StateFinalStateAgrees = &analyzer.Rule{
+	ID:       "state-final-state-agrees",
+	Title:    "polled task contradicts the end that was announced",
+	Family:   "lifecycle",
+	Category: analyzer.Lifecycle,
 	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.TaskSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("6.1", a2a.V0_2, a2a.V0_3),
+		cite("3.1.3", a2a.V1_0),
+	),
+	Covers: []string{"state-terminal-immutable"},
+	Doc: `A stream or a notification said that the task has ended, and whoever asks for the task afterwards is told another state.
+Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled them.`,
+	Fix: `Store the terminal state before you announce it, and let every way to ask for a task read the same store.`,
+	Silent: `Polls that began before the announcement was delivered; the state unknown; versions before 0.2.4, which allowed a restart. Where
+no card says whether the agent may be that old, the finding is a warning.`,
+	Check: func(p *analyzer.Pass) {
+		before, worst, judged := overtaken(p)
+		if !judged || worst == analyzer.Note || !before.Event || p.Exchange.Call.Operation != a2a.GetTask {
+			return
+		}
+		p.Applied()
+		now := p.Task
+		if now.State != before.State {
+			p.Report(now.StatePlace(),
+				fmt.Sprintf("task %s is %s, and %s announced %s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling), before.StatePlace(), analyzer.QuoteText(before.Spelling)),
+				"expected the state that was announced as terminal", analyzer.AtMost(worst))
+		}
+	},
+}
+
+// StateStatusRegressTime notes a status that is older than one that came before it.
+var StateStatusRegressTime = &analyzer.Rule{
+	ID:       "state-status-regress-time",
+	Title:    "status is older than the one before it",
+	Family:   "lifecycle",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Advice,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.EventSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("6.2", before1...),
+		cite("3.5.2", a2a.V1_0),
+	),
+	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were made, so
+either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
+	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
+	Silent: `Timestamps that cannot be read or name no zone, differences below the coarser precision of the two, replays of a 0.x resubscription,
+and other tasks. Of several such events the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		s := p.Exchange.Stream
+		if s.Stamp == nil || p.Answer == nil || p.Exchange.Call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) {
+			return
+		}
+		payload := p.Answer.Payload
+		task, status := "", a2a.Status{}
+		switch payload.Kind {
+		case a2a.TaskPayload:
+			t := a2a.Task{Value: payload.Value}
+			task, status = t.ID(), t.Status()
+		case a2a.StatusPayload:
+			u := a2a.StatusUpdate{Value: payload.Value}
+			task, status = u.TaskID(), u.Status()
+		}
+		text := status.Get("timestamp").Text()
+		at, unit, ok := analyzer.ReadTimestamp(text)
+		if !ok || task != s.TaskID {
+			return
+		}
+		p.Applied()
+		if s.Stamp.Earlier(at, unit) {
+			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "timestamp")),
+				fmt.Sprintf("timestamp %s is before %s of event %d", analyzer.QuoteText(text), analyzer.QuoteText(s.Stamp.Text), s.Stamp.K), "expected times that do not go back")
+		}
+	},
+}
+
+// StateUnknownTaskKnown notes that a task is not found any more.
+var StateUnknownTaskKnown = &analyzer.Rule{
+	ID:       "state-unknown-task-known",
+	Title:    "task is not found shortly after it was shown",
+	Family:   "lifecycle",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Advice,
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: onCall,
-	Cites:    cite("3.1.1", a2a.V1_0),
-	Covers:   []string{"rpc-invalid-request-unfounded", "rpc-error-code-a2a-range"},
-	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client knows
-that it has to start a new task; with another one it repairs a request that was right, or tries again for ever.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the message is terminal.`,
-	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry), refusals with a cause of
-their own (credentials, rate, version, extensions, content types, a method that the agent does not know, a request that is wrong in itself),
-errors with a code of the agent's own that do not speak of the task's state, HTTP+JSON errors that do not say which they are, and tasks
-whose end was not fully delivered before the request began.`,
+	Cites: slices.Concat(
+		cite("8.2", before1...),
+		cite("3.3.1", a2a.V1_0),
+	),
+	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been removed,
+which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
+	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch results late.`,
+	Silent: `Other clients and other credentials, calls that overlap the last sighting, recordings without times, push configurations, and
+messages to, cancellations of and subscriptions to a task that has ended, where this error is an accepted answer.`,
 	Check: func(p *analyzer.Pass) {
-		call := &p.Exchange.Call
-		ended := p.Exchange.TerminalBefore()
-		if !call.Operation.Sends() || ended == nil || p.Exchange.Retry || !refused(p) || badRequest(p) {
+		x := p.Exchange
+		if p.Answer == nil || x.Known == nil || x.Known.Last == nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
+			return
+		}
+		last := x.Known.Last
+		switch op := x.Call.Operation; {
+		case op == a2a.GetTask:
+		case op.Sends(), op == a2a.CancelTask, op == a2a.SubscribeToTask:
+			if last.State.Terminal() {
+				return
+			}
+		default:
+			return
+		}
+		if !last.Delivered(x) || !last.ShownTo(x) || last.At.IsZero() || x.Started.Sub(last.At) > shortly {
 			return
 		}
 		p.Applied()
-		reportWrongRefusal(p, ended)
+		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.TaskNotFound {
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("task %s is not found, and was shown at %s", analyzer.QuoteText(last.TaskID), last.Object), "expected to find it again")
+		}
 	},
 }
 
-// StateSubscribeTerminalCode reports a subscription to a finished task refused with the wrong error.
-var StateSubscribeTerminalCode = &analyzer.Rule{
-	ID:       "state-subscribe-terminal-code",
-	Title:    "subscription to a finished task refused with the wrong error",
-	Family:   "lifecycle",
-	Category: analyzer.ErrorHandling,
-	Level:    analyzer.Must,
-	Side:     a2a.Agent,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen,
-	Bindings: onCall,
-	Cites:    cite("3.1.6", a2a.V1_0),
-	Covers:   []string{"rpc-invalid-request-unfounded", "rpc-error-code-a2a-range"},
-	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client
-knows that nothing more will come and that it can get the task instead.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,
-	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals with a cause of their own
-(credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the agent's own that do not speak
-of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the request began.`,
-	Check: func(p *analyzer.Pass) {
-		if p.Kind == analyzer.TaskSeen {
-			reportFalseNotFound(p)
-			return
-		}
-		ended := p.Exchange.TerminalBefore()
-		if p.Exchange.Call.Operation != a2a.SubscribeToTask || ended == nil || !refused(p) {
-			return
-		}
-		p.Applied()
-		reportWrongRefusal(p, ended)
-	},
-}
-
-// refused reports whether what is at hand is an error that says which it is, without a cause that goes before the state
-// of the task.
-func refused(p *analyzer.Pass) bool {
-	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
-		return false
-	}
-	switch p.Exchange.Response.Status {
-	case 401, 403, 407, 408, 413, 429, 502, 503, 504:
-		return false
-	}
-	switch p.Answer.Err.Name {
-	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported, a2a.PushNotSupported,
-		a2a.MethodNotFound, a2a.ParseError:
-		return false
-	case a2a.OtherError: // such as one about credentials, for which there is no code
-		return speaksOfState(p.Answer.Err.Message)
-	}
-	return true
-}
-
-// speaksOfState reports whether an error's text gives the state of the task as its reason.
-func speaksOfState(message string) bool {
-	message = strings.ToLower(message)
-	for _, word := range [...]string{"terminal", "state", "complete", "finished", "ended", "closed", "done", "cancel", "failed", "rejected"} {
-		if strings.Contains(message, word) {
-			return true
-		}
-	}
-	return false
-}
-
-// badRequest reports whether an error that blames the request may be right to do so: the request leaves out what every
-// message needs, or names another context than the task's.
-func badRequest(p *analyzer.Pass) bool {
-	switch p.Answer.Err.Name {
-	case a2a.InvalidParams, a2a.InvalidRequest:
-	default:
-		if p.Exchange.Response.Status != 400 {
-			return false
-		}
-	}
-	x := p.Exchange
-	message := a2a.Message{Value: x.Call.Message}
-	known := x.Known.Context
-	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ID
-	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 || x.Call.HistoryLength < 0 {
-		return true
-	}
-	for _, part := range message.Parts().All() {
-		if part.PartKind() == a2a.UnknownPart {
-			return true
-		}
-	}
-	return false
-}
-
-func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.Sighting) {
-	failure := p.Answer.Err
-	if failure.Name == a2a.UnsupportedOperation || failure.Name == a2a.TaskNotFound {
-		return
-	}
-	p.Report(p.Place.At(failure.Pointer),
-		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
-		"expected UnsupportedOperationError (-32004)")
-}
-
-// reportFalseNotFound reports a subscription that was told that the task is not found, when a later answer to the same
-// client knows it.
-func reportFalseNotFound(p *analyzer.Pass) {
-	known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
-	if known == nil || known.Denied == nil || p.Task.Late || !known.Denied.Before(p.Exchange) {
-		return
-	}
-	denied := known.Denied
-	p.Report(denied.Place,
-		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace()),
-		"expected UnsupportedOperationError (-32004)", analyzer.Of(denied.Exchange))
-}
+// shortly is how long ago a task was shown that should still be there.
+const shortly = time.Minute

@@ -8,15 +8,17 @@ import (
 	"a2atap/analyzer/a2a"
 )
 
-// Streams is the family of rules about what an event stream carries, and when it ends.
+// Streams is the family of rules about what an event stream carries.
 var Streams = []*analyzer.Rule{
 	StreamFirstEvent,
+	StreamSubscribeFirstTask,
 	StreamMessageOnly,
-	StreamClosedOnTerminal,
-	StreamNothingAfterFinal,
-	StreamTruncated,
+	StreamNoMessageInTaskStream,
+	StreamTaskSnapshotPosition,
+	StreamRPCEnvelope,
 	StreamRPCID,
-	StreamStillOpen,
+	StreamRESTBare,
+	StreamErrorLast,
 }
 
 // StreamFirstEvent reports a stream that does not begin with a Task or a Message.
@@ -51,6 +53,34 @@ func opensStream(p *analyzer.Pass) bool {
 	return p.Exchange.Stream.Events == 0 && !p.Exchange.Stream.Gap
 }
 
+// StreamSubscribeFirstTask reports a subscription that does not begin with the task.
+var StreamSubscribeFirstTask = &analyzer.Rule{
+	ID:       "stream-subscribe-first-task",
+	Title:    "subscription does not begin with the Task",
+	Family:   "stream",
+	Category: analyzer.Streaming,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.EventSeen,
+	Bindings: onCall,
+	Cites:    cite("3.1.6", a2a.V1_0),
+	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again, so this snapshot is
+all that a client gets to know of it: without it the client shows a task that has long moved on.`,
+	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
+	Silent: `An error as the first event, and events that cannot be read.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Answer == nil || p.Exchange.Call.Operation != a2a.SubscribeToTask || !opensStream(p) {
+			return
+		}
+		switch kind := p.Answer.Payload.Kind; kind {
+		case a2a.TaskPayload:
+			p.Applied()
+		case a2a.StatusPayload, a2a.ArtifactPayload, a2a.MessagePayload:
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the first event is "+kind.String(), "expected the Task as it is now")
+		}
+	},
+}
+
 // StreamMessageOnly reports events after the Message that is the whole answer.
 var StreamMessageOnly = &analyzer.Rule{
 	ID:       "stream-message-only",
@@ -79,133 +109,98 @@ and stop reading: what follows is lost.`,
 	},
 }
 
-// StreamClosedOnTerminal reports events after the one that ended the task.
-var StreamClosedOnTerminal = &analyzer.Rule{
-	ID:       "stream-closed-on-terminal",
-	Title:    "stream goes on after the task has ended",
+// StreamNoMessageInTaskStream reports a Message among the updates of a task.
+var StreamNoMessageInTaskStream = &analyzer.Rule{
+	ID:       "stream-no-message-in-task-stream",
+	Title:    "Message in the stream of a task",
 	Family:   "stream",
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	On:       analyzer.EventSeen,
 	Bindings: onCall,
-	Cites: slices.Concat(
-		cite("3.1.2", a2a.V1_0),
-		cite("3.1.6", a2a.V1_0),
-	),
-	Covers: []string{"state-terminal-immutable"},
-	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what comes
-later reaches some of them and not others.`,
-	Fix:    `Send artifacts and messages before the terminal state, and close the stream after it.`,
-	Silent: `One Task in the same state that repeats the outcome before the stream closes. Of several such events the first is reported.`,
+	Cites:    cite("3.1.2", a2a.V1_0),
+	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer where there is no
+task: clients that meet one in between drop it, or take the task for answered.`,
+	Fix:    `Put what the agent says into the message of a status update, and results into artifacts.`,
+	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := p.Exchange.Stream
-		if s.Terminal == 0 || isOver(p) || p.Answer == nil {
+		if p.Answer == nil || s.Events == 0 || s.First != a2a.TaskPayload {
 			return
 		}
-		payload := p.Answer.Payload
-		if payload.Kind == a2a.TaskPayload && s.Settled == 0 && (a2a.Task{Value: payload.Value}).State() == s.Ended {
-			return
-		}
-		at, what := afterwards(p)
-		p.Report(at, fmt.Sprintf("%s after event %d ended the task as %q", what, s.Terminal, s.Ended.Spelling(a2a.V1_0)), "expected the stream to close, at most after one final Task")
-	},
-}
-
-// isOver reports whether what is at hand is the end of the stream. A rule about what may not follow has then been judged,
-// unless the recording ended first.
-func isOver(p *analyzer.Pass) bool {
-	if p.Kind == analyzer.StreamEnded && !p.End.Open {
 		p.Applied()
-	}
-	return p.Kind == analyzer.StreamEnded
-}
-
-// afterwards returns the place and the description of an event that came too late: down to the state if it has one.
-func afterwards(p *analyzer.Pass) (analyzer.Place, string) {
-	payload := p.Answer.Payload
-	switch payload.Kind {
-	case a2a.StatusPayload:
-		u := a2a.StatusUpdate{Value: payload.Value}
-		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "status " + analyzer.QuoteText(u.StateText())
-	case a2a.TaskPayload:
-		t := a2a.Task{Value: payload.Value}
-		return p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), "a Task in state " + analyzer.QuoteText(t.StateText())
-	}
-	return p.Place.At(payload.Pointer), payload.Kind.String()
-}
-
-// StreamNothingAfterFinal reports events after the one that was announced as the last.
-var StreamNothingAfterFinal = &analyzer.Rule{
-	ID:       "stream-nothing-after-final",
-	Title:    "event after final:true",
-	Family:   "stream",
-	Category: analyzer.Streaming,
-	Level:    analyzer.Must,
-	Side:     a2a.Agent,
-	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen | analyzer.StreamEnded,
-	Bindings: onCall,
-	Cites:    cite("7.2.2", before1...),
-	Covers:   []string{"state-terminal-immutable"},
-	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what comes later
-reaches some of them and not others.`,
-	Fix: `Set final on the last event only, and send artifacts before it.`,
-	Silent: `In the proto flavour of 0.2 and 0.3 over HTTP+JSON only further status updates count, since artifacts may follow there; on a resubscription
-only an end in a terminal state counts, since earlier rounds may be replayed. Of several such events the first is reported.`,
-	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
-		final := s.Final
-		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
-			final = s.Closing
+		if p.Answer.Payload.Kind == a2a.MessagePayload {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a Message follows the Task of event %d", s.Begun), "expected only updates of the task")
 		}
-		if final == 0 || isOver(p) || p.Answer == nil {
-			return
-		}
-		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Answer.Payload.Kind != a2a.StatusPayload {
-			return
-		}
-		at, what := afterwards(p)
-		p.Report(at, fmt.Sprintf("%s after event %d said final", what, final), "expected nothing after it")
 	},
 }
 
-// StreamTruncated reports a stream that the agent ends while the task goes on.
-var StreamTruncated = &analyzer.Rule{
-	ID:       "stream-truncated",
-	Title:    "agent ends the stream while the task is active",
+// StreamTaskSnapshotPosition reports a Task in the middle of a stream.
+var StreamTaskSnapshotPosition = &analyzer.Rule{
+	ID:       "stream-task-snapshot-position",
+	Title:    "Task in the middle of a stream",
 	Family:   "stream",
 	Category: analyzer.Streaming,
 	Level:    analyzer.Should,
 	Side:     a2a.Agent,
-	On:       analyzer.StreamEnded,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.EventSeen | analyzer.StreamEnded,
 	Bindings: onCall,
-	Cites: slices.Concat(
-		cite("9.2", a2a.V0_1),
-		cite("9.3", a2a.V0_2, a2a.V0_3),
-		cite("11.7", a2a.V1_0),
-	),
-	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the client
-without the outcome: it has to find out by itself that it should ask again.`,
-	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If the agent has to
-stop, let it end the task as failed first.`,
-	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording; streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
+	Cites:    cite("11.7", a2a.V1_0),
+	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are expected: clients may
+take a second Task for the last event, or build the artifacts anew from it and then add to them twice.`,
+	Fix:    `Send updates of the status and of artifacts. If the whole Task has to be shown, show it last.`,
+	Silent: `A Task at the end, and one that only an error follows; what follows the end of the task is another rule's. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := p.Exchange.Stream
-		if !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
+		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) || p.Answer == nil {
 			return
 		}
-		if !s.State.Known() {
+		switch kind := p.Answer.Payload.Kind; kind {
+		case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
+			if s.Snapshot == s.Newest {
+				p.Report(p.Exchange.ResponsePlace().Event(s.Snapshot), fmt.Sprintf("a Task stands in the middle of the stream, and %s follows it", kind), "expected it first or last")
+			}
+		}
+	},
+}
+
+// StreamRPCEnvelope reports an event of a JSON-RPC stream that is no JSON-RPC response.
+var StreamRPCEnvelope = &analyzer.Rule{
+	ID:       "stream-rpc-envelope",
+	Title:    "event is no JSON-RPC response",
+	Family:   "stream",
+	Category: analyzer.Streaming,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.EventSeen,
+	Bindings: onRPC,
+	Cites: slices.Concat(
+		cite("3.3", before1...),
+		cite("9.4.2", a2a.V1_0),
+	),
+	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error"},
+	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an object without the
+envelope, or from anything else, they get nothing.`,
+	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object belongs to HTTP+JSON.`,
+	Silent: `What is no JSON at all, blank data, and several values in one event are left to the rules about them; so is a response that only lacks
+one of its members; events of a type of their own that hold nothing of A2A. Of several such events the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Exchange.Call.Batch != nil {
 			return
 		}
 		p.Applied()
-		known := p.Session.TaskOf(p.Exchange, s.TaskID)
-		elsewhere := known != nil && known.Last != nil && !known.Last.State.Active()
-		if s.State.Active() && !elsewhere {
-			p.Report(p.Place, fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analyzer.QuoteText(s.TaskID), s.State),
-				"expected it to stay open until the task ends or waits for the client")
+		if p.Answer.IsEnvelope {
+			return
 		}
+		what := p.Answer.Payload.Kind.String()
+		if root := p.Answer.Doc.Root; root.Kind() != a2a.Object {
+			what = root.Kind().String()
+		}
+		p.Report(p.Place.At(""), "the data is a bare "+what, "expected a JSON-RPC response")
 	},
 }
 
@@ -243,29 +238,65 @@ that checks it drops events with another one.`,
 	},
 }
 
-// StreamStillOpen notes a stream that had not ended when the recording did.
-var StreamStillOpen = &analyzer.Rule{
-	ID:       "stream-still-open",
-	Title:    "stream was open when the recording stopped",
+// StreamRESTBare reports an event of an HTTP+JSON stream in the envelope of the other binding.
+var StreamRESTBare = &analyzer.Rule{
+	ID:       "stream-rest-bare",
+	Title:    "HTTP+JSON event in a JSON-RPC envelope",
 	Family:   "stream",
 	Category: analyzer.Streaming,
-	Level:    analyzer.Advice,
+	Level:    analyzer.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.StreamEnded,
-	Bindings: onCall,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.EventSeen,
+	Bindings: onREST,
 	Cites: slices.Concat(
-		cite("7.2", before1...),
-		cite("3.1.2", a2a.V1_0),
+		cite("3.3.3", a2a.V0_3),
+		cite("11.7", a2a.V1_0),
 	),
-	Doc: `The recording stopped while this stream was open. That is nobody's fault; it is said because nothing can be known of how the
-stream would have ended, and a verdict should not pass over it.`,
-	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,
-	Silent: `Streams that ended by themselves or broke, whoever broke them.`,
+	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this binding finds none of the
+members that it knows in a JSON-RPC response.`,
+	Fix:    `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main interface.`,
+	Silent: `In 0.3, whose text leaves the form open, it is a note. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		p.Applied()
-		if p.End.Open {
-			p.Report(p.Place, fmt.Sprintf("the stream was open after %d events when the recording stopped", p.Exchange.Stream.Events),
-				"nothing is known of its end")
+		if p.Answer == nil || p.Answer.Doc.Err != nil {
+			return
 		}
+		p.Applied()
+		worst := analyzer.Error
+		if p.Dialects.Has(a2a.V0_3) {
+			worst = analyzer.Note
+		}
+		if p.Answer.IsEnvelope {
+			p.Report(p.Place.At(""), "the data is a JSON-RPC response", "expected the object itself", analyzer.AtMost(worst))
+		}
+	},
+}
+
+// StreamErrorLast reports events after an error.
+var StreamErrorLast = &analyzer.Rule{
+	ID:       "stream-error-last",
+	Title:    "stream goes on after an error",
+	Family:   "stream",
+	Category: analyzer.Streaming,
+	Level:    analyzer.Should,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Bindings: onRPC,
+	Cites: slices.Concat(
+		cite("7.2.1", before1...),
+		cite("9.4.2", a2a.V1_0),
+	),
+	Doc: `An error is the last event of a stream. Clients report it and stop reading, so what comes later reaches nobody, while the agent believes
+it was delivered.`,
+	Fix:    `Close the stream after an error. What a client can live with belongs into a status update, not into an error.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		s := p.Exchange.Stream
+		if s.Failed == 0 || isOver(p) || p.Answer == nil {
+			return
+		}
+		at, what := afterwards(p)
+		p.Report(at, fmt.Sprintf("%s after the error of event %d", what, s.Failed), "expected the stream to close")
 	},
 }
