@@ -33,6 +33,7 @@ var SSEUTF8 = &analyzer.Rule{
 	On:       analyzer.EventSeen,
 	Bindings: onCall,
 	Cites:    cite("WHATWG HTML §9.2.5", every...),
+	Covers:   []string{"json-utf8"},
 	Doc: `An event stream is UTF-8, whatever its label says. Clients replace what is not by question marks: names and texts arrive damaged, and
 nobody is told.`,
 	Fix:    `Encode the text as UTF-8 before it is written. Do not cut a chunk of text inside a character.`,
