@@ -247,7 +247,7 @@ func (e *Engine) sight(in *intake, o *Observation, seen Sighting) {
 	at.Kind, at.Task, at.Place = TaskSeen, &seen, seen.Object
 	e.observe(in, &at)
 	e.session.sighted(x, &seen)
-	e.session.shown(&at)
+	e.session.yielded(&at)
 }
 
 func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {

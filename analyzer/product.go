@@ -35,8 +35,11 @@ func (w *Product) Earlier(x *Exchange) bool {
 	return w.Before(x) || w.Like(x) && w.Place.Exchange == x.Seq
 }
 
-// Like reports whether the product was delivered to one who is shown the same, in whatever order.
-func (w *Product) Like(x *Exchange) bool { return w != nil && !w.Partly && w.viewer == x.viewer() }
+// Like reports whether the product was delivered to one who is shown the same, in whatever order. What another binding
+// makes of a task is compared elsewhere.
+func (w *Product) Like(x *Exchange) bool {
+	return w != nil && !w.Partly && w.viewer == x.viewer() && w.binding == x.Call.Binding
+}
 
 // Len returns how many artifacts there are.
 func (w *Product) Len() int { return len(w.list) }
@@ -145,8 +148,8 @@ func (o *Observation) Snapshot() (t a2a.Task, ok bool) {
 	return a2a.Task{Value: o.Answer.Payload.Value}, true
 }
 
-// shown remembers what a Task at its end, or the update that ends one, tells about the task's artifacts.
-func (s *Session) shown(o *Observation) {
+// yielded remembers what a Task at its end, or the update that ends one, tells about the task's artifacts.
+func (s *Session) yielded(o *Observation) {
 	x := o.Exchange
 	if o.Task.Late || !o.Task.State.Terminal() {
 		return
