@@ -28,6 +28,8 @@ type Finding struct {
 	Message    string   // one sentence: seen, then expected
 	Also       []string // covered rules that broke at the same place
 	Capture    string   // name of the capture, filled by whoever knows it
+
+	within a2a.Dialects // for rules that report once in a dialect; empty for that of the request
 }
 
 // Sections returns the sections that the finding rests on, for the dialects of its message.

@@ -77,7 +77,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	}
 	o := x.observation(AnswerSeen, s)
 	o.Place = x.ResponsePlace().Body()
-	o.Dialects = dialectsOr(a.Payload.Dialects, x.Dialects)
+	o.Dialects = dialectsOr(a.Payload.Dialects, x.heard())
 	o.Answer, o.Body = &a, body
 	if len(bytes.TrimSpace(body)) > 0 {
 		o.Doc = &a.Doc
@@ -123,7 +123,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 			return
 		}
 		o.Answer, o.Doc = &a, &a.Doc
-		o.Dialects = dialectsOr(a.Payload.Dialects, x.Dialects)
+		o.Dialects = dialectsOr(a.Payload.Dialects, x.heard())
 	}
 	e.observe(in, o)
 	if o.Answer != nil {
@@ -172,7 +172,7 @@ func (e *Engine) streamEnded(in *intake, s capture.Step, end StreamEnd) {
 	x := in.x
 	o := x.observation(StreamEnded, s)
 	o.Place = x.ResponsePlace().Body()
-	o.Dialects = dialectsOr(x.Stream.Dialects, x.Dialects)
+	o.Dialects = dialectsOr(x.Stream.Dialects, x.heard())
 	o.End = &end
 	e.observe(in, o)
 	e.session.finished(o)

@@ -71,6 +71,11 @@ func By(side a2a.Side) Option {
 	return func(f *Finding) { f.Side = side }
 }
 
+// Within says in which dialects the finding is to be reported once, where those of the request are only a guess.
+func Within(in a2a.Dialects) Option {
+	return func(f *Finding) { f.within = in }
+}
+
 // Of says which exchange the finding is about, where that is not the observation's.
 func Of(x *Exchange) Option {
 	return func(f *Finding) { f.about(x) }

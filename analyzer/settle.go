@@ -1,6 +1,11 @@
 package analyzer
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"a2atap/analyzer/a2a"
+)
 
 // closure returns for each rule all rules that it covers, directly or through another one.
 func closure(rules []*Rule) map[string][]string {
@@ -61,6 +66,15 @@ func (e *Engine) coversFinding(f, g *Finding) bool {
 	return slices.Contains(e.covers[f.Rule.ID], g.Rule.ID) && f.Place.covers(g.Place)
 }
 
+// family returns a set with both of 0.2 and 0.3 if it has one of them: they are one wire format, and one client may be
+// taken for either.
+func family(in a2a.Dialects) a2a.Dialects {
+	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); !in.Intersect(kinds).Empty() {
+		return kinds
+	}
+	return in
+}
+
 // first reports whether the finding is the first of its rule in the rule's scope. The rules that it covers have then had
 // their report there too.
 func (e *Engine) first(f *Finding) bool {
@@ -72,7 +86,7 @@ func (e *Engine) first(f *Finding) bool {
 	switch end := in.x.Endpoint; f.Rule.Once {
 	case PerEndpoint:
 		if end != nil {
-			reported, within = &end.reported, " "+in.x.Call.Dialects.String()
+			reported, within = &end.reported, " "+family(cmp.Or(f.within, in.x.Call.Dialects)).String()
 		}
 	case PerOrigin:
 		reported = &e.session.origin(in.x).reported

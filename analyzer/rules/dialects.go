@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/a2a"
@@ -21,38 +22,41 @@ var DialectMismatch = &analyzer.Rule{
 	Category: analyzer.Interop,
 	Level:    analyzer.Should,
 	Side:     a2a.Client,
+	Either:   true,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
-	Bindings: onCall,
+	Bindings: onAll,
 	Cites: slices.Concat(
 		cite("5.5", before1...),
 		cite("3.6.2", a2a.V1_0),
 	),
 	Covers: []string{"rpc-method-dialect"},
-	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, states and shapes
-differ between them, so nothing works, and each side's log blames the other.`,
-	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's version. An agent can offer
-both: one interface entry for each version.`,
+	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths, states and shapes
+differ between them, so nothing works, and each side's log blames the other. The message says what each side speaks, and how the same
+request is written in the version of the agent.`,
+	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's version: the message names the
+method or path to send instead. An agent can offer both: one interface entry for each version. For a card, ask at the path that the message
+names; an agent can serve its card at both.`,
 	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card names and where nothing else
-succeeded; dialects that cannot be told apart. It is said once for each URL and version, and only as a note where
-the agent answers VersionNotSupportedError, since clients may try versions in turn.`,
+succeeded; dialects that cannot be told apart; refusals that may have another cause, such as an unknown task. It is said once for each URL and
+version, and only as a note where the agent answers VersionNotSupportedError, since clients may try versions in turn. A card that is not where the
+client asks is reported here only if another path of the same agent has it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		understood := understood(x)
-		if understood.Empty() || p.Answer == nil || p.Kind == analyzer.EventSeen && !opensStream(p) {
-			return
+		switch {
+		case p.Answer == nil || p.Kind == analyzer.EventSeen && !opensStream(p):
+		case x.Call.Operation == a2a.GetCard:
+			checkCardPath(p)
+		case understood(x).Empty():
+			checkAnsweredOtherwise(p)
+		default:
+			p.Applied()
+			if mismatched(p) {
+				reportMismatch(p)
+			} else if withoutPrefix(p) {
+				reportPath(p, understood(x))
+			}
 		}
-		p.Applied()
-		if !mismatched(p) {
-			return
-		}
-		worst := analyzer.Warning
-		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.VersionNotSupported {
-			worst = analyzer.Note // the client is told in so many words, and can go on in another version
-		}
-		p.Report(x.RequestPlace().Body(),
-			fmt.Sprintf("the client speaks A2A %s (%s), and %s is offered in %s", spoken(x), asked(x), x.Endpoint.URL, understood),
-			fmt.Sprintf("expected a request in %s", understood), analyzer.AtMost(worst))
 	},
 }
 
@@ -60,7 +64,7 @@ the agent answers VersionNotSupportedError, since clients may try versions in tu
 // the dialect of the call is not known.
 func understood(x *analyzer.Exchange) a2a.Dialects {
 	switch {
-	case x.Endpoint == nil || x.Call.Dialects.Empty() || x.Call.Batch != nil:
+	case x.Endpoint == nil || x.Call.Dialects.Empty() || x.Call.Batch != nil || x.Call.Binding == a2a.NoBinding:
 		return 0
 	case x.Endpoint.Declared.Empty():
 		return x.Endpoint.Answered
@@ -72,15 +76,75 @@ func understood(x *analyzer.Exchange) a2a.Dialects {
 func mismatched(p *analyzer.Pass) bool {
 	x := p.Exchange
 	known := understood(x)
-	return !known.Empty() && spoken(x).Intersect(known|x.Endpoint.Answered).Empty() && turnedAway(p, spoken(x))
+	return p.Answer != nil && !known.Empty() && x.Spoken().Intersect(known|x.Endpoint.Answered).Empty() && turnedAway(p)
 }
 
-// spoken returns the dialects that a call may be in by itself.
-func spoken(x *analyzer.Exchange) a2a.Dialects {
-	if m := x.Call.Method; m != "" && m == x.Call.Operation.MethodName(a2a.V0_1) { // tasks/get is the same in 0.1
-		return x.Call.Dialects.Union(a2a.Of(a2a.V0_1))
+// turnedAway reports whether the answer shows that the agent did not understand: it failed for that reason, or came in
+// another dialect.
+func turnedAway(p *analyzer.Pass) bool {
+	failure := p.Answer.Err
+	if failure == nil {
+		got := p.Answer.Payload.Dialects
+		return !got.Empty() && got.Intersect(p.Exchange.Spoken()).Empty()
 	}
-	return x.Call.Dialects
+	switch failure.Name {
+	case a2a.MethodNotFound, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
+		return true
+	}
+	return refusesVersion(failure) || noRoute(p)
+}
+
+// refusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client that
+// does not know it.
+func refusesVersion(failure *a2a.Error) bool {
+	return failure.Name == a2a.VersionNotSupported || failure.Reason == "VERSION_NOT_SUPPORTED" || failure.Name == a2a.OtherError && failure.Code == -32009
+}
+
+// noRoute reports whether an agent says that it does not have a path, and not that it does not have what the path names.
+func noRoute(p *analyzer.Pass) bool {
+	x := p.Exchange
+	if x.Call.Binding != a2a.HTTPJSON || p.Answer.Err == nil || p.Answer.Err.Name.A2A() {
+		return false
+	}
+	status := x.Response.Status
+	return status == 405 || status == 404 && !speaksOfTask(p.Answer.Doc.Root, x.Path)
+}
+
+func reportMismatch(p *analyzer.Pass) {
+	x := p.Exchange
+	known := understood(x)
+	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
+		reportPath(p, known)
+		return
+	}
+	worst := analyzer.Warning
+	if failure := p.Answer.Err; failure != nil && refusesVersion(failure) {
+		worst = analyzer.Note // the client is told in so many words, and can go on in another version
+	}
+	p.Report(x.RequestPlace().Body(),
+		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, asked(x), x.Endpoint.URL, offer(p, known)),
+		fmt.Sprintf("expected a request in %s%s", known, wordsOf(x, known)), analyzer.By(a2a.Client), analyzer.AtMost(worst), onceFor(x, known))
+}
+
+// onceFor says in what a mismatch is reported once at a URL: over HTTP+JSON, where a path alone is a guess, whatever the
+// request is taken for.
+func onceFor(x *analyzer.Exchange, known a2a.Dialects) analyzer.Option {
+	if x.Call.Binding == a2a.HTTPJSON {
+		return analyzer.Within(known)
+	}
+	return analyzer.Within(x.Call.Dialects)
+}
+
+// offer says in which dialects calls are taken at a URL, and how that is known.
+func offer(p *analyzer.Pass, known a2a.Dialects) string {
+	if p.Exchange.Endpoint.Declared.Empty() {
+		return "has answered in " + known.String()
+	}
+	text := "is offered in " + known.String()
+	if cards := p.Session.CardsBefore(p.Exchange); len(cards) > 0 {
+		text += " by the card at " + cards[len(cards)-1].Place.String()
+	}
+	return text
 }
 
 // asked says what of a request shows its dialect: the method, or method and path.
@@ -91,17 +155,98 @@ func asked(x *analyzer.Exchange) string {
 	return analyzer.Clip(x.Request.Method + " " + x.Path)
 }
 
-// turnedAway reports whether the answer shows that the agent did not understand: it failed for that reason, or came in
-// another dialect.
-func turnedAway(p *analyzer.Pass, spoken a2a.Dialects) bool {
-	if p.Answer.Err == nil {
-		got := p.Answer.Payload.Dialects
-		return !got.Empty() && got.Intersect(spoken).Empty()
+// wordsOf returns how the same is asked in the newest of the dialects, as the end of a sentence; nothing if it has no words for it.
+func wordsOf(x *analyzer.Exchange, in a2a.Dialects) string {
+	newest := a2a.V0_1
+	for d := range in.All() {
+		newest = d
 	}
-	switch p.Answer.Err.Name {
-	case a2a.MethodNotFound, a2a.VersionNotSupported, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
-		return true
+	var words string
+	switch {
+	case x.Call.Binding == a2a.JSONRPC:
+		words = x.Call.Operation.MethodName(newest)
+	case newest != a2a.V0_1:
+		words = routeIn(x, newest == a2a.V1_0)
 	}
-	status := p.Exchange.Response.Status
-	return p.Exchange.Call.Binding == a2a.HTTPJSON && (status == 404 || status == 405)
+	switch {
+	case words == "":
+		return ""
+	case newest == a2a.V1_0:
+		return ": " + words + " with A2A-Version: 1.0"
+	case x.Call.Version != "":
+		return ": " + words + " without A2A-Version: " + analyzer.Clip(x.Call.Version)
+	}
+	return ": " + words
+}
+
+// routeIn returns method and path of a call over HTTP+JSON as 1.0 writes it, or as 0.2 and 0.3 do.
+func routeIn(x *analyzer.Exchange, modern bool) string {
+	route := "/" + x.Call.Route
+	switch {
+	case x.Call.Operation == a2a.NoOperation || x.Call.Route == "":
+		return ""
+	case x.Call.Operation == a2a.GetExtendedCard && modern:
+		route = "/extendedAgentCard"
+	case x.Call.Operation == a2a.GetExtendedCard:
+		route = "/v1/card"
+	case !modern:
+		route = "/v1" + route
+	}
+	return analyzer.Clip(x.Request.Method + " " + x.Call.Prefix + route)
+}
+
+// withoutPrefix reports whether a call of 0.2 or 0.3 was turned away because its path has not the /v1 of these versions.
+func withoutPrefix(p *analyzer.Pass) bool {
+	x := p.Exchange
+	known := understood(x)
+	if x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !noRoute(p) {
+		return false
+	}
+	return x.Path == x.Call.Prefix+"/"+x.Call.Route && !strings.HasSuffix(x.Call.Prefix, "/v1")
+}
+
+// reportPath reports a call of which only the path shows that it is in another dialect than those that are spoken there.
+func reportPath(p *analyzer.Pass, known a2a.Dialects) {
+	x := p.Exchange
+	of, expected := "1.0", "a path without /v1"
+	if known.Has(a2a.V1_0) {
+		of = "0.2/0.3"
+	} else {
+		expected = "a path with /v1"
+	}
+	if path := routeIn(x, known.Has(a2a.V1_0)); path != "" {
+		expected = path
+	}
+	p.Report(x.RequestPlace().Line(), fmt.Sprintf("the path is as in A2A %s (%s), and %s %s", of, asked(x), x.Endpoint.URL, offer(p, known)),
+		fmt.Sprintf("expected a path of %s: %s", known, expected), analyzer.By(a2a.Client), onceFor(x, known))
+}
+
+// checkAnsweredOtherwise reports an agent that takes a call and answers it in another dialect, where nothing else is known
+// of the URL. A request that names its version is for another rule.
+func checkAnsweredOtherwise(p *analyzer.Pass) {
+	x := p.Exchange
+	got := p.Answer.Payload.Dialects
+	if x.Call.Binding != a2a.JSONRPC || x.Call.Evidence != a2a.Decisive || x.Call.Version != "" || x.Call.Batch != nil || p.Answer.Err != nil ||
+		got.Empty() || p.Answer.Payload.Kind == a2a.CardPayload {
+		return
+	}
+	p.Applied()
+	if got.Intersect(x.Spoken()).Empty() {
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("the client speaks A2A %s (%s), and the agent answers in %s", x.Call.Dialects, asked(x), got),
+			fmt.Sprintf("expected an answer in %s", x.Call.Dialects), analyzer.By(a2a.Agent))
+	}
+}
+
+// checkCardPath reports a client that looks for the card where another version has it.
+func checkCardPath(p *analyzer.Pass) {
+	x := p.Exchange
+	card := p.Session.CardBeside(x)
+	if card == nil || !a2a.IsCardPath(x.Path) {
+		return
+	}
+	p.Applied()
+	if status := x.Response.Status; status == 404 || status == 405 || status == 410 {
+		p.Report(x.RequestPlace().Line(), fmt.Sprintf("the client looks for the card at %s, where it is in %s, and the agent has it at %s (%s)",
+			analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path), analyzer.By(a2a.Client))
+	}
 }

@@ -270,7 +270,7 @@ method than POST; refusals that may come before the body is read. Where the para
 		x := p.Exchange
 		call := &x.Call
 		root := call.Doc.Root
-		if call.Doc.Err != nil || !isRequest(root, p.Dialects) || !isID(call.ID) || root.Get("params").IsNull() {
+		if call.Doc.Err != nil || !isRequest(root, p.Dialects) || !isID(call.ID) || root.Get("params").IsNull() || mismatched(p) {
 			return
 		}
 		if !labelledJSON(x) || x.Request.Method != "POST" || call.Operation.Sends() && (call.TaskID != "" || call.ContextID != "") {

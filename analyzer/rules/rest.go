@@ -116,13 +116,14 @@ var RESTV1Prefix = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
+	Once:     analyzer.PerEndpoint,
 	On:       analyzer.RequestSeen,
 	Bindings: onREST,
 	Cites:    cite("11.3", a2a.V1_0),
 	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have such
 paths, or take "v1" for the name of a tenant.`,
 	Fix:    `Send to the interface's URL plus the route, without /v1 between them.`,
-	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an earlier version under the same URL, or a tenant of that name; URLs that no card names.`,
+	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		call := &x.Call
@@ -133,11 +134,15 @@ paths, or take "v1" for the name of a tenant.`,
 			return
 		}
 		p.Applied()
-		if x.Path == call.Prefix+"/v1/"+call.Route {
-			p.Report(x.RequestPlace().Line(), "the path is "+analyzer.QuoteText(x.Path), "expected "+analyzer.QuoteText(call.Prefix+"/"+call.Route))
+		if underV1(x) {
+			p.Report(x.RequestPlace().Line(), "the path is "+analyzer.QuoteText(x.Path)+", as before 1.0, the request is of 1.0, and "+x.Endpoint.URL+" is offered in 1.0",
+				"expected "+analyzer.QuoteText(call.Prefix+"/"+call.Route))
 		}
 	},
 }
+
+// underV1 reports whether a path has the /v1 of earlier versions before its route.
+func underV1(x *analyzer.Exchange) bool { return x.Path == x.Call.Prefix+"/v1/"+x.Call.Route }
 
 // RESTRequestContentType reports a request of 0.3 that is not labelled as JSON.
 var RESTRequestContentType = &analyzer.Rule{
