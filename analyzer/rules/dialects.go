@@ -30,7 +30,7 @@ var DialectMismatch = &analyzer.Rule{
 		cite("5.5", before1...),
 		cite("3.6.2", a2a.V1_0),
 	),
-	Covers: []string{"rpc-method-dialect"},
+	Covers: []string{"rpc-method-dialect", "ver-header-present"},
 	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths, states and shapes
 differ between them, so nothing works, and each side's log blames the other. The message says what each side speaks, and how the same
 request is written in the version of the agent.`,
@@ -47,15 +47,15 @@ client asks is reported here only if another path of the same agent has it.`,
 		case p.Answer == nil || p.Kind == analyzer.EventSeen && !opensStream(p):
 		case x.Call.Operation == a2a.GetCard:
 			checkCardPath(p)
-		case understood(x).Empty():
-			checkAnsweredOtherwise(p)
+		case mismatched(p):
+			reportMismatch(p)
+		case withoutPrefix(p):
+			reportPath(p, understood(x))
 		default:
-			p.Applied()
-			if mismatched(p) {
-				reportMismatch(p)
-			} else if withoutPrefix(p) {
-				reportPath(p, understood(x))
+			if !understood(x).Empty() {
+				p.Applied()
 			}
+			checkAnsweredOtherwise(p)
 		}
 	},
 }
@@ -121,7 +121,7 @@ func reportMismatch(p *analyzer.Pass) {
 	if failure := p.Answer.Err; failure != nil && refusesVersion(failure) {
 		worst = analyzer.Note // the client is told in so many words, and can go on in another version
 	}
-	p.Report(x.RequestPlace().Body(),
+	p.Report(x.RequestPlace(),
 		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, asked(x), x.Endpoint.URL, offer(p, known)),
 		fmt.Sprintf("expected a request in %s%s", known, wordsOf(x, known)), analyzer.By(a2a.Client), analyzer.AtMost(worst), onceFor(x, known))
 }
@@ -199,7 +199,7 @@ func routeIn(x *analyzer.Exchange, modern bool) string {
 func withoutPrefix(p *analyzer.Pass) bool {
 	x := p.Exchange
 	known := understood(x)
-	if x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !noRoute(p) {
+	if known.Empty() || x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !noRoute(p) {
 		return false
 	}
 	return x.Path == x.Call.Prefix+"/"+x.Call.Route && !strings.HasSuffix(x.Call.Prefix, "/v1")
@@ -221,8 +221,7 @@ func reportPath(p *analyzer.Pass, known a2a.Dialects) {
 		fmt.Sprintf("expected a path of %s: %s", known, expected), analyzer.By(a2a.Client), onceFor(x, known))
 }
 
-// checkAnsweredOtherwise reports an agent that takes a call and answers it in another dialect, where nothing else is known
-// of the URL. A request that names its version is for another rule.
+// checkAnsweredOtherwise reports an agent that takes a call and answers it in another dialect. A request that names its version is for another rule.
 func checkAnsweredOtherwise(p *analyzer.Pass) {
 	x := p.Exchange
 	got := p.Answer.Payload.Dialects

@@ -105,7 +105,8 @@ var RPCErrorCodeDialect = &analyzer.Rule{
 	Doc: `The version that is spoken here does not define this code, and another one does. A client of this version does not know what the code means
 or, since some were given another meaning later, takes it for something else.`,
 	Fix:    `Choose codes by the version of the request: an agent that serves several has to map its errors for each.`,
-	Silent: `URLs that are offered in a version that defines the code too; where the version cannot be told, codes that one of those possible defines.`,
+	Silent: `URLs that are offered in a version that defines the code too; where the version cannot be told, codes that one of those possible defines. An agent of 1.0 that
+says so to a client of an earlier version, with the reason VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
 	Check: func(p *analyzer.Pass) {
 		offered := a2a.Dialects(0)
 		if end := p.Exchange.Endpoint; end != nil {
@@ -116,7 +117,8 @@ or, since some were given another meaning later, takes it for something else.`,
 				return
 			}
 			p.Applied()
-			if a2a.ErrorNameOf(code, p.Dialects|offered) != a2a.OtherError {
+			known := a2a.ErrorNameOf(code, p.Dialects|offered) != a2a.OtherError
+			if known || code == -32009 && p.Answer.Err != nil && p.Answer.Err.Reason == "VERSION_NOT_SUPPORTED" {
 				return
 			}
 			for _, d := range slices.Backward(every) {

@@ -38,7 +38,7 @@ A client that finds another shape knows that something failed, and not what.`,
 		x := p.Exchange
 		status := x.Response.Status
 		label := essence(x.Response.Fields.Values("Content-Type"))
-		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || underV1(x) || label != "" && !isJSON(label) {
+		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || underV1(x) || x.Endpoint.Declared.Empty() && noRoute(p) || label != "" && !isJSON(label) {
 			return
 		}
 		p.Applied()

@@ -71,6 +71,7 @@ var VerEmptyMeans03 = &analyzer.Rule{
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: onCall,
 	Cites:    cite("3.6.2", a2a.V1_0),
+	Covers:   []string{"dialect-mismatch"},
 	Doc: `A client of 0.3 sends no version, and that means 0.3. This agent offers 0.3 at the URL and answers in 1.0, which such a client
 cannot read.`,
 	Fix:    `Take a missing or empty A2A-Version for 0.3, and answer in it.`,

@@ -34,7 +34,7 @@ var VerHeaderPresent = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
-	On:       analyzer.RequestSeen,
+	On:       analyzer.OutcomeSeen,
 	Bindings: onCall,
 	Cites:    cite("3.6.1", a2a.V1_0),
 	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both versions answers in
