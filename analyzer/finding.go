@@ -23,13 +23,12 @@ type Finding struct {
 	Link       Link
 	ExchangeID uuid.UUID
 	Place      Place
-	Seen       string   // what was on the wire, short
-	Expected   string   // what the rule asks for
-	Message    string   // one sentence: seen, then expected
-	Also       []string // covered rules that broke at the same place
-	Capture    string   // name of the capture, filled by whoever knows it
-
-	within a2a.Dialects // for rules that report once in a dialect; empty for that of the request
+	Seen       string       // what was on the wire, short
+	Expected   string       // what the rule asks for
+	Message    string       // one sentence: seen, then expected
+	Also       []string     // covered rules that broke at the same place
+	Capture    string       // name of the capture, filled by whoever knows it
+	Within     a2a.Dialects // in which it is reported once, for rules that report once in a dialect; empty for those of the request
 }
 
 // Sections returns the sections that the finding rests on, for the dialects of its message.

@@ -73,7 +73,7 @@ func By(side a2a.Side) Option {
 
 // Within says in which dialects the finding is to be reported once, where those of the request are only a guess.
 func Within(in a2a.Dialects) Option {
-	return func(f *Finding) { f.within = in }
+	return func(f *Finding) { f.Within = in }
 }
 
 // Of says which exchange the finding is about, where that is not the observation's.

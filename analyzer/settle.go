@@ -86,7 +86,7 @@ func (e *Engine) first(f *Finding) bool {
 	switch end := in.x.Endpoint; f.Rule.Once {
 	case PerEndpoint:
 		if end != nil {
-			reported, within = &end.reported, " "+family(cmp.Or(f.within, in.x.Call.Dialects)).String()
+			reported, within = &end.reported, " "+family(cmp.Or(f.Within, in.x.Call.Dialects)).String()
 		}
 	case PerOrigin:
 		reported = &e.session.origin(in.x).reported

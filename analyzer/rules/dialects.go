@@ -195,11 +195,12 @@ func routeIn(x *analyzer.Exchange, modern bool) string {
 	return analyzer.Clip(x.Request.Method + " " + x.Call.Prefix + route)
 }
 
-// withoutPrefix reports whether a call of 0.2 or 0.3 was turned away because its path has not the /v1 of these versions.
+// withoutPrefix reports whether a call of 0.2 or 0.3 was turned away because its path has not the /v1 of these versions,
+// where no call has succeeded before: some agents take both.
 func withoutPrefix(p *analyzer.Pass) bool {
 	x := p.Exchange
 	known := understood(x)
-	if known.Empty() || x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !noRoute(p) {
+	if known.Empty() || !x.Endpoint.Answered.Empty() || x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !noRoute(p) {
 		return false
 	}
 	return x.Path == x.Call.Prefix+"/"+x.Call.Route && !strings.HasSuffix(x.Call.Prefix, "/v1")

@@ -104,7 +104,7 @@ var RPCErrorCodeDialect = &analyzer.Rule{
 	Cites:    cite("8.2", before1...),
 	Doc: `The version that is spoken here does not define this code, and another one does. A client of this version does not know what the code means
 or, since some were given another meaning later, takes it for something else.`,
-	Fix:    `Choose codes by the version of the request: an agent that serves several has to map its errors for each.`,
+	Fix: `Choose codes by the version of the request: an agent that serves several has to map its errors for each.`,
 	Silent: `URLs that are offered in a version that defines the code too; where the version cannot be told, codes that one of those possible defines. An agent of 1.0 that
 says so to a client of an earlier version, with the reason VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
 	Check: func(p *analyzer.Pass) {
