@@ -240,7 +240,7 @@ var RPCResultXorError = &analyzer.Rule{
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix:    `Send the member result on success and the member error on failure, never both. A successful call without content still has a result.`,
 	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is reported.`,
-	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present"},
+	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields", "push-list-shape", "push-list-shape-v1"},
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
