@@ -13,7 +13,9 @@ func (s *Session) known(x *Exchange) a2a.Known {
 	for _, d := range s.cards.near(x.address) {
 		k.Add(d.entry, x.address)
 	}
-	if end, ok := s.endpoints.get(endpointKey{x.address, a2a.JSONRPC}); ok && !end.Answered.Empty() {
+	key := endpointKey{x.address, a2a.JSONRPC}
+	if end, ok := s.endpoints.get(key); ok && !end.Answered.Empty() {
+		end.decide(s.cards.declared(key))
 		k.Spoken(a2a.JSONRPC, end.Answered)
 	}
 	if prefix, ok := a2a.RoutePrefix(x.Path); ok {
@@ -36,7 +38,7 @@ func (s *Session) place(x *Exchange) {
 		s.endpoints.put(key, end)
 	}
 	x.Endpoint = end
-	end.Declared = s.cards.declared(key)
+	end.decide(s.cards.declared(key))
 	declared := end.Declared
 	if declared.Empty() { // a card that names only other bindings here tells the version all the same
 		declared = s.cards.declaredAt(key.address)
@@ -51,6 +53,16 @@ func (s *Session) place(x *Exchange) {
 	if x.Call.TaskID != "" {
 		x.Known = s.TaskOf(x, x.Call.TaskID)
 		x.Retry = x.Known != nil && x.Known.WasSent(x.Call.MessageID)
+	}
+}
+
+// decide takes up what cards declare for the endpoint. It decides which of 0.2 and 0.3 is spoken where the answers before
+// the card left that open.
+func (e *Endpoint) decide(declared a2a.Dialects) {
+	e.Declared = declared
+	kind := a2a.Of(a2a.V0_2, a2a.V0_3)
+	if one := declared.Intersect(kind); e.Answered.Intersect(kind) == kind && !one.Empty() {
+		e.Answered = e.Answered&^kind | one
 	}
 }
 

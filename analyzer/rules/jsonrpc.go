@@ -356,7 +356,7 @@ var RPCNotificationAnswered = &analyzer.Rule{
 it could be known. An agent that runs such a call and answers it shows that it does not look for the id at all.`,
 	Fix: `Answer a request without id with no body (status 202 or 204), or refuse it with -32600 and a null id.`,
 	Silent: `Errors -32600 and -32602 without an id of their own, since the schemas since 0.2.2 ask for an id; errors that may come before the body is read (401, 403, 404,
-405, 413, 415, 429 and the like); requests that are wrong in another way too.`,
+405, 413, 415, 429 and the like); requests and errors that are wrong in another way too.`,
 	Covers: []string{"rpc-response-id-present"},
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.EventSeen && !opensStream(p) || !notifies(p) {
@@ -370,8 +370,8 @@ it could be known. An agent that runs such a call and answers it shows that it d
 				return // it answers a call that has an id
 			}
 			if failure.Exists() {
-				code, _ := failure.Get("code").Int()
-				if code == -32600 || !isID(id) && (code == -32602 || fromInfrastructure(p.Exchange.Response.Status)) || batch && at == "" {
+				code, ok := failure.Get("code").Int()
+				if !ok || code == -32600 || !isID(id) && (code == -32602 || fromInfrastructure(p.Exchange.Response.Status)) || batch && at == "" {
 					return
 				}
 			}
