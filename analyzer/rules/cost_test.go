@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"strings"
@@ -63,29 +64,72 @@ func streaming() *analyzer.Engine {
 	return e
 }
 
-// A stream may last for days: judging it takes no memory that grows with its events.
+// A stream may last for days: judging it takes no memory that grows with its events, with the artifacts that it brings in
+// pieces, or with what a second stream of the task has to agree with.
 func TestStreamsTakeFlatMemory(t *testing.T) {
-	const events = longStream
-	e := streaming()
-	var early uint64
-	for k := 2; k <= events; k++ {
-		s := chunk(k)
-		s.What = capture.ResponseEvent{Event: capture.Event{K: k, Raw: beat}}
-		if found := e.Step(s); len(found) > 0 {
-			t.Fatalf("event %d: %s", k, &found[0])
-		}
-		if k == events/10 {
-			early = heap()
-		}
+	for _, test := range []struct {
+		name string
+		data func(k int) []byte
+		also func(e *analyzer.Engine)
+	}{
+		{"states", func(int) []byte { return beat }, func(*analyzer.Engine) {}},
+		{"pieces of one artifact", pieces, func(*analyzer.Engine) {}},
+		{"an artifact each", pieceOf, func(*analyzer.Engine) {}},
+		{"beside another stream", func(int) []byte { return beat }, second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			const events = longStream / 2
+			e := streaming()
+			test.also(e)
+			counted := e.Counts().Events
+			var early uint64
+			for k := 2; k <= events; k++ {
+				s := chunk(k)
+				s.What = capture.ResponseEvent{Event: capture.Event{K: k, Raw: test.data(k)}}
+				for _, f := range e.Step(s) {
+					t.Fatalf("event %d: %s", k, &f)
+				}
+				if k == events/10 {
+					early = heap()
+				}
+			}
+			late := heap()
+			if n := e.Counts().Events - counted; n != events-1 {
+				t.Fatalf("%d events were seen, want %d", n, events-1)
+			}
+			if late > early+1<<20 {
+				t.Errorf("the heap grew from %d to %d KiB between event %d and event %d", early>>10, late>>10, events/10, events)
+			}
+			runtime.KeepAlive(e)
+		})
 	}
-	late := heap()
-	if n := e.Counts().Events; n != events {
-		t.Fatalf("%d events were seen, want %d", n, events)
+}
+
+// pieces returns event k of a stream that brings one artifact in pieces.
+func pieces(k int) []byte {
+	if k == 2 {
+		return bytes.Replace(piece, []byte(`"append":true,`), nil, 1)
 	}
-	if late > early+1<<20 {
-		t.Errorf("the heap grew from %d to %d KiB between event %d and event %d", early>>10, late>>10, events/10, events)
+	return piece
+}
+
+// pieceOf returns the only piece of artifact k.
+func pieceOf(k int) []byte {
+	return fmt.Appendf(nil, `data: {"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t1","contextId":"c1","artifact":{"artifactId":"a%d","parts":[{"text":"a word"}]}}}}`+"\n\n", k)
+}
+
+// second opens another stream of the task, which stays silent.
+func second(e *analyzer.Engine) {
+	steps := asked(2, "SubscribeToTask")
+	steps[1].What = capture.RequestBody{Data: []byte(`{"jsonrpc":"2.0","id":2,"method":"SubscribeToTask","params":{"id":"t1"}}`)}
+	steps[2].What = capture.RequestEnd{Size: 73}
+	steps = append(steps, capture.Step{Seq: 2, What: capture.ResponseHead{Head: []byte(sseHead), Stream: true}},
+		capture.Step{Seq: 2, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte(
+			`data: {"jsonrpc":"2.0","id":2,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n")}}})
+	for _, s := range steps {
+		s.Arrival = 6
+		e.Step(s)
 	}
-	runtime.KeepAlive(e)
 }
 
 func heap() uint64 {
