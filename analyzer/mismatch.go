@@ -29,12 +29,13 @@ func (x *Exchange) heard() a2a.Dialects {
 
 // A CardPlace is where the card of an agent is.
 type CardPlace struct {
-	Path  string // escaped
-	Place Place
+	Path   string // escaped
+	Place  Place
+	Client string // that fetched it
 }
 
-// CardBeside returns where the card is that another version looks for beside the path of the exchange, if it was fetched
-// there before the exchange began; nil if it was not.
+// CardBeside returns where the card is that another version looks for beside the path of a fetch, if it was ever fetched
+// there, and by which client last; nil if it was not.
 func (s *Session) CardBeside(x *Exchange) *CardPlace {
 	for i, known := range a2a.WellKnownPaths {
 		base, ok := strings.CutSuffix(x.Path, known)
@@ -43,9 +44,8 @@ func (s *Session) CardBeside(x *Exchange) *CardPlace {
 		}
 		path := base + a2a.WellKnownPaths[1-i]
 		for _, version := range [...]string{x.Call.Version, ""} {
-			card, ok := s.cards.recent.get(cardKey{x.Origin + path, false, version})
-			if ok && x.beganAfter(&Sighting{Arrival: card.Arrival, At: card.At}) {
-				return &CardPlace{Path: path, Place: card.Place}
+			if card, ok := s.cards.recent.get(cardKey{x.Origin + path, false, version}); ok {
+				return &CardPlace{Path: path, Place: card.Place, Client: card.Client}
 			}
 		}
 	}

@@ -24,7 +24,7 @@ var DialectMismatch = &analyzer.Rule{
 	Side:     a2a.Client,
 	Either:   true,
 	Once:     analyzer.PerEndpoint,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.CardMissed,
 	Bindings: onAll,
 	Cites: slices.Concat(
 		cite("5.5", before1...),
@@ -40,13 +40,13 @@ names; an agent can serve its card at both.`,
 	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card names and where nothing else
 succeeded; dialects that cannot be told apart; refusals that may have another cause, such as an unknown task. It is said once for each URL and
 version, and only as a note where the agent answers VersionNotSupportedError, since clients may try versions in turn. A card that is not where the
-client asks is reported here only if another path of the same agent has it.`,
+client asks is reported at the end of the recording, if the other well-known path has it; it is a note where the same client found it there.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		switch {
-		case p.Answer == nil || p.Kind == analyzer.EventSeen && !opensStream(p):
-		case x.Call.Operation == a2a.GetCard:
+		case p.Kind == analyzer.CardMissed:
 			checkCardPath(p)
+		case p.Answer == nil || p.Kind == analyzer.EventSeen && !opensStream(p) || x.Call.Binding == a2a.NoBinding:
 		case mismatched(p):
 			reportMismatch(p)
 		case withoutPrefix(p):
@@ -240,13 +240,18 @@ func checkAnsweredOtherwise(p *analyzer.Pass) {
 // checkCardPath reports a client that looks for the card where another version has it.
 func checkCardPath(p *analyzer.Pass) {
 	x := p.Exchange
-	card := p.Session.CardBeside(x)
-	if card == nil || !a2a.IsCardPath(x.Path) {
+	if p.Failure.Later || p.Failure.Status != 404 {
 		return
 	}
 	p.Applied()
-	if status := x.Response.Status; status == 404 || status == 405 || status == 410 {
-		p.Report(x.RequestPlace().Line(), fmt.Sprintf("the client looks for the card at %s, where it is in %s, and the agent has it at %s (%s)",
-			analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path), analyzer.By(a2a.Client))
+	card := p.Session.CardBeside(x)
+	if card == nil {
+		return
 	}
+	worst := analyzer.Warning
+	if card.Client == x.Link.Client {
+		worst = analyzer.Note // it looks in both places
+	}
+	p.Report(x.RequestPlace().Line(), fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
+		analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path), analyzer.By(a2a.Client), analyzer.AtMost(worst))
 }
