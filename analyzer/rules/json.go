@@ -28,7 +28,7 @@ var JSONWellformed = &analyzer.Rule{
 	On:       analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.WebhookSeen,
 	Bindings: onAll,
 	Cites:    cite("RFC 8259 §2", every...),
-	Covers:   []string{"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final"},
+	Covers:   []string{"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final", "stream-error-last"},
 	Doc: `Whoever says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the other side
 sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
 	Fix: `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,

@@ -79,7 +79,10 @@ func reportRestart(p *analyzer.Pass, before *analyzer.Sighting, worst analyzer.S
 // been said.
 func reopening(p *analyzer.Pass) bool {
 	x := p.Exchange
-	return x.Call.Operation.Sends() && x.TerminalBefore() != nil && !x.Retry && x.Stream != nil && x.Stream.Events > 0 && restartable(p) > analyzer.Note
+	if !x.Call.Operation.Sends() || x.Stream == nil || x.Stream.Events == 0 || x.Stream.TaskID != x.Call.TaskID {
+		return false
+	}
+	return x.TerminalBefore() != nil && !x.Retry && restartable(p) > analyzer.Note
 }
 
 // restartable says how bad the restart of an ended task is. Versions before 0.2.4 allow it, so that it is a note; where
