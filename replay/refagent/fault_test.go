@@ -27,6 +27,20 @@ var (
 	subscribeRPC = "POST /spec" + v10Header + rpc(`"r"`, "SubscribeToTask", `{"id":"id-1"}`)
 	pushRPC      = "POST /spec" + v10Header + rpc(`"r"`, "ListTaskPushNotificationConfigs", `{"taskId":"id-1"}`)
 
+	strangeRPC = "POST /spec" + v10Header + rpc(`"r"`, "NoSuchMethod", `{}`)
+	brokenRPC  = "POST /spec" + v10Header + `{"jsonrpc":"2.0","id":"r"`
+	muteRPC    = "POST /spec" + v10Header + `{"jsonrpc":"2.0","method":"GetTask","params":{"id":"t9"}}`
+	aimlessRPC = "POST /spec" + v10Header + `{"jsonrpc":"2.0","id":"r","params":{"id":"t9"}}`
+	emptyRPC   = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{}`)
+	batchRPC   = "POST /spec" + v10Header + "[" + rpc(`"a"`, "GetTask", `{"id":"t9"}`) + "," + rpc(`"b"`, "GetTask", `{"id":"t9"}`) + "]"
+
+	strange03 = "POST /spec03\n\n" + rpc("1", "no/such", `{}`)
+	broken03  = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1`
+	mute03    = "POST /spec03\n\n" + `{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"t9"}}`
+	aimless03 = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1,"params":{"id":"t9"}}`
+	empty03   = "POST /spec03\n\n" + rpc("1", "tasks/get", `{}`)
+	batch03   = "POST /spec03\n\n[" + rpc("1", "tasks/get", `{"id":"t9"}`) + "," + rpc("2", "tasks/get", `{"id":"t9"}`) + "]"
+
 	send03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("task-lifecycle"))
 	stream03  = "POST /spec03\n\n" + rpc("1", "message/stream", message03("task-lifecycle"))
 	get03     = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1"}`)
@@ -62,6 +76,47 @@ var faultTests = []struct {
 	{"rpc-error-code-int", "spec03", nil, unknown03, `"code":"-32001"`, `"code":-32001`},
 	{"rpc-error-message", "spec", nil, unknownRPC, `{"code":-32001,"data"`, `"message"`},
 	{"rpc-error-message", "spec03", nil, unknown03, `{"code":-32001}`, `"message"`},
+	{"rpc-unknown-method-code", "spec", nil, strangeRPC, `"code":-32603`, `"code":-32601`},
+	{"rpc-unknown-method-code", "spec03", nil, strange03, `"code":-32603`, `"code":-32601`},
+	{"rpc-core-method-missing", "spec03", []string{send03}, get03, `"code":-32601`, `"result"`},
+	{"rpc-core-method-missing-v1", "spec", []string{sendRPC}, getRPC, `"code":-32601`, `"result"`},
+	{"rpc-response-id-present", "spec", nil, sendRPC, `{"jsonrpc":"2.0","result"`, `"id":"r"`},
+	{"rpc-response-id-present", "spec03", nil, send03, `{"jsonrpc":"2.0","result"`, `"id":1,`},
+	{"rpc-id-null-parse-error", "spec", nil, brokenRPC, `"id":"none"`, `"id":null`},
+	{"rpc-id-null-parse-error", "spec03", nil, broken03, `"id":"none"`, `"id":null`},
+	{"rpc-id-null-unjustified", "spec", nil, unknownRPC, `"id":null`, `"id":"r"`},
+	{"rpc-id-null-unjustified", "spec03", nil, unknown03, `"id":null`, `"id":1,`},
+	{"rpc-result-null", "spec", []string{sendRPC}, getRPC, `"result":null`, "TASK_STATE"},
+	{"rpc-result-null", "spec03", []string{send03}, get03, `"result":null`, `"status"`},
+	{"rpc-notification-answered", "spec", nil, muteRPC, `"code":-32001`, `"code":-32600`},
+	{"rpc-notification-answered", "spec03", nil, mute03, `"code":-32001`, `"code":-32600`},
+	{"rpc-error-object", "spec", nil, unknownRPC, `"error":"Task not found: t9"`, `"code"`},
+	{"rpc-error-object", "spec03", nil, unknown03, `"error":"Task not found: t9"`, `"code"`},
+	{"rpc-error-data-array", "spec", nil, unknownRPC, `"data":{"@type"`, `"data":[`},
+	{"rpc-error-data-type-key", "spec", nil, unknownRPC, `"data":[{"reason"`, `"@type"`},
+	{"rpc-error-code-reserved", "spec", nil, emptyRPC, `"code":-32650`, `"code":-32602`},
+	{"rpc-error-code-reserved", "spec03", nil, empty03, `"code":-32650`, `"code":-32602`},
+	{"rpc-error-code-a2a-range", "spec", nil, emptyRPC, `"code":-32050`, `"code":-32602`},
+	{"rpc-error-code-dialect", "spec03", nil, empty03, `"code":-32008`, `"code":-32602`},
+	{"rpc-parse-error-unfounded", "spec", nil, emptyRPC, `"code":-32700`, `"code":-32602`},
+	{"rpc-parse-error-unfounded", "spec03", nil, empty03, `"code":-32700`, `"code":-32602`},
+	{"rpc-invalid-json-wrong-code", "spec", nil, brokenRPC, `"code":-32600`, `"code":-32700`},
+	{"rpc-invalid-json-wrong-code", "spec03", nil, broken03, `"code":-32600`, `"code":-32700`},
+	{"rpc-invalid-request-wrong-code", "spec", nil, aimlessRPC, `"code":-32603`, `"code":-32600`},
+	{"rpc-invalid-request-wrong-code", "spec03", nil, aimless03, `"code":-32603`, `"code":-32600`},
+	{"rpc-invalid-request-unfounded", "spec", nil, emptyRPC, `"code":-32600`, `"code":-32602`},
+	{"rpc-invalid-request-unfounded", "spec03", nil, empty03, `"code":-32600`, `"code":-32602`},
+	{"rpc-a2a-errorinfo", "spec", nil, unknownRPC, `"code":-32001`, `"data"`},
+	{"rpc-errorinfo-domain", "spec", nil, unknownRPC, `"domain":"agentbin.example"`, "a2a-protocol.org"},
+	{"rpc-errorinfo-reason", "spec", nil, unknownRPC, `"reason":"TASK_NOT_FOUND_ERROR"`, `"reason":"TASK_NOT_FOUND"`},
+	{"rpc-errorinfo-code-match", "spec", nil, unknownRPC, `"reason":"TASK_NOT_CANCELABLE"`, `"reason":"TASK_NOT_FOUND"`},
+	{"rpc-validation-detail", "spec", nil, emptyRPC, `"message":"Invalid parameters"}`, `"data"`},
+	{"rpc-batch-response-array", "spec", nil, batchRPC, `{"jsonrpc":"2.0","id":"a","result":{}}`, `"error"`},
+	{"rpc-batch-response-array", "spec03", nil, batch03, `{"jsonrpc":"2.0","id":1,"result":{}}`, `"error"`},
+	{"rpc-batch-response-complete", "spec", nil, batchRPC, `[{"jsonrpc":"2.0","id":"a","error"`, `"id":null`},
+	{"rpc-batch-response-complete", "spec03", nil, batch03, `[{"jsonrpc":"2.0","id":1,"error"`, `"id":null`},
+	{"rpc-batch-response-empty-array", "spec", nil, batchRPC, "json []", `"error"`},
+	{"rpc-batch-response-empty-array", "spec03", nil, batch03, "json []", `"error"`},
 	{"rest-error-not-2xx", "spec", nil, unknownREST, `200 application/a2a+json {"error":{"code":404`, ""},
 	{"rest-error-envelope", "spec", nil, unknownREST, `404 application/a2a+json {"code":404`, `"error"`},
 	{"id-task-unique", "spec", []string{sendRPC}, sendRPC, `"id":"id-1"`, ""},

@@ -41,10 +41,10 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *call) *failur
 		return f
 	}
 	envelope, f := parseEnvelope(body)
+	c.id, c.batch = envelope.id, envelope.batch
 	if f != nil {
 		return f
 	}
-	c.id = envelope.id
 	if envelope.invalid != "" {
 		return fail(codeInvalidRequest, "Invalid Request: "+envelope.invalid)
 	}
@@ -74,6 +74,7 @@ type envelope struct {
 	id      any // string, json.Number, or nil if it cannot be told
 	method  string
 	params  any
+	batch   []any  // of calls, in place of the rest
 	invalid string // what is wrong with it, if anything
 }
 
@@ -83,8 +84,8 @@ func parseEnvelope(body []byte) (envelope, *failure) {
 	if err != nil {
 		return envelope{}, fail(codeParse, "Invalid JSON payload: "+err.Error())
 	}
-	if _, ok := v.([]any); ok {
-		return envelope{}, fail(codeInvalidRequest, "Invalid Request: batches are not supported")
+	if batch, ok := v.([]any); ok {
+		return envelope{batch: batch}, fail(codeInvalidRequest, "Invalid Request: batches are not supported")
 	}
 	o, ok := v.(object)
 	if !ok {
@@ -116,17 +117,22 @@ func parseEnvelope(body []byte) (envelope, *failure) {
 // failRPC answers with an error object (JSON-RPC 2.0 §5.1, A2A 1.0 §9.5).
 func (a *Agent) failRPC(w http.ResponseWriter, c *call, f *failure) {
 	c.failure = f
-	e := object{{"code", f.code}, {"message", f.message}}
-	if details := c.dialect.details(f); len(details) > 0 {
-		e = append(e, member{"data", details})
-	}
 	status := http.StatusOK
 	if f.http != 0 {
 		status = f.http
 	}
-	out := newAnswer(status, c.mediaType, object{{"jsonrpc", "2.0"}, {"id", c.id}, {"error", e}})
+	out := newAnswer(status, c.mediaType, object{{"jsonrpc", "2.0"}, {"id", c.id}, {"error", c.rpcError(f)}})
 	if f.challenge != "" {
 		out.header.Set("WWW-Authenticate", f.challenge)
 	}
 	a.answer(w, c, out)
+}
+
+// rpcError returns the error object of a failure.
+func (c *call) rpcError(f *failure) object {
+	e := object{{"code", f.code}, {"message", f.message}}
+	if details := c.dialect.details(f); len(details) > 0 {
+		e = append(e, member{"data", details})
+	}
+	return e
 }

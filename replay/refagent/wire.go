@@ -29,6 +29,7 @@ type call struct {
 	op        operation // empty if the request could not be read that far
 	request   *request  // nil as long as it is not decoded
 	id        any       // the JSON-RPC id; nil on HTTP+JSON
+	batch     []any     // the calls of a JSON-RPC batch
 	failure   *failure  // what the answer will say, if it is an error
 	envelope  func(result any) any
 }
