@@ -50,7 +50,12 @@ func TestAgentFaults(t *testing.T) {
 	for _, name := range refagent.Names() {
 		usual := make(map[client.Protocol]map[breach]bool)
 		for _, p := range spoken[name] {
-			usual[p] = broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, probe))
+			usual[p] = make(map[breach]bool)
+			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, probe, strangers) {
+				for _, slug := range append(f.Also, f.Rule.ID) {
+					usual[p][breach{slug, f.Side}] = true
+				}
+			}
 		}
 		for _, f := range refagent.Faults(name) {
 			if strings.HasPrefix(f.Slug, "hook-") {
@@ -60,7 +65,7 @@ func TestAgentFaults(t *testing.T) {
 				t.Parallel()
 				found := make(map[breach]bool)
 				for _, p := range spoken[name] {
-					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, probe))
+					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, probe, strangers))
 					for b := range usual[p] {
 						delete(now, b)
 					}
@@ -150,6 +155,9 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 	if card := c.Card(); card != nil {
 		streams, extended = card.Streaming, card.Extended
 	}
+	if extended {
+		c.ExtendedCard(ctx) //nolint:errcheck // see above; it comes early, so that what it says is surely known to all that follows
+	}
 	ask := func(task *client.Task, ops ...client.Operation) {
 		for _, op := range ops {
 			if task != nil {
@@ -173,9 +181,6 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 	c.GetPush(ctx, "no-such-task", "no-such-config")         //nolint:errcheck // see above
 	c.List(ctx, client.ListOptions{PageSize: 2})             //nolint:errcheck // see above
 	c.List(ctx, client.ListOptions{HistoryLength: new(int)}) //nolint:errcheck // see above
-	if extended {
-		c.ExtendedCard(ctx) //nolint:errcheck // see above
-	}
 }
 
 // connectOver returns a client that has read the card; one without a card if that cannot be had; nil if neither can be.
@@ -218,6 +223,38 @@ func stream(ctx context.Context, c *client.Client, texts ...string) {
 				break
 			}
 		}
+	}
+}
+
+// strangers are a client with the right credentials, one with others, one with none, and one from the future.
+func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
+	o.Prefer, o.Fault = []client.Protocol{p}, ""
+	var task *client.Task
+	for _, token := range []string{o.Token, "somebody-else", ""} {
+		o.Token = token
+		c, err := client.Connect(ctx, tapURL, o)
+		if err != nil {
+			return
+		}
+		if task != nil {
+			c.Ask(ctx, client.GetTask, task) //nolint:errcheck // see tour
+		}
+		task = sent(c.Send(ctx, client.Text("tck-auth-required"), client.SendOptions{}))
+		for _, err := range c.Stream(ctx, client.Text("tck-auth-required"), client.SendOptions{}) {
+			if err != nil {
+				break
+			}
+		}
+		c.ExtendedCard(ctx) //nolint:errcheck // see tour
+		c.Close()
+	}
+	if p.Version == "0.3" {
+		return
+	}
+	o.Edit = func(out *client.Outgoing) { out.Header.Set("A2A-Version", "9.9") }
+	if c, err := client.Connect(ctx, tapURL, o); err == nil {
+		c.Send(ctx, client.Text("task-lifecycle please"), client.SendOptions{}) //nolint:errcheck // see tour
+		c.Close()
 	}
 }
 

@@ -49,10 +49,8 @@ the public card; HARs of other programs, which leave credentials out. The first 
 			return
 		}
 		p.Applied()
-		for _, all := range card.Security.Alternatives {
-			if carries(x, all) {
-				return
-			}
+		if satisfied(p) {
+			return
 		}
 		at, what := carried(x)
 		p.Report(at, fmt.Sprintf("the card at %s asks for %s, and the request carries %s", card.Place, wanted(card), what), "expected the credentials of one of the card's alternatives")

@@ -8,8 +8,8 @@ import (
 	"a2atap/analyzer/a2a"
 )
 
-// askingCard returns the newest card that was seen before the call, if all that were ask every request for credentials
-// that can be seen; else nil.
+// askingCard returns the newest public card that was seen before the call, if all that were ask every request for
+// credentials that can be seen; else nil. Extended cards are for clients that have authenticated.
 func askingCard(p *analyzer.Pass) *analyzer.Card {
 	return lastOf(p, func(s *a2a.Security) bool { return s.Asks() && !s.Hidden() })
 }
@@ -27,6 +27,9 @@ func lastOf(p *analyzer.Pass, holds func(*a2a.Security) bool) *analyzer.Card {
 		return nil
 	}
 	for _, c := range p.Session.CardsBefore(p.Exchange) {
+		if c.Extended {
+			continue
+		}
 		if !holds(&c.Security) {
 			return nil
 		}
@@ -74,6 +77,16 @@ func bare(x *analyzer.Exchange, card *analyzer.Card) bool {
 		}
 	}
 	return true
+}
+
+// satisfied reports whether a request carries what one of the cards asks for that were seen before, extended ones too.
+func satisfied(p *analyzer.Pass) bool {
+	for _, c := range p.Session.CardsBefore(p.Exchange) {
+		if !c.Security.Asks() || slices.ContainsFunc(c.Security.Alternatives, func(all []a2a.Want) bool { return carries(p.Exchange, all) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // carries reports whether a request carries what all of the schemes ask for.

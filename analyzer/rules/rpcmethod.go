@@ -239,7 +239,7 @@ var RPCMethodDialect = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
-	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	On:       analyzer.OutcomeSeen,
 	Bindings: onRPC,
 	Cites:    cite("A2A 1.0 §3.6.2", before1...),
 	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. It works as long as the agent happens to
@@ -250,7 +250,7 @@ entry for each version.`,
 agent does not understand the call, dialect-mismatch says so.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if call.Batch != nil || call.Operation == a2a.NoOperation || p.Kind == analyzer.EventSeen && !opensStream(p) {
+		if call.Batch != nil || call.Operation == a2a.NoOperation || p.Answer == nil {
 			return
 		}
 		if !declaredOnly(p, a2a.V1_0) {

@@ -22,7 +22,11 @@ type Fault struct {
 var ErrNoFault = errors.New("no fault")
 
 // allFaults are the faults, in the order of the rule catalogue.
-var allFaults = slices.Concat(envelopeFaults, rpcFaults)
+var allFaults = slices.Concat(
+	envelopeFaults,
+	rpcFaults,
+	versionFaults,
+)
 
 // Faults returns the faults that a client of that protocol can have, in the order of the rule catalogue.
 func Faults(p Protocol) []Fault {

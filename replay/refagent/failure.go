@@ -56,6 +56,7 @@ var errorKinds = map[int]errorKind{
 // statusNames are the gRPC names of failures whose HTTP status is not that of their code.
 var statusNames = map[int]string{
 	http.StatusUnauthorized:          "UNAUTHENTICATED",
+	http.StatusForbidden:             "PERMISSION_DENIED",
 	http.StatusMethodNotAllowed:      "UNIMPLEMENTED",
 	http.StatusRequestEntityTooLarge: "RESOURCE_EXHAUSTED",
 	http.StatusUnsupportedMediaType:  "INVALID_ARGUMENT",

@@ -39,7 +39,16 @@ type hooks struct {
 }
 
 // all are the faults, in the order of the rule catalogue.
-var all = slices.Concat(envelopeFaults, rpcFaults, taskFaults, streamFaults, cardFaults)
+var all = slices.Concat(
+	envelopeFaults,
+	rpcFaults,
+	taskFaults,
+	streamFaults,
+	cardFaults,
+	authFaults,
+	capabilityFaults,
+	versionFaults,
+)
 
 // Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no
 // such agent.

@@ -41,6 +41,13 @@ var (
 	empty03   = "POST /spec03\n\n" + rpc("1", "tasks/get", `{}`)
 	batch03   = "POST /spec03\n\n[" + rpc("1", "tasks/get", `{"id":"t9"}`) + "," + rpc("2", "tasks/get", `{"id":"t9"}`) + "]"
 
+	extendedRPC = "POST /spec" + v10Header + rpc(`"r"`, "GetExtendedAgentCard", `{}`)
+	knownRPC    = "POST /spec\nAuthorization: Bearer agentbin-test-token" + v10Header + rpc(`"r"`, "GetExtendedAgentCard", `{}`)
+	waitRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
+	waitStream  = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
+
+	wait03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("tck-auth-required"))
+	push03    = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1"}`)
 	send03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("task-lifecycle"))
 	stream03  = "POST /spec03\n\n" + rpc("1", "message/stream", message03("task-lifecycle"))
 	get03     = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1"}`)
@@ -144,6 +151,28 @@ var faultTests = []struct {
 	{"push-supported-but-refused", "spec03", nil, "GET /spec03", `"pushNotifications":true`, `"pushNotifications":false`},
 	{"card-required-fields", "spec", nil, "GET /spec", `"capabilities"`, `"version"`},
 	{"card-required-fields", "spec03", nil, "GET /spec03", `"capabilities"`, `"version"`},
+	{"auth-not-enforced", "spec", nil, "GET /spec", `"securityRequirements":[{"schemes":{"bearer_token":{"list":[]}}}]`, ""},
+	{"auth-not-enforced", "spec03", nil, "GET /spec03", `"security":[{"bearer_token":[]}]`, ""},
+	{"auth-extended-card-server", "spec", nil, extendedRPC, "Extended", "401 "},
+	{"auth-error-no-leak", "spec", []string{sendRPC}, getRPC, "403 application/json", ""},
+	{"auth-required-has-message", "spec", nil, waitRPC, `"state":"TASK_STATE_AUTH_REQUIRED",` + at, `"state":"TASK_STATE_AUTH_REQUIRED","message"`},
+	{"auth-required-has-message-0x", "spec03", nil, wait03, `"state":"auth-required",` + at, `"state":"auth-required","message"`},
+	{"auth-required-uses-task", "spec", nil, waitStream, `{"statusUpdate":{"taskId":"","contextId":"id-2","status":{"state":"TASK_STATE_AUTH_REQUIRED"`, ""},
+	{"cap-streaming-unsupported", "spec", nil, "GET /spec", `"streaming":false`, `"streaming":true`},
+	{"cap-streaming-unsupported-0x", "spec03", nil, "GET /spec03", `"streaming":false`, `"streaming":true`},
+	{"cap-streaming-refused", "spec", nil, streamRPC, `"code":-32004`, ""},
+	{"cap-streaming-refused", "spec03", nil, stream03, `"code":-32004`, ""},
+	{"cap-extended-undeclared", "spec", nil, "GET /spec", `"extendedAgentCard":false`, `"extendedAgentCard":true`},
+	{"cap-extended-declared", "spec", nil, knownRPC, `"code":-32004`, ""},
+	{"ext-uri-version", "spec", nil, "GET /spec", `"uri":"urn:example:seats"`, ""},
+	{"ext-uri-version", "spec03", nil, "GET /spec03", `"uri":"urn:example:seats"`, ""},
+	{"ext-required-missing", "spec", nil, "GET /spec", `"required":true`, ""},
+	{"ext-required-missing-code", "spec", nil, sendRPC, `"code":-32002`, ""},
+	{"ext-required-missing-0x", "spec03", nil, "GET /spec03", `"required":true`, ""},
+	{"ver-unsupported-error", "spec", nil, strings.Replace(sendRPC, "1.0", "9.9", 1), `"code":-32603`, `"code":-32009`},
+	{"ver-supported-refused", "spec", nil, "GET /spec/tasks\nA2A-Version: 1.0", "VERSION_NOT_SUPPORTED", ""},
+	{"ver-semantics", "spec", nil, sendRPC, `"kind":"task"`, `{"task":`},
+	{"ver-empty-means-03", "spec03", nil, send03, `{"task":`, `"kind":"task"`},
 }
 
 // render writes an answer as one text, with $ at the end.
@@ -186,7 +215,10 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range faultTests {
 		tested = append(tested, tt.agent+" "+tt.slug)
 	}
-	tested = append(tested, "spec hook-auth") // TestHookAuthFault
+	tested = append(tested, "spec hook-auth")                                            // TestHookAuthFault
+	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested"} { // TestHeaderFaults
+		tested = append(tested, "spec "+slug, "spec03 "+slug)
+	}
 	var missing []string
 	for _, agent := range []string{"spec", "spec03"} {
 		for _, f := range refagent.Faults(agent) {
@@ -203,6 +235,29 @@ func TestEveryFaultIsTested(t *testing.T) {
 	}
 	if refagent.Faults("nobody") != nil {
 		t.Error("an agent that does not exist has faults")
+	}
+}
+
+// Faults that show in the header of an answer.
+func TestHeaderFaults(t *testing.T) {
+	for _, tt := range []struct {
+		slug, agent, request string
+		status               int
+		field                string
+		has                  bool
+	}{
+		{"auth-www-authenticate", "spec", pushRPC, 401, "WWW-Authenticate", false},
+		{"auth-www-authenticate", "spec03", push03, 401, "WWW-Authenticate", false},
+		{"ext-response-unrequested", "spec", sendRPC, 200, "A2A-Extensions", true},
+		{"ext-response-unrequested", "spec", sendREST, 200, "A2A-Extensions", true},
+		{"ext-response-unrequested", "spec03", send03, 200, "X-A2A-Extensions", true},
+	} {
+		opts := fixed()
+		opts.Fault = tt.slug
+		resp, _ := exchange(t, serve(t, tt.agent, opts), tt.request)
+		if got := resp.Header.Get(tt.field) != ""; resp.StatusCode != tt.status || got != tt.has {
+			t.Errorf("%s of %s: got status %d, and that it has %s is %v; want %d, %v", tt.slug, tt.agent, resp.StatusCode, tt.field, got, tt.status, tt.has)
+		}
 	}
 }
 

@@ -194,6 +194,9 @@ func version(r *http.Request) string {
 // checkVersion refuses versions that are not served here (A2A 1.0 §3.6.2). No version means 0.3 by the rule; since
 // that is not served either, a request that is unmistakably 1.0 is given the benefit of the doubt.
 func (a *Agent) checkVersion(asked string, unmistakable bool) *failure {
+	if patch, ok := strings.CutPrefix(asked, "1.0."); ok && patch != "" && strings.Trim(patch, "0123456789") == "" {
+		asked = "1.0" // patch numbers do not count (A2A 1.0 §3.6)
+	}
 	if !a.profile.versioned || asked == "1.0" || asked == "" && unmistakable {
 		return nil
 	}

@@ -1,0 +1,104 @@
+package refagent
+
+// Faults of what the card offers or requires, and the agent does otherwise.
+var capabilityFaults = []Fault{
+	{
+		Slug: "cap-streaming-unsupported", agents: only10, Also: []string{"req-capability-streaming", "req-capability-extended"},
+		Doc: "The card says that the agent does not stream, and it does.",
+		hooks: func() hooks {
+			h := admitNone(knownClient, func() *failure { return fail(codeUnsupported, "This agent has no extended card") })()
+			h.card = editCard(func(o object) object {
+				return withCapability(withCapability(o, "streaming", false), "extendedAgentCard", false)
+			})
+			return h
+		},
+	},
+	{
+		Slug: "cap-streaming-unsupported-0x", agents: only03, Also: []string{"req-capability-streaming"},
+		Doc:   "The card says that the agent does not stream, and it does.",
+		hooks: func() hooks { return hooks{card: offer("streaming", false)} },
+	},
+	{
+		Slug: "cap-streaming-refused", agents: withTask,
+		Doc:   "The card says that the agent streams, and it refuses to.",
+		hooks: admitNone(calls(streamMessage), func() *failure { return fail(codeUnsupported, "Streaming is not supported") }),
+	},
+	{
+		Slug: "cap-extended-undeclared", agents: only10, Also: []string{"req-capability-extended"},
+		Doc:   "The card does not mention the extended card that there is.",
+		hooks: func() hooks { return hooks{card: offer("extendedAgentCard", false)} },
+	},
+	{
+		Slug: "cap-extended-declared", agents: with10,
+		Doc: "The card advertises an extended card, and requests for it are refused as not supported.",
+		hooks: func() hooks {
+			h := admitNone(knownClient, func() *failure { return fail(codeUnsupported, "This agent has no extended card") })()
+			h.card = offer("extendedAgentCard", true)
+			return h
+		},
+	},
+	{
+		Slug: "ext-uri-version", agents: anyAgent,
+		Doc:   "The card declares an extension whose URI has no version.",
+		hooks: func() hooks { return hooks{card: offer("extensions", extensions("urn:example:seats", false))} },
+	},
+	{
+		Slug: "ext-required-missing", agents: with10, Also: []string{"ext-required-missing-client"},
+		Doc:   "The card requires an extension, and messages without it are answered.",
+		hooks: requireSeats,
+	},
+	{
+		Slug: "ext-required-missing-code", agents: with10, Also: []string{"ext-required-missing", "ext-required-missing-client"},
+		Doc: "The card requires an extension, and messages without it are refused as about something to cancel; other calls are answered.",
+		hooks: func() hooks {
+			h := requireSeats()
+			h.admit = admitNone(calls(sendMessage), func() *failure { return fail(codeTaskNotCancelable, "There is nothing to cancel") })().admit
+			return h
+		},
+	},
+	{
+		Slug: "ext-required-missing-0x", agents: only03, Also: []string{"ext-required-missing-client"},
+		Doc:   "The card requires an extension, and messages without it are answered.",
+		hooks: requireSeats,
+	},
+	{
+		Slug: "ext-response-unrequested", agents: anyAgent,
+		Doc: "Results list an extension that nobody has asked for.",
+		hooks: onAnswer(isResult, func(c *call, out *answer) {
+			name := "A2A-Extensions"
+			if _, old := c.dialect.(v03); old {
+				name = "X-A2A-Extensions"
+			}
+			out.header.Set(name, seats)
+		}),
+	},
+}
+
+// knownClient fits requests for the extended card that authenticate: the others are refused for that.
+func knownClient(c *call) bool { return c.op == getExtendedCard && c.request.authorization != "" }
+
+// seats is an extension that no agent has.
+const seats = "https://a2atap.example/extensions/seats/v1"
+
+// requireSeats makes hooks by which both cards require an extension.
+func requireSeats() hooks {
+	return hooks{card: offer("extensions", extensions(seats, true)), reply: func(_ *call, r *reply) {
+		if r.card != nil {
+			r.card = withCapability(r.card, "extensions", extensions(seats, true))
+		}
+	}}
+}
+
+func extensions(uri string, required bool) []any {
+	return []any{object{{"uri", uri}, {"required", required}}}
+}
+
+// offer makes the card say something of a capability.
+func offer(name string, value any) func(*answer) {
+	return editCard(func(o object) object { return withCapability(o, name, value) })
+}
+
+func withCapability(o object, name string, value any) object {
+	c, _ := o.get("capabilities")
+	return o.with("capabilities", c.(object).with(name, value))
+}
