@@ -128,6 +128,54 @@ func (s *Session) cardsBefore(x *Exchange, key endpointKey) []*Card {
 	return found
 }
 
+// CardAt returns the card that was last fetched from another path of the exchange's host, in the version that the exchange names;
+// nil if none was.
+func (s *Session) CardAt(x *Exchange, path string) *Card {
+	card, _ := s.cards.recent.get(cardKey{x.Origin + path, false, x.Call.Version})
+	return card
+}
+
+// SpokenWithoutCard returns the dialects in which calls succeeded at the host of an exchange; none if a card came from there.
+func (s *Session) SpokenWithoutCard(x *Exchange) a2a.Dialects {
+	if o := s.origin(x); !o.served {
+		return o.spoken
+	}
+	return 0
+}
+
+// PublicCard returns the public card that names the exchange's endpoint, has a face of one of the dialects and was delivered last
+// before the exchange began; nil if none is known.
+func (s *Session) PublicCard(x *Exchange, in a2a.Dialects) *Card {
+	for _, card := range slices.Backward(x.cards) {
+		if !card.Extended && !card.Shapes.Intersect(in).Empty() {
+			return card
+		}
+	}
+	return nil
+}
+
+// OtherBinding returns a card that declares the URL of the exchange's endpoint, and for other bindings than that of the exchange
+// alone; nil if there is none, or if a card declares the binding of the exchange anywhere at this host. Each card has to have been
+// delivered before the exchange began.
+func (s *Session) OtherBinding(x *Exchange) (*Card, a2a.Interface) {
+	key := x.endpointKey()
+	var found *declaration
+	near := s.cards.near(key.address)
+	for i := range near {
+		d := &near[i]
+		switch {
+		case d.entry.Binding == key.binding, d.entry.Binding == a2a.NoBinding:
+			return nil, a2a.Interface{}
+		case d.address == key.address && x.beganAfter(&Sighting{Arrival: d.card.Arrival, At: d.card.At}):
+			found = d
+		}
+	}
+	if found == nil {
+		return nil, a2a.Interface{}
+	}
+	return found.card, found.entry
+}
+
 // Versions returns what cards give as the version of the exchange's endpoint, as written. Entries that give none are left
 // out.
 func (s *Session) Versions(x *Exchange) []string {

@@ -217,6 +217,7 @@ type home struct {
 // An origin is a scheme, host and port, and what was said of it.
 type origin struct {
 	served   bool            // a card came from it
+	spoken   a2a.Dialects    // in which calls succeeded there
 	reported map[string]bool // rules that report once an origin and have
 }
 

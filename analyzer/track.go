@@ -122,6 +122,7 @@ func (s *Session) asked(x *Exchange, arrival uint64) {
 func (s *Session) answered(x *Exchange, a *a2a.Answer) {
 	if spoken := dialectsOr(a.Payload.Dialects, x.Dialects); !spoken.Empty() {
 		x.Endpoint.Answered |= spoken
+		s.origin(x).spoken |= spoken
 	}
 }
 

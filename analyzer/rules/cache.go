@@ -62,7 +62,7 @@ before every call, some never again.`,
 // freshCard reports whether the card at hand came in the answer to a fetch of the public card, whose headers are known.
 func freshCard(p *analyzer.Pass) bool {
 	x := p.Exchange
-	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && len(x.Response.Fields) > 0
+	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && x.HeadersKept()
 }
 
 // CardETag reports a card that clients cannot ask about without fetching it.

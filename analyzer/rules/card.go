@@ -12,9 +12,54 @@ import (
 
 // Cards is the family of rules about agent cards.
 var Cards = []*analyzer.Rule{
+	CardJSONObject,
 	CardRequiredFields,
 	CardRequiredNested,
+	CardWellknownPath,
+	CardSecretLeak,
 }
+
+// CardJSONObject reports an answer in the place of a card that is none.
+var CardJSONObject = &analyzer.Rule{
+	ID:       "card-json-object",
+	Title:    "answer to the fetch of an agent card is no JSON object",
+	Family:   "card",
+	Category: analyzer.AgentCard,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.AnswerSeen,
+	Bindings: analyzer.OnHTTP,
+	Cites: slices.Concat(
+		cite("5.1", before1...),
+		cite("14.3", a2a.V1_0),
+	),
+	Doc: `Status 200 says that here is the card, and then it is a web page, a list or nothing at all. Clients fail in their JSON parser, with a
+message that does not lead to the card.`,
+	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers before the card's.`,
+	Silent: `Other statuses. Bodies labelled as JSON that are no JSON at all, which json-wellformed reports. Pages of another kind from hosts where no call of A2A in a version of this path
+succeeded, or that have their card at another path.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.GetCard || x.Response.Status != 200 || !a2a.IsCardPath(x.Path) {
+			return
+		}
+		root := p.Answer.Doc.Root
+		switch {
+		case root.Kind() == a2a.Object:
+			p.Applied()
+		case p.Answer.Doc.Err == nil && p.Doc != nil:
+			p.Report(p.Place.At(""), "the card is "+analyzer.Quote(root), "expected a JSON object")
+		case isJSON(essence(x.Response.Fields.Values("Content-Type"))) && p.Doc != nil:
+		case p.Session.SpokenWithoutCard(x).Intersect(p.Dialects).Empty():
+		case p.Doc == nil:
+			p.Report(p.Place, "the body is empty", "expected a JSON object")
+		default:
+			p.Report(p.Place, "the body is "+analyzer.QuoteText(string(p.Body[:min(len(p.Body), bodyStart)])), "expected a JSON object")
+		}
+	},
+}
+
+const bodyStart = 200 // bytes of a body that are enough to show it
 
 // CardRequiredFields reports a card that lacks members which every card of its dialect has.
 var CardRequiredFields = &analyzer.Rule{
@@ -158,4 +203,49 @@ func quoted(pointers []string) string {
 		list += fmt.Sprintf(" and %d more", more)
 	}
 	return list
+}
+
+// CardWellknownPath reports a card that stands where clients of its version do not look.
+var CardWellknownPath = &analyzer.Rule{
+	ID:       "card-wellknown-path",
+	Title:    "agent card only at the path of another version",
+	Family:   "card",
+	Category: analyzer.AgentCard,
+	Level:    analyzer.Should,
+	Side:     a2a.Agent,
+	On:       analyzer.CardSeen | analyzer.CardMissed,
+	Bindings: analyzer.OnHTTP,
+	Cites: slices.Concat(
+		cite("5.3", before1...),
+		cite("8.2", a2a.V1_0),
+	),
+	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, before at /.well-known/agent.json. A card at the other path is found only by
+those that try both.`,
+	Fix: `Serve the card at the path of its version; at both, if older clients are to find it too.`,
+	Silent: `Cards of which it is not known that they are not at the other path too: it has to be answered with 404, in the same A2A-Version. Cards that may be of
+either version. It is a note, since the path is a recommendation, and is said at the end of the recording.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if p.Kind == analyzer.CardSeen {
+			if x.Call.Operation == a2a.GetCard && a2a.IsCardPath(x.Path) {
+				p.Applied()
+			}
+			return
+		}
+		if p.Failure.Status != 404 || p.Failure.Later || p.Session.CardAt(x, x.Path) != nil {
+			return
+		}
+		base, other := "", ""
+		for i, path := range a2a.WellKnownPaths {
+			if prefix, ok := strings.CutSuffix(x.Path, path); ok {
+				base, other = prefix, a2a.WellKnownPaths[1-i]
+			}
+		}
+		card := p.Session.CardAt(x, base+other)
+		if card == nil || card.Shapes.Empty() || card.Shapes.Intersect(p.Dialects) != card.Shapes {
+			return
+		}
+		p.Report(p.Place, analyzer.QuoteText(x.Path)+" is answered with status 404, and the card is at "+card.Place.String(),
+			"expected a card of "+card.Shapes.String()+" there", analyzer.AtMost(analyzer.Note))
+	},
 }

@@ -66,6 +66,7 @@ var All = slices.Concat(
 	OAuth,
 	Caches,
 	Signatures,
+	ExtendedCards,
 )
 
 // ByID returns the rule of that id, or nil.
