@@ -32,6 +32,7 @@ type CardPlace struct {
 	Path   string // escaped
 	Place  Place
 	Client string // that fetched it
+	Shapes a2a.Dialects
 }
 
 // CardBeside returns where the card is that another version looks for beside the path of a fetch, if it was ever fetched
@@ -45,7 +46,7 @@ func (s *Session) CardBeside(x *Exchange) *CardPlace {
 		path := base + a2a.WellKnownPaths[1-i]
 		for _, version := range [...]string{x.Call.Version, ""} {
 			if card, ok := s.cards.recent.get(cardKey{x.Origin + path, false, version}); ok {
-				return &CardPlace{Path: path, Place: card.Place, Client: card.Client}
+				return &CardPlace{Path: path, Place: card.Place, Client: card.Client, Shapes: card.Shapes}
 			}
 		}
 	}

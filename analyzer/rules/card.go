@@ -242,10 +242,13 @@ either version. It is a note, since the path is a recommendation, and is said at
 			}
 		}
 		card := p.Session.CardAt(x, base+other)
-		if card == nil || card.Shapes.Empty() || card.Shapes.Intersect(p.Dialects) != card.Shapes {
+		if card == nil || !belongs(card.Shapes, p.Dialects) {
 			return
 		}
 		p.Report(p.Place, analyzer.QuoteText(x.Path)+" is answered with status 404, and the card is at "+card.Place.String(),
 			"expected a card of "+card.Shapes.String()+" there", analyzer.AtMost(analyzer.Note))
 	},
 }
+
+// belongs reports whether a card is surely of one of the versions that look for it at a path.
+func belongs(card, path a2a.Dialects) bool { return !card.Empty() && card.Intersect(path) == card }
