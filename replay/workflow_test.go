@@ -310,6 +310,8 @@ func rewriteCard(h http.Handler, prefix string) http.Handler {
 		h.ServeHTTP(rec, r)
 		body := strings.ReplaceAll(rec.Body.String(), "http://"+r.Host, "http://"+r.Host+prefix)
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("ETag", `"moved"`)
 		if _, err := w.Write([]byte(body)); err != nil {
 			panic(err)
 		}
@@ -341,6 +343,8 @@ func TestReplayOfConditionalCards(t *testing.T) {
 		res := must[*http.Response](t)(http.Get(agent + "/.well-known/agent-card.json"))
 		defer res.Body.Close()
 		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "max-age=60")
+		w.Header().Set("ETag", `"another"`)
 		if _, err := io.Copy(w, res.Body); err != nil {
 			t.Error(err)
 		}
