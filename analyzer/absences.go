@@ -27,6 +27,21 @@ func (s *Session) AbsentBefore(x *Exchange) *Absence {
 	return a
 }
 
+// Hidden returns the answer that told the client of a list, before it asked for the list, that a listed task does not
+// exist, if the task was made and is found for somebody else; else nil.
+func (s *Session) Hidden(x *Exchange, taskID string) *Absence {
+	key := taskKey{x.agent, x.tenant, taskID}
+	a, ok := s.absent.get(key)
+	t := s.task(key)
+	if !ok || a == nil || t == nil || t.Created == nil || a.exchange.Call.Operation != a2a.GetTask || !x.BeganAfter(a.over) || !x.samePrincipal(a.exchange) {
+		return nil
+	}
+	if asks := s.principal(x); asks == 0 || t.finder == 0 || asks == t.finder {
+		return nil
+	}
+	return a
+}
+
 // failed remembers what an error says of the task that was asked for.
 func (s *Session) failed(o *Observation) {
 	s.turnedDown(o)

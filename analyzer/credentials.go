@@ -90,6 +90,15 @@ func (s *Session) principal(x *Exchange) uint64 {
 	return h.Sum64()
 }
 
+// caller returns a number for the client of a request and for whom it comes.
+func (s *Session) caller(x *Exchange) uint64 {
+	return s.principal(x) ^ s.hash(x.Link.Client)
+}
+
+// ToldEnd reports whether the end of the task that the exchange names was told to the same client, for the same
+// credentials.
+func (s *Session) ToldEnd(x *Exchange) bool { return x.Known != nil && x.Known.ending == s.caller(x) }
+
 // FoundByAnother returns the first look at the task that the exchange names, if it had been delivered before the exchange
 // began and was for other credentials than those of the exchange; else nil.
 func (s *Session) FoundByAnother(x *Exchange) *Sighting {

@@ -144,6 +144,7 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 		e.streamEnded(in, s, end)
 	}
 	e.abandonConfig(in.x)
+	e.session.missesPage(in)
 	e.done = s.Seq
 }
 

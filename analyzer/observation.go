@@ -114,6 +114,9 @@ type Exchange struct {
 	keySet    bool   // a card has named its URL as that of keys
 	NoneMatch string // the request's If-None-Match as the agent got it: a tap that rewrites cards has others towards the client
 
+	StrayPage bool  // it asks for a page by a token that no agent gave anybody in the recording
+	page      *page // that the one it asks for goes on from; nil if that is not known
+
 	unreleased bool // the client asks for a version after 1.0
 
 	config *PushConfig // that it asks for

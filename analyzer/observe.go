@@ -41,6 +41,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		e.session.blind = true
 	}
 	e.session.place(x)
+	e.asksPage(in)
 	if x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
 		return // what there is to judge comes with the answer
 	}
@@ -88,6 +89,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 	e.session.answeredPush(o)
 	e.session.listed(o)
 	e.payload(in, o, &a.Payload)
+	e.session.paged(o)
 	e.session.denied(o)
 	e.session.failed(o)
 	e.session.confirmed(o)
@@ -228,9 +230,10 @@ func (e *Engine) payload(in *intake, o *Observation, p *a2a.Payload) {
 }
 
 func (e *Engine) task(in *intake, o *Observation, t a2a.Task, pointer string) {
+	stamp, _ := t.Time()
 	e.sight(in, o, Sighting{
 		Object: o.Place.At(pointer), Snapshot: true,
-		TaskID: t.ID(), ContextID: t.ContextID(), State: t.State(), Spelling: t.StateText(),
+		TaskID: t.ID(), ContextID: t.ContextID(), State: t.State(), Spelling: t.StateText(), Stamp: stamp,
 	})
 }
 

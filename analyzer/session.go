@@ -43,6 +43,10 @@ type Session struct {
 	blind     bool         // a request was not recorded that may have configured a webhook
 	fetches   *fetches
 	keys      *keyring
+
+	pages       *recent[uint64, *page]
+	pagesMissed bool // an answer that may lead to a further page was not read
+	tokens      *recent[uint64, *TokenUse]
 }
 
 func newSession() *Session {
@@ -62,6 +66,9 @@ func newSession() *Session {
 		seed:      maphash.MakeSeed(),
 		fetches:   newFetches(maxFetches),
 		keys:      newKeyring(),
+
+		pages:  newRecent[uint64, *page](maxPages),
+		tokens: newRecent[uint64, *TokenUse](maxTokens),
 	}
 }
 
@@ -94,6 +101,10 @@ type Task struct {
 	Streamed *Product      // of the stream that showed its end; nil once it was compared
 	Streams  []*Updates    // streams that run or ran at the same time
 	Left     *Departure    // the client that left one of its streams last
+
+	stamp   time.Time // of its status, when it was last seen
+	stamped Moment    // when that timestamp was first seen
+	ending  uint64    // for whom Terminal was
 
 	finder   uint64   // for whom First was; 0 if that did not show
 	shared   bool     // another stream of it was asked for while one was open
@@ -154,6 +165,8 @@ type Sighting struct {
 	Late      bool      // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
 
 	idNamed bool // an update calls the task's id "id", as in 0.1
+
+	Stamp time.Time // of a snapshot's status, as the agent says; zero if it says none
 }
 
 // StatePlace returns the place of the state, or of the object where it has none.

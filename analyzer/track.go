@@ -116,6 +116,7 @@ func (s *Session) asked(x *Exchange, arrival uint64) {
 		x.Known.asked(x)
 	}
 	s.askedPush(x, arrival)
+	s.usedToken(x, x.Call.TaskID)
 }
 
 // answered remembers what an answer or an event tells about the endpoint.
@@ -193,11 +194,12 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 	if x.Stream != nil {
 		x.Stream.named.note(seen)
 	}
+	t.dated(seen)
 	if t.inflight == x.Seq {
 		t.inflight = 0
 	}
 	if t.Terminal == nil && seen.State.Terminal() {
-		t.Terminal = seen
+		t.Terminal, t.ending = seen, s.caller(x)
 		t.Reopened = t.inflight != 0
 	}
 	if seen.State.Known() {
@@ -211,6 +213,7 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 		t.Created = &Creation{Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID, References: x.References()}
 	}
 	t.remember(x.Call.MessageID)
+	s.usedToken(x, seen.TaskID)
 }
 
 // References returns the ids of the tasks that the message of a send refers to, at most a few.

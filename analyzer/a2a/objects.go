@@ -1,6 +1,9 @@
 package a2a
 
-import "iter"
+import (
+	"iter"
+	"time"
+)
 
 // The views in this file and in push.go read one protocol object each, in every flavour: 0.1, 0.2 and 0.3, the proto JSON
 // of 0.x over HTTP+JSON, and 1.0. They are the Value they are made of and add names to it; like it they may be Absent.
@@ -47,6 +50,15 @@ func (t Task) StatusMessage() Message { return t.Status().Message() }
 
 // Timestamp returns when the status was recorded, as written.
 func (t Task) Timestamp() string { return t.Status().Get("timestamp").Text() }
+
+// Time returns when the status was recorded, and whether that is a timestamp (RFC 3339).
+func (t Task) Time() (at time.Time, ok bool) {
+	raw := t.Status().Get("timestamp").Raw()
+	if len(raw) < 2 || raw[0] != '"' || at.UnmarshalText(raw[1:len(raw)-1]) != nil {
+		return time.Time{}, false
+	}
+	return at, true
+}
 
 // Artifacts yields the artifacts with their index.
 func (t Task) Artifacts() iter.Seq2[int, Artifact] {

@@ -16,6 +16,7 @@ var Filter = []*analyzer.Rule{
 	ListFilterTime,
 	ListArtifactsOmitted,
 	ListDuplicateTask,
+	ListScope,
 }
 
 // A stamp is a time as a message gives it.
@@ -92,7 +93,25 @@ the first task that they know; what stands behind it they never see.`,
 			}
 			last, lastText = now, v
 		}
+		checkOrderOfPages(p, page)
 	},
+}
+
+// checkOrderOfPages looks for a task that should have stood before one on an earlier page.
+func checkOrderOfPages(p *analyzer.Pass, page a2a.Value) {
+	eachListed(page, func(t a2a.Task) bool {
+		at, ok := t.Time()
+		if !ok {
+			return true
+		}
+		older, misplaced := p.Session.Misplaced(p.Exchange, t.ID(), at)
+		if !misplaced {
+			return true
+		}
+		v := t.Status().Get("timestamp")
+		p.Report(p.Place.At(v.Pointer()), "timestamp "+analyzer.Quote(v)+", which was seen before the first page, follows the older task at "+older.String(), "expected the newest first")
+		return false
+	})
 }
 
 // filterText returns the value of a filter, which stands in params or in the query; "" if there is none.
@@ -313,3 +332,30 @@ var ListDuplicateTask = &analyzer.Rule{
 
 // maxPage is the most tasks that a page may have.
 const maxPage = 100
+
+// ListScope reports a task in the list of somebody who may not see it.
+var ListScope = &analyzer.Rule{
+	ID:       "list-scope",
+	Title:    "list holds a task that the client is not allowed to get",
+	Family:   "filter",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.TaskSeen,
+	Bindings: onCall,
+	Cites:    cite("13.1", a2a.V1_0),
+	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists it all
+the same: who asks for a list learns of other people's work.`,
+	Fix:    `Apply the same check of permissions to ListTasks as to GetTask, before you count and page.`,
+	Silent: `Tasks that the same credentials have made, and requests without credentials. The finding is a note, since nobody can see what the credentials are good for.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Exchange.Call.Operation != a2a.ListTasks {
+			return
+		}
+		p.Applied()
+		if denied := p.Session.Hidden(p.Exchange, p.Task.TaskID); denied != nil {
+			p.Report(p.Task.Object, "task "+analyzer.QuoteText(p.Task.TaskID)+" is listed, and was said not to exist at "+denied.Place.String(), "expected no such task in the list", analyzer.AtMost(analyzer.Note))
+		}
+	},
+}

@@ -13,6 +13,7 @@ var Registration = []*analyzer.Rule{
 	ReqPushAuthentication,
 	ReqPushInlineTaskID,
 	ReqPushHTTPS,
+	ReqPushTokenUnique,
 	ReqPushDeleteID,
 	ReqPushGetID,
 }
@@ -228,6 +229,43 @@ finding a warning.`,
 			worst = analyzer.Error
 		}
 		p.Report(inParams(p, v), "the webhook is "+analyzer.QuoteText(url), "expected an absolute https URL", analyzer.AtMost(worst))
+	},
+}
+
+// ReqPushTokenUnique reports one token for two webhooks.
+var ReqPushTokenUnique = &analyzer.Rule{
+	ID:       "req-push-token-unique",
+	Title:    "two push configs have the same token",
+	Family:   "registration",
+	Category: analyzer.Interop,
+	Level:    analyzer.Should,
+	Side:     a2a.Client,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.RequestSeen | analyzer.TaskSeen,
+	Bindings: onCall,
+	Cites:    cite("13.2", a2a.V1_0),
+	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for all, whoever
+has seen one notification can forge any other.`,
+	Fix: `Make a random token for every push config.`,
+	Silent: `A config that is set again, one that another client has set, and a message that is sent again with its config. A config that goes along with a
+message is judged once the answer has named the task.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		task := x.Call.TaskID
+		if p.Kind == analyzer.TaskSeen && task == "" && p.Task.Snapshot && x.Call.Operation.Sends() {
+			task = p.Task.TaskID
+		} else if p.Kind == analyzer.TaskSeen {
+			return
+		}
+		config := configOf(p)
+		if task == "" || config.Get("token").Text() == "" {
+			return
+		}
+		p.Applied()
+		if earlier := p.Session.TokenElsewhere(x, task); earlier != nil {
+			p.Report(inParams(p, config.Get("token")), "the token of a config for task "+analyzer.QuoteText(task)+" is that of another one, at "+earlier.Place.String(),
+				"expected a token of its own")
+		}
 	},
 }
 

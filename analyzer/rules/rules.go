@@ -35,6 +35,7 @@ var All = slices.Concat(
 	Request,
 	Registration,
 	Interface,
+	Reference,
 	Identity,
 	Contexts,
 	Lifecycle,

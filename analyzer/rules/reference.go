@@ -1,0 +1,146 @@
+package rules
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/a2a"
+)
+
+// Reference is the family of rules about requests that refer to what went before.
+var Reference = []*analyzer.Rule{
+	ReqPageTokenOrigin,
+	ReqToTerminal,
+	ReqContextTaskMismatch,
+	ReqTaskIDExists,
+}
+
+// ReqPageTokenOrigin reports a page token that no agent gave.
+var ReqPageTokenOrigin = &analyzer.Rule{
+	ID:       "req-page-token-origin",
+	Title:    "pageToken that no answer gave",
+	Family:   "reference",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Should,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites:    cite("3.1.4", a2a.V1_0),
+	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a number of
+the page, works with one agent by luck and fails with the next.`,
+	Fix: `Send the nextPageToken of the last answer, byte for byte, and none for the first page.`,
+	Silent: `Recordings that lack a request or an answer, and requests while another list is on its way. The finding is a note, since
+the token may be from before the recording.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.ListTasks || x.Call.PageToken == "" {
+			return
+		}
+		p.Applied()
+		if !x.StrayPage {
+			return
+		}
+		at := x.RequestPlace().Line()
+		if v := member(x.Call.Params, "pageToken", "page_token"); v.Exists() {
+			at = inParams(p, v)
+		}
+		p.Report(at, "no answer in the recording gave the pageToken "+analyzer.QuoteText(x.Call.PageToken), "expected a nextPageToken of the agent", analyzer.AtMost(analyzer.Note))
+	},
+}
+
+// ReqToTerminal reports a message to a task that the client knows to have ended.
+var ReqToTerminal = &analyzer.Rule{
+	ID:       "req-to-terminal",
+	Title:    "message to a task that has ended",
+	Family:   "reference",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Should,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("7.1", a2a.V0_2, a2a.V0_3),
+		cite("3.1.1", a2a.V1_0),
+	),
+	Doc: `A task that is completed, failed, canceled or rejected takes no more messages. The client was told that it has ended, so
+that it could have known that the message will be refused.`,
+	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds if it matters.`,
+	Silent: `Ends that were told to another client or for other credentials, or only after the message was on its way; a message that is
+sent again; versions before 0.2.4, which allowed a restart.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		worst := restartable(p)
+		if !x.Call.Operation.Sends() || x.Known == nil || worst == analyzer.Note {
+			return
+		}
+		p.Applied()
+		ended := x.TerminalBefore()
+		if ended == nil || x.Retry || !p.Session.ToldEnd(x) {
+			return
+		}
+		p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(ended.TaskID)+", which is "+analyzer.QuoteText(ended.Spelling)+" at "+ended.StatePlace().String(),
+			"expected a new task", analyzer.AtMost(worst))
+	},
+}
+
+// messagePlace returns the place of a member of the message that is sent.
+func messagePlace(p *analyzer.Pass, name string) analyzer.Place {
+	message := p.Exchange.Call.Message
+	return inParams(p, orIn(message.Get(name), message))
+}
+
+// ReqContextTaskMismatch reports a message that names a task and another context than the task's.
+var ReqContextTaskMismatch = &analyzer.Rule{
+	ID:       "req-context-task-mismatch",
+	Title:    "message names a task, and another context than the task's",
+	Family:   "reference",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites:    cite("3.4.3", a2a.V1_0),
+	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the message,
+since it cannot know which of the two the client means.`,
+	Fix:    `Keep the contextId of each task beside its id, or send the taskId alone.`,
+	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || x.Known == nil || x.Known.Context == nil || x.Known.Moved {
+			return
+		}
+		p.Applied()
+		if known := x.Known.Context; known.ID != x.Call.ContextID {
+			p.Report(messagePlace(p, "contextId"), "contextId is "+analyzer.QuoteText(x.Call.ContextID)+" in a message to task "+analyzer.QuoteText(x.Call.TaskID),
+				"expected "+analyzer.QuoteText(known.ID)+", as at "+known.Place.String())
+		}
+	},
+}
+
+// ReqTaskIDExists reports a message to a task that the client knows not to exist.
+var ReqTaskIDExists = &analyzer.Rule{
+	ID:       "req-taskid-exists",
+	Title:    "message to a task that does not exist",
+	Family:   "reference",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites:    cite("3.4.2", a2a.V1_0),
+	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this client
+that this one does not; it will not come into being by a message.`,
+	Fix:    `Leave taskId out to start a new task, and take its id from the answer.`,
+	Silent: `Tasks that were seen since, and answers to another client, for other credentials, or that came after the message was on its way.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.TaskID == "" {
+			return
+		}
+		p.Applied()
+		if absent := p.Session.AbsentBefore(x); absent != nil {
+			p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(x.Call.TaskID)+", which is said not to exist at "+absent.Place.String(),
+				"expected a task that exists, or none")
+		}
+	},
+}
