@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
@@ -72,6 +73,19 @@ func TestImportBrowser(t *testing.T) {
 }
 
 // What is absent, empty, not kept and unknown.
+// What comes from another program is known for it wherever it is copied to; what comes from us is not.
+func TestForeign(t *testing.T) {
+	x := readHAR(t, foreign("", "", ""))[0]
+	if !capture.Foreign(x.ID) {
+		t.Errorf("id %s of another program's entry: not foreign", x.ID)
+	}
+	for _, id := range []uuid.UUID{uuid.New(), uuid.Nil} {
+		if capture.Foreign(id) {
+			t.Errorf("id %s: foreign", id)
+		}
+	}
+}
+
 func TestImportBodies(t *testing.T) {
 	empty, size := []byte{}, int64(capture.NotKnown)
 	for _, tt := range []struct {
