@@ -195,6 +195,7 @@ var CardSchemeOneof = &analyzer.Rule{
 	On:       analyzer.CardSeen,
 	Bindings: onAll,
 	Cites:    cite("4.5", a2a.V1_0),
+	Covers:   []string{"card-scheme-discriminator"},
 	Doc: `In 1.0 a security scheme is an object with one member that names its kind, and the details are in there. Clients that find none
 do not know what to send; parsers refuse the card if they find two.`,
 	Fix:    `Write {"httpAuthSecurityScheme": {"scheme": "bearer"}} instead of {"type": "http", "scheme": "bearer"}; one entry for each scheme.`,
