@@ -47,6 +47,7 @@ type Session struct {
 	pages       *recent[uint64, *page]
 	pagesMissed bool // an answer that may lead to a further page was not read
 	tokens      *recent[uint64, *TokenUse]
+	sayings     *recent[digest, saying]
 }
 
 func newSession() *Session {
@@ -67,8 +68,9 @@ func newSession() *Session {
 		fetches:   newFetches(maxFetches),
 		keys:      newKeyring(),
 
-		pages:  newRecent[uint64, *page](maxPages),
-		tokens: newRecent[uint64, *TokenUse](maxTokens),
+		pages:   newRecent[uint64, *page](maxPages),
+		tokens:  newRecent[uint64, *TokenUse](maxTokens),
+		sayings: newRecent[digest, saying](maxSayings),
 	}
 }
 

@@ -117,6 +117,7 @@ func (s *Session) asked(x *Exchange, arrival uint64) {
 	}
 	s.askedPush(x, arrival)
 	s.usedToken(x, x.Call.TaskID)
+	s.said(x)
 }
 
 // answered remembers what an answer or an event tells about the endpoint.

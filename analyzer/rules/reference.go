@@ -13,6 +13,7 @@ var Reference = []*analyzer.Rule{
 	ReqToTerminal,
 	ReqContextTaskMismatch,
 	ReqTaskIDExists,
+	ReqMessageIDReuse,
 }
 
 // ReqPageTokenOrigin reports a page token that no agent gave.
@@ -141,6 +142,38 @@ that this one does not; it will not come into being by a message.`,
 		if absent := p.Session.AbsentBefore(x); absent != nil {
 			p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(x.Call.TaskID)+", which is said not to exist at "+absent.Place.String(),
 				"expected a task that exists, or none")
+		}
+	},
+}
+
+// ReqMessageIDReuse reports one message id for two messages.
+var ReqMessageIDReuse = &analyzer.Rule{
+	ID:       "req-message-id-reuse",
+	Title:    "message id used for another message",
+	Family:   "reference",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Should,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: onCall,
+	Cites: slices.Concat(
+		cite("6.4", a2a.V0_2, a2a.V0_3),
+		cite("3.3.1", a2a.V1_0),
+	),
+	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under that id is
+never read.`,
+	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the very same message again. A counter that starts again with the process is not enough.`,
+	Silent: `The same role, text, bytes, data and files again, whatever ids, metadata, media types and queries of URLs go with them; messages of another
+client, for other credentials or another tenant.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.MessageID == "" {
+			return
+		}
+		p.Applied()
+		if earlier, ok := p.Session.SaidOtherwise(x); ok {
+			p.Report(messagePlace(p, "messageId"), "messageId "+analyzer.QuoteText(x.Call.MessageID)+" was that of another message, at "+earlier.String(),
+				"expected an id of its own")
 		}
 	},
 }
