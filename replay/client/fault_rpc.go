@@ -8,32 +8,32 @@ import (
 // Faults of JSON-RPC requests.
 var rpcFaults = []Fault{
 	{
-		Slug: "rpc-request-is-object", protocols: overRPC,
-		Doc: "Requests are serialised twice: the body is a string that holds them.",
+		Slug: "rpc-request-is-object", protocols: overRPC, On: GetTask,
+		Doc: "Requests for a task are serialised twice: the body is a string that holds them.",
 		edit: onEach(func(out *Outgoing) {
 			if text, err := json.Marshal(string(out.Body)); err == nil {
 				out.Body = text
 			}
-		}),
+		}, GetTask),
 	},
 	{
-		Slug: "rpc-method-string", protocols: overRPC,
-		Doc:  "Requests have no method.",
-		edit: onBody(func(body map[string]any) { delete(body, "method") }),
+		Slug: "rpc-method-string", protocols: overRPC, On: GetTask,
+		Doc:  "Requests for a task have no method.",
+		edit: onBody(func(body map[string]any) { delete(body, "method") }, GetTask),
 	},
 	{
-		Slug: "rpc-method-reserved", protocols: overRPC,
-		Doc:  `Methods begin with "rpc.".`,
+		Slug: "rpc-method-reserved", protocols: overRPC, On: GetTask,
+		Doc:  `The method that gets a task begins with "rpc.".`,
 		edit: onMethod(func(method string) string { return "rpc." + method }),
 	},
 	{
-		Slug: "rpc-method-pattern", protocols: only03,
-		Doc:  "Methods have no category.",
+		Slug: "rpc-method-pattern", protocols: only03, On: GetTask,
+		Doc:  "The method that gets a task has no category.",
 		edit: onMethod(func(method string) string { return strings.ReplaceAll(method, "/", "") }),
 	},
 	{
-		Slug: "rpc-method-known", protocols: only03,
-		Doc:  "Methods have a name that no version of A2A has.",
+		Slug: "rpc-method-known", protocols: only03, On: GetTask,
+		Doc:  "The method that gets a task has a name that no version of A2A has.",
 		edit: onMethod(func(method string) string { return method + "/now" }),
 	},
 	{
@@ -71,9 +71,9 @@ var rpcFaults = []Fault{
 		edit: onBody(func(body map[string]any) { delete(body, "id") }),
 	},
 	{
-		Slug: "rpc-batch-empty", protocols: overRPC, On: SendMessage,
-		Doc:  "Messages are sent as an empty batch.",
-		edit: onEach(func(out *Outgoing) { out.Body = []byte("[]") }, SendMessage),
+		Slug: "rpc-batch-empty", protocols: overRPC, On: GetTask,
+		Doc:  "Tasks are asked for with an empty batch.",
+		edit: onEach(func(out *Outgoing) { out.Body = []byte("[]") }, GetTask),
 	},
 	{
 		Slug: "rpc-id-reuse-inflight", protocols: overRPC, On: SendMessage,
@@ -89,11 +89,11 @@ var rpcFaults = []Fault{
 	},
 }
 
-// onMethod makes a fault edit the method of every JSON-RPC request.
+// onMethod makes a fault edit the JSON-RPC method that gets a task.
 func onMethod(edit func(method string) string) func() func(*Outgoing) {
 	return onBody(func(body map[string]any) {
 		if method, ok := body["method"].(string); ok {
 			body["method"] = edit(method)
 		}
-	})
+	}, GetTask)
 }
