@@ -19,9 +19,13 @@ import (
 
 // spoken are the protocols that each reference agent speaks.
 var spoken = map[string][]client.Protocol{
-	"echo":   {client.JSONRPC10, client.REST10},
-	"spec":   {client.JSONRPC10, client.REST10},
-	"spec03": {client.JSONRPC03},
+	"echo":         {client.JSONRPC10, client.REST10},
+	"spec":         {client.JSONRPC10, client.REST10},
+	"spec03":       {client.JSONRPC03},
+	"spec03-rest":  {client.REST03},
+	"spec03-proto": {client.REST03},
+	"spec02":       {client.JSONRPC03},
+	"legacy":       {client.JSONRPC01},
 }
 
 // A faithful client that goes through every operation of a faithful agent breaks no rule, and neither does the agent.
@@ -127,6 +131,7 @@ type breach struct {
 func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, talks ...func(context.Context, string, client.Protocol, client.Options)) []analyzer.Finding {
 	t.Helper()
 	a.Push = true
+	o.ProtoJSON = name == "spec03-proto"
 	a.CancelWait = 2 * time.Second
 	src := record(t, startAgent(t, name, a), func(tapURL string) {
 		o.Timeout, o.Token = 5*time.Second, "agentbin-test-token"

@@ -45,7 +45,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// ready FILE waits for a ready file and sets NAME_URL, and NAME_ADDR with host and port, for each of its lines.
+// ready FILE waits for a ready file and sets NAME_URL, and NAME_ADDR with host and port, for each of its lines. A hyphen of
+// the name becomes an underscore.
 func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ready FILE")
@@ -63,6 +64,7 @@ func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	for line := range strings.Lines(string(text)) {
 		name, url, _ := strings.Cut(strings.TrimSpace(line), " ")
+		name = strings.ReplaceAll(name, "-", "_")
 		ts.Setenv(name+"_URL", url)
 		addr := strings.TrimPrefix(strings.TrimPrefix(url, "http://"), "https://")
 		addr, _, _ = strings.Cut(addr, "/")

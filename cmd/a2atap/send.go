@@ -32,10 +32,14 @@ type sendOptions struct {
 var protocols = []struct {
 	word     string
 	protocol client.Protocol
+	proto    bool // the proto JSON of 0.3
 }{
-	{"1.0-jsonrpc", client.JSONRPC10},
-	{"1.0-rest", client.REST10},
-	{"0.3-jsonrpc", client.JSONRPC03},
+	{"1.0-jsonrpc", client.JSONRPC10, false},
+	{"1.0-rest", client.REST10, false},
+	{"0.3-jsonrpc", client.JSONRPC03, false},
+	{"0.3-rest", client.REST03, false},
+	{"0.3-rest-proto", client.REST03, true},
+	{"0.1-jsonrpc", client.JSONRPC01, false},
 }
 
 func newSend(e env) *cobra.Command {
@@ -138,7 +142,7 @@ func (o *sendOptions) client() (client.Options, error) {
 	}
 	for _, p := range protocols {
 		if p.word == o.protocol {
-			options.Prefer = []client.Protocol{p.protocol}
+			options.Prefer, options.ProtoJSON = []client.Protocol{p.protocol}, p.proto
 			return options, nil
 		}
 	}

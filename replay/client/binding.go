@@ -56,6 +56,10 @@ func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
 		out.Method, out.URL = http.MethodPost, c.endpoint.URL
 		payload = outRPC{JSONRPC: "2.0", ID: c.http.opts.NewID(), Method: method, Params: params}
 	} else {
+		if c.endpoint.Protocol == REST03 {
+			in = c.older(in)
+			payload = in.body
+		}
 		out.Method, out.URL = in.verb, c.endpoint.URL+c.tenantPath()+in.path
 		if len(in.query) > 0 {
 			out.URL += "?" + in.query.Encode()
@@ -68,7 +72,7 @@ func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
 		}
 		out.Header.Set("Content-Type", "application/json")
 	}
-	if c.endpoint.Protocol.Version != "0.3" {
+	if c.endpoint.Protocol.Version == "1.0" {
 		out.Header.Set("A2A-Version", c.endpoint.Protocol.Version) // A2A 1.0 §3.6.1
 	}
 	out.Header.Set("Accept", accept(c.endpoint.Protocol, streams))
@@ -114,10 +118,14 @@ func (c *Client) tenantPath() string {
 }
 
 func (c *Client) method(op Operation) (string, error) {
-	if c.endpoint.Protocol.Version != "0.3" {
+	methods := methods03
+	switch c.endpoint.Protocol.Version {
+	case "1.0":
 		return string(op), nil
+	case "0.1":
+		methods = methods01
 	}
-	method, ok := methods03[op]
+	method, ok := methods[op]
 	if !ok {
 		return "", fmt.Errorf("%s has no %s", c.endpoint.Protocol, op)
 	}
@@ -169,6 +177,8 @@ func restResult(status int, body []byte) ([]byte, error) {
 		return nil, decodeError(status, w.Error, body)
 	case status/100 != 2:
 		return nil, decodeError(status, body, body)
+	case jsontext.Value(body).Kind() == '[': // lists of 0.3
+		return body, nil
 	case len(body) == 0:
 		return []byte("{}"), nil // A2A 1.0 §11.4 lets a delete say nothing
 	case err != nil:

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // A Card is an agent card of any dialect, as far as a client needs it.
@@ -65,7 +67,9 @@ type wireCard struct {
 		URL       string `json:"url"`
 		Transport string `json:"transport"`
 	} `json:"additionalInterfaces"`
-	Extended bool `json:"supportsAuthenticatedExtendedCard"`
+	Extended        bool           `json:"supportsAuthenticatedExtendedCard"`
+	SecuritySchemes jsontext.Value `json:"securitySchemes"`
+	Authentication  jsontext.Value `json:"authentication"` // 0.1 alone
 }
 
 // decodeCard reads a card; relative URLs in it are relative to where it was found.
@@ -82,7 +86,11 @@ func decodeCard(body []byte, at string) (*Card, error) {
 		c.add(i.URL, i.Binding, i.Version, i.Tenant)
 	}
 	if w.URL != "" {
-		if w.ProtocolVersion == "" {
+		switch {
+		case w.ProtocolVersion != "":
+		case present(w.Authentication) && !present(w.SecuritySchemes):
+			w.ProtocolVersion = "0.1"
+		default:
 			w.ProtocolVersion = "0.3" // 0.2 has no such member and speaks the same JSON-RPC
 		}
 		if w.Preferred == "" {
@@ -209,7 +217,7 @@ func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 func (h *httpClient) card(ctx context.Context, at string) (*Card, error) {
 	header := http.Header{"Accept": {"application/json"}}
 	// One URL may hold a card of either shape; a request without a version is one of 0.3 (A2A 1.0 §3.6.2).
-	if len(h.opts.Prefer) == 0 || h.opts.Prefer[0].Version != "0.3" {
+	if len(h.opts.Prefer) == 0 || h.opts.Prefer[0].Version == "1.0" {
 		header.Set("A2A-Version", "1.0")
 	}
 	out := &Outgoing{Operation: GetCard, Method: http.MethodGet, URL: at, Header: header}

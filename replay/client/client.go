@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +21,13 @@ type Protocol struct {
 var (
 	JSONRPC10 = Protocol{"1.0", "JSONRPC"}
 	REST10    = Protocol{"1.0", "HTTP+JSON"}
-	JSONRPC03 = Protocol{"0.3", "JSONRPC"}
+	JSONRPC03 = Protocol{"0.3", "JSONRPC"} // also 0.2, which is the same dialect on the wire
+	REST03    = Protocol{"0.3", "HTTP+JSON"}
+	JSONRPC01 = Protocol{"0.1", "JSONRPC"}
 )
 
 // Protocols returns the protocols that this package speaks, the newest first.
-func Protocols() []Protocol { return []Protocol{JSONRPC10, REST10, JSONRPC03} }
+func Protocols() []Protocol { return []Protocol{JSONRPC10, REST10, JSONRPC03, REST03, JSONRPC01} }
 
 // String returns the protocol as people write it: "A2A 1.0 JSONRPC".
 func (p Protocol) String() string { return "A2A " + p.Version + " " + p.Binding }
@@ -68,6 +71,8 @@ type Options struct {
 	UserAgent string
 	// Timeout bounds a request that is no stream, and the wait for the head of a stream. Default 2 minutes.
 	Timeout time.Duration
+	// ProtoJSON writes 0.3 over HTTP+JSON as its proto definition has it; else as its JSON-RPC binding has it. Both are read.
+	ProtoJSON bool
 	// Fault is the slug of the rule to break; empty for a faithful client. [Faults] lists them.
 	Fault string
 	// Edit may change a request before it is sent. It must be safe for concurrent use.
@@ -122,9 +127,7 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 // New returns a client for an endpoint, without reading a card. It fails if the package does not speak its protocol, or
 // if a client of it cannot have the fault.
 func New(endpoint Interface, o Options) (*Client, error) {
-	switch endpoint.Protocol {
-	case JSONRPC10, REST10, JSONRPC03:
-	default:
+	if !slices.Contains(Protocols(), endpoint.Protocol) {
 		return nil, fmt.Errorf("%s is not spoken here; there are %s", endpoint.Protocol, join(Protocols()))
 	}
 	endpoint.URL = strings.TrimRight(endpoint.URL, "/")

@@ -29,6 +29,9 @@ type (
 		MIMEType string  `json:"mimeType"`
 		Bytes    *string `json:"bytes"`
 		URI      string  `json:"uri"`
+		// The proto JSON of 0.3 has other names.
+		WithBytes *string `json:"fileWithBytes"`
+		WithURI   string  `json:"fileWithUri"`
 	}
 	wireMessage struct {
 		MessageID  string         `json:"messageId"`
@@ -36,6 +39,7 @@ type (
 		TaskID     string         `json:"taskId"`
 		Role       string         `json:"role"`
 		Parts      []wirePart     `json:"parts"`
+		Content    []wirePart     `json:"content"` // the proto JSON of 0.3
 		References []string       `json:"referenceTaskIds"`
 		Extensions []string       `json:"extensions"`
 		Metadata   jsontext.Value `json:"metadata"`
@@ -186,7 +190,7 @@ func decodeMessage(body []byte) (*Message, error) {
 	if err := unmarshal(body, &w); err != nil {
 		return nil, err
 	}
-	parts, err := decodeParts(w.Parts)
+	parts, err := decodeParts(append(w.Parts, w.Content...))
 	if err != nil {
 		return nil, fmt.Errorf("message %q: %w", w.MessageID, err)
 	}
@@ -212,6 +216,9 @@ func decodeState(s string) State {
 	name, ok := strings.CutPrefix(s, "TASK_STATE_")
 	if !ok {
 		return State(s)
+	}
+	if name == "CANCELLED" { // as the proto JSON of 0.3 spells it
+		return Canceled
 	}
 	return State(strings.ToLower(strings.ReplaceAll(name, "_", "-")))
 }
@@ -253,7 +260,12 @@ func (w wirePart) decode() (p Part, err error) {
 	p = Part{MediaType: w.MediaType, Filename: w.Filename, Metadata: raw(w.Metadata), Data: raw(w.Data)}
 	if w.File != nil {
 		p.Filename, p.MediaType, p.URL = w.File.Name, w.File.MIMEType, w.File.URI
-		w.Raw = w.File.Bytes
+		if w.Raw = w.File.Bytes; w.Raw == nil {
+			w.Raw = w.File.WithBytes
+		}
+		if p.URL == "" {
+			p.URL = w.File.WithURI
+		}
 	}
 	if w.Text != nil {
 		p.Text = *w.Text
@@ -277,9 +289,17 @@ func decodeBase64(s string) ([]byte, error) {
 	return b, nil
 }
 
+// decodePage reads 1.0's page, or 0.3's array of all tasks.
 func decodePage(body []byte) (*Page, error) {
 	var w wirePage
-	if err := unmarshal(body, &w); err != nil {
+	var err error
+	if jsontext.Value(body).Kind() == '[' {
+		err = unmarshal(body, &w.Tasks)
+		w.PageSize, w.TotalSize = len(w.Tasks), len(w.Tasks)
+	} else {
+		err = unmarshal(body, &w)
+	}
+	if err != nil {
 		return nil, err
 	}
 	p := &Page{NextPageToken: w.NextPageToken, PageSize: w.PageSize, TotalSize: w.TotalSize, Raw: body}

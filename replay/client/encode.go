@@ -63,7 +63,7 @@ func marshal(v any) ([]byte, error) {
 func (p Protocol) send(m Message, o SendOptions, streams bool) outSend {
 	out := outSend{Message: p.message(m), Metadata: o.Metadata}
 	c := outConfiguration{AcceptedOutputModes: o.AcceptedOutputModes, HistoryLength: o.HistoryLength}
-	if p.Version == "0.3" {
+	if p.Version != "1.0" {
 		if !streams {
 			blocking := !o.ReturnImmediately
 			c.Blocking = &blocking
@@ -91,13 +91,13 @@ func (p Protocol) message(m Message) outMessage {
 		MessageID: m.ID, ContextID: m.ContextID, TaskID: m.TaskID, Parts: []outPart{},
 		References: m.References, Extensions: m.Extensions, Metadata: m.Metadata,
 	}
-	if p.Version == "0.3" {
+	if p.Version != "1.0" {
 		out.Kind, out.Role = "message", string(m.Role)
 	} else {
 		out.Role = "ROLE_" + strings.ToUpper(string(m.Role))
 	}
 	for _, part := range m.Parts {
-		if p.Version == "0.3" {
+		if p.Version != "1.0" {
 			out.Parts = append(out.Parts, part.encode03())
 		} else {
 			out.Parts = append(out.Parts, part.encode10())

@@ -55,15 +55,15 @@ type (
 
 // Send sends a message and returns when the agent answers: by default when the task has settled.
 func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, error) {
-	params := c.endpoint.Protocol.send(c.complete(m), o, false)
+	params := c.sendParams(m, o, false)
 	body, err := c.invoke(ctx, call{op: SendMessage, params: params, verb: http.MethodPost, path: "/message:send", body: params})
-	return read(SendMessage, body, err, decodeResult)
+	return read(SendMessage, body, err, c.decodeSent)
 }
 
 // Stream sends a message and yields the events of the answer as they arrive. The sequence ends with the stream; an
 // error comes last, with an empty event. Leaving the loop closes the stream, and the agent goes on without us.
 func (c *Client) Stream(ctx context.Context, m Message, o SendOptions) iter.Seq2[Event, error] {
-	params := c.endpoint.Protocol.send(c.complete(m), o, true)
+	params := c.sendParams(m, o, true)
 	return c.stream(ctx, call{op: StreamMessage, params: params, verb: http.MethodPost, path: "/message:stream", body: params})
 }
 

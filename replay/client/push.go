@@ -2,12 +2,14 @@ package client
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // wirePushConfig is 1.0's flat config; 0.3 puts the same members inside pushNotificationConfig.
 type wirePushConfig struct {
+	Name           string           `json:"name,omitzero"` // the proto JSON of 0.3
 	ID             string           `json:"id,omitzero"`
 	TaskID         string           `json:"taskId,omitzero"`
 	URL            string           `json:"url,omitzero"`
@@ -54,6 +56,9 @@ func decodePushConfig(body []byte) (*PushConfig, error) {
 	}
 	if in := w.Inner; in != nil {
 		w.ID, w.URL, w.Token, w.Authentication = in.ID, in.URL, in.Token, in.Authentication
+	}
+	if task, _, ok := strings.Cut(strings.TrimPrefix(w.Name, "tasks/"), "/"); ok && w.TaskID == "" {
+		w.TaskID = task
 	}
 	c := &PushConfig{ID: w.ID, TaskID: w.TaskID, URL: w.URL, Token: w.Token, Raw: body}
 	if a := w.Authentication; a != nil {

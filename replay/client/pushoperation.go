@@ -15,7 +15,7 @@ type outConfigID struct {
 // configID names a config in the client's dialect; an empty id names only the task.
 func (c *Client) configID(taskID, id string) any {
 	switch {
-	case c.endpoint.Protocol.Version == "0.3":
+	case c.endpoint.Protocol.Version != "1.0":
 		return outConfigID{ID: taskID, ConfigID: id}
 	case id == "":
 		return struct {
@@ -31,14 +31,17 @@ func configsPath(taskID string) string { return taskPath(taskID) + "/pushNotific
 func (c *Client) CreatePush(ctx context.Context, config PushConfig) (*PushConfig, error) {
 	w := config.encode10()
 	var params any = w
-	if c.endpoint.Protocol.Version == "0.3" {
+	if c.endpoint.Protocol.Version != "1.0" {
 		params = wirePushConfig{TaskID: config.TaskID, Inner: config.encode03()}
+		if c.endpoint.Protocol == JSONRPC01 {
+			params = wirePushConfig{ID: config.TaskID, Inner: config.encode01()}
+		}
 	}
 	w.TaskID = "" // HTTP+JSON has it in the path
 	body, err := c.invoke(ctx, call{
 		op: CreatePushConfig, params: params, verb: http.MethodPost, path: configsPath(config.TaskID), body: w,
 	})
-	return read(CreatePushConfig, body, err, decodePushConfig)
+	return read(CreatePushConfig, body, err, c.decodePush)
 }
 
 // GetPush reads a config.
@@ -47,7 +50,7 @@ func (c *Client) GetPush(ctx context.Context, taskID, id string) (*PushConfig, e
 		op: GetPushConfig, params: c.configID(taskID, id),
 		verb: http.MethodGet, path: configsPath(taskID) + "/" + segment(id),
 	})
-	return read(GetPushConfig, body, err, decodePushConfig)
+	return read(GetPushConfig, body, err, c.decodePush)
 }
 
 // ListPush reads the configs of a task.

@@ -81,7 +81,7 @@ func (c *Client) event(status int, data []byte) (Event, error) {
 	if err != nil {
 		return Event{}, err
 	}
-	e, err := decodeEvent(result)
+	e, err := c.decodeStreamed(result)
 	if err != nil {
 		return Event{}, fmt.Errorf("read an event: %w", err)
 	}

@@ -51,9 +51,11 @@ func (o Options) withDefaults() Options {
 // A profile is what tells one agent from another.
 type profile struct {
 	name       string
-	dialect    dialect
-	rest       bool // serves HTTP+JSON beside JSON-RPC
+	dialect    dialect      // of JSON-RPC; nil if it is not served
+	rest       *restBinding // nil if HTTP+JSON is not served
+	cardNames  []string     // under which the card lies below /.well-known; empty for all
 	streaming  bool
+	clientIDs  bool // clients choose the ids of tasks, as in 0.1
 	versioned  bool // heeds A2A-Version, as 1.0 does
 	route      func(*message) *skill
 	card       func(a *Agent, base string) object
@@ -63,19 +65,36 @@ type profile struct {
 
 var profiles = []*profile{
 	{
-		name: "echo", dialect: v10{}, rest: true, versioned: true, card: echoCard,
+		name: "echo", dialect: v10{}, rest: rest10, versioned: true, card: echoCard,
 		route:      func(*message) *skill { return echoSkill },
 		noExtended: fail(codeUnsupported, "This agent has no extended card"),
 	},
 	{
-		name: "spec", dialect: v10{}, rest: true, versioned: true, streaming: true, route: route,
+		name: "spec", dialect: v10{}, rest: rest10, versioned: true, streaming: true, route: route,
 		card: specCard, extended: specExtendedCard,
 	},
 	{
 		name: "spec03", dialect: v03{}, streaming: true, route: route, card: spec03Card,
-		noExtended: fail(codeExtendedCardNotFound, "Authenticated Extended Card is not configured"),
+		noExtended: noExtended03,
+	},
+	{
+		name: "spec03-rest", rest: rest03, streaming: true, route: route, card: spec03RESTCard, noExtended: noExtended03,
+	},
+	{
+		name: "spec03-proto", rest: rest03proto, streaming: true, route: route, card: spec03ProtoCard, noExtended: noExtended03,
+	},
+	{
+		name: "spec02", dialect: v02{}, streaming: true, route: route, cardNames: []string{"agent.json"}, card: spec02Card,
+		noExtended: noExtended03,
+	},
+	{
+		name: "legacy", dialect: v01{}, streaming: true, clientIDs: true, route: taskRoute01, cardNames: []string{"agent.json"},
+		card: legacyCard, noExtended: noExtended03,
 	},
 }
+
+// noExtended03 is the answer of agents before 1.0 that have no extended card.
+var noExtended03 = fail(codeExtendedCardNotFound, "Authenticated Extended Card is not configured")
 
 // Names returns the names of the agents that [New] knows.
 func Names() []string {
@@ -148,7 +167,7 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.serveHealth(w)
 		return
 	}
-	if isCardPath(path) {
+	if a.hasCardAt(path) {
 		a.serveCard(w, r)
 		return
 	}
@@ -156,11 +175,11 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !below || rest != "" && rest[0] != '/':
 		http.NotFound(w, r)
-	case isCardPath(rest), rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+	case a.hasCardAt(rest), rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		a.serveCard(w, r)
-	case rest == "" || rest == "/":
+	case a.profile.dialect != nil && (rest == "" || rest == "/"):
 		a.serveRPC(w, r)
-	case a.profile.rest:
+	case a.profile.rest != nil && len(rest) > 1:
 		a.serveREST(w, r, rest[1:])
 	default:
 		http.NotFound(w, r)

@@ -1,6 +1,6 @@
 package refagent
 
-// The cards of A2A 1.0 (§4.4.1, §8) and 0.3 (§5.5).
+// The cards of A2A 1.0 (§4.4.1, §8), and the skills of all cards.
 
 // A cardSkill is an entry of a card's skills.
 type cardSkill struct {
@@ -125,19 +125,4 @@ func specExtendedCard(a *Agent, base string) object {
 		with("name", "AgentBin Spec Agent (Extended)").
 		with("skills", values(skills, cardSkill.json)).
 		without("securitySchemes")
-}
-
-func spec03Card(a *Agent, base string) object {
-	return object{
-		{"protocolVersion", "0.3.0"},
-		{"name", "AgentBin Spec Agent (v0.3)"},
-		{"description", "Shows every way in which a task can go."},
-		{"url", base},
-		{"preferredTransport", "JSONRPC"},
-		{"version", cardVersion},
-		{"capabilities", object{{"streaming", true}, {"pushNotifications", a.opts.Push}}},
-		{"defaultInputModes", texts("text/plain")},
-		{"defaultOutputModes", texts(specOutputs...)},
-		{"skills", values(spec03CardSkills, cardSkill.json)},
-	}
 }

@@ -2,12 +2,19 @@ package refagent
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
 // isCardPath says whether a card is looked for at a path: at the name of 0.3 and 1.0, or at the older one.
 func isCardPath(path string) bool {
 	return path == "/.well-known/agent-card.json" || path == "/.well-known/agent.json"
+}
+
+// hasCardAt says whether the agent's card lies at a path below its own or the origin.
+func (a *Agent) hasCardAt(path string) bool {
+	name := strings.TrimPrefix(path, "/.well-known/")
+	return isCardPath(path) && (len(a.profile.cardNames) == 0 || slices.Contains(a.profile.cardNames, name))
 }
 
 // serveCard answers with the public card and the headers that let clients cache it (A2A 1.0 §8.6).

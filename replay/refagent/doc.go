@@ -1,11 +1,15 @@
 // Package refagent plays the agent: small reference agents for tests, demos and the active suite.
 //
 // Each agent is an [http.Handler] that speaks the protocol as the specification words it, and is written from that
-// text alone, never from an SDK, so that one reading does not judge itself. Three agents exist:
+// text alone, never from an SDK, so that one reading does not judge itself. These agents exist:
 //
-//	echo    A2A 1.0, JSON-RPC and HTTP+JSON at one URL; answers every message with a message, never with a task
-//	spec    A2A 1.0, JSON-RPC and HTTP+JSON at one URL; one skill for every way in which a task can go
-//	spec03  A2A 0.3, JSON-RPC; the skills of spec
+//	echo          A2A 1.0, JSON-RPC and HTTP+JSON at one URL; answers every message with a message, never with a task
+//	spec          A2A 1.0, JSON-RPC and HTTP+JSON at one URL; one skill for every way in which a task can go
+//	spec03        A2A 0.3, JSON-RPC; the skills of spec
+//	spec03-rest   A2A 0.3, HTTP+JSON, in the JSON of the JSON-RPC binding
+//	spec03-proto  A2A 0.3, HTTP+JSON, in the JSON of the proto definition
+//	spec02        A2A 0.2, JSON-RPC
+//	legacy        A2A 0.1, JSON-RPC; clients choose the ids of tasks, and get no messages for an answer
 //
 // An agent named N answers below the path /N: the JSON-RPC endpoint and the HTTP+JSON base are both /N, its card is
 // at /N/.well-known/agent-card.json (also at /N and, when it is alone, at the origin's root). [Mux] puts several
@@ -13,7 +17,7 @@
 //
 // # How it is built
 //
-// A request passes through three layers. A binding (rpc.go, rest.go) takes it off HTTP, a dialect (v10.go, v03.go)
+// A request passes through three layers. A binding (rpc.go, rest.go) takes it off HTTP, a dialect (v10.go, v03.go, …)
 // turns its JSON into a request free of versions, and the operations (operate.go) act on the engine (engine.go),
 // which owns all tasks and hands every subscriber the same events in the same order. The answer goes back the same
 // way. A further version is a further dialect; a further binding is a further router.

@@ -80,6 +80,7 @@ func (e *engine) background(f func(context.Context)) context.CancelFunc {
 type order struct {
 	skill   *skill
 	message message  // its contextID, if not empty, becomes that of a new task
+	taskID  string   // of a new task, where clients choose it; else empty
 	accepts []string // output modes that the client accepts; empty means all
 	push    *pushConfig
 }
@@ -97,7 +98,10 @@ func (e *engine) start(o order) turn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := &record{skill: o.skill, tail: newFeed()}
-	r.task = task{id: e.newID(), contextID: o.message.contextID}
+	r.task = task{id: o.taskID, contextID: o.message.contextID}
+	if r.task.id == "" {
+		r.task.id = e.newID()
+	}
 	if r.task.contextID == "" {
 		r.task.contextID = e.newID()
 	}
@@ -133,6 +137,13 @@ func (e *engine) resume(id string, o order) (turn, *failure) {
 	t.accepted, t.rest = r.task, r.tail
 	e.run(r, o)
 	return t, nil
+}
+
+// has says whether there is such a task.
+func (e *engine) has(id string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.tasks[id] != nil
 }
 
 // receive takes the client's message into the history and its webhook into the list. The caller holds the lock.
@@ -238,6 +249,7 @@ func (e *engine) publish(r *record, u artifactUpdate) bool {
 	}
 	u.taskID, u.contextID = r.task.id, r.task.contextID
 	r.task.add(u)
+	u.index = slices.IndexFunc(r.task.artifacts, func(a artifact) bool { return a.id == u.artifact.id })
 	r.tail = r.tail.push(event{artifact: &u})
 	return true
 }

@@ -57,6 +57,9 @@ var specLinks = []link{
 	{"spec", client.JSONRPC10},
 	{"spec", client.REST10},
 	{"spec03", client.JSONRPC03},
+	{"spec03-rest", client.REST03},
+	{"spec03-proto", client.REST03},
+	{"spec02", client.JSONRPC03},
 }
 
 // eachLink runs a test against every spec agent over every protocol it speaks.
@@ -65,7 +68,7 @@ func eachLink(t *testing.T, opts refagent.Options, test func(t *testing.T, l lin
 		t.Run(l.String(), func(t *testing.T) {
 			t.Parallel()
 			url := serve(t, l.agent, opts)
-			test(t, l, connect(t, url+"/"+l.agent, l.protocol, client.Options{}))
+			test(t, l, connect(t, url+"/"+l.agent, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"}))
 		})
 	}
 }

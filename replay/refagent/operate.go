@@ -101,6 +101,10 @@ func (a *Agent) begin(r *request) (*message, turn, *failure) {
 		return nil, turn{}, pushNotSupported()
 	}
 	o := order{message: r.message, accepts: r.accepts, push: r.push}
+	if a.profile.clientIDs && !a.engine.has(r.message.taskID) {
+		o.taskID, r.message.taskID = r.message.taskID, ""
+		o.message.taskID = ""
+	}
 	if r.message.taskID != "" {
 		t, f := a.engine.resume(r.message.taskID, o)
 		return nil, t, f

@@ -105,7 +105,7 @@ func TestAuthRequiredKeepsItsMessageInStreams(t *testing.T) {
 }
 
 func TestHistoryLength(t *testing.T) {
-	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, l link, c *client.Client) {
 		first := send(t, c, client.Text("multi-turn start"))
 		send(t, c, followUp("done", first))
 		for _, tt := range []struct{ limit, want int }{{0, 0}, {1, 1}, {2, 2}, {10, 3}} {
@@ -116,6 +116,9 @@ func TestHistoryLength(t *testing.T) {
 			if len(task.History) != tt.want {
 				t.Errorf("limit %d: got %d messages, want %d", tt.limit, len(task.History), tt.want)
 			}
+		}
+		if l.agent == "spec03-proto" {
+			return // proto JSON cannot tell 0 from no limit, and a reading has it in the query
 		}
 		zero := 0
 		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{HistoryLength: &zero})
@@ -175,7 +178,11 @@ func waitUntil(t *testing.T, c *client.Client, id string, want client.State) {
 }
 
 func TestCancel(t *testing.T) {
-	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, l link, c *client.Client) {
+		said := `{"reason":"test","requestedBy":"me"}`
+		if l.protocol == client.REST03 {
+			said = "" // the request holds the name of the task and nothing else
+		}
 		task := begin(t, c, "task-cancel start")
 		canceled, err := c.Cancel(t.Context(), task.ID, json.RawMessage(`{"reason":"test","requestedBy":"me"}`))
 		if err != nil {
@@ -185,7 +192,7 @@ func TestCancel(t *testing.T) {
 			if task.Status.State != client.Canceled || task.Status.Message.Text() != "[task-cancel] Task canceled by client request." {
 				t.Errorf("got %s, want a canceled task", task.Raw)
 			}
-			if diff := cmp.Diff(`{"reason":"test","requestedBy":"me"}`, string(task.Metadata)); diff != "" {
+			if diff := cmp.Diff(said, string(task.Metadata)); diff != "" {
 				t.Errorf("metadata (-want +got):\n%s", diff)
 			}
 		}
@@ -236,7 +243,7 @@ func TestRefusals(t *testing.T) {
 				err := tt.do()
 				checkRefusal(t, err, tt.code)
 				want := 200
-				if l.protocol == client.REST10 {
+				if l.protocol.Binding == client.REST10.Binding {
 					want = tt.status
 				}
 				if e := new(client.Error); errors.As(err, &e) && e.HTTPStatus != want {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A route10 is an HTTP+JSON path of 1.0 with the operations of its verbs, and the parameters that the path binds.
-type route10 struct {
+// A restRoute is an HTTP+JSON path with the operations of its verbs, and the parameters that the path binds.
+type restRoute struct {
 	verbs map[string]operation
 	bound object
 }
@@ -26,21 +26,21 @@ var (
 	subscribeRoute = map[string]operation{http.MethodGet: subscribeTask, http.MethodPost: subscribeTask}
 )
 
-// findRoute reads a path, still escaped, below the interface's URL (A2A 1.0 §11.3).
-func findRoute(path string) (route10, bool) {
+// routes10 reads a path, still escaped, below the interface's URL (A2A 1.0 §11.3).
+func routes10(path string) (restRoute, bool) {
 	switch path {
 	case "message:send":
-		return route10{verbs: sendRoute}, true
+		return restRoute{verbs: sendRoute}, true
 	case "message:stream":
-		return route10{verbs: streamRoute}, true
+		return restRoute{verbs: streamRoute}, true
 	case "tasks":
-		return route10{verbs: tasksRoute}, true
+		return restRoute{verbs: tasksRoute}, true
 	case "extendedAgentCard":
-		return route10{verbs: cardRoute}, true
+		return restRoute{verbs: cardRoute}, true
 	}
 	segments := strings.Split(path, "/")
 	if segments[0] != "tasks" || slices.Contains(segments, "") {
-		return route10{}, false
+		return restRoute{}, false
 	}
 	for i, s := range segments {
 		if i == 1 && len(segments) == 2 {
@@ -52,16 +52,16 @@ func findRoute(path string) (route10, bool) {
 	case len(segments) == 2:
 		return taskRoutes(segments[1])
 	case len(segments) == 3 && segments[2] == "pushNotificationConfigs":
-		return route10{configsRoute, object{{"taskId", segments[1]}}}, true
+		return restRoute{configsRoute, object{{"taskId", segments[1]}}}, true
 	case len(segments) == 4 && segments[2] == "pushNotificationConfigs":
-		return route10{configRoute, object{{"taskId", segments[1]}, {"id", segments[3]}}}, true
+		return restRoute{configRoute, object{{"taskId", segments[1]}, {"id", segments[3]}}}, true
 	}
-	return route10{}, false
+	return restRoute{}, false
 }
 
 // taskRoutes reads an id that a verb may follow. Only a literal colon before a known verb separates; ids may hold
 // colons of their own.
-func taskRoutes(segment string) (route10, bool) {
+func taskRoutes(segment string) (restRoute, bool) {
 	verbs := taskRoute
 	if id, ok := strings.CutSuffix(segment, ":cancel"); ok {
 		segment, verbs = id, cancelRoute
@@ -69,14 +69,28 @@ func taskRoutes(segment string) (route10, bool) {
 		segment, verbs = id, subscribeRoute
 	}
 	id, err := url.PathUnescape(segment)
-	return route10{verbs, object{{"id", id}}}, err == nil && id != ""
+	return restRoute{verbs, object{{"id", id}}}, err == nil && id != ""
 }
+
+// A restBinding is how an agent speaks HTTP+JSON.
+type restBinding struct {
+	dialect dialect
+	routes  func(path string) (restRoute, bool) // below the interface's URL, still escaped
+	failed  func(d dialect, f *failure) any     // the body of an error
+	ownType bool                                // answers bear A2A's own media type
+}
+
+// rest10 is HTTP+JSON as 1.0 has it.
+var rest10 = &restBinding{dialect: v10{}, routes: routes10, failed: failed10, ownType: true}
 
 // serveREST answers HTTP+JSON (A2A 1.0 §11).
 func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
 	c := &call{
-		binding: httpJSON, dialect: a.profile.dialect, mediaType: restMediaType(r),
+		binding: httpJSON, dialect: a.profile.rest.dialect, mediaType: "application/json",
 		envelope: func(result any) any { return result },
+	}
+	if a.profile.rest.ownType {
+		c.mediaType = restMediaType(r)
 	}
 	if f := a.readREST(w, r, path, c); f != nil {
 		a.failREST(w, c, f)
@@ -114,7 +128,7 @@ func restMediaType(r *http.Request) string {
 
 // readREST finds the operation and reads its parameters from path, query and body into c.
 func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c *call) *failure {
-	route, ok := findRoute(path)
+	route, ok := a.profile.rest.routes(path)
 	if !ok {
 		return fail(codeMethodNotFound, "No such route: "+r.Method+" "+r.URL.Path)
 	}
@@ -191,12 +205,15 @@ func query(q url.Values) object {
 	return o
 }
 
-// failREST answers with google.rpc.Status as JSON (A2A 1.0 §11.6).
+// failed10 is google.rpc.Status as JSON (A2A 1.0 §11.6).
+func failed10(d dialect, f *failure) any {
+	return object{{"error", object{{"code", f.httpStatus()}, {"status", f.statusName()}, {"message", f.message}}.
+		list("details", d.details(f))}}
+}
+
 func (a *Agent) failREST(w http.ResponseWriter, c *call, f *failure) {
 	c.failure = f
-	e := object{{"code", f.httpStatus()}, {"status", f.statusName()}, {"message", f.message}}.
-		list("details", c.dialect.details(f))
-	out := newAnswer(f.httpStatus(), c.mediaType, object{{"error", e}})
+	out := newAnswer(f.httpStatus(), c.mediaType, a.profile.rest.failed(c.dialect, f))
 	if f.challenge != "" {
 		out.header.Set("WWW-Authenticate", f.challenge)
 	}

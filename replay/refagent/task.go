@@ -143,6 +143,7 @@ type statusUpdate struct {
 type artifactUpdate struct {
 	taskID, contextID string
 	artifact          artifact
+	index             int // of the artifact in its task
 	append, last      bool
 }
 

@@ -1,0 +1,223 @@
+package client
+
+import (
+	stdjson "encoding/json"
+	"strings"
+)
+
+// methods01 are the JSON-RPC methods of 0.1.
+var methods01 = map[Operation]string{
+	SendMessage:      "tasks/send",
+	StreamMessage:    "tasks/sendSubscribe",
+	GetTask:          "tasks/get",
+	CancelTask:       "tasks/cancel",
+	SubscribeToTask:  "tasks/resubscribe",
+	CreatePushConfig: "tasks/pushNotification/set",
+	GetPushConfig:    "tasks/pushNotification/get",
+}
+
+// sendParams writes the parameters of a send in the client's protocol.
+func (c *Client) sendParams(m Message, o SendOptions, streams bool) any {
+	switch {
+	case c.endpoint.Protocol == JSONRPC01:
+		return c.send01(m, o)
+	case c.endpoint.Protocol == REST03 && c.http.opts.ProtoJSON:
+		return c.endpoint.Protocol.send(c.complete(m), o, streams).proto()
+	}
+	return c.endpoint.Protocol.send(c.complete(m), o, streams)
+}
+
+// What the client writes in 0.1.
+type (
+	outSend01 struct {
+		ID            string             `json:"id"`
+		SessionID     string             `json:"sessionId,omitzero"`
+		Message       outMessage01       `json:"message"`
+		HistoryLength *int               `json:"historyLength,omitzero"`
+		Push          *wireInnerConfig   `json:"pushNotification,omitzero"`
+		Metadata      stdjson.RawMessage `json:"metadata,omitzero"`
+	}
+	outMessage01 struct {
+		Role     string             `json:"role"`
+		Parts    []outPart01        `json:"parts"`
+		Metadata stdjson.RawMessage `json:"metadata,omitzero"`
+	}
+	outPart01 struct {
+		Type string `json:"type"`
+		outPart
+	}
+)
+
+// send01 writes the parameters of a send (A2A 0.1 §7.1): the client makes the id of a new task.
+func (c *Client) send01(m Message, o SendOptions) outSend01 {
+	m = c.complete(m)
+	out := outSend01{
+		ID: m.TaskID, SessionID: m.ContextID, HistoryLength: o.HistoryLength, Metadata: o.Metadata,
+		Message: outMessage01{Role: string(m.Role), Parts: []outPart01{}, Metadata: m.Metadata},
+	}
+	if out.ID == "" {
+		out.ID = c.http.opts.NewID()
+	}
+	for _, p := range m.Parts {
+		part := p.encode03()
+		kind := part.Kind
+		part.Kind = ""
+		out.Message.Parts = append(out.Message.Parts, outPart01{Type: kind, outPart: part})
+	}
+	if o.Push != nil {
+		out.Push = o.Push.encode01()
+	}
+	return out
+}
+
+// encode01 writes a config as A2A 0.1 §6.8, which knows no ids of configs.
+func (c PushConfig) encode01() *wireInnerConfig {
+	w := c.encode03()
+	w.ID = ""
+	return w
+}
+
+// What the client writes in the proto JSON of 0.3.
+type (
+	outSendProto struct {
+		Message       outMessageProto    `json:"message"`
+		Configuration *outConfigProto    `json:"configuration,omitzero"`
+		Metadata      stdjson.RawMessage `json:"metadata,omitzero"`
+	}
+	outMessageProto struct {
+		MessageID  string             `json:"messageId"`
+		ContextID  string             `json:"contextId,omitzero"`
+		TaskID     string             `json:"taskId,omitzero"`
+		Role       string             `json:"role"`
+		Content    []outPartProto     `json:"content"`
+		Extensions []string           `json:"extensions,omitzero"`
+		Metadata   stdjson.RawMessage `json:"metadata,omitzero"`
+	}
+	outPartProto struct {
+		Text *string       `json:"text,omitzero"`
+		File *outFileProto `json:"file,omitzero"`
+		Data *outDataProto `json:"data,omitzero"`
+	}
+	outFileProto struct {
+		WithURI   string  `json:"fileWithUri,omitzero"`
+		WithBytes *string `json:"fileWithBytes,omitzero"`
+		MIMEType  string  `json:"mimeType,omitzero"`
+	}
+	outDataProto struct {
+		Data stdjson.RawMessage `json:"data"`
+	}
+	outConfigProto struct {
+		AcceptedOutputModes []string         `json:"acceptedOutputModes,omitzero"`
+		HistoryLength       *int             `json:"historyLength,omitzero"`
+		Blocking            bool             `json:"blocking,omitzero"`
+		Push                *wireInnerConfig `json:"pushNotification,omitzero"`
+	}
+)
+
+// proto turns the parameters of a send into the proto JSON of 0.3.
+func (s outSend) proto() outSendProto {
+	m := s.Message
+	out := outSendProto{Metadata: s.Metadata, Message: outMessageProto{
+		MessageID: m.MessageID, ContextID: m.ContextID, TaskID: m.TaskID, Role: "ROLE_" + strings.ToUpper(m.Role),
+		Content: []outPartProto{}, Extensions: m.Extensions, Metadata: m.Metadata,
+	}}
+	for _, p := range m.Parts {
+		part := outPartProto{Text: p.Text}
+		if p.File != nil {
+			part.File = &outFileProto{WithURI: p.File.URI, WithBytes: p.File.Bytes, MIMEType: p.File.MIMEType}
+		}
+		if p.Data != nil {
+			part.Data = &outDataProto{p.Data}
+		}
+		out.Message.Content = append(out.Message.Content, part)
+	}
+	if c := s.Configuration; c != nil {
+		out.Configuration = &outConfigProto{
+			AcceptedOutputModes: c.AcceptedOutputModes, HistoryLength: c.HistoryLength,
+			Blocking: c.Blocking != nil && *c.Blocking, Push: c.Push03,
+		}
+	}
+	return out
+}
+
+// older turns a call over HTTP+JSON into one of 0.3 (A2A 0.3 §3.5.6): other paths, names in bodies.
+func (c *Client) older(in call) call {
+	in.path = "/v1" + in.path
+	switch in.op {
+	case GetExtendedCard:
+		in.path = "/v1/card"
+	case ListTasks:
+		in.query = nil // 0.3 has no parameters for it
+	case CancelTask, SubscribeToTask:
+		in.body = struct {
+			Name string `json:"name"`
+		}{"tasks/" + in.params.(outID).ID}
+	case CreatePushConfig:
+		config := in.params.(wirePushConfig)
+		if c.http.opts.ProtoJSON {
+			config.TaskID = ""
+			config.Name = "tasks/" + in.params.(wirePushConfig).TaskID + "/pushNotificationConfigs/" + config.Inner.ID
+			in.body = config
+			break
+		}
+		in.body = struct {
+			Config wirePushConfig `json:"config"`
+		}{config}
+	}
+	return in
+}
+
+// decodeSent reads what a send gives.
+func (c *Client) decodeSent(body []byte) (*Result, error) {
+	if c.endpoint.Protocol != JSONRPC01 {
+		return decodeResult(body)
+	}
+	t, err := decodeTask(body)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Task: t, Raw: body}, nil
+}
+
+// decodeStreamed reads an event of a stream: in 0.1 an update that names the task by its id.
+func (c *Client) decodeStreamed(body []byte) (Event, error) {
+	if c.endpoint.Protocol != JSONRPC01 {
+		return decodeEvent(body)
+	}
+	var w struct {
+		wireUpdate
+		ID       string       `json:"id"`
+		Artifact *wireChunk01 `json:"artifact"`
+	}
+	if err := unmarshal(body, &w); err != nil {
+		return Event{}, err
+	}
+	w.TaskID = w.ID
+	if w.Artifact == nil {
+		update, err := w.status()
+		return Event{Status: update}, err
+	}
+	w.wireUpdate.Artifact, w.Append, w.LastChunk = w.Artifact.wireArtifact, w.Artifact.Append, w.Artifact.LastChunk
+	update, err := w.artifact()
+	return Event{Artifact: update}, err
+}
+
+// wireChunk01 is an artifact of 0.1, which says itself whether it is a chunk.
+type wireChunk01 struct {
+	wireArtifact
+	Append    bool `json:"append"`
+	LastChunk bool `json:"lastChunk"`
+}
+
+// decodePush reads a push config.
+func (c *Client) decodePush(body []byte) (*PushConfig, error) {
+	config, err := decodePushConfig(body)
+	if err == nil && c.endpoint.Protocol == JSONRPC01 {
+		var outer struct {
+			ID string `json:"id"`
+		}
+		err = unmarshal(body, &outer)
+		config.TaskID = outer.ID
+	}
+	return config, err
+}

@@ -1,0 +1,154 @@
+package refagent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+const jsonHeader = "\nContent-Type: application/json\n\n"
+
+// legacySend is a message to a task of 0.1, which the client names.
+func legacySend(id, text string) string {
+	return `{"id":"` + id + `","sessionId":"s1","message":{"role":"user","parts":[{"type":"text","text":"` + text + `"}]}}`
+}
+
+// olderTests compare whole bodies of the dialects before 0.3, and of 0.3 over HTTP+JSON, as wireTests do for others.
+var olderTests = []struct {
+	name, agent string
+	before      []string
+	request     string
+	want        string
+}{
+	{
+		"0.2 task", "spec02", nil,
+		"POST /spec02" + jsonHeader + rpc("1", "message/send", message03("task-lifecycle")),
+		`200 {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed",` + at + `},"artifacts":[{"artifactId":"id-3",` +
+			`"name":"result","description":"The processed result","parts":[{"kind":"text","text":"[task-lifecycle] Processed: task-lifecycle"}]}],` +
+			`"history":[{"kind":"message","messageId":"m1","contextId":"id-2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"task-lifecycle"}]}]}}`,
+	},
+	{
+		"0.2 knows no method for the extended card", "spec02", nil,
+		"POST /spec02" + jsonHeader + rpc("1", "agent/getAuthenticatedExtendedCard", `{}`),
+		`200 {"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Method not found: agent/getAuthenticatedExtendedCard"}}`,
+	},
+	{
+		"0.3 over HTTP+JSON wraps", "spec03-rest", nil,
+		"POST /spec03-rest/v1/message:send" + jsonHeader + message03("tck-complete-task"),
+		`200 {"task":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed","message":{"kind":"message","messageId":"id-3","contextId":"id-2","taskId":"id-1",` +
+			`"role":"agent","parts":[{"kind":"text","text":"Hello from TCK"}]},` + at + `},` +
+			`"history":[{"kind":"message","messageId":"m1","contextId":"id-2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"tck-complete-task"}]}]}}`,
+	},
+	{
+		"0.3 over HTTP+JSON lists", "spec03-rest", nil,
+		"GET /spec03-rest/v1/tasks", `200 []`,
+	},
+	{
+		"0.3 over HTTP+JSON refuses", "spec03-rest", nil,
+		"GET /spec03-rest/v1/tasks/none", `404 {"code":-32001,"message":"Task not found: none"}`,
+	},
+	{
+		"no route without the prefix", "spec03-rest", nil,
+		"GET /spec03-rest/tasks/none", `404 {"code":-32601,"message":"No such route: GET /spec03-rest/tasks/none"}`,
+	},
+	{
+		"0.3 as its proto", "spec03-proto",
+		[]string{
+			"POST /spec03-proto/v1/message:send" + jsonHeader + `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"tck-artifact-file"}]}}`,
+		},
+		"GET /spec03-proto/v1/tasks/id-1",
+		`200 {"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED",` + at + `},"artifacts":[{"artifactId":"id-3","name":"output",` +
+			`"parts":[{"file":{"fileWithBytes":"ZmlsZSBjb250ZW50","mimeType":"text/plain"}}]}],` +
+			`"history":[{"messageId":"m1","contextId":"id-2","taskId":"id-1","role":"ROLE_USER","content":[{"text":"tck-artifact-file"}]}]}`,
+	},
+	{
+		"0.3 as its proto has no list", "spec03-proto", nil,
+		"GET /spec03-proto/v1/tasks", `404 {"code":-32601,"message":"No such route: GET /spec03-proto/v1/tasks"}`,
+	},
+	{
+		"0.1 task", "legacy", nil,
+		"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
+		`200 {"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed",` + at + `},` +
+			`"artifacts":[{"name":"result","description":"The processed result","parts":[{"type":"text","text":"[task-lifecycle] Processed: task-lifecycle"}],"index":0}],` +
+			`"history":[{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}]}}`,
+	},
+	{
+		"0.1 answers with tasks only", "legacy", nil,
+		"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "message-only hi")),
+		`200 {"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed","message":{"role":"agent",` +
+			`"parts":[{"type":"text","text":"[message-only] You said: message-only hi"}]},` + at + `},"history":[{"role":"user","parts":[{"type":"text","text":"message-only hi"}]}]}}`,
+	},
+	{
+		"0.1 stream", "legacy", nil,
+		"POST /legacy" + jsonHeader + rpc("1", "tasks/sendSubscribe", legacySend("t1", "tck-complete-task")),
+		`200 data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"submitted",` + at + `},"final":false}}` + "\n\n" +
+			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"working",` + at + `},"final":false}}` + "\n\n" +
+			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"completed","message":{"role":"agent","parts":[{"type":"text","text":"Hello from TCK"}]},` + at + `},"final":true}}` + "\n\n",
+	},
+	{
+		"0.1 params without id", "legacy", nil,
+		"POST /legacy" + jsonHeader + rpc("1", "tasks/get", `{}`),
+		`200 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid parameters: id is required"}}`,
+	},
+}
+
+func TestOlderWire(t *testing.T) {
+	for _, tt := range olderTests {
+		t.Run(tt.name, func(t *testing.T) {
+			origin := serve(t, tt.agent, fixed())
+			for _, b := range tt.before {
+				exchange(t, origin, b)
+			}
+			resp, body := exchange(t, origin, tt.request)
+			if diff := cmp.Diff(tt.want, strings.TrimSpace(resp.Status[:3])+" "+body); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A task of 0.1 goes on under the id that its client gave it, in the session that it began in.
+func TestLegacyTasksGoOn(t *testing.T) {
+	c := connect(t, serve(t, "legacy", refagent.Options{Push: true})+"/legacy", client.JSONRPC01, client.Options{})
+	m := client.Text("multi-turn start")
+	m.TaskID, m.ContextID = "mine", "session"
+	asked := send(t, c, m)
+	if asked.ID != "mine" || asked.Status.State != client.InputRequired {
+		t.Fatalf("got %s; want the task of that id, which asks back", asked.Raw)
+	}
+	if _, err := c.CreatePush(t.Context(), client.PushConfig{TaskID: "mine", URL: "http://127.0.0.1:9/hook"}); err != nil {
+		t.Error(err)
+	}
+	if config, err := c.GetPush(t.Context(), "mine", ""); err != nil || config.TaskID != "mine" {
+		t.Errorf("got %+v, %v", config, err)
+	}
+	var events []string
+	for e, err := range c.Stream(t.Context(), followUp("done", asked), client.SendOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, describe(e))
+	}
+	if diff := cmp.Diff("input-required working artifact:final! completed", strings.Join(events, " ")); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if _, err := c.List(t.Context(), client.ListOptions{}); err == nil {
+		t.Error("0.1 has no list of tasks")
+	}
+}
+
+// Cards of 0.1 and 0.2 lie where those versions have them, and nowhere else.
+func TestOlderCards(t *testing.T) {
+	for _, agent := range []string{"spec02", "legacy"} {
+		origin := serve(t, agent, refagent.Options{})
+		for name, want := range map[string]int{"agent.json": 200, "agent-card.json": 404} {
+			if resp, _ := exchange(t, origin, "GET /"+agent+"/.well-known/"+name); resp.StatusCode != want {
+				t.Errorf("%s: %s answers %d, want %d", agent, name, resp.StatusCode, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package refagent
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// HTTP+JSON as 0.3 has it (A2A 0.3 §3.2.3, §3.5.6), in the two flavours that agents speak: the JSON of the JSON-RPC binding
+// inside of wrappers, and the proto JSON of the gRPC definition.
+var (
+	rest03      = &restBinding{dialect: v03rest{}, routes: routes03(true), failed: failed03}
+	rest03proto = &restBinding{dialect: v03proto{}, routes: routes03(false), failed: failed03}
+)
+
+// failed03 is the body of an error: 0.3 wants code and message, and leaves the shape free.
+func failed03(_ dialect, f *failure) any {
+	return object{{"code", f.code}, {"message", f.message}}
+}
+
+// routes03 returns the routes of 0.3. Only the text knows a list of tasks; the definition of gRPC does not.
+func routes03(lists bool) func(path string) (restRoute, bool) {
+	return func(path string) (restRoute, bool) {
+		path, ok := strings.CutPrefix(path, "v1/")
+		switch {
+		case !ok:
+			return restRoute{}, false
+		case path == "message:send":
+			return restRoute{verbs: sendRoute}, true
+		case path == "message:stream":
+			return restRoute{verbs: streamRoute}, true
+		case path == "card":
+			return restRoute{verbs: cardRoute}, true
+		case path == "tasks" && lists:
+			return restRoute{verbs: tasksRoute}, true
+		}
+		rest, ok := strings.CutPrefix(path, "tasks/")
+		if !ok {
+			return restRoute{}, false
+		}
+		segment, config, deeper := strings.Cut(rest, "/pushNotificationConfigs")
+		if !deeper {
+			return taskRoutes(segment)
+		}
+		task, err := url.PathUnescape(segment)
+		if err != nil || task == "" || strings.Contains(segment, "/") {
+			return restRoute{}, false
+		}
+		return configRoutes03(task, config)
+	}
+}
+
+// configRoutes03 returns the routes of push configs; config is what follows their collection.
+func configRoutes03(task, config string) (restRoute, bool) {
+	if config == "" {
+		return restRoute{map[string]operation{http.MethodGet: listPushConfigs, http.MethodPost: createPushConfig}, object{{"id", task}, {"taskId", task}}}, true
+	}
+	id, err := url.PathUnescape(strings.TrimPrefix(config, "/"))
+	if err != nil || id == "" || !strings.HasPrefix(config, "/") || strings.Contains(id, "/") {
+		return restRoute{}, false
+	}
+	return restRoute{configRoute, object{{"id", task}, {"pushNotificationConfigId", id}}}, true
+}
