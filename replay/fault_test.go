@@ -88,10 +88,14 @@ func TestClientFaults(t *testing.T) {
 			continue // it has no tasks to ask for
 		}
 		for _, p := range protocols {
+			usual := broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour))
 			for _, f := range client.Faults(p) {
-				t.Run(p.String()+" "+f.Slug, func(t *testing.T) {
+				t.Run(name+" "+p.String()+" "+f.Slug, func(t *testing.T) {
 					t.Parallel()
 					found := broken(judged(t, name, refagent.Options{}, p, client.Options{Fault: f.Slug}, tour))
+					for b := range usual {
+						delete(found, b)
+					}
 					wantRules(t, found, a2a.Client, f.Slug, f.Also)
 				})
 			}
@@ -142,6 +146,9 @@ func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o 
 	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range result.Findings {
+		t.Logf("%s: %s", p, &result.Findings[i])
 	}
 	return result.Findings
 }

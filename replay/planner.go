@@ -38,8 +38,16 @@ type planning struct {
 
 	shown    dependency      // its first event, if that shows a task at work
 	showing  string          // that task; empty if it shows none
+	later    []later         // who waits for events that are not read yet
 	events   []capture.Event // not read yet: an answer can be noted before the end of its request
 	complete bool            // the end of the answer was noted
+}
+
+// A later is a need whose progress is known once so many events of an exchange are read.
+type later struct {
+	entry  *entry
+	need   int // position among the needs of the entry
+	events int
 }
 
 // A tick is something that happened to tasks: a state was seen, or a client acted.
@@ -104,8 +112,13 @@ func (p *planner) catchUp(o *planning) {
 	}
 	for i := range o.events {
 		p.event(o, &o.events[i])
+		for _, l := range o.later {
+			if l.events == i+1 {
+				l.entry.needs[l.need].progress = o.folder.progress()
+			}
+		}
 	}
-	o.events = o.events[:0]
+	o.events, o.later = o.events[:0], nil
 	if o.complete {
 		p.answered(o)
 	}
@@ -121,6 +134,9 @@ func (p *planner) opened(s capture.Step, what capture.Opened) *planning {
 			// Clients do not pipeline: the recorder noted the answer a moment after it was passed on.
 			e.needs = append(e.needs, dependency{seq: seq, ended: true})
 		default:
+			if !o.read && len(o.events) > 0 {
+				o.later = append(o.later, later{e, len(e.needs), len(o.events)})
+			}
 			e.needs = append(e.needs, dependency{seq: seq, progress: o.folder.progress()})
 		}
 	}
