@@ -192,10 +192,10 @@ func (e *Engine) webhook(in *intake, s capture.Step) {
 		o.Dialects = p.Dialects
 	}
 	e.observe(in, o)
-	if o.Dialects == a2a.Of(a2a.V1_0) && (p.Dialects.Empty() || p.Dialects.Has(a2a.V1_0)) { // before, the agent decides what to send
-		e.told(in, o, &p)
-	}
 	if x.agent != "" {
+		if o.Dialects == a2a.Of(a2a.V1_0) && (p.Dialects.Empty() || p.Dialects.Has(a2a.V1_0)) { // before, the agent decides what to send
+			e.told(in, o, &p)
+		}
 		e.payload(in, o, &p)
 	}
 	e.trace(in, o)

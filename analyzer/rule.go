@@ -120,8 +120,8 @@ type Scope uint8
 // The scopes.
 const (
 	Always      Scope = iota // every finding is reported
-	PerExchange              // the first of an exchange
-	PerEndpoint              // the first of a dialect at a URL
+	PerExchange              // the first of an exchange; of each side where both can break the rule
+	PerEndpoint              // the first of a dialect at a URL; of each side where both can break the rule
 	PerOrigin                // the first at a scheme, host and port
 )
 

@@ -91,14 +91,19 @@ func (e *Engine) first(f *Finding) bool {
 	case PerOrigin:
 		reported = &e.session.origin(in.x).reported
 	}
-	if (*reported)[f.Rule.ID+within] {
+	own := f.Rule.ID + within
+	if f.Rule.Either {
+		own += " " + f.Side.String()
+	}
+	if (*reported)[own] {
 		return false
 	}
 	if *reported == nil {
 		*reported = make(map[string]bool)
 	}
-	for _, id := range append(f.Also, f.Rule.ID) {
-		(*reported)[id+within] = true
+	(*reported)[own] = true
+	for _, id := range f.Also {
+		(*reported)[id+within], (*reported)[id+within+" "+f.Side.String()] = true, true
 	}
 	return true
 }

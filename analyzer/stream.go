@@ -28,6 +28,7 @@ type Stream struct {
 	TaskID   string          // the task that the events name
 	Dialects a2a.Dialects    // that the events show; empty while none shows any
 	Gap      bool            // some of it was not recorded, or could not be read
+	Clock    Clock           // behind the times that the events tell
 	Rest     *Event          // what came after the last blank line, once the stream is over; clients discard it
 	Stamp    *Stamp          // the latest timestamp of a status of TaskID; nil if none could be read
 	Pieces   Pieces          // of artifacts

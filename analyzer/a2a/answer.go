@@ -145,6 +145,7 @@ func isErrorObject(v Value) bool {
 func (c *Call) marks() marks {
 	return marks{
 		rest:     c.Binding == HTTPJSON,
+		gets:     c.Operation == GetTask || c.Operation == CancelTask,
 		names1_0: c.Binding == JSONRPC && c.Dialects == onlyV1_0 || c.Binding == HTTPJSON && VersionDialects(c.Version).Has(V1_0),
 	}
 }

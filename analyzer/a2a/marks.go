@@ -19,6 +19,8 @@ const (
 type marks struct {
 	rest     bool // over HTTP+JSON, where the proto JSON of 0.x looks much like 1.0
 	names1_0 bool // the client names version 1.0, or calls a method of it
+	gets     bool // what is asked for is a bare Task in every dialect
+	wrapped  bool // it is an answer with another object around it
 	found    [markCount]Mark
 }
 
@@ -59,6 +61,8 @@ func (m *marks) spelling(weight int, v Value, prefix string, known bool, lower D
 		}
 	case !known || m.names1_0 && !m.rest:
 		// An agent that tracked the development of 1.0 wrote states in lower case under the method names of 1.0.
+	case m.rest && m.names1_0 && m.wrapped && m.found[byShape].Dialects.Empty():
+		// Inside a wrapper 0.x writes lower case only along with "kind": this is 1.0 in the wrong spelling.
 	case m.rest:
 		m.add(weight, kindDialects, v)
 	default:

@@ -7,7 +7,8 @@ import (
 
 // The views in this file and in push.go read one protocol object each, in every flavour: 0.1, 0.2 and 0.3, the proto JSON
 // of 0.x over HTTP+JSON, and 1.0. They are the Value they are made of and add names to it; like it they may be Absent.
-// Text accessors return "" for what is missing or no string.
+// Text accessors return "" for what is missing or no string, and read ids under the names of the proto file too: some peers
+// write them so, and parsers of proto JSON take both.
 
 // first returns the first of the members that exists and is not null; if there is none, the first that exists.
 func first(v Value, names ...string) Value {
@@ -31,7 +32,7 @@ type Task struct{ Value }
 func (t Task) ID() string { return t.Get("id").Text() }
 
 // ContextID returns the id of the context; in 0.1 there is none.
-func (t Task) ContextID() string { return t.Get("contextId").Text() }
+func (t Task) ContextID() string { return firstText(t.Get("contextId"), t.Get("context_id")) }
 
 // SessionID returns the id of the session, which 0.1 has in place of a context.
 func (t Task) SessionID() string { return t.Get("sessionId").Text() }
@@ -104,13 +105,13 @@ func (s Status) Message() Message { return Message{first(s.Value, "message", "up
 type Message struct{ Value }
 
 // ID returns the id of the message; in 0.1 there is none.
-func (m Message) ID() string { return m.Get("messageId").Text() }
+func (m Message) ID() string { return firstText(m.Get("messageId"), m.Get("message_id")) }
 
 // TaskID returns the id of the task that the message belongs to.
-func (m Message) TaskID() string { return m.Get("taskId").Text() }
+func (m Message) TaskID() string { return firstText(m.Get("taskId"), m.Get("task_id")) }
 
 // ContextID returns the id of the context that the message belongs to.
-func (m Message) ContextID() string { return m.Get("contextId").Text() }
+func (m Message) ContextID() string { return firstText(m.Get("contextId"), m.Get("context_id")) }
 
 // Role returns who wrote the message; NoRole if that is missing or spelt as no dialect does.
 func (m Message) Role() Role {
@@ -142,7 +143,7 @@ func (p Parts) All() iter.Seq2[int, Part] {
 type Artifact struct{ Value }
 
 // ID returns the id of the artifact; in 0.1 there is none.
-func (a Artifact) ID() string { return a.Get("artifactId").Text() }
+func (a Artifact) ID() string { return firstText(a.Get("artifactId"), a.Get("artifact_id")) }
 
 // Index returns the index that identifies an artifact in 0.1, by default 0, and whether it is a number or missing.
 func (a Artifact) Index() (int64, bool) {
@@ -159,10 +160,10 @@ func (a Artifact) Parts() Parts { return Parts{first(a.Value, "parts", "content"
 type StatusUpdate struct{ Value }
 
 // TaskID returns the id of the task, which 0.1 calls "id".
-func (u StatusUpdate) TaskID() string { return first(u.Value, "taskId", "id").Text() }
+func (u StatusUpdate) TaskID() string { return first(u.Value, "taskId", "task_id", "id").Text() }
 
 // ContextID returns the id of the context; in 0.1 there is none.
-func (u StatusUpdate) ContextID() string { return u.Get("contextId").Text() }
+func (u StatusUpdate) ContextID() string { return firstText(u.Get("contextId"), u.Get("context_id")) }
 
 // Status returns the status of the task.
 func (u StatusUpdate) Status() Status { return Status{u.Get("status")} }
@@ -186,10 +187,10 @@ func (u StatusUpdate) HasFinal() bool { return u.Has("final") }
 type ArtifactUpdate struct{ Value }
 
 // TaskID returns the id of the task, which 0.1 calls "id".
-func (u ArtifactUpdate) TaskID() string { return first(u.Value, "taskId", "id").Text() }
+func (u ArtifactUpdate) TaskID() string { return first(u.Value, "taskId", "task_id", "id").Text() }
 
 // ContextID returns the id of the context; in 0.1 there is none.
-func (u ArtifactUpdate) ContextID() string { return u.Get("contextId").Text() }
+func (u ArtifactUpdate) ContextID() string { return firstText(u.Get("contextId"), u.Get("context_id")) }
 
 // Artifact returns the artifact.
 func (u ArtifactUpdate) Artifact() Artifact { return Artifact{u.Get("artifact")} }

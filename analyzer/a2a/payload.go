@@ -56,6 +56,8 @@ var wrappers = [...]wrapper{
 	{"message", MessagePayload},
 	{"statusUpdate", StatusPayload},
 	{"artifactUpdate", ArtifactPayload},
+	{"status_update", StatusPayload}, // names of the proto file, which parsers take too
+	{"artifact_update", ArtifactPayload},
 	{"msg", MessagePayload}, // the proto JSON of 0.2.2 to 0.2.5
 }
 
@@ -131,10 +133,11 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	default:
 		return
 	}
+	m.wrapped = p.Wrapped
 	switch kind := p.Value.Get("kind"); {
 	case !p.Wrapped && kind.Kind() == String:
 		m.add(byShape, kindDialects, kind)
-	case p.Wrapped && !m.rest:
+	case p.Wrapped && !m.rest && !m.gets:
 		m.add(byShape, onlyV1_0, p.Value)
 	case p.Wrapped && p.Value.Get("kind").Is("message"), p.Wrapped && p.Value.Get("kind").Is("task"):
 		m.add(byShape, kindDialects, p.Value.Get("kind"))

@@ -165,6 +165,17 @@ func (v Value) Members() iter.Seq2[string, Value] {
 	}
 }
 
+// Pairs yields the members of an object as Members does, with their names as strings of the text, without copying them.
+func (v Value) Pairs() iter.Seq2[Value, Value] {
+	return func(yield func(name, v Value) bool) {
+		for i := range v.names() {
+			if !yield(Value{v.tape, i}, Value{v.tape, i + 1}) {
+				return
+			}
+		}
+	}
+}
+
 // names yields the nodes of an object's member names.
 func (v Value) names() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {

@@ -68,7 +68,10 @@ type Entity struct {
 	Owner  Value      // the object that has it as a member, or in a list that is a member
 	Index  int        // in that list; 0 if it is in none
 	Author Side       // who made it: of a history's messages the agent made only those in its own role
-	walker *Walker
+
+	walker   *Walker
+	odd      Oddity
+	surveyed bool
 }
 
 // Pointer returns the JSON Pointer of the object, much faster than Value.Pointer. It is valid during the visit only.
@@ -101,9 +104,11 @@ type Walker struct {
 	path   [12]step // deeper than types nest
 	depth  int
 	author Side
-	sends  bool // the request sends a message
+	in     Dialects
 	modern bool // 1.0
 	proto  bool // the names of the proto JSON of 0.x may stand there
+
+	operation Operation
 }
 
 // A step is one token of a JSON Pointer.
@@ -115,6 +120,9 @@ type step struct {
 // Request visits what a request's parameters hold.
 func (w *Walker) Request(c *Call) {
 	if c.Binding != JSONRPC && c.Binding != HTTPJSON || !w.begin(Client, c, c.Dialects) {
+		return
+	}
+	if !w.modern && c.Operation == ListTasks { // no version before 1.0 has it
 		return
 	}
 	if w.base = ""; c.Binding == JSONRPC {
@@ -163,7 +171,7 @@ func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 
 // begin readies the walker for a message, and reports whether it is one with types: a call of an operation in 1.0 or before.
 func (w *Walker) begin(author Side, c *Call, in Dialects) bool {
-	w.depth, w.author, w.sends = 0, author, c.Operation.Sends()
+	w.depth, w.author, w.operation, w.in = 0, author, c.Operation, in
 	w.modern = in == onlyV1_0
 	w.proto = c.Binding == HTTPJSON && !w.modern
 	return c.Operation != NoOperation && c.Batch == nil && !in.Empty() && (w.modern || !in.Has(V1_0))
@@ -219,7 +227,7 @@ func (w *Walker) walk(o Entity) {
 func (w *Walker) parameters(o *Entity) {
 	switch o.Type {
 	case ParamsEntity:
-		if !w.sends {
+		if !w.operation.Sends() {
 			return
 		}
 		w.member(o, w.either(o, "message", "request"), MessageEntity, o.In)
@@ -296,7 +304,8 @@ func (w *Walker) inside(o *Entity, at step, v Value, t EntityType, in Holder) {
 	}
 	author := w.author
 	if in == InHistory && t == MessageEntity {
-		if w.author = Client; (Message{v}).Role() == AgentRole {
+		w.author = Client
+		if role := v.Get("role"); role.Is("agent") || role.Is("ROLE_AGENT") {
 			w.author = Agent
 		}
 	}

@@ -128,6 +128,7 @@ var PushListShape = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Bindings: onRPC,
 	Cites:    cite("7.7", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"field-type", "unknown-field"},
 	Doc: `In 0.2 and 0.3 the result of tasks/pushNotificationConfig/list is an array of objects with taskId and pushNotificationConfig. Typed
 clients fail to read anything else.`,
 	Fix:    `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig": {"url": ...}}.`,

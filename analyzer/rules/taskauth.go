@@ -81,6 +81,7 @@ var AuthRequiredUsesTask = &analyzer.Rule{
 	On:       analyzer.UpdateSeen | analyzer.SnapshotSeen,
 	Bindings: onAll,
 	Cites:    cite("7.6.1", a2a.V1_0),
+	Covers:   []string{"event-ids", "task-id-present"},
 	Doc: `An agent that needs an authorization keeps a task for it: the client grants what is asked, and then looks at that task, or
 sends it a message. A status that names no task leaves nothing to come back to.`,
 	Fix:    `Name the task in every status update (taskId), and give every Task its id.`,

@@ -87,6 +87,46 @@ var confirmed = []confirmation{
 		"error client rest-route-known request.line: *1",
 		"the client leaves the id of the config out of its path: DELETE …/pushNotificationConfigs/, answered with 404",
 	},
+	{
+		"go2-go2-jsonrpc go2-go2hybrid-jsonrpc js1-go2-jsonrpc py1-go2-jsonrpc",
+		"warning agent msg-context-on-server-message response.body#/result/message: SendMessage*1",
+		"the agent answers with a message of messageId, role and parts alone; by the comment in the proto file of 1.0, section 4.1.4, it names its context",
+	},
+	{
+		"go2-go2-rest js1-go2-rest py1-go2-rest",
+		"warning agent msg-context-on-server-message response.body#/message: SendMessage*1",
+		"the same over HTTP+JSON",
+	},
+	{
+		"go2legacy-go2hybrid-rest",
+		"error client json-camelcase request.body#/message/message_id: SendMessage*9 SendStreamingMessage*3",
+		"both ends write the names of the proto file over the HTTP+JSON of 0.3; section 3.2.3 wants them in camelCase",
+	},
+	{
+		"go2legacy-go2hybrid-rest",
+		"error client json-camelcase request.body#/message/context_id: SendMessage*2",
+		"as above, where the context comes first",
+	},
+	{
+		"go2legacy-go2hybrid-rest",
+		"error client json-camelcase request.body#/push_notification_config: CreateTaskPushNotificationConfig*1",
+		"as above",
+	},
+	{
+		"go2legacy-go2hybrid-rest",
+		"error agent json-camelcase response.body#/context_id: SendMessage*7 GetTask CancelTask*1",
+		"as above, in tasks",
+	},
+	{
+		"go2legacy-go2hybrid-rest",
+		"error agent json-camelcase response.body#/message_id: SendMessage*4",
+		"as above, in messages",
+	},
+	{
+		"go2legacy-go2hybrid-rest",
+		"error agent json-camelcase response.event[1]#/context_id: SendStreamingMessage*3",
+		"as above, in events",
+	},
 }
 
 // confirmedFor returns the findings that are confirmed for the pair.
