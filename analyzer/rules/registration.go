@@ -144,7 +144,7 @@ the webhook will turn its notifications away.`,
 	Silent: `null. Over HTTP+JSON before 1.0 the list may be left out when it is empty. An empty scheme is a note.`,
 	Check: func(p *analyzer.Pass) {
 		auth := configOf(p).Get("authentication")
-		if !given(auth) {
+		if auth.Kind() != a2a.Object {
 			return
 		}
 		name, kind, expected := "schemes", a2a.Array, "expected a list of schemes"
@@ -159,7 +159,7 @@ the webhook will turn its notifications away.`,
 		switch {
 		case v.Is(""):
 			p.Report(inParams(p, v), quoteMember(name, v), expected, analyzer.AtMost(analyzer.Note))
-		case v.Kind() == kind, !given(v) && auth.Kind() == a2a.Object && kind == a2a.Array && p.Exchange.Call.Binding == a2a.HTTPJSON:
+		case v.Kind() == kind, !given(v) && kind == a2a.Array && p.Exchange.Call.Binding == a2a.HTTPJSON:
 		case !v.Exists():
 			p.Report(inParams(p, auth), quoteMember(name, v), expected)
 		default:

@@ -292,13 +292,16 @@ var ReqPageSize = &analyzer.Rule{
 	Cites:    cite("3.1.4", a2a.V1_0),
 	Doc:      `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than the client reckons with.`,
 	Fix:      `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
-	Silent:   `What is no whole number, which another rule reports, and lists of push configs, whose pages have no such bounds.`,
+	Silent:   `Text in the query, which another rule reports, and lists of push configs, whose pages have no such bounds.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.ListTasks {
 			return
 		}
 		n, at, ok := pageSize(p)
+		if v := member(call.Params, "pageSize", "page_size"); !ok && given(v) && call.Binding == a2a.JSONRPC {
+			p.Report(inParams(p, v), quoteMember("pageSize", v), "expected 1 to 100")
+		}
 		if !ok {
 			return
 		}

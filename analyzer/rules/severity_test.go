@@ -75,6 +75,19 @@ func TestLoweredSeverities(t *testing.T) {
 		{"restenvelope/rest-error-message", []analyzer.Severity{analyzer.Error, analyzer.Warning}},
 		{"restenvelope/rest-error-envelope-problem", []analyzer.Severity{analyzer.Warning}},
 		{"transport/transport-https", []analyzer.Severity{analyzer.Note}},
+		{"request/req-task-id-push", []analyzer.Severity{analyzer.Warning, analyzer.Error}},
+		{"request/req-history-length-v03", []analyzer.Severity{analyzer.Error, analyzer.Note}},
+		{"registration/req-push-authentication", []analyzer.Severity{analyzer.Error, analyzer.Error, analyzer.Note}},
+		{"registration/req-push-https", []analyzer.Severity{analyzer.Warning, analyzer.Warning, analyzer.Error}},
+		{"interface/req-tenant-echo", []analyzer.Severity{analyzer.Error, analyzer.Warning}},
+		{"interface/req-tenant-omit", []analyzer.Severity{analyzer.Warning}},
+		{"reference/req-page-token-origin", []analyzer.Severity{analyzer.Note}},
+		{"identity/id-event-echo-v01", []analyzer.Severity{analyzer.Error, analyzer.Note}},
+		{"identity/id-task-continued-v03", []analyzer.Severity{analyzer.Note}},
+		{"history/history-max", []analyzer.Severity{analyzer.Error, analyzer.Error, analyzer.Warning}},
+		{"list/list-required-fields", []analyzer.Severity{analyzer.Error, analyzer.Error}},
+		{"list/list-required-fields-near", []analyzer.Severity{analyzer.Warning}},
+		{"filter/list-scope", []analyzer.Severity{analyzer.Note}},
 	}
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {
