@@ -34,7 +34,7 @@ func TestFaithfulPairs(t *testing.T) {
 		for _, p := range spoken[name] {
 			t.Run(name+" "+p.String(), func(t *testing.T) {
 				t.Parallel()
-				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour) {
+				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, configure) {
 					if f.Severity >= analyzer.Warning {
 						t.Errorf("%s", &f)
 					}
@@ -55,7 +55,7 @@ func TestAgentFaults(t *testing.T) {
 		usual := make(map[client.Protocol]map[breach]bool)
 		for _, p := range spoken[name] {
 			usual[p] = make(map[breach]bool)
-			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, probe, strangers) {
+			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, configure, probe, strangers) {
 				for _, slug := range append(f.Also, f.Rule.ID) {
 					usual[p][breach{slug, f.Side}] = true
 				}
@@ -69,7 +69,7 @@ func TestAgentFaults(t *testing.T) {
 				t.Parallel()
 				found := make(map[breach]bool)
 				for _, p := range spoken[name] {
-					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, probe, strangers))
+					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, configure, probe, strangers))
 					for b := range usual[p] {
 						delete(now, b)
 					}

@@ -44,6 +44,7 @@ var all = slices.Concat(
 	rpcFaults,
 	taskFaults,
 	streamFaults,
+	pushFaults,
 	cardFaults,
 	authFaults,
 	capabilityFaults,

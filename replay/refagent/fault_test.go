@@ -215,6 +215,9 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range faultTests {
 		tested = append(tested, tt.agent+" "+tt.slug)
 	}
+	for _, tt := range pushFaultTests {
+		tested = append(tested, tt.agent+" "+tt.slug)
+	}
 	tested = append(tested, "spec hook-auth")                                            // TestHookAuthFault
 	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested"} { // TestHeaderFaults
 		tested = append(tested, "spec "+slug, "spec03 "+slug)

@@ -1,0 +1,34 @@
+package replay_test
+
+import (
+	"context"
+	"time"
+
+	"a2atap/replay/client"
+)
+
+// configure sets a webhook for a task, looks it up, deletes it, and looks again.
+func configure(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c := connectOver(ctx, tapURL, p, o)
+	if c == nil {
+		return
+	}
+	defer c.Close()
+	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
+	if task == nil {
+		return
+	}
+	const id = "our-hook"
+	c.CreatePush(ctx, client.PushConfig{TaskID: task.ID, ID: id, URL: "http://127.0.0.1:9/hook"}) //nolint:errcheck // see tour
+	look := func() {
+		c.GetPush(ctx, task.ID, id)    //nolint:errcheck // see tour
+		c.ListPush(ctx, task.ID)       //nolint:errcheck // see tour
+		c.Get(ctx, task.ID, nil)       //nolint:errcheck // see tour
+		c.DeletePush(ctx, task.ID, id) //nolint:errcheck // see tour
+	}
+	look()
+	look()
+	c.Cancel(ctx, task.ID, nil) //nolint:errcheck // see tour
+}

@@ -1,0 +1,75 @@
+package refagent_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// What the tests of faults of push configs send: the task is the first that the agent makes.
+var (
+	turnsRPC   = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn start")+`}`)
+	turns03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("multi-turn start"))
+	hookRPC    = "POST /spec" + v10Header + rpc(`"r"`, "CreateTaskPushNotificationConfig", `{"taskId":"id-1","id":"h","url":"http://127.0.0.1:9/h"}`)
+	hookREST   = "POST /spec/tasks/id-1/pushNotificationConfigs" + v10Header + `{"id":"h","url":"http://127.0.0.1:9/h"}`
+	hook03     = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/set", `{"taskId":"id-1","pushNotificationConfig":{"id":"h","url":"http://127.0.0.1:9/h"}}`)
+	lookRPC    = "POST /spec" + v10Header + rpc(`"r"`, "GetTaskPushNotificationConfig", `{"taskId":"id-1","id":"h"}`)
+	look03     = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1","pushNotificationConfigId":"h"}`)
+	list03     = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/list", `{"id":"id-1"}`)
+	listREST   = "GET /spec/tasks/id-1/pushNotificationConfigs\nA2A-Version: 1.0"
+	unhookRPC  = "POST /spec" + v10Header + rpc(`"r"`, "DeleteTaskPushNotificationConfig", `{"taskId":"id-1","id":"h"}`)
+	unhook03   = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/delete", `{"id":"id-1","pushNotificationConfigId":"h"}`)
+	taskRPC    = []string{turnsRPC}
+	hookedRPC  = []string{turnsRPC, hookRPC}
+	task03     = []string{turns03}
+	hooked03   = []string{turns03, hook03}
+	deletedRPC = []string{turnsRPC, hookRPC, unhookRPC}
+)
+
+// pushFaultTests show the faults of push configs as faultTests do, with agents that push.
+var pushFaultTests = []struct {
+	slug, agent string
+	before      []string
+	request     string
+	has, lacks  string
+}{
+	{"push-unsupported-error", "spec", nil, "GET /spec", `"pushNotifications":false`, `"pushNotifications":true`},
+	{"push-unsupported-error-0x", "spec03", nil, "GET /spec03", `"pushNotifications":false`, `"pushNotifications":true`},
+	{"push-create-echo", "spec", taskRPC, hookRPC, `"url":"http://127.0.0.1:9/h/elsewhere"`, `"url":"http://127.0.0.1:9/h"`},
+	{"push-create-echo", "spec03", task03, hook03, `"url":"http://127.0.0.1:9/h/elsewhere"`, `"url":"http://127.0.0.1:9/h"`},
+	{"push-create-id", "spec", taskRPC, hookRPC, `"result":{"taskId"`, `"id":"h"`},
+	{"push-create-id", "spec", taskRPC, hookREST, `{"taskId"`, `"id":"h"`},
+	{"push-create-id-kept", "spec03", task03, hook03, `"id":"h-ours"`, `"id":"h"`},
+	{"push-get-details", "spec", hookedRPC, lookRPC, `"id":"h","taskId":"id-1"}`, `"url"`},
+	{"push-get-missing", "spec", deletedRPC, lookRPC, `"url":"http://127.0.0.1:9/h"`, "-32001"},
+	{"push-get-id-match", "spec", hookedRPC, lookRPC, `"id":"h-other"`, `"id":"h"`},
+	{"push-get-id-match", "spec03", hooked03, look03, `"id":"h-other"`, `"id":"h"`},
+	{"push-list-shape", "spec03", hooked03, list03, `"result":{"configs":[`, `"result":[`},
+	{"push-list-shape-v1", "spec", hookedRPC, listREST, ` [{"id":"h"`, `"configs"`},
+	{"push-list-complete", "spec", hookedRPC, listREST, `"configs":[]`, `"id":"h"`},
+	{"push-list-no-deleted", "spec", deletedRPC, listREST, `"id":"h"`, `"configs":[]`},
+	{"push-delete-result", "spec03", hooked03, unhook03, `"result":true`, `"result":null`},
+	{"push-delete-idempotent", "spec", deletedRPC, unhookRPC, `"code":-32602`, `"result"`},
+}
+
+func TestPushFaults(t *testing.T) {
+	for _, tt := range pushFaultTests {
+		t.Run(tt.slug+" "+tt.agent, func(t *testing.T) {
+			var got [2]string
+			for i, slug := range []string{tt.slug, ""} {
+				opts := fixed()
+				opts.Fault, opts.Push = slug, true
+				origin := serve(t, tt.agent, opts)
+				for _, b := range tt.before {
+					exchange(t, origin, b)
+				}
+				got[i] = render(t, origin, tt.request)
+			}
+			if !strings.Contains(got[0], tt.has) || strings.Contains(got[0], tt.lacks) {
+				t.Errorf("faulty answer: got %s\nwant %q in it and %q not", got[0], tt.has, tt.lacks)
+			}
+			if strings.Contains(got[1], tt.has) || !strings.Contains(got[1], tt.lacks) {
+				t.Errorf("faithful answer: got %s\nwant %q in it and %q not", got[1], tt.lacks, tt.has)
+			}
+		})
+	}
+}
