@@ -285,3 +285,17 @@ func many(n int, s analyzer.Severity) *analyzer.Result {
 	}
 	return r
 }
+
+// Few rules that were not observed are named, many are counted by family.
+func TestNotObserved(t *testing.T) {
+	result := small(t)
+	for list, want := range map[string][]*analyzer.Rule{"not observed: rest-error-not-2xx\n": few, " rules (": rules.All} {
+		var b strings.Builder
+		if err := report.Text(&b, result, want); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), list) {
+			t.Errorf("of %d rules: no %q in\n%s", len(want), list, b.String())
+		}
+	}
+}

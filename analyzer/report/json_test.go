@@ -17,9 +17,9 @@ import (
 )
 
 func TestJSON(t *testing.T) {
-	result := judged(t)
+	result := small(t)
 	text := golden(t, "calls.json", func(w io.Writer) error {
-		return report.JSON(w, result, rules.All, analyzer.Error, report.Tool{Name: "a2atap", Version: "1.2.3"}, day)
+		return report.JSON(w, result, few, analyzer.Error, report.Tool{Name: "a2atap", Version: "1.2.3"}, day)
 	})
 	var doc map[string]any
 	if err := json.Unmarshal(text, &doc); err != nil {

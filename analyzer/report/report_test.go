@@ -75,15 +75,15 @@ func golden(t *testing.T, name string, write func(w io.Writer) error) []byte {
 }
 
 func TestText(t *testing.T) {
-	result := judged(t)
-	golden(t, "calls.txt", func(w io.Writer) error { return report.Text(w, result, rules.All) })
+	result := small(t)
+	golden(t, "calls.txt", func(w io.Writer) error { return report.Text(w, result, few) })
 }
 
 // Of several captures, each finding says which one it is from.
 func TestTextOfSeveralCaptures(t *testing.T) {
-	result := judged(t)
-	result.Add(judged(t))
-	golden(t, "several.txt", func(w io.Writer) error { return report.Text(w, result, rules.All) })
+	result := small(t)
+	result.Add(small(t))
+	golden(t, "several.txt", func(w io.Writer) error { return report.Text(w, result, few) })
 }
 
 func TestRules(t *testing.T) {

@@ -95,8 +95,32 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 		b.WriteString("\n")
 	}
 	if never := unobserved(r, rules); len(never) > 0 {
-		fmt.Fprintf(b, "not observed: %s\n", wrap(strings.Join(never, " "), 100, "  "))
+		fmt.Fprintf(b, "not observed: %s\n", wrap(neverText(never, rules), 100, "  "))
 	}
+}
+
+// fewNever is how many rules are named that were not observed; of more, each family says how many.
+const fewNever = 12
+
+// neverText names rules, or where they are many counts them: few of the catalogue apply to any one conversation.
+func neverText(never []string, rules []*analyzer.Rule) string {
+	if len(never) <= fewNever {
+		return strings.Join(never, " ")
+	}
+	count := make(map[string]int)
+	for _, r := range rules {
+		if slices.Contains(never, r.ID) {
+			count[r.Family]++
+		}
+	}
+	var families []string
+	for _, r := range rules {
+		if n := count[r.Family]; n > 0 {
+			families = append(families, fmt.Sprintf("%s %d,", r.Family, n))
+			count[r.Family] = 0
+		}
+	}
+	return fmt.Sprintf("%d rules (%s); --format markdown names them", len(never), strings.TrimSuffix(strings.Join(families, " "), ","))
 }
 
 // unobserved returns the ids of the rules that never applied.
