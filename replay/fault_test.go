@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -224,13 +225,18 @@ func stray(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 	c.ExtendedCard(ctx) //nolint:errcheck // see tour
 }
 
-// stream sends each text and reads the stream that answers it.
+// stream sends each text, reads the stream that answers it, and then the task.
 func stream(ctx context.Context, c *client.Client, texts ...string) {
 	for _, text := range texts {
-		for _, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {
+		id := ""
+		for e, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {
 			if err != nil {
 				break
 			}
+			id = cmp.Or(id, taskOf(e))
+		}
+		if id != "" {
+			c.Get(ctx, id, nil) //nolint:errcheck // see tour
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -24,6 +25,8 @@ var (
 	getRPC      = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"id-1"}`)
 	againRPC    = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage",
 		`{"message":{"messageId":"m2","taskId":"id-1","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
+	cancelRPC    = "POST /spec" + v10Header + rpc(`"r"`, "CancelTask", `{"id":"id-1"}`)
+	chunksRPC    = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "streaming")+`}`)
 	subscribeRPC = "POST /spec" + v10Header + rpc(`"r"`, "SubscribeToTask", `{"id":"id-1"}`)
 	pushRPC      = "POST /spec" + v10Header + rpc(`"r"`, "ListTaskPushNotificationConfigs", `{"taskId":"id-1"}`)
 
@@ -46,10 +49,14 @@ var (
 	waitRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
 	waitStream  = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
 
-	wait03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("tck-auth-required"))
-	push03    = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1"}`)
-	send03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("task-lifecycle"))
-	stream03  = "POST /spec03\n\n" + rpc("1", "message/stream", message03("task-lifecycle"))
+	wait03   = "POST /spec03\n\n" + rpc("1", "message/send", message03("tck-auth-required"))
+	push03   = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1"}`)
+	send03   = "POST /spec03\n\n" + rpc("1", "message/send", message03("task-lifecycle"))
+	stream03 = "POST /spec03\n\n" + rpc("1", "message/stream", message03("task-lifecycle"))
+	chunks03 = "POST /spec03\n\n" + rpc("1", "message/stream", message03("streaming"))
+	cancel03 = "POST /spec03\n\n" + rpc("1", "tasks/cancel", `{"id":"id-1"}`)
+	again03  = "POST /spec03\n\n" + rpc("1", "message/send",
+		`{"message":{"kind":"message","messageId":"m2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"more"}]}}`)
 	get03     = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1"}`)
 	unknown03 = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"t9"}`)
 )
@@ -147,6 +154,58 @@ var faultTests = []struct {
 	{"stream-rpc-id", "spec03", nil, stream03, `"id":"another-id"`, `"id":1,`},
 	{"sse-unterminated-event", "spec", nil, streamRPC, "COMPLETED\"," + at + "}}}}\n$", ""},
 	{"sse-unterminated-event", "spec03", nil, stream03, `"final":true}}` + "\n$", ""},
+	{"state-final-state-agrees", "spec", []string{streamRPC}, getRPC, "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"},
+	{"state-final-state-agrees", "spec03", []string{stream03}, get03, `"state":"working"`, `"state":"completed"`},
+	{"state-unknown-task-known", "spec", []string{sendRPC}, getRPC, `"code":-32001`, "TASK_STATE_COMPLETED"},
+	{"state-unknown-task-known", "spec03", []string{send03}, get03, `"code":-32001`, `"state":"completed"`},
+	{"state-send-terminal-rejected", "spec03", []string{send03}, again03, `"state":"completed"`, `"error"`},
+	{"state-send-terminal-rejected-v1", "spec", []string{sendRPC}, againRPC, "TASK_STATE_COMPLETED", `"error"`},
+	{"state-cancel-terminal", "spec", []string{sendRPC}, cancelRPC, "TASK_STATE_COMPLETED", `"error"`},
+	{"state-cancel-terminal", "spec03", []string{send03}, cancel03, `"state":"completed"`, `"error"`},
+	{"state-cancel-terminal-code", "spec", []string{sendRPC}, cancelRPC, `"code":-32602`, "-32002"},
+	{"state-cancel-terminal-code", "spec03", []string{send03}, cancel03, `"code":-32602`, "-32002"},
+	{"state-cancel-changes-terminal", "spec", []string{sendRPC}, cancelRPC, "TASK_STATE_CANCELED", `"error"`},
+	{"state-cancel-changes-terminal", "spec03", []string{send03}, cancel03, `"state":"canceled"`, `"error"`},
+	{"state-subscribe-terminal", "spec", []string{sendRPC}, subscribeRPC, `event-stream data: {"jsonrpc":"2.0","id":"r","result":{"task":{"id":"id-1"`, `"error"`},
+	{"state-blocking", "spec", nil, sendRPC, "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"},
+	{"state-blocking-0x", "spec03", nil, send03, `"state":"working"`, `"state":"completed"`},
+	{"state-blocking-artifacts", "spec", nil, sendRPC, "TASK_STATE_COMPLETED\"," + at + "},\"history\"", `"artifacts"`},
+	{"state-artifacts-after-terminal", "spec", []string{sendRPC}, getRPC, `"Once more: "`, ""},
+	{"state-artifacts-after-terminal", "spec03", []string{send03}, get03, `"Once more: "`, ""},
+	{"state-status-regress-time", "spec", nil, streamRPC, "WORKING\",\"timestamp\":\"2026-03-01T09:00:00.000Z", ""},
+	{"state-status-regress-time", "spec03", nil, stream03, "working\",\"timestamp\":\"2026-03-01T09:00:00.000Z", ""},
+	{"stream-no-message-in-task-stream", "spec", nil, streamRPC, `"result":{"message":{"messageId":"id-1-hello"`, ""},
+	{"stream-no-message-in-task-stream", "spec", nil, streamREST, `data: {"message":{"messageId":"id-1-hello"`, ""},
+	{"stream-task-snapshot-position", "spec", nil, streamRPC, `"result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, ""},
+	{"stream-rpc-envelope", "spec", nil, streamRPC, `event-stream data: {"task"`, "jsonrpc"},
+	{"stream-rpc-envelope", "spec03", nil, stream03, `event-stream data: {"kind":"task"`, "jsonrpc"},
+	{"stream-rest-bare", "spec", nil, streamREST, `event-stream data: {"jsonrpc":"2.0","id":"1","result":{"task"`, `data: {"task"`},
+	{"stream-error-last", "spec", nil, streamRPC, `{"jsonrpc":"2.0","id":"r","error":{"code":-32603`, ""},
+	{"stream-error-last", "spec03", nil, stream03, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603`, ""},
+	{"stream-terminal-without-final", "spec03", nil, stream03, `"final":false}}` + "\n\n$", `"final":true`},
+	{"stream-final-active-state", "spec03", nil, stream03, `"state":"working",` + at + `},"final":true`, "completed"},
+	{"stream-empty", "spec", nil, streamRPC, "event-stream $", "data"},
+	{"stream-empty", "spec03", nil, stream03, "event-stream $", "data"},
+	{"stream-chunk-append-known", "spec", nil, streamRPC, `"append":true`, ""},
+	{"stream-chunk-append-known", "spec03", nil, stream03, `"append":true`, ""},
+	{"stream-chunk-after-last", "spec", nil, chunksRPC, `Chunk 2: Analyzing input data..."}]},"append":true,"lastChunk":true`, ""},
+	{"stream-chunk-after-last", "spec03", nil, chunks03, `Chunk 2: Analyzing input data..."}]},"append":true,"lastChunk":true`, ""},
+	{"stream-chunk-incomplete", "spec", nil, chunksRPC, `"append":true}`, `"lastChunk":true`},
+	{"stream-chunk-incomplete", "spec03", nil, chunks03, `"append":true`, `"lastChunk":true`},
+	{"stream-artifact-consistent", "spec", nil, streamRPC, `"Something else"`, "Processed"},
+	{"stream-artifact-consistent", "spec03", nil, stream03, `"Something else"`, "Processed"},
+	{"sse-utf8", "spec", nil, streamRPC, "event-stream : caf\xe9\ndata: ", ""},
+	{"sse-utf8", "spec03", nil, stream03, "event-stream : caf\xe9\ndata: ", ""},
+	{"sse-stray-line", "spec", nil, streamRPC, "event-stream data: {\n\"jsonrpc\"", ""},
+	{"sse-stray-line", "spec03", nil, stream03, "event-stream data: {\n\"jsonrpc\"", ""},
+	{"sse-retry-digits", "spec", nil, streamRPC, "event-stream retry: 3s\ndata: ", ""},
+	{"sse-retry-digits", "spec03", nil, stream03, "event-stream retry: 3s\ndata: ", ""},
+	{"sse-id-nul", "spec", nil, streamRPC, "event-stream id: 1\x00\ndata: ", ""},
+	{"sse-id-nul", "spec03", nil, stream03, "event-stream id: 1\x00\ndata: ", ""},
+	{"sse-empty-data", "spec", nil, streamRPC, "event-stream data: \n\ndata: ", ""},
+	{"sse-empty-data", "spec03", nil, stream03, "event-stream data: \n\ndata: ", ""},
+	{"sse-one-json", "spec", nil, streamRPC, "}}\ndata: ", ""},
+	{"sse-one-json", "spec03", nil, stream03, "}}\ndata: ", ""},
 	{"push-supported-but-refused", "spec", nil, "GET /spec", `"pushNotifications":true`, `"pushNotifications":false`},
 	{"push-supported-but-refused", "spec03", nil, "GET /spec03", `"pushNotifications":true`, `"pushNotifications":false`},
 	{"card-required-fields", "spec", nil, "GET /spec", `"capabilities"`, `"version"`},
@@ -222,6 +281,7 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested"} { // TestHeaderFaults
 		tested = append(tested, "spec "+slug, "spec03 "+slug)
 	}
+	tested = append(tested, "spec stream-subscribe-first-task", "spec stream-same-events") // TestSubscriptionFaults
 	var missing []string
 	for _, agent := range []string{"spec", "spec03"} {
 		for _, f := range refagent.Faults(agent) {
@@ -287,6 +347,48 @@ func TestHookAuthFault(t *testing.T) {
 	}
 	if diff := cmp.Diff("", (<-hook.got).auth); diff != "" {
 		t.Errorf("credentials (-want +got):\n%s", diff)
+	}
+}
+
+// What a second client sees of a task under the faults of subscriptions: the kind of its first event, and whether its last
+// one says something.
+func TestSubscriptionFaults(t *testing.T) {
+	for _, tt := range []struct {
+		slug          string
+		task, message bool
+	}{
+		{"", true, true},
+		{"stream-subscribe-first-task", false, true},
+		{"stream-same-events", true, false},
+	} {
+		t.Run(tt.slug, func(t *testing.T) {
+			opts := refagent.Options{Fault: tt.slug, StepTime: 20 * time.Millisecond}
+			c := connect(t, serve(t, "spec", opts)+"/spec", client.JSONRPC10, client.Options{})
+			var seen []client.Event
+			for e, err := range c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Task == nil {
+					continue
+				}
+				for e, err := range c.Subscribe(t.Context(), e.Task.ID) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					seen = append(seen, e)
+				}
+			}
+			if len(seen) < 2 {
+				t.Fatalf("%d events came, want more", len(seen))
+			}
+			if task := seen[0].Task != nil; task != tt.task {
+				t.Errorf("the first event holds a task: %v, want %v", task, tt.task)
+			}
+			if message := seen[len(seen)-1].Status.Status.Message != nil; message != tt.message {
+				t.Errorf("the last event holds a message: %v, want %v", message, tt.message)
+			}
+		})
 	}
 }
 
