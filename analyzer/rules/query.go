@@ -245,10 +245,10 @@ var RESTQueryEncoding = &analyzer.Rule{
 	Doc: `What a URI does not allow in its query is percent-encoded. Gateways refuse a raw quote, brace or letter outside ASCII, or
 change it on the way, and a lone percent sign makes parsers drop the whole query.`,
 	Fix:    `Build the query with a URL library, one value at a time; do not join strings.`,
-	Silent: `What the syntax allows raw, such as : / ? @ + and commas. Whether a plus sign means a blank is not judged. Of several such characters the first is named.`,
+	Silent: `What the syntax allows raw, such as : / ? @ + and commas. Whether a plus sign means a blank is not judged, nor are recordings of other programs, which may show URLs decoded. Of several such characters the first is named.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if call.Operation == a2a.NoOperation || call.Query == "" {
+		if call.Operation == a2a.NoOperation || call.Query == "" || !p.Exchange.HeadersKept() {
 			return
 		}
 		p.Applied()

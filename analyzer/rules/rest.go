@@ -93,7 +93,7 @@ var RESTRouteKnown = &analyzer.Rule{
 	Doc: `The path says which operation is meant. What is close to a route, such as tasks/ID/cancel or messages:send, is none: the
 agent knows no such path, and the call fails as if the agent were not there.`,
 	Fix: `Append the route to the interface's URL as the specification writes it: message:send, message:stream, tasks/ID, tasks/ID:cancel, tasks/ID:subscribe, tasks/ID/pushNotificationConfigs.`,
-	Silent: `Paths that the agent serves; paths below no declared HTTP+JSON interface, or without a mark of A2A (its headers, its media type, a path that looks
+	Silent: `Paths that the agent does not answer with 404, 405 or 501; paths below no declared HTTP+JSON interface, or without a mark of A2A (its headers, its media type, a path that looks
 like a route); well-known URIs; the URLs of other interfaces and what is beneath them. It is a note where the card declares extensions, which may bring routes of their own.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
@@ -101,7 +101,12 @@ like a route); well-known URIs; the URLs of other interfaces and what is beneath
 			p.Applied()
 			return
 		}
-		if x.Response.Status >= 400 && len(routeMethods(x)) == 0 {
+		switch x.Response.Status {
+		case 404, 405, 501:
+		default:
+			return
+		}
+		if len(routeMethods(x)) == 0 {
 			p.Report(x.RequestPlace().Line(), fmt.Sprintf("the path is %s, answered with %d", analyzer.QuoteText(x.Path), x.Response.Status),
 				"expected a route of the HTTP+JSON binding", atMostIfExtended(p))
 		}
