@@ -56,7 +56,7 @@ func TestAgentFaults(t *testing.T) {
 		usual := make(map[client.Protocol]map[breach]bool)
 		for _, p := range spoken[name] {
 			usual[p] = make(map[breach]bool)
-			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, configure, probe, strangers) {
+			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, configure, probe, strangers, cross) {
 				for _, slug := range append(f.Also, f.Rule.ID) {
 					usual[p][breach{slug, f.Side}] = true
 				}
@@ -70,7 +70,7 @@ func TestAgentFaults(t *testing.T) {
 				t.Parallel()
 				found := make(map[breach]bool)
 				for _, p := range spoken[name] {
-					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, configure, probe, strangers))
+					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, configure, probe, strangers, cross))
 					for b := range usual[p] {
 						delete(now, b)
 					}
@@ -309,6 +309,31 @@ func follow(ctx context.Context, c *client.Client) {
 	}
 	if begun {
 		<-followed
+	}
+}
+
+// cross asks the same over all bindings of an agent: for a task that has ended, and for one that there never was.
+func cross(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
+	for _, first := range []client.Protocol{client.REST10, client.JSONRPC10} {
+		var task *client.Task
+		for _, q := range []client.Protocol{first, client.JSONRPC10, client.REST10} {
+			if p.Version != q.Version {
+				continue
+			}
+			o.Prefer = []client.Protocol{q}
+			c, err := client.Connect(ctx, tapURL, o)
+			if err != nil {
+				return
+			}
+			if task == nil {
+				task = sent(c.Send(ctx, client.Text("task-lifecycle please"), client.SendOptions{}))
+			}
+			if task != nil {
+				c.Get(ctx, task.ID, nil) //nolint:errcheck // see tour
+			}
+			c.Cancel(ctx, "never-was-"+first.Binding, nil) //nolint:errcheck // see tour
+			c.Close()
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ var allFaults = slices.Concat(
 	envelopeFaults,
 	rpcFaults,
 	versionFaults,
+	httpFaults,
 )
 
 // Faults returns the faults that a client of that protocol can have, in the order of the rule catalogue.

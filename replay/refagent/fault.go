@@ -52,6 +52,9 @@ var all = slices.Concat(
 	authFaults,
 	capabilityFaults,
 	versionFaults,
+	httpFaults,
+	restFaults,
+	refusalFaults,
 )
 
 // Faults returns the faults that the named agent can have, in the order of the rule catalogue; none if there is no

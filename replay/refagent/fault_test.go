@@ -37,12 +37,23 @@ var (
 	emptyRPC   = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{}`)
 	batchRPC   = "POST /spec" + v10Header + "[" + rpc(`"a"`, "GetTask", `{"id":"t9"}`) + "," + rpc(`"b"`, "GetTask", `{"id":"t9"}`) + "]"
 
-	strange03 = "POST /spec03\n\n" + rpc("1", "no/such", `{}`)
-	broken03  = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1`
-	mute03    = "POST /spec03\n\n" + `{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"t9"}}`
-	aimless03 = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1,"params":{"id":"t9"}}`
-	empty03   = "POST /spec03\n\n" + rpc("1", "tasks/get", `{}`)
-	batch03   = "POST /spec03\n\n[" + rpc("1", "tasks/get", `{"id":"t9"}`) + "," + rpc("2", "tasks/get", `{"id":"t9"}`) + "]"
+	strange03        = "POST /spec03\n\n" + rpc("1", "no/such", `{}`)
+	broken03         = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1`
+	mute03           = "POST /spec03\n\n" + `{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"t9"}}`
+	aimless03        = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1,"params":{"id":"t9"}}`
+	empty03          = "POST /spec03\n\n" + rpc("1", "tasks/get", `{}`)
+	batch03          = "POST /spec03\n\n[" + rpc("1", "tasks/get", `{"id":"t9"}`) + "," + rpc("2", "tasks/get", `{"id":"t9"}`) + "]"
+	cancelUnknownRPC = "POST /spec" + v10Header + rpc(`"r"`, "CancelTask", `{"id":"t9"}`)
+	cancelREST       = "POST /spec/tasks/id-1:cancel" + v10Header + `{}`
+	getREST          = "GET /spec/tasks/id-1\nA2A-Version: 1.0"
+	turnRPC          = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn")+`}`)
+	turnAgainRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","taskId":"id-1","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
+
+	setPush03       = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/set", `{"taskId":"id-1","pushNotificationConfig":{"id":"p1","url":"http://127.0.0.1:9/hook"}}`)
+	cancelUnknown03 = "POST /spec03\n\n" + rpc("1", "tasks/cancel", `{"id":"t9"}`)
+	streamMessage03 = "POST /spec03\n\n" + rpc("1", "message/stream", message03("message-only"))
+	turn03          = "POST /spec03\n\n" + rpc("1", "message/send", message03("multi-turn"))
+	turnAgain03     = "POST /spec03\n\n" + rpc("1", "message/send", `{"message":{"kind":"message","messageId":"m2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"more"}]}}`)
 
 	extendedRPC = "POST /spec" + v10Header + rpc(`"r"`, "GetExtendedAgentCard", `{}`)
 	knownRPC    = "POST /spec\nAuthorization: Bearer agentbin-test-token" + v10Header + rpc(`"r"`, "GetExtendedAgentCard", `{}`)
@@ -133,6 +144,39 @@ var faultTests = []struct {
 	{"rpc-batch-response-empty-array", "spec03", nil, batch03, "json []", `"error"`},
 	{"rest-error-not-2xx", "spec", nil, unknownREST, `200 application/a2a+json {"error":{"code":404`, ""},
 	{"rest-error-envelope", "spec", nil, unknownREST, `404 application/a2a+json {"code":404`, `"error"`},
+	{"rpc-answer-missing", "spec", []string{sendRPC}, getRPC, "200 application/json $", "result"},
+	{"rpc-answer-missing", "spec03", []string{send03}, get03, "200 application/json $", "result"},
+	{"stream-content-type", "spec", nil, streamRPC, "200 application/json data: ", "text/event-stream"},
+	{"stream-content-type", "spec", nil, streamREST, "200 application/json data: ", "text/event-stream"},
+	{"stream-content-type", "spec03", nil, stream03, "200 application/json data: ", "text/event-stream"},
+	{"stream-status-200", "spec", nil, streamRPC, "201 text/event-stream", "200"},
+	{"stream-status-200", "spec03", nil, stream03, "201 text/event-stream", "200"},
+	{"stream-method-answered-json", "spec", nil, messageRPC, `200 application/json {"jsonrpc":"2.0","id":"r","result":{"message"`, "data: "},
+	{"stream-method-answered-json", "spec03", nil, streamMessage03, `200 application/json {"jsonrpc":"2.0","id":1,"result":{"kind":"message"`, "data: "},
+	{"nonstream-method-answered-sse", "spec", []string{sendRPC}, getRPC, `200 text/event-stream data: {"jsonrpc"`, "application/json"},
+	{"nonstream-method-answered-sse", "spec03", []string{send03}, get03, `200 text/event-stream data: {"jsonrpc"`, "application/json"},
+	{"json-utf8", "spec", nil, sendRPC, "200 application/json \xef\xbb\xbf{", ""},
+	{"json-utf8", "spec03", nil, send03, "200 application/json \xef\xbb\xbf{", ""},
+	{"card-unavailable", "spec", nil, "GET /spec/.well-known/agent-card.json", "500 text/plain; charset=utf-8 out of cards", "skills"},
+	{"card-unavailable", "spec03", nil, "GET /spec03/.well-known/agent-card.json", "500 text/plain; charset=utf-8 out of cards", "skills"},
+	{"rest-content-type-v1", "spec", nil, sendREST, "200 text/plain", "application/a2a+json"},
+	{"rest-success-status", "spec", []string{sendREST}, getREST, "202 application/a2a+json", "200"},
+	{"rest-answer-missing", "spec", []string{sendREST}, getREST, "200 application/a2a+json $", "id-1"},
+	{"rest-error-body", "spec", []string{sendREST}, cancelREST, "400 application/a2a+json $", "error"},
+	{"rest-error-code-equals-status", "spec", nil, unknownREST, `"code":-32001`, `"code":404`},
+	{"rest-error-message", "spec", nil, unknownREST, `"status":"NOT_FOUND","details"`, `"message"`},
+	{"rest-error-status-name", "spec", nil, unknownREST, `"status":"Not Found"`, `"status":"NOT_FOUND"`},
+	{"rest-error-details-array", "spec", nil, unknownREST, `"details":{`, `"details":[`},
+	{"rest-error-details-type", "spec", nil, unknownREST, `"details":[{"reason"`, "@type"},
+	{"rest-errorinfo-present", "spec", nil, unknownREST, "Task not found: t9\"}}", "ErrorInfo"},
+	{"rest-error-status-map", "spec", nil, unknownREST, `500 application/a2a+json {"error":{"code":500,"status":"INTERNAL"`, "404"},
+	{"equiv-error-same", "spec", nil, cancelUnknownRPC, `"code":-32002`, `"code":-32001`},
+	{"equiv-result-same", "spec", []string{sendREST}, getREST, `"name":"artifact"`, ""},
+	{"id-task-history-consistent", "spec", []string{turnRPC, turnAgainRPC}, getRPC, `"taskId":"another-task"`, ""},
+	{"id-task-history-consistent", "spec03", []string{turn03, turnAgain03}, get03, `"taskId":"another-task"`, ""},
+	{"error-internal-for-named-case", "spec", nil, cancelUnknownRPC, `"code":-32603`, `"code":-32001`},
+	{"error-internal-for-named-case", "spec03", nil, cancelUnknown03, `"code":-32603`, `"code":-32001`},
+	{"push-valid-config-refused", "spec03", []string{send03}, setPush03, `"message":"Invalid parameters: retries is missing"`, ""},
 	{"id-task-unique", "spec", []string{sendRPC}, sendRPC, `"id":"id-1"`, ""},
 	{"id-task-unique", "spec", []string{sendRPC}, streamREST, `{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED"`, "Update"},
 	{"id-task-unique", "spec03", []string{send03}, send03, `"kind":"task","id":"id-1"`, ""},

@@ -1,0 +1,116 @@
+package client
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Faults of how requests use HTTP: methods, paths, media types and queries.
+var httpFaults = []Fault{
+	{
+		Slug: "rpc-http-post", protocols: overRPC, On: GetTask,
+		Doc:  "A task is asked for over JSON-RPC with PUT.",
+		edit: onEach(func(out *Outgoing) { out.Method = http.MethodPut }, GetTask),
+	},
+	{
+		Slug: "rpc-request-content-type", protocols: only03, On: GetTask,
+		Doc:  "A task is asked for with a body that is labelled as text.",
+		edit: labelled("text/plain", GetTask),
+	},
+	{
+		Slug: "rpc-request-content-type-v1", protocols: []Protocol{JSONRPC10},
+		Doc:  "JSON-RPC requests bear the label of the other binding.",
+		edit: labelled("application/a2a+json"),
+	},
+	{
+		Slug: "rest-content-type-v1", protocols: overREST, On: CancelTask,
+		Doc:  "Cancellations over HTTP+JSON have a body that is labelled as text.",
+		edit: labelled("text/plain", CancelTask),
+	},
+	{
+		Slug: "json-utf8", protocols: overRPC, On: GetTask,
+		Doc:  "A task is asked for with a byte order mark before the body.",
+		edit: onEach(func(out *Outgoing) { out.Body = append([]byte("\xef\xbb\xbf"), out.Body...) }, GetTask),
+	},
+	{
+		Slug: "rest-verb", protocols: overREST, On: CancelTask,
+		Doc:  "Tasks are canceled over HTTP+JSON with PUT.",
+		edit: onEach(func(out *Outgoing) { out.Method = http.MethodPut }, CancelTask),
+	},
+	{
+		Slug: "rest-route-known", protocols: overREST, On: CancelTask,
+		Doc:  "Tasks are canceled at a path of the client's own making.",
+		edit: onEach(func(out *Outgoing) { out.URL = strings.TrimSuffix(out.URL, ":cancel") + "/cancel" }, CancelTask),
+	},
+	{
+		Slug: "rest-v1-prefix", protocols: overREST, On: CancelTask,
+		Doc:  "Tasks are canceled at the path of earlier versions, below /v1.",
+		edit: onEach(func(out *Outgoing) { out.URL = strings.Replace(out.URL, "/tasks/", "/v1/tasks/", 1) }, CancelTask),
+	},
+	{
+		Slug: "rest-body-object", protocols: overREST, On: CancelTask,
+		Doc:  "Tasks are canceled over HTTP+JSON with null.",
+		edit: onEach(func(out *Outgoing) { out.Body = []byte("null") }, CancelTask),
+	},
+	{
+		Slug: "rest-query-camelcase", protocols: overREST, On: ListTasks,
+		Doc: "The size of a page is asked for as page_size.",
+		edit: onQuery(func(q url.Values) {
+			if size := q.Get("pageSize"); size != "" {
+				q.Del("pageSize")
+				q.Set("page_size", size)
+			}
+		}, ListTasks),
+	},
+	{
+		Slug: "rest-query-bool", protocols: overREST, On: ListTasks,
+		Doc:  "Artifacts are asked for with includeArtifacts=1.",
+		edit: parameter("includeArtifacts", "1"),
+	},
+	{
+		Slug: "rest-query-number", protocols: overREST, On: ListTasks,
+		Doc:  "The size of a page is the fraction 2.0.",
+		edit: parameter("pageSize", "2.0"),
+	},
+	{
+		Slug: "rest-query-enum", protocols: overREST, On: ListTasks,
+		Doc:  "Tasks are listed by the state RUNNING.",
+		edit: parameter("status", "RUNNING"),
+	},
+	{
+		Slug: "rest-query-timestamp", protocols: overREST, On: ListTasks,
+		Doc:  "Tasks are listed from a day on, not from an instant.",
+		edit: parameter("statusTimestampAfter", "2026-03-01"),
+	},
+	{
+		Slug: "rest-query-nested", protocols: overREST, On: ListTasks,
+		Doc:  "Lists of tasks are asked for with metadata.",
+		edit: parameter("metadata.source", "a2atap"),
+	},
+	{
+		Slug: "rest-query-encoding", protocols: overREST, On: ListTasks,
+		Doc: "Lists of tasks are asked for with quotes in the query.",
+		edit: onEach(func(out *Outgoing) {
+			separator := "?"
+			if strings.Contains(out.URL, "?") {
+				separator = "&"
+			}
+			out.URL += separator + `label="tasks"`
+		}, ListTasks),
+	},
+}
+
+// labelled makes a fault give the bodies of the operations another media type.
+func labelled(mediaType string, ops ...Operation) func() func(*Outgoing) {
+	return onEach(func(out *Outgoing) {
+		if len(out.Body) > 0 {
+			out.Header.Set("Content-Type", mediaType)
+		}
+	}, ops...)
+}
+
+// parameter makes a fault set a query parameter of lists of tasks.
+func parameter(name, value string) func() func(*Outgoing) {
+	return onQuery(func(q url.Values) { q.Set(name, value) }, ListTasks)
+}
