@@ -241,7 +241,7 @@ func stream(ctx context.Context, c *client.Client, texts ...string) {
 	}
 }
 
-// strangers are a client with the right credentials, one with others, one with none, and one from the future.
+// strangers are a client with the right credentials, one with others, one with none, and some that ask for what an agent may not know.
 func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	o.Prefer, o.Fault = []client.Protocol{p}, ""
 	var task *client.Task
@@ -263,14 +263,19 @@ func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.O
 		c.ExtendedCard(ctx) //nolint:errcheck // see tour
 		c.Close()
 	}
-	if p.Version == "0.3" {
-		return
+	for name, value := range headersOf[p.Version] {
+		o.Edit = func(out *client.Outgoing) { out.Header.Set(name, value) }
+		if c, err := client.Connect(ctx, tapURL, o); err == nil {
+			c.Send(ctx, client.Text("task-lifecycle please"), client.SendOptions{}) //nolint:errcheck // see tour
+			c.Close()
+		}
 	}
-	o.Edit = func(out *client.Outgoing) { out.Header.Set("A2A-Version", "9.9") }
-	if c, err := client.Connect(ctx, tapURL, o); err == nil {
-		c.Send(ctx, client.Text("task-lifecycle please"), client.SendOptions{}) //nolint:errcheck // see tour
-		c.Close()
-	}
+}
+
+// headersOf says for each version what clients may send that agents do not know.
+var headersOf = map[string]map[string]string{
+	"0.3": {"X-A2A-Extensions": "https://a2atap.example/extensions/seats/v1"},
+	"1.0": {"A2A-Extensions": "https://a2atap.example/extensions/seats/v1", "A2A-Version": "9.9"},
 }
 
 func sent(r *client.Result, err error) *client.Task {

@@ -1,5 +1,7 @@
 package refagent
 
+import "strings"
+
 // Faults of what the card offers or requires, and the agent does otherwise.
 var capabilityFaults = []Fault{
 	{
@@ -43,7 +45,7 @@ var capabilityFaults = []Fault{
 		hooks: func() hooks { return hooks{card: offer("extensions", extensions("urn:example:seats", false))} },
 	},
 	{
-		Slug: "ext-required-missing", agents: with10, Also: []string{"ext-required-missing-client"},
+		Slug: "ext-required-missing", agents: with10, Also: []string{"ext-required-missing-client", "ext-response-echo"},
 		Doc:   "The card requires an extension, and messages without it are answered.",
 		hooks: requireSeats,
 	},
@@ -57,20 +59,24 @@ var capabilityFaults = []Fault{
 		},
 	},
 	{
-		Slug: "ext-required-missing-0x", agents: only03, Also: []string{"ext-required-missing-client"},
+		Slug: "ext-required-missing-0x", agents: only03, Also: []string{"ext-required-missing-client", "ext-response-echo"},
 		Doc:   "The card requires an extension, and messages without it are answered.",
 		hooks: requireSeats,
 	},
 	{
+		Slug: "ext-response-echo", agents: anyAgent,
+		Doc:   "The card declares an extension, and no answer ever lists it.",
+		hooks: func() hooks { return declareSeats(false) },
+	},
+	{
 		Slug: "ext-response-unrequested", agents: anyAgent,
-		Doc: "Results list an extension that nobody has asked for.",
-		hooks: onAnswer(isResult, func(c *call, out *answer) {
-			name := "A2A-Extensions"
-			if _, old := c.dialect.(v03); old {
-				name = "X-A2A-Extensions"
-			}
-			out.header.Set(name, seats)
-		}),
+		Doc:   "Results list an extension that nobody has asked for.",
+		hooks: onAnswer(isResult, listExtension("urn:example:meals:1")),
+	},
+	{
+		Slug: "ext-no-fallback", agents: anyAgent, Also: []string{"ext-response-unrequested"},
+		Doc:   "Results list another version of an extension than clients ask for.",
+		hooks: onAnswer(isResult, listExtension(strings.Replace(seats, "v1", "v2", 1))),
 	},
 }
 
@@ -80,13 +86,26 @@ func knownClient(c *call) bool { return c.op == getExtendedCard && c.request.aut
 // seats is an extension that no agent has.
 const seats = "https://a2atap.example/extensions/seats/v1"
 
-// requireSeats makes hooks by which both cards require an extension.
-func requireSeats() hooks {
-	return hooks{card: offer("extensions", extensions(seats, true)), reply: func(_ *call, r *reply) {
+func requireSeats() hooks { return declareSeats(true) }
+
+// declareSeats makes hooks by which both cards declare an extension.
+func declareSeats(required bool) hooks {
+	return hooks{card: offer("extensions", extensions(seats, required)), reply: func(_ *call, r *reply) {
 		if r.card != nil {
-			r.card = withCapability(r.card, "extensions", extensions(seats, true))
+			r.card = withCapability(r.card, "extensions", extensions(seats, required))
 		}
 	}}
+}
+
+// listExtension makes answers list an extension as active.
+func listExtension(uri string) func(*call, *answer) {
+	return func(c *call, out *answer) {
+		name := "A2A-Extensions"
+		if _, old := c.dialect.(v03); old {
+			name = "X-A2A-Extensions"
+		}
+		out.header.Set(name, uri)
+	}
 }
 
 func extensions(uri string, required bool) []any {

@@ -269,6 +269,8 @@ var faultTests = []struct {
 	{"cap-extended-declared", "spec", nil, knownRPC, `"code":-32004`, ""},
 	{"ext-uri-version", "spec", nil, "GET /spec", `"uri":"urn:example:seats"`, ""},
 	{"ext-uri-version", "spec03", nil, "GET /spec03", `"uri":"urn:example:seats"`, ""},
+	{"ext-response-echo", "spec", nil, "GET /spec", `seats/v1","required":false`, ""},
+	{"ext-response-echo", "spec03", nil, "GET /spec03", `seats/v1","required":false`, ""},
 	{"ext-required-missing", "spec", nil, "GET /spec", `"required":true`, ""},
 	{"ext-required-missing-code", "spec", nil, sendRPC, `"code":-32002`, ""},
 	{"ext-required-missing-0x", "spec03", nil, "GET /spec03", `"required":true`, ""},
@@ -321,8 +323,8 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range pushFaultTests {
 		tested = append(tested, tt.agent+" "+tt.slug)
 	}
-	tested = append(tested, "spec hook-auth")                                            // TestHookAuthFault
-	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested"} { // TestHeaderFaults
+	tested = append(tested, "spec hook-auth")                                                               // TestHookAuthFault
+	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested", "ext-no-fallback"} { // TestHeaderFaults
 		tested = append(tested, "spec "+slug, "spec03 "+slug)
 	}
 	tested = append(tested, "spec stream-subscribe-first-task", "spec stream-same-events") // TestSubscriptionFaults
@@ -357,6 +359,8 @@ func TestHeaderFaults(t *testing.T) {
 		{"auth-www-authenticate", "spec03", push03, 401, "WWW-Authenticate", false},
 		{"ext-response-unrequested", "spec", sendRPC, 200, "A2A-Extensions", true},
 		{"ext-response-unrequested", "spec", sendREST, 200, "A2A-Extensions", true},
+		{"ext-no-fallback", "spec", sendRPC, 200, "A2A-Extensions", true},
+		{"ext-no-fallback", "spec03", send03, 200, "X-A2A-Extensions", true},
 		{"ext-response-unrequested", "spec03", send03, 200, "X-A2A-Extensions", true},
 	} {
 		opts := fixed()
