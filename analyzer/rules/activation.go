@@ -114,6 +114,7 @@ var ExtRequiredMissingCode = &analyzer.Rule{
 		cite("3.3.4", a2a.V1_0),
 		cite("4.6.3", a2a.V1_0),
 	),
+	Covers: codeRules,
 	Doc: `The card requires an extension, the request does not name it, and the refusal speaks of something else. By
 ExtensionSupportRequiredError (-32008) a client knows what it lacks; with another error it looks for a fault that is not there.`,
 	Fix: `Answer -32008 with the reason EXTENSION_SUPPORT_REQUIRED (HTTP+JSON: status 400) and name the extension.`,

@@ -79,7 +79,7 @@ var StateCancelTerminalCode = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Bindings: onCall,
 	Cites:    slices.Concat(cite("8.2", before1...), cite("5.4", a2a.V1_0)),
-	Covers:   []string{"rpc-invalid-request-unfounded", "rpc-error-code-a2a-range"},
+	Covers:   codeRules,
 	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError (-32002). By that error
 a client knows that it came too late; with another one it tries again or reports a failure that is none.`,
 	Fix: `Answer -32002 with the reason TASK_NOT_CANCELABLE when the task has ended.`,

@@ -28,6 +28,7 @@ var CapStreamingUnsupported = &analyzer.Rule{
 	On:       analyzer.OutcomeSeen,
 	Bindings: onCall,
 	Cites:    cite("3.3.4", a2a.V1_0),
+	Covers:   codeRules,
 	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError (-32004). Clients
 read the card before they choose how to call: if it is wrong, they poll where they could listen, or look for a fault in their request.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.streaming to true if the agent streams.`,
@@ -207,6 +208,7 @@ var CapExtendedUndeclared = &analyzer.Rule{
 		cite("3.3.4", a2a.V1_0),
 		cite("13.3", a2a.V1_0),
 	),
+	Covers: codeRules,
 	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than UnsupportedOperationError (-32004).
 A client cannot tell an agent that has no such card from one that failed to show it.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.extendedAgentCard to true if there is one.`,

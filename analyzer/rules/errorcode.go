@@ -20,6 +20,11 @@ var ErrorCode = []*analyzer.Rule{
 	RPCInvalidRequestUnfounded,
 }
 
+// codeRules say less of a wrong code than the rules that know which one is right.
+var codeRules = []string{
+	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded", "rpc-invalid-request-unfounded",
+}
+
 // RPCErrorCodeReserved reports a code that JSON-RPC keeps for later.
 var RPCErrorCodeReserved = &analyzer.Rule{
 	ID:       "rpc-error-code-reserved",
@@ -266,7 +271,7 @@ var RPCInvalidRequestUnfounded = &analyzer.Rule{
 	Doc: `The code -32600 says that the JSON is no request object of JSON-RPC, and this one is. The client's author searches the envelope for a
 fault that is in the parameters, or in the agent.`,
 	Fix: `Answer -32602 for parameters that are wrong, -32601 for an unknown method, and the error of A2A that fits for the rest.`,
-	Silent: `Messages that name a task or a context, for whose refusal some versions name no code; batches, requests without id, with another media type or
+	Silent: `Messages that name a task or a context, and subscriptions before 1.0, for whose refusal some versions name no code; requests that name another version than they speak; batches, requests without id, with another media type or
 method than POST; refusals that may come before the body is read. Where the parameters lack something, it is a note.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
@@ -276,6 +281,9 @@ method than POST; refusals that may come before the body is read. Where the para
 			return
 		}
 		if !labelledJSON(x) || x.Request.Method != "POST" || call.Operation.Sends() && (call.TaskID != "" || call.ContextID != "") {
+			return
+		}
+		if call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) || asksForAnother(call) {
 			return
 		}
 		judgeRefusal(p, func(at string, _ int64, name a2a.ErrorName) {
@@ -290,6 +298,17 @@ method than POST; refusals that may come before the body is read. Where the para
 			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0", "expected a code that says what is wrong with it", analyzer.AtMost(worst))
 		})
 	},
+}
+
+// asksForAnother reports whether a call names another version than it speaks: that may be what is refused.
+func asksForAnother(call *a2a.Call) bool {
+	if call.Version == "" {
+		return false
+	}
+	if call.Dialects.Has(a2a.V1_0) {
+		return !a2a.SameVersion(call.Version, "1.0")
+	}
+	return a2a.VersionDialects(call.Version).Intersect(call.Dialects).Empty()
 }
 
 // surelyValid reports whether the parameters of a call are surely what its operation needs: no more than that, and spelt as

@@ -108,7 +108,7 @@ var StateSendTerminalCode = &analyzer.Rule{
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: onCall,
 	Cites:    cite("3.1.1", a2a.V1_0),
-	Covers:   []string{"rpc-invalid-request-unfounded", "rpc-error-code-a2a-range"},
+	Covers:   codeRules,
 	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client knows
 that it has to start a new task; with another one it repairs a request that was right, or tries again for ever.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the message is terminal.`,
@@ -181,7 +181,7 @@ var StateSubscribeTerminalCode = &analyzer.Rule{
 	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen,
 	Bindings: onCall,
 	Cites:    cite("3.1.6", a2a.V1_0),
-	Covers:   []string{"rpc-invalid-request-unfounded", "rpc-error-code-a2a-range"},
+	Covers:   codeRules,
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client
 knows that nothing more will come and that it can get the task instead.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,

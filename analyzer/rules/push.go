@@ -34,6 +34,7 @@ var PushUnsupportedError = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Bindings: onCall,
 	Cites:    cite("3.3.4", a2a.V1_0),
+	Covers:   codeRules,
 	Doc: `An agent whose card does not offer push notifications refuses every operation on their configs with
 PushNotificationNotSupportedError (-32003). A client that is told anything else waits for notifications that never come, or repairs a
 request that was right.`,
@@ -56,6 +57,7 @@ var PushUnsupportedError0x = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Bindings: onCall,
 	Cites:    cite("8.2", before1...),
+	Covers:   codeRules,
 	Doc: `An agent whose card does not offer push notifications says so when a client asks for them: with
 PushNotificationNotSupportedError (-32003), or as an operation or method that it does not have. Any other answer leaves the client waiting for
 notifications.`,

@@ -182,7 +182,7 @@ var StreamRPCEnvelope = &analyzer.Rule{
 		cite("3.3", before1...),
 		cite("9.4.2", a2a.V1_0),
 	),
-	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error"},
+	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
 	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an object without the
 envelope, or from anything else, they get nothing.`,
 	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object belongs to HTTP+JSON.`,

@@ -250,6 +250,7 @@ var VerUnsupportedError = &analyzer.Rule{
 	On:       analyzer.OutcomeSeen,
 	Bindings: onCall,
 	Cites:    cite("3.6.2", a2a.V1_0),
+	Covers:   codeRules,
 	Doc: `The client asks for a version that the agent does not have at this URL, and gets something else than VersionNotSupportedError
 (-32009). By that error a client knows that it may try another version; an answer in other words than it asked for makes it fail somewhere else.`,
 	Fix: `Look at A2A-Version first, and answer -32009 with the reason VERSION_NOT_SUPPORTED (HTTP+JSON: status 400) for versions that are not served here.`,
