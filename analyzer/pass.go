@@ -87,17 +87,20 @@ func Quote(v a2a.Value) string {
 	if !v.Exists() {
 		return "missing"
 	}
-	return Clip(string(v.Raw()))
+	return Clip(string(v.Raw()[:min(len(v.Raw()), clipBytes)]))
 }
 
 // QuoteText returns a string as a finding shows it: in quotes, and cut and cleaned like Quote.
-func QuoteText(s string) string { return Clip(fmt.Sprintf("%q", s)) }
+func QuoteText(s string) string { return Clip(fmt.Sprintf("%q", s[:min(len(s), clipBytes)])) }
 
-const quoteLimit = 60 // runes
+const (
+	quoteLimit = 60               // runes
+	clipBytes  = 4*quoteLimit + 4 // that hold more of them
+)
 
 // Clip cuts a text to the length that findings show, and cleans it.
 func Clip(s string) string {
-	s = Clean(s)
+	s = Clean(s[:min(len(s), clipBytes)])
 	if runes := []rune(s); len(runes) > quoteLimit {
 		return string(runes[:quoteLimit-1]) + "…"
 	}
