@@ -96,6 +96,7 @@ var EnumNameString = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Either:   true,
+	Once:     analyzer.PerExchange,
 	On:       analyzer.StatusSeen | analyzer.MessageSeen | analyzer.FrameSeen,
 	Bindings: onAll,
 	Cites:    cite("5.5", a2a.V1_0),
@@ -104,7 +105,7 @@ var EnumNameString = &analyzer.Rule{
 "completed", nor the number 3, and cannot read the message.`,
 	Fix: `Write TASK_STATE_… and ROLE_… names. "canceled" is TASK_STATE_CANCELED, with one L.`,
 	Silent: `Values that no version has, which task-state-enum and msg-role-enum report. In a history, messages of the client that were judged when
-they were sent.`,
+they were sent. Of several from one side in an exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		name := "state"
 		switch {
@@ -124,9 +125,9 @@ they were sent.`,
 		case v.Kind() == a2a.Number:
 			p.Report(p.Here(name), name+" is the number "+analyzer.Quote(v), "expected a name")
 		case name != "role" && !isState(p, v) && respelt(v):
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected "+analyzer.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
+			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v), "expected "+analyzer.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
 		case name == "role" && !v.Is("ROLE_USER") && !v.Is("ROLE_AGENT") && a2a.RoleOf(v.Text()) != a2a.NoRole:
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected "+analyzer.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
+			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v), "expected "+analyzer.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
 		}
 	},
 }
@@ -210,13 +211,17 @@ var LegacyFieldEmitted = &analyzer.Rule{
 take the message for one of the old.`,
 	Fix: `Leave out "kind", "type" and "final"; write returnImmediately for blocking, taskPushNotificationConfig for pushNotificationConfig,
 raw or url for file, mediaType for mimeType.`,
-	Silent: `Cards that carry the members of two versions; everything inside metadata and data. Of several from one side in an exchange the first is reported.`,
+	Silent: `Cards that carry the members of two versions; everything inside metadata and data; members of a message, task or update whose role or state is
+spelt as in an older version, which is reported instead. Of several from one side in an exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.CardSeen {
 			reportLegacyCapability(p)
 			return
 		}
 		p.Applied()
+		if inOtherWords(p) {
+			return
+		}
 		for m := range p.Entity.Odd(a2a.LegacyMember) {
 			p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analyzer.Quote(m.Name), "expected it to be left out in 1.0")
 		}

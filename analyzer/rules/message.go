@@ -126,7 +126,7 @@ of the client that were judged when they were sent.`,
 		case modern && (role.Kind() == a2a.Number || a2a.RoleOf(role.Text()) != a2a.NoRole):
 			// a role, and only written in another way
 		default:
-			p.Report(p.Here("role"), "role is "+analyzer.Quote(role), "expected "+roleNames(modern))
+			p.Report(p.Here("role"), "role is "+analyzer.Quote(role)+whoseSpelling(p, role), "expected "+roleNames(modern))
 		}
 	},
 }
@@ -320,7 +320,7 @@ var MsgKind = &analyzer.Rule{
 reads nothing at all.`,
 	Fix: `Write "kind":"message" into every message.`,
 	Silent: `In events of a stream, event-kind reports it. Anywhere but in a direct answer a missing kind is a note, since examples of the
-specification leave it out, and in a history nothing.`,
+specification leave it out, and in a history nothing. A message whose role is spelt as in 1.0 is reported for that instead.`,
 	Check: func(p *analyzer.Pass) {
 		kind, direct := p.Entity.Member("kind"), p.Entity.In == a2a.InResult
 		if direct && p.Event != nil {
@@ -328,7 +328,7 @@ specification leave it out, and in a history nothing.`,
 		}
 		p.Applied()
 		switch {
-		case kind.Is("message"):
+		case kind.Is("message"), inOtherWords(p):
 		case kind.Exists():
 			p.Report(p.Here("kind"), "kind is "+analyzer.Quote(kind), `expected "message"`)
 		case direct:

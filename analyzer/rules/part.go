@@ -66,12 +66,12 @@ var PartDiscriminator = &analyzer.Rule{
 whole message when it is missing or says something else.`,
 	Fix: `Write "kind":"text", "kind":"file" or "kind":"data" into every part.`,
 	Silent: `What else the part holds. "type" in place of "kind" is a warning: examples of 0.2.0 and 0.2.1 print it so. In a history, messages of
-the client that were judged when they were sent.`,
+the client that were judged when they were sent. A message whose role is spelt as in 1.0 is reported for that instead.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		kind, typ := p.Entity.Member("kind"), p.Entity.Member("type")
 		switch {
-		case partKindOf(kind) != "":
+		case partKindOf(kind) != "", !kind.Exists() && inOtherWords(p):
 		case kind.Exists():
 			p.Report(p.Here(), "the part has kind "+analyzer.Quote(kind), `expected "text", "file" or "data"`)
 		case partKindOf(typ) != "":

@@ -118,12 +118,18 @@ the member itself reports it, that is enough. Of several such messages of an exc
 		if p.Kind == analyzer.RequestSeen {
 			if in, mark := x.Call.Mixed(); !in.Empty() {
 				p.Applied()
+				if otherWords(p, x.Call.Message) {
+					return
+				}
 				reportMixed(p, in, mark, a2a.Client)
 			}
 			return
 		}
 		if p.Answer != nil && !p.Answer.Payload.Dialects.Empty() && p.Answer.Payload.Kind != a2a.CardPayload {
 			p.Applied()
+			if otherWords(p, p.Answer.Payload.Value) {
+				return
+			}
 			reportMixed(p, p.Answer.Payload.Dialects, p.Answer.Payload.Contrary, a2a.Agent)
 		}
 	},

@@ -109,6 +109,7 @@ var TaskStateEnum = &analyzer.Rule{
 	Category: analyzer.Lifecycle,
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
+	Once:     analyzer.PerExchange,
 	On:       analyzer.StatusSeen,
 	Bindings: onAll,
 	Cites: slices.Concat(
@@ -121,7 +122,7 @@ read the answer at all.`,
 	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the status message or in
 metadata.`,
 	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other versions is left to
-enum-name-string. With an extension activated the finding is a note.`,
+enum-name-string. With an extension activated the finding is a note. Of several in an exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		state := p.Entity.Member("state")
 		if !state.Exists() {
@@ -135,7 +136,7 @@ enum-name-string. With an extension activated the finding is a note.`,
 		if extended(p.Exchange) {
 			worst = analyzer.Note
 		}
-		p.Report(p.Here("state"), "the state is "+analyzer.Quote(state), "expected a state of "+p.Dialects.String(), analyzer.AtMost(worst))
+		p.Report(p.Here("state"), "the state is "+analyzer.Quote(state)+whoseSpelling(p, state), "expected "+stateNames(p, state), analyzer.AtMost(worst))
 	},
 }
 
