@@ -323,6 +323,12 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range pushFaultTests {
 		tested = append(tested, tt.agent+" "+tt.slug)
 	}
+	for _, tt := range cardFaultTests {
+		tested = append(tested, tt.agent+" "+tt.slug)
+	}
+	for _, tt := range cardHeaderFaults {
+		tested = append(tested, "spec "+tt.slug)
+	}
 	tested = append(tested, "spec hook-auth")                                                               // TestHookAuthFault
 	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested", "ext-no-fallback"} { // TestHeaderFaults
 		tested = append(tested, "spec "+slug, "spec03 "+slug)
