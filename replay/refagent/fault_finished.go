@@ -9,12 +9,17 @@ import (
 // Faults of what is done to a task that has ended, and of what a task looks like when it has.
 var finishedFaults = []Fault{
 	{
+		Slug: "state-terminal-immutable-early", agents: []string{"legacy"},
+		Doc:   "A task that was shown as ended is working again when it is read later, as 0.1 allows.",
+		hooks: func() hooks { return hooks{reply: restartEnded()} },
+	},
+	{
 		Slug: "state-final-state-agrees", agents: withTask,
 		Doc:   "A task that ended in a stream is working when it is read.",
 		hooks: forgetEnds,
 	},
 	{
-		Slug: "state-unknown-task-known", agents: withTask,
+		Slug: "state-unknown-task-known", agents: withTask, Also: []string{"req-taskid-exists"}, // the client goes on with it
 		Doc:   "Reading any task says that it is not found.",
 		hooks: func() hooks { return hooks{admit: forgetTasks} },
 	},
@@ -60,7 +65,7 @@ var finishedFaults = []Fault{
 	},
 	{
 		Slug: "state-blocking-artifacts", agents: only10,
-		Doc:   "The answer to a message lacks the artifacts of the task.",
+		Doc:   "The answer to a message lacks the first artifact of the task.",
 		hooks: func() hooks { return hooks{reply: leaveArtifactsOut} },
 	},
 	{
@@ -169,7 +174,7 @@ func answerEarly(c *call, r *reply) {
 
 func leaveArtifactsOut(c *call, r *reply) {
 	if c.op == sendMessage && r.task != nil {
-		r.task.artifacts = nil
+		r.task.artifacts = r.task.artifacts[min(1, len(r.task.artifacts)):]
 	}
 }
 

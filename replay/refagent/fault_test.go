@@ -198,6 +198,11 @@ var faultTests = []struct {
 	{"stream-rpc-id", "spec03", nil, stream03, `"id":"another-id"`, `"id":1,`},
 	{"sse-unterminated-event", "spec", nil, streamRPC, "COMPLETED\"," + at + "}}}}\n$", ""},
 	{"sse-unterminated-event", "spec03", nil, stream03, `"final":true}}` + "\n$", ""},
+	{
+		"state-terminal-immutable-early", "legacy",
+		[]string{"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle"))},
+		"POST /legacy" + jsonHeader + rpc("1", "tasks/get", `{"id":"t1"}`), `"state":"working"`, `"state":"completed"`,
+	},
 	{"state-final-state-agrees", "spec", []string{streamRPC}, getRPC, "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"},
 	{"state-final-state-agrees", "spec03", []string{stream03}, get03, `"state":"working"`, `"state":"completed"`},
 	{"state-unknown-task-known", "spec", []string{sendRPC}, getRPC, `"code":-32001`, "TASK_STATE_COMPLETED"},
