@@ -56,7 +56,7 @@ func TestAgentFaults(t *testing.T) {
 		usual := make(map[client.Protocol]map[breach]bool)
 		for _, p := range spoken[name] {
 			usual[p] = make(map[breach]bool)
-			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, configure, probe, strangers, cross) {
+			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, configure, probe, strangers, cross, revisit) {
 				for _, slug := range append(f.Also, f.Rule.ID) {
 					usual[p][breach{slug, f.Side}] = true
 				}
@@ -70,7 +70,7 @@ func TestAgentFaults(t *testing.T) {
 				t.Parallel()
 				found := make(map[breach]bool)
 				for _, p := range spoken[name] {
-					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, configure, probe, strangers, cross))
+					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, configure, probe, strangers, cross, revisit))
 					for b := range usual[p] {
 						delete(now, b)
 					}

@@ -26,6 +26,11 @@ var cacheFaults = []Fault{
 		hooks: func() hooks { return hooks{card: func(out *answer) { out.header.Del("ETag") }} },
 	},
 	{
+		Slug: "card-not-modified", agents: with10,
+		Doc:   "The card has a weak ETag, and the agent does not know it again.",
+		hooks: func() hooks { return hooks{card: func(out *answer) { out.header.Set("ETag", `W/"`+cardVersion+`"`) }} },
+	},
+	{
 		Slug: "card-stable", agents: anyAgent,
 		Doc: "The card is another one each time, with the same version and the same ETag.",
 		hooks: func() hooks {

@@ -12,6 +12,8 @@ var cardFaultTests = []struct {
 	request     string
 	has, lacks  string
 }{
+	{"card-interfaces-nonempty", "spec", nil, "GET /spec", `"supportedInterfaces":[]`, ""},
+	{"card-not-modified", "spec", nil, "GET /spec\nIf-None-Match: W/\"1.0.0\"", `200 application/json`, ""},
 	{"card-required-nested", "spec", nil, "GET /spec", `"skills":[{"id":"message-only","description"`, ""},
 	{"card-required-nested", "spec03", nil, "GET /spec03", `"skills":[{"id":"message-only","description"`, ""},
 	{"card-url-absolute", "spec", nil, "GET /spec", `{"url":"/a2a"`, ""},

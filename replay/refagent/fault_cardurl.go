@@ -8,6 +8,11 @@ var cardURLFaults = []Fault{
 		hooks: onCards(onFirstSkill(func(o object) object { return o.without("name") })),
 	},
 	{
+		Slug: "card-interfaces-nonempty", agents: with10,
+		Doc:   "The card has no interface.",
+		hooks: onCards(func(o object) object { return o.with("supportedInterfaces", []any{}) }),
+	},
+	{
 		Slug: "card-url-absolute", agents: with10,
 		Doc:   "A further interface of the card is a path.",
 		hooks: onCards(addInterface("/a2a", "HTTP+JSON", "1.0")),
@@ -55,6 +60,14 @@ var cardURLFaults = []Fault{
 		}),
 	},
 	{
+		Slug: "card-capability-vs-traffic", agents: onlyEcho, Also: []string{"req-interface-url"},
+		Doc: "The card declares HTTP+JSON only, and the agent speaks JSON-RPC at the same URL.",
+		hooks: onCards(func(o object) object {
+			interfaces, _ := o.get("supportedInterfaces")
+			return o.with("supportedInterfaces", interfaces.([]any)[1:])
+		}),
+	},
+	{
 		Slug: "card-additional-complete", agents: only03,
 		Doc: "The card lists a further interface, and not the main one.",
 		hooks: onCards(func(o object) object {
@@ -62,6 +75,9 @@ var cardURLFaults = []Fault{
 		}),
 	},
 }
+
+// onlyEcho is for faults of an agent whose card says nothing of an extended one.
+var onlyEcho = []string{"echo"}
 
 // onCards makes hooks that edit the public card and the extended one alike.
 func onCards(edit func(object) object) func() hooks {
