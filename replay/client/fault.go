@@ -27,6 +27,7 @@ var allFaults = slices.Concat(
 	rpcFaults,
 	versionFaults,
 	httpFaults,
+	dialectFaults,
 )
 
 // Faults returns the faults that a client of that protocol can have, in the order of the rule catalogue.
