@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"sync"
 
 	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/jws"
@@ -159,9 +160,9 @@ func (k *keyring) check(card *a2a.Card, arrival uint64) []SignatureCheck {
 		return known
 	}
 	var checks []SignatureCheck
-	payloads := payloads(card)
+	payloads := sync.OnceValue(func() [][]byte { return payloads(card) })
 	for i, s := range card.Signatures() {
-		if i == maxSignatures || len(payloads) == 0 {
+		if i == maxSignatures {
 			break
 		}
 		if c, ok := k.verify(s, payloads, arrival); ok {
@@ -196,7 +197,7 @@ func payloads(card *a2a.Card) [][]byte {
 }
 
 // verify verifies one signature. It returns false if no key that can tell is known.
-func (k *keyring) verify(s a2a.Signature, payloads [][]byte, arrival uint64) (SignatureCheck, bool) {
+func (k *keyring) verify(s a2a.Signature, payloads func() [][]byte, arrival uint64) (SignatureCheck, bool) {
 	alg, id := s.Header.Get("alg").Text(), s.Header.Get("kid").Text()
 	if s.Bytes == nil || alg == "" || s.Header.Has("crit") { // an extension that we do not know (RFC 7515 §4.1.11)
 		return SignatureCheck{}, false
@@ -205,7 +206,7 @@ func (k *keyring) verify(s a2a.Signature, payloads [][]byte, arrival uint64) (Si
 	for _, c := range k.candidates(s.Header, id, arrival) {
 		for i := range c.keys[:min(len(c.keys), maxCandidates)] {
 			verdict := jws.Unusable
-			for _, payload := range payloads {
+			for _, payload := range payloads() {
 				verdict = c.keys[i].Verify(alg, jws.SigningInput(s.Protected, payload), s.Bytes)
 				if verdict != jws.Invalid {
 					break

@@ -119,7 +119,7 @@ func (l *loader) hear() tea.Cmd {
 // in some formats.
 func (l *loader) judge() tea.Cmd {
 	return func() tea.Msg {
-		j := judgement{loader: l, engine: analyzer.NewEngine(l.rules), next: 1}
+		j := judgement{loader: l, engine: analyzer.NewEngine(l.rules, l.keys...), next: 1}
 		for l.ctx.Err() == nil {
 			switch err := l.src.Wait(l.ctx, j.next); {
 			case errors.Is(err, capture.ErrEnded):

@@ -63,13 +63,14 @@ type loader struct {
 	ctx      context.Context
 	src      capture.Source
 	rules    []*analyzer.Rule
-	verdicts chan judged // from judge to hear
+	keys     []analyzer.EngineOption // that cards are signed with
+	verdicts chan judged             // from judge to hear
 	reader   analyzer.Reader
 	cards    uint64 // exchanges up to this one were searched for cards; for open and watch, of which one is under way
 }
 
-func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule) *loader {
-	return &loader{ctx: ctx, src: src, rules: rules, verdicts: make(chan judged)}
+func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
+	return &loader{ctx: ctx, src: src, rules: rules, keys: keys, verdicts: make(chan judged)}
 }
 
 // learn reads the agent cards that came since it was called last, where the capture can find them: they tell what calls

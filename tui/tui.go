@@ -17,6 +17,7 @@ import (
 // Options are what the inspector is given beside a capture.
 type Options struct {
 	Rules    []*analyzer.Rule
+	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Theme    Theme                                   // Dark if it is empty
 	Filter   string                                  // that the list begins with
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a command; nil if that cannot be done
@@ -41,7 +42,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out := terminal.NewOutput(o.Out)
-	m := newInspector(newLoader(ctx, src, o.Rules), o)
+	m := newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o)
 	m.out = out
 	options := []tea.ProgramOption{
 		tea.WithAltScreen(), tea.WithOutput(out), tea.WithContext(ctx), tea.WithoutSignalHandler(),

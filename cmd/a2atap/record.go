@@ -269,7 +269,7 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 	if f := r.proxy.Forward(); f != nil {
 		hints = append(hints, "the proxy for any agent is "+f.URL())
 	}
-	err := runInspector(ctx, e, r.store, rules.All, hints...)
+	err := runInspector(ctx, e, r.store, rules.All, r.keys, hints...)
 	cancel()
 	return errors.Join(err, <-waited)
 }

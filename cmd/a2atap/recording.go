@@ -48,6 +48,7 @@ type recording struct {
 	proxy    *proxy.Proxy
 	before   capture.Info // of the capture, when this recording began
 	onNotice func(string)
+	keys     []analyzer.EngineOption
 
 	failed chan error // the capture cannot go on, and the user chose to stop then
 	passed tally
@@ -64,7 +65,7 @@ type judgement struct {
 
 // startRecording opens the capture and the taps. When it returns, all addresses accept connections.
 func startRecording(o recordingOptions) (*recording, error) {
-	r := &recording{onNotice: o.onNotice, failed: make(chan error, 1), judged: make(chan judgement, 1)}
+	r := &recording{onNotice: o.onNotice, keys: o.keys, failed: make(chan error, 1), judged: make(chan judgement, 1)}
 	r.passed.changed = make(chan struct{}, 1)
 	_, statErr := os.Stat(o.output)
 	var err error

@@ -18,6 +18,7 @@ import (
 )
 
 type tuiOptions struct {
+	jwks   []string
 	theme  string
 	filter string
 	agent  string
@@ -46,6 +47,7 @@ The last line of the screen names keys; ? shows all of them. Nothing in the capt
 	f.StringVar(&o.theme, "theme", "auto", "draw in the colours of `THEME`: auto, dark, light or plain")
 	f.StringVar(&o.filter, "filter", "", "begin with the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "begin with the exchanges of the agent `NAME`")
+	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	return verb(cmd, 0, 1)
 }
 
@@ -55,6 +57,10 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 		return err
 	}
 	filter, err := o.expression()
+	if err != nil {
+		return err
+	}
+	keys, err := readKeys(o.jwks)
 	if err != nil {
 		return err
 	}
@@ -69,7 +75,7 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	err = runTUI(ctx, e, src, tui.Options{Rules: rules.All, Theme: theme, Filter: filter})
+	err = runTUI(ctx, e, src, tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter})
 	return errors.Join(err, src.Close())
 }
 
@@ -112,7 +118,7 @@ func newestUnless(args []string) (string, error) {
 
 // runInspector shows a capture that this process is recording, and hints while it is empty. It returns when the user
 // quits or the context ends. Quitting ends the recording, so the user is asked.
-func runInspector(ctx context.Context, e env, src capture.Source, list []*analyzer.Rule, hints ...string) error {
+func runInspector(ctx context.Context, e env, src capture.Source, list []*analyzer.Rule, keys []analyzer.EngineOption, hints ...string) error {
 	theme, err := chooseTheme(e, "auto")
 	if err != nil {
 		return err
@@ -120,7 +126,7 @@ func runInspector(ctx context.Context, e env, src capture.Source, list []*analyz
 	if err := screen(e, "record without --tui"); err != nil {
 		return err
 	}
-	return runTUI(ctx, e, src, tui.Options{Rules: list, Theme: theme, Hints: hints, QuitEnds: "Quitting ends the recording."})
+	return runTUI(ctx, e, src, tui.Options{Rules: list, Keys: keys, Theme: theme, Hints: hints, QuitEnds: "Quitting ends the recording."})
 }
 
 func runTUI(ctx context.Context, e env, src capture.Source, o tui.Options) error {
