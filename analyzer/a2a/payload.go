@@ -135,6 +135,8 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	}
 	m.wrapped = p.Wrapped
 	switch kind := p.Value.Get("kind"); {
+	case m.gets && m.names1_0 && hasPrefix(Task{p.Value}.Status().StateValue(), "TASK_STATE_"):
+		// A task that is read is bare in every version: the state tells more than a leftover of an older one.
 	case !p.Wrapped && kind.Kind() == String:
 		m.add(byShape, kindDialects, kind)
 	case p.Wrapped && !m.rest && !m.gets:

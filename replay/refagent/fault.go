@@ -42,6 +42,9 @@ type hooks struct {
 var all = slices.Concat(
 	envelopeFaults,
 	rpcFaults,
+	messageFaults,
+	objectFaults,
+	memberFaults,
 	taskFaults,
 	finishedFaults,
 	streamFaults,
