@@ -292,7 +292,7 @@ func render(t *testing.T, origin, request string) string {
 }
 
 func TestFaults(t *testing.T) {
-	for _, tt := range faultTests {
+	for _, tt := range slices.Concat(faultTests, shapeFaultTests) {
 		t.Run(tt.slug+" "+tt.agent, func(t *testing.T) {
 			faulty, faithful := fixed(), fixed()
 			faulty.Fault = tt.slug
@@ -322,7 +322,7 @@ func TestFaults(t *testing.T) {
 
 func TestEveryFaultIsTested(t *testing.T) {
 	var tested []string
-	for _, tt := range faultTests {
+	for _, tt := range slices.Concat(faultTests, shapeFaultTests) {
 		tested = append(tested, tt.agent+" "+tt.slug)
 	}
 	for _, tt := range pushFaultTests {
