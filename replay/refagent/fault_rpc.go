@@ -42,6 +42,13 @@ var rpcEnvelopeFaults = []Fault{
 		}, editObject(func(o object) object { return o.with("id", nil) })),
 	},
 	{
+		Slug: "rpc-result-xor-error-v01", agents: []string{"legacy"},
+		Doc: "Results have an error beside them.",
+		hooks: onAnswer(isRPCResult, editObject(func(o object) object {
+			return o.with("error", object{{"code", codeInternal}, {"message", "Internal error"}})
+		})),
+	},
+	{
 		Slug: "rpc-result-null", agents: withTask,
 		Doc: "JSON-RPC answers the request for a task with null.",
 		hooks: onAnswer(func(c *call) bool { return isRPCResult(c) && c.op == getTask },

@@ -111,6 +111,10 @@ var faultTests = []struct {
 	{"rpc-id-null-parse-error", "spec03", nil, broken03, `"id":"none"`, `"id":null`},
 	{"rpc-id-null-unjustified", "spec", nil, unknownRPC, `"id":null`, `"id":"r"`},
 	{"rpc-id-null-unjustified", "spec03", nil, unknown03, `"id":null`, `"id":1,`},
+	{
+		"rpc-result-xor-error-v01", "legacy", nil, "POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
+		`,"error":{"code":-32603,"message":"Internal error"}}`, "",
+	},
 	{"rpc-result-null", "spec", []string{sendRPC}, getRPC, `"result":null`, "TASK_STATE"},
 	{"rpc-result-null", "spec03", []string{send03}, get03, `"result":null`, `"status"`},
 	{"rpc-notification-answered", "spec", nil, muteRPC, `"code":-32001`, `"code":-32600`},
