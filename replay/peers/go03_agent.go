@@ -26,7 +26,7 @@ func startGo03(t testing.TB) Running {
 		mux := http.NewServeMux()
 		mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
 		mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(&a2a.AgentCard{
-			ProtocolVersion:    string(a2a.Version),
+			ProtocolVersion:    go03Version,
 			Name:               "peer go03",
 			Description:        "an agent of the Go SDK, 0.3 line",
 			Version:            "1.0.0",

@@ -8,20 +8,16 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
 
 // Go2Agent is the agent of the official Go SDK's 2.x line, which speaks A2A 1.0 over JSON-RPC and HTTP+JSON.
-var Go2Agent = Agent{Name: "go2", Start: func(t testing.TB) Running { return startGo2(t, false) }}
+var Go2Agent = Agent{Name: "go2", Start: func(t testing.TB) Running { return startGo2(t, nil) }}
 
-// Go2HybridAgent is the same agent with the SDK's compatibility layer: it speaks A2A 0.3 too, over both bindings, at
-// addresses of their own, and its card carries the fields of both versions.
-var Go2HybridAgent = Agent{Name: "go2hybrid", Start: func(t testing.TB) Running { return startGo2(t, true) }}
-
-func startGo2(t testing.TB, hybrid bool) Running {
+// startGo2 starts an agent. What extend adds to the card and the routes is served too; it may be nil.
+func startGo2(t testing.TB, extend func(url string, handler a2asrv.RequestHandler, card *a2a.AgentCard, mux *http.ServeMux)) Running {
 	return serve(t, func(url string) http.Handler {
 		handler := a2asrv.NewHandler(
 			&go2Executor{},
@@ -36,17 +32,11 @@ func startGo2(t testing.TB, hybrid bool) Running {
 		mux := http.NewServeMux()
 		mux.Handle("/rpc", a2asrv.NewJSONRPCHandler(handler))
 		mux.Handle("/rest/", http.StripPrefix("/rest", a2asrv.NewRESTHandler(handler)))
-		if !hybrid {
+		if extend != nil {
+			extend(url, handler, card, mux)
+		} else {
 			mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
-			return mux
 		}
-		card.SupportedInterfaces = append(card.SupportedInterfaces,
-			&a2a.AgentInterface{URL: url + "/v0/rpc", ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2av0.Version},
-			&a2a.AgentInterface{URL: url + "/v0/rest", ProtocolBinding: a2a.TransportProtocolHTTPJSON, ProtocolVersion: a2av0.Version},
-		)
-		mux.Handle("/v0/rpc", a2av0.NewJSONRPCHandler(handler))
-		mux.Handle("/v0/rest/", http.StripPrefix("/v0/rest", a2av0.NewRESTHandler(handler)))
-		mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewAgentCardHandler(a2av0.NewStaticAgentCardProducer(card)))
 		return mux
 	})
 }

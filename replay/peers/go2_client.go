@@ -9,23 +9,12 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
-	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 )
 
 // Go2Client is the client of the official Go SDK's 2.x line, which speaks A2A 1.0 over JSON-RPC and HTTP+JSON.
 var Go2Client = driven("go2", go2DriverOf(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
 	return agentcard.DefaultCardParser, []a2aclient.FactoryOption{
 		a2aclient.WithJSONRPCTransport(h), a2aclient.WithRESTTransport(h),
-	}
-}))
-
-// Go2LegacyClient is the same client with the SDK's compatibility layer alone: it speaks A2A 0.3 over both bindings.
-var Go2LegacyClient = driven("go2legacy", go2DriverOf(func(h *http.Client) (agentcard.Parser, []a2aclient.FactoryOption) {
-	return a2av0.NewAgentCardParser(), []a2aclient.FactoryOption{
-		a2aclient.WithCompatTransport(a2av0.Version, a2a.TransportProtocolJSONRPC,
-			a2av0.NewJSONRPCTransportFactory(a2av0.JSONRPCTransportConfig{Client: h})),
-		a2aclient.WithCompatTransport(a2av0.Version, a2a.TransportProtocolHTTPJSON,
-			a2av0.NewRESTTransportFactory(a2av0.RESTTransportConfig{Client: h})),
 	}
 }))
 
@@ -113,27 +102,6 @@ func (d *go2Driver) subscribe(ctx context.Context, task string, on func(Sighting
 	return nil
 }
 
-func (d *go2Driver) setPush(ctx context.Context, task, url, token string) (Sighting, error) {
-	return go2Config(d.client.CreateTaskPushConfig(ctx, &a2a.PushConfig{
-		TaskID: a2a.TaskID(task), URL: url, Token: token,
-	}))
-}
-
-func (d *go2Driver) getPush(ctx context.Context, task, config string) (Sighting, error) {
-	return go2Config(d.client.GetTaskPushConfig(ctx, &a2a.GetTaskPushConfigRequest{
-		TaskID: a2a.TaskID(task), ID: config,
-	}))
-}
-
-func (d *go2Driver) listPush(ctx context.Context, task string) (seen []Sighting, err error) {
-	configs, err := d.client.ListTaskPushConfigs(ctx, &a2a.ListTaskPushConfigRequest{TaskID: a2a.TaskID(task)})
-	for _, c := range configs {
-		config, _ := go2Config(c, nil)
-		seen = append(seen, config)
-	}
-	return seen, err
-}
-
 func (d *go2Driver) deletePush(ctx context.Context, task, config string) error {
 	return d.client.DeleteTaskPushConfig(ctx, &a2a.DeleteTaskPushConfigRequest{
 		TaskID: a2a.TaskID(task), ID: config,
@@ -203,11 +171,4 @@ func go2Task(task *a2a.Task, err error) (Sighting, error) {
 		seen.Artifacts = append(seen.Artifacts, go2Text(artifact.Parts))
 	}
 	return seen, nil
-}
-
-func go2Config(c *a2a.PushConfig, err error) (Sighting, error) {
-	if err != nil {
-		return Sighting{}, err
-	}
-	return Sighting{Kind: "config", Task: string(c.TaskID), Config: c.ID, URL: c.URL, Note: c.Token}, nil
 }

@@ -25,8 +25,9 @@ var sources embed.FS
 // testdata/install puts their dependencies into the directory that $A2ATAP_PEERS names, or a2atap-peers in the user's
 // cache directory ($XDG_CACHE_HOME, else ~/.cache). A test that needs what is not there fails, and says so.
 type Program struct {
-	Name string // the directory
-	lock string // the file that pins the dependencies
+	Name   string // the directory
+	lock   string // the file that pins the dependencies
+	binary string // path of a program that needs none of these; it is run with its role as the first argument
 
 	// command returns the command line and the environment of one of the programs, "agent" or "client". The sources
 	// are in dir, the dependencies in installed.
@@ -128,6 +129,12 @@ func (p Program) runClient(ctx context.Context, t testing.TB, agentURL, binding,
 // since Node.js looks for modules beside the file that imports them.
 func (p Program) prepare(ctx context.Context, t testing.TB, role string) *exec.Cmd {
 	t.Helper()
+	if p.binary != "" {
+		cmd := exec.CommandContext(ctx, p.binary, role)
+		cmd.Env = withoutProxies(os.Environ())
+		cmd.WaitDelay = 5 * time.Second
+		return cmd
+	}
 	installed := p.installed(t)
 	root := t.TempDir()
 	if err := os.CopyFS(root, sources); err != nil {

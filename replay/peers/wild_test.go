@@ -1,0 +1,102 @@
+//go:build peers
+
+package peers
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+)
+
+// older are the versions of SDKs that are not peers over every route: what they say is an alarm against our own rules.
+var older = []GoProgram{Go0303, Go200, Go210}
+
+// TestWild lets older versions talk to each other and to the newest of their dialect through a tap, and demands exactly the
+// findings that are confirmed. With -update it keeps the traffic as transcripts, which the tests of analyzer/rules judge.
+func TestWild(t *testing.T) {
+	agents, clients := make(map[string]Agent), make(map[string]Client)
+	for _, p := range older {
+		path, err := p.Build(t.Context(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		agents[p.Name], clients[p.Name] = p.Agent(path), p.Client(path)
+	}
+	var pairs []Pair
+	add := func(c Client, a Agent, bindings ...string) {
+		for _, b := range bindings {
+			pairs = append(pairs, Pair{Client: c, Agent: a, Binding: b})
+		}
+	}
+	for _, name := range []string{"go200", "go210"} {
+		add(clients[name], agents[name], JSONRPC, HTTPJSON)
+		add(clients[name], Go2Agent, JSONRPC, HTTPJSON)
+		add(Go2Client, agents[name], JSONRPC, HTTPJSON)
+	}
+	add(clients["go0303"], agents["go0303"], JSONRPC)
+	add(clients["go0303"], Go03Agent, JSONRPC)
+	add(Go03Client, agents["go0303"], JSONRPC)
+	// Who does not speak the same version gets as far as the card, or a refusal.
+	add(Go2Client, agents["go0303"], JSONRPC)
+	add(clients["go0303"], agents["go200"], JSONRPC)
+	for _, pair := range pairs {
+		t.Run(pair.String(), func(t *testing.T) {
+			t.Parallel()
+			playWild(t, pair)
+		})
+	}
+}
+
+// playWild plays the script, however far it comes.
+func playWild(t *testing.T, pair Pair) {
+	tp := &tap{agent: pair.Agent.Name}
+	agent := pair.Agent.Start(t)
+	hook := newWebhook(t)
+	tapURL := tp.route(t, agent.URL)
+	ctx, cancel := context.WithTimeout(t.Context(), playTimeout)
+	defer cancel()
+	if _, err := pair.Client.Run(ctx, t, tapURL, pair.Binding, hook.URL); err != nil {
+		t.Logf("the script ended early: %v", err)
+	}
+	src := tp.capture(t)
+	result, err := analyzer.Run(t.Context(), rules.All, src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFindings(t, pair, result.Findings)
+	if *update {
+		keep(t, pair, src)
+	}
+}
+
+// keep writes what was recorded as a transcript; its head says what is confirmed about it.
+func keep(t *testing.T, pair Pair, src capture.Source) {
+	var head strings.Builder
+	fmt.Fprintf(&head, "Recorded: an agent of %s, asked by a client of %s over %s.\n", pair.Agent.Name, pair.Client.Name, pair.Binding)
+	for _, c := range confirmed {
+		if c.matches(pair) {
+			fmt.Fprintf(&head, "%s: %s.\n", strings.Fields(c.finding)[2], c.reason)
+		}
+	}
+	tr := &capture.Transcript{Comment: head.String()}
+	for x, err := range src.Exchanges(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Started = x.Started.Round(time.Second)
+		tr.Exchanges = append(tr.Exchanges, x)
+	}
+	file := filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", pair.String()+".txtar")
+	if err := os.WriteFile(file, capture.FormatTranscript(tr), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
