@@ -32,6 +32,7 @@ var ReqPushConfig = &analyzer.Rule{
 		cite("6.8", before1...),
 		cite("4.3.1", a2a.V1_0),
 	),
+	Covers: []string{"unknown-field"},
 	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could do
 with it: it refuses the request, or sends nothing while the client waits.`,
 	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the member pushNotificationConfig.`,

@@ -131,7 +131,7 @@ var confirmed = []confirmation{
 
 // confirmedFor returns the findings that are confirmed for the pair.
 func confirmedFor(pair Pair) (lines []string) {
-	for _, c := range confirmed {
+	for _, c := range slices.Concat(confirmed, confirmedWild) {
 		if c.matches(pair) {
 			lines = append(lines, c.finding)
 		}

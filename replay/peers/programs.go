@@ -18,7 +18,7 @@ import (
 
 // sources are the programs in other languages, with the files that pin their dependencies.
 //
-//go:embed testdata/js testdata/js03 testdata/js1 testdata/py testdata/py03 testdata/py1
+//go:embed testdata/js testdata/js02 testdata/js03 testdata/js10 testdata/js1 testdata/py testdata/py02 testdata/py03 testdata/py1
 var sources embed.FS
 
 // A Program is an SDK in another language: an agent and a client program that live in one directory under testdata.
@@ -36,8 +36,11 @@ type Program struct {
 
 // The SDKs in other languages, by the line of their versions.
 var (
+	JS02 = Program{Name: "js02", lock: "package-lock.json", command: node}
 	JS03 = Program{Name: "js03", lock: "package-lock.json", command: node}
+	JS10 = Program{Name: "js10", lock: "package-lock.json", command: node}
 	JS1  = Program{Name: "js1", lock: "package-lock.json", command: node}
+	Py02 = Program{Name: "py02", lock: "requirements.txt", command: python}
 	Py03 = Program{Name: "py03", lock: "requirements.txt", command: python}
 	Py1  = Program{Name: "py1", lock: "requirements.txt", command: python}
 )

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
@@ -44,9 +47,23 @@ func TestWild(t *testing.T) {
 	add(clients["go0303"], agents["go0303"], JSONRPC)
 	add(clients["go0303"], Go03Agent, JSONRPC)
 	add(Go03Client, agents["go0303"], JSONRPC)
+	add(JS02.Client(), JS02.Agent(), JSONRPC)
+	add(JS02.Client(), Py02.Agent(), JSONRPC)
+	add(Py02.Client(), Py02.Agent(), JSONRPC)
+	add(Py02.Client(), JS02.Agent(), JSONRPC)
+	add(JS10.Client(), JS10.Agent(), JSONRPC, HTTPJSON)
+	add(JS10.Client(), Go2Agent, JSONRPC, HTTPJSON)
+	add(Go2Client, JS10.Agent(), JSONRPC, HTTPJSON)
+	add(JS10.Client(), Py1.Agent(), JSONRPC, HTTPJSON)
+	add(Py1.Client(), JS10.Agent(), JSONRPC, HTTPJSON)
 	// Who does not speak the same version gets as far as the card, or a refusal.
 	add(Go2Client, agents["go0303"], JSONRPC)
 	add(clients["go0303"], agents["go200"], JSONRPC)
+	add(JS1.Client(), JS03.Agent(), JSONRPC)
+	add(JS03.Client(), JS1.Agent(), JSONRPC)
+	add(Py1.Client(), Py03.Agent(), JSONRPC)
+	add(JS02.Client(), Go03Agent, JSONRPC)
+	add(Go03Client, JS02.Agent(), JSONRPC)
 	for _, pair := range pairs {
 		t.Run(pair.String(), func(t *testing.T) {
 			t.Parallel()
@@ -71,17 +88,37 @@ func playWild(t *testing.T, pair Pair) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkFindings(t, pair, result.Findings)
+	// How often something happens is chance with some of these: an agent that is busy refuses now and then.
+	if diff := cmp.Diff(places(confirmedFor(pair)), places(summarise(result.Findings))); diff != "" {
+		t.Errorf("findings (-confirmed +got):\n%s", diff)
+		for i := range result.Findings {
+			t.Logf("%s", &result.Findings[i])
+		}
+	}
 	if *update {
 		keep(t, pair, src)
 	}
+}
+
+// places returns lines of summarise without the operations, and without notes: those are kept with the transcripts.
+func places(lines []string) []string {
+	var short []string
+	for _, l := range lines {
+		place, _, _ := strings.Cut(l, ": ")
+		if strings.HasPrefix(place, "note ") {
+			continue
+		}
+		short = append(short, place)
+	}
+	slices.Sort(short)
+	return slices.Compact(short)
 }
 
 // keep writes what was recorded as a transcript; its head says what is confirmed about it.
 func keep(t *testing.T, pair Pair, src capture.Source) {
 	var head strings.Builder
 	fmt.Fprintf(&head, "Recorded: an agent of %s, asked by a client of %s over %s.\n", pair.Agent.Name, pair.Client.Name, pair.Binding)
-	for _, c := range confirmed {
+	for _, c := range slices.Concat(confirmed, confirmedWild) {
 		if c.matches(pair) {
 			fmt.Fprintf(&head, "%s: %s.\n", strings.Fields(c.finding)[2], c.reason)
 		}
@@ -99,4 +136,3 @@ func keep(t *testing.T, pair Pair, src capture.Source) {
 		t.Fatal(err)
 	}
 }
-

@@ -1,0 +1,81 @@
+// The client of @a2a-js/sdk 1.0.1
+
+import { randomUUID } from "node:crypto";
+import {
+  ListTasksRequest,
+  Message,
+  SendMessageRequest,
+  StreamResponse,
+  Task,
+  TaskPushNotificationConfig,
+} from "@a2a-js/sdk";
+import {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from "@a2a-js/sdk/client";
+
+import { main, sighting } from "../js/script.mjs";
+
+const see = (json) => sighting(...Object.entries(json)[0]);
+
+const config = (value) => {
+  const c = TaskPushNotificationConfig.toJSON(value);
+  return { kind: "config", task: c.taskId, config: c.id, url: c.url, note: c.token };
+};
+
+const request = ({ text, task, context, now, webhook, token }) =>
+  SendMessageRequest.fromJSON({
+    message: { role: "ROLE_USER", messageId: randomUUID(), parts: [{ text }], taskId: task, contextId: context },
+    configuration: {
+      returnImmediately: Boolean(now),
+      ...(webhook && { taskPushNotificationConfig: { url: webhook, token } }),
+    },
+  });
+
+let client;
+
+await main({
+  async discover(agentURL, binding) {
+    const card = await new DefaultAgentCardResolver().resolve(agentURL);
+    const factory = new ClientFactory({
+      transports: [new JsonRpcTransportFactory(), new RestTransportFactory()],
+      preferredTransports: [binding],
+    });
+    client = await factory.createFromAgentCard(card);
+    return [
+      { kind: "card", text: card.name },
+      ...card.supportedInterfaces.map((i) => ({
+        kind: "interface", note: `${i.protocolBinding} ${i.protocolVersion}`, url: i.url,
+      })),
+    ];
+  },
+  async send(utterance) {
+    const result = await client.sendMessage(request(utterance));
+    // The result is a Task or a Message without a mark; only a Message has an id of its own kind.
+    return "messageId" in result
+      ? sighting("message", Message.toJSON(result))
+      : sighting("task", Task.toJSON(result));
+  },
+  async *stream(utterance) {
+    for await (const event of client.sendMessageStream(request(utterance))) {
+      yield see(StreamResponse.toJSON(event));
+    }
+  },
+  get: async (id) => sighting("task", Task.toJSON(await client.getTask({ tenant: "", id }))),
+  cancel: async (id) => sighting("task", Task.toJSON(await client.cancelTask({ tenant: "", id, metadata: {} }))),
+  setPush: async (taskId, url, token) =>
+    config(await client.createTaskPushNotificationConfig(
+      TaskPushNotificationConfig.fromJSON({ taskId, id: "peer-hook", url, token }),
+    )),
+  getPush: async (taskId, id) => config(await client.getTaskPushNotificationConfig({ tenant: "", taskId, id })),
+  listPush: async (taskId) =>
+    (await client.listTaskPushNotificationConfig({ tenant: "", taskId, pageSize: 0, pageToken: "" })).configs
+      .map(config),
+  deletePush: (taskId, id) => client.deleteTaskPushNotificationConfig({ tenant: "", taskId, id }),
+  list: async (contextId) =>
+    (await client.listTasks(ListTasksRequest.fromJSON({ contextId, includeArtifacts: true }))).tasks
+      .map((task) => sighting("task", Task.toJSON(task))),
+  code: (err) => String(err.code ?? err.name),
+});

@@ -1,0 +1,126 @@
+"""The agent of the Python a2a-sdk 0.2.x, over JSON-RPC."""
+
+import asyncio
+import uuid
+from datetime import datetime, timezone
+
+import httpx
+from starlette.applications import Starlette
+
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.apps import A2AStarletteApplication
+from a2a.server.events import EventQueue
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.tasks import (
+    BasePushNotificationSender,
+    InMemoryPushNotificationConfigStore,
+    InMemoryTaskStore,
+)
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentSkill,
+    Artifact,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+    TextPart,
+)
+
+from behaviour import STATES, Gates, Move, act
+from serve import serve
+
+
+def card(url: str) -> AgentCard:
+    return AgentCard(
+        protocol_version='0.2.6',
+        name='peer py02',
+        description='an agent of a2a-sdk for Python, 0.2 line',
+        version='1.0.0',
+        url=f'{url}/rpc',
+        preferred_transport='JSONRPC',
+        capabilities=AgentCapabilities(streaming=True, push_notifications=True),
+        default_input_modes=['text/plain'],
+        default_output_modes=['text/plain'],
+        skills=[
+            AgentSkill(id='moves', name='moves', description='does what the first word says', tags=['test'])
+        ],
+    )
+
+
+def status(state: str, message: Message | None = None) -> TaskStatus:
+    return TaskStatus(
+        state=TaskState(state), message=message, timestamp=datetime.now(timezone.utc).isoformat()
+    )
+
+
+class Executor(AgentExecutor):
+    """Makes the moves as events of the SDK."""
+
+    def __init__(self) -> None:
+        self._gates = Gates()
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        artifact_id = str(uuid.uuid4())
+
+        async def emit(move: Move) -> None:
+            await event_queue.enqueue_event(self._event(move, context, artifact_id))
+
+        answered = context.current_task is not None
+        try:
+            await act(context.get_user_input(), answered, self._gates, context.task_id, emit)
+        except asyncio.CancelledError:
+            # What cancel enqueues reaches the answer to the cancellation alone. Who watches the task learns of it
+            # from the queue of the execution, and waits for ever if nothing closes that.
+            await event_queue.enqueue_event(self._canceled(context))
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        await event_queue.enqueue_event(self._canceled(context))
+
+    def _canceled(self, context: RequestContext) -> TaskStatusUpdateEvent:
+        return TaskStatusUpdateEvent(
+            task_id=context.task_id, context_id=context.context_id, status=status('canceled'), final=True
+        )
+
+    def _event(self, move: Move, context: RequestContext, artifact_id: str):
+        ids = {'task_id': context.task_id, 'context_id': context.context_id}
+        parts = [Part(root=TextPart(text=move.text))]
+
+        def message(**more: str) -> Message:
+            return Message(
+                role=Role.agent, message_id=str(uuid.uuid4()), parts=parts, context_id=context.context_id, **more
+            )
+
+        if move.do == 'say':
+            return message()
+        if move.do == 'open':
+            return Task(
+                id=context.task_id, context_id=context.context_id, status=status('submitted'),
+                history=[context.message],
+            )
+        if move.do == 'produce':
+            artifact = Artifact(artifact_id=artifact_id, parts=parts)
+            return TaskArtifactUpdateEvent(artifact=artifact, append=move.append, last_chunk=move.last, **ids)
+        said = message(task_id=context.task_id) if move.text else None
+        return TaskStatusUpdateEvent(status=status(STATES[move.do], said), final=move.do != 'work', **ids)
+
+
+def make_app(url: str) -> Starlette:
+    pushes = InMemoryPushNotificationConfigStore()
+    handler = DefaultRequestHandler(
+        agent_executor=Executor(),
+        task_store=InMemoryTaskStore(),
+        push_config_store=pushes,
+        push_sender=BasePushNotificationSender(httpx.AsyncClient(), pushes),
+    )
+    app = A2AStarletteApplication(agent_card=card(url), http_handler=handler).build(rpc_url='/rpc')
+    return app
+
+
+if __name__ == '__main__':
+    serve(make_app)
