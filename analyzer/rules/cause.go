@@ -10,7 +10,7 @@ import (
 func otherCause(p *analyzer.Pass) bool {
 	x := p.Exchange
 	switch x.Response.Status {
-	case 401, 403, 407, 408, 413, 429, 502, 503, 504:
+	case 401, 403, 407, 408, 413, 415, 429, 502, 503, 504:
 		return true
 	}
 	switch p.Answer.Err.Name {

@@ -209,7 +209,7 @@ func refused(p *analyzer.Pass, accept ...a2a.ErrorName) bool {
 		return false
 	}
 	switch p.Exchange.Response.Status {
-	case 401, 403, 407, 408, 413, 429, 502, 503, 504:
+	case 401, 403, 407, 408, 413, 415, 429, 502, 503, 504:
 		return false
 	}
 	name := p.Answer.Err.Name

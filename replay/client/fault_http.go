@@ -24,9 +24,14 @@ var httpFaults = []Fault{
 		edit: labelled("application/a2a+json"),
 	},
 	{
-		Slug: "rest-content-type-v1", protocols: overREST, On: CancelTask,
-		Doc:  "Cancellations over HTTP+JSON have a body that is labelled as text.",
-		edit: labelled("text/plain", CancelTask),
+		Slug: "rest-request-content-type", protocols: []Protocol{REST03}, On: SendMessage,
+		Doc:  "Messages are sent over HTTP+JSON with a body that is labelled as text.",
+		edit: labelled("text/plain", SendMessage),
+	},
+	{
+		Slug: "rest-content-type-v1", protocols: overREST, On: SendMessage,
+		Doc:  "Messages are sent over HTTP+JSON with a body that is labelled as text.",
+		edit: labelled("text/plain", SendMessage),
 	},
 	{
 		Slug: "json-utf8", protocols: overRPC, On: GetTask,
@@ -34,19 +39,19 @@ var httpFaults = []Fault{
 		edit: onEach(func(out *Outgoing) { out.Body = append([]byte("\xef\xbb\xbf"), out.Body...) }, GetTask),
 	},
 	{
-		Slug: "rest-verb", protocols: overREST, On: CancelTask,
-		Doc:  "Tasks are canceled over HTTP+JSON with PUT.",
-		edit: onEach(func(out *Outgoing) { out.Method = http.MethodPut }, CancelTask),
+		Slug: "rest-verb", protocols: []Protocol{REST10, REST03}, On: GetTask,
+		Doc:  "A task is asked for over HTTP+JSON with POST.",
+		edit: onEach(func(out *Outgoing) { out.Method = http.MethodPost }, GetTask),
 	},
 	{
-		Slug: "rest-route-known", protocols: overREST, On: CancelTask,
-		Doc:  "Tasks are canceled at a path of the client's own making.",
-		edit: onEach(func(out *Outgoing) { out.URL = strings.TrimSuffix(out.URL, ":cancel") + "/cancel" }, CancelTask),
+		Slug: "rest-route-known", protocols: []Protocol{REST10, REST03}, On: GetTask,
+		Doc:  "A task is asked for at a path of the client's own making.",
+		edit: onEach(func(out *Outgoing) { out.URL = strings.Replace(out.URL, "/tasks/", "/task/", 1) }, GetTask),
 	},
 	{
-		Slug: "rest-v1-prefix", protocols: overREST, On: CancelTask,
-		Doc:  "Tasks are canceled at the path of earlier versions, below /v1.",
-		edit: onEach(func(out *Outgoing) { out.URL = strings.Replace(out.URL, "/tasks/", "/v1/tasks/", 1) }, CancelTask),
+		Slug: "rest-v1-prefix", protocols: overREST, On: GetTask,
+		Doc:  "A task is asked for at the path of earlier versions, below /v1.",
+		edit: onEach(func(out *Outgoing) { out.URL = strings.Replace(out.URL, "/tasks/", "/v1/tasks/", 1) }, GetTask),
 	},
 	{
 		Slug: "rest-body-object", protocols: overREST, On: CancelTask,

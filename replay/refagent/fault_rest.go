@@ -5,6 +5,11 @@ import "net/http"
 // Faults of answers over HTTP+JSON.
 var restFaults = []Fault{
 	{
+		Slug: "rest-response-content-type", agents: []string{"spec03-rest"},
+		Doc:   "HTTP+JSON answers are sent as text/plain.",
+		hooks: onAnswer(isREST, asPlainText),
+	},
+	{
 		Slug: "rest-content-type-v1", agents: with10,
 		Doc:   "HTTP+JSON answers are sent as text/plain.",
 		hooks: onAnswer(isREST, asPlainText),
@@ -15,7 +20,7 @@ var restFaults = []Fault{
 		hooks: onAnswer(both(isRESTResult, isOp(getTask)), func(_ *call, out *answer) { out.status = http.StatusAccepted }),
 	},
 	{
-		Slug: "rest-answer-missing", agents: only10,
+		Slug: "rest-answer-missing", agents: []string{"spec", "spec03-rest"},
 		Doc:   "A task that is asked for over HTTP+JSON does not come, under status 200.",
 		hooks: onAnswer(both(isRESTResult, isOp(getTask)), func(_ *call, out *answer) { out.text = []byte{} }),
 	},

@@ -163,6 +163,8 @@ var faultTests = []struct {
 	{"json-utf8", "spec03", nil, send03, "200 application/json \xef\xbb\xbf{", ""},
 	{"card-unavailable", "spec", nil, "GET /spec/.well-known/agent-card.json", "500 text/plain; charset=utf-8 out of cards", "skills"},
 	{"card-unavailable", "spec03", nil, "GET /spec03/.well-known/agent-card.json", "500 text/plain; charset=utf-8 out of cards", "skills"},
+	{"rest-response-content-type", "spec03-rest", nil, "POST /spec03-rest/v1/message:send\n\n" + message03("task-lifecycle"), "200 text/plain", "application/json"},
+	{"rest-answer-missing", "spec03-rest", []string{"POST /spec03-rest/v1/message:send\n\n" + message03("task-lifecycle")}, "GET /spec03-rest/v1/tasks/id-1", "200 application/json $", "id-1"},
 	{"rest-content-type-v1", "spec", nil, sendREST, "200 text/plain", "application/a2a+json"},
 	{"rest-success-status", "spec", []string{sendREST}, getREST, "202 application/a2a+json", "200"},
 	{"rest-answer-missing", "spec", []string{sendREST}, getREST, "200 application/a2a+json $", "id-1"},
