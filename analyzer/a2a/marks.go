@@ -130,7 +130,8 @@ func (c *Call) bodyMarks() (Dialects, Evidence) {
 	m := marks{rest: c.Binding == HTTPJSON, names1_0: VersionDialects(c.Version).Has(V1_0)}
 	message := first(c.Params, "message", "request")
 	if m.rest {
-		if kind := message.Get("kind"); kind.Is("message") {
+		leftover := m.names1_0 && hasPrefix(message.Get("role"), "ROLE_") // 0.x with "kind" writes roles in lower case
+		if kind := message.Get("kind"); kind.Is("message") && !leftover {
 			m.add(byShape, kindDialects, kind)
 		}
 		if request := c.Params.Get("request"); isMessage(request) {

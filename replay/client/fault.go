@@ -25,6 +25,7 @@ var ErrNoFault = errors.New("no fault")
 var allFaults = slices.Concat(
 	envelopeFaults,
 	rpcFaults,
+	shapeFaults,
 	versionFaults,
 	httpFaults,
 	dialectFaults,
