@@ -132,7 +132,7 @@ func (s *Session) StreamedOf(o *Observation) *Product {
 		}
 		return nil
 	}
-	if x.Stream != nil && x.Stream.Terminal == 0 && x.Stream.TaskID == o.Task.TaskID {
+	if x.Stream != nil && !x.choosy() && x.Stream.Terminal == 0 && x.Stream.TaskID == o.Task.TaskID {
 		return streamed(o)
 	}
 	return nil
@@ -148,10 +148,15 @@ func (o *Observation) Snapshot() (t a2a.Task, ok bool) {
 	return a2a.Task{Value: o.Answer.Payload.Value}, true
 }
 
+// choosy reports whether the client takes some media types only, so that its answer may leave out what others show.
+func (x *Exchange) choosy() bool {
+	return x.Call.Params.Get("configuration").Get("acceptedOutputModes").Len() > 0
+}
+
 // yielded remembers what a Task at its end, or the update that ends one, tells about the task's artifacts.
 func (s *Session) yielded(o *Observation) {
 	x := o.Exchange
-	if o.Task.Late || !o.Task.State.Terminal() {
+	if o.Task.Late || !o.Task.State.Terminal() || x.choosy() {
 		return
 	}
 	t := s.TaskOf(x, o.Task.TaskID)

@@ -161,7 +161,7 @@ var StreamArtifactConsistent = &analyzer.Rule{
 Who listened and who asked later have different results. A piece that was lost, sent twice or stored in the wrong order looks like that.`,
 	Fix: `Store each piece as it is sent, under one lock for each task, and add to an artifact only where append is true.`,
 	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not show from their
-beginning; other clients, credentials, extensions and bindings; in versions before 0.2.4 tasks that got a message since. It is a note: agents may refine a result.`,
+beginning; clients that take some media types only; other clients, credentials, extensions and bindings; in versions before 0.2.4 tasks that got a message since. It is a note: agents may refine a result.`,
 	Check: func(p *analyzer.Pass) {
 		t, ok := p.Snapshot()
 		if !ok || t.Get("artifacts").Kind() != a2a.Array {

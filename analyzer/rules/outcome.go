@@ -94,7 +94,7 @@ var StateBlockingArtifacts = &analyzer.Rule{
 	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks an artifact
 that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
 	Fix: `Build the answer from the stored task, after the last artifact was stored, and make the task terminal only then.`,
-	Silent: `Clients that said returnImmediately; other clients, credentials, extensions and bindings; polls that overlap the send; artifacts without an id;
+	Silent: `Clients that said returnImmediately or take some media types only; other clients, credentials, extensions and bindings; polls that overlap the send; artifacts without an id;
 tasks with more artifacts than are remembered.`,
 	Check: func(p *analyzer.Pass) {
 		t, index := lacking(p)
@@ -146,7 +146,7 @@ var StateArtifactsAfterTerminal = &analyzer.Rule{
 works with something else than whoever came later.`,
 	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to the old one.`,
 	Silent: `References to files, whose links may be signed anew for each answer; media types and metadata; answers that leave artifacts out, as
-sends, cancellations, lists and notifications may; other clients, credentials, extensions and bindings; answers that overlap; artifacts without
+sends, cancellations, lists and notifications may; answers to clients that take some media types only; other clients, credentials, extensions and bindings; answers that overlap; artifacts without
 an id; tasks with more artifacts than are remembered; versions before 0.2.4, which allowed a restart.`,
 	Check: func(p *analyzer.Pass) {
 		t, ok := p.Snapshot()
