@@ -56,11 +56,14 @@ func (d Digester) part(p Part) uint64 {
 		content = d.text(p.Text())
 	case DataPart:
 		content = d.value(p.Data())
-	case RawPart: // both alphabets of base64 are read, padded or not
-		content = d.text(strings.NewReplacer("-", "+", "_", "/", "=", "").Replace(p.Bytes().Text()))
+	case RawPart:
+		content = d.text(base64Forms.Replace(p.Bytes().Text()))
 	}
 	return d.list(uint64(kind), content)
 }
+
+// base64Forms writes base64 of either alphabet, padded or not, in one form: all are read.
+var base64Forms = strings.NewReplacer("-", "+", "_", "/", "=", "")
 
 // value returns the digest of JSON that the protocol does not look into.
 func (d Digester) value(v Value) uint64 {
