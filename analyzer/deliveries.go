@@ -43,9 +43,10 @@ func (e *Engine) trace(in *intake, o *Observation) {
 	switch {
 	case len(w.until) == 0:
 		e.traced(w)
-	case len(h.waiting) == maxWaiting:
+	case e.waiting == maxWaiting:
 		h.lost = true
 	default:
+		e.waiting++
 		h.waiting = append(h.waiting, w)
 	}
 }
@@ -94,6 +95,7 @@ func (e *Engine) settleExpected(x *Exchange) {
 		}
 		return len(w.until) == 0
 	})
+	e.waiting -= len(ready)
 	for _, w := range ready {
 		e.traced(w)
 	}
@@ -168,7 +170,7 @@ func (e *Engine) idle() {
 	for item := s.pushes.order.Front(); item != nil; item = item.Next() {
 		known := item.Value.(*entry[taskKey, *Pushes])
 		t := s.task(known.key)
-		if t == nil || t.Terminal == nil || t.Terminal.At.IsZero() {
+		if s.blind || t == nil || t.Terminal == nil || t.Terminal.At.IsZero() {
 			continue
 		}
 		for _, c := range known.value.Configs {

@@ -28,6 +28,7 @@ type Engine struct {
 	pass     Pass
 	done     uint64    // the exchange that the step at hand closed; 0 if it closed none
 	now      time.Time // the latest instant of a step
+	waiting  int       // notifications that wait until it is known which configs can have caused them
 }
 
 // An aspect is all of an observation that decides which rules want it.

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	maxHookUsers = 8  // agents that were given the same webhook
-	maxExpected  = 64 // configs of a webhook whose tasks are not known yet
-	maxWaiting   = 64 // notifications that wait for that
+	maxHookUsers = 8    // agents that were given the same webhook
+	maxExpected  = 64   // configs of a webhook whose tasks are not known yet
+	maxWaiting   = 1000 // notifications, of all webhooks, that wait for that
 )
 
 // A hook is a webhook URL that clients gave to agents.

@@ -105,16 +105,17 @@ var HookPayload = &analyzer.Rule{
 	Category: analyzer.Interop,
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
-	On:       analyzer.WebhookSeen,
+	On:       analyzer.DeliveryTraced,
 	Bindings: analyzer.OnHTTP,
 	Cites:    cite("4.3.3", a2a.V1_0),
 	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message, statusUpdate and
 artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what 0.3 sent.`,
 	Fix: `Post {"statusUpdate": {...}} or another of the four. Keep with each config the version of the request that set it, and notify in that one.`,
-	Silent: `Members of other names beside the one; null members; bodies that are no JSON, which are reported as such; webhooks whose config was not
-seen, or was set in other versions too.`,
+	Silent: `Members of other names beside the one; null members; bodies that are no JSON, which are reported as such; tasks whose config for the
+webhook was not seen, or was set in other versions too.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Doc.Err != nil || !p.Exchange.Configured() {
+		older := func(c *analyzer.PushConfig) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
+		if p.Doc.Err != nil || len(p.Delivery.Configs) == 0 || slices.ContainsFunc(p.Delivery.Configs, older) {
 			return
 		}
 		p.Applied()
