@@ -123,7 +123,7 @@ recording, for which there may be another config.`,
 			return
 		}
 		p.Applied()
-		if p.Exchange.Bare() && !carriesToken(p.Exchange, p.Delivery.Configs) {
+		if p.Exchange.Bare() && !carriesToken(p) {
 			c := p.Delivery.Configs[0]
 			p.Report(p.Place, "the notification carries no credentials", fmt.Sprintf("expected some of scheme %s, as the config at %s asks", analyzer.QuoteText(c.Schemes[0]), c.Place))
 		}
@@ -131,13 +131,14 @@ recording, for which there may be another config.`,
 }
 
 // carriesToken reports whether the token of one of the configs stands anywhere in a request, as far as that can be seen.
-func carriesToken(x *analyzer.Exchange, configs []*analyzer.PushConfig) bool {
+func carriesToken(p *analyzer.Pass) bool {
+	x, doc, configs := p.Exchange, p.Doc, p.Delivery.Configs
 	for _, c := range configs {
 		if c.Token == "" {
 			continue
 		}
-		if hidden(c.Token) && bytes.Contains(bytes.ToLower(x.Body), []byte(`token"`)) {
-			return true // it may be there, and was not hidden
+		if hidden(c.Token) && !isBareObject(doc) {
+			return true // it may be in the body, where it was not hidden
 		}
 		if strings.Contains(x.Request.Target, c.Token) || bytes.Contains(x.Body, []byte(c.Token)) {
 			return true
@@ -149,6 +150,18 @@ func carriesToken(x *analyzer.Exchange, configs []*analyzer.PushConfig) bool {
 		}
 	}
 	return false
+}
+
+// isBareObject reports whether a notification is a Task or an update without room for anything else.
+func isBareObject(doc *a2a.Doc) bool {
+	for name := range doc.Root.Members() {
+		switch name {
+		case "id", "contextId", "sessionId", "taskId", "kind", "status", "artifact", "artifacts", "history", "final", "append", "lastChunk":
+		default:
+			return false
+		}
+	}
+	return doc.Root.Kind() == a2a.Object
 }
 
 // HookToken reports an older notification without the token that its config gives.
@@ -165,14 +178,15 @@ var HookToken = &analyzer.Rule{
 	Covers:   []string{"hook-auth-0x"},
 	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the task that the client
 asked about; without it the receiver has to turn it away or to trust anybody.`,
-	Fix:    `Send the token with every notification, in the header X-A2A-Notification-Token.`,
-	Silent: `A token anywhere in the headers, the URL or the body; tasks whose beginning is not in the recording, for which there may be another config.`,
+	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with members beside those of a task or an update, where the recording
+hides the token of the config; tasks whose beginning is not in the recording, for which there may be another config.`,
 	Check: func(p *analyzer.Pass) {
 		if !allAsk(p, func(c *analyzer.PushConfig) bool { return c.Token != "" }) {
 			return
 		}
 		p.Applied()
-		if !carriesToken(p.Exchange, p.Delivery.Configs) {
+		if !carriesToken(p) {
 			p.Report(p.Place, "the token of the config at "+p.Delivery.Configs[0].Place.String()+" is nowhere in the notification", "expected it in the header X-A2A-Notification-Token")
 		}
 	},
