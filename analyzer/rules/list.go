@@ -30,6 +30,7 @@ var ListNextTokenPresent = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Bindings: onCall,
 	Cites:    cite("3.1.4", a2a.V1_0),
+	Covers:   []string{"list-required-fields"},
 	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the end of
 the list from an agent that does not page.`,
 	Fix:    `Write nextPageToken into every page, "" into the last. Printers of protocol buffers leave empty fields out unless they are told otherwise.`,

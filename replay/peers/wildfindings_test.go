@@ -30,22 +30,12 @@ var confirmedWild = []confirmation{
 	{
 		"go2-js10-jsonrpc js10-js10-jsonrpc py1-js10-jsonrpc",
 		"error agent list-next-token-present response.body#/result: ",
-		"the page is written by proto JSON, which leaves out empty strings; 1.0 section 3.1.4 wants \"\" on the last page",
+		"the page is written by proto JSON, which leaves out empty strings, lists and zeros; 1.0 section 3.1.4 wants \"\" on the last page",
 	},
 	{
 		"go2-js10-rest js10-js10-rest py1-js10-rest",
 		"error agent list-next-token-present response.body#: ",
-		"the page is written by proto JSON, which leaves out empty strings; 1.0 section 3.1.4 wants \"\" on the last page",
-	},
-	{
-		"go2-js10-jsonrpc js10-js10-jsonrpc py1-js10-jsonrpc",
-		"warning agent list-required-fields response.body#/result: ",
-		"the page is written by proto JSON, which leaves out empty lists and zeros; 1.0 section 3.1.4",
-	},
-	{
-		"go2-js10-rest js10-js10-rest py1-js10-rest",
-		"warning agent list-required-fields response.body#: ",
-		"the page is written by proto JSON, which leaves out empty lists and zeros; 1.0 section 3.1.4",
+		"the page is written by proto JSON, which leaves out empty strings, lists and zeros; 1.0 section 3.1.4 wants \"\" on the last page",
 	},
 	{
 		"go2-go200-rest go2-go210-rest go200-go2-rest go200-go200-rest go210-go2-rest go210-go210-rest js10-go2-rest",

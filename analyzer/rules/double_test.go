@@ -1,0 +1,33 @@
+package rules_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+)
+
+// One cause is one finding: in no transcript do two rules report the same place, or one place and a value inside of it.
+func TestNothingIsReportedTwice(t *testing.T) {
+	for _, path := range transcripts(t) {
+		findings := judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
+		for i := range findings {
+			for j := range findings[:i] {
+				if f, g := &findings[i], &findings[j]; overlaps(f, g) {
+					t.Errorf("%s: %s and %s\n  %s\n  %s", path, g.Rule.ID, f.Rule.ID, g, f)
+				}
+			}
+		}
+	}
+}
+
+// overlaps reports whether two findings of different rules are about one place.
+func overlaps(f, g *analyzer.Finding) bool {
+	if f.Rule == g.Rule || f.Place.Exchange != g.Place.Exchange || f.Place.Response != g.Place.Response || f.Place.Part != g.Place.Part {
+		return false
+	}
+	a, b := fmt.Sprint(f.Place, "/"), fmt.Sprint(g.Place, "/")
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
