@@ -132,6 +132,59 @@ func second(e *analyzer.Engine) {
 	}
 }
 
+// enough is how much memory judging may take, whatever it judges.
+const enough = 256 << 20
+
+// Sessions forget what is too old, so that a long capture takes no more memory than a short one.
+func TestManyExchangesTakeBoundedMemory(t *testing.T) {
+	if most := judgeMany(manyExchanges); most > enough {
+		t.Errorf("%d exchanges took %d MiB, want at most %d", manyExchanges, most>>20, enough>>20)
+	}
+}
+
+// judgeMany judges exchanges that each make a task of their own, and returns the most memory that was in use on the way.
+func judgeMany(n int) (most uint64) {
+	e := analyzer.NewEngine(rules.All)
+	arrival := uint64(0)
+	for seq := range uint64(n) {
+		for _, s := range answered(seq + 1) {
+			arrival++
+			s.Arrival = arrival
+			e.Step(s)
+		}
+		if seq%(uint64(n)/10) == 0 {
+			most = max(most, heap())
+		}
+	}
+	most = max(most, heap())
+	runtime.KeepAlive(e)
+	return most
+}
+
+// BenchmarkCapture judges a hundred thousand exchanges, and says what one costs and how much memory was in use at most.
+func BenchmarkCapture(b *testing.B) {
+	const n = 100_000
+	for b.Loop() {
+		most := judgeMany(n)
+		b.ReportMetric(float64(most>>20), "MiB")
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/n, "µs/exchange")
+}
+
+// BenchmarkLongStream judges a stream of a million events.
+func BenchmarkLongStream(b *testing.B) {
+	const n = 1_000_000
+	for b.Loop() {
+		e := streaming()
+		for k := 2; k <= n; k++ {
+			e.Step(chunk(k))
+		}
+		b.ReportMetric(float64(heap()>>20), "MiB")
+		runtime.KeepAlive(e)
+	}
+	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
