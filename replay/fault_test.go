@@ -245,6 +245,10 @@ func stream(ctx context.Context, c *client.Client, texts ...string) {
 func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	o.Prefer, o.Fault = []client.Protocol{p}, ""
 	var task *client.Task
+	text := "tck-auth-required"
+	if p.Version == "0.1" {
+		text = "task-lifecycle please" // it has no such state
+	}
 	for _, token := range []string{o.Token, "somebody-else", ""} {
 		o.Token = token
 		c, err := client.Connect(ctx, tapURL, o)
@@ -254,8 +258,8 @@ func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.O
 		if task != nil {
 			c.Ask(ctx, client.GetTask, task) //nolint:errcheck // see tour
 		}
-		task = sent(c.Send(ctx, client.Text("tck-auth-required"), client.SendOptions{}))
-		for _, err := range c.Stream(ctx, client.Text("tck-auth-required"), client.SendOptions{}) {
+		task = sent(c.Send(ctx, client.Text(text), client.SendOptions{}))
+		for _, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {
 			if err != nil {
 				break
 			}

@@ -54,6 +54,19 @@ var versionFaults = []Fault{
 		Doc:  "Requests ask for a version that the card does not declare.",
 		edit: setHeader("A2A-Version", "1.1"),
 	},
+	{
+		Slug: "version-semantics-mixed", protocols: []Protocol{JSONRPC01}, Also: []string{"unknown-field"},
+		Doc: "Parts of messages of 0.1 say kind, as later versions have it, for type.",
+		edit: onMessage(func(message map[string]any) {
+			parts, _ := message["parts"].([]any)
+			for _, p := range parts {
+				if part, ok := p.(map[string]any); ok {
+					part["kind"] = part["type"]
+					delete(part, "type")
+				}
+			}
+		}),
+	},
 }
 
 // seats is an extension that no agent has.

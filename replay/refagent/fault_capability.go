@@ -16,12 +16,12 @@ var capabilityFaults = []Fault{
 		},
 	},
 	{
-		Slug: "cap-streaming-unsupported-0x", agents: only03, Also: []string{"req-capability-streaming"},
+		Slug: "cap-streaming-unsupported-0x", agents: []string{"spec03", "spec02", "legacy"}, Also: []string{"req-capability-streaming"},
 		Doc:   "The card says that the agent does not stream, and it does.",
 		hooks: func() hooks { return hooks{card: offer("streaming", false)} },
 	},
 	{
-		Slug: "cap-streaming-refused", agents: withTask,
+		Slug: "cap-streaming-refused", agents: []string{"spec", "spec03", "spec02"},
 		Doc:   "The card says that the agent streams, and it refuses to.",
 		hooks: admitNone(calls(streamMessage), func() *failure { return fail(codeUnsupported, "Streaming is not supported") }),
 	},

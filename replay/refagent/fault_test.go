@@ -60,6 +60,7 @@ var (
 	waitRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
 	waitStream  = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
 
+	parts01  = "POST /legacy\n\n" + rpc("1", "tasks/send", `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}}`)
 	wait03   = "POST /spec03\n\n" + rpc("1", "message/send", message03("tck-auth-required"))
 	push03   = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1"}`)
 	send03   = "POST /spec03\n\n" + rpc("1", "message/send", message03("task-lifecycle"))
@@ -288,6 +289,7 @@ var faultTests = []struct {
 	{"ver-unsupported-error", "spec", nil, strings.Replace(sendRPC, "1.0", "9.9", 1), `"code":-32603`, `"code":-32009`},
 	{"ver-supported-refused", "spec", nil, "GET /spec/tasks\nA2A-Version: 1.0", "VERSION_NOT_SUPPORTED", ""},
 	{"ver-semantics", "spec", nil, sendRPC, `"kind":"task"`, `{"task":`},
+	{"version-semantics-mixed", "legacy", nil, parts01, `{"kind":"text"`, `{"type":"text"`},
 	{"ver-empty-means-03", "spec03", nil, send03, `{"task":`, `"kind":"task"`},
 }
 

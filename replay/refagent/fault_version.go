@@ -24,6 +24,33 @@ var versionFaults = []Fault{
 		Doc:   "Messages of 0.3 are answered in 1.0.",
 		hooks: func() hooks { return hooks{reply: answerIn(v10{}, sendMessage)} },
 	},
+	{
+		Slug: "version-semantics-mixed", agents: []string{"legacy"}, Also: []string{"unknown-field"},
+		Doc:   "Parts in answers of 0.1 say kind, as later versions have it, for type.",
+		hooks: onAnswer(isRPCResult, func(_ *call, out *answer) { out.body = sayKind(out.body) }),
+	},
+}
+
+// sayKind renames the discriminator of all parts in a JSON tree.
+func sayKind(v any) any {
+	switch v := v.(type) {
+	case object:
+		renamed := make(object, len(v))
+		for i, m := range v {
+			renamed[i] = member{m.name, sayKind(m.value)}
+			if m.name == "type" {
+				renamed[i].name = "kind"
+			}
+		}
+		return renamed
+	case []any:
+		list := make([]any, len(v))
+		for i, e := range v {
+			list[i] = sayKind(e)
+		}
+		return list
+	}
+	return v
 }
 
 // answerIn puts results of an operation over JSON-RPC into another dialect.
