@@ -179,6 +179,9 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 	for _, text := range []string{"message-only hello", "task-lifecycle please", "task-failure please", "data-types please"} {
 		ask(send(text), client.GetTask, client.CancelTask)
 	}
+	c.Send(ctx, client.Text("data-types please"), client.SendOptions{ //nolint:errcheck // see above
+		AcceptedOutputModes: []string{"text/plain", "application/json", "image/svg+xml"},
+	})
 	ask(send("multi-turn start"), client.SendMessage, client.GetTask, client.ListTasks, client.StreamMessage, client.CreatePushConfig,
 		client.GetPushConfig, client.ListPushConfigs, client.DeletePushConfig, client.CancelTask, client.CancelTask, client.SubscribeToTask)
 	if streams {

@@ -128,6 +128,11 @@ var messageFaults = []Fault{
 		hooks: onShape(isFile, mediaType("svg")),
 	},
 	{
+		Slug: "output-mode-accepted", agents: withTask,
+		Doc:   "The media type of files is image/png, whatever the client accepts.",
+		hooks: onShape(isFile, mediaType("image/png")),
+	},
+	{
 		Slug: "part-data-object", agents: only03,
 		Doc: "Data is a text.",
 		hooks: onShape(isPart, func(o object) object {

@@ -47,6 +47,8 @@ var shapeFaultTests = []struct {
 	{"part-url-absolute", "spec03", nil, data03, `"/files/1"`, `"bytes"`},
 	{"part-media-type-syntax", "spec", nil, dataRPC, `"svg"`, "svg+xml"},
 	{"part-media-type-syntax", "spec03", nil, data03, `"svg"`, "svg+xml"},
+	{"output-mode-accepted", "spec", nil, dataRPC, "image/png", "svg+xml"},
+	{"output-mode-accepted", "spec03", nil, data03, "image/png", "svg+xml"},
 	{"part-data-object", "spec03", nil, data03, `"data":"none"`, "latencyMs"},
 	{"artifact-id-present", "spec", []string{sendRPC}, getRPC, `"artifacts":[{`, `"artifactId"`},
 	{"artifact-id-present", "spec03", []string{send03}, get03, `"artifacts":[{`, `"artifactId"`},
