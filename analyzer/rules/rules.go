@@ -28,6 +28,7 @@ var All = slices.Concat(
 	Batch,
 	REST,
 	Messages,
+	Mentions,
 	Parts,
 	Files,
 	Artifacts,

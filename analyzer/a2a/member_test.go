@@ -1,0 +1,97 @@
+package a2a
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOddities(t *testing.T) {
+	rpc1, rpc03, rest03 := Call{Binding: JSONRPC, Operation: SendMessage, Dialects: onlyV1_0}, Call{Binding: JSONRPC, Operation: SendMessage, Dialects: kindDialects}, Call{Binding: HTTPJSON, Operation: SendMessage, Dialects: onlyV0_3}
+	names := map[Oddity]string{UnknownMember: "unknown", LegacyMember: "legacy", SnakeMember: "snake", NullMember: "null", MistypedMember: "mistyped", SnakeMember | NullMember: "snake null"}
+	for _, c := range []struct {
+		name string
+		call Call
+		body string
+		want string
+	}{
+		{"as it should be", rpc1, result(`{"task":{"id":"t","contextId":"c","status":{"state":"x","timestamp":"y"},"artifacts":[{"artifactId":"a","parts":[{"data":null},{"text":"x","mediaType":"text/plain"}]}],"history":[],"metadata":{"kind":1,"a_b":null}}}`), ""},
+		{"1.0", rpc1, result(`{"task":{"kind":"task","context_id":null,"history":[7],"artifacts":null,"Id":1,"sessionId":"s","status":{"state":3}}}`), "kind legacy, context_id snake null, history mistyped, artifacts null, Id unknown, sessionId unknown"},
+		{"0.3", rpc03, result(`{"kind":"message","messageId":7,"contextId":7,"task_id":"t","taskId":null,"parts":[{"kind":"file","file":{"name":1,"fileWithUri":"u"},"raw":"x"}]}`), "contextId mistyped, task_id snake, taskId null, raw unknown, name mistyped, fileWithUri unknown"},
+		{"0.3 over HTTP+JSON", rest03, `{"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"file":{"fileWithUri":"u"}}]}}`, ""},
+		{"list", Call{Binding: JSONRPC, Operation: ListTasks, Dialects: onlyV1_0}, result(`{"tasks":{},"pageSize":"10","totalSize":1.5,"nextPageToken":""}`), "tasks mistyped, totalSize mistyped"},
+		{"push config", Call{Binding: JSONRPC, Operation: GetPushConfig, Dialects: onlyV1_0}, result(`{"id":"p","url":"u","authentication":{"schemes":["Bearer"],"credentials":7}}`), "schemes unknown, credentials mistyped"},
+	} {
+		a := DecodeAnswer(&c.call, 200, "application/json", []byte(c.body))
+		var got []string
+		w := Walker{Visit: func(o *Entity) bool {
+			for m := range o.Odd(UnknownMember | LegacyMember | SnakeMember | NullMember | MistypedMember) {
+				got = append(got, m.Name.Text()+" "+names[m.Odd])
+			}
+			return true
+		}}
+		w.Payload(&a.Payload, &c.call, c.call.Dialects)
+		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// A member is read under its proto name where parsers take that, and null is no member.
+func TestMember(t *testing.T) {
+	for _, c := range []struct {
+		call Call
+		want string
+	}{
+		{Call{Binding: JSONRPC, Operation: SendMessage, Dialects: onlyV1_0}, `"m" absent "t"`},
+		{Call{Binding: JSONRPC, Operation: SendMessage, Dialects: kindDialects}, `absent absent "t"`},
+		{Call{Binding: HTTPJSON, Operation: SendMessage, Dialects: onlyV0_3}, `"m" absent "t"`},
+	} {
+		c.call.Params = Parse([]byte(`{"message":{"message_id":"m","contextId":null,"context_id":"c","taskId":"t","task_id":"no"}}`)).Root
+		w := Walker{Visit: func(o *Entity) bool {
+			if o.Type == MessageEntity {
+				var got []string
+				for _, name := range []string{"messageId", "contextId", "taskId"} {
+					if v := o.Member(name); v.Exists() {
+						got = append(got, string(v.Raw()))
+					} else {
+						got = append(got, "absent")
+					}
+				}
+				if text := strings.Join(got, " "); text != c.want {
+					t.Errorf("%v %v: %s, want %s", c.call.Binding, c.call.Dialects, text, c.want)
+				}
+			}
+			return true
+		}}
+		w.Request(&c.call)
+	}
+}
+
+// No table has a member twice for one dialect, and what is required is known.
+func TestSlots(t *testing.T) {
+	tables := map[string][]Slot{}
+	for i, list := range entityFields {
+		tables[EntityType(i).String()] = list
+	}
+	for o := SendMessage; o <= GetExtendedCard; o++ {
+		tables["parameters of "+o.String()] = fieldsOf(ParamsEntity, o)
+	}
+	for name, list := range tables {
+		seen := make(map[string]bool)
+		for _, s := range list {
+			for d := range (s.In | s.Proto).All() {
+				key := fmt.Sprint(s.Name, d, s.In.Has(d))
+				if seen[key] {
+					t.Errorf("%s: %s stands twice in %s", name, s.Name, d)
+				}
+				seen[key] = true
+			}
+			if s.Required&^s.In != 0 || s.Legacy&s.In != 0 {
+				t.Errorf("%s: %s is required or a leftover where it is not, or is", name, s.Name)
+			}
+		}
+	}
+}
