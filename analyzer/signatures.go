@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -174,9 +175,12 @@ func (k *keyring) check(card *a2a.Card, arrival uint64) []SignatureCheck {
 	return checks
 }
 
-// payloads returns what a signature of the card may be over, in canonical form: none if the card has none.
+// longNumber finds what may be a number that no double holds: some signers keep its digits, and some refuse it.
+var longNumber = regexp.MustCompile(`[:,\[]\s*-?[0-9]{16}`)
+
+// payloads returns what a signature of the card may be over, in canonical form: none if that cannot be told.
 func payloads(card *a2a.Card) [][]byte {
-	if _, err := jws.Canonical(card.Raw()); err != nil {
+	if _, err := jws.Canonical(card.Raw()); err != nil || longNumber.Match(card.Raw()) {
 		return nil
 	}
 	var list [][]byte

@@ -83,6 +83,9 @@ func TestSignaturesChecked(t *testing.T) {
 		{"a member twice", keySetOf("k", 1), func(c *conversation) {
 			c.fetch(cardURL, strings.Replace(sealed(signedCard, header, 1), "{", `{"name":"Hotel",`, 1))
 		}, nil},
+		{"a number that no double holds", keySetOf("k", 1), func(c *conversation) {
+			c.fetch(cardURL, strings.Replace(sealed(signedCard, header, 1), "{", `{"x":9007199254740993,`, 1))
+		}, nil},
 		{"a hidden value", keySetOf("k", 1), func(c *conversation) {
 			c.fetch(cardURL, strings.Replace(sealed(signedCard, header, 1), "Booker", "redacted.0123456789abcdef", 1))
 		}, nil},

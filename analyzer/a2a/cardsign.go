@@ -87,13 +87,14 @@ var flowsMessage = signedMessage{
 type stripping uint8
 
 const (
-	keepPresent      stripping = iota // as the presence of each member says: §8.4.1
-	keepFilled                        // the same, with required members added that are not there
-	keepAll                           // everything, as it was received
-	dropDefaults                      // all that have their default value
-	dropDefaultsDeep                  // the same, and what is empty after that
-	dropEmpties                       // empty texts, lists and objects, and null
-	dropEmptiesDeep                   // the same, and what is empty after that
+	keepPresent       stripping = iota // as the presence of each member says: §8.4.1
+	keepFilled                         // the same, with required members added that are not there
+	keepAll                            // everything, as it was received
+	dropDefaults                       // all that have their default value
+	dropDefaultsDeep                   // the same, and what is empty after that
+	dropEmpties                        // empty texts, lists and objects, and null
+	dropEmptiesDeep                    // the same, and what is empty after that
+	dropEmptiesFilled                  // the same, but required members, which are added if they are not there
 )
 
 // A signing is one reading of what is signed.
@@ -107,7 +108,7 @@ type signing struct {
 func (c Card) SignedTexts() func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for _, known := range [...]bool{false, true} {
-			for strip := keepPresent; strip <= dropEmptiesDeep; strip++ {
+			for strip := keepPresent; strip <= dropEmptiesFilled; strip++ {
 				s := signing{strip, known}
 				if !yield(s.object(nil, c.Value, cardMessage, "signatures")) {
 					return
@@ -131,7 +132,7 @@ func (s signing) object(dst []byte, v Value, m signedMessage, without string) []
 		}
 		dst = s.member(dst, name, value, field)
 	}
-	if s.strip == keepFilled {
+	if s.strip == keepFilled || s.strip == dropEmptiesFilled {
 		dst = fill(dst, v, m)
 	}
 	return append(dst, '}')
@@ -162,10 +163,15 @@ func (s signing) member(dst []byte, name, value Value, field signedField) []byte
 	dst = append(append(comma(dst), name.Raw()...), ':')
 	start := len(dst)
 	dst = s.value(dst, value, field)
-	if s.deep() && isEmpty(dst[start:]) {
+	if s.deep() && isEmpty(dst[start:]) && !s.insists(field) {
 		return dst[:mark]
 	}
 	return dst
+}
+
+// insists reports whether a member stays although it is empty.
+func (s signing) insists(field signedField) bool {
+	return s.strip == dropEmptiesFilled && field.presence == required
 }
 
 // comma appends a comma unless it would be the first thing in an object or array.
@@ -176,7 +182,9 @@ func comma(dst []byte) []byte {
 	return append(dst, ',')
 }
 
-func (s signing) deep() bool { return s.strip == dropDefaultsDeep || s.strip == dropEmptiesDeep }
+func (s signing) deep() bool {
+	return s.strip == dropDefaultsDeep || s.strip == dropEmptiesDeep || s.strip == dropEmptiesFilled
+}
 
 func isEmpty(text []byte) bool {
 	return string(text) == "{}" || string(text) == "[]" || string(text) == `""`
@@ -189,8 +197,8 @@ func (s signing) leavesOut(v Value, field signedField) bool {
 		return false
 	case keepPresent, keepFilled:
 		return !field.free && (v.IsNull() || field.presence == implicit && isDefault(v))
-	case dropEmpties, dropEmptiesDeep:
-		return v.IsNull() || isEmptyValue(v)
+	case dropEmpties, dropEmptiesDeep, dropEmptiesFilled:
+		return v.IsNull() || isEmptyValue(v) && !s.insists(field)
 	}
 	return v.IsNull() || isDefault(v)
 }

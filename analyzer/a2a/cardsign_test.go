@@ -60,6 +60,9 @@ func TestSignedByPresence(t *testing.T) {
 			}
 		})
 	}
+	if got := readings(t, `{"name":"","iconUrl":"","securitySchemes":{"a":{"mtlsSecurityScheme":{}}},"provider":{"url":""}}`); !slices.Contains(got, `{"capabilities":{},"defaultInputModes":[],"defaultOutputModes":[],"description":"","name":"","provider":{"organization":"","url":""},"skills":[],"supportedInterfaces":[],"version":""}`) {
+		t.Errorf("no reading leaves out all that is empty but what is required: %q", got)
+	}
 	if got := readings(t, `{"name":"n","url":"u","skills":[{"id":"s","kind":"x"}]}`); !slices.Contains(got, `{"name":"n","skills":[{"id":"s"}]}`) {
 		t.Errorf("no reading leaves out what 1.0 does not know: %q", got)
 	}

@@ -142,7 +142,7 @@ forged. Mostly the card was changed after it was signed, or was signed in anothe
 the other, not DER.`,
 	Silent: `Signatures whose key is not known: nothing is fetched. A key is known if it is in the file of --jwks, if a client fetched the JWKS at the header's jku through us after
 the card named it, or if it stands in the header. Every reading of section 8.4 is tried: members with default values kept or left out, and members that 1.0 does
-not know too. Not verified: critical headers, other algorithms, cards with a member twice or with hidden values. It is a warning if another signature of the card verifies, if the card is also
+not know too. Not verified: critical headers, other algorithms, cards with a member twice, with hidden values, or with whole numbers of 16 digits and more. It is a warning if another signature of the card verifies, if the card is also
 of an earlier version, and if the key was fetched before the card or was given for another jku.`,
 	Check: func(p *analyzer.Pass) {
 		valid := slices.ContainsFunc(p.Verified, func(c analyzer.SignatureCheck) bool { return c.Valid })
