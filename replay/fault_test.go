@@ -35,12 +35,12 @@ func TestFaithfulPairs(t *testing.T) {
 		for _, p := range spoken[name] {
 			t.Run(name+" "+p.String(), func(t *testing.T) {
 				t.Parallel()
-				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, configure) {
+				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, dialog, configure) {
 					if f.Severity >= analyzer.Warning {
 						t.Errorf("%s", &f)
 					}
 				}
-				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray) {
+				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, dialog, stray) {
 					if f.Severity >= analyzer.Warning && f.Side == a2a.Agent {
 						t.Errorf("when the client does not look at the card: %s", &f)
 					}
@@ -56,7 +56,7 @@ func TestAgentFaults(t *testing.T) {
 		usual := make(map[client.Protocol]map[breach]bool)
 		for _, p := range spoken[name] {
 			usual[p] = make(map[breach]bool)
-			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, stray, configure, probe, strangers, cross, revisit) {
+			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, dialog, stray, configure, probe, strangers, cross, revisit) {
 				for _, slug := range append(f.Also, f.Rule.ID) {
 					usual[p][breach{slug, f.Side}] = true
 				}
@@ -70,7 +70,7 @@ func TestAgentFaults(t *testing.T) {
 				t.Parallel()
 				found := make(map[breach]bool)
 				for _, p := range spoken[name] {
-					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, stray, configure, probe, strangers, cross, revisit))
+					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, dialog, stray, configure, probe, strangers, cross, revisit))
 					for b := range usual[p] {
 						delete(now, b)
 					}
@@ -221,6 +221,9 @@ func stray(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 	}
 	defer c.Close()
 	if task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{})); task != nil {
+		m := client.Text("more")
+		m.TaskID, m.ContextID = task.ID, "of-another-task"
+		c.Send(ctx, m, client.SendOptions{}) //nolint:errcheck // see tour
 		c.Ask(ctx, client.CancelTask, task)  //nolint:errcheck // see tour
 		c.Ask(ctx, client.SendMessage, task) //nolint:errcheck // see tour
 	}
@@ -259,7 +262,8 @@ func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.O
 			return
 		}
 		if task != nil {
-			c.Ask(ctx, client.GetTask, task) //nolint:errcheck // see tour
+			c.Ask(ctx, client.GetTask, task)  //nolint:errcheck // see tour
+			c.List(ctx, client.ListOptions{}) //nolint:errcheck // see tour
 		}
 		task = sent(c.Send(ctx, client.Text(text), client.SendOptions{}))
 		for _, err := range c.Stream(ctx, client.Text(text), client.SendOptions{}) {

@@ -26,6 +26,7 @@ var allFaults = slices.Concat(
 	envelopeFaults,
 	rpcFaults,
 	shapeFaults,
+	requestFaults,
 	versionFaults,
 	httpFaults,
 	dialectFaults,

@@ -49,8 +49,15 @@ func requestsOf(t *testing.T, p Protocol, fault string, op Operation) string {
 	if op == "" {
 		op = SendMessage
 	}
+	ask := func() error { return c.Ask(t.Context(), op, &Task{ID: "t1", ContextID: "c1"}) }
+	switch op { // for these Ask would have to create a config first
+	case GetPushConfig:
+		ask = func() error { _, err := c.GetPush(t.Context(), "t1", "p1"); return err }
+	case DeletePushConfig:
+		ask = func() error { return c.DeletePush(t.Context(), "t1", "p1") }
+	}
 	for range 2 {
-		if err := c.Ask(t.Context(), op, &Task{ID: "t1", ContextID: "c1"}); err == nil {
+		if err := ask(); err == nil {
 			t.Fatalf("%s: nobody listens, and yet it is answered", op)
 		}
 	}

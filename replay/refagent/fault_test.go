@@ -73,6 +73,22 @@ var (
 	unknown03 = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"t9"}`)
 )
 
+// What they send to tasks that wait for the client, and to lists.
+var (
+	multiRPC    = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn start")+`}`)
+	multi03     = "POST /spec03\n\n" + rpc("1", "message/send", message03("multi-turn start"))
+	goOn03      = "POST /spec03\n\n" + rpc("1", "message/send", `{"message":{"kind":"message","messageId":"m2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"more"}]}}`)
+	sameRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","contextId":"id-2","role":"ROLE_USER","parts":[{"text":"task-lifecycle"}]}}`)
+	same03      = "POST /spec03\n\n" + rpc("1", "message/send", `{"message":{"kind":"message","messageId":"m2","contextId":"id-2","role":"user","parts":[{"kind":"text","text":"task-lifecycle"}]}}`)
+	mismatchRPC = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","taskId":"id-1","contextId":"another","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
+	resume03    = "POST /spec03\n\n" + rpc("1", "tasks/resubscribe", `{"id":"id-1"}`)
+	getOneRPC   = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"id-1","historyLength":1}`)
+	getOne03    = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1","historyLength":1}`)
+	tasksREST   = "GET /spec/tasks\nA2A-Version: 1.0"
+)
+
+func listing(query string) string { return "GET /spec/tasks?" + query + "\nA2A-Version: 1.0" }
+
 func message03(text string) string {
 	return `{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"` + text + `"}]}}`
 }
@@ -184,6 +200,20 @@ var faultTests = []struct {
 	{"error-internal-for-named-case", "spec", nil, cancelUnknownRPC, `"code":-32603`, `"code":-32001`},
 	{"error-internal-for-named-case", "spec03", nil, cancelUnknown03, `"code":-32603`, `"code":-32001`},
 	{"push-valid-config-refused", "spec03", []string{send03}, setPush03, `"message":"Invalid parameters: retries is missing"`, ""},
+	{"id-get-echo", "spec", []string{sendRPC}, getRPC, `"id":"id-1-b"`, `"id":"id-1"`},
+	{"id-get-echo", "spec03", []string{send03}, get03, `"id":"id-1-b"`, `"id":"id-1"`},
+	{"id-task-continued", "spec", []string{multiRPC}, againRPC, `"id":"id-1-b"`, `"id":"id-1"`},
+	{"id-task-continued", "spec03", []string{multi03}, goOn03, `"id":"id-1-b"`, `"id":"id-1"`},
+	{"id-stream-task-consistent", "spec", nil, streamRPC, `"taskId":"id-1-b"`, ""},
+	{"id-stream-task-consistent", "spec03", nil, stream03, `"taskId":"id-1-b"`, ""},
+	{"id-context-preserved", "spec", []string{sendRPC}, sameRPC, `"contextId":`, `"contextId":"id-2"`},
+	{"id-context-preserved-0x", "spec03", []string{send03}, same03, `"contextId":`, `"contextId":"id-2"`},
+	{"id-context-inferred", "spec", []string{multiRPC}, againRPC, `"contextId":"id-2-b"`, ""},
+	{"id-context-mismatch-rejected", "spec", []string{multiRPC}, mismatchRPC, `"Very well"`, `-32602`},
+	{"id-stream-context-consistent", "spec", nil, streamRPC, `"contextId":"id-2-b"`, ""},
+	{"id-stream-context-consistent", "spec03", nil, stream03, `"contextId":"id-2-b"`, ""},
+	{"id-status-message-task", "spec", []string{sendRPC}, getRPC, `"taskId":"id-1-b"`, ""},
+	{"id-status-message-task", "spec03", []string{send03}, get03, `"taskId":"id-1-b"`, ""},
 	{"id-task-unique", "spec", []string{sendRPC}, sendRPC, `"id":"id-1"`, ""},
 	{"id-task-unique", "spec", []string{sendRPC}, streamREST, `{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED"`, "Update"},
 	{"id-task-unique", "spec03", []string{send03}, send03, `"kind":"task","id":"id-1"`, ""},
@@ -193,6 +223,22 @@ var faultTests = []struct {
 	{"state-terminal-immutable", "spec03", []string{send03}, get03, `"state":"working"`, `"state":"completed"`},
 	{"state-send-terminal-code", "spec", []string{sendRPC}, againRPC, `"code":-32002`, "-32004"},
 	{"state-subscribe-terminal-code", "spec", []string{sendRPC}, subscribeRPC, `"reason":"TASK_NOT_CANCELABLE"`, "-32004"},
+	{"history-max", "spec", []string{sendRPC}, getOneRPC, "sunny", ""},
+	{"history-max-0x", "spec03", []string{send03}, getOne03, "sunny", ""},
+	{"history-zero-omitted", "spec", []string{sendRPC}, listing("historyLength=0"), `"history":[]`, ""},
+	{"list-next-token-present", "spec", []string{sendRPC}, tasksREST, `"tasks":[{`, "nextPageToken"},
+	{"list-last-page-token", "spec", []string{sendRPC}, tasksREST, `"nextPageToken":"MS4w"`, `"nextPageToken":""`},
+	{"list-required-fields", "spec", []string{sendRPC}, tasksREST, `"tasks":[{`, "totalSize"},
+	{"list-page-limit", "spec", []string{sendRPC}, listing("pageSize=1"), `"id":"id-1-b-c"`, ""},
+	{"list-page-size-echo", "spec", []string{sendRPC}, tasksREST, `"pageSize":51`, `"pageSize":50`},
+	{"list-total-size", "spec", []string{sendRPC}, tasksREST, `"totalSize":0`, `"totalSize":1`},
+	{"list-sorted", "spec", []string{sendRPC, sameRPC}, tasksREST, `"tasks":[{"id":"id-1"`, ""},
+	{"list-filter-context", "spec", []string{sendRPC}, listing("contextId=id-2"), `"contextId":"id-2-b"`, ""},
+	{"list-filter-status", "spec", []string{sendRPC}, listing("status=TASK_STATE_COMPLETED"), "TASK_STATE_FAILED", "TASK_STATE_COMPLETED"},
+	{"list-filter-time", "spec", []string{sendRPC}, listing("statusTimestampAfter=2020-01-01T00:00:00.000Z"), `"2019-12-31T23:00:00.000Z"`, ""},
+	{"list-artifacts-omitted", "spec", []string{sendRPC}, tasksREST, `"artifacts":[]`, ""},
+	{"list-duplicate-task", "spec", []string{sendRPC}, tasksREST, `"totalSize":2`, `"totalSize":1`},
+	{"list-scope", "spec", []string{sendRPC}, getRPC, `"code":-32001`, "TASK_STATE"},
 	{"stream-first-event", "spec", nil, streamRPC, `event-stream data: {"jsonrpc":"2.0","id":"r","result":{"statusUpdate"`, `{"task"`},
 	{"stream-first-event", "spec", nil, streamREST, `event-stream data: {"statusUpdate"`, `{"task"`},
 	{"stream-message-only", "spec", nil, messageRPC, `{"message":{"messageId":"id-1-2"`, ""},
@@ -342,6 +388,7 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range cardHeaderFaults {
 		tested = append(tested, "spec "+tt.slug)
 	}
+	tested = append(tested, "spec id-subscribe-match", "spec03 id-subscribe-match")                         // TestSubscribeMatchFault
 	tested = append(tested, "spec hook-auth")                                                               // TestHookAuthFault
 	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested", "ext-no-fallback"} { // TestHeaderFaults
 		tested = append(tested, "spec "+slug, "spec03 "+slug)
@@ -363,6 +410,22 @@ func TestEveryFaultIsTested(t *testing.T) {
 	}
 	if refagent.Faults("nobody") != nil {
 		t.Error("an agent that does not exist has faults")
+	}
+}
+
+// A subscription to a task that waits stays open: what counts is its first event.
+func TestSubscribeMatchFault(t *testing.T) {
+	for _, l := range []link{{"spec", client.JSONRPC10}, {"spec", client.REST10}, {"spec03", client.JSONRPC03}} {
+		opts := fixed()
+		opts.Fault = "id-subscribe-match"
+		c := connect(t, serve(t, l.agent, opts)+"/"+l.agent, l.protocol, client.Options{})
+		task := begin(t, c, "multi-turn start")
+		for e, err := range c.Subscribe(t.Context(), task.ID) {
+			if err != nil || !strings.Contains(string(e.Raw), task.ID+"-b") {
+				t.Errorf("%s: the subscription begins with %s, error %v", l, e.Raw, err)
+			}
+			break
+		}
 	}
 }
 

@@ -1,0 +1,42 @@
+package replay_test
+
+import (
+	"context"
+	"time"
+
+	"a2atap/replay/client"
+)
+
+// dialog goes on with what it has: a task by its id, a conversation by its context, lists by each filter.
+func dialog(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	c := connectOver(ctx, tapURL, p, o)
+	if c == nil {
+		return
+	}
+	defer c.Close()
+	task := sent(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
+	if task == nil {
+		return
+	}
+	further := client.Text("more")
+	further.TaskID = task.ID
+	c.Send(ctx, further, client.SendOptions{}) //nolint:errcheck // see tour
+	c.Ask(ctx, client.GetTask, task)           //nolint:errcheck // see tour
+	beside := client.Text("task-lifecycle please")
+	beside.ContextID = task.ContextID
+	c.Send(ctx, beside, client.SendOptions{}) //nolint:errcheck // see tour
+	if p.Version == "1.0" {
+		for _, l := range []client.ListOptions{
+			{State: client.Completed},
+			{ContextID: task.ContextID},
+			{StatusTimestampAfter: time.Now().Add(-time.Hour)},
+			{PageSize: 2},
+			{},
+		} {
+			c.List(ctx, l) //nolint:errcheck // see tour
+		}
+	}
+	c.Ask(ctx, client.CancelTask, task) //nolint:errcheck // see tour
+}
