@@ -64,12 +64,13 @@ var JSONCamelcase = &analyzer.Rule{
 	Side:     a2a.Agent,
 	Either:   true,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EntitySeen,
+	On:       analyzer.EntitySeen | analyzer.CardSeen,
 	Bindings: onAll,
 	Cites: slices.Concat(
 		cite("3.2.3", a2a.V0_3),
 		cite("5.5", a2a.V1_0),
 	),
+	Covers: []string{"card-required-fields", "card-required-nested"},
 	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find the member, and take
 it for missing.`,
 	Fix: `Print with the JSON names of the protocol: in Python, MessageToDict without preserving_proto_field_name, or models with their
@@ -77,6 +78,10 @@ aliases.`,
 	Silent: `0.3 over JSON-RPC, where another rule finds the member missing; names inside metadata, data and other free objects; names that the
 protocol does not have. Of several from one side in an exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
+		if p.Kind == analyzer.CardSeen {
+			reportSnakeCard(p)
+			return
+		}
 		if !p.Entity.Modern() && !p.Entity.Proto() {
 			return
 		}
@@ -85,6 +90,44 @@ protocol does not have. Of several from one side in an exchange the first is rep
 			p.Report(p.Here(m.Name.Text()), "the member is called "+analyzer.Quote(m.Name), "expected "+analyzer.QuoteText(m.Slot.Name))
 		}
 	},
+}
+
+// reportSnakeCard reports a card of 1.0 with a member in snake_case. It stands for the whole card: what such a card lacks, it
+// has under another name.
+func reportSnakeCard(p *analyzer.Pass) {
+	if !p.Card.Shapes.Has(a2a.V1_0) {
+		return
+	}
+	p.Applied()
+	name := snakeMember(p.Card.Value)
+	if name == "" {
+		name = snakeMember(p.Card.Get("capabilities"))
+	}
+	for _, list := range [...]string{"supportedInterfaces", "skills"} {
+		for _, v := range p.Card.Get(list).Elems() {
+			if name == "" {
+				name = snakeMember(v)
+			}
+		}
+	}
+	if name != "" {
+		p.Report(p.Place, "the card has the member "+analyzer.QuoteText(name), "expected names in camelCase")
+	}
+}
+
+// snakeMember returns the name of the first member of an object of a card that is one of 1.0 in snake_case, or "".
+func snakeMember(v a2a.Value) string {
+	for name := range v.Pairs() {
+		for _, known := range [...]string{
+			"supported_interfaces", "documentation_url", "icon_url", "security_schemes", "security_requirements", "default_input_modes",
+			"default_output_modes", "push_notifications", "extended_agent_card", "protocol_binding", "protocol_version", "input_modes", "output_modes",
+		} {
+			if name.Is(known) {
+				return known
+			}
+		}
+	}
+	return ""
 }
 
 // EnumNameString reports a state or role in the spelling of another version, or as a number.
