@@ -116,13 +116,14 @@ var PushValidConfigRefused = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen,
-	Bindings: onCall,
+	Bindings: onRPC,
 	Cites:    cite("6.8", a2a.V0_2, a2a.V0_3),
 	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No client can do it
 right: what this agent wants is not what the protocol says.`,
 	Fix: `Take configs as the version of the card has them: in 0.2 and 0.3 the task's id, and a config with a url; everything else may be missing.`,
 	Silent: `Refusals that blame the URL, its host or its scheme, whether it can be reached, the authentication, or a task that is not known; refusals without a reason
-where the URL is private or not https; configs that lack something, have a member of another type, or an id where the agent may be one of 0.2, which chose it itself; agents whose card was not seen, or does not offer push.`,
+where the URL is private or not https; configs that lack something, have a member of another type, or an id where the agent may be one of 0.2, which chose it itself; agents whose card was not seen, or does not offer push; HTTP+JSON, where the text
+puts the config into a member and the proto definition does not.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.CreatePushConfig || p.Answer == nil || !offersPush(p) || !validPushConfig(&x.Call) || p.Dialects.Has(a2a.V0_2) && x.Call.PushConfig.Config().Has("id") {
@@ -130,7 +131,7 @@ where the URL is private or not https; configs that lack something, have a membe
 		}
 		p.Applied()
 		failure := p.Answer.Err
-		if failure == nil || failure.Name != a2a.InvalidParams && !(x.Call.Binding == a2a.HTTPJSON && x.Response.Status == 400 && failure.Name == a2a.NoErrorName) {
+		if failure == nil || failure.Name != a2a.InvalidParams {
 			return
 		}
 		switch blame := blames(failure); {

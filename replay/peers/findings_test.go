@@ -53,7 +53,7 @@ var confirmed = []confirmation{
 		"the 0.3 side of the agent labels JSON-RPC errors (the unknown task, the ended one) text/plain, successes rightly; 0.3 section 3.2.1",
 	},
 	{
-		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc",
+		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-*",
 		"error agent rpc-result-null response.body#/result: ListTaskPushNotificationConfigs*1",
 		`the 0.3 side of the agent answers the list of a task's configurations, when the last was deleted, with "result":null; 0.3 section 7.7 returns an array`,
 	},
@@ -78,12 +78,12 @@ var confirmed = []confirmation{
 		`the answer is {"id":…,"jsonrpc":"2.0"}: a null result is left out with all that is unset`,
 	},
 	{
-		"go2-go2-rest",
+		"go2-go2-rest go2-js1-rest go2-py1-rest",
 		"error client rest-body-object request.body#: CancelTask*2",
 		"the client posts null where it has no metadata; 1.0 section 11.4 wants the request object, and no body would do",
 	},
 	{
-		"go2legacy-go2hybrid-rest",
+		"go2legacy-go2hybrid-rest go2-js1-rest",
 		"error client rest-route-known request.line: *1",
 		"the client leaves the id of the config out of its path: DELETE …/pushNotificationConfigs/, answered with 404",
 	},
@@ -127,6 +127,11 @@ var confirmed = []confirmation{
 		"error agent json-camelcase response.event[1]#/context_id: SendStreamingMessage*3",
 		"as above, in events",
 	},
+	{
+		"js03-js03-rest py03-js03-rest",
+		"note agent rest-success-status response.status: SendMessage*11 CancelTask*1",
+		"the agent answers 201 to a send and 202 to a cancel; 0.3 section 3.2.3 leaves the code open",
+	},
 }
 
 // confirmedFor returns the findings that are confirmed for the pair.
@@ -157,6 +162,9 @@ func checkFindings(t *testing.T, pair Pair, found []analyzer.Finding) {
 		return
 	}
 	t.Errorf("findings (-confirmed +got):\n%s", diff)
+	for _, line := range summarise(found) { // whole, to be copied from here
+		t.Logf("%s: %s", pair, line)
+	}
 	for i := range found {
 		t.Logf("%s", &found[i])
 	}
