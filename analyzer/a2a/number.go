@@ -147,6 +147,9 @@ func SameID(a, b Value) bool {
 	case a.Kind() == Number:
 		return EqualNumber(a, b)
 	case a.Kind() == String:
+		if !a.node().escaped && !b.node().escaped {
+			return bytes.Equal(a.Raw(), b.Raw())
+		}
 		return a.Text() == b.Text()
 	}
 	return a.Kind() == Null
