@@ -32,7 +32,7 @@ var ReqPushConfig = &analyzer.Rule{
 		cite("6.8", before1...),
 		cite("4.3.1", a2a.V1_0),
 	),
-	Covers: []string{"unknown-field"},
+	Covers: []string{"unknown-field", "field-null-required"},
 	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could do
 with it: it refuses the request, or sends nothing while the client waits.`,
 	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the member pushNotificationConfig.`,
@@ -180,6 +180,7 @@ var ReqPushInlineTaskID = &analyzer.Rule{
 	On:       analyzer.RequestSeen,
 	Bindings: onCall,
 	Cites:    cite("3.2.2", a2a.V1_0),
+	Covers:   []string{"field-type"},
 	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A task
 id in the config is at best ignored; at worst the agent refuses the message, or binds the webhook to another task.`,
 	Fix:    `Leave taskId out of configuration.taskPushNotificationConfig.`,

@@ -33,6 +33,7 @@ var ReqTaskID = &analyzer.Rule{
 		cite("7.3", before1...),
 		cite("3.1.3", a2a.V1_0),
 	),
+	Covers: []string{"field-type", "field-null-required"},
 	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the id
 the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set one. Over HTTP+JSON it stands in the path.`,
