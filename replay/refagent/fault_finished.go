@@ -19,7 +19,7 @@ var finishedFaults = []Fault{
 		hooks: forgetEnds,
 	},
 	{
-		Slug: "state-unknown-task-known", agents: withTask, Also: []string{"req-taskid-exists"}, // the client goes on with it
+		Slug: "state-unknown-task-known", agents: withTask, Also: []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
 		Doc:   "Reading any task says that it is not found.",
 		hooks: func() hooks { return hooks{admit: forgetTasks} },
 	},
