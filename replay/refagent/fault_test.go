@@ -81,7 +81,6 @@ var (
 	sameRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","contextId":"id-2","role":"ROLE_USER","parts":[{"text":"task-lifecycle"}]}}`)
 	same03      = "POST /spec03\n\n" + rpc("1", "message/send", `{"message":{"kind":"message","messageId":"m2","contextId":"id-2","role":"user","parts":[{"kind":"text","text":"task-lifecycle"}]}}`)
 	mismatchRPC = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","taskId":"id-1","contextId":"another","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
-	resume03    = "POST /spec03\n\n" + rpc("1", "tasks/resubscribe", `{"id":"id-1"}`)
 	getOneRPC   = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"id-1","historyLength":1}`)
 	getOne03    = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1","historyLength":1}`)
 	tasksREST   = "GET /spec/tasks\nA2A-Version: 1.0"
