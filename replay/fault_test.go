@@ -171,7 +171,7 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 	ask := func(task *client.Task, ops ...client.Operation) {
 		for _, op := range ops {
 			if task != nil {
-				c.Ask(ctx, op, task) //nolint:errcheck // see above
+				askIn(ctx, c, op, task)
 			}
 		}
 	}
@@ -229,6 +229,13 @@ func stray(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 	}
 	stream(ctx, c, "message-only please")
 	c.ExtendedCard(ctx) //nolint:errcheck // see tour
+}
+
+// askIn performs an operation, and gives up on what a fault lets wait for ever.
+func askIn(ctx context.Context, c *client.Client, op client.Operation, task *client.Task) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	c.Ask(ctx, op, task) //nolint:errcheck // see tour
 }
 
 // stream sends each text, reads the stream that answers it, and then the task.
