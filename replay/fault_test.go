@@ -145,9 +145,6 @@ func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range result.Findings {
-		t.Logf("%s: %s", p, &result.Findings[i])
-	}
 	return result.Findings
 }
 
