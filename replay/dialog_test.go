@@ -7,10 +7,6 @@ import (
 	"a2atap/replay/client"
 )
 
-// Proved by transcripts alone: req-accepted-output-modes, since no client of ours speaks 0.2 by itself; req-tenant-echo,
-// since no reference agent has tenants; req-interface-url, since each of them has one URL for all bindings; and
-// req-capability-…, since faults edit requests and do not add any.
-
 // dialog goes on with what it has: a task by its id, a conversation by its context, lists by each filter.
 func dialog(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
