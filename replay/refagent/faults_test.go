@@ -1,0 +1,223 @@
+package refagent_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+func render(t *testing.T, origin, request string) string {
+	resp, body := exchange(t, origin, request)
+	return fmt.Sprintf("%d %s %s$", resp.StatusCode, resp.Header.Get("Content-Type"), body)
+}
+
+func TestFaults(t *testing.T) {
+	for _, tt := range slices.Concat(faultTests, shapeFaultTests) {
+		t.Run(tt.slug+" "+tt.agent, func(t *testing.T) {
+			faulty, faithful := fixed(), fixed()
+			faulty.Fault = tt.slug
+			var got [2]string
+			for i, opts := range []refagent.Options{faulty, faithful} {
+				origin := serve(t, tt.agent, opts)
+				for _, b := range tt.before {
+					exchange(t, origin, b)
+				}
+				got[i] = render(t, origin, tt.request)
+			}
+			if got[0] == got[1] {
+				t.Fatalf("the fault changes nothing: %s", got[0])
+			}
+			if !strings.Contains(got[0], tt.has) || tt.lacks != "" && strings.Contains(got[0], tt.lacks) {
+				t.Errorf("faulty answer: got %s\nwant %q in it and %q not", got[0], tt.has, tt.lacks)
+			}
+			if tt.lacks != "" && !strings.Contains(got[1], tt.lacks) {
+				t.Errorf("faithful answer: got %s\nwant %q in it", got[1], tt.lacks)
+			}
+			if tt.lacks == "" && strings.Contains(got[1], tt.has) {
+				t.Errorf("faithful answer: got %s\nwant %q not in it", got[1], tt.has)
+			}
+		})
+	}
+}
+
+func TestEveryFaultIsTested(t *testing.T) {
+	var tested []string
+	for _, tt := range slices.Concat(faultTests, shapeFaultTests) {
+		tested = append(tested, tt.agent+" "+tt.slug)
+	}
+	for _, tt := range pushFaultTests {
+		tested = append(tested, tt.agent+" "+tt.slug)
+	}
+	for _, tt := range cardFaultTests {
+		tested = append(tested, tt.agent+" "+tt.slug)
+	}
+	for _, tt := range cardHeaderFaults {
+		tested = append(tested, "spec "+tt.slug)
+	}
+	tested = append(tested, "spec id-subscribe-match", "spec03 id-subscribe-match")                         // TestSubscribeMatchFault
+	tested = append(tested, "spec hook-auth")                                                               // TestHookAuthFault
+	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested", "ext-no-fallback"} { // TestHeaderFaults
+		tested = append(tested, "spec "+slug, "spec03 "+slug)
+	}
+	tested = append(tested, "spec stream-subscribe-first-task", "spec stream-same-events") // TestSubscriptionFaults
+	var missing []string
+	for _, agent := range []string{"spec", "spec03"} {
+		for _, f := range refagent.Faults(agent) {
+			if f.Doc == "" || !strings.HasSuffix(f.Doc, ".") {
+				t.Errorf("%s: doc %q is no sentence", f.Slug, f.Doc)
+			}
+			if name := agent + " " + f.Slug; !slices.Contains(tested, name) {
+				missing = append(missing, name)
+			}
+		}
+	}
+	if missing != nil {
+		t.Errorf("not tested: %v", missing)
+	}
+	if refagent.Faults("nobody") != nil {
+		t.Error("an agent that does not exist has faults")
+	}
+}
+
+// A subscription to a task that waits stays open: what counts is its first event.
+func TestSubscribeMatchFault(t *testing.T) {
+	for _, l := range []link{{"spec", client.JSONRPC10}, {"spec", client.REST10}, {"spec03", client.JSONRPC03}} {
+		opts := fixed()
+		opts.Fault = "id-subscribe-match"
+		c := connect(t, serve(t, l.agent, opts)+"/"+l.agent, l.protocol, client.Options{})
+		task := begin(t, c, "multi-turn start")
+		for e, err := range c.Subscribe(t.Context(), task.ID) {
+			if err != nil || !strings.Contains(string(e.Raw), task.ID+"-b") {
+				t.Errorf("%s: the subscription begins with %s, error %v", l, e.Raw, err)
+			}
+			break
+		}
+	}
+}
+
+// Faults that show in the header of an answer.
+func TestHeaderFaults(t *testing.T) {
+	for _, tt := range []struct {
+		slug, agent, request string
+		status               int
+		field                string
+		has                  bool
+	}{
+		{"auth-www-authenticate", "spec", pushRPC, 401, "WWW-Authenticate", false},
+		{"auth-www-authenticate", "spec03", push03, 401, "WWW-Authenticate", false},
+		{"ext-response-unrequested", "spec", sendRPC, 200, "A2A-Extensions", true},
+		{"ext-response-unrequested", "spec", sendREST, 200, "A2A-Extensions", true},
+		{"ext-no-fallback", "spec", sendRPC, 200, "A2A-Extensions", true},
+		{"ext-no-fallback", "spec03", send03, 200, "X-A2A-Extensions", true},
+		{"ext-response-unrequested", "spec03", send03, 200, "X-A2A-Extensions", true},
+	} {
+		opts := fixed()
+		opts.Fault = tt.slug
+		resp, _ := exchange(t, serve(t, tt.agent, opts), tt.request)
+		if got := resp.Header.Get(tt.field) != ""; resp.StatusCode != tt.status || got != tt.has {
+			t.Errorf("%s of %s: got status %d, and that it has %s is %v; want %d, %v", tt.slug, tt.agent, resp.StatusCode, tt.field, got, tt.status, tt.has)
+		}
+	}
+}
+
+func TestPushSupportedButRefusedFault(t *testing.T) {
+	for _, push := range []bool{false, true} {
+		opts := fixed()
+		opts.Fault, opts.Push = "push-supported-but-refused", push
+		origin := serve(t, "spec", opts)
+		exchange(t, origin, sendRPC)
+		if got := render(t, origin, pushRPC); !strings.Contains(got, `"code":-32003`) {
+			t.Errorf("push %v: got %s, want a refusal", push, got)
+		}
+	}
+}
+
+func TestHookAuthFault(t *testing.T) {
+	c := connect(t, serve(t, "spec", refagent.Options{Push: true, Fault: "hook-auth"})+"/spec", client.REST10, client.Options{})
+	hook := newWebhook(t)
+	_, err := c.Send(t.Context(), client.Text("tck-reject-task"), client.SendOptions{
+		Push: &client.PushConfig{URL: hook.url, Scheme: "Bearer", Credentials: "secret"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("", (<-hook.got).auth); diff != "" {
+		t.Errorf("credentials (-want +got):\n%s", diff)
+	}
+}
+
+// What a second client sees of a task under the faults of subscriptions: the kind of its first event, and whether its last
+// one says something.
+func TestSubscriptionFaults(t *testing.T) {
+	for _, tt := range []struct {
+		slug          string
+		task, message bool
+	}{
+		{"", true, true},
+		{"stream-subscribe-first-task", false, true},
+		{"stream-same-events", true, false},
+	} {
+		t.Run(tt.slug, func(t *testing.T) {
+			opts := refagent.Options{Fault: tt.slug, StepTime: 20 * time.Millisecond}
+			c := connect(t, serve(t, "spec", opts)+"/spec", client.JSONRPC10, client.Options{})
+			var seen []client.Event
+			for e, err := range c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.Task == nil {
+					continue
+				}
+				for e, err := range c.Subscribe(t.Context(), e.Task.ID) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					seen = append(seen, e)
+				}
+			}
+			if len(seen) < 2 {
+				t.Fatalf("%d events came, want more", len(seen))
+			}
+			if task := seen[0].Task != nil; task != tt.task {
+				t.Errorf("the first event holds a task: %v, want %v", task, tt.task)
+			}
+			if message := seen[len(seen)-1].Status.Status.Message != nil; message != tt.message {
+				t.Errorf("the last event holds a message: %v, want %v", message, tt.message)
+			}
+		})
+	}
+}
+
+// A fault changes one thing: what does not concern it is served as by a faithful agent.
+func TestFaultsLeaveTheRestAlone(t *testing.T) {
+	for _, tt := range []struct{ slug, request string }{
+		{"rpc-id-echo", unknownRPC},
+		{"rpc-error-message", sendRPC},
+		{"rpc-response-content-type-v1", sendREST},
+		{"rest-error-not-2xx", unknownRPC},
+		{"rest-error-envelope", sendREST},
+		{"id-context-stable", sendRPC},
+		{"state-terminal-immutable", sendRPC},
+		{"stream-first-event", messageRPC},
+		{"stream-message-only", streamRPC},
+		{"stream-rpc-id", streamREST},
+		{"stream-closed-on-terminal", messageRPC},
+		{"card-required-fields", sendRPC},
+	} {
+		t.Run(tt.slug, func(t *testing.T) {
+			faulty := fixed()
+			faulty.Fault = tt.slug
+			want := render(t, serve(t, "spec", fixed()), tt.request)
+			if diff := cmp.Diff(want, render(t, serve(t, "spec", faulty), tt.request)); diff != "" {
+				t.Errorf("(-faithful +faulty):\n%s", diff)
+			}
+		})
+	}
+}
