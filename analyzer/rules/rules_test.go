@@ -171,3 +171,13 @@ func rewrite(t *testing.T, file, want string) {
 		t.Fatal(err)
 	}
 }
+
+// The catalogue is whole: what is not in it is listed with the reason.
+func TestCatalogueIsWhole(t *testing.T) {
+	if n := len(rules.All) + len(rules.Unobserved); n < 371 {
+		t.Errorf("%d rules, with %d that cannot be observed; want the 369 of the protocol's catalogue and two of our own", len(rules.All), len(rules.Unobserved))
+	}
+	if len(rules.All) < 350 {
+		t.Errorf("%d rules can be observed", len(rules.All))
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -128,7 +127,6 @@ func keep(t *testing.T, pair Pair, src capture.Source) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Started = x.Started.Round(time.Second)
 		tr.Exchanges = append(tr.Exchanges, x)
 	}
 	file := filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", pair.String()+".txtar")
