@@ -207,6 +207,9 @@ func (s *Session) sighted(x *Exchange, seen *Sighting) {
 		t.Last = seen
 	}
 	s.sightedPush(x, seen)
+	if x.Call.Operation.Sends() && x.Known == nil && x.Call.TaskID == seen.TaskID {
+		t.remember(x.Call.MessageID) // the task was made before the recording began
+	}
 	if !x.Call.Operation.Sends() || x.Call.TaskID != "" || !seen.Snapshot {
 		return
 	}

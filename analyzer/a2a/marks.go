@@ -1,5 +1,10 @@
 package a2a
 
+import (
+	"bytes"
+	"strings"
+)
+
 // A Mark is something in a message that tells its dialect.
 type Mark struct {
 	Dialects Dialects // that it can be
@@ -163,5 +168,11 @@ func (c *Call) Mixed() (Dialects, Mark) {
 
 func hasPrefix(v Value, prefix string) bool {
 	raw := v.Raw()
-	return v.Kind() == String && len(raw) > len(prefix) && string(raw[1:1+len(prefix)]) == prefix
+	if v.Kind() != String || len(raw) <= len(prefix) {
+		return false
+	}
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return strings.HasPrefix(v.Text(), prefix)
+	}
+	return string(raw[1:1+len(prefix)]) == prefix
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 
 	"a2atap/analyzer"
@@ -72,7 +73,36 @@ func missingExtension(p *analyzer.Pass) (string, *analyzer.Card) {
 // asksFor reports whether a request names an extension: in a header, among its parameters, or anywhere in its body, where
 // it may be the key of metadata or one of a message's extensions.
 func asksFor(x *analyzer.Exchange, uri string) bool {
-	return lists(x.Request.Fields, uri) || quotes(x.Body, uri) || bytes.Contains(x.Body, []byte(`\`)) && quotes(bytes.ReplaceAll(x.Body, []byte(`\/`), []byte(`/`)), uri)
+	return lists(x.Request.Fields, uri) || quotes(unescaped(x.Body), uri)
+}
+
+// unescaped returns JSON with its ASCII letters and its slashes as they are, however they were written. It is a copy only if
+// something changed, and no JSON any more: it is for finding a text.
+func unescaped(body []byte) []byte {
+	i := bytes.IndexByte(body, '\\')
+	if i < 0 {
+		return body
+	}
+	plain := append(make([]byte, 0, len(body)), body[:i]...)
+	for ; i < len(body); i++ {
+		if body[i] != '\\' || i+1 == len(body) {
+			plain = append(plain, body[i])
+			continue
+		}
+		if i+5 < len(body) && body[i+1] == 'u' {
+			if c, err := strconv.ParseUint(string(body[i+2:i+6]), 16, 16); err == nil && c < 0x80 && c != '"' {
+				plain = append(plain, byte(c))
+				i += 5
+				continue
+			}
+		}
+		if body[i+1] != '/' {
+			plain = append(plain, body[i])
+		}
+		plain = append(plain, body[i+1])
+		i++
+	}
+	return plain
 }
 
 // quotes reports whether a text in a JSON body is or begins with, ends with or lists the URI.

@@ -133,6 +133,7 @@ recording, for which there may be another config.`,
 // carriesToken reports whether the token of one of the configs stands anywhere in a request, as far as that can be seen.
 func carriesToken(p *analyzer.Pass) bool {
 	x, doc, configs := p.Exchange, p.Doc, p.Delivery.Configs
+	body := unescaped(x.Body)
 	for _, c := range configs {
 		if c.Token == "" {
 			continue
@@ -140,7 +141,7 @@ func carriesToken(p *analyzer.Pass) bool {
 		if hidden(c.Token) && !isBareObject(doc) {
 			return true // it may be in the body, where it was not hidden
 		}
-		if strings.Contains(x.Request.Target, c.Token) || bytes.Contains(x.Body, []byte(c.Token)) {
+		if strings.Contains(x.Request.Target, c.Token) || bytes.Contains(body, []byte(c.Token)) {
 			return true
 		}
 		for _, f := range x.Request.Fields {

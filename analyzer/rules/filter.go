@@ -260,8 +260,9 @@ var ListArtifactsOmitted = &analyzer.Rule{
 	Cites:    cite("3.1.4", a2a.V1_0),
 	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list in their
 place tells clients that the task has made nothing.`,
-	Fix:    `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
-	Silent: `A value of includeArtifacts that is neither true nor false.`,
+	Fix: `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
+	Silent: `A value of includeArtifacts that is neither true nor false. The value null in place of the list, which says no more than a
+member that is not there.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		if !ok || !withoutArtifacts(&p.Exchange.Call) {
@@ -270,7 +271,7 @@ place tells clients that the task has made nothing.`,
 		eachListed(page, func(t a2a.Task) bool {
 			p.Applied()
 			artifacts := t.Get("artifacts")
-			if !artifacts.Exists() {
+			if !given(artifacts) {
 				return true
 			}
 			p.Report(p.Place.At(artifacts.Pointer()), "artifacts without includeArtifacts", "expected no such member")

@@ -109,8 +109,11 @@ func (l *stepList) response(r *Response) {
 	}
 	b := &r.Body
 	dropped := b.Dropped
-	for _, e := range r.Events {
+	for i, e := range r.Events {
 		dropped -= e.Dropped
+		if e.At == NotKnown {
+			l.at = max(l.at, r.knownAt(i))
+		}
 		l.add(e.At, ResponseEvent{Event: e})
 	}
 	if b.hasPiece(dropped) {
@@ -119,6 +122,17 @@ func (l *stepList) response(r *Response) {
 	if b.Complete {
 		l.add(b.At, ResponseEnd{Size: b.Size, Trailer: r.Trailer})
 	}
+}
+
+// knownAt returns when an event without a time had arrived at the latest: with the next one that has a time, or with the end.
+// An earlier time would claim that what it says was known before other exchanges began.
+func (r *Response) knownAt(i int) time.Duration {
+	for _, e := range r.Events[i:] {
+		if e.At != NotKnown {
+			return e.At
+		}
+	}
+	return r.Body.At
 }
 
 // hasPiece reports whether the body says more than its end does.
