@@ -44,6 +44,26 @@ func TestInterleaveWithoutTimes(t *testing.T) {
 	}
 }
 
+// Events without times had all arrived when the stream ended, and nobody knows more.
+func TestInterleaveEventsWithoutTimes(t *testing.T) {
+	stream, call := capturetest.Exchanges()[1], capturetest.Exchanges()[0]
+	for i := range stream.Response.Events {
+		stream.Response.Events[i].At = capture.NotKnown
+	}
+	end := stream.Response.Body.At
+	if end == capture.NotKnown || len(stream.Response.Events) == 0 {
+		t.Fatal("the exchange is not a stream that was seen to its end")
+	}
+	call.Seq, call.Started = 9, stream.Started.Add(end-1)
+	begun := false
+	for s := range capture.Interleave(each([]*capture.Exchange{stream, call})) {
+		begun = begun || s.Seq == 9
+		if _, ok := s.What.(capture.ResponseEvent); ok && !begun {
+			t.Fatal("an event without a time comes before what began before the end of its stream")
+		}
+	}
+}
+
 func TestInterleaveEndsWithTheError(t *testing.T) {
 	broken := errors.New("broken")
 	x := capturetest.Exchanges()[0]
