@@ -23,8 +23,12 @@ func TestNothingIsReportedTwice(t *testing.T) {
 	}
 }
 
-// overlaps reports whether two findings of different rules are about one place.
+// overlaps reports whether two findings of different rules are about one place. A card is many declarations in one object:
+// rules that look at several of them report at the card.
 func overlaps(f, g *analyzer.Finding) bool {
+	if f.Rule.Category == analyzer.AgentCard || g.Rule.Category == analyzer.AgentCard {
+		return false
+	}
 	if f.Rule == g.Rule || f.Place.Exchange != g.Place.Exchange || f.Place.Response != g.Place.Response || f.Place.Part != g.Place.Part {
 		return false
 	}

@@ -23,6 +23,7 @@ var ErrorCode = []*analyzer.Rule{
 // codeRules say less of a wrong code than the rules that know which one is right.
 var codeRules = []string{
 	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded", "rpc-invalid-request-unfounded",
+	"rpc-errorinfo-reason",
 }
 
 // RPCErrorCodeReserved reports a code that JSON-RPC keeps for later.
