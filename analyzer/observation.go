@@ -102,7 +102,7 @@ type Exchange struct {
 	Answered bool    // the answer's head is there
 	Stream   *Stream // nil unless the answer is an event stream
 	Cut      bool    // something of it was not recorded
-	Retry    bool    // it sends a message that was sent to the task before
+	Retry    bool    // it sends a message that was sent to the task before, or may have been: some request was not recorded
 
 	seenBy  digest          // who is shown its answer; 0 until somebody asks
 	address string          // of the URL, in the form in which the session compares

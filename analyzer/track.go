@@ -52,7 +52,7 @@ func (s *Session) place(x *Exchange) {
 	x.unreleased = unreleased(x.Call.Version)
 	if x.Call.TaskID != "" {
 		x.Known = s.TaskOf(x, x.Call.TaskID)
-		x.Retry = x.Known != nil && x.Known.WasSent(x.Call.MessageID)
+		x.Retry = x.Known != nil && (s.blind || x.Known.WasSent(x.Call.MessageID))
 	}
 }
 

@@ -36,7 +36,7 @@ is not found later, since it may have been removed; errors about the version, ex
 their own; and errors that a rule about ended tasks reports.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() || x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !opensStream(p) {
+		if p.Session.Blind() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() || x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !opensStream(p) {
 			return
 		}
 		before := p.Session.RefusedElsewhere(p.Observation)
@@ -99,7 +99,7 @@ depends on how it asked.`,
 history, unless the client says how much of it; tasks that change over one binding too.`,
 	Check: func(p *analyzer.Pass) {
 		before, part := p.Session.ShownElsewhere(p.Observation)
-		if before == nil {
+		if before == nil || p.Session.Blind() {
 			return
 		}
 		p.Applied()

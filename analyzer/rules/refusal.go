@@ -76,7 +76,7 @@ func internal(p *analyzer.Pass) bool {
 func namedCase(p *analyzer.Pass) (cause, expected string) {
 	x := p.Exchange
 	starts := x.Call.Operation.Sends() && p.Dialects.Has(a2a.V0_1) // a task whose id the client made
-	if gone := p.Session.AbsentBefore(x); gone != nil && !starts && !x.Retry {
+	if gone := p.Session.AbsentBefore(x); gone != nil && !starts && !x.Retry && !p.Session.Blind() {
 		return fmt.Sprintf("task %s was not found before, at %s", analyzer.QuoteText(x.Call.TaskID), gone.Place), "TaskNotFoundError (-32001)"
 	}
 	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); p.Dialects.Intersect(kinds) == p.Dialects {
