@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -104,7 +105,14 @@ func (o *checkOptions) checker() (c checker, err error) {
 	return c, err
 }
 
+// checkMemory is how much memory the collector aims at while captures are judged. What is live is about half of what the
+// runtime would let grow; a limit set by the user goes before.
+const checkMemory = 192 << 20
+
 func check(ctx context.Context, e env, o checkOptions, names []string) error {
+	if e.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(checkMemory))
+	}
 	c, err := o.checker()
 	if err != nil {
 		return err
