@@ -350,7 +350,11 @@ func (s *slow) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, e
 	return func(yield func(capture.Step, error) bool) {
 		s.sweeps.Add(1)
 		for step, err := range s.Source.Steps(ctx, from) {
-			time.Sleep(10 * time.Millisecond) // of the bubble's clock
+			select {
+			case <-time.After(10 * time.Millisecond): // of the bubble's clock
+			case <-ctx.Done():
+				return
+			}
 			if !yield(step, err) {
 				return
 			}

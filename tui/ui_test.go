@@ -109,13 +109,18 @@ func (u *ui) settle() {
 	}
 }
 
-// pass lets time pass, and handles what comes.
+// pass handles what comes until so much time of the bubble's clock has passed.
 func (u *ui) pass(d time.Duration) {
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		u.settle()
-		time.Sleep(10 * time.Millisecond) // the clock of the bubble: nothing waits
+	over := time.After(d)
+	for {
+		select {
+		case msg := <-u.msgs:
+			u.send(msg)
+		case <-over:
+			u.settle()
+			return
+		}
 	}
-	u.settle()
 }
 
 // until handles messages until a condition holds. It is for tests outside a bubble.

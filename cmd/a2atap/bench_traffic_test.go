@@ -195,7 +195,8 @@ func (o *origin) stream(c net.Conn, id string) {
 	p := o.pace.Load()
 	all := texts(3, 400)
 	out := appendEvent([]byte(streamHead), streamResult(id, 0, false, ""))
-	next := time.Now()
+	next, pace := time.Now(), time.NewTimer(0)
+	defer pace.Stop()
 	for k := 1; k < p.events; k++ {
 		if p.every > 0 || p.hold != nil || len(out) > 8<<10 {
 			if _, err := c.Write(out); err != nil {
@@ -208,7 +209,8 @@ func (o *origin) stream(c net.Conn, id string) {
 			<-p.hold
 		case p.every > 0:
 			next = next.Add(p.every)
-			time.Sleep(time.Until(next))
+			pace.Reset(time.Until(next))
+			<-pace.C
 		}
 		out = appendEvent(out, streamResult(id, k, k == p.events-1, all[k%len(all)]))
 	}
