@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // An Absence is an answer that said that there is no such task.

@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Content is what an artifact holds, as digests: text and bytes as one, however they are cut into parts; data values in

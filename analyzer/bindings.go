@@ -3,7 +3,7 @@ package analyzer
 import (
 	"slices"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Refusal is an error of A2A that an operation on a task was answered with over one binding.

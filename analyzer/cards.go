@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A cardKey identifies a card: where it was fetched, and for whom.

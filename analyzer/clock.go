@@ -1,6 +1,6 @@
 package analyzer
 
-import "a2atap/analyzer/a2a"
+import "a2atap/proxy/a2a"
 
 // A Clock is what times of 1.0 show of the clock behind them.
 type Clock struct {

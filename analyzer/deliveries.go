@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Delivery is a notification together with the configs that can have caused it.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A digest is a rolling FNV-1a hash of 64 bits: what was added in pieces has the digest of the whole. Different digests

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 func contentOf(json string) Content {

@@ -1,6 +1,6 @@
 package analyzer
 
-import "a2atap/analyzer/a2a"
+import "a2atap/proxy/a2a"
 
 // sent observes the entities of a request.
 func (e *Engine) sent(in *intake, o *Observation) {

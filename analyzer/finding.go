@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Finding is one broken rule at one place: a fact, with what was seen and what the protocol asks for.

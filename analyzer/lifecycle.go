@@ -3,7 +3,7 @@ package analyzer
 import (
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Waits reports whether a send surely asks for the outcome: it is one of 1.0, to be answered when the task has ended or

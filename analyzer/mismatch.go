@@ -3,7 +3,7 @@ package analyzer
 import (
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Spoken returns the dialects that a call may be in by itself.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

@@ -3,7 +3,7 @@ package analyzer
 import (
 	"iter"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Abilities is a set of what cards say that an agent can do.

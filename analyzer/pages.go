@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // maxPages bounds the tokens of further pages that are remembered.

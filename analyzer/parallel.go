@@ -3,7 +3,7 @@ package analyzer
 import (
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Updates are the status and artifact updates of one stream of a task, as digests, for the comparison with other streams

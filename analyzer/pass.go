@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Pass is one observation on its way through one rule. It is valid only during the call of Check.

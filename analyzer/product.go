@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Product is what the artifacts of an ended task were, as one answer or stream showed them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Bounds of what is remembered of push notification configs.

@@ -3,7 +3,7 @@ package analyzer
 import (
 	"sync"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

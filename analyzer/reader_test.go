@@ -3,7 +3,7 @@ package analyzer
 import (
 	"testing"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

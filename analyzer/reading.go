@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

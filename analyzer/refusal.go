@@ -1,6 +1,6 @@
 package analyzer
 
-import "a2atap/analyzer/a2a"
+import "a2atap/proxy/a2a"
 
 // StreamsRefused returns the newest card that was seen before a streaming call whose outcome is at hand, if all of them
 // offer streaming, in the version of the call, and the protocol wants it to be there; else nil.

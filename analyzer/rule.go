@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Level is the requirement word behind a rule.

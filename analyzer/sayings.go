@@ -3,7 +3,7 @@ package analyzer
 import (
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // maxSayings bounds the messages that are remembered to tell a retry from another message.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Bounds of what a session remembers. What goes beyond is forgotten, least recently used first.

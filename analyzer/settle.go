@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // closure returns for each rule all rules that it covers, directly or through another one.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/jws"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

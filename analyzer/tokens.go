@@ -1,6 +1,6 @@
 package analyzer
 
-import "a2atap/analyzer/a2a"
+import "a2atap/proxy/a2a"
 
 // maxTokens bounds the tokens of webhooks that are remembered.
 const maxTokens = 20_000

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // known says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.

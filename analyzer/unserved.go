@@ -3,7 +3,7 @@ package analyzer
 import (
 	"net/http"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A CardFailure is an agent card that was asked for at a well-known path and did not come.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A cardURL is a string token of an agent card that says where an agent can be reached.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Valid JSON stays valid, and nothing but the tokens of URLs changes.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A comparison compares the recorded answer of one exchange with the live one, by meaning.

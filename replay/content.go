@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // closer compares items that mean the same: what they hold of what the protocol promises.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // An address is where a request goes: scheme and authority, and the target in origin form.

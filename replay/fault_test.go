@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 )

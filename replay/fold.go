@@ -3,7 +3,7 @@ package replay
 import (
 	"fmt"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // An item is one thing that an answer says: the whole of an answer without stream, or an event of a stream. All chunks of

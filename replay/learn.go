@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A learner reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes

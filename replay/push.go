@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

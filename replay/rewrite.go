@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Substitute says what stands in place of a value. The text is that of Site.Text; for a RequestID the replacement has

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"strings"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Role is what an identifier identifies.

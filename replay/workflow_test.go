@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/baseline"
+	"a2atap/proxy/a2a"
 )
 
 var (

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // A Conformance is the conformance report of one agent, made from what was observed of it.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/report"
+	"a2atap/proxy/a2a"
 )
 
 // The level says how far the agent conforms, as far as the traffic shows it, and what that rests on.

@@ -15,9 +15,9 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
 )
 
 // few are the rules of the golden files: new rules must not change those.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on

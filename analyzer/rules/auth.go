@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Auth is the family of rules about credentials: who asks for them, who sends them, and what is said without them.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Batch is the family of rules about several JSON-RPC calls in one request, of which A2A says nothing.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/jws"
+	"a2atap/proxy/a2a"
 )
 
 // Caches is the family of rules about keeping cards: what agents say about it, and how clients use it.

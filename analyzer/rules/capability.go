@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Capabilities is the family of rules about what a card offers, and what the agent then does.

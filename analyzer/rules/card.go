@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Cards is the family of rules about agent cards.

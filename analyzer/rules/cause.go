@@ -2,7 +2,7 @@ package rules
 
 import (
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // otherCause reports whether the error of a refused call may have another cause than the one that a rule has in mind.

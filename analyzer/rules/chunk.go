@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Chunks is the family of rules about artifacts that are sent in pieces.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
 	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // askingCard returns the newest public card that was seen before the call, if all that were ask every request for

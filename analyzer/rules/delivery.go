@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Deliveries is the family of rules about notifications and the configs that ask for them.

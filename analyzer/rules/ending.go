@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Endings is the family of rules about how and when an event stream ends.

@@ -2,7 +2,7 @@ package rules
 
 import (
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // judgeRequests calls judge with the JSON-RPC request object at hand, or with each one of a batch, with where it stands, and

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Equivalence is the family of rules about agents that offer several bindings: they are one agent over all of them.

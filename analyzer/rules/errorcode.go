@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // ErrorCode is the family of rules about the codes of JSON-RPC errors: which there are, and when they are right.

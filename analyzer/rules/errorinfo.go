@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // ErrorInfo is the family of rules about what 1.0 puts beside an error's code: the reason, and what was wrong.

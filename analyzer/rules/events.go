@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Events is the family of rules about the framing of server-sent events.

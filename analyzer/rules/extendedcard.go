@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // ExtendedCards is the family of rules about the extended card, and about cards that say less than the agent does.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Extensions is the family of rules about extensions: how they are asked for, required and activated.

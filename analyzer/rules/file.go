@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Files is the family of rules about the content of files: bytes, references and media types.

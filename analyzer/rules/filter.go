@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Filter is the family of rules about which tasks a list holds, and in which order.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Finished is the family of rules about messages and subscriptions to a task that has ended.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // History is the family of rules about how much of a task's history is sent.

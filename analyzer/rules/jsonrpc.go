@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // JSONRPC is the family of rules about the JSON-RPC 2.0 response object: its version, its id, its outcome.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // CardSecretLeak reports credentials that everybody can read in a card.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Lifecycle is the family of rules about the states of a task.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Parallel is the family of rules about several streams of one task.

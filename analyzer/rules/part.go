@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Parts is the family of rules about the shape of parts: what they say they are, and what they hold.

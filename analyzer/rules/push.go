@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Push is the family of rules about whether an agent pushes, and about setting a push notification config.

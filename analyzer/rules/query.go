@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Query is the family of rules about parameters in the query of an HTTP+JSON call.

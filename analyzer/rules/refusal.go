@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Refusals is the family of rules about calls that were refused for the wrong reason, or without one.

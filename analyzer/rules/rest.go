@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // REST is the family of rules about how the HTTP+JSON binding uses HTTP: routes, methods, media types, and what comes with

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // RESTEnvelope is the family of rules about the error object of the HTTP+JSON binding.

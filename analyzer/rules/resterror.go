@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // RESTErrors is the family of rules about what the HTTP+JSON binding says when a call fails.

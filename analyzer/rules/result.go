@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Results is the family of rules about which object an answer or an event holds.

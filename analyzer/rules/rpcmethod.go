@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // RPCMethod is the family of rules about JSON-RPC methods: how they are named, who knows them, and what is said of those

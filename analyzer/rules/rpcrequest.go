@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // RPCRequest is the family of rules about the JSON-RPC 2.0 request object: its version, its parameters, its id.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // VerSemantics reports an answer in another version than the one that was asked for.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // What the rules about the shape of objects share. They read members with Entity.Member, so that null is absence and a

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // spellingOf returns the dialects that spell a state or a role so; none if no dialect does.

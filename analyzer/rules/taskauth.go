@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // TaskAuth is the family of rules about tasks that wait for an authorization.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Timestamps is the family of rules about how a time is written.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Updates is the family of rules about the shape of the events that tell of a task's status and artifacts.

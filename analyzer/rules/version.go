@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Versions is the family of rules about the version that a client asks for, and the one that it gets.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 )
 
 // Webhooks is the family of rules about the form of a notification, and about what its receiver answers.

@@ -1,7 +1,7 @@
 package playback
 
 import (
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/replay"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 )

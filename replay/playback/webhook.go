@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/analyzer/a2a"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 )

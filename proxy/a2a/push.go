@@ -62,7 +62,7 @@ func (c PushConfig) TaskID() string {
 		return task
 	}
 	config := c.Config()
-	if config.tape != nil && config.index != c.index && c.Get("id").Exists() { // 0.1
+	if config.Exists() && config != c.Value && c.Get("id").Exists() { // 0.1
 		return c.Get("id").Text()
 	}
 	return config.Get("taskId").Text()

@@ -12,8 +12,7 @@ func appendObject(dst []byte, v Value, keep func(name string, v Value) bool) []b
 	}
 	dst = append(dst, '{')
 	first := true
-	for i := range v.names() {
-		name, value := Value{v.tape, i}, Value{v.tape, i + 1}
+	for name, value := range v.Pairs() {
 		if !keep(name.Text(), value) {
 			continue
 		}

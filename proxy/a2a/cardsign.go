@@ -121,8 +121,7 @@ func (c Card) SignedTexts() func(yield func([]byte) bool) {
 // object appends an object of which the message is known, without the member given.
 func (s signing) object(dst []byte, v Value, m signedMessage, without string) []byte {
 	dst = append(dst, '{')
-	for i := range v.names() {
-		name, value := Value{v.tape, i}, Value{v.tape, i + 1}
+	for name, value := range v.Pairs() {
 		field, known := m[name.Text()]
 		if name.Is(without) && without != "" || s.known && !known {
 			continue
@@ -248,8 +247,8 @@ func (s signing) value(dst []byte, v Value, field signedField) []byte {
 func (s signing) free(dst []byte, v Value, field signedField) []byte {
 	inner := signedField{presence: explicit, of: field.of, free: field.free}
 	dst = append(dst, '{')
-	for i := range v.names() {
-		dst = s.member(dst, Value{v.tape, i}, Value{v.tape, i + 1}, inner)
+	for name, value := range v.Pairs() {
+		dst = s.member(dst, name, value, inner)
 	}
 	return append(dst, '}')
 }

@@ -159,3 +159,12 @@ func TestLists(t *testing.T) {
 		t.Errorf("got %s, want %s", s, want)
 	}
 }
+
+func parse(t testing.TB, text string) Value {
+	t.Helper()
+	doc := Parse([]byte(text))
+	if doc.Err != nil {
+		t.Fatalf("parse %s: %v", text, doc.Err)
+	}
+	return doc.Root
+}

@@ -1,0 +1,35 @@
+package a2a
+
+import "a2atap/proxy/jsondoc"
+
+// What the protocol's objects are made of. Package jsondoc parses it; see there.
+type (
+	Value       = jsondoc.Value
+	Doc         = jsondoc.Doc
+	Kind        = jsondoc.Kind
+	Duplicate   = jsondoc.Duplicate
+	SyntaxError = jsondoc.SyntaxError
+)
+
+// The kinds of values.
+const (
+	Absent = jsondoc.Absent
+	Null   = jsondoc.Null
+	Bool   = jsondoc.Bool
+	Number = jsondoc.Number
+	String = jsondoc.String
+	Object = jsondoc.Object
+	Array  = jsondoc.Array
+)
+
+// Parse parses a JSON text: jsondoc.Parse.
+func Parse(data []byte) Doc { return jsondoc.Parse(data) }
+
+// Ptr extends a JSON Pointer by tokens: jsondoc.Ptr.
+func Ptr(base string, tokens ...any) string { return jsondoc.Ptr(base, tokens...) }
+
+// EqualNumber reports whether both values are numbers and equal: jsondoc.EqualNumber.
+func EqualNumber(a, b Value) bool { return jsondoc.EqualNumber(a, b) }
+
+// SameID reports whether two JSON-RPC ids are the same: jsondoc.SameID.
+func SameID(a, b Value) bool { return jsondoc.SameID(a, b) }
