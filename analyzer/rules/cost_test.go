@@ -64,8 +64,8 @@ func streaming() *analyzer.Engine {
 	return e
 }
 
-// A stream may last for days: judging it takes no memory that grows with its events, with the artifacts that it brings in
-// pieces, or with what a second stream of the task has to agree with.
+// A stream may last for days: judging it takes no memory that grows with its events, with the artifacts that it brings
+// in pieces, or with what a second stream of the task has to agree with.
 func TestStreamsTakeFlatMemory(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -142,7 +142,8 @@ func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 	}
 }
 
-// judgeMany judges exchanges that each make a task of their own, and returns the most memory that was in use on the way.
+// judgeMany judges exchanges that each make a task of their own, and returns the most memory that was in use on the
+// way.
 func judgeMany(n int) (most uint64) {
 	e := analyzer.NewEngine(rules.All)
 	arrival := uint64(0)

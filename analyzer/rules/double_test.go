@@ -23,8 +23,8 @@ func TestNothingIsReportedTwice(t *testing.T) {
 	}
 }
 
-// overlaps reports whether two findings of different rules are about one place. A card is many declarations in one object:
-// rules that look at several of them report at the card.
+// overlaps reports whether two findings of different rules are about one place. A card is many declarations in one
+// object: rules that look at several of them report at the card.
 func overlaps(f, g *analyzer.Finding) bool {
 	if f.Rule.Category == analyzer.AgentCard || g.Rule.Category == analyzer.AgentCard {
 		return false

@@ -63,7 +63,8 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed silent.
+// Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed
+// silent.
 func TestEveryRuleIsProved(t *testing.T) {
 	provoked, silent := make(map[string]bool), make(map[string]bool)
 	for _, path := range transcripts(t) {
