@@ -11,6 +11,7 @@ import (
 
 // One cause is one finding: in no transcript do two rules report the same place, or one place and a value inside of it.
 func TestNothingIsReportedTwice(t *testing.T) {
+	t.Parallel()
 	for _, path := range transcripts(t) {
 		findings := judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
 		for i := range findings {

@@ -34,6 +34,7 @@ func TestLiveFindsTheSame(t *testing.T) {
 
 // How bodies are cut into pieces on the way is nobody's business.
 func TestChunkingDoesNotMatter(t *testing.T) {
+	t.Parallel()
 	for _, path := range transcripts(t) {
 		random := randomFor(path)
 		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
@@ -47,6 +48,7 @@ func TestChunkingDoesNotMatter(t *testing.T) {
 // Where calls overlap and nobody knows which came first, no rule takes an order for granted: a rule that is broken in
 // some order of arrival is broken in the true one, there perhaps behind one that covers it.
 func TestOverlapsProveNothing(t *testing.T) {
+	t.Parallel()
 	for _, path := range transcripts(t) {
 		random := randomFor(path)
 		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges

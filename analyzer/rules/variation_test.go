@@ -27,6 +27,7 @@ type variation struct {
 // What the protocol leaves to everybody, and what recordings lack, is no finding. Every transcript in which nothing is
 // wrong, and those of the lenient readings, is varied in every way.
 func TestVariationsAreSilent(t *testing.T) {
+	t.Parallel()
 	for _, path := range transcripts(t) {
 		if dir := filepath.Dir(path); dir != "clean" && dir != "silent" || len(loud(judgeFile(t, path))) > 0 {
 			continue
