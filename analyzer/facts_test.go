@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 )
 
 // What a filter asks for is found under every name that people use for it.
@@ -43,7 +44,7 @@ data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t1","co
 		"op:SendStreamingMessage":    true,
 		"state:TASK_STATE_COMPLETED": true,
 	} {
-		f, err := capture.ParseFilter(expr)
+		f, err := filter.Parse(expr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
 )
 
 // A variation is another way to say the same, or to see less of it: a conversation in which nothing is wrong stays one.
@@ -634,7 +635,7 @@ func (c *varied) through(name, text string) {
 // redact hides secrets as the recorder does.
 func (c *varied) redact() {
 	memory := capture.NewMemory(capture.Info{})
-	sink := capture.Redact(memory, capture.RedactOptions{Key: bytes.Repeat([]byte{1}, 32)})
+	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32)})
 	for s, err := range capture.Interleave(each(c.exchanges)) {
 		if err == nil {
 			err = sink.Append(s)

@@ -1,10 +1,10 @@
 // Package capture holds the noun of a2atap: the Exchange, one HTTP request and what came back for it, and the
-// ways to record it (Sink), to read it (Source), to search it (filter), to keep its secrets (redaction) and to write
-// it as text, HAR or JSON Lines.
+// ways to record it (Sink) and to read it (Source). How exchanges are searched, how their secrets are hidden and how
+// they are written is below: filter, redact, transcript, har, jsonl, open.
 //
 // An exchange is recorded in steps, as its pieces pass: opened with its request's head, then bodies and events, then
 // closed. The steps of all exchanges have one order, that of arrival, and whoever reads a capture later sees the order
-// that was seen live. Exchanges and steps are two views of one record: Assembler makes exchanges of steps, Interleave
+// that was seen live. Exchanges and steps are two views of one record: Assemble makes exchanges of steps, Interleave
 // makes steps of exchanges.
 //
 // Bytes come first. Heads are raw, bodies are as they were on the wire but for the framing of the transfer, and what is

@@ -202,7 +202,7 @@ func hostPort(scheme, authority string) string {
 func clientName(h *Head) Peer {
 	product, _, _ := strings.Cut(h.Fields.Get("User-Agent"), " ")
 	product, _, _ = strings.Cut(product, "/")
-	if !isToken(product) {
+	if !IsToken(product) {
 		return Peer{Name: "client"}
 	}
 	return Peer{Name: product, How: "user-agent"}

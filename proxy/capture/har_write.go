@@ -124,7 +124,7 @@ func (e *harEntry) response(x *Exchange) {
 	}
 	data, decoded := exportBody(&r.Body, h.Fields.Codings())
 	if r.Stream {
-		data, decoded = r.streamBytes(), r.Body.Decoded
+		data, decoded = r.StreamBytes(), r.Body.Decoded
 		e.EventStream = []eventJSON{}
 		for i := range r.Events {
 			j := eventOf(&r.Events[i])

@@ -128,7 +128,7 @@ func sniff(begin []byte) (kind, looks string) {
 			return "", magic.looks
 		}
 	}
-	text := bytes.TrimLeft(bytes.TrimPrefix(begin, []byte(utf8BOM)), " \t\r\n")
+	text := bytes.TrimLeft(bytes.TrimPrefix(begin, []byte(BOM)), " \t\r\n")
 	if len(text) == 0 {
 		return "", "an empty file"
 	}

@@ -98,8 +98,8 @@ func (s *fileSource) scan(r io.Reader) error {
 // skipMark reads a byte order mark away, and says how long it was.
 func skipMark(r io.Reader) (int64, io.Reader) {
 	b := bufio.NewReaderSize(r, 64<<10)
-	if mark, err := b.Peek(len(utf8BOM)); err == nil && string(mark) == utf8BOM {
-		n, _ := b.Discard(len(utf8BOM)) // they have been peeked at
+	if mark, err := b.Peek(len(BOM)); err == nil && string(mark) == BOM {
+		n, _ := b.Discard(len(BOM)) // they have been peeked at
 		return int64(n), b
 	}
 	return 0, b

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"iter"
 	"time"
 )
 
@@ -37,7 +38,7 @@ type EventLine struct {
 // Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
 func ParseEvent(raw []byte) EventFields {
 	var f EventFields
-	rest := bytes.TrimPrefix(raw, []byte(utf8BOM))
+	rest := bytes.TrimPrefix(raw, []byte(BOM))
 	f.BOM = len(rest) < len(raw)
 	f.parse(raw, len(raw)-len(rest))
 	return f
@@ -62,13 +63,29 @@ func (e *Event) Fields() EventFields {
 func (f *EventFields) parse(raw []byte, start int) {
 	f.Retry = NotKnown
 	lf, cr := -1, -1
-	for start < len(raw) {
+	for start < len(raw) { // not over EventLines, which takes a quarter longer
 		lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)
 		end := min(lf, cr)
 		if end > start {
 			f.add(parseLine(raw, start, end))
 		}
 		start = end + 1
+	}
+}
+
+// EventLines yields the lines of a block that begin at start or later, blank ones among them: between the CR and the LF
+// of one line end there is a blank line, too. Their slices alias the block.
+func EventLines(raw []byte, start int) iter.Seq[EventLine] {
+	return func(yield func(EventLine) bool) {
+		lf, cr := -1, -1
+		for start := start; start < len(raw); {
+			lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)
+			end := min(lf, cr)
+			if !yield(parseLine(raw, start, end)) {
+				return
+			}
+			start = end + 1
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (d *describer) response() {
 	metaYes(d.m, "response.stream", &r.Stream, h.Fields.MediaType() == "text/event-stream")
 	data := r.Body.Data
 	if r.Stream {
-		data = r.streamBytes()
+		data = r.StreamBytes()
 	}
 	text := d.body("response", &r.Body, data, section)
 	if !d.m.reading() {

@@ -1,10 +1,14 @@
-package capture
+package redact
 
 import (
 	"bytes"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
 )
 
 // loose returns the edits that hide secrets in text that should be JSON and is none: cut off, with a quote missing, with
@@ -13,7 +17,7 @@ import (
 func (m *mask) loose(text []byte, places []secretPlace) []edit {
 	extra := make(map[string]bool)
 	for _, p := range places {
-		if name := p.pointer.lastName(); name != "" {
+		if name := lastName(p.pointer); name != "" {
 			extra[normalName(name)] = true
 		}
 	}
@@ -36,6 +40,16 @@ func (m *mask) loose(text []byte, places []secretPlace) []edit {
 		i = end // the byte there is no part of a name, or of a value that is done with
 	}
 	return edits
+}
+
+// lastName returns the last name of a pointer that is the name of a member, "" if none is.
+func lastName(p capture.Pointer) string {
+	for _, name := range slices.Backward(p.Names()) {
+		if _, err := strconv.Atoi(name); err != nil && name != capture.AnyName {
+			return name
+		}
+	}
+	return ""
 }
 
 // looseURLs returns the edits for the secrets of all URLs in a text, whatever stands around them. Their slashes may be

@@ -1,4 +1,4 @@
-package capture
+package filter
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"unicode"
 )
 
-// filterParser reads a filter expression:
+// parser reads a filter expression:
 //
 //	alternatives = together { "or" together }
 //	together     = negation { [ "and" ] negation }
 //	negation     = { "not" | "-" } ( "(" alternatives ")" | word )
 //	word         = [ key ":" ] value
-type filterParser struct {
+type parser struct {
 	in    []rune
 	pos   int
 	depth int // of parentheses and negations
@@ -21,33 +21,33 @@ type filterParser struct {
 // maxFilterDepth bounds the recursion. Nobody writes a filter that is nested so deep.
 const maxFilterDepth = 100
 
-func (p *filterParser) errorf(at int, format string, args ...any) error {
-	return &FilterError{Column: at + 1, Message: fmt.Sprintf(format, args...)}
+func (p *parser) errorf(at int, format string, args ...any) error {
+	return &Error{Column: at + 1, Message: fmt.Sprintf(format, args...)}
 }
 
-func (p *filterParser) end() bool { return p.pos >= len(p.in) }
+func (p *parser) end() bool { return p.pos >= len(p.in) }
 
 // peek returns the next character, 0 at the end.
-func (p *filterParser) peek() rune {
+func (p *parser) peek() rune {
 	if p.end() {
 		return 0
 	}
 	return p.in[p.pos]
 }
 
-func (p *filterParser) blanks() {
+func (p *parser) blanks() {
 	for !p.end() && unicode.IsSpace(p.in[p.pos]) {
 		p.pos++
 	}
 }
 
 // delimiter reports whether a word ends before position i.
-func (p *filterParser) delimiter(i int) bool {
+func (p *parser) delimiter(i int) bool {
 	return i >= len(p.in) || unicode.IsSpace(p.in[i]) || p.in[i] == '(' || p.in[i] == ')'
 }
 
 // operator returns the operator that stands next, in lower case, or "".
-func (p *filterParser) operator() string {
+func (p *parser) operator() string {
 	end := p.pos
 	for !p.delimiter(end) {
 		end++
@@ -63,7 +63,7 @@ func operatorWord(word string) string {
 	return ""
 }
 
-func (p *filterParser) alternatives() (node, error) {
+func (p *parser) alternatives() (node, error) {
 	var list anyOf
 	for {
 		n, err := p.together()
@@ -86,7 +86,7 @@ func (p *filterParser) alternatives() (node, error) {
 	return list, nil
 }
 
-func (p *filterParser) together() (node, error) {
+func (p *parser) together() (node, error) {
 	var list allOf
 	for {
 		n, err := p.negation()
@@ -112,7 +112,7 @@ func (p *filterParser) together() (node, error) {
 	return list, nil
 }
 
-func (p *filterParser) negation() (node, error) {
+func (p *parser) negation() (node, error) {
 	if p.depth++; p.depth > maxFilterDepth {
 		return nil, p.errorf(p.pos, "the expression is nested too deep, more than %d times", maxFilterDepth)
 	}
@@ -135,7 +135,7 @@ func (p *filterParser) negation() (node, error) {
 	return negate{n}, nil
 }
 
-func (p *filterParser) primary() (node, error) {
+func (p *parser) primary() (node, error) {
 	switch {
 	case p.end():
 		return nil, p.errorf(p.pos, "the expression ends where a word or a parenthesis should follow")
@@ -156,10 +156,10 @@ func (p *filterParser) primary() (node, error) {
 		}
 		return textTerm{pat}, nil
 	}
-	key := findFilterKey(name)
+	key := findKey(name)
 	if key == nil {
 		return nil, p.errorf(start, "no key %q; did you mean %q? keys are %s; quote the word to search for it as it stands",
-			name, nearest(name, filterKeyNames), strings.Join(filterKeyNames, " "))
+			name, nearest(name, keyNames), strings.Join(keyNames, " "))
 	}
 	if p.delimiter(p.pos) {
 		return nil, p.errorf(p.pos, "%s has no value; write something like %s", key.Name, key.Example)
@@ -171,7 +171,7 @@ func (p *filterParser) primary() (node, error) {
 	return keyTerm{key: key, test: t}, nil
 }
 
-func (p *filterParser) parenthesis() (node, error) {
+func (p *parser) parenthesis() (node, error) {
 	open := p.pos
 	p.pos++
 	n, err := p.alternatives()
@@ -186,7 +186,7 @@ func (p *filterParser) parenthesis() (node, error) {
 }
 
 // keyName consumes the key and the colon that begin a word and returns the key, or "" if none does.
-func (p *filterParser) keyName() string {
+func (p *parser) keyName() string {
 	end := p.pos
 	for end < len(p.in) && keyRune(p.in[end]) {
 		end++

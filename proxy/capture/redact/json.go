@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"bytes"
@@ -11,11 +11,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
 )
 
 // A secretPlace is a place in JSON texts whose strings are hidden.
 type secretPlace struct {
-	pointer Pointer
+	pointer capture.Pointer
 	numbers bool // and numbers too
 }
 
@@ -23,12 +25,12 @@ type secretPlace struct {
 const maxPlaces = 1000
 
 // described returns the places that a Describer names. What is no pointer points nowhere.
-func (r *redactor) described(d Description) []secretPlace {
+func (r *redactor) described(d capture.Description) []secretPlace {
 	places := make([]secretPlace, 0, len(d.Secrets))
 	for _, s := range d.Secrets {
 		place, known := r.places[s]
 		if !known {
-			p, err := ParsePointer(s)
+			p, err := capture.ParsePointer(s)
 			if err != nil {
 				continue
 			}
@@ -70,6 +72,9 @@ const (
 	hideNumbers // and strings
 )
 
+// jsonGrammar makes a reader mind the grammar alone: neither doubled names nor bytes that are no UTF-8 stop it.
+var jsonGrammar = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
 // jsonWalk reads a JSON text once, token by token, along all places at the same time.
 type jsonWalk struct {
 	m       *mask
@@ -83,10 +88,10 @@ type jsonWalk struct {
 	edits   []edit
 }
 
-var jsonWalks = sync.Pool{New: func() any { return &jsonWalk{d: newJSONDecoder(nil)} }}
+var jsonWalks = sync.Pool{New: func() any { return &jsonWalk{d: jsontext.NewDecoder(&bytes.Buffer{}, jsonGrammar...)} }}
 
 func (w *jsonWalk) begin(m *mask, text []byte, places []secretPlace) {
-	w.m, w.text = m, withoutBOM(text)
+	w.m, w.text = m, capture.TrimBOM(text)
 	w.base = len(text) - len(w.text)
 	w.buffer = *bytes.NewBuffer(w.text)
 	w.d.Reset(&w.buffer, jsonGrammar...)
@@ -114,7 +119,7 @@ type activePlace struct {
 // value reads the next value. Its error is io.EOF if there is none, and otherwise says that the text is no JSON.
 func (w *jsonWalk) value(hide hiding) error {
 	for _, a := range w.active {
-		if a.depth == len(a.place.pointer.names) {
+		if a.depth == len(a.place.pointer.Names()) {
 			hide = max(hide, hideStrings)
 			if a.place.numbers {
 				hide = hideNumbers
@@ -194,7 +199,7 @@ func (w *jsonWalk) name() ([]byte, error) {
 	raw = w.text[end-len(raw) : end]
 	for _, c := range raw {
 		if c == '\\' || c >= utf8.RuneSelf {
-			return []byte(jsonText(raw)), nil
+			return []byte(capture.ValueText(raw)), nil
 		}
 	}
 	return raw[1 : len(raw)-1], nil
@@ -204,7 +209,7 @@ func (w *jsonWalk) name() ([]byte, error) {
 func (w *jsonWalk) follow(places []activePlace, name []byte) {
 	start := len(w.follows)
 	for _, a := range places {
-		if names := a.place.pointer.names; a.depth < len(names) && (names[a.depth] == string(name) || names[a.depth] == anyName) {
+		if names := a.place.pointer.Names(); a.depth < len(names) && (names[a.depth] == string(name) || names[a.depth] == capture.AnyName) {
 			w.follows = append(w.follows, activePlace{a.place, a.depth + 1})
 		}
 	}
@@ -229,7 +234,7 @@ func (w *jsonWalk) str(raw []byte, start int, hide hiding) {
 	if hide == hideNothing && !mayHoldURL(raw) {
 		return
 	}
-	was := jsonText(raw)
+	was := capture.ValueText(raw)
 	now := was
 	switch {
 	case hide != hideNothing:
@@ -246,7 +251,7 @@ func (w *jsonWalk) str(raw []byte, start int, hide hiding) {
 
 // event returns the edits that hide the secrets of an event, in its data and in lines that are no fields of an event:
 // JSON that was sent without "data:" in front is no less a secret.
-func (m *mask) event(e *Event, places []secretPlace) []edit {
+func (m *mask) event(e *capture.Event, places []secretPlace) []edit {
 	data, parts, stray := cutEvent(e.Raw)
 	var edits []edit
 	if len(data) > 0 {
@@ -270,12 +275,8 @@ type part struct {
 // cutEvent returns the data of an event as a client joins it, where its lines stand in raw, and the runs of lines that
 // are neither data nor another field.
 func cutEvent(raw []byte) (data []byte, parts, stray []part) {
-	start := len(raw) - len(withoutBOM(raw))
-	lf, cr := -1, -1
-	for start < len(raw) {
-		lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)
-		end := min(lf, cr)
-		line := parseLine(raw, start, end)
+	for line := range capture.EventLines(raw, len(raw)-len(capture.TrimBOM(raw))) {
+		start, end := line.Start, line.End
 		switch string(line.Name) {
 		case "data":
 			if len(parts) > 0 {
@@ -296,7 +297,6 @@ func cutEvent(raw []byte) (data []byte, parts, stray []part) {
 				stray = append(stray, part{start: start, end: end})
 			}
 		}
-		start = end + 1
 	}
 	return data, parts, stray
 }

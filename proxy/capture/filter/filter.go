@@ -1,19 +1,26 @@
-package capture
+// Package filter holds the one filter language of the program: Parse reads an expression, and a Filter says of an
+// exchange whether it matches what was on the wire.
+//
+// The language knows HTTP. What the protocol and the rules know about an exchange it asks of Facts, which the caller
+// passes in.
+package filter
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"a2atap/proxy/capture"
 )
 
-// A Filter chooses exchanges. It is the one filter language of the program, evaluated against what was on the wire.
+// A Filter chooses exchanges, by what was on the wire.
 //
 //	op:SendMessage state:failed            side by side: both
 //	client:planner or not status:>=400     or, and, not, a leading -, parentheses
 //	task:t-* header:"X-Tenant"=a* /re/     wildcards, quotes, regular expressions
 //	"no such room"                         a word without a key is searched in URLs, bodies and events
 //
-// Keys are listed by FilterKeys. A key holds if any operation, event or part of the exchange matches.
+// Keys are listed by Keys. A key holds if any operation, event or part of the exchange matches.
 //
 // Values: "*" stands for any text unless it is quoted; quotes hold blanks, and within them \" and \\ are a quote and a
 // backslash. A value in slashes is a regular expression (RE2 syntax, blanks written \s) that is searched for anywhere,
@@ -43,19 +50,19 @@ type Facts interface {
 	Normalise(key, word string) string
 }
 
-// A FilterError says where a filter expression could not be read. ParseFilter returns it.
-type FilterError struct {
+// An Error says where a filter expression could not be read. Parse returns it.
+type Error struct {
 	Column  int // in characters, from 1
 	Message string
 }
 
-func (e *FilterError) Error() string {
+func (e *Error) Error() string {
 	return fmt.Sprintf("filter: column %d: %s", e.Column, e.Message)
 }
 
-// ParseFilter reads a filter expression. An empty one matches everything. Errors are of type *FilterError.
-func ParseFilter(expr string) (*Filter, error) {
-	p := filterParser{in: []rune(expr)}
+// Parse reads a filter expression. An empty one matches everything. Errors are of type *Error.
+func Parse(expr string) (*Filter, error) {
+	p := parser{in: []rune(expr)}
 	p.blanks()
 	if p.end() {
 		return &Filter{}, nil
@@ -71,14 +78,14 @@ func ParseFilter(expr string) (*Filter, error) {
 }
 
 // Match reports whether the filter chooses the exchange. Without facts (nil) the keys that need them match nothing.
-func (f *Filter) Match(x *Exchange, facts Facts) bool {
+func (f *Filter) Match(x *capture.Exchange, facts Facts) bool {
 	if f == nil || f.root == nil {
 		return true
 	}
 	return f.root.match(&subject{x: x, facts: facts})
 }
 
-// String returns an expression that ParseFilter reads as the same filter.
+// String returns an expression that Parse reads as the same filter.
 func (f *Filter) String() string {
 	if f == nil || f.root == nil {
 		return ""
@@ -91,7 +98,7 @@ func (f *Filter) String() string {
 // Keys returns what an Index can be asked for to narrow the search: every exchange that matches has all of these keys.
 // Their kinds are "task", "context" and "operation"; an operation is as the user wrote it, so it has to be normalised
 // first, see Facts.
-func (f *Filter) Keys() []Key {
+func (f *Filter) Keys() []capture.Key {
 	if f == nil {
 		return nil
 	}
@@ -99,7 +106,7 @@ func (f *Filter) Keys() []Key {
 	if all, ok := f.root.(allOf); ok {
 		terms = all
 	}
-	var keys []Key
+	var keys []capture.Key
 	for _, n := range terms {
 		t, ok := n.(keyTerm)
 		if !ok {
@@ -110,7 +117,7 @@ func (f *Filter) Keys() []Key {
 			continue
 		}
 		if value, ok := test.pattern.literal(); ok {
-			keys = append(keys, Key{Kind: t.key.index, Value: value})
+			keys = append(keys, capture.Key{Kind: t.key.index, Value: value})
 		}
 	}
 	return keys
@@ -154,7 +161,7 @@ type (
 
 	// keyTerm is a word with a key.
 	keyTerm struct {
-		key  *filterKey
+		key  *keySpec
 		test test
 	}
 	// textTerm is a word without one.

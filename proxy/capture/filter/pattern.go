@@ -1,4 +1,4 @@
-package capture
+package filter
 
 import (
 	"regexp"
@@ -120,7 +120,7 @@ search:
 }
 
 // pattern reads a value up to the end of the word or to one of the characters in stop.
-func (p *filterParser) pattern(place patternPlace, stop string) (pattern, error) {
+func (p *parser) pattern(place patternPlace, stop string) (pattern, error) {
 	if p.peek() == '/' {
 		if end := p.expressionEnd(); end > 0 {
 			return p.expression(end)
@@ -147,7 +147,7 @@ func (p *filterParser) pattern(place patternPlace, stop string) (pattern, error)
 // expressionEnd returns the position of the slash that ends the regular expression that begins here, 0 if none does. It
 // is the first after which nothing but closing parentheses stands in the word, so that both /(a|b)/ and (/a/) can be
 // written.
-func (p *filterParser) expressionEnd() int {
+func (p *parser) expressionEnd() int {
 	end := p.pos
 	for end < len(p.in) && !unicode.IsSpace(p.in[end]) {
 		end++
@@ -167,7 +167,7 @@ func (p *filterParser) expressionEnd() int {
 	return 0
 }
 
-func (p *filterParser) expression(end int) (pattern, error) {
+func (p *parser) expression(end int) (pattern, error) {
 	expr := string(p.in[p.pos+1 : end])
 	if expr == "" {
 		return pattern{}, p.errorf(p.pos, "this regular expression is empty; quote slashes to search for them")
@@ -189,7 +189,7 @@ type wordRune struct {
 }
 
 // word consumes characters up to the end of the word or an unquoted one in stop.
-func (p *filterParser) word(stop string) ([]wordRune, error) {
+func (p *parser) word(stop string) ([]wordRune, error) {
 	var chars []wordRune
 	for !p.delimiter(p.pos) && !strings.ContainsRune(stop, p.peek()) {
 		if p.peek() != '"' {
@@ -213,7 +213,7 @@ func (p *filterParser) word(stop string) ([]wordRune, error) {
 }
 
 // text consumes the rest of a word and returns it without its quotes.
-func (p *filterParser) text(stop string) (string, error) {
+func (p *parser) text(stop string) (string, error) {
 	chars, err := p.word(stop)
 	var b strings.Builder
 	for _, c := range chars {

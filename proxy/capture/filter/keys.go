@@ -1,22 +1,22 @@
-package capture
+package filter
 
 import (
 	"slices"
 	"strings"
 )
 
-// A FilterKey describes a key of the filter language, for help and completion.
-type FilterKey struct {
+// A Key describes a key of the filter language, for help and completion.
+type Key struct {
 	Name    string
 	Help    string // what it compares, in a few words
 	Example string // a word that has it
 }
 
-// filterKey is a key together with the reading of its values and what they are held against.
-type filterKey struct {
-	FilterKey
+// keySpec is a key together with the reading of its values and what they are held against.
+type keySpec struct {
+	Key
 	index   string // kind of the index key that a literal value stands for, or ""
-	parse   func(*filterParser, *filterKey) (test, error)
+	parse   func(*parser, *keySpec) (test, error)
 	texts   func(*subject) []string // for names and ids
 	numbers func(*subject) []int64  // for what can be compared
 	exact   bool                    // case matters
@@ -25,17 +25,17 @@ type filterKey struct {
 }
 
 // The keys, in the order of the help.
-var filterKeys = []*filterKey{
+var keySpecs = []*keySpec{
 	numberKey("n", "number of the exchange in its capture", "n:3..9", readInteger, (*subject).number),
 	idKey("id", "id of the exchange", "id:0190*", "", func(s *subject) []string { return []string{s.x.ID.String()} }),
-	{FilterKey: FilterKey{"time", "when the request began, UTC", "time:>=12:30:00"}, parse: parseTimeTest},
+	{Key: Key{"time", "when the request began, UTC", "time:>=12:30:00"}, parse: parseTimeTest},
 	factKey("op", "operation, in the spelling of any dialect or binding", "op:SendMessage", "operation"),
 	nameKey("method", "HTTP method", "method:POST", nameLike, func(s *subject) []string { return []string{s.request().Method} }),
 	nameKey("path", "path of the request's target, with or without its query", "path:/rpc", pathLike, (*subject).paths),
 	nameKey("host", "host that was asked, or that of the agent, with or without its port", "host:localhost", nameLike, (*subject).hosts),
 	nameKey("agent", "name of the agent", "agent:booker", nameLike, func(s *subject) []string { return []string{s.x.Agent.Name} }),
 	nameKey("client", "name of the client", "client:planner", nameLike, func(s *subject) []string { return []string{s.x.Client.Name} }),
-	{FilterKey: FilterKey{"link", "client and agent", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
+	{Key: Key{"link", "client and agent", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
 	factKey("dialect", "version of A2A as it is spoken here", "dialect:0.3", ""),
 	factKey("binding", "jsonrpc or http+json", "binding:jsonrpc", ""),
 	factIDKey("task", "id of a task", "task:t-1", "task"),
@@ -44,62 +44,62 @@ var filterKeys = []*filterKey{
 	factKey("state", "state of a task, in the spelling of any dialect", "state:failed", ""),
 	factKey("role", "role of a message, in the spelling of any dialect", "role:agent", ""),
 	{
-		FilterKey: FilterKey{"event", "kind of an event: what its data says it is, or its event field", "event:artifact*"},
-		parse:     parseNameTest, texts: (*subject).eventKinds, asks: true,
+		Key:   Key{"event", "kind of an event: what its data says it is, or its event field", "event:artifact*"},
+		parse: parseNameTest, texts: (*subject).eventKinds, asks: true,
 	},
 	numberKey("status", "HTTP status of the answer", "status:>=400", readStatus, (*subject).status),
-	{FilterKey: FilterKey{"code", "code of a protocol error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"), asks: true},
+	{Key: Key{"code", "code of a protocol error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"), asks: true},
 	factKey("rule", "slug of a rule that was broken", "rule:stream-*", ""),
 	factKey("severity", "severity of a finding", "severity:error", ""),
 	factKey("side", "who broke a rule", "side:agent", ""),
-	{FilterKey: FilterKey{"header", "a header of the request or the answer", "header:Content-Type=application/json*"}, parse: parseHeaderTest},
-	{FilterKey: FilterKey{"json", "a value in a body or an event, by JSON Pointer", "json:/params/message/role=user"}, parse: parseJSONTest},
+	{Key: Key{"header", "a header of the request or the answer", "header:Content-Type=application/json*"}, parse: parseHeaderTest},
+	{Key: Key{"json", "a value in a body or an event, by JSON Pointer", "json:/params/message/role=user"}, parse: parseJSONTest},
 	numberKey("dur", "from the first byte to the end", "dur:>2s", readDuration, (*subject).duration),
 	numberKey("gap", "the longest silence", "gap:>5s", readDuration, (*subject).gap),
 	numberKey("size", "bytes of the request's or the answer's body on the wire", "size:>1MB", readSize, (*subject).sizes),
 	idKey("trace", "trace id of the request or the answer", "trace:4bf9*", "", (*subject).traces),
-	{FilterKey: FilterKey{"is", "a property: " + strings.Join(isWords, " "), "is:open"}, parse: parseIsTest},
+	{Key: Key{"is", "a property: " + strings.Join(isWords, " "), "is:open"}, parse: parseIsTest},
 }
 
-var filterKeyNames = func() []string {
-	names := make([]string, len(filterKeys))
-	for i, k := range filterKeys {
+var keyNames = func() []string {
+	names := make([]string, len(keySpecs))
+	for i, k := range keySpecs {
 		names[i] = k.Name
 	}
 	return names
 }()
 
-// FilterKeys returns the keys of the filter language, in the order in which a help text should show them.
-func FilterKeys() []FilterKey {
-	keys := make([]FilterKey, len(filterKeys))
-	for i, k := range filterKeys {
-		keys[i] = k.FilterKey
+// Keys returns the keys of the filter language, in the order in which a help text should show them.
+func Keys() []Key {
+	keys := make([]Key, len(keySpecs))
+	for i, k := range keySpecs {
+		keys[i] = k.Key
 	}
 	return keys
 }
 
-func nameKey(name, help, example string, place patternPlace, texts func(*subject) []string) *filterKey {
-	return &filterKey{FilterKey: FilterKey{name, help, example}, parse: parseNameTest, texts: texts, place: place}
+func nameKey(name, help, example string, place patternPlace, texts func(*subject) []string) *keySpec {
+	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: texts, place: place}
 }
 
-func idKey(name, help, example, index string, texts func(*subject) []string) *filterKey {
-	return &filterKey{FilterKey: FilterKey{name, help, example}, parse: parseNameTest, texts: texts, index: index, exact: true}
+func idKey(name, help, example, index string, texts func(*subject) []string) *keySpec {
+	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: texts, index: index, exact: true}
 }
 
-func factKey(name, help, example, index string) *filterKey {
-	return &filterKey{FilterKey: FilterKey{name, help, example}, parse: parseNameTest, texts: facts(name), index: index, asks: true}
+func factKey(name, help, example, index string) *keySpec {
+	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: facts(name), index: index, asks: true}
 }
 
-func factIDKey(name, help, example, index string) *filterKey {
+func factIDKey(name, help, example, index string) *keySpec {
 	return idKey(name, help, example, index, facts(name))
 }
 
-func numberKey(name, help, example string, read func(string) (bound[int64], error), numbers func(*subject) []int64) *filterKey {
-	parse := func(p *filterParser, key *filterKey) (test, error) {
+func numberKey(name, help, example string, read func(string) (bound[int64], error), numbers func(*subject) []int64) *keySpec {
+	parse := func(p *parser, key *keySpec) (test, error) {
 		c, err := parseNumber(p, key, read)
 		return numberTest{key, c}, err
 	}
-	return &filterKey{FilterKey: FilterKey{name, help, example}, parse: parse, numbers: numbers}
+	return &keySpec{Key: Key{name, help, example}, parse: parse, numbers: numbers}
 }
 
 // facts returns the reading of a key that only the facts can answer.
@@ -112,8 +112,8 @@ func facts(key string) func(*subject) []string {
 	}
 }
 
-func findFilterKey(name string) *filterKey {
-	for _, k := range filterKeys {
+func findKey(name string) *keySpec {
+	for _, k := range keySpecs {
 		if k.Name == name {
 			return k
 		}

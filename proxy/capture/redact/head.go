@@ -1,8 +1,10 @@
-package capture
+package redact
 
 import (
 	"bytes"
 	"strings"
+
+	"a2atap/proxy/capture"
 )
 
 // headKind says what the first line of a head is.
@@ -53,7 +55,7 @@ func (m *mask) head(head []byte, kind headKind) []byte {
 // isRequestLine reports whether a line begins with a method and something after it.
 func isRequestLine(line string) bool {
 	method, _, ok := strings.Cut(line, " ")
-	return ok && isToken(method)
+	return ok && capture.IsToken(method)
 }
 
 // requestLine hides the secrets of the target. A target with blanks in it is taken as one.

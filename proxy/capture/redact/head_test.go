@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"regexp"
@@ -23,7 +23,7 @@ func masked(s string) string {
 	})
 }
 
-func TestRedactHead(t *testing.T) {
+func TestHead(t *testing.T) {
 	const done = "redacted.0123456789abcdef"
 	tests := []struct{ name, in, want string }{
 		{"authorization", "Authorization: Bearer abc", "Authorization: Bearer «abc»"},
@@ -98,7 +98,7 @@ func TestRedactHead(t *testing.T) {
 	}
 }
 
-func TestRedactRequestLine(t *testing.T) {
+func TestRequestLine(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"GET /a?pageToken=p&token=abc HTTP/1.1", "GET /a?pageToken=p&token=«abc» HTTP/1.1"},
 		{"GET http://u:p@h/a?pin=abc HTTP/1.1", "GET http://«u»:«p»@h/a?pin=«abc» HTTP/1.1"},
@@ -117,7 +117,7 @@ func TestRedactRequestLine(t *testing.T) {
 	}
 }
 
-func TestRedactURL(t *testing.T) {
+func TestURL(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"?token=abc", "?token=«abc»"},
 		{"?pageToken=a&page_token=b&nextPageToken=c&page-token=d", ""},
@@ -157,7 +157,7 @@ func TestRedactURL(t *testing.T) {
 	}
 }
 
-func FuzzRedactURL(f *testing.F) {
+func FuzzURL(f *testing.F) {
 	for _, seed := range []string{"/a?token=x&b=c;d", "https://u:p@h/?%6bey=1#code=2", "a b <c?key=d>", "?a=1;;=&&=#?"} {
 		f.Add(seed)
 	}
@@ -176,7 +176,7 @@ func FuzzRedactURL(f *testing.F) {
 	})
 }
 
-func FuzzRedactHead(f *testing.F) {
+func FuzzHead(f *testing.F) {
 	f.Add([]byte("GET /?token=a HTTP/1.1\r\nCookie: a=b; c\r\n x\r\nSet-Cookie: a=b; Path=/, d=e\r\nWWW-Authenticate: Negotiate abc, Basic realm=\"x\"\r\n\r\n"))
 	f.Add([]byte("\r\r\n\n: :\n=\n @\n"))
 	f.Fuzz(func(t *testing.T, head []byte) {

@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"bytes"
@@ -8,34 +8,37 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
 
-func TestRedactDescribes(t *testing.T) {
+func TestDescribes(t *testing.T) {
 	const body = `{"method":"tasks/pushNotificationConfig/set","params":{"token":"abc"}}`
 	var seen []string
-	see := func(what string, x *Exchange) Description {
+	see := func(what string, x *capture.Exchange) capture.Description {
 		seen = append(seen, fmt.Sprintf("%s: %s %v", what, x.Request.Body.Data, x.Request.Body.Complete))
-		return Description{Keys: []Key{{"seen", what}}, Secrets: []string{"/params/token", "/result/token", "no pointer"}}
+		return capture.Description{Keys: []capture.Key{{Kind: "seen", Value: what}}, Secrets: []string{"/params/token", "/result/token", "no pointer"}}
 	}
 	d := fakeDescriber{
-		request: func(x *Exchange) Description { return see("request", x) },
-		response: func(x *Exchange) Description {
+		request: func(x *capture.Exchange) capture.Description { return see("request", x) },
+		response: func(x *capture.Exchange) capture.Description {
 			if x.Response.Body.Data != nil && string(x.Response.Body.Data) != `{"result":{"token":"abc"}}` {
 				t.Errorf("answer: %s", x.Response.Body.Data)
 			}
 			return see("response", x)
 		},
-		event: func(x *Exchange, e *Event) Description {
+		event: func(x *capture.Exchange, e *capture.Event) capture.Description {
 			if e.At != 5*time.Millisecond || len(x.Response.Events) != 0 {
 				t.Errorf("event at %v, after %d", e.At, len(x.Response.Events))
 			}
 			return see("event", x)
 		},
 	}
-	gz := encode(t, []byte(body), "gzip")
+	gz := capturetest.Encode(t, []byte(body), "gzip")
 	post := strings.Replace(jsonPost, "\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n", 1)
 	begin := func() *tape {
-		return new(tape).add(Opened{Head: []byte(post)}, RequestBody{Data: bytes.Clone(gz[:9])}, RequestBody{Data: bytes.Clone(gz[9:])}, RequestEnd{Size: int64(len(gz))})
+		return new(tape).add(capture.Opened{Head: []byte(post)}, capture.RequestBody{Data: bytes.Clone(gz[:9])}, capture.RequestBody{Data: bytes.Clone(gz[9:])}, capture.RequestEnd{Size: int64(len(gz))})
 	}
 	keys := func(sink *recordingSink) (all []string) {
 		for _, s := range sink.steps {
@@ -48,8 +51,8 @@ func TestRedactDescribes(t *testing.T) {
 
 	t.Run("answer", func(t *testing.T) {
 		seen = nil
-		sink, _ := run(t, RedactOptions{Describer: d}, begin().add(ResponseHead{Head: []byte(jsonAnswer)},
-			ResponseBody{Data: []byte(`{"result":{"token":"abc"}}`)}, ResponseEnd{}, Closed{}))
+		sink, _ := run(t, Options{Describer: d}, begin().add(capture.ResponseHead{Head: []byte(jsonAnswer)},
+			capture.ResponseBody{Data: []byte(`{"result":{"token":"abc"}}`)}, capture.ResponseEnd{}, capture.Closed{}))
 		x := sink.exchange()
 		if got, want := string(x.Request.Body.Data), masked(strings.Replace(body, "abc", "«abc»", 1)); got != want || !x.Request.Body.Decoded {
 			t.Errorf("request: got %s (decoded %v), want %s", got, x.Request.Body.Decoded, want)
@@ -68,8 +71,8 @@ func TestRedactDescribes(t *testing.T) {
 		}
 	})
 	t.Run("stream", func(t *testing.T) {
-		sink, _ := run(t, RedactOptions{Describer: d}, begin().add(ResponseHead{Stream: true},
-			ResponseEvent{Event{K: 1, Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n")}}, Closed{}))
+		sink, _ := run(t, Options{Describer: d}, begin().add(capture.ResponseHead{Stream: true},
+			capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n")}}, capture.Closed{}))
 		if got, want := string(sink.exchange().Response.Events[0].Raw), masked("data: {\"result\":{\"token\":\"«abc»\"}}\n\n"); got != want {
 			t.Errorf("event: got %q, want %q", got, want)
 		}
@@ -78,10 +81,10 @@ func TestRedactDescribes(t *testing.T) {
 		}
 	})
 	t.Run("secrets kept", func(t *testing.T) {
-		in := begin().add(ResponseHead{Stream: true}, ResponseEvent{Event{K: 1, Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n")}}, Closed{})
+		in := begin().add(capture.ResponseHead{Stream: true}, capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n")}}, capture.Closed{})
 		plain := &recordingSink{steps: in.steps}
 		want := plain.exchange()
-		sink, _ := run(t, RedactOptions{Describer: d, Keep: true}, in)
+		sink, _ := run(t, Options{Describer: d, Keep: true}, in)
 		if diff := cmp.Diff(want, sink.exchange()); diff != "" {
 			t.Errorf("(-was +is):\n%s", diff)
 		}
@@ -91,34 +94,34 @@ func TestRedactDescribes(t *testing.T) {
 	})
 }
 
-func TestRedactWithholds(t *testing.T) {
-	bomb := encode(t, bytes.Repeat([]byte(" "), testDecodeLimit+1), "gzip")
-	fails := func() Description { panic("index out of range") }
+func TestWithholds(t *testing.T) {
+	bomb := capturetest.Encode(t, bytes.Repeat([]byte(" "), testDecodeLimit+1), "gzip")
+	fails := func() capture.Description { panic("index out of range") }
 	panicky := fakeDescriber{
-		request:  func(*Exchange) Description { return fails() },
-		response: func(*Exchange) Description { return fails() },
-		event:    func(*Exchange, *Event) Description { return fails() },
+		request:  func(*capture.Exchange) capture.Description { return fails() },
+		response: func(*capture.Exchange) capture.Description { return fails() },
+		event:    func(*capture.Exchange, *capture.Event) capture.Description { return fails() },
 	}
 	post := []byte(strings.Replace(jsonPost, "\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n", 1))
 	tests := []struct {
 		name string
-		opts RedactOptions
+		opts Options
 		tape *tape
 		note string
 		left string // what is kept of the request's body
 	}{
-		{"bomb", RedactOptions{}, new(tape).add(Opened{Head: post}, RequestBody{Data: bomb}, RequestEnd{}, Closed{}), "too long when decoded", ""},
-		{"no room", RedactOptions{MaxHeld: 7}, new(tape).add(Opened{Head: []byte(jsonPost)}, RequestBody{Data: []byte(`{"a":`)},
-			RequestBody{Data: []byte(`"abc"}`), Dropped: 2}, RequestBody{Data: []byte(` `)}, RequestEnd{}, Closed{}), "too many bodies", ""},
-		{"the describer fails", RedactOptions{Describer: panicky}, new(tape).add(Opened{Head: []byte(jsonPost)}, RequestBody{Data: []byte(`{"a":1}`)}, RequestEnd{}, Closed{}), "describer", ""},
-		{"the describer fails, secrets are kept", RedactOptions{Describer: panicky, Keep: true}, new(tape).add(Opened{Head: []byte(jsonPost)}, RequestBody{Data: []byte(`{"a":1}`)}, RequestEnd{}, Closed{}), "", `{"a":1}`},
-		{"no room, secrets are kept", RedactOptions{Describer: fakeDescriber{}, Keep: true, MaxHeld: 2}, new(tape).add(Opened{Head: []byte(jsonPost)}, RequestBody{Data: []byte(`{"a":1}`)}, RequestEnd{}, Closed{}), "too many bodies", ""},
+		{"bomb", Options{}, new(tape).add(capture.Opened{Head: post}, capture.RequestBody{Data: bomb}, capture.RequestEnd{}, capture.Closed{}), "too long when decoded", ""},
+		{"no room", Options{MaxHeld: 7}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":`)},
+			capture.RequestBody{Data: []byte(`"abc"}`), Dropped: 2}, capture.RequestBody{Data: []byte(` `)}, capture.RequestEnd{}, capture.Closed{}), "too many bodies", ""},
+		{"the describer fails", Options{Describer: panicky}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)}, capture.RequestEnd{}, capture.Closed{}), "describer", ""},
+		{"the describer fails, secrets are kept", Options{Describer: panicky, Keep: true}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)}, capture.RequestEnd{}, capture.Closed{}), "", `{"a":1}`},
+		{"no room, secrets are kept", Options{Describer: fakeDescriber{}, Keep: true, MaxHeld: 2}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)}, capture.RequestEnd{}, capture.Closed{}), "too many bodies", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			size := int64(0)
 			for _, s := range tt.tape.steps {
-				if b, ok := s.What.(RequestBody); ok {
+				if b, ok := s.What.(capture.RequestBody); ok {
 					size += int64(len(b.Data)) + b.Dropped
 				}
 			}
@@ -133,8 +136,8 @@ func TestRedactWithholds(t *testing.T) {
 		})
 	}
 	t.Run("an event", func(t *testing.T) {
-		event := ResponseEvent{Event{K: 1, Raw: []byte("data: 1\n\n")}}
-		sink, _ := run(t, RedactOptions{Describer: panicky}, new(tape).add(Opened{}, RequestEnd{}, ResponseHead{Stream: true}, event, event, Closed{}))
+		event := capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: 1\n\n")}}
+		sink, _ := run(t, Options{Describer: panicky}, new(tape).add(capture.Opened{}, capture.RequestEnd{}, capture.ResponseHead{Stream: true}, event, event, capture.Closed{}))
 		x := sink.exchange()
 		if e := x.Response.Events[1]; e.Raw != nil || e.Dropped != 9 || len(x.Notes) != 1 {
 			t.Errorf("event %+v, notes %q", e, x.Notes)
@@ -142,10 +145,10 @@ func TestRedactWithholds(t *testing.T) {
 	})
 }
 
-func TestRedactCodings(t *testing.T) {
+func TestCodings(t *testing.T) {
 	const secret, harmless = `{"access_token":"abc"}`, `{"x":"abc"}`
-	gz := string(encode(t, []byte(secret), "gzip"))
-	quiet := string(encode(t, []byte(harmless), "gzip"))
+	gz := string(capturetest.Encode(t, []byte(secret), "gzip"))
+	quiet := string(capturetest.Encode(t, []byte(harmless), "gzip"))
 	tests := []struct {
 		name, mediaType, coding, data, want string
 		decoded                             bool
@@ -165,7 +168,7 @@ func TestRedactCodings(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Encoding: %s\r\n\r\n", tt.mediaType, tt.coding)
-			sink, _ := run(t, RedactOptions{}, new(tape).add(Opened{}, RequestEnd{}, ResponseHead{Head: []byte(head)}, ResponseBody{Data: []byte(tt.data)}, ResponseEnd{}, Closed{}))
+			sink, _ := run(t, Options{}, new(tape).add(capture.Opened{}, capture.RequestEnd{}, capture.ResponseHead{Head: []byte(head)}, capture.ResponseBody{Data: []byte(tt.data)}, capture.ResponseEnd{}, capture.Closed{}))
 			b := sink.exchange().Response.Body
 			if string(b.Data) != tt.want || b.Decoded != tt.decoded {
 				t.Errorf("got %q (decoded %v), want %q", b.Data, b.Decoded, tt.want)
@@ -174,23 +177,23 @@ func TestRedactCodings(t *testing.T) {
 	}
 }
 
-func TestRedactLearnsFromCards(t *testing.T) {
-	d := fakeDescriber{response: func(*Exchange) Description {
-		return Description{Headers: []string{"X-Booking"}, Query: []string{"pin_code"}}
+func TestLearnsFromCards(t *testing.T) {
+	d := fakeDescriber{response: func(*capture.Exchange) capture.Description {
+		return capture.Description{Headers: []string{"X-Booking"}, Query: []string{"pin_code"}}
 	}}
 	sink := &recordingSink{}
-	r := Redact(sink, RedactOptions{Key: testMask.key, Describer: d})
+	r := New(sink, Options{Key: testMask.key, Describer: d})
 	head := []byte("GET /?pinCode=abc HTTP/1.1\r\nX-Booking: abc\r\n\r\n")
 	for i, agent := range []string{"booker", "booker", "other"} {
 		tp := &tape{seq: uint64(i + 1)}
-		tp.add(Opened{Agent: Peer{Name: agent}, Head: bytes.Clone(head)}, RequestEnd{}, ResponseHead{}, ResponseEnd{}, Closed{})
+		tp.add(capture.Opened{Agent: capture.Peer{Name: agent}, Head: bytes.Clone(head)}, capture.RequestEnd{}, capture.ResponseHead{}, capture.ResponseEnd{}, capture.Closed{})
 		if err := r.Append(tp.steps...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var got []string
 	for _, s := range sink.steps {
-		if open, ok := s.What.(Opened); ok {
+		if open, ok := s.What.(capture.Opened); ok {
 			got = append(got, string(open.Head))
 		}
 	}

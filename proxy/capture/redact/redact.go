@@ -1,4 +1,8 @@
-package capture
+// Package redact hides the secrets of what is recorded: New returns a Sink that puts placeholders in their place before
+// it hands steps on, and tells the next Sink by which keys an exchange can be found.
+//
+// It knows HTTP, URLs, forms and JSON. Where the protocol has its secrets, a capture.Describer says.
+package redact
 
 import (
 	"crypto/hmac"
@@ -8,15 +12,17 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"a2atap/proxy/capture"
 )
 
-// RedactOptions say what Redact does.
-type RedactOptions struct {
-	Key       []byte      // of the placeholders; random, and kept with the capture so that equal secrets stay equal
-	Describer Describer   // names the keys of exchanges and the places of their secrets; nil knows none
-	Keep      bool        // keep secrets: describe only
-	Extra     []Redaction // what the user wants hidden besides
-	MaxHeld   int64       // bytes of bodies that may wait for their end, all exchanges together; 0 stands for 256 MiB
+// Options say what New hides, and for whom.
+type Options struct {
+	Key       []byte            // of the placeholders; random, and kept with the capture so that equal secrets stay equal
+	Describer capture.Describer // names the keys of exchanges and the places of their secrets; nil knows none
+	Keep      bool              // keep secrets: describe only
+	Extra     []Place           // what the user wants hidden besides
+	MaxHeld   int64             // bytes of bodies that may wait for their end, all exchanges together; 0 stands for 256 MiB
 }
 
 const (
@@ -25,41 +31,41 @@ const (
 	maxRemembered = 1 << 20
 )
 
-// A Redaction is a place that the user wants hidden.
-type Redaction struct {
+// A Place is where the user wants something hidden: a header, or values in JSON.
+type Place struct {
 	header  string // in lower case; or
-	pointer Pointer
+	pointer capture.Pointer
 }
 
-// ParseRedaction reads a place to redact: "header:NAME", a header of requests and answers, or a JSON Pointer into their
+// ParsePlace reads a place to redact: "header:NAME", a header of requests and answers, or a JSON Pointer into their
 // bodies and the data of events, in which "*" stands for any one name or index. A number at such a place becomes 0; of
 // an object or a list all strings and numbers are hidden.
-func ParseRedaction(s string) (Redaction, error) {
+func ParsePlace(s string) (Place, error) {
 	if name, ok := strings.CutPrefix(s, "header:"); ok {
-		if !isToken(name) {
-			return Redaction{}, fmt.Errorf("read redaction %q: %q is no name of a header", s, name)
+		if !capture.IsToken(name) {
+			return Place{}, fmt.Errorf("read redaction %q: %q is no name of a header", s, name)
 		}
-		return Redaction{header: strings.ToLower(name)}, nil
+		return Place{header: strings.ToLower(name)}, nil
 	}
-	p, err := ParsePointer(s)
+	p, err := capture.ParsePointer(s)
 	if err == nil && s == "" {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return Redaction{}, fmt.Errorf("read redaction %q: %w; write header:NAME or a JSON Pointer such as /params/pin", s, err)
+		return Place{}, fmt.Errorf("read redaction %q: %w; write header:NAME or a JSON Pointer such as /params/pin", s, err)
 	}
-	return Redaction{pointer: p}, nil
+	return Place{pointer: p}, nil
 }
 
-// String returns the redaction as ParseRedaction reads it.
-func (r Redaction) String() string {
-	if r.header != "" {
-		return "header:" + r.header
+// String returns the redaction as ParsePlace reads it.
+func (p Place) String() string {
+	if p.header != "" {
+		return "header:" + p.header
 	}
-	return r.pointer.String()
+	return p.pointer.String()
 }
 
-// Redact returns a Sink that hides secrets before it hands steps on to next, and asks the Describer for their keys.
+// New returns a Sink that hides secrets before it hands steps on to next, and asks the Describer for their keys.
 //
 // Hidden are credentials in headers, in queries and in the user information of URLs, cookies, tokens in the answers and
 // forms of OAuth, what the Describer points at, and what the user names. A header carries credentials if key, token,
@@ -81,10 +87,10 @@ func (r Redaction) String() string {
 // While an exchange is open, the Describer sees its request as the client sent it, bodies decoded; of request bodies over
 // 1 MiB only when the request itself is described. It sees no events but the one it is asked about, and of bodies that
 // pass at once only how long they were.
-func Redact(next Sink, opts RedactOptions) Sink {
+func New(next capture.Sink, opts Options) capture.Sink {
 	r := &redactor{
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
-		open: make(map[uint64]*openExchange), agents: make(map[string]*learned), decodeLimit: DefaultDecodeLimit,
+		open: make(map[uint64]*openExchange), agents: make(map[string]*learned), decodeLimit: capture.DefaultDecodeLimit,
 		places: make(map[string]secretPlace),
 	}
 	if r.maxHeld == 0 {
@@ -104,10 +110,10 @@ func Redact(next Sink, opts RedactOptions) Sink {
 	return r
 }
 
-// redactor is the Sink that Redact returns.
+// redactor is the Sink that New returns.
 type redactor struct {
-	next    Sink
-	opts    RedactOptions
+	next    capture.Sink
+	opts    Options
 	mask    mask
 	scoped  mask // with what is known of the agent at hand; see maskFor
 	open    map[uint64]*openExchange
@@ -131,8 +137,8 @@ const (
 	maxLearnedNames  = 100
 )
 
-func (r *redactor) Append(steps ...Step) error {
-	out := make([]Step, 0, len(steps)) // not reused: next takes it over
+func (r *redactor) Append(steps ...capture.Step) error {
+	out := make([]capture.Step, 0, len(steps)) // not reused: next takes it over
 	for _, s := range steps {
 		out = r.step(out, s)
 	}
@@ -144,11 +150,11 @@ func (r *redactor) Append(steps ...Step) error {
 
 // Close hands on what still waits for its end, and closes the next Sink.
 func (r *redactor) Close() error {
-	var out []Step
+	var out []capture.Step
 	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
-		var keys []Key
+		var keys []capture.Key
 		if out, keys = r.finish(out, r.open[seq]); len(keys) > 0 {
-			out = append(out, Step{Seq: seq, Offset: NotKnown, What: Fact{}, Keys: keys})
+			out = append(out, capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Fact{}, Keys: keys})
 		}
 	}
 	var err error
@@ -159,52 +165,52 @@ func (r *redactor) Close() error {
 }
 
 // step adds to out what becomes of a step: nothing as long as it waits.
-func (r *redactor) step(out []Step, s Step) []Step {
+func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 	switch what := s.What.(type) {
-	case Opened:
+	case capture.Opened:
 		return r.opened(out, s, what)
-	case RequestBody:
+	case capture.RequestBody:
 		return r.requestBody(out, s, what)
-	case RequestEnd:
+	case capture.RequestEnd:
 		return r.requestEnd(out, s, what)
-	case Informational:
+	case capture.Informational:
 		what.Head = r.head(r.exchange(s), what.Head, answerHead)
 		s.What = what
-	case ResponseHead:
+	case capture.ResponseHead:
 		o := r.exchange(s)
-		Assemble(o.x, s)
+		capture.Assemble(o.x, s)
 		o.response.fields = nil
 		what.Head = r.head(o, what.Head, answerHead)
 		s.What = what
-	case ResponseBody:
+	case capture.ResponseBody:
 		return r.responseBody(out, s, what)
-	case ResponseEvent:
+	case capture.ResponseEvent:
 		return r.event(out, s, what)
-	case ResponseEnd:
+	case capture.ResponseEnd:
 		return r.responseEnd(out, s, what)
-	case Fact:
+	case capture.Fact:
 		if o := r.open[s.Seq]; o != nil {
-			Assemble(o.x, s)
+			capture.Assemble(o.x, s)
 		}
 		s.What = r.fact(what)
-	case Closed:
+	case capture.Closed:
 		return r.closed(out, s, what)
 	}
 	return append(out, s)
 }
 
 // exchange returns the state of the step's exchange, a new one where the record has a hole.
-func (r *redactor) exchange(s Step) *openExchange {
+func (r *redactor) exchange(s capture.Step) *openExchange {
 	o := r.open[s.Seq]
 	if o == nil {
-		o = &openExchange{r: r, x: Assemble(nil, Step{Seq: s.Seq})}
+		o = &openExchange{r: r, x: capture.Assemble(nil, capture.Step{Seq: s.Seq})}
 		r.open[s.Seq] = o
 	}
 	return o
 }
 
-func (r *redactor) opened(out []Step, s Step, what Opened) []Step {
-	o := &openExchange{r: r, x: Assemble(nil, s)}
+func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opened) []capture.Step {
+	o := &openExchange{r: r, x: capture.Assemble(nil, s)}
 	r.open[s.Seq] = o
 	what.Head = r.head(o, what.Head, requestHead)
 	if !r.opts.Keep {
@@ -230,7 +236,7 @@ func (r *redactor) maskFor(o *openExchange) *mask {
 	return &r.scoped
 }
 
-func agentKey(x *Exchange) string {
+func agentKey(x *capture.Exchange) string {
 	if x.Agent.Name != "" {
 		return x.Agent.Name
 	}
@@ -238,7 +244,7 @@ func agentKey(x *Exchange) string {
 }
 
 // learn keeps the names of credentials for later exchanges with the same agent.
-func (r *redactor) learn(x *Exchange, d Description) {
+func (r *redactor) learn(x *capture.Exchange, d capture.Description) {
 	if len(d.Headers) == 0 && len(d.Query) == 0 {
 		return
 	}
@@ -264,7 +270,7 @@ func (r *redactor) learn(x *Exchange, d Description) {
 }
 
 // fact hides what URLs in a fact hold.
-func (r *redactor) fact(f Fact) Fact {
+func (r *redactor) fact(f capture.Fact) capture.Fact {
 	if r.opts.Keep {
 		return f
 	}

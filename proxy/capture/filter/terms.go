@@ -1,10 +1,12 @@
-package capture
+package filter
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"a2atap/proxy/capture"
 )
 
 // isWords are the values of the key "is".
@@ -15,12 +17,12 @@ var isWords = []string{
 type (
 	// nameTest holds a pattern against names or ids.
 	nameTest struct {
-		key     *filterKey
+		key     *keySpec
 		pattern pattern
 	}
 	// numberTest compares numbers, durations in nanoseconds, or sizes in bytes.
 	numberTest struct {
-		key *filterKey
+		key *keySpec
 		comparison[int64]
 	}
 	// timeTest compares when the exchange began: in nanoseconds since 1970, or since midnight.
@@ -30,7 +32,7 @@ type (
 	}
 	// codeTest compares error codes that are numbers.
 	codeTest struct {
-		key *filterKey
+		key *keySpec
 		comparison[int64]
 	}
 	headerTest struct {
@@ -38,14 +40,14 @@ type (
 		value *pattern // nil: any
 	}
 	jsonTest struct {
-		pointer Pointer
+		pointer capture.Pointer
 		value   *pattern             // nil: any, or compared
 		number  *comparison[float64] // of numbers
 	}
 	isTest string
 )
 
-func parseNameTest(p *filterParser, key *filterKey) (test, error) {
+func parseNameTest(p *parser, key *keySpec) (test, error) {
 	if strings.ContainsRune("<>=", p.peek()) && key.place == nameLike {
 		return nil, p.errorf(p.pos, "%s has no order to compare by; quote the value if it begins with %q", key.Name, p.peek())
 	}
@@ -60,7 +62,7 @@ func parseNameTest(p *filterParser, key *filterKey) (test, error) {
 	return nameTest{key, pat}, nil
 }
 
-func parseLinkTest(p *filterParser, key *filterKey) (test, error) {
+func parseLinkTest(p *parser, key *keySpec) (test, error) {
 	t, err := parseNameTest(p, key)
 	if err != nil {
 		return nil, err
@@ -75,7 +77,7 @@ func parseLinkTest(p *filterParser, key *filterKey) (test, error) {
 	return link, nil
 }
 
-func parseNumber(p *filterParser, key *filterKey, read func(string) (bound[int64], error)) (comparison[int64], error) {
+func parseNumber(p *parser, key *keySpec, read func(string) (bound[int64], error)) (comparison[int64], error) {
 	start := p.pos
 	text, err := p.text("")
 	if err != nil {
@@ -88,7 +90,7 @@ func parseNumber(p *filterParser, key *filterKey, read func(string) (bound[int64
 	return c, nil
 }
 
-func parseTimeTest(p *filterParser, key *filterKey) (test, error) {
+func parseTimeTest(p *parser, key *keySpec) (test, error) {
 	start := p.pos
 	text, err := p.text("")
 	if err != nil {
@@ -112,7 +114,7 @@ func parseTimeTest(p *filterParser, key *filterKey) (test, error) {
 	return timeTest{c, true}, nil
 }
 
-func parseCodeTest(p *filterParser, key *filterKey) (test, error) {
+func parseCodeTest(p *parser, key *keySpec) (test, error) {
 	start := p.pos
 	c, err := parseNumber(p, key, readInteger)
 	if err == nil {
@@ -122,7 +124,7 @@ func parseCodeTest(p *filterParser, key *filterKey) (test, error) {
 	return parseNameTest(p, key)
 }
 
-func parseHeaderTest(p *filterParser, key *filterKey) (test, error) {
+func parseHeaderTest(p *parser, key *keySpec) (test, error) {
 	start := p.pos
 	name, err := p.pattern(nameLike, "=")
 	if err != nil {
@@ -144,13 +146,13 @@ func parseHeaderTest(p *filterParser, key *filterKey) (test, error) {
 	return t, err
 }
 
-func parseJSONTest(p *filterParser, key *filterKey) (test, error) {
+func parseJSONTest(p *parser, key *keySpec) (test, error) {
 	start := p.pos
 	text, err := p.text("=<>")
 	if err != nil {
 		return nil, err
 	}
-	pointer, err := ParsePointer(text)
+	pointer, err := capture.ParsePointer(text)
 	if err != nil || text == "" {
 		return nil, p.errorf(start, "%s wants a JSON Pointer, not %q; write something like %s", key.Name, text, key.Example)
 	}
@@ -180,7 +182,7 @@ func parseJSONTest(p *filterParser, key *filterKey) (test, error) {
 	return t, nil
 }
 
-func parseIsTest(p *filterParser, key *filterKey) (test, error) {
+func parseIsTest(p *parser, key *keySpec) (test, error) {
 	start := p.pos
 	word, err := p.text("")
 	if err != nil {
@@ -248,7 +250,7 @@ func (t headerTest) holds(s *subject) bool {
 
 func (t jsonTest) holds(s *subject) bool {
 	for text := range s.contents() {
-		for raw := range t.pointer.Values(withoutBOM(text)) {
+		for raw := range t.pointer.Values(capture.TrimBOM(text)) {
 			if t.holdsFor(raw) {
 				return true
 			}
@@ -263,7 +265,7 @@ func (t jsonTest) holdsFor(raw []byte) bool {
 		v, err := strconv.ParseFloat(string(raw), 64)
 		return err == nil && t.number.holdsFor(v)
 	case t.value != nil:
-		return t.value.matches(jsonText(raw), true)
+		return t.value.matches(capture.ValueText(raw), true)
 	}
 	return true
 }

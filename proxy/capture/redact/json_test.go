@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
 )
 
 // places reads pointers; numbers are hidden at those that end in "!".
@@ -15,7 +17,7 @@ func places(t testing.TB, pointers ...string) []secretPlace {
 	var out []secretPlace
 	for _, s := range pointers {
 		s, numbers := strings.CutSuffix(s, "!")
-		p, err := ParsePointer(s)
+		p, err := capture.ParsePointer(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,7 +26,7 @@ func places(t testing.TB, pointers ...string) []secretPlace {
 	return out
 }
 
-func TestRedactJSON(t *testing.T) {
+func TestJSON(t *testing.T) {
 	tests := []struct {
 		name, in, want string
 		places         []secretPlace
@@ -86,7 +88,7 @@ func TestRedactJSON(t *testing.T) {
 	}
 }
 
-func TestRedactEvent(t *testing.T) {
+func TestEvent(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"one line", "data: {\"t\":\"abc\"}\n\n", "data: {\"t\":\"«abc»\"}\n\n"},
 		{"several lines, CRLF", "event: x\r\ndata: {\r\ndata:\"t\" :\r\ndata:  \"abc\",\r\ndata: \"access_token\":\"d\"}\r\nid: 7\r\n\r\n", "event: x\r\ndata: {\r\ndata:\"t\" :\r\ndata:  \"«abc»\",\r\ndata: \"access_token\":\"«d»\"}\r\nid: 7\r\n\r\n"},
@@ -102,7 +104,7 @@ func TestRedactEvent(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e := Event{Raw: []byte(tt.in)}
+			e := capture.Event{Raw: []byte(tt.in)}
 			got := string(splice(e.Raw, testMask.event(&e, places(t, "/t"))))
 			if diff := cmp.Diff(masked(tt.want), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -113,7 +115,7 @@ func TestRedactEvent(t *testing.T) {
 
 // tokens returns the tokens of a JSON text with the white space before them; strings as the mark of one.
 func tokens(t *testing.T, text []byte) (out []string, ok bool) {
-	d := newJSONDecoder(text)
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsonGrammar...)
 	at := int64(0)
 	for {
 		token, err := d.ReadToken()
@@ -129,7 +131,7 @@ func tokens(t *testing.T, text []byte) (out []string, ok bool) {
 	}
 }
 
-func FuzzRedactJSON(f *testing.F) {
+func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"a":{"token":"abc"},"access_token":"Bearer x"}`, `[{"token":"a","token":"\ud800"},1,"https:\/\/u@h?key=1"]`, `{"token":"ab`, `{'id_token': x}`,
 		"{\"client_secret\":\"\xff\"} {}", "",
@@ -163,14 +165,14 @@ func FuzzRedactJSON(f *testing.F) {
 	})
 }
 
-func FuzzRedactEvent(f *testing.F) {
+func FuzzEvent(f *testing.F) {
 	f.Add([]byte("data: {\"token\":\ndata: \"abc\"}\r\n: x\n{\"access_token\":1}\r\r"))
 	f.Add([]byte("\xef\xbb\xbfdata\ndata:{\"token\":\"a\rdata:b"))
 	where := places(f, "/token")
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		e := Event{Raw: raw}
+		e := capture.Event{Raw: raw}
 		got := splice(raw, testMask.event(&e, where))
-		if a, b := ParseEvent(raw), ParseEvent(got); a.DataLines != b.DataLines || a.HasData != b.HasData {
+		if a, b := capture.ParseEvent(raw), capture.ParseEvent(got); a.DataLines != b.DataLines || a.HasData != b.HasData {
 			t.Errorf("%q has other data lines than %q", got, raw)
 		}
 	})

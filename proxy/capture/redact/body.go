@@ -1,24 +1,26 @@
-package capture
+package redact
 
 import (
 	"bytes"
 	"errors"
 	"slices"
 	"strings"
+
+	"a2atap/proxy/capture"
 )
 
 // A piece is a part of a body, of a request or of an answer.
-type piece RequestBody
+type piece capture.RequestBody
 
 // held is a body on its way through the redactor.
 type held struct {
 	kind    bodyKind
-	fields  Fields // of its head, once they were read
+	fields  capture.Fields // of its head, once they were read
 	data    []byte
 	dropped int64
-	decoded bool  // it came decoded
-	passed  int64 // bytes that did not wait
-	last    Step  // the last piece that waits; without What if none does
+	decoded bool         // it came decoded
+	passed  int64        // bytes that did not wait
+	last    capture.Step // the last piece that waits; without What if none does
 }
 
 // bodyKind says what becomes of a body.
@@ -36,7 +38,7 @@ const (
 var errNoRoom = errors.New("too many bodies were on their way at once")
 
 // take takes a piece of the body. It reports whether something passes at once, and what.
-func (h *held) take(r *redactor, s Step, p piece, fields func() Fields) (piece, bool) {
+func (h *held) take(r *redactor, s capture.Step, p piece, fields func() capture.Fields) (piece, bool) {
 	if h.kind == bodyUndecided {
 		h.decide(r, fields(), p.Data)
 	}
@@ -47,14 +49,14 @@ func (h *held) take(r *redactor, s Step, p piece, fields func() Fields) (piece, 
 	if h.last.What != nil { // blanks that waited
 		p.Data = slices.Concat(h.data, p.Data)
 		h.release(r)
-		h.last = Step{}
+		h.last = capture.Step{}
 	}
 	h.passed += int64(len(p.Data)) + p.Dropped
 	return p, true
 }
 
 // decide tells by the fields of the head and the first bytes what a body is.
-func (h *held) decide(r *redactor, fields Fields, data []byte) {
+func (h *held) decide(r *redactor, fields capture.Fields, data []byte) {
 	if r.opts.Keep && r.opts.Describer == nil {
 		h.kind = bodyPasses
 		return
@@ -71,11 +73,11 @@ func (h *held) decide(r *redactor, fields Fields, data []byte) {
 
 // sniff tells by its first bytes what a body is: wrongly labelled JSON is common.
 func (h *held) sniff(data []byte) bodyKind {
-	if len(h.data) < len(utf8BOM) {
+	if len(h.data) < len(capture.BOM) {
 		data = slices.Concat(h.data, data)
 	}
 	switch rest := trimFront(data); {
-	case len(rest) == 0 || len(data) < len(utf8BOM) && strings.HasPrefix(utf8BOM, string(data)):
+	case len(rest) == 0 || len(data) < len(capture.BOM) && strings.HasPrefix(capture.BOM, string(data)):
 		return bodyUndecided
 	case looksLikeJSON(rest):
 		return bodyJSON
@@ -98,7 +100,7 @@ func mediaKind(essence string) bodyKind {
 }
 
 // trimFront takes off what may stand before JSON: a byte order mark and blanks.
-func trimFront(data []byte) []byte { return bytes.TrimLeft(withoutBOM(data), " \t\r\n") }
+func trimFront(data []byte) []byte { return bytes.TrimLeft(capture.TrimBOM(data), " \t\r\n") }
 
 // looksLikeJSON reports whether data begins as JSON that can hold something.
 func looksLikeJSON(data []byte) bool {
@@ -107,7 +109,7 @@ func looksLikeJSON(data []byte) bool {
 }
 
 // add keeps a piece until the body's end.
-func (h *held) add(r *redactor, s Step, p piece) {
+func (h *held) add(r *redactor, s capture.Step, p piece) {
 	h.last = s
 	h.dropped += p.Dropped
 	h.decoded = h.decoded || p.Decoded
@@ -134,7 +136,7 @@ func (h *held) release(r *redactor) {
 
 // settle completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
 // on the wire, and why it must be withheld.
-func (h *held) settle(fields Fields, b *Body, limit int64) (text []byte, coded bool, err error) {
+func (h *held) settle(fields capture.Fields, b *capture.Body, limit int64) (text []byte, coded bool, err error) {
 	b.Dropped += h.dropped + h.passed
 	if h.kind == bodyWithheld {
 		return nil, false, errNoRoom
@@ -143,8 +145,8 @@ func (h *held) settle(fields Fields, b *Body, limit int64) (text []byte, coded b
 		return nil, false, nil
 	}
 	if codings := fields.Codings(); !h.decoded && len(codings) > 0 {
-		decoded, err := Decode(text, codings, limit)
-		if errors.Is(err, ErrTooLong) {
+		decoded, err := capture.Decode(text, codings, limit)
+		if errors.Is(err, capture.ErrTooLong) {
 			return nil, false, err
 		}
 		// What came before a fault is all that any reader can see. Where nothing did, it may be that nothing is coded.

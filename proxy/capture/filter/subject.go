@@ -1,46 +1,47 @@
-package capture
+package filter
 
 import (
-	"bytes"
 	"iter"
 	"net"
 	"slices"
 	"strings"
 	"time"
+
+	"a2atap/proxy/capture"
 )
 
 // A subject is an exchange while a filter is held against it: what several words ask for is read once.
 type subject struct {
-	x     *Exchange
+	x     *capture.Exchange
 	facts Facts
 
-	req, resp              *Head
+	req, resp              *capture.Head
 	reqContent, rspContent *[]byte
 }
 
 // request returns the request's head.
-func (s *subject) request() *Head {
+func (s *subject) request() *capture.Head {
 	if s.req == nil {
-		h := ParseRequestHead(s.x.Request.Head)
+		h := capture.ParseRequestHead(s.x.Request.Head)
 		s.req = &h
 	}
 	return s.req
 }
 
 // response returns the answer's head, nil if there is none.
-func (s *subject) response() *Head {
+func (s *subject) response() *capture.Head {
 	if s.resp == nil && s.x.Response != nil && len(s.x.Response.Head) > 0 {
-		h := ParseResponseHead(s.x.Response.Head)
+		h := capture.ParseResponseHead(s.x.Response.Head)
 		s.resp = &h
 	}
 	return s.resp
 }
 
 // fields returns the fields of all heads and trailers.
-func (s *subject) fields() []Fields {
-	all := []Fields{s.request().Fields}
+func (s *subject) fields() []capture.Fields {
+	all := []capture.Fields{s.request().Fields}
 	add := func(trailer []byte) {
-		fields, _ := ParseFields(trailer)
+		fields, _ := capture.ParseFields(trailer)
 		all = append(all, fields)
 	}
 	add(s.x.Request.Trailer)
@@ -49,7 +50,7 @@ func (s *subject) fields() []Fields {
 		return all
 	}
 	for _, raw := range r.Informational {
-		h := ParseResponseHead(raw)
+		h := capture.ParseResponseHead(raw)
 		all = append(all, h.Fields)
 	}
 	if h := s.response(); h != nil {
@@ -85,7 +86,7 @@ func (s *subject) contents() iter.Seq[[]byte] {
 	}
 }
 
-func content(b *Body, h *Head) *[]byte {
+func content(b *capture.Body, h *capture.Head) *[]byte {
 	if h == nil {
 		return &b.Data
 	}
@@ -222,7 +223,7 @@ func (s *subject) sizes() []int64 {
 	return sizes
 }
 
-func bodySize(b *Body, events int64) int64 {
+func bodySize(b *capture.Body, events int64) int64 {
 	if b.Size >= 0 {
 		return b.Size
 	}
@@ -256,11 +257,11 @@ func (s *subject) is(word string) bool {
 	x := s.x
 	switch word {
 	case "open":
-		return x.State == StateOpen
+		return x.State == capture.StateOpen
 	case "interrupted":
-		return x.State == StateInterrupted
+		return x.State == capture.StateInterrupted
 	case "cut":
-		return x.cut()
+		return isCut(x)
 	case "stream":
 		return x.Response != nil && x.Response.Stream
 	case "rewritten":
@@ -276,9 +277,9 @@ func (s *subject) is(word string) bool {
 	return s.facts != nil && slices.Contains(s.facts.Values("is"), word)
 }
 
-// cut reports whether bytes are missing from the record, or a message ended before its framing said so.
-func (x *Exchange) cut() bool {
-	bodyCut := func(b *Body) bool { return b.Dropped > 0 || x.State == StateClosed && !b.Complete }
+// isCut reports whether bytes are missing from the record, or a message ended before its framing said so.
+func isCut(x *capture.Exchange) bool {
+	bodyCut := func(b *capture.Body) bool { return b.Dropped > 0 || x.State == capture.StateClosed && !b.Complete }
 	if bodyCut(&x.Request.Body) {
 		return true
 	}
@@ -286,9 +287,6 @@ func (x *Exchange) cut() bool {
 	if r == nil {
 		return false
 	}
-	dropped := func(e Event) bool { return e.Dropped > 0 }
+	dropped := func(e capture.Event) bool { return e.Dropped > 0 }
 	return len(r.Head) > 0 && bodyCut(&r.Body) || slices.ContainsFunc(r.Events, dropped)
 }
-
-// withoutBOM returns data without the byte order mark that may stand in front.
-func withoutBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte(utf8BOM)) }

@@ -1,13 +1,14 @@
-package capture_test
+package filter_test
 
 import (
 	"fmt"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 )
 
-func ExampleParseFilter() {
-	slow, err := capture.ParseFilter(`method:POST (dur:>2s or status:>=500) -path:/health`)
+func ExampleParse() {
+	slow, err := filter.Parse(`method:POST (dur:>2s or status:>=500) -path:/health`)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -19,7 +20,7 @@ func ExampleParseFilter() {
 	}
 	fmt.Println(slow.Match(x, nil), slow)
 
-	_, err = capture.ParseFilter("metod:POST")
+	_, err = filter.Parse("metod:POST")
 	fmt.Println(err.Error()[:60])
 	// Output:
 	// true method:POST (dur:>2s or status:>=500) not path:/health

@@ -1,4 +1,4 @@
-package capture
+package filter
 
 import (
 	"errors"
@@ -9,6 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // knownFacts are facts for tests: values by key, and names by their other spellings.
@@ -40,31 +43,31 @@ var streamFacts = knownFacts{
 }
 
 // streamExchange is a streamed exchange with all that a filter can ask for.
-func streamExchange(t testing.TB) *Exchange {
+func streamExchange(t testing.TB) *capture.Exchange {
 	t.Helper()
-	body := encode(t, []byte(`{"jsonrpc":"2.0","id":7,"params":{"text":"A quiet Room, for \u00fcs","n":1.5,"list":[{"x":"a b"},{"x":"c"}]}}`), "gzip")
-	return &Exchange{
-		Seq: 12, ID: uuid.MustParse("0190a5c4-0000-7000-8000-000000000001"), State: StateClosed,
+	body := capturetest.Encode(t, []byte(`{"jsonrpc":"2.0","id":7,"params":{"text":"A quiet Room, for \u00fcs","n":1.5,"list":[{"x":"a b"},{"x":"c"}]}}`), "gzip")
+	return &capture.Exchange{
+		Seq: 12, ID: uuid.MustParse("0190a5c4-0000-7000-8000-000000000001"), State: capture.StateClosed,
 		Started: time.Date(2026, 11, 21, 12, 30, 15, 250e6, time.UTC), Ended: 2500 * time.Millisecond,
-		Client: Peer{Name: "planner"}, Agent: Peer{Name: "booker", URL: "http://agent.example:9000/base"},
-		Request: Request{
+		Client: capture.Peer{Name: "planner"}, Agent: capture.Peer{Name: "booker", URL: "http://agent.example:9000/base"},
+		Request: capture.Request{
 			Head: []byte("POST /rpc/v1?tenant=x HTTP/1.1\r\nHost: 127.0.0.1:7001\r\nContent-Encoding: gzip\r\n" +
 				"X-Tenant: Acme Corp\r\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\n\r\n"),
-			Body: Body{Data: body, Size: 1200, Complete: true, At: 10 * time.Millisecond},
+			Body: capture.Body{Data: body, Size: 1200, Complete: true, At: 10 * time.Millisecond},
 		},
-		Response: &Response{
+		Response: &capture.Response{
 			At: 20 * time.Millisecond, Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"), Stream: true,
-			Body: Body{Size: NotKnown, Complete: true, At: 2400 * time.Millisecond},
-			Events: []Event{
+			Body: capture.Body{Size: capture.NotKnown, Complete: true, At: 2400 * time.Millisecond},
+			Events: []capture.Event{
 				{K: 1, At: 400 * time.Millisecond, Raw: []byte("event: tick\ndata: {\"result\":{\"final\":false,\"note\":\n" + "data: \"Wolke\"}}\n\n")},
 				{K: 2, At: 2400 * time.Millisecond, Raw: []byte("data: {\"result\":{\"final\":true}}\n\n")},
 			},
 		},
-		Rewrites: []Rewrite{{Place: "response.body#/url"}},
+		Rewrites: []capture.Rewrite{{Place: "response.body#/url"}},
 	}
 }
 
-func TestFilterMatch(t *testing.T) {
+func TestMatch(t *testing.T) {
 	x := streamExchange(t)
 	tests := []struct {
 		expr string
@@ -230,14 +233,14 @@ func TestFilterMatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.expr, func(t *testing.T) {
-			f, err := ParseFilter(tt.expr)
+			f, err := Parse(tt.expr)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := f.Match(x, streamFacts); got != tt.want {
 				t.Errorf("match: got %v, want %v", got, tt.want)
 			}
-			again, err := ParseFilter(f.String())
+			again, err := Parse(f.String())
 			if err != nil {
 				t.Fatalf("what it prints, %s: %v", f, err)
 			}
@@ -248,23 +251,24 @@ func TestFilterMatch(t *testing.T) {
 	}
 }
 
-func TestFilterKeysForIndex(t *testing.T) {
+func TestKeysForIndex(t *testing.T) {
+	key := func(kind, value string) capture.Key { return capture.Key{Kind: kind, Value: value} }
 	tests := []struct {
 		expr string
-		want []Key
+		want []capture.Key
 	}{
 		{"", nil},
-		{"task:t-1", []Key{{"task", "t-1"}}},
-		{"task:t-1 context:c-1 quiet op:message/send", []Key{{"task", "t-1"}, {"context", "c-1"}, {"operation", "message/send"}}},
-		{"(task:t-1 (context:c-1))", []Key{{"task", "t-1"}, {"context", "c-1"}}},
+		{"task:t-1", []capture.Key{key("task", "t-1")}},
+		{"task:t-1 context:c-1 quiet op:message/send", []capture.Key{key("task", "t-1"), key("context", "c-1"), key("operation", "message/send")}},
+		{"(task:t-1 (context:c-1))", []capture.Key{key("task", "t-1"), key("context", "c-1")}},
 		{"task:t-1 or task:t-2", nil},
-		{"task:t-1 (op:x or op:y)", []Key{{"task", "t-1"}}},
+		{"task:t-1 (op:x or op:y)", []capture.Key{key("task", "t-1")}},
 		{"not task:t-1", nil},
 		{"task:t-* op:/x/", nil},
 		{"agent:booker", nil}, // its name is compared without minding case, which an index cannot
 	}
 	for _, tt := range tests {
-		f, err := ParseFilter(tt.expr)
+		f, err := Parse(tt.expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,18 +281,18 @@ func TestFilterKeysForIndex(t *testing.T) {
 	}
 }
 
-func TestFilterOfLittle(t *testing.T) {
-	empty := &Exchange{Ended: NotKnown, Request: Request{Body: Body{Size: NotKnown, At: NotKnown}}}
-	cut := &Exchange{State: StateClosed, Request: Request{Body: Body{Complete: true}}, Response: &Response{
-		Head: []byte("HTTP/1.1 503 Busy\r\nRetry-After: 1\r\n\r\n"), Body: Body{Data: []byte("plain Text"), Size: 100, Dropped: 90},
+func TestMatchOfLittle(t *testing.T) {
+	empty := &capture.Exchange{Ended: capture.NotKnown, Request: capture.Request{Body: capture.Body{Size: capture.NotKnown, At: capture.NotKnown}}}
+	cut := &capture.Exchange{State: capture.StateClosed, Request: capture.Request{Body: capture.Body{Complete: true}}, Response: &capture.Response{
+		Head: []byte("HTTP/1.1 503 Busy\r\nRetry-After: 1\r\n\r\n"), Body: capture.Body{Data: []byte("plain Text"), Size: 100, Dropped: 90},
 	}}
-	broken := &Exchange{State: StateInterrupted, Fault: &Fault{Kind: "reset"}, Replayed: true, Request: Request{
+	broken := &capture.Exchange{State: capture.StateInterrupted, Fault: &capture.Fault{Kind: "reset"}, Replayed: true, Request: capture.Request{
 		Head: []byte("POST http://user@h:1/x?y HTTP/1.1\r\nContent-Encoding: gzip\r\n\r\n"),
-		Body: Body{Data: []byte("\xef\xbb\xbf{\"a\":1} not gzip Ärger"), Complete: true},
+		Body: capture.Body{Data: []byte("\xef\xbb\xbf{\"a\":1} not gzip Ärger"), Complete: true},
 	}}
 	tests := []struct {
 		name  string
-		x     *Exchange
+		x     *capture.Exchange
 		holds string
 		not   string
 	}{
@@ -298,11 +302,11 @@ func TestFilterOfLittle(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if f, err := ParseFilter(tt.holds); err != nil || !f.Match(tt.x, nil) {
+			if f, err := Parse(tt.holds); err != nil || !f.Match(tt.x, nil) {
 				t.Errorf("%s does not hold (%v)", tt.holds, err)
 			}
 			for expr := range strings.SplitSeq(tt.not, "|") {
-				if f, err := ParseFilter(expr); err != nil || f.Match(tt.x, nil) {
+				if f, err := Parse(expr); err != nil || f.Match(tt.x, nil) {
 					t.Errorf("%s holds (%v)", expr, err)
 				}
 			}
@@ -314,13 +318,13 @@ func TestFilterOfLittle(t *testing.T) {
 }
 
 // Every key has an example that can be read and that comes back as itself, and the help names them all.
-func TestFilterKeysAreDocumented(t *testing.T) {
+func TestKeysAreDocumented(t *testing.T) {
 	const contract = "n id time op method path host agent client link dialect binding task context message state role event " +
 		"status code rule severity side header json dur gap size trace is"
 	var names []string
-	for _, key := range FilterKeys() {
+	for _, key := range Keys() {
 		names = append(names, key.Name)
-		if f, err := ParseFilter(key.Example); err != nil || !strings.HasPrefix(f.String(), key.Name+":") {
+		if f, err := Parse(key.Example); err != nil || !strings.HasPrefix(f.String(), key.Name+":") {
 			t.Errorf("%s: example %s: %v, %v", key.Name, key.Example, f, err)
 		}
 		if key.Help == "" {
@@ -335,7 +339,7 @@ func TestFilterKeysAreDocumented(t *testing.T) {
 	}
 }
 
-func FuzzParseFilter(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "a or b c", `not (task:"a b" -x)`, "n:3..9 dur:>2s", "path:/a*/b/ /re/", "(/(a|b)/)", "header:X-*=/y/", `json:"/a b"/*=1`,
 		"time:>12:00:01.5", "link:a→b", "is:open", `"\"\\"`, "é:ü", "size:1.5MiB", "code:-1", "status:4xx..5xx",
@@ -344,16 +348,16 @@ func FuzzParseFilter(f *testing.F) {
 	}
 	x := streamExchange(f)
 	f.Fuzz(func(t *testing.T, expr string) {
-		filter, err := ParseFilter(expr)
+		filter, err := Parse(expr)
 		if err != nil {
-			var at *FilterError
+			var at *Error
 			if !errors.As(err, &at) || at.Column < 1 || at.Column > len([]rune(expr))+1 {
 				t.Errorf("%q: %#v", expr, err)
 			}
 			return
 		}
 		printed := filter.String()
-		again, err := ParseFilter(printed)
+		again, err := Parse(printed)
 		if err != nil {
 			t.Fatalf("%q prints as %q: %v", expr, printed, err)
 		}
@@ -368,7 +372,7 @@ func FuzzParseFilter(f *testing.F) {
 	})
 }
 
-func TestFilterAsks(t *testing.T) {
+func TestAsks(t *testing.T) {
 	for expr, want := range map[string]bool{
 		"":                            false,
 		"rule:stream-*":               true,
@@ -377,7 +381,7 @@ func TestFilterAsks(t *testing.T) {
 		`"rule:x"`:                    false,
 		"status:200 severity:warning": true,
 	} {
-		f, err := ParseFilter(expr)
+		f, err := Parse(expr)
 		if err != nil {
 			t.Fatal(err)
 		}

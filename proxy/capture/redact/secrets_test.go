@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"encoding/base64"
@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
 
 // A planter makes exchanges that carry one secret in every place where secrets stand.
@@ -80,7 +83,7 @@ func (p *planter) body() string {
 }
 
 // pieces cuts data at random.
-func (p *planter) pieces(data []byte, piece func([]byte) What) (steps []What) {
+func (p *planter) pieces(data []byte, piece func([]byte) capture.What) (steps []capture.What) {
 	for len(data) > 0 {
 		n := 1 + p.rnd.IntN(len(data))
 		steps = append(steps, piece(append([]byte(nil), data[:n]...)))
@@ -94,36 +97,36 @@ func (p *planter) coded(text string) (header string, data []byte) {
 	if coding == "" {
 		return "X-Plain: 1", []byte(text)
 	}
-	return "Content-Encoding: " + coding, encode(p.t, []byte(text), coding)
+	return "Content-Encoding: " + coding, capturetest.Encode(p.t, []byte(text), coding)
 }
 
 // exchange returns the steps of an exchange, its answer whole, cut off or a stream.
-func (p *planter) exchange() []What {
+func (p *planter) exchange() []capture.What {
 	coding, data := p.coded(p.body())
 	if p.rnd.IntN(4) == 0 {
 		whole := p.body()
 		data, coding = []byte(whole)[:20+p.rnd.IntN(len(whole)-20)], "X-Plain: 1" // broken JSON
 	}
-	steps := []What{Opened{Head: p.requestHead(coding), Agent: Peer{Name: "agent", URL: "http://agent/?key=" + p.query()}}}
-	steps = append(steps, p.pieces(data, func(d []byte) What { return RequestBody{Data: d} })...)
-	steps = append(steps, RequestEnd{Trailer: []byte("X-Sum-Token: " + p.secret + "\r\n")})
-	steps = append(steps, Informational{Head: []byte("HTTP/1.1 103 Early\r\nSet-Cookie: a=" + p.secret + "\r\n\r\n")})
-	steps = append(steps, Fact{Note: "see http://h/?token=" + p.query(), Rewrites: []Rewrite{{Was: "http://h/?token=" + p.query(), Now: "http://x/?token=" + p.query()}}})
+	steps := []capture.What{capture.Opened{Head: p.requestHead(coding), Agent: capture.Peer{Name: "agent", URL: "http://agent/?key=" + p.query()}}}
+	steps = append(steps, p.pieces(data, func(d []byte) capture.What { return capture.RequestBody{Data: d} })...)
+	steps = append(steps, capture.RequestEnd{Trailer: []byte("X-Sum-Token: " + p.secret + "\r\n")})
+	steps = append(steps, capture.Informational{Head: []byte("HTTP/1.1 103 Early\r\nSet-Cookie: a=" + p.secret + "\r\n\r\n")})
+	steps = append(steps, capture.Fact{Note: "see http://h/?token=" + p.query(), Rewrites: []capture.Rewrite{{Was: "http://h/?token=" + p.query(), Now: "http://x/?token=" + p.query()}}})
 	if p.rnd.IntN(2) == 0 {
-		steps = append(steps, ResponseHead{Head: p.answerHead("X-Plain: 1"), Stream: true})
+		steps = append(steps, capture.ResponseHead{Head: p.answerHead("X-Plain: 1"), Stream: true})
 		for k := range 1 + p.rnd.IntN(3) {
 			raw := "event: x\ndata: " + strings.ReplaceAll(p.body(), "\n", "\r\ndata:") + "\r\n\r\n"
-			steps = append(steps, ResponseEvent{Event{K: k + 1, Raw: []byte(raw)}})
+			steps = append(steps, capture.ResponseEvent{Event: capture.Event{K: k + 1, Raw: []byte(raw)}})
 		}
-		return append(steps, Closed{Fault: &Fault{Detail: "dial http://" + url.PathEscape(p.secret) + "@h/"}})
+		return append(steps, capture.Closed{Fault: &capture.Fault{Detail: "dial http://" + url.PathEscape(p.secret) + "@h/"}})
 	}
 	coding, data = p.coded(p.body())
-	steps = append(steps, ResponseHead{Head: p.answerHead(coding)})
-	steps = append(steps, p.pieces(data, func(d []byte) What { return ResponseBody{Data: d} })...)
+	steps = append(steps, capture.ResponseHead{Head: p.answerHead(coding)})
+	steps = append(steps, p.pieces(data, func(d []byte) capture.What { return capture.ResponseBody{Data: d} })...)
 	if p.rnd.IntN(4) > 0 {
-		steps = append(steps, ResponseEnd{Trailer: []byte("Set-Cookie: b=" + p.secret + "\r\n")})
+		steps = append(steps, capture.ResponseEnd{Trailer: []byte("Set-Cookie: b=" + p.secret + "\r\n")})
 	}
-	return append(steps, Closed{})
+	return append(steps, capture.Closed{})
 }
 
 // spellings are the forms in which the secret could be recognised.
@@ -137,30 +140,30 @@ func (p *planter) spellings() []string {
 
 // The secret is nowhere in what is stored, whatever its places and however its bytes arrive, equal secrets have equal
 // placeholders, and JSON is still JSON.
-func TestRedactLeavesNoSecret(t *testing.T) {
-	pin, err := ParseRedaction("/list/*/pin")
+func TestLeavesNoSecret(t *testing.T) {
+	pin, err := ParsePlace("/list/*/pin")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine, err := ParseRedaction("header:X-Mine")
+	mine, err := ParsePlace("header:X-Mine")
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := Description{
-		Secrets: []string{"/params/token", "/params/auth/credentials"}, Headers: []string{"X-Card-Named"}, Keys: []Key{{"task", "t-1"}},
+	known := capture.Description{
+		Secrets: []string{"/params/token", "/params/auth/credentials"}, Headers: []string{"X-Card-Named"}, Keys: []capture.Key{{Kind: "task", Value: "t-1"}},
 	}
 	describer := fakeDescriber{
-		request:  func(*Exchange) Description { return known },
-		response: func(*Exchange) Description { return known },
-		event:    func(*Exchange, *Event) Description { return known },
+		request:  func(*capture.Exchange) capture.Description { return known },
+		response: func(*capture.Exchange) capture.Description { return known },
+		event:    func(*capture.Exchange, *capture.Event) capture.Description { return known },
 	}
 	for seed := range uint64(150) {
 		p := &planter{t: t, rnd: rand.New(rand.NewPCG(seed, 1))}
 		p.secret = newSecret(p.rnd)
 		sink := &recordingSink{}
-		r := Redact(sink, RedactOptions{Key: testMask.key, Describer: describer, Extra: []Redaction{pin, mine}})
+		r := New(sink, Options{Key: testMask.key, Describer: describer, Extra: []Place{pin, mine}})
 		// The first exchange is where the card is read.
-		steps := [][]What{{Opened{Agent: Peer{Name: "agent"}}, RequestEnd{}, Closed{}}, p.exchange(), p.exchange()}
+		steps := [][]capture.What{{capture.Opened{Agent: capture.Peer{Name: "agent"}}, capture.RequestEnd{}, capture.Closed{}}, p.exchange(), p.exchange()}
 		shuffleIn(t, p.rnd, r, steps)
 		placeholder := (&mask{key: testMask.key}).placeholder(p.secret)
 		found := 0
@@ -182,7 +185,7 @@ func TestRedactLeavesNoSecret(t *testing.T) {
 }
 
 // shuffleIn appends the steps of exchanges to a Sink: the first exchange before the others, the others in turns.
-func shuffleIn(t *testing.T, rnd *rand.Rand, sink Sink, exchanges [][]What) {
+func shuffleIn(t *testing.T, rnd *rand.Rand, sink capture.Sink, exchanges [][]capture.What) {
 	t.Helper()
 	next := make([]int, len(exchanges))
 	for i := 0; i < len(exchanges[0]); i++ {
@@ -200,24 +203,24 @@ func shuffleIn(t *testing.T, rnd *rand.Rand, sink Sink, exchanges [][]What) {
 	}
 }
 
-func appendStep(t *testing.T, sink Sink, seq, i int, what What) {
+func appendStep(t *testing.T, sink capture.Sink, seq, i int, what capture.What) {
 	t.Helper()
-	if err := sink.Append(Step{Seq: uint64(seq), Offset: time.Duration(i) * time.Millisecond, What: what}); err != nil {
+	if err := sink.Append(capture.Step{Seq: uint64(seq), Offset: time.Duration(i) * time.Millisecond, What: what}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // checkJSON holds the bodies and events that are stored against those that came.
-func checkJSON(t *testing.T, seed uint64, sink *recordingSink, came [][]What) {
+func checkJSON(t *testing.T, seed uint64, sink *recordingSink, came [][]capture.What) {
 	t.Helper()
 	for i := range came {
-		var was, is *Exchange
+		var was, is *capture.Exchange
 		for _, what := range came[i] {
-			was = Assemble(was, Step{What: what})
+			was = capture.Assemble(was, capture.Step{What: what})
 		}
 		for _, s := range sink.steps {
 			if s.Seq == uint64(i+1) {
-				is = Assemble(is, s)
+				is = capture.Assemble(is, s)
 			}
 		}
 		before, after := jsonTexts(was), jsonTexts(is)
@@ -237,7 +240,7 @@ func validJSON(text []byte) bool {
 	return jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-func jsonTexts(x *Exchange) (out [][]byte) {
+func jsonTexts(x *capture.Exchange) (out [][]byte) {
 	text, _ := x.Request.Content()
 	out = append(out, text)
 	if x.Response == nil {

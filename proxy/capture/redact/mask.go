@@ -1,4 +1,4 @@
-package capture
+package redact
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"a2atap/proxy/capture"
 )
 
 // A mask finds secrets and puts placeholders in their place. It is for one goroutine.
@@ -87,7 +89,7 @@ func (m *mask) hideWhole(secret string) string {
 // cutScheme cuts a value after its first word, if that could be an authentication scheme and something follows.
 func cutScheme(value string) (scheme, rest string) {
 	i := strings.IndexAny(value, " \t")
-	if i <= 0 || !isToken(value[:i]) {
+	if i <= 0 || !capture.IsToken(value[:i]) {
 		return "", value
 	}
 	rest = strings.TrimLeft(value[i:], " \t")

@@ -1,4 +1,4 @@
-package capture
+package filter
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestFilterErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	tests := []struct {
 		expr   string
 		column int
@@ -65,8 +65,8 @@ func TestFilterErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.expr, func(t *testing.T) {
-			f, err := ParseFilter(tt.expr)
-			var at *FilterError
+			f, err := Parse(tt.expr)
+			var at *Error
 			if !errors.As(err, &at) {
 				t.Fatalf("got %v and %v, want a FilterError", f, err)
 			}
@@ -80,7 +80,7 @@ func TestFilterErrors(t *testing.T) {
 	}
 }
 
-func TestFilterString(t *testing.T) {
+func TestString(t *testing.T) {
 	tests := []struct{ expr, want string }{
 		{"  ", ""},
 		{"a  and b", "a b"},
@@ -112,7 +112,7 @@ func TestFilterString(t *testing.T) {
 		{"is:OPEN", "is:open"},
 	}
 	for _, tt := range tests {
-		f, err := ParseFilter(tt.expr)
+		f, err := Parse(tt.expr)
 		if err != nil {
 			t.Errorf("%s: %v", tt.expr, err)
 			continue
