@@ -3,13 +3,13 @@ package analyzer
 import (
 	"testing"
 
-	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/transcript"
 )
 
 // What a filter asks for is found under every name that people use for it.
 func TestFactsUnderAllNames(t *testing.T) {
-	tr, err := capture.ParseTranscript("facts.txtar", []byte(`-- 1.request --
+	tr, err := transcript.Parse("facts.txtar", []byte(`-- 1.request --
 POST /rpc HTTP/1.1
 Host: booker.example
 Content-Type: application/json

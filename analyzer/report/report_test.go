@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files to what is written now")
@@ -30,7 +31,7 @@ func judged(t *testing.T) *analyzer.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := capture.ParseTranscript(file, text)
+	tr, err := transcript.Parse(file, text)
 	if err != nil {
 		t.Fatal(err)
 	}

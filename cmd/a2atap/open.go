@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/open"
 )
 
 // openCapture opens what the user calls a capture: a file of any known kind, finished or still growing, or standard
@@ -23,11 +24,11 @@ func openCapture(e env, name string) (capture.Source, error) {
 		return openStdin(e)
 	}
 	if isText(name) {
-		return capture.OpenFile(name)
+		return open.File(name)
 	}
 	src, err := bolt.Read(name)
 	if errors.Is(err, capture.ErrFormat) {
-		if text, textErr := capture.OpenFile(name); textErr == nil {
+		if text, textErr := open.File(name); textErr == nil {
 			return text, nil
 		}
 	}

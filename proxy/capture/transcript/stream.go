@@ -1,4 +1,4 @@
-package capture
+package transcript
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"a2atap/proxy/capture"
 )
 
 func (d *describer) response() {
@@ -14,7 +16,7 @@ func (d *describer) response() {
 		if d.m.content("response") == nil {
 			return
 		}
-		d.x.Response = &Response{}
+		d.x.Response = &capture.Response{}
 	} else if d.x.Response == nil {
 		return
 	}
@@ -22,7 +24,7 @@ func (d *describer) response() {
 	section := d.head("response", &r.Head)
 	d.offset("response.at", &r.At, 9*time.Millisecond)
 	metaRaw(d.m, "response.informational", &r.Informational)
-	h := ParseResponseHead(r.Head)
+	h := capture.ParseResponseHead(r.Head)
 	metaYes(d.m, "response.stream", &r.Stream, h.Fields.MediaType() == "text/event-stream")
 	data := r.Body.Data
 	if r.Stream {
@@ -48,10 +50,10 @@ func (d *describer) responseEnd(data []byte) {
 	after := 10 * time.Millisecond
 	switch n := len(r.Events); {
 	case r.Body.Complete:
-	case n > 0 && r.Events[n-1].At != NotKnown:
+	case n > 0 && r.Events[n-1].At != capture.NotKnown:
 		after = r.Events[n-1].At - d.last
 	case r.Stream || data == nil && r.Body.Dropped == 0:
-		after = NotKnown
+		after = capture.NotKnown
 	}
 	d.offset("response.end", &r.Body.At, after)
 }
@@ -59,8 +61,8 @@ func (d *describer) responseEnd(data []byte) {
 // blocks is how a stream is cut, where the stream itself does not say so.
 func (d *describer) blocks(stream []byte) {
 	r := d.x.Response
-	s := Splitter{Limit: len(stream) + 1}
-	var natural []Event
+	s := capture.Splitter{Limit: len(stream) + 1}
+	var natural []capture.Event
 	natural = append(natural, s.Write(stream)...)
 	natural = append(natural, s.Flush()...)
 	d.m.line("response.blocks", func() [][]string {
@@ -69,7 +71,7 @@ func (d *describer) blocks(stream []byte) {
 		}
 		words := make([]string, len(r.Events))
 		for i := range r.Events {
-			words[i] = r.Events[i].blockWord()
+			words[i] = blockWord(&r.Events[i])
 		}
 		return [][]string{words}
 	}, func(lines [][]string) error {
@@ -84,12 +86,12 @@ func (d *describer) blocks(stream []byte) {
 	})
 }
 
-func sameBlock(a, b Event) bool {
+func sameBlock(a, b capture.Event) bool {
 	return a.K == b.K && bytes.Equal(a.Raw, b.Raw) && a.Dropped == b.Dropped && a.Unterminated == b.Unterminated
 }
 
 // blockWord returns K:LENGTH, and what the event lacks.
-func (e *Event) blockWord() string {
+func blockWord(e *capture.Event) string {
 	word := fmt.Sprintf("%d:%d", e.K, len(e.Raw))
 	if e.Dropped != 0 {
 		word += fmt.Sprintf("+%d", e.Dropped)
@@ -101,11 +103,11 @@ func (e *Event) blockWord() string {
 }
 
 // cutBlocks cuts a stream as the words say.
-func cutBlocks(words []string, stream []byte) ([]Event, error) {
-	var events []Event
+func cutBlocks(words []string, stream []byte) ([]capture.Event, error) {
+	var events []capture.Event
 	k := 0
 	for _, word := range words {
-		e := Event{At: NotKnown}
+		e := capture.Event{At: capture.NotKnown}
 		rest, unterminated := strings.CutSuffix(word, "!")
 		e.Unterminated = unterminated
 		number, rest, colon := strings.Cut(rest, ":")

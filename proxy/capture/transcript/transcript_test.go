@@ -1,4 +1,4 @@
-package capture_test
+package transcript_test
 
 import (
 	"os"
@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/capture/transcript"
 )
 
 // handWritten is what people write: no meta, no lengths, LF.
@@ -44,16 +45,16 @@ GET / HTTP/1.1
 1.response: a finding [slug]
 `
 
-func parse(t *testing.T, text string) *capture.Transcript {
+func parse(t *testing.T, text string) *transcript.Transcript {
 	t.Helper()
-	tr, err := capture.ParseTranscript("t.txtar", []byte(text))
+	tr, err := transcript.Parse("t.txtar", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tr
 }
 
-func TestParseTranscriptDefaults(t *testing.T) {
+func TestParseDefaults(t *testing.T) {
 	tr := parse(t, handWritten)
 	if tr.Comment != "The agent streams and stops.\n" || !tr.HasWant || tr.Want != "1.response: a finding [slug]\n" {
 		t.Errorf("comment %q, want %v %q", tr.Comment, tr.HasWant, tr.Want)
@@ -134,7 +135,7 @@ ended: unknown
 state: interrupted
 `
 
-func TestParseTranscriptMeta(t *testing.T) {
+func TestParseMeta(t *testing.T) {
 	tr := parse(t, saidByHand)
 	x, y := tr.Exchanges[0], tr.Exchanges[1]
 	if want := (capture.Peer{Name: "booker", URL: "https://booker.example/a2a"}); x.Agent != want {
@@ -163,7 +164,7 @@ func TestParseTranscriptMeta(t *testing.T) {
 	}
 }
 
-func TestParseTranscriptErrors(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	const head = "-- 1.request --\nGET / HTTP/1.1\n-- 1.meta --\n"
 	tests := []struct{ text, want string }{
 		{"-- 1.reqest --\n", `t.txtar:1: section "1.reqest": no such section`},
@@ -193,7 +194,7 @@ func TestParseTranscriptErrors(t *testing.T) {
 		{"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 8\n", `"8" is no K:LENGTH`},
 	}
 	for _, tt := range tests {
-		_, err := capture.ParseTranscript("t.txtar", []byte(tt.text))
+		_, err := transcript.Parse("t.txtar", []byte(tt.text))
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: got %v, want %s", tt.text, err, tt.want)
 		}
@@ -201,10 +202,10 @@ func TestParseTranscriptErrors(t *testing.T) {
 }
 
 // roundTrip formats a transcript and reads it again.
-func roundTrip(t *testing.T, tr *capture.Transcript) string {
+func roundTrip(t *testing.T, tr *transcript.Transcript) string {
 	t.Helper()
-	text := capture.FormatTranscript(tr)
-	again, err := capture.ParseTranscript("again.txtar", text)
+	text := transcript.Format(tr)
+	again, err := transcript.Parse("again.txtar", text)
 	if err != nil {
 		t.Fatalf("%v, in:\n%s", err, text)
 	}
@@ -214,27 +215,27 @@ func roundTrip(t *testing.T, tr *capture.Transcript) string {
 	return string(text)
 }
 
-func TestFormatTranscript(t *testing.T) {
-	roundTrip(t, &capture.Transcript{Comment: "x\n", Exchanges: capturetest.Exchanges(), Want: "a\n", HasWant: true})
-	roundTrip(t, &capture.Transcript{})
-	roundTrip(t, &capture.Transcript{HasWant: true})
+func TestFormat(t *testing.T) {
+	roundTrip(t, &transcript.Transcript{Comment: "x\n", Exchanges: capturetest.Exchanges(), Want: "a\n", HasWant: true})
+	roundTrip(t, &transcript.Transcript{})
+	roundTrip(t, &transcript.Transcript{HasWant: true})
 	for i := range capturetest.Exchanges() {
-		roundTrip(t, &capture.Transcript{Exchanges: capturetest.Exchanges()[i : i+1]})
+		roundTrip(t, &transcript.Transcript{Exchanges: capturetest.Exchanges()[i : i+1]})
 	}
 	// What was seen from the middle, and what was not seen at all.
-	roundTrip(t, &capture.Transcript{Exchanges: []*capture.Exchange{
+	roundTrip(t, &transcript.Transcript{Exchanges: []*capture.Exchange{
 		capture.Assemble(nil, capture.Step{Seq: 7, What: capture.ResponseBody{Data: []byte("x")}}),
 		capture.Assemble(nil, capture.Step{Seq: 8, What: capture.Fact{Note: "nothing was seen"}}),
 	}})
 }
 
 // What people write comes out as they wrote it, but for spelling: nothing is said that goes without saying.
-func TestFormatTranscriptSaysLittle(t *testing.T) {
+func TestFormatSaysLittle(t *testing.T) {
 	text := roundTrip(t, parse(t, handWritten))
 	if strings.Contains(text, ".meta --") {
 		t.Errorf("defaults are said:\n%s", text)
 	}
-	recorded := roundTrip(t, &capture.Transcript{Exchanges: capturetest.Exchanges()[:1]})
+	recorded := roundTrip(t, &transcript.Transcript{Exchanges: capturetest.Exchanges()[:1]})
 	for _, want := range []string{"\n{\"jsonrpc\": \"2.0\", \"id\": 1,\n \"method\"", "æther 日本", "crlf no-newline"} {
 		if !strings.Contains(recorded, want) {
 			t.Errorf("no %q in:\n%s", want, recorded)
@@ -242,15 +243,15 @@ func TestFormatTranscriptSaysLittle(t *testing.T) {
 	}
 }
 
-func TestReadTranscript(t *testing.T) {
+func TestReadFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.txtar")
-	if _, err := capture.ReadTranscript(path); err == nil {
+	if _, err := transcript.ReadFile(path); err == nil {
 		t.Error("a file that is not there was read")
 	}
 	if err := os.WriteFile(path, []byte(strings.ReplaceAll(handWritten, "\n", "\r\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tr, err := capture.ReadTranscript(path)
+	tr, err := transcript.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,16 +264,16 @@ func TestReadTranscript(t *testing.T) {
 	}
 }
 
-func FuzzTranscript(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add([]byte(handWritten))
 	f.Add([]byte(saidByHand))
-	f.Add(capture.FormatTranscript(&capture.Transcript{Exchanges: capturetest.Exchanges(), HasWant: true}))
+	f.Add(transcript.Format(&transcript.Transcript{Exchanges: capturetest.Exchanges(), HasWant: true}))
 	for _, x := range capturetest.Exchanges() {
-		f.Add(capture.FormatTranscript(&capture.Transcript{Exchanges: []*capture.Exchange{x}}))
+		f.Add(transcript.Format(&transcript.Transcript{Exchanges: []*capture.Exchange{x}}))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		sections := len(txtar.Parse(data).Files)
-		tr, err := capture.ParseTranscript("t.txtar", data)
+		tr, err := transcript.Parse("t.txtar", data)
 		if err != nil {
 			if sections == 0 || !strings.HasPrefix(err.Error(), "t.txtar:") {
 				t.Fatalf("%d sections, error %v", sections, err)

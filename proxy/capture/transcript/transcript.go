@@ -1,4 +1,5 @@
-package capture
+// Package transcript reads and writes the text form of exchanges. People write it, diffs show it, tests are made of it.
+package transcript
 
 import (
 	"bytes"
@@ -9,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"a2atap/proxy/capture"
 )
 
 // A Transcript is the text form of exchanges: a txtar archive that people write, diffs show, and tests are made of.
@@ -66,17 +69,17 @@ import (
 //	replayed: yes             one of our own verbs sent it    [no]
 type Transcript struct {
 	Comment   string // what stands above the first section
-	Exchanges []*Exchange
+	Exchanges []*capture.Exchange
 	Want      string // the section want, lines and all
 	HasWant   bool   // there is one; an empty one expects no finding
 }
 
-// FormatTranscript writes a transcript. ParseTranscript reads the same from it, if the exchanges are as a Sink could
+// Format writes a transcript. Parse reads the same from it, if the exchanges are as a Sink could
 // have stored them and the comment and Want are text that ends its lines and holds no marker.
-func FormatTranscript(t *Transcript) []byte {
+func Format(t *Transcript) []byte {
 	var b bytes.Buffer
 	b.WriteString(t.Comment)
-	w := NewTranscriptWriter(&b)
+	w := NewWriter(&b)
 	for _, x := range t.Exchanges {
 		w.Write(x) //nolint:errcheck // memory takes all
 	}
@@ -87,17 +90,17 @@ func FormatTranscript(t *Transcript) []byte {
 	return b.Bytes()
 }
 
-// A TranscriptWriter writes exchanges as a transcript, one by one and holding none.
-type TranscriptWriter struct {
+// A Writer writes exchanges as a transcript, one by one and holding none.
+type Writer struct {
 	w      io.Writer
-	before *Exchange // what the next one's defaults are counted from: without bodies
+	before *capture.Exchange // what the next one's defaults are counted from: without bodies
 }
 
-// NewTranscriptWriter returns a writer of transcripts without comment and want.
-func NewTranscriptWriter(w io.Writer) *TranscriptWriter { return &TranscriptWriter{w: w} }
+// NewWriter returns a writer of transcripts without comment and want.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
 // Write writes an exchange. Exchanges must come in order of their numbers.
-func (t *TranscriptWriter) Write(x *Exchange) error {
+func (t *Writer) Write(x *capture.Exchange) error {
 	var b bytes.Buffer
 	meta := &metaWriter{}
 	message := describe(meta, x, t.before)
@@ -110,31 +113,31 @@ func (t *TranscriptWriter) Write(x *Exchange) error {
 	if meta.b.Len() > 0 || message.request == nil && message.response == nil {
 		writeSection(&b, x.Seq, "meta", meta.b.Bytes())
 	}
-	t.before = &Exchange{Started: x.Started, Ended: x.Ended}
+	t.before = &capture.Exchange{Started: x.Started, Ended: x.Ended}
 	_, err := t.w.Write(b.Bytes())
 	return err
 }
 
 // Close ends the transcript; there is nothing to write for that.
-func (t *TranscriptWriter) Close() error { return nil }
+func (t *Writer) Close() error { return nil }
 
 func writeSection(b *bytes.Buffer, seq uint64, kind string, content []byte) {
 	fmt.Fprintf(b, "-- %d.%s --\n", seq, kind)
 	b.Write(content)
 }
 
-// ReadTranscript reads a transcript from a file.
-func ReadTranscript(path string) (*Transcript, error) {
+// ReadFile reads a transcript from a file.
+func ReadFile(path string) (*Transcript, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read transcript: %w", err)
 	}
-	return ParseTranscript(path, data)
+	return Parse(path, data)
 }
 
-// ParseTranscript reads a transcript. Errors begin with the file's name and the number of the line, and name the
+// Parse reads a transcript. Errors begin with the file's name and the number of the line, and name the
 // section. The exchanges come in the order of their numbers.
-func ParseTranscript(file string, data []byte) (*Transcript, error) {
+func Parse(file string, data []byte) (*Transcript, error) {
 	comment, sections := parseArchive(data)
 	t := &Transcript{Comment: comment}
 	groups := map[uint64]*messages{}
@@ -147,10 +150,10 @@ func ParseTranscript(file string, data []byte) (*Transcript, error) {
 			return nil, fmt.Errorf("%s:%d: section %q: %w", file, s.line, s.name, err)
 		}
 	}
-	var before *Exchange
+	var before *capture.Exchange
 	for _, m := range slices.SortedFunc(mapValues(groups), func(a, b *messages) int { return cmp.Compare(a.seq, b.seq) }) {
 		r, err := newMetaReader(m)
-		x := &Exchange{Seq: m.seq}
+		x := &capture.Exchange{Seq: m.seq}
 		if err == nil {
 			describe(r, x, before)
 			err = r.finish()
@@ -182,6 +185,14 @@ type messages struct {
 	responseLine      int
 	meta              []byte
 	metaLine          int
+}
+
+// Sniff reports by the beginning of a file whether it is a transcript, since it has a section of one, and whether it is
+// a txtar archive at all.
+func Sniff(begin []byte) (isTranscript, isArchive bool) {
+	_, sections := parseArchive(begin)
+	fits := func(s section) bool { return group(map[uint64]*messages{}, s) == nil }
+	return slices.ContainsFunc(sections, fits), len(sections) > 0
 }
 
 // group puts a section where it belongs.

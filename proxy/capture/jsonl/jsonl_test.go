@@ -1,7 +1,9 @@
-package capture_test
+package jsonl_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,33 +12,36 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/open"
 )
 
 type annotator struct{}
 
-func (annotator) Annotate(x *capture.Exchange) capture.Annotation {
-	return capture.Annotation{
+func (annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
+	return jsonl.Annotation{
 		Dialect: "1.0", Binding: "jsonrpc", Operation: "SendMessage", Task: []string{"t1"}, Context: []string{"c1"},
 		State: "completed", Marks: []string{"red"}, Comment: "see here",
 	}
 }
 
 // marshal returns an exchange as JSON, and that as plain values.
-func marshal(t *testing.T, x *capture.Exchange, a capture.Annotator) (string, map[string]any) {
+func marshal(t *testing.T, x *capture.Exchange, a jsonl.Annotator) (string, map[string]any) {
 	t.Helper()
-	text, err := capture.AppendJSON([]byte("before "), x, a)
-	if err != nil {
+	var text bytes.Buffer
+	w := jsonl.NewWriter(&text, a)
+	if err := errors.Join(w.Write(x), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	line, found := strings.CutPrefix(string(text), "before ")
+	line, found := strings.CutSuffix(text.String(), "\n")
 	var values map[string]any
 	if err := json.Unmarshal([]byte(line), &values); err != nil || !found || strings.Contains(line, "\n") {
-		t.Fatalf("%v in %s", err, text)
+		t.Fatalf("%v in %s", err, text.String())
 	}
 	return line, values
 }
 
-func TestAppendJSON(t *testing.T) {
+func TestWrite(t *testing.T) {
 	_, v := marshal(t, capturetest.Exchanges()[0], annotator{})
 	delete(v, "_a2atap")
 	want := map[string]any{
@@ -76,7 +81,7 @@ func TestAppendJSON(t *testing.T) {
 }
 
 // Not known is null, not kept is null, empty is empty.
-func TestAppendJSONAbsence(t *testing.T) {
+func TestWriteAbsence(t *testing.T) {
 	xs := capturetest.Exchanges()
 	_, v := marshal(t, xs[8], nil)
 	if v["durationMs"] != nil || v["dialect"] != "" || len(v["task"].([]any)) != 0 {
@@ -111,7 +116,7 @@ func TestAppendJSONAbsence(t *testing.T) {
 	}
 }
 
-func TestReadJSONLErrors(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{
 		{`{"n":1}`, "exchange 1: request: it is missing"},
 		{`{"started":"x","request":{}}`, `exchange 1: started: "x" is no time`},
@@ -121,7 +126,7 @@ func TestReadJSONLErrors(t *testing.T) {
 		{`{"id":"x","request":{}}`, "exchange 1: id: "},
 		{`{"request":`, "exchange 1: "},
 	} {
-		s, err := capture.OpenFile(writeFile(t, "c.jsonl", []byte("\n"+tt.line+"\n")))
+		s, err := open.File(capturetest.WriteFile(t, "c.jsonl", []byte("\n"+tt.line+"\n")))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,15 @@
-package capture
+// Package har reads and writes exchanges as HAR 1.2, the form in which browsers and other proxies keep them.
+package har
 
 import (
-	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/exchangejson"
 )
 
 // HAR 1.2, as far as this package reads and writes it. Pointers tell what is absent from what is zero. Names that begin
@@ -15,58 +17,58 @@ import (
 //
 // Source: "HTTP Archive (HAR) format", version 1.2.
 type (
-	harEntry struct {
-		Started     string         `json:"startedDateTime"`
-		Time        *float64       `json:"time"`
-		Request     harRequest     `json:"request"`
-		Response    harResponse    `json:"response"`
-		Cache       jsontext.Value `json:"cache"`
-		Timings     harTimings     `json:"timings"`
-		ServerIP    string         `json:"serverIPAddress,omitzero"`
-		Connection  any            `json:"connection,omitzero"` // a string, but for some writers
-		Error       string         `json:"_error,omitzero"`
-		EventStream []eventJSON    `json:"_eventStream,omitzero"`
-		Messages    []harSSE       `json:"_eventSourceMessages,omitzero"`
-		Extra       *extra         `json:"_a2atap,omitzero"`
+	entry struct {
+		Started     string               `json:"startedDateTime"`
+		Time        *float64             `json:"time"`
+		Request     request              `json:"request"`
+		Response    response             `json:"response"`
+		Cache       jsontext.Value       `json:"cache"`
+		Timings     timings              `json:"timings"`
+		ServerIP    string               `json:"serverIPAddress,omitzero"`
+		Connection  any                  `json:"connection,omitzero"` // a string, but for some writers
+		Error       string               `json:"_error,omitzero"`
+		EventStream []exchangejson.Event `json:"_eventStream,omitzero"`
+		Messages    []chromeEvent        `json:"_eventSourceMessages,omitzero"`
+		Extra       *exchangejson.Extra  `json:"_a2atap,omitzero"`
 	}
 
-	harRequest struct {
+	request struct {
 		Method      string         `json:"method"`
 		URL         string         `json:"url"`
 		HTTPVersion string         `json:"httpVersion"`
 		Cookies     jsontext.Value `json:"cookies"`
-		Headers     []harPair      `json:"headers"`
-		Query       []harPair      `json:"queryString"`
-		PostData    *harPost       `json:"postData,omitzero"`
+		Headers     []pair         `json:"headers"`
+		Query       []pair         `json:"queryString"`
+		PostData    *postData      `json:"postData,omitzero"`
 		HeadersSize float64        `json:"headersSize"`
 		BodySize    *float64       `json:"bodySize"`
 	}
 
-	harResponse struct {
+	response struct {
 		Status      float64        `json:"status"`
 		StatusText  string         `json:"statusText"`
 		HTTPVersion string         `json:"httpVersion"`
 		Cookies     jsontext.Value `json:"cookies"`
-		Headers     []harPair      `json:"headers"`
-		Content     harContent     `json:"content"`
+		Headers     []pair         `json:"headers"`
+		Content     content        `json:"content"`
 		RedirectURL string         `json:"redirectURL"`
 		HeadersSize float64        `json:"headersSize"`
 		BodySize    *float64       `json:"bodySize"`
 		Error       string         `json:"_error,omitzero"`
 	}
 
-	harPair struct {
+	pair struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	}
 
-	harPost struct {
+	postData struct {
 		MIMEType string  `json:"mimeType"`
 		Text     *string `json:"text,omitzero"`
 		Encoding string  `json:"encoding,omitzero"`
 	}
 
-	harContent struct {
+	content struct {
 		Size        *float64 `json:"size"`
 		Compression *float64 `json:"compression,omitzero"`
 		MIMEType    string   `json:"mimeType"`
@@ -74,7 +76,7 @@ type (
 		Encoding    string   `json:"encoding,omitzero"`
 	}
 
-	harTimings struct {
+	timings struct {
 		Blocked *float64 `json:"blocked,omitzero"`
 		DNS     *float64 `json:"dns,omitzero"`
 		Connect *float64 `json:"connect,omitzero"`
@@ -84,8 +86,8 @@ type (
 		Receive *float64 `json:"receive"`
 	}
 
-	// harSSE is how Chrome keeps a server-sent event: time is in seconds since 1970.
-	harSSE struct {
+	// chromeEvent is how Chrome keeps a server-sent event: time is in seconds since 1970.
+	chromeEvent struct {
 		Time  float64 `json:"time"`
 		Event string  `json:"eventName"`
 		ID    string  `json:"eventId"`
@@ -93,27 +95,17 @@ type (
 	}
 )
 
-// harHead makes a raw head of a first line and a list of fields. Pseudo-fields of HTTP/2 are left out; a value of several
-// lines, as browsers join fields of one name, becomes several fields.
-func harHead(line string, fields []harPair) []byte {
-	head := append([]byte(oneLineOf(line)), "\r\n"...)
-	for _, f := range fields {
-		if strings.HasPrefix(f.Name, ":") {
-			continue
-		}
-		for value := range strings.SplitSeq(f.Value, "\n") {
-			head = fmt.Appendf(head, "%s: %s\r\n", oneLineOf(f.Name), oneLineOf(value))
-		}
+// head makes a raw head of a first line and the fields of a HAR.
+func head(line string, pairs []pair) []byte {
+	fields := make(capture.Fields, len(pairs))
+	for i, p := range pairs {
+		fields[i] = capture.Field(p)
 	}
-	return append(head, "\r\n"...)
+	return exchangejson.Head(line, fields)
 }
 
-var noLineEnds = strings.NewReplacer("\r", " ", "\n", " ")
-
-func oneLineOf(s string) string { return noLineEnds.Replace(strings.Trim(s, "\r\n")) }
-
 // requestHead makes the raw head of a request.
-func (r *harRequest) requestHead() []byte {
+func (r *request) requestHead() []byte {
 	_, authority, target := cutURL(r.URL)
 	fields := r.Headers
 	for _, f := range r.Headers {
@@ -124,14 +116,14 @@ func (r *harRequest) requestHead() []byte {
 		}
 	}
 	if authority != "" {
-		fields = append([]harPair{{"Host", authority}}, fields...)
+		fields = append([]pair{{"Host", authority}}, fields...)
 	}
-	return harHead(r.Method+" "+target+" "+harVersion(r.HTTPVersion), fields)
+	return head(r.Method+" "+target+" "+httpVersion(r.HTTPVersion), fields)
 }
 
 // responseHead makes the raw head of a response.
-func (r *harResponse) responseHead() []byte {
-	return harHead(harVersion(r.HTTPVersion)+" "+strconv.Itoa(int(r.Status))+" "+r.StatusText, r.Headers)
+func (r *response) responseHead() []byte {
+	return head(httpVersion(r.HTTPVersion)+" "+strconv.Itoa(int(r.Status))+" "+r.StatusText, r.Headers)
 }
 
 // cutURL cuts a URL into its scheme, its authority without user information, and the target in origin form.
@@ -153,8 +145,8 @@ func cutURL(raw string) (scheme, authority, target string) {
 	return scheme, authority, target
 }
 
-// harVersion returns a version as a head has it: writers say h2, HTTP/2.0, http/1.1 or nothing at all.
-func harVersion(version string) string {
+// httpVersion returns a version as a head has it: writers say h2, HTTP/2.0, http/1.1 or nothing at all.
+func httpVersion(version string) string {
 	switch v := strings.ToUpper(version); {
 	case v == "H2" || v == "HTTP/2.0":
 		return "HTTP/2"
@@ -167,7 +159,7 @@ func harVersion(version string) string {
 }
 
 // requestURL returns where a request went: to its agent, or where its head says.
-func requestURL(x *Exchange, h *Head) string {
+func requestURL(x *capture.Exchange, h *capture.Head) string {
 	if strings.Contains(h.Target, "://") {
 		return h.Target
 	}
@@ -199,26 +191,13 @@ func hostPort(scheme, authority string) string {
 // clientName returns the first product of a User-Agent without its version, or "client".
 //
 // Source: RFC 9110 section 10.1.5.
-func clientName(h *Head) Peer {
+func clientName(h *capture.Head) capture.Peer {
 	product, _, _ := strings.Cut(h.Fields.Get("User-Agent"), " ")
 	product, _, _ = strings.Cut(product, "/")
-	if !IsToken(product) {
-		return Peer{Name: "client"}
+	if !capture.IsToken(product) {
+		return capture.Peer{Name: "client"}
 	}
-	return Peer{Name: product, How: "user-agent"}
-}
-
-// harTime is a time as HAR has it.
-func harTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
-
-// parseHARTime reads a time; some writers leave the zone out, and mean UTC.
-func parseHARTime(s string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is no time such as 2026-01-01T00:00:00.000Z", s)
+	return capture.Peer{Name: product, How: "user-agent"}
 }
 
 // connectionNumber reads a connection that has a number for a name; 0 if it has none.

@@ -1,8 +1,7 @@
-package capture
+package open
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,24 +12,26 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
 )
 
 // A format is how a file holds exchanges, each in a run of bytes of its own.
 type format struct {
 	scan  func(r io.Reader, yield func(record []byte, offset int64) bool) error // finds the records
 	place func(record []byte) (n uint64, started time.Time, err error)          // what their order depends on
-	read  func(record []byte, seq uint64, started time.Time) (*Exchange, error)
+	read  func(record []byte, seq uint64, started time.Time) (*capture.Exchange, error)
 	name  string // of the I-th record, for people
 }
 
 var formats = map[string]format{
-	kindHAR:   {scanHAR, harPlace, readHAREntry, "entry"},
-	kindJSONL: {scanLines, jsonPlace, readJSONLine, "exchange"},
+	kindHAR:   {har.Scan, har.Place, har.Read, "entry"},
+	kindJSONL: {jsonl.Scan, jsonl.Place, jsonl.Read, "exchange"},
 }
 
-// A fileSource is a Source over a file that is finished. It knows where each exchange is, and reads it when asked.
-type fileSource struct {
+// A source is a Source over a file that is finished. It knows where each exchange is, and reads it when asked.
+type source struct {
 	data   io.ReaderAt
 	name   string
 	format format
@@ -58,7 +59,7 @@ type place struct {
 }
 
 // scan finds the exchanges. It fails only if the file is of another format.
-func (s *fileSource) scan(r io.Reader) error {
+func (s *source) scan(r io.Reader) error {
 	var wrong error
 	skipped, r := skipMark(r)
 	err := s.format.scan(r, func(record []byte, offset int64) bool {
@@ -79,7 +80,7 @@ func (s *fileSource) scan(r io.Reader) error {
 		s.places = append(s.places, p)
 		return true
 	})
-	if errors.Is(err, ErrFormat) {
+	if errors.Is(err, capture.ErrFormat) {
 		return err
 	}
 	s.broken = cmp.Or(wrong, err)
@@ -98,45 +99,20 @@ func (s *fileSource) scan(r io.Reader) error {
 // skipMark reads a byte order mark away, and says how long it was.
 func skipMark(r io.Reader) (int64, io.Reader) {
 	b := bufio.NewReaderSize(r, 64<<10)
-	if mark, err := b.Peek(len(BOM)); err == nil && string(mark) == BOM {
-		n, _ := b.Discard(len(BOM)) // they have been peeked at
+	if mark, err := b.Peek(len(capture.BOM)); err == nil && string(mark) == capture.BOM {
+		n, _ := b.Discard(len(capture.BOM)) // they have been peeked at
 		return int64(n), b
 	}
 	return 0, b
 }
 
-// scanLines finds the lines that are not blank.
-func scanLines(r io.Reader, yield func([]byte, int64) bool) error {
-	b := bufio.NewReader(r)
-	offset := int64(0)
-	for {
-		line, err := b.ReadBytes('\n')
-		if record := bytes.TrimSpace(line); len(record) > 0 {
-			at := offset + int64(bytes.IndexByte(line, record[0]))
-			if offset == 0 && jsontext.Value(record).Kind() != '{' {
-				return fmt.Errorf("%w: no JSON Lines: the first line is no object", ErrFormat)
-			}
-			if !yield(record, at) {
-				return nil
-			}
-		}
-		offset += int64(len(line))
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read json lines: byte %d: %w", offset, err)
-		}
-	}
-}
-
 // wrong says which record an error is about.
-func (s *fileSource) wrong(i int, err error) error {
+func (s *source) wrong(i int, err error) error {
 	return fmt.Errorf("%s: %s %d: %w", s.name, s.format.name, i+1, err)
 }
 
 // read reads the exchange at a place.
-func (s *fileSource) read(i int) (*Exchange, error) {
+func (s *source) read(i int) (*capture.Exchange, error) {
 	p := s.places[i]
 	record := make([]byte, p.length)
 	if _, err := s.data.ReadAt(record, p.offset); err != nil {
@@ -150,7 +126,7 @@ func (s *fileSource) read(i int) (*Exchange, error) {
 }
 
 // Close closes the file.
-func (s *fileSource) Close() error {
+func (s *source) Close() error {
 	if s.close == nil {
 		return nil
 	}
@@ -158,7 +134,7 @@ func (s *fileSource) Close() error {
 }
 
 // Exchanges yields the exchanges in order of Seq, and then what is wrong behind them.
-func (s *fileSource) Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exchange, error] {
+func (s *source) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
 	begin, _ := slices.BinarySearchFunc(s.places, from, placeSeq)
 	return s.exchanges(ctx, func(yield func(int) bool) {
 		for i := begin; i < len(s.places); i++ {
@@ -172,8 +148,8 @@ func (s *fileSource) Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exch
 func placeSeq(p place, seq uint64) int { return cmp.Compare(p.seq, seq) }
 
 // exchanges yields the exchanges at these places.
-func (s *fileSource) exchanges(ctx context.Context, places iter.Seq[int]) iter.Seq2[*Exchange, error] {
-	return func(yield func(*Exchange, error) bool) {
+func (s *source) exchanges(ctx context.Context, places iter.Seq[int]) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
 		for i := range places {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
@@ -191,19 +167,19 @@ func (s *fileSource) exchanges(ctx context.Context, places iter.Seq[int]) iter.S
 }
 
 // Exchange reads one exchange.
-func (s *fileSource) Exchange(ctx context.Context, seq uint64) (*Exchange, error) {
+func (s *source) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	i, ok := slices.BinarySearchFunc(s.places, seq, placeSeq)
 	if !ok {
-		return nil, fmt.Errorf("%s: read exchange %d: %w", s.name, seq, ErrNotFound)
+		return nil, fmt.Errorf("%s: read exchange %d: %w", s.name, seq, capture.ErrNotFound)
 	}
 	return s.read(i)
 }
 
 // Steps yields the steps of the exchanges, in order of time.
-func (s *fileSource) Steps(ctx context.Context, from uint64) iter.Seq2[Step, error] {
+func (s *source) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	byTime := func(yield func(int) bool) {
 		for i := range s.places {
 			if s.order != nil {
@@ -214,9 +190,9 @@ func (s *fileSource) Steps(ctx context.Context, from uint64) iter.Seq2[Step, err
 			}
 		}
 	}
-	return func(yield func(Step, error) bool) {
+	return func(yield func(capture.Step, error) bool) {
 		var count stepCount
-		for step, err := range Interleave(s.exchanges(ctx, byTime)) {
+		for step, err := range capture.Interleave(s.exchanges(ctx, byTime)) {
 			if err == nil {
 				count.n = step.Arrival
 			} else if count.broken = err; ctx.Err() != nil {
@@ -234,7 +210,7 @@ func (s *fileSource) Steps(ctx context.Context, from uint64) iter.Seq2[Step, err
 }
 
 // counted goes through the file, unless somebody has done so.
-func (s *fileSource) counted(ctx context.Context) (stepCount, error) {
+func (s *source) counted(ctx context.Context) (stepCount, error) {
 	s.mu.Lock()
 	count := s.count
 	s.mu.Unlock()
@@ -253,8 +229,8 @@ func (s *fileSource) counted(ctx context.Context) (stepCount, error) {
 }
 
 // Info describes the file, as far as it is not broken. The first time it goes through all of it, to count the steps.
-func (s *fileSource) Info(ctx context.Context) (Info, error) {
-	info := Info{Name: s.name, Imported: true}
+func (s *source) Info(ctx context.Context) (capture.Info, error) {
+	info := capture.Info{Name: s.name, Imported: true}
 	if n := len(s.places); n > 0 {
 		info.Exchanges = s.places[n-1].seq
 		info.Created = s.places[0].started
@@ -265,7 +241,7 @@ func (s *fileSource) Info(ctx context.Context) (Info, error) {
 }
 
 // Wait returns at once: the file is finished. Behind the last step of a broken file it returns what is wrong.
-func (s *fileSource) Wait(ctx context.Context, from uint64) error {
+func (s *source) Wait(ctx context.Context, from uint64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -278,12 +254,12 @@ func (s *fileSource) Wait(ctx context.Context, from uint64) error {
 	case count.broken != nil:
 		return count.broken
 	}
-	return ErrEnded
+	return capture.ErrEnded
 }
 
 // byStart returns exchanges in the order in which they began.
-func byStart(xs []*Exchange) []*Exchange {
+func byStart(xs []*capture.Exchange) []*capture.Exchange {
 	xs = slices.Clone(xs)
-	slices.SortStableFunc(xs, func(a, b *Exchange) int { return a.Started.Compare(b.Started) })
+	slices.SortStableFunc(xs, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
 	return xs
 }

@@ -1,4 +1,5 @@
-package capture
+// Package open reads captures in the formats that other programs read, whichever a file has.
+package open
 
 import (
 	"bytes"
@@ -11,16 +12,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/capture/transcript"
 )
 
-// OpenFile opens a finished capture in a format that other programs read: HAR (.har), JSON Lines (.jsonl) or a transcript
+// File opens a finished capture in a format that other programs read: HAR (.har), JSON Lines (.jsonl) or a transcript
 // (.txtar). Another extension, or "-" for standard input, is told by content. An error wraps ErrFormat if the file is
 // something else, such as a capture of our own, which package bolt opens.
 //
 // HAR and JSON Lines are read from the file, exchange by exchange; opening goes through the file once, to learn where
 // they are and in which order they began. A file that is cut off or broken yields the exchanges up to there, and then an
 // error that says where. A transcript, and what comes by standard input, is held in memory.
-func OpenFile(path string) (Source, error) {
+func File(path string) (capture.Source, error) {
 	name, f := path, os.Stdin
 	if path != "-" {
 		var err error
@@ -30,10 +35,10 @@ func OpenFile(path string) (Source, error) {
 	} else {
 		name = "standard input"
 	}
-	s, err := open(name, f, path == "-")
+	s, err := openFile(name, f, path == "-")
 	if err != nil {
 		f.Close()
-		if errors.Is(err, ErrFormat) {
+		if errors.Is(err, capture.ErrFormat) {
 			return nil, fmt.Errorf("open %s: %w", name, err)
 		}
 		return nil, fmt.Errorf("open capture: %w", err)
@@ -49,13 +54,13 @@ const (
 )
 
 // open opens what is in f, and closes it at once if it is read as a whole.
-func open(name string, f *os.File, whole bool) (Source, error) {
+func openFile(name string, f *os.File, whole bool) (capture.Source, error) {
 	var data io.ReaderAt = f
 	size := int64(0)
 	if info, err := f.Stat(); err != nil {
 		return nil, err
 	} else if info.IsDir() {
-		return nil, fmt.Errorf("%w: it is a directory", ErrFormat)
+		return nil, fmt.Errorf("%w: it is a directory", capture.ErrFormat)
 	} else if size = info.Size(); whole || !info.Mode().IsRegular() {
 		all, err := io.ReadAll(f)
 		if err != nil {
@@ -73,26 +78,26 @@ func open(name string, f *os.File, whole bool) (Source, error) {
 		}
 		var looks string
 		if kind, looks = sniff(begin); kind == "" {
-			return nil, fmt.Errorf("%w: it looks like %s; captures are .a2atap, .har, .jsonl or .txtar files", ErrFormat, looks)
+			return nil, fmt.Errorf("%w: it looks like %s; captures are .a2atap, .har, .jsonl or .txtar files", capture.ErrFormat, looks)
 		}
 	}
 	whole = data != io.ReaderAt(f)
 	if kind == kindTranscript {
 		return openTranscript(name, f, io.NewSectionReader(data, 0, size))
 	}
-	s := &fileSource{data: data, name: name, format: formats[kind]}
+	s := &source{data: data, name: name, format: formats[kind]}
 	if !whole {
 		s.close = f.Close
 	}
 	return s, s.scan(io.NewSectionReader(data, 0, size))
 }
 
-func openTranscript(name string, f *os.File, r io.Reader) (Source, error) {
+func openTranscript(name string, f *os.File, r io.Reader) (capture.Source, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	t, err := ParseTranscript(name, text)
+	t, err := transcript.Parse(name, text)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +106,7 @@ func openTranscript(name string, f *os.File, r io.Reader) (Source, error) {
 			return nil, err
 		}
 	}
-	return ReadMemory(Info{Name: name, Imported: true}, func(yield func(*Exchange, error) bool) {
+	return capture.ReadMemory(capture.Info{Name: name, Imported: true}, func(yield func(*capture.Exchange, error) bool) {
 		for _, x := range byStart(t.Exchanges) {
 			if !yield(x, nil) {
 				return
@@ -128,25 +133,23 @@ func sniff(begin []byte) (kind, looks string) {
 			return "", magic.looks
 		}
 	}
-	text := bytes.TrimLeft(bytes.TrimPrefix(begin, []byte(BOM)), " \t\r\n")
+	text := bytes.TrimLeft(bytes.TrimPrefix(begin, []byte(capture.BOM)), " \t\r\n")
 	if len(text) == 0 {
 		return "", "an empty file"
 	}
 	if text[0] == '{' {
 		return sniffJSON(text)
 	}
-	_, sections := parseArchive(begin)
-	for _, s := range sections {
-		if group(map[uint64]*messages{}, s) == nil {
-			return kindTranscript, ""
-		}
+	isTranscript, isArchive := transcript.Sniff(begin)
+	if isTranscript {
+		return kindTranscript, ""
 	}
 	switch {
 	case text[0] == '<':
 		return "", "HTML or XML"
 	case text[0] == '[':
 		return "", "a JSON array"
-	case len(sections) > 0:
+	case isArchive:
 		return "", "a txtar archive without N.request"
 	case utf8.Valid(begin[:max(0, len(begin)-utf8.UTFMax)]):
 		return "", "text"
@@ -156,7 +159,7 @@ func sniff(begin []byte) (kind, looks string) {
 
 // sniffJSON tells a HAR from JSON Lines by the first names.
 func sniffJSON(text []byte) (kind, looks string) {
-	dec := jsontext.NewDecoder(bytes.NewReader(text), lenient)
+	dec := jsontext.NewDecoder(bytes.NewReader(text), exchangejson.Lenient)
 	if _, err := dec.ReadToken(); err != nil {
 		return "", "broken JSON"
 	}

@@ -1,7 +1,9 @@
-package capture_test
+package open_test
 
 import (
 	"bytes"
+	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,23 +12,26 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/open"
+	"a2atap/proxy/capture/transcript"
 )
-
-// writeFile writes a file into a folder of the test's own.
-func writeFile(t *testing.T, name string, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // formatHAR and the two below write exchanges in a format.
 func formatHAR(t testing.TB, xs []*capture.Exchange) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := capture.WriteHAR(&b, "1.2.3", each(xs)); err != nil {
+	w, err := har.NewWriter(&b, "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range xs {
+		if err := w.Write(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -35,7 +40,7 @@ func formatHAR(t testing.TB, xs []*capture.Exchange) []byte {
 func formatJSONL(t testing.TB, xs []*capture.Exchange) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := capture.NewJSONLWriter(&b, nil)
+	w := jsonl.NewWriter(&b, nil)
 	for _, x := range xs {
 		if err := w.Write(x); err != nil {
 			t.Fatal(err)
@@ -48,7 +53,7 @@ func formatJSONL(t testing.TB, xs []*capture.Exchange) []byte {
 }
 
 func formatTranscript(_ testing.TB, xs []*capture.Exchange) []byte {
-	return capture.FormatTranscript(&capture.Transcript{Exchanges: xs})
+	return transcript.Format(&transcript.Transcript{Exchanges: xs})
 }
 
 var formats = []struct {
@@ -60,7 +65,7 @@ func TestFileSources(t *testing.T) {
 	for _, tt := range formats {
 		t.Run(tt.name, func(t *testing.T) {
 			capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
-				s, err := capture.OpenFile(writeFile(t, tt.name, tt.format(t, xs)))
+				s, err := open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs)))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,18 +76,18 @@ func TestFileSources(t *testing.T) {
 }
 
 // A file is told by its content where its name says nothing, and what is written again is the same.
-func TestOpenFileByContent(t *testing.T) {
+func TestFileByContent(t *testing.T) {
 	for _, tt := range formats {
 		content := tt.format(t, capturetest.Exchanges())
 		if tt.name != "c.txtar" {
 			content = append([]byte("\uFEFF"), content...)
 		}
-		s, err := capture.OpenFile(writeFile(t, "capture", content))
+		s, err := open.File(capturetest.WriteFile(t, "capture", content))
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		xs := readAll(t, s)
+		xs := capturetest.ReadAll(t, s)
 		if again := tt.format(t, xs); !bytes.Equal(again, bytes.TrimPrefix(content, []byte("\uFEFF"))) {
 			t.Errorf("%s: written again:\n%s\nwant:\n%s", tt.name, again, content)
 		}
@@ -92,19 +97,7 @@ func TestOpenFileByContent(t *testing.T) {
 	}
 }
 
-func readAll(t *testing.T, s capture.Source) []*capture.Exchange {
-	t.Helper()
-	var xs []*capture.Exchange
-	for x, err := range s.Exchanges(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		xs = append(xs, x)
-	}
-	return xs
-}
-
-func TestOpenStandardInput(t *testing.T) {
+func TestFileOfStandardInput(t *testing.T) {
 	stdin := os.Stdin
 	defer func() { os.Stdin = stdin }()
 	for _, tt := range formats {
@@ -117,11 +110,11 @@ func TestOpenStandardInput(t *testing.T) {
 			io.Copy(w, bytes.NewReader(tt.format(t, capturetest.Exchanges())))
 		}()
 		os.Stdin = r
-		s, err := capture.OpenFile("-")
+		s, err := open.File("-")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(readAll(t, s)); n != len(capturetest.Exchanges()) {
+		if n := len(capturetest.ReadAll(t, s)); n != len(capturetest.Exchanges()) {
 			t.Errorf("%s: %d exchanges", tt.name, n)
 		}
 		if err := s.Close(); err != nil {
@@ -131,7 +124,7 @@ func TestOpenStandardInput(t *testing.T) {
 	}
 }
 
-func TestOpenFileRefuses(t *testing.T) {
+func TestFileRefuses(t *testing.T) {
 	bolt := append(make([]byte, 16), "\xED\xDA\x0C\xED"...)
 	for _, tt := range []struct{ name, content, want string }{
 		{"c", string(bolt), "it looks like a capture of a2atap"},
@@ -149,21 +142,21 @@ func TestOpenFileRefuses(t *testing.T) {
 		{"c.har", ``, "no HAR: byte 0: unexpected EOF"},
 		{"c.jsonl", "hello\n", "the first line is no object"},
 	} {
-		_, err := capture.OpenFile(writeFile(t, tt.name, []byte(tt.content)))
+		_, err := open.File(capturetest.WriteFile(t, tt.name, []byte(tt.content)))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), capture.ErrFormat.Error()) {
 			t.Errorf("%s %q: got %v, want %s", tt.name, tt.content, err, tt.want)
 		}
 	}
-	if _, err := capture.OpenFile(filepath.Join(t.TempDir(), "none.har")); !os.IsNotExist(err) && !strings.Contains(err.Error(), "none.har") {
+	if _, err := open.File(filepath.Join(t.TempDir(), "none.har")); !os.IsNotExist(err) && !strings.Contains(err.Error(), "none.har") {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if _, err := capture.OpenFile(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
+	if _, err := open.File(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
 		t.Errorf("a directory: %v", err)
 	}
 }
 
 // A file that was cut off gives what is whole, by exchanges and by steps, and then says where it ends.
-func TestOpenFileCutOff(t *testing.T) {
+func TestFileCutOff(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		format func(testing.TB, []*capture.Exchange) []byte
@@ -173,8 +166,8 @@ func TestOpenFileCutOff(t *testing.T) {
 		{"c.jsonl", formatJSONL, "c.jsonl: exchange 4: "},
 	} {
 		whole := tt.format(t, capturetest.Exchanges()[:4])
-		path := writeFile(t, tt.name, whole[:len(whole)-100])
-		s, err := capture.OpenFile(path)
+		path := capturetest.WriteFile(t, tt.name, whole[:len(whole)-100])
+		s, err := open.File(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,11 +202,11 @@ func TestOpenFileCutOff(t *testing.T) {
 }
 
 // Exchanges that stand in another order than they began keep their numbers, and have their steps in order of time.
-func TestOpenFileOutOfOrder(t *testing.T) {
+func TestFileOutOfOrder(t *testing.T) {
 	xs := capturetest.Exchanges()[:3]
 	xs[0].Started, xs[2].Started = xs[2].Started, xs[0].Started
 	for _, tt := range formats {
-		s, err := capture.OpenFile(writeFile(t, tt.name, tt.format(t, xs)))
+		s, err := open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,11 +216,39 @@ func TestOpenFileOutOfOrder(t *testing.T) {
 			}
 			break
 		}
-		if got := readAll(t, s); len(got) != 3 || capturetest.Compare(xs[0], got[0]) != "" {
+		if got := capturetest.ReadAll(t, s); len(got) != 3 || capturetest.Compare(xs[0], got[0]) != "" {
 			t.Errorf("%s: the exchanges are not in order of number", tt.name)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A compressed body is decoded; where that fails, it is kept as it is.
+func TestExportDecodes(t *testing.T) {
+	var coded bytes.Buffer
+	w := gzip.NewWriter(&coded)
+	fmt.Fprint(w, "some text")
+	w.Close()
+	x := capturetest.Exchanges()[0]
+	x.Response.Head = []byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+	x.Response.Body.Data, x.Response.Body.Size = coded.Bytes(), int64(coded.Len())
+	y := capturetest.Exchanges()[0]
+	y.Response.Head = x.Response.Head
+	for _, format := range []func(testing.TB, []*capture.Exchange) []byte{formatHAR, formatJSONL} {
+		s, err := open.File(capturetest.WriteFile(t, "capture", format(t, []*capture.Exchange{x, y})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		xs := capturetest.ReadAll(t, s)
+		if b := xs[0].Response.Body; string(b.Data) != "some text" || !b.Decoded || b.Size != int64(coded.Len()) {
+			t.Errorf("got %+v", b)
+		}
+		xs[1].Seq = 1
+		if diff := capturetest.Compare(y, xs[1]); diff != "" {
+			t.Errorf("what cannot be decoded: got +, want -:\n%s", diff)
+		}
+		s.Close()
 	}
 }

@@ -1,4 +1,4 @@
-package capture
+package transcript
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
 )
 
 // The functions below are the kinds of values that stand in a meta section. Each sets the value on the way in, to its
@@ -46,13 +48,13 @@ func oneLine(lines [][]string) ([]string, error) {
 
 func metaOffset(m metaIO, key string, p *time.Duration, byDefault time.Duration) {
 	metaValue(m, key, p, byDefault, func(d time.Duration) string {
-		if d == NotKnown {
+		if d == capture.NotKnown {
 			return "unknown"
 		}
 		return d.String()
 	}, func(s string) (time.Duration, error) {
 		if s == "unknown" {
-			return NotKnown, nil
+			return capture.NotKnown, nil
 		}
 		d, err := time.ParseDuration(s)
 		if err != nil {
@@ -64,13 +66,13 @@ func metaOffset(m metaIO, key string, p *time.Duration, byDefault time.Duration)
 
 func metaNumber(m metaIO, key string, p *int64, byDefault int64) {
 	metaValue(m, key, p, byDefault, func(n int64) string {
-		if n == NotKnown {
+		if n == capture.NotKnown {
 			return "unknown"
 		}
 		return strconv.FormatInt(n, 10)
 	}, func(s string) (int64, error) {
 		if s == "unknown" {
-			return NotKnown, nil
+			return capture.NotKnown, nil
 		}
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil || n < 0 {
@@ -104,18 +106,8 @@ func metaYes(m metaIO, key string, p *bool, byDefault bool) {
 	})
 }
 
-func metaState(m metaIO, p *State, byDefault State) {
-	metaValue(m, "state", p, byDefault, State.String, parseState)
-}
-
-// parseState returns the state of that name.
-func parseState(s string) (State, error) {
-	for state := StateOpen; state <= StateInterrupted; state++ {
-		if s == state.String() {
-			return state, nil
-		}
-	}
-	return 0, fmt.Errorf("no state %q; there are open, closed, interrupted", s)
+func metaState(m metaIO, p *capture.State, byDefault capture.State) {
+	metaValue(m, "state", p, byDefault, capture.State.String, capture.ParseState)
 }
 
 func metaID(m metaIO, p *uuid.UUID, byDefault uuid.UUID) {
@@ -154,7 +146,7 @@ func metaStarted(m metaIO, p *time.Time, byDefault, before time.Time) {
 }
 
 // metaPeer is a name and what else is known of a peer.
-func metaPeer(m metaIO, key string, p *Peer, byDefault Peer) {
+func metaPeer(m metaIO, key string, p *capture.Peer, byDefault capture.Peer) {
 	m.line(key, func() [][]string {
 		if *p == byDefault {
 			return nil
@@ -177,13 +169,14 @@ func metaPeer(m metaIO, key string, p *Peer, byDefault Peer) {
 		if len(words)%2 == 0 {
 			return fmt.Errorf("want a name, and then addr, url or how, each with its value")
 		}
-		return p.setWords(words)
+		*p, err = peerOf(words)
+		return err
 	})
 }
 
-// setWords reads a name and pairs of words.
-func (p *Peer) setWords(words []string) error {
-	*p = Peer{Name: words[0]}
+// peerOf reads a name and pairs of words.
+func peerOf(words []string) (capture.Peer, error) {
+	p := capture.Peer{Name: words[0]}
 	for i := 1; i < len(words); i += 2 {
 		switch words[i] {
 		case "addr":
@@ -193,10 +186,10 @@ func (p *Peer) setWords(words []string) error {
 		case "how":
 			p.How = words[i+1]
 		default:
-			return fmt.Errorf("nothing is called %q; there are addr, url, how", words[i])
+			return p, fmt.Errorf("nothing is called %q; there are addr, url, how", words[i])
 		}
 	}
-	return nil
+	return p, nil
 }
 
 // metaRaw is a list of raw bytes, each quoted on a line of its own.

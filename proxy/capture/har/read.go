@@ -1,4 +1,4 @@
-package capture
+package har
 
 import (
 	"errors"
@@ -11,12 +11,18 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/exchangejson"
 )
 
-// scanHAR finds the entries of a HAR and hands out the bytes of each, valid during the call, and where they stand. It
+// errStopped ends a scan whose yield returned false.
+var errStopped = errors.New("the scan was stopped")
+
+// Scan finds the entries of a HAR and hands out the bytes of each, valid during the call, and where they stand. It
 // ends early, without an error, when yield returns false.
-func scanHAR(r io.Reader, yield func(entry []byte, offset int64) bool) error {
-	dec := jsontext.NewDecoder(r, lenient)
+func Scan(r io.Reader, yield func(entry []byte, offset int64) bool) error {
+	dec := jsontext.NewDecoder(r, exchangejson.Lenient)
 	found, err := scanEntries(dec, yield)
 	if errors.Is(err, errStopped) {
 		return nil
@@ -26,12 +32,12 @@ func scanHAR(r io.Reader, yield func(entry []byte, offset int64) bool) error {
 			err = io.ErrUnexpectedEOF
 		}
 		if !found {
-			return fmt.Errorf("%w: no HAR: byte %d: %w", ErrFormat, dec.InputOffset(), err)
+			return fmt.Errorf("%w: no HAR: byte %d: %w", capture.ErrFormat, dec.InputOffset(), err)
 		}
 		return fmt.Errorf("read har: byte %d: %w", dec.InputOffset(), err)
 	}
 	if !found {
-		return fmt.Errorf("%w: no HAR: there is no list log.entries", ErrFormat)
+		return fmt.Errorf("%w: no HAR: there is no list log.entries", capture.ErrFormat)
 	}
 	return nil
 }
@@ -88,71 +94,35 @@ func eachMember(dec *jsontext.Decoder, visit func(name string) error) error {
 	return err
 }
 
-// harIndex is what the order of entries depends on.
-type harIndex struct {
+// index is what the order of entries depends on.
+type index struct {
 	Started string `json:"startedDateTime"`
 	Extra   struct {
 		N uint64 `json:"n"`
 	} `json:"_a2atap"`
 }
 
-// harPlace reads an entry's number, 0 if it has none, and its start, zero if it does not say.
-func harPlace(raw []byte) (n uint64, started time.Time, err error) {
-	var i harIndex
-	if err := json.Unmarshal(raw, &i, lenient); err != nil {
-		return 0, time.Time{}, jsonError(err)
+// Place reads an entry's number, 0 if it has none, and its start, zero if it does not say.
+func Place(raw []byte) (n uint64, started time.Time, err error) {
+	var i index
+	if err := json.Unmarshal(raw, &i, exchangejson.Lenient); err != nil {
+		return 0, time.Time{}, exchangejson.Explain(err)
 	}
 	if i.Started != "" {
-		if started, err = parseHARTime(i.Started); err != nil {
+		if started, err = exchangejson.ParseTime(i.Started); err != nil {
 			return 0, time.Time{}, fmt.Errorf("startedDateTime: %w", err)
 		}
 	}
 	return i.Extra.N, started, nil
 }
 
-// jsonError says where in a value JSON could not be read, without the words of the library.
-func jsonError(err error) error {
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		what := fmt.Sprintf("a %s is not what stands there", semantic.JSONKind)
-		if semantic.Err != nil {
-			what = semantic.Err.Error()
-		}
-		return fmt.Errorf("%s: %s", fieldName(semantic.JSONPointer), what)
+// Read reads an entry. Its number and its start are those that the file's order gave it.
+func Read(raw []byte, seq uint64, started time.Time) (*capture.Exchange, error) {
+	var e entry
+	if err := json.Unmarshal(raw, &e, exchangejson.Lenient); err != nil {
+		return nil, exchangejson.Explain(err)
 	}
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		return fmt.Errorf("%s: byte %d: %w", fieldName(syntactic.JSONPointer), syntactic.ByteOffset, syntactic.Err)
-	}
-	return err
-}
-
-// fieldName writes a JSON Pointer as people name fields: response.headers[3].name.
-func fieldName(p jsontext.Pointer) string {
-	var b strings.Builder
-	for token := range p.Tokens() {
-		if len(token) > 0 && token[0] >= '0' && token[0] <= '9' {
-			fmt.Fprintf(&b, "[%s]", token)
-			continue
-		}
-		if b.Len() > 0 {
-			b.WriteByte('.')
-		}
-		b.WriteString(token)
-	}
-	if b.Len() == 0 {
-		return "the entry"
-	}
-	return b.String()
-}
-
-// readHAREntry reads an entry. Its number and its start are those that the file's order gave it.
-func readHAREntry(raw []byte, seq uint64, started time.Time) (*Exchange, error) {
-	var e harEntry
-	if err := json.Unmarshal(raw, &e, lenient); err != nil {
-		return nil, jsonError(err)
-	}
-	x := &Exchange{Seq: seq, Started: started}
+	x := &capture.Exchange{Seq: seq, Started: started}
 	if err := e.readRequest(x); err != nil {
 		return nil, err
 	}
@@ -163,17 +133,17 @@ func readHAREntry(raw []byte, seq uint64, started time.Time) (*Exchange, error) 
 		e.guess(x)
 		return x, nil
 	}
-	return x, e.Extra.applyExchange(x)
+	return x, applyExtra(e.Extra, x)
 }
 
 // readRequest reads the request's head and what text there is of its body.
-func (e *harEntry) readRequest(x *Exchange) error {
+func (e *entry) readRequest(x *capture.Exchange) error {
 	r := &x.Request
 	r.Head = e.Request.requestHead()
-	h := ParseRequestHead(r.Head)
-	r.Body = Body{Size: NotKnown, At: NotKnown, Complete: true}
+	h := capture.ParseRequestHead(r.Head)
+	r.Body = capture.Body{Size: capture.NotKnown, At: capture.NotKnown, Complete: true}
 	if post := e.Request.PostData; post != nil && post.Text != nil {
-		data, err := bytesOf(*post.Text, post.Encoding)
+		data, err := exchangejson.Bytes(*post.Text, post.Encoding)
 		if err != nil {
 			return fmt.Errorf("request.postData.text: %w", err)
 		}
@@ -186,7 +156,7 @@ func (e *harEntry) readRequest(x *Exchange) error {
 }
 
 // empty reports whether a request without text had an empty body, as far as one can tell.
-func (r *harRequest) empty() bool {
+func (r *request) empty() bool {
 	if r.PostData != nil || r.BodySize == nil {
 		return r.PostData == nil
 	}
@@ -198,25 +168,25 @@ func (r *harRequest) empty() bool {
 }
 
 // readResponse reads the response's head and what there is of its body.
-func (e *harEntry) readResponse(x *Exchange) error {
+func (e *entry) readResponse(x *capture.Exchange) error {
 	if e.Response.Status == 0 && (e.Extra == nil || e.Extra.Response == nil) {
 		return nil
 	}
 	if s := e.Response.Status; s < 0 || s > 999 || s != math.Trunc(s) {
 		return fmt.Errorf("response.status: %v is no status", s)
 	}
-	r := &Response{Head: e.Response.responseHead(), At: NotKnown}
-	r.Body = Body{Size: NotKnown, At: NotKnown, Complete: true}
+	r := &capture.Response{Head: e.Response.responseHead(), At: capture.NotKnown}
+	r.Body = capture.Body{Size: capture.NotKnown, At: capture.NotKnown, Complete: true}
 	x.Response = r
-	h := ParseResponseHead(r.Head)
-	r.Stream = isStream(&h) || e.EventStream != nil || e.Messages != nil
+	h := capture.ParseResponseHead(r.Head)
+	r.Stream = exchangejson.IsStream(&h) || e.EventStream != nil || e.Messages != nil
 	if m := e.extraResponse(); m != nil && m.Stream != nil {
 		r.Stream = *m.Stream
 	}
 	var data []byte
 	if c := &e.Response.Content; c.Text != nil {
 		var err error
-		if data, err = bytesOf(*c.Text, strings.ToLower(c.Encoding)); err != nil {
+		if data, err = exchangejson.Bytes(*c.Text, strings.ToLower(c.Encoding)); err != nil {
 			return fmt.Errorf("response.content.text: %w", err)
 		}
 	} else if e.emptyContent(&h) {
@@ -230,7 +200,7 @@ func (e *harEntry) readResponse(x *Exchange) error {
 	return nil
 }
 
-func (e *harEntry) extraResponse() *extraMessage {
+func (e *entry) extraResponse() *exchangejson.ExtraMessage {
 	if e.Extra == nil {
 		return nil
 	}
@@ -239,7 +209,7 @@ func (e *harEntry) extraResponse() *extraMessage {
 
 // emptyContent reports whether a response without text had an empty body. Writers say size 0 of bodies that they did not
 // keep, too, so something else has to say the same.
-func (e *harEntry) emptyContent(h *Head) bool {
+func (e *entry) emptyContent(h *capture.Head) bool {
 	size, wire := e.Response.Content.Size, e.Response.BodySize
 	if size == nil || *size != 0 {
 		return false
@@ -252,10 +222,10 @@ func (e *harEntry) emptyContent(h *Head) bool {
 }
 
 // readEvents reads the events of a stream: as they were recorded, else cut from the text, else as Chrome keeps them.
-func (e *harEntry) readEvents(x *Exchange, text []byte) error {
+func (e *entry) readEvents(x *capture.Exchange, text []byte) error {
 	r := x.Response
 	if e.EventStream != nil {
-		events, at, err := eventsOf(e.EventStream)
+		events, at, err := exchangejson.Events(e.EventStream)
 		if err != nil {
 			return fmt.Errorf("_eventStream[%d].raw: %w", at, err)
 		}
@@ -270,30 +240,30 @@ func (e *harEntry) readEvents(x *Exchange, text []byte) error {
 }
 
 // cutText cuts the text of a stream into events without times.
-func cutText(text []byte) []Event {
-	var s Splitter
-	var events []Event
+func cutText(text []byte) []capture.Event {
+	var s capture.Splitter
+	var events []capture.Event
 	events = append(events, s.Write(text)...)
 	return append(events, s.Flush()...)
 }
 
 // chromeEvents takes the times of events, and the events themselves if there is no text, from _eventSourceMessages.
-func (e *harEntry) chromeEvents(x *Exchange, make bool) {
+func (e *entry) chromeEvents(x *capture.Exchange, make bool) {
 	r := x.Response
 	if make {
 		for _, m := range e.Messages {
-			j := eventJSON{Data: &m.Data}
+			j := exchangejson.Event{Data: &m.Data}
 			if m.Event != "" && m.Event != "message" {
 				j.Event = &m.Event
 			}
 			if m.ID != "" {
 				j.ID = &m.ID
 			}
-			r.Events = append(r.Events, Event{At: NotKnown, Raw: j.plainRaw()})
+			r.Events = append(r.Events, capture.Event{At: capture.NotKnown, Raw: j.PlainRaw()})
 		}
-		number(r.Events)
+		exchangejson.NumberEvents(r.Events)
 	}
-	var dispatched []*Event
+	var dispatched []*capture.Event
 	for i := range r.Events {
 		if f := r.Events[i].Fields(); f.HasData && !r.Events[i].Unterminated {
 			dispatched = append(dispatched, &r.Events[i])
@@ -311,32 +281,21 @@ func (e *harEntry) chromeEvents(x *Exchange, make bool) {
 	}
 }
 
-// applyExchange puts what was recorded of an exchange into it.
-func (m *extra) applyExchange(x *Exchange) error {
+// applyExtra puts what was recorded of an exchange into it.
+func applyExtra(m *exchangejson.Extra, x *capture.Exchange) error {
 	id, err := uuid.Parse(m.ID)
 	if err != nil && m.ID != "" {
 		return fmt.Errorf("_a2atap.id: %w", err)
 	}
-	x.ID, x.Conn, x.Client, x.Agent = id, m.Conn, m.Client.peer(), m.Agent.peer()
-	x.State = StateClosed
+	x.ID, x.Conn, x.Client, x.Agent = id, m.Conn, m.Client.Peer(), m.Agent.Peer()
+	x.State = capture.StateClosed
 	if m.State != "" {
-		if x.State, err = parseState(m.State); err != nil {
+		if x.State, err = capture.ParseState(m.State); err != nil {
 			return fmt.Errorf("_a2atap.state: %w", err)
 		}
 	}
-	x.Ended, x.Fault = duration(m.EndedMs), (*Fault)(m.Fault)
-	x.Rewrites, x.Replayed = rewritesOf(m.Rewrites), m.Replayed
-	m.applyMessages(x)
+	x.Ended, x.Fault = exchangejson.Duration(m.EndedMs), (*capture.Fault)(m.Fault)
+	x.Rewrites, x.Replayed = exchangejson.RewritesOf(m.Rewrites), m.Replayed
+	m.ApplyMessages(x)
 	return nil
-}
-
-// applyMessages puts what was recorded of the messages into them.
-func (m *extra) applyMessages(x *Exchange) {
-	x.Notes, x.Lost = m.Notes, m.Lost
-	if r := m.Request; r != nil {
-		x.Request.Head = r.apply(x.Request.Head, &x.Request.Body, &x.Request.Trailer, false)
-	}
-	if r := m.Response; r != nil && x.Response != nil {
-		r.applyResponse(x.Response)
-	}
 }

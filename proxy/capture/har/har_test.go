@@ -1,8 +1,7 @@
-package capture_test
+package har_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -14,18 +13,20 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/open"
 )
 
 // readHAR reads a HAR that another program wrote: these entries.
 func readHAR(t *testing.T, entries ...string) []*capture.Exchange {
 	t.Helper()
-	s, err := capture.OpenFile(writeFile(t, "c.har", []byte(`{"log":{"version":"1.2","pages":[],"entries":[`+
+	s, err := open.File(capturetest.WriteFile(t, "c.har", []byte(`{"log":{"version":"1.2","pages":[],"entries":[`+
 		strings.Join(entries, ",")+`]}}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	return readAll(t, s)
+	return capturetest.ReadAll(t, s)
 }
 
 // foreign returns an entry of another program. More are members of the entry.
@@ -35,7 +36,7 @@ func foreign(request, response, more string) string {
 		"response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1","headers":[],"bodySize":-1%s}%s}`, request, response, more)
 }
 
-func TestImportBrowser(t *testing.T) {
+func TestReadBrowser(t *testing.T) {
 	x := readHAR(t, `{
 		"_initiator": {"type": "script"}, "_resourceType": "fetch", "cache": {}, "connection": "443",
 		"startedDateTime": "2026-03-01T10:00:00.500Z", "time": 120.5, "serverIPAddress": "192.0.2.7",
@@ -72,7 +73,6 @@ func TestImportBrowser(t *testing.T) {
 	}
 }
 
-// What is absent, empty, not kept and unknown.
 // What comes from another program is known for it wherever it is copied to; what comes from us is not.
 func TestForeign(t *testing.T) {
 	x := readHAR(t, foreign("", "", ""))[0]
@@ -86,7 +86,8 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-func TestImportBodies(t *testing.T) {
+// What is absent, empty, not kept and unknown.
+func TestReadBodies(t *testing.T) {
 	empty, size := []byte{}, int64(capture.NotKnown)
 	for _, tt := range []struct {
 		name, request, response string
@@ -134,7 +135,7 @@ func TestImportBodies(t *testing.T) {
 	}
 }
 
-func TestImportStreams(t *testing.T) {
+func TestReadStreams(t *testing.T) {
 	const stream = `,"headers":[{"name":"Content-Type","value":"text/event-stream"}]`
 	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 	event := func(k int, at time.Duration, raw string) capture.Event {
@@ -175,7 +176,7 @@ func TestImportStreams(t *testing.T) {
 	}
 }
 
-func TestImportEnds(t *testing.T) {
+func TestReadEnds(t *testing.T) {
 	for _, tt := range []struct {
 		entry    string
 		state    capture.State
@@ -197,7 +198,7 @@ func TestImportEnds(t *testing.T) {
 }
 
 // The least that can be called an entry.
-func TestImportMissing(t *testing.T) {
+func TestReadMissing(t *testing.T) {
 	x := readHAR(t, `{"request":{"method":"GET","url":"http://a.example:8080"}}`, `{}`)
 	if got := string(x[0].Request.Head); got != "GET / HTTP/1.1\r\nHost: a.example:8080\r\n\r\n" {
 		t.Errorf("head %q", got)
@@ -207,7 +208,7 @@ func TestImportMissing(t *testing.T) {
 	}
 }
 
-func TestImportErrors(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	for _, tt := range []struct{ entry, want string }{
 		{`{"startedDateTime":"yesterday"}`, `entry 2: startedDateTime: "yesterday" is no time`},
 		{`{"startedDateTime":1}`, `entry 2: startedDateTime: a number is not what stands there`},
@@ -221,7 +222,7 @@ func TestImportErrors(t *testing.T) {
 		{foreign("", "", `,"_a2atap":{"state":"shut"}`), `entry 2: _a2atap.state: no state "shut"`},
 		{`7`, `entry 2: the entry: a number`},
 	} {
-		s, err := capture.OpenFile(writeFile(t, "c.har", []byte(`{"log":{"entries":[{},`+tt.entry+`,{}]}}`)))
+		s, err := open.File(capturetest.WriteFile(t, "c.har", []byte(`{"log":{"entries":[{},`+tt.entry+`,{}]}}`)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,8 +241,8 @@ func TestImportErrors(t *testing.T) {
 }
 
 // A HAR of ours is one for others: valid, finite, with the text of streams where they look for it.
-func TestExportHAR(t *testing.T) {
-	var har struct {
+func TestWrite(t *testing.T) {
+	var file struct {
 		Log struct {
 			Version string
 			Creator struct{ Name, Version string }
@@ -266,13 +267,26 @@ func TestExportHAR(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(formatHAR(t, capturetest.Exchanges()), &har); err != nil {
+	var b bytes.Buffer
+	w, err := har.NewWriter(&b, "1.2.3")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if har.Log.Version != "1.2" || har.Log.Creator.Name != "a2atap" || har.Log.Creator.Version != "1.2.3" {
-		t.Errorf("log %s by %+v", har.Log.Version, har.Log.Creator)
+	for _, x := range capturetest.Exchanges() {
+		if err := w.Write(x); err != nil {
+			t.Fatal(err)
+		}
 	}
-	call, stream, unanswered := har.Log.Entries[0], har.Log.Entries[1], har.Log.Entries[4]
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b.Bytes(), &file); err != nil {
+		t.Fatal(err)
+	}
+	if file.Log.Version != "1.2" || file.Log.Creator.Name != "a2atap" || file.Log.Creator.Version != "1.2.3" {
+		t.Errorf("log %s by %+v", file.Log.Version, file.Log.Creator)
+	}
+	call, stream, unanswered := file.Log.Entries[0], file.Log.Entries[1], file.Log.Entries[4]
 	if call.Request.URL != "http://127.0.0.1:9000/rpc?tenant=a%20b" || call.Request.QueryString[0].Value != "a b" {
 		t.Errorf("request %+v", call.Request)
 	}
@@ -287,85 +301,4 @@ func TestExportHAR(t *testing.T) {
 	if unanswered.Response.Status != 0 || !strings.HasPrefix(unanswered.Error, "unreachable") {
 		t.Errorf("without an answer: status %d, error %q", unanswered.Response.Status, unanswered.Error)
 	}
-}
-
-// A compressed body is decoded; where that fails, it is kept as it is.
-func TestExportDecodes(t *testing.T) {
-	var coded bytes.Buffer
-	w := gzip.NewWriter(&coded)
-	fmt.Fprint(w, "some text")
-	w.Close()
-	x := capturetest.Exchanges()[0]
-	x.Response.Head = []byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
-	x.Response.Body.Data, x.Response.Body.Size = coded.Bytes(), int64(coded.Len())
-	y := capturetest.Exchanges()[0]
-	y.Response.Head = x.Response.Head
-	for _, format := range []func(testing.TB, []*capture.Exchange) []byte{formatHAR, formatJSONL} {
-		s, err := capture.OpenFile(writeFile(t, "capture", format(t, []*capture.Exchange{x, y})))
-		if err != nil {
-			t.Fatal(err)
-		}
-		xs := readAll(t, s)
-		if b := xs[0].Response.Body; string(b.Data) != "some text" || !b.Decoded || b.Size != int64(coded.Len()) {
-			t.Errorf("got %+v", b)
-		}
-		xs[1].Seq = 1
-		if diff := capturetest.Compare(y, xs[1]); diff != "" {
-			t.Errorf("what cannot be decoded: got +, want -:\n%s", diff)
-		}
-		s.Close()
-	}
-}
-
-func FuzzHAR(f *testing.F) {
-	f.Add(formatHAR(f, capturetest.Exchanges()[:3]))
-	for _, x := range capturetest.Exchanges() {
-		f.Add(formatHAR(f, []*capture.Exchange{x}))
-	}
-	f.Add([]byte(`{"log":{"entries":[` + foreign("", `,"content":{"text":"data: 1\n\n"}`, `,"_eventSourceMessages":[{}]`) + `]}}`))
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzFormat(t, "c.har", data, formatHAR) })
-}
-
-func FuzzJSONL(f *testing.F) {
-	f.Add(formatJSONL(f, capturetest.Exchanges()[:3]))
-	for _, x := range capturetest.Exchanges() {
-		f.Add(formatJSONL(f, []*capture.Exchange{x}))
-	}
-	f.Add([]byte(`{"request":{"line":"GET / HTTP/1.1","headers":[["a"]]},"response":{"events":[{"data":"1"}]}}`))
-	f.Fuzz(func(t *testing.T, data []byte) { fuzzFormat(t, "c.jsonl", data, formatJSONL) })
-}
-
-// fuzzFormat reads a file, and what was written of that, and wants both to be the same.
-func fuzzFormat(t *testing.T, name string, data []byte, format func(testing.TB, []*capture.Exchange) []byte) {
-	first := fuzzRead(t, name, data)
-	text := format(t, first)
-	second := fuzzRead(t, name, text)
-	if diff := cmp.Diff(string(text), string(format(t, second))); diff != "" {
-		t.Fatalf("written again: got +, want -:\n%s", diff)
-	}
-	if len(first) != len(second) {
-		t.Fatalf("%d exchanges, and again %d", len(first), len(second))
-	}
-	for i := range first {
-		if diff := capturetest.Compare(first[i], second[i]); diff != "" {
-			t.Fatalf("read again: got +, want -:\n%s\nfrom:\n%s", diff, text)
-		}
-	}
-}
-
-// fuzzRead returns the exchanges up to where the file is broken.
-func fuzzRead(t *testing.T, name string, data []byte) []*capture.Exchange {
-	s, err := capture.OpenFile(writeFile(t, name, data))
-	if err != nil {
-		return nil
-	}
-	defer s.Close()
-	var xs []*capture.Exchange
-	for x, err := range s.Exchanges(t.Context(), 0) {
-		if err != nil {
-			break
-		}
-		xs = append(xs, x)
-	}
-	return xs
 }

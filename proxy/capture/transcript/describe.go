@@ -1,4 +1,4 @@
-package capture
+package transcript
 
 import (
 	"encoding/binary"
@@ -8,23 +8,25 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
 )
 
 // Defaults of what a transcript does not say.
 var (
-	transcriptStart  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	transcriptClient = Peer{Name: "client"}
+	defaultStart  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	defaultClient = capture.Peer{Name: "client"}
 )
 
 // describe goes through all that a transcript says of an exchange, in the order in which defaults depend on each other.
 // On the way in it fills x; on the way out it returns the sections. The exchange before x is nil for the first.
-func describe(m metaIO, x, before *Exchange) (out messages) {
+func describe(m metaIO, x, before *capture.Exchange) (out messages) {
 	d := &describer{m: m, x: x}
 	request := d.requestHead()
-	metaID(m, &x.ID, transcriptID(x.Seq))
+	metaID(m, &x.ID, defaultID(x.Seq))
 	metaConn(m, &x.Conn)
-	metaPeer(m, "client", &x.Client, transcriptClient)
-	metaPeer(m, "agent", &x.Agent, transcriptAgent(x.Request.Head))
+	metaPeer(m, "client", &x.Client, defaultClient)
+	metaPeer(m, "agent", &x.Agent, defaultAgent(x.Request.Head))
 	d.started(before)
 	d.offsets()
 	d.requestBody(request)
@@ -37,24 +39,24 @@ func describe(m metaIO, x, before *Exchange) (out messages) {
 // A describer goes through one exchange.
 type describer struct {
 	m       metaIO
-	x       *Exchange
+	x       *capture.Exchange
 	unknown bool          // offsets are unknown unless they are said
 	last    time.Duration // the latest offset so far
 	request []byte        // the sections on the way out
 	answer  []byte
 }
 
-// transcriptID is the id of an exchange that has none: a UUID of version 8 (RFC 9562 section 5.8) made of its number.
-func transcriptID(seq uint64) (id uuid.UUID) {
+// defaultID is the id of an exchange that has none: a UUID of version 8 (RFC 9562 section 5.8) made of its number.
+func defaultID(seq uint64) (id uuid.UUID) {
 	binary.BigEndian.PutUint64(id[8:], seq)
 	id[6], id[8] = 0x80, 0x80|id[8]&0x3f
 	return id
 }
 
-// transcriptAgent is the agent that a request is for, as far as its head says.
-func transcriptAgent(raw []byte) Peer {
-	p := Peer{Name: "agent"}
-	h := ParseRequestHead(raw)
+// defaultAgent is the agent that a request is for, as far as its head says.
+func defaultAgent(raw []byte) capture.Peer {
+	p := capture.Peer{Name: "agent"}
+	h := capture.ParseRequestHead(raw)
 	if scheme, rest, ok := strings.Cut(h.Target, "://"); ok {
 		authority, _, _ := strings.Cut(rest, "/")
 		p.URL = scheme + "://" + authority
@@ -64,8 +66,8 @@ func transcriptAgent(raw []byte) Peer {
 	return p
 }
 
-func (d *describer) started(before *Exchange) {
-	byDefault, base := transcriptStart, transcriptStart
+func (d *describer) started(before *capture.Exchange) {
+	byDefault, base := defaultStart, defaultStart
 	if before != nil {
 		base = before.Started
 		byDefault = base.Add(max(time.Second, before.Ended))
@@ -76,7 +78,7 @@ func (d *describer) started(before *Exchange) {
 // offsets says whether offsets are unknown throughout.
 func (d *describer) offsets() {
 	if !d.m.reading() {
-		d.unknown = d.x.timeless()
+		d.unknown = timeless(d.x)
 	}
 	m := map[bool]string{true: "unknown"}
 	metaValue(d.m, "offsets", &d.unknown, false, func(b bool) string { return m[b] }, func(s string) (bool, error) {
@@ -88,19 +90,19 @@ func (d *describer) offsets() {
 }
 
 // timeless reports whether no offset of the exchange is known.
-func (x *Exchange) timeless() bool {
-	if x.Ended != NotKnown || x.Request.Body.At != NotKnown {
+func timeless(x *capture.Exchange) bool {
+	if x.Ended != capture.NotKnown || x.Request.Body.At != capture.NotKnown {
 		return false
 	}
 	r := x.Response
-	return r == nil || r.At == NotKnown && r.Body.At == NotKnown &&
-		!slices.ContainsFunc(r.Events, func(e Event) bool { return e.At != NotKnown })
+	return r == nil || r.At == capture.NotKnown && r.Body.At == capture.NotKnown &&
+		!slices.ContainsFunc(r.Events, func(e capture.Event) bool { return e.At != capture.NotKnown })
 }
 
 // offset is an offset that by default lies so long after the one before.
 func (d *describer) offset(key string, p *time.Duration, after time.Duration) {
-	byDefault := time.Duration(NotKnown)
-	if !d.unknown && after != NotKnown {
+	byDefault := time.Duration(capture.NotKnown)
+	if !d.unknown && after != capture.NotKnown {
 		byDefault = d.last + after
 	}
 	metaOffset(d.m, key, p, byDefault)
@@ -179,19 +181,19 @@ func joinSection(head, body []byte) []byte {
 func (d *describer) requestHead() []byte { return d.head("request", &d.x.Request.Head) }
 
 // unseen reports whether nothing at all is known of a request.
-func (r *Request) unseen() bool {
+func unseen(r *capture.Request) bool {
 	b := &r.Body
 	return r.Head == nil && r.Trailer == nil && b.Data == nil && !b.Complete && !b.Decoded &&
-		b.Size == NotKnown && b.At == NotKnown && b.Dropped == 0
+		b.Size == capture.NotKnown && b.At == capture.NotKnown && b.Dropped == 0
 }
 
 func (d *describer) requestBody(section []byte) {
 	r := &d.x.Request
 	if d.m.reading() && d.m.content("request") == nil {
-		*r = Request{Body: Body{Size: NotKnown, At: NotKnown}}
+		*r = capture.Request{Body: capture.Body{Size: capture.NotKnown, At: capture.NotKnown}}
 		return
 	}
-	if !d.m.reading() && d.x.Response != nil && r.unseen() {
+	if !d.m.reading() && d.x.Response != nil && unseen(r) {
 		return
 	}
 	text := d.body("request", &r.Body, r.Body.Data, section)
@@ -203,7 +205,7 @@ func (d *describer) requestBody(section []byte) {
 	d.sizes("request", &r.Body, r.Body.Data)
 	after := time.Millisecond
 	if !r.Body.Complete && r.Body.Data == nil && r.Body.Dropped == 0 {
-		after = NotKnown
+		after = capture.NotKnown
 	}
 	d.offset("request.end", &r.Body.At, after)
 	metaTrailer(d.m, "request.trailer", &r.Trailer)
@@ -211,7 +213,7 @@ func (d *describer) requestBody(section []byte) {
 
 // body is the flags of a body and what the section holds of it. On the way in it takes the text and returns the bytes;
 // on the way out it takes the bytes and returns the text.
-func (d *describer) body(kind string, b *Body, data, section []byte) []byte {
+func (d *describer) body(kind string, b *capture.Body, data, section []byte) []byte {
 	stream := kind == "response" && d.x.Response.Stream
 	var text []byte
 	var f bodyFlags
@@ -246,7 +248,7 @@ func (d *describer) body(kind string, b *Body, data, section []byte) []byte {
 }
 
 // sizes is how many bytes a body had, and lacks.
-func (d *describer) sizes(kind string, b *Body, kept []byte) {
+func (d *describer) sizes(kind string, b *capture.Body, kept []byte) {
 	dropped := int64(0)
 	if kind == "response" {
 		for _, e := range d.x.Response.Events {
@@ -256,7 +258,7 @@ func (d *describer) sizes(kind string, b *Body, kept []byte) {
 	metaNumber(d.m, kind+".dropped", &b.Dropped, dropped)
 	size := int64(len(kept)) + b.Dropped
 	if !b.Complete || b.Decoded || kept == nil && b.Dropped == 0 {
-		size = NotKnown
+		size = capture.NotKnown
 	}
 	metaNumber(d.m, kind+".size", &b.Size, size)
 }
@@ -265,14 +267,14 @@ func (d *describer) sizes(kind string, b *Body, kept []byte) {
 func (d *describer) end() {
 	x := d.x
 	d.fault()
-	state := StateOpen
+	state := capture.StateOpen
 	if x.Response != nil || x.Fault != nil {
-		state = StateClosed
+		state = capture.StateClosed
 	}
 	metaState(d.m, &x.State, state)
 	after := max(100*time.Millisecond-d.last, 10*time.Millisecond)
-	if x.State != StateClosed {
-		after = NotKnown
+	if x.State != capture.StateClosed {
+		after = capture.NotKnown
 	}
 	d.offset("ended", &x.Ended, after)
 	d.notes()
@@ -297,7 +299,7 @@ func (d *describer) fault() {
 		if len(words) != 3 {
 			return fmt.Errorf("want a kind, a side and a detail; quote what has blanks")
 		}
-		d.x.Fault = &Fault{Kind: words[0], Side: words[1], Detail: words[2]}
+		d.x.Fault = &capture.Fault{Kind: words[0], Side: words[1], Detail: words[2]}
 		return nil
 	})
 }
@@ -317,7 +319,7 @@ func (d *describer) notes() {
 		return
 	}
 	for _, words := range rewrites {
-		x.Rewrites = append(x.Rewrites, Rewrite{Place: words[0], Was: words[1], Now: words[2]})
+		x.Rewrites = append(x.Rewrites, capture.Rewrite{Place: words[0], Was: words[1], Now: words[2]})
 	}
 	for _, words := range notes {
 		x.Notes = append(x.Notes, words[0])

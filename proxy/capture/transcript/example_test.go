@@ -1,13 +1,13 @@
-package capture_test
+package transcript_test
 
 import (
 	"fmt"
 
-	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
-func ExampleParseTranscript() {
-	t, err := capture.ParseTranscript("cancel.txtar", []byte(`The agent cancels, and streams that it did.
+func ExampleParse() {
+	t, err := transcript.Parse("cancel.txtar", []byte(`The agent cancels, and streams that it did.
 -- 1.request --
 POST /rpc HTTP/1.1
 Host: booker.example
