@@ -50,7 +50,7 @@ func (d *describer) Response(x *capture.Exchange) capture.Description {
 	if r.Card != nil {
 		d.reader.Learn(x, r)
 		places := r.Card.Credentials()
-		out.Headers, out.Query, out.Cookies = places.Headers, places.Query, places.Cookies
+		out.Headers, out.Query = places.Headers, places.Query
 	}
 	return out
 }
