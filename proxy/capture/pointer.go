@@ -79,15 +79,6 @@ func (p Pointer) Values(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// PointerValues yields the values in data at which the pointer points, see Pointer.Values; none if it is no pointer.
-func PointerValues(data []byte, pointer string) iter.Seq[[]byte] {
-	p, err := ParsePointer(pointer)
-	if err != nil {
-		return func(func([]byte) bool) {}
-	}
-	return p.Values(data)
-}
-
 // newJSONDecoder returns a reader of JSON text that minds the grammar alone: neither doubled names nor bytes that are
 // no UTF-8 stop it. A byte order mark in front is not for it, see TrimBOM.
 func newJSONDecoder(data []byte) *jsontext.Decoder {

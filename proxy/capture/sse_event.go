@@ -32,7 +32,7 @@ type EventLine struct {
 }
 
 // ParseEvent reads the fields of a block as a client would, if the block is the first of its stream: a byte order mark
-// is taken off. Later blocks are read with ParseLaterEvent; Event.Fields knows which is which. Blank lines are skipped.
+// is taken off. Of any block Event.Fields reads the fields. Blank lines are skipped.
 // No bytes make it fail.
 //
 // Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
@@ -44,9 +44,9 @@ func ParseEvent(raw []byte) EventFields {
 	return f
 }
 
-// ParseLaterEvent reads the fields of a block that is not the first of its stream, where a byte order mark is part of
+// parseLaterEvent reads the fields of a block that is not the first of its stream, where a byte order mark is part of
 // the name of a field.
-func ParseLaterEvent(raw []byte) EventFields {
+func parseLaterEvent(raw []byte) EventFields {
 	var f EventFields
 	f.parse(raw, 0)
 	return f
@@ -57,7 +57,7 @@ func (e *Event) Fields() EventFields {
 	if e.K <= 1 {
 		return ParseEvent(e.Raw)
 	}
-	return ParseLaterEvent(e.Raw)
+	return parseLaterEvent(e.Raw)
 }
 
 func (f *EventFields) parse(raw []byte, start int) {

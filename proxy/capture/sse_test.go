@@ -240,7 +240,7 @@ func FuzzSplitter(f *testing.F) {
 		var got []string
 		for i, e := range whole {
 			all = append(all, e.Raw...)
-			fields := ParseLaterEvent(e.Raw)
+			fields := parseLaterEvent(e.Raw)
 			if i == 0 {
 				fields = ParseEvent(e.Raw)
 			}
@@ -279,7 +279,7 @@ func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(BOM + "data\r\n:\r\n x\r\r"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := bytes.Clone(raw)
-		for _, f := range []EventFields{ParseEvent(raw), ParseLaterEvent(raw)} {
+		for _, f := range []EventFields{ParseEvent(raw), parseLaterEvent(raw)} {
 			for _, line := range append(f.Ignored, f.Comments...) {
 				if line.Start < 0 || line.End > len(raw) || line.Start >= line.End {
 					t.Fatalf("a line stands at %d to %d of %d", line.Start, line.End, len(raw))
