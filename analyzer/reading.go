@@ -172,7 +172,7 @@ type Facts struct {
 	Marked   bool
 }
 
-// Values implements capture.Facts.
+// Values implements filter.Facts.
 func (f Facts) Values(key string) []string {
 	switch key {
 	case "op":
@@ -280,7 +280,7 @@ func (f Facts) ofFindings(key string) []string {
 	return values
 }
 
-// Normalise implements capture.Facts.
+// Normalise implements filter.Facts.
 func (f Facts) Normalise(key, word string) string {
 	switch key {
 	case "op":

@@ -176,7 +176,7 @@ func (h *Head) fields(lines string, n int) {
 			h.bad(n, line, "no colon")
 			continue
 		}
-		if !isToken(name) {
+		if !IsToken(name) {
 			h.bad(n, line, "the name is no token")
 		} else if i := strings.IndexAny(value, "\r\x00"); i >= 0 {
 			h.bad(n, line, fmt.Sprintf("the value holds %q", value[i]))
@@ -189,8 +189,8 @@ func (h *Head) bad(n int, text, why string) {
 	h.Bad = append(h.Bad, BadLine{N: n, Text: text, Why: why})
 }
 
-// isToken reports whether s is a token in the sense of RFC 9110 section 5.6.2.
-func isToken(s string) bool {
+// IsToken reports whether s is a token in the sense of RFC 9110 section 5.6.2.
+func IsToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
