@@ -9,9 +9,9 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A Principal stands for what a request carries to say on whose behalf it comes: the same number for the same fields and
-// parameters, in any order; 0 if it carries none. Where secrets were replaced, equal ones are still equal. The numbers
-// hold within this process only.
+// A Principal stands for what a request carries to say on whose behalf it comes: the same number for the same fields
+// and parameters, in any order; 0 if it carries none. Where secrets were replaced, equal ones are still equal. The
+// numbers hold within this process only.
 type Principal uint64
 
 // principalSeed makes it impossible to choose credentials that give the number of others.
@@ -96,8 +96,8 @@ func (s *Session) caller(x *Exchange) uint64 {
 // credentials.
 func (s *Session) ToldEnd(x *Exchange) bool { return x.Known != nil && x.Known.ending == s.caller(x) }
 
-// FoundByAnother returns the first look at the task that the exchange names, if it had been delivered before the exchange
-// began and was for other credentials than those of the exchange; else nil.
+// FoundByAnother returns the first look at the task that the exchange names, if it had been delivered before the
+// exchange began and was for other credentials than those of the exchange; else nil.
 func (s *Session) FoundByAnother(x *Exchange) *Sighting {
 	if x.Known == nil || x.Known.First == nil || x.Known.finder == 0 || !x.beganAfter(x.Known.First) {
 		return nil
