@@ -90,7 +90,7 @@ func ask(head []byte) *question {
 // any path of it, or an extended one at one of the routes of HTTP+JSON.
 func asksForCard(h *capture.Head) bool {
 	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
-	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Values}
+	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Get}
 	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(a2a.HTTPJSON)})
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
 }
@@ -189,9 +189,8 @@ func (q *question) callsForCard() bool {
 	if q.body == nil {
 		return false
 	}
-	header := func(string) []string { return nil }
 	call := a2a.DecodeRequest(a2a.Request{
-		Method: "POST", Target: "/", Header: header, Body: q.body, HasBody: true, BodyKept: true,
+		Method: "POST", Target: "/", Body: q.body, HasBody: true, BodyKept: true,
 	}, a2a.Known{Bindings: a2a.BindingsOf(a2a.JSONRPC)})
 	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
 }

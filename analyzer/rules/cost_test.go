@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	rpcHead = "POST /rpc HTTP/1.1\r\nHost: booker:9001\r\nContent-Type: application/json\r\nAccept: application/json\r\nA2A-Version: 1.0\r\nUser-Agent: planner/1.0\r\n\r\n"
+	rpcHead = "POST /rpc HTTP/1.1\r\nHost: booker:9001\r\nContent-Type: application/json\r\nAccept: application/json\r\nA2A-Version: 1.0\r\nAuthorization: Bearer 2YotnFZFEjr1zCsicMWpAA\r\nUser-Agent: planner/1.0\r\n\r\n"
 	sseHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\n\r\n"
 	okHead  = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1200\r\n\r\n"
 )

@@ -223,7 +223,7 @@ type wayCost struct {
 	cpu time.Duration // since it listens
 }
 
-// startWay starts a way to the agent. It returns nil for nginx where there is none.
+// startWay starts a way to the agent.
 func startWay(b *testing.B, name, agent, folder string) *way {
 	switch name {
 	case "direct":

@@ -65,8 +65,11 @@ func Parse(data []byte) Doc {
 		p.end = len(byteOrderMark)
 	}
 	p.mangled = doc.InvalidUTF8 >= 0
-	if doc.Err = p.value(); doc.Err != nil {
-		return doc
+	if begin := p.end; !p.scan() {
+		p.restart(begin)
+		if doc.Err = p.decode(); doc.Err != nil {
+			return doc
+		}
 	}
 	doc.Root = Value{&tape{data, slices.Clone(p.nodes)}, 0}
 	doc.Duplicates = slices.Clone(p.duplicates)
@@ -98,9 +101,9 @@ func invalidUTF8(data []byte) int {
 // A parser puts the values of one text on a tape. Its parts are used again for the next text.
 type parser struct {
 	data       []byte
-	buffer     bytes.Buffer // over data, which the decoder reads in place
-	decoder    *jsontext.Decoder
-	end        int // of what has been read
+	buffer     bytes.Buffer      // over data, which the decoder reads in place
+	decoder    *jsontext.Decoder // made when it is first needed
+	end        int               // of what has been read
 	mangled    bool
 	nodes      []node
 	open       []frame
@@ -116,7 +119,7 @@ type frame struct {
 	count int    // values so far
 }
 
-var parsers = sync.Pool{New: func() any { return &parser{decoder: jsontext.NewDecoder(new(bytes.Buffer))} }}
+var parsers = sync.Pool{New: func() any { return &parser{} }}
 
 // release gives the parser back without what it read.
 func (p *parser) release() {
@@ -124,17 +127,28 @@ func (p *parser) release() {
 	if cap(p.nodes) > keep || cap(p.open) > keep || cap(p.names) > keep {
 		return
 	}
-	p.buffer = bytes.Buffer{}
-	p.decoder.Reset(&p.buffer)
-	p.data, p.end = nil, 0
-	p.nodes, p.open, p.duplicates = p.nodes[:0], p.open[:0], p.duplicates[:0]
+	if p.decoder != nil {
+		p.buffer = bytes.Buffer{}
+		p.decoder.Reset(&p.buffer)
+	}
+	p.restart(0)
+	p.data = nil
 	parsers.Put(p)
 }
 
-// value reads one JSON value.
-func (p *parser) value() *SyntaxError {
+// restart forgets what was read, so that it can be read again from end on.
+func (p *parser) restart(end int) {
+	p.end = end
+	p.nodes, p.open, p.duplicates = p.nodes[:0], p.open[:0], p.duplicates[:0]
+}
+
+// decode does what scan does, more slowly, and says what is wrong with the text.
+func (p *parser) decode() *SyntaxError {
 	base := p.end
 	p.buffer = *bytes.NewBuffer(p.data[base:len(p.data):len(p.data)])
+	if p.decoder == nil {
+		p.decoder = jsontext.NewDecoder(&p.buffer)
+	}
 	p.decoder.Reset(&p.buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		token, err := p.decoder.ReadToken()
