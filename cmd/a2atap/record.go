@@ -113,6 +113,9 @@ func record(ctx context.Context, e env, o recordOptions) error {
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
+	if err := removeReady(o.readyFile); err != nil {
+		return err
+	}
 	r, err := startRecording(options)
 	if err != nil {
 		return err
