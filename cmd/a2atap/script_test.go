@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"talk":      scriptTalk,
 			"occupy":    scriptOccupy,
 			"future":    scriptFuture,
+			"damage":    scriptDamage,
 			"truncate":  scriptTruncate,
 			"until":     scriptUntil,
 			"stopwatch": scriptStopwatch,
@@ -172,6 +173,19 @@ func scriptFuture(ts *testscript.TestScript, neg bool, args []string) {
 	defer db.Close()
 	ts.Check(db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte("meta")).Put([]byte("format"), binary.AppendUvarint(nil, 999))
+	}))
+}
+
+// damage FILE takes the row of exchange 1 out of a capture.
+func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage FILE")
+	}
+	db, err := bbolt.Open(ts.MkAbs(args[0]), 0o600, nil)
+	ts.Check(err)
+	defer db.Close()
+	ts.Check(db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("exchanges")).Delete(binary.BigEndian.AppendUint64(nil, 1))
 	}))
 }
 
