@@ -172,11 +172,18 @@ func (t *tally) count(s capture.Step) {
 	}
 }
 
-// counted is a source whose reader is watched: what goes through it after a point is counted.
+// counted is what a recording adds to a capture, as a source of which only the steps can be followed: those after a point,
+// which are counted as they are read.
 type counted struct {
 	capture.Source
 	after  uint64
 	passed *tally
+}
+
+// Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
+// not yield it.
+func (c *counted) Wait(ctx context.Context, from uint64) error {
+	return c.Source.Wait(ctx, max(from, c.after+1))
 }
 
 // Steps implements capture.Source. What an earlier recording left in the capture is not read.
