@@ -1,10 +1,6 @@
 package analyzer
 
-import (
-	"slices"
-
-	"a2atap/proxy/a2a"
-)
+import "a2atap/proxy/a2a"
 
 // An Absence is an answer that said that there is no such task.
 type Absence struct {
@@ -21,7 +17,7 @@ func (s *Session) AbsentBefore(x *Exchange) *Absence {
 		return nil
 	}
 	a, ok := s.absent.get(taskKey{x.agent, x.tenant, x.Call.TaskID})
-	if !ok || a == nil || !x.BeganAfter(a.over) || x.Link != a.exchange.Link || !slices.Equal(x.credentials(), a.exchange.credentials()) {
+	if !ok || a == nil || !x.BeganAfter(a.over) || x.Link != a.exchange.Link || x.Principal() != a.exchange.Principal() {
 		return nil
 	}
 	return a

@@ -1,8 +1,6 @@
 package analyzer
 
 import (
-	"slices"
-
 	"a2atap/proxy/a2a"
 )
 
@@ -47,7 +45,7 @@ var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON}
 // over before the second began.
 func (x *Exchange) comparesTo(earlier *Exchange, over Moment, in, before a2a.Dialects) bool {
 	return in == before && x.BeganAfter(over) && x.Link.Client == earlier.Link.Client && x.HeadersKept() && earlier.HeadersKept() &&
-		slices.Equal(x.credentials(), earlier.credentials())
+		x.Principal() == earlier.Principal()
 }
 
 // RefusedElsewhere returns how another binding refused what the observation's exchange asks before; nil if it did not, or if

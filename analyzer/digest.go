@@ -145,10 +145,7 @@ func (x *Exchange) viewer() digest {
 	if x.seenBy != 0 {
 		return x.seenBy
 	}
-	d := noDigest.string(x.Link.Client).byte(0)
-	for _, c := range x.credentials() {
-		d = d.string(c).byte(0)
-	}
+	d := noDigest.string(x.Link.Client).byte(0).number(uint64(x.Principal()))
 	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
 		values := slices.Clone(x.Request.Fields.Values(name))
 		slices.Sort(values)

@@ -60,9 +60,10 @@ type connFetchKey struct {
 }
 
 func (x *Exchange) fetchKey() fetchKey {
-	parts := append([]string{
+	parts := []string{
 		x.Request.Fields.Get("Host"), x.Call.Version, x.Request.Fields.Get("Accept"), x.Request.Fields.Get("Accept-Language"),
-	}, x.credentials()...)
+		strconv.FormatUint(uint64(x.Principal()), 36),
+	}
 	return fetchKey{x.address + "?" + x.Call.Query, strings.Join(parts, "\n")}
 }
 

@@ -104,6 +104,9 @@ type Exchange struct {
 	Cut      bool    // something of it was not recorded
 	Retry    bool    // it sends a message that was sent to the task before, or may have been: some request was not recorded
 
+	principal      Principal // that Principal returns, once somebody has asked
+	principalKnown bool
+
 	seenBy  digest          // who is shown its answer; 0 until somebody asks
 	address string          // of the URL, in the form in which the session compares
 	agent   string          // what the session files its tasks under; empty if it is not known which agent this is

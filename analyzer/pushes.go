@@ -276,7 +276,7 @@ func isWholeList(call *a2a.Call, payload *a2a.Payload) bool {
 
 // samePrincipal reports whether two exchanges come from the same client with the same credentials.
 func (x *Exchange) samePrincipal(y *Exchange) bool {
-	return x.Link == y.Link && slices.Equal(x.credentials(), y.credentials())
+	return x.Link == y.Link && x.Principal() == y.Principal()
 }
 
 // sightedPush notes for the configs of a task that it was seen at work, or that it has ended.

@@ -108,10 +108,10 @@ type Task struct {
 	stamped Moment    // when that timestamp was first seen
 	ending  uint64    // for whom Terminal was
 
-	finder   uint64   // for whom First was; 0 if that did not show
-	shared   bool     // another stream of it was asked for while one was open
-	inflight uint64   // the send to it that has not shown it yet
-	sent     []string // ids of the messages sent to it, newest last, bounded
+	finder   Principal // for whom First was; 0 if that did not show
+	shared   bool      // another stream of it was asked for while one was open
+	inflight uint64    // the send to it that has not shown it yet
+	sent     []string  // ids of the messages sent to it, newest last, bounded
 }
 
 // WasSent reports whether a message with that id was sent to the task before, or brought it into being.
@@ -140,7 +140,7 @@ type Denial struct {
 // Before reports whether the denial had been delivered before the exchange began, and was for the same client with the
 // same credentials.
 func (d *Denial) Before(x *Exchange) bool {
-	return x.beganAfter(&d.seen) && d.Exchange.Link == x.Link && slices.Equal(d.Exchange.credentials(), x.credentials())
+	return x.beganAfter(&d.seen) && d.Exchange.Link == x.Link && d.Exchange.Principal() == x.Principal()
 }
 
 // A Creation is a send without a task id that was answered with a task.

@@ -248,7 +248,7 @@ func (s *Session) denied(o *Observation) {
 func (x *Exchange) bare() *Exchange {
 	return &Exchange{
 		Seq: x.Seq, ID: x.ID, Link: x.Link, Conn: x.Conn, Origin: x.Origin, Path: x.Path, Request: x.Request, Response: x.Response, Dialects: x.Dialects,
-		address: x.address,
-		Call:    a2a.Call{Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version},
+		address: x.address, principal: x.principal, principalKnown: x.principalKnown,
+		Call: a2a.Call{Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version},
 	}
 }

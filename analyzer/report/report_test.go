@@ -14,7 +14,10 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rules/rpc"
+	"a2atap/analyzer/rules/wire"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files to what is written now")
@@ -30,7 +33,7 @@ func judged(t *testing.T) *analyzer.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := capture.ParseTranscript(file, text)
+	tr, err := transcript.Parse(file, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +90,7 @@ func TestTextOfSeveralCaptures(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	list := []*analyzer.Rule{rules.JSONDuplicateKeys, rules.RPCResultXorError}
+	list := []*analyzer.Rule{wire.JSONDuplicateKeys, rpc.RPCResultXorError}
 	golden(t, "rules.txt", func(w io.Writer) error { return report.RulesText(w, list) })
 	golden(t, "rules.json", func(w io.Writer) error { return report.RulesJSON(w, list) })
 	golden(t, "rules.md", func(w io.Writer) error { return report.RulesMarkdown(w, list) })

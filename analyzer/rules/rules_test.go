@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the want sections and golden files to what is found now")
@@ -63,8 +64,10 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed silent.
+// Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed
+// silent.
 func TestEveryRuleIsProved(t *testing.T) {
+	t.Parallel()
 	provoked, silent := make(map[string]bool), make(map[string]bool)
 	for _, path := range transcripts(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
@@ -129,13 +132,13 @@ func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
 	}
 }
 
-func parse(t *testing.T, file string) *capture.Transcript {
+func parse(t *testing.T, file string) *transcript.Transcript {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := capture.ParseTranscript(file, text)
+	tr, err := transcript.Parse(file, text)
 	if err != nil {
 		t.Fatal(err)
 	}

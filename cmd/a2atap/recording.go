@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
 )
 
 // recordingOptions say what a recording taps, and how it keeps what passes.
@@ -26,7 +27,7 @@ type recordingOptions struct {
 	noRewrite   bool
 	allowRemote bool
 	keepSecrets bool
-	redact      []capture.Redaction
+	redact      []redact.Place
 	maxBody     int64
 	segment     int64
 	policy      proxy.Policy
@@ -84,7 +85,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sink = capture.Redact(r.store, capture.RedactOptions{
+	r.sink = redact.New(r.store, redact.Options{
 		Key: r.store.RedactionKey(), Describer: newDescriber(), Keep: o.keepSecrets, Extra: o.redact,
 	})
 	start := r.store.Position()

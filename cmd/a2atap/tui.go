@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui"
 	"a2atap/tui/terminal"
 )
@@ -81,7 +82,7 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 
 // expression returns --filter and --agent as one filter.
 func (o *tuiOptions) expression() (string, error) {
-	f, err := capture.ParseFilter(o.filter)
+	f, err := filter.Parse(o.filter)
 	if err != nil {
 		return "", usage("--filter %q: %w", o.filter, err)
 	}

@@ -1,0 +1,177 @@
+// Package credential knows the names of header fields, parameters, cookie attributes and JSON members that carry
+// credentials. Redaction hides by these names, and rules tell by them on whose behalf a request comes: there is one
+// vocabulary, so that nothing counts as a credential in one place and passes as harmless in the other.
+//
+// A name is read in one pass, in any case, and nothing is allocated as long as it is ASCII. All functions are safe for
+// concurrent use. The package imports nothing of ours.
+package credential
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A Kind says what stands under a name, and how it is written.
+type Kind uint8
+
+// The kinds. All but Plain may say on whose behalf a request comes.
+const (
+	Plain         Kind = iota
+	Identity           // no secret, and yet it may say on whose behalf a request comes
+	Secret             // a credential
+	Authorization      // a field whose value is a scheme and credentials (RFC 9110 section 11.6.2)
+	Cookie             // the field of the cookies of a request (RFC 6265 section 4.2)
+	SetCookie          // a field that sets a cookie (RFC 6265 section 4.1)
+	Challenge          // a field that asks for credentials; its parameters may hold some (RFC 9110 section 11.6.1)
+)
+
+// TellsCaller reports whether what stands under the name may say on whose behalf a request comes. In doubt it may: a
+// rule that compares callers then takes two for different ones, or for callers that show who they are, and is silent.
+func (k Kind) TellsCaller() bool { return k != Plain }
+
+// Hidden reports whether what stands under the name is hidden in a record, in whole or in part.
+func (k Kind) Hidden() bool { return k > Identity }
+
+// Header returns what the header field of that name carries.
+//
+// A name that contains key, token, secret, auth, cookie, password, passwd, credential or jwt is that of a secret; so is
+// DPoP (RFC 9449). Session, signature and dpop in a name tell callers
+// apart only.
+func Header(name string) Kind {
+	name = ascii(name)
+	w := wordsOf(name, false)
+	switch {
+	case w == 0:
+		return Plain
+	case hasPrefix(name, "set-cookie"):
+		return SetCookie
+	case equal(name, "cookie"), equal(name, "cookie2"):
+		return Cookie
+	case hasSuffix(name, "-authenticate"):
+		return Challenge
+	case hasSuffix(name, "authorization"):
+		return Authorization
+	case equal(name, "dpop"):
+		return Secret
+	case w&inHeaders == 0, isPublic(name):
+		return Identity
+	}
+	return Secret
+}
+
+// publicHeaders contain the word of a secret and carry none. A key that makes a request idempotent tells retries from
+// repeats, and that of a WebSocket handshake is a nonce.
+var publicHeaders = [...]string{
+	"idempotency-key", "x-idempotency-key", "sec-websocket-key", "authority", ":authority", "author",
+}
+
+func isPublic(name string) bool {
+	for _, public := range publicHeaders {
+		if equal(name, public) {
+			return true
+		}
+	}
+	return hasPrefix(name, "access-control-") || contains(name, "ratelimit")
+}
+
+// Param returns what the parameter of that name carries, of a query or a form. The name is without its escapes; "_",
+// "-" and "." in it do not count. Page tokens never carry a credential.
+func Param(name string) Kind {
+	name = ascii(name)
+	var short normalised
+	if normal, ok := normalise(&short, name); ok {
+		switch paramNames[string(normal)] {
+		case pageParam:
+			return Plain
+		case publicParam:
+			return Identity
+		case secretParam:
+			return Secret
+		}
+	}
+	switch w := wordsOf(name, true); {
+	case w == 0:
+		return Plain
+	case w&inParams == 0:
+		return Identity
+	}
+	return Secret
+}
+
+type paramKind uint8
+
+const (
+	pageParam   paramKind = iota + 1
+	publicParam           // would be taken for a secret by its parts
+	secretParam           // would not
+)
+
+// paramNames are the parameters that their words do not explain, normalised.
+//
+// Source: RFC 6749 sections 4 and 5, RFC 7521 section 4, RFC 7636 section 4, RFC 8628 section 3.
+var paramNames = table(map[paramKind]string{
+	pageParam: "pagetoken nextpagetoken",
+	publicParam: "keyword keywords keyid author authority authorizationuri authuser maxtokens " +
+		"tokentype tokentypehint subjecttokentype actortokentype requestedtokentype tokenendpointauthmethod",
+	secretParam: "code codeverifier devicecode assertion clientassertion samlresponse sig pwd pass",
+})
+
+// ChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, since
+// authorization_uri and token_type are none.
+func ChallengeParam(name string) bool {
+	name = Normal(name)
+	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")
+}
+
+// CookieAttribute reports whether a name is that of an attribute of a cookie, which is no secret.
+//
+// Source: RFC 6265 section 4.1.1 and its successors.
+func CookieAttribute(name string) bool {
+	for _, attribute := range cookieAttributes {
+		if equal(name, attribute) {
+			return true
+		}
+	}
+	return false
+}
+
+var cookieAttributes = strings.Fields("expires max-age domain path secure httponly samesite partitioned priority " +
+	"version comment")
+
+// Member reports whether the member of a JSON object with that name, as it stands between its quotes, holds a secret
+// wherever it stands. "_", "-" and "." in the name do not count.
+//
+// Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect
+// Core section 3.1.3.3.
+func Member(name []byte) bool { return memberOf(name) == secretMember }
+
+// LooseMember reports the same for JSON that is broken, where nobody can tell any more where a member stands: there are
+// more names that hold a secret then.
+func LooseMember(name []byte) bool { return memberOf(name) != 0 }
+
+func memberOf(name []byte) memberKind {
+	var short normalised
+	for _, c := range name {
+		if c >= utf8.RuneSelf {
+			return memberNames[Normal(string(name))]
+		}
+	}
+	normal, ok := normalise(&short, name)
+	if !ok {
+		return 0
+	}
+	return memberNames[string(normal)]
+}
+
+type memberKind uint8
+
+const (
+	secretMember memberKind = iota + 1
+	looseMember
+)
+
+var memberNames = table(map[memberKind]string{
+	secretMember: "accesstoken refreshtoken idtoken clientsecret clientassertion devicecode codeverifier " +
+		"registrationaccesstoken subjecttoken actortoken",
+	looseMember: "token credentials secret password apikey authorization",
+})

@@ -1,0 +1,135 @@
+package credential
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A words is a set of places where the words that a name contains speak of a secret; 0 if it contains none of them.
+type words uint8
+
+const (
+	anywhere  words = 1 << iota // in any name they may say who is asking
+	inHeaders                   // in the name of a header field they stand for a secret
+	inParams                    // the same of a parameter
+)
+
+// vocabulary has the words by their first letters, and what each of them says.
+var vocabulary = [utf8.RuneSelf][]struct {
+	word string
+	says words
+}{
+	'a': {{"auth", anywhere | inHeaders | inParams}},
+	'c': {{"cookie", anywhere | inHeaders | inParams}, {"credential", anywhere | inHeaders | inParams}},
+	'd': {{"dpop", anywhere}},
+	'j': {{"jwt", anywhere | inHeaders | inParams}},
+	'k': {{"key", anywhere | inHeaders | inParams}},
+	'p': {{"password", anywhere | inHeaders | inParams}, {"passwd", anywhere | inHeaders | inParams}},
+	's': {{"secret", anywhere | inHeaders | inParams}, {"session", anywhere}, {"signature", anywhere | inParams}},
+	't': {{"token", anywhere | inHeaders | inParams}},
+}
+
+// wordsOf returns what the words in a name say. Where it is loose, separators between their letters do not count.
+func wordsOf(name string, loose bool) (found words) {
+	for i := range len(name) {
+		first := lower(name[i])
+		if first >= utf8.RuneSelf {
+			continue
+		}
+		for _, v := range vocabulary[first] {
+			if found&v.says != v.says && beginsWith(name[i:], v.word, loose) {
+				found |= v.says
+			}
+		}
+	}
+	return found
+}
+
+// beginsWith reports whether a name begins with a word of lower-case letters, in any case.
+func beginsWith(name, word string, loose bool) bool {
+	at := 0
+	for i := 0; at < len(word) && i < len(name); i++ {
+		switch c := name[i]; {
+		case loose && separates(c):
+		case lower(c) != word[at]:
+			return false
+		default:
+			at++
+		}
+	}
+	return at == len(word)
+}
+
+func separates(c byte) bool { return c == '_' || c == '-' || c == '.' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func equal(name, want string) bool { return len(name) == len(want) && beginsWith(name, want, false) }
+
+func hasPrefix(name, prefix string) bool { return beginsWith(name, prefix, false) }
+
+func hasSuffix(name, suffix string) bool {
+	return len(name) >= len(suffix) && beginsWith(name[len(name)-len(suffix):], suffix, false)
+}
+
+func contains(name, word string) bool {
+	for i := 0; i+len(word) <= len(name); i++ {
+		if beginsWith(name[i:], word, false) {
+			return true
+		}
+	}
+	return false
+}
+
+// ascii returns a name so that letters that are others in lower case have become those: K, the sign of Kelvin, is k.
+func ascii(name string) string {
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return strings.ToLower(name)
+		}
+	}
+	return name
+}
+
+// Normal returns a name in lower case without what separates its words: access_token and accessToken are the same.
+func Normal(name string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' {
+			return -1
+		}
+		return r
+	}, name))
+}
+
+// normalised is room for the normal form of a name. No name in a table is longer.
+type normalised [64]byte
+
+// normalise returns the normal form of a name in ASCII; ok is false if it is too long for a table.
+func normalise[T string | []byte](room *normalised, name T) (normal []byte, ok bool) {
+	normal = room[:0]
+	for i := range len(name) {
+		if c := name[i]; !separates(c) {
+			if len(normal) == len(room) {
+				return nil, false
+			}
+			normal = append(normal, lower(c))
+		}
+	}
+	return normal, true
+}
+
+// table turns lists of names around.
+func table[K comparable](lists map[K]string) map[string]K {
+	all := make(map[string]K)
+	for kind, list := range lists {
+		for _, name := range strings.Fields(list) {
+			all[name] = kind
+		}
+	}
+	return all
+}
