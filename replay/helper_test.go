@@ -2,8 +2,12 @@ package replay_test
 
 import (
 	"context"
+	"flag"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
+	"runtime/debug"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,7 +22,25 @@ import (
 	"a2atap/replay/refagent"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	waitTogether()
+	debug.SetGCPercent(400) // the heap is small and short-lived: what is saved in memory costs a fifth of the time
+	goleak.VerifyTestMain(m)
+}
+
+// waitTogether lets more tests run at once than there are processors, unless the command says how many: most of a conversation
+// is waiting for the other side.
+func waitTogether() {
+	const conversations = 8
+	chosen := false
+	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
+	if !chosen && runtime.GOMAXPROCS(0) < conversations {
+		if err := flag.Set("test.parallel", strconv.Itoa(conversations)); err != nil {
+			panic(err)
+		}
+	}
+}
 
 // startAgent runs a reference agent on a real socket until the test ends, and returns its URL.
 func startAgent(t testing.TB, name string, o refagent.Options) string {
@@ -78,9 +100,6 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 func play(t testing.TB, src capture.Source, to string, o replay.Options) *replay.Report {
 	t.Helper()
 	o.Rules = rules.All
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
-	}
 	r, err := replay.Run(t.Context(), src, to, o)
 	if err != nil {
 		t.Fatal(err)
