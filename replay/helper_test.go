@@ -2,12 +2,9 @@ package replay_test
 
 import (
 	"context"
-	"flag"
 	"net/http/httptest"
 	"net/url"
-	"runtime"
 	"runtime/debug"
-	"strconv"
 	"testing"
 	"time"
 
@@ -19,27 +16,14 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	waitTogether()
+	peers.AtOnce(8)
 	debug.SetGCPercent(400) // the heap is small and short-lived: what is saved in memory costs a fifth of the time
 	goleak.VerifyTestMain(m)
-}
-
-// waitTogether lets more tests run at once than there are processors, unless the command says how many: most of a conversation
-// is waiting for the other side.
-func waitTogether() {
-	const conversations = 8
-	chosen := false
-	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
-	if !chosen && runtime.GOMAXPROCS(0) < conversations {
-		if err := flag.Set("test.parallel", strconv.Itoa(conversations)); err != nil {
-			panic(err)
-		}
-	}
 }
 
 // startAgent runs a reference agent on a real socket until the test ends, and returns its URL.
