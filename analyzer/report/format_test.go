@@ -17,13 +17,18 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rules/card"
+	"a2atap/analyzer/rules/rest"
+	"a2atap/analyzer/rules/rpc"
+	"a2atap/analyzer/rules/stream"
+	"a2atap/analyzer/rules/wire"
 	"a2atap/proxy/a2a"
 )
 
 // few are the rules of the golden files: new rules must not change those.
 var few = []*analyzer.Rule{
-	rules.RPCRequestJSONRPC, rules.RPCResultXorError, rules.RPCIDEcho, rules.JSONDuplicateKeys, rules.StreamFirstEvent, rules.CardRequiredFields,
-	rules.RESTErrorNot2xx,
+	rpc.RPCRequestJSONRPC, rpc.RPCResultXorError, rpc.RPCIDEcho, wire.JSONDuplicateKeys, stream.StreamFirstEvent, card.CardRequiredFields,
+	rest.RESTErrorNot2xx,
 }
 
 // whole returns a report on a result by all rules, with errors as the gate.

@@ -14,6 +14,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/rules/rpc"
+	"a2atap/analyzer/rules/wire"
 	"a2atap/proxy/capture"
 )
 
@@ -87,7 +89,7 @@ func TestTextOfSeveralCaptures(t *testing.T) {
 }
 
 func TestRules(t *testing.T) {
-	list := []*analyzer.Rule{rules.JSONDuplicateKeys, rules.RPCResultXorError}
+	list := []*analyzer.Rule{wire.JSONDuplicateKeys, rpc.RPCResultXorError}
 	golden(t, "rules.txt", func(w io.Writer) error { return report.RulesText(w, list) })
 	golden(t, "rules.json", func(w io.Writer) error { return report.RulesJSON(w, list) })
 	golden(t, "rules.md", func(w io.Writer) error { return report.RulesMarkdown(w, list) })

@@ -18,10 +18,16 @@ const (
 	okHead  = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1200\r\n\r\n"
 )
 
+// The texts of a question and an answer, without anything that JSON escapes.
+var (
+	wish  = strings.Repeat("two tickets to Kyoto ", 50)
+	offer = strings.Repeat("two seats in car four ", 45)
+)
+
 // asked returns the steps of a request number seq with a body of about 1.2 KB.
 func asked(seq uint64, method string) []capture.Step {
-	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"message":{"messageId":"m%d","role":"ROLE_USER","parts":[{"text":%q}]}}}`,
-		seq, method, seq, strings.Repeat("two tickets to Kyoto ", 50))
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"message":{"messageId":"m%d","role":"ROLE_USER","parts":[{"text":"%s"}]}}}`,
+		seq, method, seq, wish)
 	return []capture.Step{
 		{Seq: seq, What: capture.Opened{Client: capture.Peer{Name: "planner"}, Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte(rpcHead)}},
 		{Seq: seq, What: capture.RequestBody{Data: body}},
@@ -31,8 +37,8 @@ func asked(seq uint64, method string) []capture.Step {
 
 // answered returns the steps of a whole call, with an answer of about 1.2 KB.
 func answered(seq uint64) []capture.Step {
-	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"task":{"id":"task-%d","contextId":"ctx-%d","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00Z"},"artifacts":[{"artifactId":"a1","parts":[{"text":%q}]}]}}}`,
-		seq, seq, seq, strings.Repeat("two seats in car four ", 45))
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"task":{"id":"task-%d","contextId":"ctx-%d","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00Z"},"artifacts":[{"artifactId":"a1","parts":[{"text":"%s"}]}]}}}`,
+		seq, seq, seq, offer)
 	return append(asked(seq, "SendMessage"),
 		capture.Step{Seq: seq, What: capture.ResponseHead{Head: []byte(okHead)}},
 		capture.Step{Seq: seq, What: capture.ResponseBody{Data: body}},
@@ -64,8 +70,8 @@ func streaming() *analyzer.Engine {
 	return e
 }
 
-// A stream may last for days: judging it takes no memory that grows with its events, with the artifacts that it brings in
-// pieces, or with what a second stream of the task has to agree with.
+// A stream may last for days: judging it takes no memory that grows with its events, with the artifacts that it brings
+// in pieces, or with what a second stream of the task has to agree with.
 func TestStreamsTakeFlatMemory(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -142,7 +148,8 @@ func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 	}
 }
 
-// judgeMany judges exchanges that each make a task of their own, and returns the most memory that was in use on the way.
+// judgeMany judges exchanges that each make a task of their own, and returns the most memory that was in use on the
+// way.
 func judgeMany(n int) (most uint64) {
 	e := analyzer.NewEngine(rules.All)
 	arrival := uint64(0)

@@ -11,6 +11,7 @@ import (
 
 // One cause is one finding: in no transcript do two rules report the same place, or one place and a value inside of it.
 func TestNothingIsReportedTwice(t *testing.T) {
+	t.Parallel()
 	for _, path := range transcripts(t) {
 		findings := judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
 		for i := range findings {
@@ -23,8 +24,8 @@ func TestNothingIsReportedTwice(t *testing.T) {
 	}
 }
 
-// overlaps reports whether two findings of different rules are about one place. A card is many declarations in one object:
-// rules that look at several of them report at the card.
+// overlaps reports whether two findings of different rules are about one place. A card is many declarations in one
+// object: rules that look at several of them report at the card.
 func overlaps(f, g *analyzer.Finding) bool {
 	if f.Rule.Category == analyzer.AgentCard || g.Rule.Category == analyzer.AgentCard {
 		return false

@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Following a recording while it grows finds what judging the finished capture finds, in the same order. The exchanges of
-// each transcript overlap at random, so that any order of arrival is tried that keeps the order within an exchange.
+// Following a recording while it grows finds what judging the finished capture finds, in the same order. The exchanges
+// of each transcript overlap at random, so that any order of arrival is tried that keeps the order within an exchange.
 func TestLiveFindsTheSame(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, path := range transcripts(t) {
@@ -34,6 +34,7 @@ func TestLiveFindsTheSame(t *testing.T) {
 
 // How bodies are cut into pieces on the way is nobody's business.
 func TestChunkingDoesNotMatter(t *testing.T) {
+	t.Parallel()
 	for _, path := range transcripts(t) {
 		random := randomFor(path)
 		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
@@ -44,9 +45,10 @@ func TestChunkingDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Where calls overlap and nobody knows which came first, no rule takes an order for granted: a rule that is broken in some
-// order of arrival is broken in the true one, there perhaps behind one that covers it.
+// Where calls overlap and nobody knows which came first, no rule takes an order for granted: a rule that is broken in
+// some order of arrival is broken in the true one, there perhaps behind one that covers it.
 func TestOverlapsProveNothing(t *testing.T) {
+	t.Parallel()
 	for _, path := range transcripts(t) {
 		random := randomFor(path)
 		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
@@ -67,7 +69,8 @@ func TestOverlapsProveNothing(t *testing.T) {
 	}
 }
 
-// randomFor returns a source of random numbers of a transcript's own: what is tried with it does not depend on the others.
+// randomFor returns a source of random numbers of a transcript's own: what is tried with it does not depend on the
+// others.
 func randomFor(path string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(path)) //nolint:errcheck // a hash takes everything
@@ -83,8 +86,8 @@ func shuffle(random *rand.Rand, exchanges []*capture.Exchange) []capture.Step {
 	return merge(random, nil, queues)
 }
 
-// overlap returns the steps of the exchanges in a random order in which all have begun before anything is answered. What
-// comes to a webhook follows the requests: one of them has configured it.
+// overlap returns the steps of the exchanges in a random order in which all have begun before anything is answered.
+// What comes to a webhook follows the requests: one of them has configured it.
 func overlap(random *rand.Rand, exchanges []*capture.Exchange) []capture.Step {
 	var opened []capture.Step
 	var calls, deliveries [][]capture.Step

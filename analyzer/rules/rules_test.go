@@ -63,8 +63,10 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed silent.
+// Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed
+// silent.
 func TestEveryRuleIsProved(t *testing.T) {
+	t.Parallel()
 	provoked, silent := make(map[string]bool), make(map[string]bool)
 	for _, path := range transcripts(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")

@@ -7,8 +7,8 @@ import (
 	"a2atap/analyzer"
 )
 
-// The want sections of transcripts do not say how bad a finding is. Most are as bad as their rule; these are milder, since
-// the case leaves room for another reading.
+// The want sections of transcripts do not say how bad a finding is. Most are as bad as their rule; these are milder,
+// since the case leaves room for another reading.
 func TestLoweredSeverities(t *testing.T) {
 	tests := []struct {
 		file string

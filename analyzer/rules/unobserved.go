@@ -7,7 +7,8 @@ const (
 	needsTLS  = "needs the TLS layer"
 )
 
-// Unobserved lists the rows of the catalogue that have no rule: a tap sees HTTP, not what is below it, and no protocol buffers.
+// Unobserved lists the rows of the catalogue that have no rule: a tap sees HTTP, not what is below it, and no protocol
+// buffers.
 var Unobserved = []analyzer.Unobserved{
 	{ID: "transport-tls-old", Title: "SSL 3.0, TLS 1.0 or TLS 1.1", Level: analyzer.Should, Reason: needsTLS},
 	{ID: "transport-tls13", Title: "TLS older than 1.3", Level: analyzer.Should, Reason: needsTLS},

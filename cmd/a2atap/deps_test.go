@@ -3,6 +3,7 @@ package main
 import (
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/...", "a2atap/tui", "recording must work without a screen"},
 	{"a2atap/proxy/...", "a2atap/replay/...", "the proxy watches and never speaks for itself"},
 	{"a2atap/analyzer", "a2atap/analyzer/rules/...", "the engine is given its rules; it must not know its catalogue"},
+	{"a2atap/analyzer/report", "a2atap/analyzer/rules/...", "a report prints findings of any rules"},
+	{"a2atap/analyzer/rules/rule", "a2atap/analyzer/rules/...", "what the families share knows none of them"},
 	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/bolt", "judging works on any Source"},
@@ -55,6 +58,32 @@ func TestForbiddenArrows(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A family of rules stands on the engine, the protocol's words and what families share, and knows no other package of
+// families: what two of them need is moved down.
+func TestFamiliesStandAlone(t *testing.T) {
+	const under = "a2atap/analyzer/rules/"
+	allowed := []string{
+		"a2atap/analyzer", "a2atap/analyzer/jws", "a2atap/analyzer/track/...", "a2atap/proxy/a2a", "a2atap/proxy/capture", under + "rule",
+	}
+	families := 0
+	for from, list := range listImports(t) {
+		name, ok := strings.CutPrefix(from, under)
+		if !ok || name == "rule" || strings.HasPrefix(name, "internal/") {
+			continue
+		}
+		families++
+		for _, to := range list {
+			fits := func(pattern string) bool { return matches(pattern, to) }
+			if strings.HasPrefix(to, "a2atap/") && !slices.ContainsFunc(allowed, fits) {
+				t.Errorf("%s imports %s: a family stands on %s", from, to, strings.Join(allowed, ", "))
+			}
+		}
+	}
+	if families == 0 {
+		t.Fatal("go list names no families")
 	}
 }
 

@@ -1,5 +1,5 @@
-// Gendocs writes the pages of docs/rules from the rules themselves: their texts, one of their transcripts as the example,
-// and what judging that transcript prints.
+// Gendocs writes the pages of docs/rules from the rules themselves: their texts, one of their transcripts as the
+// example, and what judging that transcript prints.
 //
 // Run it with "go generate ./analyzer/rules".
 package main

@@ -1,0 +1,346 @@
+package card
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// CardURLs is the family of rules about the addresses and versions that a card declares.
+var CardURLs = rule.Family{
+	Name:     "cardurl",
+	Category: analyzer.AgentCard,
+	Side:     a2a.Agent,
+	On:       analyzer.CardSeen,
+	Bindings: rule.OnAll,
+}.Of(
+	CardInterfacesNonempty,
+	CardURLAbsolute,
+	CardURLHTTPS,
+	CardProtocolVersionPresent,
+	CardProtocolVersionPatch,
+	CardBindingKnown,
+	CardPreferredTransport,
+	CardTransportConflict,
+	CardAdditionalComplete,
+)
+
+// CardInterfacesNonempty reports a card that declares no way to reach the agent.
+var CardInterfacesNonempty = &analyzer.Rule{
+	ID:    "card-interfaces-nonempty",
+	Title: "agent card without any interface",
+	Level: analyzer.Must,
+	Cites: rule.Cite("5.7", a2a.V1_0),
+	Doc: `supportedInterfaces says at which URL, in which binding and in which version the agent is spoken to. A client that finds
+an empty list has read a card and still does not know where to send anything.`,
+	Fix:    `Write one entry for each URL, binding and version that the agent serves; the first is the preferred one.`,
+	Silent: `A missing list, which card-required-fields reports. It is a note if the members of 0.3 are complete, since such a card still leads somewhere.`,
+	Check: func(p *analyzer.Pass) {
+		list := p.Card.Get("supportedInterfaces")
+		if list.Kind() != a2a.Array {
+			return
+		}
+		p.Applied()
+		if list.Len() > 0 {
+			return
+		}
+		worst := analyzer.Error
+		if completeLegacy(p.Card) {
+			worst = analyzer.Note
+		}
+		p.Report(p.Place.In("supportedInterfaces"), "supportedInterfaces is empty", "expected at least one interface", analyzer.AtMost(worst))
+	},
+}
+
+// CardURLAbsolute reports an address that leads nowhere by itself.
+var CardURLAbsolute = &analyzer.Rule{
+	ID:    "card-url-absolute",
+	Title: "interface URL in the agent card is not absolute",
+	Level: analyzer.Must,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4", a2a.V1_0),
+	),
+	Doc: `Clients send requests to the URL as it stands in the card. A path or a bare host name gives them nothing to connect to, and what
+they would have to put before it is nowhere said: cards are also handed on by registries.`,
+	Fix:    `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of the agent.`,
+	Silent: `Entries of gRPC, if they are host:port. URLs of custom bindings, if they have any scheme. Empty URLs, which count as missing.`,
+	Check: func(p *analyzer.Pass) {
+		for i := range p.Card.Interfaces {
+			entry := &p.Card.Interfaces[i]
+			if entry.URL == "" {
+				continue
+			}
+			p.Applied()
+			if !reachable(entry) {
+				p.Report(inCard(p, entry.Pointer), "the URL is "+analyzer.QuoteText(entry.URL), "expected "+wantedURL(entry))
+			}
+		}
+	},
+}
+
+// reachable reports whether the address of an interface says all that its binding needs to connect.
+func reachable(entry *a2a.Interface) bool {
+	switch entry.Binding {
+	case a2a.JSONRPC, a2a.HTTPJSON:
+		return rule.IsAbsolute(entry.URL)
+	case a2a.GRPC: // a URL, host:port, or another name that a gRPC resolver knows
+		return strings.Contains(entry.URL, ":")
+	}
+	return rule.IsURI(entry.URL)
+}
+
+func wantedURL(entry *a2a.Interface) string {
+	switch entry.Binding {
+	case a2a.JSONRPC, a2a.HTTPJSON:
+		return "an absolute URL, with scheme and host"
+	case a2a.GRPC:
+		return "an absolute URL or host:port"
+	}
+	return "a URL with a scheme"
+}
+
+// CardURLHTTPS reports an address on the open network that is spoken to in the clear.
+var CardURLHTTPS = &analyzer.Rule{
+	ID:    "card-url-https",
+	Title: "interface of a public host without TLS",
+	Level: analyzer.Must,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4", a2a.V1_0),
+	),
+	Doc: `In production agents are reached over HTTPS. Over plain HTTP everybody on the way reads the messages and the credentials that
+come with them, and may change the answers.`,
+	Fix: `Serve the agent over TLS, or put it behind a proxy that does, and write the https URL into the card.`,
+	Silent: `Whether this is production nobody can see, so it is a warning at most, and hosts that the open network cannot reach are not reported: loopback and
+private addresses, names without a dot, reserved names such as agent.local. Interfaces of gRPC and of custom bindings are not judged.`,
+	Check: func(p *analyzer.Pass) {
+		for i := range p.Card.Interfaces {
+			entry := &p.Card.Interfaces[i]
+			if entry.Binding != a2a.JSONRPC && entry.Binding != a2a.HTTPJSON || !rule.IsAbsolute(entry.URL) {
+				continue
+			}
+			p.Applied()
+			if rule.SchemeOf(entry.URL) == "http" && rule.ReachOf(entry.URL) == rule.FromAnywhere {
+				p.Report(inCard(p, entry.Pointer), "the URL is "+analyzer.QuoteText(entry.URL), "expected https for a host on the open network", analyzer.AtMost(analyzer.Warning))
+			}
+		}
+	},
+}
+
+// CardProtocolVersionPresent reports a card of 0.3 that does not say so.
+var CardProtocolVersionPresent = &analyzer.Rule{
+	ID:    "card-protocol-version-present",
+	Title: "agent card does not say its protocolVersion",
+	Level: analyzer.Must,
+	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+	Doc: `The card's protocolVersion tells clients which dialect the agent speaks. Without it they have to guess between versions whose
+method names are the same and whose objects are not.`,
+	Fix: `Write "protocolVersion": "0.3.0" into the card.`,
+	Silent: `Cards at agent.json without the member, which 0.2 has since 0.2.5 only; cards that have nothing that came with 0.2.4 or later; cards that are
+complete in 1.0. It is a warning if nothing but the path agent-card.json speaks for 0.3.`,
+	Check: func(p *analyzer.Pass) {
+		v := p.Card.Get("protocolVersion")
+		if v.Exists() && !v.IsNull() && !v.Is("") || completeModern(p.Card) {
+			if v.Kind() == a2a.String {
+				p.Applied()
+			}
+			return
+		}
+		worst := analyzer.Error
+		switch {
+		case v.Is(""), hasMemberOf03(p.Card):
+		case strings.HasSuffix(p.Exchange.Path, a2a.WellKnownPaths[0]):
+			worst = analyzer.Warning
+		default:
+			return
+		}
+		place, seen := p.Place, "the card has no protocolVersion"
+		if v.Exists() {
+			place, seen = p.Place.In("protocolVersion"), "protocolVersion is "+analyzer.Quote(v)
+		}
+		p.Report(place, seen, `expected the version that is spoken, such as "0.3.0"`, analyzer.AtMost(worst))
+	},
+}
+
+// hasMemberOf03 reports whether a card has a member that no version before 0.3 has.
+func hasMemberOf03(card *a2a.Card) bool {
+	if card.Has("signatures") {
+		return true
+	}
+	for _, s := range a2a.SecuritySchemes(card.Value) {
+		if s.Type == a2a.MutualTLSScheme {
+			return true
+		}
+	}
+	for _, skill := range card.Get("skills").Elems() {
+		if skill.Has("security") {
+			return true
+		}
+	}
+	return false
+}
+
+// CardProtocolVersionPatch reports an interface whose version has a patch number.
+var CardProtocolVersionPatch = &analyzer.Rule{
+	ID:    "card-protocol-version-patch",
+	Title: "interface version with a patch number",
+	Level: analyzer.Should,
+	Cites: rule.Cite("3.6", a2a.V1_0),
+	Doc: `Versions are negotiated by major and minor number. A client that compares texts does not find its "1.0" in "1.0.0", and
+turns away from an interface that it could use.`,
+	Fix:    `Write "1.0", not "1.0.0", as protocolVersion of each interface.`,
+	Silent: `The protocolVersion of the card itself, which 0.3 writes as 0.3.0.`,
+	Check: func(p *analyzer.Pass) {
+		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
+			version := entry.Get("protocolVersion")
+			if version.Kind() != a2a.String || version.Is("") {
+				continue
+			}
+			p.Applied()
+			if hasPatch(version.Text()) {
+				p.Report(inCard(p, a2a.Ptr("", "supportedInterfaces", i, "protocolVersion")),
+					"protocolVersion is "+analyzer.Quote(version), "expected major and minor number only")
+			}
+		}
+	},
+}
+
+// hasPatch reports whether a version has three numbers.
+func hasPatch(version string) bool {
+	parts := strings.Split(version, ".")
+	if len(parts) < 3 {
+		return false
+	}
+	for _, part := range parts[:3] {
+		if part == "" || part[0] < '0' || part[0] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// CardBindingKnown reports an interface in a binding that nobody can look up.
+var CardBindingKnown = &analyzer.Rule{
+	ID:    "card-binding-known",
+	Title: "protocolBinding is neither a core binding nor a URI",
+	Level: analyzer.Should,
+	Cites: rule.Cite("5.8", a2a.V1_0),
+	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC, GRPC and HTTP+JSON, as
+written here. Another spelling is another binding, and one without a URI may mean something else to somebody else.`,
+	Fix:    `Write JSONRPC, GRPC or HTTP+JSON in capitals; name a binding of your own by a URI.`,
+	Silent: `The transports of 0.3, which may have any name.`,
+	Check: func(p *analyzer.Pass) {
+		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
+			binding := entry.Get("protocolBinding")
+			if binding.Kind() != a2a.String || binding.Is("") {
+				continue
+			}
+			p.Applied()
+			if name := binding.Text(); name != "JSONRPC" && name != "GRPC" && name != "HTTP+JSON" && !rule.IsURI(name) {
+				p.Report(inCard(p, a2a.Ptr("", "supportedInterfaces", i, "protocolBinding")),
+					"protocolBinding is "+analyzer.Quote(binding), "expected JSONRPC, GRPC, HTTP+JSON or a URI")
+			}
+		}
+	},
+}
+
+// CardPreferredTransport reports a card of 0.3 that does not name the transport of its main URL.
+var CardPreferredTransport = &analyzer.Rule{
+	ID:    "card-preferred-transport",
+	Title: "agent card does not name its preferred transport",
+	Level: analyzer.Must,
+	Cites: rule.Cite("5.6.1", a2a.V0_3),
+	Doc: `preferredTransport says what is spoken at the card's url. Clients that find none take JSON-RPC for granted, which is right
+only by luck.`,
+	Fix:    `Write "preferredTransport": "JSONRPC", or whatever the agent speaks at its url.`,
+	Silent: `It is a warning, since the types of 0.3 make the member optional and JSONRPC its default. Cards that are complete in 1.0 are not reported.`,
+	Check: func(p *analyzer.Pass) {
+		if completeModern(p.Card) {
+			return
+		}
+		p.Applied()
+		if transport := p.Card.Get("preferredTransport"); !transport.Exists() || transport.IsNull() || transport.Is("") {
+			p.Report(p.Place, "the card has no preferredTransport", "expected the transport of its url", analyzer.AtMost(analyzer.Warning))
+		}
+	},
+}
+
+// CardTransportConflict reports a card that says two things of its main URL.
+var CardTransportConflict = &analyzer.Rule{
+	ID:    "card-transport-conflict",
+	Title: "agent card declares another transport for its main URL",
+	Level: analyzer.Must,
+	Cites: rule.Cite("5.6.4", a2a.V0_3),
+	Doc: `url with preferredTransport and additionalInterfaces together tell what is spoken where. If the list names the main URL
+with other transports only, a client cannot know which of the two is meant.`,
+	Fix:    `List the main URL with its preferred transport too, or give each transport its own URL.`,
+	Silent: `A main URL that the list does not name, and one that it names with several transports among which is the preferred one. It is a warning, since a URL may serve several transports.`,
+	Check: func(p *analyzer.Pass) {
+		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
+		if url == "" || transport == "" || completeModern(p.Card) {
+			return
+		}
+		listed, other := mainListed(p.Card, url, transport)
+		if listed || other >= 0 {
+			p.Applied()
+		}
+		if !listed && other >= 0 {
+			at := a2a.Ptr("", "additionalInterfaces", other, "transport")
+			p.Report(inCard(p, at), fmt.Sprintf("the card's url is listed with transport %s only", analyzer.Quote(p.Card.Get("additionalInterfaces").Elem(other).Get("transport"))),
+				"expected it with "+analyzer.QuoteText(transport)+" too, its preferred transport", analyzer.AtMost(analyzer.Warning))
+		}
+	},
+}
+
+// preferred returns the transport of a card's main URL, or "" if it is no text.
+func preferred(card *a2a.Card) string {
+	transport := card.Get("preferredTransport")
+	if !transport.Exists() || transport.IsNull() {
+		return "JSONRPC" // by default
+	}
+	return transport.Text()
+}
+
+// mainListed reports whether additionalInterfaces names the main URL with its transport, and where it first names it
+// with another one; -1 if nowhere.
+func mainListed(card *a2a.Card, url, transport string) (listed bool, other int) {
+	other = -1
+	for i, entry := range card.Get("additionalInterfaces").Elems() {
+		its := entry.Get("transport").Text()
+		switch {
+		case its == "" || !a2a.SameURL(entry.Get("url").Text(), url):
+		case strings.EqualFold(its, transport):
+			listed = true
+		case other < 0:
+			other = i
+		}
+	}
+	return listed, other
+}
+
+// CardAdditionalComplete reports a list of interfaces that leaves the main one out.
+var CardAdditionalComplete = &analyzer.Rule{
+	ID:    "card-additional-complete",
+	Title: "additionalInterfaces without the main interface",
+	Level: analyzer.Should,
+	Cites: rule.Cite("5.6.2", a2a.V0_3),
+	Doc: `additionalInterfaces should hold all interfaces, the main one too. Clients that choose from the list alone do not find
+the one that the agent prefers.`,
+	Fix:    `Add an entry with the card's url and its preferredTransport.`,
+	Silent: `Cards without the list or with an empty one; a main URL that is listed with another transport, which card-transport-conflict reports; cards that are complete in 1.0.`,
+	Check: func(p *analyzer.Pass) {
+		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
+		if p.Card.Get("additionalInterfaces").Len() == 0 || url == "" || transport == "" || completeModern(p.Card) {
+			return
+		}
+		p.Applied()
+		if listed, other := mainListed(p.Card, url, transport); !listed && other < 0 {
+			p.Report(p.Place.In("additionalInterfaces"), "additionalInterfaces does not name "+analyzer.QuoteText(url), "expected an entry for the card's url and preferred transport")
+		}
+	},
+}

@@ -1,0 +1,215 @@
+package card
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Interfaces is the family of rules about requests that do not fit what the card says.
+var Interfaces = rule.Family{
+	Name:     "interface",
+	Category: analyzer.Interop,
+	Side:     a2a.Client,
+	Once:     analyzer.PerEndpoint,
+	On:       analyzer.RequestSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	ReqTenantEcho,
+	ReqTenantOmit,
+	ReqInterfaceURL,
+	ReqCapabilityStreaming,
+	ReqCapabilityPush,
+	ReqCapabilityExtended,
+)
+
+// ReqTenantEcho reports a request without the tenant that the card declares, or with another one.
+var ReqTenantEcho = &analyzer.Rule{
+	ID:    "req-tenant-echo",
+	Title: "request does not name the tenant of the interface",
+	Level: analyzer.Must,
+	Cites: rule.Cite("8.3.2", a2a.V1_0),
+	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one the
+request reaches somebody else's agent, or none.`,
+	Fix: `Copy tenant from the interface entry that you use into every request: into the parameters, or over HTTP+JSON into the path or the query.`,
+	Silent: `Any of the tenants that the cards declare for this URL, binding and version, and none where one of the entries declares none. A missing
+tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where the URL of the interface ends in the tenant.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		var declared string
+		for o := range p.Session.Offers(x) {
+			if !isFor(&o, x) {
+				continue
+			}
+			if o.Tenant == x.Call.Tenant {
+				if o.Tenant != "" {
+					p.Applied()
+				}
+				return
+			}
+			if o.Before && o.Tenant != "" {
+				declared = o.Tenant
+			}
+		}
+		if declared == "" {
+			return
+		}
+		p.Applied()
+		expected := "expected " + analyzer.QuoteText(declared) + ", as the card says"
+		switch {
+		case x.Call.Tenant != "":
+			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant), expected)
+		case !strings.HasSuffix(x.Endpoint.URL, "/"+declared):
+			p.Report(x.RequestPlace(), "the request names no tenant", expected, analyzer.AtMost(analyzer.Warning))
+		}
+	},
+}
+
+// isFor reports whether an interface is for the binding and version of a call of 1.0.
+func isFor(o *analyzer.Offer, x *analyzer.Exchange) bool {
+	return o.Binding == x.Call.Binding && o.Dialects.Has(a2a.V1_0)
+}
+
+// ReqTenantOmit reports a request with a tenant that no card declares.
+var ReqTenantOmit = &analyzer.Rule{
+	ID:    "req-tenant-omit",
+	Title: "request names a tenant, and the interface has none",
+	Level: analyzer.Must,
+	Cites: rule.Cite("8.3.2", a2a.V1_0),
+	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may refuse
+the request, or file its tasks where no later request finds them.`,
+	Fix:    `Send tenant only if the interface entry has one.`,
+	Silent: `Endpoints that no card names. The finding is a warning: 1.0.0 has no such duty, and nobody can see the patch version.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Tenant == "" {
+			return
+		}
+		var card *analyzer.Card
+		for o := range p.Session.Offers(x) {
+			if !isFor(&o, x) {
+				continue
+			}
+			if o.Tenant != "" {
+				return
+			}
+			if o.Before {
+				card = o.Card
+			}
+		}
+		if card != nil {
+			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant), "expected none, since the card at "+card.Place.String()+" declares none", analyzer.AtMost(analyzer.Warning))
+		}
+	},
+}
+
+// ReqInterfaceURL reports a call to a URL that is for another binding.
+var ReqInterfaceURL = &analyzer.Rule{
+	ID:    "req-interface-url",
+	Title: "request goes to a URL of another binding",
+	Level: analyzer.Must,
+	Cites: slices.Concat(
+		rule.Cite("5.6.3", a2a.V0_3),
+		rule.Cite("8.3.2", a2a.V1_0),
+	),
+	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of another: the
+agent answers 404, or an error that blames the body.`,
+	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
+	Silent: `URLs that a card offers for this binding too, with or without a word about it; bindings that we do not know; calls that began before the card was
+there.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		var other analyzer.Offer
+		for o := range p.Session.Offers(x) {
+			if o.Binding == x.Call.Binding || o.Binding == a2a.NoBinding || o.Transport == "" {
+				p.Applied()
+				return
+			}
+			if o.Before {
+				other = o
+			}
+		}
+		if other.Card != nil {
+			p.Report(x.RequestPlace(), "a request over "+x.Call.Binding.String()+" goes to "+analyzer.Clip(x.Endpoint.URL),
+				"expected "+other.Binding.String()+" there, as the card at "+other.Card.Place.String()+" says")
+		}
+	},
+}
+
+// ReqCapabilityStreaming reports a streaming call to an agent that does not stream.
+var ReqCapabilityStreaming = &analyzer.Rule{
+	ID:    "req-capability-streaming",
+	Title: "streaming call, and the card offers no streaming",
+	Level: analyzer.Should,
+	Cites: slices.Concat(
+		rule.Cite("7.2", rule.Before1...),
+		rule.Cite("3.3.4", a2a.V1_0),
+	),
+	Doc:    `The card says what an agent can do, and this one does not say that it streams. The call will most likely be refused.`,
+	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
+	Silent: silentCapability,
+	Check: func(p *analyzer.Pass) {
+		checkAbility(p, analyzer.CanStream, p.Exchange.Call.Operation.Streams(), "streaming")
+	},
+}
+
+const silentCapability = `Endpoints that no card names, or a card says or ever said that the agent can do it; agents whose extended card was not seen; calls that
+began before the card was there.`
+
+// checkAbility judges a call that asks for something that an agent may not be able to do.
+func checkAbility(p *analyzer.Pass, ability analyzer.Abilities, asks bool, what string) {
+	if !asks {
+		return
+	}
+	x := p.Exchange
+	if len(p.Session.CardsBefore(x)) > 0 {
+		p.Applied()
+	}
+	if card := p.Session.Without(x, ability); card != nil {
+		p.Report(x.RequestPlace(), rule.MethodOrPath(x)+" asks for "+what, "expected no such call, since the card at "+card.Place.String()+" does not offer it")
+	}
+}
+
+// ReqCapabilityPush reports a push config for an agent that does not push.
+var ReqCapabilityPush = &analyzer.Rule{
+	ID:    "req-capability-push",
+	Title: "push notifications asked for, and the card offers none",
+	Level: analyzer.Should,
+	Cites: slices.Concat(
+		rule.Cite("7.5", rule.Before1...),
+		rule.Cite("3.3.4", a2a.V1_0),
+	),
+	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is refused, or
+the client waits for news that never come.`,
+	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
+	Silent: silentCapability,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		checkAbility(p, analyzer.CanPush, call.Operation.Push() || call.PushConfig.Exists(), "push notifications")
+	},
+}
+
+// ReqCapabilityExtended reports a fetch of an extended card that does not exist.
+var ReqCapabilityExtended = &analyzer.Rule{
+	ID:       "req-capability-extended",
+	Title:    "extended card asked for, and the card offers none",
+	Level:    analyzer.Should,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.3.4", a2a.V1_0),
+	),
+	Doc:    `The public card says whether there is an extended one, and this one does not. The call is refused.`,
+	Fix:    `Look at capabilities.extendedAgentCard (before 1.0: supportsAuthenticatedExtendedCard) before you ask.`,
+	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if card := p.Session.Without(x, analyzer.HasExtendedCard); card != nil && card.Client != x.Link.Client {
+			return
+		}
+		checkAbility(p, analyzer.HasExtendedCard, x.Call.Operation == a2a.GetExtendedCard, "the extended card")
+	},
+}

@@ -1,0 +1,288 @@
+package push
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Configs is the family of rules about reading, listing and deleting push notification configs.
+var Configs = rule.Family{
+	Name:     "config",
+	Category: analyzer.Interop,
+	Side:     a2a.Agent,
+	On:       analyzer.AnswerSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	PushGetDetails,
+	PushGetMissing,
+	PushGetIDMatch,
+	PushListShape,
+	PushListShapeV1,
+	PushListComplete,
+	PushListNoDeleted,
+	PushDeleteResult,
+	PushDeleteIdempotent,
+)
+
+// PushGetDetails reports a config without the URL that it is about.
+var PushGetDetails = &analyzer.Rule{
+	ID:     "push-get-details",
+	Title:  "push config read without its URL",
+	Level:  analyzer.Must,
+	Cites:  rule.Cite("3.1.8", a2a.V1_0),
+	Doc:    `A config that is read comes with its details, above all the URL. Without it the client cannot tell where its notifications go.`,
+	Fix:    `Answer with the stored config: taskId, id and url. Only secrets may be left out.`,
+	Silent: `Any other member.`,
+	Check: func(p *analyzer.Pass) {
+		_, config, ok := configAnswer(p, a2a.GetPushConfig)
+		if !ok {
+			return
+		}
+		p.Applied()
+		if url := config.Config().Get("url"); url.Text() == "" {
+			p.Report(p.Place.At(config.Config().Pointer()).In("url"), "url is "+analyzer.Quote(url), "expected the URL of the webhook")
+		}
+	},
+}
+
+// PushGetMissing reports a config that is still there after its deletion was confirmed.
+var PushGetMissing = &analyzer.Rule{
+	ID:    "push-get-missing",
+	Title: "deleted push config can still be read",
+	Level: analyzer.Must,
+	Cites: rule.Cite("3.1.8", a2a.V1_0),
+	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back instead, it was not
+deleted, and its notifications with the task's content go on.`,
+	Fix:    `Remove the config before confirming its deletion, and answer a read of it with TaskNotFoundError (-32001, HTTP+JSON: 404).`,
+	Silent: `Reads that began before the deletion was confirmed, and tasks for which anybody has asked for a config since: agents may give it the same id.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.GetPushConfig {
+			return
+		}
+		gone := p.Session.PushesOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
+		if gone == nil {
+			return
+		}
+		p.Applied()
+		if _, _, ok := configAnswer(p, a2a.GetPushConfig); ok {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "config "+analyzer.QuoteText(gone.ID)+" is there, and its deletion was confirmed at "+gone.Place.String(),
+				"expected TaskNotFoundError (-32001)")
+		}
+	},
+}
+
+// PushGetIDMatch reports another config than the one that was asked for.
+var PushGetIDMatch = &analyzer.Rule{
+	ID:    "push-get-id-match",
+	Title: "another push config than the one asked for",
+	Level: analyzer.Must,
+	Cites: slices.Concat(
+		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.8", a2a.V1_0),
+	),
+	Doc: `A task may have several push configs, which are told apart by their id. A client that is given another one than it asked for changes or
+deletes the wrong one next.`,
+	Fix:    `Look the config up by task and id, and answer with exactly that one.`,
+	Silent: `Ids that the answer leaves out; in 0.2 and 0.3 the config's id if the request does not name one.`,
+	Check: func(p *analyzer.Pass) {
+		asked, config, ok := configAnswer(p, a2a.GetPushConfig)
+		if !ok {
+			return
+		}
+		checkTaskID(p, asked, config)
+		if asked.ConfigID == "" || config.ID() == "" {
+			return
+		}
+		p.Applied()
+		if config.ID() != asked.ConfigID {
+			at := memberPlace(p, config, "name")
+			if id := config.Config().Get("id"); id.Kind() == a2a.String {
+				at = p.Place.At(id.Pointer())
+			}
+			p.Report(at, "the config has id "+analyzer.QuoteText(config.ID()),
+				"expected "+analyzer.QuoteText(asked.ConfigID)+", as the client asked")
+		}
+	},
+}
+
+// PushListShape reports a list of 0.2 or 0.3 that is none.
+var PushListShape = &analyzer.Rule{
+	ID:       "push-list-shape",
+	Title:    "list of push configs is no array of them",
+	Level:    analyzer.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.7", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"field-type", "unknown-field"},
+	Doc: `In 0.2 and 0.3 the result of tasks/pushNotificationConfig/list is an array of objects with taskId and pushNotificationConfig. Typed
+clients fail to read anything else.`,
+	Fix:    `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig": {"url": ...}}.`,
+	Silent: `A null result, which is reported as such; agents of 1.0, whose list is an object.`,
+	Check: func(p *analyzer.Pass) {
+		v := p.Answer.Payload.Value
+		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() {
+			return
+		}
+		p.Applied()
+		at := p.Place.At(p.Answer.Payload.Pointer)
+		if v.Kind() != a2a.Array {
+			p.Report(at, "the list is "+analyzer.Quote(v), "expected an array of configs")
+			return
+		}
+		for i, one := range v.Elems() {
+			if one.Get("pushNotificationConfig").Kind() != a2a.Object {
+				p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, i)), "an element is "+analyzer.Quote(one), "expected an object with taskId and pushNotificationConfig")
+				return
+			}
+		}
+	},
+}
+
+// PushListShapeV1 reports a list of 1.0 that is none.
+var PushListShapeV1 = &analyzer.Rule{
+	ID:    "push-list-shape-v1",
+	Title: "list of push configs is no object with configs",
+	Level: analyzer.Must,
+	Cites: rule.Cite("3.1.9", a2a.V1_0),
+	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A bare array is what 0.3
+had: clients of 1.0 find nothing in it.`,
+	Fix:    `Answer {"configs": [...]}.`,
+	Silent: `A missing configs, which stands for none, and members that are not known.`,
+	Check: func(p *analyzer.Pass) {
+		v := p.Answer.Payload.Value
+		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() || !rule.Succeeded(p.Exchange.Response.Status) {
+			return
+		}
+		p.Applied()
+		at := p.Place.At(p.Answer.Payload.Pointer)
+		switch configs := v.Get("configs"); {
+		case v.Kind() != a2a.Object:
+			p.Report(at, "the list is "+analyzer.Quote(v), `expected an object with the member "configs"`)
+		case configs.Exists() && !configs.IsNull() && configs.Kind() != a2a.Array:
+			p.Report(at.In("configs"), "configs is "+analyzer.Quote(configs), "expected an array")
+		}
+	},
+}
+
+// PushListComplete reports a list that lacks a config which must be there.
+var PushListComplete = &analyzer.Rule{
+	ID:    "push-list-complete",
+	Title: "list of push configs lacks one",
+	Level: analyzer.Must,
+	On:    analyzer.AnswerSeen | analyzer.TaskSeen,
+	Cites: rule.Cite("3.1.9", a2a.V1_0),
+	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A config that
+is not listed cannot be found and deleted, or was lost together with its notifications.`,
+	Fix: `List every stored config of the task, and keep configs as long as the task is active; with several pages, return a nextPageToken.`,
+	Silent: `Pages, configs that came along with a message, that somebody tried to delete or that another client set, and tasks that are not seen
+active after the list.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if p.Kind == analyzer.AnswerSeen {
+			if known := p.Session.PushesOf(x, x.Call.TaskID); x.Call.Operation == a2a.ListPushConfigs && p.Answer.Err == nil && known != nil && len(known.Configs) > 0 {
+				p.Applied()
+			}
+			return
+		}
+		known := p.Session.PushesOf(x, p.Task.TaskID)
+		if known == nil || known.Missed == nil || p.Task.Late || !(p.Task.State.Active() || p.Task.State.Interrupted()) || !x.BeganAfter(known.Missed.Listed) {
+			return
+		}
+		missed := known.Missed
+		p.Report(missed.Place, "config "+analyzer.QuoteText(missed.Config.ID)+", created at "+missed.Config.Place.String()+", is not in the list, and task "+
+			analyzer.QuoteText(p.Task.TaskID)+" is active at "+p.Task.StatePlace().String(), "expected all configs of the task", analyzer.Of(missed.Exchange))
+	},
+}
+
+// PushListNoDeleted reports a list that has a config whose deletion was confirmed.
+var PushListNoDeleted = &analyzer.Rule{
+	ID:    "push-list-no-deleted",
+	Title: "deleted push config is still listed",
+	Level: analyzer.Must,
+	Once:  analyzer.PerExchange,
+	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the task's content
+go on.`,
+	Fix:    `Remove the config from the store before confirming its deletion.`,
+	Silent: `Lists that began before the deletion was confirmed, and tasks for which anybody has asked for a config since: agents may give it the same id.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil {
+			return
+		}
+		known := p.Session.PushesOf(x, x.Call.TaskID)
+		if known == nil || len(known.Deleted) == 0 {
+			return
+		}
+		p.Applied()
+		for c := range p.Answer.Payload.PushConfigs() {
+			if gone := known.Deletion(x, c.ID()); gone != nil {
+				p.Report(p.Place.At(c.Pointer()), "config "+analyzer.QuoteText(gone.ID)+" is listed, and its deletion was confirmed at "+gone.Place.String(),
+					"expected it to be gone")
+			}
+		}
+	},
+}
+
+// PushDeleteResult reports a deletion that is confirmed with something other than null.
+var PushDeleteResult = &analyzer.Rule{
+	ID:       "push-delete-result",
+	Title:    "deletion of a push config answered with a result other than null",
+	Level:    analyzer.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
+	Doc:      `In 0.2 and 0.3 the result of a deletion is null. Typed clients fail to read another value, and take a deletion that worked for one that failed.`,
+	Fix:      `Answer "result": null.`,
+	Silent:   `An empty object is a note. A missing result is reported as such.`,
+	Check: func(p *analyzer.Pass) {
+		result := p.Answer.Result
+		if p.Exchange.Call.Operation != a2a.DeletePushConfig || !result.Exists() || p.Answer.Err != nil {
+			return
+		}
+		p.Applied()
+		if result.IsNull() {
+			return
+		}
+		worst := analyzer.Error
+		if result.Kind() == a2a.Object && result.Len() == 0 {
+			worst = analyzer.Note
+		}
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), "result is "+analyzer.Quote(result), "expected null", analyzer.AtMost(worst))
+	},
+}
+
+// PushDeleteIdempotent reports a deletion that fails because the config is gone already.
+var PushDeleteIdempotent = &analyzer.Rule{
+	ID:    "push-delete-idempotent",
+	Title: "second deletion of a push config fails",
+	Level: analyzer.Should,
+	Cites: rule.Cite("3.1.10", a2a.V1_0),
+	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was lost has
+to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
+	Fix:    `Answer the deletion of a config that is not there as if it had been.`,
+	Silent: `TaskNotFoundError is a note. Refusals with a cause of their own (credentials, rate, version), failures of the server, HTTP+JSON errors that do not say which they are.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.DeletePushConfig {
+			return
+		}
+		gone := p.Session.PushesOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
+		failure := p.Answer.Err
+		if gone == nil || failure != nil && (x.Response.Status >= 500 || !saysWhy(p) && x.Response.Status != 404) {
+			return
+		}
+		p.Applied()
+		if failure == nil {
+			return
+		}
+		worst := analyzer.Warning
+		if failure.Name == a2a.TaskNotFound || x.Response.Status == 404 {
+			worst = analyzer.Note
+		}
+		p.Report(p.Place.At(failure.Pointer), "config "+analyzer.QuoteText(gone.ID)+" was deleted at "+gone.Place.String()+", and deleting it again is answered with "+failure.String(),
+			"expected success", analyzer.AtMost(worst))
+	},
+}

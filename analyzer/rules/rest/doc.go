@@ -1,0 +1,2 @@
+// Package rest holds the rules about the HTTP+JSON binding: routes, queries and errors.
+package rest

@@ -1,0 +1,342 @@
+package rest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Calls is the family of rules about how the HTTP+JSON binding uses HTTP: routes, methods, media types, and what comes
+// with success.
+var Calls = rule.Family{
+	Name:     "rest",
+	Category: analyzer.ErrorHandling,
+	Bindings: rule.OnREST,
+}.Of(
+	RESTVerb,
+	RESTRouteKnown,
+	RESTV1Prefix,
+	RESTRequestContentType,
+	RESTResponseContentType,
+	RESTContentTypeV1,
+	RESTBodyObject,
+	RESTSuccessStatus,
+	RESTAnswerMissing,
+)
+
+// RESTVerb reports a route that is asked with an HTTP method that it does not have.
+var RESTVerb = &analyzer.Rule{
+	ID:    "rest-verb",
+	Title: "route asked with the wrong HTTP method",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	On:    analyzer.RequestSeen,
+	Cites: slices.Concat(
+		rule.Cite("7", a2a.V0_2),
+		rule.Cite("3.2.3", a2a.V0_3),
+		rule.Cite("3.5.3", a2a.V0_3),
+		rule.Cite("5.3", a2a.V1_0),
+		rule.Cite("11.3", a2a.V1_0),
+	),
+	Doc: `Over HTTP+JSON the HTTP method is part of the operation: GET reads, POST acts, DELETE removes. An agent answers another
+one with 404 or 405, or does something else than the client meant.`,
+	Fix: `Use the method of the route: POST for message:send, message:stream, :cancel and new push configs, GET for tasks, lists and cards, DELETE to remove a push config.`,
+	Silent: `Subscribing with GET or POST, which are both right; OPTIONS and HEAD; paths that are neither below an interface that a card declares
+nor come with another mark of A2A. It is a note where the card declares extensions, which may add methods.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.NoOperation {
+			p.Applied()
+			return
+		}
+		if verbs := routeMethods(x); len(verbs) > 0 {
+			p.Report(x.RequestPlace().Line(), "the request is "+analyzer.Clip(x.Request.Method+" "+x.Path), "expected "+strings.Join(verbs, " or "), atMostIfExtended(p))
+		}
+	},
+}
+
+// routeMethods returns the methods that the path of a call takes; none if it is no route, be it only for want of an id
+// at its end.
+func routeMethods(x *analyzer.Exchange) []string {
+	if strings.HasSuffix(x.Path, "/") && slices.Contains(a2a.RouteMethods(x.Path+"id"), x.Request.Method) {
+		return nil
+	}
+	return a2a.RouteMethods(x.Path)
+}
+
+// atMostIfExtended makes a finding a note where a card declares extensions, which may bring routes and methods of their
+// own.
+func atMostIfExtended(p *analyzer.Pass) analyzer.Option {
+	for _, c := range p.Session.CardsBefore(p.Exchange) {
+		for range c.Extensions() {
+			return analyzer.AtMost(analyzer.Note)
+		}
+	}
+	return analyzer.AtMost(analyzer.Error)
+}
+
+// RESTRouteKnown reports a path below an interface that is no route of the binding.
+var RESTRouteKnown = &analyzer.Rule{
+	ID:    "rest-route-known",
+	Title: "path is no route of the HTTP+JSON binding",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	On:    analyzer.AnswerSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.2.3", a2a.V0_3),
+		rule.Cite("11.3", a2a.V1_0),
+	),
+	Doc: `The path says which operation is meant. What is close to a route, such as tasks/ID/cancel or messages:send, is none: the
+agent knows no such path, and the call fails as if the agent were not there.`,
+	Fix: `Append the route to the interface's URL as the specification writes it: message:send, message:stream, tasks/ID, tasks/ID:cancel, tasks/ID:subscribe, tasks/ID/pushNotificationConfigs.`,
+	Silent: `Paths that the agent does not answer with 404, 405 or 501; paths below no declared HTTP+JSON interface, or without a mark of A2A (its headers, its media type, a path that looks
+like a route); well-known URIs; the URLs of other interfaces and what is beneath them. It is a note where the card declares extensions, which may bring routes of their own.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.NoOperation {
+			p.Applied()
+			return
+		}
+		switch x.Response.Status {
+		case 404, 405, 501:
+		default:
+			return
+		}
+		if len(routeMethods(x)) == 0 {
+			p.Report(x.RequestPlace().Line(), fmt.Sprintf("the path is %s, answered with %d", analyzer.QuoteText(x.Path), x.Response.Status),
+				"expected a route of the HTTP+JSON binding", atMostIfExtended(p))
+		}
+	},
+}
+
+// RESTV1Prefix reports a call of 1.0 under the path of earlier versions.
+var RESTV1Prefix = &analyzer.Rule{
+	ID:    "rest-v1-prefix",
+	Title: "1.0 call under /v1/",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("11.3", a2a.V1_0),
+	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have such
+paths, or take "v1" for the name of a tenant.`,
+	Fix:    `Send to the interface's URL plus the route, without /v1 between them.`,
+	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once for each URL.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		call := &x.Call
+		if call.Operation == a2a.NoOperation || x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(a2a.V1_0) || call.Tenant == "v1" {
+			return
+		}
+		if call.Evidence != a2a.Decisive && a2a.VersionDialects(call.Version) != a2a.Of(a2a.V1_0) {
+			return
+		}
+		p.Applied()
+		if underV1(x) {
+			p.Report(x.RequestPlace().Line(), "the path is "+analyzer.QuoteText(x.Path)+", as before 1.0, the request is of 1.0, and "+x.Endpoint.URL+" is offered in 1.0",
+				"expected "+analyzer.QuoteText(call.Prefix+"/"+call.Route))
+		}
+	},
+}
+
+// underV1 reports whether a path has the /v1 of earlier versions before its route.
+func underV1(x *analyzer.Exchange) bool { return x.Path == x.Call.Prefix+"/v1/"+x.Call.Route }
+
+// RESTRequestContentType reports a request of 0.3 that is not labelled as JSON.
+var RESTRequestContentType = &analyzer.Rule{
+	ID:    "rest-request-content-type",
+	Title: "HTTP+JSON request not labelled application/json",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("3.2.3", a2a.V0_3),
+	Doc: `A body of the HTTP+JSON binding is labelled application/json in 0.3. Frameworks choose the parser by this label: with another
+one they answer 415, or hand the agent an empty body.`,
+	Fix:    `Send "Content-Type: application/json" with every body.`,
+	Silent: `Requests without a body, bodies under GET and DELETE, which mean nothing, and labels that the recording does not have. Parameters such as charset are ignored.`,
+	Check: func(p *analyzer.Pass) {
+		if !hasOwnBody(p) {
+			return
+		}
+		p.Applied()
+		fields := p.Exchange.Request.Fields
+		if fields.MediaType() != "application/json" {
+			p.Report(p.Exchange.RequestPlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/json")
+		}
+	},
+}
+
+// hasOwnBody reports whether the request at hand is a call with a body that means something, and its labels were
+// recorded.
+func hasOwnBody(p *analyzer.Pass) bool {
+	x := p.Exchange
+	return p.Doc != nil && x.Request.Method == "POST" && x.Call.Operation != a2a.NoOperation && rule.LabelKept(x, x.Request.Fields)
+}
+
+// RESTResponseContentType reports an answer of 0.3 that is not labelled as JSON.
+var RESTResponseContentType = &analyzer.Rule{
+	ID:    "rest-response-content-type",
+	Title: "HTTP+JSON answer not labelled application/json",
+	Level: analyzer.Must,
+	Side:  a2a.Agent,
+	On:    analyzer.AnswerSeen,
+	Cites: rule.Cite("3.2.3", a2a.V0_3),
+	Doc: `An answer of the HTTP+JSON binding is labelled application/json in 0.3. Clients choose their parser by this label: JSON
+labelled as text is shown to a user, or refused, although its content is right.`,
+	Fix:    `Send "Content-Type: application/json" with every JSON body.`,
+	Silent: `Bodies that are no JSON object or array, JSON errors that gateways answer on their own, and application/problem+json for errors. Parameters are ignored.`,
+	Check: func(p *analyzer.Pass) {
+		if !hasOwnAnswer(p) {
+			return
+		}
+		p.Applied()
+		fields := p.Exchange.Response.Fields
+		switch label := fields.MediaType(); {
+		case label == "application/json":
+		case label == "application/problem+json" && p.Exchange.Response.Status >= 400:
+		default:
+			p.Report(p.Exchange.ResponsePlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/json")
+		}
+	},
+}
+
+// hasOwnAnswer reports whether the answer at hand is JSON that the agent itself wrote, and its labels were recorded.
+func hasOwnAnswer(p *analyzer.Pass) bool {
+	x := p.Exchange
+	if p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || !rule.LabelKept(x, x.Response.Fields) {
+		return false
+	}
+	root := p.Doc.Root
+	if root.Kind() != a2a.Object && root.Kind() != a2a.Array {
+		return false
+	}
+	return !rule.FromInfrastructure(x.Response.Status) || root.Get("error").Kind() == a2a.Object
+}
+
+// RESTContentTypeV1 reports JSON of 1.0 under a label that is none of JSON.
+var RESTContentTypeV1 = &analyzer.Rule{
+	ID:     "rest-content-type-v1",
+	Title:  "HTTP+JSON body not labelled as JSON",
+	Level:  analyzer.Should,
+	Side:   a2a.Agent,
+	Either: true,
+	On:     analyzer.RequestSeen | analyzer.AnswerSeen,
+	Cites:  rule.Cite("11.1", a2a.V1_0),
+	Doc: `Bodies of the HTTP+JSON binding are labelled application/a2a+json, or application/json as in 1.0.0. Both sides choose their
+parser by this label: under another one a right body is refused, or never looked at.`,
+	Fix: `Send "Content-Type: application/a2a+json" with every JSON body.`,
+	Silent: `Any label that ends in +json; messages without a body, bodies under GET and DELETE, event streams, error pages that are no JSON, and errors that gateways
+answer on their own. Parameters are ignored.`,
+	Check: func(p *analyzer.Pass) {
+		at, fields := p.Exchange.RequestPlace(), p.Exchange.Request.Fields
+		judged := p.Kind == analyzer.RequestSeen && hasOwnBody(p) && p.Doc.Err == nil
+		if p.Kind == analyzer.AnswerSeen {
+			at, fields = p.Exchange.ResponsePlace(), p.Exchange.Response.Fields
+			judged = hasOwnAnswer(p)
+		}
+		if !judged {
+			return
+		}
+		p.Applied()
+		if !rule.IsJSON(fields.MediaType()) {
+			p.Report(at.Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/a2a+json", rule.BySender(p))
+		}
+	},
+}
+
+// RESTBodyObject reports a request body that is JSON, but no object.
+var RESTBodyObject = &analyzer.Rule{
+	ID:    "rest-body-object",
+	Title: "request body is no JSON object",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("11.4", a2a.V1_0),
+	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent can read no
+field of it: the call is refused, or does something with nothing in it.`,
+	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,
+	Silent: `Requests without a body, bodies of routes that take none, and bodies that are no JSON.`,
+	Check: func(p *analyzer.Pass) {
+		switch p.Exchange.Call.Operation {
+		case a2a.SendMessage, a2a.SendStreamingMessage, a2a.CancelTask, a2a.CreatePushConfig:
+		default:
+			return
+		}
+		if p.Doc == nil || p.Doc.Err != nil {
+			return
+		}
+		p.Applied()
+		if root := p.Doc.Root; root.Kind() != a2a.Object {
+			p.Report(p.Place.At(""), "the body is "+analyzer.Quote(root), "expected an object")
+		}
+	},
+}
+
+// RESTSuccessStatus reports a result under another status of success.
+var RESTSuccessStatus = &analyzer.Rule{
+	ID:    "rest-success-status",
+	Title: "result under a status other than 200",
+	Level: analyzer.Should,
+	Side:  a2a.Agent,
+	On:    analyzer.AnswerSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.2.3", a2a.V0_3),
+		rule.Cite("11.4", a2a.V1_0),
+	),
+	Doc: `A call that succeeded is answered with 200. Clients that compare the status with 200, as generated ones do, take any other
+one for a failure and throw the result away.`,
+	Fix: `Answer 200 with the result, also where a task was created or goes on.`,
+	Silent: `201 for a new push config, 204 for a removed one, and 203, which proxies set. 201 and 202 for a message, and 202 for a cancellation,
+are a note, since they say something true; in 0.3, which leaves the choice to the agent, any status of success is.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		status, op := x.Response.Status, x.Call.Operation
+		if p.Doc == nil || p.Answer.Err != nil || op == a2a.NoOperation || !rule.Succeeded(status) {
+			return
+		}
+		p.Applied()
+		worst := analyzer.Warning
+		switch {
+		case status == 200, status == 203, status == 201 && op == a2a.CreatePushConfig, status == 204 && op == a2a.DeletePushConfig:
+			return
+		case p.Dialects != a2a.Of(a2a.V1_0), op.Sends() && status <= 202, op == a2a.CancelTask && status == 202:
+			worst = analyzer.Note
+		}
+		p.Report(x.ResponsePlace().Status(), fmt.Sprintf("%s answered with status %d and a result", op, status), "expected 200", analyzer.AtMost(worst))
+	},
+}
+
+// RESTAnswerMissing reports a call that is answered with success and nothing else.
+var RESTAnswerMissing = &analyzer.Rule{
+	ID:    "rest-answer-missing",
+	Title: "HTTP+JSON call answered without a body",
+	Level: analyzer.Must,
+	Side:  a2a.Agent,
+	On:    analyzer.AnswerSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.2.3", a2a.V0_3),
+		rule.Cite("11.4", a2a.V1_0),
+	),
+	Doc: `Nearly every call returns something: a task, a message, a list, a config. Under a status of success without a body the
+client has no id to go on with, and the task that it may have started is lost to it.`,
+	Fix:    `Send the result as JSON with status 200. An empty list is a result too.`,
+	Silent: `The removal of a push config, which returns nothing; streaming calls; statuses other than 2xx; answers that were cut off.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		switch x.Call.Operation {
+		case a2a.NoOperation, a2a.DeletePushConfig, a2a.SendStreamingMessage, a2a.SubscribeToTask:
+			return
+		}
+		if !rule.Succeeded(x.Response.Status) {
+			return
+		}
+		p.Applied()
+		if p.Doc == nil {
+			p.Report(p.Place, fmt.Sprintf("%s answered with status %d and no body", x.Call.Operation, x.Response.Status), "expected the result")
+		}
+	},
+}

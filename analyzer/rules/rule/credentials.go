@@ -1,0 +1,90 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// MaxNamed is how many things of a kind a finding names at most: members, schemes, versions.
+const MaxNamed = 8
+
+// AskingCard returns the newest public card that was seen before the call, if all that were ask every request for
+// credentials that can be seen; else nil. Extended cards are for clients that have authenticated.
+func AskingCard(p *analyzer.Pass) *analyzer.Card {
+	return lastCard(p, func(s *a2a.Security) bool { return s.Asks() && !s.Hidden() })
+}
+
+// SchemeCard is the same for cards that declare schemes, whether or not every request has to use one.
+func SchemeCard(p *analyzer.Pass) *analyzer.Card {
+	return lastCard(p, func(s *a2a.Security) bool {
+		return len(s.Schemes) > 0 && !s.Hidden() && !slices.ContainsFunc(s.Schemes, func(w a2a.Want) bool { return w.Type == a2a.MutualTLSScheme })
+	})
+}
+
+// lastCard returns the newest public card that was seen before the call, if all that were have what is asked; else nil.
+func lastCard(p *analyzer.Pass, holds func(*a2a.Security) bool) *analyzer.Card {
+	var last *analyzer.Card
+	if !p.Exchange.HeadersKept() || p.Exchange.Call.Operation == a2a.NoOperation {
+		return nil
+	}
+	for _, c := range p.Session.CardsBefore(p.Exchange) {
+		if c.Extended {
+			continue
+		}
+		if !holds(&c.Security) {
+			return nil
+		}
+		last = c
+	}
+	return last
+}
+
+// NoCredentials reports whether a request carries nothing that may be a credential of the card.
+func NoCredentials(x *analyzer.Exchange, card *analyzer.Card) bool {
+	if !x.Bare() {
+		return false
+	}
+	for _, w := range card.Security.Schemes {
+		if w.Type == a2a.APIKeyScheme && HasKey(x, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// HasKey reports whether a request carries an API key where the card says. Its value is nobody's business.
+func HasKey(x *analyzer.Exchange, w a2a.Want) bool {
+	switch {
+	case w.Param == "":
+		return true
+	case w.In == "header":
+		return x.Request.Fields.Has(w.Param)
+	case w.In == "query":
+		_, ok := x.Call.QueryValue(w.Param)
+		return ok
+	case w.In == "cookie":
+		return x.Request.Fields.Has("Cookie")
+	}
+	return true
+}
+
+// AuthorizationScheme returns the scheme of the Authorization field; "" if it has none, or only a secret.
+func AuthorizationScheme(x *analyzer.Exchange) string {
+	scheme, _, _ := strings.Cut(x.Request.Fields.Get("Authorization"), " ")
+	if len(scheme) == len(x.Request.Fields.Get("Authorization")) {
+		return ""
+	}
+	return scheme
+}
+
+// SchemeNames lists the names of security schemes as a finding shows them.
+func SchemeNames(wants []a2a.Want) string {
+	var list []string
+	for _, w := range wants[:min(len(wants), MaxNamed)] {
+		list = append(list, analyzer.QuoteText(w.Name))
+	}
+	return strings.Join(list, ", ")
+}

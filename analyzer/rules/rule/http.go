@@ -1,0 +1,66 @@
+package rule
+
+import (
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// LabelKept reports whether the label of a message, or that it has none, is on record.
+func LabelKept(x *analyzer.Exchange, fields capture.Fields) bool {
+	return x.HeadersKept() || fields.Has("Content-Type")
+}
+
+// IsJSON reports whether a media type, in lower case and without parameters, is that of a JSON text.
+func IsJSON(label string) bool {
+	return label == "application/json" || strings.HasSuffix(label, "+json")
+}
+
+// FromInfrastructure reports whether a status is one that servers, gateways and frameworks answer before the agent is
+// asked.
+func FromInfrastructure(status int) bool {
+	switch status {
+	case 401, 403, 404, 405, 406, 407, 408, 411, 413, 414, 415, 417, 421, 426, 429, 431, 501, 502, 503, 504, 505:
+		return true
+	}
+	return false
+}
+
+// ContentType returns the media type of a message as a finding shows it.
+func ContentType(values []string) string {
+	if len(values) == 0 {
+		return "no Content-Type"
+	}
+	return "Content-Type " + analyzer.QuoteText(values[0])
+}
+
+// Essence returns the media type without parameters, in lower case, or "" if there is none.
+func Essence(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return capture.MediaType(values[0])
+}
+
+// Succeeded reports whether an HTTP status is 2xx.
+func Succeeded(status int) bool { return status >= 200 && status < 300 }
+
+// IsMediaType reports whether a text is a type and a subtype, perhaps with parameters (RFC 9110 §8.3.1).
+func IsMediaType(text string) bool {
+	essence, _, _ := strings.Cut(text, ";")
+	kind, subtype, ok := strings.Cut(strings.Trim(essence, " \t"), "/")
+	return ok && isToken(kind) && isToken(subtype)
+}
+
+// isToken reports whether a text is a token (RFC 9110 §5.6.2).
+func isToken(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && strings.IndexByte("-!#$%&'*+.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,131 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// OtherCause reports whether the error of a refused call may have another cause than the one that a rule has in mind.
+// Where several apply at once, no order of checks is laid down.
+func OtherCause(p *analyzer.Pass) bool {
+	x := p.Exchange
+	switch x.Response.Status {
+	case 401, 403, 407, 408, 413, 415, 429, 502, 503, 504:
+		return true
+	}
+	switch p.Answer.Err.Name {
+	case a2a.TaskNotFound:
+		return isAboutTask(x)
+	case a2a.TaskNotCancelable:
+		return x.Call.Operation == a2a.CancelTask
+	case a2a.PushNotSupported:
+		return x.Call.Operation.Push() || x.Call.PushConfig.Exists()
+	case a2a.UnsupportedOperation: // ended tasks, streaming, the extended card
+		return isAboutTask(x) || x.Call.Operation.Streams() || x.Call.Operation == a2a.GetExtendedCard
+	case a2a.ExtendedCardNotConfigured:
+		return x.Call.Operation == a2a.GetExtendedCard
+	case a2a.ParseError:
+		return x.Call.Doc.Err != nil
+	case a2a.InvalidParams, a2a.InvalidRequest:
+		return !isPlain(x)
+	case a2a.MethodNotFound, a2a.InternalError:
+		return false
+	}
+	return true
+}
+
+// isAboutTask reports whether a call is about a task that the agent may not have, or that may have ended.
+func isAboutTask(x *analyzer.Exchange) bool {
+	return x.Call.TaskID != "" || x.Call.Message.Get("referenceTaskIds").Len() > 0
+}
+
+// isPlain reports whether a request has nothing that an agent could find fault with: a message with all that it needs,
+// sent without conditions, or no parameters at all.
+func isPlain(x *analyzer.Exchange) bool {
+	if x.Call.Operation == a2a.GetExtendedCard {
+		return x.Call.Params.Len() == 0
+	}
+	message := a2a.Message{Value: x.Call.Message}
+	if !x.Call.Operation.Sends() || x.Call.Params.Len() != 1 || isAboutTask(x) || x.Call.ContextID != "" || x.Call.Doc.Err != nil {
+		return false
+	}
+	if message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 {
+		return false
+	}
+	for _, part := range message.Parts().All() {
+		if part.PartKind() == a2a.UnknownPart {
+			return false
+		}
+	}
+	return true
+}
+
+// CallSucceeded reports whether the call succeeded, as far as the first thing that came back tells.
+func CallSucceeded(p *analyzer.Pass) bool {
+	if p.Answer == nil || p.Answer.Err != nil || !Succeeded(p.Exchange.Response.Status) {
+		return false
+	}
+	switch p.Answer.Payload.Kind {
+	case a2a.NoPayload, a2a.NullPayload, a2a.UnknownPayload, a2a.ErrorPayload:
+		return false
+	}
+	return true
+}
+
+// NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path
+// names.
+func NoRoute(p *analyzer.Pass) bool {
+	x := p.Exchange
+	if x.Call.Binding != a2a.HTTPJSON || p.Answer.Err == nil || p.Answer.Err.Name.A2A() {
+		return false
+	}
+	status := x.Response.Status
+	return status == 405 || status == 404 && !SpeaksOfTask(p.Answer.Doc.Root, x.Path)
+}
+
+// CodeRules say less of a wrong code than the rules that know which one is right.
+var CodeRules = []string{
+	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded", "rpc-invalid-request-unfounded",
+	"rpc-errorinfo-reason",
+}
+
+// SpeaksOfState reports whether an error's text gives the state of the task as its reason.
+func SpeaksOfState(message string) bool {
+	message = strings.ToLower(message)
+	for _, word := range [...]string{"terminal", "state", "complete", "finished", "ended", "closed", "done", "cancel", "failed", "rejected"} {
+		if strings.Contains(message, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// SpeaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the path that was
+// asked, as frameworks do for a route that they do not have.
+func SpeaksOfTask(v a2a.Value, path string) bool {
+	text := strings.ToLower(strings.ReplaceAll(string(v.Raw()), path, ""))
+	return strings.Contains(text, "task") || strings.Contains(text, "config")
+}
+
+// Undeclared returns the capability that the call at hand needs and that no card of the agent declares; "" if it needs
+// none, if a card declares it, or if no card was seen before the call began.
+func Undeclared(p *analyzer.Pass) string {
+	cards := p.Session.CardsBefore(p.Exchange)
+	var name string
+	has := func(*analyzer.Card) bool { return true }
+	switch op := p.Exchange.Call.Operation; {
+	case op.Streams():
+		name, has = "streaming", func(c *analyzer.Card) bool { return c.Streaming.True() }
+	case op.Push():
+		name, has = "pushNotifications", func(c *analyzer.Card) bool { return c.Push.True() }
+	case op == a2a.GetExtendedCard:
+		name, has = "extendedAgentCard", func(c *analyzer.Card) bool { return c.ExtendedCard.True() }
+	}
+	if len(cards) == 0 || slices.ContainsFunc(cards, has) {
+		return ""
+	}
+	return name
+}

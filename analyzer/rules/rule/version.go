@@ -1,0 +1,131 @@
+package rule
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// StillEnded reports whether a task that had ended surely has not been taken up again, as versions before 0.2.4 allow.
+func StillEnded(p *analyzer.Pass, known *analyzer.Task) bool {
+	return RestartSeverity(p) == analyzer.Error || !known.Reopened && !p.Session.Blind()
+}
+
+// CardBelongs reports whether a card is surely of one of the versions that look for it at a path.
+func CardBelongs(card, path a2a.Dialects) bool { return !card.Empty() && card.Intersect(path) == card }
+
+// Understood returns the dialects that are spoken where a call goes, by cards or else by earlier traffic; none if that
+// or the dialect of the call is not known.
+func Understood(x *analyzer.Exchange) a2a.Dialects {
+	switch {
+	case x.Endpoint == nil || x.Call.Dialects.Empty() || x.Call.Batch != nil || x.Call.Binding == a2a.NoBinding:
+		return 0
+	case x.Endpoint.Declared.Empty():
+		return x.Endpoint.Answered
+	}
+	return x.Endpoint.Declared
+}
+
+// Mismatched reports whether a call in one dialect was turned away where others are spoken.
+func Mismatched(p *analyzer.Pass) bool {
+	x := p.Exchange
+	known := Understood(x)
+	return p.Answer != nil && !known.Empty() && x.Spoken().Intersect(known|x.Endpoint.Answered).Empty() && wasTurnedAway(p)
+}
+
+// wasTurnedAway reports whether the answer shows that the agent did not understand: it failed for that reason, or came
+// in another dialect.
+func wasTurnedAway(p *analyzer.Pass) bool {
+	failure := p.Answer.Err
+	if failure == nil {
+		got := p.Answer.Payload.Dialects
+		return !got.Empty() && got.Intersect(p.Exchange.Spoken()).Empty()
+	}
+	switch failure.Name {
+	case a2a.MethodNotFound, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
+		return true
+	}
+	return RefusesVersion(failure) || NoRoute(p)
+}
+
+// RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client
+// that does not know it.
+func RefusesVersion(failure *a2a.Error) bool {
+	return failure.Name == a2a.VersionNotSupported || failure.Reason == "VERSION_NOT_SUPPORTED" || failure.Name == a2a.OtherError && failure.Code == -32009
+}
+
+// Reopens reports whether a later event at hand answers a message to a task that had ended. That it was not refused has
+// been said.
+func Reopens(p *analyzer.Pass) bool {
+	x := p.Exchange
+	if !x.Call.Operation.Sends() || x.Stream == nil || x.Stream.Events == 0 || x.Stream.TaskID != x.Call.TaskID {
+		return false
+	}
+	return x.TerminalBefore() != nil && !x.Retry && RestartSeverity(p) > analyzer.Note
+}
+
+// RestartSeverity says how bad the restart of an ended task is. Versions before 0.2.4 allow it, so that it is a note;
+// where nobody knows whether the agent is so old it is a warning: cards name their version since 0.2.5 only.
+func RestartSeverity(p *analyzer.Pass) analyzer.Severity {
+	switch {
+	case p.Dialects.Has(a2a.V0_1):
+		return analyzer.Note
+	case !p.Dialects.Has(a2a.V0_2):
+		return analyzer.Error
+	}
+	return SeveritySince(p, "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3")
+}
+
+// SeveritySince says how bad it is to break a duty that came with a patch of 0.2, in a message that may be of 0.2: a
+// note if a card names one of the versions before it, an error if cards name others only. Where none names any, it is a
+// note in what is surely of 0.2, else a warning.
+func SeveritySince(p *analyzer.Pass, before ...string) analyzer.Severity {
+	versions := p.Session.Versions(p.Exchange)
+	switch {
+	case slices.ContainsFunc(versions, func(v string) bool { return slices.Contains(before, v) }):
+		return analyzer.Note
+	case len(versions) > 0:
+		return analyzer.Error
+	case p.Dialects == a2a.Of(a2a.V0_2):
+		return analyzer.Note
+	}
+	return analyzer.Warning
+}
+
+// Before0_2_6 reports whether every card says that the agent speaks a version from 0.2.0 to 0.2.5.
+func Before0_2_6(p *analyzer.Pass) bool {
+	versions := p.Session.Versions(p.Exchange)
+	for _, v := range versions {
+		patch, ok := strings.CutPrefix(v, "0.2.")
+		if !ok || len(patch) != 1 || patch < "0" || patch > "5" {
+			return false
+		}
+	}
+	return len(versions) > 0
+}
+
+// SpellingOf returns the dialects that spell a state or a role so; none if no dialect does.
+func SpellingOf(v a2a.Value) a2a.Dialects {
+	text := v.Text()
+	_, state := a2a.ParseState(text)
+	_, role := a2a.ParseRole(text)
+	switch {
+	case !state && !role:
+		return 0
+	case strings.HasPrefix(text, "TASK_STATE_"), strings.HasPrefix(text, "ROLE_"):
+		return a2a.Of(a2a.V1_0)
+	}
+	return a2a.Of(Before1...)
+}
+
+// OtherSpelling reports whether an object spells its role or its state as in another version than that of the message.
+func OtherSpelling(p *analyzer.Pass, v a2a.Value) bool {
+	for _, word := range [...]a2a.Value{v.Get("role"), v.Get("state"), v.Get("status").Get("state")} {
+		if in := SpellingOf(word); !in.Empty() && in.Intersect(p.Dialects).Empty() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package stream
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Events is the family of rules about the framing of server-sent events.
+var Events = rule.Family{
+	Name:     "events",
+	Category: analyzer.Streaming,
+	Side:     a2a.Agent,
+	On:       analyzer.EventSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	SSEUTF8,
+	SSEUnterminatedEvent,
+	SSEStrayLine,
+	SSERetryDigits,
+	SSEIDNul,
+	SSEEmptyData,
+	SSEOneJSON,
+)
+
+// SSEUTF8 reports an event that is no UTF-8.
+var SSEUTF8 = &analyzer.Rule{
+	ID:     "sse-utf8",
+	Title:  "event is not UTF-8",
+	Level:  analyzer.Must,
+	Once:   analyzer.PerExchange,
+	Cites:  rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
+	Covers: []string{"json-utf8"},
+	Doc: `An event stream is UTF-8, whatever its label says. Clients replace what is not by question marks: names and texts arrive damaged, and
+nobody is told.`,
+	Fix:    `Encode the text as UTF-8 before it is written. Do not cut a chunk of text inside a character.`,
+	Silent: `Events that the recording or the end of the stream cut, and blocks of comments. Of several such events the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		p.Applied()
+		raw := p.Event.Raw
+		if utf8.Valid(raw) {
+			return
+		}
+		i := 0
+		for {
+			r, size := utf8.DecodeRune(raw[i:])
+			if r == utf8.RuneError && size == 1 {
+				break
+			}
+			i += size
+		}
+		p.Report(p.Place, fmt.Sprintf("byte %d of the event is 0x%02X", i, raw[i]), "expected UTF-8")
+	},
+}
+
+// SSEUnterminatedEvent reports a last event that no client will see.
+var SSEUnterminatedEvent = &analyzer.Rule{
+	ID:    "sse-unterminated-event",
+	Title: "last event has no blank line after it",
+	Level: analyzer.Must,
+	On:    analyzer.StreamEnded,
+	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Doc: `An event of a stream is dispatched by the blank line after it. If the stream ends before that line, clients that follow the
+standard throw the event away: often it is the one that says how the task ended.`,
+	Fix:    `Write "data: ...", a line end and one more line end for every event, the last one included.`,
+	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a rest without data.`,
+	Check: func(p *analyzer.Pass) {
+		if !p.End.Clean || p.Exchange.Stream.Gap {
+			return
+		}
+		p.Applied()
+		rest := p.Exchange.Stream.Rest
+		if rest != nil && rest.Fields.HasData {
+			p.Report(p.Exchange.ResponsePlace().Event(rest.K), "the stream ends inside the event "+analyzer.QuoteText(string(rest.Fields.Data)),
+				"expected a blank line after it")
+		}
+	},
+}
+
+// SSEStrayLine reports a line that was meant as data.
+var SSEStrayLine = &analyzer.Rule{
+	ID:     "sse-stray-line",
+	Title:  "line of an event is lost",
+	Level:  analyzer.Should,
+	Once:   analyzer.PerExchange,
+	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Covers: []string{"json-wellformed"},
+	Doc: `Each line of an event begins with the name of a field; clients ignore lines with a name that they do not know. JSON that is printed
+over several lines after a single "data:" loses all of them but the first.`,
+	Fix:    `Print the JSON on one line, or begin each of its lines with "data: ".`,
+	Silent: `A field of another name is legal and ignored: it is a note. Comments, and the fields event, id and retry. Of several such lines in a stream the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		p.Applied()
+		var odd []byte
+		for _, line := range p.Event.Fields.Ignored {
+			text := p.Event.Raw[line.Start:line.End]
+			switch {
+			case string(line.Name) == "id", string(line.Name) == "retry":
+			case bytes.IndexByte([]byte(" \t{}[]\""), text[0]) >= 0:
+				p.Report(p.Place, "the line "+analyzer.QuoteText(string(text))+" belongs to no field", `expected "data: " before it`)
+				return
+			case odd == nil:
+				odd = text
+			}
+		}
+		if odd != nil && (p.Doc == nil || p.Doc.Err == nil) {
+			p.Report(p.Place, "the line "+analyzer.QuoteText(string(odd))+" is of a field that clients ignore", "expected data, event, id or retry", analyzer.AtMost(analyzer.Note))
+		}
+	},
+}
+
+// SSERetryDigits reports a reconnection time that is no number.
+var SSERetryDigits = &analyzer.Rule{
+	ID:     "sse-retry-digits",
+	Title:  "retry is no number of milliseconds",
+	Level:  analyzer.Should,
+	Once:   analyzer.PerExchange,
+	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Doc:    `The field retry holds digits only: milliseconds. Clients ignore anything else, and come back after a time of their own.`,
+	Fix:    `Send "retry: 3000", without unit, sign or fraction; or leave it out, A2A does not need it.`,
+	Silent: `Streams without the field. Of several such fields in a stream the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Event.Fields.Retry >= 0 {
+			p.Applied()
+		}
+		if value, found := ignoredField(p, "retry"); found {
+			p.Report(p.Place, "retry is "+analyzer.QuoteText(value), "expected digits only")
+		}
+	},
+}
+
+// ignoredField returns the value of the first field of that name that a client ignores, and whether there is one.
+func ignoredField(p *analyzer.Pass, name string) (value string, found bool) {
+	for _, line := range p.Event.Fields.Ignored {
+		if string(line.Name) == name {
+			return string(line.Value), true
+		}
+	}
+	return "", false
+}
+
+// SSEIDNul notes an event id that is ignored.
+var SSEIDNul = &analyzer.Rule{
+	ID:     "sse-id-nul",
+	Title:  "event id holds U+0000",
+	Level:  analyzer.Advice,
+	Once:   analyzer.PerExchange,
+	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Doc:    `Clients ignore an id with the character U+0000, and go on with the one before it. A client that resumes by it resumes too early.`,
+	Fix:    `Send ids as plain text, or none: A2A does not use them.`,
+	Silent: `Streams without ids. Of several such ids in a stream the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Event.Fields.HasID {
+			p.Applied()
+		}
+		if value, found := ignoredField(p, "id"); found {
+			p.Report(p.Place, "id is "+analyzer.QuoteText(value), "expected an id without U+0000")
+		}
+	},
+}
+
+// SSEEmptyData reports an event without content.
+var SSEEmptyData = &analyzer.Rule{
+	ID:    "sse-empty-data",
+	Title: "event with blank data",
+	Level: analyzer.Should,
+	Once:  analyzer.PerExchange,
+	Cites: append(rule.Cite("3.3", rule.Before1...), rule.Cite("11.7", a2a.V1_0)...),
+	Doc: `The data of an event is one JSON object. An event whose data is blank is dispatched all the same: clients hand the empty text to
+their JSON parser, and many end the stream with its error.`,
+	Fix:    `Send a comment (": ping") to keep a connection open; clients skip it.`,
+	Silent: `Events without a data field, which are not dispatched; events of a type of their own, such as a ping. Of several such events the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		f := &p.Event.Fields
+		if kind := string(f.Type); !f.HasData || kind != "" && kind != "message" {
+			return
+		}
+		p.Applied()
+		if p.Answer == nil {
+			p.Report(p.Place, "the data is "+analyzer.QuoteText(string(f.Data)), "expected one JSON object, or a comment")
+		}
+	},
+}
+
+// SSEOneJSON reports an event with more than one JSON value.
+var SSEOneJSON = &analyzer.Rule{
+	ID:     "sse-one-json",
+	Title:  "several JSON values in one event",
+	Level:  analyzer.Must,
+	Once:   analyzer.PerExchange,
+	Cites:  append(rule.Cite("3.3", rule.Before1...), rule.Cite("11.7", a2a.V1_0)...),
+	Covers: []string{"json-wellformed"},
+	Doc: `The data of an event is one JSON object. Two in one event are no JSON text: clients lose both, or all but the first. Mostly the
+blank line between two events is missing.`,
+	Fix:    `End each event with a blank line, and begin the next one with its own "data:".`,
+	Silent: `White space and line ends inside the one object; other text after it. Of several such events the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Doc == nil || p.Doc.Err != nil && !p.Doc.Trailing {
+			return
+		}
+		p.Applied()
+		if !p.Doc.Trailing {
+			return
+		}
+		rest := p.Event.Fields.Data[p.Doc.Err.Offset:]
+		if next := a2a.Parse(rest); next.Err == nil || next.Trailing {
+			p.Report(p.Place, fmt.Sprintf("after the JSON value comes %s", analyzer.QuoteText(strings.TrimSpace(string(rest)))), "expected one JSON value in an event")
+		}
+	},
+}

@@ -1,0 +1,257 @@
+package task
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Contexts is the family of rules about the ids of contexts.
+var Contexts = rule.Family{
+	Name:     "context",
+	Category: analyzer.Lifecycle,
+	Side:     a2a.Agent,
+	Bindings: rule.OnCall,
+}.Of(
+	IDContextPreserved,
+	IDContextPreserved0x,
+	IDContextInferred,
+	IDContextMismatchRejected,
+	IDContextStable,
+	IDStreamContextConsistent,
+	IDStatusMessageTask,
+)
+
+// IDContextPreserved reports a new task or message in another context than the client asked for.
+var IDContextPreserved = &analyzer.Rule{
+	ID:    "id-context-preserved",
+	Title: "answer is in another context than the message",
+	Level: analyzer.Must,
+	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites: rule.Cite("3.4.1", a2a.V1_0),
+	Doc: `A client that names a context goes on with a conversation. An agent that cannot use the context refuses the message; if
+it takes another one, the client does not notice that the agent has forgotten what was said.`,
+	Fix:    `Put the task or message into the context that the message names, or answer with an error.`,
+	Silent: `Answers that name no context, and messages that name a task, whose context counts.`,
+	Check: func(p *analyzer.Pass) {
+		checkContextPreserved(p)
+	},
+}
+
+// IDContextPreserved0x is the same before 1.0, where no text demands it.
+var IDContextPreserved0x = &analyzer.Rule{
+	ID:    "id-context-preserved-0x",
+	Title: "answer is in another context than the message, before 1.0",
+	Level: analyzer.Advice,
+	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites: rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+	Doc: `A client that names a context goes on with a conversation. An agent that takes another one has forgotten what was said,
+and the client does not notice.`,
+	Fix:    `Put the task or message into the context that the message names. In 1.0 that is a duty.`,
+	Silent: `Answers that name no context, and messages that name a task, whose context counts.`,
+	Check: func(p *analyzer.Pass) {
+		checkContextPreserved(p)
+	},
+}
+
+func checkContextPreserved(p *analyzer.Pass) {
+	call := &p.Exchange.Call
+	if call.TaskID != "" || call.ContextID == "" {
+		return
+	}
+	payload, ok := answeredSend(p)
+	if !ok {
+		return
+	}
+	if id := payload.Value.Get("contextId"); id.Text() != "" {
+		p.Applied()
+		if !id.Is(call.ContextID) {
+			p.Report(p.Place.At(id.Pointer()), "contextId is "+analyzer.Quote(id), "expected "+analyzer.QuoteText(call.ContextID)+", as the client sent it")
+		}
+	}
+}
+
+// answeredSend returns what a successful answer to a message, or the first event of one, holds.
+func answeredSend(p *analyzer.Pass) (*a2a.Payload, bool) {
+	if !p.Exchange.Call.Operation.Sends() || p.Answer == nil || p.Answer.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		return nil, false
+	}
+	switch p.Answer.Payload.Kind {
+	case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
+		return &p.Answer.Payload, true
+	}
+	return nil, false
+}
+
+// IDContextInferred reports a task that a message has moved to another context.
+var IDContextInferred = &analyzer.Rule{
+	ID:     "id-context-inferred",
+	Title:  "message without a context moves its task to another one",
+	Level:  analyzer.Must,
+	Once:   analyzer.PerExchange,
+	On:     analyzer.TaskSeen,
+	Cites:  rule.Cite("3.4.3", a2a.V1_0),
+	Covers: []string{"id-context-stable"},
+	Doc: `A message that names only a task belongs to the context of that task. An agent that makes a new context for it cuts the
+conversation in two.`,
+	Fix:    `Take the context from the stored task when the message names none.`,
+	Silent: `Answers that name no context or another task, and tasks whose context is not known.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		now := p.Task
+		if !call.Operation.Sends() || call.TaskID != now.TaskID || call.ContextID != "" || now.ContextID == "" {
+			return
+		}
+		known := p.Session.TaskOf(p.Exchange, now.TaskID)
+		if known == nil || known.Context == nil {
+			return
+		}
+		p.Applied()
+		if known.Context.ID != now.ContextID {
+			p.Report(now.ContextPlace(), "the answer to a message to task "+analyzer.QuoteText(now.TaskID)+" is in context "+analyzer.QuoteText(now.ContextID),
+				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
+		}
+	},
+}
+
+// IDContextMismatchRejected reports a message to a task of another context that was taken.
+var IDContextMismatchRejected = &analyzer.Rule{
+	ID:     "id-context-mismatch-rejected",
+	Title:  "message is taken although its task is in another context",
+	Level:  analyzer.Must,
+	On:     analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites:  rule.Cite("3.4.3", a2a.V1_0),
+	Covers: []string{"id-context-stable"},
+	Doc: `A message that names a task and another context than the task's contradicts itself. An agent that takes it answers in a
+conversation that the client did not mean, so that it has to refuse.`,
+	Fix:    `Compare message.contextId with the context of the stored task, and answer with InvalidParams (-32602) if they differ.`,
+	Silent: `Tasks whose context is not known, or that were seen in more than one.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Known == nil || x.Known.Context == nil || x.Known.Moved || x.Call.ContextID == "" || x.Known.Context.ID == x.Call.ContextID {
+			return
+		}
+		known := x.Known.Context
+		payload, taken := answeredSend(p)
+		if !taken && (p.Answer == nil || p.Answer.Err == nil) {
+			return
+		}
+		p.Applied()
+		if taken {
+			p.Report(p.Place.At(payload.Pointer), "the answer to a message in context "+analyzer.QuoteText(x.Call.ContextID)+" to task "+analyzer.QuoteText(x.Call.TaskID)+" is a "+payload.Kind.String(),
+				"expected an error, since the task is in context "+analyzer.QuoteText(known.ID)+" at "+known.Place.String())
+		}
+	},
+}
+
+// IDContextStable reports a task that moves to another context.
+var IDContextStable = &analyzer.Rule{
+	ID:       "id-context-stable",
+	Title:    "context id of a task changes",
+	Level:    analyzer.Must,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.TaskSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.1", a2a.V1_0),
+	),
+	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one the
+next turn lands in another conversation, and what was said before is lost to the agent.`,
+	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
+	Silent: `Objects that carry no context id.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Task.ContextID == "" {
+			return
+		}
+		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
+		if known == nil || known.Context == nil {
+			return
+		}
+		p.Applied()
+		if known.Context.ID != p.Task.ContextID {
+			p.Report(p.Task.ContextPlace(), "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
+				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
+		}
+	},
+}
+
+// IDStreamContextConsistent reports a stream in two contexts.
+var IDStreamContextConsistent = &analyzer.Rule{
+	ID:    "id-stream-context-consistent",
+	Title: "events of one stream name different contexts",
+	Level: analyzer.Must,
+	Once:  analyzer.PerExchange,
+	On:    analyzer.TaskSeen,
+	Cites: slices.Concat(
+		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.2.1", a2a.V1_0),
+	),
+	Covers: []string{"id-context-stable", "id-context-inferred"},
+	Doc: `A stream is about one task, and a task is in one context. Clients keep the context id of an event for the next message,
+which lands in another conversation if that event has another one.`,
+	Fix:    `Make the context id once, when the task is made, and write the stored one into every event.`,
+	Silent: `Events without a context id, and one that names the task's own context after one that did not, which another rule has reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		now := p.Task
+		if x.Stream == nil || x.Stream.NamedContext() == nil || now.ContextID == "" {
+			return
+		}
+		first := x.Stream.NamedContext()
+		p.Applied()
+		if now.ContextID == first.ContextID || first.TaskID != now.TaskID {
+			return
+		}
+		if known := p.Session.TaskOf(x, now.TaskID); known != nil && known.Context != nil && known.Context.ID == now.ContextID {
+			return
+		}
+		p.Report(now.ContextPlace(), "the event is in context "+analyzer.QuoteText(now.ContextID),
+			"expected "+analyzer.QuoteText(first.ContextID)+", as at "+first.ContextPlace().String())
+	},
+}
+
+// IDStatusMessageTask reports the message of a status that names another task or context.
+var IDStatusMessageTask = &analyzer.Rule{
+	ID:       "id-status-message-task",
+	Title:    "message of a status names another task or context",
+	Level:    analyzer.Advice,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.SnapshotSeen | analyzer.UpdateSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+	),
+	Doc: `The message of a status belongs to the task of that status. If it names another task or context, clients that store
+messages by these ids file it where nobody looks.`,
+	Fix:    `Write the ids of the task into the message, or none.`,
+	Silent: `Messages that name neither, and tasks that have no id.`,
+	Check: func(p *analyzer.Pass) {
+		o := p.Entity
+		message := a2a.Status{Value: o.Get("status")}.Message()
+		if message.Kind() != a2a.Object {
+			return
+		}
+		id := o.Get("id")
+		if p.Kind == analyzer.UpdateSeen {
+			id = o.Get("taskId")
+		}
+		for _, pair := range [...]struct {
+			name      string
+			own, said a2a.Value
+		}{{"taskId", id, message.Get("taskId")}, {"contextId", o.Get("contextId"), message.Get("contextId")}} {
+			own := pair.own.Text()
+			if own == "" || pair.said.Text() == "" {
+				continue
+			}
+			p.Applied()
+			if !pair.said.Is(own) {
+				p.Report(p.Place.At(pair.said.Pointer()), pair.name+" is "+analyzer.Quote(pair.said), "expected "+analyzer.QuoteText(own)+", as the task has it")
+				return
+			}
+		}
+	},
+}

@@ -1,0 +1,3 @@
+// Package task holds the rules about what happens to tasks and contexts: their ids, states, ends, histories and lists,
+// and the requests about them.
+package task

@@ -1,0 +1,261 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Finished is the family of rules about messages and subscriptions to a task that has ended.
+var Finished = rule.Family{
+	Name:     "finished",
+	Side:     a2a.Agent,
+	Bindings: rule.OnCall,
+}.Of(
+	StateSendTerminalRejected,
+	StateSendTerminalRejectedV1,
+	StateSendTerminalCode,
+	StateSubscribeTerminal,
+	StateSubscribeTerminalCode,
+)
+
+const unless = `a message id that was sent to the task before (a retry), tasks whose end was not fully delivered before the request began`
+
+// StateSendTerminalRejected reports a message to a finished task that is not refused, before 1.0.
+var StateSendTerminalRejected = &analyzer.Rule{
+	ID:       "state-send-terminal-rejected",
+	Title:    "message to a finished task is not refused",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites:    rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a success
+believes that its message is being worked on, while the others that know the task have stopped looking.`,
+	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and refer to the old one.`,
+	Silent: `Versions before 0.2.4, which allowed it; ` + unless + `. An answer with another task
+or a message is a note. Where no card says whether the agent may be older than 0.2.4, the finding is a warning.`,
+	Check: checkNotRefused,
+}
+
+// StateSendTerminalRejectedV1 is the same for 1.0, which names the error.
+var StateSendTerminalRejectedV1 = &analyzer.Rule{
+	ID:       "state-send-terminal-rejected-v1",
+	Title:    "message to a finished task is not refused",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.1.1", a2a.V1_0),
+		rule.Cite("3.1.2", a2a.V1_0),
+	),
+	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that gets a success
+believes that its message is being worked on, while the others that know the task have stopped looking.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. Let the client start a new task in the same
+context, and refer to the old one.`,
+	Silent: `An answer with another task or a message is a note. Not judged: ` + unless + `.`,
+	Check:  checkNotRefused,
+}
+
+func checkNotRefused(p *analyzer.Pass) {
+	x := p.Exchange
+	ended := x.TerminalBefore()
+	if !x.Call.Operation.Sends() || ended == nil || x.Retry || p.Answer == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		return
+	}
+	worst := rule.RestartSeverity(p)
+	if worst == analyzer.Note {
+		return
+	}
+	p.Applied()
+	payload := p.Answer.Payload
+	task := ""
+	switch payload.Kind {
+	case a2a.TaskPayload:
+		task = a2a.Task{Value: payload.Value}.ID()
+	case a2a.StatusPayload:
+		task = a2a.StatusUpdate{Value: payload.Value}.TaskID()
+	case a2a.ArtifactPayload:
+		task = a2a.ArtifactUpdate{Value: payload.Value}.TaskID()
+	case a2a.MessagePayload:
+	default:
+		return
+	}
+	if task != ended.TaskID {
+		worst = analyzer.Note
+	}
+	p.Report(p.Place.At(payload.Pointer),
+		fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with a %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
+		"expected an error", analyzer.AtMost(worst))
+}
+
+// StateSendTerminalCode reports a message to a finished task refused with the wrong error.
+var StateSendTerminalCode = &analyzer.Rule{
+	ID:       "state-send-terminal-code",
+	Title:    "message to a finished task refused with the wrong error",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites:    rule.Cite("3.1.1", a2a.V1_0),
+	Covers:   rule.CodeRules,
+	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client knows
+that it has to start a new task; with another one it repairs a request that was right, or tries again for ever.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the message is terminal.`,
+	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry), refusals with a cause of
+their own (credentials, rate, version, extensions, content types, a method that the agent does not know, a request that is wrong in itself),
+errors with a code of the agent's own that do not speak of the task's state, HTTP+JSON errors that do not say which they are, and tasks
+whose end was not fully delivered before the request began.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		ended := p.Exchange.TerminalBefore()
+		if !call.Operation.Sends() || ended == nil || p.Exchange.Retry || !refused(p) || badRequest(p) {
+			return
+		}
+		p.Applied()
+		reportWrongRefusal(p, ended)
+	},
+}
+
+// StateSubscribeTerminal reports a subscription to a finished task that is not refused.
+var StateSubscribeTerminal = &analyzer.Rule{
+	ID:       "state-subscribe-terminal",
+	Title:    "subscription to a finished task is not refused",
+	Category: analyzer.Lifecycle,
+	Level:    analyzer.Must,
+	Once:     analyzer.PerExchange,
+	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Cites:    rule.Cite("3.1.6", a2a.V1_0),
+	Covers:   []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the same makes the
+client wait for updates that cannot come, or take up a task that is over.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,
+	Silent: `A stream that consists of one Task is a note. Not judged: a stream with an error (state-subscribe-terminal-code looks at it), and tasks
+whose end was not fully delivered before the request began.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		s, ended := x.Stream, x.TerminalBefore()
+		if x.Call.Operation != a2a.SubscribeToTask || ended == nil || s.Gap || s.Failed > 0 {
+			return
+		}
+		report := func(at analyzer.Place, what string, worst analyzer.Severity) {
+			p.Report(at, fmt.Sprintf("task %s ended as %s at %s, and the subscription is answered with %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), what),
+				"expected UnsupportedOperationError (-32004)", analyzer.AtMost(worst))
+		}
+		lone := s.Events == 1 && s.First == a2a.TaskPayload
+		switch {
+		case p.Kind == analyzer.StreamEnded:
+			if lone {
+				report(x.ResponsePlace().Event(s.Begun), "a Task", analyzer.Note)
+			}
+		case p.Answer == nil || p.Answer.Payload.Kind == a2a.UnknownPayload || p.Answer.Payload.Kind == a2a.NoPayload:
+		case p.Answer.Err != nil:
+			p.Applied()
+		case lone || s.Events == 0 && p.Answer.Payload.Kind != a2a.TaskPayload:
+			report(p.Place, "a stream of updates", analyzer.Error)
+		}
+	},
+}
+
+// StateSubscribeTerminalCode reports a subscription to a finished task refused with the wrong error.
+var StateSubscribeTerminalCode = &analyzer.Rule{
+	ID:       "state-subscribe-terminal-code",
+	Title:    "subscription to a finished task refused with the wrong error",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen,
+	Cites:    rule.Cite("3.1.6", a2a.V1_0),
+	Covers:   rule.CodeRules,
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client
+knows that nothing more will come and that it can get the task instead.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,
+	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals with a cause of their own
+(credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the agent's own that do not speak
+of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the request began.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Kind == analyzer.TaskSeen {
+			reportFalseNotFound(p)
+			return
+		}
+		ended := p.Exchange.TerminalBefore()
+		if p.Exchange.Call.Operation != a2a.SubscribeToTask || ended == nil || !refused(p) {
+			return
+		}
+		p.Applied()
+		reportWrongRefusal(p, ended)
+	},
+}
+
+// refused reports whether what is at hand is an error that says which it is, without a cause that goes before the state
+// of the task. Errors of the names in accept count too.
+func refused(p *analyzer.Pass, accept ...a2a.ErrorName) bool {
+	if p.Answer == nil || p.Answer.Err == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		return false
+	}
+	switch p.Exchange.Response.Status {
+	case 401, 403, 407, 408, 413, 415, 429, 502, 503, 504:
+		return false
+	}
+	name := p.Answer.Err.Name
+	switch name {
+	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported, a2a.PushNotSupported,
+		a2a.MethodNotFound, a2a.ParseError:
+		return slices.Contains(accept, name)
+	case a2a.OtherError: // such as one about credentials, for which there is no code
+		return rule.SpeaksOfState(p.Answer.Err.Message)
+	}
+	return true
+}
+
+// badRequest reports whether an error that blames the request may be right to do so: the request leaves out what every
+// message needs, or names another context than the task's.
+func badRequest(p *analyzer.Pass) bool {
+	switch p.Answer.Err.Name {
+	case a2a.InvalidParams, a2a.InvalidRequest:
+	default:
+		if p.Exchange.Response.Status != 400 {
+			return false
+		}
+	}
+	x := p.Exchange
+	message := a2a.Message{Value: x.Call.Message}
+	known := x.Known.Context
+	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ID
+	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 || x.Call.HistoryLength < 0 {
+		return true
+	}
+	for _, part := range message.Parts().All() {
+		if part.PartKind() == a2a.UnknownPart {
+			return true
+		}
+	}
+	return false
+}
+
+func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.Sighting) {
+	failure := p.Answer.Err
+	if failure.Name == a2a.UnsupportedOperation || failure.Name == a2a.TaskNotFound {
+		return
+	}
+	p.Report(p.Place.At(failure.Pointer),
+		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
+		"expected UnsupportedOperationError (-32004)")
+}
+
+// reportFalseNotFound reports a subscription that was told that the task is not found, when a later answer to the same
+// client knows it.
+func reportFalseNotFound(p *analyzer.Pass) {
+	known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
+	if known == nil || known.Denied == nil || p.Task.Late || !known.Denied.Before(p.Exchange) {
+		return
+	}
+	denied := known.Denied
+	p.Report(denied.Place,
+		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace()),
+		"expected UnsupportedOperationError (-32004)", analyzer.Of(denied.Exchange))
+}

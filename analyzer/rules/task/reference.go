@@ -1,0 +1,161 @@
+package task
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// References is the family of rules about requests that refer to what went before.
+var References = rule.Family{
+	Name:     "reference",
+	Category: analyzer.Lifecycle,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+	Bindings: rule.OnCall,
+}.Of(
+	ReqPageTokenOrigin,
+	ReqToTerminal,
+	ReqContextTaskMismatch,
+	ReqTaskIDExists,
+	ReqMessageIDReuse,
+)
+
+// ReqPageTokenOrigin reports a page token that no agent gave.
+var ReqPageTokenOrigin = &analyzer.Rule{
+	ID:    "req-page-token-origin",
+	Title: "pageToken that no answer gave",
+	Level: analyzer.Should,
+	Cites: rule.Cite("3.1.4", a2a.V1_0),
+	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a number of
+the page, works with one agent by luck and fails with the next.`,
+	Fix: `Send the nextPageToken of the last answer, byte for byte, and none for the first page.`,
+	Silent: `Recordings that lack a request or an answer, and requests while another list is on its way. The finding is a note, since
+the token may be from before the recording.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.ListTasks || x.Call.PageToken == "" {
+			return
+		}
+		p.Applied()
+		if !x.StrayPage {
+			return
+		}
+		at := x.RequestPlace().Line()
+		if v := rule.Member(x.Call.Params, "pageToken", "page_token"); v.Exists() {
+			at = rule.InParams(p, v)
+		}
+		p.Report(at, "no answer in the recording gave the pageToken "+analyzer.QuoteText(x.Call.PageToken), "expected a nextPageToken of the agent", analyzer.AtMost(analyzer.Note))
+	},
+}
+
+// ReqToTerminal reports a message to a task that the client knows to have ended.
+var ReqToTerminal = &analyzer.Rule{
+	ID:    "req-to-terminal",
+	Title: "message to a task that has ended",
+	Level: analyzer.Should,
+	Cites: slices.Concat(
+		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.1", a2a.V1_0),
+	),
+	Doc: `A task that is completed, failed, canceled or rejected takes no more messages. The client was told that it has ended, so
+that it could have known that the message will be refused.`,
+	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds if it matters.`,
+	Silent: `Ends that were told to another client or for other credentials, or only after the message was on its way; a message that is
+sent again; versions before 0.2.4, which allowed a restart.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		worst := rule.RestartSeverity(p)
+		if !x.Call.Operation.Sends() || x.Known == nil || worst == analyzer.Note {
+			return
+		}
+		p.Applied()
+		ended := x.TerminalBefore()
+		if ended == nil || x.Retry || !p.Session.ToldEnd(x) {
+			return
+		}
+		p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(ended.TaskID)+", which is "+analyzer.QuoteText(ended.Spelling)+" at "+ended.StatePlace().String(),
+			"expected a new task", analyzer.AtMost(worst))
+	},
+}
+
+// messagePlace returns the place of a member of the message that is sent.
+func messagePlace(p *analyzer.Pass, name string) analyzer.Place {
+	message := p.Exchange.Call.Message
+	return rule.InParams(p, valueOrHolder(message.Get(name), message))
+}
+
+// ReqContextTaskMismatch reports a message that names a task and another context than the task's.
+var ReqContextTaskMismatch = &analyzer.Rule{
+	ID:    "req-context-task-mismatch",
+	Title: "message names a task, and another context than the task's",
+	Level: analyzer.Must,
+	Cites: rule.Cite("3.4.3", a2a.V1_0),
+	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the message,
+since it cannot know which of the two the client means.`,
+	Fix:    `Keep the contextId of each task beside its id, or send the taskId alone.`,
+	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || x.Known == nil || x.Known.Context == nil || x.Known.Moved {
+			return
+		}
+		p.Applied()
+		if known := x.Known.Context; known.ID != x.Call.ContextID {
+			p.Report(messagePlace(p, "contextId"), "contextId is "+analyzer.QuoteText(x.Call.ContextID)+" in a message to task "+analyzer.QuoteText(x.Call.TaskID),
+				"expected "+analyzer.QuoteText(known.ID)+", as at "+known.Place.String())
+		}
+	},
+}
+
+// ReqTaskIDExists reports a message to a task that the client knows not to exist.
+var ReqTaskIDExists = &analyzer.Rule{
+	ID:    "req-taskid-exists",
+	Title: "message to a task that does not exist",
+	Level: analyzer.Must,
+	Cites: rule.Cite("3.4.2", a2a.V1_0),
+	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this client
+that this one does not; it will not come into being by a message.`,
+	Fix:    `Leave taskId out to start a new task, and take its id from the answer.`,
+	Silent: `Tasks that were seen since, and answers to another client, for other credentials, or that came after the message was on its way.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.TaskID == "" {
+			return
+		}
+		p.Applied()
+		if absent := p.Session.AbsentBefore(x); absent != nil {
+			p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(x.Call.TaskID)+", which is said not to exist at "+absent.Place.String(),
+				"expected a task that exists, or none")
+		}
+	},
+}
+
+// ReqMessageIDReuse reports one message id for two messages.
+var ReqMessageIDReuse = &analyzer.Rule{
+	ID:    "req-message-id-reuse",
+	Title: "message id used for another message",
+	Level: analyzer.Should,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.3.1", a2a.V1_0),
+	),
+	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under that id is
+never read.`,
+	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the very same message again. A counter that starts again with the process is not enough.`,
+	Silent: `The same role, text, bytes, data and files again, whatever ids, metadata, media types and queries of URLs go with them; messages of another
+client, for other credentials or another tenant.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if !x.Call.Operation.Sends() || x.Call.MessageID == "" {
+			return
+		}
+		p.Applied()
+		if earlier, ok := p.Session.SaidOtherwise(x); ok {
+			p.Report(messagePlace(p, "messageId"), "messageId "+analyzer.QuoteText(x.Call.MessageID)+" was that of another message, at "+earlier.String(),
+				"expected an id of its own")
+		}
+	},
+}

@@ -1,0 +1,284 @@
+package task
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Requests is the family of rules about the parameters of requests.
+var Requests = rule.Family{
+	Name:     "request",
+	Category: analyzer.Lifecycle,
+	Side:     a2a.Client,
+	On:       analyzer.RequestSeen,
+}.Of(
+	ReqTaskID,
+	ReqSendIDV01,
+	ReqAcceptedOutputModes,
+	ReqHistoryLength,
+	ReqPageSize,
+	ReqListStatus,
+)
+
+// ReqTaskID reports a request about a task that does not say which.
+var ReqTaskID = &analyzer.Rule{
+	ID:       "req-task-id",
+	Title:    "request about a task without the task's id",
+	Level:    analyzer.Must,
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("7.3", rule.Before1...),
+		rule.Cite("3.1.3", a2a.V1_0),
+	),
+	Covers: []string{"field-type", "field-null-required"},
+	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the id
+the agent can only refuse.`,
+	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set one. Over HTTP+JSON it stands in the path.`,
+	Silent: `Requests whose params are no object, which another rule reports. A push config of 1.0 created without taskId is a warning: the schema does not
+mark the member as required, since HTTP+JSON has it in the path.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if !asksForTask(call.Operation) || !rule.ParamsReadable(call) {
+			return
+		}
+		p.Applied()
+		name, snake := taskIDMember(call)
+		v := rule.Member(call.Params, name, snake)
+		if call.TaskID != "" || v.Text() != "" {
+			return
+		}
+		worst := analyzer.Error
+		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) {
+			worst = analyzer.Warning
+		}
+		if call.Binding == a2a.HTTPJSON {
+			p.Report(p.Exchange.RequestPlace().Line(), "the path names no task", "expected the task's id", analyzer.AtMost(worst))
+			return
+		}
+		p.Report(rule.InParams(p, v), rule.QuoteMember(name, v), "expected the task's id", analyzer.AtMost(worst))
+	},
+}
+
+func asksForTask(o a2a.Operation) bool {
+	return o == a2a.GetTask || o == a2a.CancelTask || o == a2a.SubscribeToTask || o.Push()
+}
+
+// taskIDMember returns how the parameters of a call name the task.
+func taskIDMember(call *a2a.Call) (name, snake string) {
+	switch {
+	case !call.Operation.Push():
+		return "id", "id"
+	case call.Dialects.Has(a2a.V1_0), call.Operation == a2a.CreatePushConfig && !call.Dialects.Has(a2a.V0_1):
+		return "taskId", "task_id"
+	}
+	return "id", "id"
+}
+
+// ReqSendIDV01 reports a send of 0.1 that does not name the task.
+var ReqSendIDV01 = &analyzer.Rule{
+	ID:       "req-send-id-v01",
+	Title:    "tasks/send without the id of the task",
+	Level:    analyzer.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.1.1", a2a.V0_1),
+	Doc: `In 0.1 the client makes the id of a task and sends it along with every message, the first one too. Without it neither
+side can speak of the task later.`,
+	Fix:    `Make an id for a new task, such as a UUID, and send it as params.id. Send the same id with all that belongs to the task.`,
+	Silent: `Requests whose params are no object, which another rule reports.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if !call.Operation.Sends() || !rule.ParamsReadable(call) {
+			return
+		}
+		p.Applied()
+		if id := call.Params.Get("id"); id.Text() == "" {
+			p.Report(rule.InParams(p, id), rule.QuoteMember("id", id), "expected the id that the client gives the task")
+		}
+	},
+}
+
+// ReqAcceptedOutputModes reports a configuration of early 0.2 that does not say what the client can read.
+var ReqAcceptedOutputModes = &analyzer.Rule{
+	ID:       "req-accepted-output-modes",
+	Title:    "configuration without acceptedOutputModes",
+	Level:    analyzer.Advice,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("7.1.1", a2a.V0_2),
+	Doc: `Up to 0.2.5 a configuration that goes with a message lists the media types that the client can read. Strict agents of
+that time refuse the message without the list.`,
+	Fix:    `Send configuration.acceptedOutputModes, such as ["text/plain"], or no configuration at all.`,
+	Silent: `Agents whose card does not name a version from 0.2.0 to 0.2.5: later ones do not require it.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		configuration := call.Params.Get("configuration")
+		if !call.Operation.Sends() || configuration.Kind() != a2a.Object || !rule.Before0_2_6(p) {
+			return
+		}
+		p.Applied()
+		if modes := configuration.Get("acceptedOutputModes"); !rule.Given(modes) {
+			at := modes
+			if !at.Exists() {
+				at = configuration
+			}
+			p.Report(rule.InParams(p, at), rule.QuoteMember("acceptedOutputModes", modes), "expected the media types that the client accepts")
+		}
+	},
+}
+
+// ReqHistoryLength reports a limit of the history that is no number of messages.
+var ReqHistoryLength = &analyzer.Rule{
+	ID:       "req-history-length",
+	Title:    "historyLength is no whole number from 0",
+	Level:    analyzer.Must,
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("7.3.1", rule.Before1...),
+		rule.Cite("3.2.4", a2a.V1_0),
+	),
+	Doc: `historyLength says how many messages of the history the client wants at most. With a negative number, a fraction or a
+text an agent refuses the request, or sends what the client did not mean.`,
+	Fix: `Send a whole number from 0. Leave the member out to let the agent decide.`,
+	Silent: `null; digits in a string, which parsers of 1.0 and of HTTP+JSON take; text in the query, which another rule reports. Before 1.0 no text
+forbids negative numbers: there they are a note.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		v := historyLength(call)
+		if !rule.Given(v) {
+			if n, ok := queryNumber(call, "historyLength"); ok {
+				p.Applied()
+				reportNegative(p, n, p.Exchange.RequestPlace().Line())
+			}
+			return
+		}
+		p.Applied()
+		switch n, ok := wholeNumber(call, v); {
+		case ok:
+			reportNegative(p, n, rule.InParams(p, v))
+		case v.Kind() != a2a.Number || hasFraction(v):
+			p.Report(rule.InParams(p, v), rule.QuoteMember("historyLength", v), "expected a whole number from 0")
+		}
+	},
+}
+
+// historyLength returns the limit of the history in the body of a call.
+func historyLength(call *a2a.Call) a2a.Value {
+	holder := call.Params
+	switch {
+	case call.Operation.Sends() && call.Dialects != a2a.Of(a2a.V0_1):
+		holder = call.Params.Get("configuration")
+	case call.Operation.Sends(), call.Operation == a2a.GetTask:
+	case call.Operation == a2a.ListTasks && call.Dialects.Has(a2a.V1_0):
+	case call.Operation == a2a.SubscribeToTask && call.Dialects == a2a.Of(a2a.V0_1):
+	default:
+		return a2a.Value{}
+	}
+	return rule.Member(holder, "historyLength", "history_length")
+}
+
+// reportNegative reports a limit of the history below zero.
+func reportNegative(p *analyzer.Pass, n int64, at analyzer.Place) {
+	if n >= 0 {
+		return
+	}
+	worst := analyzer.Note
+	if p.Dialects.Has(a2a.V1_0) {
+		worst = analyzer.Error
+	}
+	p.Report(at, "historyLength is "+strconv.FormatInt(n, 10), "expected a whole number from 0", analyzer.AtMost(worst))
+}
+
+// wholeNumber returns an integer of the body. Parsers of proto JSON take digits in a string as well.
+func wholeNumber(call *a2a.Call, v a2a.Value) (int64, bool) {
+	if text, ok := v.Str(); ok && (call.Binding == a2a.HTTPJSON || call.Dialects.Has(a2a.V1_0)) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		return n, err == nil
+	}
+	return v.Int()
+}
+
+// hasFraction reports whether a number that is no int64 may have a fraction: it is not only too large.
+func hasFraction(v a2a.Value) bool { return strings.ContainsAny(string(v.Raw()), ".-") }
+
+// queryNumber returns an integer of the query. Another rule is about what is none.
+func queryNumber(call *a2a.Call, name string) (int64, bool) {
+	if call.Binding != a2a.HTTPJSON || call.Query == "" {
+		return 0, false
+	}
+	text, ok := call.QueryValue(name)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
+}
+
+// ReqPageSize reports a page size that no agent can serve.
+var ReqPageSize = &analyzer.Rule{
+	ID:       "req-page-size",
+	Title:    "pageSize of ListTasks outside 1 to 100",
+	Level:    analyzer.Must,
+	Bindings: rule.OnCall,
+	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+	Doc:      `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than the client reckons with.`,
+	Fix:      `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
+	Silent:   `Text in the query, which another rule reports, and lists of push configs, whose pages have no such bounds.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		if call.Operation != a2a.ListTasks {
+			return
+		}
+		n, at, ok := pageSize(p)
+		if v := rule.Member(call.Params, "pageSize", "page_size"); !ok && rule.Given(v) && call.Binding == a2a.JSONRPC {
+			p.Report(rule.InParams(p, v), rule.QuoteMember("pageSize", v), "expected 1 to 100")
+		}
+		if !ok {
+			return
+		}
+		p.Applied()
+		if n < 1 || n > 100 {
+			p.Report(at, "pageSize is "+strconv.FormatInt(n, 10), "expected 1 to 100")
+		}
+	},
+}
+
+// pageSize returns the page size that a request asks for, and where.
+func pageSize(p *analyzer.Pass) (n int64, at analyzer.Place, ok bool) {
+	call := &p.Exchange.Call
+	if n, ok := queryNumber(call, "pageSize"); ok {
+		return n, p.Exchange.RequestPlace().Line(), true
+	}
+	v := rule.Member(call.Params, "pageSize", "page_size")
+	if n, ok = wholeNumber(call, v); !ok {
+		return 0, at, false
+	}
+	return n, rule.InParams(p, v), true
+}
+
+// ReqListStatus reports a filter for a state that no task can be in.
+var ReqListStatus = &analyzer.Rule{
+	ID:       "req-list-status",
+	Title:    "list filtered by a state that does not exist",
+	Level:    analyzer.Must,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("3.1.4", a2a.V1_0),
+	Doc:      `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or lists what nobody asked for.`,
+	Fix:      `Send a name such as "TASK_STATE_WORKING", or leave status out.`,
+	Silent:   `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; numbers and states in another spelling, which another rule reports; the query of HTTP+JSON, which has a rule of its own.`,
+	Check: func(p *analyzer.Pass) {
+		call := &p.Exchange.Call
+		status := call.Params.Get("status")
+		if call.Operation != a2a.ListTasks || !rule.Given(status) || status.Kind() == a2a.Number {
+			return
+		}
+		p.Applied()
+		if text, ok := status.Str(); ok && (text == "" || a2a.StateOf(text) != a2a.NoState) {
+			return
+		}
+		p.Report(rule.InParams(p, status), rule.QuoteMember("status", status), "expected the name of a state, such as TASK_STATE_WORKING")
+	},
+}

@@ -1,0 +1,204 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Dialects is the family of rules about versions: who speaks which, and who understands it.
+var Dialects = rule.Family{
+	Name:     "dialects",
+	Category: analyzer.Interop,
+	Side:     a2a.Client,
+	Bindings: rule.OnAll,
+}.Of(
+	DialectMismatch,
+)
+
+// DialectMismatch reports, once for an endpoint, that client and agent speak different dialects.
+var DialectMismatch = &analyzer.Rule{
+	ID:     "dialect-mismatch",
+	Title:  "client and agent speak different versions of A2A",
+	Level:  analyzer.Should,
+	Either: true,
+	Once:   analyzer.PerEndpoint,
+	On:     analyzer.AnswerSeen | analyzer.EventSeen | analyzer.CardMissed,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("3.6.2", a2a.V1_0),
+	),
+	Covers: []string{"rpc-method-dialect", "ver-header-present"},
+	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths, states and shapes
+differ between them, so nothing works, and each side's log blames the other. The message says what each side speaks, and how the same
+request is written in the version of the agent.`,
+	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's version: the message names the
+method or path to send instead. An agent can offer both: one interface entry for each version. For a card, ask at the path that the message
+names; an agent can serve its card at both.`,
+	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card names and where nothing else
+succeeded; dialects that cannot be told apart; refusals that may have another cause, such as an unknown task. It is said once for each URL and
+version, and only as a note where the agent answers VersionNotSupportedError, since clients may try versions in turn. A card that is not where the
+client asks is reported at the end of the recording, if the other well-known path has it; it is a note where the same client found it there.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		switch {
+		case p.Kind == analyzer.CardMissed:
+			checkCardPath(p)
+		case p.Answer == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) || x.Call.Binding == a2a.NoBinding:
+		case rule.Mismatched(p):
+			reportMismatch(p)
+		case withoutPrefix(p):
+			reportPath(p, rule.Understood(x))
+		default:
+			if !rule.Understood(x).Empty() {
+				p.Applied()
+			}
+			checkAnsweredOtherwise(p)
+		}
+	},
+}
+
+func reportMismatch(p *analyzer.Pass) {
+	x := p.Exchange
+	known := rule.Understood(x)
+	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
+		reportPath(p, known)
+		return
+	}
+	worst := analyzer.Warning
+	if failure := p.Answer.Err; failure != nil && rule.RefusesVersion(failure) {
+		worst = analyzer.Note // the client is told in so many words, and can go on in another version
+	}
+	p.Report(x.RequestPlace(),
+		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, rule.MethodOrPath(x), x.Endpoint.URL, offerText(p, known)),
+		fmt.Sprintf("expected a request in %s%s", known, requestIn(x, known)), analyzer.By(a2a.Client), analyzer.AtMost(worst), mismatchScope(x, known))
+}
+
+// mismatchScope says in what a mismatch is reported once at a URL: over HTTP+JSON, where a path alone is a guess,
+// whatever the request is taken for.
+func mismatchScope(x *analyzer.Exchange, known a2a.Dialects) analyzer.Option {
+	if x.Call.Binding == a2a.HTTPJSON {
+		return analyzer.Within(known)
+	}
+	return analyzer.Within(x.Call.Dialects)
+}
+
+// offerText says in which dialects calls are taken at a URL, and how that is known.
+func offerText(p *analyzer.Pass, known a2a.Dialects) string {
+	if p.Exchange.Endpoint.Declared.Empty() {
+		return "has answered in " + known.String()
+	}
+	text := "is offered in " + known.String()
+	if cards := p.Session.CardsBefore(p.Exchange); len(cards) > 0 {
+		text += " by the card at " + cards[len(cards)-1].Place.String()
+	}
+	return text
+}
+
+// requestIn returns how the same is asked in the newest of the dialects, as the end of a sentence; nothing if it has no
+// words for it.
+func requestIn(x *analyzer.Exchange, in a2a.Dialects) string {
+	newest := a2a.V0_1
+	for d := range in.All() {
+		newest = d
+	}
+	var words string
+	switch {
+	case x.Call.Binding == a2a.JSONRPC:
+		words = x.Call.Operation.MethodName(newest)
+	case newest != a2a.V0_1:
+		words = routeIn(x, newest == a2a.V1_0)
+	}
+	switch {
+	case words == "":
+		return ""
+	case newest == a2a.V1_0:
+		return ": " + words + " with A2A-Version: 1.0"
+	case x.Call.Version != "":
+		return ": " + words + " without A2A-Version: " + analyzer.Clip(x.Call.Version)
+	}
+	return ": " + words
+}
+
+// routeIn returns method and path of a call over HTTP+JSON as 1.0 writes it, or as 0.2 and 0.3 do.
+func routeIn(x *analyzer.Exchange, modern bool) string {
+	route := "/" + x.Call.Route
+	switch {
+	case x.Call.Operation == a2a.NoOperation || x.Call.Route == "":
+		return ""
+	case x.Call.Operation == a2a.GetExtendedCard && modern:
+		route = "/extendedAgentCard"
+	case x.Call.Operation == a2a.GetExtendedCard:
+		route = "/v1/card"
+	case !modern:
+		route = "/v1" + route
+	}
+	return analyzer.Clip(x.Request.Method + " " + x.Call.Prefix + route)
+}
+
+// withoutPrefix reports whether a call of 0.2 or 0.3 was turned away because its path has not the /v1 of these
+// versions, where no call has succeeded before: some agents take both.
+func withoutPrefix(p *analyzer.Pass) bool {
+	x := p.Exchange
+	known := rule.Understood(x)
+	if known.Empty() || !x.Endpoint.Answered.Empty() || x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !rule.NoRoute(p) {
+		return false
+	}
+	return x.Path == x.Call.Prefix+"/"+x.Call.Route && !strings.HasSuffix(x.Call.Prefix, "/v1")
+}
+
+// reportPath reports a call of which only the path shows that it is in another dialect than those that are spoken
+// there.
+func reportPath(p *analyzer.Pass, known a2a.Dialects) {
+	x := p.Exchange
+	of, expected := "1.0", "a path without /v1"
+	if known.Has(a2a.V1_0) {
+		of = "0.2/0.3"
+	} else {
+		expected = "a path with /v1"
+	}
+	if path := routeIn(x, known.Has(a2a.V1_0)); path != "" {
+		expected = path
+	}
+	p.Report(x.RequestPlace().Line(), fmt.Sprintf("the path is as in A2A %s (%s), and %s %s", of, rule.MethodOrPath(x), x.Endpoint.URL, offerText(p, known)),
+		fmt.Sprintf("expected a path of %s: %s", known, expected), analyzer.By(a2a.Client), mismatchScope(x, known))
+}
+
+// checkAnsweredOtherwise reports an agent that takes a call and answers it in another dialect. A request that names its
+// version is for another rule.
+func checkAnsweredOtherwise(p *analyzer.Pass) {
+	x := p.Exchange
+	got := p.Answer.Payload.Dialects
+	if x.Call.Binding != a2a.JSONRPC || x.Call.Evidence != a2a.Decisive || x.Call.Version != "" || x.Call.Batch != nil || p.Answer.Err != nil ||
+		got.Empty() || p.Answer.Payload.Kind == a2a.CardPayload {
+		return
+	}
+	p.Applied()
+	if got.Intersect(x.Spoken()).Empty() {
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("the client speaks A2A %s (%s), and the agent answers in %s", x.Call.Dialects, rule.MethodOrPath(x), got),
+			fmt.Sprintf("expected an answer in %s", x.Call.Dialects), analyzer.By(a2a.Agent))
+	}
+}
+
+// checkCardPath reports a client that looks for the card where another version has it.
+func checkCardPath(p *analyzer.Pass) {
+	x := p.Exchange
+	if p.Failure.Later || p.Failure.Status != 404 {
+		return
+	}
+	p.Applied()
+	card := p.Session.CardBeside(x)
+	if card == nil || rule.CardBelongs(card.Shapes, x.Dialects) { // the client looks in the right place: card-wellknown-path
+		return
+	}
+	worst := analyzer.Warning
+	if card.Client == x.Link.Client {
+		worst = analyzer.Note // it looks in both places
+	}
+	p.Report(x.RequestPlace().Line(), fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
+		analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path), analyzer.By(a2a.Client), analyzer.AtMost(worst))
+}

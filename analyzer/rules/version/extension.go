@@ -1,0 +1,201 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Extensions is the family of rules about extensions: how they are asked for, required and activated.
+var Extensions = rule.Family{
+	Name:     "extension",
+	Category: analyzer.Interop,
+	Bindings: rule.OnCall,
+}.Of(
+	ExtHeaderName,
+	ExtHeaderName0x,
+	ExtHeaderFormat,
+	ExtHeaderUnknownParam,
+	ExtURIVersion,
+	ExtRequiredMissing,
+	ExtRequiredMissingCode,
+	ExtRequiredMissingClient,
+	ExtRequiredMissing0x,
+	ExtResponseEcho,
+	ExtResponseUnrequested,
+	ExtNoFallback,
+)
+
+const (
+	extensionsName   = "A2A-Extensions"
+	extensionsName0x = "X-A2A-Extensions"
+)
+
+// ExtHeaderName reports extensions asked for under the name of older versions.
+var ExtHeaderName = &analyzer.Rule{
+	ID:    "ext-header-name",
+	Title: "request of 1.0 with X-A2A-Extensions",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.2.6", a2a.V1_0),
+		rule.Cite("14.2.2", a2a.V1_0),
+	),
+	Doc: `In 1.0 the field lost its X-. An agent of 1.0 looks for A2A-Extensions only: the extensions are not activated, and if one of
+them is required, the call is refused.`,
+	Fix:    `Send A2A-Extensions; a client that also serves older agents may send both.`,
+	Silent: `Requests with both fields. The first request at an endpoint is reported.`,
+	Check:  func(p *analyzer.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
+}
+
+// ExtHeaderName0x reports extensions asked for under the name of 1.0.
+var ExtHeaderName0x = &analyzer.Rule{
+	ID:    "ext-header-name-0x",
+	Title: "request before 1.0 with A2A-Extensions",
+	Level: analyzer.Advice,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
+	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so the extensions are
+not activated.`,
+	Fix:    `Send X-A2A-Extensions; a client that also serves newer agents may send both.`,
+	Silent: `Requests with both fields; agents older than 0.2.4, which had neither. The first request at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		if !olderThanActivation(p) {
+			checkHeaderName(p, extensionsName0x, extensionsName)
+		}
+	},
+}
+
+func checkHeaderName(p *analyzer.Pass, right, wrong string) {
+	fields := p.Exchange.Request.Fields
+	if !fields.Has(right) && !fields.Has(wrong) {
+		return
+	}
+	p.Applied()
+	if !fields.Has(right) {
+		p.Report(p.Exchange.RequestPlace().Header(wrong), "extensions are asked for with "+wrong, "expected "+right)
+	}
+}
+
+// olderThanActivation reports whether a card says that the agent is older than 0.2.4, in which extensions got their
+// header.
+func olderThanActivation(p *analyzer.Pass) bool {
+	return slices.ContainsFunc(p.Session.Versions(p.Exchange), func(v string) bool {
+		switch v {
+		case "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3":
+			return true
+		}
+		return false
+	})
+}
+
+// ExtHeaderFormat reports a list of extensions that is none.
+var ExtHeaderFormat = &analyzer.Rule{
+	ID:    "ext-header-format",
+	Title: "A2A-Extensions is not one list of URIs",
+	Level: analyzer.Should,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: slices.Concat(
+		rule.Cite("9.2", a2a.V1_0),
+		rule.Cite("11.2", a2a.V1_0),
+	),
+	Doc: `The extensions stand in one field, with commas between their URIs. Agents that read only the first field, or compare what stands
+between commas, do not find the others.`,
+	Fix:    `Join the URIs: A2A-Extensions: https://a.example/x/v1, https://b.example/y/v2.`,
+	Silent: `An empty field, which asks for nothing. The first request at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		fields := p.Exchange.Request.Fields
+		if !fields.Has(extensionsName) {
+			return
+		}
+		p.Applied()
+		count, bad := 0, ""
+		for _, f := range fields {
+			if !strings.EqualFold(f.Name, extensionsName) {
+				continue
+			}
+			count++
+			for member := range strings.SplitSeq(f.Value, ",") {
+				if member = strings.TrimSpace(member); bad == "" && f.Value != "" && !rule.IsURI(member) {
+					bad = "the list holds " + analyzer.QuoteText(member)
+				}
+			}
+		}
+		if bad == "" && count > 1 {
+			bad = fmt.Sprintf("there are %d fields", count)
+		}
+		if bad != "" {
+			p.Report(p.Exchange.RequestPlace().Header(extensionsName), bad, "expected one field with URIs between commas")
+		}
+	},
+}
+
+// ExtHeaderUnknownParam reports a field that looks like one of A2A and is none.
+var ExtHeaderUnknownParam = &analyzer.Rule{
+	ID:    "ext-header-unknown-param",
+	Title: "A2A- header field that the protocol does not have",
+	Level: analyzer.Advice,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("3.2.6", a2a.V1_0),
+	Doc: `Names that begin with A2A- belong to the protocol, which has A2A-Version and A2A-Extensions. Any other one is a slip that the
+agent ignores in silence, or may mean something else some day.`,
+	Fix:    `Correct the spelling; for a field of your own take another name.`,
+	Silent: `Names that begin otherwise. The first request at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		for _, f := range p.Exchange.Request.Fields {
+			if len(f.Name) < 4 || !strings.EqualFold(f.Name[:4], "A2A-") {
+				continue
+			}
+			p.Applied()
+			if !strings.EqualFold(f.Name, versionName) && !strings.EqualFold(f.Name, extensionsName) {
+				p.Report(p.Exchange.RequestPlace().Header(f.Name), "there is a field "+analyzer.QuoteText(f.Name), "expected A2A-Version or A2A-Extensions")
+				return
+			}
+		}
+	},
+}
+
+// ExtURIVersion reports an extension whose URI has no version.
+var ExtURIVersion = &analyzer.Rule{
+	ID:       "ext-uri-version",
+	Title:    "extension URI without a version",
+	Category: analyzer.AgentCard,
+	Level:    analyzer.Should,
+	Side:     a2a.Agent,
+	On:       analyzer.CardSeen,
+	Bindings: analyzer.OnHTTP,
+	Cites: slices.Concat(
+		rule.Cite("extensions guide §Versioning", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.6.3", a2a.V1_0),
+	),
+	Doc:    `A change that breaks an extension needs a new URI. With a version in it the next one is easy to name, and people see what they have.`,
+	Fix:    `Put a version into the URI: https://example.com/extensions/seats/v1.`,
+	Silent: `A note only, since the form of a URI is free: anything with a digit in it passes for a version. Extensions without a URI, or with what is none.`,
+	Check: func(p *analyzer.Pass) {
+		i := -1
+		for ext := range p.Card.Extensions() {
+			i++
+			uri := ext.URI()
+			if !rule.IsURI(uri) {
+				continue
+			}
+			p.Applied()
+			_, rest, _ := strings.Cut(uri, "://")
+			if !strings.ContainsAny(rest[strings.IndexByte(rest, '/')+1:], "0123456789") && !strings.ContainsAny(uri[:len(uri)-len(rest)], "0123456789") {
+				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "capabilities", "extensions", i, "uri")), "the URI is "+analyzer.QuoteText(uri), "expected a version in it", analyzer.AtMost(analyzer.Note))
+			}
+		}
+	},
+}

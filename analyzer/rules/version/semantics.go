@@ -1,0 +1,134 @@
+package version
+
+import (
+	"fmt"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// VerSemantics reports an answer in another version than the one that was asked for.
+var VerSemantics = &analyzer.Rule{
+	ID:     "ver-semantics",
+	Title:  "answer in another version than the request asks for",
+	Level:  analyzer.Must,
+	Side:   a2a.Agent,
+	Once:   analyzer.PerEndpoint,
+	On:     analyzer.OutcomeSeen | analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites:  rule.Cite("3.6.2", a2a.V1_0),
+	Covers: []string{"ver-unsupported-error"},
+	Doc: `The request names a version and is written in it, and the answer has the shape of another one. The client, which got no
+error, fails to read a success.`,
+	Fix: `Let A2A-Version decide how a request is read and how it is answered; refuse with VersionNotSupportedError (-32009) what cannot be answered so.`,
+	Silent: `Requests without a version, or that contradict the one they name; answers that show no version; errors and cards; lower-case states
+in an answer of 1.0, which other rules judge; HTTP+JSON requests that could be of 0.3, unless a card says that only 1.0 is spoken there. The first call at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		version, _, given := givenVersion(p)
+		want := sameFormat(a2a.VersionDialects(version))
+		if !given || want.Empty() || x.Call.Dialects.Empty() || x.Call.Dialects.Intersect(want) != x.Call.Dialects || !rule.CallSucceeded(p) {
+			return
+		}
+		if first := p.Kind == analyzer.AnswerSeen || p.Kind == analyzer.EventSeen && rule.OpensStream(p); want.Has(a2a.V1_0) != (p.Kind == analyzer.OutcomeSeen) || !first && p.Kind != analyzer.OutcomeSeen {
+			return
+		}
+		got := p.Answer.Payload.Dialects
+		if got.Empty() || p.Answer.Payload.Kind == a2a.CardPayload || !surelySpoken(x) {
+			return
+		}
+		p.Applied()
+		if got.Intersect(want).Empty() {
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("the request asks for version %s, and the answer is in %s", analyzer.QuoteText(version), got), "expected an answer in the version of the request")
+		}
+	},
+}
+
+// surelySpoken reports whether there is no doubt in which dialect a request is written.
+func surelySpoken(x *analyzer.Exchange) bool {
+	return x.Call.Evidence == a2a.Decisive || x.Endpoint != nil && x.Endpoint.Declared == a2a.Of(a2a.V1_0)
+}
+
+// sameFormat returns the dialects whose traffic a version stands for: that of 0.2 and 0.3 is the same.
+func sameFormat(in a2a.Dialects) a2a.Dialects {
+	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); !in.Intersect(kinds).Empty() {
+		return in | kinds
+	}
+	return in
+}
+
+// VerEmptyMeans03 reports an answer of 1.0 to a request that names no version.
+var VerEmptyMeans03 = &analyzer.Rule{
+	ID:     "ver-empty-means-03",
+	Title:  "request without a version answered in 1.0",
+	Level:  analyzer.Must,
+	Side:   a2a.Agent,
+	Once:   analyzer.PerEndpoint,
+	On:     analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites:  rule.Cite("3.6.2", a2a.V1_0),
+	Covers: []string{"dialect-mismatch"},
+	Doc: `A client of 0.3 sends no version, and that means 0.3. This agent offers 0.3 at the URL and answers in 1.0, which such a client
+cannot read.`,
+	Fix:    `Take a missing or empty A2A-Version for 0.3, and answer in it.`,
+	Silent: `URLs for which no card declares 0.3; answers that show no version; errors and cards; HARs of other programs, which may leave fields out. The first call at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		version, _, _ := givenVersion(p)
+		if version != "" || !x.HeadersKept() || x.Call.Dialects.Empty() || x.Call.Dialects.Has(a2a.V1_0) || x.Endpoint == nil || !x.Endpoint.Declared.Has(a2a.V0_3) {
+			return
+		}
+		if !rule.CallSucceeded(p) || p.Answer.Payload.Kind == a2a.CardPayload || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+			return
+		}
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a request of %s without a version is answered in %s", x.Call.Dialects, p.Answer.Payload.Dialects), "expected an answer in 0.3")
+	},
+}
+
+// VersionSemanticsMixed reports one message in the words of two versions.
+var VersionSemanticsMixed = &analyzer.Rule{
+	ID:     "version-semantics-mixed",
+	Title:  "one message in the words of two versions",
+	Level:  analyzer.Should,
+	Side:   a2a.Agent,
+	Either: true,
+	Once:   analyzer.PerExchange,
+	On:     analyzer.RequestSeen | analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites: append(
+		rule.Cite("6", rule.Before1...),
+		rule.Cite("3.6.2", a2a.V1_0)...,
+	),
+	Doc: `One part of the message is written as in one version of the protocol and another part as in a second one. No client and no agent of
+either version reads all of it; mostly half of a program was brought up to date.`,
+	Fix: `Build the message with the types of one version only.`,
+	Silent: `Cards, which may serve two versions on purpose; whatever stands in metadata, data or headers; HTTP+JSON before 1.0, which has two flavours. Where a rule about
+the member itself reports it, that is enough. Of several such messages of an exchange the first is reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Binding == a2a.HTTPJSON && p.Dialects != a2a.Of(a2a.V1_0) || x.Call.Operation == a2a.NoOperation {
+			return
+		}
+		if p.Kind == analyzer.RequestSeen {
+			if in, mark := x.Call.Mixed(); !in.Empty() {
+				p.Applied()
+				if rule.OtherSpelling(p, x.Call.Message) {
+					return
+				}
+				reportMixed(p, in, mark, a2a.Client)
+			}
+			return
+		}
+		if p.Answer != nil && !p.Answer.Payload.Dialects.Empty() && p.Answer.Payload.Kind != a2a.CardPayload {
+			p.Applied()
+			if rule.OtherSpelling(p, p.Answer.Payload.Value) {
+				return
+			}
+			reportMixed(p, p.Answer.Payload.Dialects, p.Answer.Payload.Contrary, a2a.Agent)
+		}
+	},
+}
+
+func reportMixed(p *analyzer.Pass, in a2a.Dialects, mark a2a.Mark, side a2a.Side) {
+	if mark.At.Kind() == a2a.String { // not where a discriminator is missing
+		p.Report(p.Place.At(mark.At.Pointer()), fmt.Sprintf("%s is of %s, and the rest of the message of %s", analyzer.Quote(mark.At), mark.Dialects, in), "expected one version", analyzer.By(side))
+	}
+}

@@ -1,0 +1,317 @@
+package version
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Versions is the family of rules about the version that a client asks for, and the one that it gets.
+var Versions = rule.Family{
+	Name:     "version",
+	Category: analyzer.Interop,
+	Bindings: rule.OnCall,
+}.Of(
+	VerHeaderPresent,
+	VerHeaderFormat,
+	VerHeaderPatch,
+	VerHeaderParamConflict,
+	VerInterfaceMatch,
+	VerUnsupportedError,
+	VerSupportedRefused,
+	VerSemantics,
+	VerEmptyMeans03,
+	VersionSemanticsMixed,
+)
+
+const versionName = "A2A-Version"
+
+// VerHeaderPresent reports a request of 1.0 that names no version.
+var VerHeaderPresent = &analyzer.Rule{
+	ID:    "ver-header-present",
+	Title: "request of 1.0 without A2A-Version",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.OutcomeSeen,
+	Cites: rule.Cite("3.6.1", a2a.V1_0),
+	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both versions answers in
+words that this client does not understand, and one that serves only 1.0 may refuse.`,
+	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, in the header.`,
+	Silent: `Fetches of the public card; a version given as a parameter; an empty version, which means 0.3 in so many words; HTTP+JSON requests that could
+be of 0.3, unless a card says that only 1.0 is spoken there; HARs of other programs, which may leave fields out. The first request at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() || !surelySpoken(x) {
+			return
+		}
+		p.Applied()
+		if _, _, given := givenVersion(p); !given {
+			p.Report(x.RequestPlace(), "a request of 1.0 ("+rule.MethodOrPath(x)+") names no version", `expected "A2A-Version: 1.0"`)
+		}
+	},
+}
+
+// givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
+// is one, be it empty: in the header, in the query, or among the parameters.
+func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
+	x := p.Exchange
+	if x.Request.Fields.Has(versionName) {
+		return strings.TrimSpace(x.Request.Fields.Get(versionName)), x.RequestPlace().Header(versionName), true
+	}
+	if v, ok := x.Call.QueryValue(versionName); ok {
+		return strings.TrimSpace(v), x.RequestPlace().Line(), true
+	}
+	if v, ok := x.Call.Params.Get(versionName).Str(); ok {
+		pointer := a2a.Ptr("", versionName)
+		if x.Call.Binding == a2a.JSONRPC {
+			pointer = a2a.Ptr("/params", versionName)
+		}
+		return strings.TrimSpace(v), x.RequestPlace().Body().At(pointer), true
+	}
+	return "", analyzer.Place{}, false
+}
+
+// VerHeaderFormat reports a version that is none.
+var VerHeaderFormat = &analyzer.Rule{
+	ID:    "ver-header-format",
+	Title: "A2A-Version is not of the form Major.Minor",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("14.2.1", a2a.V1_0),
+	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that is equal, and refuses
+the call, or takes it for one of 0.3.`,
+	Fix:    `Send the number as the card prints it for the interface: A2A-Version: 1.0.`,
+	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own.`,
+	Check: func(p *analyzer.Pass) {
+		version, at, given := givenVersion(p)
+		if !given || version == "" || countNumbers(version) == 3 {
+			return
+		}
+		p.Applied()
+		if countNumbers(version) != 2 {
+			p.Report(at, "the version is "+analyzer.QuoteText(version), `expected two numbers, such as "1.0"`)
+		}
+	},
+}
+
+// countNumbers returns of how many numbers with dots between a version consists; 0 if there is anything else in it.
+func countNumbers(version string) int {
+	n := 0
+	for part := range strings.SplitSeq(version, ".") {
+		if part == "" || strings.Trim(part, "0123456789") != "" {
+			return 0
+		}
+		n++
+	}
+	return n
+}
+
+// VerHeaderPatch reports a version with a patch number.
+var VerHeaderPatch = &analyzer.Rule{
+	ID:    "ver-header-patch",
+	Title: "A2A-Version with a patch number",
+	Level: analyzer.Should,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("3.6", a2a.V1_0),
+	Doc: `Patch numbers never change what is on the wire and do not belong into requests. An agent that compares the whole text
+refuses a client that it would understand.`,
+	Fix:    `Send the major and the minor number only: A2A-Version: 1.0.`,
+	Silent: `Whether that patch exists.`,
+	Check: func(p *analyzer.Pass) {
+		version, at, given := givenVersion(p)
+		if !given || version == "" {
+			return
+		}
+		p.Applied()
+		if countNumbers(version) == 3 {
+			p.Report(at, "the version is "+analyzer.QuoteText(version), "expected it without the patch number")
+		}
+	},
+}
+
+// VerHeaderParamConflict reports a request that names two versions.
+var VerHeaderParamConflict = &analyzer.Rule{
+	ID:    "ver-header-param-conflict",
+	Title: "version in the header and as a parameter disagree",
+	Level: analyzer.Should,
+	Side:  a2a.Client,
+	On:    analyzer.RequestSeen,
+	Cites: rule.Cite("3.6.1", a2a.V1_0),
+	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on where the agent
+looks first.`,
+	Fix:    `Name the version once, in the header.`,
+	Silent: `Patch numbers; an empty value beside another one.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		head := strings.TrimSpace(x.Request.Fields.Get(versionName))
+		param, ok := x.Call.QueryValue(versionName)
+		if !ok {
+			param = x.Call.Params.Get(versionName).Text()
+		}
+		if param = strings.TrimSpace(param); head == "" || param == "" {
+			return
+		}
+		p.Applied()
+		if head != param && !a2a.SameVersion(head, param) {
+			p.Report(x.RequestPlace().Header(versionName), fmt.Sprintf("the header asks for %s, and a parameter for %s", analyzer.QuoteText(head), analyzer.QuoteText(param)), "expected one version")
+		}
+	},
+}
+
+// VerInterfaceMatch reports a version that the card does not offer at this URL.
+var VerInterfaceMatch = &analyzer.Rule{
+	ID:    "ver-interface-match",
+	Title: "client asks for a version that the card does not declare",
+	Level: analyzer.Should,
+	Side:  a2a.Client,
+	Once:  analyzer.PerEndpoint,
+	On:    analyzer.OutcomeSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.6", a2a.V1_0),
+		rule.Cite("8.3.2", a2a.V1_0),
+	),
+	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. The agent has to refuse that, even
+if it would understand.`,
+	Fix: `Take the interface whose protocolVersion the client speaks, and send that version.`,
+	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen before the request. A request in the words of 1.0 that asks for an older version
+is a note, since examples of the specification do so; so is one that is refused as not supported, since clients may try versions in turn. Where the agent fails or answers in another version, that is said instead. The first request at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		version, at, given := givenVersion(p)
+		if !given || countNumbers(version) < 2 || p.Answer == nil || rule.Mismatched(p) {
+			return
+		}
+		offered, known := offersVersion(x, version)
+		if !known {
+			return
+		}
+		p.Applied()
+		if offered {
+			return
+		}
+		worst := analyzer.Warning
+		refused := p.Answer.Err != nil && p.Answer.Err.Name == a2a.VersionNotSupported
+		if refused || a2a.VersionDialects(version) != a2a.Of(a2a.V1_0) {
+			worst = analyzer.Note
+		}
+		p.Report(at, fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analyzer.QuoteText(version), x.Endpoint.URL, offeredVersions(x)), "expected a version of this interface", analyzer.AtMost(worst))
+	},
+}
+
+// offersVersion reports whether cards declare a version for the URL of a request, and whether that can be said.
+func offersVersion(x *analyzer.Exchange, version string) (offered, known bool) {
+	entries := x.Interfaces()
+	for i := range entries {
+		if countNumbers(entries[i].Version) < 2 {
+			return false, false
+		}
+		offered = offered || a2a.SameVersion(entries[i].Version, version)
+	}
+	return offered, len(entries) > 0
+}
+
+func offeredVersions(x *analyzer.Exchange) string {
+	var list []string
+	for _, i := range x.Interfaces() {
+		if v := analyzer.QuoteText(i.Version); !slices.Contains(list, v) && len(list) < rule.MaxNamed {
+			list = append(list, v)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// VerUnsupportedError reports a version that the agent does not offer, not refused as such.
+var VerUnsupportedError = &analyzer.Rule{
+	ID:       "ver-unsupported-error",
+	Title:    "version that is not offered, not refused as such",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.OutcomeSeen,
+	Cites:    rule.Cite("3.6.2", a2a.V1_0),
+	Covers:   rule.CodeRules,
+	Doc: `The client asks for a version that the agent does not have at this URL, and gets something else than VersionNotSupportedError
+(-32009). By that error a client knows that it may try another version; an answer in other words than it asked for makes it fail somewhere else.`,
+	Fix: `Look at A2A-Version first, and answer -32009 with the reason VERSION_NOT_SUPPORTED (HTTP+JSON: status 400) for versions that are not served here.`,
+	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen before the request; answers in the version that was asked
+for, whatever the card says; requests in the words of 1.0 that ask for 0.3; errors with another cause, such as credentials. Of versions that do not exist yet any finding is a note.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		version, _, given := givenVersion(p)
+		if !given || countNumbers(version) < 2 || p.Answer == nil || !knowsVersions(p) || x.Call.Operation == a2a.GetExtendedCard {
+			return
+		}
+		offered, known := offersVersion(x, version)
+		if !known || offered || a2a.VersionDialects(version) != a2a.Of(a2a.V1_0) {
+			return
+		}
+		p.Applied()
+		const expected = "expected VersionNotSupportedError (-32009)"
+		future := !a2a.SameVersion(version, "1.0")
+		at, got := p.Place.At(p.Answer.Payload.Pointer), p.Answer.Payload.Dialects
+		switch failure := p.Answer.Err; {
+		case failure != nil:
+			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) {
+				p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("version %s is not offered, and the refusal is %s", analyzer.QuoteText(version), failure), expected)
+			}
+		case rule.CallSucceeded(p) && future:
+			p.Report(at, fmt.Sprintf("version %s is not offered, and the call succeeds", analyzer.QuoteText(version)), expected)
+		case rule.CallSucceeded(p) && !got.Empty() && !got.Has(a2a.V1_0):
+			p.Report(at, fmt.Sprintf("version %s is not offered, and the answer is in %s", analyzer.QuoteText(version), got), expected)
+		}
+	},
+}
+
+// knowsVersions reports whether a card that was seen before the call is one of 1.0: the agent knows of versions.
+func knowsVersions(p *analyzer.Pass) bool {
+	return slices.ContainsFunc(p.Session.CardsBefore(p.Exchange), func(c *analyzer.Card) bool { return c.Modern })
+}
+
+// VerSupportedRefused reports a version that the card offers, refused.
+var VerSupportedRefused = &analyzer.Rule{
+	ID:       "ver-supported-refused",
+	Title:    "version that the card declares, refused as not supported",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.OutcomeSeen,
+	Cites:    rule.Cite("3.6.2", a2a.V1_0),
+	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client that did as the card
+says has nowhere else to go.`,
+	Fix:    `Compare the major and the minor number only; and let the card name what is served: one interface entry for each version and URL.`,
+	Silent: `Cards that were not seen before the request, or that disagree; requests that name no version.`,
+	Check: func(p *analyzer.Pass) {
+		version, _, given := givenVersion(p)
+		if !given || countNumbers(version) < 2 || p.Answer == nil || !everyCardOffers(p, version) {
+			return
+		}
+		p.Applied()
+		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.VersionNotSupported {
+			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("version %s is refused as not supported, and the card offers it for %s", analyzer.QuoteText(version), p.Exchange.Endpoint.URL), "expected the agent to do what its card says")
+		}
+	},
+}
+
+// everyCardOffers reports whether every card that was seen before the call declares the version for its URL.
+func everyCardOffers(p *analyzer.Pass, version string) bool {
+	x := p.Exchange
+	cards := p.Session.CardsBefore(x)
+	for _, c := range cards {
+		offered := slices.ContainsFunc(c.Interfaces, func(i a2a.Interface) bool {
+			return i.Binding == x.Call.Binding && a2a.SameVersion(i.Version, version) && x.Endpoint.Is(i.URL)
+		})
+		if !offered {
+			return false
+		}
+	}
+	return len(cards) > 0
+}

@@ -1,0 +1,64 @@
+package wire
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// CardUnavailable reports an agent card that could not be had.
+var CardUnavailable = &analyzer.Rule{
+	ID:       "card-unavailable",
+	Title:    "agent card could not be fetched",
+	Category: analyzer.AgentCard,
+	Level:    analyzer.Must,
+	Side:     a2a.Agent,
+	On:       analyzer.CardSeen | analyzer.CardMissed,
+	Bindings: analyzer.OnHTTP,
+	Cites: slices.Concat(
+		rule.Cite("5.1", rule.Before1...),
+		rule.Cite("8.1", a2a.V1_0),
+		rule.Cite("8.2", a2a.V1_0),
+	),
+	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails, nothing else of the
+agent is ever tried.`,
+	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can fail, best from memory.`,
+	Silent: `Refusals for want of credentials, and a 404 where the host serves a card at another path. Other 404 are a note, since the client may have asked at
+the path of another version; so are 502, 503 and 504, which gateways answer, and a failure after which the card came. It is said at the end of the recording.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Kind == analyzer.CardSeen {
+			if p.Exchange.Call.Operation == a2a.GetCard {
+				p.Applied()
+			}
+			return
+		}
+		f := p.Failure
+		if f.Status == 404 && (f.Later || f.Elsewhere) {
+			return
+		}
+		worst, seen, expected := analyzer.Error, fmt.Sprintf("%s is answered with status %d", analyzer.QuoteText(p.Exchange.Path), f.Status), "expected the card"
+		switch {
+		case f.Status == 404:
+			worst, expected = analyzer.Note, "expected the card there or at "+otherCardPath(p.Exchange.Path)
+		case f.Status >= 502 && f.Status <= 504:
+			worst = analyzer.Note
+		case f.Later:
+			worst, seen = analyzer.Note, seen+", and later with the card"
+		}
+		p.Report(p.Place, seen, expected, analyzer.AtMost(worst))
+	},
+}
+
+// otherCardPath returns the path at which other versions look for the card that was asked for at a well-known one.
+func otherCardPath(path string) string {
+	for i, known := range a2a.WellKnownPaths {
+		if strings.HasSuffix(path, known) {
+			return a2a.WellKnownPaths[1-i]
+		}
+	}
+	return a2a.WellKnownPaths[0]
+}

@@ -1,0 +1,216 @@
+package wire
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules/rule"
+	"a2atap/proxy/a2a"
+)
+
+// Refusals is the family of rules about calls that were refused for the wrong reason, or without one.
+var Refusals = rule.Family{
+	Name: "refusal",
+	Side: a2a.Agent,
+}.Of(
+	ErrorInternalForNamedCase,
+	PushValidConfigRefused,
+)
+
+// ErrorInternalForNamedCase reports a failure as the agent's own where the protocol has a name for it.
+var ErrorInternalForNamedCase = &analyzer.Rule{
+	ID:       "error-internal-for-named-case",
+	Title:    "internal error where the protocol names the error",
+	Category: analyzer.ErrorHandling,
+	Level:    analyzer.Should,
+	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Bindings: rule.OnCall,
+	Cites: slices.Concat(
+		rule.Cite("8.2", rule.Before1...),
+		rule.Cite("3.3.2", a2a.V1_0),
+		rule.Cite("5.4", a2a.V1_0),
+	),
+	Doc: `An internal error says that the agent is broken and that the same call may work later. Where the client asked for what is not there, or came
+without credentials, it has to be told so: with an internal error it tries again for ever, and the agent's operator looks for a
+fault that there is not.`,
+	Fix: `Check for these cases before the work begins, and answer TaskNotFoundError (-32001), UnsupportedOperationError (-32004), or HTTP 401.`,
+	Silent: `Internal errors for which the traffic shows no such cause. Cases are: a task that the agent has just said it does not know; streaming and extended cards of 0.2 and 0.3 that the card does not
+offer; and, over HTTP+JSON, a call without any credentials to an agent whose card asks for some, if the error speaks of them: over JSON-RPC any code will do for that.
+Others have rules of their own.`,
+	Check: func(p *analyzer.Pass) {
+		if p.Answer == nil || p.Exchange.Call.Operation == a2a.NoOperation || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+			return
+		}
+		cause, expected := knownCause(p)
+		if cause == "" || p.Answer.Err == nil {
+			return
+		}
+		p.Applied()
+		if failure := p.Answer.Err; failure.Value.Exists() && isInternalError(p) {
+			what := failure.String()
+			if failure.Name == a2a.NoErrorName {
+				what = fmt.Sprintf("status %d", p.Exchange.Response.Status)
+			}
+			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("%s is refused with %s, and %s", p.Exchange.Call.Operation, what, cause), "expected "+expected)
+		}
+	},
+}
+
+// isInternalError reports whether an error says that the agent itself failed.
+func isInternalError(p *analyzer.Pass) bool {
+	switch p.Exchange.Response.Status {
+	case 401, 403, 407, 408, 413, 429, 502, 503, 504: // the answer has a cause of its own
+		return false
+	}
+	switch name := p.Answer.Err.Name; {
+	case name == a2a.InternalError:
+		return true
+	case p.Exchange.Call.Binding == a2a.HTTPJSON:
+		return name == a2a.NoErrorName && p.Exchange.Response.Status == 500
+	}
+	return false
+}
+
+// knownCause returns why a call has to fail, and the error that the protocol has for it; "" if nothing is known.
+func knownCause(p *analyzer.Pass) (cause, expected string) {
+	x := p.Exchange
+	starts := x.Call.Operation.Sends() && p.Dialects.Has(a2a.V0_1) // a task whose id the client made
+	if gone := p.Session.AbsentBefore(x); gone != nil && !starts && !x.Retry && !p.Session.Blind() {
+		return fmt.Sprintf("task %s was not found before, at %s", analyzer.QuoteText(x.Call.TaskID), gone.Place), "TaskNotFoundError (-32001)"
+	}
+	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); p.Dialects.Intersect(kinds) == p.Dialects {
+		switch lacking := rule.Undeclared(p); {
+		case lacking == "streaming":
+			return "no card offers streaming", "UnsupportedOperationError (-32004)"
+		case lacking == "extendedAgentCard" && p.Dialects == a2a.Of(a2a.V0_3):
+			return "no card offers an extended one", "AuthenticatedExtendedCardNotConfiguredError (-32007)"
+		}
+	}
+	if x.Call.Binding != a2a.HTTPJSON || p.Answer.Err == nil || !speaksOfCredentials(p.Answer.Err.Message) {
+		return "", ""
+	}
+	if card := rule.AskingCard(p); card != nil && rule.NoCredentials(x, card) {
+		return "the request has none of the credentials that the card at " + card.Place.String() + " asks for", "status 401"
+	}
+	return "", ""
+}
+
+// speaksOfCredentials reports whether an error's text says that the client has to show who it is.
+func speaksOfCredentials(message string) bool {
+	message = strings.ToLower(message)
+	for _, words := range [...]string{"unauthenticated", "not authenticated", "unauthorized", "authentication required", "missing credentials", "no credentials", "missing authorization", "missing bearer"} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}
+
+// PushValidConfigRefused reports a push config that is as it should be and is refused for its shape.
+var PushValidConfigRefused = &analyzer.Rule{
+	ID:       "push-valid-config-refused",
+	Title:    "valid push config refused as invalid",
+	Category: analyzer.Interop,
+	Level:    analyzer.Should,
+	On:       analyzer.AnswerSeen,
+	Bindings: rule.OnRPC,
+	Cites:    rule.Cite("6.8", a2a.V0_2, a2a.V0_3),
+	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No client can do it
+right: what this agent wants is not what the protocol says.`,
+	Fix: `Take configs as the version of the card has them: in 0.2 and 0.3 the task's id, and a config with a url; everything else may be missing.`,
+	Silent: `Refusals that blame the URL, its host or its scheme, whether it can be reached, the authentication, or a task that is not known; refusals without a reason
+where the URL is private or not https; configs that lack something, have a member of another type, or an id where the agent may be one of 0.2, which chose it itself; agents whose card was not seen, or does not offer push; HTTP+JSON, where the text
+puts the config into a member and the proto definition does not.`,
+	Check: func(p *analyzer.Pass) {
+		x := p.Exchange
+		if x.Call.Operation != a2a.CreatePushConfig || p.Answer == nil || !offersPush(p) || !validPushConfig(&x.Call) || p.Dialects.Has(a2a.V0_2) && x.Call.PushConfig.Config().Has("id") {
+			return
+		}
+		p.Applied()
+		failure := p.Answer.Err
+		if failure == nil || failure.Name != a2a.InvalidParams {
+			return
+		}
+		switch blame := blamedOn(failure); {
+		case blame == onPolicy, blame == onNothing && (rule.ReachOf(x.Call.PushConfig.URL()) != rule.FromAnywhere || rule.SchemeOf(x.Call.PushConfig.URL()) != "https"):
+			return
+		}
+		p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("the config has a task id and a URL, and is refused with %s: %s", failure, analyzer.QuoteText(failure.Message)),
+			"expected it to be taken")
+	},
+}
+
+// offersPush reports whether all cards that were seen before the call say that the agent pushes notifications.
+func offersPush(p *analyzer.Pass) bool {
+	cards := p.Session.CardsBefore(p.Exchange)
+	for _, c := range cards {
+		if !c.Push.True() {
+			return false
+		}
+	}
+	return len(cards) > 0
+}
+
+// validPushConfig reports whether a call has all that a push config needs, and nothing of another type.
+func validPushConfig(call *a2a.Call) bool {
+	config := call.PushConfig.Config()
+	if call.TaskID == "" || call.Binding == a2a.JSONRPC && (call.Params.Get("taskId").Kind() != a2a.String || call.Params.Get("pushNotificationConfig").Kind() != a2a.Object) {
+		return false
+	}
+	if u, err := url.Parse(config.Get("url").Text()); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return false
+	}
+	for _, name := range [...]string{"id", "token"} {
+		if v := config.Get(name); v.Exists() && v.Kind() != a2a.String {
+			return false
+		}
+	}
+	auth := config.Get("authentication")
+	if !auth.Exists() {
+		return true
+	}
+	schemes := auth.Get("schemes")
+	if v := auth.Get("credentials"); schemes.Kind() != a2a.Array || v.Exists() && v.Kind() != a2a.String {
+		return false
+	}
+	for _, s := range schemes.Elems() {
+		if s.Kind() != a2a.String {
+			return false
+		}
+	}
+	return true
+}
+
+// What an error's text can blame.
+type blamed uint8
+
+const (
+	onNothing blamed = iota // it gives no reason
+	onPolicy                // what an agent may refuse though its shape is right
+	onShape
+)
+
+// blamedOn returns what an error gives as its reason.
+func blamedOn(failure *a2a.Error) blamed {
+	text := strings.ToLower(failure.Message)
+	generic := strings.NewReplacer("invalid", "", "method", "", "parameters", "", "params", "", "request", "", "payload", "", "validation", "", "error", "", "bad", "", "failed", "", "json-rpc", "").Replace(text)
+	if detail := failure.Value.Get("data"); detail.Exists() && !detail.IsNull() {
+		text += strings.ToLower(string(detail.Raw()))
+		generic += "."
+	}
+	for _, word := range [...]string{
+		"url", "uri", "host", "scheme", "http", "reach", "connect", "private", "local", "loopback", "address", "domain", "resolve", "auth",
+		"credential", "allow", "permit", "polic", "forbid", "not found", "unknown task", "no such task", "exist", "terminal", "complete",
+	} {
+		if strings.Contains(text, word) {
+			return onPolicy
+		}
+	}
+	if strings.Trim(generic, " .,:;!-") == "" && !failure.Value.Get("data").Exists() {
+		return onNothing
+	}
+	return onShape
+}
