@@ -9,9 +9,9 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A Principal stands for what a request carries to say on whose behalf it comes: the same number for the same fields and
-// parameters, in any order; 0 if it carries none. Where secrets were replaced, equal ones are still equal. The numbers
-// hold within this process only.
+// A Principal stands for what a request carries to say on whose behalf it comes: the same number for the same fields
+// and parameters, in any order; 0 if it carries none. Where secrets were replaced, equal ones are still equal. The
+// numbers hold within this process only.
 type Principal uint64
 
 // principalSeed makes it impossible to choose credentials that give the number of others.

@@ -7,9 +7,10 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
-const transcript = `The agent says completed, then goes on working.
+const resumed = `The agent says completed, then goes on working.
 -- 1.request --
 POST /rpc HTTP/1.1
 Host: booker.example:9001
@@ -29,7 +30,7 @@ data: {"jsonrpc":"2.0","id":"r1","result":{"statusUpdate":{"taskId":"t1","contex
 
 // Judge a transcript, and print what breaks the protocol.
 func ExampleRun() {
-	tr, err := capture.ParseTranscript("example.txtar", []byte(transcript))
+	tr, err := transcript.Parse("example.txtar", []byte(resumed))
 	if err != nil {
 		fmt.Println(err)
 		return

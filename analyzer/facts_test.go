@@ -3,12 +3,13 @@ package analyzer
 import (
 	"testing"
 
-	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/transcript"
 )
 
 // What a filter asks for is found under every name that people use for it.
 func TestFactsUnderAllNames(t *testing.T) {
-	tr, err := capture.ParseTranscript("facts.txtar", []byte(`-- 1.request --
+	tr, err := transcript.Parse("facts.txtar", []byte(`-- 1.request --
 POST /rpc HTTP/1.1
 Host: booker.example
 Content-Type: application/json
@@ -43,7 +44,7 @@ data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t1","co
 		"op:SendStreamingMessage":    true,
 		"state:TASK_STATE_COMPLETED": true,
 	} {
-		f, err := capture.ParseFilter(expr)
+		f, err := filter.Parse(expr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	x.Call = a2a.DecodeRequest(a2a.Request{
 		Method: x.Request.Method,
 		Target: x.Request.Target,
-		Header: x.Request.Fields.Values,
+		Header: x.Request.Fields.Get,
 		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true,
 	}, e.endpoints.tell(x))
 	o := e.message(x, RequestDecoded, s)

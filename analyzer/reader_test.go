@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 // A path such as /rest/v1/tasks/7 proves nothing by itself; the interface of a card that was read before does.
 func TestReaderKnowsCards(t *testing.T) {
-	tr, err := capture.ParseTranscript("cards.txtar", []byte(`-- 1.request --
+	tr, err := transcript.Parse("cards.txtar", []byte(`-- 1.request --
 GET /rest/v1/tasks/7 HTTP/1.1
 Host: booker.example
 

@@ -41,7 +41,7 @@ func Read(x *capture.Exchange) *Reading {
 func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	r := &Reading{}
 	body, _ := x.Request.Body.Decode(head)
-	r.Call = a2a.DecodeRequest(a2a.Request{Method: head.Method, Target: head.Target, Header: head.Fields.Values, Body: body}, known)
+	r.Call = a2a.DecodeRequest(a2a.Request{Method: head.Method, Target: head.Target, Header: head.Fields.Get, Body: body}, known)
 	r.Dialects = r.Call.Dialects
 	r.request()
 	if x.Response != nil && r.Call.Operation != a2a.NoOperation {
@@ -172,7 +172,7 @@ type Facts struct {
 	Marked   bool
 }
 
-// Values implements capture.Facts.
+// Values implements filter.Facts.
 func (f Facts) Values(key string) []string {
 	switch key {
 	case "op":
@@ -280,7 +280,7 @@ func (f Facts) ofFindings(key string) []string {
 	return values
 }
 
-// Normalise implements capture.Facts.
+// Normalise implements filter.Facts.
 func (f Facts) Normalise(key, word string) string {
 	switch key {
 	case "op":

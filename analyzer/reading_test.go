@@ -9,11 +9,12 @@ import (
 	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 // One exchange read by itself tells a filter what it needs.
 func TestFacts(t *testing.T) {
-	tr, err := capture.ParseTranscript("example.txtar", []byte(transcript))
+	tr, err := transcript.Parse("example.txtar", []byte(resumed))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,13 @@ type Conn struct {
 	client string // the client's address
 	agent  capture.Peer
 	open   map[int]*exchange
+	recent [2]lately // exchanges that have ended last; the two sides of a connection can each still tell of one
+}
+
+// lately is an exchange that has ended, and its number on its connection.
+type lately struct {
+	x int
+	e *exchange
 }
 
 var _ relay.Observer = (*Conn)(nil)
@@ -30,6 +37,8 @@ type exchange struct {
 	upgraded bool
 	skipped  bool  // its beginning did not fit into the queue: nothing of it is recorded
 	lost     int64 // bytes that did not fit
+
+	late atomic.Pointer[capture.Fault] // that came after its end; for both
 
 	recording
 }
@@ -206,6 +215,8 @@ func (c *Conn) Fault(x int, f relay.Fault) {
 	if x >= 0 {
 		if e := c.open[x]; e != nil {
 			e.note(piece{kind: pieceFault, note: fault}, nil, true)
+		} else {
+			c.faultAfterEnd(x, fault)
 		}
 		return
 	}
@@ -218,6 +229,18 @@ func (c *Conn) Fault(x int, f relay.Fault) {
 	}
 	e.note(piece{kind: pieceFault, note: fault}, nil, true)
 	c.ended(x, e)
+}
+
+// faultAfterEnd notes that the last bytes of a message could not be written. As a rule the end is still in the queue then,
+// and takes the fault up.
+func (c *Conn) faultAfterEnd(x int, f *capture.Fault) {
+	for _, l := range c.recent {
+		if l.e != nil && l.x == x && !l.e.skipped {
+			l.e.late.Store(f)
+			l.e.note(piece{kind: pieceLateFault, note: f}, nil, true)
+			return
+		}
+	}
 }
 
 // Ended implements relay.Observer.
@@ -244,6 +267,7 @@ func (c *Conn) abandon() int {
 
 func (c *Conn) ended(x int, e *exchange) {
 	delete(c.open, x)
+	c.recent[1], c.recent[0] = c.recent[0], lately{x, e}
 	if e.skipped {
 		c.r.q.lose(e.lost)
 		return

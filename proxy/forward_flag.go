@@ -92,8 +92,7 @@ func (c *Credentials) match(user, password string) bool {
 
 // proxyCredentials reads what a client gives in Proxy-Authorization, as it does for a proxy URL with user information.
 func proxyCredentials(head []byte) (user, password string, ok bool) {
-	h, _ := relay.ParseHead(head)
-	scheme, text, _ := strings.Cut(h.Get("Proxy-Authorization"), " ")
+	scheme, text, _ := strings.Cut(string(fieldValue(head, "Proxy-Authorization")), " ")
 	if !strings.EqualFold(scheme, "Basic") {
 		return "", "", false
 	}

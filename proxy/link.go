@@ -7,17 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/relay"
 )
 
-const (
-	maxCallSize  = 4 << 10               // bytes of a JSON-RPC request that may ask for a card: it has no parameters but a tenant
-	callPatience = 50 * time.Millisecond // for the request of an answer that is here; see awaitCall
-)
+// maxCallSize is how many bytes a JSON-RPC request that may ask for a card has: its only parameter is a tenant.
+const maxCallSize = 4 << 10
 
 // A link is one client connection through a tap: it records what passes, and knows which exchanges ask for agent cards.
 type link struct {
@@ -93,7 +90,7 @@ func ask(head []byte) *question {
 // any path of it, or an extended one at one of the routes of HTTP+JSON.
 func asksForCard(h *capture.Head) bool {
 	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
-	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Values}
+	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Get}
 	call := a2a.DecodeRequest(request, a2a.Known{Bindings: a2a.BindingsOf(a2a.HTTPJSON)})
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
 }
@@ -181,29 +178,19 @@ func (l *link) question(x int) *question {
 	return l.asked[x]
 }
 
-// callsForCard tells whether the call is one for the extended card, given that its answer is here.
-//
-// The relay forwards a request before it tells of it, so the answer of a quick agent can be here while the goroutine of
-// the client's side has still to tell of the body. That takes microseconds. An agent that answers before it was sent the
-// whole call is not waited for any longer than that: its answer passes as it came.
+// callsForCard tells whether the call is one for the extended card, given that its answer is here. Of an answer that came
+// before the call was complete it is not known: it passes as it came.
 func (q *question) callsForCard() bool {
 	select {
-	case <-q.known: // as nearly always: no timer is needed
+	case <-q.known:
 	default:
-		timer := time.NewTimer(callPatience)
-		defer timer.Stop()
-		select {
-		case <-q.known:
-		case <-timer.C:
-			return false
-		}
+		return false
 	}
 	if q.body == nil {
 		return false
 	}
-	header := func(string) []string { return nil }
 	call := a2a.DecodeRequest(a2a.Request{
-		Method: "POST", Target: "/", Header: header, Body: q.body, HasBody: true, BodyKept: true,
+		Method: "POST", Target: "/", Body: q.body, HasBody: true, BodyKept: true,
 	}, a2a.Known{Bindings: a2a.BindingsOf(a2a.JSONRPC)})
 	return call.Operation == a2a.GetExtendedCard && call.Batch == nil
 }

@@ -29,6 +29,7 @@ const (
 	pieceAnswerEnd
 	pieceFact
 	pieceFault
+	pieceLateFault // comes after pieceEnded
 	pieceEnded
 )
 

@@ -68,6 +68,10 @@ func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
 		if x.fault == nil {
 			x.fault = p.note.(*capture.Fault)
 		}
+	case pieceLateFault:
+		if f := p.note.(*capture.Fault); x.fault != f { // else its end has taken it up
+			add(capture.Fact{Note: "after the exchange was complete: " + f.Detail})
+		}
 	case pieceEnded:
 		steps = r.ended(steps, x, p)
 	}
@@ -154,6 +158,9 @@ func (r *Recorder) ended(steps []capture.Step, x *exchange, p *piece) []capture.
 	}
 	if p.dropped > 0 {
 		steps = append(steps, capture.Step{Seq: x.seq, Offset: at, What: capture.ResponseBody{Dropped: p.dropped}})
+	}
+	if x.fault == nil {
+		x.fault = x.late.Load()
 	}
 	r.count(func(s *Stats) { s.LostBytes += p.lost })
 	return r.close(steps, x, at, capture.Closed{Fault: x.fault, Dropped: p.lost})

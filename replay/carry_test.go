@@ -24,11 +24,11 @@ func upper(role replay.Role, text string) (string, bool) {
 }
 
 func decode(method, target, body string) a2a.Call {
-	header := func(name string) []string {
+	header := func(name string) string {
 		if strings.EqualFold(name, "Content-Type") && body != "" {
-			return []string{"application/json"}
+			return "application/json"
 		}
-		return nil
+		return ""
 	}
 	return a2a.DecodeRequest(a2a.Request{
 		Method: method, Target: target, Header: header, Body: []byte(body), HasBody: body != "", BodyKept: true,

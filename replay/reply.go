@@ -117,7 +117,7 @@ func readCall(x *capture.Exchange, known a2a.Known) (a2a.Call, capture.Head, []b
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Body.Decode(&head)
 	call := a2a.DecodeRequest(a2a.Request{
-		Method: head.Method, Target: head.Target, Header: head.Fields.Values,
+		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
 		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
 	}, known)
 	return call, head, body

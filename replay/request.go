@@ -37,7 +37,7 @@ func ParseCredentials(s string) (Credentials, error) {
 	return Credentials{}, fmt.Errorf("no credentials that can be read; write bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
 }
 
-// placeholder is what redaction leaves in place of a secret (see capture.Redact).
+// placeholder is what redaction leaves in place of a secret (see redact.New).
 var placeholder = regexp.MustCompile(`redacted\.[0-9a-f]{16}`)
 
 // An outgoing request is ready to be sent.

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
-	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 )
 
 // typePause is how long the list waits for the next character before it looks.
@@ -86,7 +86,7 @@ func (l *list) paused(msg typed) tea.Cmd {
 // apply makes an expression the filter. One that cannot be read changes nothing.
 func (l *list) apply(expr string) tea.Cmd {
 	expr = strings.TrimSpace(expr)
-	f, err := capture.ParseFilter(expr)
+	f, err := filter.Parse(expr)
 	if l.bar != nil {
 		l.bar.err = err
 	}
@@ -188,7 +188,7 @@ func (b *bar) line(columns int, progress string) line {
 
 // wrong says what is wrong with the expression, with a mark under the column where it is.
 func (b *bar) wrong(columns int) []line {
-	var bad *capture.FilterError
+	var bad *filter.Error
 	if !errors.As(b.err, &bad) {
 		return []line{text(styleError, " ! "+b.err.Error())}
 	}

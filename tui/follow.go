@@ -40,11 +40,12 @@ func (l *loader) open() tea.Cmd {
 	}
 }
 
-// watch waits for steps from an arrival number on, gathers those of a moment, and says which exchanges they belong to.
-func (l *loader) watch(next uint64) tea.Cmd {
+// watch waits for steps from an arrival number on, gathers those of a moment, and says which exchanges they belong to. When
+// the recording has ended it waits for another one.
+func (l *loader) watch(next uint64, ended bool) tea.Cmd {
 	return func() tea.Msg {
 		g := grown{next: next}
-		err := l.src.Wait(l.ctx, next)
+		err := l.wait(next, ended)
 		switch {
 		case errors.Is(err, capture.ErrEnded):
 			g.ended = true
@@ -98,7 +99,8 @@ type judged struct {
 	counts   analyzer.Counts
 	next     uint64 // arrival number from which on nothing was judged yet
 	behind   bool   // there is more to be judged now
-	ended    bool   // there will be no more
+	ended    bool   // there will be no more, unless the recording goes on
+	anew     bool   // it begins anew: the findings are all there are
 	err      error  // they could not go on for now
 }
 
@@ -114,7 +116,7 @@ func (l *loader) hear() tea.Cmd {
 	}
 }
 
-// judge runs the rules over the capture, and then along with the recording, until that ends. What it finds it tells
+// judge runs the rules over the capture, and then along with the recording, until that ends, and with the next one. What it finds it tells
 // hear, a moment's findings at once. It goes through the capture in one sweep, since to begin again in the middle is dear
 // in some formats.
 func (l *loader) judge() tea.Cmd {
@@ -124,8 +126,9 @@ func (l *loader) judge() tea.Cmd {
 			switch err := l.src.Wait(l.ctx, j.next); {
 			case errors.Is(err, capture.ErrEnded):
 				j.found = append(j.found, j.engine.End(false)...)
-				j.tell(judged{ended: true})
-				return nil
+				if !j.tell(judged{ended: true}) || !j.again() {
+					return nil
+				}
 			case err == nil:
 				err = j.run()
 				j.tell(judged{err: err})
@@ -145,6 +148,8 @@ type judgement struct {
 	engine *analyzer.Engine
 	next   uint64
 	found  []analyzer.Finding
+	known  uint64 // arrival number up to which an engine before this one has said what it found
+	anew   bool   // that is still to be said
 }
 
 // run judges what is there now.
@@ -156,7 +161,7 @@ func (j *judgement) run() error {
 		}
 		j.next = s.Arrival + 1
 		j.found = append(j.found, j.engine.Step(s)...)
-		if j.next%64 == 0 && time.Since(told) > batchTime {
+		if j.next%64 == 0 && j.next >= j.known && time.Since(told) > batchTime {
 			if !j.tell(judged{behind: true}) {
 				return j.ctx.Err()
 			}
@@ -168,8 +173,8 @@ func (j *judgement) run() error {
 
 // tell says what was found since it said something, and reports whether anybody listens.
 func (j *judgement) tell(news judged) bool {
-	news.findings, news.counts, news.next = j.found, j.engine.Counts(), j.next
-	j.found = nil
+	news.findings, news.counts, news.next, news.anew = j.found, j.engine.Counts(), j.next, j.anew
+	j.found, j.anew = nil, false
 	select {
 	case j.verdicts <- news:
 		return true

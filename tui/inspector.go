@@ -10,16 +10,17 @@ import (
 // An inspector is the whole screen: a stack of panels, of which the top one is seen, between a title and a last line. It
 // tells panels of keys and of what was loaded, keeps the scene, and knows nothing of what panels show.
 type inspector struct {
-	options Options
-	scene   *scene
-	list    *list
-	stack   []panel // from the list up
-	width   int
-	height  int
-	said    string // in the last line, until the next key
-	asking  bool   // whether to quit, since that ends a recording
-	mouse   bool
-	out     io.Writer // the terminal, for what is not drawn; nil if there is none
+	options  Options
+	scene    *scene
+	list     *list
+	stack    []panel // from the list up
+	width    int
+	height   int
+	said     string // in the last line, until the next key
+	asking   bool   // whether to quit, since that ends a recording
+	followed bool   // the list followed the recording when that ended
+	mouse    bool
+	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
 
 // saying is something to be said in the last line.
@@ -93,7 +94,7 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		if !s.opened {
 			return nil
 		}
-		return s.load.watch(msg.next)
+		return m.watch(msg.next)
 	}
 	first, was := !s.opened, s.info.Live
 	s.trouble, m.list.err, s.judged.err = "", nil, nil
@@ -107,29 +108,28 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		s.judged.behind = s.info.Arrivals > 0
 		cmds = append(cmds, s.load.judge(), s.load.hear())
 	}
-	if was && !s.info.Live {
-		m.said = "the recording has ended; this is all of it"
-		m.list.follow = false
-	}
-	if s.info.Live {
-		cmds = append(cmds, s.load.watch(msg.next))
-	}
-	return tea.Batch(append(cmds, m.tell(changed{msg.seqs}))...)
+	m.relive(first, was)
+	return tea.Batch(append(cmds, m.watch(msg.next), m.tell(changed{msg.seqs}))...)
 }
 
 // judge takes what the rules found, and lets them go on.
 func (m *inspector) judge(msg judged) tea.Cmd {
 	s := m.scene
-	s.found.add(msg.findings)
 	findings := msg.findings
 	msg.findings = nil
+	touched := findings
+	if msg.anew {
+		touched = append(s.found.list, findings...) // those that are no more are learned too
+		s.found = ledger{}
+	}
+	s.found.add(findings)
 	s.judged = msg
 	var cmds []tea.Cmd
-	if !msg.ended {
+	if !msg.ended || s.load.resumes() {
 		cmds = append(cmds, s.load.hear())
 	}
-	if len(findings) > 0 {
-		cmds = append(cmds, m.tell(learned{exchangesOf(findings)}))
+	if len(touched) > 0 {
+		cmds = append(cmds, m.tell(learned{exchangesOf(touched)}))
 	}
 	return tea.Batch(cmds...)
 }

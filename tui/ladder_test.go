@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 func at(ms int, from, to, label string) Arrow {
@@ -71,7 +71,7 @@ func TestLadderOfAnyWidth(t *testing.T) {
 }
 
 func TestArrows(t *testing.T) {
-	script, err := capture.ReadTranscript("testdata/journey.txtar")
+	script, err := transcript.ReadFile("testdata/journey.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 )
 
 // A page is a panel of text: the help, or what was copied.
@@ -61,7 +61,7 @@ func newHelp(in place) *page {
 		}
 		lines = append(lines, line{}, text(styleTitle, " Filter"))
 		lines = append(lines, definition("words", 14, "side by side: all of them; or, not, -word, parentheses; a word without a key is searched in URLs and bodies", columns)...)
-		for _, k := range capture.FilterKeys() {
+		for _, k := range filter.Keys() {
 			lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
 		}
 		return lines

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 )
 
 // scanPage is how many exchanges one command holds a filter against.
@@ -17,7 +18,7 @@ const scanPage = 256
 // people look for, and is then kept up to date.
 type search struct {
 	expr    string
-	filter  *capture.Filter
+	filter  *filter.Filter
 	ticket  uint64
 	matches []uint64 // in order
 	pool    []uint64 // what is to be looked at, in order; if all is false
@@ -54,7 +55,7 @@ type (
 )
 
 // newSearch returns a search that is to be begun with loader.narrow.
-func newSearch(expr string, f *capture.Filter, ticket, exchanges uint64) *search {
+func newSearch(expr string, f *filter.Filter, ticket, exchanges uint64) *search {
 	return &search{expr: expr, filter: f, ticket: ticket, bound: exchanges + 1, started: exchanges + 1, all: true}
 }
 
@@ -149,7 +150,7 @@ func (s *search) again(l *loader, found *ledger, seqs []uint64) tea.Cmd {
 }
 
 // narrow asks the capture's index, if it has one, which exchanges can match.
-func (l *loader) narrow(ticket uint64, f *capture.Filter) tea.Cmd {
+func (l *loader) narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 	return func() tea.Msg {
 		answer := narrowed{ticket: ticket, all: true}
 		index, ok := l.src.(capture.Index)
@@ -174,7 +175,7 @@ func (l *loader) narrow(ticket uint64, f *capture.Filter) tea.Cmd {
 }
 
 // scan holds a filter against the exchanges from up to below, or only against those of a list among them.
-func (l *loader) scan(ticket uint64, f *capture.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding) tea.Cmd {
+func (l *loader) scan(ticket uint64, f *filter.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding) tea.Cmd {
 	return func() tea.Msg {
 		answer := scanned{ticket: ticket, from: from, below: below}
 		if list != nil {
@@ -201,7 +202,7 @@ func (l *loader) scan(ticket uint64, f *capture.Filter, list []uint64, from, bel
 }
 
 // matching returns those exchanges of a sorted list that a filter chooses.
-func (l *loader) matching(f *capture.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
+func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
 	var chosen []uint64
 	_, err := l.each(seqs, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
 		if x != nil && l.matches(f, x, found) {
@@ -211,6 +212,6 @@ func (l *loader) matching(f *capture.Filter, seqs []uint64, found map[uint64][]a
 	return chosen, err
 }
 
-func (l *loader) matches(f *capture.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
+func (l *loader) matches(f *filter.Filter, x *capture.Exchange, found map[uint64][]analyzer.Finding) bool {
 	return f.Match(x, analyzer.Facts{Reading: l.reader.Read(x), Findings: found[x.Seq]})
 }

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui/terminal"
 )
 
@@ -28,12 +29,12 @@ type Options struct {
 }
 
 // Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. Errors are
-// those of the options (a *capture.FilterError among them) and of the terminal. It reads the source and does not close it. The terminal is put back as it was, also if the inspector fails.
+// those of the options (a *filter.Error among them) and of the terminal. It reads the source and does not close it. The terminal is put back as it was, also if the inspector fails.
 func Run(ctx context.Context, src capture.Source, o Options) error {
 	if err := analyzer.Validate(o.Rules); err != nil {
 		return err
 	}
-	if _, err := capture.ParseFilter(o.Filter); err != nil {
+	if _, err := filter.Parse(o.Filter); err != nil {
 		return err
 	}
 	if o.Theme == "" {

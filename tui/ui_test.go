@@ -18,6 +18,7 @@ import (
 
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 var update = flag.Bool("update", false, "write golden files and generated pages")
@@ -206,7 +207,7 @@ func (u *ui) cursorLine() string {
 // journey returns the capture that most tests look at.
 func journey(t *testing.T) capture.Source {
 	t.Helper()
-	script, err := capture.ReadTranscript(filepath.Join("testdata", "journey.txtar"))
+	script, err := transcript.ReadFile(filepath.Join("testdata", "journey.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}

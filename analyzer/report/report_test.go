@@ -17,6 +17,7 @@ import (
 	"a2atap/analyzer/rules/rpc"
 	"a2atap/analyzer/rules/wire"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files to what is written now")
@@ -32,7 +33,7 @@ func judged(t *testing.T) *analyzer.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := capture.ParseTranscript(file, text)
+	tr, err := transcript.Parse(file, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 // Whatever is in a capture, judging it does not panic, and judging it again finds the same.
@@ -21,7 +22,7 @@ func FuzzTranscript(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		tr, err := capture.ParseTranscript("fuzz", text)
+		tr, err := transcript.Parse("fuzz", text)
 		if err != nil {
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 var update = flag.Bool("update", false, "rewrite the want sections and golden files to what is found now")
@@ -131,13 +132,13 @@ func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
 	}
 }
 
-func parse(t *testing.T, file string) *capture.Transcript {
+func parse(t *testing.T, file string) *transcript.Transcript {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := capture.ParseTranscript(file, text)
+	tr, err := transcript.Parse(file, text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 // A variation is another way to say the same, or to see less of it: a conversation in which nothing is wrong stays one.
@@ -153,7 +154,7 @@ var variations = []variation{
 	{"as HAR of others", func(c *varied) { c.through("x.har", ours.ReplaceAllString(c.har(), `"_other":`)) }},
 	{"as JSON Lines", func(c *varied) { c.through("x.jsonl", c.jsonl()) }},
 	{"as a transcript", func(c *varied) {
-		c.through("x.txtar", string(capture.FormatTranscript(&capture.Transcript{Exchanges: c.exchanges})))
+		c.through("x.txtar", string(transcript.Format(&transcript.Transcript{Exchanges: c.exchanges})))
 	}},
 	{"redacted", (*varied).redact},
 }

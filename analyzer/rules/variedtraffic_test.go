@@ -9,6 +9,11 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/open"
+	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/capture/transcript"
 )
 
 // others is what also passes on the host of an agent.
@@ -102,7 +107,7 @@ func (c *varied) mix() {
 			host = h.Fields.Get("Host")
 		}
 	}
-	tr, err := capture.ParseTranscript("others", []byte(strings.ReplaceAll(others, "HOST", host)))
+	tr, err := transcript.Parse("others", []byte(strings.ReplaceAll(others, "HOST", host)))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -195,8 +200,8 @@ func seenWhole(x *capture.Exchange) bool {
 
 // twice lets the same pass between others, on another host, word by word.
 func (c *varied) twice() {
-	text := string(capture.FormatTranscript(&capture.Transcript{Exchanges: c.exchanges}))
-	tr, err := capture.ParseTranscript("second", []byte(strings.ReplaceAll(text, "booker.example", "second.example")))
+	text := string(transcript.Format(&transcript.Transcript{Exchanges: c.exchanges}))
+	tr, err := transcript.Parse("second", []byte(strings.ReplaceAll(text, "booker.example", "second.example")))
 	if err != nil || !strings.Contains(text, "booker.example") {
 		return
 	}
@@ -294,15 +299,26 @@ func (c *varied) timeless() {
 
 func (c *varied) har() string {
 	var b bytes.Buffer
-	if err := capture.WriteHAR(&b, "0", each(c.exchanges)); err != nil {
+	w, err := har.NewWriter(&b, "0")
+	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.write(w)
 	return b.String()
 }
 
 func (c *varied) jsonl() string {
 	var b bytes.Buffer
-	w := capture.NewJSONLWriter(&b, nil)
+	c.write(jsonl.NewWriter(&b, nil))
+	return b.String()
+}
+
+// write writes the conversation in a format, to its end.
+func (c *varied) write(w interface {
+	Write(x *capture.Exchange) error
+	Close() error
+},
+) {
 	for _, x := range c.exchanges {
 		if err := w.Write(x); err != nil {
 			c.t.Fatal(err)
@@ -311,7 +327,6 @@ func (c *varied) jsonl() string {
 	if err := w.Close(); err != nil {
 		c.t.Fatal(err)
 	}
-	return b.String()
 }
 
 // through reads the conversation from a file of another format.
@@ -320,7 +335,7 @@ func (c *varied) through(name, text string) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
-	source, err := capture.OpenFile(file)
+	source, err := open.File(file)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -337,7 +352,7 @@ func (c *varied) through(name, text string) {
 // redact hides secrets as the recorder does.
 func (c *varied) redact() {
 	memory := capture.NewMemory(capture.Info{})
-	sink := capture.Redact(memory, capture.RedactOptions{Key: bytes.Repeat([]byte{1}, 32)})
+	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32)})
 	for s, err := range capture.Interleave(each(c.exchanges)) {
 		if err == nil {
 			err = sink.Append(s)

@@ -61,6 +61,11 @@ func agent(ctx context.Context, e env, o agentOptions, name string) error {
 	if err := localOnly(o.listen, o.remote); err != nil {
 		return err
 	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := removeReady(o.readyFile); err != nil {
+		return err
+	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one", name, o.listen, netCause(err))
@@ -71,8 +76,6 @@ func agent(ctx context.Context, e env, o agentOptions, name string) error {
 		l.Close()
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	return serve(ctx, l, a)
 }
 
@@ -129,19 +132,4 @@ func netCause(err error) error {
 		err = sys.Err
 	}
 	return err
-}
-
-// writeReady writes a ready file by rename, so that who sees it sees all of it. An empty name writes none.
-func writeReady(name, text string) error {
-	if name == "" {
-		return nil
-	}
-	tmp := name + ".tmp"
-	if err := os.WriteFile(tmp, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the ready file %s: %w; choose a directory that you can write to", name, cause(err))
-	}
-	if err := os.Rename(tmp, name); err != nil {
-		return fmt.Errorf("write the ready file %s: %w", name, cause(err))
-	}
-	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
 	"a2atap/proxy/relay"
 )
 
@@ -154,7 +155,7 @@ func storeWay(agent, path string, described bool) (string, func() (wayReport, er
 	}
 	var sink capture.Sink = store
 	if described {
-		sink = capture.Redact(store, capture.RedactOptions{Key: store.RedactionKey(), Describer: newDescriber()})
+		sink = redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: newDescriber()})
 	}
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
 	p, err := proxy.New(proxy.Options{Taps: []proxy.TapSpec{benchTap(agent)}, Recorder: recorder})
@@ -222,7 +223,7 @@ type wayCost struct {
 	cpu time.Duration // since it listens
 }
 
-// startWay starts a way to the agent. It returns nil for nginx where there is none.
+// startWay starts a way to the agent.
 func startWay(b *testing.B, name, agent, folder string) *way {
 	switch name {
 	case "direct":

@@ -20,6 +20,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/relay", "a2atap/proxy/jsondoc", "the wire knows bytes, and nothing of who watches or why"},
 	{"a2atap/proxy/...", "a2atap/analyzer/...", "a rule that fails must not be able to touch traffic"},
 	{"a2atap/proxy", "a2atap/proxy/capture/bolt", "the proxy writes to a Sink, whichever that is"},
+	{"a2atap/proxy", "a2atap/proxy/capture/redact", "the proxy writes to a Sink, whichever that is"},
+	{"a2atap/proxy", "a2atap/proxy/capture/open", "the proxy records, and reads no files"},
 	{"a2atap/proxy/...", "a2atap/tui", "recording must work without a screen"},
 	{"a2atap/proxy/...", "a2atap/replay/...", "the proxy watches and never speaks for itself"},
 	{"a2atap/analyzer", "a2atap/analyzer/rules/...", "the engine is given its rules; it must not know its catalogue"},
@@ -28,15 +30,65 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/bolt", "judging works on any Source"},
+	{"a2atap/analyzer/...", "a2atap/proxy/capture/open", "judging works on any Source"},
 	{"a2atap/analyzer/...", "a2atap/replay/...", "one reading of the protocol must not judge itself"},
 	{"a2atap/analyzer/...", "a2atap/tui", "a judgment is drawn, and never draws"},
 	{"a2atap/replay/...", "a2atap/proxy/capture/bolt", "replay works on any Source"},
+	{"a2atap/replay/...", "a2atap/proxy/capture/open", "replay works on any Source"},
 	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
 	{"a2atap/tui", "a2atap/proxy/capture/bolt", "the inspector works on any Source"},
+	{"a2atap/tui", "a2atap/proxy/capture/open", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy", "the inspector reads captures, also those of another process"},
 	{"a2atap/...", "a2atap/cmd/...", "wiring is wired by nobody"},
 	{"a2atap/...", "a2atap/replay/peers", "the official SDKs are peers in tests only: one reading must not judge itself"},
 	{"a2atap/proxy/...", "net/http/httputil", "it cuts off answers of agents that answer at once"},
+}
+
+// What each package beneath proxy/capture stands on: the noun, and what is named here. Arrows go downward only; a package
+// that is not here has no place yet.
+var captureRooms = []captureRoom{
+	{"filter", nil, "what is searched for does not depend on a format"},
+	{"redact", nil, "secrets are hidden before anybody writes, whatever the format"},
+	{"transcript", nil, "a format knows the noun and no other format"},
+	{"exchangejson", nil, "what the formats in JSON share knows none of them"},
+	{"har", []string{"exchangejson"}, "a format knows the noun and no other format"},
+	{"jsonl", []string{"exchangejson"}, "a format knows the noun and no other format"},
+	{"open", []string{"transcript", "har", "jsonl", "exchangejson"}, "it reads what others wrote; our own captures are the store's"},
+	{"bolt", nil, "the store keeps what it is given, redacted or not"},
+	{"capturetest", nil, "one suite for all Sources and Sinks knows none of them"},
+}
+
+type captureRoom struct {
+	room string
+	on   []string
+	why  string
+}
+
+func TestCaptureRooms(t *testing.T) {
+	const noun = "a2atap/proxy/capture"
+	rooms := 0
+	for from, list := range listImports(t) {
+		name, beneath := strings.CutPrefix(from, noun+"/")
+		if !beneath {
+			continue
+		}
+		i := slices.IndexFunc(captureRooms, func(r captureRoom) bool { return r.room == name })
+		if i < 0 {
+			t.Errorf("%s is not among the rooms of %s", from, noun)
+			continue
+		}
+		rooms++
+		for _, to := range list {
+			below, inside := strings.CutPrefix(to, noun+"/")
+			ours := strings.HasPrefix(to, "a2atap/") && to != noun && to != shared
+			if ours && !(inside && slices.Contains(captureRooms[i].on, below)) {
+				t.Errorf("%s imports %s: %s", from, to, captureRooms[i].why)
+			}
+		}
+	}
+	if rooms != len(captureRooms) {
+		t.Errorf("%d rooms of %d are there", rooms, len(captureRooms))
+	}
 }
 
 // shared is the leaf beneath the leaves: what a text parses to, which is made once and handed on.

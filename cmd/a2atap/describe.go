@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/jsonl"
 )
 
 // maxCalls bounds the requests that a describer remembers while their answers come.
@@ -49,7 +50,7 @@ func (d *describer) Response(x *capture.Exchange) capture.Description {
 	if r.Card != nil {
 		d.reader.Learn(x, r)
 		places := r.Card.Credentials()
-		out.Headers, out.Query, out.Cookies = places.Headers, places.Query, places.Cookies
+		out.Headers, out.Query = places.Headers, places.Query
 	}
 	return out
 }
@@ -83,13 +84,13 @@ func describe(r *analyzer.Reading) capture.Description {
 	return d
 }
 
-// An annotator adds to exported exchanges what the protocol knows about them. It implements capture.Annotator.
+// An annotator adds to exported exchanges what the protocol knows about them. It implements jsonl.Annotator.
 type annotator struct{ reader *analyzer.Reader }
 
-// Annotate implements capture.Annotator.
-func (a annotator) Annotate(x *capture.Exchange) capture.Annotation {
+// Annotate implements jsonl.Annotator.
+func (a annotator) Annotate(x *capture.Exchange) jsonl.Annotation {
 	r := a.reader.Read(x)
-	out := capture.Annotation{
+	out := jsonl.Annotation{
 		Dialect: r.Dialects.String(), Binding: r.Call.Binding.String(),
 		Task: r.Tasks, Context: r.Contexts, State: r.State(),
 	}

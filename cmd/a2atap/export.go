@@ -11,6 +11,9 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/transcript"
 )
 
 type exportOptions struct {
@@ -78,11 +81,11 @@ type exchangeWriter interface {
 func newExchangeWriter(w io.Writer, format string, reader *analyzer.Reader) (exchangeWriter, error) {
 	switch format {
 	case "har":
-		return capture.NewHARWriter(w, tool().Version)
+		return har.NewWriter(w, tool().Version)
 	case "jsonl":
-		return capture.NewJSONLWriter(w, annotator{reader}), nil
+		return jsonl.NewWriter(w, annotator{reader}), nil
 	}
-	return capture.NewTranscriptWriter(w), nil
+	return transcript.NewWriter(w), nil
 }
 
 func writeExchanges(ctx context.Context, w io.Writer, format string, src capture.Source, keep selection) error {

@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
 )
 
 type importOptions struct {
@@ -67,12 +68,12 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 
 // copyCapture writes all steps of a source into a new capture, in their order, and returns how many exchanges they are
 // of. On an error what was read before it stays in the capture.
-func copyCapture(ctx context.Context, src capture.Source, output string, keepSecrets bool, extra []capture.Redaction) (int, error) {
+func copyCapture(ctx context.Context, src capture.Source, output string, keepSecrets bool, extra []redact.Place) (int, error) {
 	store, err := bolt.Open(output, bolt.Options{Tool: toolName(), SecretsKept: keepSecrets})
 	if err != nil {
 		return 0, err
 	}
-	sink := capture.Redact(store, capture.RedactOptions{Key: store.RedactionKey(), Describer: newDescriber(), Keep: keepSecrets, Extra: extra})
+	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: newDescriber(), Keep: keepSecrets, Extra: extra})
 	n := 0
 	copyAll := func() error {
 		for s, err := range src.Steps(ctx, 1) {
@@ -91,10 +92,10 @@ func copyCapture(ctx context.Context, src capture.Source, output string, keepSec
 	return n, errors.Join(copyAll(), sink.Close())
 }
 
-func parseRedactions(list []string) ([]capture.Redaction, error) {
-	var out []capture.Redaction
+func parseRedactions(list []string) ([]redact.Place, error) {
+	var out []redact.Place
 	for _, s := range list {
-		r, err := capture.ParseRedaction(s)
+		r, err := redact.ParsePlace(s)
 		if err != nil {
 			return nil, usage("--redact: %w", err)
 		}

@@ -13,6 +13,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/filter"
+	"a2atap/proxy/capture/open"
 )
 
 // openCapture opens what the user calls a capture: a file of any known kind, finished or still growing, or standard
@@ -22,11 +24,11 @@ func openCapture(e env, name string) (capture.Source, error) {
 		return openStdin(e)
 	}
 	if isText(name) {
-		return capture.OpenFile(name)
+		return open.File(name)
 	}
 	src, err := bolt.Read(name)
 	if errors.Is(err, capture.ErrFormat) {
-		if text, textErr := capture.OpenFile(name); textErr == nil {
+		if text, textErr := open.File(name); textErr == nil {
 			return text, nil
 		}
 	}
@@ -72,13 +74,13 @@ func (t *temporary) Close() error { return errors.Join(t.Source.Close(), os.Remo
 
 // A selection is what --filter and --agent choose.
 type selection struct {
-	filter *capture.Filter
+	filter *filter.Filter
 	agent  string
 	judged bool // the filter asks for findings, so the capture has to be judged first
 }
 
 func parseSelection(expr, agent string) (selection, error) {
-	f, err := capture.ParseFilter(expr)
+	f, err := filter.Parse(expr)
 	if err != nil {
 		return selection{}, usage("--filter %q: %w", expr, err)
 	}

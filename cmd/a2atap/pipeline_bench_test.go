@@ -11,13 +11,14 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
 )
 
 // BenchmarkPipeline measures what one exchange of 1.2 KB each way costs behind the relay, step by step and without
 // sockets: cut into steps, described and redacted, stored with the index, judged.
 func BenchmarkPipeline(b *testing.B) {
 	redact := func(next capture.Sink) capture.Sink {
-		return capture.Redact(next, capture.RedactOptions{Key: make([]byte, 32), Describer: newDescriber()})
+		return redact.New(next, redact.Options{Key: make([]byte, 32), Describer: newDescriber()})
 	}
 	run := func(name string, sink func(b *testing.B) capture.Sink) {
 		b.Run(name, func(b *testing.B) {

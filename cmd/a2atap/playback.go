@@ -123,6 +123,9 @@ func (o *playbackOptions) playback(e env) (playback.Options, error) {
 
 // serve plays until the context ends. With a capture, a tap stands in front of the player.
 func (o *playbackOptions) serve(ctx context.Context, e env, player *playback.Player) error {
+	if err := removeReady(o.readyFile); err != nil {
+		return err
+	}
 	listen := o.listen
 	if o.capture != "" {
 		listen = "127.0.0.1:0"

@@ -107,13 +107,16 @@ func (p *progress) Exchanges(ctx context.Context, from uint64) iter.Seq2[*captur
 	}
 }
 
-func (p *progress) at(seq uint64) {
+func (p *progress) at(seq uint64) { p.count("exchange", seq, p.total) }
+
+// count shows that so many of what is counted are done.
+func (p *progress) count(unit string, done, total uint64) {
 	now := time.Now()
 	if now.Sub(p.began) < progressAfter || now.Sub(p.last) < progressEvery {
 		return
 	}
 	p.last, p.shown = now, true
-	fmt.Fprintf(p.w, "\r%s: exchange %d of %d ", p.what, seq, max(p.total, seq))
+	fmt.Fprintf(p.w, "\r%s: %s %d of %d ", p.what, unit, done, max(total, done))
 }
 
 // clear takes the line away again.

@@ -7,11 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,7 +54,7 @@ forwarded at once and byte for byte, recorded into a capture, and judged; findin
 agent card is changed, so that clients that follow it come back through the tap (--no-rewrite leaves it).
 
 It runs until it is interrupted, or until --duration or --exchanges. Credentials are replaced in the capture by
-placeholders (--keep-secrets keeps them). A second interrupt ends it at once.
+placeholders (--keep-secrets keeps them). A second interrupt, a second or more after the first, ends it at once.
 
 ` + forwardHelp + `
 
@@ -116,6 +113,9 @@ func record(ctx context.Context, e env, o recordOptions) error {
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
+	if err := removeReady(o.readyFile); err != nil {
+		return err
+	}
 	r, err := startRecording(options)
 	if err != nil {
 		return err
@@ -197,26 +197,6 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		r.output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
 	}
 	return r, nil
-}
-
-// untilInterrupted returns a context that ends with the first SIGINT or SIGTERM. The second ends the process.
-func untilInterrupted(ctx context.Context, e env) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-ctx.Done():
-			signal.Stop(signals)
-			return
-		}
-		<-signals
-		fmt.Fprintln(e.Err, "a2atap: interrupted twice; what was not yet stored is lost")
-		os.Exit(exitInterrupted)
-	}()
-	return ctx, cancel
 }
 
 // grace is how long open exchanges get once enough have ended.

@@ -42,12 +42,16 @@ var benchLoads = []load{
 
 // A cell is one way under one load, in one round.
 type cell struct {
+	length  time.Duration // that the load goes on
 	mu      sync.Mutex
 	count   int
 	wrong   int // answers or streams that were cut off, wrong or lost
 	delays  []time.Duration
 	elapsed time.Duration
 	wayCost
+
+	meanwhile func() // called when all streams of a load are open and silent; nil calls nothing
+	memory    int64  // bytes that they take together
 }
 
 func (c *cell) add(count, wrong int, delays []time.Duration) {
@@ -65,6 +69,12 @@ func (c *cell) rate() float64 { return float64(c.count) / c.elapsed.Seconds() }
 func (c *cell) cost() float64 {
 	return float64(c.cpu) / float64(time.Microsecond) / float64(max(c.count, 1))
 }
+
+// memoryEach is in KiB.
+func (c *cell) memoryEach() float64 { return float64(c.memory) / kib / float64(max(c.count, 1)) }
+
+func (c *cell) p50() float64 { return c.delay(0.5) }
+func (c *cell) p99() float64 { return c.delay(0.99) }
 
 func (c *cell) delay(q float64) float64 {
 	if len(c.delays) == 0 {
@@ -93,9 +103,7 @@ func BenchmarkRecording(b *testing.B) {
 				results[l.name] = make(map[string][]*cell)
 			}
 			for _, name := range ways {
-				if c := runCell(b, o, name, l); c != nil {
-					results[l.name][name] = append(results[l.name][name], c)
-				}
+				results[l.name][name] = append(results[l.name][name], runCell(b, o, name, l))
 			}
 		}
 	}
@@ -112,10 +120,7 @@ func BenchmarkRecording(b *testing.B) {
 
 func runCell(b *testing.B, o *origin, name string, l load) *cell {
 	w := startWay(b, name, o.addr, b.TempDir())
-	if w == nil {
-		return nil
-	}
-	c := &cell{}
+	c := &cell{length: *benchCell}
 	begin := time.Now()
 	l.run(b, o, w.addr, c)
 	c.elapsed = time.Since(begin)
@@ -178,7 +183,7 @@ func unary(connections, size int) func(*testing.B, *origin, string, *cell) {
 		o.answer.Store(int64(size))
 		all := texts(1, size)
 		texts(2, size)
-		deadline := time.Now().Add(*benchCell)
+		deadline := time.Now().Add(c.length)
 		eachConnection(b, connections, addr, func(n int, conn net.Conn) {
 			in := bufio.NewReaderSize(conn, 64<<10)
 			var out, answer []byte
@@ -231,12 +236,13 @@ func eachConnection(b *testing.B, connections int, addr string, fn func(n int, c
 	clients.Wait()
 }
 
-// streams returns a load of event streams, one on each connection.
+// streams returns a load of event streams, one on each connection. The first events come when all streams begin at
+// once, so that they tell of dialling: their delays do not count.
 func streams(connections int, every time.Duration) func(*testing.B, *origin, string, *cell) {
 	return func(b *testing.B, o *origin, addr string, c *cell) {
 		events := 200_000
 		if every > 0 {
-			events = max(3, int(*benchCell/every))
+			events = max(3, int(c.length/every))
 		}
 		o.pace.Store(&pace{events: events, every: every})
 		eachConnection(b, connections, addr, func(_ int, conn net.Conn) {
@@ -251,7 +257,7 @@ func streams(connections int, every time.Duration) func(*testing.B, *origin, str
 			if err != nil || len(delays) != events {
 				wrong = 1
 			}
-			c.add(len(delays), wrong, delays)
+			c.add(len(delays), wrong, delays[min(1, len(delays)):])
 		})
 	}
 }
@@ -260,7 +266,12 @@ func streams(connections int, every time.Duration) func(*testing.B, *origin, str
 func idle(connections int) func(*testing.B, *origin, string, *cell) {
 	return func(b *testing.B, o *origin, addr string, c *cell) {
 		hold := make(chan struct{})
-		time.AfterFunc(*benchCell, func() { close(hold) })
+		time.AfterFunc(c.length, func() {
+			if c.meanwhile != nil {
+				c.meanwhile()
+			}
+			close(hold)
+		})
 		o.pace.Store(&pace{events: 2, hold: hold})
 		eachConnection(b, connections, addr, func(_ int, conn net.Conn) {
 			conn.Write(appendRequest(nil, addr, methodStream, newID(), benchText(1, 400))) //nolint:errcheck // reading tells

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
 )
 
 // recordingOptions say what a recording taps, and how it keeps what passes.
@@ -27,7 +28,7 @@ type recordingOptions struct {
 	noRewrite   bool
 	allowRemote bool
 	keepSecrets bool
-	redact      []capture.Redaction
+	redact      []redact.Place
 	maxBody     int64
 	segment     int64
 	policy      proxy.Policy
@@ -76,7 +77,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sink = capture.Redact(r.store, capture.RedactOptions{
+	r.sink = redact.New(r.store, redact.Options{
 		Key: r.store.RedactionKey(), Describer: newDescriber(), Keep: o.keepSecrets, Extra: o.redact,
 	})
 	start := r.store.Position()
@@ -171,11 +172,18 @@ func (t *tally) count(s capture.Step) {
 	}
 }
 
-// counted is a source whose reader is watched: what goes through it after a point is counted.
+// counted is what a recording adds to a capture, as a source of which only the steps can be followed: those after a point,
+// which are counted as they are read.
 type counted struct {
 	capture.Source
 	after  uint64
 	passed *tally
+}
+
+// Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
+// not yield it.
+func (c *counted) Wait(ctx context.Context, from uint64) error {
+	return c.Source.Wait(ctx, max(from, c.after+1))
 }
 
 // Steps implements capture.Source. What an earlier recording left in the capture is not read.

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
 )
 
@@ -136,7 +137,7 @@ func (o *replayOptions) run(ctx context.Context, src capture.Source, options rep
 	if err != nil {
 		return nil, err
 	}
-	sink := capture.Redact(store, capture.RedactOptions{Key: store.RedactionKey(), Describer: newDescriber()})
+	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: newDescriber()})
 	options.Sink, options.Seq = sink, store.Position().Seq
 	report, err := replay.Run(ctx, src, o.to, options)
 	return report, errors.Join(err, sink.Close())

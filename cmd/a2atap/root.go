@@ -119,7 +119,7 @@ they say without disturbing it, and tells where, and on whose side, the protocol
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(
-		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e), newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newVersion(e),
+		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e), newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e), newVersion(e),
 	)
 	return root
 }

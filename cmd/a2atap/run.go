@@ -74,6 +74,9 @@ func runAround(ctx context.Context, e env, o recordOptions, args []string) error
 		return err
 	}
 	options.grace = afterChild
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
 	r, err := startRecording(options)
 	if err != nil {
 		return err
@@ -88,7 +91,9 @@ func runAround(ctx context.Context, e env, o recordOptions, args []string) error
 			break
 		}
 	}
-	status, err := r.child(ctx, e, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
+	told := signalRelay{signals: signals, interrupts: interrupts{now: e.Now}}
+	status, err := r.child(ctx, e, &told, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
+	defer told.takeOver(e)()
 	result, stats, stopErr := r.stop()
 	if err == nil {
 		err = stopErr
@@ -118,9 +123,9 @@ func saidNothing(err error) error {
 	return err
 }
 
-// child runs the program to its end and returns its exit status. The error says why it could not be, or why the recording
-// has ended first.
-func (r *recording) child(ctx context.Context, e env, path string, args []string, proxy string) (status int, err error) {
+// child runs the program to its end and returns its exit status. Signals go to the program. The error says why it could not
+// be run, or why the recording has ended first.
+func (r *recording) child(ctx context.Context, e env, told *signalRelay, path string, args []string, proxy string) (status int, err error) {
 	dir, err := os.MkdirTemp("", "a2atap-run-")
 	if err != nil {
 		return 0, fmt.Errorf("make a folder for the certificates: %w", err)
@@ -138,9 +143,6 @@ func (r *recording) child(ctx context.Context, e env, path string, args []string
 	cmd.Args[0] = args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
 	cmd.Env = environ(settings(proxy, authority, bundle, e.Getenv))
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("run %s: %w", args[0], programCause(err))
 	}
@@ -151,11 +153,10 @@ func (r *recording) child(ctx context.Context, e env, path string, args []string
 		select {
 		case waitErr := <-ended:
 			return exitStatus(cmd, waitErr), err
-		case s := <-signals:
-			if s == os.Interrupt && fromTerminal(e) {
-				continue // the terminal has given it to the program as well
+		case s := <-told.signals:
+			if told.passes(s) && (s != os.Interrupt || !fromTerminal(e)) { // the terminal has given it to the program as well
+				cmd.Process.Signal(s) //nolint:errcheck // it may have ended
 			}
-			cmd.Process.Signal(s) //nolint:errcheck // it may have ended
 		case cause := <-failed:
 			failed = nil
 			err = fmt.Errorf("the capture failed and --if-capture-fails is stop: %w", cause)

@@ -32,15 +32,17 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"ready":    scriptReady,
-			"talk":     scriptTalk,
-			"occupy":   scriptOccupy,
-			"future":   scriptFuture,
-			"truncate": scriptTruncate,
-			"until":    scriptUntil,
-			"raw":      scriptRaw,
-			"rawagent": scriptRawAgent,
-			"tlsagent": scriptTLSAgent,
+			"ready":     scriptReady,
+			"talk":      scriptTalk,
+			"occupy":    scriptOccupy,
+			"future":    scriptFuture,
+			"damage":    scriptDamage,
+			"truncate":  scriptTruncate,
+			"until":     scriptUntil,
+			"stopwatch": scriptStopwatch,
+			"raw":       scriptRaw,
+			"rawagent":  scriptRawAgent,
+			"tlsagent":  scriptTLSAgent,
 		},
 	})
 }
@@ -87,6 +89,26 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 		if time.Now().After(deadline) {
 			ts.Fatalf("until: %s does not come in:\n%s%s", args[0], ts.ReadFile("stdout"), ts.ReadFile("stderr"))
 		}
+	}
+}
+
+// stopwatch notes the time; stopwatch D fails if more than D has passed since. What takes a second where nobody else works needs
+// more on a busy machine, so scripts allow for that.
+func scriptStopwatch(ts *testscript.TestScript, neg bool, args []string) {
+	const noted = "STOPWATCH"
+	if neg || len(args) > 1 {
+		ts.Fatalf("usage: stopwatch [D]")
+	}
+	if len(args) == 0 {
+		ts.Setenv(noted, time.Now().Format(time.RFC3339Nano))
+		return
+	}
+	limit, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	since, err := time.Parse(time.RFC3339Nano, ts.Getenv(noted))
+	ts.Check(err)
+	if took := time.Since(since); took > limit {
+		ts.Fatalf("it took %v", took)
 	}
 }
 
@@ -151,6 +173,19 @@ func scriptFuture(ts *testscript.TestScript, neg bool, args []string) {
 	defer db.Close()
 	ts.Check(db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket([]byte("meta")).Put([]byte("format"), binary.AppendUvarint(nil, 999))
+	}))
+}
+
+// damage FILE takes the row of exchange 1 out of a capture.
+func scriptDamage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: damage FILE")
+	}
+	db, err := bbolt.Open(ts.MkAbs(args[0]), 0o600, nil)
+	ts.Check(err)
+	defer db.Close()
+	ts.Check(db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("exchanges")).Delete(binary.BigEndian.AppendUint64(nil, 1))
 	}))
 }
 

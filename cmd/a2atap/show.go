@@ -11,6 +11,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/transcript"
 	"a2atap/tui"
 )
 
@@ -145,11 +147,11 @@ func newPrinter(format string, e env, reader *analyzer.Reader) (printer, error) 
 	case "ladder":
 		return &ladderPrinter{w: e.Out}, nil
 	case "transcript":
-		return &exportPrinter{w: capture.NewTranscriptWriter(e.Out)}, nil
+		return &exportPrinter{w: transcript.NewWriter(e.Out)}, nil
 	case "curl":
 		return &curlPrinter{w: e.Out}, nil
 	case "json":
-		return &exportPrinter{w: capture.NewJSONLWriter(e.Out, annotator{reader})}, nil
+		return &exportPrinter{w: jsonl.NewWriter(e.Out, annotator{reader})}, nil
 	}
 	return &listPrinter{w: e.Out}, nil
 }

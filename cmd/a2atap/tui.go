@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui"
 	"a2atap/tui/terminal"
 )
@@ -30,8 +31,8 @@ func newTUI(e env) *cobra.Command {
 		Use:   "tui [CAPTURE]",
 		Short: "Look into a capture, finished or growing, in the terminal",
 		Long: `Tui shows a capture on the whole screen: the list of exchanges, each in detail, the ladder of a task, and what the rules
-find, with the rules' text. A capture that is being recorded, by this or by another process, is followed as it grows.
-Without CAPTURE it takes the newest .a2atap file of the folder.
+find, with the rules' text. A capture that is being recorded, by this or by another process, is followed as it grows,
+and so is one to which a later recording appends. Without CAPTURE it takes the newest .a2atap file of the folder.
 
 The last line of the screen names keys; ? shows all of them. Nothing in the capture is changed.`,
 		Example: `  a2atap tui c.a2atap
@@ -81,7 +82,7 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 
 // expression returns --filter and --agent as one filter.
 func (o *tuiOptions) expression() (string, error) {
-	f, err := capture.ParseFilter(o.filter)
+	f, err := filter.Parse(o.filter)
 	if err != nil {
 		return "", usage("--filter %q: %w", o.filter, err)
 	}

@@ -16,7 +16,7 @@ func BenchmarkExchange(b *testing.B) {
 	b.SetBytes(int64(len(request) + len(answer)))
 	b.ReportAllocs()
 	for b.Loop() {
-		c := DecodeRequest(Request{Method: "POST", Target: "/rpc", Header: header.Values, Body: request}, Known{})
+		c := DecodeRequest(Request{Method: "POST", Target: "/rpc", Header: header.Get, Body: request}, Known{})
 		a := DecodeAnswer(&c, 200, "application/json", answer)
 		if c.Operation != SendMessage || a.Payload.Dialects != Of(V1_0) {
 			b.Fatalf("%v, %q", c.Operation, a.Payload.Dialects)

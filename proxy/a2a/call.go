@@ -7,12 +7,12 @@ import (
 
 // A Request is an HTTP request as DecodeRequest takes it.
 type Request struct {
-	Method   string                     // as on the wire
-	Target   string                     // in origin or absolute form
-	Header   func(name string) []string // the values of a header, in order; nil stands for none
-	Body     []byte                     // without content coding
-	HasBody  bool                       // there was one, kept or not
-	BodyKept bool                       // Body is the whole of it
+	Method   string                   // as on the wire
+	Target   string                   // in origin or absolute form
+	Header   func(name string) string // the first value of a header, "" for none; nil stands for no headers
+	Body     []byte                   // without content coding
+	HasBody  bool                     // there was one, kept or not
+	BodyKept bool                     // Body is the whole of it
 }
 
 // header returns the first value of a header; "" if there is none.
@@ -20,10 +20,7 @@ func (r *Request) header(name string) string {
 	if r.Header == nil {
 		return ""
 	}
-	if values := r.Header(name); len(values) > 0 {
-		return values[0]
-	}
-	return ""
+	return r.Header(name)
 }
 
 // Evidence is how sure a dialect is.

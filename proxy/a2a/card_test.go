@@ -139,7 +139,7 @@ func TestCardCredentials(t *testing.T) {
 		"d":{"type":"http","scheme":"Bearer"},
 		"e":{"type":"apiKey","in":"body","name":"x"},
 		"f":3}}`))
-	want := Credentials{Headers: []string{"X-Key"}, Query: []string{"key"}, Cookies: []string{"sid"}}
+	want := Credentials{Headers: []string{"X-Key"}, Query: []string{"key"}}
 	if diff := cmp.Diff(want, c.Credentials()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

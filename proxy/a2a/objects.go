@@ -96,7 +96,7 @@ func (s Status) State() State {
 }
 
 // StateText returns the state as it is spelt on the wire.
-func (s Status) StateText() string { return s.Get("state").Text() }
+func (s Status) StateText() string { return s.Get("state").Word(words) }
 
 // Message returns the message that goes with the status; the proto JSON of 0.2 calls it "update".
 func (s Status) Message() Message { return Message{first(s.Value, "message", "update")} }
@@ -120,7 +120,7 @@ func (m Message) Role() Role {
 }
 
 // RoleText returns the role as it is spelt on the wire.
-func (m Message) RoleText() string { return m.Get("role").Text() }
+func (m Message) RoleText() string { return m.Get("role").Word(words) }
 
 // Parts returns the parts; the proto JSON of 0.x calls them "content".
 func (m Message) Parts() Parts { return Parts{first(m.Value, "parts", "content")} }

@@ -196,21 +196,24 @@ func OperationOf(name string) Operation {
 
 // methodOf returns the operation of a JSON-RPC method exactly as written, and the dialects that have it.
 func methodOf(method string) (Operation, Dialects) {
+	m := methods[method]
+	return m.operation, m.dialects
+}
+
+// methods has what methodOf returns, by method.
+var methods = func() map[string]methodSpelling {
+	all := make(map[string]methodSpelling)
 	for o := SendMessage; o <= GetExtendedCard; o++ {
-		var in Dialects
-		for d, m := range operations[o].methods {
-			if m == method && m != "" {
-				in |= 1 << d
+		for d, method := range operations[o].methods {
+			if method != "" {
+				all[method] = methodSpelling{method, o, all[method].dialects | 1<<d}
 			}
-		}
-		if in != 0 {
-			return o, in
 		}
 	}
 	for _, odd := range oddMethods {
-		if odd.method == method && odd.dialects != noDialects {
-			return odd.operation, odd.dialects
+		if odd.dialects != noDialects {
+			all[odd.method] = odd
 		}
 	}
-	return NoOperation, 0
-}
+	return all
+}()

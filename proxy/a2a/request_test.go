@@ -14,7 +14,7 @@ func ask(line, body string, known Known, headers ...string) Call {
 		name, value, _ := strings.Cut(header, ": ")
 		h.Add(name, value)
 	}
-	return DecodeRequest(Request{Method: method, Target: target, Header: h.Values, Body: []byte(body), HasBody: body != "", BodyKept: true}, known)
+	return DecodeRequest(Request{Method: method, Target: target, Header: h.Get, Body: []byte(body), HasBody: body != "", BodyKept: true}, known)
 }
 
 // rpc returns a JSON-RPC request.

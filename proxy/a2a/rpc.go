@@ -47,10 +47,11 @@ func (c *Call) decodeBatch(r *Request, known *Known) bool {
 
 // decodeEnvelope reads one JSON-RPC request object.
 func (c *Call) decodeEnvelope(r *Request, root Value, known *Known) bool {
-	method, ok := root.Get("method").Str()
-	if !ok {
+	named := root.Get("method")
+	if named.Kind() != String {
 		return false
 	}
+	method := named.Word(words)
 	c.Method, c.ID, c.Params = method, root.Get("id"), root.Get("params")
 	operation, in := methodOf(method)
 	atHome := known.Bindings.Has(JSONRPC)

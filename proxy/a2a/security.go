@@ -54,11 +54,11 @@ func SecuritySchemes(card Value) []SecurityScheme {
 	return schemes
 }
 
-// Credentials says by which names requests carry credentials, as a card declares them.
+// Credentials says by which names requests carry credentials, as a card declares them. Cookies are not among them: any
+// cookie may be one.
 type Credentials struct {
 	Headers []string // as written; Authorization is always one
 	Query   []string // names of parameters
-	Cookies []string
 }
 
 // Credentials returns where requests carry API keys by the card's schemes.
@@ -74,8 +74,6 @@ func (c Card) Credentials() Credentials {
 			found.Headers = append(found.Headers, name)
 		case place.Is("query"):
 			found.Query = append(found.Query, name)
-		case place.Is("cookie"):
-			found.Cookies = append(found.Cookies, name)
 		}
 	}
 	return found

@@ -46,22 +46,55 @@ const cancelled = "TASK_STATE_CANCELLED"
 // ParseState returns the state that a spelling of any dialect stands for, and whether it is one: "input-required",
 // "TASK_STATE_INPUT_REQUIRED", and "TASK_STATE_CANCELLED" of the proto files before 1.0.
 func ParseState(spelling string) (state State, known bool) {
-	for s := Submitted; int(s) < len(states); s++ {
-		if spelling == states[s].name || spelling == states[s].proto {
-			return s, true
-		}
-	}
-	if spelling == cancelled {
-		return Canceled, true
-	}
-	return NoState, false
+	state, known = stateSpellings[spelling]
+	return state, known
 }
+
+// stateSpellings has all spellings of ParseState.
+var stateSpellings = func() map[string]State {
+	all := map[string]State{cancelled: Canceled}
+	for s := Submitted; int(s) < len(states); s++ {
+		all[states[s].name], all[states[s].proto] = s, s
+	}
+	return all
+}()
+
+// SpellingDialects returns the dialects that spell a state or a role so, over JSON-RPC; none if no dialect does.
+func SpellingDialects(v Value) Dialects {
+	text := v.Word(words)
+	_, state := ParseState(text)
+	_, role := ParseRole(text)
+	switch {
+	case !state && !role:
+		return 0
+	case strings.HasPrefix(text, "TASK_STATE_"), strings.HasPrefix(text, "ROLE_"):
+		return onlyV1_0
+	}
+	return before1
+}
+
+// words are texts that stand in most messages, each under itself: see Value.Word.
+var words = func() map[string]string {
+	all := map[string]string{"user": "user", "agent": "agent", "ROLE_USER": "ROLE_USER", "ROLE_AGENT": "ROLE_AGENT"}
+	for spelling := range stateSpellings {
+		all[spelling] = spelling
+	}
+	for method := range methods {
+		all[method] = method
+	}
+	return all
+}()
+
+// separators are written "-" in the names of states.
+var separators = strings.NewReplacer("_", "-", " ", "-")
 
 // StateOf returns the state that people mean by a text: any spelling of ParseState, whatever its case, with "_", "-" or
 // " " between words, and "cancelled". It returns NoState for anything else.
 func StateOf(text string) State {
-	text = strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(strings.TrimSpace(text)))
-	text = strings.TrimPrefix(text, "task-state-")
+	if state, known := ParseState(text); known {
+		return state
+	}
+	text = strings.TrimPrefix(separators.Replace(strings.ToLower(strings.TrimSpace(text))), "task-state-")
 	switch text {
 	case "cancelled":
 		return Canceled

@@ -1,10 +1,10 @@
 // Package capture holds the noun of a2atap: the Exchange, one HTTP request and what came back for it, and the
-// ways to record it (Sink), to read it (Source), to search it (filter), to keep its secrets (redaction) and to write
-// it as text, HAR or JSON Lines.
+// ways to record it (Sink) and to read it (Source). How exchanges are searched, how their secrets are hidden and how
+// they are written is below: filter, redact, transcript, har, jsonl, open.
 //
 // An exchange is recorded in steps, as its pieces pass: opened with its request's head, then bodies and events, then
 // closed. The steps of all exchanges have one order, that of arrival, and whoever reads a capture later sees the order
-// that was seen live. Exchanges and steps are two views of one record: Assembler makes exchanges of steps, Interleave
+// that was seen live. Exchanges and steps are two views of one record: Assemble makes exchanges of steps, Interleave
 // makes steps of exchanges.
 //
 // Bytes come first. Heads are raw, bodies are as they were on the wire but for the framing of the transfer, and what is
@@ -21,6 +21,7 @@
 package capture
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,6 +49,11 @@ type Exchange struct {
 	Replayed bool      // one of our own verbs sent it
 }
 
+// Foreign reports whether the exchange with that id came from the HAR of another program, however often it was copied
+// since. Such programs may leave out header fields, those with credentials first of all. The id tells: only theirs is made
+// from the entry (version 5), and not by chance.
+func Foreign(id uuid.UUID) bool { return id != uuid.Nil && id.Version() == 5 }
+
 // NotKnown is the value of a size or an offset that nobody measured, such as those left out of a HAR.
 const NotKnown = -1
 
@@ -72,6 +78,16 @@ func (s State) String() string {
 		return "interrupted"
 	}
 	return "unknown"
+}
+
+// ParseState returns the state of that name.
+func ParseState(s string) (State, error) {
+	for state := StateOpen; state <= StateInterrupted; state++ {
+		if s == state.String() {
+			return state, nil
+		}
+	}
+	return 0, fmt.Errorf("no state %q; there are open, closed, interrupted", s)
 }
 
 // A Peer is one end of an exchange.

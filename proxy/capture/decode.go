@@ -84,13 +84,14 @@ func (r *Request) Content() ([]byte, error) {
 // events.
 func (r *Response) Content() ([]byte, error) {
 	if r.Stream {
-		return r.streamBytes(), nil
+		return r.StreamBytes(), nil
 	}
 	h := ParseResponseHead(r.Head)
 	return r.Body.Decode(&h)
 }
 
-func (r *Response) streamBytes() []byte {
+// StreamBytes returns the bytes of all events, one after another: a copy, empty if there are none.
+func (r *Response) StreamBytes() []byte {
 	size := 0
 	for i := range r.Events {
 		size += len(r.Events[i].Raw)

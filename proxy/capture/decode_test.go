@@ -1,10 +1,7 @@
-package capture
+package capture_test
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"errors"
 	"fmt"
 	"io"
@@ -12,55 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
 )
-
-// An encoder is what all compressing writers have in common.
-type encoder interface {
-	io.WriteCloser
-	Flush() error
-}
-
-// encoders makes a writer for each coding; "deflate, bare" is deflate without its wrapper.
-var encoders = map[string]func(io.Writer) encoder{
-	"gzip":    func(w io.Writer) encoder { return gzip.NewWriter(w) },
-	"deflate": func(w io.Writer) encoder { return zlib.NewWriter(w) },
-	"bare": func(w io.Writer) encoder {
-		f, err := flate.NewWriter(w, flate.DefaultCompression)
-		if err != nil {
-			panic(err)
-		}
-		return f
-	},
-	"br": func(w io.Writer) encoder { return brotli.NewWriter(w) },
-	"zstd": func(w io.Writer) encoder {
-		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
-		if err != nil {
-			panic(err)
-		}
-		return z
-	},
-}
-
-// encode applies codings in order.
-func encode(t testing.TB, data []byte, codings ...string) []byte {
-	t.Helper()
-	for _, coding := range codings {
-		var b bytes.Buffer
-		w := encoders[coding](&b)
-		if _, err := w.Write(data); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		data = b.Bytes()
-	}
-	return data
-}
 
 // named replaces the test's own word for bare deflate by the coding's name.
 func named(codings []string) []string {
@@ -90,27 +44,27 @@ func TestDecode(t *testing.T) {
 	text := []byte(strings.Repeat(`{"jsonrpc":"2.0","id":1,"result":{"text":"to and fro"}}`, 5000))
 	for _, set := range codingSets {
 		t.Run(strings.Join(set, ","), func(t *testing.T) {
-			codings, coded := named(set), encode(t, text, set...)
-			got, err := Decode(coded, codings, DefaultDecodeLimit)
+			codings, coded := named(set), capturetest.Encode(t, text, set...)
+			got, err := capture.Decode(coded, codings, capture.DefaultDecodeLimit)
 			if err != nil || !bytes.Equal(got, text) {
 				t.Errorf("got %d bytes and %v, want %d", len(got), err, len(text))
 			}
-			got, err = Decode(coded, codings, int64(len(text)))
+			got, err = capture.Decode(coded, codings, int64(len(text)))
 			if err != nil || !bytes.Equal(got, text) {
 				t.Errorf("at the limit: got %d bytes and %v", len(got), err)
 			}
-			got, err = Decode(coded, codings, 1000)
-			if !errors.Is(err, ErrTooLong) || !bytes.Equal(got, text[:1000]) {
+			got, err = capture.Decode(coded, codings, 1000)
+			if !errors.Is(err, capture.ErrTooLong) || !bytes.Equal(got, text[:1000]) {
 				t.Errorf("beyond the limit: got %d bytes and %v", len(got), err)
 			}
-			got, err = Decode(coded[:len(coded)-1], codings, DefaultDecodeLimit)
+			got, err = capture.Decode(coded[:len(coded)-1], codings, capture.DefaultDecodeLimit)
 			if err == nil || !bytes.HasPrefix(text, got) {
 				t.Errorf("cut: got %d bytes and %v", len(got), err)
 			}
-			if got, err = Decode([]byte{}, codings, 10); err != nil || got == nil || len(got) > 0 {
+			if got, err = capture.Decode([]byte{}, codings, 10); err != nil || got == nil || len(got) > 0 {
 				t.Errorf("empty: got %v and %v", got, err)
 			}
-			if _, err = Decode([]byte("plain text"), codings, 10); err == nil {
+			if _, err = capture.Decode([]byte("plain text"), codings, 10); err == nil {
 				t.Error("plain text passed for coded")
 			}
 		})
@@ -123,8 +77,8 @@ func TestDecodeKeepsTheBeginning(t *testing.T) {
 		text = fmt.Appendf(text, "%d ", i*i)
 	}
 	for _, set := range [][]string{{"gzip"}, {"deflate"}, {"bare"}, {"br"}} {
-		coded := encode(t, text, set...)
-		got, err := Decode(coded[:len(coded)/2], named(set), DefaultDecodeLimit)
+		coded := capturetest.Encode(t, text, set...)
+		got, err := capture.Decode(coded[:len(coded)/2], named(set), capture.DefaultDecodeLimit)
 		if !errors.Is(err, io.ErrUnexpectedEOF) || len(got) < len(text)/4 || !bytes.HasPrefix(text, got) {
 			t.Errorf("%v: got %d of %d bytes and %v", set, len(got), len(text), err)
 		}
@@ -132,18 +86,18 @@ func TestDecodeKeepsTheBeginning(t *testing.T) {
 }
 
 func TestDecodeGzipMembers(t *testing.T) {
-	coded := append(encode(t, []byte("one "), "gzip"), encode(t, []byte("two"), "gzip")...)
-	if got, err := Decode(coded, []string{"gzip"}, 100); string(got) != "one two" || err != nil {
+	coded := append(capturetest.Encode(t, []byte("one "), "gzip"), capturetest.Encode(t, []byte("two"), "gzip")...)
+	if got, err := capture.Decode(coded, []string{"gzip"}, 100); string(got) != "one two" || err != nil {
 		t.Errorf("got %q and %v", got, err)
 	}
-	if got, err := Decode(append(coded, "junk"...), []string{"gzip"}, 100); string(got) != "one two" || err == nil {
+	if got, err := capture.Decode(append(coded, "junk"...), []string{"gzip"}, 100); string(got) != "one two" || err == nil {
 		t.Errorf("with junk after it: got %q and %v", got, err)
 	}
 }
 
 func TestDecodeJunkBehind(t *testing.T) {
 	for _, set := range codingSets {
-		got, err := Decode(append(encode(t, []byte("text"), set...), "junk"...), named(set), 100)
+		got, err := capture.Decode(append(capturetest.Encode(t, []byte("text"), set...), "junk"...), named(set), 100)
 		if string(got) != "text" || err == nil {
 			t.Errorf("%v: got %q and %v", set, got, err)
 		}
@@ -152,14 +106,14 @@ func TestDecodeJunkBehind(t *testing.T) {
 
 func TestDecodeUnknown(t *testing.T) {
 	for _, codings := range [][]string{{"compress"}, {"gzip", "aws-chunked"}, slices.Repeat([]string{"gzip"}, 9)} {
-		if got, err := Decode([]byte("x"), codings, 10); !errors.Is(err, ErrUnknownCoding) || got != nil {
+		if got, err := capture.Decode([]byte("x"), codings, 10); !errors.Is(err, capture.ErrUnknownCoding) || got != nil {
 			t.Errorf("%v: got %q and %v", codings, got, err)
 		}
 	}
 }
 
 func TestCodings(t *testing.T) {
-	f := Fields{{"content-encoding", "GZIP, identity,, x-gzip "}, {"A", "b"}, {"Content-Encoding", "br"}}
+	f := capture.Fields{{"content-encoding", "GZIP, identity,, x-gzip "}, {"A", "b"}, {"Content-Encoding", "br"}}
 	if diff := cmp.Diff([]string{"gzip", "gzip", "br"}, f.Codings()); diff != "" {
 		t.Error(diff)
 	}
@@ -167,22 +121,22 @@ func TestCodings(t *testing.T) {
 
 func TestContent(t *testing.T) {
 	head := []byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
-	coded := encode(t, []byte("text"), "gzip")
+	coded := capturetest.Encode(t, []byte("text"), "gzip")
 	for _, tt := range []struct {
 		name string
-		r    Response
+		r    capture.Response
 		want string
 	}{
-		{"coded", Response{Head: head, Body: Body{Data: coded}}, "text"},
-		{"decoded before", Response{Head: head, Body: Body{Data: []byte("text"), Decoded: true}}, "text"},
-		{"not kept", Response{Head: head}, ""},
-		{"stream", Response{Head: head, Stream: true, Events: []Event{{Raw: []byte("a\n")}, {Raw: []byte("\n")}}}, "a\n\n"},
+		{"coded", capture.Response{Head: head, Body: capture.Body{Data: coded}}, "text"},
+		{"decoded before", capture.Response{Head: head, Body: capture.Body{Data: []byte("text"), Decoded: true}}, "text"},
+		{"not kept", capture.Response{Head: head}, ""},
+		{"stream", capture.Response{Head: head, Stream: true, Events: []capture.Event{{Raw: []byte("a\n")}, {Raw: []byte("\n")}}}, "a\n\n"},
 	} {
 		if got, err := tt.r.Content(); string(got) != tt.want || err != nil {
 			t.Errorf("%s: got %q and %v, want %q", tt.name, got, err, tt.want)
 		}
 	}
-	q := Request{Head: []byte("POST / HTTP/1.1\r\ncontent-encoding: gzip\r\n\r\n"), Body: Body{Data: coded}}
+	q := capture.Request{Head: []byte("POST / HTTP/1.1\r\ncontent-encoding: gzip\r\n\r\n"), Body: capture.Body{Data: coded}}
 	if got, err := q.Content(); string(got) != "text" || err != nil {
 		t.Errorf("request: got %q and %v", got, err)
 	}
@@ -195,13 +149,13 @@ func TestStreamDecoder(t *testing.T) {
 		for _, size := range []int{1, 7, 1 << 20} {
 			t.Run(fmt.Sprint(set, " by ", size), func(t *testing.T) {
 				var wire bytes.Buffer
-				chain := make([]encoder, len(set))
+				chain := make([]capturetest.Encoder, len(set))
 				var w io.Writer = &wire
 				for i := len(set) - 1; i >= 0; i-- {
-					chain[i] = encoders[set[i]](w)
+					chain[i] = capturetest.NewEncoder(set[i], w)
 					w = chain[i]
 				}
-				d, err := NewStreamDecoder(named(set))
+				d, err := capture.NewStreamDecoder(named(set))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -251,8 +205,8 @@ func TestStreamDecoder(t *testing.T) {
 func TestStreamDecoderCut(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, set := range codingSets {
-		coded := encode(t, []byte(strings.Repeat("data: a\n\n", 1000)), set...)
-		d, err := NewStreamDecoder(named(set))
+		coded := capturetest.Encode(t, []byte(strings.Repeat("data: a\n\n", 1000)), set...)
+		d, err := capture.NewStreamDecoder(named(set))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +228,7 @@ func TestStreamDecoderCut(t *testing.T) {
 func TestStreamDecoderWithoutBytes(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, set := range codingSets {
-		d, err := NewStreamDecoder(named(set))
+		d, err := capture.NewStreamDecoder(named(set))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +242,7 @@ func TestStreamDecoderWithoutBytes(t *testing.T) {
 func TestStreamDecoderClosedEarly(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, writes := range []int{0, 1} {
-		d, err := NewStreamDecoder([]string{"gzip", "zstd"})
+		d, err := capture.NewStreamDecoder([]string{"gzip", "zstd"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,23 +256,23 @@ func TestStreamDecoderClosedEarly(t *testing.T) {
 			t.Errorf("after Close: %v", err)
 		}
 	}
-	if _, err := NewStreamDecoder([]string{"gzip", "rot13"}); !errors.Is(err, ErrUnknownCoding) {
+	if _, err := capture.NewStreamDecoder([]string{"gzip", "rot13"}); !errors.Is(err, capture.ErrUnknownCoding) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
 	for i, set := range codingSets {
-		f.Add(uint8(i), encode(f, []byte("data: {\"a\":1}\n\n"), set...))
+		f.Add(uint8(i), capturetest.Encode(f, []byte("data: {\"a\":1}\n\n"), set...))
 	}
 	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
 		codings := named(codingSets[int(which)%len(codingSets)])
 		const limit = 1 << 16
-		whole, wholeErr := Decode(data, codings, limit)
+		whole, wholeErr := capture.Decode(data, codings, limit)
 		if len(whole) > limit {
 			t.Fatalf("%d bytes, the limit is %d", len(whole), limit)
 		}
-		d, err := NewStreamDecoder(codings)
+		d, err := capture.NewStreamDecoder(codings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -337,7 +291,7 @@ func FuzzDecode(f *testing.F) {
 		if err == nil {
 			err = d.Flush(emit)
 		}
-		if (err == nil) != (wholeErr == nil) && !errors.Is(wholeErr, ErrTooLong) {
+		if (err == nil) != (wholeErr == nil) && !errors.Is(wholeErr, capture.ErrTooLong) {
 			t.Fatalf("in pieces: %v; as a whole: %v", err, wholeErr)
 		}
 		if wholeErr == nil && !bytes.Equal(got, whole) {

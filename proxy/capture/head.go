@@ -3,6 +3,7 @@ package capture
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Head is the reading of a raw head: the request or status line and the fields. Nothing the wire brought makes the
@@ -38,9 +39,9 @@ type Fields []Field
 
 // Get returns the value of the first field of that name, in any case, or "".
 func (f Fields) Get(name string) string {
-	for _, field := range f {
-		if strings.EqualFold(field.Name, name) {
-			return field.Value
+	for i := range f {
+		if f[i].is(name) {
+			return f[i].Value
 		}
 	}
 	return ""
@@ -48,8 +49,8 @@ func (f Fields) Get(name string) string {
 
 // Has reports whether there is a field of that name, in any case.
 func (f Fields) Has(name string) bool {
-	for _, field := range f {
-		if strings.EqualFold(field.Name, name) {
+	for i := range f {
+		if f[i].is(name) {
 			return true
 		}
 	}
@@ -59,12 +60,17 @@ func (f Fields) Has(name string) bool {
 // Values returns the values of all fields of that name, in any case and in order.
 func (f Fields) Values(name string) []string {
 	var values []string
-	for _, field := range f {
-		if strings.EqualFold(field.Name, name) {
-			values = append(values, field.Value)
+	for i := range f {
+		if f[i].is(name) {
+			values = append(values, f[i].Value)
 		}
 	}
 	return values
+}
+
+// is reports whether the field has that name, in any case. Names of fields are ASCII.
+func (f *Field) is(name string) bool {
+	return len(f.Name) == len(name) && strings.EqualFold(f.Name, name)
 }
 
 // MediaType returns the essence of the first Content-Type field, or "".
@@ -75,7 +81,18 @@ func (f Fields) MediaType() string { return MediaType(f.Get("Content-Type")) }
 // Source: RFC 9110 section 8.3.1.
 func MediaType(value string) string {
 	essence, _, _ := strings.Cut(value, ";")
-	return strings.ToLower(strings.Trim(essence, " \t"))
+	return strings.ToLower(trimBlanks(essence))
+}
+
+// trimBlanks takes off the blanks around a value.
+func trimBlanks(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
 }
 
 // ParseRequestHead reads the raw head of a request.
@@ -176,12 +193,12 @@ func (h *Head) fields(lines string, n int) {
 			h.bad(n, line, "no colon")
 			continue
 		}
-		if !isToken(name) {
+		if !IsToken(name) {
 			h.bad(n, line, "the name is no token")
-		} else if i := strings.IndexAny(value, "\r\x00"); i >= 0 {
-			h.bad(n, line, fmt.Sprintf("the value holds %q", value[i]))
+		} else if strings.IndexByte(value, '\r') >= 0 || strings.IndexByte(value, 0) >= 0 {
+			h.bad(n, line, fmt.Sprintf("the value holds %q", value[strings.IndexAny(value, "\r\x00")]))
 		}
-		h.Fields = append(h.Fields, Field{Name: name, Value: strings.Trim(value, " \t")})
+		h.Fields = append(h.Fields, Field{Name: name, Value: trimBlanks(value)})
 	}
 }
 
@@ -189,14 +206,20 @@ func (h *Head) bad(n int, text, why string) {
 	h.Bad = append(h.Bad, BadLine{N: n, Text: text, Why: why})
 }
 
-// isToken reports whether s is a token in the sense of RFC 9110 section 5.6.2.
-func isToken(s string) bool {
+// IsToken reports whether s is a token in the sense of RFC 9110 section 5.6.2.
+func IsToken(s string) bool {
 	for i := range len(s) {
-		c := s[i]
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (c < '0' || c > '9') && strings.IndexByte("-!#$%&'*+.^_`|~", c) < 0 {
+		if c := s[i]; c >= utf8.RuneSelf || !tokenBytes[c] {
 			return false
 		}
 	}
 	return s != ""
 }
+
+// tokenBytes are those that a token may hold.
+var tokenBytes = func() (all [utf8.RuneSelf]bool) {
+	for _, c := range []byte("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-!#$%&'*+.^_`|~") {
+		all[c] = true
+	}
+	return all
+}()

@@ -2,27 +2,15 @@ package capture_test
 
 import (
 	"errors"
-	"iter"
 	"testing"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
 )
 
-// each is a sequence of exchanges as a Source yields it.
-func each(xs []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
-	return func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range xs {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
-}
-
 func TestMemorySource(t *testing.T) {
 	capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
-		m, err := capture.ReadMemory(capture.Info{}, each(xs))
+		m, err := capture.ReadMemory(capture.Info{}, capturetest.Each(xs))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,8 +18,8 @@ type Pointer struct {
 	names []string // reference tokens, unescaped
 }
 
-// anyName is the reference token that stands for any member or element.
-const anyName = "*"
+// AnyName is the reference token that stands for any member or element.
+const AnyName = "*"
 
 var (
 	escapePointer   = strings.NewReplacer("~", "~0", "/", "~1")
@@ -62,15 +61,9 @@ func (p Pointer) String() string {
 	return b.String()
 }
 
-// lastName returns the last name of the pointer that is the name of a member, "" if none is.
-func (p Pointer) lastName() string {
-	for _, name := range slices.Backward(p.names) {
-		if _, err := strconv.Atoi(name); err != nil && name != anyName {
-			return name
-		}
-	}
-	return ""
-}
+// Names returns the reference tokens of the pointer, unescaped, AnyName for any member or element. They must not be
+// changed.
+func (p Pointer) Names() []string { return p.names }
 
 // Values yields the values in the JSON text data at which the pointer points, as the raw bytes that stand there: slices
 // of data. Members that occur twice are yielded twice. What is not JSON ends the search; what was found before it stays
@@ -86,17 +79,8 @@ func (p Pointer) Values(data []byte) iter.Seq[[]byte] {
 	}
 }
 
-// PointerValues yields the values in data at which the pointer points, see Pointer.Values; none if it is no pointer.
-func PointerValues(data []byte, pointer string) iter.Seq[[]byte] {
-	p, err := ParsePointer(pointer)
-	if err != nil {
-		return func(func([]byte) bool) {}
-	}
-	return p.Values(data)
-}
-
 // newJSONDecoder returns a reader of JSON text that minds the grammar alone: neither doubled names nor bytes that are
-// no UTF-8 stop it. A byte order mark in front is not for it, see withoutBOM.
+// no UTF-8 stop it. A byte order mark in front is not for it, see TrimBOM.
 func newJSONDecoder(data []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(data), jsonGrammar...)
 }
@@ -132,7 +116,7 @@ func (p Pointer) findMember(d *jsontext.Decoder, data []byte, depth int, yield f
 		if err != nil {
 			return false
 		}
-		if want == anyName || name.String() == want {
+		if want == AnyName || name.String() == want {
 			if !p.find(d, data, depth+1, yield) {
 				return false
 			}
@@ -150,7 +134,7 @@ func (p Pointer) findElement(d *jsontext.Decoder, data []byte, depth int, yield 
 	}
 	want := p.names[depth]
 	for i := 0; d.PeekKind() != ']'; i++ {
-		if want == anyName || strconv.Itoa(i) == want {
+		if want == AnyName || strconv.Itoa(i) == want {
 			if !p.find(d, data, depth+1, yield) {
 				return false
 			}
@@ -162,8 +146,8 @@ func (p Pointer) findElement(d *jsontext.Decoder, data []byte, depth int, yield 
 	return err == nil
 }
 
-// jsonText returns the text of a raw JSON value: a string without its quotes and escapes, all else as it stands.
-func jsonText(raw []byte) string {
+// ValueText returns the text of a raw JSON value: a string without its quotes and escapes, all else as it stands.
+func ValueText(raw []byte) string {
 	if len(raw) == 0 || raw[0] != '"' {
 		return string(raw)
 	}

@@ -7,6 +7,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+func pointer(t *testing.T, s string) Pointer {
+	t.Helper()
+	p, err := ParsePointer(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestParsePointerErrors(t *testing.T) {
+	for _, s := range []string{"no pointer", "/m~2n", "/m~"} {
+		if p, err := ParsePointer(s); err == nil {
+			t.Errorf("%q: got %q", s, p)
+		}
+	}
+}
+
 func TestPointerValues(t *testing.T) {
 	const doc = `{"a":{"b":[10,{"c":"x"},{"c":"y"}]},"":"empty","m~n/o":1,"a":{"b":"twice"},"é":"\u00e9","*":null}`
 	tests := []struct {
@@ -24,13 +41,11 @@ func TestPointerValues(t *testing.T) {
 		{"/m~0n~1o", []string{"1"}},
 		{"/é", []string{`"\u00e9"`}},
 		{"", []string{doc}},
-		{"no pointer", nil},
-		{"/m~2n", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.pointer, func(t *testing.T) {
 			var got []string
-			for v := range PointerValues([]byte(doc), tt.pointer) {
+			for v := range pointer(t, tt.pointer).Values([]byte(doc)) {
 				got = append(got, string(v))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -55,7 +70,7 @@ func TestPointerValuesOfBrokenText(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []string
-			for v := range PointerValues([]byte(tt.data), "/a") {
+			for v := range pointer(t, "/a").Values([]byte(tt.data)) {
 				got = append(got, string(v))
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -66,7 +81,7 @@ func TestPointerValuesOfBrokenText(t *testing.T) {
 }
 
 func TestPointerStopsWhenTold(t *testing.T) {
-	for v := range PointerValues([]byte(`[1,2,3]`), "/*") {
+	for v := range pointer(t, "/*").Values([]byte(`[1,2,3]`)) {
 		if string(v) != "1" {
 			t.Errorf("got %s after the loop was left", v)
 		}

@@ -89,5 +89,4 @@ type Description struct {
 	Secrets []string // JSON Pointers of string values to be replaced in this body or event data; "*" stands for any one name or index
 	Headers []string // names of request headers that carry credentials to this agent, learned here for later exchanges
 	Query   []string // the same for query parameters
-	Cookies []string // the same for cookies
 }

@@ -92,7 +92,11 @@ func (s *Splitter) Flush() []Event {
 	return s.out
 }
 
-const utf8BOM = "\xEF\xBB\xBF"
+// BOM is the byte order mark in UTF-8, which may stand in front of a text.
+const BOM = "\xEF\xBB\xBF"
+
+// TrimBOM returns data without the byte order mark that may stand in front.
+func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte(BOM)) }
 
 // next returns where c stands in p at or after i, or len(p); at is what it returned before.
 func next(p []byte, c byte, at, i int) int {
@@ -123,9 +127,9 @@ func (s *Splitter) line(p []byte) {
 		return
 	}
 	s.any = true
-	for s.bom >= 0 && len(p) > 0 && p[0] == utf8BOM[s.bom] {
+	for s.bom >= 0 && len(p) > 0 && p[0] == BOM[s.bom] {
 		p = p[1:]
-		if s.bom++; s.bom == len(utf8BOM) {
+		if s.bom++; s.bom == len(BOM) {
 			s.bom = -1
 		}
 	}

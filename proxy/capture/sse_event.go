@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"iter"
 	"time"
 )
 
@@ -31,21 +32,21 @@ type EventLine struct {
 }
 
 // ParseEvent reads the fields of a block as a client would, if the block is the first of its stream: a byte order mark
-// is taken off. Later blocks are read with ParseLaterEvent; Event.Fields knows which is which. Blank lines are skipped.
+// is taken off. Of any block Event.Fields reads the fields. Blank lines are skipped.
 // No bytes make it fail.
 //
 // Source: WHATWG HTML, server-sent events, "Interpreting an event stream".
 func ParseEvent(raw []byte) EventFields {
 	var f EventFields
-	rest := bytes.TrimPrefix(raw, []byte(utf8BOM))
+	rest := bytes.TrimPrefix(raw, []byte(BOM))
 	f.BOM = len(rest) < len(raw)
 	f.parse(raw, len(raw)-len(rest))
 	return f
 }
 
-// ParseLaterEvent reads the fields of a block that is not the first of its stream, where a byte order mark is part of
+// parseLaterEvent reads the fields of a block that is not the first of its stream, where a byte order mark is part of
 // the name of a field.
-func ParseLaterEvent(raw []byte) EventFields {
+func parseLaterEvent(raw []byte) EventFields {
 	var f EventFields
 	f.parse(raw, 0)
 	return f
@@ -56,19 +57,35 @@ func (e *Event) Fields() EventFields {
 	if e.K <= 1 {
 		return ParseEvent(e.Raw)
 	}
-	return ParseLaterEvent(e.Raw)
+	return parseLaterEvent(e.Raw)
 }
 
 func (f *EventFields) parse(raw []byte, start int) {
 	f.Retry = NotKnown
 	lf, cr := -1, -1
-	for start < len(raw) {
+	for start < len(raw) { // not over EventLines, which takes a quarter longer
 		lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)
 		end := min(lf, cr)
 		if end > start {
 			f.add(parseLine(raw, start, end))
 		}
 		start = end + 1
+	}
+}
+
+// EventLines yields the lines of a block that begin at start or later, blank ones among them: between the CR and the LF
+// of one line end there is a blank line, too. Their slices alias the block.
+func EventLines(raw []byte, start int) iter.Seq[EventLine] {
+	return func(yield func(EventLine) bool) {
+		lf, cr := -1, -1
+		for start := start; start < len(raw); {
+			lf, cr = next(raw, '\n', lf, start), next(raw, '\r', cr, start)
+			end := min(lf, cr)
+			if !yield(parseLine(raw, start, end)) {
+				return
+			}
+			start = end + 1
+		}
 	}
 }
 

@@ -56,14 +56,14 @@ func TestSplitter(t *testing.T) {
 		{"rest after a cr", "data: a\r", []Event{rest(1, "data: a\r")}},
 		{"rest of a comment", ": a\r", []Event{rest(0, ": a\r")}},
 		{"cr alone", "\r", []Event{block(0, "\r")}},
-		{"byte order mark", utf8BOM + ": a\n\n" + utf8BOM + ": b\n\n", []Event{
-			block(0, utf8BOM+": a\n\n"), block(1, utf8BOM+": b\n\n"),
+		{"byte order mark", BOM + ": a\n\n" + BOM + ": b\n\n", []Event{
+			block(0, BOM+": a\n\n"), block(1, BOM+": b\n\n"),
 		}},
-		{"byte order mark alone", utf8BOM, []Event{block(0, utf8BOM)}},
-		{"byte order mark and a blank line", utf8BOM + "\r\n", []Event{block(0, utf8BOM+"\r\n")}},
+		{"byte order mark alone", BOM, []Event{block(0, BOM)}},
+		{"byte order mark and a blank line", BOM + "\r\n", []Event{block(0, BOM+"\r\n")}},
 		{"part of a byte order mark", "\xEF\xBB", []Event{rest(1, "\xEF\xBB")}},
 		{"part of a byte order mark in a line", "\xEF\xBB\n\n", []Event{block(1, "\xEF\xBB\n\n")}},
-		{"two byte order marks", utf8BOM + utf8BOM + ":\n\n", []Event{block(1, utf8BOM+utf8BOM+":\n\n")}},
+		{"two byte order marks", BOM + BOM + ":\n\n", []Event{block(1, BOM+BOM+":\n\n")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestParseEvent(t *testing.T) {
 			{Start: 0, End: 2, Value: b("a"), Colon: true},
 			{Start: 3, End: 6, Value: b(" b"), Colon: true},
 		}}},
-		{"byte order mark", utf8BOM + "data: a\n\n", EventFields{BOM: true, Data: b("a"), HasData: true, DataLines: 1}},
+		{"byte order mark", BOM + "data: a\n\n", EventFields{BOM: true, Data: b("a"), HasData: true, DataLines: 1}},
 		{"rest of a line end in front", "\ndata: a\n\n", EventFields{Data: b("a"), HasData: true, DataLines: 1}},
 		{"unterminated", "data: a", EventFields{Data: b("a"), HasData: true, DataLines: 1}},
 	}
@@ -184,7 +184,7 @@ func TestParseEvent(t *testing.T) {
 }
 
 func TestParseLaterEventTakesTheMarkForText(t *testing.T) {
-	e := Event{K: 2, Raw: []byte(utf8BOM + "data: a\n\n")}
+	e := Event{K: 2, Raw: []byte(BOM + "data: a\n\n")}
 	if f := e.Fields(); f.HasData || len(f.Ignored) != 1 {
 		t.Errorf("got data %q and %d ignored lines; want none and 1", f.Data, len(f.Ignored))
 	}
@@ -202,7 +202,7 @@ func TestRetryTooLong(t *testing.T) {
 
 // dispatch is the standard's algorithm over a whole stream, line by line: what a client is handed.
 func dispatch(stream string) (events []string) {
-	stream = strings.TrimPrefix(stream, utf8BOM)
+	stream = strings.TrimPrefix(stream, BOM)
 	stream = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(stream)
 	lines := strings.Split(stream, "\n")
 	var typ, data string
@@ -226,7 +226,7 @@ func dispatch(stream string) (events []string) {
 
 func FuzzSplitter(f *testing.F) {
 	for _, stream := range []string{
-		"data: a\n\n", "data: a\r\n\r\nevent: b\rdata\r\r", utf8BOM + ":\r\r\n\ndata: x", "\xEF\xBBdata: 1\n\n\r\n\r",
+		"data: a\n\n", "data: a\r\n\r\nevent: b\rdata\r\r", BOM + ":\r\r\n\ndata: x", "\xEF\xBBdata: 1\n\n\r\n\r",
 		"event: x\ndata: {\ndata: }\n\n: keep-alive\n\nid: 1\n\n",
 	} {
 		f.Add([]byte(stream), uint8(1), uint8(3))
@@ -240,7 +240,7 @@ func FuzzSplitter(f *testing.F) {
 		var got []string
 		for i, e := range whole {
 			all = append(all, e.Raw...)
-			fields := ParseLaterEvent(e.Raw)
+			fields := parseLaterEvent(e.Raw)
 			if i == 0 {
 				fields = ParseEvent(e.Raw)
 			}
@@ -268,7 +268,7 @@ func FuzzSplitter(f *testing.F) {
 // hasField says in another way than the splitter whether a block has a line that is neither blank nor a comment.
 func hasField(f EventFields, raw []byte, first bool) bool {
 	if first {
-		raw = bytes.TrimPrefix(raw, []byte(utf8BOM))
+		raw = bytes.TrimPrefix(raw, []byte(BOM))
 	}
 	lines := bytes.FieldsFunc(raw, func(r rune) bool { return r == '\r' || r == '\n' })
 	return len(lines) > len(f.Comments)
@@ -276,10 +276,10 @@ func hasField(f EventFields, raw []byte, first bool) bool {
 
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte("id: 7\nevent: x\nretry: 1500\ndata: a: b\n\n"))
-	f.Add([]byte(utf8BOM + "data\r\n:\r\n x\r\r"))
+	f.Add([]byte(BOM + "data\r\n:\r\n x\r\r"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := bytes.Clone(raw)
-		for _, f := range []EventFields{ParseEvent(raw), ParseLaterEvent(raw)} {
+		for _, f := range []EventFields{ParseEvent(raw), parseLaterEvent(raw)} {
 			for _, line := range append(f.Ignored, f.Comments...) {
 				if line.Start < 0 || line.End > len(raw) || line.Start >= line.End {
 					t.Fatalf("a line stands at %d to %d of %d", line.Start, line.End, len(raw))

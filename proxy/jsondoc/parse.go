@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -28,6 +29,14 @@ type Doc struct {
 	BOM         bool         // the text begins with a byte order mark, which is skipped (RFC 8259 §8.1)
 	InvalidUTF8 int          // offset of the first byte that is no UTF-8; -1 if there is none
 	Trailing    bool         // something other than white space follows the value
+}
+
+// Size is about how many bytes a Doc takes in memory beside the text.
+func (d *Doc) Size() int {
+	if d.Root.tape == nil {
+		return 0
+	}
+	return len(d.Root.tape.nodes) * int(unsafe.Sizeof(node{}))
 }
 
 // A SyntaxError says why a text is no well-formed JSON.
@@ -65,8 +74,11 @@ func Parse(data []byte) Doc {
 		p.end = len(byteOrderMark)
 	}
 	p.mangled = doc.InvalidUTF8 >= 0
-	if doc.Err = p.value(); doc.Err != nil {
-		return doc
+	if begin := p.end; !p.scan() {
+		p.restart(begin)
+		if doc.Err = p.decode(); doc.Err != nil {
+			return doc
+		}
 	}
 	doc.Root = Value{&tape{data, slices.Clone(p.nodes)}, 0}
 	doc.Duplicates = slices.Clone(p.duplicates)
@@ -98,9 +110,9 @@ func invalidUTF8(data []byte) int {
 // A parser puts the values of one text on a tape. Its parts are used again for the next text.
 type parser struct {
 	data       []byte
-	buffer     bytes.Buffer // over data, which the decoder reads in place
-	decoder    *jsontext.Decoder
-	end        int // of what has been read
+	buffer     bytes.Buffer      // over data, which the decoder reads in place
+	decoder    *jsontext.Decoder // made when it is first needed
+	end        int               // of what has been read
 	mangled    bool
 	nodes      []node
 	open       []frame
@@ -116,7 +128,7 @@ type frame struct {
 	count int    // values so far
 }
 
-var parsers = sync.Pool{New: func() any { return &parser{decoder: jsontext.NewDecoder(new(bytes.Buffer))} }}
+var parsers = sync.Pool{New: func() any { return &parser{} }}
 
 // release gives the parser back without what it read.
 func (p *parser) release() {
@@ -124,17 +136,28 @@ func (p *parser) release() {
 	if cap(p.nodes) > keep || cap(p.open) > keep || cap(p.names) > keep {
 		return
 	}
-	p.buffer = bytes.Buffer{}
-	p.decoder.Reset(&p.buffer)
-	p.data, p.end = nil, 0
-	p.nodes, p.open, p.duplicates = p.nodes[:0], p.open[:0], p.duplicates[:0]
+	if p.decoder != nil {
+		p.buffer = bytes.Buffer{}
+		p.decoder.Reset(&p.buffer)
+	}
+	p.restart(0)
+	p.data = nil
 	parsers.Put(p)
 }
 
-// value reads one JSON value.
-func (p *parser) value() *SyntaxError {
+// restart forgets what was read, so that it can be read again from end on.
+func (p *parser) restart(end int) {
+	p.end = end
+	p.nodes, p.open, p.duplicates = p.nodes[:0], p.open[:0], p.duplicates[:0]
+}
+
+// decode does what scan does, more slowly, and says what is wrong with the text.
+func (p *parser) decode() *SyntaxError {
 	base := p.end
 	p.buffer = *bytes.NewBuffer(p.data[base:len(p.data):len(p.data)])
+	if p.decoder == nil {
+		p.decoder = jsontext.NewDecoder(&p.buffer)
+	}
 	p.decoder.Reset(&p.buffer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
 		token, err := p.decoder.ReadToken()

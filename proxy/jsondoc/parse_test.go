@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -165,6 +166,59 @@ func FuzzParse(f *testing.F) {
 		}
 		visitDoc(t, doc)
 	})
+}
+
+// What scan and decode make of a text is the same, to the last node; scan may leave to decode what is near a limit.
+func FuzzScan(f *testing.F) {
+	for _, seed := range []string{
+		``, ` {} `, `[ ]`, `{"a":1,"a":2}`, `{"a":"\u00e9\n\ud800","b":[1,-0,1e5,0.1E-7,true,false,null]}`, `"\x"`, `"\u12g4"`, "\"a\x1f\"",
+		"\"\xff\x7f\"", `nul`, `[1,]`, `{"a" 1}`, `{"a":}`, `{,}`, `01`, `1.`, `-`, `1e+`, `[}`, `{]`, `{"a":1]`, `[1 2]`, `{1:2}`, `"abcdefgh\"ijklmnop"`,
+		"{ \"a\" :\r\n[ 1 ,\t2 ] , \"b\" : { } } x", `[[[[[[{"":[""]}]]]]]]`, `"` + strings.Repeat("long text ", 9) + `"`, `truefalse`, `1.5e3,`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		mangled := invalidUTF8(data) >= 0
+		fast, slow := &parser{data: data, mangled: mangled}, &parser{data: data, mangled: mangled}
+		ok, err := fast.scan(), slow.decode()
+		switch {
+		case err != nil && ok:
+			t.Fatalf("scan takes %q, decode says %v", data, err)
+		case err == nil && !ok && bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) < maxDepth-1 && len(data) < maxNodes:
+			t.Fatalf("scan refuses %q, decode takes it", data)
+		case err != nil || !ok:
+			return
+		}
+		if diff := cmp.Diff(slow.nodes, fast.nodes, cmp.AllowUnexported(node{})); diff != "" || fast.end != slow.end {
+			t.Fatalf("nodes of %q end at %d, not at %d (-decode +scan):\n%s", data, fast.end, slow.end, diff)
+		}
+		if diff := cmp.Diff(slow.duplicates, fast.duplicates); diff != "" {
+			t.Fatalf("duplicates in %q (-decode +scan):\n%s", data, diff)
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	unary := `{"jsonrpc":"2.0","id":"0123456789abcdef","result":{"task":{"id":"t-0123456789abcdef","contextId":"c-0123456789abcdef",` +
+		`"status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00.000Z"},"artifacts":[{"artifactId":"a-1","parts":[{"text":"%"}]}]}}}`
+	event := `{"jsonrpc":"2.0","id":"0123456789abcdef","result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}`
+	for name, text := range map[string]string{
+		"1.2 KB": strings.Replace(unary, "%", strings.Repeat("words and ", 90), 1),
+		"20 KB":  strings.Replace(unary, "%", strings.Repeat("words and ", 2000), 1),
+		"event":  event,
+		"data":   `[` + strings.Repeat(`{"k":[1,2.5,true],"name":"value","n":null},`, 27) + `0]`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			data := []byte(text)
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if doc := Parse(data); doc.Err != nil {
+					b.Fatal(doc.Err)
+				}
+			}
+		})
+	}
 }
 
 // visitDoc asks every value of a text everything, and checks that its pointer leads back to it.

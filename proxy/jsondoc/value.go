@@ -107,6 +107,22 @@ func (v Value) Text() string {
 	return text
 }
 
+// Word returns the text of a string as Text does. Where known maps that text to itself, nothing is copied: so the words
+// that stand in nearly every message cost nothing.
+func (v Value) Word(known map[string]string) string {
+	if v.Kind() != String {
+		return ""
+	}
+	if n := v.node(); !n.escaped {
+		raw := v.tape.data[n.start+1 : n.end-1]
+		if word, ok := known[string(raw)]; ok {
+			return word
+		}
+		return string(raw)
+	}
+	return v.Text()
+}
+
 // Is reports whether the value is a string with that text.
 func (v Value) Is(text string) bool { return v.Kind() == String && v.tape.equals(v.node(), text) }
 
@@ -123,9 +139,11 @@ func (v Value) Get(name string) Value {
 	if v.Kind() != Object {
 		return Value{}
 	}
-	t := v.tape
-	for i, end := v.index+1, v.node().after; i < end; i = t.nodes[i+1].after {
-		if t.equals(&t.nodes[i], name) {
+	t, size := v.tape, uint32(len(name)+2)
+	nodes := t.nodes
+	for i, end := v.index+1, v.node().after; i < end; i = nodes[i+1].after {
+		n := &nodes[i]
+		if (n.end-n.start == size || n.escaped) && t.equals(n, name) {
 			return Value{t, i + 1}
 		}
 	}

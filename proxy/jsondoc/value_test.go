@@ -16,6 +16,24 @@ func parse(t testing.TB, text string) Value {
 	return doc.Root
 }
 
+func TestWord(t *testing.T) {
+	known := map[string]string{"working": "working"}
+	for text, want := range map[string]string{
+		`"working"`: "working", `"w\u006frking"`: "working", `"other"`: "other", `""`: "", `7`: "", `null`: "", `{}`: "",
+	} {
+		if got := parse(t, text).Word(known); got != want {
+			t.Errorf("word of %s is %q, want %q", text, got, want)
+		}
+	}
+	if got := (Value{}).Word(known); got != "" {
+		t.Errorf("word of nothing is %q", got)
+	}
+	v := parse(t, `"working"`)
+	if n := testing.AllocsPerRun(100, func() { v.Word(known) }); n != 0 {
+		t.Errorf("a known word takes %v allocations", n)
+	}
+}
+
 func TestValuePresence(t *testing.T) {
 	v := parse(t, `{"null":null,"Text":"x","no":false,"nested":{"list":[1,{"a~b/c":"deep"}]},"":0}`)
 	tests := []struct {

@@ -35,11 +35,11 @@ func (a *answers) unsolicited() bool {
 		a.setCause(-1, f)
 	}
 	a.mu.Unlock()
+	f.Bytes = b[:min(len(b), maxFaultBytes)]
+	a.obs.fault(-1, f)
 	if !a.send(b) {
 		return false
 	}
-	f.Bytes = b[:min(len(b), maxFaultBytes)]
-	a.obs.fault(-1, f)
 	a.in.consume(len(b))
 	if blank {
 		return true
@@ -82,6 +82,8 @@ func (a *answers) lost(err error) {
 	a.setCause(-1, f)
 	a.mu.Unlock()
 	a.passPartial()
+	a.endAnswers()
+	a.account(false) // before the client can notice, and try again
 	if err == io.EOF || truncated && !untilClose {
 		closeWrite(a.client)
 	} else {
@@ -106,15 +108,19 @@ func (a *answers) where() string {
 // endByClose ends an answer that lasts until the agent closes, or the agent's side of an upgrade.
 func (a *answers) endByClose() {
 	a.leftAlone()
-	if a.held != nil && !a.release() {
+	var out []byte
+	if a.held != nil {
+		out = a.edited()
+	}
+	a.trailer = nil
+	a.complete()
+	if !a.send(out) {
 		return
 	}
 	a.mu.Lock()
 	a.agentEnds = true
 	a.mu.Unlock()
 	closeWrite(a.client)
-	a.obs.answerEnd(a.x.n, nil)
-	a.tellAlone(a.x)
 	a.given(a.x)
 }
 
@@ -139,12 +145,13 @@ func (a *answers) tellAlone(x *exchange) {
 
 // passPartial passes on what there is of an answer that broke off.
 func (a *answers) passPartial() {
-	a.flush()
+	a.send(a.unheld())
 	b := a.in.unread()
 	if len(b) == 0 || a.x != nil {
 		return
 	}
-	if x := a.front(); x != nil && a.send(b) {
+	if x := a.front(); x != nil {
 		a.obs.answer(x.n, b)
+		a.send(b)
 	}
 }

@@ -49,10 +49,10 @@ func (a *answers) answer() bool {
 	case status == 101:
 		return a.upgrade(x, n)
 	case status < 200:
+		a.obs.informational(x.n, raw)
 		if !a.send(raw) {
 			return false
 		}
-		a.obs.informational(x.n, raw)
 		a.in.consume(n)
 		return true
 	}
@@ -112,74 +112,84 @@ func (a *answers) fill() bool {
 	return err == nil
 }
 
-// pass forwards what there is of the answer, head bytes of which are its head, and describes it. It tells whether the
+// pass describes what there is of the answer, head bytes of which are its head, and forwards it. It tells whether the
 // answer may go on.
 func (a *answers) pass(head int) bool {
 	unread := a.in.unread()
 	b := unread[head:]
-	look := a.body
+	before := a.body
+	look := before
 	n, err := look.skip(b)
 	b = b[:n]
-	if look.done() && look.framing == framedChunked {
-		a.leftAlone() // before it can have the end, after which it may leave
-	}
-	if a.held != nil {
-		if !a.hold(b, look.done()) {
-			return false
-		}
-	} else if !a.send(unread[:head+n]) {
-		return false
-	}
 	if head > 0 {
 		a.obs.answer(a.x.n, unread[:head])
 	}
 	a.trailer = describe(a.x.n, &a.body, b, a.trailer, a.obs.answerBody)
+	out := unread[:head+n]
+	if a.held != nil {
+		out = a.hold(before, b)
+	}
+	if look.done() {
+		if look.framing == framedChunked {
+			a.leftAlone() // before it can have the end, after which it may leave
+		}
+		a.complete()
+	}
+	if !a.send(out) {
+		return false
+	}
 	if a.in.consume(head + n); err == nil {
 		return true
 	}
 	a.because(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
-	a.flush()
+	a.send(a.unheld())
 	closeWrite(a.client)
 	reset(a.agent)
 	return false
 }
 
-// hold keeps body bytes back, and sends the answer when it is complete or has grown too large.
-func (a *answers) hold(b []byte, done bool) bool {
-	if !a.held.add(a.body, b) {
+// complete tells that the answer is complete, before the last bytes of it are written.
+func (a *answers) complete() {
+	a.obs.answerEnd(a.x.n, a.trailer)
+	a.tellAlone(a.x)
+	a.answered(a.x)
+}
+
+// hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
+// answer, edited, when it is complete, or as it came when it has grown too large.
+func (a *answers) hold(before body, b []byte) []byte {
+	if !a.held.add(before, b) {
 		a.edit.tooLarge(a.x.n)
-		return a.flush()
+		return a.unheld()
 	}
-	if done {
-		return a.release()
+	if a.body.done() {
+		return a.edited()
 	}
-	return true
+	return nil
 }
 
-// release sends a held, complete answer, edited.
-func (a *answers) release() bool {
-	if edited := a.edit.answer(a.x.n, a.held); edited != nil {
+// edited ends the holding of a complete answer and returns what is to be sent of it.
+func (a *answers) edited() []byte {
+	if out := a.edit.answer(a.x.n, a.held); out != nil {
 		a.held = nil
-		return a.send(edited)
+		return out
 	}
-	return a.flush()
+	return a.unheld()
 }
 
-// flush sends what is held as it came.
-func (a *answers) flush() bool {
+// unheld ends the holding of an answer and returns it as it came.
+func (a *answers) unheld() []byte {
 	h := a.held
 	if a.held = nil; h == nil {
-		return true
+		return nil
 	}
-	return a.send(h.wire)
+	return h.wire
 }
 
-// endAnswer notes that the answer is complete, and tells whether another may follow.
+// endAnswer notes that the answer is complete and written, and tells whether another may follow.
 func (a *answers) endAnswer() bool {
 	x := a.x
 	a.x = nil
-	a.obs.answerEnd(x.n, a.trailer)
-	a.tellAlone(x)
 	a.given(x)
 	a.mu.Lock()
 	next, over := a.due(), a.requestsEnd

@@ -1,8 +1,8 @@
 // Package relay is the wire: it joins one HTTP/1.1 client connection to one connection to the agent (for a forward proxy,
 // to one after the other), and tells an [Observer] what passed.
 //
-// It has the shape of a TCP splice that watches. Two goroutines, one for each direction, read, forward what they
-// read at once, and only then describe it. Nothing is parsed into a message and written out again, so header order
+// It has the shape of a TCP splice that watches. Two goroutines, one for each direction, read, describe what they read
+// to the observer, which takes a copy, and forward it at once. Nothing is parsed into a message and written out again, so header order
 // and case, chunk borders, interim answers, trailers, pipelining, answers that overtake their request, half-closed
 // connections and resets reach the other end as they would without us.
 //

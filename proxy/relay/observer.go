@@ -5,12 +5,15 @@ package relay
 // Each call names its exchange by number, counted from 0 on this client connection. Request, RequestBody and
 // RequestEnd come from one goroutine; Informational, Answer, Upgraded, AnswerBody and AnswerEnd from another; within
 // each side they come in the order of the bytes. Request comes before any other call for its exchange, Ended after
-// all others, and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended.
+// all others, and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended; only
+// where the very last bytes of a complete message could not be written does it come after Ended.
 //
-// Slices belong to the relay and are valid during the call only. The relay forwards bytes before it describes them,
-// with two exceptions: Request is called just before its head is sent, so that no answer can be told first, and Upgraded
-// just before the client learns of it. A call that blocks holds up what comes next on that side: copy and return. A
-// call that panics ends the observation of this connection; traffic goes on.
+// The order of calls is causal, over all connections: each is made before what it tells of can be noticed at the other
+// end, be it bytes, the end of a connection or its break. So what anybody does because of it is told after it. What
+// could then not be written is told as a Fault.
+//
+// Slices belong to the relay and are valid during the call only. A call stands in the path of the traffic: copy and
+// return. A call that panics ends the observation of this connection; traffic goes on.
 type Observer interface {
 	// Request gives the head of a request as the client sent it, blank line included. Of a request that was refused or
 	// broke off it may be a part.

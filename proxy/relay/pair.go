@@ -54,7 +54,9 @@ type exchange struct {
 	upgrade bool   // asked for another protocol
 	decided bool   // the head of the final answer was there
 	asked   bool   // the request is complete
-	given   bool   // the answer is complete
+	told    bool   // the answer is complete, as the Observer knows; its last bytes may still have to be written
+	given   bool   // the answer is complete and written
+	ended   bool   // Ended was told
 	faulted bool   // its fault was told
 	own     []byte // not an exchange of the agent's: our answer, due when those before it are done
 }
@@ -95,9 +97,11 @@ func (p *pair) serve(ctx context.Context) error {
 func (p *pair) account(all bool) {
 	p.mu.Lock()
 	var lost []*exchange
+	var over []bool // of these, whether Ended was told
 	p.unfinished = slices.DeleteFunc(p.unfinished, func(x *exchange) bool {
 		if all || x.asked {
-			lost = append(lost, x)
+			lost, over = append(lost, x), append(over, x.ended)
+			x.ended = true
 		}
 		return all || x.asked
 	})
@@ -110,7 +114,7 @@ func (p *pair) account(all bool) {
 		f = Fault{Kind: KindClientLeft, Side: SideClient, Detail: "connection closed before the answer was complete"}
 	}
 	p.mu.Unlock()
-	for _, x := range lost {
+	for i, x := range lost {
 		if x.own != nil {
 			continue
 		}
@@ -120,7 +124,9 @@ func (p *pair) account(all bool) {
 			g.Status = 0
 		}
 		p.fault(x, g)
-		p.obs.ended(x.n)
+		if !over[i] {
+			p.obs.ended(x.n)
+		}
 	}
 }
 
@@ -200,7 +206,7 @@ func (p *pair) due() *exchange {
 	return nil
 }
 
-// asked notes that a request is complete.
+// asked notes that a request is complete. It is called before the last bytes of it are written.
 func (p *pair) asked(x *exchange) {
 	p.mu.Lock()
 	p.inRequest = false
@@ -220,18 +226,38 @@ func (p *pair) tunnelled(x *exchange) {
 	p.finish(x)
 }
 
-// given notes that an answer is complete.
+// answered notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has read
+// them finds the exchange ended.
+func (p *pair) answered(x *exchange) {
+	p.mu.Lock()
+	x.told = true
+	n, over := x.n, x.over()
+	p.mu.Unlock()
+	if over {
+		p.obs.ended(n)
+	}
+}
+
+// over reports, once, that both directions of an exchange have come to their end.
+func (x *exchange) over() bool {
+	if !x.asked || !x.told || x.ended {
+		return false
+	}
+	x.ended = true
+	return true
+}
+
+// given notes that an answer is complete and written.
 func (p *pair) given(x *exchange) {
 	p.mu.Lock()
-	x.given = true
+	x.told, x.given = true, true
 	p.finish(x)
 }
 
 // finish ends an exchange both of whose directions have. It releases the lock.
 func (p *pair) finish(x *exchange) {
-	over := x.asked && x.given
-	n := x.n
-	if over {
+	n, over := x.n, x.over()
+	if x.asked && x.given {
 		if i := slices.Index(p.unfinished, x); i >= 0 {
 			p.unfinished = slices.Delete(p.unfinished, i, i+1)
 		}

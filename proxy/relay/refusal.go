@@ -45,7 +45,7 @@ func (r *requests) connect(ctx context.Context) bool {
 	default:
 		f := DialFault(err, r.authority())
 		r.fault(r.x, f)
-		r.reply(f)
+		r.refusal = &f
 	}
 	return true
 }
@@ -83,11 +83,16 @@ func (r *requests) refuse(n int, err error) {
 		r.obs.request(x, r.in.unread()[:n])
 		r.in.consume(n)
 	}
-	if !r.reply(f) {
+	if !r.mayReply() {
 		f.Status = 0
 	}
-	f.Bytes = r.drain()
-	r.tell(x, f)
+	if x >= 0 {
+		r.tell(x, f) // before the client can notice, and try again
+	}
+	r.reply(f)
+	if f.Bytes = r.drain(); x < 0 {
+		r.tell(x, f)
+	}
 }
 
 // refused records a request that got no answer.
@@ -119,6 +124,24 @@ func (p *pair) number() int {
 	n := p.next
 	p.next++
 	return n
+}
+
+// mayReply tells whether the client can be given an answer of our own.
+func (r *requests) mayReply() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.answersEnd && !r.unordered
+}
+
+// unanswered tells the end of an exchange that gets no answer but our own.
+func (p *pair) unanswered(x *exchange) {
+	p.mu.Lock()
+	over := !x.ended
+	x.ended = true
+	p.mu.Unlock()
+	if over {
+		p.obs.ended(x.n)
+	}
 }
 
 // reply gives the client our own answer, at once if no other is due, else after those. It returns false if there can

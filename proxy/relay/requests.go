@@ -21,6 +21,8 @@ type requests struct {
 	trailer []byte
 	held    *held // the request waits to be complete
 
+	refusal *Fault // our own answer to it, for want of an agent
+
 	to destination // of a forward proxy: where the current request goes
 	at Target      // where the connection to the agent leads
 }
@@ -71,6 +73,10 @@ func (r *requests) request(ctx context.Context) bool {
 	}
 	if !r.sendHead(raw, &h) {
 		return false
+	}
+	if f := r.refusal; f != nil {
+		r.refusal = nil
+		r.reply(*f)
 	}
 	for !r.body.done() {
 		if !r.fill() || !r.pass(nil, 0) {
@@ -226,23 +232,27 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	return r.pass(head, len(raw))
 }
 
-// pass forwards what there is of the body behind skip bytes of raw head, and in place of these the head, or themselves
-// if it is nil. Then it describes the body. It tells whether the request may go on.
+// pass describes what there is of the body behind skip bytes of raw head, and forwards it with the head, or with the raw
+// one if that is nil. It tells whether the request may go on.
 func (r *requests) pass(head []byte, skip int) bool {
 	unread := r.in.unread()
 	b := unread[skip:]
-	look := r.body
+	before := r.body
+	look := before
 	n, err := look.skip(b)
 	b = b[:n]
+	r.trailer = describe(r.x.n, &r.body, b, r.trailer, r.obs.requestBody)
+	out := unread[:skip+n]
 	switch {
 	case r.held != nil:
-		r.hold(b, look.done())
+		out = r.hold(before, b)
 	case head != nil:
-		r.send(append(head, b...))
-	default:
-		r.send(unread[:skip+n])
+		out = append(head, b...)
 	}
-	r.trailer = describe(r.x.n, &r.body, b, r.trailer, r.obs.requestBody)
+	if look.done() {
+		r.complete()
+	}
+	r.send(out)
 	if r.in.consume(skip + n); err == nil {
 		return true
 	}
@@ -254,21 +264,33 @@ func (r *requests) pass(head []byte, skip int) bool {
 	return false
 }
 
-// hold keeps body bytes back, and sends the request when it is complete or has grown too large.
-func (r *requests) hold(b []byte, done bool) {
-	within := r.held.add(r.body, b)
-	if within && !done {
-		return
+// complete tells that the request is complete, before the last bytes of it are written.
+func (r *requests) complete() {
+	r.obs.requestEnd(r.x.n, r.trailer)
+	switch {
+	case !r.deaf: // else it is not sent whole, so its exchange stays unfinished
+		r.asked(r.x)
+	case r.refusal != nil: // it is complete before our own answer can be read
+		r.unanswered(r.x)
 	}
-	var edited []byte
+}
+
+// hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
+// request when it is complete, edited, or when it has grown too large.
+func (r *requests) hold(before body, b []byte) []byte {
+	within := r.held.add(before, b)
+	if within && !r.body.done() {
+		return nil
+	}
+	var out []byte
 	if within {
-		edited = r.edit.heldRequest(r.x.n, r.held)
+		out = r.edit.heldRequest(r.x.n, r.held)
 	}
-	if edited == nil {
-		edited = r.held.wire
+	if out == nil {
+		out = r.held.wire
 	}
 	r.held = nil
-	r.send(edited)
+	return out
 }
 
 // send writes to the agent. If the agent takes no more, the rest is read and described, since its answer may still be
@@ -290,13 +312,11 @@ func (r *requests) send(b []byte) {
 	}
 }
 
-// endRequest notes that a request is complete, and tells whether another may follow.
+// endRequest tells whether another request may follow one that is complete.
 func (r *requests) endRequest() bool {
-	r.obs.requestEnd(r.x.n, r.trailer)
-	if r.deaf { // it was not sent whole, so its exchange stays unfinished
+	if r.deaf {
 		r.drain()
 		return false
 	}
-	r.asked(r.x)
 	return true
 }

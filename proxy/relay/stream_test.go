@@ -3,6 +3,7 @@ package relay
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -210,19 +211,118 @@ func (b blockingObserver) Answer(int, []byte) {
 	<-b.let
 }
 
-// TestForwardsBeforeItTells blocks the Observer at a head: what was read with it has been forwarded already, and the
+// TestTellsBeforeItForwards blocks the Observer at the head of an answer: the client cannot have seen it then, and the
 // other direction goes on.
-func TestForwardsBeforeItTells(t *testing.T) {
+func TestTellsBeforeItForwards(t *testing.T) {
 	b := blockingObserver{entered: make(chan struct{}), let: make(chan struct{})}
 	w := newWire(t, false, func(c *Config) { c.Observer = b })
-	defer close(b.let)
 	client := w.client()
 	client.say(w.host(get))
 	agent := w.accept()
 	agent.hear(w.agentHost(get))
 	agent.say(ok)
 	<-b.entered
-	client.hear(ok)
 	client.say(w.host(post))
 	agent.hear(w.agentHost(post))
+	client.SetReadDeadline(time.Now())
+	if n, err := client.Read(make([]byte, 1)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the client read %d bytes of what was not told yet (%v)", n, err)
+	}
+	client.SetReadDeadline(time.Now().Add(patienceOfTests))
+	close(b.let)
+	client.hear(ok)
+}
+
+// An orderObserver numbers what it is told, over all connections.
+type orderObserver struct {
+	Discard
+	order func(call string)
+}
+
+func (o orderObserver) Request(int, []byte)    { o.order("request") }
+func (o orderObserver) AnswerBody(int, []byte) { o.order("body") }
+func (o orderObserver) Ended(int)              { o.order("ended") }
+func (o orderObserver) Fault(int, Fault)       { o.order("fault") }
+
+// TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request, and
+// on two in turn: what they had read is told before what they then did.
+func TestOrderIsCausal(t *testing.T) {
+	const rounds = 2000
+	for _, mode := range []string{"one connection", "a new one each", "two in turn"} {
+		t.Run(mode, func(t *testing.T) {
+			var mu sync.Mutex
+			var told []string
+			w := newWire(t, false, func(c *Config) {
+				c.Observer = orderObserver{order: func(call string) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, call)
+				}}
+			})
+			served := make(chan struct{})
+			go func() {
+				defer close(served)
+				var agents sync.WaitGroup
+				defer agents.Wait()
+				for {
+					select {
+					case <-w.served: // of connections that ended
+					case c := <-w.accepts:
+						if c == nil {
+							return
+						}
+						agents.Go(func() { answerAll(c) })
+					}
+				}
+			}()
+			conns := make([]end, 0, rounds)
+			for n := range rounds {
+				switch {
+				case n == 0, mode == "a new one each", mode == "two in turn" && n == 1:
+					conns = append(conns, w.client())
+				}
+				c := conns[len(conns)-1]
+				if mode == "two in turn" {
+					c = conns[n%len(conns)]
+				}
+				c.say(w.host(get))
+				c.hear(ok)
+				if mode == "a new one each" {
+					c.Close()
+				}
+			}
+			for _, c := range conns {
+				c.Close()
+			}
+			w.accepts <- nil
+			<-served
+			mu.Lock()
+			defer mu.Unlock()
+			for i := 0; i+2 < len(told); i += 3 {
+				if told[i] != "request" || told[i+1] != "body" || told[i+2] != "ended" {
+					t.Fatalf("call %d and on are %q; the exchanges are one after the other", i, told[i:i+3])
+				}
+			}
+			if len(told) != 3*rounds {
+				t.Errorf("%d calls, want %d", len(told), 3*rounds)
+			}
+		})
+	}
+}
+
+// answerAll answers all requests without a body on a connection.
+func answerAll(c net.Conn) {
+	defer c.Close()
+	in := bufio.NewReader(c)
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		if line == "\r\n" {
+			if _, err := io.WriteString(c, ok); err != nil {
+				return
+			}
+		}
+	}
 }

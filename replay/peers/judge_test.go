@@ -13,21 +13,25 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+	captures "a2atap/proxy/capture/open"
+	"a2atap/proxy/capture/transcript"
 )
 
 // checkExports demands that a capture that went through another format is judged the same.
 func checkExports(t *testing.T, exchanges []*capture.Exchange, want *analyzer.Result) {
 	t.Helper()
-	for format, open := range map[string]func(io.Writer) (exchangeWriter, error){
-		"har":   func(w io.Writer) (exchangeWriter, error) { return capture.NewHARWriter(w, "peers") },
-		"jsonl": func(w io.Writer) (exchangeWriter, error) { return capture.NewJSONLWriter(w, nil), nil },
-		"txtar": func(w io.Writer) (exchangeWriter, error) { return capture.NewTranscriptWriter(w), nil },
+	for format, begin := range map[string]func(io.Writer) (exchangeWriter, error){
+		"har":   func(w io.Writer) (exchangeWriter, error) { return har.NewWriter(w, "peers") },
+		"jsonl": func(w io.Writer) (exchangeWriter, error) { return jsonl.NewWriter(w, nil), nil },
+		"txtar": func(w io.Writer) (exchangeWriter, error) { return transcript.NewWriter(w), nil },
 	} {
 		file := filepath.Join(t.TempDir(), "c."+format)
-		if err := export(file, open, exchanges); err != nil {
+		if err := export(file, begin, exchanges); err != nil {
 			t.Fatal(err)
 		}
-		src, err := capture.OpenFile(file)
+		src, err := captures.File(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,13 +48,13 @@ type exchangeWriter interface {
 	Close() error
 }
 
-func export(file string, open func(io.Writer) (exchangeWriter, error), exchanges []*capture.Exchange) error {
+func export(file string, begin func(io.Writer) (exchangeWriter, error), exchanges []*capture.Exchange) error {
 	f, err := os.Create(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	w, err := open(f)
+	w, err := begin(f)
 	if err != nil {
 		return err
 	}

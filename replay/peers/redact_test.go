@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
 )
 
 // checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand, and
@@ -15,7 +16,7 @@ import (
 func checkRedaction(t *testing.T, src capture.Source, want *analyzer.Result) {
 	t.Helper()
 	memory := capture.NewMemory(capture.Info{})
-	sink := capture.Redact(memory, capture.RedactOptions{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})
+	sink := redact.New(memory, redact.Options{Key: bytes.Repeat([]byte{1}, 32), Describer: secrets{}})
 	for s, err := range src.Steps(t.Context(), 1) {
 		if err == nil {
 			err = sink.Append(s)

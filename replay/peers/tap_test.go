@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
 )
 
 // A tap is what the verb record makes of its parts, in front of one agent: a proxy with one tap, a recorder, redaction
@@ -53,7 +54,7 @@ func (tp *tap) route(t testing.TB, agentURL string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tp.sink = capture.Redact(store, capture.RedactOptions{Key: store.RedactionKey()})
+	tp.sink = redact.New(store, redact.Options{Key: store.RedactionKey()})
 	tp.recorder = proxy.NewRecorder(proxy.RecorderOptions{Sink: tp.sink, OnLoss: tp.lost})
 	agent, err := url.Parse(agentURL)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 )
 
 // older are the versions of SDKs that are not peers over every route: what they say is an alarm against our own rules.
@@ -122,7 +123,7 @@ func keep(t *testing.T, pair Pair, src capture.Source) {
 			fmt.Fprintf(&head, "%s: %s.\n", strings.Fields(c.finding)[2], c.reason)
 		}
 	}
-	tr := &capture.Transcript{Comment: head.String()}
+	tr := &transcript.Transcript{Comment: head.String()}
 	for x, err := range src.Exchanges(t.Context(), 1) {
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +131,7 @@ func keep(t *testing.T, pair Pair, src capture.Source) {
 		tr.Exchanges = append(tr.Exchanges, x)
 	}
 	file := filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", pair.String()+".txtar")
-	if err := os.WriteFile(file, capture.FormatTranscript(tr), 0o644); err != nil {
+	if err := os.WriteFile(file, transcript.Format(tr), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -66,7 +66,7 @@ func isWebhook(x *capture.Exchange) bool {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Content()
 	call := a2a.DecodeRequest(a2a.Request{
-		Method: head.Method, Target: head.Target, Header: head.Fields.Values,
+		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
 		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
 	}, a2a.Known{})
 	return call.Operation == a2a.Webhook
@@ -78,7 +78,7 @@ func (s *score) read(x *capture.Exchange, seen map[string]bool) *act {
 	body, err := x.Request.Content()
 	path, _, _ := strings.Cut(head.Target, "?")
 	call := a2a.DecodeRequest(a2a.Request{
-		Method: head.Method, Target: head.Target, Header: head.Fields.Values,
+		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
 		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
 	}, s.known[path])
 	if !call.A2A() || call.Batch != nil {

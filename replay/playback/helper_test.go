@@ -11,6 +11,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/redact"
 	"a2atap/replay/client"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
@@ -44,7 +45,7 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 		t.Fatal(err)
 	}
 	mem := capture.NewMemory(capture.Info{Name: "test"})
-	sink := capture.Redact(mem, capture.RedactOptions{Key: []byte("0123456789abcdef0123456789abcdef")})
+	sink := redact.New(mem, redact.Options{Key: []byte("0123456789abcdef0123456789abcdef")})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
 	p, err := proxy.New(proxy.Options{
 		Taps: []proxy.TapSpec{{Name: "booker", Agent: u, Listen: "127.0.0.1:0"}}, Recorder: recorder, Grace: time.Second,

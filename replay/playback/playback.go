@@ -146,7 +146,7 @@ func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 	known := p.score.known[r.URL.EscapedPath()]
 	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON)
 	return a2a.DecodeRequest(a2a.Request{
-		Method: r.Method, Target: r.RequestURI, Header: r.Header.Values,
+		Method: r.Method, Target: r.RequestURI, Header: r.Header.Get,
 		Body: body, HasBody: len(body) > 0, BodyKept: true,
 	}, known)
 }

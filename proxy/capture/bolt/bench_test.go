@@ -79,11 +79,11 @@ func BenchmarkAppend(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer f.Close()
-			used, err := sizeClaimed(f)
+			m, err := newestMeta(f)
 			if err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(float64(used)/float64(size), "file/payload")
+			b.ReportMetric(float64(product(m.pageSize, m.pages))/float64(size), "file/payload")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "exchanges/s")
 		})
 	}

@@ -2,215 +2,206 @@ package bolt
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
+	"time"
 
 	"go.etcd.io/bbolt"
-
-	"a2atap/proxy/capture"
 )
 
-// maxProblems is how many problems Check lists before it says that there are more.
-const maxProblems = 20
+// maxProblems is how many problems a Checkup lists before it only counts them.
+const maxProblems = 100
 
-// Check reads all of a capture and reports what is wrong with it, nil if nothing is: that all blocks can be decoded and
-// the arrival numbers have no gap, that rows, parts and the list of open exchanges agree with the blocks, that the index
-// names exchanges that are there, that the totals are right, and that bbolt finds its pages in order. It needs a capture
-// that nobody records, and keeps recorders waiting while it reads.
-func Check(ctx context.Context, path string) error {
-	o := newOutside(path)
-	defer o.close()
-	err := o.files(func(set segmentSet) error {
-		c := checker{ctx: ctx}
-		c.check(set)
-		return errors.Join(c.problems...)
-	})
-	if errors.Is(err, errLocked) {
-		err = heldBy(path, err)
+// A Checkup is what was looked at in a capture, and what is wrong with it.
+type Checkup struct {
+	Files     []CheckedFile // the segments, in order
+	Exchanges int           // of the whole capture
+	Steps     uint64        // of the whole capture
+	Ended     bool          // the last recorder came to its end; otherwise it was killed, which is no problem
+	Problems  []Problem     // at most 100
+	More      int           // how many problems are not listed
+}
+
+// Sound reports whether nothing is wrong.
+func (c *Checkup) Sound() bool { return len(c.Problems) == 0 }
+
+// A CheckedFile says what was looked at in one file of a capture.
+type CheckedFile struct {
+	Name      string
+	Bytes     int64
+	Blocks    int
+	Steps     int
+	Exchanges int // that begin in it
+	Open      int // exchanges without an end at its end
+	Entries   int // of the index
+}
+
+// A Problem is one thing that is wrong with a capture.
+type Problem struct {
+	File   string
+	Bucket string // of the database; empty if it is about the file
+	Key    string // in the bucket, in words of docs/capture-format.md; empty if it is about all of the bucket
+	What   string
+}
+
+// String returns the place, and what is wrong there.
+func (p Problem) String() string {
+	place := p.File
+	if p.Bucket != "" {
+		place += ": " + p.Bucket
 	}
+	if p.Key != "" {
+		place += " " + p.Key
+	}
+	return place + ": " + p.What
+}
+
+// Check is Examine for those who only want to know whether a capture is sound: the error says what is wrong with it.
+func Check(ctx context.Context, path string) error {
+	c, err := Examine(ctx, path, nil)
 	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, p := range c.Problems {
+		problems = append(problems, errors.New(p.String()))
+	}
+	if c.More > 0 {
+		problems = append(problems, fmt.Errorf("and %d more", c.More))
+	}
+	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("check %s: %w", path, err)
 	}
 	return nil
 }
 
+// Examine reads all of a capture and says what is wrong with it: whether all blocks can be decoded and the arrival
+// numbers have no gap, whether rows, parts and the list of open exchanges agree with the blocks, whether the index names
+// exchanges that are there, whether the totals are right, and whether bbolt finds its pages in order. It calls at, which
+// may be nil, now and then with the arrival number it has come to, and the last one.
+//
+// It changes nothing. It needs a capture that nobody records, and keeps recorders waiting while it reads. An error says
+// that the capture could not be examined: a recorder has it, which the error names, or it cannot be opened (see Read), or
+// the context ended.
+func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*Checkup, error) {
+	o := newOutside(path)
+	defer o.close()
+	c := checker{ctx: ctx, at: at}
+	err := o.files(func(set segmentSet) error {
+		c.check(set)
+		return ctx.Err()
+	})
+	if errors.Is(err, errLocked) {
+		err = notWhileHeld(path, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("check %s: %w", path, err)
+	}
+	return &c.Checkup, nil
+}
+
+// notWhileHeld says who has a capture that therefore cannot be checked.
+func notWhileHeld(path string, cause error) error {
+	h, err := askHolder(path)
+	if err != nil {
+		return heldBy(path, cause)
+	}
+	return fmt.Errorf("%w: %s records into it; what is being recorded can be read, but not checked: stop that first", errLocked, h)
+}
+
 // A checker walks through segments. It keeps no list of exchanges: each pair of exchange and block is looked up, and at
 // the end the pairs are counted.
 type checker struct {
-	ctx      context.Context
-	problems []error
+	Checkup
+	ctx context.Context
+	at  func(arrival, last uint64)
 
-	state state // as it follows from the steps
-	bad   bool  // there were more problems than are listed
+	state  state  // as it follows from the steps
+	unsure bool   // how many steps the last block has is not known
+	last   uint64 // arrival number, as the state says
+	found  int    // problems, listed or not
 }
 
-func (c *checker) problem(format string, args ...any) {
-	switch {
-	case len(c.problems) < maxProblems:
-		c.problems = append(c.problems, fmt.Errorf(format, args...))
-	case !c.bad:
-		c.bad = true
-		c.problems = append(c.problems, errors.New("and more"))
+func (c *checker) problem(p Problem) {
+	c.found++
+	if len(c.Problems) < maxProblems {
+		c.Problems = append(c.Problems, p)
+	} else {
+		c.More++
 	}
 }
 
 func (c *checker) check(set segmentSet) {
-	for _, s := range set {
-		if s.meta.arrivals != c.state.arrival {
-			c.problem("%s: begins after arrival %d, the segment before it ends with %d", s.path, s.meta.arrivals, c.state.arrival)
+	st, stErr := set.state()
+	c.last = st.arrival
+	for i, s := range set {
+		if s.meta.arrivals != c.state.arrival && !c.unsure {
+			c.problem(Problem{s.path, string(bucketMeta), string(metaSegment), fmt.Sprintf(
+				"it begins after arrival %d, the segment before it ends with %d", s.meta.arrivals, c.state.arrival)})
 		}
-		before := len(c.problems)
-		// bbolt checks in a goroutine of its own, where a fault would end the process: our own walk goes first.
-		err := s.view(func(tx *bbolt.Tx) error { return c.segment(s, tx) })
-		if err != nil {
-			c.problems = append(c.problems, err)
-		}
-		if len(c.problems) > before {
-			continue
-		}
-		err = s.view(func(tx *bbolt.Tx) error {
-			for err := range tx.Check() {
-				c.problem("%s: database: %w", s.path, err)
-			}
-			return nil
-		})
-		if err != nil {
-			c.problems = append(c.problems, err)
-		}
-	}
-	st, err := set.state()
-	st.ended = false
-	if err != nil {
-		c.problems = append(c.problems, err)
-	} else if st != c.state {
-		c.problem("the state says %+v, the steps say %+v", st, c.state)
-	}
-}
-
-// A segmentCheck is the check of one segment.
-type segmentCheck struct {
-	*checker
-	name           string
-	exchanges      *bbolt.Bucket
-	parts          *bbolt.Bucket
-	rows, partKeys int // that the blocks ask for
-}
-
-func (c *checker) segment(s *segment, tx *bbolt.Tx) error {
-	sc := segmentCheck{checker: c, name: s.path, exchanges: tx.Bucket(bucketExchanges), parts: tx.Bucket(bucketParts)}
-	cursor := tx.Bucket(bucketBlocks).Cursor()
-	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
-		if err := c.ctx.Err(); err != nil {
-			return err
-		}
-		sc.block(block{first: binary.BigEndian.Uint64(k), value: v})
-	}
-	if len(c.problems) > 0 {
-		return nil // the counts would only repeat it
-	}
-	if n := count(sc.exchanges); n != sc.rows {
-		c.problem("%s: %d rows of exchanges, the blocks have %d", s.path, n, sc.rows)
-	}
-	if n := count(sc.parts); n != sc.partKeys {
-		c.problem("%s: %d parts of exchanges, the blocks have %d", s.path, n, sc.partKeys)
-	}
-	sc.open(tx.Bucket(bucketOpen))
-	return tx.Bucket(bucketIndex).ForEach(func(_, v []byte) error {
-		if err := run(v).check(c.state.seq); err != nil {
-			c.problem("%s: %w", s.path, err)
-		}
-		return c.ctx.Err()
-	})
-}
-
-func count(b *bbolt.Bucket) int {
-	n := 0
-	c := b.Cursor()
-	for k, _ := c.First(); k != nil; k, _ = c.Next() {
-		n++
-	}
-	return n
-}
-
-// block checks one block, and that its exchanges know it.
-func (c *segmentCheck) block(b block) {
-	if b.first != c.state.arrival+1 {
-		c.problem("%s: a block begins at arrival %d after %d", c.name, b.first, c.state.arrival)
-		c.state.arrival = b.first - 1
-	}
-	raw, err := b.unseal()
-	if err != nil {
-		c.problem("%s: %w", c.name, err)
-		return
-	}
-	here := make(map[uint64]bool)
-	for len(raw) > 0 {
-		var one []byte
-		var s capture.Step
-		if one, raw, err = split(raw); err == nil {
-			s, err = decodeStep(one, false)
-		}
-		if err != nil {
-			c.problem("%s: the block at arrival %d: %w", c.name, b.first, err)
+		c.state.arrival, c.unsure = s.meta.arrivals, false
+		c.file(s)
+		if c.ctx.Err() != nil {
 			return
 		}
-		c.state.arrival++
-		c.step(&s)
-		if s.Seq != 0 {
-			c.pair(&s, b.first, here)
-		}
+		c.Files[i].Bytes = sizeOf(s.path)
+		c.Exchanges += c.Files[i].Exchanges
+		c.Steps += uint64(c.Files[i].Steps)
+	}
+	c.Ended, st.ended = st.ended, false
+	switch name := set.last().path; {
+	case stErr != nil:
+		c.problem(Problem{name, string(bucketMeta), string(metaState), stErr.Error()})
+	case c.found == 0 && st != c.state:
+		c.problem(Problem{name, string(bucketMeta), string(metaState), fmt.Sprintf("the state says %v, the steps say %v", st, c.state)})
 	}
 }
 
-// step follows the totals.
-func (c *segmentCheck) step(s *capture.Step) {
-	c.state.seq = max(c.state.seq, s.Seq)
-	switch what := s.What.(type) {
-	case capture.Opened:
-		c.state.conn = max(c.state.conn, what.Conn)
-	case capture.Closed:
-		c.state.lostBytes += what.Dropped
-	case capture.Lost:
-		c.state.lostBytes += what.Bytes
-		c.state.lostExchanges += what.Exchanges
+func sizeOf(path string) int64 {
+	if info, err := os.Stat(path); err == nil {
+		return info.Size()
+	}
+	return 0
+}
+
+// file checks one segment.
+func (c *checker) file(s *segment) {
+	before := c.found
+	sc := segmentCheck{checker: c, name: s.path}
+	sc.here.Name = s.path
+	// bbolt checks in a goroutine of its own, where a fault would end the process: our own walk goes first.
+	if err := s.view(sc.walk); err != nil && c.ctx.Err() == nil {
+		c.problem(Problem{File: s.path, What: err.Error()})
+	}
+	c.Files = append(c.Files, sc.here)
+	if c.found > before || c.ctx.Err() != nil {
+		return
+	}
+	if err := c.database(s); err != nil {
+		c.problem(Problem{File: s.path, What: "database: " + err.Error()})
 	}
 }
 
-// pair checks that the exchange of a step has a row that leads to the block. here are the exchanges of the block that
-// were seen already.
-func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool) {
-	v := c.exchanges.Get(number64(s.Seq))
-	r, err := decodeRow(v)
+// database lets bbolt check a file. The list of free pages, which our walk has not met, is read here first.
+func (c *checker) database(s *segment) error {
+	if err := inspectFreelist(s.path); err != nil {
+		return err
+	}
+	db, err := openDB(s.path, bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: time.Nanosecond, NoStatistics: true})
 	if err != nil {
-		c.problem("%s: exchange %d: %w", c.name, s.Seq, err)
-		return
+		return err
 	}
-	if _, ok := s.What.(capture.Closed); ok && r.flags&rowClosed == 0 {
-		c.problem("%s: exchange %d was closed, its row says open", c.name, s.Seq)
-	}
-	if here[s.Seq] {
-		return
-	}
-	here[s.Seq] = true
-	switch {
-	case r.first == first:
-		c.rows++
-	case c.parts.Get(partKey(s.Seq, first)) != nil:
-		c.partKeys++
-	default:
-		c.problem("%s: exchange %d has steps in the block at arrival %d, which neither its row nor its parts name", c.name, s.Seq, first)
-	}
+	return errors.Join(view(db, func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			c.problem(Problem{File: s.path, What: "database: " + err.Error()})
+		}
+		return nil
+	}), db.Close())
 }
 
-// open checks that exactly the exchanges without an end are listed as open; those that came from an earlier segment need
-// no row in this one.
-func (c *segmentCheck) open(open *bbolt.Bucket) {
-	cursor := c.exchanges.Cursor()
-	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
-		r, err := decodeRow(v)
-		if listed := open.Get(k) != nil; err == nil && listed == (r.flags&rowClosed != 0) {
-			c.problem("%s: exchange %d is closed in one list and open in another", c.name, binary.BigEndian.Uint64(k))
-		}
-	}
+// String says the totals in words.
+func (s state) String() string {
+	return fmt.Sprintf("%d steps, last exchange %d, last connection %d, %d exchanges and %d bytes lost",
+		s.arrival, s.seq, s.conn, s.lostExchanges, s.lostBytes)
 }

@@ -2,6 +2,11 @@ package bolt
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,33 +20,34 @@ func TestCheckFinds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		spoil func(tx *bbolt.Tx) error
+		place string
 		says  string
 	}{
 		"a missing block": {func(tx *bbolt.Tx) error {
 			k, _ := tx.Bucket(bucketBlocks).Cursor().Seek(number64(2))
 			return tx.Bucket(bucketBlocks).Delete(k)
-		}, "a block begins at arrival"},
+		}, "blocks ", "a block begins at arrival"},
 		"a damaged block": {func(tx *bbolt.Tx) error {
 			k, v := tx.Bucket(bucketBlocks).Cursor().First()
 			broken := append([]byte(nil), v...)
 			broken[len(broken)/2] ^= 1
 			return tx.Bucket(bucketBlocks).Put(k, broken)
-		}, "checksum is"},
+		}, "blocks 1", "checksum is"},
 		"a missing row": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketExchanges).Delete(number64(7))
-		}, "exchange 7"},
+		}, "exchanges 7", "exchange 7 has steps and no row"},
 		"a row too many": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketExchanges).Put(number64(9999), (&row{flags: rowClosed}).encode())
-		}, "rows of exchanges"},
+		}, "exchanges", "rows of exchanges"},
 		"a part too many": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketParts).Put(partKey(7, 1), nothing)
-		}, "parts of exchanges"},
+		}, "parts", "parts of exchanges"},
 		"an open exchange that is closed": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketOpen).Put(number64(7), nothing)
-		}, "exchange 7 is closed in one list and open in another"},
+		}, "open 7", "exchange 7 is closed in one list and open in another"},
 		"an index of nothing": {func(tx *bbolt.Tx) error {
 			return tx.Bucket(bucketIndex).Put(runKey(runMerged, 1), makeRun([]entry{hashKey(capture.Key{}).entry(9999)}))
-		}, "the index has an entry for exchange 9999"},
+		}, "index 1 1", "the index has an entry for exchange 9999"},
 		"wrong totals": {func(tx *bbolt.Tx) error {
 			st, err := readState(tx)
 			if err != nil {
@@ -49,7 +55,7 @@ func TestCheckFinds(t *testing.T) {
 			}
 			st.lostBytes++
 			return st.put(tx)
-		}, "the state says"},
+		}, "meta state", "the state says"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir() + "/c.a2atap"
@@ -61,16 +67,20 @@ func TestCheckFinds(t *testing.T) {
 			if err := Check(t.Context(), path); err != nil {
 				t.Fatal("before:", err)
 			}
-			db, err := bbolt.Open(path, 0o600, nil)
+			update(t, path, c.spoil)
+			checkup, err := Examine(t.Context(), path, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := db.Update(c.spoil); err != nil {
-				t.Fatal(err)
+			if checkup.Sound() || len(checkup.Problems) != 1 {
+				t.Fatalf("problems %v, want one", checkup.Problems)
 			}
-			db.Close()
-			if err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("check: %v, want %q", err, c.says)
+			got := checkup.Problems[0].String()
+			if !strings.HasPrefix(got, path+": "+c.place) || !strings.Contains(got, c.says) {
+				t.Errorf("got %q, want %q at %q", got, c.says, c.place)
+			}
+			if err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), got) {
+				t.Errorf("check: %v, want %q", err, got)
 			}
 		})
 	}
@@ -82,5 +92,115 @@ func TestCheckCanBeCanceled(t *testing.T) {
 	cancel()
 	if err := Check(ctx, path); err == nil {
 		t.Error("a canceled check found nothing wrong")
+	}
+}
+
+// TestExamineSays what it looked at: all segments, and how far it is.
+func TestExamineSays(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{SegmentSize: 1})
+	for seq := uint64(1); seq <= 3; seq++ {
+		mustAppend(t, s, exchangeSteps(seq, 100)...)
+		s.Flush()
+	}
+	mustAppend(t, s, exchangeSteps(4, 100)[0])
+	mustClose(t, s)
+	var at, of uint64
+	c, err := Examine(t.Context(), path, func(arrival, last uint64) { at, of = arrival, last })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Sound() || !c.Ended || c.Exchanges != 4 || c.Steps != 22 || at != 22 || of != 22 {
+		t.Errorf("%+v, at %d of %d", c, at, of)
+	}
+	var steps, exchanges int
+	for i, f := range c.Files {
+		if f.Name != segmentName(path, uint64(i)+1) || f.Bytes == 0 {
+			t.Errorf("file %d: %+v", i+1, f)
+		}
+		steps, exchanges = steps+f.Steps, exchanges+f.Exchanges
+	}
+	if last := c.Files[len(c.Files)-1]; len(c.Files) < 4 || steps != 22 || exchanges != 4 || last.Open != 1 {
+		t.Errorf("%d files with %d steps and %d exchanges, the last %+v", len(c.Files), steps, exchanges, last)
+	}
+}
+
+// TestDamageIsToldOnce damages a block: that those after it begin where they do is no further problem.
+func TestDamageIsToldOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	s := mustOpen(t, path, Options{SegmentSize: 1})
+	for seq := uint64(1); seq <= 4; seq++ {
+		mustAppend(t, s, exchangeSteps(seq, 100)...)
+		s.Flush()
+	}
+	mustClose(t, s)
+	damaged := segmentName(path, 2)
+	update(t, damaged, func(tx *bbolt.Tx) error {
+		k, v := tx.Bucket(bucketBlocks).Cursor().First()
+		return tx.Bucket(bucketBlocks).Put(k, append(v[:len(v)-1:len(v)-1], v[len(v)-1]^1))
+	})
+	c, err := Examine(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), damaged+": blocks 8: ") {
+		t.Errorf("problems %v, want one", c.Problems)
+	}
+}
+
+// TestDamagedFreePages makes bbolt's own list of free pages senseless, which only bbolt reads.
+func TestDamagedFreePages(t *testing.T) {
+	data := readFile(t, closedCapture(t, Options{}, 20))
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	for _, meta := range []int{0, os.Getpagesize()} {
+		page := binary.NativeEndian.Uint64(data[meta+pageHeader+metaFreelistAt:]) * uint64(os.Getpagesize())
+		binary.NativeEndian.PutUint16(data[page+pageCountAt:], 0xffff)
+		binary.NativeEndian.PutUint64(data[page+pageHeader:], 1<<40)
+	}
+	writeFile(t, path, data)
+	c, err := Examine(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), path+": database: the list of free pages has ") {
+		t.Errorf("problems %v, want one of the database", c.Problems)
+	}
+	if s, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "the list of free pages") {
+		t.Errorf("a recorder opens it: %v, %v", s, err)
+	}
+}
+
+// TestManyProblems lists some and counts the rest.
+func TestManyProblems(t *testing.T) {
+	path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), readFile(t, closedCapture(t, Options{}, 300)))
+	update(t, path, func(tx *bbolt.Tx) error {
+		for seq := uint64(1); seq <= 300; seq++ {
+			if err := tx.Bucket(bucketExchanges).Delete(number64(seq)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	c, err := Examine(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Problems) != maxProblems || c.More < 300-maxProblems { // an exchange in two blocks is missed in both
+		t.Errorf("%d problems and %d more, want 300", len(c.Problems), c.More)
+	}
+	if err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("and %d more", c.More)) {
+		t.Errorf("check: %v", err)
+	}
+}
+
+// update changes a file as no recorder would.
+func update(t *testing.T, path string, change func(tx *bbolt.Tx) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(change), db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

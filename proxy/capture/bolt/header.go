@@ -25,14 +25,17 @@ import (
 // order.
 const (
 	pageHeader     = 16
+	pageCountAt    = 10
 	pageMetaSize   = 64
 	boltMagic      = 0xED0CDAED
 	metaPageSizeAt = 8
+	metaFreelistAt = 32
 	metaPagesAt    = 40
 	metaTxAt       = 48
 	metaSumAt      = 56
 	minPageSize    = 1 << 10
 	maxPageSize    = 1 << 24
+	noFreelist     = math.MaxUint64 // in place of a page's number: the list was not written
 )
 
 // errEmpty says that a file has no bytes at all. Such a file may become a capture, but is none.
@@ -53,10 +56,11 @@ func inspect(path string) error {
 		return explain(err)
 	}
 	defer f.Close()
-	need, err := sizeClaimed(f)
+	m, err := newestMeta(f)
 	if err != nil {
 		return err
 	}
+	need := product(m.pageSize, m.pages)
 	// Only now: the file may have grown since, but not shrunk.
 	if info, err = f.Stat(); err != nil {
 		return err
@@ -74,16 +78,21 @@ func inspect(path string) error {
 	return nil
 }
 
-// sizeClaimed returns the size in bytes that a bbolt file says it needs, or 0 if f is none.
-func sizeClaimed(f io.ReaderAt) (int64, error) {
-	var need int64
-	var newest uint64
+// A metaPage is what a bbolt file says of itself. All is zero for a file that is none.
+type metaPage struct {
+	pageSize uint64 // in bytes
+	pages    uint64 // that it claims to have
+	freelist uint64 // the page with the list of free pages
+}
+
+func newestMeta(f io.ReaderAt) (newest metaPage, err error) {
+	var last uint64
 	for at := int64(0); at <= maxPageSize; at = max(minPageSize, 2*at) {
 		var page [pageHeader + pageMetaSize]byte
 		if _, err := f.ReadAt(page[:], at); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return 0, err
+			return newest, err
 		}
 		m := page[pageHeader:]
 		sum := fnv.New64a()
@@ -92,11 +101,44 @@ func sizeClaimed(f io.ReaderAt) (int64, error) {
 			continue
 		}
 		tx := binary.NativeEndian.Uint64(m[metaTxAt:])
-		if need == 0 || tx > newest {
-			newest, need = tx, product(uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:])), binary.NativeEndian.Uint64(m[metaPagesAt:]))
+		if newest.pages == 0 || tx > last {
+			last = tx
+			newest = metaPage{
+				pageSize: uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:])),
+				pages:    binary.NativeEndian.Uint64(m[metaPagesAt:]), freelist: binary.NativeEndian.Uint64(m[metaFreelistAt:]),
+			}
 		}
 	}
-	return need, nil
+	return newest, nil
+}
+
+// inspectFreelist looks at the list of free pages before bbolt reads it, which makes room for as many as the list claims
+// to have. A file that is only read has no need of the list.
+func inspectFreelist(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return explain(err)
+	}
+	defer f.Close()
+	m, err := newestMeta(f)
+	if err != nil || m.freelist == noFreelist {
+		return err
+	}
+	var page [pageHeader + 8]byte
+	if m.freelist >= m.pages {
+		return fmt.Errorf("the list of free pages is said to be page %d of %d: %w", m.freelist, m.pages, errShort)
+	}
+	if _, err := f.ReadAt(page[:], product(m.pageSize, m.freelist)); err != nil {
+		return fmt.Errorf("read the list of free pages: %w", err)
+	}
+	count := uint64(binary.NativeEndian.Uint16(page[pageCountAt:]))
+	if count == math.MaxUint16 {
+		count = binary.NativeEndian.Uint64(page[pageHeader:])
+	}
+	if count >= m.pages {
+		return fmt.Errorf("the list of free pages has %d of %d: %w", count, m.pages, errShort)
+	}
+	return nil
 }
 
 // product multiplies without overflow: what no file can have is the largest size there is.

@@ -2,8 +2,10 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -58,6 +60,29 @@ func (r *Reader) Info(ctx context.Context) (capture.Info, error) { return r.acce
 // Wait implements capture.Source. A capture that no recorder has is one that has ended.
 func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.wait(ctx, from) }
 
+// resumePause is how often a capture that has ended is looked at.
+const resumePause = 250 * time.Millisecond
+
+// Resumed waits, after Wait has said that the recording has ended, until it goes on: it returns nil when a recorder has the
+// capture again, or when it has a step with arrival number from or later, and else the context's error. A file that
+// cannot be read meanwhile may come back.
+func (r *Reader) Resumed(ctx context.Context, from uint64) error {
+	for {
+		info, err := r.access.info(ctx)
+		if ctx.Err() == nil && err == nil && (info.Live || info.Arrivals >= from) {
+			return nil
+		}
+		if errors.Is(err, errReaderClosed) {
+			return err
+		}
+		select {
+		case <-time.After(resumePause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
 // Steps implements capture.Source. It ends at the last step that was there when it began.
 func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
@@ -91,6 +116,9 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 // yieldBlock yields the steps of a block that have arrival numbers from..end, and returns the number after the last
 // step and whether to go on.
 func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool) (next uint64, more bool) {
+	if b.steps != nil {
+		return yieldSteps(b.steps, from, end, yield)
+	}
 	raw, err := b.unseal()
 	if err == nil && b.first > from {
 		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort)
@@ -126,6 +154,20 @@ func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool)
 		return 0, false
 	}
 	return arrival, true
+}
+
+// yieldSteps is yieldBlock for steps that need not be read.
+func yieldSteps(steps []capture.Step, from, end uint64, yield func(capture.Step, error) bool) (next uint64, more bool) {
+	for _, s := range steps {
+		switch {
+		case s.Arrival < from:
+		case s.Arrival > end:
+			return s.Arrival, false
+		case !yield(s, nil):
+			return 0, false
+		}
+	}
+	return steps[len(steps)-1].Arrival + 1, true
 }
 
 // Exchanges implements capture.Source. It ends at the last exchange that was there when it began.

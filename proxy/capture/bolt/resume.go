@@ -136,6 +136,9 @@ func tryExclusive(segment string, o Options) (*bbolt.DB, error) {
 		return nil, err
 	}
 	if err == nil {
+		if err := inspectFreelist(segment); err != nil {
+			return nil, err
+		}
 		db, err := openReadOnly(segment)
 		if err != nil {
 			return nil, err

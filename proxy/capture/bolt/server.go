@@ -36,6 +36,7 @@ func serve(path string, a access) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a socket for other readers of %s: %w; they can read when the recording has ended", path, err)
 	}
+	removeStale(path, address)
 	s := &server{
 		access: a, listener: l, address: address,
 		slots: make(chan struct{}, maxReaders), conns: make(map[net.Conn]struct{}),

@@ -15,6 +15,9 @@ import (
 // maxSocketPath is how long the name of a unix socket may be on all systems: macOS has room for 104 bytes with the zero.
 const maxSocketPath = 100
 
+// socketHash is how many bytes of a hash name a socket in a private folder.
+const socketHash = 12
+
 // socketPaths returns the places at which a capture's recorder may listen, best first: beside the file; and, where that
 // name is too long or the folder has no sockets, in folders of the user under a hash of the file's name. Recorder and
 // reader come to the same list by themselves.
@@ -25,7 +28,7 @@ func socketPaths(path string) []string {
 		paths = append(paths, beside)
 	}
 	sum := sha256.Sum256([]byte(path))
-	name := hex.EncodeToString(sum[:12]) + ".sock"
+	name := hex.EncodeToString(sum[:socketHash]) + ".sock"
 	for _, folder := range privateFolders() {
 		if p := filepath.Join(folder, name); len(p) <= maxSocketPath {
 			paths = append(paths, p)

@@ -35,7 +35,7 @@ func TestSink(t *testing.T, begin func(t *testing.T) Recording) {
 func interleaved(t *testing.T) []capture.Step {
 	t.Helper()
 	var steps []capture.Step
-	for step, err := range capture.Interleave(each(Exchanges())) {
+	for step, err := range capture.Interleave(Each(Exchanges())) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,16 +43,6 @@ func interleaved(t *testing.T) []capture.Step {
 		steps = append(steps, step)
 	}
 	return steps
-}
-
-func each(xs []*capture.Exchange) func(func(*capture.Exchange, error) bool) {
-	return func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range xs {
-			if !yield(x, nil) {
-				return
-			}
-		}
-	}
 }
 
 func (r Recording) append(t *testing.T, steps ...capture.Step) {

@@ -25,8 +25,8 @@ const (
 	Challenge          // a field that asks for credentials; its parameters may hold some (RFC 9110 section 11.6.1)
 )
 
-// TellsCaller reports whether what stands under the name may say on whose behalf a request comes. In doubt it may: a rule
-// that compares callers then takes two for different ones, or for callers that show who they are, and is silent.
+// TellsCaller reports whether what stands under the name may say on whose behalf a request comes. In doubt it may: a
+// rule that compares callers then takes two for different ones, or for callers that show who they are, and is silent.
 func (k Kind) TellsCaller() bool { return k != Plain }
 
 // Hidden reports whether what stands under the name is hidden in a record, in whole or in part.
@@ -61,7 +61,9 @@ func Header(name string) Kind {
 
 // publicHeaders contain the word of a secret and carry none. A key that makes a request idempotent tells retries from
 // repeats, and that of a WebSocket handshake is a nonce.
-var publicHeaders = [...]string{"idempotency-key", "x-idempotency-key", "sec-websocket-key", "authority", ":authority", "author"}
+var publicHeaders = [...]string{
+	"idempotency-key", "x-idempotency-key", "sec-websocket-key", "authority", ":authority", "author",
+}
 
 func isPublic(name string) bool {
 	for _, public := range publicHeaders {
@@ -72,8 +74,8 @@ func isPublic(name string) bool {
 	return hasPrefix(name, "access-control-") || contains(name, "ratelimit")
 }
 
-// Param returns what the parameter of that name carries, of a query or a form. The name is without its escapes; "_", "-"
-// and "." in it do not count. Page tokens never carry a credential.
+// Param returns what the parameter of that name carries, of a query or a form. The name is without its escapes; "_",
+// "-" and "." in it do not count. Page tokens never carry a credential.
 func Param(name string) Kind {
 	name = ascii(name)
 	var short normalised
@@ -133,13 +135,14 @@ func CookieAttribute(name string) bool {
 	return false
 }
 
-var cookieAttributes = strings.Fields("expires max-age domain path secure httponly samesite partitioned priority version comment")
+var cookieAttributes = strings.Fields("expires max-age domain path secure httponly samesite partitioned priority " +
+	"version comment")
 
 // Member reports whether the member of a JSON object with that name, as it stands between its quotes, holds a secret
 // wherever it stands. "_", "-" and "." in the name do not count.
 //
-// Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect Core
-// section 3.1.3.3.
+// Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect
+// Core section 3.1.3.3.
 func Member(name []byte) bool { return memberOf(name) == secretMember }
 
 // LooseMember reports the same for JSON that is broken, where nobody can tell any more where a member stands: there are

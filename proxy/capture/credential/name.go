@@ -15,28 +15,28 @@ const (
 )
 
 // vocabulary has the words by their first letters, and what each of them says.
-var vocabulary = [26][]struct {
+var vocabulary = [utf8.RuneSelf][]struct {
 	word string
 	says words
 }{
-	'a' - 'a': {{"auth", anywhere | inHeaders | inParams}},
-	'c' - 'a': {{"cookie", anywhere | inHeaders | inParams}, {"credential", anywhere | inHeaders | inParams}},
-	'd' - 'a': {{"dpop", anywhere}},
-	'j' - 'a': {{"jwt", anywhere | inHeaders | inParams}},
-	'k' - 'a': {{"key", anywhere | inHeaders | inParams}},
-	'p' - 'a': {{"password", anywhere | inHeaders | inParams}, {"passwd", anywhere | inHeaders | inParams}},
-	's' - 'a': {{"secret", anywhere | inHeaders | inParams}, {"session", anywhere}, {"signature", anywhere | inParams}},
-	't' - 'a': {{"token", anywhere | inHeaders | inParams}},
+	'a': {{"auth", anywhere | inHeaders | inParams}},
+	'c': {{"cookie", anywhere | inHeaders | inParams}, {"credential", anywhere | inHeaders | inParams}},
+	'd': {{"dpop", anywhere}},
+	'j': {{"jwt", anywhere | inHeaders | inParams}},
+	'k': {{"key", anywhere | inHeaders | inParams}},
+	'p': {{"password", anywhere | inHeaders | inParams}, {"passwd", anywhere | inHeaders | inParams}},
+	's': {{"secret", anywhere | inHeaders | inParams}, {"session", anywhere}, {"signature", anywhere | inParams}},
+	't': {{"token", anywhere | inHeaders | inParams}},
 }
 
 // wordsOf returns what the words in a name say. Where it is loose, separators between their letters do not count.
 func wordsOf(name string, loose bool) (found words) {
 	for i := range len(name) {
-		letter := lower(name[i]) - 'a'
-		if letter >= 26 {
+		first := lower(name[i])
+		if first >= utf8.RuneSelf {
 			continue
 		}
-		for _, v := range vocabulary[letter] {
+		for _, v := range vocabulary[first] {
 			if found&v.says != v.says && beginsWith(name[i:], v.word, loose) {
 				found |= v.says
 			}

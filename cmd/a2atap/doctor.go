@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/proxy/capture/bolt"
+)
+
+func newDoctor(e env) *cobra.Command {
+	format := ""
+	cmd := &cobra.Command{
+		Use:   "doctor CAPTURE",
+		Short: "Check that a capture's files are sound",
+		Long: `Doctor reads all files of a capture, its segments too, and says what it looked at and what is wrong, with the
+file, the bucket of the database and the key: whether all blocks can be decoded and no step is missing, whether exchanges,
+index and totals agree with the steps, and whether the database finds its pages. docs/capture-format.md says what they are.
+It changes nothing. Whether the traffic in it is right is for check to say.
+
+A capture that is being recorded cannot be checked, and none can be recorded into while it is checked.
+
+Exit status: 0 sound; 1 problems; 2 wrong usage; 3 the capture could not be read.`,
+		Example: `  a2atap doctor c.a2atap
+  a2atap doctor c.a2atap --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return doctor(cmd.Context(), e, format, args[0]) },
+	}
+	cmd.Flags().StringVar(&format, "format", "text", "print as `FORMAT`: text or json")
+	return verb(cmd, 1, 1)
+}
+
+func doctor(ctx context.Context, e env, format, name string) error {
+	if err := choose("format", format, "text", "json"); err != nil {
+		return err
+	}
+	if name == "-" || isText(name) {
+		return usage("doctor looks at files that a2atap records, and %s is none; a2atap check judges what is in it", shownName(name))
+	}
+	p := &progress{w: e.Err, what: "doctor " + name, began: time.Now()}
+	at := func(arrival, last uint64) { p.count("step", arrival, last) }
+	if !e.showsProgress() {
+		at = nil
+	}
+	found, err := bolt.Examine(ctx, name, at)
+	p.clear()
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		err = doctorJSON(e.Out, name, found)
+	} else {
+		err = doctorText(e.Out, found)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(e.Err, "doctor: %s\n", diagnosis(found))
+	if !found.Sound() {
+		return &exit{code: exitFindings}
+	}
+	return nil
+}
+
+func shownName(name string) string {
+	if name == "-" {
+		return "standard input"
+	}
+	return name
+}
+
+// diagnosis is the verdict in one line.
+func diagnosis(c *bolt.Checkup) string {
+	looked := fmt.Sprintf("%s with %s in %s", plural(c.Exchanges, "exchange"), plural(c.Steps, "step"), plural(len(c.Files), "file"))
+	if c.Sound() {
+		return "sound: " + looked
+	}
+	return fmt.Sprintf("damaged: %s in %s; keep a copy, and record into another file", plural(len(c.Problems)+c.More, "problem"), looked)
+}
+
+func doctorText(w io.Writer, c *bolt.Checkup) error {
+	for _, f := range c.Files {
+		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n", analyzer.Clean(f.Name), plural(f.Exchanges, "exchange"),
+			plural(f.Steps, "step"), plural(f.Blocks, "block"), plural(f.Entries, "index key"), plural(f.Open, "exchange"), plural(f.Bytes, "byte"))
+		if err != nil {
+			return err
+		}
+	}
+	if !c.Ended {
+		if _, err := fmt.Fprintln(w, "the last recorder was killed; what was open then is shown as interrupted, which is no problem"); err != nil {
+			return err
+		}
+	}
+	for _, p := range c.Problems {
+		if _, err := fmt.Fprintln(w, analyzer.Clean(p.String())); err != nil {
+			return err
+		}
+	}
+	if c.More > 0 {
+		_, err := fmt.Fprintf(w, "and %s more\n", plural(c.More, "problem"))
+		return err
+	}
+	return nil
+}
+
+type (
+	doctorReport struct {
+		Tool     report.Tool     `json:"tool"`
+		Capture  string          `json:"capture"`
+		Verdict  doctorVerdict   `json:"verdict"`
+		Files    []doctorFile    `json:"files"`
+		Problems []doctorProblem `json:"problems"`
+	}
+	doctorVerdict struct {
+		Status    string `json:"status"` // sound or damaged
+		Problems  int    `json:"problems"`
+		Exchanges int    `json:"exchanges"`
+		Steps     uint64 `json:"steps"`
+		Ended     bool   `json:"ended"`
+	}
+	doctorFile struct {
+		File      string `json:"file"`
+		Bytes     int64  `json:"bytes"`
+		Blocks    int    `json:"blocks"`
+		Steps     int    `json:"steps"`
+		Exchanges int    `json:"exchanges"`
+		Open      int    `json:"open"`
+		Index     int    `json:"index"`
+	}
+	doctorProblem struct {
+		File   string `json:"file"`
+		Bucket string `json:"bucket,omitempty"`
+		Key    string `json:"key,omitempty"`
+		What   string `json:"what"`
+	}
+)
+
+func doctorJSON(w io.Writer, name string, c *bolt.Checkup) error {
+	out := doctorReport{
+		Tool: tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
+		Verdict: doctorVerdict{Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended},
+	}
+	if !c.Sound() {
+		out.Verdict.Status = "damaged"
+	}
+	for _, f := range c.Files {
+		out.Files = append(out.Files, doctorFile{f.Name, f.Bytes, f.Blocks, f.Steps, f.Exchanges, f.Open, f.Entries})
+	}
+	for _, p := range c.Problems {
+		out.Problems = append(out.Problems, doctorProblem(p))
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(out)
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// secondAfter is how long after the first interrupt another one counts as the second. What comes sooner repeats the
+// first: timeout and service managers signal the process and then its group, which is the process again, and a key that
+// is held down does so too.
+const secondAfter = time.Second
+
+// interrupts tells a second interrupt from a repetition of the first. It is for one goroutine.
+type interrupts struct {
+	now   func() time.Time
+	first time.Time // zero while there was none
+}
+
+// second takes an interrupt that has just come, and reports whether it is a second one.
+func (i *interrupts) second() bool {
+	now := i.now()
+	if i.first.IsZero() {
+		i.first = now
+		return false
+	}
+	return now.Sub(i.first) >= secondAfter
+}
+
+// untilInterrupted returns a context that ends with the first SIGINT or SIGTERM. The second ends the process, until the
+// caller calls cancel, when it has nothing left to do.
+func untilInterrupted(ctx context.Context, e env) (_ context.Context, cancel context.CancelFunc) {
+	ctx, end := context.WithCancel(ctx)
+	over, finish := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer signal.Stop(signals)
+		i := interrupts{now: e.Now}
+		if i.twice(over, signals, end) {
+			e.endAtOnce()
+		}
+	}()
+	return ctx, func() {
+		end()
+		finish()
+	}
+}
+
+// twice takes signals until it was a second interrupt, and then returns true, or until the context ends. It calls
+// interrupted for each that is not.
+func (i *interrupts) twice(ctx context.Context, signals <-chan os.Signal, interrupted func()) bool {
+	for {
+		select {
+		case s := <-signals:
+			if s == syscall.SIGHUP {
+				continue
+			}
+			if i.second() {
+				return true
+			}
+			interrupted()
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// endAtOnce ends the process, whatever it is doing.
+func (e env) endAtOnce() {
+	fmt.Fprintln(e.Err, "a2atap: interrupted twice; what was not yet stored is lost")
+	os.Exit(exitInterrupted)
+}
+
+// A signalRelay is what becomes of the signals that come to us: they go to the program until it has ended, and then they are
+// interrupts of what is left to do.
+type signalRelay struct {
+	signals    chan os.Signal
+	interrupts interrupts
+	passed     map[os.Signal]time.Time // when the program last got one
+}
+
+// passes takes a signal that has just come, and reports whether the program is to get it. An interrupt that repeats one
+// within a second is not passed on: many programs take a second one for an order to leave everything as it lies.
+func (r *signalRelay) passes(s os.Signal) bool {
+	if s == syscall.SIGHUP {
+		return true
+	}
+	r.interrupts.second()
+	now := r.interrupts.now()
+	if last, ok := r.passed[s]; ok && now.Sub(last) < secondAfter {
+		return false
+	}
+	if r.passed == nil {
+		r.passed = make(map[os.Signal]time.Time)
+	}
+	r.passed[s] = now
+	return true
+}
+
+// takeOver lets a second interrupt end the process, now that the program has ended, until the function that it returns
+// is called.
+func (r *signalRelay) takeOver(e env) (stop func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	go func() {
+		if r.interrupts.twice(ctx, r.signals, func() {}) {
+			e.endAtOnce()
+		}
+	}()
+	return stop
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// removeReady removes the ready file of an earlier run, so that nobody takes its addresses for those of this one. A verb
+// calls it before it listens. An empty name is none.
+func removeReady(name string) error {
+	if name == "" {
+		return nil
+	}
+	info, err := os.Lstat(name)
+	if err == nil && info.IsDir() {
+		return fmt.Errorf("write the ready file %s: it is a folder; choose another name", name)
+	}
+	if err == nil {
+		err = os.Remove(name)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove the ready file %s of an earlier run: %w; choose another name", name, cause(err))
+	}
+	return nil
+}
+
+// writeReady writes a ready file by rename, so that who sees it sees all of it. An empty name writes none.
+func writeReady(name, text string) error {
+	if name == "" {
+		return nil
+	}
+	tmp := name + ".tmp"
+	if err := os.WriteFile(tmp, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the ready file %s: %w; choose a directory that you can write to", name, cause(err))
+	}
+	if err := os.Rename(tmp, name); err != nil {
+		return fmt.Errorf("write the ready file %s: %w", name, cause(err))
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestReadyFileOfAnEarlierRunGoes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "ready")
+	if err := removeReady(name); err != nil {
+		t.Errorf("none to remove: %v", err)
+	}
+	if err := writeReady(name, "a http://127.0.0.1:1\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := removeReady(name); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(name); !os.IsNotExist(err) {
+		t.Errorf("it is there still: %v", err)
+	}
+}
+
+func TestReadyFileThatCannotGo(t *testing.T) {
+	folder := t.TempDir()
+	if err := removeReady(folder); err == nil || !strings.Contains(err.Error(), folder) {
+		t.Errorf("a folder is removed: %v", err)
+	}
+	if _, err := os.Stat(folder); err != nil {
+		t.Error(err)
+	}
+	if err := removeReady(filepath.Join(folder, "no\x00name")); err == nil || !strings.Contains(err.Error(), "no\x00name") {
+		t.Errorf("a name that cannot be: %v", err)
+	}
+}
+
+// Each verb that says when it is ready has removed what an earlier run said, even if it then cannot listen.
+func TestReadyFileGoesBeforeListening(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().String()
+	dir := t.TempDir()
+	transcript := filepath.Join(dir, "c.txtar")
+	if err := os.WriteFile(transcript, []byte("-- 1.request --\nGET / HTTP/1.1\n\n-- 1.response --\nHTTP/1.1 200 OK\n\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"record", "--agent", "a=http://127.0.0.1:9@" + taken, "-o", filepath.Join(dir, "c.a2atap")},
+		{"agent", "spec", "--listen", taken},
+		{"playback", transcript, "--listen", taken},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			ready := filepath.Join(dir, "ready")
+			if err := os.WriteFile(ready, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var said strings.Builder
+			e := env{In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now, Getenv: os.Getenv}
+			if code := run(t.Context(), e, append(args, "--ready-file", ready)); code != exitFailed || !strings.Contains(said.String(), "in use") {
+				t.Errorf("status %d, want that the address is in use: %s", code, said.String())
+			}
+			if _, err := os.Lstat(ready); !os.IsNotExist(err) {
+				t.Errorf("the ready file is there still: %v", err)
+			}
+		})
+	}
+}

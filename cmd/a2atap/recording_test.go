@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// tooLong ends a test whose recording does not come to its end.
+const tooLong = 30 * time.Second
+
+// recorded returns the name of a capture with one exchange, of a recording that has ended.
+func recorded(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	store, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.Append(
+		capture.Step{Seq: 1, What: capture.Opened{Started: time.Unix(1, 0).UTC(), Head: []byte("GET /card HTTP/1.1\r\nHost: a\r\n\r\n")}},
+		capture.Step{Seq: 1, What: capture.Closed{}},
+	)
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// recordInto starts a recording of a tap to which nothing is sent.
+func recordInto(t *testing.T, path string) *recording {
+	t.Helper()
+	agent, err := url.Parse("http://127.0.0.1:9")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := startRecording(recordingOptions{output: path, taps: []proxy.TapSpec{{Name: "a", Agent: agent, Listen: "127.0.0.1:0"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// stopped is what the end of a recording says.
+func stopped(t *testing.T, r *recording) *analyzer.Result {
+	t.Helper()
+	type end struct {
+		result *analyzer.Result
+		err    error
+	}
+	ended := make(chan end, 1)
+	go func() {
+		result, _, err := r.stop()
+		ended <- end{result, err}
+	}()
+	select {
+	case e := <-ended:
+		if e.err != nil {
+			t.Fatal(e.err)
+		}
+		return e.result
+	case <-time.After(tooLong):
+		t.Fatal("the recording does not end")
+		return nil
+	}
+}
+
+func TestAppendingNothingEnds(t *testing.T) {
+	result := stopped(t, recordInto(t, recorded(t)))
+	if result.Counts.Exchanges != 0 || result.Live {
+		t.Errorf("a recording of nothing judged %d exchanges, live %t", result.Counts.Exchanges, result.Live)
+	}
+}
+
+// A follower that is told that there is a step must find it: otherwise it asks again, for ever.
+func TestCountedWaitsForWhatItYields(t *testing.T) {
+	store, err := bolt.Open(recorded(t), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := &counted{Source: store, after: store.Position().Arrival, passed: &tally{changed: make(chan struct{}, 1)}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := src.Wait(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting for the first step of an empty recording returns %v, want that of the context", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := src.Wait(t.Context(), 1); !errors.Is(err, capture.ErrEnded) {
+		t.Errorf("waiting after the end returns %v, want that it has ended", err)
+	}
+}

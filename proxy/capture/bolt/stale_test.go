@@ -1,0 +1,103 @@
+package bolt
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// leave makes a socket on which nobody listens, as a killed process leaves it.
+func leave(t *testing.T, address string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func there(t *testing.T, path string) bool {
+	t.Helper()
+	_, err := os.Lstat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// TestStaleSocketsGo starts a recorder beside what others left, and others have.
+func TestStaleSocketsGo(t *testing.T) {
+	dir, cache := shortTempDir(t), shortTempDir(t)
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("HOME", cache)
+	private := privateFolders()[0]
+	if err := os.MkdirAll(private, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, mustOpen(t, filepath.Join(dir, "finished"), Options{}))
+	living := mustOpen(t, filepath.Join(dir, "living.a2atap"), Options{})
+	writeFile(t, filepath.Join(dir, "file.a2atap.sock"), nil)
+	writeFile(t, filepath.Join(dir, "notes"), []byte("no capture"))
+	hash := strings.Repeat("0a", socketHash)
+	sockets := []struct {
+		name  string
+		stays bool
+	}{
+		{filepath.Join(dir, "c.a2atap.sock"), true}, // the recorder's own now
+		{filepath.Join(dir, "gone.a2atap.sock"), false},
+		{filepath.Join(dir, "finished.sock"), false},
+		{filepath.Join(dir, "database.sock"), true},
+		{filepath.Join(dir, "notes.sock"), true},
+		{filepath.Join(private, hash+".sock"), false},
+		{filepath.Join(private, "other.sock"), true},
+	}
+	for _, c := range sockets {
+		leave(t, c.name)
+	}
+	s := mustOpen(t, filepath.Join(dir, "c.a2atap"), Options{OnError: func(err error) { t.Error(err) }})
+	for _, c := range sockets {
+		if got := there(t, c.name); got != c.stays {
+			t.Errorf("%s: there %t, want %t", c.name, got, c.stays)
+		}
+	}
+	for _, name := range []string{"living.a2atap.sock", "file.a2atap.sock"} {
+		if !there(t, filepath.Join(dir, name)) {
+			t.Errorf("%s was removed", name)
+		}
+	}
+	for _, path := range []string{s.in.path, living.in.path} {
+		if info, err := mustRead(t, path).Info(patient(t)); err != nil || !info.Live {
+			t.Errorf("the recorder of %s: %+v, error %v", path, info, err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(dir, temporaryPattern+"*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left in the folder: %v, error %v", left, err)
+	}
+}
+
+// TestSocketThatComesAlive is put back: its recorder put it there after it was seen to be dead.
+func TestSocketThatComesAlive(t *testing.T) {
+	dir := shortTempDir(t)
+	address := filepath.Join(dir, "c.a2atap.sock")
+	l, err := listenAt(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if takeAside(address) {
+		t.Error("a socket that is listened on was removed")
+	}
+	conn, err := net.Dial("unix", address)
+	if err != nil {
+		t.Fatal("it is not back:", err)
+	}
+	conn.Close()
+}

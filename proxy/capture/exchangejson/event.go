@@ -1,0 +1,107 @@
+package exchangejson
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/proxy/capture"
+)
+
+// An Event is a block of an event stream in JSON.
+type Event struct {
+	K            int      `json:"k"`
+	Time         string   `json:"time,omitzero"` // in HAR
+	OffsetMs     *float64 `json:"offsetMs"`
+	Event        *string  `json:"event,omitzero"`
+	ID           *string  `json:"id,omitzero"`
+	Data         *string  `json:"data"`
+	Raw          *string  `json:"raw,omitzero"`
+	RawEncoding  string   `json:"rawEncoding,omitzero"`
+	Dropped      int64    `json:"dropped,omitzero"`
+	Unterminated bool     `json:"unterminated,omitzero"`
+}
+
+// EventOf returns the JSON of an event, with its raw bytes.
+func EventOf(e *capture.Event) Event {
+	f := e.Fields()
+	j := Event{K: e.K, OffsetMs: Milliseconds(e.At), Dropped: e.Dropped, Unterminated: e.Unterminated}
+	str := func(b []byte) *string { s := string(b); return &s }
+	if f.HasData {
+		j.Data = str(f.Data)
+	}
+	if f.Type != nil {
+		j.Event = str(f.Type)
+	}
+	if f.HasID {
+		j.ID = str(f.ID)
+	}
+	raw, encoding := Text(e.Raw)
+	j.Raw, j.RawEncoding = &raw, encoding
+	return j
+}
+
+// event is the other way. Without raw bytes it makes them of the fields.
+func (j *Event) event() (capture.Event, error) {
+	e := capture.Event{K: j.K, At: Duration(j.OffsetMs), Dropped: j.Dropped, Unterminated: j.Unterminated}
+	if j.Raw == nil {
+		e.Raw = j.PlainRaw()
+		return e, nil
+	}
+	raw, err := Bytes(*j.Raw, j.RawEncoding)
+	e.Raw = raw
+	return e, err
+}
+
+// PlainRaw returns the plainest block that has these fields.
+func (j *Event) PlainRaw() []byte {
+	var raw []byte
+	if j.Event != nil {
+		raw = fmt.Appendf(raw, "event: %s\n", *j.Event)
+	}
+	if j.ID != nil {
+		raw = fmt.Appendf(raw, "id: %s\n", *j.ID)
+	}
+	if j.Data != nil {
+		for _, line := range splitLines(*j.Data) {
+			raw = fmt.Appendf(raw, "data: %s\n", line)
+		}
+	}
+	return append(raw, '\n')
+}
+
+// splitLines cuts at LF, CR and CRLF, as a reader of the stream would.
+func splitLines(s string) []string {
+	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s), "\n")
+}
+
+// Events reads a list of events. Events without a number get the next one. At is the index of the one that is wrong.
+func Events(list []Event) (events []capture.Event, at int, err error) {
+	events = make([]capture.Event, 0, len(list))
+	for i := range list {
+		e, err := list[i].event()
+		if err != nil {
+			return nil, i, err
+		}
+		events = append(events, e)
+	}
+	if len(events) == 0 {
+		return nil, 0, nil
+	}
+	if !slices.ContainsFunc(events, func(e capture.Event) bool { return e.K > 0 }) {
+		NumberEvents(events)
+	}
+	return events, 0, nil
+}
+
+// NumberEvents gives events their numbers.
+func NumberEvents(events []capture.Event) {
+	k := 0
+	for i := range events {
+		f := events[i].Fields()
+		if f.HasData || f.Type != nil || f.HasID || f.Retry != capture.NotKnown || len(f.Ignored) > 0 {
+			k++
+			events[i].K = k
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package exchangejson
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
+)
+
+// A Peer is a capture.Peer in JSON.
+type Peer struct {
+	Name string `json:"name"`
+	Addr string `json:"addr,omitzero"`
+	URL  string `json:"url,omitzero"`
+	How  string `json:"how,omitzero"`
+}
+
+// Peer returns the peer of a capture; of nil one of which nothing is known.
+func (p *Peer) Peer() capture.Peer {
+	if p == nil {
+		return capture.Peer{}
+	}
+	return capture.Peer(*p)
+}
+
+// A Fault is a capture.Fault in JSON.
+type Fault struct {
+	Kind   string `json:"kind"`
+	Side   string `json:"side"`
+	Detail string `json:"detail"`
+}
+
+// A Rewrite is a capture.Rewrite in JSON.
+type Rewrite struct {
+	Place string `json:"place"`
+	Was   string `json:"was"`
+	Now   string `json:"now"`
+}
+
+// Rewrites returns the JSON of rewrites.
+func Rewrites(rewrites []capture.Rewrite) []Rewrite {
+	var list []Rewrite
+	for _, r := range rewrites {
+		list = append(list, Rewrite(r))
+	}
+	return list
+}
+
+// RewritesOf is the other way.
+func RewritesOf(list []Rewrite) []capture.Rewrite {
+	var rewrites []capture.Rewrite
+	for _, r := range list {
+		rewrites = append(rewrites, capture.Rewrite(r))
+	}
+	return rewrites
+}
+
+// raw is bytes in JSON: a string if they are UTF-8, else {"base64": "..."}.
+type raw []byte
+
+// MarshalJSON implements json.Marshaler.
+func (r raw) MarshalJSON() ([]byte, error) {
+	if utf8.Valid(r) {
+		return jsontext.AppendQuote(nil, string(r))
+	}
+	return json.Marshal(map[string]string{"base64": base64.StdEncoding.EncodeToString(r)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *raw) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		text, err := jsontext.AppendUnquote([]byte{}, data)
+		*r = text
+		return err
+	}
+	var coded struct {
+		Base64 *string `json:"base64"`
+	}
+	if err := json.Unmarshal(data, &coded); err != nil {
+		return err
+	}
+	if coded.Base64 == nil {
+		return fmt.Errorf(`want a string or {"base64": "..."}`)
+	}
+	raw, err := base64.StdEncoding.DecodeString(*coded.Base64)
+	*r = raw
+	return err
+}
+
+// Text returns bytes as the text of a JSON string, and "base64" if that is what it is.
+func Text(data []byte) (text, encoding string) {
+	if utf8.Valid(data) {
+		return string(data), ""
+	}
+	return base64.StdEncoding.EncodeToString(data), "base64"
+}
+
+// Bytes is the other way. The result is never nil.
+func Bytes(text, encoding string) ([]byte, error) {
+	switch encoding {
+	case "":
+		return []byte(text), nil
+	case "base64":
+		data, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("read base64: %w", err)
+		}
+		return data, nil
+	}
+	return nil, fmt.Errorf("no encoding %q; there is base64", encoding)
+}
+
+// Milliseconds returns a duration in milliseconds, nil if it is not known.
+func Milliseconds(d time.Duration) *float64 {
+	if d == capture.NotKnown {
+		return nil
+	}
+	ms := float64(d) / float64(time.Millisecond)
+	return &ms
+}
+
+// Duration is the other way. What no duration can hold is not known.
+func Duration(ms *float64) time.Duration {
+	const most = float64(math.MaxInt64) / 2 / float64(time.Millisecond)
+	if ms == nil || !(*ms >= 0 && *ms < most) {
+		return capture.NotKnown
+	}
+	return time.Duration(math.Round(*ms * float64(time.Millisecond)))
+}
+
+// Known returns a pointer to a number, nil if it is NotKnown.
+func Known(n int64) *int64 {
+	if n == capture.NotKnown {
+		return nil
+	}
+	return &n
+}
+
+// numberOf is the other way.
+func numberOf(n *int64) int64 {
+	if n == nil || *n < 0 {
+		return capture.NotKnown
+	}
+	return *n
+}

@@ -1,0 +1,170 @@
+package filter
+
+import (
+	"slices"
+	"strings"
+)
+
+// A Key describes a key of the filter language, for help and completion.
+type Key struct {
+	Name    string
+	Help    string // what it compares, in a few words
+	Example string // a word that has it
+}
+
+// keySpec is a key together with the reading of its values and what they are held against.
+type keySpec struct {
+	Key
+	index   string // kind of the index key that a literal value stands for, or ""
+	parse   func(*parser, *keySpec) (test, error)
+	texts   func(*subject) []string // for names and ids
+	numbers func(*subject) []int64  // for what can be compared
+	exact   bool                    // case matters
+	asks    bool                    // the user's word is normalised by the facts
+	place   patternPlace
+}
+
+// The keys, in the order of the help.
+var keySpecs = []*keySpec{
+	numberKey("n", "number of the exchange in its capture", "n:3..9", readInteger, (*subject).number),
+	idKey("id", "id of the exchange", "id:0190*", "", func(s *subject) []string { return []string{s.x.ID.String()} }),
+	{Key: Key{"time", "when the request began, UTC", "time:>=12:30:00"}, parse: parseTimeTest},
+	factKey("op", "operation, in the spelling of any dialect or binding", "op:SendMessage", "operation"),
+	nameKey("method", "HTTP method", "method:POST", nameLike, func(s *subject) []string { return []string{s.request().Method} }),
+	nameKey("path", "path of the request's target, with or without its query", "path:/rpc", pathLike, (*subject).paths),
+	nameKey("host", "host that was asked, or that of the agent, with or without its port", "host:localhost", nameLike, (*subject).hosts),
+	nameKey("agent", "name of the agent", "agent:booker", nameLike, func(s *subject) []string { return []string{s.x.Agent.Name} }),
+	nameKey("client", "name of the client", "client:planner", nameLike, func(s *subject) []string { return []string{s.x.Client.Name} }),
+	{Key: Key{"link", "client and agent", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
+	factKey("dialect", "version of A2A as it is spoken here", "dialect:0.3", ""),
+	factKey("binding", "jsonrpc or http+json", "binding:jsonrpc", ""),
+	factIDKey("task", "id of a task", "task:t-1", "task"),
+	factIDKey("context", "id of a context", "context:c-1", "context"),
+	factIDKey("message", "id of a message", "message:m-1", ""),
+	factKey("state", "state of a task, in the spelling of any dialect", "state:failed", ""),
+	factKey("role", "role of a message, in the spelling of any dialect", "role:agent", ""),
+	{
+		Key:   Key{"event", "kind of an event: what its data says it is, or its event field", "event:artifact*"},
+		parse: parseNameTest, texts: (*subject).eventKinds, asks: true,
+	},
+	numberKey("status", "HTTP status of the answer", "status:>=400", readStatus, (*subject).status),
+	{Key: Key{"code", "code of a protocol error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"), asks: true},
+	factKey("rule", "slug of a rule that was broken", "rule:stream-*", ""),
+	factKey("severity", "severity of a finding", "severity:error", ""),
+	factKey("side", "who broke a rule", "side:agent", ""),
+	{Key: Key{"header", "a header of the request or the answer", "header:Content-Type=application/json*"}, parse: parseHeaderTest},
+	{Key: Key{"json", "a value in a body or an event, by JSON Pointer", "json:/params/message/role=user"}, parse: parseJSONTest},
+	numberKey("dur", "from the first byte to the end", "dur:>2s", readDuration, (*subject).duration),
+	numberKey("gap", "the longest silence", "gap:>5s", readDuration, (*subject).gap),
+	numberKey("size", "bytes of the request's or the answer's body on the wire", "size:>1MB", readSize, (*subject).sizes),
+	idKey("trace", "trace id of the request or the answer", "trace:4bf9*", "", (*subject).traces),
+	{Key: Key{"is", "a property: " + strings.Join(isWords, " "), "is:open"}, parse: parseIsTest},
+}
+
+var keyNames = func() []string {
+	names := make([]string, len(keySpecs))
+	for i, k := range keySpecs {
+		names[i] = k.Name
+	}
+	return names
+}()
+
+// Keys returns the keys of the filter language, in the order in which a help text should show them.
+func Keys() []Key {
+	keys := make([]Key, len(keySpecs))
+	for i, k := range keySpecs {
+		keys[i] = k.Key
+	}
+	return keys
+}
+
+func nameKey(name, help, example string, place patternPlace, texts func(*subject) []string) *keySpec {
+	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: texts, place: place}
+}
+
+func idKey(name, help, example, index string, texts func(*subject) []string) *keySpec {
+	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: texts, index: index, exact: true}
+}
+
+func factKey(name, help, example, index string) *keySpec {
+	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: facts(name), index: index, asks: true}
+}
+
+func factIDKey(name, help, example, index string) *keySpec {
+	return idKey(name, help, example, index, facts(name))
+}
+
+func numberKey(name, help, example string, read func(string) (bound[int64], error), numbers func(*subject) []int64) *keySpec {
+	parse := func(p *parser, key *keySpec) (test, error) {
+		c, err := parseNumber(p, key, read)
+		return numberTest{key, c}, err
+	}
+	return &keySpec{Key: Key{name, help, example}, parse: parse, numbers: numbers}
+}
+
+// facts returns the reading of a key that only the facts can answer.
+func facts(key string) func(*subject) []string {
+	return func(s *subject) []string {
+		if s.facts == nil {
+			return nil
+		}
+		return s.facts.Values(key)
+	}
+}
+
+func findKey(name string) *keySpec {
+	for _, k := range keySpecs {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// otherNames are what people who come from other tools may try for a key or a property.
+var otherNames = map[string]string{
+	"ctx": "context", "contextid": "context", "taskid": "task", "msg": "message", "messageid": "message",
+	"operation": "op", "rpc": "op", "url": "path", "uri": "path", "duration": "dur", "latency": "dur",
+	"server": "agent", "upstream": "agent", "source": "client", "from": "client", "to": "agent",
+	"sev": "severity", "level": "severity", "ev": "event", "number": "n", "date": "time", "version": "dialect",
+	"truncated": "cut", "running": "open", "failed": "error", "sse": "stream", "webhook": "push",
+}
+
+// nearest returns the name that the user most likely meant by word.
+func nearest(word string, names []string) string {
+	if name, ok := otherNames[word]; ok && slices.Contains(names, name) {
+		return name
+	}
+	best, least := "", 0
+	for _, name := range names {
+		if d := editDistance(word, name); best == "" || d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// maxNearWord bounds the length of the words that are compared. No key is nearly as long.
+const maxNearWord = 32
+
+// editDistance returns how many letters have to be put in, taken out or replaced to make b of a (Levenshtein).
+func editDistance(a, b string) int {
+	a = a[:min(len(a), maxNearWord)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,205 @@
+package filter
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// parser reads a filter expression:
+//
+//	alternatives = together { "or" together }
+//	together     = negation { [ "and" ] negation }
+//	negation     = { "not" | "-" } ( "(" alternatives ")" | word )
+//	word         = [ key ":" ] value
+type parser struct {
+	in    []rune
+	pos   int
+	depth int // of parentheses and negations
+}
+
+// maxFilterDepth bounds the recursion. Nobody writes a filter that is nested so deep.
+const maxFilterDepth = 100
+
+func (p *parser) errorf(at int, format string, args ...any) error {
+	return &Error{Column: at + 1, Message: fmt.Sprintf(format, args...)}
+}
+
+func (p *parser) end() bool { return p.pos >= len(p.in) }
+
+// peek returns the next character, 0 at the end.
+func (p *parser) peek() rune {
+	if p.end() {
+		return 0
+	}
+	return p.in[p.pos]
+}
+
+func (p *parser) blanks() {
+	for !p.end() && unicode.IsSpace(p.in[p.pos]) {
+		p.pos++
+	}
+}
+
+// delimiter reports whether a word ends before position i.
+func (p *parser) delimiter(i int) bool {
+	return i >= len(p.in) || unicode.IsSpace(p.in[i]) || p.in[i] == '(' || p.in[i] == ')'
+}
+
+// operator returns the operator that stands next, in lower case, or "".
+func (p *parser) operator() string {
+	end := p.pos
+	for !p.delimiter(end) {
+		end++
+	}
+	return operatorWord(string(p.in[p.pos:end]))
+}
+
+func operatorWord(word string) string {
+	switch word = strings.ToLower(word); word {
+	case "or", "and", "not":
+		return word
+	}
+	return ""
+}
+
+func (p *parser) alternatives() (node, error) {
+	var list anyOf
+	for {
+		n, err := p.together()
+		if err != nil {
+			return nil, err
+		}
+		if inner, ok := n.(anyOf); ok {
+			list = append(list, inner...)
+		} else {
+			list = append(list, n)
+		}
+		if p.operator() != "or" {
+			break
+		}
+		p.pos += len("or")
+	}
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	return list, nil
+}
+
+func (p *parser) together() (node, error) {
+	var list allOf
+	for {
+		n, err := p.negation()
+		if err != nil {
+			return nil, err
+		}
+		if inner, ok := n.(allOf); ok {
+			list = append(list, inner...)
+		} else {
+			list = append(list, n)
+		}
+		p.blanks()
+		op := p.operator()
+		if op == "and" {
+			p.pos += len(op)
+		} else if op == "or" || p.end() || p.peek() == ')' {
+			break
+		}
+	}
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	return list, nil
+}
+
+func (p *parser) negation() (node, error) {
+	if p.depth++; p.depth > maxFilterDepth {
+		return nil, p.errorf(p.pos, "the expression is nested too deep, more than %d times", maxFilterDepth)
+	}
+	defer func() { p.depth-- }()
+	p.blanks()
+	switch op := p.operator(); {
+	case op == "not":
+		p.pos += len(op)
+	case op != "":
+		return nil, p.errorf(p.pos, "nothing stands before %q; quote it to search for it", op)
+	case p.peek() == '-' && p.pos+1 < len(p.in) && (p.in[p.pos+1] == '(' || !p.delimiter(p.pos+1)):
+		p.pos++
+	default:
+		return p.primary()
+	}
+	n, err := p.negation()
+	if err != nil {
+		return nil, err
+	}
+	return negate{n}, nil
+}
+
+func (p *parser) primary() (node, error) {
+	switch {
+	case p.end():
+		return nil, p.errorf(p.pos, "the expression ends where a word or a parenthesis should follow")
+	case p.peek() == ')':
+		return nil, p.errorf(p.pos, "a word should stand before this parenthesis; quote it to search for it")
+	case p.peek() == '(':
+		return p.parenthesis()
+	}
+	start := p.pos
+	name := p.keyName()
+	if name == "" {
+		pat, err := p.pattern(pathLike, "")
+		if err != nil {
+			return nil, err
+		}
+		if pat.empty() {
+			return nil, p.errorf(start, "an empty word is found everywhere; leave it out")
+		}
+		return textTerm{pat}, nil
+	}
+	key := findKey(name)
+	if key == nil {
+		return nil, p.errorf(start, "no key %q; did you mean %q? keys are %s; quote the word to search for it as it stands",
+			name, nearest(name, keyNames), strings.Join(keyNames, " "))
+	}
+	if p.delimiter(p.pos) {
+		return nil, p.errorf(p.pos, "%s has no value; write something like %s", key.Name, key.Example)
+	}
+	t, err := key.parse(p, key)
+	if err != nil {
+		return nil, err
+	}
+	return keyTerm{key: key, test: t}, nil
+}
+
+func (p *parser) parenthesis() (node, error) {
+	open := p.pos
+	p.pos++
+	n, err := p.alternatives()
+	if err != nil {
+		return nil, err
+	}
+	if p.peek() != ')' {
+		return nil, p.errorf(open, "this parenthesis is not closed")
+	}
+	p.pos++
+	return n, nil
+}
+
+// keyName consumes the key and the colon that begin a word and returns the key, or "" if none does.
+func (p *parser) keyName() string {
+	end := p.pos
+	for end < len(p.in) && keyRune(p.in[end]) {
+		end++
+	}
+	if end == p.pos || end >= len(p.in) || p.in[end] != ':' {
+		return ""
+	}
+	name := strings.ToLower(string(p.in[p.pos:end]))
+	p.pos = end + 1
+	return name
+}
+
+// keyRune reports whether r may stand in a key. A word that begins with such characters and a colon has a key.
+func keyRune(r rune) bool {
+	return r == '_' || r == '-' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}

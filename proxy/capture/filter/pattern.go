@@ -1,0 +1,264 @@
+package filter
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// A pattern says which texts a value of a filter stands for.
+type pattern struct {
+	parts []string       // the texts between the wildcards; one part alone is a literal
+	re    *regexp.Regexp // instead of parts
+	expr  string         // re as the user wrote it
+}
+
+// Where a pattern stands decides what a slash at its beginning is, and how it is printed.
+type patternPlace uint8
+
+const (
+	nameLike patternPlace = iota // a slash begins a regular expression
+	pathLike                     // a slash begins one only if another slash ends the word
+	bareWord                     // for printing: a word without a key
+)
+
+// literal returns the text that the pattern stands for, if it is only one.
+func (p pattern) literal() (string, bool) {
+	if len(p.parts) == 1 {
+		return p.parts[0], true
+	}
+	return "", false
+}
+
+func (p pattern) empty() bool {
+	return p.re == nil && strings.Join(p.parts, "") == ""
+}
+
+// matches reports whether the pattern stands for s, minding case or not.
+func (p pattern) matches(s string, exact bool) bool {
+	if p.re != nil {
+		return p.re.MatchString(s)
+	}
+	parts := p.parts
+	if !exact {
+		s = strings.ToLower(s)
+		parts = lowered(parts)
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
+		return s == first
+	}
+	if len(s) < len(first)+len(last) || !strings.HasPrefix(s, first) || !strings.HasSuffix(s, last) {
+		return false
+	}
+	s = s[len(first) : len(s)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(s, part)
+		if at < 0 {
+			return false
+		}
+		s = s[at+len(part):]
+	}
+	return true
+}
+
+// within reports whether what the pattern stands for occurs in text, without minding case.
+func (p pattern) within(text []byte) bool {
+	if p.re != nil {
+		return p.re.Match(text)
+	}
+	for _, part := range lowered(p.parts) {
+		if part == "" {
+			continue
+		}
+		if !isASCII(part) {
+			text = []byte(strings.ToLower(string(text))) // once is enough: lower case stays so
+		}
+		at := indexFold(text, part)
+		if at < 0 {
+			return false
+		}
+		text = text[at+len(part):]
+	}
+	return true
+}
+
+func lowered(parts []string) []string {
+	out := make([]string, len(parts))
+	for i, part := range parts {
+		out[i] = strings.ToLower(part)
+	}
+	return out
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] > unicode.MaxASCII {
+			return false
+		}
+	}
+	return true
+}
+
+// indexFold returns where word, which is in lower case, begins in text, minding the case of no ASCII letter; -1 if
+// nowhere.
+func indexFold(text []byte, word string) int {
+search:
+	for i := 0; i+len(word) <= len(text); i++ {
+		for j := range len(word) {
+			c := text[i+j]
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			if c != word[j] {
+				continue search
+			}
+		}
+		return i
+	}
+	return -1
+}
+
+// pattern reads a value up to the end of the word or to one of the characters in stop.
+func (p *parser) pattern(place patternPlace, stop string) (pattern, error) {
+	if p.peek() == '/' {
+		if end := p.expressionEnd(); end > 0 {
+			return p.expression(end)
+		}
+		if place == nameLike {
+			return pattern{}, p.errorf(p.pos, "this regular expression is not closed; it ends with a slash, and a blank in it is written \\s")
+		}
+	}
+	chars, err := p.word(stop)
+	if err != nil {
+		return pattern{}, err
+	}
+	pat := pattern{parts: []string{""}}
+	for _, c := range chars {
+		if c.r == '*' && !c.quoted {
+			pat.parts = append(pat.parts, "")
+			continue
+		}
+		pat.parts[len(pat.parts)-1] += string(c.r)
+	}
+	return pat, nil
+}
+
+// expressionEnd returns the position of the slash that ends the regular expression that begins here, 0 if none does. It
+// is the first after which nothing but closing parentheses stands in the word, so that both /(a|b)/ and (/a/) can be
+// written.
+func (p *parser) expressionEnd() int {
+	end := p.pos
+	for end < len(p.in) && !unicode.IsSpace(p.in[end]) {
+		end++
+	}
+	rest := end
+	for rest > p.pos && p.in[rest-1] == ')' {
+		rest--
+	}
+	for i := p.pos + 1; i < end; i++ {
+		switch {
+		case p.in[i] == '\\':
+			i++
+		case p.in[i] == '/' && i+1 >= rest:
+			return i
+		}
+	}
+	return 0
+}
+
+func (p *parser) expression(end int) (pattern, error) {
+	expr := string(p.in[p.pos+1 : end])
+	if expr == "" {
+		return pattern{}, p.errorf(p.pos, "this regular expression is empty; quote slashes to search for them")
+	}
+	re, err := regexp.Compile("(?i)" + expr)
+	if err != nil {
+		// The package says what is wrong and quotes the part; its own prefix would only repeat ours.
+		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		return pattern{}, p.errorf(p.pos, "this regular expression cannot be read: %s", why)
+	}
+	p.pos = end + 1
+	return pattern{re: re, expr: expr}, nil
+}
+
+// A wordRune is a character of a value, quotes and their escapes taken off.
+type wordRune struct {
+	r      rune
+	quoted bool
+}
+
+// word consumes characters up to the end of the word or an unquoted one in stop.
+func (p *parser) word(stop string) ([]wordRune, error) {
+	var chars []wordRune
+	for !p.delimiter(p.pos) && !strings.ContainsRune(stop, p.peek()) {
+		if p.peek() != '"' {
+			chars = append(chars, wordRune{r: p.peek()})
+			p.pos++
+			continue
+		}
+		open := p.pos
+		for p.pos++; p.peek() != '"'; p.pos++ {
+			if p.peek() == '\\' && p.pos+1 < len(p.in) && strings.ContainsRune(`"\`, p.in[p.pos+1]) {
+				p.pos++
+			}
+			if p.end() {
+				return nil, p.errorf(open, "this quote is not closed")
+			}
+			chars = append(chars, wordRune{r: p.peek(), quoted: true})
+		}
+		p.pos++
+	}
+	return chars, nil
+}
+
+// text consumes the rest of a word and returns it without its quotes.
+func (p *parser) text(stop string) (string, error) {
+	chars, err := p.word(stop)
+	var b strings.Builder
+	for _, c := range chars {
+		b.WriteRune(c.r)
+	}
+	return b.String(), err
+}
+
+// format returns the pattern as it is written in an expression.
+func (p pattern) format(place patternPlace) string {
+	if p.re != nil {
+		return "/" + p.expr + "/"
+	}
+	plain := strings.Join(p.parts, "")
+	if place == bareWord && operatorWord(plain) != "" && len(p.parts) == 1 {
+		return quote(plain)
+	}
+	out := make([]string, len(p.parts))
+	for i, part := range p.parts {
+		if out[i] = part; !plainValue(part, place) {
+			out[i] = quote(part)
+		}
+	}
+	if len(out) == 1 && plain == "" {
+		return `""`
+	}
+	return strings.Join(out, "*")
+}
+
+// plainValue reports whether a text means itself without quotes, wherever it stands in a value. A slash could begin a
+// regular expression, a hyphen a negation, and a colon ends the key.
+func plainValue(s string, place patternPlace) bool {
+	for i, r := range s {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_', r == '.', r == '@', r == '+', r == '%':
+		case r == '-' && (i > 0 || place != bareWord):
+		case r == '/' && place == pathLike && i < len(s)-1:
+		case (r == ':' || r == '/' || r == '>') && place == nameLike && i > 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}

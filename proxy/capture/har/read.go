@@ -1,0 +1,301 @@
+package har
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/exchangejson"
+)
+
+// errStopped ends a scan whose yield returned false.
+var errStopped = errors.New("the scan was stopped")
+
+// Scan finds the entries of a HAR and hands out the bytes of each, valid during the call, and where they stand. It
+// ends early, without an error, when yield returns false.
+func Scan(r io.Reader, yield func(entry []byte, offset int64) bool) error {
+	dec := jsontext.NewDecoder(r, exchangejson.Lenient)
+	found, err := scanEntries(dec, yield)
+	if errors.Is(err, errStopped) {
+		return nil
+	}
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		if !found {
+			return fmt.Errorf("%w: no HAR: byte %d: %w", capture.ErrFormat, dec.InputOffset(), err)
+		}
+		return fmt.Errorf("read har: byte %d: %w", dec.InputOffset(), err)
+	}
+	if !found {
+		return fmt.Errorf("%w: no HAR: there is no list log.entries", capture.ErrFormat)
+	}
+	return nil
+}
+
+// scanEntries reads the document down to log.entries and each entry there. It says whether it found the list.
+func scanEntries(dec *jsontext.Decoder, yield func([]byte, int64) bool) (found bool, err error) {
+	err = eachMember(dec, func(name string) error {
+		if name != "log" {
+			return dec.SkipValue()
+		}
+		return eachMember(dec, func(name string) error {
+			if name != "entries" || dec.PeekKind() != '[' {
+				return dec.SkipValue()
+			}
+			found = true
+			if _, err := dec.ReadToken(); err != nil {
+				return err
+			}
+			for dec.PeekKind() != ']' {
+				v, err := dec.ReadValue()
+				if err != nil {
+					return err
+				}
+				if !yield(v, dec.InputOffset()-int64(len(v))) {
+					return errStopped
+				}
+			}
+			_, err := dec.ReadToken()
+			return err
+		})
+	})
+	return found, err
+}
+
+// eachMember reads an object and calls visit where the value of each member begins.
+func eachMember(dec *jsontext.Decoder, visit func(name string) error) error {
+	begin, err := dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	if begin.Kind() != '{' {
+		return fmt.Errorf("want an object, got %q", begin.Kind())
+	}
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := visit(name.String()); err != nil {
+			return err
+		}
+	}
+	_, err = dec.ReadToken()
+	return err
+}
+
+// index is what the order of entries depends on.
+type index struct {
+	Started string `json:"startedDateTime"`
+	Extra   struct {
+		N uint64 `json:"n"`
+	} `json:"_a2atap"`
+}
+
+// Place reads an entry's number, 0 if it has none, and its start, zero if it does not say.
+func Place(raw []byte) (n uint64, started time.Time, err error) {
+	var i index
+	if err := json.Unmarshal(raw, &i, exchangejson.Lenient); err != nil {
+		return 0, time.Time{}, exchangejson.Explain(err)
+	}
+	if i.Started != "" {
+		if started, err = exchangejson.ParseTime(i.Started); err != nil {
+			return 0, time.Time{}, fmt.Errorf("startedDateTime: %w", err)
+		}
+	}
+	return i.Extra.N, started, nil
+}
+
+// Read reads an entry. Its number and its start are those that the file's order gave it.
+func Read(raw []byte, seq uint64, started time.Time) (*capture.Exchange, error) {
+	var e entry
+	if err := json.Unmarshal(raw, &e, exchangejson.Lenient); err != nil {
+		return nil, exchangejson.Explain(err)
+	}
+	x := &capture.Exchange{Seq: seq, Started: started}
+	if err := e.readRequest(x); err != nil {
+		return nil, err
+	}
+	if err := e.readResponse(x); err != nil {
+		return nil, err
+	}
+	if e.Extra == nil {
+		e.guess(x)
+		return x, nil
+	}
+	return x, applyExtra(e.Extra, x)
+}
+
+// readRequest reads the request's head and what text there is of its body.
+func (e *entry) readRequest(x *capture.Exchange) error {
+	r := &x.Request
+	r.Head = e.Request.requestHead()
+	h := capture.ParseRequestHead(r.Head)
+	r.Body = capture.Body{Size: capture.NotKnown, At: capture.NotKnown, Complete: true}
+	if post := e.Request.PostData; post != nil && post.Text != nil {
+		data, err := exchangejson.Bytes(*post.Text, post.Encoding)
+		if err != nil {
+			return fmt.Errorf("request.postData.text: %w", err)
+		}
+		r.Body.Data = data
+	} else if e.Request.empty() {
+		r.Body.Data = []byte{}
+	}
+	r.Body.Decoded = r.Body.Data != nil && len(h.Fields.Codings()) > 0
+	return nil
+}
+
+// empty reports whether a request without text had an empty body, as far as one can tell.
+func (r *request) empty() bool {
+	if r.PostData != nil || r.BodySize == nil {
+		return r.PostData == nil
+	}
+	switch r.Method {
+	case "GET", "HEAD", "OPTIONS":
+		return *r.BodySize <= 0
+	}
+	return *r.BodySize == 0
+}
+
+// readResponse reads the response's head and what there is of its body.
+func (e *entry) readResponse(x *capture.Exchange) error {
+	if e.Response.Status == 0 && (e.Extra == nil || e.Extra.Response == nil) {
+		return nil
+	}
+	if s := e.Response.Status; s < 0 || s > 999 || s != math.Trunc(s) {
+		return fmt.Errorf("response.status: %v is no status", s)
+	}
+	r := &capture.Response{Head: e.Response.responseHead(), At: capture.NotKnown}
+	r.Body = capture.Body{Size: capture.NotKnown, At: capture.NotKnown, Complete: true}
+	x.Response = r
+	h := capture.ParseResponseHead(r.Head)
+	r.Stream = exchangejson.IsStream(&h) || e.EventStream != nil || e.Messages != nil
+	if m := e.extraResponse(); m != nil && m.Stream != nil {
+		r.Stream = *m.Stream
+	}
+	var data []byte
+	if c := &e.Response.Content; c.Text != nil {
+		var err error
+		if data, err = exchangejson.Bytes(*c.Text, strings.ToLower(c.Encoding)); err != nil {
+			return fmt.Errorf("response.content.text: %w", err)
+		}
+	} else if e.emptyContent(&h) {
+		data = []byte{}
+	}
+	if r.Stream {
+		return e.readEvents(x, data)
+	}
+	r.Body.Data = data
+	r.Body.Decoded = data != nil && len(h.Fields.Codings()) > 0
+	return nil
+}
+
+func (e *entry) extraResponse() *exchangejson.ExtraMessage {
+	if e.Extra == nil {
+		return nil
+	}
+	return e.Extra.Response
+}
+
+// emptyContent reports whether a response without text had an empty body. Writers say size 0 of bodies that they did not
+// keep, too, so something else has to say the same.
+func (e *entry) emptyContent(h *capture.Head) bool {
+	size, wire := e.Response.Content.Size, e.Response.BodySize
+	if size == nil || *size != 0 {
+		return false
+	}
+	switch h.Status {
+	case 204, 205, 304:
+		return true
+	}
+	return e.Request.Method == "HEAD" || wire == nil || *wire == 0 || h.Fields.Get("Content-Length") == "0"
+}
+
+// readEvents reads the events of a stream: as they were recorded, else cut from the text, else as Chrome keeps them.
+func (e *entry) readEvents(x *capture.Exchange, text []byte) error {
+	r := x.Response
+	if e.EventStream != nil {
+		events, at, err := exchangejson.Events(e.EventStream)
+		if err != nil {
+			return fmt.Errorf("_eventStream[%d].raw: %w", at, err)
+		}
+		r.Events = events
+		return nil
+	}
+	if text != nil {
+		r.Events = cutText(text)
+	}
+	e.chromeEvents(x, text == nil)
+	return nil
+}
+
+// cutText cuts the text of a stream into events without times.
+func cutText(text []byte) []capture.Event {
+	var s capture.Splitter
+	var events []capture.Event
+	events = append(events, s.Write(text)...)
+	return append(events, s.Flush()...)
+}
+
+// chromeEvents takes the times of events, and the events themselves if there is no text, from _eventSourceMessages.
+func (e *entry) chromeEvents(x *capture.Exchange, make bool) {
+	r := x.Response
+	if make {
+		for _, m := range e.Messages {
+			j := exchangejson.Event{Data: &m.Data}
+			if m.Event != "" && m.Event != "message" {
+				j.Event = &m.Event
+			}
+			if m.ID != "" {
+				j.ID = &m.ID
+			}
+			r.Events = append(r.Events, capture.Event{At: capture.NotKnown, Raw: j.PlainRaw()})
+		}
+		exchangejson.NumberEvents(r.Events)
+	}
+	var dispatched []*capture.Event
+	for i := range r.Events {
+		if f := r.Events[i].Fields(); f.HasData && !r.Events[i].Unterminated {
+			dispatched = append(dispatched, &r.Events[i])
+		}
+	}
+	if len(dispatched) != len(e.Messages) {
+		return
+	}
+	for i, event := range dispatched {
+		seconds, fraction := math.Modf(e.Messages[i].Time)
+		at := time.Unix(int64(seconds), int64(fraction*1e9)).Sub(x.Started)
+		if at >= 0 && at < 24*time.Hour {
+			event.At = at
+		}
+	}
+}
+
+// applyExtra puts what was recorded of an exchange into it.
+func applyExtra(m *exchangejson.Extra, x *capture.Exchange) error {
+	id, err := uuid.Parse(m.ID)
+	if err != nil && m.ID != "" {
+		return fmt.Errorf("_a2atap.id: %w", err)
+	}
+	x.ID, x.Conn, x.Client, x.Agent = id, m.Conn, m.Client.Peer(), m.Agent.Peer()
+	x.State = capture.StateClosed
+	if m.State != "" {
+		if x.State, err = capture.ParseState(m.State); err != nil {
+			return fmt.Errorf("_a2atap.state: %w", err)
+		}
+	}
+	x.Ended, x.Fault = exchangejson.Duration(m.EndedMs), (*capture.Fault)(m.Fault)
+	x.Rewrites, x.Replayed = exchangejson.RewritesOf(m.Rewrites), m.Replayed
+	m.ApplyMessages(x)
+	return nil
+}

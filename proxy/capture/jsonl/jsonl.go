@@ -1,0 +1,340 @@
+// Package jsonl reads and writes exchanges as JSON Lines, one object in a line, for scripts and other programs.
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/exchangejson"
+)
+
+// An Annotator says of an exchange what the protocol and its readers know about it. A Writer asks it; none
+// of it is part of the record.
+type Annotator interface {
+	Annotate(x *capture.Exchange) Annotation
+}
+
+// An Annotation is what an Annotator has to say. What is left empty is written empty.
+type Annotation struct {
+	Link      string   // client->agent; made of the names in the record if it is empty
+	Dialect   string   // such as "1.0" or "0.2/0.3"
+	Binding   string   // "jsonrpc", "http+json" or "http"
+	Operation string   // such as "SendMessage"
+	Task      []string // ids of the tasks
+	Context   []string // ids of the contexts
+	State     string   // of the task, when the exchange was over
+	Marks     []string
+	Comment   string
+}
+
+// exchange is an exchange as JSON: one line of JSON Lines.
+type exchange struct {
+	N          uint64                 `json:"n"`
+	ID         string                 `json:"id"`
+	Conn       uint64                 `json:"conn"`
+	Link       string                 `json:"link"`
+	Client     exchangejson.Peer      `json:"client"`
+	Agent      exchangejson.Peer      `json:"agent"`
+	Started    string                 `json:"started"`
+	DurationMs *float64               `json:"durationMs"`
+	Dialect    string                 `json:"dialect"`
+	Binding    string                 `json:"binding"`
+	Operation  string                 `json:"operation"`
+	Task       []string               `json:"task"`
+	Context    []string               `json:"context"`
+	State      string                 `json:"state"`
+	Request    *message               `json:"request"`
+	Response   *message               `json:"response"`
+	Fault      *exchangejson.Fault    `json:"fault"`
+	Flags      []string               `json:"flags"`
+	Rewrites   []exchangejson.Rewrite `json:"rewrites"`
+	Marks      []string               `json:"marks"`
+	Comment    string                 `json:"comment"`
+	Extra      *exchangejson.Extra    `json:"_a2atap,omitzero"`
+}
+
+// message is a request or a response as JSON.
+type message struct {
+	Line         string               `json:"line"`
+	Status       *int                 `json:"status,omitzero"` // of a response
+	Headers      [][]string           `json:"headers"`
+	Body         jsontext.Value       `json:"body,omitzero"` // a string; null if nothing was kept; absent if there are events
+	BodyEncoding string               `json:"bodyEncoding,omitzero"`
+	Events       []exchangejson.Event `json:"events,omitzero"` // of a stream
+	Size         *int64               `json:"size"`
+	Dropped      int64                `json:"dropped"`
+}
+
+// appendJSON appends an exchange as one JSON object in one line, without a line end. The annotator may be nil.
+func appendJSON(b []byte, x *capture.Exchange, a Annotator) ([]byte, error) {
+	j := exchangeOf(x)
+	if a != nil {
+		j.annotate(a.Annotate(x))
+	}
+	text, err := json.Marshal(j, exchangejson.Lenient, json.Deterministic(true))
+	if err != nil {
+		return b, fmt.Errorf("write exchange %d as json: %w", x.Seq, err)
+	}
+	return append(b, text...), nil
+}
+
+func (j *exchange) annotate(a Annotation) {
+	if a.Link != "" {
+		j.Link = a.Link
+	}
+	j.Dialect, j.Binding, j.Operation, j.State = a.Dialect, a.Binding, a.Operation, a.State
+	j.Task, j.Context, j.Marks, j.Comment = a.Task, a.Context, a.Marks, a.Comment
+}
+
+// A Writer writes exchanges as JSON Lines, one at a time.
+type Writer struct {
+	w         *bufio.Writer
+	annotator Annotator
+	line      []byte
+}
+
+// NewWriter returns a writer to w. The annotator may be nil.
+func NewWriter(w io.Writer, a Annotator) *Writer {
+	return &Writer{w: bufio.NewWriter(w), annotator: a}
+}
+
+// Write adds an exchange.
+func (w *Writer) Write(x *capture.Exchange) error {
+	var err error
+	if w.line, err = appendJSON(w.line[:0], x, w.annotator); err != nil {
+		return err
+	}
+	if _, err := w.w.Write(append(w.line, '\n')); err != nil {
+		return fmt.Errorf("write exchange %d as json: %w", x.Seq, err)
+	}
+	return nil
+}
+
+// Close writes out what is pending. It does not close the writer below.
+func (w *Writer) Close() error {
+	if err := w.w.Flush(); err != nil {
+		return fmt.Errorf("end json lines: %w", err)
+	}
+	return nil
+}
+
+func exchangeOf(x *capture.Exchange) *exchange {
+	j := &exchange{
+		N: x.Seq, ID: x.ID.String(), Conn: x.Conn,
+		Client: exchangejson.Peer(x.Client), Agent: exchangejson.Peer(x.Agent),
+		Started: exchangejson.Time(x.Started), DurationMs: exchangejson.Milliseconds(x.Ended),
+		Fault: (*exchangejson.Fault)(x.Fault), Flags: flagsOf(x), Rewrites: exchangejson.Rewrites(x.Rewrites),
+		Extra: &exchangejson.Extra{Notes: x.Notes, Lost: x.Lost},
+	}
+	if x.Client.Name != "" && x.Agent.Name != "" {
+		j.Link = x.Client.Name + "->" + x.Agent.Name
+	}
+	h := capture.ParseRequestHead(x.Request.Head)
+	b := &x.Request.Body
+	data, decoded := exchangejson.ExportBody(b, h.Fields.Codings())
+	j.Request = messageOf(&h, b, data)
+	j.Extra.Request = exchangejson.ExtraOfRequest(&x.Request, j.Request.head(), &h, decoded)
+	saidAbove(j.Extra.Request)
+	if r := x.Response; r != nil {
+		h := capture.ParseResponseHead(r.Head)
+		data, decoded := exchangejson.ExportBody(&r.Body, h.Fields.Codings())
+		j.Response = messageOf(&h, &r.Body, data)
+		j.Response.Status = &h.Status
+		j.Response.events(r)
+		j.Extra.Response = exchangejson.ExtraOfResponse(r, j.Response.head(), &h, decoded)
+		saidAbove(j.Extra.Response)
+	}
+	return j
+}
+
+// saidAbove takes out what stands in the message itself.
+func saidAbove(m *exchangejson.ExtraMessage) {
+	m.Size, m.Dropped, m.Missing, m.Stream = nil, 0, false, nil
+}
+
+// flagsOf returns the flags of an exchange.
+func flagsOf(x *capture.Exchange) []string {
+	flags := []string{}
+	add := func(flag string, on bool) {
+		if on {
+			flags = append(flags, flag)
+		}
+	}
+	add("open", x.State == capture.StateOpen)
+	add("cut", x.Request.Body.Dropped > 0 || x.Response != nil && x.Response.Body.Dropped > 0)
+	add("interrupted", x.State == capture.StateInterrupted)
+	add("rewritten", len(x.Rewrites) > 0)
+	add("replayed", x.Replayed)
+	return flags
+}
+
+func messageOf(h *capture.Head, b *capture.Body, data []byte) *message {
+	m := &message{
+		Line: h.Line, Headers: [][]string{}, Size: exchangejson.Known(b.Size), Dropped: b.Dropped, Body: jsontext.Value("null"),
+	}
+	for _, f := range h.Fields {
+		m.Headers = append(m.Headers, []string{f.Name, f.Value})
+	}
+	if data != nil {
+		var text string
+		text, m.BodyEncoding = exchangejson.Text(data)
+		m.Body, _ = jsontext.AppendQuote(nil, text) // exchangejson.Text returns UTF-8, so it cannot fail
+	}
+	return m
+}
+
+// events puts the events of a stream where the body would be.
+func (m *message) events(r *capture.Response) {
+	if !r.Stream {
+		return
+	}
+	m.Body, m.BodyEncoding, m.Events = nil, "", make([]exchangejson.Event, 0, len(r.Events))
+	for i := range r.Events {
+		j := exchangejson.EventOf(&r.Events[i])
+		if bytes.Equal(j.PlainRaw(), r.Events[i].Raw) {
+			j.Raw, j.RawEncoding = nil, ""
+		}
+		m.Events = append(m.Events, j)
+	}
+}
+
+// head makes a raw head of the line and the fields.
+func (m *message) head() []byte {
+	fields := make(capture.Fields, 0, len(m.Headers))
+	for _, f := range m.Headers {
+		if len(f) == 2 {
+			fields = append(fields, capture.Field{Name: f[0], Value: f[1]})
+		}
+	}
+	return exchangejson.Head(m.Line, fields)
+}
+
+// Scan finds the lines that are not blank.
+func Scan(r io.Reader, yield func([]byte, int64) bool) error {
+	b := bufio.NewReader(r)
+	offset := int64(0)
+	for {
+		line, err := b.ReadBytes('\n')
+		if record := bytes.TrimSpace(line); len(record) > 0 {
+			at := offset + int64(bytes.IndexByte(line, record[0]))
+			if offset == 0 && jsontext.Value(record).Kind() != '{' {
+				return fmt.Errorf("%w: no JSON Lines: the first line is no object", capture.ErrFormat)
+			}
+			if !yield(record, at) {
+				return nil
+			}
+		}
+		offset += int64(len(line))
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read json lines: byte %d: %w", offset, err)
+		}
+	}
+}
+
+// Place is what the order of lines depends on.
+func Place(raw []byte) (n uint64, started time.Time, err error) {
+	var i struct {
+		N       uint64 `json:"n"`
+		Started string `json:"started"`
+	}
+	if err := json.Unmarshal(raw, &i, exchangejson.Lenient); err != nil {
+		return 0, time.Time{}, exchangejson.Explain(err)
+	}
+	if i.Started != "" {
+		if started, err = exchangejson.ParseTime(i.Started); err != nil {
+			return 0, time.Time{}, fmt.Errorf("started: %w", err)
+		}
+	}
+	return i.N, started, nil
+}
+
+// Read reads a line. Its number and its start are those that the file's order gave it.
+func Read(raw []byte, seq uint64, started time.Time) (*capture.Exchange, error) {
+	var j exchange
+	if err := json.Unmarshal(raw, &j, exchangejson.Lenient); err != nil {
+		return nil, exchangejson.Explain(err)
+	}
+	if j.Request == nil {
+		return nil, errors.New("request: it is missing")
+	}
+	x := &capture.Exchange{
+		Seq: seq, Started: started, Conn: j.Conn, Client: j.Client.Peer(), Agent: j.Agent.Peer(),
+		Ended: exchangejson.Duration(j.DurationMs), State: capture.StateClosed, Fault: (*capture.Fault)(j.Fault),
+		Rewrites: exchangejson.RewritesOf(j.Rewrites),
+		Replayed: slices.Contains(j.Flags, "replayed"),
+	}
+	switch {
+	case slices.Contains(j.Flags, "open"):
+		x.State = capture.StateOpen
+	case slices.Contains(j.Flags, "interrupted"):
+		x.State = capture.StateInterrupted
+	}
+	var err error
+	if x.ID, err = uuid.Parse(j.ID); err != nil && j.ID != "" {
+		return nil, fmt.Errorf("id: %w", err)
+	}
+	return x, j.readMessages(x)
+}
+
+// readMessages reads what was sent.
+func (j *exchange) readMessages(x *capture.Exchange) error {
+	if j.Extra == nil {
+		j.Extra = &exchangejson.Extra{Request: &exchangejson.ExtraMessage{}, Response: &exchangejson.ExtraMessage{}}
+	}
+	data, err := j.Request.data()
+	if err != nil {
+		return fmt.Errorf("request.body: %w", err)
+	}
+	x.Request = capture.Request{Head: j.Request.head(), Body: capture.Body{Data: data}}
+	j.Request.saySizes(j.Extra.Request)
+	if r := j.Response; r != nil {
+		data, err := r.data()
+		if err != nil {
+			return fmt.Errorf("response.body: %w", err)
+		}
+		x.Response = &capture.Response{Head: r.head(), At: capture.NotKnown, Stream: r.Events != nil, Body: capture.Body{Data: data}}
+		events, at, err := exchangejson.Events(r.Events)
+		if err != nil {
+			return fmt.Errorf("response.events[%d].raw: %w", at, err)
+		}
+		x.Response.Events = events
+		r.saySizes(j.Extra.Response)
+	}
+	j.Extra.ApplyMessages(x)
+	return nil
+}
+
+// data returns the bytes of a body, nil if it is missing.
+func (m *message) data() ([]byte, error) {
+	if m.missing() {
+		return nil, nil
+	}
+	text, err := jsontext.AppendUnquote(nil, m.Body)
+	if err != nil {
+		return nil, errors.New("it is neither a string nor null")
+	}
+	return exchangejson.Bytes(string(text), strings.ToLower(m.BodyEncoding))
+}
+
+func (m *message) missing() bool { return m.Body == nil || m.Body.Kind() == 'n' }
+
+// saySizes puts back what saidAbove took out.
+func (m *message) saySizes(e *exchangejson.ExtraMessage) {
+	if e != nil {
+		e.Size, e.Dropped, e.Missing = m.Size, m.Dropped, m.missing()
+	}
+}

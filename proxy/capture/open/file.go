@@ -1,0 +1,265 @@
+package open
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+)
+
+// A format is how a file holds exchanges, each in a run of bytes of its own.
+type format struct {
+	scan  func(r io.Reader, yield func(record []byte, offset int64) bool) error // finds the records
+	place func(record []byte) (n uint64, started time.Time, err error)          // what their order depends on
+	read  func(record []byte, seq uint64, started time.Time) (*capture.Exchange, error)
+	name  string // of the I-th record, for people
+}
+
+var formats = map[string]format{
+	kindHAR:   {har.Scan, har.Place, har.Read, "entry"},
+	kindJSONL: {jsonl.Scan, jsonl.Place, jsonl.Read, "exchange"},
+}
+
+// A source is a Source over a file that is finished. It knows where each exchange is, and reads it when asked.
+type source struct {
+	data   io.ReaderAt
+	name   string
+	format format
+	places []place // in order of seq
+	order  []int   // of places, by start; nil if they are in that order
+	broken error   // what is wrong behind the last place; nil if nothing is
+	close  func() error
+
+	mu    sync.Mutex
+	count *stepCount // nil until somebody has gone through all of it
+}
+
+// A stepCount is how many steps a file has, and what is wrong behind them.
+type stepCount struct {
+	n      uint64
+	broken error
+}
+
+// A place is where an exchange is.
+type place struct {
+	seq     uint64
+	offset  int64
+	length  int
+	started time.Time
+}
+
+// scan finds the exchanges. It fails only if the file is of another format.
+func (s *source) scan(r io.Reader) error {
+	var wrong error
+	skipped, r := skipMark(r)
+	err := s.format.scan(r, func(record []byte, offset int64) bool {
+		p := place{offset: offset + skipped, length: len(record), seq: 1}
+		n, started, err := s.format.place(record)
+		if err != nil {
+			wrong = s.wrong(len(s.places), err)
+			return false
+		}
+		if last := len(s.places) - 1; last >= 0 {
+			p.seq = s.places[last].seq + 1
+			if started.IsZero() {
+				started = s.places[last].started
+			}
+		}
+		// Numbers are kept as long as they grow. Files that were put together from others are numbered anew.
+		p.seq, p.started = max(p.seq, n), started
+		s.places = append(s.places, p)
+		return true
+	})
+	if errors.Is(err, capture.ErrFormat) {
+		return err
+	}
+	s.broken = cmp.Or(wrong, err)
+	byTime := func(i, j int) int { return s.places[i].started.Compare(s.places[j].started) }
+	order := make([]int, len(s.places))
+	for i := range order {
+		order[i] = i
+	}
+	if !slices.IsSortedFunc(order, byTime) {
+		slices.SortStableFunc(order, byTime)
+		s.order = order
+	}
+	return nil
+}
+
+// skipMark reads a byte order mark away, and says how long it was.
+func skipMark(r io.Reader) (int64, io.Reader) {
+	b := bufio.NewReaderSize(r, 64<<10)
+	if mark, err := b.Peek(len(capture.BOM)); err == nil && string(mark) == capture.BOM {
+		n, _ := b.Discard(len(capture.BOM)) // they have been peeked at
+		return int64(n), b
+	}
+	return 0, b
+}
+
+// wrong says which record an error is about.
+func (s *source) wrong(i int, err error) error {
+	return fmt.Errorf("%s: %s %d: %w", s.name, s.format.name, i+1, err)
+}
+
+// read reads the exchange at a place.
+func (s *source) read(i int) (*capture.Exchange, error) {
+	p := s.places[i]
+	record := make([]byte, p.length)
+	if _, err := s.data.ReadAt(record, p.offset); err != nil {
+		return nil, s.wrong(i, err)
+	}
+	x, err := s.format.read(record, p.seq, p.started)
+	if err != nil {
+		return nil, s.wrong(i, err)
+	}
+	return x, nil
+}
+
+// Close closes the file.
+func (s *source) Close() error {
+	if s.close == nil {
+		return nil
+	}
+	return s.close()
+}
+
+// Exchanges yields the exchanges in order of Seq, and then what is wrong behind them.
+func (s *source) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	begin, _ := slices.BinarySearchFunc(s.places, from, placeSeq)
+	return s.exchanges(ctx, func(yield func(int) bool) {
+		for i := begin; i < len(s.places); i++ {
+			if !yield(i) {
+				return
+			}
+		}
+	})
+}
+
+func placeSeq(p place, seq uint64) int { return cmp.Compare(p.seq, seq) }
+
+// exchanges yields the exchanges at these places.
+func (s *source) exchanges(ctx context.Context, places iter.Seq[int]) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		for i := range places {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			x, err := s.read(i)
+			if !yield(x, err) || err != nil {
+				return
+			}
+		}
+		if s.broken != nil {
+			yield(nil, s.broken)
+		}
+	}
+}
+
+// Exchange reads one exchange.
+func (s *source) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	i, ok := slices.BinarySearchFunc(s.places, seq, placeSeq)
+	if !ok {
+		return nil, fmt.Errorf("%s: read exchange %d: %w", s.name, seq, capture.ErrNotFound)
+	}
+	return s.read(i)
+}
+
+// Steps yields the steps of the exchanges, in order of time.
+func (s *source) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	byTime := func(yield func(int) bool) {
+		for i := range s.places {
+			if s.order != nil {
+				i = s.order[i]
+			}
+			if !yield(i) {
+				return
+			}
+		}
+	}
+	return func(yield func(capture.Step, error) bool) {
+		var count stepCount
+		for step, err := range capture.Interleave(s.exchanges(ctx, byTime)) {
+			if err == nil {
+				count.n = step.Arrival
+			} else if count.broken = err; ctx.Err() != nil {
+				yield(step, err)
+				return
+			}
+			if (err != nil || count.n >= from) && !yield(step, err) {
+				return
+			}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.count = &count
+	}
+}
+
+// counted goes through the file, unless somebody has done so.
+func (s *source) counted(ctx context.Context) (stepCount, error) {
+	s.mu.Lock()
+	count := s.count
+	s.mu.Unlock()
+	if count != nil {
+		return *count, nil
+	}
+	for range s.Steps(ctx, 0) {
+		continue
+	}
+	if err := ctx.Err(); err != nil {
+		return stepCount{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return *s.count, nil
+}
+
+// Info describes the file, as far as it is not broken. The first time it goes through all of it, to count the steps.
+func (s *source) Info(ctx context.Context) (capture.Info, error) {
+	info := capture.Info{Name: s.name, Imported: true}
+	if n := len(s.places); n > 0 {
+		info.Exchanges = s.places[n-1].seq
+		info.Created = s.places[0].started
+	}
+	count, err := s.counted(ctx)
+	info.Arrivals = count.n
+	return info, err
+}
+
+// Wait returns at once: the file is finished. Behind the last step of a broken file it returns what is wrong.
+func (s *source) Wait(ctx context.Context, from uint64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	count, err := s.counted(ctx)
+	switch {
+	case err != nil:
+		return err
+	case from <= count.n:
+		return nil
+	case count.broken != nil:
+		return count.broken
+	}
+	return capture.ErrEnded
+}
+
+// byStart returns exchanges in the order in which they began.
+func byStart(xs []*capture.Exchange) []*capture.Exchange {
+	xs = slices.Clone(xs)
+	slices.SortStableFunc(xs, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
+	return xs
+}

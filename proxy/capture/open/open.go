@@ -1,0 +1,181 @@
+// Package open reads captures in the formats that other programs read, whichever a file has.
+package open
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/capture/transcript"
+)
+
+// File opens a finished capture in a format that other programs read: HAR (.har), JSON Lines (.jsonl) or a transcript
+// (.txtar). Another extension, or "-" for standard input, is told by content. An error wraps ErrFormat if the file is
+// something else, such as a capture of our own, which package bolt opens.
+//
+// HAR and JSON Lines are read from the file, exchange by exchange; opening goes through the file once, to learn where
+// they are and in which order they began. A file that is cut off or broken yields the exchanges up to there, and then an
+// error that says where. A transcript, and what comes by standard input, is held in memory.
+func File(path string) (capture.Source, error) {
+	name, f := path, os.Stdin
+	if path != "-" {
+		var err error
+		if f, err = os.Open(path); err != nil {
+			return nil, fmt.Errorf("open capture: %w", err)
+		}
+	} else {
+		name = "standard input"
+	}
+	s, err := openFile(name, f, path == "-")
+	if err != nil {
+		f.Close()
+		if errors.Is(err, capture.ErrFormat) {
+			return nil, fmt.Errorf("open %s: %w", name, err)
+		}
+		return nil, fmt.Errorf("open capture: %w", err)
+	}
+	return s, nil
+}
+
+// The kinds of files.
+const (
+	kindHAR        = ".har"
+	kindJSONL      = ".jsonl"
+	kindTranscript = ".txtar"
+)
+
+// open opens what is in f, and closes it at once if it is read as a whole.
+func openFile(name string, f *os.File, whole bool) (capture.Source, error) {
+	var data io.ReaderAt = f
+	size := int64(0)
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.IsDir() {
+		return nil, fmt.Errorf("%w: it is a directory", capture.ErrFormat)
+	} else if size = info.Size(); whole || !info.Mode().IsRegular() {
+		all, err := io.ReadAll(f)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		data, size = bytes.NewReader(all), int64(len(all))
+	}
+	kind := strings.ToLower(filepath.Ext(name))
+	switch kind {
+	case kindHAR, kindJSONL, kindTranscript:
+	default:
+		begin := make([]byte, min(size, 64<<10))
+		if _, err := data.ReadAt(begin, 0); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		var looks string
+		if kind, looks = sniff(begin); kind == "" {
+			return nil, fmt.Errorf("%w: it looks like %s; captures are .a2atap, .har, .jsonl or .txtar files", capture.ErrFormat, looks)
+		}
+	}
+	whole = data != io.ReaderAt(f)
+	if kind == kindTranscript {
+		return openTranscript(name, f, io.NewSectionReader(data, 0, size))
+	}
+	s := &source{data: data, name: name, format: formats[kind]}
+	if !whole {
+		s.close = f.Close
+	}
+	return s, s.scan(io.NewSectionReader(data, 0, size))
+}
+
+func openTranscript(name string, f *os.File, r io.Reader) (capture.Source, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	t, err := transcript.Parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if f != os.Stdin {
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return capture.ReadMemory(capture.Info{Name: name, Imported: true}, func(yield func(*capture.Exchange, error) bool) {
+		for _, x := range byStart(t.Exchanges) {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	})
+}
+
+// sniff tells the kind of a file by its first bytes, or what it looks like instead.
+func sniff(begin []byte) (kind, looks string) {
+	for _, magic := range []struct {
+		at           int
+		bytes, looks string
+	}{
+		{0, "\x1f\x8b", "gzip; unpack it first"},
+		{0, "PK\x03\x04", "a zip archive; unpack it first"},
+		{0, "\x28\xb5\x2f\xfd", "zstd; unpack it first"},
+		{16, "\xED\xDA\x0C\xED", "a capture of a2atap; its name ends in .a2atap"},
+		{0, "\xd4\xc3\xb2\xa1", "a packet capture"},
+		{0, "\xa1\xb2\xc3\xd4", "a packet capture"},
+		{0, "\x0a\x0d\x0d\x0a", "a packet capture"},
+	} {
+		if len(begin) >= magic.at && bytes.HasPrefix(begin[magic.at:], []byte(magic.bytes)) {
+			return "", magic.looks
+		}
+	}
+	text := bytes.TrimLeft(bytes.TrimPrefix(begin, []byte(capture.BOM)), " \t\r\n")
+	if len(text) == 0 {
+		return "", "an empty file"
+	}
+	if text[0] == '{' {
+		return sniffJSON(text)
+	}
+	isTranscript, isArchive := transcript.Sniff(begin)
+	if isTranscript {
+		return kindTranscript, ""
+	}
+	switch {
+	case text[0] == '<':
+		return "", "HTML or XML"
+	case text[0] == '[':
+		return "", "a JSON array"
+	case isArchive:
+		return "", "a txtar archive without N.request"
+	case utf8.Valid(begin[:max(0, len(begin)-utf8.UTFMax)]):
+		return "", "text"
+	}
+	return "", "binary data"
+}
+
+// sniffJSON tells a HAR from JSON Lines by the first names.
+func sniffJSON(text []byte) (kind, looks string) {
+	dec := jsontext.NewDecoder(bytes.NewReader(text), exchangejson.Lenient)
+	if _, err := dec.ReadToken(); err != nil {
+		return "", "broken JSON"
+	}
+	for {
+		name, err := dec.ReadToken()
+		if err != nil || name.Kind() != '"' {
+			return "", "JSON of another kind"
+		}
+		switch name.String() {
+		case "log":
+			return kindHAR, ""
+		case "n", "request":
+			return kindJSONL, ""
+		}
+		if err := dec.SkipValue(); err != nil {
+			return "", "JSON of another kind"
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package open_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/capturetest"
+	"a2atap/proxy/capture/har"
+	"a2atap/proxy/capture/jsonl"
+	"a2atap/proxy/capture/open"
+	"a2atap/proxy/capture/transcript"
+)
+
+// formatHAR and the two below write exchanges in a format.
+func formatHAR(t testing.TB, xs []*capture.Exchange) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := har.NewWriter(&b, "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range xs {
+		if err := w.Write(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func formatJSONL(t testing.TB, xs []*capture.Exchange) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := jsonl.NewWriter(&b, nil)
+	for _, x := range xs {
+		if err := w.Write(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func formatTranscript(_ testing.TB, xs []*capture.Exchange) []byte {
+	return transcript.Format(&transcript.Transcript{Exchanges: xs})
+}
+
+var formats = []struct {
+	name   string
+	format func(testing.TB, []*capture.Exchange) []byte
+}{{"c.har", formatHAR}, {"c.jsonl", formatJSONL}, {"c.txtar", formatTranscript}}
+
+func TestFileSources(t *testing.T) {
+	for _, tt := range formats {
+		t.Run(tt.name, func(t *testing.T) {
+			capturetest.TestSource(t, func(t *testing.T, xs []*capture.Exchange) capture.Source {
+				s, err := open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s
+			})
+		})
+	}
+}
+
+// A file is told by its content where its name says nothing, and what is written again is the same.
+func TestFileByContent(t *testing.T) {
+	for _, tt := range formats {
+		content := tt.format(t, capturetest.Exchanges())
+		if tt.name != "c.txtar" {
+			content = append([]byte("\uFEFF"), content...)
+		}
+		s, err := open.File(capturetest.WriteFile(t, "capture", content))
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		xs := capturetest.ReadAll(t, s)
+		if again := tt.format(t, xs); !bytes.Equal(again, bytes.TrimPrefix(content, []byte("\uFEFF"))) {
+			t.Errorf("%s: written again:\n%s\nwant:\n%s", tt.name, again, content)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFileOfStandardInput(t *testing.T) {
+	stdin := os.Stdin
+	defer func() { os.Stdin = stdin }()
+	for _, tt := range formats {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			defer w.Close()
+			io.Copy(w, bytes.NewReader(tt.format(t, capturetest.Exchanges())))
+		}()
+		os.Stdin = r
+		s, err := open.File("-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(capturetest.ReadAll(t, s)); n != len(capturetest.Exchanges()) {
+			t.Errorf("%s: %d exchanges", tt.name, n)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		r.Close()
+	}
+}
+
+func TestFileRefuses(t *testing.T) {
+	bolt := append(make([]byte, 16), "\xED\xDA\x0C\xED"...)
+	for _, tt := range []struct{ name, content, want string }{
+		{"c", string(bolt), "it looks like a capture of a2atap"},
+		{"c", "", "it looks like an empty file"},
+		{"c", "\x1f\x8b\x08", "it looks like gzip"},
+		{"c.xml", "<?xml?>", "it looks like HTML or XML"},
+		{"c.json", `{"a": 1}`, "it looks like JSON of another kind"},
+		{"c.json", `[]`, "it looks like a JSON array"},
+		{"c.json", `{"a" 1}`, "it looks like"},
+		{"c.txt", "hello, world\n", "it looks like text"},
+		{"c.txt", "-- a --\n", "it looks like a txtar archive without N.request"},
+		{"c", "\x00\xff\x00\xff\x00\xff", "it looks like binary data"},
+		{"c.har", `{"log":{}}`, "there is no list log.entries"},
+		{"c.har", `[1]`, "no HAR: byte 1: want an object"},
+		{"c.har", ``, "no HAR: byte 0: unexpected EOF"},
+		{"c.jsonl", "hello\n", "the first line is no object"},
+	} {
+		_, err := open.File(capturetest.WriteFile(t, tt.name, []byte(tt.content)))
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), capture.ErrFormat.Error()) {
+			t.Errorf("%s %q: got %v, want %s", tt.name, tt.content, err, tt.want)
+		}
+	}
+	if _, err := open.File(filepath.Join(t.TempDir(), "none.har")); !os.IsNotExist(err) && !strings.Contains(err.Error(), "none.har") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if _, err := open.File(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+// A file that was cut off gives what is whole, by exchanges and by steps, and then says where it ends.
+func TestFileCutOff(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		format func(testing.TB, []*capture.Exchange) []byte
+		want   string
+	}{
+		{"c.har", formatHAR, "read har: byte "},
+		{"c.jsonl", formatJSONL, "c.jsonl: exchange 4: "},
+	} {
+		whole := tt.format(t, capturetest.Exchanges()[:4])
+		path := capturetest.WriteFile(t, tt.name, whole[:len(whole)-100])
+		s, err := open.File(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for x, err := range s.Exchanges(t.Context(), 0) {
+			if err == nil {
+				n++
+			} else if x != nil || n != 3 || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: after %d exchanges: %v", tt.name, n, err)
+			}
+		}
+		var last error
+		steps := uint64(0)
+		for _, err := range s.Steps(t.Context(), 0) {
+			if last = err; err == nil {
+				steps++
+			}
+		}
+		if last == nil || n != 3 {
+			t.Errorf("%s: %d exchanges, and the steps ended with %v", tt.name, n, last)
+		}
+		if err := s.Wait(t.Context(), steps); err != nil {
+			t.Errorf("%s: wait for the last step: %v", tt.name, err)
+		}
+		if err := s.Wait(t.Context(), steps+1); err == nil || err.Error() != last.Error() {
+			t.Errorf("%s: wait for one more: %v, want %v", tt.name, err, last)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Exchanges that stand in another order than they began keep their numbers, and have their steps in order of time.
+func TestFileOutOfOrder(t *testing.T) {
+	xs := capturetest.Exchanges()[:3]
+	xs[0].Started, xs[2].Started = xs[2].Started, xs[0].Started
+	for _, tt := range formats {
+		s, err := open.File(capturetest.WriteFile(t, tt.name, tt.format(t, xs)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step, err := range s.Steps(t.Context(), 0) {
+			if err != nil || step.Seq != 3 {
+				t.Errorf("%s: the first step is of exchange %d, error %v; want 3", tt.name, step.Seq, err)
+			}
+			break
+		}
+		if got := capturetest.ReadAll(t, s); len(got) != 3 || capturetest.Compare(xs[0], got[0]) != "" {
+			t.Errorf("%s: the exchanges are not in order of number", tt.name)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A compressed body is decoded; where that fails, it is kept as it is.
+func TestExportDecodes(t *testing.T) {
+	var coded bytes.Buffer
+	w := gzip.NewWriter(&coded)
+	fmt.Fprint(w, "some text")
+	w.Close()
+	x := capturetest.Exchanges()[0]
+	x.Response.Head = []byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n")
+	x.Response.Body.Data, x.Response.Body.Size = coded.Bytes(), int64(coded.Len())
+	y := capturetest.Exchanges()[0]
+	y.Response.Head = x.Response.Head
+	for _, format := range []func(testing.TB, []*capture.Exchange) []byte{formatHAR, formatJSONL} {
+		s, err := open.File(capturetest.WriteFile(t, "capture", format(t, []*capture.Exchange{x, y})))
+		if err != nil {
+			t.Fatal(err)
+		}
+		xs := capturetest.ReadAll(t, s)
+		if b := xs[0].Response.Body; string(b.Data) != "some text" || !b.Decoded || b.Size != int64(coded.Len()) {
+			t.Errorf("got %+v", b)
+		}
+		xs[1].Seq = 1
+		if diff := capturetest.Compare(y, xs[1]); diff != "" {
+			t.Errorf("what cannot be decoded: got +, want -:\n%s", diff)
+		}
+		s.Close()
+	}
+}

@@ -1,0 +1,236 @@
+package redact
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"a2atap/proxy/capture"
+)
+
+// openExchange is what the redactor knows of an exchange that is not over.
+type openExchange struct {
+	r *redactor
+	x *capture.Exchange // as the Describer sees it
+
+	request, response held
+	requestDone       bool          // the Describer was asked
+	responseDone      bool          // the same
+	answered          *capture.Step // a ResponseEnd that waits for the request's end
+	remembered        int64         // bytes of the request's body that count as held
+	noted             bool          // the exchange has its note about what was withheld
+}
+
+var errDescriber = errors.New("the describer failed")
+
+func (o *openExchange) requestFields() capture.Fields {
+	if o.request.fields == nil {
+		o.request.fields = capture.ParseRequestHead(o.x.Request.Head).Fields
+	}
+	return o.request.fields
+}
+
+func (o *openExchange) responseFields() capture.Fields {
+	if o.response.fields == nil && o.x.Response != nil {
+		o.response.fields = capture.ParseResponseHead(o.x.Response.Head).Fields
+	}
+	return o.response.fields
+}
+
+func (r *redactor) requestBody(out []capture.Step, s capture.Step, what capture.RequestBody) []capture.Step {
+	o := r.exchange(s)
+	if p, ok := o.request.take(r, s, piece(what), o.requestFields); ok {
+		s.What = capture.RequestBody(p)
+		return append(out, s)
+	}
+	return out
+}
+
+func (r *redactor) responseBody(out []capture.Step, s capture.Step, what capture.ResponseBody) []capture.Step {
+	o := r.exchange(s)
+	if p, ok := o.response.take(r, s, piece(what), o.responseFields); ok {
+		s.What = capture.ResponseBody(p)
+		return append(out, s)
+	}
+	return out
+}
+
+func (r *redactor) requestEnd(out []capture.Step, s capture.Step, what capture.RequestEnd) []capture.Step {
+	o := r.exchange(s)
+	capture.Assemble(o.x, s)
+	out, keys := o.endRequest(out)
+	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+	s.What = what
+	s.Keys = append(s.Keys, keys...)
+	out = append(out, s)
+	if o.answered != nil {
+		answered := *o.answered
+		o.answered = nil
+		out = r.responseEnd(out, answered, answered.What.(capture.ResponseEnd))
+	}
+	return out
+}
+
+func (r *redactor) responseEnd(out []capture.Step, s capture.Step, what capture.ResponseEnd) []capture.Step {
+	o := r.exchange(s)
+	if !o.requestDone {
+		o.answered = &s
+		return out
+	}
+	capture.Assemble(o.x, s)
+	out, keys := o.endResponse(out)
+	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
+	s.What = what
+	s.Keys = append(s.Keys, keys...)
+	return append(out, s)
+}
+
+func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Closed) []capture.Step {
+	if o := r.open[s.Seq]; o != nil {
+		var keys []capture.Key
+		out, keys = r.finish(out, o)
+		s.Keys = append(s.Keys, keys...)
+	}
+	if what.Fault != nil && !r.opts.Keep {
+		fault := *what.Fault
+		fault.Detail = r.mask.urls(fault.Detail)
+		what.Fault = &fault
+	}
+	s.What = what
+	return append(out, s)
+}
+
+// finish hands on what waits in an exchange of which no more will come, and forgets it. It returns the keys that have no
+// step to go with.
+func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, []capture.Key) {
+	var keys, more []capture.Key
+	if !o.requestDone {
+		out, keys = o.endRequest(out)
+	}
+	if o.answered != nil {
+		out = r.responseEnd(out, *o.answered, o.answered.What.(capture.ResponseEnd))
+	} else if !o.responseDone && (o.x.Response != nil || o.response.last.What != nil) {
+		out, more = o.endResponse(out)
+	}
+	r.held -= o.remembered
+	delete(r.open, o.x.Seq)
+	return out, append(keys, more...)
+}
+
+// endRequest describes the request and hands on its body.
+func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, []capture.Key) {
+	o.requestDone = true
+	b := &o.x.Request.Body
+	p, keys, err := o.end(&o.request, o.requestFields(), b, func(by capture.Describer) capture.Description { return by.Request(o.x) })
+	if s := o.request.last; s.What != nil {
+		s.What = capture.RequestBody(p)
+		out = o.note(append(out, s), err)
+	}
+	o.remember(b)
+	return out, keys
+}
+
+// endResponse describes the answer and hands on its body.
+func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, []capture.Key) {
+	o.responseDone = true
+	b := &o.answer().Body
+	p, keys, err := o.end(&o.response, o.responseFields(), b, func(by capture.Describer) capture.Description { return by.Response(o.x) })
+	if s := o.response.last; s.What != nil {
+		s.What = capture.ResponseBody(p)
+		out = o.note(append(out, s), err)
+	}
+	b.Data = nil // the next Sink's now
+	return out, keys
+}
+
+// answer returns the answer in the Describer's view, a new one where none has begun.
+func (o *openExchange) answer() *capture.Response {
+	if o.x.Response == nil {
+		unknown := capture.Body{Size: capture.NotKnown, At: capture.NotKnown}
+		o.x.Response = &capture.Response{At: capture.NotKnown, Body: unknown}
+	}
+	return o.x.Response
+}
+
+// end describes a message whose body has come and returns what is to be handed on of it. The error says why it is
+// withheld.
+func (o *openExchange) end(h *held, fields capture.Fields, b *capture.Body, ask func(capture.Describer) capture.Description) (piece, []capture.Key, error) {
+	text, coded, err := h.settle(fields, b, o.r.decodeLimit)
+	d, ok := o.describe(ask)
+	if !ok && err == nil && !o.r.opts.Keep {
+		err = errDescriber
+	}
+	p := piece{Data: h.data, Dropped: h.dropped, Decoded: h.decoded}
+	switch {
+	case err != nil:
+		p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
+	case !o.r.opts.Keep:
+		if edits := o.r.maskFor(o).body(h.kind, text, o.r.described(d)); len(edits) > 0 {
+			p.Data, p.Decoded = splice(text, edits), h.decoded || coded
+		}
+	}
+	h.release(o.r)
+	return p, d.Keys, err
+}
+
+// remember keeps the request's body for the Describer as long as that is cheap. Its bytes are a copy: the original goes
+// to the next Sink.
+func (o *openExchange) remember(b *capture.Body) {
+	n := int64(len(b.Data))
+	if o.r.opts.Describer == nil || n > maxRemembered || o.r.held+n > o.r.maxHeld {
+		b.Dropped, b.Data = b.Dropped+n, nil
+		return
+	}
+	b.Data = slices.Clone(b.Data)
+	o.remembered = n
+	o.r.held += n
+}
+
+// describe asks the Describer. It reports false if that panicked: then nothing is known about the secrets.
+func (o *openExchange) describe(ask func(capture.Describer) capture.Description) (d capture.Description, ok bool) {
+	if o.r.opts.Describer == nil {
+		return capture.Description{}, true
+	}
+	defer func() {
+		if recover() != nil {
+			d, ok = capture.Description{}, false
+		}
+	}()
+	d = ask(o.r.opts.Describer)
+	o.r.learn(o.x, d)
+	return d, true
+}
+
+// note says once for an exchange why something of it was withheld.
+func (o *openExchange) note(out []capture.Step, err error) []capture.Step {
+	if err == nil || o.noted {
+		return out
+	}
+	o.noted = true
+	note := fmt.Sprintf("content is not recorded, since it could not be searched for secrets: %v", err)
+	return append(out, capture.Step{Seq: o.x.Seq, Offset: out[len(out)-1].Offset, What: capture.Fact{Note: note}})
+}
+
+// event describes an event and hands it on.
+func (r *redactor) event(out []capture.Step, s capture.Step, what capture.ResponseEvent) []capture.Step {
+	o := r.exchange(s)
+	o.answer().Stream = true
+	e := what.Event
+	e.At = s.Offset
+	d, ok := o.describe(func(by capture.Describer) capture.Description { return by.Event(o.x, &e) })
+	s.Keys = append(s.Keys, d.Keys...)
+	switch {
+	case r.opts.Keep:
+		return append(out, s)
+	case !ok:
+		what.Event.Dropped += int64(len(e.Raw))
+		what.Event.Raw = nil
+		s.What = what
+		return o.note(append(out, s), errDescriber)
+	}
+	if edits := r.maskFor(o).event(&e, r.described(d)); len(edits) > 0 {
+		what.Event.Raw = splice(e.Raw, edits)
+		s.What = what
+	}
+	return append(out, s)
+}

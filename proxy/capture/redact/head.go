@@ -1,0 +1,227 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+
+	"a2atap/proxy/capture"
+)
+
+// headKind says what the first line of a head is.
+type headKind uint8
+
+const (
+	requestHead headKind = iota
+	answerHead
+	fieldsOnly // a trailer
+)
+
+// head returns a copy of a raw head without its secrets; every other byte stays. It is read by the line and generously:
+// a bare CR ends a line too, and a field that is continued on the next line keeps its name. What a peer makes of a head
+// that breaks the grammar we cannot know, so that all that could be a secret is hidden.
+func (m *mask) head(head []byte, kind headKind) []byte {
+	out := make([]byte, 0, len(head))
+	text := string(head)
+	field := ""
+	for first := true; len(head) > 0; first = false {
+		end := len(head)
+		if lf := bytes.IndexByte(head, '\n'); lf >= 0 {
+			end = lf
+		}
+		if cr := bytes.IndexByte(head[:end], '\r'); cr >= 0 {
+			end = cr
+		}
+		line := text[len(text)-len(head):][:end]
+		switch {
+		case first && kind == requestHead && isRequestLine(line):
+			line = m.requestLine(line)
+		case first && kind == answerHead && strings.HasPrefix(line, "HTTP/"):
+		case line != "" && (line[0] == ' ' || line[0] == '\t') && !first:
+			line = m.padded(field, line)
+		default:
+			field, line = m.field(line)
+		}
+		out = append(out, line...)
+		next := end
+		for next < len(head) && next < end+2 && (head[next] == '\n' && (next == end || head[end] == '\r') || head[next] == '\r' && next == end) {
+			next++
+		}
+		out = append(out, head[end:next]...)
+		head = head[next:]
+	}
+	return out
+}
+
+// isRequestLine reports whether a line begins with a method and something after it.
+func isRequestLine(line string) bool {
+	method, _, ok := strings.Cut(line, " ")
+	return ok && capture.IsToken(method)
+}
+
+// requestLine hides the secrets of the target. A target with blanks in it is taken as one.
+func (m *mask) requestLine(line string) string {
+	method, target, _ := strings.Cut(line, " ")
+	version := ""
+	if i := strings.LastIndexByte(target, ' '); i >= 0 && strings.HasPrefix(target[i+1:], "HTTP/") {
+		target, version = target[:i], target[i:]
+	}
+	if at := strings.LastIndexByte(target, '@'); at >= 0 && method == "CONNECT" {
+		return method + " " + m.userPassword(target[:at]) + target[at:] + version
+	}
+	return method + " " + m.url(target) + version
+}
+
+// field hides the secrets in the line of a field. It returns the field's name in lower case too. A line without a colon
+// is read as if its first blank were one.
+func (m *mask) field(line string) (name, hidden string) {
+	i := strings.IndexByte(line, ':')
+	if i == 0 { // ":authority: host", out of a capture of HTTP/2
+		i = 1 + strings.IndexByte(line[1:], ':')
+	}
+	if i <= 0 {
+		i = strings.IndexAny(line, " \t=")
+	}
+	if i <= 0 {
+		return "", line
+	}
+	name = m.lower(strings.Trim(line[:i], " \t"))
+	value := line[i+1:]
+	if hidden = m.padded(name, value); hidden == value {
+		return name, line
+	}
+	return name, line[:i+1] + hidden
+}
+
+// padded hides the secrets in a field's value, or in a line of it, that may have blanks around it.
+func (m *mask) padded(name, value string) string {
+	inner := strings.Trim(value, " \t")
+	if inner == "" {
+		return value
+	}
+	hidden := m.value(name, inner)
+	if hidden == inner {
+		return value
+	}
+	front := strings.Index(value, inner)
+	return value[:front] + hidden + value[front+len(inner):]
+}
+
+// value hides the secrets in a field's value.
+func (m *mask) value(name, value string) string {
+	switch {
+	case strings.HasPrefix(name, "set-cookie"):
+		return m.setCookies(value)
+	case name == "cookie" || name == "cookie2":
+		return m.cookies(value)
+	case strings.HasSuffix(name, "-authenticate") && !m.headers[name]:
+		return m.challenge(value)
+	case strings.HasSuffix(name, "authorization"):
+		return m.hideCredentials(value)
+	case m.secretHeader(name):
+		return m.hide(value)
+	}
+	return m.urls(value)
+}
+
+// cookies hides the values of all cookies of a request: any of them may be a session.
+//
+// Source: RFC 6265 section 4.2.1.
+func (m *mask) cookies(value string) string {
+	pairs := strings.Split(value, ";")
+	for i, pair := range pairs {
+		pairs[i] = m.cookie(pair)
+	}
+	return strings.Join(pairs, ";")
+}
+
+func (m *mask) cookie(pair string) string {
+	name, value, ok := strings.Cut(pair, "=")
+	if !ok {
+		name, value = "", pair
+	} else {
+		name += "="
+	}
+	inner := strings.Trim(value, " \t")
+	bare := inner
+	if len(inner) >= 2 && inner[0] == '"' && inner[len(inner)-1] == '"' {
+		bare = inner[1 : len(inner)-1]
+	}
+	if bare == "" {
+		return pair
+	}
+	at := strings.Index(value, bare)
+	return name + value[:at] + m.hideWhole(bare) + value[at+len(bare):]
+}
+
+// cookieAttributes are the attributes of a cookie that are no secret. All others are hidden: an agent that joins several
+// cookies with commas must not show the second.
+//
+// Source: RFC 6265 section 4.1.1 and its successors.
+var cookieAttributes = setOf("expires max-age domain path secure httponly samesite partitioned priority version comment")
+
+// setCookies hides the value of a cookie that an answer sets; its name and attributes stay.
+func (m *mask) setCookies(value string) string {
+	pairs := strings.Split(value, ";")
+	pairs[0] = m.cookie(pairs[0])
+	for i, pair := range pairs[1:] {
+		name, rest, _ := strings.Cut(pair, "=")
+		name = strings.ToLower(strings.Trim(name, " \t"))
+		switch {
+		case !cookieAttributes[name]:
+			pairs[i+1] = m.cookie(pair)
+		case strings.ContainsAny(rest, "="): // "Path=/, other=secret"
+			head, last := pair[:strings.LastIndexByte(pair, '=')+1], pair[strings.LastIndexByte(pair, '=')+1:]
+			pairs[i+1] = head + m.hideWhole(last)
+		}
+	}
+	return strings.Join(pairs, ";")
+}
+
+// challenge hides what a challenge may tell of a secret, and leaves the rest of it: schemes, realms, scopes and errors
+// say why a request was refused. That is a token in place of parameters (as of Negotiate), and parameters with the name
+// of a secret.
+//
+// Source: RFC 9110 section 11.6.1.
+func (m *mask) challenge(value string) string {
+	parts := strings.Split(value, ",")
+	quotes := 0
+	for i, part := range parts {
+		quoted := quotes%2 == 1
+		if quotes += strings.Count(part, `"`); quoted {
+			continue
+		}
+		inner := strings.TrimLeft(part, " \t")
+		front := part[:len(part)-len(inner)]
+		scheme, rest := cutScheme(inner)
+		name, secret, ok := strings.Cut(rest, "=")
+		switch {
+		case scheme != "" && isToken68(rest):
+			parts[i] = front + scheme + m.hideWhole(rest)
+		case ok && secretChallengeParam(strings.Trim(name, " \t")):
+			parts[i] = front + scheme + m.cookie(name+"="+secret)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// secretChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, since
+// authorization_uri and token_type are none.
+func secretChallengeParam(name string) bool {
+	name = normalName(name)
+	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")
+}
+
+// isToken68 reports whether s is a token68 and not a parameter: nothing follows its equals signs.
+//
+// Source: RFC 9110 section 11.2.
+func isToken68(s string) bool {
+	s = strings.TrimRight(s, "= \t")
+	for i := range len(s) {
+		c := s[i]
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && !strings.ContainsRune("-._~+/", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}

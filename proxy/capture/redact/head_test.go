@@ -1,0 +1,193 @@
+package redact
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var testMask = mask{
+	key:     []byte("a key for tests"),
+	headers: map[string]bool{"x-mine": true},
+	agent:   &learned{headers: map[string]bool{"x-booking": true}, query: map[string]bool{"pin": true}},
+}
+
+var hiddenMark = regexp.MustCompile(`«([^»]*)»`)
+
+// masked puts placeholders for what stands in «».
+func masked(s string) string {
+	return hiddenMark.ReplaceAllStringFunc(s, func(mark string) string {
+		return testMask.placeholder(strings.Trim(mark, "«»"))
+	})
+}
+
+func TestHead(t *testing.T) {
+	const done = "redacted.0123456789abcdef"
+	tests := []struct{ name, in, want string }{
+		{"authorization", "Authorization: Bearer abc", "Authorization: Bearer «abc»"},
+		{"scheme as written, blanks kept", "AUTHORIZATION:\t bearer   abc \t", "AUTHORIZATION:\t bearer   «abc» \t"},
+		{"no scheme", "Authorization: abc", "Authorization: «abc»"},
+		{"scheme of their own", "Authorization: Acme-V2 abc", "Authorization: Acme-V2 «abc»"},
+		{"scheme alone", "Authorization: Bearer", "Authorization: Bearer"},
+		{"basic", "Proxy-Authorization: Basic dXNlcjpwYXNz==", "Proxy-Authorization: Basic «dXNlcjpwYXNz==»"},
+		{"digest", `Authorization: Digest username="u", response="r"`, `Authorization: Digest «username="u", response="r"»`},
+		{"empty", "Authorization:", "Authorization:"},
+		{"blank before the colon", "Authorization : Bearer abc", "Authorization : Bearer «abc»"},
+		{"no colon", "Authorization Bearer", "Authorization Bearer"},
+		{"no colon, with a secret", "Authorization Bearer abc", "Authorization Bearer «abc»"},
+		{"continued", "Authorization: Bearer\r\n abc\r\nX: y", "Authorization: Bearer\r\n «abc»\r\nX: y"},
+		{"bare CR", "X: y\rX-Api-Key: abc", "X: y\rX-Api-Key: «abc»"},
+		{"continued after a bare CR", "X-Api-Key: abc\r def", "X-Api-Key: «abc»\r «def»"},
+		{"key", "X-Api-Key: abc", "X-Api-Key: «abc»"},
+		{"token with a scheme", "X-Auth-Token: Bearer abc", "X-Auth-Token: Bearer «abc»"},
+		{"token with a blank and no scheme", "X-Auth-Token: abc def", "X-Auth-Token: «abc def»"},
+		{"webhook token", "X-A2A-Notification-Token: abc", "X-A2A-Notification-Token: «abc»"},
+		{"secret", "X-SECRET-THING: abc", "X-SECRET-THING: «abc»"},
+		{"proof of possession", "DPoP: abc", "DPoP: «abc»"},
+		{"named by the user", "X-Mine: abc", "X-Mine: «abc»"},
+		{"named by the card", "X-Booking: abc", "X-Booking: «abc»"},
+		{"done already", "Authorization: Bearer " + done, "Authorization: Bearer " + done},
+		{"cookies", `Cookie: a=abc; b="def"; c=; ghi`, `Cookie: a=«abc»; b="«def»"; c=; «ghi»`},
+		{"cookie with an equals sign", "Cookie: a=abc==", "Cookie: a=«abc==»"},
+		{"set-cookie", "Set-Cookie: a=abc; Path=/; HttpOnly; Expires=Wed, 09 Jun 2027 10:18:14 GMT", "Set-Cookie: a=«abc»; Path=/; HttpOnly; Expires=Wed, 09 Jun 2027 10:18:14 GMT"},
+		{"set-cookie deletes", "Set-Cookie: a=; Max-Age=0", "Set-Cookie: a=; Max-Age=0"},
+		{"set-cookie joined", "Set-Cookie: a=abc; Path=/, b=def; Secure", "Set-Cookie: a=«abc»; Path=/, b=«def»; Secure"},
+		{"set-cookie with an odd attribute", "Set-Cookie: a=abc; other=def", "Set-Cookie: a=«abc»; other=«def»"},
+		{"challenge", `WWW-Authenticate: Bearer realm="a, b", error="invalid_token", error_description="the token, again", authorization_uri="https://login.example/"`, ""},
+		{"challenge with a token", "WWW-Authenticate: Negotiate YIIabc==", "WWW-Authenticate: Negotiate «YIIabc==»"},
+		{"challenges", `Proxy-Authenticate: Digest realm="r", nonce="n", Basic realm="s"`, ""},
+		{"challenge with a secret parameter", `WWW-Authenticate: Acme realm="r", access_token="abc"`, `WWW-Authenticate: Acme realm="r", access_token="«abc»"`},
+		{"nothing secret", "Access-Control-Allow-Headers: Authorization, X-Api-Key", ""},
+		{"allowed credentials", "Access-Control-Allow-Credentials: true", ""},
+		{"keep-alive", "Keep-Alive: timeout=5", ""},
+		{"nonce of a handshake", "Sec-WebSocket-Key: abc", ""},
+		{"idempotency", "Idempotency-Key: abc", ""},
+		{"quota", "X-RateLimit-Remaining-Tokens: 12", ""},
+		{"pseudo header", ":authority: host", ""},
+		{"location", "Location: /cb?access_token=abc&state=x#id_token=def", "Location: /cb?access_token=«abc»&state=x#id_token=«def»"},
+		{"referer", "Referer: https://user:abc@h/p?code=def", "Referer: https://«user»:«abc»@h/p?code=«def»"},
+		{"link", `Link: </n?api_key=abc>; rel="next", </p?page=2>`, `Link: </n?api_key=«abc»>; rel="next", </p?page=2>`},
+		{"mail", "From: someone@host", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			want := masked(tt.want)
+			if tt.want == "" {
+				want = tt.in
+			}
+			for _, frame := range []struct {
+				kind          headKind
+				before, after string
+			}{
+				{requestHead, "GET / HTTP/1.1\r\n", "\r\n\r\n"},
+				{answerHead, "HTTP/1.1 200 OK\n", "\n\n"},
+				{fieldsOnly, "", "\r\n"},
+				{fieldsOnly, "", ""},
+			} {
+				got := string(testMask.head([]byte(frame.before+tt.in+frame.after), frame.kind))
+				if diff := cmp.Diff(frame.before+want+frame.after, got); diff != "" {
+					t.Errorf("(-want +got):\n%s", diff)
+				}
+				if again := string(testMask.head([]byte(got), frame.kind)); again != got {
+					t.Errorf("done twice: got %q, want %q", again, got)
+				}
+			}
+		})
+	}
+}
+
+func TestRequestLine(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"GET /a?pageToken=p&token=abc HTTP/1.1", "GET /a?pageToken=p&token=«abc» HTTP/1.1"},
+		{"GET http://u:p@h/a?pin=abc HTTP/1.1", "GET http://«u»:«p»@h/a?pin=«abc» HTTP/1.1"},
+		{"GET /a?token=abc def HTTP/1.1", "GET /a?token=«abc def» HTTP/1.1"},
+		{"GET /a?token=abc", "GET /a?token=«abc»"},
+		{"CONNECT u:p@h:443 HTTP/1.1", "CONNECT «u»:«p»@h:443 HTTP/1.1"},
+		{"CONNECT h:443 HTTP/1.1", "CONNECT h:443 HTTP/1.1"},
+		{"Authorization: Bearer abc", "Authorization: Bearer «abc»"},
+		{"OPTIONS * HTTP/1.1", "OPTIONS * HTTP/1.1"},
+		{"\x16\x03\x01", "\x16\x03\x01"},
+	}
+	for _, tt := range tests {
+		if got := string(testMask.head([]byte(tt.in+"\r\n"), requestHead)); got != masked(tt.want)+"\r\n" {
+			t.Errorf("%q:\ngot  %q\nwant %q", tt.in, got, masked(tt.want))
+		}
+	}
+}
+
+func TestURL(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{"?token=abc", "?token=«abc»"},
+		{"?pageToken=a&page_token=b&nextPageToken=c&page-token=d", ""},
+		{"?Access-Token=a%2Bb%20c", "?Access-Token=«a+b c»"},
+		{"?token=Bearer%20abc", "?token=Bearer+«abc»"},
+		{"?%74oken=abc", "?%74oken=«abc»"},
+		{"?token=%zz", "?token=«%zz»"},
+		{"?token=", ""},
+		{"?token", ""},
+		{"?a=1;token=abc;b=2&c=3", "?a=1;token=«abc;b=2»&c=3"},
+		{"?a=1;b=2&token=abc;d", "?a=1;b=2&token=«abc;d»"},
+		{"?a=b=c&sig=abc==", "?a=b=c&sig=«abc==»"},
+		{"?X-Amz-Signature=abc&X-Amz-Date=1", "?X-Amz-Signature=«abc»&X-Amz-Date=1"},
+		{"?token=redacted.0123456789abcdef", ""},
+		{"?token=redacted.0123456789ABCDEF", "?token=«redacted.0123456789ABCDEF»"},
+		{"https://abc@h?x", "https://«abc»@h?x"},
+		{"https://a%40b:c@d@h/", "https://«a@b»:«c@d»@h/"},
+		{"//u@h/", "//«u»@h/"},
+		{"/a//u@h/", ""},
+		{"mailto:a@b", ""},
+		{"https://h/p@q", ""},
+		{"#access_token=abc&token_type=bearer&expires_in=3", "#access_token=«abc»&token_type=bearer&expires_in=3"},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		want := masked(tt.want)
+		if want == "" {
+			want = tt.in
+		}
+		got := testMask.url(tt.in)
+		if got != want {
+			t.Errorf("%q:\ngot  %q\nwant %q", tt.in, got, want)
+		}
+		if again := testMask.url(got); again != got {
+			t.Errorf("%q done twice: got %q, want %q", tt.in, again, got)
+		}
+	}
+}
+
+func FuzzURL(f *testing.F) {
+	for _, seed := range []string{"/a?token=x&b=c;d", "https://u:p@h/?%6bey=1#code=2", "a b <c?key=d>", "?a=1;;=&&=#?"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		const secret = "s3cr3tv4lu3"
+		got := testMask.url(in)
+		if again := testMask.url(got); again != got {
+			t.Errorf("%q is done as %q, and that as %q", in, got, again)
+		}
+		if hidden := testMask.url("/p?access_token=" + secret + "&x=" + in); strings.Contains(hidden, secret) && !strings.Contains(in, secret) {
+			t.Errorf("%q shows the secret", hidden)
+		}
+		if strings.Count(got, "&") != strings.Count(in, "&") && !strings.Contains(in, "@") {
+			t.Errorf("%q has other parameters than %q", got, in)
+		}
+	})
+}
+
+func FuzzHead(f *testing.F) {
+	f.Add([]byte("GET /?token=a HTTP/1.1\r\nCookie: a=b; c\r\n x\r\nSet-Cookie: a=b; Path=/, d=e\r\nWWW-Authenticate: Negotiate abc, Basic realm=\"x\"\r\n\r\n"))
+	f.Add([]byte("\r\r\n\n: :\n=\n @\n"))
+	f.Fuzz(func(t *testing.T, head []byte) {
+		for _, kind := range []headKind{requestHead, answerHead, fieldsOnly} {
+			got := testMask.head(head, kind)
+			if strings.Count(string(got), "\n") != strings.Count(string(head), "\n") {
+				t.Errorf("%q has other lines than %q", got, head)
+			}
+			if again := testMask.head(got, kind); string(again) != string(got) {
+				t.Errorf("%q is done as %q, and that as %q", head, got, again)
+			}
+		}
+	})
+}

@@ -1,0 +1,327 @@
+package transcript
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/proxy/capture"
+)
+
+// Defaults of what a transcript does not say.
+var (
+	defaultStart  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	defaultClient = capture.Peer{Name: "client"}
+)
+
+// describe goes through all that a transcript says of an exchange, in the order in which defaults depend on each other.
+// On the way in it fills x; on the way out it returns the sections. The exchange before x is nil for the first.
+func describe(m metaIO, x, before *capture.Exchange) (out messages) {
+	d := &describer{m: m, x: x}
+	request := d.requestHead()
+	metaID(m, &x.ID, defaultID(x.Seq))
+	metaConn(m, &x.Conn)
+	metaPeer(m, "client", &x.Client, defaultClient)
+	metaPeer(m, "agent", &x.Agent, defaultAgent(x.Request.Head))
+	d.started(before)
+	d.offsets()
+	d.requestBody(request)
+	d.response()
+	d.end()
+	out.request, out.response = d.request, d.answer
+	return out
+}
+
+// A describer goes through one exchange.
+type describer struct {
+	m       metaIO
+	x       *capture.Exchange
+	unknown bool          // offsets are unknown unless they are said
+	last    time.Duration // the latest offset so far
+	request []byte        // the sections on the way out
+	answer  []byte
+}
+
+// defaultID is the id of an exchange that has none: a UUID of version 8 (RFC 9562 section 5.8) made of its number.
+func defaultID(seq uint64) (id uuid.UUID) {
+	binary.BigEndian.PutUint64(id[8:], seq)
+	id[6], id[8] = 0x80, 0x80|id[8]&0x3f
+	return id
+}
+
+// defaultAgent is the agent that a request is for, as far as its head says.
+func defaultAgent(raw []byte) capture.Peer {
+	p := capture.Peer{Name: "agent"}
+	h := capture.ParseRequestHead(raw)
+	if scheme, rest, ok := strings.Cut(h.Target, "://"); ok {
+		authority, _, _ := strings.Cut(rest, "/")
+		p.URL = scheme + "://" + authority
+	} else if host := h.Fields.Get("Host"); host != "" {
+		p.URL = "http://" + host
+	}
+	return p
+}
+
+func (d *describer) started(before *capture.Exchange) {
+	byDefault, base := defaultStart, defaultStart
+	if before != nil {
+		base = before.Started
+		byDefault = base.Add(max(time.Second, before.Ended))
+	}
+	metaStarted(d.m, &d.x.Started, byDefault, base)
+}
+
+// offsets says whether offsets are unknown throughout.
+func (d *describer) offsets() {
+	if !d.m.reading() {
+		d.unknown = timeless(d.x)
+	}
+	m := map[bool]string{true: "unknown"}
+	metaValue(d.m, "offsets", &d.unknown, false, func(b bool) string { return m[b] }, func(s string) (bool, error) {
+		if s != "unknown" {
+			return false, fmt.Errorf("offsets can only be unknown")
+		}
+		return true, nil
+	})
+}
+
+// timeless reports whether no offset of the exchange is known.
+func timeless(x *capture.Exchange) bool {
+	if x.Ended != capture.NotKnown || x.Request.Body.At != capture.NotKnown {
+		return false
+	}
+	r := x.Response
+	return r == nil || r.At == capture.NotKnown && r.Body.At == capture.NotKnown &&
+		!slices.ContainsFunc(r.Events, func(e capture.Event) bool { return e.At != capture.NotKnown })
+}
+
+// offset is an offset that by default lies so long after the one before.
+func (d *describer) offset(key string, p *time.Duration, after time.Duration) {
+	byDefault := time.Duration(capture.NotKnown)
+	if !d.unknown && after != capture.NotKnown {
+		byDefault = d.last + after
+	}
+	metaOffset(d.m, key, p, byDefault)
+	d.last = max(d.last, *p)
+}
+
+// head is the head of a message; it returns what the section holds behind it.
+func (d *describer) head(kind string, raw *[]byte) (body []byte) {
+	var text []byte
+	coded := false
+	if d.m.reading() {
+		text, body = cutHead(d.m.content(kind))
+	} else if *raw != nil {
+		var ok bool
+		if text, ok = headText(*raw); !ok {
+			text, coded = wrapBase64(*raw), true
+		}
+	}
+	metaFlags(d.m, kind+".head", map[string]*bool{"base64": &coded})
+	if !d.m.reading() {
+		return text
+	}
+	*raw = nil
+	switch {
+	case coded:
+		data, err := unwrapBase64(text)
+		if err != nil {
+			d.m.wrong(kind, err)
+		}
+		*raw = data
+	case len(text) > 0:
+		*raw = headBytes(text)
+	}
+	return body
+}
+
+// metaFlags is a set of words.
+func metaFlags(m metaIO, key string, flags map[string]*bool) {
+	names := make([]string, 0, len(flags))
+	for name := range flags {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	m.line(key, func() [][]string {
+		var words []string
+		for _, name := range names {
+			if *flags[name] {
+				words = append(words, name)
+			}
+		}
+		if words == nil {
+			return nil
+		}
+		return [][]string{words}
+	}, func(lines [][]string) error {
+		for _, word := range slices.Concat(lines...) {
+			flag := flags[word]
+			if flag == nil {
+				return fmt.Errorf("no flag %q; there are %s", word, strings.Join(names, ", "))
+			}
+			*flag = true
+		}
+		return nil
+	})
+}
+
+// joinSection puts a section together from a head and a body as it holds them.
+func joinSection(head, body []byte) []byte {
+	if len(head) == 0 && len(body) == 0 {
+		return []byte{}
+	}
+	return slices.Concat(head, []byte("\n"), body)
+}
+
+// requestHead is the request's head. It returns what stands behind it on the way in, and itself on the way out.
+func (d *describer) requestHead() []byte { return d.head("request", &d.x.Request.Head) }
+
+// unseen reports whether nothing at all is known of a request.
+func unseen(r *capture.Request) bool {
+	b := &r.Body
+	return r.Head == nil && r.Trailer == nil && b.Data == nil && !b.Complete && !b.Decoded &&
+		b.Size == capture.NotKnown && b.At == capture.NotKnown && b.Dropped == 0
+}
+
+func (d *describer) requestBody(section []byte) {
+	r := &d.x.Request
+	if d.m.reading() && d.m.content("request") == nil {
+		*r = capture.Request{Body: capture.Body{Size: capture.NotKnown, At: capture.NotKnown}}
+		return
+	}
+	if !d.m.reading() && d.x.Response != nil && unseen(r) {
+		return
+	}
+	text := d.body("request", &r.Body, r.Body.Data, section)
+	if d.m.reading() {
+		r.Body.Data = text
+	} else {
+		d.request = joinSection(section, text)
+	}
+	d.sizes("request", &r.Body, r.Body.Data)
+	after := time.Millisecond
+	if !r.Body.Complete && r.Body.Data == nil && r.Body.Dropped == 0 {
+		after = capture.NotKnown
+	}
+	d.offset("request.end", &r.Body.At, after)
+	metaTrailer(d.m, "request.trailer", &r.Trailer)
+}
+
+// body is the flags of a body and what the section holds of it. On the way in it takes the text and returns the bytes;
+// on the way out it takes the bytes and returns the text.
+func (d *describer) body(kind string, b *capture.Body, data, section []byte) []byte {
+	stream := kind == "response" && d.x.Response.Stream
+	var text []byte
+	var f bodyFlags
+	missing, incomplete := data == nil && !stream, !b.Complete
+	if d.m.reading() {
+		b.Decoded, missing, incomplete = false, false, false
+	} else {
+		text, f = bodyText(data)
+	}
+	flags := map[string]*bool{
+		"base64": &f.base64, "crlf": &f.crlf, "no-newline": &f.noNewline, "decoded": &b.Decoded, "incomplete": &incomplete,
+	}
+	if !stream {
+		flags["missing"] = &missing
+	}
+	metaFlags(d.m, kind+".body", flags)
+	if !d.m.reading() {
+		return text
+	}
+	b.Complete = !incomplete
+	text, err := f.bytes(section)
+	if err == nil && missing && len(text) > 0 {
+		err = fmt.Errorf("a body that is missing is there")
+	}
+	if err != nil {
+		d.m.wrong(kind, err)
+	}
+	if missing {
+		return nil
+	}
+	return text
+}
+
+// sizes is how many bytes a body had, and lacks.
+func (d *describer) sizes(kind string, b *capture.Body, kept []byte) {
+	dropped := int64(0)
+	if kind == "response" {
+		for _, e := range d.x.Response.Events {
+			dropped += e.Dropped
+		}
+	}
+	metaNumber(d.m, kind+".dropped", &b.Dropped, dropped)
+	size := int64(len(kept)) + b.Dropped
+	if !b.Complete || b.Decoded || kept == nil && b.Dropped == 0 {
+		size = capture.NotKnown
+	}
+	metaNumber(d.m, kind+".size", &b.Size, size)
+}
+
+// end is how the exchange ended, and what was said about it.
+func (d *describer) end() {
+	x := d.x
+	d.fault()
+	state := capture.StateOpen
+	if x.Response != nil || x.Fault != nil {
+		state = capture.StateClosed
+	}
+	metaState(d.m, &x.State, state)
+	after := max(100*time.Millisecond-d.last, 10*time.Millisecond)
+	if x.State != capture.StateClosed {
+		after = capture.NotKnown
+	}
+	d.offset("ended", &x.Ended, after)
+	d.notes()
+	metaNumber(d.m, "lost", &x.Lost, 0)
+	metaYes(d.m, "replayed", &x.Replayed, false)
+}
+
+func (d *describer) fault() {
+	d.m.line("fault", func() [][]string {
+		if f := d.x.Fault; f != nil {
+			return [][]string{{f.Kind, f.Side, f.Detail}}
+		}
+		return nil
+	}, func(lines [][]string) error {
+		if len(lines) == 0 {
+			return nil
+		}
+		words, err := oneLine(lines)
+		if err != nil {
+			return err
+		}
+		if len(words) != 3 {
+			return fmt.Errorf("want a kind, a side and a detail; quote what has blanks")
+		}
+		d.x.Fault = &capture.Fault{Kind: words[0], Side: words[1], Detail: words[2]}
+		return nil
+	})
+}
+
+func (d *describer) notes() {
+	x := d.x
+	var rewrites, notes [][]string
+	for _, r := range x.Rewrites {
+		rewrites = append(rewrites, []string{r.Place, r.Was, r.Now})
+	}
+	for _, note := range x.Notes {
+		notes = append(notes, []string{note})
+	}
+	metaWords(d.m, "rewrite", 3, &rewrites)
+	metaWords(d.m, "note", 1, &notes)
+	if !d.m.reading() {
+		return
+	}
+	for _, words := range rewrites {
+		x.Rewrites = append(x.Rewrites, capture.Rewrite{Place: words[0], Was: words[1], Now: words[2]})
+	}
+	for _, words := range notes {
+		x.Notes = append(x.Notes, words[0])
+	}
+}

@@ -1,0 +1,227 @@
+// Package transcript reads and writes the text form of exchanges. People write it, diffs show it, tests are made of it.
+package transcript
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/proxy/capture"
+)
+
+// A Transcript is the text form of exchanges: a txtar archive that people write, diffs show, and tests are made of.
+//
+// Its sections are N.request and N.response, where N is the exchange's sequence number; N.meta for what HTTP does not
+// say; and want, the findings that are expected. A message is its head, a blank line and its body; lines of a head end
+// with LF and stand for lines that end with CRLF; the body is everything that follows, the last line end included. An
+// event stream is its bytes. A missing request or response was not seen. An empty response is one that has no head.
+//
+//	The agent cancels and says nothing.
+//	-- 1.request --
+//	POST /rpc HTTP/1.1
+//	Host: booker.example
+//	Content-Type: application/json
+//
+//	{"jsonrpc": "2.0", "id": 1, "method": "tasks/cancel", "params": {"id": "t1"}}
+//	-- 1.meta --
+//	fault: reset agent "connection reset by peer"
+//	-- want --
+//
+// # Meta
+//
+// A line of N.meta is a key, a colon and words. A word is bare or quoted as in Go; blank lines and lines that begin with
+// # say nothing. Offsets are durations as Go writes them (12.5ms), counted from the start of the exchange, or unknown.
+// Every line may be left out; its default stands in brackets.
+//
+//	id: UUID                  [made of N]
+//	conn: NUMBER              [0: not known]
+//	client: NAME [addr ADDR] [url URL] [how HOW]              [client]
+//	agent: NAME [addr ADDR] [url URL] [how HOW]               [agent url http://HOST, as the request names it]
+//	started: TIME or +DURATION  RFC 3339, or since the exchange before started   [+1s, or when that one is over]
+//	offsets: unknown          all offsets below are unknown unless they are given
+//	request.head: base64      the section begins with the head in base64
+//	request.body: FLAGS       any of: base64; crlf (each LF stands for CRLF); no-newline (the last LF is the archive's);
+//	                          decoded (the content coding is off already); missing (nothing was kept);
+//	                          incomplete (it did not come to its end)                            [none]
+//	request.size: NUMBER or unknown     bytes on the wire     [what the section has]
+//	request.dropped: NUMBER   bytes that were not kept        [0]
+//	request.end: OFFSET       when its last byte came         [1ms]
+//	request.trailer: "FIELDS"                                 [none]
+//	response.at: OFFSET       when its head was complete      [9ms after the request]
+//	response.informational: "HEAD"      a 1xx answer; may be repeated             [none]
+//	response.stream: yes or no          the body is cut into events               [yes for text/event-stream]
+//	response.blocks: K:LENGTH[+DROPPED][!] ...   blocks of the stream: number, bytes, bytes that were not kept, ! if
+//	                          unterminated                    [as the stream itself says]
+//	event[K]: OFFSET          when event K was complete       [10ms after the block before it, or the head]
+//	comment[I]: OFFSET        the same for the I-th block of comments
+//	response.head .body .size .dropped .end .trailer          as for the request  [end: 10ms after the block before]
+//	state: open, closed or interrupted                        [closed if there is a response or a fault, else open]
+//	ended: OFFSET             [100ms, or 10ms after the last byte; unknown unless closed]
+//	fault: KIND SIDE "DETAIL"                                 [none]
+//	rewrite: PLACE "WAS" "NOW"          may be repeated       [none]
+//	note: "TEXT"                        may be repeated       [none]
+//	lost: NUMBER              bytes lost somewhere in between [0]
+//	replayed: yes             one of our own verbs sent it    [no]
+type Transcript struct {
+	Comment   string // what stands above the first section
+	Exchanges []*capture.Exchange
+	Want      string // the section want, lines and all
+	HasWant   bool   // there is one; an empty one expects no finding
+}
+
+// Format writes a transcript. Parse reads the same from it, if the exchanges are as a Sink could
+// have stored them and the comment and Want are text that ends its lines and holds no marker.
+func Format(t *Transcript) []byte {
+	var b bytes.Buffer
+	b.WriteString(t.Comment)
+	w := NewWriter(&b)
+	for _, x := range t.Exchanges {
+		w.Write(x) //nolint:errcheck // memory takes all
+	}
+	if t.HasWant {
+		b.WriteString("-- want --\n")
+		b.WriteString(t.Want)
+	}
+	return b.Bytes()
+}
+
+// A Writer writes exchanges as a transcript, one by one and holding none.
+type Writer struct {
+	w      io.Writer
+	before *capture.Exchange // what the next one's defaults are counted from: without bodies
+}
+
+// NewWriter returns a writer of transcripts without comment and want.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Write writes an exchange. Exchanges must come in order of their numbers.
+func (t *Writer) Write(x *capture.Exchange) error {
+	var b bytes.Buffer
+	meta := &metaWriter{}
+	message := describe(meta, x, t.before)
+	if message.request != nil {
+		writeSection(&b, x.Seq, "request", message.request)
+	}
+	if message.response != nil {
+		writeSection(&b, x.Seq, "response", message.response)
+	}
+	if meta.b.Len() > 0 || message.request == nil && message.response == nil {
+		writeSection(&b, x.Seq, "meta", meta.b.Bytes())
+	}
+	t.before = &capture.Exchange{Started: x.Started, Ended: x.Ended}
+	_, err := t.w.Write(b.Bytes())
+	return err
+}
+
+// Close ends the transcript; there is nothing to write for that.
+func (t *Writer) Close() error { return nil }
+
+func writeSection(b *bytes.Buffer, seq uint64, kind string, content []byte) {
+	fmt.Fprintf(b, "-- %d.%s --\n", seq, kind)
+	b.Write(content)
+}
+
+// ReadFile reads a transcript from a file.
+func ReadFile(path string) (*Transcript, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read transcript: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse reads a transcript. Errors begin with the file's name and the number of the line, and name the
+// section. The exchanges come in the order of their numbers.
+func Parse(file string, data []byte) (*Transcript, error) {
+	comment, sections := parseArchive(data)
+	t := &Transcript{Comment: comment}
+	groups := map[uint64]*messages{}
+	for _, s := range sections {
+		if s.name == "want" && !t.HasWant {
+			t.Want, t.HasWant = string(s.content), true
+			continue
+		}
+		if err := group(groups, s); err != nil {
+			return nil, fmt.Errorf("%s:%d: section %q: %w", file, s.line, s.name, err)
+		}
+	}
+	var before *capture.Exchange
+	for _, m := range slices.SortedFunc(mapValues(groups), func(a, b *messages) int { return cmp.Compare(a.seq, b.seq) }) {
+		r, err := newMetaReader(m)
+		x := &capture.Exchange{Seq: m.seq}
+		if err == nil {
+			describe(r, x, before)
+			err = r.finish()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%w", file, err)
+		}
+		t.Exchanges = append(t.Exchanges, x)
+		before = x
+	}
+	return t, nil
+}
+
+func mapValues(groups map[uint64]*messages) func(func(*messages) bool) {
+	return func(yield func(*messages) bool) {
+		for _, m := range groups {
+			if !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// messages is what a transcript says of one exchange. A message is nil if its section is missing.
+type messages struct {
+	seq               uint64
+	request, response []byte
+	requestLine       int // where the section begins, as the number of a line in the file
+	responseLine      int
+	meta              []byte
+	metaLine          int
+}
+
+// Sniff reports by the beginning of a file whether it is a transcript, since it has a section of one, and whether it is
+// a txtar archive at all.
+func Sniff(begin []byte) (isTranscript, isArchive bool) {
+	_, sections := parseArchive(begin)
+	fits := func(s section) bool { return group(map[uint64]*messages{}, s) == nil }
+	return slices.ContainsFunc(sections, fits), len(sections) > 0
+}
+
+// group puts a section where it belongs.
+func group(groups map[uint64]*messages, s section) error {
+	number, kind, _ := strings.Cut(s.name, ".")
+	seq, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || seq == 0 || number[0] == '0' || number[0] == '+' {
+		return fmt.Errorf("no such section; there are N.request, N.response, N.meta and, once, want, with N from 1")
+	}
+	m := groups[seq]
+	if m == nil {
+		m = &messages{seq: seq}
+		groups[seq] = m
+	}
+	var content *[]byte
+	var line *int
+	switch kind {
+	case "request":
+		content, line = &m.request, &m.requestLine
+	case "response":
+		content, line = &m.response, &m.responseLine
+	case "meta":
+		content, line = &m.meta, &m.metaLine
+	default:
+		return fmt.Errorf("no such section; there are N.request, N.response, N.meta and, once, want, with N from 1")
+	}
+	if *content != nil {
+		return fmt.Errorf("it was there before, in line %d", *line)
+	}
+	*content, *line = s.content, s.line
+	return nil
+}

@@ -1,0 +1,6 @@
+//go:build !peers
+
+package proxy_test
+
+// orderRounds is how many exchanges TestOrderIsCausal makes in each way and mode.
+const orderRounds = 400

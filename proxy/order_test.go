@@ -1,0 +1,182 @@
+package proxy_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// TestOrderIsCausal lets clients act upon what they have read, over every way in: nothing that they do stands in the
+// record before what they had read, nor before its time.
+func TestOrderIsCausal(t *testing.T) {
+	for _, way := range []string{"tap", "plain", "intercepted"} {
+		for _, mode := range []string{"keep-alive", "new connections", "two in turn", "events"} {
+			t.Run(way+"/"+mode, func(t *testing.T) {
+				next := make(chan struct{}) // lets the agent send another event
+				serve := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					io.Copy(io.Discard, r.Body)
+					if r.URL.Path != "/events" {
+						fmt.Fprint(w, `{"answer":1}`)
+						return
+					}
+					w.Header().Set("Content-Type", "text/event-stream")
+					for range next {
+						fmt.Fprint(w, "data: {}\n\n")
+						w.(http.Flusher).Flush()
+					}
+				})
+				agent := httptest.NewUnstartedServer(serve)
+				if way == "intercepted" {
+					agent.StartTLS()
+				} else {
+					agent.Start()
+				}
+				defer agent.Close()
+				var r *rig
+				at := agent.URL
+				clients := make([]*http.Client, 2)
+				if way == "tap" {
+					r = newRig(t, nil, "booker="+agent.URL)
+					at = "http://" + r.tap(0).Addr()
+					for i := range clients {
+						clients[i] = &http.Client{Transport: &http.Transport{}, Timeout: 4 * patience}
+					}
+				} else {
+					f := newForwardRig(t, nil)
+					r = f.rig
+					for i := range clients {
+						clients[i] = f.client("")
+					}
+				}
+				c := &caller{t: t, at: at, clients: clients, fresh: mode == "new connections", turns: mode == "two in turn"}
+				if mode == "events" {
+					c.converse(next)
+				} else {
+					for range orderRounds {
+						c.post()
+					}
+				}
+				for _, client := range clients {
+					client.CloseIdleConnections()
+				}
+				checkOrder(t, r.steps(), mode == "events")
+			})
+		}
+	}
+}
+
+// A caller makes one call after the other.
+type caller struct {
+	t            *testing.T
+	at           string
+	clients      []*http.Client
+	fresh, turns bool
+	n            int
+}
+
+func (c *caller) post() {
+	c.t.Helper()
+	client := c.clients[0]
+	if c.n++; c.turns {
+		client = c.clients[c.n%2]
+	}
+	res, err := client.Post(c.at+"/rpc", "application/json", http.NoBody)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		c.t.Fatal(err)
+	}
+	res.Body.Close()
+	if c.fresh {
+		client.CloseIdleConnections()
+	}
+}
+
+// converse makes a call upon each event of a stream.
+func (c *caller) converse(next chan<- struct{}) {
+	c.t.Helper()
+	go func() { next <- struct{}{} }()
+	res, err := c.clients[1].Get(c.at + "/events")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	in := bufio.NewReader(res.Body)
+	for n := range orderRounds / 4 {
+		if n > 0 {
+			next <- struct{}{}
+		}
+		for range 2 {
+			if _, err := in.ReadString('\n'); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+		c.post()
+	}
+	close(next)
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// checkOrder holds steps against the order in which their exchanges, one after the other, must stand. With events the
+// first exchange is a stream, each event of which is followed by another exchange.
+func checkOrder(t *testing.T, steps []capture.Step, events bool) {
+	t.Helper()
+	var open, opened, seen int
+	var now time.Time
+	started := map[uint64]time.Time{}
+	for _, s := range steps {
+		at := started[s.Seq].Add(s.Offset)
+		stream := events && s.Seq == 1
+		switch what := s.What.(type) {
+		case capture.Opened:
+			at, started[s.Seq] = what.Started, what.Started
+			if opened++; stream {
+				break
+			}
+			if open++; open > 1 {
+				t.Fatalf("step %d: exchange %d begins before another one has ended", s.Arrival, s.Seq)
+			}
+			if events && opened-1 != seen {
+				t.Fatalf("step %d: exchange %d begins after event %d, want %d", s.Arrival, s.Seq, seen, opened-1)
+			}
+		case capture.ResponseEvent:
+			seen++
+		case capture.Closed:
+			if !stream {
+				open--
+			}
+		}
+		if at.Before(now) {
+			t.Fatalf("step %d of exchange %d is %v older than the one before", s.Arrival, s.Seq, now.Sub(at))
+		}
+		now = at
+	}
+	if want := orderRounds; !events && opened != want || events && opened != 1+want/4 {
+		t.Errorf("%d exchanges", opened)
+	}
+}
+
+// steps stops everything and returns what was recorded.
+func (r *rig) steps() []capture.Step {
+	r.t.Helper()
+	r.stop()
+	r.close()
+	var all []capture.Step
+	for s, err := range r.memory.Steps(context.Background(), 1) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	return all
+}

@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// recorder opens a capture for recording and returns what stores steps in it.
+func recorder(t *testing.T, path string) (_ *bolt.Store, store func([]capture.Step)) {
+	t.Helper()
+	s, err := bolt.Open(path, bolt.Options{Flush: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func(steps []capture.Step) {
+		t.Helper()
+		if err := s.Append(steps...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func end(t *testing.T, s *bolt.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An inspector that shows that a recording has ended goes on with the next one that appends to the capture: the list
+// grows, and the rules judge both as one and say nothing twice.
+func TestEndedGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	first, store := recorder(t, path)
+	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
+	store(subscribed(2, "t-2"))
+	store([]capture.Step{task(2, 1, "t-2", "TASK_STATE_WORKING")})
+	attached, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer attached.Close()
+	u := startUI(t, attached, 120, 40, Options{})
+	defer u.cancel()
+	sees := func(all ...string) {
+		t.Helper()
+		u.until(strings.Join(all, ", "), func() bool {
+			for _, words := range all {
+				if !strings.Contains(u.screen(), words) {
+					return false
+				}
+			}
+			return true
+		})
+	}
+	sees("2 exchanges", "no finding, live")
+	u.strike("F")
+	sees("2 exchanges, following")
+	end(t, first)
+	sees("the recording has ended; this is all of it", "1 note, ended")
+
+	second, store := recorder(t, path)
+	sees("the recording goes on", "2 exchanges, following", "1 note, live") // the second recorder closed the stream
+	store(call(3, "t-1", "TASK_STATE_WORKING"))                             // it was completed in the first recording
+	sees("3 exchanges, following", "! 1 error, live")
+	end(t, second)
+	sees("the recording has ended; this is all of it", "! 1 error, ended")
+
+	third, _ := recorder(t, path)
+	sees("the recording goes on", "! 1 error, live")
+	end(t, third)
+	sees("the recording has ended; this is all of it", "! 1 error, ended")
+	if got := u.m.scene.found.total(); got != 2 {
+		t.Errorf("%d findings after three recordings, want 2", got)
+	}
+}
+
+// A finished capture becomes a growing one when a recorder appends to it.
+func TestFinishedGrows(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	first, store := recorder(t, path)
+	store(call(1, "t-1", "TASK_STATE_COMPLETED"))
+	end(t, first)
+	finished, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer finished.Close()
+	u := startUI(t, finished, 120, 40, Options{})
+	defer u.cancel()
+	u.until("the list", func() bool { return strings.Contains(u.screen(), "no finding") })
+	second, store := recorder(t, path)
+	store(call(2, "t-1", "TASK_STATE_WORKING"))
+	u.until("the second recording", func() bool {
+		return strings.Contains(u.screen(), "2 exchanges") && strings.Contains(u.screen(), "! 1 error, live")
+	})
+	end(t, second)
+	u.until("its end", func() bool { return strings.Contains(u.screen(), "! 1 error, ended") })
+}
