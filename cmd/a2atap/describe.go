@@ -70,7 +70,18 @@ func (d *describer) remember(x *capture.Exchange, call *a2a.Call) {
 	if len(d.calls) >= maxCalls {
 		clear(d.calls) // a request is read again when its next event comes
 	}
-	d.calls[x.ID] = call
+	d.calls[x.ID] = &a2a.Call{ // what tells how answers are to be read: a stream holds it for as long as it is open
+		Binding: call.Binding, Operation: call.Operation, Streams: call.Streams, Dialects: call.Dialects, Evidence: call.Evidence,
+		Version: call.Version, Batch: emptied(call.Batch), Method: call.Method,
+	}
+}
+
+// emptied returns as many calls as there are, empty; nil for nil.
+func emptied(batch []a2a.Call) []a2a.Call {
+	if batch == nil {
+		return nil
+	}
+	return make([]a2a.Call, len(batch))
 }
 
 func describe(r *analyzer.Reading) capture.Description {
