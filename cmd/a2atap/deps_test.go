@@ -48,7 +48,8 @@ var forbidden = []struct{ from, to, why string }{
 // that is not here has no place yet.
 var captureRooms = []captureRoom{
 	{"filter", nil, "what is searched for does not depend on a format"},
-	{"redact", nil, "secrets are hidden before anybody writes, whatever the format"},
+	{"credential", nil, "redaction and rules share the names, and stand on nothing else together"},
+	{"redact", []string{"credential"}, "secrets are hidden before anybody writes, whatever the format"},
 	{"transcript", nil, "a format knows the noun and no other format"},
 	{"exchangejson", nil, "what the formats in JSON share knows none of them"},
 	{"har", []string{"exchangejson"}, "a format knows the noun and no other format"},

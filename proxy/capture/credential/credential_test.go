@@ -92,6 +92,11 @@ func TestOtherNames(t *testing.T) {
 			t.Errorf("CookieAttribute(%q) = %v", name, got)
 		}
 	}
+	for name, want := range map[string]bool{"pageToken": true, "next_page_token": true, "token": false, "page": false, "": false} {
+		if got := PageToken(name); got != want {
+			t.Errorf("PageToken(%q) = %v", name, got)
+		}
+	}
 	if got := Normal("Access_To-Ken."); got != "accesstoken" {
 		t.Errorf("Normal: %q", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // Options say what New hides, and for whom.
@@ -264,7 +265,7 @@ func (r *redactor) learn(x *capture.Exchange, d capture.Description) {
 	}
 	for _, name := range d.Query {
 		if len(l.query) < maxLearnedNames {
-			l.query[normalName(name)] = true
+			l.query[credential.Normal(name)] = true
 		}
 	}
 }
