@@ -1,6 +1,7 @@
 // Package credential knows the names of header fields, parameters, cookie attributes and JSON members that carry
 // credentials. Redaction hides by these names, and rules tell by them on whose behalf a request comes: there is one
-// vocabulary, so that nothing counts as a credential in one place and passes as harmless in the other.
+// vocabulary, so that nothing counts as a credential in one place and passes as harmless in the other. It knows the
+// placeholders too that stand for secrets in a record.
 //
 // A name is read in one pass, in any case, and nothing is allocated as long as it is ASCII. All functions are safe for
 // concurrent use. The package imports nothing of ours.

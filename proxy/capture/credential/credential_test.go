@@ -102,6 +102,24 @@ func TestOtherNames(t *testing.T) {
 	}
 }
 
+func TestPlaceholder(t *testing.T) {
+	p := Placeholder([]byte("\x01\x23\x45\x67\x89\xab\xcd\xef and more"))
+	if p != "redacted.0123456789abcdef" || !IsPlaceholder(p) {
+		t.Errorf("placeholder %q", p)
+	}
+	for text, want := range map[string]bool{
+		p: true, "Bearer " + p + "\"": true, "redacted." + p: true, p[:len(p)-1]: false, "redacted.0123456789ABCDEF": false, "": false,
+		"redacted.redacted": false,
+	} {
+		if got := HasPlaceholder([]byte(text)); got != want {
+			t.Errorf("HasPlaceholder(%q) = %v", text, got)
+		}
+	}
+	if IsPlaceholder(p + "0") {
+		t.Error("a longer text is a placeholder")
+	}
+}
+
 func TestNamesAreReadWithoutAllocating(t *testing.T) {
 	member := []byte("access_token")
 	if n := testing.AllocsPerRun(100, func() {
