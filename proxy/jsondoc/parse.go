@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -28,6 +29,14 @@ type Doc struct {
 	BOM         bool         // the text begins with a byte order mark, which is skipped (RFC 8259 §8.1)
 	InvalidUTF8 int          // offset of the first byte that is no UTF-8; -1 if there is none
 	Trailing    bool         // something other than white space follows the value
+}
+
+// Size is about how many bytes a Doc takes in memory beside the text.
+func (d *Doc) Size() int {
+	if d.Root.tape == nil {
+		return 0
+	}
+	return len(d.Root.tape.nodes) * int(unsafe.Sizeof(node{}))
 }
 
 // A SyntaxError says why a text is no well-formed JSON.
