@@ -103,9 +103,9 @@ func TestOtherNames(t *testing.T) {
 }
 
 func TestPlaceholder(t *testing.T) {
-	p := Placeholder([]byte("\x01\x23\x45\x67\x89\xab\xcd\xef and more"))
-	if p != "redacted.0123456789abcdef" || !IsPlaceholder(p) {
-		t.Errorf("placeholder %q", p)
+	const p = PlaceholderPrefix + "0123456789abcdef"
+	if !IsPlaceholder(p) {
+		t.Errorf("%q is no placeholder", p)
 	}
 	for text, want := range map[string]bool{
 		p: true, "Bearer " + p + "\"": true, "redacted." + p: true, p[:len(p)-1]: false, "redacted.0123456789ABCDEF": false, "": false,

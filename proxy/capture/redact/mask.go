@@ -3,6 +3,7 @@ package redact
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/hex"
 	"hash"
 	"io"
 	"strings"
@@ -21,7 +22,7 @@ type mask struct {
 	agent   *learned          // what the agent's card named; may be nil
 }
 
-// placeholder returns what stands for a secret.
+// placeholder returns what stands for a secret. It is a token and may stand in URLs, headers, cookies and JSON as it is.
 func (m *mask) placeholder(secret string) string {
 	if m.mac == nil {
 		m.mac = hmac.New(sha256.New, m.key)
@@ -29,7 +30,7 @@ func (m *mask) placeholder(secret string) string {
 	m.mac.Reset()
 	io.WriteString(m.mac, secret) //nolint:errcheck // a hash takes everything
 	var sum [sha256.Size]byte
-	return credential.Placeholder(m.mac.Sum(sum[:0]))
+	return credential.PlaceholderPrefix + hex.EncodeToString(m.mac.Sum(sum[:0])[:credential.PlaceholderDigits/2])
 }
 
 // hide returns a value with a placeholder for the secret in it, so that "Bearer X" and "X" give the same. What is empty
