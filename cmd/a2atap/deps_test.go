@@ -31,6 +31,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/bolt", "judging works on any Source"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/open", "judging works on any Source"},
+	{"a2atap/analyzer/...", "a2atap/proxy/capture/redact", "what was hidden was hidden before; judging only has to know it"},
 	{"a2atap/analyzer/...", "a2atap/replay/...", "one reading of the protocol must not judge itself"},
 	{"a2atap/analyzer/...", "a2atap/tui", "a judgment is drawn, and never draws"},
 	{"a2atap/replay/...", "a2atap/proxy/capture/bolt", "replay works on any Source"},
