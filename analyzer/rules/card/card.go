@@ -51,7 +51,7 @@ succeeded, or that have their card at another path.`,
 			p.Applied()
 		case p.Answer.Doc.Err == nil && p.Doc != nil:
 			p.Report(p.Place.At(""), "the card is "+analyzer.Quote(root), "expected a JSON object")
-		case rule.IsJSON(rule.Essence(x.Response.Fields.Values("Content-Type"))) && p.Doc != nil:
+		case rule.IsJSON(x.Response.Fields.MediaType()) && p.Doc != nil:
 		case p.Session.SpokenWithoutCard(x).Intersect(p.Dialects).Empty():
 		case p.Doc == nil:
 			p.Report(p.Place, "the body is empty", "expected a JSON object")

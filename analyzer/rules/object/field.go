@@ -245,7 +245,7 @@ spelt as in an older version, which is reported instead. Of several from one sid
 			return
 		}
 		p.Applied()
-		if otherSpelling(p) {
+		if p.Entity.Oddities()&a2a.LegacyMember == 0 || otherSpelling(p) {
 			return
 		}
 		for m := range p.Entity.Odd(a2a.LegacyMember) {

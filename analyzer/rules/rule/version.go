@@ -106,24 +106,10 @@ func Before0_2_6(p *analyzer.Pass) bool {
 	return len(versions) > 0
 }
 
-// SpellingOf returns the dialects that spell a state or a role so; none if no dialect does.
-func SpellingOf(v a2a.Value) a2a.Dialects {
-	text := v.Text()
-	_, state := a2a.ParseState(text)
-	_, role := a2a.ParseRole(text)
-	switch {
-	case !state && !role:
-		return 0
-	case strings.HasPrefix(text, "TASK_STATE_"), strings.HasPrefix(text, "ROLE_"):
-		return a2a.Of(a2a.V1_0)
-	}
-	return a2a.Of(Before1...)
-}
-
 // OtherSpelling reports whether an object spells its role or its state as in another version than that of the message.
 func OtherSpelling(p *analyzer.Pass, v a2a.Value) bool {
 	for _, word := range [...]a2a.Value{v.Get("role"), v.Get("state"), v.Get("status").Get("state")} {
-		if in := SpellingOf(word); !in.Empty() && in.Intersect(p.Dialects).Empty() {
+		if in := a2a.SpellingDialects(word); !in.Empty() && in.Intersect(p.Dialects).Empty() {
 			return true
 		}
 	}
