@@ -74,7 +74,8 @@ func Baseline(file string) Option {
 
 // Keep writes what has passed to a transcript in the directory if the test has failed, for whatever reason: a2atap
 // check, show and tui read it, and Run takes it as a test of its own. Its name is made of the test's and the
-// agent's (see Named), and it replaces the one of an earlier run. t.ArtifactDir() is a good place.
+// agent's (see Named), and it replaces the one of an earlier run. t.ArtifactDir() is a good place, with go test
+// -artifacts.
 func Keep(dir string) Option {
 	return func(o *options) { o.keep = dir }
 }
