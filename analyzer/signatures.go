@@ -12,7 +12,7 @@ import (
 	"a2atap/analyzer/jws"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/capture/credential"
 )
 
 // Bounds of what is verified: a card with more has the rest unverified.
@@ -81,7 +81,7 @@ func (x *Exchange) keyAddress() string {
 
 // signed verifies the signatures of a card as far as their keys are known, and remembers where the others are.
 func (e *Engine) signed(in *intake, o *Observation) {
-	if !o.Card.Modern || !o.Card.Signed || len(o.Card.Raw()) > maxSigned || redact.HasPlaceholder(o.Card.Raw()) {
+	if !o.Card.Modern || !o.Card.Signed || len(o.Card.Raw()) > maxSigned || credential.HasPlaceholder(o.Card.Raw()) {
 		return
 	}
 	e.verified(in, o)
