@@ -44,8 +44,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/...", "net/http/httputil", "it cuts off answers of agents that answer at once"},
 }
 
-// What each package beneath proxy/capture stands on: the noun, and what is named here. Arrows go downward only; a package
-// that is not here has no place yet.
+// What each package beneath proxy/capture stands on: the noun, and what is named here. Arrows go downward only; a
+// package that is not here has no place yet.
 var captureRooms = []captureRoom{
 	{"filter", nil, "what is searched for does not depend on a format"},
 	{"redact", nil, "secrets are hidden before anybody writes, whatever the format"},

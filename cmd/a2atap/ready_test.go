@@ -39,7 +39,7 @@ func TestReadyFileThatCannotGo(t *testing.T) {
 	}
 }
 
-// Each verb that says when it is ready has removed what an earlier run said, even if it then cannot listen.
+// Each command with a ready file removes that of an earlier run, even if it then cannot listen.
 func TestReadyFileGoesBeforeListening(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

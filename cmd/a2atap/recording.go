@@ -19,7 +19,7 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// recordingOptions say what a recording taps, and how it keeps what passes.
+// recordingOptions say what a recording taps, and how it stores the traffic.
 type recordingOptions struct {
 	output      string
 	taps        []proxy.TapSpec
@@ -90,7 +90,8 @@ func startRecording(o recordingOptions) (*recording, error) {
 		OnStop: r.fail,
 	})
 	r.proxy, err = proxy.New(proxy.Options{
-		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder, NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
+		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder,
+		NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
 		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
 	})
 	if err != nil {
@@ -114,7 +115,7 @@ func (r *recording) judge(after uint64, each func(analyzer.Finding), keys []anal
 	r.judged <- judgement{result, err}
 }
 
-// lost is told once for each cause that something could not be recorded.
+// lost is called once for each cause for which something could not be recorded.
 func (r *recording) lost(err error, policy proxy.Policy) {
 	if r.onNotice != nil {
 		r.onNotice(fmt.Sprintf("not everything is recorded: %v", err))
@@ -172,8 +173,8 @@ func (t *tally) count(s capture.Step) {
 	}
 }
 
-// counted is what a recording adds to a capture, as a source of which only the steps can be followed: those after a point,
-// which are counted as they are read.
+// counted is what a recording adds to a capture, as a source of which only the steps can be followed: those after a
+// point, which are counted as they are read.
 type counted struct {
 	capture.Source
 	after  uint64

@@ -47,8 +47,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// ready FILE waits for a ready file and sets NAME_URL, and NAME_ADDR with host and port, for each of its lines. A hyphen of
-// the name becomes an underscore.
+// ready FILE waits for a ready file and sets NAME_URL, and NAME_ADDR with host and port, for each of its lines. A
+// hyphen of the name becomes an underscore.
 func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ready FILE")
@@ -92,8 +92,8 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// stopwatch notes the time; stopwatch D fails if more than D has passed since. What takes a second where nobody else works needs
-// more on a busy machine, so scripts allow for that.
+// stopwatch notes the time; stopwatch D fails if more than D has passed since. What takes a second where nobody else
+// works needs more on a busy machine, so scripts allow for that.
 func scriptStopwatch(ts *testscript.TestScript, neg bool, args []string) {
 	const noted = "STOPWATCH"
 	if neg || len(args) > 1 {
