@@ -14,9 +14,9 @@ func newCA(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ca",
 		Short: "Show the certificate authority with which the forward proxy intercepts TLS",
-		Long: `To record TLS traffic, record --forward and run present certificates that are signed by a certificate authority
-of the user, created on first use. Its key never leaves this machine, and only clients that are configured to trust its
-certificate do so. Its files are in the user's configuration directory, or in A2ATAP_CA_DIR.
+		Long: `To record TLS traffic, record --forward and run present certificates that are signed by a certificate
+authority of the user, created on first use. Its key never leaves this machine, and only clients that are configured
+to trust its certificate do so. Its files are in the user's configuration directory, or in A2ATAP_CA_DIR.
 
 There is no ca install and no ca rotate: add the file that ca path prints to the trusted authorities of your system or
 program, or set the variables that ca env prints. For a new authority, remove the key file that ca show names.`,
@@ -84,10 +84,11 @@ func newCAEnv(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Print shell commands that make programs use the forward proxy and trust the authority",
-		Long: `Env prints export commands for POSIX shells: the variables that set a program's proxy, and those that name the
-files of authorities that it trusts. Where such a file replaces the system's list, it is a bundle of the system's authorities,
-of those that the environment named before, and of ours; the bundle is written when this command runs. Go programs on
-macOS and Windows, Java and browsers ignore these variables: add the certificate (ca path) to their own lists.`,
+		Long: `Env prints export commands for POSIX shells: the variables that set a program's proxy, and those that name
+the files of authorities that it trusts. Where such a file replaces the system's list, it is a bundle of the system's
+authorities, of those that the environment named before, and of ours; the bundle is written when this command runs. Go
+programs on macOS and Windows, Java and browsers ignore these variables: add the certificate (ca path) to their own
+lists.`,
 		Example: "  eval \"$(a2atap ca env --forward 7080)\"",
 		RunE: func(*cobra.Command, []string) error {
 			listen, err := proxy.ParseForward(forward)

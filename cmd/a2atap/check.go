@@ -36,16 +36,17 @@ func newCheck(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check CAPTURE...",
 		Short: "Check captures against the A2A specification",
-		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; - is standard input) and prints what breaks the protocol:
-one line per finding, with its place, its rule, the side at fault and the section that requires it; then which rules
-were observed and which were not. For several captures, a matrix shows the findings between each client and each agent.
-A capture that is still being recorded is checked up to its newest exchange, or with --follow to its end.
+		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; - is standard input) and prints what breaks the
+protocol: one line per finding, with its place, its rule, the side at fault and the section that requires it; then
+which rules were observed and which were not. For several captures, a matrix shows the findings between each client
+and each agent. A capture that is still being recorded is checked up to its newest exchange, or with --follow to its
+end.
 
-Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current findings;
-from then on --baseline FILE hides and counts them, and names those that no longer occur.
+Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
+findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
 
-Exit status: 0 no finding at or above --fail-on, 1 findings, 2 wrong usage, 3 a capture could not be read,
-4 inconclusive: nothing was judged, or the capture lost traffic.`,
+Exit status: 0 no finding at or above --fail-on, 1 findings, 2 wrong usage, 3 a capture could not be read, 4
+inconclusive: nothing was judged, or the capture lost traffic.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning

@@ -26,9 +26,9 @@ func newDemo(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Record two reference agents and a client; one agent is at fault",
-		Long: `Demo starts two reference agents on this machine, taps in front of them, and a client that uses both. The agent
-named booker keeps sending after its task has ended. Demo prints a ladder diagram of the traffic, the finding, and the
-commands to look closer.`,
+		Long: `Demo starts two reference agents on this machine, taps in front of them, and a client that uses both. The
+agent named booker keeps sending after its task has ended. Demo prints a ladder diagram of the traffic, the finding,
+and the commands to look closer.`,
 		Example: "  a2atap demo\n  a2atap demo -o demo.a2atap",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), e, output) },
 	}

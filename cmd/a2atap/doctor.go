@@ -20,9 +20,10 @@ func newDoctor(e env) *cobra.Command {
 		Use:   "doctor CAPTURE",
 		Short: "Check a capture's files for damage",
 		Long: `Doctor reads all files of a capture, further segments included, and prints what it examined and each problem,
-with the file, the bucket of the database and the key. It checks that all blocks can be decoded and no step is missing, that
-exchanges, index and totals agree with the steps, and that the database's pages are consistent. docs/capture-format.md
-explains these terms. It changes nothing, and does not look at the traffic itself: that is what check is for.
+with the file, the bucket of the database and the key. It checks that all blocks can be decoded and no step is
+missing, that exchanges, index and totals agree with the steps, and that the database's pages are consistent.
+docs/capture-format.md explains these terms. It changes nothing, and does not look at the traffic itself: that is what
+check is for.
 
 A capture that is being recorded cannot be examined, and no recorder can open it while it is examined.
 

@@ -28,10 +28,10 @@ func newExport(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export CAPTURE",
 		Short: "Write a capture as HAR, JSON Lines or transcript",
-		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one exchange per
-line), or txtar (a transcript, HTTP as text). Without --format the extension of the output file decides. Every command
-that takes a capture reads these files, too. Secrets are written as they were recorded: as placeholders, unless they
-were kept.`,
+		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one exchange
+per line), or txtar (a transcript, HTTP as text). Without --format the extension of the output file decides. Every
+command that takes a capture reads these files, too. Secrets are written as they were recorded: as placeholders,
+unless they were kept.`,
 		Example: `  a2atap export c.a2atap -o c.har
   a2atap export c.a2atap --format jsonl | jq .operation
   a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar`,

@@ -25,9 +25,9 @@ func newImport(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Convert a HAR, JSON Lines or transcript file to a capture",
-		Long: `Import reads a .har (of browsers, mitmproxy and others), .jsonl or .txtar file and writes a capture. Secrets are
-redacted as in a recording. Commands that take a capture also read these files directly, but a capture is smaller and opens
-faster.`,
+		Long: `Import reads a .har (of browsers, mitmproxy and others), .jsonl or .txtar file and writes a capture. Secrets
+are redacted as in a recording. Commands that take a capture also read these files directly, but a capture is smaller
+and opens faster.`,
 		Example: `  a2atap import session.har -o session.a2atap
   a2atap import - -o session.a2atap < session.har`,
 		RunE: func(cmd *cobra.Command, args []string) error { return importFile(cmd.Context(), e, o, args[0]) },

@@ -35,4 +35,5 @@ func readKeys(files []string) ([]analyzer.EngineOption, error) {
 	return options, nil
 }
 
-const jwksHelp = "verify signatures of agent cards with the keys of `FILE`, a JWK Set; keys are never fetched; repeatable"
+const jwksHelp = "verify signatures of agent cards with the keys of `FILE`, a JWK Set; " +
+	"keys are never fetched; repeatable"

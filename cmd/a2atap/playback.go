@@ -33,12 +33,12 @@ func newPlayback(e env) *cobra.Command {
 		Use:   "playback CAPTURE --listen ADDR",
 		Short: "Play the agent's side of a capture for a live client",
 		Long: `Playback answers a client as the recorded agent did. Requests are matched by operation and parameters, in any
-binding, then by what was requested for the task before. Repeated requests get the recorded answers in order, then the last one
-again (with --used-up error, an error). A request without a match gets a protocol error, and the differences to the
-nearest recorded request are printed on standard error. It runs until it is interrupted.
+binding, then by what was requested for the task before. Repeated requests get the recorded answers in order, then the
+last one again (with --used-up error, an error). A request without a match gets a protocol error, and the differences
+to the nearest recorded request are printed on standard error. It runs until it is interrupted.
 
-Exit status: 0 all requests were matched, 1 some were not, 2 wrong usage, 3 failed to listen or read,
-4 inconclusive: no request came.`,
+Exit status: 0 all requests were matched, 1 some were not, 2 wrong usage, 3 failed to listen or read, 4 inconclusive:
+no request came.`,
 		Example: `  a2atap playback c.a2atap --listen 127.0.0.1:9001
   a2atap playback c.a2atap --listen 127.0.0.1:0 --agent booker --speed max --ready-file ready
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --break-after 3`,

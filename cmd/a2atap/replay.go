@@ -36,9 +36,10 @@ func newReplay(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE --to URL",
 		Short: "Play the client's side of a capture against a live agent, and compare",
-		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and compares the
-answers by meaning: outcomes, states, kinds and order of events, errors. Ids that the agent creates are replaced by those
-of the live agent; texts and the size of chunks may differ. A rule that only the live agent breaks is a difference, too.
+		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and
+compares the answers by meaning: outcomes, states, kinds and order of events, errors. Ids that the agent creates are
+replaced by those of the live agent; texts and the size of chunks may differ. A rule that only the live agent breaks
+is a difference, too.
 
 Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 the capture or the agent failed, 4 inconclusive: nothing
 was sent, or the capture lost traffic.`,

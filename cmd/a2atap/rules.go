@@ -15,8 +15,8 @@ func newRules(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules [ID]",
 		Short: "List the rules, or explain one",
-		Long: `Rules lists the rules that check applies. With an id it explains that rule: what is required, why it matters, the
-section of the specification, how to fix it, and what is not reported.`,
+		Long: `Rules lists the rules that check applies. With an id it explains that rule: what is required, why it matters,
+the section of the specification, how to fix it, and what is not reported.`,
 		Example: `  a2atap rules
   a2atap rules stream-closed-on-terminal
   a2atap rules --format json`,

@@ -29,14 +29,14 @@ func newRun(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- CMD...",
 		Short: "Run a program through the forward proxy, and record until it ends",
-		Long: `Run starts a forward proxy (see record --forward), and a program with an environment that makes it use the proxy
-and trust its certificate authority. It records and checks the program's traffic with agents, with the flags of record that
-apply, and ends when the program ends. Standard input, output and error are the program's; messages and findings of
-a2atap go to standard error. SIGINT, SIGTERM and SIGHUP are passed on to the program.
+		Long: `Run starts a forward proxy (see record --forward), and a program with an environment that makes it use the
+proxy and trust its certificate authority. It records and checks the program's traffic with agents, with the flags of
+record that apply, and ends when the program ends. Standard input, output and error are the program's; messages and
+findings of a2atap go to standard error. SIGINT, SIGTERM and SIGHUP are passed on to the program.
 
 The traffic of programs that ignore HTTP_PROXY and HTTPS_PROXY, or that use no proxy for localhost, as Go programs do,
-is not recorded: use record and a tap. NO_PROXY is set empty for the program, and a proxy that was configured before is
-not used.
+is not recorded: use record and a tap. NO_PROXY is set empty for the program, and a proxy that was configured before
+is not used.
 
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else that of
 record.`,

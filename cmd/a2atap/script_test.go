@@ -118,10 +118,16 @@ func scriptTalk(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 3 {
 		ts.Fatalf("usage: talk URL jsonrpc|rest|0.3 WORD...")
 	}
-	protocol := map[string]client.Protocol{"jsonrpc": client.JSONRPC10, "rest": client.REST10, "0.3": client.JSONRPC03}[args[1]]
+	protocol := map[string]client.Protocol{
+		"jsonrpc": client.JSONRPC10, "rest": client.REST10,
+		"0.3": client.JSONRPC03,
+	}[args[1]]
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	c, err := client.Connect(ctx, args[0], client.Options{UserAgent: "traveller/2.0", Token: "a-very-secret-token", Prefer: []client.Protocol{protocol}})
+	c, err := client.Connect(ctx, args[0], client.Options{
+		UserAgent: "traveller/2.0", Token: "a-very-secret-token",
+		Prefer: []client.Protocol{protocol},
+	})
 	if err != nil {
 		if !neg {
 			ts.Fatalf("talk: %v", err)

@@ -119,14 +119,16 @@ func travel(ctx context.Context, client *http.Client, card *a2a.AgentCard, bindi
 	if err != nil {
 		return err
 	}
-	result, err := agent.SendMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hello"))})
+	hello := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hello"))
+	result, err := agent.SendMessage(ctx, &a2a.SendMessageRequest{Message: hello})
 	if err != nil {
 		return err
 	}
 	if task, ok := result.(*a2a.Task); ok {
 		fmt.Println(binding, task.Status.State, len(task.Artifacts), task.Artifacts[0].Parts[0].Text())
 	}
-	for event, err := range agent.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("again"))}) {
+	again := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("again"))
+	for event, err := range agent.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: again}) {
 		if err != nil {
 			return err
 		}

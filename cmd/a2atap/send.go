@@ -47,11 +47,11 @@ func newSend(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send URL TEXT",
 		Short: "Send one message as a client and print the answer",
-		Long: `Send reads the agent card at URL (an agent's, or a tap's), sends one message, and prints the answer. With --stream
-it prints each event as it arrives. If TEXT is -, it is read from standard input.
+		Long: `Send reads the agent card at URL (an agent's, or a tap's), sends one message, and prints the answer. With
+--stream it prints each event as it arrives. If TEXT is -, it is read from standard input.
 
-With --fault the client breaks the rule of that name on purpose, for testing agents and this tool. If the rule concerns
-an operation other than sending, that operation follows for the task of the answer.
+With --fault the client breaks the rule of that name on purpose, for testing agents and this tool. If the rule
+concerns an operation other than sending, that operation follows for the task of the answer.
 
 Exit status: 0 an answer; 1 the task failed, was canceled or rejected, or waits for input and --interactive was not
 given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer could not be read.`,

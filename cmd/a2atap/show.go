@@ -27,10 +27,10 @@ func newShow(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show CAPTURE [N...]",
 		Short: "Print exchanges of a capture",
-		Long: `Show prints exchanges: all, those with the given numbers (3, 3..9), or those that match a filter. A capture that is
-still being recorded is printed up to its newest exchange. Formats: list (one line each), ladder (arrows between client
-and agent, with findings marked), transcript (HTTP as text, which other commands read), curl (the request as a command),
-json (one line each).`,
+		Long: `Show prints exchanges: all, those with the given numbers (3, 3..9), or those that match a filter. A capture
+that is still being recorded is printed up to its newest exchange. Formats: list (one line each), ladder (arrows
+between client and agent, with findings marked), transcript (HTTP as text, which other commands read), curl (the
+request as a command), json (one line each).`,
 		Example: `  a2atap show c.a2atap
   a2atap show c.a2atap 3 --format transcript
   a2atap show c.a2atap --format ladder --filter 'task:t-1'

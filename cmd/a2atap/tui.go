@@ -30,9 +30,10 @@ func newTUI(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tui [CAPTURE]",
 		Short: "Inspect a capture, finished or growing, in the terminal",
-		Long: `Tui shows a capture on the whole screen: the list of exchanges, the details of each, the ladder of a task, and the
-findings with their rules. A capture that is being recorded, by this or by another process, is followed as it grows, and
-so is one to which a later recording appends. Without CAPTURE it opens the newest .a2atap file in the current directory.
+		Long: `Tui shows a capture on the whole screen: the list of exchanges, the details of each, the ladder of a task,
+and the findings with their rules. A capture that is being recorded, by this or by another process, is followed as it
+grows, and so is one to which a later recording appends. Without CAPTURE it opens the newest .a2atap file in the
+current directory.
 
 The last line of the screen lists keys; ? shows all of them. The capture is not changed.`,
 		Example: `  a2atap tui c.a2atap
