@@ -79,31 +79,21 @@ func credentialSum(name, value string) uint64 {
 // Bare reports whether a request carries nothing that could be a credential, and all of it is on record.
 func (x *Exchange) Bare() bool { return x.HeadersKept() && x.Principal() == 0 }
 
-// principal returns for whom a request comes, 0 also if what it carried may be missing in the record.
-func (s *Session) principal(x *Exchange) Principal {
+// KnownPrincipal returns who the request speaks for; 0 also if what it carried may be missing in the record.
+func (x *Exchange) KnownPrincipal() Principal {
 	if !x.HeadersKept() {
 		return 0
 	}
 	return x.Principal()
 }
 
-// caller returns a number for the client of a request and for whom it comes.
-func (s *Session) caller(x *Exchange) uint64 {
-	return uint64(s.principal(x)) ^ s.hash(x.Link.Client)
+// Caller returns a number for the client of a request and for whom it comes. It holds within this process only.
+func (x *Exchange) Caller() uint64 {
+	return uint64(x.KnownPrincipal()) ^ maphash.String(principalSeed, x.Link.Client)
 }
 
-// ToldEnd reports whether the end of the task that the exchange names was told to the same client, for the same
-// credentials.
-func (s *Session) ToldEnd(x *Exchange) bool { return x.Known != nil && x.Known.ending == s.caller(x) }
-
-// FoundByAnother returns the first look at the task that the exchange names, if it had been delivered before the
-// exchange began and was for other credentials than those of the exchange; else nil.
-func (s *Session) FoundByAnother(x *Exchange) *Sighting {
-	if x.Known == nil || x.Known.First == nil || x.Known.finder == 0 || !x.beganAfter(x.Known.First) {
-		return nil
-	}
-	if asks := s.principal(x); asks == 0 || asks == x.Known.finder {
-		return nil
-	}
-	return x.Known.First
+// SamePrincipal reports whether two exchanges come from the same client with the same credentials, and go to the same
+// agent.
+func (x *Exchange) SamePrincipal(y *Exchange) bool {
+	return x.Link == y.Link && x.Principal() == y.Principal()
 }

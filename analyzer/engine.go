@@ -5,30 +5,44 @@ import (
 	"slices"
 	"time"
 
+	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
-// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine.
+// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine. Tracker says in
+// which order rules and trackers see what it observes.
 type Engine struct {
-	rules    []*Rule
-	dialects []a2a.Dialects      // of each rule
-	covers   map[string][]string // rule id → ids that it covers, directly or through another
-	wanting  map[aspect][]int    // which rules want an observation, worked out once for each kind of it
-	session  *Session
-	open     map[uint64]*intake
-	tallies  map[Link][]Coverage // for each link, one for each rule
-	counts   Counts
-	agents   agents
-	walker   a2a.Walker
-	part     Observation // of the entity at hand
-	whole    *intake     // that it belongs to
-	times    []uint8     // how often each rule was broken in the step at hand, up to maxAlike
-	found    []Finding
-	pass     Pass
-	done     uint64    // the exchange that the step at hand closed; 0 if it closed none
-	now      time.Time // the latest instant of a step
-	waiting  int       // notifications that wait until it is known which configs can have caused them
+	rules     []*Rule
+	asks      []asks              // of each rule
+	none      asks                // of what is no rule
+	dialects  []a2a.Dialects      // of each rule
+	covers    map[string][]string // rule id → ids that it covers, directly or through another
+	wanting   map[aspect][]int    // which rules want an observation, worked out once for each kind of it
+	states    []State             // of trackers, in the order in which they take observations
+	takers    [32][]State         // by number of the kind, in that order
+	given     map[*Tracker][]any  // what options gave
+	slots     int                 // of each exchange
+	made      []Observation       // by trackers, and not yet observed
+	sent      SentMessages        // nil if no tracker knows
+	endpoints endpoints
+	origins   *recent.Map[string, *onceAt]
+	open      map[uint64]*intake
+	tallies   map[Link][]Coverage // for each link, one for each rule
+	counts    Counts
+	agents    agents
+	walker    a2a.Walker
+	whole     Observation // of the message at hand
+	inner     Observation // of the task or card in it
+	part      Observation // of the object in it
+	partOf    *intake     // that the object belongs to
+	times     []uint8     // how often each rule was broken in the step at hand, up to maxAlike
+	found     []Finding
+	pass      Pass
+	done      uint64    // the exchange that the step at hand closed; 0 if it closed none
+	now       time.Time // the latest instant of a step
+
+	requestMissed bool // a request was not recorded, or could not be read
 }
 
 // An aspect is all of an observation that decides which rules want it.
@@ -42,7 +56,7 @@ type aspect struct {
 type Counts struct {
 	Exchanges int   // opened
 	Judged    int   // of them, how many at least one rule applied to
-	Lost      int64 // exchanges of which nothing was recorded, and exchanges with a hole in them
+	Lost      int64 // exchanges of which nothing was recorded, and exchanges with a gap in them
 	Forgotten int   // tasks, endpoints, webhooks and cards dropped to bound memory
 	Streams   int   // event streams seen
 	Events    int   // events of streams seen
@@ -51,15 +65,17 @@ type Counts struct {
 // NewEngine returns an engine that runs the rules. They must have passed Validate.
 func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 	e := &Engine{
-		rules:   rules,
-		covers:  closure(rules),
-		wanting: make(map[aspect][]int),
-		session: newSession(),
-		open:    make(map[uint64]*intake),
-		tallies: make(map[Link][]Coverage),
+		rules:     rules,
+		covers:    closure(rules),
+		wanting:   make(map[aspect][]int),
+		given:     make(map[*Tracker][]any),
+		endpoints: newEndpoints(),
+		origins:   recent.New[string, *onceAt](maxEndpoints),
+		open:      make(map[uint64]*intake),
+		tallies:   make(map[Link][]Coverage),
+		times:     make([]uint8, len(rules)),
 	}
-	e.pass.Session = e.session
-	e.times = make([]uint8, len(rules))
+	e.pass.engine = e
 	e.walker.Visit = e.visit
 	for _, r := range rules {
 		e.dialects = append(e.dialects, r.Dialects())
@@ -67,6 +83,7 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 	for _, option := range options {
 		option(e)
 	}
+	e.start()
 	return e
 }
 
@@ -81,8 +98,8 @@ func (e *Engine) Step(s capture.Step) []Finding {
 	if s.Seq == 0 {
 		return nil
 	}
-	e.take(s)
-	kept := e.settle()
+	e.step(s)
+	kept := e.mergeCovered()
 	if e.done != 0 {
 		delete(e.open, e.done)
 		e.done = 0
@@ -90,20 +107,20 @@ func (e *Engine) Step(s capture.Step) []Finding {
 	return kept
 }
 
-// lost counts what was not recorded. What is known of an exchange with a hole is judged up to the hole only.
+// lost counts what was not recorded. What is known of an exchange with a gap is judged up to the gap only.
 func (e *Engine) lost(seq uint64, lost capture.Lost) {
 	if in := e.open[seq]; in != nil {
-		e.hole(in)
+		e.gap(in)
 		return
 	}
 	e.counts.Lost += max(lost.Exchanges, 1)
-	e.session.blind = true
+	e.requestMissed = true
 }
 
-func (e *Engine) hole(in *intake) {
-	if !in.holed {
-		in.holed = true
-		e.session.blind = true
+func (e *Engine) gap(in *intake) {
+	if !in.gap {
+		in.gap = true
+		e.requestMissed = true
 		e.counts.Lost++
 	}
 	in.cut()
@@ -126,18 +143,17 @@ func (e *Engine) End(live bool) []Finding {
 	for _, in := range streams {
 		e.streamEnded(in, capture.Step{Offset: capture.NotKnown}, StreamEnd{Open: true, At: e.now})
 	}
-	e.missed()
-	e.idle()
-	return e.settle()
+	e.observe(&intake{judged: true}, &Observation{Kind: CaptureDone, At: e.now})
+	return e.mergeCovered()
 }
-
-// Session returns what the traffic has shown so far. It changes with the next step.
-func (e *Engine) Session() *Session { return e.session }
 
 // Counts returns how much was looked at so far.
 func (e *Engine) Counts() Counts {
 	c := e.counts
-	c.Forgotten = e.session.Forgotten()
+	c.Forgotten = e.endpoints.forgotten()
+	for _, state := range e.states {
+		c.Forgotten += state.Forgotten()
+	}
 	return c
 }
 
@@ -160,13 +176,21 @@ func (e *Engine) Coverage() []Coverage {
 	return list
 }
 
-// observe runs the rules that want the observation. Findings wait for settle, which knows all of the step.
+// observe gives an observation to the rules and then to the trackers that want it.
 func (e *Engine) observe(in *intake, o *Observation) {
+	if o.Kind&forTrackers == 0 {
+		e.check(in, o)
+	}
+	e.take(in, o)
+}
+
+// check runs the rules that want the observation. Findings wait for mergeCovered, which knows all of the step.
+func (e *Engine) check(in *intake, o *Observation) {
 	var tally []Coverage
 	p := &e.pass
 	p.Observation = o
 	for _, i := range e.wanted(o) {
-		p.Rule, p.applied, p.findings = e.rules[i], false, p.findings[:0]
+		p.Rule, p.asks, p.applied, p.findings = e.rules[i], &e.asks[i], false, p.findings[:0]
 		p.Rule.Check(p)
 		if !p.applied {
 			continue

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/capture"
 )
 
@@ -17,30 +18,30 @@ func TestOneCauseOneFinding(t *testing.T) {
 		outer, inner func(analyzer.Place) analyzer.Place
 		merged       bool
 	}{
-		{"same place", here, here, true},
-		{"inside the body", here, inside, true},
+		{"same place", enginetest.Here, enginetest.Here, true},
+		{"inside the body", enginetest.Here, inside, true},
 		{"inside a value", inside, func(p analyzer.Place) analyzer.Place { return p.At("/result/task/status") }, true},
 		{"same value", inside, inside, true},
-		{"around it", inside, here, false},
+		{"around it", inside, enginetest.Here, false},
 		{"beside it", inside, func(p analyzer.Place) analyzer.Place { return p.At("/result/tasks") }, false},
-		{"the head, not the body", func(p analyzer.Place) analyzer.Place { return p.Status() }, here, false},
-		{"the whole answer", func(p analyzer.Place) analyzer.Place { return analyzer.Place{Exchange: p.Exchange, Response: true} }, here, true},
-		{"another exchange", here, func(p analyzer.Place) analyzer.Place { p.Exchange++; return p }, false},
-		{"the request", here, func(p analyzer.Place) analyzer.Place { p.Response = false; return p }, false},
+		{"the head, not the body", func(p analyzer.Place) analyzer.Place { return p.Status() }, enginetest.Here, false},
+		{"the whole answer", func(p analyzer.Place) analyzer.Place { return analyzer.Place{Exchange: p.Exchange, Response: true} }, enginetest.Here, true},
+		{"another exchange", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Exchange++; return p }, false},
+		{"the request", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Response = false; return p }, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			outer := stub("outer", analyzer.AnswerSeen, at(test.outer))
+			outer := enginetest.Rule("outer", analyzer.AnswerSeen, enginetest.At(test.outer))
 			outer.Covers = []string{"inner"}
-			c := &conversation{t: t}
-			c.exchange("planner", send, working)
-			e, found := c.judge(stub("inner", analyzer.AnswerSeen, at(test.inner)), outer)
+			c := &enginetest.Conversation{T: t}
+			c.Exchange("planner", enginetest.Send, enginetest.Working)
+			e, found := c.Judge(enginetest.Rule("inner", analyzer.AnswerSeen, enginetest.At(test.inner)), outer)
 			want := 2
 			if test.merged {
 				want = 1
 			}
 			if len(found) != want {
-				t.Fatalf("got %d findings, want %d: %q", len(found), want, texts(found))
+				t.Fatalf("got %d findings, want %d: %q", len(found), want, enginetest.Texts(found))
 			}
 			if test.merged && !slices.Equal(found[0].Also, []string{"inner"}) {
 				t.Errorf("also is %q, want the covered rule", found[0].Also)
@@ -53,14 +54,14 @@ func TestOneCauseOneFinding(t *testing.T) {
 }
 
 func TestCoversThroughAnother(t *testing.T) {
-	a, b, c := stub("a", analyzer.AnswerSeen, at(here)), stub("b", analyzer.AnswerSeen, at(here)), stub("c", analyzer.AnswerSeen, at(here))
+	a, b, c := enginetest.Rule("a", analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("b", analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("c", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
 	a.Covers, b.Covers = []string{"b"}, []string{"c"}
-	talk := &conversation{t: t}
-	talk.exchange("planner", send, working)
+	talk := &enginetest.Conversation{T: t}
+	talk.Exchange("planner", enginetest.Send, enginetest.Working)
 	for _, order := range [][]*analyzer.Rule{{a, b, c}, {c, b, a}, {b, a, c}} {
-		_, found := talk.judge(order...)
+		_, found := talk.Judge(order...)
 		if len(found) != 1 || found[0].Rule != a {
-			t.Fatalf("got %q, want the finding of a alone", texts(found))
+			t.Fatalf("got %q, want the finding of a alone", enginetest.Texts(found))
 		}
 		slices.Sort(found[0].Also)
 		if diff := cmp.Diff([]string{"b", "c"}, found[0].Also); diff != "" {
@@ -78,19 +79,19 @@ func TestScopes(t *testing.T) {
 		{analyzer.Always, 2 * events}, {analyzer.PerExchange, 2}, {analyzer.PerEndpoint, 1},
 	}
 	for _, test := range tests {
-		c := &conversation{t: t}
+		c := &enginetest.Conversation{T: t}
 		for range 2 {
-			c.open("planner", rpcHead)
-			c.ask(send)
-			c.add(capture.ResponseHead{Head: []byte(sseHead), Stream: true})
+			c.Open("planner", enginetest.RPCHead)
+			c.Ask(enginetest.Send)
+			c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
 			for k := range events {
-				c.event(k+1, working)
+				c.Event(k+1, enginetest.Working)
 			}
-			c.add(capture.ResponseEnd{}, capture.Closed{})
+			c.Add(capture.ResponseEnd{}, capture.Closed{})
 		}
-		r := stub("r", analyzer.EventSeen, at(here))
+		r := enginetest.Rule("r", analyzer.EventSeen, enginetest.At(enginetest.Here))
 		r.Once = test.scope
-		e, found := c.judge(r)
+		e, found := c.Judge(r)
 		if len(found) != test.want {
 			t.Errorf("scope %d: got %d findings, want %d", test.scope, len(found), test.want)
 		}
@@ -102,41 +103,41 @@ func TestScopes(t *testing.T) {
 
 // What a rule that reports once covers is not reported in its place later on.
 func TestScopeKeepsWhatItCovers(t *testing.T) {
-	outer, inner := stub("outer", analyzer.EventSeen, at(here)), stub("inner", analyzer.EventSeen, at(here))
+	outer, inner := enginetest.Rule("outer", analyzer.EventSeen, enginetest.At(enginetest.Here)), enginetest.Rule("inner", analyzer.EventSeen, enginetest.At(enginetest.Here))
 	outer.Covers, outer.Once, inner.Once = []string{"inner"}, analyzer.PerExchange, analyzer.PerExchange
 	outer.Check = func(p *analyzer.Pass) {
 		if p.Event.K == 1 {
 			p.Report(p.Place, "seen", "expected")
 		}
 	}
-	c := &conversation{t: t}
-	c.open("planner", rpcHead)
-	c.ask(send)
-	c.add(capture.ResponseHead{Head: []byte(sseHead), Stream: true})
-	c.event(1, working)
-	c.event(2, working)
-	_, found := c.judge(outer, inner)
+	c := &enginetest.Conversation{T: t}
+	c.Open("planner", enginetest.RPCHead)
+	c.Ask(enginetest.Send)
+	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Event(1, enginetest.Working)
+	c.Event(2, enginetest.Working)
+	_, found := c.Judge(outer, inner)
 	if len(found) != 1 || found[0].Rule != outer {
-		t.Errorf("got %q, want the finding of outer alone", texts(found))
+		t.Errorf("got %q, want the finding of outer alone", enginetest.Texts(found))
 	}
 }
 
 func TestCoverageByLink(t *testing.T) {
-	applies := stub("applies", analyzer.AnswerSeen, func(p *analyzer.Pass) {
+	applies := enginetest.Rule("applies", analyzer.AnswerSeen, func(p *analyzer.Pass) {
 		p.Applied()
 		if p.Exchange.Link.Client == "hotel" {
 			p.Report(p.Place, "seen", "expected")
 		}
 	})
-	never := stub("never", analyzer.EventSeen, func(p *analyzer.Pass) { p.Applied() })
-	c := &conversation{t: t}
-	c.exchange("planner", send, working)
-	c.exchange("hotel", send, working)
-	c.exchange("planner", send, working)
-	c.open("planner", "GET /health HTTP/1.1\r\n\r\n")
-	c.add(capture.RequestEnd{})
-	c.answer("ok")
-	e, _ := c.judge(never, applies)
+	never := enginetest.Rule("never", analyzer.EventSeen, func(p *analyzer.Pass) { p.Applied() })
+	c := &enginetest.Conversation{T: t}
+	c.Exchange("planner", enginetest.Send, enginetest.Working)
+	c.Exchange("hotel", enginetest.Send, enginetest.Working)
+	c.Exchange("planner", enginetest.Send, enginetest.Working)
+	c.Open("planner", "GET /health HTTP/1.1\r\n\r\n")
+	c.Add(capture.RequestEnd{})
+	c.Answer("ok")
+	e, _ := c.Judge(never, applies)
 	want := []analyzer.Coverage{
 		{Rule: applies, Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Applied: 1, Broken: 1},
 		{Rule: applies, Link: analyzer.Link{Client: "planner", Agent: "booker"}, Applied: 2},
@@ -158,11 +159,11 @@ func TestDialectsDecideWhoIsAsked(t *testing.T) {
 		want  int
 	}{{1, 0}, {2, 0}, {3, 1}, {4, 1}}
 	for _, test := range tests {
-		r := stub("r", analyzer.RequestSeen, at(here))
+		r := enginetest.Rule("r", analyzer.RequestSeen, enginetest.At(enginetest.Here))
 		r.Cites = r.Cites[:test.cites]
-		c := &conversation{t: t}
-		c.exchange("planner", get, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`)
-		if _, found := c.judge(r); len(found) != test.want {
+		c := &enginetest.Conversation{T: t}
+		c.Exchange("planner", get, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`)
+		if _, found := c.Judge(r); len(found) != test.want {
 			t.Errorf("a rule of the first %d dialects made %d findings, want %d", test.cites, len(found), test.want)
 		}
 	}

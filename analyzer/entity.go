@@ -2,21 +2,21 @@ package analyzer
 
 import "a2atap/proxy/a2a"
 
-// sent observes the entities of a request.
-func (e *Engine) sent(in *intake, o *Observation) {
-	e.part, e.whole = *o, in
+// requestObjects observes the entities of a request.
+func (e *Engine) requestObjects(in *intake, o *Observation) {
+	e.part, e.partOf = *o, in
 	e.walker.Request(&o.Exchange.Call)
-	e.part, e.whole = Observation{}, nil
+	e.part, e.partOf = Observation{}, nil
 }
 
-// told observes the entities of an answer, an event or a notification.
-func (e *Engine) told(in *intake, o *Observation, p *a2a.Payload) {
-	e.part, e.whole = *o, in
+// answerObjects observes the entities of an answer, an event or a notification.
+func (e *Engine) answerObjects(in *intake, o *Observation, p *a2a.Payload) {
+	e.part, e.partOf = *o, in
 	if o.Exchange.maybe0_1(p) {
 		e.part.Dialects = a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3)
 	}
 	e.walker.Payload(p, &o.Exchange.Call, e.part.Dialects)
-	e.part, e.whole = Observation{}, nil
+	e.part, e.partOf = Observation{}, nil
 }
 
 // maybe0_1 reports whether a task that a client gets or cancels may be one of 0.1: that has the same methods, and nothing in
@@ -44,19 +44,15 @@ func (e *Engine) visit(v *a2a.Entity) bool {
 	if int(v.Type) < len(entityKinds) && entityKinds[v.Type] != 0 {
 		o.Kind = entityKinds[v.Type]
 	}
-	e.observe(e.whole, o)
-	if v.Type == a2a.StatusEntity && o.Exchange.Stream != nil {
-		o.Exchange.Stream.time(v)
-	}
+	e.observe(e.partOf, o)
 	return true
 }
 
-// judgedBefore reports whether a message of a history was seen when the client sent it.
+// judgedBefore reports whether a message of a history was observed when the client sent it.
 func (e *Engine) judgedBefore(v *a2a.Entity) bool {
 	x, id := e.part.Exchange, v.Member("messageId")
 	if x.Call.MessageID != "" && id.Is(x.Call.MessageID) {
 		return true
 	}
-	t := e.session.TaskOf(x, v.Owner.Get("id").Text())
-	return t != nil && t.WasSent(id.Text())
+	return e.sent != nil && e.sent.WasSent(x, v.Owner.Get("id").Text(), id.Text())
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"a2atap/analyzer/address"
 	"a2atap/proxy/capture"
 )
 
@@ -15,12 +16,10 @@ type intake struct {
 	x        *Exchange
 	request  capture.Body
 	response capture.Body
-	asked    bool            // the whole request was seen
 	held     []capture.Step  // of the answer, which overtook its request
-	ended    bool            // the answer ended as its framing says
 	endedAt  time.Time       // when it did; zero if not known
 	judged   bool            // at least one rule applied
-	holed    bool            // it is counted as lost
+	gap      bool            // it is counted as lost
 	lastK    int             // number of the last event of the stream
 	reported map[string]bool // rules that report once an exchange and have
 }
@@ -33,8 +32,8 @@ func (in *intake) cut() {
 	}
 }
 
-// take sorts one step into its exchange.
-func (e *Engine) take(s capture.Step) {
+// step sorts one step into its exchange.
+func (e *Engine) step(s capture.Step) {
 	if opened, ok := s.What.(capture.Opened); ok {
 		e.counts.Exchanges++
 		e.open[s.Seq] = &intake{x: open(s, opened)}
@@ -46,12 +45,19 @@ func (e *Engine) take(s capture.Step) {
 	}
 	switch {
 	case in == nil: // its beginning is not in the record, or it is over and only facts come
-	case in.asked || !ofAnswer(s.What):
+	case in.x.Asked || !ofAnswer(s.What):
 		e.advance(in, s)
 	case len(in.held) < maxHeld:
 		in.held = append(in.held, s)
 	default:
 		in.cut()
+	}
+}
+
+// tick notes the instant of a step.
+func (e *Engine) tick(at time.Time) {
+	if at.After(e.now) {
+		e.now = at
 	}
 }
 
@@ -70,7 +76,7 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 	case capture.RequestBody:
 		addTo(&in.request, what.Data, what.Dropped, what.Decoded)
 	case capture.RequestEnd:
-		in.request.Size, in.request.Complete, in.asked = what.Size, true, true
+		in.request.Size, in.request.Complete, in.x.Asked = what.Size, true, true
 		e.request(in, s)
 		e.release(in)
 	case capture.Fact:
@@ -85,7 +91,7 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 	case capture.Closed:
 		e.closed(in, s, what)
 	default:
-		if in.x.judged() || in.x.keySet && !ofStream(what) { // the bodies of other traffic are not gathered
+		if in.x.Judged() || in.x.Gather && !ofStream(what) { // the bodies of other traffic are not gathered
 			e.advanceAnswer(in, s)
 		}
 	}
@@ -101,7 +107,7 @@ func ofStream(what capture.What) bool {
 func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.ResponseHead:
-		in.x.Response, in.x.Answered = capture.ParseResponseHead(what.Head), true
+		in.x.Response, in.x.Answered = headOf(s, what.Head, capture.ParseResponseHead), true
 		if what.Stream {
 			in.x.Stream = &Stream{Gap: in.x.Cut}
 			e.counts.Streams++
@@ -111,7 +117,7 @@ func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
 	case capture.ResponseEvent:
 		e.event(in, s, what.Event)
 	case capture.ResponseEnd:
-		in.response.Size, in.response.Complete, in.ended, in.endedAt = what.Size, true, true, in.x.at(s)
+		in.response.Size, in.response.Complete, in.x.Ended, in.endedAt = what.Size, true, true, in.x.at(s)
 		if in.x.Stream == nil {
 			e.answer(in, s)
 		}
@@ -130,21 +136,20 @@ func (e *Engine) release(in *intake) {
 // closed ends an exchange. A request that never came whole is not judged, and neither is its answer.
 func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 	if c.Dropped > 0 {
-		e.hole(in)
+		e.gap(in)
 	}
 	if in.x.Stream != nil {
 		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown"
-		end := StreamEnd{Clean: in.ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: in.x.at(s)}
+		end := StreamEnd{Clean: in.x.Ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: in.x.at(s)}
 		switch {
-		case in.ended:
+		case in.x.Ended:
 			end.At = in.endedAt
 		case end.Open && end.At.IsZero():
 			end.At = e.now
 		}
 		e.streamEnded(in, s, end)
 	}
-	e.abandonConfig(in.x)
-	e.session.missesPage(in)
+	e.observe(in, e.message(in.x, ExchangeDone, s))
 	e.done = s.Seq
 }
 
@@ -159,6 +164,14 @@ func addTo(b *capture.Body, data []byte, dropped int64, decoded bool) {
 	b.Decoded = b.Decoded || decoded
 }
 
+// headOf returns what the head that a step brought says.
+func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture.Head {
+	if s.Parsed != nil && s.Parsed.Head != nil {
+		return *s.Parsed.Head
+	}
+	return parse(raw)
+}
+
 func open(s capture.Step, o capture.Opened) *Exchange {
 	x := &Exchange{
 		Seq:     s.Seq,
@@ -167,18 +180,10 @@ func open(s capture.Step, o capture.Opened) *Exchange {
 		Conn:    o.Conn,
 		Opened:  s.Arrival,
 		Started: o.Started,
-		Request: capture.ParseRequestHead(o.Head),
+		Request: headOf(s, o.Head, capture.ParseRequestHead),
 	}
-	x.Origin, x.Path = target(o.Agent.URL, x.Request.Target)
-	x.address = address(x.Origin + x.Path)
+	x.Origin, x.Path = address.Target(o.Agent.URL, x.Request.Target)
+	x.Address = address.Of(x.Origin + x.Path)
 	x.NoneMatch = strings.Join(x.Request.Fields.Values("If-None-Match"), ", ")
 	return x
-}
-
-// at returns the instant of a step, or the zero time if it was not measured.
-func (x *Exchange) at(s capture.Step) time.Time {
-	if x.Started.IsZero() || s.Offset < 0 {
-		return time.Time{}
-	}
-	return x.Started.Add(s.Offset)
 }

@@ -1,9 +1,8 @@
 package analyzer
 
 import (
+	"math/bits"
 	"time"
-
-	"github.com/google/uuid"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -14,18 +13,20 @@ type Kinds uint32
 
 // The kinds of observations.
 const (
-	RequestSeen    Kinds = 1 << iota // a whole request was decoded
-	AnswerSeen                       // a whole answer that is no event stream was decoded
-	EventSeen                        // one event of a stream was decoded
-	StreamEnded                      // an event stream is over, or the capture ended before it
-	CardSeen                         // an agent card came with an answer
-	TaskSeen                         // a task was seen in a state: in an answer, an event, a list or a notification
-	WebhookSeen                      // a notification was delivered to a webhook, and answered
-	OutcomeSeen                      // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
-	DeliveryTraced                   // the same, once it is known which configs can have caused it
-	CardMissed                       // the capture is over, and the last fetch of a card had failed
-	CardVerified                     // keys are known for signatures of a card: at once, or when a client has fetched them
-	ConfigIdle                       // the capture is over, and nothing was sent for a push config although its task has ended
+	RequestSeen Kinds = 1 << iota // a whole request was decoded
+	AnswerSeen                    // a whole answer that is no event stream was decoded
+	EventSeen                     // one event of a stream was decoded
+	StreamEnded                   // an event stream is over, or the capture ended before it
+	CardSeen                      // an agent card came with an answer
+	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
+	WebhookSeen                   // a notification was delivered to a webhook, and answered
+	OutcomeSeen                   // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
+
+	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.
+	DeliveryTraced // a notification, once it is known which configs can have caused it
+	CardMissed     // the capture is over, and the last fetch of a card had failed
+	CardVerified   // keys are known for signatures of a card: at once, or when a client has fetched them
+	ConfigIdle     // the capture is over, and nothing was sent for a push config although its task has ended
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer ones
 	// first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON object: what
@@ -40,9 +41,34 @@ const (
 	PushConfigSeen // a push config, its container before 1.0, or its authentication
 	FrameSeen      // the rest: params, configuration, wrapper, list of an answer, file of a part
 
+	// For trackers alone.
+	RequestDecoded // a request that is no call by itself, before anything else is known of it
+	RequestRead    // a whole request, before any of it is observed
+	RequestDone    // a request, after everything in it was observed
+	AnswerDone     // an answer or an event, the same
+	WebhookDone    // a notification, the same
+	BodySeen       // the body of an answer that is no A2A, which a tracker has asked for: see Exchange.Gather
+	ExchangeDone   // nothing more comes of an exchange
+	CaptureDone    // the capture is over; Observation.Exchange is nil
+
 	// EntitySeen is all kinds with an Entity.
 	EntitySeen = SnapshotSeen | StatusSeen | MessageSeen | PartSeen | ArtifactSeen | UpdateSeen | PushConfigSeen | FrameSeen
+
+	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle
+	forTrackers    = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone | CaptureDone
 )
+
+// each yields the kinds of the set, one by one.
+func (k Kinds) each(yield func(Kinds) bool) {
+	for ; k != 0; k &= k - 1 {
+		if !yield(1 << k.number()) {
+			return
+		}
+	}
+}
+
+// number returns the number of a kind, from 0.
+func (k Kinds) number() int { return bits.TrailingZeros32(uint32(k)) }
 
 // entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.
 var entityKinds = [...]Kinds{
@@ -59,102 +85,55 @@ var entityKinds = [...]Kinds{
 	a2a.PushConfigListEntity: FrameSeen,
 }
 
-// An Observation is one thing that the engine understood. Which fields are set depends on its kind.
+// An Observation is one thing that the engine or a tracker understood. Which fields are set depends on its kind.
 type Observation struct {
 	Kind     Kinds
-	Exchange *Exchange    // that it belongs to
-	Dialects a2a.Dialects // of this message: what it may be in
-	Place    Place        // of what was seen, down to the value where there is one
-	Doc      *a2a.Doc     // the JSON text: RequestSeen, AnswerSeen, EventSeen, OutcomeSeen, WebhookSeen; nil if there was no body
-	Body     []byte       // AnswerSeen, OutcomeSeen: the body, content coding taken off
-	Answer   *a2a.Answer  // AnswerSeen, EventSeen, OutcomeSeen
-	Event    *Event       // EventSeen, OutcomeSeen of a stream
-	Card     *a2a.Card    // CardSeen
-	Task     *Sighting    // TaskSeen
-	End      *StreamEnd   // StreamEnded
-	Entity   *a2a.Entity  // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
-	Delivery *Delivery    // DeliveryTraced
-	Failure  *CardFailure // CardMissed
-	Config   *PushConfig  // ConfigIdle; Task is then how its task ended, and At when the capture did
-	Arrival  uint64       // of the step that brought it
-	At       time.Time    // when that step happened; zero if not known
-
-	Verified []SignatureCheck // CardVerified: the signatures whose keys are known; Card has the card
+	Exchange *Exchange        // that it belongs to
+	Dialects a2a.Dialects     // of this message: what it may be in
+	Place    Place            // of what was seen, down to the value where there is one
+	Doc      *a2a.Doc         // the JSON text: RequestSeen, AnswerSeen, EventSeen, OutcomeSeen, WebhookSeen; nil if there was no body
+	Body     []byte           // AnswerSeen, OutcomeSeen, BodySeen: the body, content coding taken off
+	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen
+	Event    *Event           // EventSeen, OutcomeSeen of a stream
+	Card     *a2a.Card        // CardSeen, CardVerified
+	Task     *TaskObservation // TaskSeen
+	End      *StreamEnd       // StreamEnded
+	Entity   *a2a.Entity      // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
+	Detail   any              // what a tracker says beside; the tracker's package reads it
+	Arrival  uint64           // of the step that brought it
+	At       time.Time        // when that step happened, or the capture ended; zero if not known
 }
 
-// An Exchange is what the engine knows of one exchange while it passes.
-type Exchange struct {
-	Seq      uint64
-	ID       uuid.UUID
-	Link     Link
-	Conn     uint64       // the connection that carried it; 0 if not known
-	Opened   uint64       // arrival number of its opening
-	Started  time.Time    // before any byte of it was passed on
-	Origin   string       // scheme and authority of the agent, never the tap's: "http://127.0.0.1:9001"
-	Path     string       // escaped path of the request's target, without the query
-	Request  capture.Head // as the client sent it
-	Body     []byte       // the request's body, content coding taken off
-	Call     a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
-	Dialects a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
-	Endpoint *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
-	Known    *Task        // the task that the request names, as the session knows it; nil if it names none or an unknown one
-	Response capture.Head
-	Answered bool    // the answer's head is there
-	Stream   *Stream // nil unless the answer is an event stream
-	Cut      bool    // something of it was not recorded
-	Retry    bool    // it sends a message that was sent to the task before, or may have been: some request was not recorded
+// Moment returns when the observation had been delivered.
+func (o *Observation) Moment() Moment { return Moment{o.Arrival, o.At} }
 
-	principal      Principal // that Principal returns, once somebody has asked
-	principalKnown bool
-
-	seenBy  digest          // who is shown its answer; 0 until somebody asks
-	address string          // of the URL, in the form in which the session compares
-	agent   string          // what the session files its tasks under; empty if it is not known which agent this is
-	tenant  string          // the same
-	cards   []*Card         // that name the endpoint and had been delivered before the exchange began, newest last
-	entries []a2a.Interface // of those cards, for the endpoint
-
-	keySet    bool   // a card has named its URL as that of keys
-	NoneMatch string // the request's If-None-Match as the agent got it: a tap that rewrites cards has others towards the client
-
-	StrayPage bool  // it asks for a page by a token that no agent gave anybody in the recording
-	page      *page // that the one it asks for goes on from; nil if that is not known
-
-	unreleased bool // the client asks for a version after 1.0
-
-	config *PushConfig // that it asks for
-	hook   *hook       // that it notifies
-}
-
-// judged reports whether the exchange is one that rules look at.
-func (x *Exchange) judged() bool {
-	return x.Call.Operation != a2a.NoOperation || x.Call.Binding != a2a.NoBinding
-}
-
-// URL returns the agent's URL that was asked, without the query.
-func (x *Exchange) URL() string { return x.Origin + x.Path }
-
-// RequestPlace returns the place of the exchange's request.
-func (x *Exchange) RequestPlace() Place { return Place{Exchange: x.Seq} }
-
-// ResponsePlace returns the place of the exchange's response.
-func (x *Exchange) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
-
-// TerminalBefore returns the sighting that showed the named task in a terminal state, fully delivered before this
-// exchange began, or nil.
-func (x *Exchange) TerminalBefore() *Sighting {
-	if x.Known == nil || x.Known.Terminal == nil || !x.beganAfter(x.Known.Terminal) {
-		return nil
+// Snapshot returns the Task that the observation shows at its end, if it is the whole of an answer or event and may be
+// compared with others.
+func (o *Observation) Snapshot() (t a2a.Task, ok bool) {
+	seen := o.Task
+	if seen == nil || !seen.Snapshot || seen.Late || !seen.State.Terminal() || o.Answer == nil || o.Answer.Payload.Kind != a2a.TaskPayload {
+		return t, false
 	}
-	return x.Known.Terminal
+	return a2a.Task{Value: o.Answer.Payload.Value}, true
 }
 
-// beganAfter reports whether the exchange surely began after what was sighted had been delivered.
-func (x *Exchange) beganAfter(s *Sighting) bool {
-	if s.Arrival >= x.Opened {
-		return false
+// Succeeded returns the dialects in which an answer or an event without an error shows that the call succeeded; ok is false
+// if it shows nothing of the kind.
+func (o *Observation) Succeeded() (in a2a.Dialects, ok bool) {
+	if o.Answer.Err != nil || o.Exchange.Endpoint == nil {
+		return 0, false
 	}
-	return s.At.IsZero() || x.Started.IsZero() || s.At.Before(x.Started)
+	switch o.Answer.Payload.Kind {
+	case a2a.NoPayload, a2a.UnknownPayload, a2a.ErrorPayload:
+		return 0, false
+	}
+	return dialectsOr(o.Answer.Payload.Dialects, o.Exchange.Dialects), true
+}
+
+// A Moment is when something had been delivered.
+type Moment struct {
+	Arrival uint64    // of the step that completed its delivery; 0 if it never was
+	At      time.Time // when that happened; zero if not known
 }
 
 // An Event is one event of a stream as a rule sees it.

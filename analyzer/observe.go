@@ -9,13 +9,13 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// request decodes a whole request and observes it.
+// request decodes a whole request and observes it: the whole, and the objects in it.
 func (e *Engine) request(in *intake, s capture.Step) {
 	x := in.x
 	var whole bool
-	x.Body, whole = content(&in.request, &x.Request)
+	x.Body, x.doc, whole = content(&in.request, &x.Request, s.Parsed)
 	if !whole || x.Cut {
-		e.session.blind = true
+		e.requestMissed = true
 		in.cut()
 		return
 	}
@@ -23,46 +23,54 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		Method: x.Request.Method,
 		Target: x.Request.Target,
 		Header: x.Request.Fields.Get,
-		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true,
-	}, e.session.known(x))
-	if x.Call.Operation == a2a.Webhook || !x.Call.A2A() {
-		e.session.notice(x)
+		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.doc,
+	}, e.endpoints.tell(x))
+	if x.doc == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
+		x.doc = &x.Call.Doc
 	}
-	if holey(&in.request, &x.Call.Doc) {
+	o := e.message(x, RequestDecoded, s)
+	o.Place = x.RequestPlace().Body()
+	if x.Call.Operation == a2a.Webhook || !x.Call.A2A() {
+		x.Dialects = x.Call.Dialects
+		e.observe(in, o)
+	}
+	if mayLack(&in.request, &x.Call.Doc) {
 		x.Call = a2a.Call{}
-		e.session.blind = true
+		e.requestMissed = true
 		in.cut()
 	}
-	if !x.judged() {
-		x.keySet = x.Request.Method == http.MethodGet && e.session.awaitsKeys(x)
-		return
+	if x.Judged() {
+		e.endpoints.place(x)
 	}
-	if x.Call.Binding == a2a.GRPC { // which is not decoded
-		e.session.blind = true
-	}
-	e.session.place(x)
-	e.asksPage(in)
-	if x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
+	e.requestMissed = e.requestMissed || x.Call.Binding == a2a.GRPC // which is not decoded
+	o.Kind, o.Dialects = RequestRead, x.Dialects
+	e.observe(in, o)
+	if !x.Judged() || x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
 		return // what there is to judge comes with the answer
 	}
-	o := x.observation(RequestSeen, s)
-	o.Place = x.RequestPlace().Body()
 	if len(bytes.TrimSpace(x.Body)) > 0 {
 		o.Doc = &x.Call.Doc
 	}
+	o.Kind = RequestSeen
 	e.observe(in, o)
-	e.sent(in, o)
-	e.session.asked(x, s.Arrival)
+	e.requestObjects(in, o)
+	o.Kind = RequestDone
+	e.observe(in, o)
 }
 
-// answer decodes a whole answer that is no event stream, and observes what is in it.
+// answer decodes a whole answer that is no event stream, and observes what is in it: the whole, what came of the request,
+// the objects in it, and then the tasks or the card.
 func (e *Engine) answer(in *intake, s capture.Step) {
 	x := in.x
-	if x.keySet {
-		e.keysFetched(in, s)
+	body, doc, whole := content(&in.response, &x.Response, s.Parsed)
+	if !x.Judged() {
+		if whole && x.Answered && !x.Cut {
+			o := e.message(x, BodySeen, s)
+			o.Place, o.Body = x.ResponsePlace().Body(), body
+			e.observe(in, o)
+		}
 		return
 	}
-	body, whole := content(&in.response, &x.Response)
 	if !whole || !x.Answered || x.Cut || x.Response.Status == http.StatusPartialContent {
 		in.cut()
 		return
@@ -71,41 +79,41 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		e.webhook(in, s)
 		return
 	}
-	a := a2a.DecodeAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), body)
-	if holey(&in.response, &a.Doc) {
+	if doc == nil && x.Call.Binding != a2a.GRPC {
+		doc = parsed(body)
+	}
+	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
+	if mayLack(&in.response, &a.Doc) {
 		in.cut()
 		return
 	}
-	o := x.observation(AnswerSeen, s)
+	o := e.message(x, AnswerSeen, s)
 	o.Place = x.ResponsePlace().Body()
-	o.Dialects = dialectsOr(a.Payload.Dialects, x.heard())
+	o.Dialects = dialectsOr(a.Payload.Dialects, x.answerDialects())
 	o.Answer, o.Body = &a, body
 	if len(bytes.TrimSpace(body)) > 0 {
 		o.Doc = &a.Doc
 	}
 	e.observe(in, o)
 	e.outcome(in, o)
-	e.told(in, o, &a.Payload)
-	e.session.answeredPush(o)
-	e.session.listed(o)
+	e.answerObjects(in, o, &a.Payload)
 	e.payload(in, o, &a.Payload)
-	e.session.paged(o)
-	e.session.denied(o)
-	e.session.failed(o)
-	e.session.confirmed(o)
-	e.session.cardAnswered(o)
-	e.session.showed(o)
-	e.answered(x, &a)
-	e.settleExpected(x)
+	e.answerDone(in, o)
 }
 
-// event decodes one event of a stream, and observes what is in it.
+// event decodes one event of a stream, and observes what is in it as in an answer.
 func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	x := in.x
 	if x.Stream == nil || raw.K == 0 {
 		return
 	}
-	ev := &Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated, Fields: raw.Fields()}
+	ev := &Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
+	var doc *a2a.Doc
+	if s.Parsed != nil && s.Parsed.Fields != nil {
+		ev.Fields, doc = *s.Parsed.Fields, s.Parsed.Doc
+	} else {
+		ev.Fields = raw.Fields()
+	}
 	e.counts.Events++
 	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
 	in.lastK = raw.K
@@ -116,32 +124,40 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	case raw.Dropped > 0:
 		return
 	}
-	o := x.observation(EventSeen, s)
+	o := e.message(x, EventSeen, s)
 	o.Place = x.ResponsePlace().Event(raw.K)
 	o.Event = ev
 	if len(bytes.TrimSpace(ev.Fields.Data)) > 0 {
-		a := a2a.DecodeEvent(&x.Call, ev.Fields.Data)
+		if doc == nil && x.Call.Binding != a2a.GRPC {
+			doc = parsed(ev.Fields.Data)
+		}
+		a := a2a.ReadEvent(&x.Call, doc)
 		if keepsAlive(ev, &a) {
 			return
 		}
 		o.Answer, o.Doc = &a, &a.Doc
-		o.Dialects = dialectsOr(a.Payload.Dialects, x.heard())
+		o.Dialects = dialectsOr(a.Payload.Dialects, x.answerDialects())
 	}
 	e.observe(in, o)
-	if o.Answer != nil {
-		if x.Stream.Events == 0 && !x.Stream.Gap {
-			e.outcome(in, o)
-		}
-		e.told(in, o, &o.Answer.Payload)
-		e.session.answeredPush(o)
-		e.payload(in, o, &o.Answer.Payload)
-		e.session.denied(o)
-		e.session.failed(o)
-		x.Stream.add(o)
-		e.session.follow(o)
-		e.answered(x, o.Answer)
-		e.settleExpected(x)
+	if o.Answer == nil {
+		return
 	}
+	if x.Stream.Events == 0 && !x.Stream.Gap {
+		e.outcome(in, o)
+	}
+	e.answerObjects(in, o, &o.Answer.Payload)
+	e.payload(in, o, &o.Answer.Payload)
+	x.Stream.add(o)
+	e.answerDone(in, o)
+}
+
+// outcome observes once more what an answer or the first event of a stream holds, now as what came of the request: by the
+// dialects of the request, whatever those of the answer are.
+func (e *Engine) outcome(in *intake, o *Observation) {
+	kind, dialects := o.Kind, o.Dialects
+	o.Kind, o.Dialects = OutcomeSeen, o.Exchange.Dialects
+	e.observe(in, o)
+	o.Kind, o.Dialects = kind, dialects
 }
 
 // keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such types:
@@ -154,51 +170,49 @@ func keepsAlive(ev *Event, a *a2a.Answer) bool {
 	return a.Payload.Kind == a2a.NoPayload || a.Payload.Kind == a2a.UnknownPayload
 }
 
-// answered remembers what an answer or an event without an error shows of the agent.
-func (e *Engine) answered(x *Exchange, a *a2a.Answer) {
-	if a.Err != nil || x.Endpoint == nil {
-		return
+// answerDone remembers what an answer or an event shows of the agent, and ends its observation.
+func (e *Engine) answerDone(in *intake, o *Observation) {
+	x := o.Exchange
+	if spoken, ok := o.Succeeded(); ok {
+		if x.Stream == nil || x.Stream.Events <= 1 {
+			e.agents.answered(x)
+		}
+		x.Endpoint.Answered |= spoken
 	}
-	switch a.Payload.Kind {
-	case a2a.NoPayload, a2a.UnknownPayload, a2a.ErrorPayload:
-		return
-	}
-	if x.Stream == nil || x.Stream.Events <= 1 {
-		e.agents.answered(x)
-	}
-	e.session.answered(x, a)
+	o.Kind = AnswerDone
+	e.observe(in, o)
 }
 
 // streamEnded observes that a stream is over, or that the capture is.
 func (e *Engine) streamEnded(in *intake, s capture.Step, end StreamEnd) {
 	x := in.x
-	o := x.observation(StreamEnded, s)
+	o := e.message(x, StreamEnded, s)
 	o.Place = x.ResponsePlace().Body()
-	o.Dialects = dialectsOr(x.Stream.Dialects, x.heard())
+	o.Dialects = dialectsOr(x.Stream.Dialects, x.answerDialects())
 	o.End = &end
 	e.observe(in, o)
-	e.session.finished(o)
 }
 
 // webhook observes a notification once its receiver has answered.
 func (e *Engine) webhook(in *intake, s capture.Step) {
 	x := in.x
-	p := a2a.DecodeWebhook(x.Body)
-	doc := a2a.Parse(x.Body)
-	o := x.observation(WebhookSeen, s)
+	doc := x.Doc()
+	p := a2a.ReadWebhook(doc)
+	o := e.message(x, WebhookSeen, s)
 	o.Place = x.RequestPlace().Body()
-	o.Doc = &doc
+	o.Doc = doc
 	if o.Dialects.Empty() {
 		o.Dialects = p.Dialects
 	}
 	e.observe(in, o)
-	if x.agent != "" {
+	if x.Agent != "" {
 		if o.Dialects == a2a.Of(a2a.V1_0) && (p.Dialects.Empty() || p.Dialects.Has(a2a.V1_0)) { // before, the agent decides what to send
-			e.told(in, o, &p)
+			e.answerObjects(in, o, &p)
 		}
 		e.payload(in, o, &p)
 	}
-	e.trace(in, o)
+	o.Kind = WebhookDone
+	e.observe(in, o)
 }
 
 // payload observes the protocol objects that came with an answer, an event or a notification.
@@ -220,76 +234,84 @@ func (e *Engine) payload(in *intake, o *Observation, p *a2a.Payload) {
 		e.task(in, o, a2a.Task{Value: p.Value}, p.Pointer)
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: p.Value}
-		e.sight(in, o, Sighting{
+		e.taskSeen(in, o, TaskObservation{
 			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId"), State: u.State(), Spelling: u.StateText(),
 		})
 	case a2a.ArtifactPayload:
 		u := a2a.ArtifactUpdate{Value: p.Value}
-		e.sight(in, o, Sighting{Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId")})
+		e.taskSeen(in, o, TaskObservation{Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId")})
 	}
 }
 
 func (e *Engine) task(in *intake, o *Observation, t a2a.Task, pointer string) {
 	stamp, _ := t.Time()
-	e.sight(in, o, Sighting{
+	e.taskSeen(in, o, TaskObservation{
 		Object: o.Place.At(pointer), Snapshot: true,
 		TaskID: t.ID(), ContextID: t.ContextID(), State: t.State(), Spelling: t.StateText(), Stamp: stamp,
 	})
 }
 
-// sight observes a task and then lets the session remember it.
-func (e *Engine) sight(in *intake, o *Observation, seen Sighting) {
+// taskSeen observes a task, if it has an id.
+func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 	if seen.TaskID == "" {
 		return
 	}
 	x := o.Exchange
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
-	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.viewer()
-	at := *o
-	at.Kind, at.Task, at.Place = TaskSeen, &seen, seen.Object
-	e.observe(in, &at)
-	e.session.sighted(x, &seen)
-	e.session.yielded(&at)
+	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.Viewer()
+	at := e.within(o, TaskSeen, seen.Object)
+	at.Task = &seen
+	e.observe(in, at)
 }
 
 func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	x := o.Exchange
-	card := &Card{
-		Card: a2a.DecodeCard(p.Value), URL: x.URL(), Client: x.Link.Client, Asked: x.Call.Version, Place: o.Place.At(p.Pointer),
-		Extended: x.Call.Operation == a2a.GetExtendedCard, Arrival: o.Arrival, At: o.At,
-	}
-	card.Security = card.Card.Security()
-	for ext := range card.Extensions() {
-		if uri := ext.URI(); uri != "" && ext.Required() && len(card.Needs) < maxInterfaces {
-			card.Needs = append(card.Needs, uri)
-		}
-	}
-	seen := *o
-	seen.Kind, seen.Card, seen.Place = CardSeen, &card.Card, card.Place
-	seen.Dialects = card.Shapes
-	e.observe(in, &seen)
-	e.signed(in, &seen)
-	e.session.learn(x, card)
-	e.session.fetched(x, card)
-	e.agents.card(x, &card.Card)
+	card := a2a.DecodeCard(p.Value)
+	seen := e.within(o, CardSeen, o.Place.At(p.Pointer))
+	seen.Card, seen.Dialects = &card, card.Shapes
+	e.observe(in, seen)
+	e.endpoints.learn(x, &card)
+	e.agents.card(x, &card)
 }
 
-func (x *Exchange) observation(kind Kinds, s capture.Step) *Observation {
-	return &Observation{Kind: kind, Exchange: x, Dialects: x.Dialects, Arrival: s.Arrival, At: x.at(s)}
+// message begins the observation of a whole request, answer, event or notification. There is one at a time.
+func (e *Engine) message(x *Exchange, kind Kinds, s capture.Step) *Observation {
+	e.whole = Observation{Kind: kind, Exchange: x, Dialects: x.Dialects, Arrival: s.Arrival, At: x.at(s)}
+	return &e.whole
 }
 
-// content returns a body with its content coding taken off, and whether it is whole: complete, kept and decodable.
-func content(b *capture.Body, h *capture.Head) ([]byte, bool) {
+// within begins the observation of a task or a card in a message. There is one at a time.
+func (e *Engine) within(o *Observation, kind Kinds, at Place) *Observation {
+	e.inner = *o
+	e.inner.Kind, e.inner.Place = kind, at
+	return &e.inner
+}
+
+// content returns a body with its content coding taken off, what that was parsed to if somebody has, and whether it is
+// whole: complete, kept and decodable.
+func content(b *capture.Body, h *capture.Head, p *capture.Parsed) ([]byte, *a2a.Doc, bool) {
 	if !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
-		return nil, false
+		return nil, nil, false
+	}
+	if p != nil && p.Text != nil {
+		return p.Text, p.Doc, true
 	}
 	plain, err := b.Decode(h)
-	return plain, err == nil
+	return plain, nil, err == nil
 }
 
-// holey reports whether a text that cannot be read may be at fault for a piece that is missing from the record: where the
+// parsed returns what a text is parsed to; the zero Doc if there is none.
+func parsed(text []byte) *a2a.Doc {
+	if len(text) == 0 {
+		return &a2a.Doc{}
+	}
+	doc := a2a.Parse(text)
+	return &doc
+}
+
+// mayLack reports whether a text that cannot be read may be at fault for a piece that is missing from the record: where the
 // store refused one, the length alone tells.
-func holey(b *capture.Body, doc *a2a.Doc) bool {
+func mayLack(b *capture.Body, doc *a2a.Doc) bool {
 	return doc.Err != nil && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
 }

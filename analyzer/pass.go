@@ -2,20 +2,47 @@ package analyzer
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"unicode"
 
 	"a2atap/proxy/a2a"
 )
 
-// A Pass is one observation on its way through one rule. It is valid only during the call of Check.
+// A Pass is one observation on its way through one rule, or to one tracker. It is valid only during that call.
 type Pass struct {
 	*Observation
-	Rule    *Rule
-	Session *Session // as known before the observation
+	Rule *Rule // nil on the way to a tracker
 
+	asks     *asks
+	engine   *Engine
 	applied  bool
 	findings []Finding
+}
+
+// State returns the state of a tracker that the rule names among its needs; of another one it panics. The packages of
+// trackers have an accessor of the right type around it. For rules: trackers ask their Setup.
+func (p *Pass) State(t *Tracker) State { return p.asks.of(t) }
+
+// Observe gives an observation that a tracker has made to the rules and the other trackers, when all trackers have taken the
+// one at hand. For trackers.
+func (p *Pass) Observe(o Observation) { p.engine.made = append(p.engine.made, o) }
+
+// RequestMissed reports whether a request was not recorded, or could not be read: nobody knows what it asked for.
+func (p *Pass) RequestMissed() bool { return p.engine.requestMissed }
+
+// Lost returns how many exchanges were not recorded, or only in part, as in Counts.
+func (p *Pass) Lost() int64 { return p.engine.counts.Lost }
+
+// Open yields the exchanges that have begun and are not over, in any order.
+func (p *Pass) Open() iter.Seq[*Exchange] {
+	return func(yield func(*Exchange) bool) {
+		for _, in := range p.engine.open {
+			if !yield(in.x) {
+				return
+			}
+		}
+	}
 }
 
 // Applied says that the rule had something to judge here, whatever comes of it. Report implies it.

@@ -58,7 +58,22 @@ func (p Place) Line() Place { return p.part("line") }
 func (p Place) Status() Place { return p.part("status") }
 
 // Header returns the place of a header field of p's side.
-func (p Place) Header(name string) Place { return p.part("header[" + name + "]") }
+func (p Place) Header(name string) Place {
+	part, ok := headerParts[name]
+	if !ok {
+		part = "header[" + name + "]"
+	}
+	return p.part(part)
+}
+
+// headerParts has the parts of fields that rules look at in nearly every exchange.
+var headerParts = func() map[string]string {
+	parts := make(map[string]string)
+	for _, name := range [...]string{"A2A-Version", "Authorization", "Content-Type", "Accept"} {
+		parts[name] = "header[" + name + "]"
+	}
+	return parts
+}()
 
 // Body returns the place of the body of p's side.
 func (p Place) Body() Place { return p.part("body") }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
@@ -49,13 +50,13 @@ func TestFacts(t *testing.T) {
 }
 
 func TestFactsOfErrorsAndCards(t *testing.T) {
-	c := &conversation{t: t}
-	c.exchange("planner", send, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`)
-	c.open("planner", "GET /.well-known/agent-card.json HTTP/1.1\r\n\r\n")
-	c.add(capture.RequestEnd{})
-	c.answer(`{"name":"Booker","supportedInterfaces":[]}`)
+	c := &enginetest.Conversation{T: t}
+	c.Exchange("planner", enginetest.Send, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}`)
+	c.Open("planner", "GET /.well-known/agent-card.json HTTP/1.1\r\n\r\n")
+	c.Add(capture.RequestEnd{})
+	c.Answer(`{"name":"Booker","supportedInterfaces":[]}`)
 	memory := capture.NewMemory(capture.Info{})
-	if err := memory.Append(c.steps...); err != nil {
+	if err := memory.Append(c.Steps...); err != nil {
 		t.Fatal(err)
 	}
 	for seq, want := range map[uint64]map[string][]string{

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/internal/enginetest"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -73,12 +74,12 @@ func TestResultAdd(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{Name: "run.a2atap"})
-	c := &conversation{t: t}
-	c.exchange("planner", send, working)
-	if err := memory.Append(append(c.steps, capture.Step{What: capture.Lost{Exchanges: 2}})...); err != nil {
+	c := &enginetest.Conversation{T: t}
+	c.Exchange("planner", enginetest.Send, enginetest.Working)
+	if err := memory.Append(append(c.Steps, capture.Step{What: capture.Lost{Exchanges: 2}})...); err != nil {
 		t.Fatal(err)
 	}
-	r := stub("r", analyzer.AnswerSeen, at(here))
+	r := enginetest.Rule("r", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
 	result, err := analyzer.Run(t.Context(), []*analyzer.Rule{r}, memory, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -101,17 +102,17 @@ func TestRunRefuses(t *testing.T) {
 // Follow ends with its context, and what is open then is no finding.
 func TestFollowEndsWithItsContext(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{})
-	c := &conversation{t: t}
-	c.open("planner", rpcHead)
-	c.ask(send)
-	c.add(capture.ResponseHead{Head: []byte(sseHead), Stream: true})
-	c.event(1, working)
-	if err := memory.Append(c.steps...); err != nil {
+	c := &enginetest.Conversation{T: t}
+	c.Open("planner", enginetest.RPCHead)
+	c.Ask(enginetest.Send)
+	c.Add(capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Event(1, enginetest.Working)
+	if err := memory.Append(c.Steps...); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var kinds []analyzer.Kinds
-	r := stub("r", analyzer.EventSeen|analyzer.StreamEnded, at(here))
+	r := enginetest.Rule("r", analyzer.EventSeen|analyzer.StreamEnded, enginetest.At(enginetest.Here))
 	result, err := analyzer.Follow(ctx, []*analyzer.Rule{r}, memory, func(f analyzer.Finding) {
 		kinds = append(kinds, analyzer.EventSeen)
 		cancel()

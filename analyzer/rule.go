@@ -1,9 +1,7 @@
 package analyzer
 
 import (
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -77,6 +75,7 @@ type Rule struct {
 	Either   bool          // both sides can break it: Side is only the default
 	Once     Scope         // of several findings within it the first is reported; all are counted
 	On       Kinds         // the observations it wants
+	Needs    []*Tracker    // whose states it asks
 	Bindings Bindings      // where it holds
 	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds
 	Covers   []string      // rules that say less about the same place: they are then not reported on their own
@@ -172,63 +171,4 @@ type Unobserved struct {
 	Title  string // what would be wrong, in half a line
 	Level  Level
 	Reason string // what it would take to see it
-}
-
-var slug = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
-
-// Validate returns an error that names every rule with a missing text, a citation or a check too few, an id that is no
-// slug or stands twice, or a cover that leads nowhere or in a circle.
-func Validate(rules []*Rule) error {
-	var errs []error
-	byID := make(map[string]*Rule, len(rules))
-	for _, r := range rules {
-		errs = append(errs, r.validate()...)
-		if byID[r.ID] != nil {
-			errs = append(errs, fmt.Errorf("rule %s: the id stands twice", r.ID))
-		}
-		byID[r.ID] = r
-	}
-	covers := closure(rules)
-	for _, r := range rules {
-		for _, id := range r.Covers {
-			if byID[id] == nil {
-				errs = append(errs, fmt.Errorf("rule %s: covers %q, which does not exist", r.ID, id))
-			}
-		}
-		if slices.Contains(covers[r.ID], r.ID) {
-			errs = append(errs, fmt.Errorf("rule %s: covers itself, perhaps through another rule", r.ID))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (r *Rule) validate() []error {
-	var errs []error
-	fail := func(what string) { errs = append(errs, fmt.Errorf("rule %s: %s", r.ID, what)) }
-	if !slug.MatchString(r.ID) {
-		fail("the id is no slug")
-	}
-	for _, text := range [...][2]string{{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent}} {
-		if text[1] == "" {
-			fail("no " + text[0])
-		}
-	}
-	if !slices.Contains(Categories, r.Category) {
-		fail("no category")
-	}
-	if len(r.Cites) == 0 {
-		fail("no citation")
-	}
-	for _, c := range r.Cites {
-		if c.Section == "" {
-			fail("a citation without section")
-		}
-	}
-	if r.On == 0 || r.Check == nil {
-		fail("no check, or no observation for it")
-	}
-	if r.Bindings == 0 {
-		fail("no binding")
-	}
-	return errs
 }

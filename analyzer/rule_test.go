@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/internal/enginetest"
 )
 
 func TestValidate(t *testing.T) {
@@ -37,7 +38,7 @@ func TestValidate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var rules []*analyzer.Rule
 			for _, id := range []string{"a", "b", "c"} {
-				rules = append(rules, stub(id, analyzer.AnswerSeen, at(here)))
+				rules = append(rules, enginetest.Rule(id, analyzer.AnswerSeen, enginetest.At(enginetest.Here)))
 			}
 			test.change(rules[0], rules[1], rules[2])
 			err := analyzer.Validate(rules)
@@ -65,11 +66,11 @@ func TestAtMost(t *testing.T) {
 		{analyzer.Advice, analyzer.Error, analyzer.Note},
 	}
 	for _, test := range tests {
-		r := stub("r", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.Report(p.Place, "seen", "expected", analyzer.AtMost(test.atMost)) })
+		r := enginetest.Rule("r", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.Report(p.Place, "seen", "expected", analyzer.AtMost(test.atMost)) })
 		r.Level = test.level
-		c := &conversation{t: t}
-		c.exchange("planner", send, working)
-		if _, found := c.judge(r); found[0].Severity != test.want {
+		c := &enginetest.Conversation{T: t}
+		c.Exchange("planner", enginetest.Send, enginetest.Working)
+		if _, found := c.Judge(r); found[0].Severity != test.want {
 			t.Errorf("%s at most %s is %s, want %s", test.level, test.atMost, found[0].Severity, test.want)
 		}
 	}

@@ -1,139 +1,27 @@
 package analyzer
 
 import (
-	"cmp"
 	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
-// A Stream is what has been seen of an event stream before the observation at hand.
+// A Stream is what the engine itself needs of an event stream, as seen before the observation at hand.
 type Stream struct {
-	Events   int             // how many events came
-	First    a2a.PayloadKind // what the first one held
-	Begun    int             // its number; 0 if none came
-	Newest   int             // number of the last event; 0 if none came
-	NewestAt time.Time       // when that came; zero if not known
-	Message  int             // number of the first event that held a Message; 0 if none did
-	Failed   int             // number of the first event that held an error; 0 if none did
-	Final    int             // number of the first event with final:true; 0 if none came
-	Closing  int             // number of the first event with final:true and a terminal state; 0 if none came
-	Terminal int             // number of the event that made the task terminal; 0 if none did
-	Updated  bool            // Terminal was an update of the status, not a Task
-	Settled  int             // number of the first event after Terminal that only repeated the task in that state; 0 if none
-	Snapshot int             // number of the last Task that was not the first event; 0 if none came
-	State    a2a.State       // the last state that an event named; the zero State if none did, or if that one is unknown
-	Ended    a2a.State       // the state that Terminal brought
-	TaskID   string          // the task that the events name
-	Dialects a2a.Dialects    // that the events show; empty while none shows any
-	Gap      bool            // some of it was not recorded, or could not be read
-	Clock    Clock           // behind the times that the events tell
-	Rest     *Event          // what came after the last blank line, once the stream is over; clients discard it
-	Stamp    *Stamp          // the latest timestamp of a status of TaskID; nil if none could be read
-	Pieces   Pieces          // of artifacts
-
-	run   *Updates // its updates, where streams of one task are compared
-	named naming
-}
-
-// A Stamp is when a status was recorded, as the agent says.
-type Stamp struct {
-	At   time.Time
-	Unit time.Duration // its precision
-	Text string        // as written
-	K    int           // number of the event
+	Events   int          // how many events came
+	Dialects a2a.Dialects // that the events show; empty while none shows any
+	Gap      bool         // some of it was not recorded, or could not be read
+	Rest     *Event       // what came after the last blank line, once the stream is over; clients discard it
 }
 
 // add remembers one event.
 func (s *Stream) add(o *Observation) {
-	k, a := o.Event.K, o.Answer
+	a := o.Answer
 	s.Events++
-	if s.Events == 1 {
-		s.First, s.Begun = a.Payload.Kind, k
-	}
-	s.Newest, s.NewestAt = k, o.At
 	s.Dialects = dialectsOr(a.Payload.Dialects, s.Dialects)
-	s.Gap = s.Gap || a.Doc.Err != nil
-	if a.Err != nil {
-		s.Failed = cmp.Or(s.Failed, k)
-	}
-	switch p := a.Payload; p.Kind {
-	case a2a.MessagePayload:
-		s.Message = cmp.Or(s.Message, k)
-	case a2a.TaskPayload:
-		t := a2a.Task{Value: p.Value}
-		if s.Events > 1 {
-			s.Snapshot = k
-		}
-		if t.StateText() != "" {
-			s.see(k, t.ID(), t.State(), true)
-		}
-		s.stamp(k, t.ID(), t.Status())
-		s.Pieces.show(k, t)
-	case a2a.StatusPayload:
-		u := a2a.StatusUpdate{Value: p.Value}
-		if u.Final() {
-			s.Final = cmp.Or(s.Final, k)
-			if u.State().Terminal() {
-				s.Closing = cmp.Or(s.Closing, k)
-			}
-		}
-		s.see(k, u.TaskID(), u.State(), false)
-		s.stamp(k, u.TaskID(), u.Status())
-	case a2a.ArtifactPayload:
-		s.Pieces.add(k, a2a.ArtifactUpdate{Value: p.Value}, s.Terminal > 0)
-	case a2a.NoPayload, a2a.UnknownPayload:
-		s.Gap = s.Gap || a.Err == nil
-	}
-}
-
-func (s *Stream) see(k int, task string, state a2a.State, snapshot bool) {
-	if s.TaskID == "" {
-		s.TaskID = task
-	}
-	s.State = state
-	switch {
-	case s.Terminal == 0 && state.Terminal():
-		s.Terminal, s.Ended, s.Updated = k, state, !snapshot
-	case s.Terminal > 0 && s.Settled == 0 && snapshot && state == s.Ended:
-		s.Settled = k
-	}
-}
-
-func (s *Stream) stamp(k int, task string, status a2a.Status) {
-	text := status.Get("timestamp").Text()
-	at, unit, ok := ReadTimestamp(text)
-	if !ok || task != s.TaskID {
-		return
-	}
-	if s.Stamp == nil {
-		s.Stamp = &Stamp{}
-	}
-	if at.After(s.Stamp.At) {
-		*s.Stamp = Stamp{At: at, Unit: unit, Text: text, K: k}
-	}
-}
-
-// Earlier reports whether a timestamp is earlier than the stamp even at the coarser precision of the two.
-func (s *Stamp) Earlier(at time.Time, unit time.Duration) bool {
-	unit = max(unit, s.Unit)
-	return at.Truncate(unit).Before(s.At.Truncate(unit))
-}
-
-// ReadTimestamp returns the instant of a timestamp with a zone, and the precision with which it is written.
-func ReadTimestamp(text string) (at time.Time, unit time.Duration, ok bool) {
-	at, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		return time.Time{}, 0, false
-	}
-	unit = time.Second
-	if len(text) > 19 && (text[19] == '.' || text[19] == ',') {
-		for i := 20; i < len(text) && '0' <= text[i] && text[i] <= '9' && unit > 1; i++ {
-			unit /= 10
-		}
-	}
-	return at, unit, true
+	unread := a.Err == nil && (a.Payload.Kind == a2a.NoPayload || a.Payload.Kind == a2a.UnknownPayload)
+	s.Gap = s.Gap || a.Doc.Err != nil || unread
 }
 
 // A StreamEnd says how a stream ended.
@@ -146,11 +34,3 @@ type StreamEnd struct {
 
 // ByClient reports whether the client left.
 func (e *StreamEnd) ByClient() bool { return e.Fault != nil && e.Fault.Side == "client" }
-
-// OpenAfter returns for how long the body stayed open after its newest event, and whether that is known.
-func (e *StreamEnd) OpenAfter(s *Stream) (time.Duration, bool) {
-	if e.At.IsZero() || s.NewestAt.IsZero() {
-		return 0, false
-	}
-	return e.At.Sub(s.NewestAt), true
-}

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/jws"
+	"a2atap/analyzer/track/signature"
 )
 
 const maxKeyFile = 1 << 20 // bytes
@@ -30,7 +31,7 @@ func readKeys(files []string) ([]analyzer.EngineOption, error) {
 		if err != nil {
 			return nil, usage("--jwks %s: %w", file, err)
 		}
-		options = append(options, analyzer.WithKeys(filepath.Base(file), keys))
+		options = append(options, signature.WithKeys(filepath.Base(file), keys))
 	}
 	return options, nil
 }

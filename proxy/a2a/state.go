@@ -59,6 +59,20 @@ var stateSpellings = func() map[string]State {
 	return all
 }()
 
+// SpellingDialects returns the dialects that spell a state or a role so, over JSON-RPC; none if no dialect does.
+func SpellingDialects(v Value) Dialects {
+	text := v.Word(words)
+	_, state := ParseState(text)
+	_, role := ParseRole(text)
+	switch {
+	case !state && !role:
+		return 0
+	case strings.HasPrefix(text, "TASK_STATE_"), strings.HasPrefix(text, "ROLE_"):
+		return onlyV1_0
+	}
+	return before1
+}
+
 // words are texts that stand in most messages, each under itself: see Value.Word.
 var words = func() map[string]string {
 	all := map[string]string{"user": "user", "agent": "agent", "ROLE_USER": "ROLE_USER", "ROLE_AGENT": "ROLE_AGENT"}

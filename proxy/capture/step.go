@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/jsondoc"
 )
 
 // A Step is one thing that happened to an exchange: the unit in which captures are written and followed.
@@ -17,6 +19,32 @@ type Step struct {
 	Offset  time.Duration // since the exchange's Started; NotKnown if not measured
 	What    What          // what happened
 	Keys    []Key         // what the exchange can be found by, learned in this step; for the index, not part of the record
+	Parsed  *Parsed       // what the bytes of this step were parsed to; nil if nobody has, or if they were changed since
+}
+
+// Parsed is what somebody on the way of a step has parsed already, so that those behind need not do it again. It is in
+// memory only, and says nothing that the record does not: without it the same comes of the bytes. All of it is shared and
+// must not be changed.
+type Parsed struct {
+	Head   *Head        // of Opened and ResponseHead
+	Fields *EventFields // of ResponseEvent
+	Text   []byte       // of RequestEnd and ResponseEnd: the whole body, its content coding taken off
+	Doc    *jsondoc.Doc // of Text, or of the data of Fields; nil if that was not taken for JSON
+}
+
+// Size is about how many bytes a Parsed takes in memory beside the bytes of its step.
+func (p *Parsed) Size() int {
+	if p == nil {
+		return 0
+	}
+	n := 0
+	if p.Head != nil {
+		n += len(p.Head.Line) + 64*len(p.Head.Fields)
+	}
+	if p.Doc != nil {
+		n += p.Doc.Size()
+	}
+	return n
 }
 
 // What is the content of a step: one of the types below.

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -28,6 +30,14 @@ type Doc struct {
 	BOM         bool         // the text begins with a byte order mark, which is skipped (RFC 8259 §8.1)
 	InvalidUTF8 int          // offset of the first byte that is no UTF-8; -1 if there is none
 	Trailing    bool         // something other than white space follows the value
+}
+
+// Size is about how many bytes a Doc takes in memory beside the text.
+func (d *Doc) Size() int {
+	if d.Root.tape == nil {
+		return 0
+	}
+	return len(d.Root.tape.nodes) * int(unsafe.Sizeof(node{}))
 }
 
 // A SyntaxError says why a text is no well-formed JSON.
@@ -51,8 +61,15 @@ type Duplicate struct {
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
+var texts atomic.Uint64
+
+// Texts returns how many texts Parse has been given since the program began. What the same text is parsed for twice shows
+// in it.
+func Texts() uint64 { return texts.Load() }
+
 // Parse parses a JSON text. The bytes must not be changed as long as the Doc is in use.
 func Parse(data []byte) Doc {
+	texts.Add(1)
 	doc := Doc{InvalidUTF8: invalidUTF8(data)}
 	if len(data) > maxTextSize {
 		doc.Err = &SyntaxError{Offset: maxTextSize, Reason: "text is larger than 1 GiB", Limit: true}

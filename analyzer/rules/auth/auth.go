@@ -6,6 +6,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -33,6 +35,7 @@ var AuthCredentialsSent = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.3", rule.Before1...),
 		rule.Cite("7.3", a2a.V1_0),
@@ -68,6 +71,7 @@ var AuthNotEnforced = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.4", rule.Before1...),
 		rule.Cite("7.4", a2a.V1_0),
@@ -129,6 +133,7 @@ var AuthSchemeUndeclared = &analyzer.Rule{
 	Level:    analyzer.Advice,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("4.3", rule.Before1...),
 		rule.Cite("7.3", a2a.V1_0),
@@ -139,7 +144,7 @@ nobody's behalf; and a secret goes to somebody who never asked for it.`,
 	Silent: `Cards without any scheme, or with one that they do not describe; a value without a scheme. OAuth 2 and OpenID Connect stand for Bearer and DPoP. The first request at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		cards := p.Session.CardsBefore(x)
+		cards := card.Of(p).Before(x)
 		if len(cards) == 0 || !x.Request.Fields.Has("Authorization") {
 			return
 		}
@@ -162,6 +167,7 @@ var AuthExtendedCardClient = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.11", a2a.V1_0),
@@ -192,6 +198,7 @@ var AuthExtendedCardServer = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerEndpoint,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Covers:   []string{"auth-not-enforced"},
 	Doc: `What stands in the extended card and not in the public one is for clients that the agent knows. This agent gives it to
@@ -219,6 +226,7 @@ var AuthErrorNoLeak = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Side:     a2a.Agent,
 	Once:     analyzer.PerExchange,
+	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
 	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task exists; by trying ids it
 can learn which exist. TaskNotFoundError for both tells nothing.`,
@@ -227,7 +235,7 @@ can learn which exist. TaskNotFoundError for both tells nothing.`,
 nobody was seen to get before.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		owner := p.Session.FoundByAnother(x)
+		owner := task.Of(p).FoundByAnother(x)
 		if owner == nil {
 			return
 		}

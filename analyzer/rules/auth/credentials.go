@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -27,7 +28,7 @@ func challenged(p *analyzer.Pass) bool {
 
 // satisfied reports whether a request carries what one of the cards asks for that were seen before, extended ones too.
 func satisfied(p *analyzer.Pass) bool {
-	for _, c := range p.Session.CardsBefore(p.Exchange) {
+	for _, c := range card.Of(p).Before(p.Exchange) {
 		if !c.Security.Asks() || slices.ContainsFunc(c.Security.Alternatives, func(all []a2a.Want) bool { return carries(p.Exchange, all) }) {
 			return true
 		}
@@ -86,7 +87,7 @@ func carriedText(x *analyzer.Exchange) (analyzer.Place, string) {
 }
 
 // wantedText says what a card asks for: the names of its schemes, alternatives with "or" between.
-func wantedText(card *analyzer.Card) string {
+func wantedText(card *card.Card) string {
 	var list []string
 	for _, all := range card.Security.Alternatives[:min(len(card.Security.Alternatives), rule.MaxNamed)] {
 		list = append(list, strings.ReplaceAll(rule.SchemeNames(all), ", ", " and "))

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
 )
 
@@ -102,13 +103,14 @@ var AuthRequiredStreamKept = &analyzer.Rule{
 	Category: analyzer.Streaming,
 	Level:    analyzer.Should,
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Doc: `A task that waits for an authorization goes on by itself once it is granted, and the client does not take part in that. On a
 stream that stays open it sees the task go on; on one that was closed it has to ask again and again.`,
 	Fix:    `Keep the stream open in this state; or make sure that clients can subscribe to the task again.`,
 	Silent: `A note only, since another section lets agents close here. Streams that broke, that the client left, or of which a part is missing.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if s.State != a2a.AuthRequired || s.Gap {
 			return
 		}

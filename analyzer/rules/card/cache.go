@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -138,6 +139,7 @@ var CardConditionalGet = &analyzer.Rule{
 	Title: "expired agent card fetched again without asking whether it changed",
 	Level: analyzer.Should,
 	Side:  a2a.Client,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6.2", a2a.V1_0),
 	Doc:   `The client has the card and its ETag or Last-Modified. Sent along, they let the agent answer 304 without a body.`,
 	Fix:   `Keep the ETag with the card and send it as If-None-Match when the card has expired; most HTTP caches do so by themselves.`,
@@ -148,7 +150,7 @@ without times; requests with Cache-Control or Pragma, which ask for a new copy.`
 		if !known || overdue < clockMargin {
 			return
 		}
-		before := p.Session.LastFetchHere(p.Exchange).Exchange.Response.Fields
+		before := card.Of(p).LastFetchHere(p.Exchange).Exchange.Response.Fields
 		if !before.Has("ETag") && !before.Has("Last-Modified") {
 			return
 		}
@@ -162,7 +164,7 @@ without times; requests with Cache-Control or Pragma, which ask for a new copy.`
 // copyOverdue returns how long the copy of a card that the client has from the same connection is overdue.
 func copyOverdue(p *analyzer.Pass) (overdue time.Duration, known bool) {
 	fields := p.Exchange.Request.Fields
-	last := p.Session.LastFetchHere(p.Exchange)
+	last := card.Of(p).LastFetchHere(p.Exchange)
 	if last == nil || p.Exchange.Call.Operation != a2a.GetCard || fields.Has("Cache-Control") || fields.Has("Pragma") {
 		return 0, false
 	}
@@ -179,6 +181,7 @@ var CardCacheHonoured = &analyzer.Rule{
 	Title: "fresh agent card fetched again",
 	Level: analyzer.Advice,
 	Side:  a2a.Client,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6.2", a2a.V1_0),
 	Doc:   `The agent said for how long the card may be kept, and the client asks again before that. Each fetch costs a round trip before the call itself.`,
 	Fix:   `Keep the card for as long as max-age says.`,
@@ -202,6 +205,7 @@ var CardStable = &analyzer.Rule{
 	Title: "agent card changes under the same ETag or version",
 	Level: analyzer.Advice,
 	Side:  a2a.Agent,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6", rule.Every...),
 	Doc: `Clients tell by the ETag, and people by the version, whether a card is the one that they know. If the content changes under the
 same one, caches hand out the old card for as long as they like.`,
@@ -212,7 +216,7 @@ differ each time. The version counts only if neither answer has an ETag.`,
 		if !freshCard(p) {
 			return
 		}
-		last := p.Session.LastFetch(p.Exchange)
+		last := card.Of(p).LastFetch(p.Exchange)
 		if last == nil {
 			return
 		}

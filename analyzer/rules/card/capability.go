@@ -6,6 +6,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -29,6 +32,7 @@ var CapStreamingUnsupported = &analyzer.Rule{
 	Title:    "streaming call not refused, though the card offers no streaming",
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.3.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError (-32004). Clients
@@ -59,6 +63,7 @@ var CapStreamingUnsupported0x = &analyzer.Rule{
 	Title:    "stream opened, though the card offers no streaming",
 	Category: analyzer.Streaming,
 	Level:    analyzer.Should,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", rule.Before1...),
 	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to call, so most of
@@ -77,13 +82,13 @@ an extended card which was not seen.`,
 }
 
 // quietCard returns the newest card that was seen before a streaming call, if no card offers streaming; else nil.
-func quietCard(p *analyzer.Pass) *analyzer.Card {
+func quietCard(p *analyzer.Pass) *card.Card {
 	if p.Answer == nil || !p.Exchange.Call.Operation.Streams() {
 		return nil
 	}
-	var last *analyzer.Card
+	var last *card.Card
 	more, extended := false, false
-	for _, c := range p.Session.CardsBefore(p.Exchange) {
+	for _, c := range card.Of(p).Before(p.Exchange) {
 		if c.Streaming.True() {
 			return nil
 		}
@@ -96,7 +101,7 @@ func quietCard(p *analyzer.Pass) *analyzer.Card {
 	return last
 }
 
-func reportOpened(p *analyzer.Pass, card *analyzer.Card, expected string) {
+func reportOpened(p *analyzer.Pass, card *card.Card, expected string) {
 	if p.Event != nil && rule.CallSucceeded(p) {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a stream opens with %s, and the card at %s offers no streaming", p.Answer.Payload.Kind, card.Place), expected)
 	}
@@ -109,6 +114,7 @@ var CapStreamingRefused = &analyzer.Rule{
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
 	On:       analyzer.OutcomeSeen | analyzer.TaskSeen,
+	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5.2", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -124,7 +130,7 @@ optional. HTTP statuses 404, 405 and 501 count only for the declared path of an 
 			reportRefusedSubscription(p)
 			return
 		}
-		card := p.Session.StreamsRefused(p.Observation)
+		card := card.Of(p).StreamsRefused(p.Observation)
 		if card == nil {
 			return
 		}
@@ -137,11 +143,10 @@ optional. HTTP statuses 404, 405 and 501 count only for the declared path of an 
 
 // reportRefusedSubscription reports a stream refused for a task that is seen active afterwards.
 func reportRefusedSubscription(p *analyzer.Pass) {
-	known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
-	if known == nil || known.Refused == nil || p.Task.Late || !p.Task.State.Known() || p.Task.State.Terminal() || !known.Refused.Before(p.Exchange) {
+	refused := answer.Of(p).RefusedStream(p.Exchange, p.Task.TaskID)
+	if refused == nil || p.Task.Late || !p.Task.State.Known() || p.Task.State.Terminal() || !refused.Before(p.Exchange) {
 		return
 	}
-	refused := known.Refused
 	p.Report(refused.Place, fmt.Sprintf("a stream of task %s is refused as not supported, the card says streaming:true, and the task is active at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace()),
 		"expected the agent to do what its card says", analyzer.Of(refused.Exchange))
 }
@@ -154,10 +159,10 @@ func startsTask(p *analyzer.Pass) bool {
 		return x.Call.Operation.Sends()
 	}
 	failure := p.Answer.Err
-	return x.Dialects == a2a.Of(a2a.V0_1) && x.Known == nil && failure != nil && failure.Name != a2a.UnsupportedOperation
+	return x.Dialects == a2a.Of(a2a.V0_1) && task.Of(p).Named(x) == nil && failure != nil && failure.Name != a2a.UnsupportedOperation
 }
 
-func streamingRefused(card *analyzer.Card, failure *a2a.Error) string {
+func streamingRefused(card *card.Card, failure *a2a.Error) string {
 	return fmt.Sprintf("streaming is refused with %s, and the card at %s says streaming:true", failure, card.Place)
 }
 
@@ -196,6 +201,7 @@ var CapExtendedUndeclared = &analyzer.Rule{
 	Title:    "request for an extended card not refused, though the card offers none",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
 		rule.Cite("13.3", a2a.V1_0),
@@ -230,6 +236,7 @@ var CapExtendedDeclared = &analyzer.Rule{
 	Title:    "extended card advertised and refused as not supported",
 	Category: analyzer.AgentCard,
 	Level:    analyzer.Must,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_3),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -258,12 +265,12 @@ name agent/authenticatedExtendedCard, which is a slip of the specification.`,
 
 // extendedFlag returns the newest card that was seen before a request for the extended card, if all of them offer it,
 // or none does; else nil.
-func extendedFlag(p *analyzer.Pass, offered bool) *analyzer.Card {
-	var last *analyzer.Card
+func extendedFlag(p *analyzer.Pass, offered bool) *card.Card {
+	var last *card.Card
 	if p.Answer == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard {
 		return nil
 	}
-	for _, c := range p.Session.CardsBefore(p.Exchange) {
+	for _, c := range card.Of(p).Before(p.Exchange) {
 		if c.ExtendedCard.True() != offered {
 			return nil
 		}

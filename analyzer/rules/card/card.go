@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -30,6 +31,7 @@ var CardJSONObject = &analyzer.Rule{
 	Title:    "answer to the fetch of an agent card is no JSON object",
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: analyzer.OnHTTP,
 	Cites: slices.Concat(
 		rule.Cite("5.1", rule.Before1...),
@@ -51,8 +53,8 @@ succeeded, or that have their card at another path.`,
 			p.Applied()
 		case p.Answer.Doc.Err == nil && p.Doc != nil:
 			p.Report(p.Place.At(""), "the card is "+analyzer.Quote(root), "expected a JSON object")
-		case rule.IsJSON(rule.Essence(x.Response.Fields.Values("Content-Type"))) && p.Doc != nil:
-		case p.Session.SpokenWithoutCard(x).Intersect(p.Dialects).Empty():
+		case rule.IsJSON(x.Response.Fields.MediaType()) && p.Doc != nil:
+		case card.Of(p).SpokenWithout(x).Intersect(p.Dialects).Empty():
 		case p.Doc == nil:
 			p.Report(p.Place, "the body is empty", "expected a JSON object")
 		default:
@@ -206,6 +208,7 @@ var CardWellknownPath = &analyzer.Rule{
 	Title:    "agent card only at the path of another version",
 	Level:    analyzer.Should,
 	On:       analyzer.CardSeen | analyzer.CardMissed,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: analyzer.OnHTTP,
 	Cites: slices.Concat(
 		rule.Cite("5.3", rule.Before1...),
@@ -224,7 +227,7 @@ either version. It is a note, since the path is a recommendation, and is said at
 			}
 			return
 		}
-		if p.Failure.Status != 404 || p.Failure.Later || p.Session.CardAt(x, x.Path) != nil {
+		if card.Missed(p).Status != 404 || card.Missed(p).Later || card.Of(p).At(x, x.Path) != nil {
 			return
 		}
 		base, other := "", ""
@@ -233,7 +236,7 @@ either version. It is a note, since the path is a recommendation, and is said at
 				base, other = prefix, a2a.WellKnownPaths[1-i]
 			}
 		}
-		card := p.Session.CardAt(x, base+other)
+		card := card.Of(p).At(x, base+other)
 		if card == nil || !rule.CardBelongs(card.Shapes, p.Dialects) {
 			return
 		}

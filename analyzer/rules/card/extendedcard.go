@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -54,6 +55,7 @@ var CardExtendedIdentity = &analyzer.Rule{
 	ID:    "card-extended-identity",
 	Title: "extended agent card lacks what the public one has",
 	Level: analyzer.Advice,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("9.1", a2a.V0_3),
 		rule.Cite("13.3", a2a.V1_0),
@@ -64,7 +66,7 @@ that have signed in.`,
 	Silent: `What the extended card adds; other members. Compared with the public card that names the same endpoint and was fetched last before. It is a note, since an agent may mean it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		public := p.Session.PublicCard(x, p.Card.Shapes)
+		public := card.Of(p).Public(x, p.Card.Shapes)
 		if x.Call.Operation != a2a.GetExtendedCard || public == nil {
 			return
 		}
@@ -115,6 +117,7 @@ var CardCapabilityVsTraffic = &analyzer.Rule{
 	Level: analyzer.Should,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.OutcomeSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5.2", a2a.V0_1, a2a.V0_2),
 		rule.Cite("3.4.2", a2a.V0_3),
@@ -144,12 +147,12 @@ cards that promise an extended card which was not seen; declared transports that
 
 // judgeUnannounced judges an extended card of 0.2 or 0.3.
 func judgeUnannounced(p *analyzer.Pass) {
-	cards := p.Session.CardsBefore(p.Exchange)
+	cards := card.Of(p).Before(p.Exchange)
 	if len(cards) == 0 {
 		return
 	}
 	p.Applied()
-	if !slices.ContainsFunc(cards, func(c *analyzer.Card) bool { return c.ExtendedCard.True() }) {
+	if !slices.ContainsFunc(cards, func(c *card.Card) bool { return c.ExtendedCard.True() }) {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer), "the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not say so",
 			"expected supportsAuthenticatedExtendedCard to be true")
 	}
@@ -158,11 +161,11 @@ func judgeUnannounced(p *analyzer.Pass) {
 // judgeBinding judges the binding of a call that succeeded.
 func judgeBinding(p *analyzer.Pass) {
 	x := p.Exchange
-	if len(p.Session.CardsBefore(x)) > 0 {
+	if len(card.Of(p).Before(x)) > 0 {
 		p.Applied()
 		return
 	}
-	card, entry := p.Session.OtherBinding(x)
+	card, entry := card.Of(p).OtherBinding(x)
 	if card == nil || !card.Modern && card.Legacy != a2a.Of(a2a.V0_3) || card.ExtendedCard.True() && !card.Extended {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -31,6 +32,7 @@ var ReqTenantEcho = &analyzer.Rule{
 	ID:    "req-tenant-echo",
 	Title: "request does not name the tenant of the interface",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one the
 request reaches somebody else's agent, or none.`,
@@ -40,7 +42,7 @@ tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where th
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		var declared string
-		for o := range p.Session.Offers(x) {
+		for o := range card.Of(p).Offers(x) {
 			if !isFor(&o, x) {
 				continue
 			}
@@ -69,7 +71,7 @@ tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where th
 }
 
 // isFor reports whether an interface is for the binding and version of a call of 1.0.
-func isFor(o *analyzer.Offer, x *analyzer.Exchange) bool {
+func isFor(o *card.Offer, x *analyzer.Exchange) bool {
 	return o.Binding == x.Call.Binding && o.Dialects.Has(a2a.V1_0)
 }
 
@@ -78,6 +80,7 @@ var ReqTenantOmit = &analyzer.Rule{
 	ID:    "req-tenant-omit",
 	Title: "request names a tenant, and the interface has none",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
 	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may refuse
 the request, or file its tasks where no later request finds them.`,
@@ -88,8 +91,8 @@ the request, or file its tasks where no later request finds them.`,
 		if x.Call.Tenant == "" {
 			return
 		}
-		var card *analyzer.Card
-		for o := range p.Session.Offers(x) {
+		var last *card.Card
+		for o := range card.Of(p).Offers(x) {
 			if !isFor(&o, x) {
 				continue
 			}
@@ -97,11 +100,11 @@ the request, or file its tasks where no later request finds them.`,
 				return
 			}
 			if o.Before {
-				card = o.Card
+				last = o.Card
 			}
 		}
-		if card != nil {
-			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant), "expected none, since the card at "+card.Place.String()+" declares none", analyzer.AtMost(analyzer.Warning))
+		if last != nil {
+			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant), "expected none, since the card at "+last.Place.String()+" declares none", analyzer.AtMost(analyzer.Warning))
 		}
 	},
 }
@@ -111,6 +114,7 @@ var ReqInterfaceURL = &analyzer.Rule{
 	ID:    "req-interface-url",
 	Title: "request goes to a URL of another binding",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.6.3", a2a.V0_3),
 		rule.Cite("8.3.2", a2a.V1_0),
@@ -122,8 +126,8 @@ agent answers 404, or an error that blames the body.`,
 there.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		var other analyzer.Offer
-		for o := range p.Session.Offers(x) {
+		var other card.Offer
+		for o := range card.Of(p).Offers(x) {
 			if o.Binding == x.Call.Binding || o.Binding == a2a.NoBinding || o.Transport == "" {
 				p.Applied()
 				return
@@ -144,6 +148,7 @@ var ReqCapabilityStreaming = &analyzer.Rule{
 	ID:    "req-capability-streaming",
 	Title: "streaming call, and the card offers no streaming",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -152,7 +157,7 @@ var ReqCapabilityStreaming = &analyzer.Rule{
 	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
 	Silent: silentCapability,
 	Check: func(p *analyzer.Pass) {
-		checkAbility(p, analyzer.CanStream, p.Exchange.Call.Operation.Streams(), "streaming")
+		checkAbility(p, card.CanStream, p.Exchange.Call.Operation.Streams(), "streaming")
 	},
 }
 
@@ -160,15 +165,15 @@ const silentCapability = `Endpoints that no card names, or a card says or ever s
 began before the card was there.`
 
 // checkAbility judges a call that asks for something that an agent may not be able to do.
-func checkAbility(p *analyzer.Pass, ability analyzer.Abilities, asks bool, what string) {
+func checkAbility(p *analyzer.Pass, ability card.Abilities, asks bool, what string) {
 	if !asks {
 		return
 	}
 	x := p.Exchange
-	if len(p.Session.CardsBefore(x)) > 0 {
+	if len(card.Of(p).Before(x)) > 0 {
 		p.Applied()
 	}
-	if card := p.Session.Without(x, ability); card != nil {
+	if card := card.Of(p).Without(x, ability); card != nil {
 		p.Report(x.RequestPlace(), rule.MethodOrPath(x)+" asks for "+what, "expected no such call, since the card at "+card.Place.String()+" does not offer it")
 	}
 }
@@ -178,6 +183,7 @@ var ReqCapabilityPush = &analyzer.Rule{
 	ID:    "req-capability-push",
 	Title: "push notifications asked for, and the card offers none",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.5", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -188,7 +194,7 @@ the client waits for news that never come.`,
 	Silent: silentCapability,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		checkAbility(p, analyzer.CanPush, call.Operation.Push() || call.PushConfig.Exists(), "push notifications")
+		checkAbility(p, card.CanPush, call.Operation.Push() || call.PushConfig.Exists(), "push notifications")
 	},
 }
 
@@ -197,6 +203,7 @@ var ReqCapabilityExtended = &analyzer.Rule{
 	ID:       "req-capability-extended",
 	Title:    "extended card asked for, and the card offers none",
 	Level:    analyzer.Should,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
@@ -207,9 +214,9 @@ var ReqCapabilityExtended = &analyzer.Rule{
 	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if card := p.Session.Without(x, analyzer.HasExtendedCard); card != nil && card.Client != x.Link.Client {
+		if card := card.Of(p).Without(x, card.HasExtendedCard); card != nil && card.Client != x.Link.Client {
 			return
 		}
-		checkAbility(p, analyzer.HasExtendedCard, x.Call.Operation == a2a.GetExtendedCard, "the extended card")
+		checkAbility(p, card.HasExtendedCard, x.Call.Operation == a2a.GetExtendedCard, "the extended card")
 	},
 }

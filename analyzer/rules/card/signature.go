@@ -6,8 +6,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/signature"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/capture/credential"
 )
 
 // Signatures is the family of rules about signed cards.
@@ -64,7 +65,7 @@ func memberOr(object analyzer.Place, v a2a.Value, name string) analyzer.Place {
 }
 
 // wasHidden reports whether the recorder has put something else in the place of a value.
-func wasHidden(v a2a.Value) bool { return redact.HasPlaceholder(v.Raw()) }
+func wasHidden(v a2a.Value) bool { return credential.HasPlaceholder(v.Raw()) }
 
 // CardSignatureHeader reports a signature that does not say how, or with which key, it was made.
 var CardSignatureHeader = &analyzer.Rule{
@@ -123,6 +124,7 @@ var CardSignatureValid = &analyzer.Rule{
 	Title: "signature of the agent card does not verify",
 	Level: analyzer.Must,
 	On:    analyzer.CardVerified,
+	Needs: []*analyzer.Tracker{signature.Tracker},
 	Cites: rule.Cite("8.4", a2a.V1_0),
 	Doc: `The signature was made with another key, or over something other than this card: clients that verify it take the card for
 forged. Mostly the card was changed after it was signed, or was signed in another form than the canonical one (RFC 8785).`,
@@ -133,14 +135,14 @@ the card named it, or if it stands in the header. Every reading of section 8.4 i
 not know too. Not verified: critical headers, other algorithms, cards with a member twice, with hidden values, or with whole numbers of 16 digits and more. It is a warning if another signature of the card verifies, if the card is also
 of an earlier version, and if the key was fetched before the card or was given for another jku.`,
 	Check: func(p *analyzer.Pass) {
-		valid := slices.ContainsFunc(p.Verified, func(c analyzer.SignatureCheck) bool { return c.Valid })
-		for _, c := range p.Verified {
+		valid := slices.ContainsFunc(signature.Checks(p), func(c signature.Check) bool { return c.Valid })
+		for _, c := range signature.Checks(p) {
 			p.Applied()
 			if c.Valid {
 				continue
 			}
 			worst := analyzer.Error
-			if valid || c.Hearsay || !p.Card.Legacy.Empty() {
+			if valid || c.Secondhand || !p.Card.Legacy.Empty() {
 				worst = analyzer.Warning
 			}
 			p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),

@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -140,6 +141,7 @@ var ArtifactPartsNonempty = &analyzer.Rule{
 	ID:    "artifact-parts-nonempty",
 	Title: "artifact without any part",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.7", a2a.V0_1, a2a.V0_2),
 		rule.Cite("4.1.7", a2a.V1_0),
@@ -186,6 +188,7 @@ var OutputInMessage = &analyzer.Rule{
 	Level:    analyzer.Advice,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.SnapshotSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -215,7 +218,7 @@ names 0.2.6. It is said once for each URL.`,
 
 // since0_2_6 reports whether the card of the endpoint says that 0.2.6 or 0.3 is spoken there, and no older version.
 func since0_2_6(p *analyzer.Pass) bool {
-	versions := p.Session.Versions(p.Exchange)
+	versions := card.Of(p).Versions(p.Exchange)
 	for _, v := range versions {
 		if v < "0.2.6" || v == "0.2.9" { // which there never was
 			return false

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -245,7 +246,7 @@ spelt as in an older version, which is reported instead. Of several from one sid
 			return
 		}
 		p.Applied()
-		if otherSpelling(p) {
+		if p.Entity.Oddities()&a2a.LegacyMember == 0 || otherSpelling(p) {
 			return
 		}
 		for m := range p.Entity.Odd(a2a.LegacyMember) {
@@ -273,6 +274,7 @@ var UnknownField = &analyzer.Rule{
 	Either: true,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.EntitySeen,
+	Needs:  []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("5.7", a2a.V1_0),
@@ -308,7 +310,7 @@ func isWord(name []byte) bool {
 
 // extendable reports whether an extension may add members: the card of the agent declares one, or was not seen.
 func extendable(p *analyzer.Pass) bool {
-	cards := p.Session.CardsBefore(p.Exchange)
+	cards := card.Of(p).Before(p.Exchange)
 	for _, card := range cards {
 		if card.Get("capabilities").Get("extensions").Elem(0).Exists() {
 			return true

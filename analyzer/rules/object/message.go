@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -258,6 +259,7 @@ var MsgPartsNonempty = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	Either:   true,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
 )
 
@@ -89,6 +90,7 @@ var StreamResponseOneof = &analyzer.Rule{
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
 	On:       analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("3.2.3", a2a.V1_0),
@@ -105,7 +107,7 @@ error object after other events is a note over HTTP+JSON: nothing is laid down f
 			return
 		}
 		if p.Answer.Err != nil {
-			if rest && p.Exchange.Stream.Events > p.Exchange.Stream.Failed && !rule.OpensStream(p) {
+			if rest && p.Exchange.Stream.Events > stream.Of(p).In(p.Exchange).Failed && !rule.OpensStream(p) {
 				p.Report(p.Place.At(p.Answer.Err.Pointer), "the event is an error", "expected task, message, statusUpdate or artifactUpdate", analyzer.AtMost(analyzer.Note))
 			}
 			return

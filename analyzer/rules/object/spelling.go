@@ -9,7 +9,7 @@ import (
 // whoseSpelling says of a state or a role that is not spelt as in the dialects at hand whose spelling it is, as the
 // middle of a sentence.
 func whoseSpelling(p *analyzer.Pass, v a2a.Value) string {
-	switch in := rule.SpellingOf(v); {
+	switch in := a2a.SpellingDialects(v); {
 	case in.Empty() || !in.Intersect(p.Dialects).Empty():
 		return ""
 	case in.Has(a2a.V1_0):

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
 )
 
@@ -118,6 +119,7 @@ var TimestampMillis = &analyzer.Rule{
 	Level:    analyzer.Advice,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.FrameSeen | analyzer.StreamEnded,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Doc: `Times of 1.0 have milliseconds where the agent can tell them. Tasks that change several times in a second cannot be sorted by
 times of whole seconds, and a list by time shows them in any order.`,
@@ -125,10 +127,10 @@ times of whole seconds, and a list by time shows them in any order.`,
 	Silent: `A time on a whole second may be so by chance: it takes three different ones in one stream or list, and none with a fraction. It is
 said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
-		var clock analyzer.Clock
+		var clock stream.Clock
 		switch {
 		case p.Kind == analyzer.StreamEnded:
-			clock = p.Exchange.Stream.Clock
+			clock = stream.Of(p).In(p.Exchange).Clock
 		case p.Entity.Type == a2a.TaskListEntity:
 			for _, task := range p.Entity.Member("tasks").Elems() {
 				if v := task.Get("status").Get("timestamp"); v.Kind() == a2a.String {

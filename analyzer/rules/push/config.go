@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/push"
 	"a2atap/proxy/a2a"
 )
 
@@ -53,6 +54,7 @@ var PushGetMissing = &analyzer.Rule{
 	ID:    "push-get-missing",
 	Title: "deleted push config can still be read",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.8", a2a.V1_0),
 	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back instead, it was not
 deleted, and its notifications with the task's content go on.`,
@@ -63,7 +65,7 @@ deleted, and its notifications with the task's content go on.`,
 		if x.Call.Operation != a2a.GetPushConfig {
 			return
 		}
-		gone := p.Session.PushesOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
+		gone := push.Of(p).ConfigsOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
 		if gone == nil {
 			return
 		}
@@ -173,6 +175,7 @@ var PushListComplete = &analyzer.Rule{
 	Title: "list of push configs lacks one",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.9", a2a.V1_0),
 	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A config that
 is not listed cannot be found and deleted, or was lost together with its notifications.`,
@@ -182,12 +185,12 @@ active after the list.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Kind == analyzer.AnswerSeen {
-			if known := p.Session.PushesOf(x, x.Call.TaskID); x.Call.Operation == a2a.ListPushConfigs && p.Answer.Err == nil && known != nil && len(known.Configs) > 0 {
+			if known := push.Of(p).ConfigsOf(x, x.Call.TaskID); x.Call.Operation == a2a.ListPushConfigs && p.Answer.Err == nil && known != nil && len(known.List) > 0 {
 				p.Applied()
 			}
 			return
 		}
-		known := p.Session.PushesOf(x, p.Task.TaskID)
+		known := push.Of(p).ConfigsOf(x, p.Task.TaskID)
 		if known == nil || known.Missed == nil || p.Task.Late || !(p.Task.State.Active() || p.Task.State.Interrupted()) || !x.BeganAfter(known.Missed.Listed) {
 			return
 		}
@@ -203,6 +206,7 @@ var PushListNoDeleted = &analyzer.Rule{
 	Title: "deleted push config is still listed",
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
 	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the task's content
 go on.`,
@@ -213,7 +217,7 @@ go on.`,
 		if x.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil {
 			return
 		}
-		known := p.Session.PushesOf(x, x.Call.TaskID)
+		known := push.Of(p).ConfigsOf(x, x.Call.TaskID)
 		if known == nil || len(known.Deleted) == 0 {
 			return
 		}
@@ -259,6 +263,7 @@ var PushDeleteIdempotent = &analyzer.Rule{
 	ID:    "push-delete-idempotent",
 	Title: "second deletion of a push config fails",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
 	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was lost has
 to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
@@ -269,7 +274,7 @@ to try again, and cannot tell an error for what is gone from one for what could 
 		if x.Call.Operation != a2a.DeletePushConfig {
 			return
 		}
-		gone := p.Session.PushesOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
+		gone := push.Of(p).ConfigsOf(x, x.Call.TaskID).Deletion(x, x.Call.ConfigID)
 		failure := p.Answer.Err
 		if gone == nil || failure != nil && (x.Response.Status >= 500 || !saysWhy(p) && x.Response.Status != 404) {
 			return

@@ -9,6 +9,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/push"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -34,6 +36,7 @@ var HookAuth = &analyzer.Rule{
 	ID:    "hook-auth",
 	Title: "notification without the credentials of its config",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
 	Doc: `A config with authentication tells the agent which credentials its notifications have to carry. The receiver checks them and has to turn
 away everything else, so the client never hears of its task; one that does not check can be lied to by anybody.`,
@@ -42,13 +45,13 @@ away everything else, so the client never hears of its task; one that does not c
 Basic and Digest, if the request carries anything that may be a credential; mutual TLS, which cannot be seen; the first attempt of Basic and Digest,
 which the receiver answers with a challenge.`,
 	Check: func(p *analyzer.Pass) {
-		x, d := p.Exchange, p.Delivery
-		asks := func(c *analyzer.PushConfig) bool { return len(c.Schemes) > 0 && c.Schemes[0] != "" }
+		x, d := p.Exchange, push.Traced(p)
+		asks := func(c *push.Config) bool { return len(c.Schemes) > 0 && c.Schemes[0] != "" }
 		if !allAsk(p, asks) || awaitsChallenge(x, d.Configs) {
 			return
 		}
 		p.Applied()
-		if slices.ContainsFunc(d.Configs, func(c *analyzer.PushConfig) bool { return fitsConfig(x, c) }) {
+		if slices.ContainsFunc(d.Configs, func(c *push.Config) bool { return fitsConfig(x, c) }) {
 			return
 		}
 		scheme := d.Configs[0].Schemes[0]
@@ -62,21 +65,21 @@ which the receiver answers with a challenge.`,
 
 // allAsk reports whether all configs that can have caused a notification are known, and each asks for what is to be
 // judged.
-func allAsk(p *analyzer.Pass, asks func(c *analyzer.PushConfig) bool) bool {
-	d := p.Delivery
+func allAsk(p *analyzer.Pass, asks func(c *push.Config) bool) bool {
+	d := push.Traced(p)
 	return d.Whole && len(d.Configs) > 0 && p.Exchange.HeadersKept() &&
-		!slices.ContainsFunc(d.Configs, func(c *analyzer.PushConfig) bool { return !asks(c) })
+		!slices.ContainsFunc(d.Configs, func(c *push.Config) bool { return !asks(c) })
 }
 
 // awaitsChallenge reports whether the receiver asked for credentials of a kind that may be held back until then.
-func awaitsChallenge(x *analyzer.Exchange, configs []*analyzer.PushConfig) bool {
+func awaitsChallenge(x *analyzer.Exchange, configs []*push.Config) bool {
 	return x.Response.Status == 401 && len(x.Response.Fields.Values("WWW-Authenticate")) > 0 &&
-		slices.ContainsFunc(configs, func(c *analyzer.PushConfig) bool { return !strings.EqualFold(c.Schemes[0], "bearer") })
+		slices.ContainsFunc(configs, func(c *push.Config) bool { return !strings.EqualFold(c.Schemes[0], "bearer") })
 }
 
 // fitsConfig reports whether a notification carries what one of the config's schemes asks for, as far as that can be
 // seen.
-func fitsConfig(x *analyzer.Exchange, c *analyzer.PushConfig) bool {
+func fitsConfig(x *analyzer.Exchange, c *push.Config) bool {
 	return slices.ContainsFunc(c.Schemes, func(scheme string) bool {
 		given := strings.EqualFold(rule.AuthorizationScheme(x), scheme)
 		switch strings.ToLower(scheme) {
@@ -108,6 +111,7 @@ var HookAuth0x = &analyzer.Rule{
 	ID:    "hook-auth-0x",
 	Title: "notification without any credentials",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("6.8", rule.Before1...),
 	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver cannot tell a notification
 without any credentials from one that anybody else has sent.`,
@@ -115,7 +119,7 @@ without any credentials from one that anybody else has sent.`,
 	Silent: `Any header or parameter that may be a credential, the config's token among them; mutual TLS, which cannot be seen; tasks whose beginning is not in the
 recording, for which there may be another config.`,
 	Check: func(p *analyzer.Pass) {
-		asks := func(c *analyzer.PushConfig) bool {
+		asks := func(c *push.Config) bool {
 			return len(c.Schemes) > 0 && !slices.ContainsFunc(c.Schemes, isTLS)
 		}
 		if !allAsk(p, asks) {
@@ -123,7 +127,7 @@ recording, for which there may be another config.`,
 		}
 		p.Applied()
 		if p.Exchange.Bare() && !carriesToken(p) {
-			c := p.Delivery.Configs[0]
+			c := push.Traced(p).Configs[0]
 			p.Report(p.Place, "the notification carries no credentials", fmt.Sprintf("expected some of scheme %s, as the config at %s asks", analyzer.QuoteText(c.Schemes[0]), c.Place))
 		}
 	},
@@ -132,7 +136,7 @@ recording, for which there may be another config.`,
 // carriesToken reports whether the token of one of the configs stands anywhere in a request, as far as that can be
 // seen.
 func carriesToken(p *analyzer.Pass) bool {
-	x, doc, configs := p.Exchange, p.Doc, p.Delivery.Configs
+	x, doc, configs := p.Exchange, p.Doc, push.Traced(p).Configs
 	body := rule.Unescape(x.Body)
 	for _, c := range configs {
 		if c.Token == "" {
@@ -170,6 +174,7 @@ var HookToken = &analyzer.Rule{
 	ID:     "hook-token",
 	Title:  "notification without the token of its config",
 	Level:  analyzer.Should,
+	Needs:  []*analyzer.Tracker{push.Tracker},
 	Cites:  rule.Cite("6.8", rule.Before1...),
 	Covers: []string{"hook-auth-0x"},
 	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the task that the client
@@ -178,12 +183,12 @@ asked about; without it the receiver has to turn it away or to trust anybody.`,
 	Silent: `A token anywhere in the headers, the URL or the body; bodies with members beside those of a task or an update, where the recording
 hides the token of the config; tasks whose beginning is not in the recording, for which there may be another config.`,
 	Check: func(p *analyzer.Pass) {
-		if !allAsk(p, func(c *analyzer.PushConfig) bool { return c.Token != "" }) {
+		if !allAsk(p, func(c *push.Config) bool { return c.Token != "" }) {
 			return
 		}
 		p.Applied()
 		if !carriesToken(p) {
-			p.Report(p.Place, "the token of the config at "+p.Delivery.Configs[0].Place.String()+" is nowhere in the notification", "expected it in the header X-A2A-Notification-Token")
+			p.Report(p.Place, "the token of the config at "+push.Traced(p).Configs[0].Place.String()+" is nowhere in the notification", "expected it in the header X-A2A-Notification-Token")
 		}
 	},
 }
@@ -193,6 +198,7 @@ var HookTaskKnown = &analyzer.Rule{
 	ID:    "hook-task-known",
 	Title: "notification about a task that has no config for this webhook",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("9", rule.Before1...),
 		rule.Cite("4.3.3", a2a.V1_0),
@@ -202,7 +208,7 @@ not know.`,
 	Fix:    `Look the configs up by the task that has changed, not by its context or its client.`,
 	Silent: `Tasks whose beginning is not in the recording; webhooks that several agents were given, or for which a request was not recorded whole or not answered; tasks that had a config for the webhook at any time.`,
 	Check: func(p *analyzer.Pass) {
-		d := p.Delivery
+		d := push.Traced(p)
 		if !d.Whole {
 			return
 		}
@@ -219,6 +225,7 @@ var HookAfterDelete = &analyzer.Rule{
 	ID:    "hook-after-delete",
 	Title: "notification after the config was deleted",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
 	Doc: `Nothing is sent for a config after its deletion was confirmed. The client may have deleted it because the webhook belongs to
 somebody else by now.`,
@@ -226,8 +233,8 @@ somebody else by now.`,
 	Silent: `Notifications within 30 seconds of the deletion, which may have been under way; tasks with another config for the webhook, or for which anybody
 has asked for a config since; notifications of a task for which an earlier one failed, which may be a repetition.`,
 	Check: func(p *analyzer.Pass) {
-		x, gone := p.Exchange, p.Delivery.Deleted
-		if gone == nil || p.Delivery.Retry || x.Started.IsZero() || gone.Confirmed.At.IsZero() || x.Started.Sub(gone.Confirmed.At) < underWay {
+		x, gone := p.Exchange, push.Traced(p).Deleted
+		if gone == nil || push.Traced(p).Retry || x.Started.IsZero() || gone.Confirmed.At.IsZero() || x.Started.Sub(gone.Confirmed.At) < underWay {
 			return
 		}
 		p.Report(p.Place, "the notification is about task "+analyzer.QuoteText(x.Call.TaskID)+", whose config "+analyzer.QuoteText(gone.ID)+" was deleted at "+gone.Place.String(),
@@ -243,6 +250,7 @@ var HookAttempted = &analyzer.Rule{
 	Title:    "task ended without a notification",
 	Level:    analyzer.Must,
 	On:       analyzer.ConfigIdle,
+	Needs:    []*analyzer.Tracker{push.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.3.3", a2a.V1_0),
 	Doc: `An agent tries at least once to deliver what happens to a task to each webhook that was configured for it. A client that relies on it
@@ -252,7 +260,7 @@ waits for a task that has long ended.`,
 refuse: without https, or at a private address; configs that somebody tried to delete, or that were not confirmed while the task was seen at work;
 tasks that ended less than 5 minutes before the recording.`,
 	Check: func(p *analyzer.Pass) {
-		c := p.Config
+		c := push.Idle(p)
 		if rule.ReachOf(c.URL) != rule.FromAnywhere || rule.SchemeOf(c.URL) != "https" || p.At.Sub(p.Task.At) < patience {
 			return
 		}
@@ -269,6 +277,7 @@ var HookStateAgrees = &analyzer.Rule{
 	Title:  "notification names another terminal state",
 	Level:  analyzer.Must,
 	On:     analyzer.TaskSeen,
+	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("4.3.3", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable"},
 	Doc: `A notification tells what a stream or a read of the task tells. If they disagree about how the task ended, a client acts on an outcome
@@ -277,7 +286,7 @@ that never was.`,
 	Silent: `States of a task that has not ended: they may be late, or repeated.`,
 	Check: func(p *analyzer.Pass) {
 		now := p.Task
-		known := p.Session.TaskOf(p.Exchange, now.TaskID)
+		known := task.Of(p).Get(p.Exchange, now.TaskID)
 		if p.Exchange.Call.Operation != a2a.Webhook || known == nil || known.Terminal == nil || !now.State.Terminal() {
 			return
 		}

@@ -10,6 +10,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -35,6 +37,7 @@ var PushUnsupportedError = &analyzer.Rule{
 	ID:     "push-unsupported-error",
 	Title:  "push config operation not refused although the card offers no push notifications",
 	Level:  analyzer.Must,
+	Needs:  []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
 	Doc: `An agent whose card does not offer push notifications refuses every operation on their configs with
@@ -53,6 +56,7 @@ var PushUnsupportedError0x = &analyzer.Rule{
 	ID:     "push-unsupported-error-0x",
 	Title:  "push config operation not refused although the card offers no push notifications",
 	Level:  analyzer.Should,
+	Needs:  []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:  rule.Cite("8.2", rule.Before1...),
 	Covers: rule.CodeRules,
 	Doc: `An agent whose card does not offer push notifications says so when a client asks for them: with
@@ -76,8 +80,8 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 	if !x.Call.Operation.Push() {
 		return
 	}
-	cards := p.Session.CardsBefore(x)
-	if len(cards) == 0 || slices.ContainsFunc(cards, func(c *analyzer.Card) bool { return c.Push.True() }) {
+	cards := card.Of(p).Before(x)
+	if len(cards) == 0 || slices.ContainsFunc(cards, func(c *card.Card) bool { return c.Push.True() }) {
 		return
 	}
 	failure := p.Answer.Err
@@ -89,7 +93,7 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 			"expected PushNotificationNotSupportedError (-32003)")
 		return
 	}
-	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && x.Known == nil || failure.Name == a2a.InvalidParams || failure.Name == a2a.InvalidRequest {
+	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && task.Of(p).Named(x) == nil || failure.Name == a2a.InvalidParams || failure.Name == a2a.InvalidRequest {
 		return
 	}
 	p.Applied()
@@ -120,6 +124,7 @@ var PushSupportedButRefused = &analyzer.Rule{
 	Title: "push notifications advertised and refused as not supported",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("3.3.2", a2a.V1_0),
@@ -132,7 +137,7 @@ chose the agent for this capability finds out only when it waits for news of a t
 		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported {
 			return
 		}
-		cards := p.Session.CardsBefore(p.Exchange)
+		cards := card.Of(p).Before(p.Exchange)
 		if len(cards) == 0 {
 			return
 		}

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/push"
 	"a2atap/proxy/a2a"
 )
 
@@ -229,6 +230,7 @@ var ReqPushTokenUnique = &analyzer.Rule{
 	Level: analyzer.Should,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.RequestSeen | analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("13.2", a2a.V1_0),
 	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for all, whoever
 has seen one notification can forge any other.`,
@@ -248,7 +250,7 @@ message is judged once the answer has named the task.`,
 			return
 		}
 		p.Applied()
-		if earlier := p.Session.TokenElsewhere(x, task); earlier != nil {
+		if earlier := push.Of(p).TokenElsewhere(x, task); earlier != nil {
 			p.Report(rule.InParams(p, config.Get("token")), "the token of a config for task "+analyzer.QuoteText(task)+" is that of another one, at "+earlier.Place.String(),
 				"expected a token of its own")
 		}

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/push"
 	"a2atap/proxy/a2a"
 )
 
@@ -98,6 +99,7 @@ var HookPayload = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Agent,
 	On:    analyzer.DeliveryTraced,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
 	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message, statusUpdate and
 artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what 0.3 sent.`,
@@ -105,8 +107,8 @@ artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bar
 	Silent: `Members of other names beside the one; null members; bodies that are no JSON, which are reported as such; tasks whose config for the
 webhook was not seen, or was set in other versions too.`,
 	Check: func(p *analyzer.Pass) {
-		older := func(c *analyzer.PushConfig) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
-		if p.Doc.Err != nil || len(p.Delivery.Configs) == 0 || slices.ContainsFunc(p.Delivery.Configs, older) {
+		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
+		if p.Doc.Err != nil || len(push.Traced(p).Configs) == 0 || slices.ContainsFunc(push.Traced(p).Configs, older) {
 			return
 		}
 		p.Applied()
@@ -145,13 +147,14 @@ var HookPayload0x = &analyzer.Rule{
 	Title: "notification names no task",
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("9", rule.Before1...),
 	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to ask for
 the rest. One webhook usually serves many tasks.`,
 	Fix:    `Post the Task, or at least an object with its id and state.`,
 	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are no JSON, which are reported as such.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Doc.Err != nil || !p.Exchange.Configured() {
+		if p.Doc.Err != nil || !push.Of(p).Configured(p.Exchange) {
 			return
 		}
 		p.Applied()
@@ -189,6 +192,7 @@ var HookReceiver2xx = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Receiver,
 	On:    analyzer.DeliveryTraced,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
 	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive: it repeats it, and
 in the end stops notifying. A redirect is not followed by most agents.`,
@@ -196,8 +200,8 @@ in the end stops notifying. A redirect is not followed by most agents.`,
 	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and failures of the server; other statuses 4xx before the third in
 a row; notifications that are not what the client asked for: in another form, without its credentials, or for a task without a config.`,
 	Check: func(p *analyzer.Pass) {
-		d, status := p.Delivery, p.Exchange.Response.Status
-		authentic := slices.ContainsFunc(d.Configs, func(c *analyzer.PushConfig) bool {
+		d, status := push.Traced(p), p.Exchange.Response.Status
+		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
 			return c.Confirmed.Arrival > 0 && (len(c.Schemes) == 0 || fitsConfig(p.Exchange, c))
 		})
 		if !authentic || p.Doc.Err != nil || len(responseMembers(p.Doc.Root)) != 1 {
@@ -222,6 +226,7 @@ var HookHTTPS = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Client,
 	Once:  analyzer.PerEndpoint,
+	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.8", rule.Before1...),
 		rule.Cite("13.2", a2a.V1_0),
@@ -232,7 +237,7 @@ and may change them.`,
 	Silent: `Webhooks in the same network; requests that say that TLS ended before (Forwarded, X-Forwarded-Proto); webhooks whose config is in the recording, where the URL is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if x.Configured() || strings.HasPrefix(x.Origin, "https:") {
+		if push.Of(p).Configured(x) || strings.HasPrefix(x.Origin, "https:") {
 			return
 		}
 		p.Applied()

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -35,6 +36,7 @@ var RESTVerb = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7", a2a.V0_2),
 		rule.Cite("3.2.3", a2a.V0_3),
@@ -71,7 +73,7 @@ func routeMethods(x *analyzer.Exchange) []string {
 // atMostIfExtended makes a finding a note where a card declares extensions, which may bring routes and methods of their
 // own.
 func atMostIfExtended(p *analyzer.Pass) analyzer.Option {
-	for _, c := range p.Session.CardsBefore(p.Exchange) {
+	for _, c := range card.Of(p).Before(p.Exchange) {
 		for range c.Extensions() {
 			return analyzer.AtMost(analyzer.Note)
 		}
@@ -86,6 +88,7 @@ var RESTRouteKnown = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.AnswerSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.3", a2a.V1_0),

@@ -39,7 +39,7 @@ A client that finds another shape knows that something failed, and not what.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
-		label := rule.Essence(x.Response.Fields.Values("Content-Type"))
+		label := x.Response.Fields.MediaType()
 		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || underV1(x) || x.Endpoint.Declared.Empty() && rule.NoRoute(p) || label != "" && !rule.IsJSON(label) {
 			return
 		}

@@ -9,6 +9,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -116,6 +118,7 @@ var RESTErrorInfoPresent = &analyzer.Rule{
 	ID:    "rest-errorinfo-present",
 	Title: "A2A error without ErrorInfo",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: rule.Cite("11.6", a2a.V1_0),
 	Doc: `Many errors of A2A share one HTTP status. Which one it is stands in an ErrorInfo among the details: without it a client cannot
 tell a task that has ended from a request that is wrong.`,
@@ -169,11 +172,11 @@ func ownError(p *analyzer.Pass, failure a2a.Value) string {
 		return ""
 	}
 	op := x.Call.Operation
-	if ended := x.TerminalBefore(); ended != nil && !x.Retry && (op.Sends() || op == a2a.CancelTask || op == a2a.SubscribeToTask) && rule.SpeaksOfState(text) {
+	if ended := task.Of(p).EndedBefore(x); ended != nil && !task.Of(p).Retry(x) && (op.Sends() || op == a2a.CancelTask || op == a2a.SubscribeToTask) && rule.SpeaksOfState(text) {
 		return fmt.Sprintf("task %s ended as %s at %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace())
 	}
 	if lacking := rule.Undeclared(p); lacking != "" && strings.Contains(strings.ToLower(text), "support") {
-		return "the card at " + p.Session.CardsBefore(x)[0].Place.String() + " declares no " + lacking
+		return "the card at " + card.Of(p).Before(x)[0].Place.String() + " declares no " + lacking
 	}
 	return ""
 }

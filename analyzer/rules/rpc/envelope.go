@@ -153,7 +153,7 @@ func judgeRefusal(p *analyzer.Pass, judge func(at string, code int64, name a2a.E
 
 // labelledJSON reports whether the request says that it is JSON, or says nothing.
 func labelledJSON(x *analyzer.Exchange) bool {
-	label := rule.Essence(x.Request.Fields.Values("Content-Type"))
+	label := x.Request.Fields.MediaType()
 	return label == "" || rule.IsJSON(label)
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -91,6 +92,7 @@ var RPCMethodPattern = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("3.5.1", a2a.V0_3),
 	Doc: `In 0.3 a method is named by category and action with a slash between them, like message/send. Gateways route and filter by
 the category, and another name tells an agent that some other version or protocol is meant.`,
@@ -124,6 +126,7 @@ var RPCMethodPascal = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("9.1", a2a.V1_0),
 	Doc: `The methods of 1.0 are named as in its gRPC service, in PascalCase. Names are compared exactly: another spelling of a
 right name is an unknown method.`,
@@ -165,7 +168,7 @@ func declaredOnly(p *analyzer.Pass, d a2a.Dialect) bool {
 	if x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(d) {
 		return false
 	}
-	for _, c := range p.Session.CardsBefore(x) {
+	for _, c := range card.Of(p).Before(x) {
 		if c.Asked == x.Call.Version || c.Asked == "" && d == a2a.V1_0 {
 			return true
 		}
@@ -180,7 +183,7 @@ func mayExtend(p *analyzer.Pass) bool {
 	if len(x.Request.Fields.Values("A2A-Extensions")) > 0 || len(x.Request.Fields.Values("X-A2A-Extensions")) > 0 {
 		return true
 	}
-	cards := p.Session.CardsBefore(x)
+	cards := card.Of(p).Before(x)
 	further, seen := false, false
 	for _, c := range cards {
 		for range c.Extensions() {
@@ -199,6 +202,7 @@ var RPCMethodKnown = &analyzer.Rule{
 	Level: analyzer.Advice,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("9.4", a2a.V1_0),
@@ -229,6 +233,7 @@ var RPCMethodDialect = &analyzer.Rule{
 	Side:     a2a.Client,
 	Once:     analyzer.PerEndpoint,
 	On:       analyzer.OutcomeSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("A2A 1.0 §3.6.2", rule.Before1...),
 	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. It works as long as the agent happens to
 understand both, and ends with the next release that drops what it never promised.`,
@@ -257,6 +262,7 @@ var RPCUnknownMethodCode = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("9.5", a2a.V1_0),
@@ -290,6 +296,7 @@ var RPCCoreMethodMissing = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("11.1.2", a2a.V0_3),
 	Doc: `Every agent of 0.3 serves message/send, tasks/get and tasks/cancel. This one offers JSON-RPC alone and says that it has no such
 method, so there is no way left to do what every client relies on.`,
@@ -304,7 +311,7 @@ method, so there is no way left to do what every client relies on.`,
 		if v := p.Exchange.Call.Version; v != "" && a2a.VersionDialects(v) != a2a.Of(a2a.V0_3) {
 			return
 		}
-		cards := p.Session.CardsBefore(p.Exchange)
+		cards := card.Of(p).Before(p.Exchange)
 		for _, c := range cards {
 			for _, i := range c.Interfaces {
 				if i.Binding != a2a.JSONRPC {
@@ -326,6 +333,7 @@ var RPCCoreMethodMissingV1 = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.AnswerSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("5.1", a2a.V1_0),
 	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose this one by the card
 finds a method missing only when it needs it.`,
@@ -341,7 +349,7 @@ finds a method missing only when it needs it.`,
 		if !a2a.VersionDialects(x.Call.Version).Has(a2a.V1_0) {
 			return
 		}
-		if x.Endpoint != nil && x.Endpoint.Declared.Has(a2a.V1_0) && len(p.Session.CardsBefore(x)) > 0 {
+		if x.Endpoint != nil && x.Endpoint.Declared.Has(a2a.V1_0) && len(card.Of(p).Before(x)) > 0 {
 			reportCoreMethod(p)
 		}
 	},

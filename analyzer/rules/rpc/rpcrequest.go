@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -255,6 +256,7 @@ var RPCIDMissing = &analyzer.Rule{
 	ID:    "rpc-id-missing",
 	Title: "A2A method called without an id",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("9.3", a2a.V1_0),

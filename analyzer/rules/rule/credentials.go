@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -13,24 +14,24 @@ const MaxNamed = 8
 
 // AskingCard returns the newest public card that was seen before the call, if all that were ask every request for
 // credentials that can be seen; else nil. Extended cards are for clients that have authenticated.
-func AskingCard(p *analyzer.Pass) *analyzer.Card {
+func AskingCard(p *analyzer.Pass) *card.Card {
 	return lastCard(p, func(s *a2a.Security) bool { return s.Asks() && !s.Hidden() })
 }
 
 // SchemeCard is the same for cards that declare schemes, whether or not every request has to use one.
-func SchemeCard(p *analyzer.Pass) *analyzer.Card {
+func SchemeCard(p *analyzer.Pass) *card.Card {
 	return lastCard(p, func(s *a2a.Security) bool {
 		return len(s.Schemes) > 0 && !s.Hidden() && !slices.ContainsFunc(s.Schemes, func(w a2a.Want) bool { return w.Type == a2a.MutualTLSScheme })
 	})
 }
 
 // lastCard returns the newest public card that was seen before the call, if all that were have what is asked; else nil.
-func lastCard(p *analyzer.Pass, holds func(*a2a.Security) bool) *analyzer.Card {
-	var last *analyzer.Card
+func lastCard(p *analyzer.Pass, holds func(*a2a.Security) bool) *card.Card {
+	var last *card.Card
 	if !p.Exchange.HeadersKept() || p.Exchange.Call.Operation == a2a.NoOperation {
 		return nil
 	}
-	for _, c := range p.Session.CardsBefore(p.Exchange) {
+	for _, c := range card.Of(p).Before(p.Exchange) {
 		if c.Extended {
 			continue
 		}
@@ -43,7 +44,7 @@ func lastCard(p *analyzer.Pass, holds func(*a2a.Security) bool) *analyzer.Card {
 }
 
 // NoCredentials reports whether a request carries nothing that may be a credential of the card.
-func NoCredentials(x *analyzer.Exchange, card *analyzer.Card) bool {
+func NoCredentials(x *analyzer.Exchange, card *card.Card) bool {
 	if !x.Bare() {
 		return false
 	}

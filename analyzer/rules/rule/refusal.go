@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -113,16 +114,16 @@ func SpeaksOfTask(v a2a.Value, path string) bool {
 // Undeclared returns the capability that the call at hand needs and that no card of the agent declares; "" if it needs
 // none, if a card declares it, or if no card was seen before the call began.
 func Undeclared(p *analyzer.Pass) string {
-	cards := p.Session.CardsBefore(p.Exchange)
+	cards := card.Of(p).Before(p.Exchange)
 	var name string
-	has := func(*analyzer.Card) bool { return true }
+	has := func(*card.Card) bool { return true }
 	switch op := p.Exchange.Call.Operation; {
 	case op.Streams():
-		name, has = "streaming", func(c *analyzer.Card) bool { return c.Streaming.True() }
+		name, has = "streaming", func(c *card.Card) bool { return c.Streaming.True() }
 	case op.Push():
-		name, has = "pushNotifications", func(c *analyzer.Card) bool { return c.Push.True() }
+		name, has = "pushNotifications", func(c *card.Card) bool { return c.Push.True() }
 	case op == a2a.GetExtendedCard:
-		name, has = "extendedAgentCard", func(c *analyzer.Card) bool { return c.ExtendedCard.True() }
+		name, has = "extendedAgentCard", func(c *card.Card) bool { return c.ExtendedCard.True() }
 	}
 	if len(cards) == 0 || slices.ContainsFunc(cards, has) {
 		return ""

@@ -78,7 +78,7 @@ func IsIP(host string) bool {
 // ReachOf returns from where the host of a URL can be reached.
 func ReachOf(url string) Reach {
 	host := HostOf(url)
-	if ip, err := netip.ParseAddr(host); err == nil {
+	if ip, ok := addrOf(host); ok {
 		switch ip = ip.Unmap(); {
 		case ip.IsLoopback(), ip.IsUnspecified():
 			return FromMachine
@@ -108,6 +108,15 @@ var (
 		netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("2001:db8::/32"),
 	}
 )
+
+// addrOf returns the address that a host is, and whether it is one.
+func addrOf(host string) (netip.Addr, bool) {
+	if host == "" || (host[0] < '0' || host[0] > '9') && !strings.Contains(host, ":") {
+		return netip.Addr{}, false // a name: an error need not be made for it
+	}
+	ip, err := netip.ParseAddr(host)
+	return ip, err == nil
+}
 
 func isDocumentation(ip netip.Addr) bool {
 	for _, p := range inDocuments {

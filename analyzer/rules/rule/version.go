@@ -5,12 +5,15 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
 // StillEnded reports whether a task that had ended surely has not been taken up again, as versions before 0.2.4 allow.
-func StillEnded(p *analyzer.Pass, known *analyzer.Task) bool {
-	return RestartSeverity(p) == analyzer.Error || !known.Reopened && !p.Session.Blind()
+func StillEnded(p *analyzer.Pass, known *task.Task) bool {
+	return RestartSeverity(p) == analyzer.Error || !known.Reopened && !p.RequestMissed()
 }
 
 // CardBelongs reports whether a card is surely of one of the versions that look for it at a path.
@@ -60,10 +63,10 @@ func RefusesVersion(failure *a2a.Error) bool {
 // been said.
 func Reopens(p *analyzer.Pass) bool {
 	x := p.Exchange
-	if !x.Call.Operation.Sends() || x.Stream == nil || x.Stream.Events == 0 || x.Stream.TaskID != x.Call.TaskID {
+	if !x.Call.Operation.Sends() || x.Stream == nil || x.Stream.Events == 0 || stream.Of(p).In(x).TaskID != x.Call.TaskID {
 		return false
 	}
-	return x.TerminalBefore() != nil && !x.Retry && RestartSeverity(p) > analyzer.Note
+	return task.Of(p).EndedBefore(x) != nil && !task.Of(p).Retry(x) && RestartSeverity(p) > analyzer.Note
 }
 
 // RestartSeverity says how bad the restart of an ended task is. Versions before 0.2.4 allow it, so that it is a note;
@@ -82,7 +85,7 @@ func RestartSeverity(p *analyzer.Pass) analyzer.Severity {
 // note if a card names one of the versions before it, an error if cards name others only. Where none names any, it is a
 // note in what is surely of 0.2, else a warning.
 func SeveritySince(p *analyzer.Pass, before ...string) analyzer.Severity {
-	versions := p.Session.Versions(p.Exchange)
+	versions := card.Of(p).Versions(p.Exchange)
 	switch {
 	case slices.ContainsFunc(versions, func(v string) bool { return slices.Contains(before, v) }):
 		return analyzer.Note
@@ -96,7 +99,7 @@ func SeveritySince(p *analyzer.Pass, before ...string) analyzer.Severity {
 
 // Before0_2_6 reports whether every card says that the agent speaks a version from 0.2.0 to 0.2.5.
 func Before0_2_6(p *analyzer.Pass) bool {
-	versions := p.Session.Versions(p.Exchange)
+	versions := card.Of(p).Versions(p.Exchange)
 	for _, v := range versions {
 		patch, ok := strings.CutPrefix(v, "0.2.")
 		if !ok || len(patch) != 1 || patch < "0" || patch > "5" {
@@ -106,24 +109,10 @@ func Before0_2_6(p *analyzer.Pass) bool {
 	return len(versions) > 0
 }
 
-// SpellingOf returns the dialects that spell a state or a role so; none if no dialect does.
-func SpellingOf(v a2a.Value) a2a.Dialects {
-	text := v.Text()
-	_, state := a2a.ParseState(text)
-	_, role := a2a.ParseRole(text)
-	switch {
-	case !state && !role:
-		return 0
-	case strings.HasPrefix(text, "TASK_STATE_"), strings.HasPrefix(text, "ROLE_"):
-		return a2a.Of(a2a.V1_0)
-	}
-	return a2a.Of(Before1...)
-}
-
 // OtherSpelling reports whether an object spells its role or its state as in another version than that of the message.
 func OtherSpelling(p *analyzer.Pass, v a2a.Value) bool {
 	for _, word := range [...]a2a.Value{v.Get("role"), v.Get("state"), v.Get("status").Get("state")} {
-		if in := SpellingOf(word); !in.Empty() && in.Intersect(p.Dialects).Empty() {
+		if in := a2a.SpellingDialects(word); !in.Empty() && in.Intersect(p.Dialects).Empty() {
 			return true
 		}
 	}

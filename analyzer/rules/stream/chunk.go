@@ -4,7 +4,12 @@ import (
 	"fmt"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/artifact"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -31,6 +36,7 @@ var StreamChunkAppendKnown = &analyzer.Rule{
 	ID:    "stream-chunk-append-known",
 	Title: "piece is appended to an artifact that was never begun",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{artifact.Tracker, task.Tracker},
 	Doc: `An update with append:true adds to an artifact that was sent before. In this stream, which created the task and was seen
 from its beginning, nothing of that artifact came before: a client has nothing to add to, and drops the piece or fails.`,
 	Fix: `Send the first piece of every artifact with append false, or leave it out, and use one artifactId for all pieces.`,
@@ -40,16 +46,16 @@ without an id; streams with more artifacts than are remembered. In 0.1 the clien
 		x := p.Exchange
 		old := p.Dialects == a2a.Of(a2a.V0_1)
 		u, ok := artifactUpdate(p)
-		if !ok || !u.Append() || x.Call.TaskID != "" && !old || x.Stream.Gap || x.Stream.Pieces.More || !taskBegunHere(p, u.TaskID()) {
+		if !ok || !u.Append() || x.Call.TaskID != "" && !old || x.Stream.Gap || artifact.Of(p).Pieces(x).More || !taskBegunHere(p, u.TaskID()) {
 			return
 		}
 		p.Applied()
-		if x.Stream.Pieces.Of(u.Artifact()) == nil {
+		if artifact.Of(p).Pieces(x).Of(u.Artifact()) == nil {
 			worst := analyzer.Error
 			if old {
 				worst = analyzer.Warning
 			}
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("append is true, and artifact %s was not in the stream before", analyzer.ArtifactName(u.Artifact())),
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("append is true, and artifact %s was not in the stream before", artifact.Name(u.Artifact())),
 				"expected the first piece without append", analyzer.AtMost(worst))
 		}
 	},
@@ -58,10 +64,10 @@ without an id; streams with more artifacts than are remembered. In 0.1 the clien
 // taskBegunHere reports whether the task of an event was surely begun by the message that the stream answers.
 func taskBegunHere(p *analyzer.Pass, id string) bool {
 	x := p.Exchange
-	if x.Call.Operation != a2a.SendStreamingMessage || x.Known != nil || x.Call.ContextID != "" || len(x.References()) > 0 {
+	if x.Call.Operation != a2a.SendStreamingMessage || task.Of(p).Named(x) != nil || x.Call.ContextID != "" || len(x.References()) > 0 {
 		return false
 	}
-	known := p.Session.TaskOf(x, id)
+	known := task.Of(p).Get(x, id)
 	return known == nil || known.NewIn(x)
 }
 
@@ -71,7 +77,7 @@ func artifactUpdate(p *analyzer.Pass) (u a2a.ArtifactUpdate, ok bool) {
 		return u, false
 	}
 	u = a2a.ArtifactUpdate{Value: p.Answer.Payload.Value}
-	return u, analyzer.Identified(u.Artifact())
+	return u, artifact.Identified(u.Artifact())
 }
 
 // StreamChunkAfterLast reports a piece that is appended after the last one.
@@ -80,6 +86,7 @@ var StreamChunkAfterLast = &analyzer.Rule{
 	Title: "piece follows the artifact's last one",
 	Level: analyzer.Should,
 	Once:  analyzer.PerExchange,
+	Needs: []*analyzer.Tracker{artifact.Tracker},
 	Doc: `lastChunk:true says that an artifact is complete. Clients store or show it then; a piece that is appended later is lost, or makes
 a second, different result.`,
 	Fix: `Set lastChunk on the last piece only, or send the whole artifact again without append.`,
@@ -90,13 +97,13 @@ with a gap. Of several such events in a stream the first is reported.`,
 		if !ok || !u.Append() || mayRepeatEvents(p) || p.Exchange.Stream.Gap {
 			return
 		}
-		before := p.Exchange.Stream.Pieces.Of(u.Artifact())
+		before := artifact.Of(p).Pieces(p.Exchange).Of(u.Artifact())
 		if before == nil {
 			return
 		}
 		p.Applied()
 		if before.Last > 0 {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a piece is appended to artifact %s, whose last one was event %d", analyzer.ArtifactName(u.Artifact()), before.Last),
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a piece is appended to artifact %s, whose last one was event %d", artifact.Name(u.Artifact()), before.Last),
 				"expected nothing after lastChunk, or a new beginning without append")
 		}
 	},
@@ -113,12 +120,13 @@ var StreamChunkIncomplete = &analyzer.Rule{
 	Title: "task is completed, and an artifact in pieces never had its last one",
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
+	Needs: []*analyzer.Tracker{artifact.Tracker, stream.Tracker},
 	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed, but a client that waits
 for the mark before it shows the artifact waits for ever.`,
 	Fix:    `Set lastChunk:true on the last piece of every artifact.`,
 	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams with a gap. The first such artifact is named.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if p.Answer == nil || s.Terminal > 0 || s.Gap || mayRepeatEvents(p) {
 			return
 		}
@@ -126,10 +134,10 @@ for the mark before it shows the artifact waits for ever.`,
 		if payload.Kind != a2a.StatusPayload && payload.Kind != a2a.TaskPayload || (a2a.Task{Value: payload.Value}).State() != a2a.Completed {
 			return
 		}
-		if s.Pieces.Chunked() {
+		if artifact.Of(p).Pieces(p.Exchange).Chunked() {
 			p.Applied()
 		}
-		if open := s.Pieces.Unfinished(); open != nil {
+		if open := artifact.Of(p).Pieces(p.Exchange).Unfinished(); open != nil {
 			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), fmt.Sprintf("the artifact whose newest piece is event %d has no last piece", open.Newest),
 				"expected lastChunk before the task is completed")
 		}
@@ -142,6 +150,7 @@ var StreamArtifactConsistent = &analyzer.Rule{
 	Title: "artifact of the finished task differs from what its stream sent",
 	Level: analyzer.Should,
 	On:    analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
 	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text or bytes for it.
 Who listened and who asked later have different results. A piece that was lost, sent twice or stored in the wrong order looks like that.`,
 	Fix: `Store each piece as it is sent, under one lock for each task, and add to an artifact only where append is true.`,
@@ -152,8 +161,8 @@ beginning; clients that take some media types only; other clients, credentials, 
 		if !ok || t.Get("artifacts").Kind() != a2a.Array {
 			return
 		}
-		sent := p.Session.StreamedOf(p.Observation)
-		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
+		sent := artifact.Of(p).StreamedOf(p.Observation)
+		known := task.Of(p).Get(p.Exchange, p.Task.TaskID)
 		if sent == nil || known != nil && !rule.StillEnded(p, known) {
 			return
 		}
@@ -163,9 +172,9 @@ beginning; clients that take some media types only; other clients, credentials, 
 				continue
 			}
 			p.Applied()
-			if !content.SameText(analyzer.ContentOf(a)) {
+			if !content.SameText(digest.ContentOf(a.Parts())) {
 				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "artifacts", i)),
-					fmt.Sprintf("artifact %s holds other text or bytes than the stream sent up to %s", analyzer.ArtifactName(a), sent.Place),
+					fmt.Sprintf("artifact %s holds other text or bytes than the stream sent up to %s", artifact.Name(a), sent.Place),
 					"expected what the stream sent", analyzer.AtMost(analyzer.Note))
 				return
 			}

@@ -7,6 +7,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -37,6 +40,7 @@ var StreamClosedOnTerminal = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.EventSeen | analyzer.StreamEnded,
+	Needs: []*analyzer.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.1.2", a2a.V1_0),
 		rule.Cite("3.1.6", a2a.V1_0),
@@ -47,7 +51,7 @@ later reaches some of them and not others.`,
 	Fix:    `Send artifacts and messages before the terminal state, and close the stream after it.`,
 	Silent: `One Task in the same state that repeats the outcome before the stream closes. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || isOver(p) || p.Answer == nil || rule.Reopens(p) {
 			return
 		}
@@ -90,6 +94,7 @@ var StreamNothingAfterFinal = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.EventSeen | analyzer.StreamEnded,
+	Needs:  []*analyzer.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2.2", rule.Before1...),
 	Covers: []string{"state-terminal-immutable"},
 	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what comes later
@@ -98,7 +103,7 @@ reaches some of them and not others.`,
 	Silent: `In the proto flavour of 0.2 and 0.3 over HTTP+JSON only further status updates count, since artifacts may follow there; on a resubscription
 only an end in a terminal state counts, since earlier rounds may be replayed. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
 		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
 			final = s.Closing
@@ -122,6 +127,7 @@ var StreamMessageCloses = &analyzer.Rule{
 	ID:    "stream-message-closes",
 	Title: "stream stays open after its Message",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{stream.Tracker},
 	Cites: rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that is one Message closes after it. As long as the body is open a client that reads to the end waits, and both sides hold a
 connection for nothing.`,
@@ -129,7 +135,7 @@ connection for nothing.`,
 	Silent: `Up to five seconds; recordings without times; what the connection does after the body has ended. Since the clock is the recorder's,
 and a slow client holds up an agent, it is never more than a warning.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if s.First != a2a.MessagePayload || s.Events != 1 {
 			return
 		}
@@ -140,8 +146,8 @@ and a slow client holds up an agent, it is never more than a warning.`,
 // judgeLateClose judges how long the body stayed open after its last event, which should have closed it. Event is the
 // number of the one that is to blame.
 func judgeLateClose(p *analyzer.Pass, event int, what string, worst analyzer.Severity) {
-	s := p.Exchange.Stream
-	open, known := p.End.OpenAfter(s)
+	s := stream.Of(p).In(p.Exchange)
+	open, known := s.OpenAfter(p.End)
 	if s.Gap || s.Rest != nil || !known {
 		return
 	}
@@ -157,6 +163,7 @@ var StreamEndsAfterTerminal = &analyzer.Rule{
 	ID:    "stream-ends-after-terminal",
 	Title: "stream stays open after the task has ended",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.1.2", a2a.V1_0),
 		rule.Cite("3.1.6", a2a.V1_0),
@@ -167,7 +174,7 @@ client that reads to the end waits until something times out.`,
 	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's. Since the clock is the
 recorder's, and a slow client holds up an agent, it is never more than a warning.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || s.Newest != s.Terminal && s.Newest != s.Settled {
 			return
 		}
@@ -180,6 +187,7 @@ var StreamClosesAfterFinal = &analyzer.Rule{
 	ID:    "stream-closes-after-final",
 	Title: "stream stays open after final:true",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("9.2", a2a.V0_1),
 		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
@@ -190,7 +198,7 @@ waits until something times out.`,
 	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's; on a resubscription, which
 may replay earlier rounds, only an end in a terminal state counts.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
 		if p.Exchange.Call.Operation == a2a.SubscribeToTask {
 			final = s.Closing
@@ -207,13 +215,14 @@ var StreamTerminalWithoutFinal = &analyzer.Rule{
 	ID:    "stream-terminal-without-final",
 	Title: "stream ends without final:true",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{stream.Tracker},
 	Cites: rule.Cite("7.2.2", rule.Before1...),
 	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes the end of the stream
 for a broken connection, and subscribes again.`,
 	Fix:    `Set final:true on the status update that ends the task.`,
 	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client left or that broke.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Settled > 0 || s.Message > 0 || s.Failed > 0 || s.Rest != nil {
 			return
 		}
@@ -256,6 +265,7 @@ var StreamTruncated = &analyzer.Rule{
 	ID:    "stream-truncated",
 	Title: "agent ends the stream while the task is active",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("9.2", a2a.V0_1),
 		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
@@ -267,7 +277,7 @@ without the outcome: it has to find out by itself that it should ask again.`,
 stop, let it end the task as failed first.`,
 	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording; streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
 			return
 		}
@@ -275,7 +285,7 @@ stop, let it end the task as failed first.`,
 			return
 		}
 		p.Applied()
-		known := p.Session.TaskOf(p.Exchange, s.TaskID)
+		known := task.Of(p).Get(p.Exchange, s.TaskID)
 		elsewhere := known != nil && known.Last != nil && !known.Last.State.Active()
 		if s.State.Active() && !elsewhere {
 			p.Report(p.Place, fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analyzer.QuoteText(s.TaskID), s.State),
@@ -289,6 +299,7 @@ var StreamEmpty = &analyzer.Rule{
 	ID:    "stream-empty",
 	Title: "stream without any event",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.1.2", a2a.V1_0),
@@ -300,7 +311,7 @@ message was taken.`,
 	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a 0.x resubscription, which promises later events only;
 a last event without its blank line, which is another rule's. Before 1.0 it is a warning.`,
 	Check: func(p *analyzer.Pass) {
-		x, s := p.Exchange, p.Exchange.Stream
+		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Rest != nil && s.Rest.Fields.HasData || x.Response.Status != 200 || !x.Call.Operation.Streams() || mayRepeatEvents(p) {
 			return
 		}

@@ -6,6 +6,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -27,6 +29,7 @@ var StreamSameEvents = &analyzer.Rule{
 	ID:    "stream-same-events",
 	Title: "two streams of one task differ",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{stream.Tracker},
 	Doc: `All streams of a task that are open at the same time bring the same updates in the same order. Here two clients that watched the same
 task have seen different things, and build different results from them.`,
 	Fix: `Publish each update once, in one order, to all subscribers of the task, with a queue for each of them. A queue that several streams
@@ -35,7 +38,7 @@ read from gives each update to one of them only.`,
 stream that its client left, that broke or that the recording cut; other clients, credentials and extensions; updates further back than the
 last 128; streams with an error or a gap.`,
 	Check: func(p *analyzer.Pass) {
-		d, compared := p.Session.Diverges(p.Observation)
+		d, compared := stream.Of(p).Diverges(p.Observation)
 		if compared {
 			p.Applied()
 		}
@@ -54,6 +57,7 @@ var StreamCloseIsolated = &analyzer.Rule{
 	ID:     "stream-close-isolated",
 	Title:  "stream ends when another client leaves",
 	Level:  analyzer.Must,
+	Needs:  []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Covers: []string{"stream-truncated"},
 	Doc: `The agent ended this stream within a second after the client of another stream of the same task had left, and the task was at work.
 Closing one stream must not disturb the others: whoever still listens loses the outcome.`,
@@ -61,16 +65,16 @@ Closing one stream must not disturb the others: whoever still listens loses the 
 	Silent: `Streams of one connection, recordings without times or connections, tasks that had ended or wait. Since it may be a coincidence, it is
 a warning at most, and a note where the stream broke.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if p.End.Open || p.End.ByClient() || s.Gap || s.Failed > 0 {
 			return
 		}
-		left := p.Session.Departed(p.Observation, time.Second)
+		left := stream.Of(p).Disconnected(p.Observation, time.Second)
 		if left == nil || !s.State.Known() {
 			return
 		}
 		p.Applied()
-		known := p.Session.TaskOf(p.Exchange, s.TaskID)
+		known := task.Of(p).Get(p.Exchange, s.TaskID)
 		elsewhere := known != nil && known.Last != nil && !known.Last.State.Active()
 		if !s.State.Active() || elsewhere {
 			return

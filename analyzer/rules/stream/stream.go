@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/stream"
 	"a2atap/proxy/a2a"
 )
 
@@ -81,6 +82,7 @@ var StreamMessageOnly = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the answer
@@ -88,7 +90,7 @@ and stop reading: what follows is lost.`,
 	Fix:    `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
 	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if p.Exchange.Call.Operation != a2a.SendStreamingMessage || s.Events == 0 || s.First != a2a.MessagePayload {
 			return
 		}
@@ -105,6 +107,7 @@ var StreamNoMessageInTaskStream = &analyzer.Rule{
 	Title:    "Message in the stream of a task",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
 	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer where there is no
@@ -112,7 +115,7 @@ task: clients that meet one in between drop it, or take the task for answered.`,
 	Fix:    `Put what the agent says into the message of a status update, and results into artifacts.`,
 	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if p.Answer == nil || s.Events == 0 || s.First != a2a.TaskPayload {
 			return
 		}
@@ -130,6 +133,7 @@ var StreamTaskSnapshotPosition = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.7", a2a.V1_0),
 	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are expected: clients may
@@ -137,7 +141,7 @@ take a second Task for the last event, or build the artifacts anew from it and t
 	Fix:    `Send updates of the status and of artifacts. If the whole Task has to be shown, show it last.`,
 	Silent: `A Task at the end, and one that only an error follows; what follows the end of the task is another rule's. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) || p.Answer == nil {
 			return
 		}
@@ -250,6 +254,7 @@ var StreamErrorLast = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnRPC,
 	Cites: slices.Concat(
 		rule.Cite("7.2.1", rule.Before1...),
@@ -260,7 +265,7 @@ it was delivered.`,
 	Fix:    `Close the stream after an error. What a client can live with belongs into a status update, not into an error.`,
 	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if s.Failed == 0 || isOver(p) || p.Answer == nil {
 			return
 		}

@@ -6,6 +6,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -27,6 +29,7 @@ var StateCancelTerminal = &analyzer.Rule{
 	ID:    "state-cancel-terminal",
 	Title: "cancellation of a finished task is not refused",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
 	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client that gets the
 task back instead takes its cancellation for accepted, and may undo what was already done.`,
@@ -51,12 +54,12 @@ is defined and not when to send it: there it is a warning.`,
 
 // cancels returns how the task had ended that is being canceled, unless it was canceled before, and how bad it is to go
 // along with that.
-func cancels(p *analyzer.Pass) (ended *analyzer.Sighting, worst analyzer.Severity) {
+func cancels(p *analyzer.Pass) (ended *analyzer.TaskObservation, worst analyzer.Severity) {
 	if p.Exchange.Call.Operation != a2a.CancelTask {
 		return nil, 0
 	}
-	ended = p.Exchange.TerminalBefore()
-	if ended == nil || ended.State == a2a.Canceled || !rule.StillEnded(p, p.Exchange.Known) {
+	ended = task.Of(p).EndedBefore(p.Exchange)
+	if ended == nil || ended.State == a2a.Canceled || !rule.StillEnded(p, task.Of(p).Named(p.Exchange)) {
 		return nil, 0
 	}
 	if p.Dialects == a2a.Of(a2a.V1_0) {
@@ -72,6 +75,7 @@ var StateCancelTerminalCode = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:    slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("5.4", a2a.V1_0)),
 	Covers:   rule.CodeRules,
 	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError (-32002). By that error
@@ -106,6 +110,7 @@ var StateCancelChangesTerminal = &analyzer.Rule{
 	Title:    "finished task becomes canceled",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
+	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    slices.Concat(rule.Cite("7.4", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
 	Covers:   []string{"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early", "state-final-state-agrees"},
@@ -116,7 +121,7 @@ now the record says that nothing was delivered.`,
 tasks that got a message since; there it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		now := p.Task
-		known := p.Session.TaskOf(p.Exchange, now.TaskID)
+		known := task.Of(p).Get(p.Exchange, now.TaskID)
 		if known == nil || known.Terminal == nil || known.Terminal.State == a2a.Canceled || !now.State.Known() {
 			return
 		}

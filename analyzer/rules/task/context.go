@@ -5,6 +5,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -92,6 +94,7 @@ var IDContextInferred = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Once:   analyzer.PerExchange,
 	On:     analyzer.TaskSeen,
+	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
 	Doc: `A message that names only a task belongs to the context of that task. An agent that makes a new context for it cuts the
@@ -104,7 +107,7 @@ conversation in two.`,
 		if !call.Operation.Sends() || call.TaskID != now.TaskID || call.ContextID != "" || now.ContextID == "" {
 			return
 		}
-		known := p.Session.TaskOf(p.Exchange, now.TaskID)
+		known := task.Of(p).Get(p.Exchange, now.TaskID)
 		if known == nil || known.Context == nil {
 			return
 		}
@@ -122,6 +125,7 @@ var IDContextMismatchRejected = &analyzer.Rule{
 	Title:  "message is taken although its task is in another context",
 	Level:  analyzer.Must,
 	On:     analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
 	Doc: `A message that names a task and another context than the task's contradicts itself. An agent that takes it answers in a
@@ -130,10 +134,10 @@ conversation that the client did not mean, so that it has to refuse.`,
 	Silent: `Tasks whose context is not known, or that were seen in more than one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if x.Known == nil || x.Known.Context == nil || x.Known.Moved || x.Call.ContextID == "" || x.Known.Context.ID == x.Call.ContextID {
+		if task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved || x.Call.ContextID == "" || task.Of(p).Named(x).Context.ID == x.Call.ContextID {
 			return
 		}
-		known := x.Known.Context
+		known := task.Of(p).Named(x).Context
 		payload, taken := answeredSend(p)
 		if !taken && (p.Answer == nil || p.Answer.Err == nil) {
 			return
@@ -153,6 +157,7 @@ var IDContextStable = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.TaskSeen,
+	Needs:    []*analyzer.Tracker{task.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -166,7 +171,7 @@ next turn lands in another conversation, and what was said before is lost to the
 		if p.Task.ContextID == "" {
 			return
 		}
-		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
+		known := task.Of(p).Get(p.Exchange, p.Task.TaskID)
 		if known == nil || known.Context == nil {
 			return
 		}
@@ -185,6 +190,7 @@ var IDStreamContextConsistent = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.2.1", a2a.V1_0),
@@ -197,15 +203,15 @@ which lands in another conversation if that event has another one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		now := p.Task
-		if x.Stream == nil || x.Stream.NamedContext() == nil || now.ContextID == "" {
+		if x.Stream == nil || stream.Of(p).In(x).NamedContext == nil || now.ContextID == "" {
 			return
 		}
-		first := x.Stream.NamedContext()
+		first := stream.Of(p).In(x).NamedContext
 		p.Applied()
 		if now.ContextID == first.ContextID || first.TaskID != now.TaskID {
 			return
 		}
-		if known := p.Session.TaskOf(x, now.TaskID); known != nil && known.Context != nil && known.Context.ID == now.ContextID {
+		if known := task.Of(p).Get(x, now.TaskID); known != nil && known.Context != nil && known.Context.ID == now.ContextID {
 			return
 		}
 		p.Report(now.ContextPlace(), "the event is in context "+analyzer.QuoteText(now.ContextID),

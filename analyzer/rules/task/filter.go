@@ -6,6 +6,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/page"
 	"a2atap/proxy/a2a"
 )
 
@@ -69,6 +71,7 @@ var ListSorted = &analyzer.Rule{
 	ID:    "list-sorted",
 	Title: "tasks of a list are not sorted by time",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{page.Tracker},
 	Doc: `A list begins with the task whose status is the newest. Clients read the first page to learn what is new, and stop at
 the first task that they know; what stands behind it they never see.`,
 	Fix:    `Sort by status.timestamp, newest first, before you page.`,
@@ -100,13 +103,13 @@ the first task that they know; what stands behind it they never see.`,
 }
 
 // checkOrderOfPages looks for a task that should have stood before one on an earlier page.
-func checkOrderOfPages(p *analyzer.Pass, page a2a.Value) {
-	eachListed(page, func(t a2a.Task) bool {
+func checkOrderOfPages(p *analyzer.Pass, list a2a.Value) {
+	eachListed(list, func(t a2a.Task) bool {
 		at, ok := t.Time()
 		if !ok {
 			return true
 		}
-		older, misplaced := p.Session.Misplaced(p.Exchange, t.ID(), at)
+		older, misplaced := page.Of(p).Misplaced(p.Exchange, t.ID(), at)
 		if !misplaced {
 			return true
 		}
@@ -313,6 +316,7 @@ var ListScope = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{answer.Tracker},
 	Cites: rule.Cite("13.1", a2a.V1_0),
 	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists it all
 the same: who asks for a list learns of other people's work.`,
@@ -323,7 +327,7 @@ the same: who asks for a list learns of other people's work.`,
 			return
 		}
 		p.Applied()
-		if denied := p.Session.Hidden(p.Exchange, p.Task.TaskID); denied != nil {
+		if denied := answer.Of(p).Hidden(p.Exchange, p.Task.TaskID); denied != nil {
 			p.Report(p.Task.Object, "task "+analyzer.QuoteText(p.Task.TaskID)+" is listed, and was said not to exist at "+denied.Place.String(), "expected no such task in the list", analyzer.AtMost(analyzer.Note))
 		}
 	},

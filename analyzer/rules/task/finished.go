@@ -6,6 +6,10 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -32,6 +36,7 @@ var StateSendTerminalRejected = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:    rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a success
@@ -50,6 +55,7 @@ var StateSendTerminalRejectedV1 = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.1.1", a2a.V1_0),
 		rule.Cite("3.1.2", a2a.V1_0),
@@ -65,8 +71,8 @@ context, and refer to the old one.`,
 
 func checkNotRefused(p *analyzer.Pass) {
 	x := p.Exchange
-	ended := x.TerminalBefore()
-	if !x.Call.Operation.Sends() || ended == nil || x.Retry || p.Answer == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+	ended := task.Of(p).EndedBefore(x)
+	if !x.Call.Operation.Sends() || ended == nil || task.Of(p).Retry(x) || p.Answer == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 		return
 	}
 	worst := rule.RestartSeverity(p)
@@ -102,6 +108,7 @@ var StateSendTerminalCode = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client knows
@@ -113,8 +120,8 @@ errors with a code of the agent's own that do not speak of the task's state, HTT
 whose end was not fully delivered before the request began.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		ended := p.Exchange.TerminalBefore()
-		if !call.Operation.Sends() || ended == nil || p.Exchange.Retry || !refused(p) || badRequest(p) {
+		ended := task.Of(p).EndedBefore(p.Exchange)
+		if !call.Operation.Sends() || ended == nil || task.Of(p).Retry(p.Exchange) || !refused(p) || badRequest(p) {
 			return
 		}
 		p.Applied()
@@ -130,6 +137,7 @@ var StateSubscribeTerminal = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
+	Needs:    []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the same makes the
@@ -139,7 +147,7 @@ client wait for updates that cannot come, or take up a task that is over.`,
 whose end was not fully delivered before the request began.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		s, ended := x.Stream, x.TerminalBefore()
+		s, ended := stream.Of(p).In(x), task.Of(p).EndedBefore(x)
 		if x.Call.Operation != a2a.SubscribeToTask || ended == nil || s.Gap || s.Failed > 0 {
 			return
 		}
@@ -169,6 +177,7 @@ var StateSubscribeTerminalCode = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen,
+	Needs:    []*analyzer.Tracker{answer.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client
@@ -182,7 +191,7 @@ of the task's state; HTTP+JSON errors that do not say which they are; tasks whos
 			reportFalseNotFound(p)
 			return
 		}
-		ended := p.Exchange.TerminalBefore()
+		ended := task.Of(p).EndedBefore(p.Exchange)
 		if p.Exchange.Call.Operation != a2a.SubscribeToTask || ended == nil || !refused(p) {
 			return
 		}
@@ -224,7 +233,7 @@ func badRequest(p *analyzer.Pass) bool {
 	}
 	x := p.Exchange
 	message := a2a.Message{Value: x.Call.Message}
-	known := x.Known.Context
+	known := task.Of(p).Named(x).Context
 	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ID
 	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 || x.Call.HistoryLength < 0 {
 		return true
@@ -237,7 +246,7 @@ func badRequest(p *analyzer.Pass) bool {
 	return false
 }
 
-func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.Sighting) {
+func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.TaskObservation) {
 	failure := p.Answer.Err
 	if failure.Name == a2a.UnsupportedOperation || failure.Name == a2a.TaskNotFound {
 		return
@@ -250,12 +259,11 @@ func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.Sighting) {
 // reportFalseNotFound reports a subscription that was told that the task is not found, when a later answer to the same
 // client knows it.
 func reportFalseNotFound(p *analyzer.Pass) {
-	known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
-	if known == nil || known.Denied == nil || p.Task.Late || !known.Denied.Before(p.Exchange) {
+	refused := answer.Of(p).RefusedSubscription(p.Exchange, p.Task.TaskID)
+	if refused == nil || p.Task.Late || !refused.Before(p.Exchange) {
 		return
 	}
-	denied := known.Denied
-	p.Report(denied.Place,
+	p.Report(refused.Place,
 		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace()),
-		"expected UnsupportedOperationError (-32004)", analyzer.Of(denied.Exchange))
+		"expected UnsupportedOperationError (-32004)", analyzer.Of(refused.Exchange))
 }

@@ -6,6 +6,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -111,6 +113,7 @@ var IDTaskUnique = &analyzer.Rule{
 	Title:    "two sends were given the same new task id",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
+	Needs:    []*analyzer.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -127,7 +130,7 @@ refer to it (the agent may go on with that task), and messages without an id.`,
 			return
 		}
 		p.Applied()
-		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
+		known := task.Of(p).Get(p.Exchange, p.Task.TaskID)
 		if known == nil || known.Created == nil || known.Created.Place.Exchange == p.Task.Exchange {
 			return
 		}
@@ -139,14 +142,14 @@ refer to it (the agent may go on with that task), and messages without an id.`,
 		if mayContinue(known, call.ContextID, p.Exchange.References()) || mayContinue(known, first.ContextID, first.References) {
 			return
 		}
-		p.Report(p.Task.IDPlace(), "new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+first.Place.String(),
+		p.Report(p.Task.TaskIDPlace(), "new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+first.Place.String(),
 			"expected an id of its own")
 	},
 }
 
 // mayContinue reports whether an agent may answer a message that names no task with a task that it has already: the
 // message goes into the task's context, or refers to the task.
-func mayContinue(known *analyzer.Task, contextID string, references []string) bool {
+func mayContinue(known *task.Task, contextID string, references []string) bool {
 	if slices.Contains(references, known.ID) {
 		return true
 	}
@@ -158,6 +161,7 @@ var IDTaskContinued = &analyzer.Rule{
 	ID:       "id-task-continued",
 	Title:    "message to an active task is answered with another task",
 	Level:    analyzer.Should,
+	Needs:    []*analyzer.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
@@ -172,7 +176,7 @@ is lost to the new one.`,
 		if !x.Call.Operation.Sends() || !p.Task.Snapshot || x.Stream != nil && !rule.OpensStream(p) {
 			return
 		}
-		active := x.ActiveBefore()
+		active := task.Of(p).ActiveBefore(x)
 		if active == nil {
 			return
 		}
@@ -184,7 +188,7 @@ is lost to the new one.`,
 		if !p.Dialects.Has(a2a.V1_0) {
 			worst = analyzer.Note
 		}
-		p.Report(p.Task.IDPlace(), fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analyzer.QuoteText(p.Task.TaskID), analyzer.QuoteText(active.TaskID), analyzer.QuoteText(active.Spelling), active.StatePlace()),
+		p.Report(p.Task.TaskIDPlace(), fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analyzer.QuoteText(p.Task.TaskID), analyzer.QuoteText(active.TaskID), analyzer.QuoteText(active.Spelling), active.StatePlace()),
 			"expected the task that the message names", analyzer.AtMost(worst))
 	},
 }
@@ -195,6 +199,7 @@ var IDStreamTaskConsistent = &analyzer.Rule{
 	Title:    "events of one stream name different tasks",
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3),
@@ -206,10 +211,10 @@ task changes the wrong one.`,
 	Silent: `An event that names the task of the request after one that did not, which another rule has reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if x.Stream == nil || x.Stream.NamedTask() == nil {
+		if x.Stream == nil || stream.Of(p).In(x).NamedTask == nil {
 			return
 		}
-		first := x.Stream.NamedTask()
+		first := stream.Of(p).In(x).NamedTask
 		p.Applied()
 		if now := p.Task; now.TaskID != first.TaskID && now.TaskID != x.Call.TaskID {
 			p.Report(now.TaskIDPlace(), "the event is about task "+analyzer.QuoteText(now.TaskID),

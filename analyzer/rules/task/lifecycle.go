@@ -7,6 +7,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -30,6 +33,7 @@ var StateTerminalImmutable = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.TaskSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker, stream.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -55,9 +59,9 @@ no card says whether the agent may be that old, the finding is a warning.`,
 
 // terminalBefore returns the terminal state of the task that is surely older than the state at hand, and how bad
 // another state can be: a note where the version allows a restart.
-func terminalBefore(p *analyzer.Pass) (before *analyzer.Sighting, worst analyzer.Severity, judged bool) {
+func terminalBefore(p *analyzer.Pass) (before *analyzer.TaskObservation, worst analyzer.Severity, judged bool) {
 	now := p.Task
-	known := p.Session.TaskOf(p.Exchange, now.TaskID)
+	known := task.Of(p).Get(p.Exchange, now.TaskID)
 	if known == nil || known.Terminal == nil || !now.State.Known() {
 		return nil, 0, false
 	}
@@ -67,7 +71,7 @@ func terminalBefore(p *analyzer.Pass) (before *analyzer.Sighting, worst analyzer
 	return known.Terminal, rule.RestartSeverity(p), true
 }
 
-func reportRestart(p *analyzer.Pass, before *analyzer.Sighting, worst analyzer.Severity) {
+func reportRestart(p *analyzer.Pass, before *analyzer.TaskObservation, worst analyzer.Severity) {
 	now, at := p.Task, ""
 	if before.Exchange != now.Exchange {
 		at = " at " + before.StatePlace().String()
@@ -84,6 +88,7 @@ var StateTerminalImmutableEarly = &analyzer.Rule{
 	Level:    analyzer.Advice,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.TaskSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
 	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were written for
@@ -109,6 +114,7 @@ var StateFinalStateAgrees = &analyzer.Rule{
 	Title:    "polled task contradicts the end that was announced",
 	Level:    analyzer.Must,
 	On:       analyzer.TaskSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
@@ -142,6 +148,7 @@ var StateStatusRegressTime = &analyzer.Rule{
 	Level:    analyzer.Advice,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("6.2", rule.Before1...),
@@ -153,7 +160,7 @@ either the order is wrong or the clock is; a client that sorts by time keeps the
 	Silent: `Timestamps that cannot be read or name no zone, differences below the coarser precision of the two, replays of a 0.x resubscription,
 and other tasks. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
-		s := p.Exchange.Stream
+		s := stream.Of(p).In(p.Exchange)
 		if s.Stamp == nil || p.Answer == nil || p.Exchange.Call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) {
 			return
 		}
@@ -168,7 +175,7 @@ and other tasks. Of several such events the first is reported.`,
 			task, status = u.TaskID(), u.Status()
 		}
 		text := status.Get("timestamp").Text()
-		at, unit, ok := analyzer.ReadTimestamp(text)
+		at, unit, ok := stream.ReadTimestamp(text)
 		if !ok || task != s.TaskID {
 			return
 		}
@@ -186,6 +193,7 @@ var StateUnknownTaskKnown = &analyzer.Rule{
 	Title:    "task is not found shortly after it was shown",
 	Level:    analyzer.Advice,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
@@ -198,10 +206,10 @@ which is allowed at any time; more often the agent runs in several processes tha
 messages to, cancellations of and subscriptions to a task that has ended, where this error is an accepted answer.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if p.Answer == nil || x.Known == nil || x.Known.Last == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if p.Answer == nil || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Last == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
 		}
-		last := x.Known.Last
+		last := task.Of(p).Named(x).Last
 		switch op := x.Call.Operation; {
 		case op == a2a.GetTask:
 		case op.Sends(), op == a2a.CancelTask, op == a2a.SubscribeToTask:
@@ -211,7 +219,7 @@ messages to, cancellations of and subscriptions to a task that has ended, where 
 		default:
 			return
 		}
-		if !last.Delivered(x) || !last.ShownTo(x) || last.At.IsZero() || x.Started.Sub(last.At) > shortly {
+		if !x.BeganAfter(last.Moment()) || !last.ShownTo(x) || last.At.IsZero() || x.Started.Sub(last.At) > shortly {
 			return
 		}
 		p.Applied()

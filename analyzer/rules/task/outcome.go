@@ -5,7 +5,10 @@ import (
 	"slices"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/artifact"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -28,6 +31,7 @@ var StateBlocking = &analyzer.Rule{
 	Title: "send is answered while the task is at work",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("3.2.2", a2a.V1_0),
 	Doc: `Unless the client says returnImmediately, a SendMessage is answered when the task has ended or waits for the client. A client
 that relies on it takes the answer for the outcome, and never looks at the task again.`,
@@ -36,7 +40,7 @@ configuration.returnImmediately is true.`,
 	Silent: `Streams; answers that are a Message; clients that set the member "blocking" of the release candidate, which had another default;
 requests where neither the A2A-Version header nor a card names version 1.0.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer.Payload.Kind != a2a.TaskPayload || !p.Session.Waits(p.Exchange) {
+		if p.Answer.Payload.Kind != a2a.TaskPayload || !card.Of(p).Waits(p.Exchange) {
 			return
 		}
 		t := a2a.Task{Value: p.Answer.Payload.Value}
@@ -84,6 +88,7 @@ var StateBlockingArtifacts = &analyzer.Rule{
 	Title: "send that waited was not given all artifacts",
 	Level: analyzer.Must,
 	On:    analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{artifact.Tracker},
 	Cites: rule.Cite("3.2.2", a2a.V1_0),
 	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks an artifact
 that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
@@ -99,10 +104,10 @@ tasks with more artifacts than are remembered.`,
 		if index < 0 {
 			return
 		}
-		w := p.Session.TaskOf(p.Exchange, p.Task.TaskID).Awaited
+		w := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID).Awaited
 		p.Report(w.Place.In("artifacts"),
-			fmt.Sprintf("artifact %s is not there, and is at %s", analyzer.ArtifactName(a2a.Artifact{Value: t.Get("artifacts").Elem(index)}), p.Place.In("artifacts", fmt.Sprint(index))),
-			"expected all artifacts of the task", w.Ago())
+			fmt.Sprintf("artifact %s is not there, and is at %s", artifact.Name(a2a.Artifact{Value: t.Get("artifacts").Elem(index)}), p.Place.In("artifacts", fmt.Sprint(index))),
+			"expected all artifacts of the task", w.About())
 	},
 }
 
@@ -115,8 +120,8 @@ func missingArtifact(p *analyzer.Pass) (t a2a.Task, index int) {
 	if !ok || p.Exchange.Call.Operation != a2a.GetTask {
 		return t, judgedNothing
 	}
-	known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
-	if known == nil || !known.Awaited.Before(p.Exchange) || t.Get("artifacts").Kind() != a2a.Array {
+	known := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID)
+	if !known.Awaited.Before(p.Exchange) || t.Get("artifacts").Kind() != a2a.Array {
 		return t, judgedNothing
 	}
 	return t, known.Awaited.Lacks(t)
@@ -128,6 +133,7 @@ var StateArtifactsAfterTerminal = &analyzer.Rule{
 	Title: "artifacts change after the task has ended",
 	Level: analyzer.Should,
 	On:    analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.1", a2a.V1_0),
@@ -144,8 +150,8 @@ an id; tasks with more artifacts than are remembered; versions before 0.2.4, whi
 		if !ok || worst == analyzer.Note || t.Get("artifacts").Kind() != a2a.Array {
 			return
 		}
-		known := p.Session.TaskOf(p.Exchange, p.Task.TaskID)
-		if known == nil || !known.Shown.Earlier(p.Exchange) {
+		known := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID)
+		if !known.Shown.Earlier(p.Exchange) {
 			return
 		}
 		if _, index := missingArtifact(p); index >= 0 {
@@ -161,19 +167,19 @@ an id; tasks with more artifacts than are remembered; versions before 0.2.4, whi
 
 // changedMember returns the place and the description of the first difference between the artifacts of a Task and those
 // that it showed before; seen is empty if there is none.
-func changedMember(p *analyzer.Pass, before *analyzer.Product, t a2a.Task) (at analyzer.Place, seen string) {
+func changedMember(p *analyzer.Pass, before *artifact.Set, t a2a.Task) (at analyzer.Place, seen string) {
 	n := 0
 	for i, a := range t.Artifacts() {
-		if !analyzer.Identified(a) {
+		if !artifact.Identified(a) {
 			return at, ""
 		}
 		content, ok := before.Of(a)
 		at = p.Place.At(a2a.Ptr(p.Place.Pointer, "artifacts", i))
 		switch {
 		case !ok:
-			return at, "artifact " + analyzer.ArtifactName(a) + " is new"
-		case content != analyzer.ContentOf(a):
-			return at, "artifact " + analyzer.ArtifactName(a) + " holds something else"
+			return at, "artifact " + artifact.Name(a) + " is new"
+		case content != digest.ContentOf(a.Parts()):
+			return at, "artifact " + artifact.Name(a) + " holds something else"
 		}
 		n++
 	}

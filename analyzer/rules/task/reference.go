@@ -5,6 +5,11 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/message"
+	"a2atap/analyzer/track/page"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -28,6 +33,7 @@ var ReqPageTokenOrigin = &analyzer.Rule{
 	ID:    "req-page-token-origin",
 	Title: "pageToken that no answer gave",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{page.Tracker},
 	Cites: rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a number of
 the page, works with one agent by luck and fails with the next.`,
@@ -40,7 +46,7 @@ the token may be from before the recording.`,
 			return
 		}
 		p.Applied()
-		if !x.StrayPage {
+		if !page.Of(p).Stray(x) {
 			return
 		}
 		at := x.RequestPlace().Line()
@@ -56,6 +62,7 @@ var ReqToTerminal = &analyzer.Rule{
 	ID:    "req-to-terminal",
 	Title: "message to a task that has ended",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.1", a2a.V1_0),
@@ -68,12 +75,12 @@ sent again; versions before 0.2.4, which allowed a restart.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		worst := rule.RestartSeverity(p)
-		if !x.Call.Operation.Sends() || x.Known == nil || worst == analyzer.Note {
+		if !x.Call.Operation.Sends() || task.Of(p).Named(x) == nil || worst == analyzer.Note {
 			return
 		}
 		p.Applied()
-		ended := x.TerminalBefore()
-		if ended == nil || x.Retry || !p.Session.ToldEnd(x) {
+		ended := task.Of(p).EndedBefore(x)
+		if ended == nil || task.Of(p).Retry(x) || !task.Of(p).ToldEnd(x) {
 			return
 		}
 		p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(ended.TaskID)+", which is "+analyzer.QuoteText(ended.Spelling)+" at "+ended.StatePlace().String(),
@@ -92,6 +99,7 @@ var ReqContextTaskMismatch = &analyzer.Rule{
 	ID:    "req-context-task-mismatch",
 	Title: "message names a task, and another context than the task's",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{task.Tracker},
 	Cites: rule.Cite("3.4.3", a2a.V1_0),
 	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the message,
 since it cannot know which of the two the client means.`,
@@ -99,11 +107,11 @@ since it cannot know which of the two the client means.`,
 	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || x.Known == nil || x.Known.Context == nil || x.Known.Moved {
+		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved {
 			return
 		}
 		p.Applied()
-		if known := x.Known.Context; known.ID != x.Call.ContextID {
+		if known := task.Of(p).Named(x).Context; known.ID != x.Call.ContextID {
 			p.Report(messagePlace(p, "contextId"), "contextId is "+analyzer.QuoteText(x.Call.ContextID)+" in a message to task "+analyzer.QuoteText(x.Call.TaskID),
 				"expected "+analyzer.QuoteText(known.ID)+", as at "+known.Place.String())
 		}
@@ -115,6 +123,7 @@ var ReqTaskIDExists = &analyzer.Rule{
 	ID:    "req-taskid-exists",
 	Title: "message to a task that does not exist",
 	Level: analyzer.Must,
+	Needs: []*analyzer.Tracker{answer.Tracker},
 	Cites: rule.Cite("3.4.2", a2a.V1_0),
 	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this client
 that this one does not; it will not come into being by a message.`,
@@ -126,7 +135,7 @@ that this one does not; it will not come into being by a message.`,
 			return
 		}
 		p.Applied()
-		if absent := p.Session.AbsentBefore(x); absent != nil {
+		if absent := answer.Of(p).NotFoundBefore(x); absent != nil {
 			p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(x.Call.TaskID)+", which is said not to exist at "+absent.Place.String(),
 				"expected a task that exists, or none")
 		}
@@ -138,6 +147,7 @@ var ReqMessageIDReuse = &analyzer.Rule{
 	ID:    "req-message-id-reuse",
 	Title: "message id used for another message",
 	Level: analyzer.Should,
+	Needs: []*analyzer.Tracker{message.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.3.1", a2a.V1_0),
@@ -153,7 +163,7 @@ client, for other credentials or another tenant.`,
 			return
 		}
 		p.Applied()
-		if earlier, ok := p.Session.SaidOtherwise(x); ok {
+		if earlier, ok := message.Of(p).Other(x); ok {
 			p.Report(messagePlace(p, "messageId"), "messageId "+analyzer.QuoteText(x.Call.MessageID)+" was that of another message, at "+earlier.String(),
 				"expected an id of its own")
 		}

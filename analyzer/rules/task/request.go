@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -107,6 +108,7 @@ var ReqAcceptedOutputModes = &analyzer.Rule{
 	ID:       "req-accepted-output-modes",
 	Title:    "configuration without acceptedOutputModes",
 	Level:    analyzer.Advice,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_2),
 	Doc: `Up to 0.2.5 a configuration that goes with a message lists the media types that the client can read. Strict agents of

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -20,6 +21,7 @@ var ExtRequiredMissing = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Agent,
 	On:    analyzer.OutcomeSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
 		rule.Cite("4.6.3", a2a.V1_0),
@@ -42,21 +44,21 @@ body; HARs of other programs, which may leave fields out. Other calls than sendi
 	},
 }
 
-func answeredWithout(uri string, card *analyzer.Card) string {
+func answeredWithout(uri string, card *card.Card) string {
 	return fmt.Sprintf("the call succeeds without the extension %s, which the card at %s requires", analyzer.QuoteText(uri), card.Place)
 }
 
 // missingExtension returns the first extension that every card seen before the call requires and that the request does
 // not name, and the newest of those cards. The rule applies if there is any that is required.
-func missingExtension(p *analyzer.Pass) (string, *analyzer.Card) {
+func missingExtension(p *analyzer.Pass) (string, *card.Card) {
 	x := p.Exchange
-	cards := p.Session.CardsBefore(x)
+	cards := card.Of(p).Before(x)
 	if len(cards) == 0 || !x.HeadersKept() || x.Call.Operation == a2a.NoOperation || x.Call.Operation == a2a.GetExtendedCard {
 		return "", nil
 	}
 	last := cards[len(cards)-1]
 	for _, uri := range last.Needs {
-		if slices.ContainsFunc(cards, func(c *analyzer.Card) bool { return !slices.Contains(c.Needs, uri) }) {
+		if slices.ContainsFunc(cards, func(c *card.Card) bool { return !slices.Contains(c.Needs, uri) }) {
 			continue
 		}
 		p.Applied()
@@ -106,6 +108,7 @@ var ExtRequiredMissingCode = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.OutcomeSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.3.4", a2a.V1_0),
 		rule.Cite("4.6.3", a2a.V1_0),
@@ -137,6 +140,7 @@ var ExtRequiredMissingClient = &analyzer.Rule{
 	Side:  a2a.Client,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.RequestSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.3.4", a2a.V1_0),
@@ -148,7 +152,7 @@ and if it does not, the client misses what the extension says.`,
 message; a URI anywhere in the body; HARs of other programs, which may leave fields out. The first message at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		fetched := slices.ContainsFunc(p.Session.CardsBefore(x), func(c *analyzer.Card) bool { return c.Client != "" && c.Client == x.Link.Client })
+		fetched := slices.ContainsFunc(card.Of(p).Before(x), func(c *card.Card) bool { return c.Client != "" && c.Client == x.Link.Client })
 		if !x.Call.Operation.Sends() || !fetched || !activates(p) {
 			return
 		}
@@ -163,7 +167,7 @@ func activates(p *analyzer.Pass) bool {
 	if p.Dialects == a2a.Of(a2a.V1_0) {
 		return true
 	}
-	versions := p.Session.Versions(p.Exchange)
+	versions := card.Of(p).Versions(p.Exchange)
 	return len(versions) > 0 && !olderThanActivation(p)
 }
 
@@ -174,6 +178,7 @@ var ExtRequiredMissing0x = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
 	On:    analyzer.OutcomeSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
 	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the same, and reads it
 without what the extension adds or changes.`,
@@ -198,6 +203,7 @@ var ExtResponseEcho = &analyzer.Rule{
 	Side:  a2a.Agent,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.OutcomeSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
 		rule.Cite("extensions guide §Extension Activation", a2a.V1_0),
@@ -231,7 +237,7 @@ func extensionsField(p *analyzer.Pass) string {
 // declaredAndAsked returns the first extension that the header of the request asks for and that a card declares, or "".
 func declaredAndAsked(p *analyzer.Pass) string {
 	for uri := range extensionsIn(p.Exchange.Request.Fields) {
-		for _, c := range p.Session.CardsBefore(p.Exchange) {
+		for _, c := range card.Of(p).Before(p.Exchange) {
 			for ext := range c.Extensions() {
 				if ext.Get("uri").Is(uri) {
 					return uri
@@ -250,6 +256,7 @@ var ExtResponseUnrequested = &analyzer.Rule{
 	Side:  a2a.Agent,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.OutcomeSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
 		rule.Cite("extensions guide §Extension Activation", a2a.V1_0),
@@ -274,7 +281,7 @@ client that does not know it.`,
 }
 
 func required(p *analyzer.Pass, uri string) bool {
-	return slices.ContainsFunc(p.Session.CardsBefore(p.Exchange), func(c *analyzer.Card) bool { return slices.Contains(c.Needs, uri) })
+	return slices.ContainsFunc(card.Of(p).Before(p.Exchange), func(c *card.Card) bool { return slices.Contains(c.Needs, uri) })
 }
 
 // extensionsPlace returns the place of the field in which an answer lists its extensions.

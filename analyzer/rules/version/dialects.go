@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -28,6 +29,7 @@ var DialectMismatch = &analyzer.Rule{
 	Either: true,
 	Once:   analyzer.PerEndpoint,
 	On:     analyzer.AnswerSeen | analyzer.EventSeen | analyzer.CardMissed,
+	Needs:  []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("3.6.2", a2a.V1_0),
@@ -93,7 +95,7 @@ func offerText(p *analyzer.Pass, known a2a.Dialects) string {
 		return "has answered in " + known.String()
 	}
 	text := "is offered in " + known.String()
-	if cards := p.Session.CardsBefore(p.Exchange); len(cards) > 0 {
+	if cards := card.Of(p).Before(p.Exchange); len(cards) > 0 {
 		text += " by the card at " + cards[len(cards)-1].Place.String()
 	}
 	return text
@@ -187,11 +189,11 @@ func checkAnsweredOtherwise(p *analyzer.Pass) {
 // checkCardPath reports a client that looks for the card where another version has it.
 func checkCardPath(p *analyzer.Pass) {
 	x := p.Exchange
-	if p.Failure.Later || p.Failure.Status != 404 {
+	if card.Missed(p).Later || card.Missed(p).Status != 404 {
 		return
 	}
 	p.Applied()
-	card := p.Session.CardBeside(x)
+	card := card.Of(p).Beside(x)
 	if card == nil || rule.CardBelongs(card.Shapes, x.Dialects) { // the client looks in the right place: card-wellknown-path
 		return
 	}

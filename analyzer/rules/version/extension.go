@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -62,6 +63,7 @@ var ExtHeaderName0x = &analyzer.Rule{
 	Side:  a2a.Client,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.RequestSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
 	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so the extensions are
 not activated.`,
@@ -88,7 +90,7 @@ func checkHeaderName(p *analyzer.Pass, right, wrong string) {
 // olderThanActivation reports whether a card says that the agent is older than 0.2.4, in which extensions got their
 // header.
 func olderThanActivation(p *analyzer.Pass) bool {
-	return slices.ContainsFunc(p.Session.Versions(p.Exchange), func(v string) bool {
+	return slices.ContainsFunc(card.Of(p).Versions(p.Exchange), func(v string) bool {
 		switch v {
 		case "0.2", "0.2.0", "0.2.1", "0.2.2", "0.2.3":
 			return true

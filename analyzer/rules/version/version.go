@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -175,6 +176,7 @@ var VerInterfaceMatch = &analyzer.Rule{
 	Side:  a2a.Client,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.OutcomeSeen,
+	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.6", a2a.V1_0),
 		rule.Cite("8.3.2", a2a.V1_0),
@@ -190,7 +192,7 @@ is a note, since examples of the specification do so; so is one that is refused 
 		if !given || countNumbers(version) < 2 || p.Answer == nil || rule.Mismatched(p) {
 			return
 		}
-		offered, known := offersVersion(x, version)
+		offered, known := offersVersion(p, version)
 		if !known {
 			return
 		}
@@ -203,13 +205,13 @@ is a note, since examples of the specification do so; so is one that is refused 
 		if refused || a2a.VersionDialects(version) != a2a.Of(a2a.V1_0) {
 			worst = analyzer.Note
 		}
-		p.Report(at, fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analyzer.QuoteText(version), x.Endpoint.URL, offeredVersions(x)), "expected a version of this interface", analyzer.AtMost(worst))
+		p.Report(at, fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analyzer.QuoteText(version), x.Endpoint.URL, offeredVersions(p)), "expected a version of this interface", analyzer.AtMost(worst))
 	},
 }
 
 // offersVersion reports whether cards declare a version for the URL of a request, and whether that can be said.
-func offersVersion(x *analyzer.Exchange, version string) (offered, known bool) {
-	entries := x.Interfaces()
+func offersVersion(p *analyzer.Pass, version string) (offered, known bool) {
+	entries := card.Of(p).Interfaces(p.Exchange)
 	for i := range entries {
 		if countNumbers(entries[i].Version) < 2 {
 			return false, false
@@ -219,9 +221,9 @@ func offersVersion(x *analyzer.Exchange, version string) (offered, known bool) {
 	return offered, len(entries) > 0
 }
 
-func offeredVersions(x *analyzer.Exchange) string {
+func offeredVersions(p *analyzer.Pass) string {
 	var list []string
-	for _, i := range x.Interfaces() {
+	for _, i := range card.Of(p).Interfaces(p.Exchange) {
 		if v := analyzer.QuoteText(i.Version); !slices.Contains(list, v) && len(list) < rule.MaxNamed {
 			list = append(list, v)
 		}
@@ -237,6 +239,7 @@ var VerUnsupportedError = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.OutcomeSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.6.2", a2a.V1_0),
 	Covers:   rule.CodeRules,
 	Doc: `The client asks for a version that the agent does not have at this URL, and gets something else than VersionNotSupportedError
@@ -250,7 +253,7 @@ for, whatever the card says; requests in the words of 1.0 that ask for 0.3; erro
 		if !given || countNumbers(version) < 2 || p.Answer == nil || !knowsVersions(p) || x.Call.Operation == a2a.GetExtendedCard {
 			return
 		}
-		offered, known := offersVersion(x, version)
+		offered, known := offersVersion(p, version)
 		if !known || offered || a2a.VersionDialects(version) != a2a.Of(a2a.V1_0) {
 			return
 		}
@@ -273,7 +276,7 @@ for, whatever the card says; requests in the words of 1.0 that ask for 0.3; erro
 
 // knowsVersions reports whether a card that was seen before the call is one of 1.0: the agent knows of versions.
 func knowsVersions(p *analyzer.Pass) bool {
-	return slices.ContainsFunc(p.Session.CardsBefore(p.Exchange), func(c *analyzer.Card) bool { return c.Modern })
+	return slices.ContainsFunc(card.Of(p).Before(p.Exchange), func(c *card.Card) bool { return c.Modern })
 }
 
 // VerSupportedRefused reports a version that the card offers, refused.
@@ -284,6 +287,7 @@ var VerSupportedRefused = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.OutcomeSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.6.2", a2a.V1_0),
 	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client that did as the card
 says has nowhere else to go.`,
@@ -304,7 +308,7 @@ says has nowhere else to go.`,
 // everyCardOffers reports whether every card that was seen before the call declares the version for its URL.
 func everyCardOffers(p *analyzer.Pass, version string) bool {
 	x := p.Exchange
-	cards := p.Session.CardsBefore(x)
+	cards := card.Of(p).Before(x)
 	for _, c := range cards {
 		offered := slices.ContainsFunc(c.Interfaces, func(i a2a.Interface) bool {
 			return i.Binding == x.Call.Binding && a2a.SameVersion(i.Version, version) && x.Endpoint.Is(i.URL)

@@ -6,6 +6,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -30,6 +32,7 @@ var EquivErrorSame = &analyzer.Rule{
 	Title: "one failing operation has different errors over two bindings",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs: []*analyzer.Tracker{answer.Tracker, task.Tracker},
 	Doc: `An agent behaves the same whatever binding it is called over. A client that changes the binding, or a gateway that translates, gets
 another error for the same call, and acts on it: it gives up a task that is there, or repairs a request that is right.`,
 	Fix: `Map the errors of all bindings from one table, in one place behind them.`,
@@ -38,11 +41,11 @@ is not found later, since it may have been removed; errors about the version, ex
 their own; and errors that a rule about ended tasks reports.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if p.Session.Blind() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() || x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if p.RequestMissed() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() || x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
 		}
-		before := p.Session.RefusedElsewhere(p.Observation)
-		if before == nil || !sameState(x, before) || givenCause(before.Name) || givenCause(p.Answer.Err.Name) {
+		before := answer.Of(p).RefusedElsewhere(p.Observation)
+		if before == nil || !sameState(p, before) || givenCause(before.Name) || givenCause(p.Answer.Err.Name) {
 			return
 		}
 		p.Applied()
@@ -57,8 +60,8 @@ their own; and errors that a rule about ended tasks reports.`,
 
 // sameState reports whether a task was surely in the same state for two calls: it had ended, or nobody has ever seen
 // it.
-func sameState(x *analyzer.Exchange, before *analyzer.Refusal) bool {
-	return before.Terminal && x.TerminalBefore() != nil || before.Unseen && x.Known == nil
+func sameState(p *analyzer.Pass, before *answer.Refusal) bool {
+	return before.Terminal && task.Of(p).EndedBefore(p.Exchange) != nil || before.Unseen && task.Of(p).Named(p.Exchange) == nil
 }
 
 // givenCause reports whether an error is about what each request brings itself, or about what the card offers.
@@ -88,14 +91,15 @@ var EquivResultSame = &analyzer.Rule{
 	Title: "one ended task looks different over two bindings",
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen,
+	Needs: []*analyzer.Tracker{answer.Tracker},
 	Doc: `An agent gives the same task over every binding. Where one leaves out an artifact or tells another state, what a client knows of its work
 depends on how it asked.`,
 	Fix: `Keep tasks in one store behind all bindings, and write each from the same object.`,
 	Silent: `Tasks that have not ended; other clients, credentials, versions or history lengths; the order of members, defaults that are left out, metadata, links, instants; the
 history, unless the client says how much of it; tasks that change over one binding too.`,
 	Check: func(p *analyzer.Pass) {
-		before, part := p.Session.ShownElsewhere(p.Observation)
-		if before == nil || p.Session.Blind() {
+		before, part := answer.Of(p).ShownElsewhere(p.Observation)
+		if before == nil || p.RequestMissed() {
 			return
 		}
 		p.Applied()

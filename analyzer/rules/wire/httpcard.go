@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -18,6 +19,7 @@ var CardUnavailable = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Side:     a2a.Agent,
 	On:       analyzer.CardSeen | analyzer.CardMissed,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: analyzer.OnHTTP,
 	Cites: slices.Concat(
 		rule.Cite("5.1", rule.Before1...),
@@ -36,7 +38,7 @@ the path of another version; so are 502, 503 and 504, which gateways answer, and
 			}
 			return
 		}
-		f := p.Failure
+		f := card.Missed(p)
 		if f.Status == 404 && (f.Later || f.Elsewhere) {
 			return
 		}

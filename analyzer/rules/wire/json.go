@@ -69,10 +69,10 @@ func saysJSON(p *analyzer.Pass) bool {
 	case analyzer.EventSeen:
 		return true
 	case analyzer.RequestSeen, analyzer.WebhookSeen:
-		label := rule.Essence(p.Exchange.Request.Fields.Values("Content-Type"))
+		label := p.Exchange.Request.Fields.MediaType()
 		return label == "" || rule.IsJSON(label)
 	}
-	return rule.IsJSON(rule.Essence(p.Exchange.Response.Fields.Values("Content-Type"))) && !fromGateway(p)
+	return rule.IsJSON(p.Exchange.Response.Fields.MediaType()) && !fromGateway(p)
 }
 
 // fromGateway reports whether an answer is likely to be a gateway's own, whatever its label says: the agent was not

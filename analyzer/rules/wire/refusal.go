@@ -8,6 +8,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/answer"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
 )
 
@@ -27,6 +30,7 @@ var ErrorInternalForNamedCase = &analyzer.Rule{
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Should,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
+	Needs:    []*analyzer.Tracker{answer.Tracker, card.Tracker, task.Tracker},
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("8.2", rule.Before1...),
@@ -78,7 +82,7 @@ func isInternalError(p *analyzer.Pass) bool {
 func knownCause(p *analyzer.Pass) (cause, expected string) {
 	x := p.Exchange
 	starts := x.Call.Operation.Sends() && p.Dialects.Has(a2a.V0_1) // a task whose id the client made
-	if gone := p.Session.AbsentBefore(x); gone != nil && !starts && !x.Retry && !p.Session.Blind() {
+	if gone := answer.Of(p).NotFoundBefore(x); gone != nil && !starts && !task.Of(p).Retry(x) && !p.RequestMissed() {
 		return fmt.Sprintf("task %s was not found before, at %s", analyzer.QuoteText(x.Call.TaskID), gone.Place), "TaskNotFoundError (-32001)"
 	}
 	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); p.Dialects.Intersect(kinds) == p.Dialects {
@@ -116,6 +120,7 @@ var PushValidConfigRefused = &analyzer.Rule{
 	Category: analyzer.Interop,
 	Level:    analyzer.Should,
 	On:       analyzer.AnswerSeen,
+	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.8", a2a.V0_2, a2a.V0_3),
 	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No client can do it
@@ -145,7 +150,7 @@ puts the config into a member and the proto definition does not.`,
 
 // offersPush reports whether all cards that were seen before the call say that the agent pushes notifications.
 func offersPush(p *analyzer.Pass) bool {
-	cards := p.Session.CardsBefore(p.Exchange)
+	cards := card.Of(p).Before(p.Exchange)
 	for _, c := range cards {
 		if !c.Push.True() {
 			return false

@@ -24,7 +24,8 @@ type batch struct {
 	lookup func(seq uint64) (row, error) // what was known of an exchange before
 	raw    []byte                        // the encoded steps of the block under way
 	first  uint64                        // its first arrival number
-	keep   bool                          // blocks as they are too, for a reader in this process
+	keep   bool                          // the steps of blocks too, for a reader in this process
+	kept   []capture.Step                // those of the block under way
 	room   []byte                        // for the values of blocks; used again when the batch was stored
 }
 
@@ -61,6 +62,11 @@ func (b *batch) addPiece(s *capture.Step) error {
 	}
 	b.raw = raw
 	b.state.arrival++
+	if b.keep {
+		kept := *s
+		kept.Arrival, kept.Keys = b.state.arrival, nil
+		b.kept = append(b.kept, kept)
+	}
 	b.note(s, r)
 	return nil
 }
@@ -72,9 +78,7 @@ func (b *batch) endBlock() {
 	}
 	var sealed block
 	sealed, b.room = seal(b.room, b.first, b.raw)
-	if b.keep {
-		sealed.raw = bytes.Clone(b.raw)
-	}
+	sealed.steps, b.kept = b.kept, nil
 	b.blocks = append(b.blocks, sealed)
 	b.raw = b.raw[:0]
 }

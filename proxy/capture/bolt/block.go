@@ -35,8 +35,17 @@ func crcOf(packed []byte) uint32 { return crc32.Checksum(packed, castagnoli) }
 // A block is a run of steps as stored: consecutive in arrival, from first on.
 type block struct {
 	first uint64 // arrival number of its first step
-	value []byte // header and packed steps; or
-	raw   []byte // the steps as they are, which belong to whom the block was handed out
+	value []byte         // header and packed steps; or
+	steps []capture.Step // the steps as they were appended, which belong to whom the block was handed out
+}
+
+// weight is about how many bytes the steps of a block take.
+func (b block) weight() int {
+	n := 0
+	for i := range b.steps {
+		n += weight(&b.steps[i]) + b.steps[i].Parsed.Size()
+	}
+	return n
 }
 
 // seal packs the encoded steps of a block, which must not be empty. The value stands behind what is in room, as long as
@@ -65,9 +74,6 @@ const roomSize = 1 << 20
 
 // unseal returns the encoded steps of a block, in memory of their own.
 func (b block) unseal() ([]byte, error) {
-	if b.raw != nil {
-		return b.raw, nil
-	}
 	raw, err := b.unpack()
 	if err != nil {
 		return nil, fmt.Errorf("read the block at arrival %d: %w", b.first, err)

@@ -116,6 +116,9 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 // yieldBlock yields the steps of a block that have arrival numbers from..end, and returns the number after the last
 // step and whether to go on.
 func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool) (next uint64, more bool) {
+	if b.steps != nil {
+		return yieldSteps(b.steps, from, end, yield)
+	}
 	raw, err := b.unseal()
 	if err == nil && b.first > from {
 		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort)
@@ -151,6 +154,20 @@ func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool)
 		return 0, false
 	}
 	return arrival, true
+}
+
+// yieldSteps is yieldBlock for steps that need not be read.
+func yieldSteps(steps []capture.Step, from, end uint64, yield func(capture.Step, error) bool) (next uint64, more bool) {
+	for _, s := range steps {
+		switch {
+		case s.Arrival < from:
+		case s.Arrival > end:
+			return s.Arrival, false
+		case !yield(s, nil):
+			return 0, false
+		}
+	}
+	return steps[len(steps)-1].Arrival + 1, true
 }
 
 // Exchanges implements capture.Source. It ends at the last exchange that was there when it began.

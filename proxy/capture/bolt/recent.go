@@ -6,26 +6,32 @@ import (
 	"slices"
 )
 
-// recentBytes bounds the unpacked blocks that wait for a reader in the recorder's process.
+// recentBytes bounds the steps that wait for a reader in the recorder's process.
 const recentBytes = 8 << 20
 
-// recent is what the last commits stored, unpacked, for the one who follows the recording in its own process: it then
-// reads neither the file, whose pages would fill the memory, nor unpacks what was packed a moment ago. Each block is
-// handed out once. Who comes too late, or second, reads the file.
+// recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process: it
+// then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor parses
+// what was parsed before that. Each block is handed out once. Who comes too late, or second, reads the file.
 type recent struct {
-	blocks []block // consecutive, with raw
+	blocks []heldBlock // consecutive, with steps
 	bytes  int
 }
 
-// add takes over the unpacked blocks of a commit.
+type heldBlock struct {
+	block
+	size int
+}
+
+// add takes over the steps of a commit.
 func (r *recent) add(blocks []block) {
 	for _, b := range blocks {
-		if b.raw == nil {
+		if b.steps == nil {
 			*r = recent{}
 			continue
 		}
-		r.blocks = append(r.blocks, block{first: b.first, raw: b.raw})
-		r.bytes += len(b.raw)
+		held := heldBlock{block: block{first: b.first, steps: b.steps}, size: b.weight()}
+		r.blocks = append(r.blocks, held)
+		r.bytes += held.size
 	}
 	for r.bytes > recentBytes {
 		r.drop(1)
@@ -35,7 +41,7 @@ func (r *recent) add(blocks []block) {
 // take hands out consecutive blocks, beginning with the one that holds arrival number from, up to limit bytes but at
 // least one. What is older is given up too. It returns none if there is no such block.
 func (r *recent) take(from uint64, limit int) []block {
-	i, exact := slices.BinarySearchFunc(r.blocks, from, func(b block, n uint64) int { return cmp.Compare(b.first, n) })
+	i, exact := slices.BinarySearchFunc(r.blocks, from, func(b heldBlock, n uint64) int { return cmp.Compare(b.first, n) })
 	if !exact {
 		i--
 	}
@@ -44,10 +50,13 @@ func (r *recent) take(from uint64, limit int) []block {
 	}
 	size, end := 0, i
 	for end < len(r.blocks) && size < limit {
-		size += len(r.blocks[end].raw)
+		size += r.blocks[end].size
 		end++
 	}
-	found := slices.Clone(r.blocks[i:end])
+	found := make([]block, 0, end-i)
+	for _, b := range r.blocks[i:end] {
+		found = append(found, b.block)
+	}
 	r.drop(end)
 	return found
 }
@@ -55,7 +64,7 @@ func (r *recent) take(from uint64, limit int) []block {
 // drop forgets the first n blocks.
 func (r *recent) drop(n int) {
 	for _, b := range r.blocks[:n] {
-		r.bytes -= len(b.raw)
+		r.bytes -= b.size
 	}
 	r.blocks = slices.Delete(r.blocks, 0, n)
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -100,8 +101,15 @@ func followFrom(t *testing.T, s *Store, follower int, ready chan<- struct{}) (se
 
 func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 	var r recent
-	raw := func(n int) []byte { return make([]byte, n) }
-	r.add([]block{{first: 1, raw: raw(10)}, {first: 5, raw: raw(10)}, {first: 9, raw: raw(10)}})
+	of := func(first uint64, weight int) block { // four steps
+		steps := make([]capture.Step, 4)
+		for i := range steps {
+			head := make([]byte, weight/4-128)
+			steps[i] = capture.Step{Arrival: first + uint64(i), Seq: 1, What: capture.Informational{Head: head}}
+		}
+		return block{first: first, steps: steps}
+	}
+	r.add([]block{of(1, 1000), of(5, 1000), of(9, 1000)})
 	firsts := func(blocks []block) (list []uint64) {
 		for _, b := range blocks {
 			list = append(list, b.first)
@@ -113,12 +121,12 @@ func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 		limit int
 		want  []uint64
 	}{
-		{0, 100, nil},
+		{0, 9000, nil},
 		{6, 1, []uint64{5}},
-		{6, 100, nil}, // handed out
-		{2, 100, nil}, // given up
-		{12, 100, []uint64{9}},
-		{12, 100, nil},
+		{6, 9000, nil}, // handed out
+		{2, 9000, nil}, // given up
+		{12, 9000, []uint64{9}},
+		{12, 9000, nil},
 	}
 	for _, tt := range tests {
 		if got := firsts(r.take(tt.from, tt.limit)); !cmp.Equal(got, tt.want) {
@@ -126,13 +134,34 @@ func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 		}
 	}
 	for first := range uint64(20) {
-		r.add([]block{{first: 13 + first, raw: raw(recentBytes / 4)}})
+		r.add([]block{of(13+4*first, recentBytes/4)})
 	}
 	if r.bytes > recentBytes || len(r.blocks) != 4 {
 		t.Errorf("%d blocks of %d bytes are kept, want 4 of at most %d", len(r.blocks), r.bytes, recentBytes)
 	}
-	r.add([]block{{first: 40}})
+	r.add([]block{{first: 400}})
 	if len(r.blocks) != 0 || r.bytes != 0 {
-		t.Errorf("%d blocks are kept across one that was not unpacked, want none", len(r.blocks))
+		t.Errorf("%d blocks are kept across one of which the steps were not kept, want none", len(r.blocks))
+	}
+}
+
+// TestCommitted says how far a follower can have come, and what is still to be stored.
+func TestCommitted(t *testing.T) {
+	path := closedCapture(t, Options{}, 2)
+	s := mustOpen(t, path, Options{Flush: time.Hour})
+	if got := s.Committed(); got != s.Position() {
+		t.Errorf("%+v is committed at the beginning, want %+v", got, s.Position())
+	}
+	steps := exchangeSteps(3, 5000)
+	mustAppend(t, s, steps...)
+	if got := s.Waiting(); got < 5000 {
+		t.Errorf("%d bytes wait, want 5000 and more", got)
+	}
+	if got := s.Committed(); got != s.Position() {
+		t.Errorf("%+v is committed before it is stored", got)
+	}
+	s.Flush()
+	if got := s.Committed(); got.Seq != 3 || got.Arrival != s.Position().Arrival+uint64(len(steps)) || s.Waiting() != 0 {
+		t.Errorf("%+v is committed, and %d bytes wait", got, s.Waiting())
 	}
 }

@@ -1,0 +1,65 @@
+// Package address compares URLs: it finds the part of one that says where an agent is, in a form in which equal addresses
+// are equal.
+package address
+
+import (
+	"net/url"
+	"strings"
+)
+
+// Target returns the agent's origin and the escaped path that a request's target names there.
+func Target(agentURL, requestTarget string) (origin, path string) {
+	origin = Origin(agentURL)
+	path = requestTarget
+	if !strings.HasPrefix(path, "/") && strings.Contains(path, "://") { // absolute form, as a proxy gets it
+		if u, err := url.Parse(requestTarget); err == nil && u.Host != "" {
+			origin, path = u.Scheme+"://"+u.Host, u.RequestURI()
+		}
+	}
+	path, _, _ = strings.Cut(path, "?")
+	return origin, path
+}
+
+// Origin returns the scheme and authority of a URL as written, or "" if it has none.
+func Origin(raw string) string {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return ""
+	}
+	return raw[:len(scheme)+len("://")+authorityLen(rest)]
+}
+
+func authorityLen(rest string) int {
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return i
+	}
+	return len(rest)
+}
+
+// Of returns a URL in a form in which equal addresses are equal: scheme and host in lower case, one spelling for
+// this machine, no default port, no slash at the end, no query and no fragment. Agents write any spelling of the loopback
+// address into their cards, and are reached under another.
+func Of(raw string) string {
+	scheme, rest, ok := strings.Cut(raw, "://")
+	if !ok {
+		return raw
+	}
+	scheme = strings.ToLower(scheme)
+	n := authorityLen(rest)
+	host, port, path := rest[:n], "", rest[n:]
+	if i := strings.IndexAny(path, "?#"); i >= 0 {
+		path = path[:i]
+	}
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && i > strings.LastIndexByte(host, ']') {
+		host, port = host[:i], host[i:]
+	}
+	host = strings.ToLower(host)
+	switch host {
+	case "127.0.0.1", "[::1]", "0.0.0.0":
+		host = "localhost"
+	}
+	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" {
+		port = ""
+	}
+	return scheme + "://" + host + port + strings.TrimSuffix(path, "/")
+}

@@ -1,0 +1,68 @@
+package analyzer
+
+import (
+	"testing"
+
+	"a2atap/proxy/capture"
+)
+
+func TestPrincipal(t *testing.T) {
+	of := func(target string, fields ...string) Principal {
+		x := &Exchange{}
+		x.Request.Target = target
+		for i := 0; i < len(fields); i += 2 {
+			x.Request.Fields = append(x.Request.Fields, capture.Field{Name: fields[i], Value: fields[i+1]})
+		}
+		first := x.Principal()
+		if x.Principal() != first || x.Summary().Principal() != first {
+			t.Errorf("%s %q: not the same when asked again", target, fields)
+		}
+		if bare := first == 0; bare != x.Bare() {
+			t.Errorf("%s %q: Bare() = %v", target, fields, !bare)
+		}
+		return first
+	}
+	one := of("/tasks?pageToken=p&api_key=k", "Host", "h", "X-API-Key", "s", "authorization", "Bearer b", "Accept", "*/*")
+	same := map[string]Principal{
+		"another order, case and page": of("/tasks?api_key=k&pageToken=q", "Authorization", "Bearer b", "x-api-key", "s"),
+		"another path":                 of("/rpc?api_key=k", "X-API-Key", "s", "Authorization", "Bearer b"),
+	}
+	for name, p := range same {
+		if p != one {
+			t.Errorf("%s: it is another principal", name)
+		}
+	}
+	others := map[string]Principal{
+		"another key":         of("/tasks?api_key=l", "X-API-Key", "s", "authorization", "Bearer b"),
+		"values that changed": of("/tasks?api_key=s", "X-API-Key", "k", "authorization", "Bearer b"),
+		"one less":            of("/tasks?api_key=k", "X-API-Key", "s"),
+		"one twice":           of("/tasks?api_key=k", "X-API-Key", "s", "X-API-Key", "s", "authorization", "Bearer b"),
+		"an empty one":        of("/tasks", "Authorization", ""),
+		"an escaped name":     of("/tasks?%61pi_key=l"),
+		"a session":           of("/tasks", "X-Session", "1"),
+	}
+	for name, p := range others {
+		if p == one || p == 0 {
+			t.Errorf("%s: principal %d, that of the first is %d", name, p, one)
+		}
+	}
+	if p := of("/tasks?pageToken=p&page_token=q", "Host", "h"); p != 0 {
+		t.Errorf("nothing: principal %d", p)
+	}
+}
+
+// Rules ask again and again for whom a request comes: only the first answer may cost anything.
+func TestPrincipalIsWorkedOutOnce(t *testing.T) {
+	x := &Exchange{Request: capture.Head{Target: "/rpc?key=k", Fields: capture.Fields{{Name: "Authorization", Value: "Bearer b"}}}}
+	first := x.Principal()
+	x.Request = capture.Head{Target: "/rpc"}
+	if again := x.Principal(); again != first || first == 0 {
+		t.Errorf("%d, then %d", first, again)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		x.principalKnown = false
+		x.Principal()
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,136 @@
+package analyzer
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An Exchange is what the engine knows of one exchange while it passes. What a tracker knows of it stands in a Slot beside
+// it.
+type Exchange struct {
+	Seq       uint64
+	ID        uuid.UUID
+	Link      Link
+	Conn      uint64       // the connection that carried it; 0 if not known
+	Opened    uint64       // arrival number of its opening
+	Started   time.Time    // before any byte of it was passed on
+	Origin    string       // scheme and authority of the agent, never the tap's: "http://127.0.0.1:9001"
+	Path      string       // escaped path of the request's target, without the query
+	Address   string       // its URL, in the form in which addresses are compared
+	Request   capture.Head // as the client sent it
+	Body      []byte       // the request's body, content coding taken off
+	doc       *a2a.Doc     // what Body was parsed to; nil if nobody has
+	NoneMatch string       // the request's If-None-Match as the agent got it: a tap that rewrites cards has others towards the client
+	Call      a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
+	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
+	Endpoint  *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
+	Agent     string       // under which its tasks are kept; empty if it is not known which agent this is
+	Tenant    string       // the same
+	Response  capture.Head
+	Answered  bool    // the answer's head is there
+	Stream    *Stream // nil unless the answer is an event stream
+	Asked     bool    // the whole request was seen
+	Ended     bool    // the answer ended as its framing says
+	Cut       bool    // something of it was not recorded
+	Gather    bool    // a tracker wants the answer's body, although it is no A2A
+
+	principal      Principal // that Principal returns, once somebody has asked
+	principalKnown bool
+	viewer         digest.Digest // that Viewer returns; 0 until somebody asks
+	unreleased     bool          // the client asks for a version after 1.0
+	slots          []any         // of the trackers, nil as long as all are empty
+}
+
+// Judged reports whether the exchange is one that rules look at: a call, or a notification.
+func (x *Exchange) Judged() bool {
+	return x.Call.Operation != a2a.NoOperation || x.Call.Binding != a2a.NoBinding
+}
+
+// Doc returns what the request's body was parsed to, the zero Doc if there is none. It is parsed at most once.
+func (x *Exchange) Doc() *a2a.Doc {
+	if x.doc == nil {
+		x.doc = parsed(x.Body)
+	}
+	return x.doc
+}
+
+// URL returns the agent's URL that was asked, without the query.
+func (x *Exchange) URL() string { return x.Origin + x.Path }
+
+// RequestPlace returns the place of the exchange's request.
+func (x *Exchange) RequestPlace() Place { return Place{Exchange: x.Seq} }
+
+// ResponsePlace returns the place of the exchange's response.
+func (x *Exchange) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
+
+// BeganAfter reports whether the exchange surely began after the moment.
+func (x *Exchange) BeganAfter(m Moment) bool {
+	if m.Arrival == 0 || m.Arrival >= x.Opened {
+		return false
+	}
+	return m.At.IsZero() || x.Started.IsZero() || m.At.Before(x.Started)
+}
+
+// HeadersKept reports whether what is not among the header fields of the exchange was not on the wire either. The HARs of
+// other programs may leave fields out, credentials above all.
+func (x *Exchange) HeadersKept() bool { return !capture.Foreign(x.ID) }
+
+// References returns the ids of the tasks that the message of a send refers to, at most a few.
+func (x *Exchange) References() []string {
+	var ids []string
+	for i, id := range x.Call.Message.Get("referenceTaskIds").Elems() {
+		if i == maxReferences {
+			break
+		}
+		ids = append(ids, id.Text())
+	}
+	return ids
+}
+
+// maxReferences bounds the task ids that a message refers to.
+const maxReferences = 16
+
+// Summary returns the exchange without what takes room: its bodies, its endpoint and what trackers know of it.
+func (x *Exchange) Summary() *Exchange {
+	return &Exchange{
+		Seq: x.Seq, ID: x.ID, Link: x.Link, Conn: x.Conn, Origin: x.Origin, Path: x.Path, Address: x.Address,
+		Request: x.Request, Response: x.Response, Dialects: x.Dialects,
+		Call: a2a.Call{Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version},
+	}
+}
+
+// at returns the instant of a step, or the zero time if it was not measured.
+func (x *Exchange) at(s capture.Step) time.Time {
+	if x.Started.IsZero() || s.Offset < 0 {
+		return time.Time{}
+	}
+	return x.Started.Add(s.Offset)
+}
+
+// Viewer tells apart who may be shown a task in a different way: the client, its credentials, the version that it speaks
+// and the extensions that it activates. It is worked out once for an exchange.
+func (x *Exchange) Viewer() digest.Digest {
+	if x.viewer != 0 {
+		return x.viewer
+	}
+	d := digest.Empty.Text(x.Link.Client).Byte(0).Number(uint64(x.Principal()))
+	for _, name := range [...]string{"A2A-Extensions", "X-A2A-Extensions"} {
+		values := slices.Clone(x.Request.Fields.Values(name))
+		slices.Sort(values)
+		for _, v := range values {
+			d = d.Text(v).Byte(0)
+		}
+	}
+	if x.Dialects.Has(a2a.V1_0) {
+		d = d.Byte(1)
+	}
+	x.viewer = cmp.Or(d, 1)
+	return x.viewer
+}

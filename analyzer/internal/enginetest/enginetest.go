@@ -1,0 +1,104 @@
+// Package enginetest makes the steps of exchanges, and rules that look at them, for tests of the engine and of trackers.
+package enginetest
+
+import (
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// Rule returns a valid rule that wants the kinds of observations and runs the check on them, in every dialect and binding.
+func Rule(id string, on analyzer.Kinds, check func(p *analyzer.Pass)) *analyzer.Rule {
+	r := &analyzer.Rule{
+		ID: id, Title: "t", Family: "f", Category: analyzer.Lifecycle, Level: analyzer.Must, Side: a2a.Agent, On: on,
+		Bindings: analyzer.OnHTTP | analyzer.OnJSONRPC | analyzer.OnHTTPJSON, Doc: "d", Fix: "f", Silent: "s", Check: check,
+	}
+	for _, d := range []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0} {
+		r.Cites = append(r.Cites, a2a.Cite{In: d, Section: "1"})
+	}
+	return r
+}
+
+// At returns a check that reports at the place that it makes of the observation's.
+func At(place func(analyzer.Place) analyzer.Place) func(p *analyzer.Pass) {
+	return func(p *analyzer.Pass) { p.Report(place(p.Place), "seen", "expected") }
+}
+
+// Here returns the place itself.
+func Here(p analyzer.Place) analyzer.Place { return p }
+
+// A Conversation makes the steps of exchanges, one after another.
+type Conversation struct {
+	T     *testing.T
+	Steps []capture.Step
+	seq   uint64 // of the exchange that was begun last
+}
+
+// Heads and bodies of a call that makes a task.
+const (
+	RPCHead  = "POST /rpc HTTP/1.1\r\nHost: booker:9001\r\nContent-Type: application/json\r\n\r\n"
+	JSONHead = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
+	SSEHead  = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+	Send     = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`
+	Working  = `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}`
+)
+
+// Add adds steps of the exchange that was begun last.
+func (c *Conversation) Add(what ...capture.What) {
+	for _, w := range what {
+		c.Steps = append(c.Steps, capture.Step{Arrival: uint64(len(c.Steps) + 1), Seq: c.seq, Offset: capture.NotKnown, What: w})
+	}
+}
+
+// Open begins the next exchange.
+func (c *Conversation) Open(client, head string) {
+	c.seq++
+	c.Add(capture.Opened{Client: capture.Peer{Name: client}, Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte(head)})
+}
+
+// Ask adds the body of a request, and its end.
+func (c *Conversation) Ask(body string) {
+	c.Add(capture.RequestBody{Data: []byte(body)}, capture.RequestEnd{Size: int64(len(body))})
+}
+
+// Answer adds a whole answer, and ends the exchange.
+func (c *Conversation) Answer(body string) {
+	c.Add(capture.ResponseHead{Head: []byte(JSONHead)}, capture.ResponseBody{Data: []byte(body)}, capture.ResponseEnd{Size: int64(len(body))}, capture.Closed{})
+}
+
+// Event adds event k of a stream.
+func (c *Conversation) Event(k int, data string) {
+	c.Add(capture.ResponseEvent{Event: capture.Event{K: k, Raw: []byte("data: " + data + "\n\n")}})
+}
+
+// Exchange adds a whole call of client.
+func (c *Conversation) Exchange(client, request, answer string) {
+	c.Open(client, RPCHead)
+	c.Ask(request)
+	c.Answer(answer)
+}
+
+// Judge returns the engine after all steps and the end, and every finding.
+func (c *Conversation) Judge(rules ...*analyzer.Rule) (*analyzer.Engine, []analyzer.Finding) {
+	c.T.Helper()
+	if err := analyzer.Validate(rules); err != nil {
+		c.T.Fatal(err)
+	}
+	e := analyzer.NewEngine(rules)
+	var all []analyzer.Finding
+	for _, s := range c.Steps {
+		all = append(all, e.Step(s)...)
+	}
+	return e, append(all, e.End(false)...)
+}
+
+// Texts returns findings as lines.
+func Texts(findings []analyzer.Finding) []string {
+	list := []string{}
+	for i := range findings {
+		list = append(list, findings[i].String())
+	}
+	return list
+}

@@ -1,0 +1,65 @@
+package analyzer
+
+import (
+	"time"
+
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+)
+
+// A TaskKey identifies a task: ids are unique for an agent and a tenant.
+type TaskKey struct{ Agent, Tenant, ID string }
+
+// TaskKey returns the key of the task with that id at the agent that the exchange belongs to.
+func (x *Exchange) TaskKey(id string) TaskKey { return TaskKey{x.Agent, x.Tenant, id} }
+
+// A TaskObservation is one look at a task: in an answer, an event, a list or a notification.
+type TaskObservation struct {
+	Object    Place // of the Task or of the update that names it
+	Snapshot  bool  // it is a whole Task, not an update
+	Exchange  uint64
+	Arrival   uint64    // of the step that completed its delivery
+	At        time.Time // when that happened; zero if not known
+	TaskID    string
+	ContextID string    // empty if the object named none
+	State     a2a.State // the zero State if it named none that is known
+	Spelling  string    // of the state, as on the wire
+	Event     bool      // it came in a stream or a notification, not in an answer
+	Late      bool      // it may be older than its arrival: a webhook's retry, a replay of a 0.x resubscription
+	Stamp     time.Time // of a snapshot's status, as the agent says; zero if it says none
+
+	viewer  digest.Digest // who was shown it
+	idNamed bool          // an update calls the task's id "id", as in 0.1
+}
+
+// StatePlace returns the place of the state, or of the object where it has none.
+func (t *TaskObservation) StatePlace() Place {
+	if t.Spelling == "" {
+		return t.Object
+	}
+	return t.Object.In("status", "state")
+}
+
+// ContextPlace returns the place of the context id.
+func (t *TaskObservation) ContextPlace() Place { return t.Object.In("contextId") }
+
+// TaskIDPlace returns the place of the task's id in the object.
+func (t *TaskObservation) TaskIDPlace() Place {
+	if t.Snapshot || t.idNamed {
+		return t.Object.In("id")
+	}
+	return t.Object.In("taskId")
+}
+
+// Moment returns when the object had been delivered.
+func (t *TaskObservation) Moment() Moment { return Moment{t.Arrival, t.At} }
+
+// After reports whether what was observed in exchange x is surely younger than an earlier observation: it came later in one
+// stream, or in an exchange that began when the other had been delivered. A late observation counts as younger, since it is
+// only compared where order does not matter.
+func (t *TaskObservation) After(earlier *TaskObservation, x *Exchange) bool {
+	return t.Late || t.Exchange == earlier.Exchange || x.BeganAfter(earlier.Moment())
+}
+
+// ShownTo reports whether the task was shown to the client of the exchange, with the same credentials.
+func (t *TaskObservation) ShownTo(x *Exchange) bool { return t.viewer == x.Viewer() }

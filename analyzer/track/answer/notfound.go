@@ -1,0 +1,113 @@
+package answer
+
+import (
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A NotFound is an answer that said that there is no such task.
+type NotFound struct {
+	Place analyzer.Place // of the error
+
+	exchange *analyzer.Exchange // without its bodies
+	over     analyzer.Moment
+}
+
+// NotFoundBefore returns the answer by which the agent told the same client with the same credentials that the task that the
+// exchange names does not exist, if that was over before the exchange began and the task was not seen since; else nil.
+func (m *Memory) NotFoundBefore(x *analyzer.Exchange) *NotFound {
+	if x.Call.TaskID == "" {
+		return nil
+	}
+	a, ok := m.notFound.Get(x.TaskKey(x.Call.TaskID))
+	if !ok || !x.BeganAfter(a.over) || !x.SamePrincipal(a.exchange) {
+		return nil
+	}
+	return a
+}
+
+// Hidden returns the answer that told the client of a list, before it asked for the list, that a listed task does not
+// exist, if the task was made and is found for somebody else; else nil.
+func (m *Memory) Hidden(x *analyzer.Exchange, taskID string) *NotFound {
+	key := x.TaskKey(taskID)
+	a, ok := m.notFound.Get(key)
+	if !ok || a.exchange.Call.Operation != a2a.GetTask || !x.BeganAfter(a.over) || !x.SamePrincipal(a.exchange) {
+		return nil
+	}
+	t := m.tasks.At(key)
+	if t == nil || t.Created == nil {
+		return nil
+	}
+	if asks := x.KnownPrincipal(); asks == 0 || t.FirstFor == 0 || asks == t.FirstFor {
+		return nil
+	}
+	return a
+}
+
+// missing remembers that a task is not found. What is said of a push config may be about the config alone.
+func (m *Memory) missing(o *analyzer.Observation) {
+	x, err := o.Exchange, o.Answer.Err
+	if err.Name != a2a.TaskNotFound || x.Call.TaskID == "" {
+		return
+	}
+	switch x.Call.Operation {
+	case a2a.GetPushConfig, a2a.DeletePushConfig:
+		return
+	}
+	m.notFound.Put(x.TaskKey(x.Call.TaskID), &NotFound{Place: o.Place.At(err.Pointer), exchange: x.Summary(), over: o.Moment()})
+}
+
+// A Pending is a refusal that can only be judged by what comes later: it said that an ended task is not found, or that the
+// agent does not stream.
+type Pending struct {
+	Exchange *analyzer.Exchange // without its bodies
+	Place    analyzer.Place     // of the error
+	over     analyzer.Moment
+}
+
+// Before reports whether the refusal had been delivered before the exchange began, and was for the same client with the
+// same credentials.
+func (a *Pending) Before(x *analyzer.Exchange) bool {
+	return x.BeganAfter(a.over) && x.SamePrincipal(a.Exchange)
+}
+
+// RefusedSubscription returns the subscription to an ended task that was told the task is not found, if no later answer to
+// the same client showed the task; else nil.
+func (m *Memory) RefusedSubscription(x *analyzer.Exchange, taskID string) *Pending {
+	a, _ := m.subscribe.Get(x.TaskKey(taskID))
+	return a
+}
+
+// RefusedStream returns the stream of a known task that was refused as not supported, if no later answer to the same client
+// showed the state of the task; else nil.
+func (m *Memory) RefusedStream(x *analyzer.Exchange, taskID string) *Pending {
+	a, _ := m.stream.Get(x.TaskKey(taskID))
+	return a
+}
+
+// refusedSubscription remembers a subscription to an ended task that was told the task is not found. Only 1.0 says which
+// error it has to be.
+func (m *Memory) refusedSubscription(o *analyzer.Observation) {
+	x, err := o.Exchange, o.Answer.Err
+	if x.Call.Operation != a2a.SubscribeToTask || o.Dialects != a2a.Of(a2a.V1_0) || err.Name != a2a.TaskNotFound || m.tasks.EndedBefore(x) == nil {
+		return
+	}
+	m.subscribe.Put(x.TaskKey(x.Call.TaskID), pending(o))
+}
+
+// refusedStream remembers that a stream of a known task was refused as something that the agent does not do, though its card
+// says that it does. Only if the task is active afterwards it was not refused for having ended.
+func (m *Memory) refusedStream(o *analyzer.Observation) {
+	x := o.Exchange
+	if o.Answer == nil || o.Answer.Err == nil || m.tasks.Named(x) == nil || m.cards.StreamsRefused(o) == nil {
+		return
+	}
+	switch o.Answer.Err.Name {
+	case a2a.UnsupportedOperation, a2a.MethodNotFound, a2a.StreamingNotSupported:
+		m.stream.Put(x.TaskKey(x.Call.TaskID), pending(o))
+	}
+}
+
+func pending(o *analyzer.Observation) *Pending {
+	return &Pending{Exchange: o.Exchange.Summary(), Place: o.Place.At(o.Answer.Err.Pointer), over: o.Moment()}
+}

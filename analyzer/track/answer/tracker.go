@@ -1,0 +1,87 @@
+// Package answer tracks answers about tasks that later ones are compared with: that a task is not found, that an operation
+// is refused, and what an ended task is said to be.
+package answer
+
+import (
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// maxAnswers bounds the answers that are remembered, of each sort. What goes beyond is forgotten, least recently used first.
+const maxAnswers = 5_000
+
+// Tracker remembers answers about tasks.
+var Tracker = &analyzer.Tracker{
+	Name:  "answer",
+	Doc:   "answers that say of a task that it is not found, that refuse an operation on it, or that show how it ended",
+	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
+	On:    analyzer.OutcomeSeen | analyzer.TaskSeen | analyzer.AnswerDone,
+	New: func(s *analyzer.Setup) analyzer.State {
+		return &Memory{
+			cards:     s.State(card.Tracker).(*card.Memory),
+			tasks:     s.State(task.Tracker).(*task.Memory),
+			refusals:  recent.New[refusalKey, *Refusal](maxAnswers),
+			ended:     recent.New[endedKey, *EndedTask](maxAnswers),
+			notFound:  recent.New[analyzer.TaskKey, *NotFound](maxAnswers),
+			subscribe: recent.New[analyzer.TaskKey, *Pending](maxAnswers),
+			stream:    recent.New[analyzer.TaskKey, *Pending](maxAnswers),
+			digester:  a2a.NewDigester(),
+		}
+	},
+}
+
+// Of returns what is remembered of answers.
+func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+
+// Memory is what is remembered of answers.
+type Memory struct {
+	cards     *card.Memory
+	tasks     *task.Memory
+	refusals  *recent.Map[refusalKey, *Refusal]
+	ended     *recent.Map[endedKey, *EndedTask]
+	notFound  *recent.Map[analyzer.TaskKey, *NotFound]
+	subscribe *recent.Map[analyzer.TaskKey, *Pending]
+	stream    *recent.Map[analyzer.TaskKey, *Pending]
+	digester  a2a.Digester
+}
+
+// Take implements analyzer.State.
+func (m *Memory) Take(p *analyzer.Pass) {
+	o := p.Observation
+	switch p.Kind {
+	case analyzer.OutcomeSeen:
+		m.refusedStream(o)
+	case analyzer.TaskSeen:
+		m.seen(o.Exchange, o.Task)
+	case analyzer.AnswerDone:
+		if o.Answer.Err != nil {
+			m.refusedSubscription(o)
+			m.refused(o)
+			m.missing(o)
+		}
+		if o.Event == nil {
+			m.showed(o)
+		}
+	}
+}
+
+// Forgotten implements analyzer.State. Answers are not counted.
+func (m *Memory) Forgotten() int { return 0 }
+
+// seen forgets what an observation of a task shows to be over: the task is there, and not what an answer said before.
+func (m *Memory) seen(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+	key := x.TaskKey(seen.TaskID)
+	m.notFound.Delete(key)
+	if seen.Late {
+		return
+	}
+	if a, ok := m.subscribe.Get(key); ok && a.Before(x) {
+		m.subscribe.Delete(key)
+	}
+	if a, ok := m.stream.Get(key); ok && seen.State.Known() && a.Before(x) {
+		m.stream.Delete(key)
+	}
+}

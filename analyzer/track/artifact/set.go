@@ -1,0 +1,103 @@
+package artifact
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+)
+
+// A Set is what the artifacts of an ended task were, as one answer or stream showed them.
+type Set struct {
+	Place  analyzer.Place // of the Task, or of the event that ended it
+	Partly bool           // the artifacts were not all remembered
+
+	seen      analyzer.Moment // when it was delivered
+	viewer    digest.Digest
+	list      []part
+	link      analyzer.Link
+	exchange  uuid.UUID
+	binding   a2a.Binding
+	operation a2a.Operation
+}
+
+type part struct {
+	key     key
+	content digest.Content
+}
+
+// Before reports whether the set was delivered before the exchange began, to one who is shown the same.
+func (w *Set) Before(x *analyzer.Exchange) bool { return w.Like(x) && x.BeganAfter(w.seen) }
+
+// Earlier is like Before, and true as well of what the exchange itself has shown before.
+func (w *Set) Earlier(x *analyzer.Exchange) bool {
+	return w.Before(x) || w.Like(x) && w.Place.Exchange == x.Seq
+}
+
+// Like reports whether the set was delivered to one who is shown the same, in whatever order. What another binding
+// makes of a task is compared elsewhere.
+func (w *Set) Like(x *analyzer.Exchange) bool {
+	return w != nil && !w.Partly && w.viewer == x.Viewer() && w.binding == x.Call.Binding
+}
+
+// Len returns how many artifacts there are.
+func (w *Set) Len() int { return len(w.list) }
+
+// Of returns the content of an artifact, if the set has it.
+func (w *Set) Of(a a2a.Artifact) (c digest.Content, ok bool) {
+	id, identified := keyOf(a)
+	if !identified {
+		return c, false
+	}
+	for i := range w.list {
+		if w.list[i].key == id {
+			return w.list[i].content, true
+		}
+	}
+	return c, false
+}
+
+// Lacks returns the index of the first artifact of a Task that the set does not have; -1 if it has all.
+func (w *Set) Lacks(t a2a.Task) int {
+	for i, a := range t.Artifacts() {
+		if _, identified := keyOf(a); !identified {
+			continue
+		}
+		if _, ok := w.Of(a); !ok {
+			return i
+		}
+	}
+	return -1
+}
+
+// About says that a finding is about the exchange that showed the set.
+func (w *Set) About() analyzer.Option {
+	return func(f *analyzer.Finding) {
+		f.Link, f.ExchangeID, f.Binding, f.Operation = w.link, w.exchange, w.binding, w.operation
+	}
+}
+
+func newSet(o *analyzer.Observation) *Set {
+	x := o.Exchange
+	return &Set{
+		Place: o.Place, viewer: x.Viewer(), seen: o.Moment(),
+		link: x.Link, exchange: x.ID, binding: x.Call.Binding, operation: x.Call.Operation,
+	}
+}
+
+// shown returns what a Task shows of its artifacts.
+func shown(o *analyzer.Observation, t a2a.Task) *Set {
+	w := newSet(o)
+	for _, a := range t.Artifacts() {
+		id, ok := keyOf(a)
+		if !ok || len(w.list) == maxArtifacts || slices.ContainsFunc(w.list, func(p part) bool { return p.key == id }) {
+			w.Partly = true
+			return w
+		}
+		w.list = append(w.list, part{id, digest.ContentOf(a.Parts())})
+	}
+	return w
+}

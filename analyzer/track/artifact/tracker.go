@@ -1,0 +1,202 @@
+// Package artifact tracks artifacts: how each one grows in a stream, and which ones an ended task is shown to have.
+package artifact
+
+import (
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/stream"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
+const (
+	maxTasks     = 50_000
+	maxArtifacts = 16 // of a task
+	maxPieces    = 64 // artifacts of a stream
+)
+
+// Tracker remembers the artifacts of streams and of ended tasks.
+var Tracker = &analyzer.Tracker{
+	Name:  "artifact",
+	Doc:   "the artifacts that streams bring in pieces, and those that ended tasks are shown to have",
+	Needs: []*analyzer.Tracker{card.Tracker, stream.Tracker, task.Tracker},
+	On:    analyzer.TaskSeen | analyzer.AnswerDone,
+	New: func(s *analyzer.Setup) analyzer.State {
+		return &Memory{
+			cards:   s.State(card.Tracker).(*card.Memory),
+			streams: s.State(stream.Tracker).(*stream.Memory),
+			tasks:   s.State(task.Tracker).(*task.Memory),
+			ended:   recent.New[analyzer.TaskKey, *Ended](maxTasks),
+			pieces:  analyzer.NewSlot[*Pieces](s),
+		}
+	},
+}
+
+// Of returns what is remembered of artifacts.
+func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+
+// Memory is what is remembered of artifacts.
+type Memory struct {
+	cards   *card.Memory
+	streams *stream.Memory
+	tasks   *task.Memory
+	ended   *recent.Map[analyzer.TaskKey, *Ended]
+	pieces  analyzer.Slot[*Pieces]
+}
+
+// An Ended is what was shown of the artifacts of an ended task. The zero Ended is that of a task of which nothing was.
+type Ended struct {
+	Awaited  *Set // by a send that waited for it; nil once another answer showed more
+	Shown    *Set // by the newest Task that shows artifacts
+	streamed *Set // by the stream that showed its end; nil once it was compared
+}
+
+var nothing Ended
+
+// Ended returns what was shown of the artifacts of the task with that id, at the agent that the exchange belongs to. It must
+// not be changed.
+func (m *Memory) Ended(x *analyzer.Exchange, taskID string) *Ended {
+	if e, ok := m.ended.Get(x.TaskKey(taskID)); ok {
+		return e
+	}
+	return &nothing
+}
+
+// Pieces returns the artifacts that the stream of an exchange has brought. It must not be changed.
+func (m *Memory) Pieces(x *analyzer.Exchange) *Pieces {
+	if p := m.pieces.Of(x); p != nil {
+		return p
+	}
+	return &noPieces
+}
+
+var noPieces Pieces
+
+// Take implements analyzer.State.
+func (m *Memory) Take(p *analyzer.Pass) {
+	switch {
+	case p.Kind == analyzer.TaskSeen:
+		m.ends(p.Observation)
+	case p.Event != nil: // of AnswerDone
+		m.grow(p.Observation)
+	}
+}
+
+// Forgotten implements analyzer.State. Tasks are counted where they are tracked.
+func (m *Memory) Forgotten() int { return 0 }
+
+// grow remembers what an event says of artifacts.
+func (m *Memory) grow(o *analyzer.Observation) {
+	switch o.Answer.Payload.Kind {
+	case a2a.TaskPayload, a2a.ArtifactPayload:
+	default:
+		return
+	}
+	x := o.Exchange
+	pieces := m.pieces.Of(x)
+	if pieces == nil {
+		pieces = &Pieces{}
+		m.pieces.Put(x, pieces)
+	}
+	if value := o.Answer.Payload.Value; o.Answer.Payload.Kind == a2a.TaskPayload {
+		pieces.show(o.Event.K, a2a.Task{Value: value})
+	} else {
+		pieces.add(o.Event.K, a2a.ArtifactUpdate{Value: value}, m.streams.In(x).Terminal > 0)
+	}
+}
+
+// streamed returns what the stream of an observation made of the artifacts that it showed from their first piece on; nil if
+// there are none.
+func (m *Memory) streamed(o *analyzer.Observation) *Set {
+	if o.Exchange.Stream.Gap {
+		return nil
+	}
+	var w *Set
+	for _, piece := range m.Pieces(o.Exchange).list {
+		if !piece.Whole {
+			continue
+		}
+		if w == nil {
+			w = newSet(o)
+		}
+		if len(w.list) < maxArtifacts {
+			w.list = append(w.list, part{piece.key, piece.content})
+		}
+	}
+	return w
+}
+
+// StreamedOf returns what a stream made of the artifacts of the task that the observation shows at its end, as far as it
+// showed them whole; nil if that is not known, or was for somebody else.
+func (m *Memory) StreamedOf(o *analyzer.Observation) *Set {
+	x := o.Exchange
+	if known := m.Ended(x, o.Task.TaskID).streamed; known != nil {
+		if known.Like(x) {
+			return known
+		}
+		return nil
+	}
+	if !choosy(x) && m.endsIn(x, o.Task.TaskID) {
+		return m.streamed(o)
+	}
+	return nil
+}
+
+// endsIn reports whether the stream of an exchange is of a task, and has not shown its end before.
+func (m *Memory) endsIn(x *analyzer.Exchange, taskID string) bool {
+	s := m.streams.In(x)
+	return s != nil && s.Terminal == 0 && s.TaskID == taskID
+}
+
+// choosy reports whether the client takes some media types only, so that its answer may leave out what others show.
+func choosy(x *analyzer.Exchange) bool {
+	return x.Call.Params.Get("configuration").Get("acceptedOutputModes").Len() > 0
+}
+
+// ends remembers what a Task at its end, or the update that ends one, tells about the task's artifacts.
+func (m *Memory) ends(o *analyzer.Observation) {
+	x := o.Exchange
+	if o.Task.Late || !o.Task.State.Terminal() || choosy(x) {
+		return
+	}
+	key := x.TaskKey(o.Task.TaskID)
+	known, ok := m.ended.Get(key)
+	if !ok {
+		known = &Ended{}
+	}
+	m.update(known, o)
+	if !ok && *known != nothing {
+		m.ended.Put(key, known)
+	}
+}
+
+func (m *Memory) update(known *Ended, o *analyzer.Observation) {
+	x := o.Exchange
+	if !o.Task.Snapshot {
+		if known.streamed == nil && m.endsIn(x, o.Task.TaskID) {
+			known.streamed = m.streamed(o)
+		}
+		return
+	}
+	t, ok := o.Snapshot()
+	if !ok {
+		return
+	}
+	if m.tasks.Get(x, o.Task.TaskID).Terminal == o.Task && m.cards.Waits(x) {
+		known.Awaited = shown(o, t)
+	}
+	if known.Awaited.Before(x) && known.Awaited.Lacks(t) >= 0 {
+		known.Awaited, known.Shown = nil, nil // it was judged
+	}
+	if t.Get("artifacts").Kind() != a2a.Array {
+		return
+	}
+	if known.streamed.Like(x) {
+		known.streamed = nil // it was judged
+	}
+	if known.Shown == nil || known.Shown.Like(x) {
+		known.Shown = shown(o, t)
+	}
+}

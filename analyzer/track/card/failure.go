@@ -1,0 +1,77 @@
+package card
+
+import (
+	"net/http"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/address"
+	"a2atap/proxy/a2a"
+)
+
+// An origin is a scheme, host and port, and what was seen there.
+type origin struct {
+	served bool         // a card came from it
+	spoken a2a.Dialects // in which calls succeeded there
+}
+
+// origin returns the origin that an exchange went to.
+func (m *Memory) origin(x *analyzer.Exchange) *origin {
+	key := address.Origin(x.Address)
+	o, ok := m.origins.Get(key)
+	if !ok {
+		o = &origin{}
+		m.origins.Put(key, o)
+	}
+	return o
+}
+
+// A Failure is an agent card that was asked for at a well-known path and did not come. It is the detail of a CardMissed.
+type Failure struct {
+	Exchange  *analyzer.Exchange // the last one that failed, without its bodies
+	Status    int                // that it was answered with
+	Later     bool               // the card came from the same URL afterwards
+	Elsewhere bool               // a card came from another path of the same host
+}
+
+// Missed returns the failure that a CardMissed is about.
+func Missed(p *analyzer.Pass) *Failure { return p.Detail.(*Failure) }
+
+// SpokenWithout returns the dialects in which calls succeeded at the host of an exchange; none if a card came from there.
+func (m *Memory) SpokenWithout(x *analyzer.Exchange) a2a.Dialects {
+	if o := m.origin(x); !o.served {
+		return o.spoken
+	}
+	return 0
+}
+
+// answered remembers what is spoken at an origin, and how the fetch of a public card came out.
+func (m *Memory) answered(o *analyzer.Observation) {
+	x := o.Exchange
+	if spoken, ok := o.Succeeded(); ok && !spoken.Empty() {
+		m.origin(x).spoken |= spoken
+	}
+	if x.Call.Operation != a2a.GetCard || o.Event != nil {
+		return
+	}
+	m.confirmed(o)
+	failure, failed := m.failures.Get(x.Address)
+	switch status := x.Response.Status; {
+	case o.Answer.Payload.Kind == a2a.CardPayload || status == http.StatusNotModified:
+		m.origin(x).served = true
+		if failed {
+			failure.Later = true
+		}
+	case a2a.IsCardPath(x.Path) && (status == http.StatusNotFound || status >= 500):
+		m.failures.Put(x.Address, &Failure{Exchange: x.Summary(), Status: status})
+	}
+}
+
+// missed observes, at the end of a capture, the cards that were asked for and did not come.
+func (m *Memory) missed(p *analyzer.Pass) {
+	for _, f := range m.failures.All() {
+		f.Elsewhere = !f.Later && m.origin(f.Exchange).served
+		p.Observe(analyzer.Observation{
+			Kind: analyzer.CardMissed, Exchange: f.Exchange, Dialects: f.Exchange.Dialects, Place: f.Exchange.ResponsePlace().Status(), Detail: f,
+		})
+	}
+}

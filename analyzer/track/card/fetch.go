@@ -1,0 +1,140 @@
+package card
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// A Fetch is one fetch of a public card, and what came of it.
+type Fetch struct {
+	Exchange *analyzer.Exchange // without its bodies
+	Card     *a2a.Card
+	Place    analyzer.Place // of the card
+
+	seen     analyzer.Moment // when it was delivered, or confirmed by an answer that it has not changed
+	lifetime time.Duration   // how long it was fresh from then on
+	known    bool            // the answer said so
+}
+
+// before returns the fetch if it was over before an exchange began, else nil.
+func (f *Fetch) before(x *analyzer.Exchange) *Fetch {
+	if f == nil || !x.BeganAfter(f.seen) {
+		return nil
+	}
+	return f
+}
+
+// Age returns how long after its lifetime an exchange began; it is negative while the card was fresh. It is not known if
+// the answer did not say how long it may be kept, or the times were not recorded.
+func (f *Fetch) Age(x *analyzer.Exchange) (overdue time.Duration, known bool) {
+	if !f.known || f.seen.At.IsZero() || x.Started.IsZero() {
+		return 0, false
+	}
+	return x.Started.Sub(f.seen.At) - f.lifetime, true
+}
+
+// A fetchKey identifies what was asked for: fetches with equal keys have to get the same card.
+type fetchKey struct {
+	url string
+	as  string // what the answer may depend on: the host, the version, what is accepted, credentials
+}
+
+// A connKey is a fetchKey on one connection.
+type connKey struct {
+	fetchKey
+	conn uint64
+}
+
+func fetchKeyOf(x *analyzer.Exchange) fetchKey {
+	parts := []string{
+		x.Request.Fields.Get("Host"), x.Call.Version, x.Request.Fields.Get("Accept"), x.Request.Fields.Get("Accept-Language"),
+		strconv.FormatUint(uint64(x.Principal()), 36),
+	}
+	return fetchKey{x.Address + "?" + x.Call.Query, strings.Join(parts, "\n")}
+}
+
+// LastFetch returns the last fetch of the card that the exchange asks for, made with the same headers and delivered before
+// it began; nil if there was none.
+func (m *Memory) LastFetch(x *analyzer.Exchange) *Fetch {
+	f, _ := m.fetches.Get(fetchKeyOf(x))
+	return f.before(x)
+}
+
+// LastFetchHere returns the same for the client's connection, which no other program can have used.
+func (m *Memory) LastFetchHere(x *analyzer.Exchange) *Fetch {
+	f, _ := m.fetchesHere.Get(connKey{fetchKeyOf(x), x.Conn})
+	return f.before(x)
+}
+
+// fetched remembers a card that was fetched.
+func (m *Memory) fetched(x *analyzer.Exchange, card *Card) {
+	if x.Call.Operation != a2a.GetCard {
+		return
+	}
+	f := &Fetch{Exchange: x.Summary(), Card: &card.Card, Place: card.Place, seen: card.Seen}
+	f.lifetime, f.known = lifetime(&x.Response)
+	m.keepFetch(x, f)
+}
+
+func (m *Memory) keepFetch(x *analyzer.Exchange, f *Fetch) {
+	key := fetchKeyOf(x)
+	m.fetches.Put(key, f)
+	if x.Conn != 0 {
+		m.fetchesHere.Put(connKey{key, x.Conn}, f)
+	}
+}
+
+// confirmed remembers that an agent said that a card has not changed (RFC 9110 §15.4.5).
+func (m *Memory) confirmed(o *analyzer.Observation) {
+	x := o.Exchange
+	if x.Response.Status != http.StatusNotModified {
+		return
+	}
+	old := m.LastFetch(x)
+	if old == nil {
+		return
+	}
+	f := *old
+	f.seen = o.Moment()
+	if x.Response.Fields.Has("Cache-Control") {
+		f.lifetime, f.known = lifetime(&x.Response)
+	}
+	m.keepFetch(x, &f)
+}
+
+// lifetime returns for how long an answer is fresh, and whether it says so (RFC 9111 §4.2.1, §5.2.2). What must not be
+// stored, or fits no second request, has no lifetime.
+func lifetime(h *capture.Head) (time.Duration, bool) {
+	var age time.Duration
+	known := false
+	for _, field := range h.Fields.Values("Cache-Control") {
+		for directive := range strings.SplitSeq(field, ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
+			switch strings.ToLower(name) {
+			case "no-store":
+				return 0, false
+			case "no-cache":
+				return 0, true
+			case "max-age":
+				seconds, err := strconv.ParseUint(strings.Trim(value, `"`), 10, 31)
+				if err != nil {
+					return 0, false
+				}
+				age, known = time.Duration(seconds)*time.Second, true
+			}
+		}
+	}
+	if strings.TrimSpace(h.Fields.Get("Vary")) == "*" {
+		return 0, false
+	}
+	if spent, err := strconv.ParseUint(h.Fields.Get("Age"), 10, 31); err == nil {
+		age -= time.Duration(spent) * time.Second
+	}
+	return max(age, 0), known
+}

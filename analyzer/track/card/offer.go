@@ -1,0 +1,136 @@
+package card
+
+import (
+	"iter"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// Abilities is a set of what cards say that an agent can do.
+type Abilities uint8
+
+// The abilities.
+const (
+	CanStream Abilities = 1 << iota
+	CanPush
+	HasExtendedCard
+)
+
+// abilities returns what a card says that its agent can do.
+func abilities(c *a2a.Card) (set Abilities) {
+	if c.Streaming.True() {
+		set |= CanStream
+	}
+	if c.Push.True() {
+		set |= CanPush
+	}
+	if c.ExtendedCard.True() {
+		set |= HasExtendedCard
+	}
+	return set
+}
+
+// An Offer is an interface that a card names.
+type Offer struct {
+	Card *Card
+	a2a.Interface
+	Before bool // the card had been delivered before the exchange began
+}
+
+// Offers yields what cards name at the URL that a call went to, whatever its binding.
+func (m *Memory) Offers(x *analyzer.Exchange) iter.Seq[Offer] {
+	return func(yield func(Offer) bool) {
+		at := x.Interface()
+		for _, d := range m.cards.Near(at) {
+			if d.Address == at && !yield(Offer{d.Card, d.Interface, x.BeganAfter(d.Card.Seen)}) {
+				return
+			}
+		}
+	}
+}
+
+// Without returns the newest card that names the exchange's endpoint and had been delivered before the exchange began, if
+// neither it nor any other that was ever seen there, nor an extended card that was not seen, may say that the agent has
+// the ability. What belongs to no interface is at the origin of all.
+func (m *Memory) Without(x *analyzer.Exchange, ability Abilities) *Card {
+	at := x.Interface()
+	var last *Card
+	more, extended := false, false
+	near := m.cards.Near(at)
+	for i := range near {
+		d := &near[i]
+		if !d.Names(at, x.Call.Binding) && x.Call.Binding != a2a.NoBinding {
+			continue
+		}
+		if d.Card.ever&ability != 0 {
+			return nil
+		}
+		more, extended = more || d.Card.ever&HasExtendedCard != 0, extended || d.Card.Extended
+		if x.BeganAfter(d.Card.Seen) {
+			last = d.Card
+		}
+	}
+	if more && !extended {
+		return nil
+	}
+	return last
+}
+
+// StreamsRefused returns the newest card that was seen before a streaming call whose outcome is at hand, if all of them
+// offer streaming, in the version of the call, and the protocol wants it to be there; else nil.
+func (m *Memory) StreamsRefused(o *analyzer.Observation) *Card {
+	x := o.Exchange
+	if o.Answer == nil || !x.Call.Operation.Streams() || x.Endpoint.Declared.Intersect(x.Call.Dialects).Empty() {
+		return nil
+	}
+	if x.Call.Operation == a2a.SubscribeToTask && !x.Dialects.Has(a2a.V1_0) && x.Dialects != a2a.Of(a2a.V0_1) {
+		return nil
+	}
+	var last *Card
+	for _, c := range m.Before(x) {
+		if !c.Streaming.True() {
+			return nil
+		}
+		last = c
+	}
+	return last
+}
+
+// Waits reports whether a send surely asks for the outcome: it is one of 1.0, to be answered when the task has ended or
+// waits for the client. The release candidate of 1.0 had another default under the same method name, so the version has to
+// be named by the request or by a card.
+func (m *Memory) Waits(x *analyzer.Exchange) bool {
+	if x.Call.Operation != a2a.SendMessage || x.Dialects != a2a.Of(a2a.V1_0) {
+		return false
+	}
+	configuration := x.Call.Params.Get("configuration")
+	for _, name := range [...]string{"returnImmediately", "return_immediately"} {
+		if v := configuration.Get(name); v.Exists() && !v.IsNull() {
+			if atOnce, ok := v.Bool(); atOnce || !ok {
+				return false
+			}
+		}
+	}
+	if configuration.Has("blocking") {
+		return false
+	}
+	named := x.Call.Version != ""
+	if named && !released(x.Call.Version) {
+		return false
+	}
+	for _, v := range m.Versions(x) {
+		if strings.Contains(v, "rc") {
+			return false
+		}
+		named = named || released(v)
+	}
+	return named
+}
+
+// released reports whether a version is 1.0 or later, and no release candidate.
+func released(version string) bool {
+	major, _, _ := strings.Cut(version, ".")
+	return major != "" && major != "0" && !strings.Contains(version, "rc")
+}

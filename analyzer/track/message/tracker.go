@@ -1,0 +1,93 @@
+// Package message tracks what messages say, as digests, so that a retry can be told from another message under the same id.
+package message
+
+import (
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
+	"a2atap/analyzer/recent"
+	"a2atap/proxy/a2a"
+)
+
+// maxMessages bounds the messages that are remembered. What goes beyond is forgotten, least recently used first.
+const maxMessages = 50_000
+
+// Tracker remembers what the messages of requests say.
+var Tracker = &analyzer.Tracker{
+	Name: "message",
+	Doc:  "what the messages that clients have sent say, as digests",
+	On:   analyzer.RequestDone,
+	New: func(*analyzer.Setup) analyzer.State {
+		return &Memory{recent.New[digest.Digest, said](maxMessages)}
+	},
+}
+
+// Of returns what is remembered of messages.
+func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+
+// Memory is what is remembered of messages.
+type Memory struct {
+	messages *recent.Map[digest.Digest, said]
+}
+
+// A said is what a message says, as digests. Ids, metadata and media types are left out, and so are the queries of URLs:
+// a signed link is another one each time.
+type said struct {
+	role    a2a.Role
+	content digest.Content
+	files   digest.Digest  // URLs, in their order
+	place   analyzer.Place // of the request's body
+}
+
+func digestOf(x *analyzer.Exchange) said {
+	m := a2a.Message{Value: x.Call.Message}
+	s := said{role: m.Role(), content: digest.ContentOf(m.Parts()), files: digest.Empty, place: x.RequestPlace().Body()}
+	for _, part := range m.Parts().All() {
+		if part.PartKind() == a2a.URLPart {
+			url, _, _ := strings.Cut(part.URI().Text(), "?")
+			s.files = s.files.Text(url).Byte(' ')
+		}
+	}
+	return s
+}
+
+func (s *said) same(other *said) bool {
+	return s.role == other.role && s.content == other.content && s.files == other.files
+}
+
+// Other returns the place of an earlier request in which the same client, for the same credentials, sent the agent
+// another message under the id of this one; ok is false if there was none. To send a message again is no other message.
+func (m *Memory) Other(x *analyzer.Exchange) (earlier analyzer.Place, ok bool) {
+	key, ok := keyOf(x)
+	if !ok {
+		return analyzer.Place{}, false
+	}
+	first, known := m.messages.Get(key)
+	if !known {
+		return analyzer.Place{}, false
+	}
+	now := digestOf(x)
+	return first.place, !now.same(&first)
+}
+
+// Take implements analyzer.State: it remembers what a request says.
+func (m *Memory) Take(p *analyzer.Pass) {
+	key, ok := keyOf(p.Exchange)
+	if !ok {
+		return
+	}
+	if _, known := m.messages.Get(key); !known {
+		m.messages.Put(key, digestOf(p.Exchange))
+	}
+}
+
+// Forgotten implements analyzer.State. Messages are not counted.
+func (m *Memory) Forgotten() int { return 0 }
+
+func keyOf(x *analyzer.Exchange) (digest.Digest, bool) {
+	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.HeadersKept() {
+		return 0, false
+	}
+	return digest.Empty.Text(x.Agent).Byte(0).Text(x.Tenant).Byte(0).Text(x.Call.MessageID).Byte(0).Number(x.Caller()), true
+}

@@ -1,0 +1,276 @@
+package push
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/address"
+	"a2atap/proxy/a2a"
+)
+
+// A Config is a push notification config that a client asked for, on its own or along with a message.
+type Config struct {
+	ID          string // that the agent gave it, else that the client chose; empty if neither is known
+	TaskID      string // empty as long as the send that it came with has not named its task
+	URL         string // as the client wrote it
+	Token       string
+	Credentials string
+	Schemes     []string
+	Exchange    *analyzer.Exchange // that asked for it, without its bodies
+	Place       analyzer.Place     // of the request's body
+	Confirmed   analyzer.Moment    // when the agent's consent had been delivered; zero as long as there is none
+	Active      bool               // since then the task was seen neither ended nor in a state that says nothing
+	DeleteAsked bool               // somebody asked to delete it
+
+	address string // of the URL
+	alone   bool   // it did not come with a message
+	settled bool   // what became of the request is known, or will never be
+	tried   bool   // a notification came that it can have caused
+}
+
+func newConfig(x *analyzer.Exchange) *Config {
+	asked := x.Call.PushConfig
+	return &Config{
+		ID: x.Call.ConfigID, TaskID: x.Call.TaskID, URL: asked.URL(), Token: asked.Token(), Credentials: asked.Credentials(),
+		Schemes: asked.Schemes(), Exchange: x.Summary(), Place: x.RequestPlace().Body(),
+		address: address.Of(asked.URL()), alone: x.Call.Operation == a2a.CreatePushConfig,
+	}
+}
+
+// Configs is what is known of the push notification configs of one task.
+type Configs struct {
+	List    []*Config     // that may be there: asked for, not refused, and not known to be gone
+	Deleted []Deletion    // of which none can be there again
+	Missed  *MissedConfig // a list that lacked one, until it is known whether the task was still active
+	Crowded bool          // there were more configs than are remembered
+
+	addresses []string // of all configs that were ever asked for
+	making    int      // requests for a config without an answer
+	made      uint64   // arrival of the last step that may have made one
+	removed   bool     // somebody asked to delete one
+	failed    bool     // a notification was not taken
+}
+
+// Deletion returns what is known of the deletion of the config with that id, if it was over before the exchange began.
+func (p *Configs) Deletion(x *analyzer.Exchange, id string) *Deletion {
+	if p == nil || id == "" {
+		return nil
+	}
+	for i := range p.Deleted {
+		if d := &p.Deleted[i]; d.ID == id && x.BeganAfter(d.Confirmed) {
+			return d
+		}
+	}
+	return nil
+}
+
+// A Deletion is a confirmed deletion of a push notification config.
+type Deletion struct {
+	ID        string         // of the config
+	Place     analyzer.Place // of the answer that confirmed it
+	Confirmed analyzer.Moment
+
+	address string // of the config's URL; empty if not known
+}
+
+// A MissedConfig is a list that lacked a config.
+type MissedConfig struct {
+	Exchange *analyzer.Exchange // without its bodies
+	Place    analyzer.Place     // of the list
+	Config   *Config
+	Listed   analyzer.Moment
+}
+
+// ConfigsOf returns what is known of the configs of the task with that id, at the agent that the exchange belongs to; nil
+// if nothing is.
+func (m *Memory) ConfigsOf(x *analyzer.Exchange, task string) *Configs {
+	p, _ := m.configs.Get(x.TaskKey(task))
+	return p
+}
+
+func (m *Memory) makeConfigs(x *analyzer.Exchange, task string) *Configs {
+	p := m.ConfigsOf(x, task)
+	if p == nil {
+		p = &Configs{}
+		m.configs.Put(x.TaskKey(task), p)
+	}
+	return p
+}
+
+// asked remembers what a request asks about configs.
+func (m *Memory) asked(x *analyzer.Exchange, arrival uint64) {
+	for i := range x.Call.Batch { // what became of its calls is not followed
+		if url := x.Call.Batch[i].PushConfig.URL(); url != "" {
+			m.giveHook(x, url, arrival).lost = true
+		}
+	}
+	if x.Call.Operation == a2a.DeletePushConfig {
+		if p := m.ConfigsOf(x, x.Call.TaskID); p != nil {
+			p.removed = true
+			for _, c := range p.List {
+				c.DeleteAsked = c.DeleteAsked || c.ID == "" || x.Call.ConfigID == "" || c.ID == x.Call.ConfigID
+			}
+		}
+		return
+	}
+	if x.Call.PushConfig.URL() == "" {
+		return
+	}
+	c := newConfig(x)
+	m.config.Put(x, c)
+	h := m.giveHook(x, c.URL, arrival)
+	h.expect(c)
+	if c.TaskID != "" {
+		p := m.makeConfigs(x, c.TaskID)
+		p.making++
+		p.add(c)
+	}
+}
+
+func (p *Configs) add(c *Config) {
+	p.Deleted = nil
+	if !slices.Contains(p.addresses, c.address) && len(p.addresses) < maxConfigs {
+		p.addresses = append(p.addresses, c.address)
+	}
+	if len(p.List) == maxConfigs {
+		p.List, p.Crowded = slices.Delete(p.List, 0, 1), true
+	}
+	p.List = append(p.List, c)
+}
+
+// answered remembers what an answer, or an event, says of the config that its request asked for or deletes.
+func (m *Memory) answered(o *analyzer.Observation) {
+	x := o.Exchange
+	switch c := m.config.Of(x); {
+	case c != nil && !c.settled:
+		m.settle(o, c)
+	case x.Call.Operation == a2a.DeletePushConfig && o.Answer.Err == nil && succeeded(x):
+		m.deleted(o)
+	}
+}
+
+func succeeded(x *analyzer.Exchange) bool { return x.Response.Status >= 200 && x.Response.Status < 300 }
+
+// settle notes what became of the request for a config, if that can be told now.
+func (m *Memory) settle(o *analyzer.Observation, c *Config) {
+	x, payload := o.Exchange, &o.Answer.Payload
+	task := taskIDOf(payload)
+	switch {
+	case o.Answer.Err != nil || !succeeded(x):
+		m.refuse(x, c)
+	case c.alone && payload.Kind == a2a.PushConfigPayload:
+		if id := (a2a.PushConfig{Value: payload.Value}).ID(); id != "" {
+			c.ID = id
+		}
+		m.confirm(o, c)
+	case c.alone: // it may be there, it may be not
+	case task != "":
+		c.ID = "" // nobody says which id it was given
+		if c.TaskID == "" {
+			c.TaskID = task
+			m.makeConfigs(x, task).add(c)
+		}
+		m.confirm(o, c)
+	case payload.Kind == a2a.MessagePayload && c.TaskID == "":
+		m.refuse(x, c) // there is no task to tell of
+	default:
+		return // the next event may tell
+	}
+	c.settled = true
+}
+
+func (m *Memory) confirm(o *analyzer.Observation, c *Config) {
+	c.Confirmed = o.Moment()
+	m.made(o.Exchange, c, o.Arrival)
+}
+
+func (m *Memory) refuse(x *analyzer.Exchange, c *Config) {
+	if p := m.ConfigsOf(x, c.TaskID); p != nil {
+		p.List = slices.DeleteFunc(p.List, func(other *Config) bool { return other == c })
+	}
+	m.made(x, c, 0)
+	c.TaskID = ""
+}
+
+// made notes that a request for a config of a known task has been answered.
+func (m *Memory) made(x *analyzer.Exchange, c *Config, arrival uint64) {
+	if p := m.ConfigsOf(x, x.Call.TaskID); p != nil && x.Call.TaskID != "" {
+		p.making--
+		p.made = max(p.made, arrival)
+	} else if p := m.ConfigsOf(x, c.TaskID); p != nil {
+		p.made = max(p.made, arrival)
+	}
+}
+
+// deleted remembers a confirmed deletion, unless a request that is or was under way beside it may have made the config
+// again.
+func (m *Memory) deleted(o *analyzer.Observation) {
+	x := o.Exchange
+	if x.Call.TaskID == "" || x.Call.ConfigID == "" {
+		return
+	}
+	p := m.makeConfigs(x, x.Call.TaskID)
+	d := Deletion{ID: x.Call.ConfigID, Place: o.Place, Confirmed: o.Moment()}
+	p.List = slices.DeleteFunc(p.List, func(c *Config) bool {
+		gone := c.ID == d.ID && x.BeganAfter(c.Confirmed)
+		if gone {
+			d.address = c.address
+		}
+		return gone
+	})
+	if p.making > 0 || p.made >= x.Opened || p.Deletion(x, d.ID) != nil {
+		return
+	}
+	p.Deleted = slices.DeleteFunc(p.Deleted, func(old Deletion) bool { return old.ID == d.ID })
+	if len(p.Deleted) == maxConfigs {
+		p.Deleted = slices.Delete(p.Deleted, 0, 1)
+	}
+	p.Deleted = append(p.Deleted, d)
+}
+
+// listed remembers a list that is to be whole and lacks a config, which is a fault only if the task is active even later:
+// configs go when their task has ended.
+func (m *Memory) listed(o *analyzer.Observation) {
+	x := o.Exchange
+	if o.Answer.Err != nil || o.Dialects != a2a.Of(a2a.V1_0) {
+		return
+	}
+	p := m.ConfigsOf(x, x.Call.TaskID)
+	if p == nil || !isWholeList(&x.Call, &o.Answer.Payload) {
+		return
+	}
+	there := make(map[string]bool)
+	for c := range o.Answer.Payload.PushConfigs() {
+		there[c.ID()] = true
+	}
+	for _, c := range p.List {
+		if c.ID != "" && !there[c.ID] && c.alone && !c.DeleteAsked && x.BeganAfter(c.Confirmed) && c.Exchange.SamePrincipal(x) {
+			p.Missed = &MissedConfig{Exchange: x.Summary(), Place: o.Place.At(o.Answer.Payload.Pointer), Config: c, Listed: o.Moment()}
+			return
+		}
+	}
+}
+
+// isWholeList reports whether an answer is the one page of a list of configs.
+func isWholeList(call *a2a.Call, payload *a2a.Payload) bool {
+	next := payload.Value.Get("nextPageToken")
+	return call.PageToken == "" && payload.Kind == a2a.PushConfigListPayload && payload.Value.Kind() == a2a.Object &&
+		payload.Value.Get("configs").Kind() == a2a.Array && (!next.Exists() || next.IsNull() || next.Is(""))
+}
+
+// seen notes for the configs of a task that it was seen at work, or that it has ended.
+func (m *Memory) seen(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+	p := m.ConfigsOf(x, seen.TaskID)
+	if p == nil || seen.Late || !seen.State.Known() {
+		return
+	}
+	if p.Missed != nil && x.BeganAfter(p.Missed.Listed) {
+		p.Missed = nil
+	}
+	for _, c := range p.List {
+		sent := m.config.Of(x) == c && c.settled
+		if !seen.State.Terminal() && (sent || x.BeganAfter(c.Confirmed)) {
+			c.Active = true
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package push
+
+import (
+	"net/http"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/task"
+	"a2atap/proxy/a2a"
+)
+
+// A Delivery is a notification together with the configs that can have caused it. It is the detail of a DeliveryTraced.
+type Delivery struct {
+	Known   *task.Task // that it is about; nil if the task was not seen, or if it is not certain which agent's it is
+	Configs []*Config  // of that task for the URL that was called
+	Whole   bool       // there can be no others: the task's beginning was seen, and every request for a config since
+	Bound   bool       // a config of that task for that URL was asked for at any time
+	Deleted *Deletion  // of the last such config, which was over before the notification began
+	Retry   bool       // an earlier notification of the task was not taken
+	Refused int        // how many notifications in a row the receiver has not taken, this one included
+}
+
+// Traced returns the delivery that a DeliveryTraced is about.
+func Traced(p *analyzer.Pass) *Delivery { return p.Detail.(*Delivery) }
+
+// A waiting is a notification of a task that a send under way may be about to bring.
+type waiting struct {
+	o     analyzer.Observation
+	until []*Config // have been settled
+}
+
+// delivered observes a notification as soon as it is known which configs can have caused it: at once, unless a request is
+// under way whose answer may say so.
+func (m *Memory) delivered(p *analyzer.Pass) {
+	h := m.hook.Of(p.Exchange)
+	if h == nil {
+		return
+	}
+	h.count(p.Exchange)
+	w := &waiting{o: *p.Observation}
+	for _, c := range h.expected {
+		if !c.settled {
+			w.until = append(w.until, c)
+		}
+	}
+	switch {
+	case len(w.until) == 0:
+		m.traced(p, w)
+	case m.waiting == maxWaiting:
+		h.lost = true
+	default:
+		m.waiting++
+		h.waiting = append(h.waiting, w)
+	}
+}
+
+// count counts what the receiver did with a notification.
+func (h *hook) count(x *analyzer.Exchange) {
+	switch status := x.Response.Status; {
+	case succeeded(x):
+		h.taken++
+		h.refused = 0
+	case refusesAll(status):
+		h.refused++
+	}
+}
+
+// refusesAll reports whether a status refuses a notification for no reason that it gives: neither for its body, its
+// credentials, its task or its rate, nor because the receiver failed.
+func refusesAll(status int) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusRequestTimeout,
+		http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests:
+		return false
+	}
+	return status >= 300 && status < 500
+}
+
+// settled ends the wait for what becomes of an exchange's config, if that is known.
+func (m *Memory) settled(p *analyzer.Pass) {
+	c := m.config.Of(p.Exchange)
+	if c == nil || !c.settled {
+		return
+	}
+	h, ok := m.hooks.Get(c.address)
+	if !ok {
+		return
+	}
+	h.expected = slices.DeleteFunc(h.expected, func(other *Config) bool { return other == c })
+	if len(h.waiting) == 0 {
+		return
+	}
+	var ready []*waiting
+	h.waiting = slices.DeleteFunc(h.waiting, func(w *waiting) bool {
+		w.until = slices.DeleteFunc(w.until, func(other *Config) bool { return other == c })
+		if len(w.until) == 0 {
+			ready = append(ready, w)
+		}
+		return len(w.until) == 0
+	})
+	m.waiting -= len(ready)
+	for _, w := range ready {
+		m.traced(p, w)
+	}
+}
+
+// abandoned ends the wait where the exchange is over and never said.
+func (m *Memory) abandoned(p *analyzer.Pass) {
+	c := m.config.Of(p.Exchange)
+	if c == nil || c.settled {
+		return
+	}
+	c.settled = true
+	if h, ok := m.hooks.Get(c.address); ok && c.TaskID == "" {
+		h.lost = true
+	}
+	m.settled(p)
+}
+
+// traced observes a notification with what is known now of the configs that can have caused it.
+func (m *Memory) traced(p *analyzer.Pass, w *waiting) {
+	x := w.o.Exchange
+	d := m.trace(x)
+	for _, c := range d.Configs {
+		c.tried = true
+	}
+	w.o.Kind, w.o.Detail = analyzer.DeliveryTraced, d
+	p.Observe(w.o)
+	if known := m.ConfigsOf(x, x.Call.TaskID); known != nil && !succeeded(x) {
+		known.failed = true
+	}
+}
+
+// trace says which configs can have caused a notification.
+func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
+	h, id := m.hook.Of(x), x.Call.TaskID
+	d := &Delivery{Refused: h.refused}
+	if sender, ok := m.sender(h, id); ok && sender.since < x.Opened { // which may be known by now
+		x.Agent, x.Tenant = sender.agent, sender.tenant
+	}
+	if x.Agent == "" || id == "" {
+		h.vague = true
+		return d
+	}
+	d.Known = m.tasks.Get(x, id)
+	p := m.ConfigsOf(x, id)
+	d.Whole = (d.Known != nil && d.Known.Created != nil || p.only()) && len(h.users) == 1 && !h.lost && !m.missed && m.configs.Forgotten() == 0 &&
+		!slices.ContainsFunc(h.expected, func(c *Config) bool { return c.TaskID == "" })
+	if p == nil {
+		return d
+	}
+	d.Retry = p.failed
+	d.Whole = d.Whole && !p.Crowded && !p.removed
+	d.Bound = p.Crowded || slices.Contains(p.addresses, x.Address)
+	for _, c := range p.List {
+		if c.address == x.Address {
+			d.Configs = append(d.Configs, c)
+		}
+	}
+	if len(d.Configs) > 0 || h.lost || p.Crowded || p.making > 0 {
+		return d
+	}
+	for i := range p.Deleted {
+		if gone := &p.Deleted[i]; gone.address == x.Address && x.BeganAfter(gone.Confirmed) {
+			d.Deleted = gone
+		}
+	}
+	return d
+}
+
+// idle observes, at the end of a capture, the configs for which nothing was sent although their task has ended. When the
+// capture ended has to be known.
+func (m *Memory) idle(p *analyzer.Pass) {
+	if m.missed {
+		return
+	}
+	for key, known := range m.configs.All() {
+		t := m.tasks.At(key)
+		if t == nil || t.Terminal == nil || t.Terminal.At.IsZero() {
+			continue
+		}
+		for _, c := range known.List {
+			if h, ok := m.hooks.Get(c.address); ok && h.answers() && !c.tried && !c.DeleteAsked && c.Active && c.Confirmed.Arrival < t.Terminal.Arrival {
+				p.Observe(analyzer.Observation{
+					Kind: analyzer.ConfigIdle, Exchange: c.Exchange, Dialects: c.Exchange.Dialects, Place: c.Place, Detail: c, Task: t.Terminal, At: p.At,
+				})
+			}
+		}
+	}
+}
+
+// Idle returns the config that a ConfigIdle is about. Observation.Task is how its task ended, and At when the capture did.
+func Idle(p *analyzer.Pass) *Config { return p.Detail.(*Config) }
+
+// answers reports whether the notifications of a webhook pass here, and were taken, all of them.
+func (h *hook) answers() bool {
+	return h.taken > 0 && h.posted == h.taken && len(h.users) == 1 && len(h.waiting) == 0 && !h.vague && !h.lost
+}
+
+// only reports whether the configs that were seen leave no room for one from before the recording: in 0.1 a task has one.
+func (p *Configs) only() bool {
+	return p != nil && len(p.List) > 0 && !slices.ContainsFunc(p.List, func(c *Config) bool {
+		return c.Exchange.Dialects != a2a.Of(a2a.V0_1)
+	})
+}

@@ -1,0 +1,54 @@
+package push
+
+import (
+	"hash/maphash"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A TokenUse is a push notification config with a token.
+type TokenUse struct {
+	Place analyzer.Place // of the config
+
+	task, url, config, message string
+}
+
+// TokenElsewhere returns an earlier config of the same client that has the token of the config in the request at hand, if
+// it is surely another one: for another task, or another config of the task with another URL. A message that is sent again
+// brings its config again. The task is that of the request, or the one that the message has started.
+func (m *Memory) TokenElsewhere(x *analyzer.Exchange, taskID string) *TokenUse {
+	now, key, ok := m.tokenUse(x, taskID)
+	if !ok {
+		return nil
+	}
+	earlier, ok := m.tokens.Get(key)
+	if !ok || earlier.Place.Exchange == x.Seq || now.message != "" && earlier.message == now.message {
+		return nil
+	}
+	if earlier.task == taskID && (earlier.url == now.url || earlier.config == "" || now.config == "" || earlier.config == now.config) {
+		return nil
+	}
+	return earlier
+}
+
+// usedToken remembers the token of the config in a request, now that its task is known.
+func (m *Memory) usedToken(x *analyzer.Exchange, taskID string) {
+	if now, key, ok := m.tokenUse(x, taskID); ok {
+		if _, known := m.tokens.Get(key); !known {
+			m.tokens.Put(key, now)
+		}
+	}
+}
+
+func (m *Memory) tokenUse(x *analyzer.Exchange, taskID string) (use *TokenUse, key uint64, ok bool) {
+	config := x.Call.PushConfig
+	token := config.Token()
+	if token == "" || taskID == "" || x.Dialects != a2a.Of(a2a.V1_0) {
+		return nil, 0, false
+	}
+	return &TokenUse{
+		Place: x.RequestPlace().Body().At(config.Config().Pointer()),
+		task:  taskID, url: config.URL(), config: x.Call.ConfigID, message: x.Call.MessageID,
+	}, maphash.String(m.seed, x.Link.Client+"\x00"+token), true
+}

@@ -1,0 +1,131 @@
+package push
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/address"
+	"a2atap/proxy/a2a"
+)
+
+// A hook is a webhook URL that clients gave to agents.
+type hook struct {
+	users    []hookUser
+	expected []*Config // whose requests have not been answered, or never will be
+	waiting  []*waiting
+	lost     bool // it was configured in ways that could not be followed
+	vague    bool // a notification came of which nobody knows what it was about
+	posted   int  // notifications that were seen
+	taken    int  // of them, those that the receiver took
+	refused  int  // how many in a row it did not
+}
+
+// A hookUser is an agent that was given a webhook.
+type hookUser struct {
+	agent, tenant string
+	dialects      a2a.Dialects // of the request that configured it
+	since         uint64       // arrival number of that request's end
+}
+
+// giveHook remembers that the agent of a call was given a webhook.
+func (m *Memory) giveHook(x *analyzer.Exchange, target string, arrival uint64) *hook {
+	at := address.Of(target)
+	h, ok := m.hooks.Get(at)
+	if !ok {
+		h = &hook{}
+		m.hooks.Put(at, h)
+	}
+	user := hookUser{x.Agent, x.Tenant, x.Dialects, arrival}
+	known := slices.ContainsFunc(h.users, func(u hookUser) bool {
+		return u.agent == user.agent && u.tenant == user.tenant && u.dialects == user.dialects
+	})
+	if len(h.users) < maxUsers && !known {
+		h.users = append(h.users, user)
+	}
+	return h
+}
+
+// expect remembers a config until it is known what became of it.
+func (h *hook) expect(c *Config) {
+	h.expected = slices.DeleteFunc(h.expected, func(c *Config) bool { return c.settled })
+	if len(h.expected) == maxExpected {
+		h.lost = true
+		return
+	}
+	h.expected = append(h.expected, c)
+}
+
+// notice recognises a notification to a webhook: by the URL that a client configured, else by its body alone, as the
+// decoder did already. What a notification says of a task counts only where it is certain which agent sent it.
+func (m *Memory) notice(x *analyzer.Exchange) {
+	h, ok := m.hooks.Get(x.Address)
+	if !ok {
+		return
+	}
+	p := a2a.ReadWebhook(x.Doc())
+	if !notifies(x, &p) {
+		return
+	}
+	x.Call.Operation, x.Call.TaskID = a2a.Webhook, taskIDOf(&p)
+	m.hook.Put(x, h)
+	h.posted++
+	x.Dialects = 0
+	for _, u := range h.users {
+		x.Dialects |= u.dialects
+	}
+	if sender, ok := m.sender(h, x.Call.TaskID); ok && sender.since < x.Opened {
+		x.Agent, x.Tenant, x.Dialects = sender.agent, sender.tenant, sender.dialects
+	}
+}
+
+// notifies reports whether a request to a webhook is a notification: it carries what could be one, and not a challenge
+// or somebody else's event.
+func notifies(x *analyzer.Exchange, p *a2a.Payload) bool {
+	switch p.Kind {
+	case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
+		return x.Request.Method == "POST" || !p.Dialects.Empty()
+	}
+	if len(x.Body) == 0 || x.Request.Method != "POST" {
+		return false
+	}
+	return p.Kind == a2a.NoPayload || len(x.Request.Fields.Values("X-A2A-Notification-Token")) > 0
+}
+
+// sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
+// only one that is known to have the task.
+func (m *Memory) sender(h *hook, task string) (hookUser, bool) {
+	if m.missed {
+		return hookUser{}, false // another agent may have been given it by a request that was not recorded
+	}
+	if len(h.users) == 1 {
+		return h.users[0], true
+	}
+	var found []hookUser
+	for _, u := range h.users {
+		if m.tasks.At(analyzer.TaskKey{Agent: u.agent, Tenant: u.tenant, ID: task}) != nil {
+			found = append(found, u)
+		}
+	}
+	if len(found) != 1 || len(h.users) >= maxUsers {
+		return hookUser{}, false
+	}
+	return found[0], true
+}
+
+// taskIDOf returns the id of the task that a payload is about; empty if it names none.
+func taskIDOf(p *a2a.Payload) string {
+	switch p.Kind {
+	case a2a.TaskPayload:
+		return a2a.Task{Value: p.Value}.ID()
+	case a2a.StatusPayload:
+		return a2a.StatusUpdate{Value: p.Value}.TaskID()
+	case a2a.ArtifactPayload:
+		return a2a.ArtifactUpdate{Value: p.Value}.TaskID()
+	case a2a.MessagePayload:
+		return a2a.Message{Value: p.Value}.TaskID()
+	}
+	return ""
+}
+
+// Configured reports whether the exchange is a notification to a webhook whose config was seen.
+func (m *Memory) Configured(x *analyzer.Exchange) bool { return m.hook.Of(x) != nil }

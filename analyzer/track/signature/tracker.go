@@ -1,0 +1,187 @@
+// Package signature tracks the signatures of agent cards and the keys that verify them: given by the user, fetched by a
+// client, or in the signature itself.
+package signature
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"net/http"
+	"slices"
+	"sync"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/jws"
+	"a2atap/analyzer/recent"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
+)
+
+// Bounds of what is verified: a card with more has the rest unverified.
+const (
+	maxSignatures = 4       // of a card
+	maxCandidates = 4       // keys of one id
+	maxKeySets    = 100     // that were fetched, and that are waited for
+	maxAwaiting   = 4       // cards that wait for one set
+	maxChecked    = 500     // cards whose verdict is remembered
+	maxSigned     = 1 << 20 // bytes of a card
+)
+
+// Tracker verifies the signatures of cards as keys become known.
+var Tracker = &analyzer.Tracker{
+	Name:  "signature",
+	Doc:   "the keys that verify agent cards, and the cards that wait for keys",
+	On:    analyzer.RequestRead | analyzer.CardSeen | analyzer.BodySeen,
+	Makes: analyzer.CardVerified,
+	New:   newMemory,
+}
+
+// WithKeys gives the engine keys that agents sign their cards with. Name says where they come from.
+func WithKeys(name string, keys jws.KeySet) analyzer.EngineOption {
+	return analyzer.Give(Tracker, keySource{name: name, keys: keys})
+}
+
+// A Check is what a known key says of one signature of a card.
+type Check struct {
+	Index      int    // of the signature
+	KeyID      string //
+	Source     string // where the key comes from, as findings show it
+	Valid      bool   // the signature is over one of the readings of the card, by one of the keys of that id
+	Secondhand bool   // the key was not fetched where the signature says, or before the card: another one may have taken its place
+}
+
+// Checks returns what is known of the signatures of the card that a CardVerified is about.
+func Checks(p *analyzer.Pass) []Check { return p.Detail.([]Check) }
+
+// A keySource is a set of keys, and where it came from.
+type keySource struct {
+	name    string
+	keys    jws.KeySet
+	arrival uint64 // of the step that brought it; 0 if it was given
+}
+
+// Memory holds the keys that are known, and the cards that wait for keys.
+type Memory struct {
+	given   []keySource
+	fetched *recent.Map[string, *keySource]             // by keyAddress
+	awaited *recent.Map[string, []analyzer.Observation] // the same: cards whose signatures name it
+	checked *recent.Map[[sha256.Size]byte, []Check]
+	changes uint64 // how often keys were fetched
+}
+
+func newMemory(s *analyzer.Setup) analyzer.State {
+	m := &Memory{
+		fetched: recent.New[string, *keySource](maxKeySets),
+		awaited: recent.New[string, []analyzer.Observation](maxKeySets),
+		checked: recent.New[[sha256.Size]byte, []Check](maxChecked),
+	}
+	for _, given := range s.Given() {
+		m.given = append(m.given, given.(keySource))
+	}
+	return m
+}
+
+// Take implements analyzer.State.
+func (m *Memory) Take(p *analyzer.Pass) {
+	switch p.Kind {
+	case analyzer.RequestRead:
+		if x := p.Exchange; !x.Judged() && x.Request.Method == http.MethodGet && m.awaited.Len() > 0 {
+			_, x.Gather = m.awaited.Get(requestAddress(x))
+		}
+	case analyzer.CardSeen:
+		m.signed(p)
+	case analyzer.BodySeen:
+		m.keysFetched(p)
+	}
+}
+
+// Forgotten implements analyzer.State. Keys are not counted.
+func (m *Memory) Forgotten() int { return 0 }
+
+// signed verifies the signatures of a card as far as their keys are known, and remembers where the others are.
+func (m *Memory) signed(p *analyzer.Pass) {
+	o := p.Observation
+	if !o.Card.Modern || !o.Card.Signed || len(o.Card.Raw()) > maxSigned || credential.HasPlaceholder(o.Card.Raw()) {
+		return
+	}
+	m.verified(p, o)
+	for i, s := range o.Card.Signatures() {
+		if i == maxSignatures {
+			break
+		}
+		if url := s.Header.Get("jku").Text(); url != "" {
+			kept := *o
+			kept.Exchange = o.Exchange.Summary()
+			m.await(keyAddress(url), &kept)
+		}
+	}
+}
+
+// await remembers a card that can be verified when keys are fetched from an address.
+func (m *Memory) await(at string, card *analyzer.Observation) {
+	waiting, _ := m.awaited.Get(at)
+	if n := len(waiting); n > 0 && waiting[n-1].Place == card.Place { // another signature of it names the same
+		return
+	}
+	if len(waiting) == maxAwaiting {
+		waiting = slices.Delete(waiting, 0, 1)
+	}
+	m.awaited.Put(at, append(waiting, *card))
+}
+
+// verified observes what known keys say of a card's signatures.
+func (m *Memory) verified(p *analyzer.Pass, card *analyzer.Observation) {
+	checks := m.check(card.Card, card.Arrival)
+	if len(checks) == 0 {
+		return
+	}
+	o := *card
+	o.Kind, o.Detail = analyzer.CardVerified, checks
+	p.Observe(o)
+}
+
+// keysFetched takes a set of keys that a client fetched, and verifies the cards that waited for it.
+func (m *Memory) keysFetched(p *analyzer.Pass) {
+	x := p.Exchange
+	if x.Response.Status != http.StatusOK {
+		return
+	}
+	keys, err := jws.ParseKeySet(p.Body)
+	if err != nil {
+		return
+	}
+	at := requestAddress(x)
+	m.fetched.Put(at, &keySource{name: p.Place.String(), keys: keys, arrival: p.Arrival})
+	m.changes++
+	waiting, _ := m.awaited.Get(at)
+	m.awaited.Put(at, nil) // the URL stays one of keys
+	for i := range waiting {
+		m.verified(p, &waiting[i])
+	}
+}
+
+// check verifies the signatures of a card whose keys are known. What it found is remembered, since clients fetch the same
+// card again and again.
+func (m *Memory) check(card *a2a.Card, arrival uint64) []Check {
+	hash := sha256.New()
+	var state [8]byte
+	hash.Write(binary.BigEndian.AppendUint64(state[:0], m.changes)) //nolint:errcheck // a hash takes everything
+	hash.Write(card.Raw())                                          //nolint:errcheck // the same
+	var sum [sha256.Size]byte
+	hash.Sum(sum[:0])
+	if known, ok := m.checked.Get(sum); ok {
+		return known
+	}
+	var checks []Check
+	payloads := sync.OnceValue(func() [][]byte { return payloads(card) })
+	for i, s := range card.Signatures() {
+		if i == maxSignatures {
+			break
+		}
+		if c, ok := m.verify(s, payloads, arrival); ok {
+			c.Index = i
+			checks = append(checks, c)
+		}
+	}
+	m.checked.Put(sum, checks)
+	return checks
+}

@@ -1,0 +1,121 @@
+package task
+
+import (
+	"slices"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A Task is what is known of one task.
+type Task struct {
+	ID       string
+	Context  *Context                  // the first context it was seen with; nil if none
+	Moved    bool                      // it was seen in another context than the first
+	Last     *analyzer.TaskObservation // the newest one of a state, by arrival; nil if there was none
+	Terminal *analyzer.TaskObservation // the first one in a terminal state; nil if there was none
+	Created  *Creation                 // the send that brought it into being, if that was seen
+	First    *analyzer.TaskObservation // the first look at it that an answer gave; nil if there was none
+	FirstFor analyzer.Principal        // for whom First was; 0 if that did not show
+	Reopened bool                      // a message went to it when it had ended, or may have
+
+	shownBy  uint64          // the exchange that showed it first
+	stamp    time.Time       // of its status, when it was last seen
+	stamped  analyzer.Moment // when that timestamp was first seen
+	ending   uint64          // for which caller Terminal was
+	canceled *Cancellation   // of it when it was known to have ended; nil if there was none
+	sending  uint64          // the send to it that has not shown it yet
+	sent     []string        // ids of the messages sent to it, newest last, bounded
+}
+
+// A Creation is a send without a task id that was answered with a task.
+type Creation struct {
+	Place      analyzer.Place
+	MessageID  string
+	ContextID  string   // that the client sent; empty if none
+	References []string // tasks that the message refers to
+}
+
+// A Context is one look at the context of a task.
+type Context struct {
+	ID    string
+	Place analyzer.Place
+}
+
+// A Cancellation is the wish to cancel a task that was known to have ended.
+type Cancellation struct {
+	Place analyzer.Place // of the request
+	began analyzer.Moment
+}
+
+// CanceledLate returns the cancellation of the ended task that began before what is observed, or nil.
+func (t *Task) CanceledLate(x *analyzer.Exchange) *Cancellation {
+	if c := t.canceled; c != nil && (c.Place.Exchange == x.Seq || x.BeganAfter(c.began)) {
+		return c
+	}
+	return nil
+}
+
+// NewIn reports whether the exchange was the first to show the task.
+func (t *Task) NewIn(x *analyzer.Exchange) bool { return t.shownBy == x.Seq }
+
+// StampedWith returns when the timestamp was first seen that the task's status had when it was last seen, if it is this one.
+func (t *Task) StampedWith(stamp time.Time) (first analyzer.Moment, ok bool) {
+	return t.stamped, t.stamp.Equal(stamp)
+}
+
+// WasSent reports whether a message with that id was sent to the task before, or brought it into being.
+func (t *Task) WasSent(messageID string) bool {
+	return messageID != "" && slices.Contains(t.sent, messageID)
+}
+
+func (t *Task) remember(messageID string) {
+	if messageID == "" || slices.Contains(t.sent, messageID) {
+		return
+	}
+	if len(t.sent) == maxMessages {
+		t.sent = slices.Delete(t.sent, 0, 1)
+	}
+	t.sent = append(t.sent, messageID)
+}
+
+// asked remembers what is asked of a task. One that had ended and gets a message may be at work again, in dialects that
+// allow it.
+func (t *Task) asked(x *analyzer.Exchange) {
+	op := x.Call.Operation
+	if op.Sends() {
+		t.Reopened = t.Reopened || t.Terminal != nil || t.sending != 0
+		t.sending = x.Seq
+	}
+	if op == a2a.CancelTask && t.Terminal != nil && x.BeganAfter(t.Terminal.Moment()) {
+		t.canceled = &Cancellation{Place: x.RequestPlace().Body(), began: analyzer.Moment{Arrival: x.Opened, At: x.Started}}
+	}
+}
+
+// see remembers a look at the task.
+func (t *Task) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+	if t.First == nil && !seen.Late {
+		t.First, t.FirstFor = seen, x.KnownPrincipal()
+	}
+	switch {
+	case seen.ContextID == "":
+	case t.Context == nil:
+		t.Context = &Context{ID: seen.ContextID, Place: seen.ContextPlace()}
+	case t.Context.ID != seen.ContextID:
+		t.Moved = true
+	}
+	if !seen.Stamp.IsZero() && !seen.Stamp.Equal(t.stamp) {
+		t.stamp, t.stamped = seen.Stamp, seen.Moment()
+	}
+	if t.sending == x.Seq {
+		t.sending = 0
+	}
+	if t.Terminal == nil && seen.State.Terminal() {
+		t.Terminal, t.ending = seen, x.Caller()
+		t.Reopened = t.sending != 0
+	}
+	if seen.State.Known() {
+		t.Last = seen
+	}
+}

@@ -1,0 +1,156 @@
+// Package task tracks tasks: the states and contexts in which each was seen, the messages that were sent to it, and what a
+// request that names it can have known of it.
+package task
+
+import (
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+)
+
+// Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
+const (
+	maxTasks    = 50_000
+	maxMessages = 16 // message ids kept for each task
+)
+
+// Tracker remembers the tasks that were seen.
+var Tracker = &analyzer.Tracker{
+	Name: "task",
+	Doc:  "the states and contexts in which tasks were seen, and the messages that were sent to them",
+	On:   analyzer.RequestRead | analyzer.RequestDone | analyzer.TaskSeen,
+	New: func(s *analyzer.Setup) analyzer.State {
+		return &Memory{
+			tasks: recent.New[analyzer.TaskKey, *Task](maxTasks),
+			named: analyzer.NewSlot[*Task](s),
+			retry: analyzer.NewSlot[bool](s),
+		}
+	},
+}
+
+// Of returns what is remembered of tasks.
+func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+
+// Memory is what is remembered of tasks. It also tells the engine which messages were sent to them.
+type Memory struct {
+	tasks *recent.Map[analyzer.TaskKey, *Task]
+	named analyzer.Slot[*Task]
+	retry analyzer.Slot[bool]
+}
+
+// Take implements analyzer.State.
+func (m *Memory) Take(p *analyzer.Pass) {
+	x := p.Exchange
+	switch p.Kind {
+	case analyzer.RequestRead:
+		if x.Endpoint != nil && x.Call.TaskID != "" {
+			m.find(x, p.RequestMissed())
+		}
+	case analyzer.RequestDone:
+		if t := m.Named(x); t != nil {
+			t.remember(x.Call.MessageID)
+			t.asked(x)
+		}
+	case analyzer.TaskSeen:
+		m.see(x, p.Task)
+	}
+}
+
+// Forgotten implements analyzer.State: it returns how many tasks were.
+func (m *Memory) Forgotten() int { return m.tasks.Forgotten() }
+
+// find notes which task a request names, as it is known now.
+func (m *Memory) find(x *analyzer.Exchange, missed bool) {
+	t := m.At(x.TaskKey(x.Call.TaskID))
+	if t == nil {
+		return
+	}
+	m.named.Put(x, t)
+	if missed || t.WasSent(x.Call.MessageID) {
+		m.retry.Put(x, true)
+	}
+}
+
+// At returns what is known of a task, or nil.
+func (m *Memory) At(key analyzer.TaskKey) *Task {
+	t, _ := m.tasks.Get(key)
+	return t
+}
+
+// Get returns what is known of the task with that id at the agent that the exchange belongs to, or nil.
+func (m *Memory) Get(x *analyzer.Exchange, id string) *Task { return m.At(x.TaskKey(id)) }
+
+// Named returns the task that a request names; nil if it names none, or one that was not known when it was read.
+func (m *Memory) Named(x *analyzer.Exchange) *Task { return m.named.Of(x) }
+
+// Retry reports whether a request sends a message that was sent to the task before, or may have been: some request was not
+// recorded.
+func (m *Memory) Retry(x *analyzer.Exchange) bool { return m.retry.Of(x) }
+
+// WasSent implements analyzer.SentMessages.
+func (m *Memory) WasSent(x *analyzer.Exchange, taskID, messageID string) bool {
+	t := m.Get(x, taskID)
+	return t != nil && t.WasSent(messageID)
+}
+
+// EndedBefore returns the observation that showed the named task in a terminal state, fully delivered before the exchange
+// began, or nil.
+func (m *Memory) EndedBefore(x *analyzer.Exchange) *analyzer.TaskObservation {
+	t := m.Named(x)
+	if t == nil || t.Terminal == nil || !x.BeganAfter(t.Terminal.Moment()) {
+		return nil
+	}
+	return t.Terminal
+}
+
+// ActiveBefore returns the newest observation of the named task, if it had been delivered before the exchange began and
+// nothing has shown the end of the task; else nil.
+func (m *Memory) ActiveBefore(x *analyzer.Exchange) *analyzer.TaskObservation {
+	t := m.Named(x)
+	if t == nil || t.Terminal != nil || t.Last == nil || !x.BeganAfter(t.Last.Moment()) {
+		return nil
+	}
+	return t.Last
+}
+
+// ToldEnd reports whether the end of the named task was told to the same client, for the same credentials.
+func (m *Memory) ToldEnd(x *analyzer.Exchange) bool {
+	t := m.Named(x)
+	return t != nil && t.ending == x.Caller()
+}
+
+// FoundByAnother returns the first look at the named task, if it had been delivered before the exchange began and was for
+// other credentials than those of the exchange; else nil.
+func (m *Memory) FoundByAnother(x *analyzer.Exchange) *analyzer.TaskObservation {
+	t := m.Named(x)
+	if t == nil || t.First == nil || t.FirstFor == 0 || !x.BeganAfter(t.First.Moment()) {
+		return nil
+	}
+	if asks := x.KnownPrincipal(); asks == 0 || asks == t.FirstFor {
+		return nil
+	}
+	return t.First
+}
+
+// see remembers a look at a task.
+func (m *Memory) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
+	key := x.TaskKey(seen.TaskID)
+	t := m.At(key)
+	if t == nil {
+		t = &Task{ID: seen.TaskID, shownBy: x.Seq}
+		m.tasks.Put(key, t)
+	}
+	t.see(x, seen)
+	if !x.Call.Operation.Sends() {
+		return
+	}
+	if m.Named(x) == nil && x.Call.TaskID == seen.TaskID {
+		t.remember(x.Call.MessageID) // the task was made before the recording began
+	}
+	if x.Call.TaskID != "" || !seen.Snapshot {
+		return
+	}
+	if t.Created == nil {
+		t.Created = &Creation{Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID, References: x.References()}
+	}
+	t.remember(x.Call.MessageID)
+}

@@ -1,0 +1,145 @@
+package analyzer
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+var slug = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// Validate returns an error that names every rule with a missing text, a citation or a check too few, an id that is no
+// slug or stands twice, a cover that leads nowhere or in a circle, or an observation that comes only from a tracker which
+// the rule does not need; and every tracker that they need, directly or through another one, with something missing, with
+// the name of another one, or with needs that lead in a circle.
+func Validate(rules []*Rule) error {
+	var errs []error
+	byID := make(map[string]*Rule, len(rules))
+	for _, r := range rules {
+		errs = append(errs, r.validate()...)
+		if byID[r.ID] != nil {
+			errs = append(errs, fmt.Errorf("rule %s: the id stands twice", r.ID))
+		}
+		byID[r.ID] = r
+	}
+	covers := closure(rules)
+	for _, r := range rules {
+		for _, id := range r.Covers {
+			if byID[id] == nil {
+				errs = append(errs, fmt.Errorf("rule %s: covers %q, which does not exist", r.ID, id))
+			}
+		}
+		if slices.Contains(covers[r.ID], r.ID) {
+			errs = append(errs, fmt.Errorf("rule %s: covers itself, perhaps through another rule", r.ID))
+		}
+	}
+	return errors.Join(append(errs, validateTrackers(rules)...)...)
+}
+
+// validateTrackers checks the trackers that rules need, and what comes from them.
+func validateTrackers(rules []*Rule) []error {
+	var errs []error
+	byName := make(map[string]*Tracker)
+	makers := make(map[Kinds]*Tracker)
+	for _, t := range order(rules) {
+		errs = append(errs, t.validate()...)
+		if byName[t.Name] != nil {
+			errs = append(errs, fmt.Errorf("tracker %s: the name stands twice", t.Name))
+		}
+		byName[t.Name] = t
+		for kind := range t.Makes.each {
+			if makers[kind] != nil {
+				errs = append(errs, fmt.Errorf("tracker %s: what it makes comes from tracker %s too", t.Name, makers[kind].Name))
+			}
+			makers[kind] = t
+		}
+	}
+	return errs
+}
+
+func (t *Tracker) validate() []error {
+	var errs []error
+	fail := func(what string) { errs = append(errs, fmt.Errorf("tracker %s: %s", t.Name, what)) }
+	if !slug.MatchString(t.Name) {
+		fail("the name is no slug")
+	}
+	if t.Doc == "" {
+		fail("no doc")
+	}
+	if t.On == 0 || t.New == nil {
+		fail("no state, or no observation for it")
+	}
+	if t.Makes&^madeByTrackers != 0 {
+		fail("it makes observations that are the engine's")
+	}
+	if slices.Contains(t.Needs, nil) {
+		fail("a need without a tracker")
+	}
+	if t.reaches(t, make(map[*Tracker]bool)) {
+		fail("needs itself, perhaps through another tracker")
+	}
+	return errs
+}
+
+// reaches reports whether a tracker needs another one, directly or through others.
+func (t *Tracker) reaches(other *Tracker, seen map[*Tracker]bool) bool {
+	for _, need := range t.Needs {
+		if need == other {
+			return true
+		}
+		if need != nil && !seen[need] {
+			seen[need] = true
+			if need.reaches(other, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *Rule) validate() []error {
+	var errs []error
+	fail := func(what string) { errs = append(errs, fmt.Errorf("rule %s: %s", r.ID, what)) }
+	if !slug.MatchString(r.ID) {
+		fail("the id is no slug")
+	}
+	for _, text := range [...][2]string{{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent}} {
+		if text[1] == "" {
+			fail("no " + text[0])
+		}
+	}
+	if !slices.Contains(Categories, r.Category) {
+		fail("no category")
+	}
+	if len(r.Cites) == 0 {
+		fail("no citation")
+	}
+	for _, c := range r.Cites {
+		if c.Section == "" {
+			fail("a citation without section")
+		}
+	}
+	if r.On == 0 || r.Check == nil {
+		fail("no check, or no observation for it")
+	}
+	if r.Bindings == 0 {
+		fail("no binding")
+	}
+	if r.On&forTrackers != 0 {
+		fail("wants an observation that is for trackers alone")
+	}
+	if slices.Contains(r.Needs, nil) {
+		fail("a need without a tracker")
+	}
+	var made Kinds
+	for _, t := range r.Needs {
+		if t != nil {
+			made |= t.Makes
+		}
+	}
+	if r.On&madeByTrackers&^made != 0 {
+		fail("wants an observation that comes from a tracker which it does not need")
+	}
+	return errs
+}
