@@ -113,7 +113,8 @@ func (d *drawing) stream(res *capture.Response) {
 		i = last + 1
 	}
 	if res.Body.Complete {
-		d.add(max(res.Body.At, 0), false, "stream ends", d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Body(), false))
+		d.add(max(res.Body.At, 0), false, "stream ends",
+			d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Body(), false))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// body writes a body, and says what of it is missing.
+// body writes a body, and how much of it is missing.
 func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head) {
 	mine := func(p analyzer.Place) bool { return p.Response == at.Response && p.Part == "body" }
 	if len(b.Data) == 0 {
@@ -35,23 +35,23 @@ func (w *docWriter) body(at analyzer.Place, b *capture.Body, head *capture.Head)
 		w.put(at, text(styleWarning, "? "+err.Error()), 2)
 	}
 	if b.Dropped > 0 {
-		w.put(at, text(styleWarning, "? "+plural(b.Dropped, "more byte")+" passed and were not kept"), 2)
+		w.put(at, text(styleWarning, "? "+plural(b.Dropped, "more byte")+" were not recorded"), 2)
 	} else if !b.Complete && w.x.State != capture.StateOpen {
-		w.put(at, text(styleWarning, "? the body did not come to its end"), 2)
+		w.put(at, text(styleWarning, "? the body was cut off"), 2)
 	}
 }
 
 func absent(b *capture.Body) string {
 	switch {
 	case b.Size > 0 || b.Dropped > 0:
-		return "the body was not kept: " + size(max(b.Size, b.Dropped))
+		return "the body was not recorded: " + size(max(b.Size, b.Dropped))
 	case b.Complete:
 		return "no body"
 	}
 	return "no body was seen"
 }
 
-// content writes bytes as the view wants them, cut to the limit, with what is wrong below the lines where it stands.
+// content writes bytes as the view requires, cut to the limit, with findings below their lines.
 func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
 	whole := len(data)
 	if whole > w.limit {
@@ -87,13 +87,14 @@ func (w *docWriter) plain(at analyzer.Place, pieces []string) {
 }
 
 func (w *docWriter) tooManyLines(at analyzer.Place, lines int) {
-	w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s lines; a2atap show prints all", number(maxLines), number(lines))), 0)
+	w.put(at, text(styleTitle, fmt.Sprintf("… %s of %s lines; a2atap show prints all", number(maxLines),
+		number(lines))), 0)
 }
 
-// json writes a JSON text. What is wrong with a value stands below the line where the value begins or, if it is not
-// there, where the nearest value around it does.
+// json writes a JSON text. A finding is written below the line where its value begins or, if the value is absent, where
+// the nearest enclosing value begins.
 func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Place) bool) {
-	lines := layJSON(data)
+	lines := layoutJSON(data)
 	where := make(map[string]int, len(lines))
 	for i := len(lines) - 1; i >= 0; i-- {
 		if lines[i].begins {
@@ -138,7 +139,7 @@ func nearest(where map[string]int, pointer string) int {
 	}
 }
 
-// rawLines cuts bytes after each LF, which stays to be seen; bytes that are no text become a table.
+// rawLines cuts bytes after each LF, which stays visible; bytes that are not text become a hex table.
 func rawLines(data []byte) []string {
 	if !utf8.Valid(data) && bytes.Count(data, []byte{0}) > 0 {
 		return hexLines(data)

@@ -17,7 +17,7 @@ type copied struct {
 	err   error
 }
 
-// curl writes the request of an exchange as a command.
+// curl writes the request of an exchange as a curl command.
 func (l *loader) curl(seq uint64, write func(*capture.Exchange) (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		x, err := l.src.Exchange(l.ctx, seq)
@@ -26,20 +26,21 @@ func (l *loader) curl(seq uint64, write func(*capture.Exchange) (string, error))
 		}
 		words, err := write(x)
 		if err == nil && strings.ContainsFunc(words, pasteHazard) {
-			err = fmt.Errorf("exchange %d holds control characters, which would act where they are pasted; use a2atap show %d --format curl", seq, seq)
+			err = fmt.Errorf("exchange %d holds control characters, which act when pasted; use a2atap show %d --format curl",
+				seq, seq)
 		}
 		return copied{words, err}
 	}
 }
 
-// pasteHazard reports whether a character does something else than stand in a text when it is pasted into a terminal:
-// an escape sequence can end the quotes that a terminal puts around what is pasted.
+// pasteHazard reports whether a character may act as a command when it is pasted into a terminal: an escape sequence
+// can end the bracketed paste.
 func pasteHazard(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // copied gives the command to the terminal's clipboard, and shows it.
 func (m *inspector) copied(msg copied) tea.Cmd {
 	if msg.err != nil {
-		m.said = "y: " + msg.err.Error()
+		m.message = "y: " + msg.err.Error()
 		return nil
 	}
 	cmd := m.push(newCopied(msg.words))
@@ -49,7 +50,7 @@ func (m *inspector) copied(msg copied) tea.Cmd {
 	}
 	return tea.Batch(cmd, func() tea.Msg {
 		if err := terminal.Copy(out, msg.words); err != nil {
-			return saying("y: " + err.Error() + "; it is shown here")
+			return statusMessage("y: " + err.Error() + "; it is shown here")
 		}
 		return nil
 	})

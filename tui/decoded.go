@@ -9,10 +9,10 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A fact is something that the protocol says of a message, and its name.
+// A fact is a named value of a decoded message.
 type fact struct{ name, value string }
 
-// facts is a list of what is there to be said. What is empty is left out.
+// facts is a list of facts. Empty values are left out.
 type facts []fact
 
 func (f *facts) add(name, value string) {
@@ -21,7 +21,7 @@ func (f *facts) add(name, value string) {
 	}
 }
 
-// decoded writes what the protocol says of the request, or of the answer.
+// decoded writes the decoded request or response.
 func (w *docWriter) decoded(at analyzer.Place) {
 	call := &w.doc.reading.Call
 	if !at.Response {
@@ -42,7 +42,7 @@ func (w *docWriter) decodedEvent(at analyzer.Place, data []byte) {
 
 func (w *docWriter) facts(at analyzer.Place, list facts) {
 	if len(list) == 0 {
-		w.put(at, text(styleDim, "nothing that the protocol knows"), 0)
+		w.put(at, text(styleDim, "nothing of A2A"), 0)
 	}
 	for _, f := range list {
 		w.put(at, text(styleName, "  "+pad(f.name, 12)).add(styleText, " "+f.value), 15)
@@ -165,7 +165,8 @@ func partWords(p a2a.Part) (name, value string) {
 	case a2a.URLPart:
 		return "file", strings.TrimSpace(p.Filename() + " " + p.URI().Text())
 	case a2a.RawPart:
-		return "file", strings.TrimSpace(fmt.Sprintf("%s %s, %s in base64", p.Filename(), p.MediaType(), size(int64(len(p.Bytes().Text())))))
+		return "file", strings.TrimSpace(fmt.Sprintf("%s %s, %s in base64", p.Filename(), p.MediaType(),
+			size(int64(len(p.Bytes().Text())))))
 	}
 	return "part", string(p.Raw())
 }
@@ -177,7 +178,7 @@ func (f *facts) card(c a2a.Card) {
 	}
 }
 
-// summary says in one line what an event of a stream holds.
+// summary describes an event of a stream in one line.
 func summary(call *a2a.Call, e *capture.Event) string {
 	fields := e.Fields()
 	if e.K == 0 || !fields.HasData {

@@ -18,30 +18,30 @@ const (
 	maxSummaries = 10_000
 )
 
-// A detail is the panel of one exchange: its request, its answer, the events of its stream.
+// A detail is the panel of one exchange: its request, its response, the events of its stream.
 type detail struct {
-	scene     *scene
-	seq       uint64
-	width     int
-	window    window
-	mode      view
-	limit     int            // bytes of a body that are shown
-	goal      analyzer.Place // where to go when the document is there
-	x         *capture.Exchange
-	doc       document
-	ready     bool           // doc is there
-	loading   uint64         // ticket of the exchange under way
-	building  uint64         // ticket of the document under way
-	reading   uint64         // ticket of the summaries under way
-	again     bool           // the exchange got something new since it was asked for
-	took      time.Duration  // what loading took the last time
-	extra     []int          // indices of the events that have lines below their rows, in order
-	summaries map[int]string // by index of the event
-	early     []action       // keys that were struck before there was something to move in
-	err       error
+	shared      *shared
+	seq         uint64
+	width       int
+	window      window
+	mode        view
+	limit       int            // bytes of a body that are shown
+	goal        analyzer.Place // where to move when the document is ready
+	x           *capture.Exchange
+	doc         document
+	ready       bool           // doc is there
+	loading     uint64         // ticket of the exchange under way
+	building    uint64         // ticket of the document under way
+	reading     uint64         // ticket of the summaries under way
+	reloadAgain bool           // the exchange has changed since it was loaded
+	took        time.Duration  // how long loading took the last time
+	extra       []int          // indices of the events that have lines below their rows, in order
+	summaries   map[int]string // by index of the event
+	pendingKeys []action       // keys that were pressed before the document was there
+	err         error
 }
 
-// loaded is the answer of loader.exchange.
+// loaded is the message of loader.exchange.
 type loaded struct {
 	ticket uint64
 	x      *capture.Exchange
@@ -49,24 +49,24 @@ type loaded struct {
 	err    error
 }
 
-// summarised is what the events of some rows hold, from the index first on.
+// summarised holds one-line summaries of consecutive events, from the index first on.
 type summarised struct {
 	ticket uint64
 	first  int
 	words  []string
 }
 
-func newDetail(s *scene, goal analyzer.Place) *detail {
-	return &detail{scene: s, seq: goal.Exchange, goal: goal, limit: firstShown, summaries: make(map[int]string)}
+func newDetail(s *shared, goal analyzer.Place) *detail {
+	return &detail{shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, summaries: make(map[int]string)}
 }
 
 func (d *detail) place() place { return inDetail }
 
 // begin returns the command that loads the exchange.
 func (d *detail) begin() tea.Cmd {
-	d.loading = d.scene.ticket()
-	d.again = false
-	return d.scene.load.exchange(d.loading, d.seq, 0)
+	d.loading = d.shared.ticket()
+	d.reloadAgain = false
+	return d.shared.load.exchange(d.loading, d.seq, 0)
 }
 
 // exchange loads one exchange, after a pause.
@@ -103,10 +103,11 @@ func (d *detail) build() tea.Cmd {
 	if d.x == nil {
 		return nil
 	}
-	d.building = d.scene.ticket()
+	d.building = d.shared.ticket()
 	open := slices.Sorted(maps.Keys(d.doc.open))
-	return d.scene.load.build(d.building, sheet{
-		x: d.x, findings: d.scene.found.of(d.seq), view: d.mode, width: max(d.width, 8), limit: d.limit, open: open[:min(len(open), maxOpen)],
+	return d.shared.load.build(d.building, docSource{
+		x: d.x, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8), limit: d.limit,
+		open: open[:min(len(open), maxOpen)],
 	})
 }
 
@@ -117,7 +118,7 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 	case loaded:
 		return d.load(msg)
 	case built:
-		return d.take(msg)
+		return d.setDocument(msg)
 	case summarised:
 		if msg.ticket == d.reading {
 			d.reading = 0
@@ -126,11 +127,11 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 			}
 			return d.summarise()
 		}
-	case changed:
+	case exchangesChanged:
 		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
 			return d.reload()
 		}
-	case learned:
+	case findingsChanged:
 		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
 			return d.build()
 		}
@@ -141,12 +142,12 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 // reload loads an exchange again that goes on. One that takes long is loaded less often.
 func (d *detail) reload() tea.Cmd {
 	if d.loading != 0 {
-		d.again = true
+		d.reloadAgain = true
 		return nil
 	}
-	d.loading = d.scene.ticket()
-	d.again = false
-	return d.scene.load.exchange(d.loading, d.seq, min(10*d.took, 5*time.Second))
+	d.loading = d.shared.ticket()
+	d.reloadAgain = false
+	return d.shared.load.exchange(d.loading, d.seq, min(10*d.took, 5*time.Second))
 }
 
 func (d *detail) load(msg loaded) tea.Cmd {
@@ -159,14 +160,14 @@ func (d *detail) load(msg loaded) tea.Cmd {
 	}
 	d.x = msg.x
 	cmd := d.build()
-	if d.again {
+	if d.reloadAgain {
 		return tea.Batch(cmd, d.reload())
 	}
 	return cmd
 }
 
-// take takes a document, and keeps the cursor at what it stood on.
-func (d *detail) take(msg built) tea.Cmd {
+// setDocument replaces the document, and keeps the cursor at the same content.
+func (d *detail) setDocument(msg built) tea.Cmd {
 	if msg.ticket != d.building {
 		return nil
 	}
@@ -188,14 +189,14 @@ func (d *detail) take(msg built) tea.Cmd {
 	d.ready = true
 	d.seek(d.goal)
 	cmds := []tea.Cmd{d.summarise()}
-	for _, a := range d.early {
+	for _, a := range d.pendingKeys {
 		cmds = append(cmds, d.act(a))
 	}
-	d.early = nil
+	d.pendingKeys = nil
 	return tea.Batch(cmds...)
 }
 
-// call returns the request as the protocol reads it.
+// call returns the decoded request.
 func (d *detail) call() *a2a.Call {
 	if d.doc.reading == nil {
 		return &a2a.Call{}
@@ -203,7 +204,7 @@ func (d *detail) call() *a2a.Call {
 	return &d.doc.reading.Call
 }
 
-// summarise returns the command that reads the events whose rows are seen.
+// summarise returns the command that reads the events in visible rows.
 func (d *detail) summarise() tea.Cmd {
 	if d.reading != 0 || !d.ready || d.events() == 0 {
 		return nil
@@ -228,7 +229,7 @@ func (d *detail) summarise() tea.Cmd {
 	if len(d.summaries) > maxSummaries {
 		clear(d.summaries)
 	}
-	d.reading = d.scene.ticket()
+	d.reading = d.shared.ticket()
 	ticket, call, events := d.reading, *d.call(), d.x.Response.Events[first:last+1]
 	return func() tea.Msg {
 		answer := summarised{ticket: ticket, first: first}
@@ -241,7 +242,7 @@ func (d *detail) summarise() tea.Cmd {
 
 func (d *detail) act(a action) tea.Cmd {
 	if !d.ready {
-		d.early = append(d.early, a)
+		d.pendingKeys = append(d.pendingKeys, a)
 		return nil
 	}
 	switch a {

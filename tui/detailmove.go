@@ -22,7 +22,7 @@ func (d *detail) toggle() tea.Cmd {
 		d.doc.open = maps.Clone(d.doc.open)
 		delete(d.doc.open, i)
 	} else {
-		if row > d.window.top+d.window.height/2 { // what is opened is to be seen
+		if row > d.window.top+d.window.height/2 { // make the content visible
 			d.window.top = row - d.window.height/3
 		}
 		d.doc.open = maps.Clone(d.doc.open)
@@ -32,7 +32,7 @@ func (d *detail) toggle() tea.Cmd {
 	return d.build()
 }
 
-// nextSection goes on to the answer, to the end, and back to the request.
+// nextSection moves to the response, to the end, and back to the request.
 func (d *detail) nextSection() {
 	answer := max(slices.IndexFunc(d.doc.before, func(l docLine) bool { return l.place.Response }), 0)
 	switch {
@@ -59,7 +59,7 @@ func (d *detail) jump(step int) bool {
 	return false
 }
 
-// skip returns the line to look at after n: rows of events that have nothing below them are not looked at one by one.
+// skip returns the line to examine after n; rows of events without content or findings below them are skipped.
 func (d *detail) skip(n, step int, s spot) int {
 	if s.zone != zoneEvents || s.sub >= 0 {
 		return n + step
@@ -79,7 +79,7 @@ func (d *detail) skip(n, step int, s spot) int {
 	return len(d.doc.before) - 1
 }
 
-// seek goes to a place: to what is wrong there if something is, else to the place itself.
+// seek moves to a place: to its finding if there is one, else to the place itself.
 func (d *detail) seek(at analyzer.Place) {
 	d.window.move(0)
 	if at.Part == "" && !at.Response {
@@ -111,7 +111,7 @@ func (d *detail) seek(at analyzer.Place) {
 	}
 }
 
-// show puts the cursor on a line, and the line where what stands around it can be seen too.
+// show moves the cursor to a line, and scrolls so that the lines around it are visible.
 func (d *detail) show(n int) {
 	if n < d.window.top+3 || n > d.window.bottom()-5 {
 		d.window.top = max(n-d.window.height/2, 0)
@@ -124,5 +124,6 @@ func (d *detail) indexOf(at analyzer.Place) int {
 	if !strings.HasPrefix(at.Part, "event[") || d.events() == 0 {
 		return -1
 	}
-	return slices.IndexFunc(d.x.Response.Events, func(e capture.Event) bool { return e.K > 0 && at.Event(e.K).Part == at.Part })
+	return slices.IndexFunc(d.x.Response.Events,
+		func(e capture.Event) bool { return e.K > 0 && at.Event(e.K).Part == at.Part })
 }

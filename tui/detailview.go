@@ -17,7 +17,7 @@ const (
 	zoneAfter              // how it ended
 )
 
-// A spot is a line of the detail that stays the same when lines come and go elsewhere.
+// A spot identifies a line of the detail, also when lines are added or removed elsewhere.
 type spot struct {
 	zone  zone
 	index int // of the line, or of the event
@@ -49,10 +49,10 @@ func (d *detail) length() int {
 	return n
 }
 
-// spot returns what the cursor is on.
+// spot returns the spot under the cursor.
 func (d *detail) spot() spot { return d.spotAt(d.window.cursor) }
 
-// spotAt returns what a line is.
+// spotAt returns the spot of a line.
 func (d *detail) spotAt(n int) spot {
 	if n < len(d.doc.before) {
 		return spot{zoneBefore, n, -1}
@@ -159,7 +159,7 @@ func (d *detail) view() []line {
 	return lines
 }
 
-// row draws the row of an event: its number, when it came, the pause before it, its size, and what it holds.
+// row draws the row of an event: its number, its time, the pause before it, its size and its summary.
 func (d *detail) row(i int) line {
 	e := &d.x.Response.Events[i]
 	number := "·" + strconv.Itoa(e.K)
@@ -174,7 +174,9 @@ func (d *detail) row(i int) line {
 		mark := d.doc.marks[i][0].spans[0]
 		sign, look = string([]rune(mark.text)[:1]), mark.style
 	}
-	row := text(look, sign+" ").add(styleStrong, pad(number, max(len(strconv.Itoa(d.events())), 4)+2)).add(styleDim, padLeft(d.when(e.At), 12)+" ")
+	row := text(look, sign+" ").
+		add(styleStrong, pad(number, max(len(strconv.Itoa(d.events())), 4)+2)).
+		add(styleDim, padLeft(d.when(e.At), 12)+" ")
 	words, there := d.summaries[i]
 	if !there {
 		words = "…"
@@ -197,13 +199,13 @@ func (d *detail) when(at time.Duration) string {
 	switch {
 	case at < 0:
 		return "–"
-	case d.scene.deltas:
+	case d.shared.deltas:
 		return "+" + since(at)
 	}
 	return clock(d.x.Started.Add(at))
 }
 
-// gap returns how long the stream was quiet before an event, or NotKnown.
+// gap returns how long the stream was silent before an event, or NotKnown.
 func (d *detail) gap(i int) time.Duration {
 	before := d.x.Response.At
 	if i > 0 {
@@ -223,7 +225,7 @@ func (d *detail) pause(i int) string {
 	return fmt.Sprintf("Δ%s", since(gap))
 }
 
-// pauseStyle lets pauses of a second and more stand out.
+// pauseStyle highlights pauses of a second and more.
 func (d *detail) pauseStyle(i int) style {
 	if d.gap(i) >= time.Second {
 		return styleWarning

@@ -1,22 +1,23 @@
-// Package tui draws captures: as lines of text for those who print, and as the inspector, which has the whole screen.
+// Package tui shows captures: as lines of text for commands that print, and as the inspector, which uses the whole
+// screen.
 //
 // What it promises:
 //
-//   - Bytes from the wire are shown and never sent: every text passes through one place that spells out what a terminal
-//     would act on, and escape sequences are made in one other place.
-//   - It reads what is seen. A list of a million exchanges and a stream of a million events cost what their rows on the
-//     screen cost.
-//   - Nothing that arrives moves the cursor, unless the user asked to follow.
+//   - Control characters from the traffic never reach the terminal: every text passes through one function that escapes
+//     them, and escape sequences are written by one other function.
+//   - Only what is visible is read: a list of a million exchanges and a stream of a million events cost as much as
+//     their rows on the screen.
+//   - New traffic does not move the cursor, unless the user asked to follow it.
 //   - Colour never carries a meaning alone.
 //
-// The inspector is a stack of panels. A panel is a plain struct with three methods that matter: resize, update, which
-// takes a key as an action or what was loaded and returns what is to be done outside, and view, which draws the panel as
-// it is. All reading of the capture happens in commands, the methods of loader; what they find comes back as a message
-// that carries the ticket of its question, so that an answer that is out of date is known as such. The rules run in such
-// commands too, a moment at a time, from the beginning of the capture to its end, and then along with the recording.
+// The inspector is a stack of panels. A panel is a plain struct with three main methods: resize; update, which takes an
+// action or a message and returns a command to run; and view, which draws the panel as it is. The capture is read only
+// in commands, the methods of loader. Each message carries the ticket of its command, so that panels can ignore one
+// that is out of date. The rules run in a command, too, from the beginning of the capture to its end, and then along
+// with the recording.
 //
 // # Caveats
 //
-// Keys that are struck faster than they are read come from the terminal library as one key of several characters. Its
-// package asks the terminal for its background when it is initialised, unless package terminal was there first.
+// Keys that are pressed faster than they are read come from the terminal library as one key of several characters. That
+// library asks the terminal for its background colour when it is initialised; package terminal prevents this.
 package tui

@@ -15,7 +15,7 @@ type view uint8
 
 const (
 	viewJSON    view = iota // content codings taken off, JSON laid out
-	viewDecoded             // what the protocol says
+	viewDecoded             // the A2A objects
 	viewRaw                 // the bytes as they were recorded
 	viewCount
 )
@@ -33,22 +33,22 @@ const (
 type docLine struct {
 	line
 	place   analyzer.Place
-	finding bool // it says that something at place is wrong
+	finding bool // it is a finding at place
 }
 
-// A document is an exchange laid out for a width: what stands before the events of its stream, marks and contents of
-// some of the events, and what stands after them. The rows of the events are drawn as they are seen, since there may be
+// A document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
+// some of the events, and the lines after them. The rows of events are drawn when they are visible, since there may be
 // a great many.
 type document struct {
 	before, after []docLine
-	marks         map[int][]docLine // by index of the event: what is wrong with it
-	open          map[int][]docLine // by index of the event: its content, and what is wrong with it
+	marks         map[int][]docLine // by index of the event: its findings
+	open          map[int][]docLine // by index of the event: its content and its findings
 	cut           bool              // a body is longer than what is shown
 	reading       *analyzer.Reading
 }
 
-// A sheet is what a document is made of.
-type sheet struct {
+// A docSource holds what a document is built from.
+type docSource struct {
 	x        *capture.Exchange
 	findings []analyzer.Finding
 	view     view
@@ -58,22 +58,22 @@ type sheet struct {
 	reading  *analyzer.Reading
 }
 
-// built is the answer of loader.build.
+// built is the message of loader.build.
 type built struct {
 	ticket uint64
 	doc    document
 }
 
 // build lays an exchange out.
-func (l *loader) build(ticket uint64, s sheet) tea.Cmd {
+func (l *loader) build(ticket uint64, s docSource) tea.Cmd {
 	return func() tea.Msg {
 		s.reading = l.reader.Read(brief(s.x))
-		return built{ticket, s.lay()}
+		return built{ticket, s.layout()}
 	}
 }
 
-func (s sheet) lay() document {
-	w := docWriter{sheet: s, doc: document{marks: make(map[int][]docLine), open: make(map[int][]docLine)}}
+func (s docSource) layout() document {
+	w := docWriter{docSource: s, doc: document{marks: make(map[int][]docLine), open: make(map[int][]docLine)}}
 	w.doc.reading = s.reading
 	w.request()
 	w.answer()
@@ -87,7 +87,7 @@ func (s sheet) lay() document {
 
 // A docWriter lays one exchange out.
 type docWriter struct {
-	sheet
+	docSource
 	doc   document
 	lines []docLine
 }
@@ -98,7 +98,7 @@ func (w *docWriter) put(at analyzer.Place, l line, indent int) {
 	}
 }
 
-// found writes the findings that a condition chooses.
+// found writes the findings whose place matches a condition.
 func (w *docWriter) found(choose func(analyzer.Place) bool) {
 	for i := range w.findings {
 		if f := &w.findings[i]; choose(f.Place) {
@@ -107,7 +107,7 @@ func (w *docWriter) found(choose func(analyzer.Place) bool) {
 	}
 }
 
-// findingLines says what is wrong, in as many lines as it takes.
+// findingLines returns a finding, wrapped to a width.
 func findingLines(f *analyzer.Finding, columns int) []docLine {
 	mark, look := sign(f.Severity)
 	var lines []docLine
@@ -133,7 +133,7 @@ func (w *docWriter) answer() {
 	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
 	res := w.x.Response
 	if res == nil {
-		w.put(at, text(styleDim, "no answer was seen"), 0)
+		w.put(at, text(styleDim, "no response was recorded"), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response })
 		return
 	}
@@ -152,7 +152,7 @@ func (w *docWriter) answer() {
 	w.trailer(at, res.Trailer)
 }
 
-// head writes a head and, below each line, what is wrong with it.
+// head writes a head, with its findings below each line.
 func (w *docWriter) head(at analyzer.Place, raw []byte, look style, mark string) {
 	if w.view == viewRaw {
 		for _, piece := range rawLines(raw) {
@@ -168,7 +168,8 @@ func (w *docWriter) head(at analyzer.Place, raw []byte, look style, mark string)
 		}
 	}
 	w.found(func(p analyzer.Place) bool {
-		return p.Response == at.Response && at.Exchange > 0 && (w.view == viewRaw && isFirst(p.Part) || w.headerAbsent(p, raw))
+		return p.Response == at.Response && at.Exchange > 0 && (w.view == viewRaw && isFirst(p.Part) ||
+			w.headerAbsent(p, raw))
 	})
 }
 
@@ -207,7 +208,7 @@ func (w *docWriter) trailer(at analyzer.Place, raw []byte) {
 	}
 }
 
-// events lays out what is wrong with the events of a stream, and the contents of those that are open.
+// events lays out the findings of a stream's events, and the contents of those that are open.
 func (w *docWriter) events() {
 	if w.x.Response == nil || !w.x.Response.Stream {
 		return
@@ -261,7 +262,7 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 	w.content(at, fields.Data, mine)
 }
 
-// ending writes how the exchange ended, and what the recorder has to say about it.
+// ending writes how the exchange ended, and what the recorder noted about it.
 func (w *docWriter) ending() {
 	w.put(analyzer.Place{}, line{}, 0)
 	if res := w.x.Response; res != nil && res.Stream {
@@ -279,10 +280,11 @@ func (w *docWriter) ending() {
 		w.put(analyzer.Place{}, text(styleDim, "ended after "+since(w.x.Ended)), 0)
 	}
 	if w.x.Lost > 0 {
-		w.put(analyzer.Place{}, text(styleWarning, "? "+plural(w.x.Lost, "byte")+" passed unrecorded, nobody knows where"), 2)
+		w.put(analyzer.Place{}, text(styleWarning,
+			"? "+plural(w.x.Lost, "byte")+" were not recorded; it is not known where"), 2)
 	}
 	for _, r := range w.x.Rewrites {
-		w.put(analyzer.Place{}, text(styleDim, "rewritten on the way: "+r.Place+" was "+r.Was+", sent on as "+r.Now), 2)
+		w.put(analyzer.Place{}, text(styleDim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
 	for _, note := range w.x.Notes {
 		w.put(analyzer.Place{}, text(styleDim, "note: "+note), 2)

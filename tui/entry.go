@@ -13,20 +13,20 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An entry is what the list shows of one exchange.
+// An entry is a row of the list: one exchange.
 type entry struct {
 	seq           uint64
 	started       time.Time
 	client, agent string
-	asked         string
+	request       string
 	status        string
-	took          time.Duration // capture.NotKnown if it is not over
+	took          time.Duration // capture.NotKnown if it has not ended
 	outcome       string
-	failed        bool // it did not go well: a fault, or an error of the protocol
+	failed        bool // there was a fault, a protocol error or an HTTP error
 	absent        bool // the capture has no such exchange
 }
 
-// Bounds of what is read for one entry. The list tells how an exchange began and how it came out.
+// Bounds of what is read for one entry: the beginning and the end of an exchange are enough.
 const (
 	entryEvents = 64      // from each end of a stream
 	entryBody   = 1 << 20 // bytes
@@ -36,11 +36,11 @@ const (
 func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	head := capture.ParseRequestHead(x.Request.Head)
 	e := entry{
-		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, asked: head.Method + " " + head.Target,
+		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, request: head.Method + " " + head.Target,
 		status: "–", took: x.Ended, failed: x.Fault != nil || len(r.Errors) > 0,
 	}
 	if r.Call.Operation != a2a.NoOperation {
-		e.asked = r.Call.Operation.String()
+		e.request = r.Call.Operation.String()
 	}
 	if x.Response != nil && len(x.Response.Head) > 0 {
 		head := capture.ParseResponseHead(x.Response.Head)
@@ -51,11 +51,11 @@ func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	return e
 }
 
-// brief returns an exchange that is quick to read for a line about it.
+// brief returns an exchange shortened to what an entry needs.
 func brief(x *capture.Exchange) *capture.Exchange { return shorten(x, entryEvents) }
 
-// shorten returns an exchange without the middle of a long stream, of which so many events stay at each end, and without
-// a large body.
+// shorten returns an exchange without large bodies, and with only the first and last events of a long stream, at most
+// ends of each.
 func shorten(x *capture.Exchange, ends int) *capture.Exchange {
 	res := x.Response
 	if res == nil || len(res.Events) <= 2*ends && len(res.Body.Data) <= entryBody {
@@ -72,7 +72,7 @@ func shorten(x *capture.Exchange, ends int) *capture.Exchange {
 	return &short
 }
 
-// outcome says in a few words what came of an exchange, the most telling first.
+// outcome describes the result of an exchange in a few words, the most important first.
 func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 	var words []string
 	add := func(word string) {
@@ -112,11 +112,11 @@ func countEvents(res *capture.Response) int {
 	return 0
 }
 
-// entries is the answer of loader.entries.
+// entries is the message of loader.entries.
 type entries struct {
 	ticket uint64
 	list   []entry
-	left   []uint64 // those that there was no time for
+	left   []uint64 // not read, since the time was up
 	took   time.Duration
 	err    error
 }
@@ -138,8 +138,8 @@ func (l *loader) entries(ticket uint64, seqs []uint64) tea.Cmd {
 	}
 }
 
-// each reads the exchanges of a sorted list, one after another, until a time is over; at least one. It calls f for each,
-// with nil where there is none, and returns those that are left.
+// each reads at least one of the exchanges of a sorted list, in order, until the time end. It calls f for each, with
+// nil if the capture has no such exchange, and returns those that are left.
 func (l *loader) each(seqs []uint64, end time.Time, f func(uint64, *capture.Exchange)) (left []uint64, err error) {
 	for len(seqs) > 0 {
 		n := neighbours(seqs)

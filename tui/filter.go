@@ -13,13 +13,13 @@ import (
 	"a2atap/proxy/capture/filter"
 )
 
-// typePause is how long the list waits for the next character before it looks.
+// typePause is how long the list waits for the next character before it applies the filter.
 const typePause = 150 * time.Millisecond
 
 // A bar is the line in which a filter is typed.
 type bar struct {
 	input  textinput.Model
-	before string // the filter that was there, to be put back
+	before string // the previous filter, restored by esc
 	ticket uint64 // of the pause under way
 	err    error
 }
@@ -40,10 +40,10 @@ func (l *list) edit() tea.Cmd {
 		l.bar.input.SetValue(l.search.expr)
 		l.bar.input.CursorEnd()
 	}
-	return l.settle()
+	return l.reposition()
 }
 
-// typing takes a key for the filter's line.
+// typing handles a key in the filter line.
 func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 	switch msg.String() {
 	case "enter":
@@ -51,15 +51,15 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 		if l.bar.err == nil {
 			l.bar = nil
 		}
-		return tea.Batch(cmd, l.settle())
+		return tea.Batch(cmd, l.reposition())
 	case "esc":
 		before := l.bar.before
 		l.bar = nil
-		return tea.Batch(l.apply(before), l.settle())
+		return tea.Batch(l.apply(before), l.reposition())
 	case "up", "down", "pgup", "pgdown":
 		l.window.act(lookup(msg.String(), inList).do)
 		l.anchor = l.selected()
-		return l.ask()
+		return l.loadMissing()
 	}
 	value := l.bar.input.Value()
 	var cmd tea.Cmd
@@ -67,8 +67,8 @@ func (l *list) typing(msg tea.KeyMsg) tea.Cmd {
 	if l.bar.input.Value() == value {
 		return cmd
 	}
-	l.bar.ticket = l.scene.ticket()
-	load, pause := l.scene.load, typed{l.bar.ticket}
+	l.bar.ticket = l.shared.ticket()
+	load, pause := l.shared.load, typed{l.bar.ticket}
 	return tea.Batch(cmd, func() tea.Msg {
 		load.pause(typePause)
 		return pause
@@ -80,10 +80,10 @@ func (l *list) paused(msg typed) tea.Cmd {
 	if l.bar == nil || msg.ticket != l.bar.ticket {
 		return nil
 	}
-	return tea.Batch(l.apply(l.bar.input.Value()), l.settle())
+	return tea.Batch(l.apply(l.bar.input.Value()), l.reposition())
 }
 
-// apply makes an expression the filter. One that cannot be read changes nothing.
+// apply sets the filter. An invalid expression changes nothing.
 func (l *list) apply(expr string) tea.Cmd {
 	expr = strings.TrimSpace(expr)
 	f, err := filter.Parse(expr)
@@ -95,15 +95,15 @@ func (l *list) apply(expr string) tea.Cmd {
 		return nil
 	case expr == "":
 		l.search = nil
-		return l.settle()
+		return l.reposition()
 	case l.search != nil && l.search.expr == expr:
 		return nil
 	}
-	l.search = newSearch(expr, f, l.scene.ticket(), l.scene.info.Exchanges)
-	return tea.Batch(l.settle(), l.scene.load.narrow(l.search.ticket, f))
+	l.search = newSearch(expr, f, l.shared.ticket(), l.shared.info.Exchanges)
+	return tea.Batch(l.reposition(), l.shared.load.narrow(l.search.ticket, f))
 }
 
-// searched takes an answer about the filter.
+// searched handles a message of the search.
 func (l *list) searched(msg tea.Msg) tea.Cmd {
 	s := l.search
 	if s == nil {
@@ -127,14 +127,14 @@ func (l *list) searched(msg tea.Msg) tea.Cmd {
 		}
 		s.testing, s.err = false, msg.err
 		s.replace(msg.seqs, msg.matches)
-		return tea.Batch(l.settle(), s.again(l.scene.load, &l.scene.found, nil))
+		return tea.Batch(l.reposition(), s.retestChanged(l.shared.load, &l.shared.found, nil))
 	}
-	load, found := l.scene.load, &l.scene.found
-	return tea.Batch(l.settle(), s.next(load, found), s.again(load, found, nil))
+	load, found := l.shared.load, &l.shared.found
+	return tea.Batch(l.reposition(), s.next(load, found), s.retestChanged(load, found, nil))
 }
 
-// filterLines returns what stands under the list about the filter: the filter, how far the search has come, and what is
-// wrong with what is being typed, under the column where it is.
+// filterLines returns the lines below the list: the filter, the progress of its search, and the error of an expression
+// that is being typed, below its column.
 func (l *list) filterLines() []line {
 	var lines []line
 	switch {
@@ -145,12 +145,13 @@ func (l *list) filterLines() []line {
 		}
 	case l.search != nil:
 		progress := l.progress()
-		lines = append(lines, text(styleTitle, " / ").add(styleText, pad(l.search.expr, l.window.width-4-width(progress))).add(styleDim, progress))
+		lines = append(lines, text(styleTitle, " / ").add(styleText,
+			pad(l.search.expr, l.window.width-4-width(progress))).add(styleDim, progress))
 	}
 	return lines[:min(len(lines), max(l.height-1, 0))]
 }
 
-// progress says how far the search has come, in a few words.
+// progress describes the progress of the search.
 func (l *list) progress() string {
 	switch s := l.search; {
 	case s == nil:
@@ -159,7 +160,7 @@ func (l *list) progress() string {
 		return "! " + s.err.Error()
 	case !s.done():
 		return fmt.Sprintf("searching, %d %%", s.percent())
-	case s.judging() && l.scene.judged.behind:
+	case s.judging() && l.shared.judged.behind:
 		return "the rules are still running"
 	}
 	return ""
@@ -183,10 +184,11 @@ func (b *bar) line(columns int, progress string) line {
 		break
 	}
 	after = pad(after, room-width(before))
-	return text(styleTitle, " / ").add(styleText, before).add(styleCursor, under).add(styleText, after).add(styleDim, progress)
+	return text(styleTitle, " / ").add(styleText, before).add(styleCursor, under).add(styleText, after).add(styleDim,
+		progress)
 }
 
-// wrong says what is wrong with the expression, with a mark under the column where it is.
+// wrong returns the error of the expression, with a mark below its column.
 func (b *bar) wrong(columns int) []line {
 	var bad *filter.Error
 	if !errors.As(b.err, &bad) {

@@ -9,10 +9,9 @@ import (
 	"a2atap/analyzer"
 )
 
-// A findingsPanel lists what the rules found, in the order in which they found it, and explains the rule behind the
-// selected finding.
+// A findingsPanel lists the findings in the order in which they were made, and explains the rule of the selected one.
 type findingsPanel struct {
-	scene  *scene
+	shared *shared
 	list   window
 	rule   window // over the lines that explain the rule
 	inRule bool   // keys move in the rule
@@ -20,20 +19,20 @@ type findingsPanel struct {
 	height int
 }
 
-func newFindings(s *scene) *findingsPanel { return &findingsPanel{scene: s} }
+func newFindings(s *shared) *findingsPanel { return &findingsPanel{shared: s} }
 
 func (f *findingsPanel) place() place  { return inFindings }
 func (f *findingsPanel) title() string { return "findings" }
 
 func (f *findingsPanel) resize(width, height int) tea.Cmd {
 	f.width, f.height = width, height
-	f.settle()
+	f.fitPanes()
 	return nil
 }
 
-// settle fits the panes to what there is: half of the height for each where there is room for both.
-func (f *findingsPanel) settle() {
-	f.list.length = len(f.scene.found.list)
+// fitPanes divides the height between the list and the rule, by half if both need that much.
+func (f *findingsPanel) fitPanes() {
+	f.list.length = len(f.shared.found.list)
 	f.list.height = f.height
 	if f.height >= 8 {
 		f.list.height = min(max(f.list.length, 3), max(f.height*2/5, 3))
@@ -46,18 +45,18 @@ func (f *findingsPanel) settle() {
 
 // first puts the cursor on the first finding of an exchange, if it has one.
 func (f *findingsPanel) first(seq uint64) {
-	if of := f.scene.found.byExchange[seq]; len(of) > 0 {
-		f.list.length = len(f.scene.found.list)
+	if of := f.shared.found.byExchange[seq]; len(of) > 0 {
+		f.list.length = len(f.shared.found.list)
 		f.list.move(of[0])
 	}
 }
 
 // selected returns the finding under the cursor, or nil.
 func (f *findingsPanel) selected() *analyzer.Finding {
-	if f.list.cursor >= len(f.scene.found.list) {
+	if f.list.cursor >= len(f.shared.found.list) {
 		return nil
 	}
-	return &f.scene.found.list[f.list.cursor]
+	return &f.shared.found.list[f.list.cursor]
 }
 
 func (f *findingsPanel) target() analyzer.Place {
@@ -69,8 +68,8 @@ func (f *findingsPanel) target() analyzer.Place {
 
 func (f *findingsPanel) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case learned:
-		f.settle()
+	case findingsChanged:
+		f.fitPanes()
 	case action:
 		f.act(msg)
 	}
@@ -92,7 +91,7 @@ func (f *findingsPanel) act(a action) {
 		}
 		if f.list.act(a) {
 			f.rule = window{}
-			f.settle()
+			f.fitPanes()
 		}
 	}
 }
@@ -101,15 +100,19 @@ func (f *findingsPanel) act(a action) {
 func (w *window) scroll(a action) {
 	last := max(w.length-w.height, 0)
 	page := max(w.height-1, 1)
-	w.top = min(max(w.top+map[action]int{goDown: 1, goUp: -1, pageDown: page, pageUp: -page, goTop: -w.length, goBottom: w.length}[a], 0), last)
+	lines := map[action]int{
+		goDown: 1, goUp: -1, pageDown: page, pageUp: -page, goTop: -w.length, goBottom: w.length,
+	}
+	w.top = min(max(w.top+lines[a], 0), last)
 	w.cursor = w.top
 }
 
 func (f *findingsPanel) status() string {
-	counts := &f.scene.found.counts
-	words := fmt.Sprintf("%s, %s, %s", plural(counts[analyzer.Error], "error"), plural(counts[analyzer.Warning], "warning"), plural(counts[analyzer.Note], "note"))
-	if more := f.scene.found.total() - len(f.scene.found.list); more > 0 {
-		words += fmt.Sprintf("; the first %s are listed", number(len(f.scene.found.list)))
+	counts := &f.shared.found.counts
+	words := fmt.Sprintf("%s, %s, %s", plural(counts[analyzer.Error], "error"),
+		plural(counts[analyzer.Warning], "warning"), plural(counts[analyzer.Note], "note"))
+	if more := f.shared.found.total() - len(f.shared.found.list); more > 0 {
+		words += fmt.Sprintf("; the first %s are listed", number(len(f.shared.found.list)))
 	}
 	return words
 }
@@ -140,22 +143,22 @@ func (f *findingsPanel) view() []line {
 	return append(lines, explained[min(f.rule.top, len(explained)):min(f.rule.bottom(), len(explained))]...)
 }
 
-// nothing says why there is no finding.
+// nothing explains why there is no finding.
 func (f *findingsPanel) nothing() string {
-	counts := f.scene.judged.counts
+	counts := f.shared.judged.counts
 	switch {
-	case f.scene.judged.behind || !f.scene.opened:
+	case f.shared.judged.behind || !f.shared.opened:
 		return "no finding so far; the rules are still running"
 	case counts.Judged == 0:
-		return "no finding, but nothing was judged either: no exchange was of a kind that a rule applies to"
-	case f.scene.info.Live:
+		return "no finding, but nothing was judged: no rule applies to any of the exchanges"
+	case f.shared.info.Live:
 		return fmt.Sprintf("no finding in %s judged so far", plural(counts.Judged, "exchange"))
 	}
 	return fmt.Sprintf("no finding in %s judged", plural(counts.Judged, "exchange"))
 }
 
 func (f *findingsPanel) line(i int) line {
-	found := &f.scene.found.list[i]
+	found := &f.shared.found.list[i]
 	mark, look := sign(found.Severity)
 	cursor := " "
 	if i == f.list.cursor {
@@ -166,7 +169,7 @@ func (f *findingsPanel) line(i int) line {
 		add(styleStrong, pad(found.Rule.ID, min(30, f.width/2))+" ").add(styleText, found.Message)
 }
 
-// explain says all about the selected finding and its rule.
+// explain returns the text about the selected finding and its rule.
 func (f *findingsPanel) explain() []line {
 	found := f.selected()
 	if found == nil {
@@ -188,7 +191,8 @@ func (f *findingsPanel) explain() []line {
 	mark, look := sign(found.Severity)
 	paragraph(look, "", mark+" "+found.Message)
 	paragraph(styleDim, "", "at "+found.Place.String())
-	paragraph(styleText, "", fmt.Sprintf("%s, %s; %s at fault on %s → %s; %s", found.Rule.Level, found.Severity, found.Side,
+	paragraph(styleText, "", fmt.Sprintf("%s, %s; %s at fault on %s → %s; %s", found.Rule.Level, found.Severity,
+		found.Side,
 		found.Link.Client, found.Link.Agent, strings.Join(found.Sections(), ", ")))
 	if len(found.Also) > 0 {
 		paragraph(styleText, "", "reported in place of "+strings.Join(found.Also, ", "))

@@ -12,36 +12,36 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// The pace at which a growing capture is looked at: twelve frames a second show all that a person can see, and a burst
-// of traffic comes as one message.
+// Intervals for following a growing capture: twelve updates a second are as many as a person can see, and a burst of
+// traffic comes as one message.
 const (
 	batchPause = 80 * time.Millisecond
-	batchTime  = 100 * time.Millisecond // how long something works before it says what it has
+	batchTime  = 100 * time.Millisecond // how long a command works before it reports what it has
 	retryPause = time.Second
 )
 
-// grown is the answer of open and watch: the capture as it is now.
+// grown is the message of open and watch: the capture as it is now.
 type grown struct {
 	info  capture.Info
 	seqs  []uint64 // exchanges that got steps, in order
-	next  uint64   // arrival number from which on nothing was seen yet
+	next  uint64   // first arrival number that was not read yet
 	ended bool
-	err   error // it could not be read; watching goes on
+	err   error // it could not be read; watch is called again
 }
 
-// open reads what the capture is.
+// open reads what the capture says about itself, and its agent cards.
 func (l *loader) open() tea.Cmd {
 	return func() tea.Msg {
 		info, err := l.src.Info(l.ctx)
 		if err == nil {
-			err = l.learn(info.Exchanges)
+			err = l.readCards(info.Exchanges)
 		}
 		return grown{info: info, next: info.Arrivals + 1, ended: !info.Live, err: err}
 	}
 }
 
-// watch waits for steps from an arrival number on, gathers those of a moment, and says which exchanges they belong to. When
-// the recording has ended it waits for another one.
+// watch waits for steps from an arrival number on, collects them for batchPause, and reports which exchanges they
+// belong to. When the recording has ended it waits for another one.
 func (l *loader) watch(next uint64, ended bool) tea.Cmd {
 	return func() tea.Msg {
 		g := grown{next: next}
@@ -51,26 +51,26 @@ func (l *loader) watch(next uint64, ended bool) tea.Cmd {
 			g.ended = true
 		case err == nil:
 			l.pause(batchPause)
-			err = l.gather(&g)
+			err = l.readSteps(&g)
 		}
 		if err == nil || g.ended {
 			g.info, err = l.src.Info(l.ctx)
 		}
 		if err == nil {
-			err = l.learn(g.info.Exchanges)
+			err = l.readCards(g.info.Exchanges)
 		}
 		if l.ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			l.pause(retryPause)
-			return grown{next: next, err: err} // to be read again, whatever was read of it
+			return grown{next: next, err: err} // read all of it again
 		}
 		return g
 	}
 }
 
-func (l *loader) gather(g *grown) error {
+func (l *loader) readSteps(g *grown) error {
 	seqs := make(map[uint64]bool)
 	for s, err := range l.src.Steps(l.ctx, g.next) {
 		if err != nil {
@@ -93,22 +93,22 @@ func (l *loader) pause(d time.Duration) {
 	}
 }
 
-// judged is how far the rules have come, and what they found since the message before.
+// judged reports how far the rules have come, and what they found since the previous message.
 type judged struct {
-	findings []analyzer.Finding
-	counts   analyzer.Counts
-	next     uint64 // arrival number from which on nothing was judged yet
-	behind   bool   // there is more to be judged now
-	ended    bool   // there will be no more, unless the recording goes on
-	anew     bool   // it begins anew: the findings are all there are
-	err      error  // they could not go on for now
+	findings  []analyzer.Finding
+	counts    analyzer.Counts
+	next      uint64 // first arrival number that was not judged yet
+	behind    bool   // there is more to judge
+	ended     bool   // all is judged, unless the recording is resumed
+	restarted bool   // the engine was restarted: findings replaces all earlier ones
+	err       error  // judging cannot continue for now
 }
 
-// hear waits for the rules to have something to say.
-func (l *loader) hear() tea.Cmd {
+// awaitJudged waits for the next message of judge.
+func (l *loader) awaitJudged() tea.Cmd {
 	return func() tea.Msg {
 		select {
-		case j := <-l.verdicts:
+		case j := <-l.results:
 			return j
 		case <-l.ctx.Done():
 			return nil
@@ -116,25 +116,24 @@ func (l *loader) hear() tea.Cmd {
 	}
 }
 
-// judge runs the rules over the capture, and then along with the recording, until that ends, and with the next one. What it finds it tells
-// hear, a moment's findings at once. It goes through the capture in one sweep, since to begin again in the middle is dear
-// in some formats.
+// judge runs the rules over the capture, follows the recording until it ends, and then any further one. Results go to
+// awaitJudged in batches. It reads the capture in one pass, since some formats are expensive to enter in the middle.
 func (l *loader) judge() tea.Cmd {
 	return func() tea.Msg {
-		j := judgement{loader: l, engine: analyzer.NewEngine(l.rules, l.keys...), next: 1}
+		j := judgeRun{loader: l, engine: analyzer.NewEngine(l.rules, l.keys...), next: 1}
 		for l.ctx.Err() == nil {
 			switch err := l.src.Wait(l.ctx, j.next); {
 			case errors.Is(err, capture.ErrEnded):
 				j.found = append(j.found, j.engine.End(false)...)
-				if !j.tell(judged{ended: true}) || !j.again() {
+				if !j.report(judged{ended: true}) || !j.restart() {
 					return nil
 				}
 			case err == nil:
 				err = j.run()
-				j.tell(judged{err: err})
+				j.report(judged{err: err})
 				l.pause(batchPause / 4)
 			default:
-				j.tell(judged{err: err})
+				j.report(judged{err: err})
 				l.pause(retryPause)
 			}
 		}
@@ -142,41 +141,41 @@ func (l *loader) judge() tea.Cmd {
 	}
 }
 
-// A judgement is the rules on their way through a capture.
-type judgement struct {
+// A judgeRun is one run of the rules over a capture.
+type judgeRun struct {
 	*loader
-	engine *analyzer.Engine
-	next   uint64
-	found  []analyzer.Finding
-	known  uint64 // arrival number up to which an engine before this one has said what it found
-	anew   bool   // that is still to be said
+	engine    *analyzer.Engine
+	next      uint64
+	found     []analyzer.Finding
+	known     uint64 // arrival number up to which a previous engine has reported its findings
+	restarted bool   // not reported yet
 }
 
-// run judges what is there now.
-func (j *judgement) run() error {
-	told := time.Now()
+// run judges the steps that are there now.
+func (j *judgeRun) run() error {
+	reported := time.Now()
 	for s, err := range j.src.Steps(j.ctx, j.next) {
 		if err != nil {
 			return err
 		}
 		j.next = s.Arrival + 1
 		j.found = append(j.found, j.engine.Step(s)...)
-		if j.next%64 == 0 && j.next >= j.known && time.Since(told) > batchTime {
-			if !j.tell(judged{behind: true}) {
+		if j.next%64 == 0 && j.next >= j.known && time.Since(reported) > batchTime {
+			if !j.report(judged{behind: true}) {
 				return j.ctx.Err()
 			}
-			told = time.Now()
+			reported = time.Now()
 		}
 	}
 	return nil
 }
 
-// tell says what was found since it said something, and reports whether anybody listens.
-func (j *judgement) tell(news judged) bool {
-	news.findings, news.counts, news.next, news.anew = j.found, j.engine.Counts(), j.next, j.anew
-	j.found, j.anew = nil, false
+// report sends what was found since the last report. It returns false when the inspector has ended.
+func (j *judgeRun) report(news judged) bool {
+	news.findings, news.counts, news.next, news.restarted = j.found, j.engine.Counts(), j.next, j.restarted
+	j.found, j.restarted = nil, false
 	select {
-	case j.verdicts <- news:
+	case j.results <- news:
 		return true
 	case <-j.ctx.Done():
 		return false

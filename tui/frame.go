@@ -23,19 +23,19 @@ func (m *inspector) frame() []line {
 	return lines
 }
 
-// titleLine says where the user is, and how much there is.
+// titleLine shows the open panels and the counts of the top one.
 func (m *inspector) titleLine() line {
 	var crumbs []string
 	for _, p := range m.stack {
 		crumbs = append(crumbs, p.title())
 	}
 	where := " " + strings.Join(crumbs, " › ")
-	if name := m.scene.info.Name; name != "" {
+	if name := m.shared.info.Name; name != "" {
 		where = " " + clean(filepath.Base(name)) + " ›" + where
 	}
 	status := clean(m.top().status()) + " "
 	room := m.width - width(status)
-	if room < width(where)+2 { // what is near the user matters more than the file's name
+	if room < width(where)+2 { // the panels matter more than the file's name
 		where = " " + strings.Join(crumbs, " › ")
 	}
 	if room < 12 {
@@ -44,19 +44,19 @@ func (m *inspector) titleLine() line {
 	return text(styleTitle, pad(where, room)).add(styleText, status)
 }
 
-// lastLine says what just happened or which keys help, and at its end how bad things are.
+// lastLine shows the last message or the available keys, and at its end the state of the findings.
 func (m *inspector) lastLine() line {
 	state, look := m.state()
 	room := max(m.width-width(state)-2, 0)
 	switch {
 	case m.asking:
 		return text(styleWarning, pad(" "+m.options.QuitEnds+" Q again to quit, any other key to stay", m.width))
-	case m.said != "":
-		return text(styleStrong, pad(" "+m.said, room)).add(look, " "+state)
-	case m.scene.trouble != "":
-		return text(styleError, pad(" ! "+m.scene.trouble, room)).add(look, " "+state)
-	case m.scene.judged.err != nil:
-		return text(styleError, pad(" ! the rules cannot go on: "+m.scene.judged.err.Error(), room)).add(look, " "+state)
+	case m.message != "":
+		return text(styleStrong, pad(" "+m.message, room)).add(look, " "+state)
+	case m.shared.followErr != "":
+		return text(styleError, pad(" ! "+m.shared.followErr, room)).add(look, " "+state)
+	case m.shared.judged.err != nil:
+		return text(styleError, pad(" ! judging has stopped: "+m.shared.judged.err.Error(), room)).add(look, " "+state)
 	}
 	hints := line{}
 	used := 0
@@ -70,11 +70,11 @@ func (m *inspector) lastLine() line {
 	return hints.add(styleText, blanks(room-used)).add(look, " "+state)
 }
 
-// hints returns the keys that the last line names, and what they do: help first, then those of the panel that do
-// something now.
+// hints returns the keys that the last line names, and what they do: help first, then the keys of the panel that have
+// an effect now.
 func (m *inspector) hints() (hints [][2]string) {
 	if m.typing() {
-		return [][2]string{{"enter", "keep"}, {"esc", "take back"}, {"↑↓", "move"}, {"ctrl-u", "empty"}}
+		return [][2]string{{"enter", "keep"}, {"esc", "cancel"}, {"↑↓", "move"}, {"ctrl-u", "clear"}}
 	}
 	var rows []*key
 	for i := range keys {
@@ -100,9 +100,9 @@ func rank(k *key) int {
 	return 2
 }
 
-// state says how bad things are, whether that is all, and whether more is coming.
+// state returns the worst findings, the progress of judging, what was lost, and whether the capture is live.
 func (m *inspector) state() (string, style) {
-	s := m.scene
+	s := m.shared
 	var words []string
 	worst, found := s.found.worstOfAll()
 	look := styleDim

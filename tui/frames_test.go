@@ -82,7 +82,17 @@ func TestFramesFit(t *testing.T) {
 		for _, s := range screens {
 			u := newUI(t, journey(t), 80, 24, Options{Curl: sampleCurl})
 			u.follow(s.keys)
-			for _, size := range []struct{ width, height int }{{0, 0}, {1, 1}, {2, 2}, {3, 40}, {20, 5}, {200, 3}, {33, 9}, {500, 200}, {80, 24}} {
+			for _, size := range []struct{ width, height int }{
+				{0, 0},
+				{1, 1},
+				{2, 2},
+				{3, 40},
+				{20, 5},
+				{200, 3},
+				{33, 9},
+				{500, 200},
+				{80, 24},
+			} {
 				u.send(sizeOf(size.width, size.height))
 				u.pass(1e8)
 				u.press("j", "G", "k", "g")

@@ -30,7 +30,10 @@ func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 					}
 				}
 			}
-			u.press("esc", "/").typed("a").send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("\x1b[2J\u202e\u009b"), Paste: true})
+			u.press("esc", "/").typed("a").send(tea.KeyMsg{
+				Type: tea.KeyRunes, Runes: []rune("\x1b[2J\u202e\u009b"),
+				Paste: true,
+			})
 			u.pass(time.Second)
 			if got := sgr.ReplaceAllString(u.m.View(), ""); strings.ContainsAny(got, "\x1b\u202e\u009b") {
 				t.Errorf("a filter that was pasted reaches the terminal: %q", got)
@@ -50,9 +53,18 @@ func hostile(t *testing.T) capture.Source {
 	opened.Client.Name, opened.Agent.Name = evil, "booker"+evil
 	opened.Head = append([]byte("POST /"+line+" HTTP/1.1\r\nX-"+line+": "+line+"\r\n"), opened.Head...)
 	steps[0].What = opened
-	steps = append(steps, capture.Step{Seq: 1, Offset: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("event: " + line + "\ndata: {\"a\":\"" + line + "\"}\n\n")}}})
-	steps = append(steps, status(1, 2, "t", "TASK_STATE_"+line), capture.Step{Seq: 1, Offset: 2, What: capture.Fact{Note: evil, Rewrites: []capture.Rewrite{{Place: evil, Was: evil, Now: evil}}}},
-		capture.Step{Seq: 1, Offset: 3, What: capture.Closed{Fault: &capture.Fault{Kind: "reset" + evil, Side: "agent", Detail: evil}}})
+	steps = append(steps, capture.Step{Seq: 1, Offset: 1, What: capture.ResponseEvent{Event: capture.Event{
+		K:   1,
+		Raw: []byte("event: " + line + "\ndata: {\"a\":\"" + line + "\"}\n\n"),
+	}}})
+	steps = append(steps, status(1, 2, "t", "TASK_STATE_"+line), capture.Step{
+		Seq: 1, Offset: 2,
+		What: capture.Fact{Note: evil, Rewrites: []capture.Rewrite{{Place: evil, Was: evil, Now: evil}}},
+	},
+		capture.Step{Seq: 1, Offset: 3, What: capture.Closed{Fault: &capture.Fault{
+			Kind: "reset" + evil, Side: "agent",
+			Detail: evil,
+		}}})
 	record(t, m, steps)
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
@@ -113,7 +125,8 @@ func TestChooseTheme(t *testing.T) {
 			t.Errorf("ChooseTheme(%q) with %v = %q, %v, want %q", c.name, c.env, got, err, c.want)
 		}
 	}
-	if _, err := ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "dark, light, plain") {
+	if _, err := ChooseTheme("solarized", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(),
+		"dark, light, plain") {
 		t.Errorf("an unknown theme is answered with %v", err)
 	}
 }

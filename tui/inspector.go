@@ -7,31 +7,31 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// An inspector is the whole screen: a stack of panels, of which the top one is seen, between a title and a last line. It
-// tells panels of keys and of what was loaded, keeps the scene, and knows nothing of what panels show.
+// An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last
+// line. It passes keys and messages to panels and owns the state that they share, but not what they show.
 type inspector struct {
 	options  Options
-	scene    *scene
+	shared   *shared
 	list     *list
 	stack    []panel // from the list up
 	width    int
 	height   int
-	said     string // in the last line, until the next key
-	asking   bool   // whether to quit, since that ends a recording
-	followed bool   // the list followed the recording when that ended
+	message  string // in the last line, until the next key
+	asking   bool   // the user is asked whether to quit, since that ends a recording
+	followed bool   // the list was following when the recording ended
 	mouse    bool
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
 
-// saying is something to be said in the last line.
-type saying string
+// A statusMessage is shown in the last line.
+type statusMessage string
 
-// say returns a command that says something in the last line.
-func say(words string) tea.Cmd { return func() tea.Msg { return saying(words) } }
+// showMessage returns a command that shows words in the last line.
+func showMessage(words string) tea.Cmd { return func() tea.Msg { return statusMessage(words) } }
 
 func newInspector(load *loader, o Options) *inspector {
-	s := &scene{load: load, theme: o.Theme}
-	m := &inspector{options: o, scene: s, list: newList(s, o.Hints)}
+	s := &shared{load: load, theme: o.Theme}
+	m := &inspector{options: o, shared: s, list: newList(s, o.Hints)}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -39,11 +39,11 @@ func newInspector(load *loader, o Options) *inspector {
 func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
-func (m *inspector) Init() tea.Cmd { return m.scene.load.open() }
+func (m *inspector) Init() tea.Cmd { return m.shared.load.open() }
 
-// Update implements tea.Model. It does nothing that takes time: that is for the commands that it returns.
+// Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	m.scene.spinner++
+	m.shared.spinner++
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -51,22 +51,22 @@ func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyMsg:
 		return m, m.key(msg)
 	case tea.MouseMsg:
-		return m, m.point(msg)
+		return m, m.mouseEvent(msg)
 	case grown:
 		return m, m.grow(msg)
 	case judged:
 		return m, m.judge(msg)
 	case copied:
 		return m, m.copied(msg)
-	case saying:
-		m.said = string(msg)
+	case statusMessage:
+		m.message = string(msg)
 		return m, nil
 	}
-	return m, m.tell(msg)
+	return m, m.broadcast(msg)
 }
 
-// tell tells all panels, since those below the top one go on loading.
-func (m *inspector) tell(msg tea.Msg) tea.Cmd {
+// broadcast passes a message to all panels, since those below the top one may be loading, too.
+func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range m.stack {
 		cmds = append(cmds, p.update(msg))
@@ -77,19 +77,19 @@ func (m *inspector) tell(msg tea.Msg) tea.Cmd {
 func (m *inspector) resize() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range m.stack {
-		cmds = append(cmds, p.resize(m.width, m.room()))
+		cmds = append(cmds, p.resize(m.width, m.panelHeight()))
 	}
 	return tea.Batch(cmds...)
 }
 
-// room is the height of a panel.
-func (m *inspector) room() int { return max(m.height-2, 0) }
+// panelHeight is the height of a panel, in lines.
+func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 
-// grow takes the capture as it is now, and goes on watching it if it is growing.
+// grow updates the state of the capture, and continues to watch it if it is growing.
 func (m *inspector) grow(msg grown) tea.Cmd {
-	s := m.scene
+	s := m.shared
 	if msg.err != nil {
-		s.trouble = msg.err.Error()
+		s.followErr = msg.err.Error()
 		m.list.err = msg.err
 		if !s.opened {
 			return nil
@@ -97,7 +97,7 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		return m.watch(msg.next)
 	}
 	first, was := !s.opened, s.info.Live
-	s.trouble, m.list.err, s.judged.err = "", nil, nil
+	s.followErr, m.list.err, s.judged.err = "", nil, nil
 	s.info, s.opened = msg.info, true
 	s.info.Live = msg.info.Live && !msg.ended
 	s.wasLive = s.wasLive || s.info.Live
@@ -106,37 +106,37 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		m.list.newest()
 		cmds = append(cmds, m.list.apply(m.options.Filter))
 		s.judged.behind = s.info.Arrivals > 0
-		cmds = append(cmds, s.load.judge(), s.load.hear())
+		cmds = append(cmds, s.load.judge(), s.load.awaitJudged())
 	}
-	m.relive(first, was)
-	return tea.Batch(append(cmds, m.watch(msg.next), m.tell(changed{msg.seqs}))...)
+	m.liveChanged(first, was)
+	return tea.Batch(append(cmds, m.watch(msg.next), m.broadcast(exchangesChanged{msg.seqs}))...)
 }
 
-// judge takes what the rules found, and lets them go on.
+// judge adds new findings, and waits for the next.
 func (m *inspector) judge(msg judged) tea.Cmd {
-	s := m.scene
+	s := m.shared
 	findings := msg.findings
 	msg.findings = nil
 	touched := findings
-	if msg.anew {
-		touched = append(s.found.list, findings...) // those that are no more are learned too
-		s.found = ledger{}
+	if msg.restarted {
+		touched = append(s.found.list, findings...) // those that were dropped have changed, too
+		s.found = findingIndex{}
 	}
 	s.found.add(findings)
 	s.judged = msg
 	var cmds []tea.Cmd
 	if !msg.ended || s.load.resumes() {
-		cmds = append(cmds, s.load.hear())
+		cmds = append(cmds, s.load.awaitJudged())
 	}
 	if len(touched) > 0 {
-		cmds = append(cmds, m.tell(learned{exchangesOf(touched)}))
+		cmds = append(cmds, m.broadcast(findingsChanged{exchangesOf(touched)}))
 	}
 	return tea.Batch(cmds...)
 }
 
-// key looks a key up in the table and does what it says.
+// key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.said = ""
+	m.message = ""
 	if k := lookup(msg.String(), m.top().place()); k != nil {
 		switch k.do {
 		case quitNow:
@@ -158,7 +158,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	if msg.Paste {
 		return nil
 	}
-	if len(msg.Runes) > 1 { // keys that were struck faster than they were read come as one
+	if len(msg.Runes) > 1 { // keys that were pressed faster than they were read come as one
 		var cmds []tea.Cmd
 		for _, r := range msg.Runes {
 			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
@@ -170,13 +170,13 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if why := k.why(m); why != "" {
-		m.said = k.names[0] + ": " + why
+		m.message = k.names[0] + ": " + why
 		return nil
 	}
-	return m.do(k.do)
+	return m.perform(k.do)
 }
 
-// typing reports whether keys go to the line of the filter.
+// typing reports whether keys go to the filter line.
 func (m *inspector) typing() bool { return m.list.bar != nil && len(m.stack) == 1 }
 
 // View implements tea.Model.
@@ -186,7 +186,7 @@ func (m *inspector) View() string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(l.paint(m.scene.theme))
+		b.WriteString(l.paint(m.shared.theme))
 	}
 	return b.String()
 }

@@ -21,10 +21,10 @@ func looksJSON(data []byte) bool {
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
 
-// layJSON lays a JSON text out: a member or an element a line. Everything but the blanks between tokens stays as it was
-// sent: names that stand twice, digits of numbers, escapes. It takes any bytes, so that a text that was cut, or that is
-// wrong, is shown as far as it goes.
-func layJSON(data []byte) []jsonLine {
+// layoutJSON lays out a JSON text: one member or element per line. Everything but the blanks between tokens stays as it
+// was sent: names that stand twice, digits of numbers, escapes. It takes any bytes, so that a text that was cut, or
+// that is wrong, is shown as far as it goes.
+func layoutJSON(data []byte) []jsonLine {
 	w := jsonWriter{data: data}
 	for w.next() {
 	}
@@ -82,10 +82,10 @@ func (w *jsonWriter) token(s style, n int) {
 	w.data = w.data[n:]
 }
 
-// maxPointed bounds the depth to which values get a pointer: brackets are cheap to send, and pointers grow with them.
+// maxPointed bounds the depth to which values get a JSON Pointer, since pointers grow with the depth.
 const maxPointed = 64
 
-// begin notes where a value begins, if it is the first of its line.
+// begin records where a value begins, if it is the first of its line.
 func (w *jsonWriter) begin() {
 	if w.line.begins || len(w.stack) > maxPointed {
 		return
@@ -169,7 +169,7 @@ func stringLength(data []byte) int {
 	return len(data)
 }
 
-// literalLength returns how many bytes there are until something begins that is no number, true, false or null.
+// literalLength returns the length in bytes of the number, true, false or null at the beginning of data.
 func literalLength(data []byte) int {
 	if n := bytes.IndexAny(data, " \t\r\n{}[],:\""); n > 0 {
 		return n

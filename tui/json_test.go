@@ -11,7 +11,7 @@ import (
 
 func laid(data string) string {
 	var b strings.Builder
-	for _, l := range layJSON([]byte(data)) {
+	for _, l := range layoutJSON([]byte(data)) {
 		b.WriteString(blanks(2*l.depth) + l.String() + "\n")
 	}
 	return b.String()
@@ -42,7 +42,7 @@ func TestLayJSON(t *testing.T) {
 // Brackets are the cheapest way to ask for much memory.
 func TestLayJSONBrackets(t *testing.T) {
 	const brackets = firstShown
-	lines := layJSON([]byte(strings.Repeat("[", brackets)))
+	lines := layoutJSON([]byte(strings.Repeat("[", brackets)))
 	longest := 0
 	for _, l := range lines {
 		longest = max(longest, len(l.pointer))
@@ -54,7 +54,7 @@ func TestLayJSONBrackets(t *testing.T) {
 
 func TestLayJSONPointers(t *testing.T) {
 	var got []string
-	for _, l := range layJSON([]byte(`{"a/b":[{"x~":1},2],"\u0063":{}}`)) {
+	for _, l := range layoutJSON([]byte(`{"a/b":[{"x~":1},2],"\u0063":{}}`)) {
 		if l.begins {
 			got = append(got, l.pointer)
 		}
@@ -67,12 +67,15 @@ func TestLayJSONPointers(t *testing.T) {
 
 // Nothing but blanks between tokens comes or goes, and in a JSON text every pointer leads to a value.
 func FuzzLayJSON(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,{"b":null}],"c":"d"}`, `[[],{},""]`, `{"a":"\"`, `}{`, `{"a" "b":1:2}`, "[\x1b]", `{"":{"":0}}`, `[1,,2]`} {
+	for _, seed := range []string{
+		`{"a":[1,{"b":null}],"c":"d"}`, `[[],{},""]`, `{"a":"\"`, `}{`, `{"a" "b":1:2}`,
+		"[\x1b]", `{"":{"":0}}`, `[1,,2]`,
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, data string) {
 		var tokens strings.Builder
-		lines := layJSON([]byte(data))
+		lines := layoutJSON([]byte(data))
 		for _, l := range lines {
 			tokens.WriteString(l.String())
 		}

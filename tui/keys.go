@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An action is what a key does. Keys are told to panels as actions.
+// An action is what a key does. Panels get keys as actions.
 type action uint8
 
 const (
@@ -57,8 +57,8 @@ const (
 	deeper   = inDetail | inLadder | inFindings | inPage // whatever was opened from another panel
 )
 
-// A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md are
-// made.
+// A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
+// are made.
 type key struct {
 	names []string                  // as the terminal library calls them
 	label string                    // as people read them
@@ -73,39 +73,43 @@ type key struct {
 var keys = []key{
 	{[]string{"enter"}, "enter", "open the exchange", "open", openIt, inList, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
-	{[]string{"enter"}, "enter", "open the exchange where it stands", "open", openIt, inFindings, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
 	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
-	{[]string{"d"}, "d", "detail: the exchange, request and answer", "detail", showDetail, inList | inLadder | inFindings, offNothing},
-	{[]string{"l"}, "l", "ladder: all exchanges of the same task and context", "ladder", showLadder, inList | inDetail | inFindings, offNothing},
+	{[]string{"d"}, "d", "detail: request and response", "detail", showDetail, inList | inLadder | inFindings, offNothing},
+	{
+		[]string{"l"},
+		"l", "ladder: all exchanges of the same task and context", "ladder", showLadder,
+		inList | inDetail | inFindings, offNothing,
+	},
 	{[]string{"e"}, "e", "findings, with their rules", "findings", showFindings, inList | inDetail | inLadder, nil},
-	{[]string{"n"}, "n", "to the next finding, in further exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
-	{[]string{"N"}, "N", "to the finding before", "", previousFinding, ofOne, offNoFindings},
-	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc takes it back", "filter", editFilter, inList, nil},
-	{[]string{"F"}, "F", "follow: stay at the newest exchange, as it comes", "follow", toggleFollow, inList, offNotLive},
+	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
+	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
+	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
+	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
-	{[]string{"["}, "[", "the exchange before", "", previousExchange, inDetail, nil},
+	{[]string{"["}, "[", "the previous exchange", "", previousExchange, inDetail, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
 	{[]string{"tab"}, "tab", "to the findings", "", nextPane, inList, nil},
-	{[]string{"tab"}, "tab", "to the answer, to the end, to the request", "", nextPane, inDetail, nil},
+	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inDetail, nil},
 	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
-	{[]string{"w"}, "w", "times: of the clock, or since the one before", "time", changeClock, ofOne, nil},
+	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
 	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
-	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "a page down", "", pageDown, anywhere, nil},
-	{[]string{"ctrl+b", "b", "pgup"}, "b ctrl-b", "a page up", "", pageUp, anywhere, nil},
+	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},
+	{[]string{"ctrl+b", "b", "pgup"}, "b ctrl-b", "page up", "", pageUp, anywhere, nil},
 	{[]string{"g", "home"}, "g", "to the top", "", goTop, anywhere, nil},
 	{[]string{"G", "end"}, "G", "to the end", "", goBottom, anywhere, nil},
 	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
 	{[]string{"t"}, "t", "theme: dark, light, plain", "", changeTheme, anywhere, nil},
-	{[]string{"?"}, "?", "all keys of this panel, and the words of the filter", "help", showHelp, anywhere, nil},
-	{[]string{"esc", "left"}, "esc ←", "take the filter off; esc never quits", "", goBack, inList, offNoFilter},
-	{[]string{"esc", "left"}, "esc ←", "one step back", "back", goBack, deeper, nil},
+	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, nil},
+	{[]string{"esc", "left"}, "esc ←", "clear the filter; esc never quits", "", goBack, inList, offNoFilter},
+	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, nil},
 	{[]string{"q"}, "q", "quit", "quit", leave, inList, nil},
-	{[]string{"q"}, "q", "one step back", "", leave, deeper, nil},
+	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, nil},
 	{[]string{"Q"}, "Q", "quit", "", quit, anywhere, nil},
-	{[]string{"ctrl+c"}, "ctrl-c", "quit at once, also while a filter is typed", "", quitNow, anywhere, nil},
+	{[]string{"ctrl+c"}, "ctrl-c", "quit at once, even while typing a filter", "", quitNow, anywhere, nil},
 	{[]string{"ctrl+z"}, "ctrl-z", "back to the shell; fg returns", "", suspend, anywhere, nil},
 }
 
@@ -148,24 +152,24 @@ func offNoFilter(m *inspector) string {
 
 func offNoEvent(m *inspector) string {
 	if d, ok := m.top().(*detail); ok && d.ready && d.eventAtCursor() < 0 {
-		return "the selected line is no event"
+		return "the selected line is not an event"
 	}
 	return ""
 }
 
 func offNoFindings(m *inspector) string {
 	switch {
-	case m.scene.found.total() > 0:
+	case m.shared.found.total() > 0:
 		return ""
-	case m.scene.judged.behind:
+	case m.shared.judged.behind:
 		return "no finding so far; the rules are still running"
 	}
 	return "there is no finding"
 }
 
 func offNotLive(m *inspector) string {
-	if !m.scene.info.Live {
-		return "the recording has ended: nothing will come"
+	if !m.shared.info.Live {
+		return "the recording has ended; there is nothing to follow"
 	}
 	return ""
 }
@@ -176,14 +180,14 @@ func offNotCut(m *inspector) string {
 	case !ok || !d.doc.cut:
 		return "all of the exchange is shown"
 	case d.limit >= maxShown:
-		return "this is as much as is shown here; a2atap show prints all of it"
+		return "no more is shown here; a2atap show prints all of it"
 	}
 	return ""
 }
 
 func offNoCurl(m *inspector) string {
 	if m.options.Curl == nil {
-		return "this program did not say how to write a command"
+		return "curl commands are not available here"
 	}
 	return offNothing(m)
 }
@@ -219,7 +223,7 @@ func WriteKeys(w io.Writer) error {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", labels, k.words)
 		}
 	}
-	b.WriteString("\nA key that does nothing now says why in the last line of the screen.\n")
+	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

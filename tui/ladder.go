@@ -9,14 +9,14 @@ import (
 	"a2atap/analyzer"
 )
 
-// An Arrow is one line of a ladder: something that went from one end to the other.
+// An Arrow is one line of a ladder: a request, a response or an event between client and agent.
 type Arrow struct {
 	At         time.Time
 	Exchange   uint64
 	From, To   string
 	Label      string
 	Response   bool                // it is part of the answer
-	Event      int                 // the event of a stream, the first of those that are folded into one arrow; 0 if it is none
+	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
 	Broken     bool                // it did not arrive as it should
 	Findings   []string            // slugs of the rules that are broken here
 	Severities []analyzer.Severity // of Findings
@@ -28,8 +28,8 @@ const (
 	minColumn   = 14 // between two lifelines
 )
 
-// Ladder draws arrows between the lifelines of all ends, in the order given, at most width columns wide where that can
-// be done. Time runs from the first arrow.
+// Ladder draws arrows between the lifelines of all clients and agents, in the order given, at most width columns wide
+// if they fit. Times are relative to the first arrow.
 func Ladder(arrows []Arrow, width int) []string {
 	if len(arrows) == 0 {
 		return nil

@@ -63,7 +63,10 @@ func TestLadder(t *testing.T) {
 // Whatever the width, labels and ends, a ladder is drawn.
 func TestLadderOfAnyWidth(t *testing.T) {
 	for width := -5; width < 60; width++ {
-		lines := Ladder([]Arrow{at(0, "traveller", "booker", "SendMessage 京都"), at(1, "booker", "booker", ""), at(2, "", "traveller", "x")}, width)
+		lines := Ladder([]Arrow{
+			at(0, "traveller", "booker", "SendMessage 京都"), at(1, "booker", "booker", ""),
+			at(2, "", "traveller", "x"),
+		}, width)
 		if len(lines) != 4 {
 			t.Errorf("at %d there are %d lines", width, len(lines))
 		}

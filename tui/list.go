@@ -13,38 +13,38 @@ import (
 // maxCached bounds the entries that the list keeps.
 const maxCached = 4096
 
-// A list is the panel of all exchanges, or of those that a filter chooses. It knows of each only its number, and reads
-// what can be seen, and a page around it.
+// A list is the panel of all exchanges, or of those that match a filter. It reads only the visible exchanges and a page
+// around them.
 type list struct {
-	scene  *scene
-	window window // over positions; its height is that of the exchanges
-	height int    // of the panel
-	cache  map[uint64]entry
-	stale  map[uint64]bool // of cache: those that got something new
-	asked  uint64          // ticket of the entries under way; 0 if none are
-	fresh  uint64          // the same for stale entries
-	took   time.Duration   // what reading stale entries took the last time
-	search *search         // nil without a filter
-	bar    *bar            // not nil while a filter is typed
-	anchor uint64          // the exchange that the user selected last: the cursor stays at it, or as near as can be
-	follow bool
-	hints  []string // to be shown while there is nothing else
-	err    error
+	shared     *shared
+	window     window // over positions; its height is that of the exchanges
+	height     int    // of the panel
+	cache      map[uint64]entry
+	stale      map[uint64]bool // entries of cache that are out of date
+	loading    uint64          // ticket of the entries under way; 0 if none are
+	refreshing uint64          // the same for stale entries
+	took       time.Duration   // how long reading stale entries took the last time
+	search     *search         // nil without a filter
+	bar        *bar            // not nil while a filter is typed
+	anchor     uint64          // the exchange that the user selected last: the cursor stays at or near it
+	follow     bool
+	hints      []string // shown while the list is empty
+	err        error
 }
 
-func newList(s *scene, hints []string) *list {
-	return &list{scene: s, hints: hints, cache: make(map[uint64]entry), stale: make(map[uint64]bool)}
+func newList(s *shared, hints []string) *list {
+	return &list{shared: s, hints: hints, cache: make(map[uint64]entry), stale: make(map[uint64]bool)}
 }
 
 func (l *list) place() place  { return inList }
 func (l *list) title() string { return "exchanges" }
 
-// length returns how many exchanges there are to be shown.
+// length returns the number of exchanges in the list.
 func (l *list) length() int {
 	if l.search != nil {
 		return len(l.search.matches)
 	}
-	return int(l.scene.info.Exchanges)
+	return int(l.shared.info.Exchanges)
 }
 
 // at returns the exchange at a position.
@@ -55,7 +55,7 @@ func (l *list) at(i int) uint64 {
 	return uint64(i) + 1
 }
 
-// position returns where an exchange stands, or where it would.
+// position returns the position of an exchange, or the one where it would be inserted.
 func (l *list) position(seq uint64) int {
 	if l.search != nil {
 		i, _ := slices.BinarySearch(l.search.matches, seq)
@@ -76,11 +76,11 @@ func (l *list) target() analyzer.Place { return analyzer.Place{Exchange: l.selec
 
 func (l *list) resize(width, height int) tea.Cmd {
 	l.window.width, l.height = width, height
-	return l.settle()
+	return l.reposition()
 }
 
-// settle puts the cursor where it belongs, whatever came or went around it, and asks for what is then seen.
-func (l *list) settle() tea.Cmd {
+// reposition keeps the cursor at its exchange when the list has changed, and loads what is then visible.
+func (l *list) reposition() tea.Cmd {
 	l.window.length = l.length()
 	l.window.height = max(l.height-1-len(l.filterLines()), 0)
 	switch {
@@ -92,17 +92,17 @@ func (l *list) settle() tea.Cmd {
 	default:
 		l.window.move(l.window.cursor)
 	}
-	return l.ask()
+	return l.loadMissing()
 }
 
 // newest puts the cursor on the newest exchange.
 func (l *list) newest() {
-	l.anchor = l.scene.info.Exchanges
+	l.anchor = l.shared.info.Exchanges
 }
 
-// ask returns the command for the entries that are missing in and around the window.
-func (l *list) ask() tea.Cmd {
-	if l.asked != 0 {
+// loadMissing returns the command that loads missing entries in and around the window.
+func (l *list) loadMissing() tea.Cmd {
+	if l.loading != 0 {
 		return nil
 	}
 	var missing []uint64
@@ -115,20 +115,20 @@ func (l *list) ask() tea.Cmd {
 	if len(missing) == 0 {
 		return nil
 	}
-	// What can be seen comes first; there is time for the margin when the user has something to look at.
+	// Visible entries come first, the margin after them.
 	if seen := slices.DeleteFunc(slices.Clone(missing), func(seq uint64) bool {
 		i := l.position(seq)
 		return i < l.window.top || i >= l.window.bottom()
 	}); len(seen) > 0 {
 		missing = seen
 	}
-	l.asked = l.scene.ticket()
-	return l.scene.load.entries(l.asked, missing)
+	l.loading = l.shared.ticket()
+	return l.shared.load.entries(l.loading, missing)
 }
 
-// refresh returns the command for the stale entries that can be seen. What is slow to read is read less often.
+// refresh returns the command that loads visible stale entries again. What is slow to read is read less often.
 func (l *list) refresh() tea.Cmd {
-	if l.fresh != 0 {
+	if l.refreshing != 0 {
 		return nil
 	}
 	var seen []uint64
@@ -143,9 +143,9 @@ func (l *list) refresh() tea.Cmd {
 	for _, seq := range seen {
 		delete(l.stale, seq)
 	}
-	l.fresh = l.scene.ticket()
-	load, pause := l.scene.load, min(10*l.took, 2*time.Second)
-	read := load.entries(l.fresh, seen)
+	l.refreshing = l.shared.ticket()
+	load, pause := l.shared.load, min(10*l.took, 2*time.Second)
+	read := load.entries(l.refreshing, seen)
 	return func() tea.Msg {
 		load.pause(pause)
 		return read()
@@ -156,14 +156,14 @@ func (l *list) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case action:
 		return l.act(msg)
-	case changed:
+	case exchangesChanged:
 		return l.grow(msg.seqs)
-	case learned:
+	case findingsChanged:
 		if l.search != nil && l.search.judging() {
-			return l.search.again(l.scene.load, &l.scene.found, msg.seqs)
+			return l.search.retestChanged(l.shared.load, &l.shared.found, msg.seqs)
 		}
 	case entries:
-		return l.put(msg)
+		return l.store(msg)
 	case typed:
 		return l.paused(msg)
 	case narrowed, scanned, retested:
@@ -177,7 +177,7 @@ func (l *list) act(a action) tea.Cmd {
 	switch {
 	case a == toggleFollow:
 		l.follow = !l.follow
-		return l.settle()
+		return l.reposition()
 	case a == nextFinding:
 		return l.jump(1)
 	case a == previousFinding:
@@ -193,25 +193,25 @@ func (l *list) act(a action) tea.Cmd {
 		l.follow = false
 	}
 	l.anchor = l.selected()
-	return tea.Batch(l.ask(), l.refresh())
+	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
-// jump goes to the next exchange with a finding, in a direction.
+// jump moves to the next exchange with a finding, in a direction.
 func (l *list) jump(step int) tea.Cmd {
 	var seq uint64
 	if l.search != nil {
-		seq = l.scene.found.nextOf(l.search.matches, l.selected(), step)
+		seq = l.shared.found.nextOf(l.search.matches, l.selected(), step)
 	} else {
-		seq = l.scene.found.next(l.selected(), step)
+		seq = l.shared.found.next(l.selected(), step)
 	}
 	if seq == 0 {
-		return say("no further finding in this direction")
+		return showMessage("no further finding in this direction")
 	}
 	l.follow, l.anchor = false, seq
-	return l.settle()
+	return l.reposition()
 }
 
-// grow takes notice of exchanges that changed, or came.
+// grow marks changed exchanges as stale, and loads what is visible.
 func (l *list) grow(seqs []uint64) tea.Cmd {
 	for _, seq := range seqs {
 		if _, there := l.cache[seq]; there {
@@ -220,18 +220,18 @@ func (l *list) grow(seqs []uint64) tea.Cmd {
 	}
 	var test tea.Cmd
 	if l.search != nil {
-		test = l.search.again(l.scene.load, &l.scene.found, seqs)
+		test = l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
 	}
-	return tea.Batch(l.settle(), l.refresh(), test)
+	return tea.Batch(l.reposition(), l.refresh(), test)
 }
 
-// put keeps entries that were read, and asks for those that are still missing.
-func (l *list) put(msg entries) tea.Cmd {
+// store keeps entries that were read, and loads those that are still missing.
+func (l *list) store(msg entries) tea.Cmd {
 	switch msg.ticket {
-	case l.asked:
-		l.asked = 0
-	case l.fresh:
-		l.fresh = 0
+	case l.loading:
+		l.loading = 0
+	case l.refreshing:
+		l.refreshing = 0
 		l.took = msg.took
 		for _, seq := range msg.left {
 			l.stale[seq] = true
@@ -240,17 +240,17 @@ func (l *list) put(msg entries) tea.Cmd {
 		return nil
 	}
 	if l.err = msg.err; msg.err != nil {
-		return say(msg.err.Error())
+		return showMessage(msg.err.Error())
 	}
 	for _, e := range msg.list {
 		l.cache[e.seq] = e
 	}
-	l.forget()
-	return tea.Batch(l.ask(), l.refresh())
+	l.evict()
+	return tea.Batch(l.loadMissing(), l.refresh())
 }
 
-// forget lets entries go that are far from the window, when there are too many.
-func (l *list) forget() {
+// evict drops entries that are far from the window, if there are too many.
+func (l *list) evict() {
 	if len(l.cache) <= maxCached {
 		return
 	}
@@ -263,14 +263,14 @@ func (l *list) forget() {
 }
 
 func (l *list) status() string {
-	count := plural(l.scene.info.Exchanges, "exchange")
+	count := plural(l.shared.info.Exchanges, "exchange")
 	if l.search != nil {
 		count = number(len(l.search.matches)) + " of " + count
 	}
 	switch below := l.window.below(); {
 	case l.follow:
 		count += ", following"
-	case below > 0 && l.scene.info.Live:
+	case below > 0 && l.shared.info.Live:
 		count += fmt.Sprintf(", %s newer below", number(below))
 	}
 	return count

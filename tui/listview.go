@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// columns are the widths in which the list shows an entry.
-type columns struct{ number, time, link, asked, took int }
+// columns are the column widths of the list.
+type columns struct{ number, time, link, request, took int }
 
 func (l *list) columns() columns {
-	c := columns{number: max(len(fmt.Sprint(l.scene.info.Exchanges)), 3), time: 8, link: 20, asked: 20, took: 8}
+	c := columns{number: max(len(fmt.Sprint(l.shared.info.Exchanges)), 3), time: 8, link: 20, request: 20, took: 8}
 	if l.window.width >= 100 {
-		c.time, c.link, c.asked = 12, 28, 24
+		c.time, c.link, c.request = 12, 28, 24
 	}
 	return c
 }
@@ -34,38 +34,38 @@ func (l *list) view() []line {
 
 func (l *list) heading(c columns) line {
 	when := "time UTC"
-	if l.scene.deltas {
+	if l.shared.deltas {
 		when = "since"
 	}
 	return text(styleDim, "  "+padLeft("n", c.number)+" "+pad(when, c.time)+" "+pad("client → agent", c.link)+" "+
-		pad("asked", c.asked)+" "+padLeft("st", 3)+" "+padLeft("took", c.took)+" outcome")
+		pad("request", c.request)+" "+padLeft("st", 3)+" "+padLeft("took", c.took)+" outcome")
 }
 
-// empty says why nothing is shown.
+// empty explains why the list is empty.
 func (l *list) empty() []line {
 	switch {
 	case l.err != nil:
 		return []line{text(styleError, "! "+l.err.Error())}
-	case !l.scene.opened:
+	case !l.shared.opened:
 		return []line{text(styleDim, "  opening …")}
 	case l.search != nil && !l.search.done():
 		return []line{text(styleDim, "  searching …")}
 	case l.search != nil:
-		return []line{text(styleDim, "  no exchange matches; esc takes the filter off")}
-	case l.scene.info.Live:
-		lines := []line{text(styleDim, "  nothing was recorded yet; what passes will appear here"), {}}
+		return []line{text(styleDim, "  no exchange matches; esc clears the filter")}
+	case l.shared.info.Live:
+		lines := []line{text(styleDim, "  nothing recorded yet; new exchanges appear here"), {}}
 		for _, hint := range l.hints {
 			lines = append(lines, text(styleText, "  "+hint))
 		}
 		return lines
 	}
-	return []line{text(styleDim, "  nothing was recorded")}
+	return []line{text(styleDim, "  nothing recorded")}
 }
 
 func (l *list) line(c columns, i int) line {
 	seq := l.at(i)
 	mark, look := " ", styleText
-	if worst, found := l.scene.found.worst(seq); found {
+	if worst, found := l.shared.found.worst(seq); found {
 		mark, look = sign(worst)
 	}
 	cursor := " "
@@ -91,14 +91,14 @@ func (l *list) line(c columns, i int) line {
 	}
 	return row.add(styleDim, padLeft(l.when(i, e), c.time)[:]+" ").
 		add(styleText, pad(e.client+" → "+e.agent, c.link)+" ").
-		add(styleStrong, pad(e.asked, c.asked)+" ").
+		add(styleStrong, pad(e.request, c.request)+" ").
 		add(styleText, padLeft(e.status, 3)+" "+padLeft(took, c.took)+" ").
 		add(outcome, e.outcome)
 }
 
 // when returns the time column of an entry.
 func (l *list) when(i int, e entry) string {
-	if l.scene.deltas {
+	if l.shared.deltas {
 		if i == 0 {
 			return "–"
 		}

@@ -20,78 +20,12 @@ import (
 
 var dawn = time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
 
-// call returns the steps of a call that asks for a task and gets it in a state.
-func call(seq uint64, task, state string) []capture.Step {
-	return append(asked(seq, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"GetTask","params":{"id":%q}}`, seq, task)),
-		answered(seq, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"id":%q,"contextId":"c","status":{"state":%q}}}`, seq, task, state))...)
-}
-
-func asked(seq uint64, head, body string) []capture.Step {
-	return []capture.Step{
-		{Seq: seq, What: capture.Opened{
-			Started: dawn.Add(time.Duration(seq) * time.Second), Head: []byte(head),
-			Client: capture.Peer{Name: "traveller"}, Agent: capture.Peer{Name: "booker", URL: "http://booker.example/a2a"},
-		}},
-		{Seq: seq, What: capture.RequestBody{Data: []byte(body)}},
-		{Seq: seq, What: capture.RequestEnd{Size: int64(len(body))}},
-	}
-}
-
-func answered(seq uint64, body string) []capture.Step {
-	return []capture.Step{
-		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")}},
-		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseBody{Data: []byte(body)}},
-		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseEnd{Size: int64(len(body))}},
-		{Seq: seq, Offset: time.Millisecond, What: capture.Closed{}},
-	}
-}
-
-// subscribed returns the steps of a stream that is open.
-func subscribed(seq uint64, task string) []capture.Step {
-	return append(asked(seq, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"SubscribeToTask","params":{"id":%q}}`, seq, task)),
-		capture.Step{Seq: seq, Offset: time.Millisecond, What: capture.ResponseHead{
-			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"), Stream: true,
-		}})
-}
-
-func status(seq uint64, k int, task, state string) capture.Step {
-	at := time.Duration(k) * 10 * time.Millisecond
-	return capture.Step{Seq: seq, Offset: at, What: capture.ResponseEvent{Event: capture.Event{K: k, At: at, Raw: fmt.Appendf(nil,
-		"data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"statusUpdate\":{\"taskId\":%q,\"contextId\":\"c\",\"status\":{\"state\":%q}}}}\n\n", seq, task, state)}}}
-}
-
-// task is an event that holds the whole task, as the first one of a subscription does.
-func task(seq uint64, k int, id, state string) capture.Step {
-	at := time.Duration(k) * 10 * time.Millisecond
-	return capture.Step{Seq: seq, Offset: at, What: capture.ResponseEvent{Event: capture.Event{K: k, At: at, Raw: fmt.Appendf(nil,
-		"data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"task\":{\"id\":%q,\"contextId\":\"c\",\"status\":{\"state\":%q}}}}\n\n", seq, id, state)}}}
-}
-
-// growing returns a capture that is being recorded, with some calls in it.
-func growing(t *testing.T, calls int) *capture.Memory {
-	t.Helper()
-	m := capture.NewMemory(capture.Info{Name: "live.a2atap"})
-	for i := range uint64(calls) {
-		record(t, m, call(i+1, fmt.Sprintf("t-%d", i+1), "TASK_STATE_COMPLETED"))
-	}
-	return m
-}
-
-func record(t *testing.T, m *capture.Memory, steps []capture.Step) {
-	t.Helper()
-	if err := m.Append(steps...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestLiveListGrowsAndFocusStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := growing(t, 0)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()
-		u.sees("nothing was recorded yet")
+		u.sees("nothing recorded yet")
 		for i := range uint64(40) {
 			record(t, m, call(i+1, "t", "TASK_STATE_WORKING"))
 			u.pass(50 * time.Millisecond)
@@ -136,9 +70,9 @@ func TestFollow(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.pass(time.Second)
-		u.sees("the recording has ended; this is all of it")
+		u.sees("the recording has ended")
 		u.press("F")
-		u.sees("F: the recording has ended: nothing will come")
+		u.sees("F: the recording has ended; there is nothing")
 		u.sees("ended")
 	})
 }
@@ -245,7 +179,7 @@ func (f *flaky) Info(ctx context.Context) (capture.Info, error) {
 	return f.Source.Info(ctx)
 }
 
-func TestTroubleIsSaidAndPasses(t *testing.T) {
+func TestReadErrorIsShownAndPasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := growing(t, 3)
 		src := &flaky{Source: m.Reader()}
@@ -259,7 +193,7 @@ func TestTroubleIsSaidAndPasses(t *testing.T) {
 		u.pass(5 * time.Second)
 		u.sees("4 exchanges")
 		if strings.Contains(u.screen(), "fire") {
-			t.Errorf("the trouble is over, and still said:\n%s", u.screen())
+			t.Errorf("the error has passed, and is still shown:\n%s", u.screen())
 		}
 	})
 }
@@ -278,7 +212,7 @@ func TestCaptureThatCannotBeRead(t *testing.T) {
 	})
 }
 
-func TestHolesAreSaid(t *testing.T) {
+func TestLossIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := growing(t, 2)
 		record(t, m, call(5, "t-5", "TASK_STATE_COMPLETED"))
@@ -407,7 +341,10 @@ func TestAttachedToARecorder(t *testing.T) {
 	defer attached.Close()
 	u := startUI(t, attached, 120, 40, Options{})
 	defer u.cancel()
-	u.until("the list", func() bool { return strings.Contains(u.screen(), "1 exchange") && strings.Contains(u.screen(), "live") })
+	u.until("the list", func() bool {
+		return strings.Contains(u.screen(), "1 exchange") &&
+			strings.Contains(u.screen(), "live")
+	})
 	store(call(2, "t-1", "TASK_STATE_WORKING"))
 	u.until("the second exchange, and what is wrong with it", func() bool {
 		return strings.Contains(u.screen(), "2 exchanges") && strings.Contains(u.screen(), "! 1 error")
@@ -418,7 +355,10 @@ func TestAttachedToARecorder(t *testing.T) {
 	if err := recorder.Close(); err != nil {
 		t.Fatal(err)
 	}
-	u.until("the end", func() bool { return strings.Contains(u.screen(), "the recording has ended; this is all of it") })
+	u.until("the end", func() bool { return strings.Contains(u.screen(), "the recording has ended") })
 	u.strike("esc")
-	u.until("the list", func() bool { return strings.Contains(u.screen(), "GetTask") && strings.Contains(u.screen(), "ended") })
+	u.until("the list", func() bool {
+		return strings.Contains(u.screen(), "GetTask") &&
+			strings.Contains(u.screen(), "ended")
+	})
 }

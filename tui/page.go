@@ -36,8 +36,8 @@ func (p *page) update(msg tea.Msg) tea.Cmd {
 
 func (p *page) view() []line { return p.lines[min(p.window.top, len(p.lines)):p.window.bottom()] }
 
-// newHelp returns the help: the keys of the panel it was asked in, those that work everywhere, the signs, and the words of
-// the filter.
+// newHelp returns the help: the keys of the panel in which it was opened, those that work everywhere, the signs, and
+// the keys of the filter.
 func newHelp(in place) *page {
 	return &page{name: "help", write: func(columns int) []line {
 		var lines []line
@@ -60,7 +60,8 @@ func newHelp(in place) *page {
 			}
 		}
 		lines = append(lines, line{}, text(styleTitle, " Filter"))
-		lines = append(lines, definition("words", 14, "side by side: all of them; or, not, -word, parentheses; a word without a key is searched in URLs and bodies", columns)...)
+		lines = append(lines, definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
+			"a word without a key searches URLs and bodies", columns)...)
 		for _, k := range filter.Keys() {
 			lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
 		}
@@ -78,12 +79,12 @@ func definition(name string, column int, words string, columns int) []line {
 	return lines
 }
 
-// newCopied returns the page that shows what was copied, as it is, in the hope that it can be taken from there where the
-// terminal has no clipboard.
+// newCopied returns the page that shows what was copied, so that it can be selected where the terminal has no
+// clipboard.
 func newCopied(words string) *page {
 	return &page{name: "curl", write: func(columns int) []line {
 		lines := []line{
-			text(styleDim, " The terminal was asked to copy this. Where it does not, select it here:"), {},
+			text(styleDim, " The terminal was asked to copy this. If it did not, select it here:"), {},
 		}
 		for _, piece := range fold(words, columns) {
 			lines = append(lines, text(styleText, piece))

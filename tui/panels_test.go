@@ -37,7 +37,8 @@ func TestWaysBackAndOut(t *testing.T) {
 				defer u.close()
 				u.press(strings.Fields(c.keys)...)
 				if u.quit != c.quit || len(u.m.stack) != c.deep {
-					t.Errorf("after %s: quit %v and %d panels, want %v and %d\n%s", c.keys, u.quit, len(u.m.stack), c.quit, c.deep, u.screen())
+					t.Errorf("after %s: quit %v and %d panels, want %v and %d\n%s", c.keys, u.quit, len(u.m.stack), c.quit, c.deep,
+						u.screen())
 				}
 			})
 		})
@@ -65,12 +66,12 @@ func TestKeysStruckTogether(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})
 		defer u.close()
 		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("gjjj")}) // what the library makes of fast typing
-		u.settle()
+		u.drain()
 		if got := u.m.list.selected(); got != 4 {
 			t.Errorf("gjjj selects %d, want 4", got)
 		}
 		u.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("QQ"), Paste: true})
-		if u.settle(); u.quit {
+		if u.drain(); u.quit {
 			t.Error("pasted text is taken for keys")
 		}
 	})
@@ -237,7 +238,7 @@ func TestNeighbours(t *testing.T) {
 		}
 		u.sees("decoded")
 		u.press("[", "[", "[")
-		u.sees("that is the last one of the list")
+		u.sees("no further exchange in the list")
 		u.press("esc")
 		if got := u.m.list.selected(); got != 4 {
 			t.Errorf("back on the list, %d is selected, want 4", got)
@@ -255,7 +256,10 @@ func TestSections(t *testing.T) {
 			lines = append(lines, u.cursorLine())
 			u.press("tab")
 		}
-		want := []string{">→ GET /.well-known/agent-card.json HTTP/1.1", ">← HTTP/1.1 200 OK", ">  er.example/a2a, sent on as http://127.0.0.1:7001/a2a", ">→ GET /.well-known/agent-card.json HTTP/1.1"}
+		want := []string{
+			">→ GET /.well-known/agent-card.json HTTP/1.1", ">← HTTP/1.1 200 OK",
+			">  a2a, forwarded as http://127.0.0.1:7001/a2a", ">→ GET /.well-known/agent-card.json HTTP/1.1",
+		}
 		if diff := cmp.Diff(want, lines); diff != "" {
 			t.Errorf("tab, -want +got:\n%s", diff)
 		}
@@ -267,16 +271,16 @@ func TestKeysThatDoNothingSayWhy(t *testing.T) {
 		clean := recorded(t, "clean", nil)
 		u := newUI(t, clean, 80, 24, Options{})
 		defer u.close()
-		u.sees("nothing was recorded")
+		u.sees("nothing recorded")
 		for key, why := range map[string]string{
 			"enter": "enter: nothing is selected", "l": "l: nothing is selected", "n": "n: there is no finding",
-			"F": "F: the recording has ended", "y": "y: this program did not say how",
+			"F": "F: the recording has ended", "y": "y: curl commands are not",
 		} {
 			u.press(key)
 			u.sees(why)
 		}
 		u.press("e")
-		u.sees("no finding, but nothing was judged either")
+		u.sees("no finding, but nothing was judged")
 	})
 }
 
@@ -303,7 +307,8 @@ func TestBigBodyIsCutAndLoadsOn(t *testing.T) {
 func TestCompressedBodyIsShownDecoded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := growing(t, 0)
-		steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"), answered(1, gzipped(t, `{"city":"Kyoto"}`))...)
+		steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
+			answered(1, gzipped(t, `{"city":"Kyoto"}`))...)
 		steps[3].What = capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n")}
 		record(t, m, steps)
 		u := newUI(t, m.Reader(), 80, 24, Options{})

@@ -51,7 +51,8 @@ func picture(frame []line, columns int) string {
 
 func drawLine(b *strings.Builder, l line, y int) {
 	if l.selected {
-		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#39414d"/>`+"\n", margin, y, 100*cellWidth, cellHeight)
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="#39414d"/>`+"\n", margin, y, 100*cellWidth,
+			cellHeight)
 	}
 	column := 0
 	for _, s := range l.spans {

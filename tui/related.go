@@ -8,15 +8,15 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// relate finds the exchanges that share a task or a context with one, those that share one with them, and so on.
-func (l *loader) relate(w *woven, seq uint64) error {
+// findRelated finds the exchanges that share a task or a context with one, those that share one with them, and so on.
+func (l *loader) findRelated(w *ladderContent, seq uint64) error {
 	x, err := l.src.Exchange(l.ctx, seq)
 	if err != nil {
 		return err
 	}
 	r := l.reader.Read(brief(x))
 	if len(r.Tasks) == 0 && len(r.Contexts) == 0 {
-		return l.neighbourhood(w, seq)
+		return l.takeNeighbours(w, seq)
 	}
 	w.tasks, w.contexts = r.Tasks, r.Contexts
 	index, ok := l.src.(capture.Index)
@@ -26,22 +26,22 @@ func (l *loader) relate(w *woven, seq uint64) error {
 			return err
 		}
 	}
-	if err := l.spread(w, index); err != nil {
+	if err := l.expand(w, index); err != nil {
 		return err
 	}
 	if i, there := slices.BinarySearch(w.seqs, seq); !there {
 		w.seqs = slices.Insert(w.seqs, i, seq)
 	}
-	w.cut(seq)
+	w.trim(seq)
 	return nil
 }
 
-// spread follows tasks and contexts from exchange to exchange until nothing new turns up, or there is enough.
-func (l *loader) spread(w *woven, index capture.Index) error {
+// expand follows tasks and contexts from exchange to exchange until nothing new turns up, or there is enough.
+func (l *loader) expand(w *ladderContent, index capture.Index) error {
 	known := make(map[uint64]bool)
 	asked := make(map[capture.Key]bool)
-	keys := relations(w.tasks, w.contexts)
-	for len(keys) > 0 && len(known) <= 2*maxWoven {
+	keys := relationKeys(w.tasks, w.contexts)
+	for len(keys) > 0 && len(known) <= 2*maxLadderExchanges {
 		key := keys[0]
 		keys = keys[1:]
 		if asked[key] {
@@ -53,7 +53,7 @@ func (l *loader) spread(w *woven, index capture.Index) error {
 			if err != nil {
 				return err
 			}
-			if !known[seq] && len(known) < 20*maxWoven {
+			if !known[seq] && len(known) < 20*maxLadderExchanges {
 				known[seq] = true
 				fresh = append(fresh, seq)
 			}
@@ -71,22 +71,22 @@ func (l *loader) spread(w *woven, index capture.Index) error {
 	return nil
 }
 
-// keysOf returns the tasks and contexts of some exchanges, of the first ones if there are very many.
+// keysOf returns the tasks and contexts of at most maxLadderExchanges exchanges.
 func (l *loader) keysOf(seqs []uint64) (keys []capture.Key, err error) {
-	for _, seq := range seqs[:min(len(seqs), maxWoven)] {
+	for _, seq := range seqs[:min(len(seqs), maxLadderExchanges)] {
 		x, err := l.src.Exchange(l.ctx, seq)
 		if err != nil {
 			return nil, err
 		}
 		r := l.reader.Read(brief(x))
-		if len(r.Tasks) <= 3 { // a list of tasks relates all of them, and tells of none
-			keys = append(keys, relations(r.Tasks, r.Contexts)...)
+		if len(r.Tasks) <= 3 { // a list of tasks would relate all of them
+			keys = append(keys, relationKeys(r.Tasks, r.Contexts)...)
 		}
 	}
 	return keys, nil
 }
 
-func relations(tasks, contexts []string) (keys []capture.Key) {
+func relationKeys(tasks, contexts []string) (keys []capture.Key) {
 	for _, id := range tasks {
 		keys = append(keys, capture.Key{Kind: "task", Value: id})
 	}
@@ -96,19 +96,19 @@ func relations(tasks, contexts []string) (keys []capture.Key) {
 	return keys
 }
 
-// cut leaves out exchanges that are far from one, if there are too many.
-func (w *woven) cut(seq uint64) {
-	w.more = max(len(w.seqs)-maxWoven, 0)
+// trim leaves out exchanges that are far from one, if there are too many.
+func (w *ladderContent) trim(seq uint64) {
+	w.more = max(len(w.seqs)-maxLadderExchanges, 0)
 	if w.more == 0 {
 		return
 	}
 	i, _ := slices.BinarySearch(w.seqs, seq)
-	from := min(max(i-maxWoven/2, 0), len(w.seqs)-maxWoven)
-	w.seqs = w.seqs[from : from+maxWoven]
+	from := min(max(i-maxLadderExchanges/2, 0), len(w.seqs)-maxLadderExchanges)
+	w.seqs = w.seqs[from : from+maxLadderExchanges]
 }
 
-// neighbourhood takes the exchanges around one.
-func (l *loader) neighbourhood(w *woven, seq uint64) error {
+// takeNeighbours takes the exchanges around one.
+func (l *loader) takeNeighbours(w *ladderContent, seq uint64) error {
 	w.alone = true
 	info, err := l.src.Info(l.ctx)
 	if err != nil {
@@ -120,11 +120,11 @@ func (l *loader) neighbourhood(w *woven, seq uint64) error {
 	return nil
 }
 
-// An inMemory index is made by reading a whole capture that has none.
-type inMemory map[capture.Key][]uint64
+// A memoryIndex is built by reading a whole capture that has no index.
+type memoryIndex map[capture.Key][]uint64
 
 // Find implements capture.Index.
-func (m inMemory) Find(_ context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
+func (m memoryIndex) Find(_ context.Context, key capture.Key, from uint64) iter.Seq2[uint64, error] {
 	return func(yield func(uint64, error) bool) {
 		for _, seq := range m[key] {
 			if seq >= from && !yield(seq, nil) {
@@ -134,14 +134,14 @@ func (m inMemory) Find(_ context.Context, key capture.Key, from uint64) iter.Seq
 	}
 }
 
-func (l *loader) indexAll() (inMemory, error) {
-	m := make(inMemory)
+func (l *loader) indexAll() (memoryIndex, error) {
+	m := make(memoryIndex)
 	for x, err := range l.src.Exchanges(l.ctx, 1) {
 		if err != nil {
 			return nil, err
 		}
 		r := l.reader.Read(brief(x))
-		for _, key := range relations(r.Tasks, r.Contexts) {
+		for _, key := range relationKeys(r.Tasks, r.Contexts) {
 			m[key] = append(m[key], x.Seq)
 		}
 	}

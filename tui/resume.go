@@ -8,14 +8,14 @@ import (
 	"a2atap/analyzer"
 )
 
-// A resumable source is a capture that another recorder may go on with when its recording has ended.
+// A resumable source is a capture to which another recorder may append when its recording has ended.
 type resumable interface {
 	// Resumed returns nil when the capture is recorded into again, or has a step with arrival number from or later, or
 	// else the context's error.
 	Resumed(ctx context.Context, from uint64) error
 }
 
-// resumes reports whether a recording that has ended may go on.
+// resumes reports whether a recording that has ended may be resumed.
 func (l *loader) resumes() bool {
 	_, ok := l.src.(resumable)
 	return ok
@@ -29,34 +29,34 @@ func (l *loader) wait(next uint64, ended bool) error {
 	return l.src.Wait(l.ctx, next)
 }
 
-// again waits until the recording goes on, and then lets the rules begin anew: they were told of an end that was none.
-// What they have found up to here they find again, so they say nothing until they have come so far. It returns false if
-// there is nothing to wait for.
-func (j *judgement) again() bool {
+// restart waits until the recording is resumed, and then starts a new engine from the beginning, since the old one was
+// told that the capture had ended. Findings are not reported again until the new engine has passed the point that the
+// old one had reached. It returns false if the recording cannot be resumed.
+func (j *judgeRun) restart() bool {
 	if !j.resumes() || j.wait(j.next, true) != nil {
 		return false
 	}
 	j.engine = analyzer.NewEngine(j.rules, j.keys...)
-	j.known, j.next, j.anew = j.next, 1, true
+	j.known, j.next, j.restarted = j.next, 1, true
 	return true
 }
 
-// relive takes notice that a recording has ended, or that one that had ended goes on. It is called before the list knows.
-func (m *inspector) relive(first, was bool) {
-	switch s := m.scene; {
+// liveChanged shows that a recording has ended or was resumed. It is called before the list is updated.
+func (m *inspector) liveChanged(first, was bool) {
+	switch s := m.shared; {
 	case first:
 	case was && !s.info.Live:
-		m.said = "the recording has ended; this is all of it"
+		m.message = "the recording has ended"
 		m.followed, m.list.follow = m.list.follow, false
 	case !was && s.info.Live:
-		m.said = "the recording goes on"
+		m.message = "the recording was resumed"
 		m.list.follow = m.followed && m.list.window.cursor >= m.list.window.length-1
 	}
 }
 
-// watch goes on watching a capture, if there is something to watch.
+// watch returns the command that waits for new steps, if any can come.
 func (m *inspector) watch(next uint64) tea.Cmd {
-	s := m.scene
+	s := m.shared
 	if !s.info.Live && !s.load.resumes() {
 		return nil
 	}

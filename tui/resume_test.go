@@ -62,20 +62,20 @@ func TestEndedGoesOn(t *testing.T) {
 	u.strike("F")
 	sees("2 exchanges, following")
 	end(t, first)
-	sees("the recording has ended; this is all of it", "1 note, ended")
+	sees("the recording has ended", "1 note, ended")
 
 	second, store := recorder(t, path)
-	sees("the recording goes on", "2 exchanges, following", "1 note, live") // the second recorder closed the stream
-	store(call(3, "t-1", "TASK_STATE_WORKING"))                             // it was completed in the first recording
+	sees("the recording was resumed", "2 exchanges, following", "1 note, live") // the second recorder closed the stream
+	store(call(3, "t-1", "TASK_STATE_WORKING"))                                 // it was completed in the first recording
 	sees("3 exchanges, following", "! 1 error, live")
 	end(t, second)
-	sees("the recording has ended; this is all of it", "! 1 error, ended")
+	sees("the recording has ended", "! 1 error, ended")
 
 	third, _ := recorder(t, path)
-	sees("the recording goes on", "! 1 error, live")
+	sees("the recording was resumed", "! 1 error, live")
 	end(t, third)
-	sees("the recording has ended; this is all of it", "! 1 error, ended")
-	if got := u.m.scene.found.total(); got != 2 {
+	sees("the recording has ended", "! 1 error, ended")
+	if got := u.m.shared.found.total(); got != 2 {
 		t.Errorf("%d findings after three recordings, want 2", got)
 	}
 }

@@ -55,7 +55,8 @@ func checkRestored(t *testing.T, output string) {
 	if !strings.Contains(output, takesScreen) {
 		t.Errorf("the screen was not taken: %q", output)
 	}
-	if strings.LastIndex(output, givesScreen) < strings.LastIndex(output, takesScreen) || !strings.Contains(output, showsCursor) {
+	if strings.LastIndex(output, givesScreen) < strings.LastIndex(output, takesScreen) || !strings.Contains(output,
+		showsCursor) {
 		t.Errorf("the terminal is not put back: %q", output)
 	}
 }
@@ -103,7 +104,8 @@ func TestRunPutsTheTerminalBackAfterAPanic(t *testing.T) {
 }
 
 func TestRunRefusesWhatItCannotUse(t *testing.T) {
-	if err := Run(t.Context(), journey(t), Options{Filter: "op:"}); err == nil || !strings.Contains(err.Error(), "column 4") {
+	if err := Run(t.Context(), journey(t), Options{Filter: "op:"}); err == nil || !strings.Contains(err.Error(),
+		"column 4") {
 		t.Errorf("a filter that cannot be read is answered with %v", err)
 	}
 }

@@ -11,21 +11,21 @@ import (
 	"a2atap/proxy/capture/filter"
 )
 
-// scanPage is how many exchanges one command holds a filter against.
+// scanPage is how many exchanges one command tests.
 const scanPage = 256
 
-// A search is a filter and the exchanges found with it. It goes from the newest to the oldest, since the newest are what
-// people look for, and is then kept up to date.
+// A search is a filter and the exchanges that match it. It goes from the newest exchange to the oldest, since people
+// usually look for the newest, and is then kept up to date.
 type search struct {
 	expr    string
 	filter  *filter.Filter
 	ticket  uint64
 	matches []uint64 // in order
-	pool    []uint64 // what is to be looked at, in order; if all is false
-	all     bool     // everything below bound is to be looked at
-	bound   uint64   // exchanges from here on have been looked at, or are looked at as they change
-	started uint64   // the first bound, for the progress
-	retest  []uint64 // changed since they were looked at
+	pool    []uint64 // exchanges to test, in order; if all is false
+	all     bool     // all exchanges below bound are to be tested
+	bound   uint64   // exchanges from here on have been tested; they are tested again when they change
+	started uint64   // the first bound, to compute the progress
+	retest  []uint64 // changed since they were tested
 	testing bool     // a command for them is under way
 	err     error
 }
@@ -54,18 +54,18 @@ type (
 	}
 )
 
-// newSearch returns a search that is to be begun with loader.narrow.
+// newSearch returns a search, which starts with loader.narrow.
 func newSearch(expr string, f *filter.Filter, ticket, exchanges uint64) *search {
 	return &search{expr: expr, filter: f, ticket: ticket, bound: exchanges + 1, started: exchanges + 1, all: true}
 }
 
-// judging reports whether the filter asks for what the rules found.
+// judging reports whether the filter asks for findings.
 func (s *search) judging() bool { return s.filter.Asks("rule", "severity", "side") }
 
-// done reports whether everything has been looked at.
+// done reports whether all exchanges have been tested.
 func (s *search) done() bool { return s.err != nil || s.bound <= 1 }
 
-// percent says how far it has come.
+// percent returns the progress.
 func (s *search) percent() int {
 	if s.started <= 1 {
 		return 100
@@ -73,7 +73,7 @@ func (s *search) percent() int {
 	return int(100 * (s.started - s.bound) / (s.started - 1))
 }
 
-// replace puts what was found into matches, in place of what stood there for the same exchanges.
+// replace updates matches for the exchanges that were tested.
 func (s *search) replace(seqs, matches []uint64) {
 	s.matches = slices.DeleteFunc(s.matches, func(seq uint64) bool {
 		_, there := slices.BinarySearch(seqs, seq)
@@ -82,7 +82,7 @@ func (s *search) replace(seqs, matches []uint64) {
 	s.insert(matches)
 }
 
-// insert puts sorted exchanges into matches, where they are not.
+// insert adds sorted exchanges, which are not in matches yet.
 func (s *search) insert(found []uint64) {
 	if len(found) == 0 {
 		return
@@ -96,8 +96,8 @@ func (s *search) insert(found []uint64) {
 	s.matches = slices.Compact(s.matches)
 }
 
-// next returns the command that looks further, or nil if nothing is left.
-func (s *search) next(l *loader, found *ledger) tea.Cmd {
+// next returns the command that continues the search, or nil if nothing is left.
+func (s *search) next(l *loader, found *findingIndex) tea.Cmd {
 	if s.done() {
 		return nil
 	}
@@ -121,16 +121,16 @@ func (s *search) next(l *loader, found *ledger) tea.Cmd {
 }
 
 // facts returns the findings that the filter may ask for.
-func (s *search) facts(found *ledger, from, to uint64) map[uint64][]analyzer.Finding {
+func (s *search) facts(found *findingIndex, from, to uint64) map[uint64][]analyzer.Finding {
 	if !s.judging() {
 		return nil
 	}
 	return found.within(from, to)
 }
 
-// again notes exchanges to be looked at again, and returns the command for it unless one is under way. Those that the
-// search has not come to yet wait until it has: what it sees of them may be older.
-func (s *search) again(l *loader, found *ledger, seqs []uint64) tea.Cmd {
+// retestChanged adds exchanges to retest, and returns the command for it unless one is under way. Those that the search
+// has not reached yet wait until it has, since it may read them as they were before.
+func (s *search) retestChanged(l *loader, found *findingIndex, seqs []uint64) tea.Cmd {
 	s.retest = slices.Compact(slices.Sorted(slices.Values(append(s.retest, seqs...))))
 	first, _ := slices.BinarySearch(s.retest, s.bound)
 	if s.testing || first == len(s.retest) || s.err != nil {
@@ -174,8 +174,10 @@ func (l *loader) narrow(ticket uint64, f *filter.Filter) tea.Cmd {
 	}
 }
 
-// scan holds a filter against the exchanges from up to below, or only against those of a list among them.
-func (l *loader) scan(ticket uint64, f *filter.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding) tea.Cmd {
+// scan tests the exchanges from up to below, or only those of a list among them.
+func (l *loader) scan(
+	ticket uint64, f *filter.Filter, list []uint64, from, below uint64, found map[uint64][]analyzer.Finding,
+) tea.Cmd {
 	return func() tea.Msg {
 		answer := scanned{ticket: ticket, from: from, below: below}
 		if list != nil {
@@ -201,7 +203,7 @@ func (l *loader) scan(ticket uint64, f *filter.Filter, list []uint64, from, belo
 	}
 }
 
-// matching returns those exchanges of a sorted list that a filter chooses.
+// matching returns those exchanges of a sorted list that match a filter.
 func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
 	var chosen []uint64
 	_, err := l.each(seqs, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {

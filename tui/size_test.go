@@ -102,7 +102,7 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 		return strings.HasPrefix(u.cursorLine(), newest[:1]) && strings.Contains(u.cursorLine(), "GetTask")
 	})
 	close(src.permits)
-	u.until("what is around it", func() bool { return u.m.list.asked == 0 })
+	u.until("what is around it", func() bool { return u.m.list.loading == 0 })
 	src.exchanges.Store(0)
 	u.strike("g")
 	u.until("the first exchange", func() bool { return strings.Contains(u.cursorLine(), " 1 09:30:01") })
@@ -114,7 +114,11 @@ func TestFirstFrameReadsItsRows(t *testing.T) {
 	for _, c := range "task:t-7" {
 		u.strike(string(c))
 	}
-	u.until("the filter's result", func() bool { s := u.m.list.search; return s != nil && s.done() && len(s.matches) == 4 })
+	u.until("the filter's result", func() bool {
+		s := u.m.list.search
+		return s != nil && s.done() &&
+			len(s.matches) == 4
+	})
 	if got := src.exchanges.Load(); got > 3*21 {
 		t.Errorf("the index knows the task, and finding it took %d exchanges", got)
 	}
@@ -153,7 +157,7 @@ func TestListForgetsWhatIsFarAway(t *testing.T) {
 		for seq := range uint64(maxCached) {
 			l.cache[seq+1000] = entry{seq: seq + 1000}
 		}
-		l.put(entries{ticket: l.asked})
+		l.store(entries{ticket: l.loading})
 		if len(l.cache) > 100 {
 			t.Errorf("%d entries are kept for a list of 10", len(l.cache))
 		}
@@ -198,9 +202,9 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 		t.Errorf("the detail has %d lines for %d events", got, events)
 	}
 	u.strike("l")
-	f := u.m.top().(*flow)
+	f := u.m.top().(*ladderPanel)
 	u.until("the ladder", func() bool { return f.ready })
-	if got := len(f.rows); got > 3*maxDrawn {
+	if got := len(f.rows); got > 3*maxLadderEvents {
 		t.Errorf("the ladder has %d rows", got)
 	}
 	u.sees("SubscribeToTask")
@@ -210,7 +214,10 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 func TestSpotsAndLines(t *testing.T) {
 	d := &detail{x: &capture.Exchange{Response: &capture.Response{Events: make([]capture.Event, 50)}}}
 	d.doc.before, d.doc.after = make([]docLine, 7), make([]docLine, 3)
-	d.doc.marks = map[int][]docLine{0: make([]docLine, 2), 8: make([]docLine, 1), 9: make([]docLine, 4), 49: make([]docLine, 2)}
+	d.doc.marks = map[int][]docLine{
+		0: make([]docLine, 2), 8: make([]docLine, 1), 9: make([]docLine, 4),
+		49: make([]docLine, 2),
+	}
 	d.doc.open = map[int][]docLine{9: make([]docLine, 5), 20: make([]docLine, 6)}
 	d.extra = []int{0, 8, 9, 20, 49}
 	if got, want := d.length(), 7+50+3+2+1+5+6+2; got != want {
@@ -240,9 +247,9 @@ func BenchmarkFirstFrame(b *testing.B) {
 		ctx, cancel := context.WithCancel(b.Context())
 		m := newInspector(newLoader(ctx, r, nil), Options{Theme: Dark})
 		m.Update(sizeOf(80, 24))
-		m.Update(m.scene.load.open()())
-		m.list.asked = 0
-		m.Update(m.list.ask()())
+		m.Update(m.shared.load.open()())
+		m.list.loading = 0
+		m.Update(m.list.loadMissing()())
 		if frame := m.View(); !strings.Contains(frame, "GetTask") {
 			b.Fatal(frame)
 		}
@@ -257,14 +264,17 @@ func BenchmarkFirstFrame(b *testing.B) {
 func BenchmarkFrame(b *testing.B) {
 	m := newInspector(newLoader(b.Context(), nil, nil), Options{Theme: Dark})
 	m.Update(sizeOf(120, 40))
-	m.scene.opened, m.scene.info.Exchanges = true, 1_000_000
+	m.shared.opened, m.shared.info.Exchanges = true, 1_000_000
 	for seq := range uint64(1_000_000) {
 		if seq > 999_900 {
-			m.list.cache[seq+1] = entry{seq: seq + 1, started: dawn, client: "traveller", agent: "booker", asked: "GetTask", status: "200", took: time.Millisecond}
+			m.list.cache[seq+1] = entry{
+				seq: seq + 1, started: dawn, client: "traveller", agent: "booker", request: "GetTask",
+				status: "200", took: time.Millisecond,
+			}
 		}
 	}
 	m.list.newest()
-	m.list.settle()
+	m.list.reposition()
 	for b.Loop() {
 		m.View()
 	}
@@ -274,7 +284,7 @@ func BenchmarkFrame(b *testing.B) {
 func BenchmarkLongStream(b *testing.B) {
 	l := newLoader(b.Context(), long(b, 200_000), nil)
 	for b.Loop() {
-		d := newDetail(&scene{load: l}, analyzer.Place{Exchange: 1})
+		d := newDetail(&shared{load: l}, analyzer.Place{Exchange: 1})
 		d.resize(80, 22)
 		d.update(d.begin()())
 		d.update(d.build()())

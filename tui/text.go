@@ -13,10 +13,10 @@ import (
 // maxCluster bounds how many characters may share one cell of the screen: some texts pile up marks by the hundred.
 const maxCluster = 8
 
-// clean returns a text as one line that a terminal only draws. What a terminal would act on, and what nobody could see,
-// is spelled out: control characters as their pictures (␛), bytes that are no UTF-8 as \x9b, and what changes direction,
-// has no width or is not assigned as \u{202e}. The width of the result is what width says, on every terminal that
-// counts columns by grapheme. Cleaning twice is the same as cleaning once.
+// clean returns a text as one line without control functions. Control characters become their pictures (␛), bytes that
+// are not UTF-8 are written as \x9b, and characters that change direction, have no width or are not assigned as
+// \u{202e}. The width of the result is what width says, on every terminal that counts columns by grapheme. Cleaning
+// twice is the same as cleaning once.
 func clean(s string) string {
 	if isPlain(s) {
 		return s

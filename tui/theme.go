@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Theme is the palette that the inspector draws with. Colour never carries a meaning alone: whatever is coloured has a
-// sign or a word too.
+// A Theme is the palette that the inspector draws with. Colour never carries a meaning alone: whatever is coloured has
+// a sign or a word too.
 type Theme string
 
 // The themes. Colours are the sixteen of the terminal, so that they fit what its user has chosen.
@@ -17,15 +17,15 @@ const (
 )
 
 // ChooseTheme returns the theme of that name. "auto" and "" look at the environment: NO_COLOR, if set to anything, asks
-// for no colour (https://no-color.org), and COLORFGBG, which some terminals set, ends with the number of the background's
-// colour. The terminal itself is never asked: some never answer.
+// for no colour (https://no-color.org), and COLORFGBG, which some terminals set, ends with the number of the
+// background's colour. The terminal itself is never asked: some never answer.
 func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
 	switch t := Theme(name); t {
 	case Dark, Light, Plain:
 		return t, nil
 	case "", "auto":
 	default:
-		return "", fmt.Errorf("no theme %q; there are auto, dark, light, plain", name)
+		return "", fmt.Errorf("unknown theme %q; use one of auto, dark, light, plain", name)
 	}
 	if getenv("NO_COLOR") != "" {
 		return Plain, nil
@@ -38,7 +38,7 @@ func ChooseTheme(name string, getenv func(string) string) (Theme, error) {
 	return Dark, nil
 }
 
-// next returns the theme that follows when the user goes through them.
+// next returns the theme to which the key t changes.
 func (t Theme) next() Theme {
 	switch t {
 	case Dark:
@@ -49,7 +49,7 @@ func (t Theme) next() Theme {
 	return Dark
 }
 
-// A style is what a piece of text is, for the theme to choose its look.
+// A style says what a piece of text is; the theme chooses its colour.
 type style uint8
 
 const (
@@ -80,7 +80,8 @@ var looks = map[Theme][styleCount]string{
 		styleName: "34", styleString: "32", styleNumber: "35", styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7",
 	},
 	Plain: {
-		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1", styleRequest: "1", styleAnswer: "1", styleCursor: "7",
+		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1",
+		styleRequest: "1", styleAnswer: "1", styleCursor: "7",
 	},
 }
 

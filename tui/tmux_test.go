@@ -33,14 +33,17 @@ func TestInTerminal(t *testing.T) {
 			cmd.Wait()
 		})
 	}
-	start("agent", "spec", "--fault", "stream-closed-on-terminal", "--step", "50ms", "--listen", "127.0.0.1:0", "--ready-file", "agent")
-	start("record", "--quiet", "--agent", "booker="+address(t, filepath.Join(dir, "agent")), "-o", "c.a2atap", "--ready-file", "tap")
+	start("agent", "spec", "--fault", "stream-closed-on-terminal", "--step", "50ms", "--listen", "127.0.0.1:0",
+		"--ready-file", "agent")
+	start("record", "--quiet", "--agent", "booker="+address(t, filepath.Join(dir, "agent")), "-o", "c.a2atap",
+		"--ready-file", "tap")
 	tap := address(t, filepath.Join(dir, "tap"))
 
 	s := screen{t: t, socket: filepath.Join(dir, "tmux")}
-	s.tmux("new-session", "-d", "-s", "it", "-x", "80", "-y", "24", "-c", dir, "env TERM=screen-256color "+program+" tui c.a2atap; echo ended with $?; exec sleep 60")
+	s.tmux("new-session", "-d", "-s", "it", "-x", "80", "-y", "24", "-c", dir,
+		"env TERM=screen-256color "+program+" tui c.a2atap; echo ended with $?; exec sleep 60")
 	t.Cleanup(func() { s.tmux("kill-server") })
-	s.shows("nothing was recorded yet")
+	s.shows("nothing recorded yet")
 	if out, err := exec.Command(program, "send", "--stream", tap, "streaming two tickets").CombinedOutput(); err != nil {
 		t.Fatalf("send: %v\n%s", err, out)
 	}
@@ -62,7 +65,8 @@ func TestInTerminal(t *testing.T) {
 	s.shows("c.a2atap › exchanges ", ">!  2 ")
 	s.keys("q")
 	s.shows("ended with 0")
-	if modes := s.tmux("display-message", "-p", "-t", "it", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); strings.TrimSpace(modes) != "0 1 0" {
+	if modes := s.tmux("display-message", "-p", "-t", "it",
+		"#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); strings.TrimSpace(modes) != "0 1 0" {
 		t.Errorf("the terminal is left with alternate screen, cursor, mouse at %s", modes)
 	}
 }

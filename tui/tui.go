@@ -15,21 +15,22 @@ import (
 	"a2atap/tui/terminal"
 )
 
-// Options are what the inspector is given beside a capture.
+// Options configure the inspector.
 type Options struct {
 	Rules    []*analyzer.Rule
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Theme    Theme                                   // Dark if it is empty
 	Filter   string                                  // that the list begins with
-	Curl     func(*capture.Exchange) (string, error) // writes a request as a command; nil if that cannot be done
-	Hints    []string                                // lines to show while nothing was recorded, such as where the taps are
-	QuitEnds string                                  // what quitting ends, as a sentence; empty if only the looking
+	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available
+	Hints    []string                                // shown while nothing is recorded, such as the addresses of taps
+	QuitEnds string                                  // what quitting ends, as a sentence; empty for nothing else
 	In       io.Reader                               // keys; nil is the terminal
 	Out      *os.File                                // the terminal
 }
 
 // Run shows a capture, finished or growing, until the user quits or the context ends; neither is an error. Errors are
-// those of the options (a *filter.Error among them) and of the terminal. It reads the source and does not close it. The terminal is put back as it was, also if the inspector fails.
+// those of the options (a *filter.Error among them) and of the terminal. It reads the source and does not close it. The
+// terminal is put back as it was, also if the inspector fails.
 func Run(ctx context.Context, src capture.Source, o Options) error {
 	if err := analyzer.Validate(o.Rules); err != nil {
 		return err
@@ -54,7 +55,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	_, err := tea.NewProgram(m, options...).Run()
 	switch {
 	case errors.Is(err, tea.ErrProgramPanic):
-		return fmt.Errorf("the inspector failed, and the terminal is put back; show and check print the same: %w", err)
+		return fmt.Errorf("the inspector failed; a2atap show and check print the same: %w", err)
 	case errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
 		return nil // the context ended
 	case err != nil:

@@ -65,7 +65,7 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 // close ends the inspector and waits for what it had under way.
 func (u *ui) close() {
 	u.cancel()
-	u.settle()
+	u.drain()
 }
 
 func (u *ui) run(cmd tea.Cmd) {
@@ -98,7 +98,7 @@ func (u *ui) send(msg tea.Msg) {
 }
 
 // settle handles messages until none comes any more, however long that takes but without letting time pass.
-func (u *ui) settle() {
+func (u *ui) drain() {
 	for {
 		synctest.Wait()
 		select {
@@ -118,7 +118,7 @@ func (u *ui) pass(d time.Duration) {
 		case msg := <-u.msgs:
 			u.send(msg)
 		case <-over:
-			u.settle()
+			u.drain()
 			return
 		}
 	}

@@ -30,10 +30,12 @@ func newAgent(e env) *cobra.Command {
 	o := agentOptions{}
 	cmd := &cobra.Command{
 		Use:   "agent NAME",
-		Short: "Run a reference agent, faithful or with a fault",
-		Long: `Agent runs a reference agent: ` + strings.Join(refagent.Names(), ", ") + `. They are written from the specification, to try clients
-and this tool against. With --fault an agent breaks the rule of that name on purpose; --fault list names the faults it
-can have. It runs until it is interrupted.`,
+		Short: "Run a reference agent, correct or with a chosen fault",
+		Long: `Agent runs a reference agent. NAME is one of
+` + strings.Join(refagent.Names(), ", ") + `.
+
+Reference agents are written from the specification, for testing clients and this tool. With --fault the agent breaks
+the rule of that name on purpose; --fault list prints the faults that it supports. It runs until it is interrupted.`,
 		Example: `  a2atap agent spec --listen 127.0.0.1:9001
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
   a2atap agent spec --fault list`,
@@ -41,12 +43,12 @@ can have. It runs until it is interrupted.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
-	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG`; list names those that can be broken")
+	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG` on purpose; list prints those that can be broken")
 	f.BoolVar(&o.push, "push", false, "offer push notifications")
-	f.DurationVar(&o.step, "step", 500*time.Millisecond, "pause for `D` between two chunks of a stream")
-	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL into `FILE` when the agent listens")
-	f.BoolVar(&o.remote, "allow-remote", false, "listen on an address that other machines can reach")
-	return verb(cmd, 1, 1)
+	f.DurationVar(&o.step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
+	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL to `FILE` once the agent is listening")
+	f.BoolVar(&o.remote, "allow-remote", false, "allow a listening address that other machines can reach")
+	return withArgs(cmd, 1, 1)
 }
 
 func agent(ctx context.Context, e env, o agentOptions, name string) error {
@@ -68,7 +70,8 @@ func agent(ctx context.Context, e env, o agentOptions, name string) error {
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
-		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one", name, o.listen, netCause(err))
+		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one",
+			name, o.listen, netCause(err))
 	}
 	url := "http://" + l.Addr().String() + a.Path()
 	fmt.Fprintf(e.Out, "%s %s\n", name, url)
@@ -79,7 +82,7 @@ func agent(ctx context.Context, e env, o agentOptions, name string) error {
 	return serve(ctx, l, a)
 }
 
-// serve answers until the context ends, then takes open streams down with it.
+// serve serves HTTP until the context ends, then closes open connections, streams included.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	ended := make(chan error, 1)
@@ -112,16 +115,16 @@ func listFaults(e env, name string) error {
 func localOnly(addr string, allowed bool) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return usage("no address %q; write HOST:PORT, such as 127.0.0.1:9001", addr)
+		return usage("invalid address %q; write HOST:PORT, such as 127.0.0.1:9001", addr)
 	}
 	ip := net.ParseIP(host)
 	if allowed || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return usage("%s can be reached from other machines; listen on 127.0.0.1, or say --allow-remote", addr)
+	return usage("%s can be reached from other machines; listen on 127.0.0.1, or give --allow-remote", addr)
 }
 
-// netCause takes the words that package net puts in front off an error: the message says them already.
+// netCause strips the prefix that package net adds to an error: the caller's message says it already.
 func netCause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

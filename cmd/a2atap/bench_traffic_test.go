@@ -113,7 +113,8 @@ func appendEvent(b []byte, result string) []byte {
 
 var processStart = time.Now()
 
-// streamResult returns what one event of a stream holds: first the task, then artifacts, in the end that it is completed.
+// streamResult returns what one event of a stream holds: first the task, then artifacts, in the end that it is
+// completed.
 func streamResult(id string, k int, last bool, text string) string {
 	start := bodyStart + id + `","result":`
 	switch {

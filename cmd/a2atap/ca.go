@@ -13,13 +13,13 @@ import (
 func newCA(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ca",
-		Short: "The certificate authority that the forward proxy opens TLS with",
-		Long: `To see what passes over TLS, record --forward and run show clients certificates that are signed by an authority of this
-user, made on first use. Its key never leaves this machine; only clients that are told of the certificate trust it. It lies
-in the user's configuration directory, or where A2ATAP_CA_DIR says.
+		Short: "Show the certificate authority with which the forward proxy intercepts TLS",
+		Long: `To record TLS traffic, record --forward and run present certificates that are signed by a certificate
+authority of the user, created on first use. Its key never leaves this machine, and only clients that are configured
+to trust its certificate do so. Its files are in the user's configuration directory, or in A2ATAP_CA_DIR.
 
-There is no ca install and no ca rotate: give the file that ca path prints to your system's or your program's own list of
-authorities, or set the variables that ca env prints. For a new authority remove the file that holds the key (ca show).`,
+There is no ca install and no ca rotate: add the file that ca path prints to the trusted authorities of your system or
+program, or set the variables that ca env prints. For a new authority, remove the key file that ca show names.`,
 		Example: `  a2atap ca show
   eval "$(a2atap ca env --forward 7080)"
   curl --cacert "$(a2atap ca path)" --proxy http://planner@127.0.0.1:7080 https://booker.example/`,
@@ -28,23 +28,27 @@ authorities, or set the variables that ca env prints. For a new authority remove
 			case len(args) == 0:
 				return nil
 			case args[0] == "install":
-				return usage("ca install is not there yet; add the file that a2atap ca path prints to what your system or program trusts, " +
-					"or set the variables that a2atap ca env prints")
+				return usage("ca install is not available; add the file that a2atap ca path prints to the trusted " +
+					"authorities of your system or program, or set the variables that a2atap ca env prints")
 			case args[0] == "rotate":
-				return usage("ca rotate is not there yet; remove the file with the key that a2atap ca show names, and the next use makes a new " +
-					"authority, which clients must then be told of")
+				return usage("ca rotate is not available; remove the key file that a2atap ca show names: the next use " +
+					"creates a new authority, which clients must then trust")
 			}
-			return usage("no verb %q; there are env, path, show", args[0])
+			return usage("unknown command ca %q; use one of env, path, show", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		verb(&cobra.Command{
-			Use: "show", Short: "Show the authority: subject, validity, fingerprint, files", Example: "  a2atap ca show",
-			RunE: func(*cobra.Command, []string) error { return withAuthority(e, showAuthority) },
+		withArgs(&cobra.Command{
+			Use:     "show",
+			Short:   "Print subject, validity, fingerprint and files of the authority",
+			Example: "  a2atap ca show",
+			RunE:    func(*cobra.Command, []string) error { return withAuthority(e, showAuthority) },
 		}, 0, 0),
-		verb(&cobra.Command{
-			Use: "path", Short: "Print where the certificate lies, for clients that are to trust it", Example: "  a2atap ca path",
+		withArgs(&cobra.Command{
+			Use:     "path",
+			Short:   "Print the path of the certificate that clients must trust",
+			Example: "  a2atap ca path",
 			RunE: func(*cobra.Command, []string) error {
 				return withAuthority(e, func(e env, a *ca.Authority) error {
 					_, err := fmt.Fprintln(e.Out, a.CertificateFile())
@@ -68,8 +72,10 @@ func withAuthority(e env, do func(env, *ca.Authority) error) error {
 func showAuthority(e env, a *ca.Authority) error {
 	const date = "2006-01-02"
 	c := a.Certificate()
-	_, err := fmt.Fprintf(e.Out, "subject      %s\nvalid        %s to %s\nSHA-256      %s\ncertificate  %s\nkey          %s\n",
-		c.Subject, c.NotBefore.UTC().Format(date), c.NotAfter.UTC().Format(date), a.Fingerprint(), a.CertificateFile(), a.KeyFile())
+	_, err := fmt.Fprintf(e.Out, "subject      %s\nvalid        %s to %s\nSHA-256      %s\n"+
+		"certificate  %s\nkey          %s\n",
+		c.Subject, c.NotBefore.UTC().Format(date), c.NotAfter.UTC().Format(date), a.Fingerprint(), a.CertificateFile(),
+		a.KeyFile())
 	return err
 }
 
@@ -77,11 +83,12 @@ func newCAEnv(e env) *cobra.Command {
 	var forward string
 	cmd := &cobra.Command{
 		Use:   "env",
-		Short: "Print shell lines that make programs use the forward proxy and trust the authority",
-		Long: `Prints lines for POSIX shells: the variables by which programs find their proxy, and those that name the authorities that
-they trust. Where such a file replaces what the system trusts, it is a bundle of the system's authorities, of what the
-environment named before, and of ours; the bundle is written when this verb runs. Go programs on macOS and Windows, Java and
-browsers heed none of these variables: add the certificate (ca path) to their own lists.`,
+		Short: "Print shell commands that make programs use the forward proxy and trust the authority",
+		Long: `Env prints export commands for POSIX shells: the variables that set a program's proxy, and those that name
+the files of authorities that it trusts. Where such a file replaces the system's list, it is a bundle of the system's
+authorities, of those that the environment named before, and of ours; the bundle is written when this command runs. Go
+programs on macOS and Windows, Java and browsers ignore these variables: add the certificate (ca path) to their own
+lists.`,
 		Example: "  eval \"$(a2atap ca env --forward 7080)\"",
 		RunE: func(*cobra.Command, []string) error {
 			listen, err := proxy.ParseForward(forward)
@@ -91,8 +98,8 @@ browsers heed none of these variables: add the certificate (ca path) to their ow
 			return withAuthority(e, func(e env, a *ca.Authority) error { return printSettings(e, a, listen) })
 		},
 	}
-	cmd.Flags().StringVar(&forward, "forward", "7080", "where record --forward listens: `[HOST:]PORT`")
-	return verb(cmd, 0, 0)
+	cmd.Flags().StringVar(&forward, "forward", "7080", "address that record --forward listens on: `[HOST:]PORT`")
+	return withArgs(cmd, 0, 0)
 }
 
 func printSettings(e env, a *ca.Authority, listen string) error {
@@ -100,7 +107,7 @@ func printSettings(e env, a *ca.Authority, listen string) error {
 	err := writeBundle(e, a, bundle)
 	switch {
 	case errors.Is(err, ca.ErrNoRoots):
-		e.tell("%v; programs that are given it trust nobody else", err)
+		e.tell("%v; programs that use it trust no other authority", err)
 	case err != nil:
 		return err
 	}

@@ -35,17 +35,18 @@ func newCheck(e env) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
 		Use:   "check CAPTURE...",
-		Short: "Judge captures against the protocol",
-		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; - is standard input) and prints what breaks the protocol: one line
-a finding, with its place, its rule, who is at fault and the section it rests on; then what was observed and what was
-not. Of several captures, a matrix says what was found between which client and which agent. A capture that is still
-being recorded is judged as far as it has come, or with --follow to its end.
+		Short: "Check captures against the A2A specification",
+		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; - is standard input) and prints what breaks the
+protocol: one line per finding, with its place, its rule, the side at fault and the section that requires it; then
+which rules were observed and which were not. For several captures, a matrix shows the findings between each client
+and each agent. A capture that is still being recorded is checked up to its newest exchange, or with --follow to its
+end.
 
-Findings that a project lives with are kept in a baseline: --baseline FILE --update-baseline accepts what is found now,
---baseline FILE hides and counts it from then on, and names what is not found any more.
+Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
+findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
 
-Exit status: 0 nothing at or above the gate, 1 findings, 2 wrong usage, 3 could not read, 4 nothing was judged or the
-capture has a counted loss.`,
+Exit status: 0 no finding at or above --fail-on, 1 findings, 2 wrong usage, 3 a capture could not be read, 4
+inconclusive: nothing was judged, or the capture lost traffic.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning
@@ -58,21 +59,24 @@ capture has a counted loss.`,
 	f := cmd.Flags()
 	f.StringVar(&o.format, "format", "text", "write the result as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the result to `FILE`")
-	f.StringVar(&o.failOn, "fail-on", "error", "exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.StringVar(&o.minSeverity, "min-severity", "note", "print only findings of this `SEVERITY` or worse: error, warning or note; all are counted")
-	f.StringVar(&o.filter, "filter", "", "report only what is found in exchanges that match `EXPR`; all are judged")
+	f.StringVar(&o.failOn, "fail-on", "error",
+		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
+	f.StringVar(&o.minSeverity, "min-severity", "note",
+		"print only findings of this `SEVERITY` or worse: error, warning or note; all are counted")
+	f.StringVar(&o.filter, "filter", "", "report only findings in exchanges that match `EXPR`; all are judged")
 	f.StringVar(&o.agent, "agent", "", "report only on the agent `NAME`")
-	f.StringSliceVar(&o.only, "rule", nil, "report only on the rule `ID`; * stands for any part of it; repeatable")
-	f.StringSliceVar(&o.not, "no-rule", nil, "do not report on the rule `ID`; * stands for any part of it; repeatable")
-	f.StringVar(&o.baseline, "baseline", "", "hide and count the findings that `FILE` holds as known")
-	f.BoolVar(&o.update, "update-baseline", false, "accept what is found: write it into the baseline")
-	f.BoolVar(&o.follow, "follow", false, "go on with a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
+	f.StringSliceVar(&o.only, "rule", nil, "report only on the rule `ID`; * matches any text; repeatable")
+	f.StringSliceVar(&o.not, "no-rule", nil, "do not report on the rule `ID`; * matches any text; repeatable")
+	f.StringVar(&o.baseline, "baseline", "", "hide and count the known findings listed in `FILE`")
+	f.BoolVar(&o.update, "update-baseline", false, "accept the current findings: write them to the baseline")
+	f.BoolVar(&o.follow, "follow", false,
+		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was judged or something was lost")
-	return verb(cmd, 1, -1)
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was judged or traffic was lost")
+	return withArgs(cmd, 1, -1)
 }
 
-// A checker is what the flags of check come to.
+// A checker holds the parsed flags of check.
 type checker struct {
 	gate  analyzer.Severity
 	least analyzer.Severity
@@ -105,8 +109,8 @@ func (o *checkOptions) checker() (c checker, err error) {
 	return c, err
 }
 
-// checkMemory is how much memory the collector aims at while captures are judged. What is live is about half of what the
-// runtime would let grow; a limit set by the user goes before.
+// checkMemory is the soft memory limit, in bytes, while captures are checked: about twice what is live. GOMEMLIMIT, if
+// the user sets it, takes precedence.
 const checkMemory = 192 << 20
 
 func check(ctx context.Context, e env, o checkOptions, names []string) error {
@@ -123,17 +127,18 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	total := &analyzer.Result{}
 	var unread error
 	for _, name := range names {
-		if err := c.one(ctx, e, name, total); err != nil {
+		if err := c.addCapture(ctx, e, name, total); err != nil {
 			unread = errors.Join(unread, err)
 		}
 	}
 	if len(total.Captures) == 0 {
 		return unread
 	}
-	verdict := shown(total, c.gate)
-	hidden := c.hideMild(total)
+	verdict := displayedVerdict(total, c.gate)
+	hidden := c.hideMinor(total)
 	err = writeOutput(e, o.output, func(w io.Writer) error {
-		return report.Write(w, o.format, &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: tool(), Now: e.Now()})
+		r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: tool(), Now: e.Now()}
+		return report.Write(w, o.format, r)
 	})
 	if err != nil {
 		return err
@@ -148,14 +153,14 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	return verdictExit(total, c.gate, o.allowEmpty)
 }
 
-// one judges a capture and adds to total what was asked for.
-func (c *checker) one(ctx context.Context, e env, name string, total *analyzer.Result) error {
+// addCapture checks one capture and adds the selected findings to total.
+func (c *checker) addCapture(ctx context.Context, e env, name string, total *analyzer.Result) error {
 	src, err := openCapture(e, name)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	result, err := analyzer.Run(ctx, rules.All, e.watch(ctx, "check "+name, src), nil, c.keys...)
+	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil, c.keys...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
@@ -168,18 +173,18 @@ func (c *checker) one(ctx context.Context, e env, name string, total *analyzer.R
 	return nil
 }
 
-// hideMild takes findings below --min-severity from what is printed, not from what is counted, and says how many.
-func (c *checker) hideMild(r *analyzer.Result) int {
+// hideMinor removes findings below --min-severity from what is printed, not from the counts, and returns how many.
+func (c *checker) hideMinor(r *analyzer.Result) int {
 	before := len(r.Findings)
 	r.Findings = slices.DeleteFunc(r.Findings, func(f analyzer.Finding) bool { return f.Severity < c.least })
 	return before - len(r.Findings)
 }
 
-// remarks returns what a reader of the verdict has to know beside the counts.
+// remarks returns what qualifies the verdict: filters, hidden findings, a recording that has not ended.
 func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
 	var remarks []string
 	if !c.keep.all() {
-		remarks = append(remarks, "only findings that the filter chooses are counted")
+		remarks = append(remarks, "only findings selected by --filter and --agent are counted")
 	}
 	if !c.rules.all() {
 		remarks = append(remarks, fmt.Sprintf("only %d of %d rules are reported on", len(c.rules.list), len(rules.All)))
@@ -188,41 +193,42 @@ func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
 		remarks = append(remarks, fmt.Sprintf("%s below --min-severity not shown", plural(hidden, "finding")))
 	}
 	if r.Live {
-		remarks = append(remarks, "the recording goes on")
+		remarks = append(remarks, "still being recorded")
 	}
 	return remarks
 }
 
-// parseGate returns the severity that fails a verb. For "never" it is one above all.
+// parseGate returns the lowest severity that makes a command fail. For "never" it is above all of them.
 func parseGate(name string) (analyzer.Severity, error) {
 	if name == "never" {
 		return analyzer.Error + 1, nil
 	}
 	gate, err := analyzer.ParseSeverity(name)
 	if err != nil {
-		return 0, usage("--fail-on: no severity %q; there are error, warning, note, never", name)
+		return 0, usage("--fail-on: unknown severity %q; use one of error, warning, note, never", name)
 	}
 	return gate, nil
 }
 
-// printVerdict prints the line that every judging verb ends with; remarks are put behind it.
+// printVerdict prints the line with which every checking command ends, followed by remarks.
 func printVerdict(e env, name string, v analyzer.Verdict, remarks ...string) {
 	fmt.Fprintln(e.Err, strings.Join(append([]string{name + ": " + v.String()}, remarks...), "; "))
 }
 
-// shown returns the verdict as it is printed: also where no finding fails the verb, errors are not called clean.
-func shown(r *analyzer.Result, gate analyzer.Severity) analyzer.Verdict {
+// displayedVerdict returns the verdict as it is printed: errors are never called clean, even where no finding makes the
+// command fail.
+func displayedVerdict(r *analyzer.Result, gate analyzer.Severity) analyzer.Verdict {
 	return r.Verdict(min(gate, analyzer.Error))
 }
 
-// verdictExit says with which status a judging verb leaves.
+// verdictExit returns the exit status of a checking command as an error, nil for 0.
 func verdictExit(r *analyzer.Result, gate analyzer.Severity, allowEmpty bool) error {
 	v := r.Verdict(gate)
 	switch {
 	case v.Status == analyzer.StatusFindings:
 		return &exit{code: exitFindings}
 	case v.Status != analyzer.StatusClean && !allowEmpty:
-		return &exit{code: exitNothing}
+		return &exit{code: exitInconclusive}
 	}
 	return nil
 }

@@ -11,15 +11,15 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// follow judges one capture while it is recorded, and prints each finding as it is made: a line of text, or of JSON.
+// follow checks one capture while it is recorded, and prints each finding as it occurs: a line of text or of JSON.
 func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []string) error {
 	switch {
 	case len(names) != 1:
-		return usage("--follow takes one capture, and there are %d", len(names))
+		return usage("--follow takes one capture, not %d", len(names))
 	case names[0] == "-":
-		return usage("--follow reads a capture file; standard input ends before it is judged")
+		return usage("--follow reads a capture file, not standard input, which is read to its end first")
 	case o.output != "-":
-		return usage("--follow prints on standard output; without it, -o writes a report")
+		return usage("--follow prints to standard output; leave out --follow to write a report with -o")
 	}
 	if err := choose("format with --follow", o.format, "text", "json"); err != nil {
 		return err
@@ -32,7 +32,8 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
-	result, err := analyzer.Follow(ctx, rules.All, src, func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }, c.keys...)
+	each := func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }
+	result, err := analyzer.Follow(ctx, rules.All, src, each, c.keys...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
@@ -42,21 +43,21 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	if err := c.known.finish(e, result); err != nil {
 		return err
 	}
-	printVerdict(e, "check", shown(result, c.gate), c.remarks(result, f.hidden)...)
+	printVerdict(e, "check", displayedVerdict(result, c.gate), c.remarks(result, f.hidden)...)
 	if f.err != nil {
 		return f.err
 	}
 	return verdictExit(result, c.gate, o.allowEmpty)
 }
 
-// A follower prints what check asks for of the findings that are made.
+// A follower prints the selected findings of a capture that is being recorded.
 type follower struct {
 	*checker
 	src    capture.Source
 	w      io.Writer
 	json   bool
-	kept   analyzer.Result // counts of what was asked for
-	hidden int             // of them, below --min-severity
+	kept   analyzer.Result // counts of the selected findings
+	hidden int             // how many of them are below --min-severity
 	err    error           // the first
 }
 

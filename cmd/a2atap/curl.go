@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// curlPrinter prints requests as commands for a POSIX shell. Secrets stand in them as they were recorded: as
-// placeholders, unless they were kept.
+// curlPrinter prints requests as commands for a POSIX shell. Secrets are shown as they were recorded: as placeholders,
+// unless they were kept.
 type curlPrinter struct{ w io.Writer }
 
 func (p *curlPrinter) print(x *capture.Exchange, _ analyzer.Facts) error {
@@ -39,14 +39,14 @@ func curl(x *capture.Exchange) (string, error) {
 	}
 	if len(body) > 0 {
 		if !utf8.Valid(body) || strings.ContainsRune(string(body), 0) {
-			return "", fmt.Errorf("exchange %d: its body is no text, so no command can hold it; show it as json", x.Seq)
+			return "", fmt.Errorf("exchange %d: the body is not text, so a command cannot hold it; use --format json", x.Seq)
 		}
 		parts = append(parts, "--data-raw", quote(string(body)))
 	}
 	return strings.Join(append(parts, quote(address(x, &head))), " "), nil
 }
 
-// address returns the agent's URL that the request asked.
+// address returns the URL that the request was sent to.
 func address(x *capture.Exchange, head *capture.Head) string {
 	if u, err := url.Parse(head.Target); err == nil && u.Host != "" {
 		return head.Target

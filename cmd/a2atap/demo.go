@@ -25,21 +25,23 @@ func newDemo(e env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Two agents and a client, one agent at fault, talking through taps",
-		Long: `Demo starts two reference agents on this machine, taps in front of them, and a client that talks to both. The agent named
-booker goes on sending after its task has ended. You see the ladder of what they said, the finding, and where to look next.`,
+		Short: "Record two reference agents and a client; one agent is at fault",
+		Long: `Demo starts two reference agents on this machine, taps in front of them, and a client that uses both. The
+agent named booker keeps sending after its task has ended. Demo prints a ladder diagram of the traffic, the finding,
+and the commands to look closer.`,
 		Example: "  a2atap demo\n  a2atap demo -o demo.a2atap",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), e, output) },
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "keep the capture in `FILE` (default demo.a2atap in a temporary folder)")
-	return verb(cmd, 0, 0)
+	cmd.Flags().StringVarP(&output, "output", "o", "",
+		"write the capture to `FILE` (default demo.a2atap in a temporary directory)")
+	return withArgs(cmd, 0, 0)
 }
 
 func demo(ctx context.Context, e env, output string) error {
 	if output == "" {
 		dir, err := os.MkdirTemp("", "a2atap-demo-")
 		if err != nil {
-			return fmt.Errorf("make a folder for the capture: %w", err)
+			return fmt.Errorf("make a directory for the capture: %w", err)
 		}
 		output = filepath.Join(dir, "demo.a2atap")
 	}
@@ -64,10 +66,10 @@ func demo(ctx context.Context, e env, output string) error {
 		fmt.Fprintf(e.Out, "%s is at %s, tapped at %s\n", t.Name(), t.Agent(), t.URL())
 		taps = append(taps, t.URL())
 	}
-	talkErr := talk(ctx, taps[0], taps[1])
+	trafficErr := demoTraffic(ctx, taps[0], taps[1])
 	result, _, err := r.stop()
-	if talkErr != nil {
-		return fmt.Errorf("talk through the taps: %w", talkErr)
+	if trafficErr != nil {
+		return fmt.Errorf("send through the taps: %w", trafficErr)
 	}
 	if err != nil {
 		return err
@@ -75,9 +77,10 @@ func demo(ctx context.Context, e env, output string) error {
 	return showDemo(ctx, e, output, result)
 }
 
-// talk plays the client: a plan from one agent, a booking, in a stream, from the other.
-func talk(ctx context.Context, plannerURL, bookerURL string) error {
-	planner, err := client.Connect(ctx, plannerURL, client.Options{UserAgent: "traveller/1.0", Prefer: []client.Protocol{client.REST10}})
+// demoTraffic is the client: it asks one agent for a plan, and the other for a booking, as a stream.
+func demoTraffic(ctx context.Context, plannerURL, bookerURL string) error {
+	options := client.Options{UserAgent: "traveller/1.0", Prefer: []client.Protocol{client.REST10}}
+	planner, err := client.Connect(ctx, plannerURL, options)
 	if err != nil {
 		return err
 	}
@@ -91,7 +94,8 @@ func talk(ctx context.Context, plannerURL, bookerURL string) error {
 			return err
 		}
 	}
-	booker, err := client.Connect(ctx, bookerURL, client.Options{UserAgent: "traveller/1.0", Prefer: []client.Protocol{client.JSONRPC10}})
+	options.Prefer = []client.Protocol{client.JSONRPC10}
+	booker, err := client.Connect(ctx, bookerURL, options)
 	if err != nil {
 		return err
 	}
@@ -104,7 +108,7 @@ func talk(ctx context.Context, plannerURL, bookerURL string) error {
 	return nil
 }
 
-// showDemo prints the ladder, the findings, and where to look next.
+// showDemo prints the ladder, the findings, and commands to look closer.
 func showDemo(ctx context.Context, e env, output string, result *analyzer.Result) error {
 	src, err := openCapture(e, output)
 	if err != nil {
@@ -140,7 +144,7 @@ What to look at next:
 	return nil
 }
 
-// A demoAgent is a reference agent that serves, and the tap that is to stand in front of it.
+// A demoAgent is a running reference agent, and the tap to open in front of it.
 type demoAgent struct {
 	tap  proxy.TapSpec
 	stop func()
@@ -166,7 +170,7 @@ func startDemoAgent(name, kind, fault string) (*demoAgent, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		serve(ctx, l, a) //nolint:errcheck // it ends when it is told to
+		serve(ctx, l, a) //nolint:errcheck // it ends with the context
 	}()
 	return &demoAgent{tap: spec, stop: func() { cancel(); <-ended; a.Close() }}, nil
 }

@@ -11,12 +11,18 @@ import (
 // The arrows that must not be, and why. A pattern ends with /... for a package and all below it.
 var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/jsondoc", "a2atap/...", "the parse of a text is what the others share"},
-	{"a2atap/proxy/capture/credential", "a2atap/...", "redaction and rules share the names, and stand on nothing else together"},
+	{
+		"a2atap/proxy/capture/credential", "a2atap/...",
+		"redaction and rules share the names, and stand on nothing else together",
+	},
 	{"a2atap/proxy/capture", "a2atap/...", "what passed is a leaf: everybody stands on it"},
 	{"a2atap/proxy/relay", "a2atap/...", "the wire knows bytes, and nothing of who watches or why"},
 	{"a2atap/proxy/ca", "a2atap/...", "who signs knows hosts, and nothing of what is said to them"},
 	{"a2atap/proxy/a2a", "a2atap/...", "the protocol's words are a leaf: decoding depends on nobody's use of it"},
-	{"a2atap/proxy/capture/...", "a2atap/proxy/a2a", "a capture keeps bytes; what they mean comes as keys and places from a describer"},
+	{
+		"a2atap/proxy/capture/...", "a2atap/proxy/a2a",
+		"a capture keeps bytes; what they mean comes as keys and places from a describer",
+	},
 	{"a2atap/proxy/relay", "a2atap/proxy/jsondoc", "the wire knows bytes, and nothing of who watches or why"},
 	{"a2atap/proxy/...", "a2atap/analyzer/...", "a rule that fails must not be able to touch traffic"},
 	{"a2atap/proxy", "a2atap/proxy/capture/bolt", "the proxy writes to a Sink, whichever that is"},
@@ -54,8 +60,8 @@ var excepted = []struct{ from, to, why string }{
 	},
 }
 
-// What each package beneath proxy/capture stands on: the noun, and what is named here. Arrows go downward only; a package
-// that is not here has no place yet.
+// What each package beneath proxy/capture stands on: the noun, and what is named here. Arrows go downward only; a
+// package that is not here has no place yet.
 var captureRooms = []captureRoom{
 	{"filter", nil, "what is searched for does not depend on a format"},
 	{"credential", nil, "which names say a secret is a vocabulary for redaction and rules alike"},
@@ -64,7 +70,11 @@ var captureRooms = []captureRoom{
 	{"exchangejson", nil, "what the formats in JSON share knows none of them"},
 	{"har", []string{"exchangejson"}, "a format knows the noun and no other format"},
 	{"jsonl", []string{"exchangejson"}, "a format knows the noun and no other format"},
-	{"open", []string{"transcript", "har", "jsonl", "exchangejson"}, "it reads what others wrote; our own captures are the store's"},
+	{
+		"open",
+		[]string{"transcript", "har", "jsonl", "exchangejson"},
+		"it reads what others wrote; our own captures are the store's",
+	},
 	{"bolt", nil, "the store keeps what it is given, redacted or not"},
 	{"capturetest", nil, "one suite for all Sources and Sinks knows none of them"},
 }

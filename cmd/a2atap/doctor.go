@@ -18,21 +18,22 @@ func newDoctor(e env) *cobra.Command {
 	format := ""
 	cmd := &cobra.Command{
 		Use:   "doctor CAPTURE",
-		Short: "Check that a capture's files are sound",
-		Long: `Doctor reads all files of a capture, its segments too, and says what it looked at and what is wrong, with the
-file, the bucket of the database and the key: whether all blocks can be decoded and no step is missing, whether exchanges,
-index and totals agree with the steps, and whether the database finds its pages. docs/capture-format.md says what they are.
-It changes nothing. Whether the traffic in it is right is for check to say.
+		Short: "Check a capture's files for damage",
+		Long: `Doctor reads all files of a capture, further segments included, and prints what it examined and each problem,
+with the file, the bucket of the database and the key. It checks that all blocks can be decoded and no step is
+missing, that exchanges, index and totals agree with the steps, and that the database's pages are consistent.
+docs/capture-format.md explains these terms. It changes nothing, and does not look at the traffic itself: that is what
+check is for.
 
-A capture that is being recorded cannot be checked, and none can be recorded into while it is checked.
+A capture that is being recorded cannot be examined, and no recorder can open it while it is examined.
 
-Exit status: 0 sound; 1 problems; 2 wrong usage; 3 the capture could not be read.`,
+Exit status: 0 sound, 1 problems, 2 wrong usage, 3 the capture could not be read.`,
 		Example: `  a2atap doctor c.a2atap
   a2atap doctor c.a2atap --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return doctor(cmd.Context(), e, format, args[0]) },
 	}
 	cmd.Flags().StringVar(&format, "format", "text", "print as `FORMAT`: text or json")
-	return verb(cmd, 1, 1)
+	return withArgs(cmd, 1, 1)
 }
 
 func doctor(ctx context.Context, e env, format, name string) error {
@@ -40,7 +41,8 @@ func doctor(ctx context.Context, e env, format, name string) error {
 		return err
 	}
 	if name == "-" || isText(name) {
-		return usage("doctor looks at files that a2atap records, and %s is none; a2atap check judges what is in it", shownName(name))
+		return usage("doctor examines files that a2atap recorded, and %s is not one; use a2atap check for its traffic",
+			displayName(name))
 	}
 	p := &progress{w: e.Err, what: "doctor " + name, began: time.Now()}
 	at := func(arrival, last uint64) { p.count("step", arrival, last) }
@@ -67,7 +69,7 @@ func doctor(ctx context.Context, e env, format, name string) error {
 	return nil
 }
 
-func shownName(name string) string {
+func displayName(name string) string {
 	if name == "-" {
 		return "standard input"
 	}
@@ -76,23 +78,28 @@ func shownName(name string) string {
 
 // diagnosis is the verdict in one line.
 func diagnosis(c *bolt.Checkup) string {
-	looked := fmt.Sprintf("%s with %s in %s", plural(c.Exchanges, "exchange"), plural(c.Steps, "step"), plural(len(c.Files), "file"))
+	looked := fmt.Sprintf("%s with %s in %s",
+		plural(c.Exchanges, "exchange"), plural(c.Steps, "step"), plural(len(c.Files), "file"))
 	if c.Sound() {
 		return "sound: " + looked
 	}
-	return fmt.Sprintf("damaged: %s in %s; keep a copy, and record into another file", plural(len(c.Problems)+c.More, "problem"), looked)
+	return fmt.Sprintf("damaged: %s in %s; keep a copy, and record into another file",
+		plural(len(c.Problems)+c.More, "problem"), looked)
 }
 
 func doctorText(w io.Writer, c *bolt.Checkup) error {
 	for _, f := range c.Files {
-		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n", analyzer.Clean(f.Name), plural(f.Exchanges, "exchange"),
-			plural(f.Steps, "step"), plural(f.Blocks, "block"), plural(f.Entries, "index key"), plural(f.Open, "exchange"), plural(f.Bytes, "byte"))
+		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n",
+			analyzer.Clean(f.Name), plural(f.Exchanges, "exchange"), plural(f.Steps, "step"), plural(f.Blocks, "block"),
+			plural(f.Entries, "index key"), plural(f.Open, "exchange"), plural(f.Bytes, "byte"))
 		if err != nil {
 			return err
 		}
 	}
 	if !c.Ended {
-		if _, err := fmt.Fprintln(w, "the last recorder was killed; what was open then is shown as interrupted, which is no problem"); err != nil {
+		_, err := fmt.Fprintln(w, "the last recorder was killed; exchanges that were open then are marked interrupted, "+
+			"which is not damage")
+		if err != nil {
 			return err
 		}
 	}
@@ -143,7 +150,9 @@ type (
 func doctorJSON(w io.Writer, name string, c *bolt.Checkup) error {
 	out := doctorReport{
 		Tool: tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
-		Verdict: doctorVerdict{Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended},
+		Verdict: doctorVerdict{
+			Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended,
+		},
 	}
 	if !c.Sound() {
 		out.Verdict.Status = "damaged"

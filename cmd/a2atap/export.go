@@ -28,9 +28,10 @@ func newExport(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export CAPTURE",
 		Short: "Write a capture as HAR, JSON Lines or transcript",
-		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one exchange a line), or
-txtar (a transcript, HTTP as text). Without --format the ending of the output's name decides. What is written can be
-read by every verb that takes a capture. Secrets stand in it as they were recorded: as placeholders, unless they were kept.`,
+		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one exchange
+per line), or txtar (a transcript, HTTP as text). Without --format the extension of the output file decides. Every
+command that takes a capture reads these files, too. Secrets are written as they were recorded: as placeholders,
+unless they were kept.`,
 		Example: `  a2atap export c.a2atap -o c.har
   a2atap export c.a2atap --format jsonl | jq .operation
   a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar`,
@@ -41,7 +42,7 @@ read by every verb that takes a capture. Secrets stand in it as they were record
 	f.StringVarP(&o.output, "output", "o", "-", "write to `FILE`")
 	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
-	return verb(cmd, 1, 1)
+	return withArgs(cmd, 1, 1)
 }
 
 func export(ctx context.Context, e env, o exportOptions, name string) error {
@@ -66,7 +67,7 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		return err
 	}
 	defer src.Close()
-	src = e.watch(ctx, "export "+name, src)
+	src = e.withProgress(ctx, "export "+name, src)
 	return writeOutput(e, o.output, func(w io.Writer) error {
 		return writeExchanges(ctx, w, format, src, keep)
 	})
@@ -115,7 +116,7 @@ func writeExchanges(ctx context.Context, w io.Writer, format string, src capture
 	return out.Close()
 }
 
-// judge returns the findings of each exchange if the filter asks for them, else none.
+// judge returns the findings of each exchange if the filter needs them, else none.
 func (s selection) judge(ctx context.Context, src capture.Source) (map[uint64][]analyzer.Finding, error) {
 	if !s.judged {
 		return nil, nil

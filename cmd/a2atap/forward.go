@@ -11,19 +11,20 @@ import (
 	"a2atap/proxy/ca"
 )
 
-// forwardHelp says of the forward proxy what its users need to know beside the flags.
-const forwardHelp = `With --forward it opens an HTTP proxy as well, which needs no URL changed: clients that have it as their proxy reach any
-agent through it, and agent cards stay as they are. TLS is opened with certificates of an authority of this user, made on
-first use; clients must trust it (a2atap ca env shows how). A name in the proxy's URL names the client in the record:
-http://planner@127.0.0.1:7080. Many clients, all in Go among them, use no proxy for localhost and 127.0.0.1: use a tap for
-such an agent, or another name of this machine. What is HTTP/2 alone (gRPC), asks for a client certificate or is named by
---tunnel passes unopened or cannot be opened, and the record says so. Other proxies are not used on the way to an agent.`
+// forwardHelp is the part of the help that describes the forward proxy.
+const forwardHelp = `With --forward it also opens an HTTP proxy: clients that are configured to use it reach any agent
+through it, no URL has to change, and agent cards stay as they are. TLS is intercepted with certificates of the user's
+own authority, created on first use; clients must trust it (see a2atap ca env). A user name in the proxy's URL names
+the client in the capture: http://planner@127.0.0.1:7080. Many clients, among them all Go programs, use no proxy for
+localhost and 127.0.0.1: use a tap for such an agent, or another name of this machine. Connections that use HTTP/2
+only (gRPC) or that --tunnel names are passed on encrypted, and the capture says so; name an agent that requires a
+client certificate with --tunnel, too. No other proxy is used on the way to an agent.`
 
 // forwardSpec turns flags into what a forward proxy takes, nil for none.
 func (o *recordOptions) forwardSpec(e env) (*proxy.ForwardSpec, error) {
 	if o.forward == "" {
 		if len(o.tunnel) > 0 || o.proxyAuth != "" {
-			return nil, usage("--tunnel and --proxy-auth are about the forward proxy; add --forward [HOST:]PORT")
+			return nil, usage("--tunnel and --proxy-auth configure the forward proxy; add --forward [HOST:]PORT")
 		}
 		return nil, nil
 	}
@@ -52,7 +53,7 @@ func (o *recordOptions) forwardSpec(e env) (*proxy.ForwardSpec, error) {
 	return &spec, nil
 }
 
-// openAuthority opens the user's certificate authority, and tells of one that was just made.
+// openAuthority opens the user's certificate authority, and prints a message if it was just created.
 func openAuthority(e env) (*ca.Authority, error) {
 	dir, err := ca.DefaultDir(e.Getenv)
 	if err != nil {
@@ -60,7 +61,7 @@ func openAuthority(e env) (*ca.Authority, error) {
 	}
 	authority, err := ca.Open(dir)
 	if err == nil && authority.Made() {
-		e.tell("made a certificate authority of your own; clients of --forward that speak TLS must trust %s", authority.CertificateFile())
+		e.tell("created a certificate authority; TLS clients of --forward must trust %s", authority.CertificateFile())
 	}
 	return authority, err
 }
@@ -68,8 +69,8 @@ func openAuthority(e env) (*ca.Authority, error) {
 // A setting is a variable of the environment.
 type setting struct{ name, value string }
 
-// settings are what makes programs use the proxy at a URL and trust the authority. The bundle is for those variables whose
-// file replaces what a program trusts.
+// settings returns the variables that make programs use the proxy at a URL and trust the authority. The bundle is for
+// variables whose file replaces a program's list of authorities.
 //
 // NO_PROXY becomes empty, since the proxy connects directly to whatever it names.
 func settings(proxyURL string, authority *ca.Authority, bundle string, getenv func(string) string) []setting {
@@ -80,7 +81,7 @@ func settings(proxyURL string, authority *ca.Authority, bundle string, getenv fu
 		{"https_proxy", proxyURL},
 		{"NO_PROXY", ""},
 		{"no_proxy", ""},
-		{"NODE_USE_ENV_PROXY", "1"}, // from Node.js 24 on its fetch heeds the variables above
+		{"NODE_USE_ENV_PROXY", "1"}, // from Node.js 24 on its fetch reads the variables above
 	}
 	for _, name := range bundleVariables {
 		all = append(all, setting{name, bundle})
@@ -97,11 +98,13 @@ func settings(proxyURL string, authority *ca.Authority, bundle string, getenv fu
 	return append(all, setting{extraVariable, extra})
 }
 
-// bundleVariables name a file of authorities that are trusted instead of the system's: by Go, OpenSSL and Ruby; Python's
-// requests; curl; git; the AWS tools; Deno.
-var bundleVariables = []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "AWS_CA_BUNDLE", "DENO_CERT"}
+// bundleVariables name a file of authorities that are trusted instead of the system's: by Go, OpenSSL and Ruby;
+// Python's requests; curl; git; the AWS tools; Deno.
+var bundleVariables = []string{
+	"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "AWS_CA_BUNDLE", "DENO_CERT",
+}
 
-// ownVariables are such variables of single programs, which win over those above where they are set.
+// ownVariables are such variables of single programs, which take precedence over those above where they are set.
 var ownVariables = []string{
 	"PIP_CERT", "HTTPLIB2_CA_CERTS", "NIX_SSL_CERT_FILE", "CARGO_HTTP_CAINFO", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE",
 	"GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",

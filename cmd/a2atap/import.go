@@ -25,18 +25,20 @@ func newImport(e env) *cobra.Command {
 	o := importOptions{}
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make a capture of a HAR, JSON Lines or transcript file",
-		Long: `Import reads a .har (of browsers, mitmproxy and others), .jsonl or .txtar file and writes a capture. Secrets are replaced as
-a recording replaces them. Verbs that take a capture read those files directly, too; a capture is smaller and opens at once.`,
+		Short: "Convert a HAR, JSON Lines or transcript file to a capture",
+		Long: `Import reads a .har (of browsers, mitmproxy and others), .jsonl or .txtar file and writes a capture. Secrets
+are redacted as in a recording. Commands that take a capture also read these files directly, but a capture is smaller
+and opens faster.`,
 		Example: `  a2atap import session.har -o session.a2atap
   a2atap import - -o session.a2atap < session.har`,
 		RunE: func(cmd *cobra.Command, args []string) error { return importFile(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.output, "output", "o", "", "write the capture to `FILE`; default is the name with the ending .a2atap")
-	f.BoolVar(&o.keepSecrets, "keep-secrets", false, "store secrets as they are, and say so in the capture")
-	f.StringArrayVar(&o.redact, "redact", nil, "hide what stands at `POINTER|header:NAME` as well; repeatable")
-	return verb(cmd, 1, 1)
+	f.StringVarP(&o.output, "output", "o", "",
+		"write the capture to `FILE` (default the input name with the extension .a2atap)")
+	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
+	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
+	return withArgs(cmd, 1, 1)
 }
 
 func importFile(ctx context.Context, e env, o importOptions, name string) error {
@@ -49,17 +51,18 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 		if name == "-" {
 			return usage("import from standard input needs -o FILE")
 		}
-		output = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, ".har"), ".jsonl"), ".txtar") + ".a2atap"
+		output = strings.TrimSuffix(name, ".har")
+		output = strings.TrimSuffix(strings.TrimSuffix(output, ".jsonl"), ".txtar") + ".a2atap"
 	}
 	if _, err := os.Stat(output); err == nil {
-		return fmt.Errorf("import into %s: the file is there already; remove it or choose another with -o", output)
+		return fmt.Errorf("import into %s: the file already exists; remove it or choose another with -o", output)
 	}
 	src, err := openCapture(e, name)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	n, err := copyCapture(ctx, e.watch(ctx, "import "+name, src), output, o.keepSecrets, extra)
+	n, err := copyCapture(ctx, e.withProgress(ctx, "import "+name, src), output, o.keepSecrets, extra)
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
@@ -67,14 +70,18 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	return nil
 }
 
-// copyCapture writes all steps of a source into a new capture, in their order, and returns how many exchanges they are
-// of. On an error what was read before it stays in the capture.
-func copyCapture(ctx context.Context, src capture.Source, output string, keepSecrets bool, extra []redact.Place) (int, error) {
+// copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
+// error the capture holds what was read before it.
+func copyCapture(
+	ctx context.Context, src capture.Source, output string, keepSecrets bool, extra []redact.Place,
+) (int, error) {
 	store, err := bolt.Open(output, bolt.Options{Tool: toolName(), SecretsKept: keepSecrets})
 	if err != nil {
 		return 0, err
 	}
-	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: analyzer.NewDescriber(), Keep: keepSecrets, Extra: extra})
+	sink := redact.New(store, redact.Options{
+		Key: store.RedactionKey(), Describer: analyzer.NewDescriber(), Keep: keepSecrets, Extra: extra,
+	})
 	n := 0
 	copyAll := func() error {
 		for s, err := range src.Steps(ctx, 1) {
@@ -92,6 +99,12 @@ func copyCapture(ctx context.Context, src capture.Source, output string, keepSec
 	}
 	return n, errors.Join(copyAll(), sink.Close())
 }
+
+// Help of flags that import shares with record and run.
+const (
+	keepSecretsHelp = "do not redact credentials; the capture is marked as holding secrets"
+	redactHelp      = "redact the value at `POINTER|header:NAME` as well; repeatable"
+)
 
 func parseRedactions(list []string) ([]redact.Place, error) {
 	var out []redact.Place

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// secondAfter is how long after the first interrupt another one counts as the second. What comes sooner repeats the
-// first: timeout and service managers signal the process and then its group, which is the process again, and a key that
-// is held down does so too.
+// secondAfter is how long after the first interrupt another one counts as the second. An earlier one repeats the first:
+// timeout and service managers signal the process and then its group, which is the process again, and so does a key
+// that is held down.
 const secondAfter = time.Second
 
 // interrupts tells a second interrupt from a repetition of the first. It is for one goroutine.
@@ -75,8 +75,7 @@ func (e env) endAtOnce() {
 	os.Exit(exitInterrupted)
 }
 
-// A signalRelay is what becomes of the signals that come to us: they go to the program until it has ended, and then they are
-// interrupts of what is left to do.
+// A signalRelay passes signals on to the program until it has ended. After that they interrupt the work that is left.
 type signalRelay struct {
 	signals    chan os.Signal
 	interrupts interrupts
@@ -84,7 +83,7 @@ type signalRelay struct {
 }
 
 // passes takes a signal that has just come, and reports whether the program is to get it. An interrupt that repeats one
-// within a second is not passed on: many programs take a second one for an order to leave everything as it lies.
+// within a second is not passed on: many programs exit at once, without cleaning up, when they get a second one.
 func (r *signalRelay) passes(s os.Signal) bool {
 	if s == syscall.SIGHUP {
 		return true

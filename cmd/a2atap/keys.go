@@ -21,7 +21,7 @@ func readKeys(files []string) ([]analyzer.EngineOption, error) {
 			return nil, fmt.Errorf("--jwks: %w", err)
 		}
 		if info.Size() > maxKeyFile {
-			return nil, usage("--jwks %s: it is larger than %d bytes", file, maxKeyFile)
+			return nil, usage("--jwks %s: the file is larger than %d bytes", file, maxKeyFile)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -36,4 +36,5 @@ func readKeys(files []string) ([]analyzer.EngineOption, error) {
 	return options, nil
 }
 
-const jwksHelp = "verify signatures of agent cards with the keys of `FILE`, a JWK Set; nothing is ever fetched; repeatable"
+const jwksHelp = "verify signatures of agent cards with the keys of `FILE`, a JWK Set; " +
+	"keys are never fetched; repeatable"

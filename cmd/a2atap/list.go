@@ -10,7 +10,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// listPrinter prints a line for each exchange: when, between whom, what was asked, how it came out.
+// listPrinter prints a line for each exchange: time, client and agent, request, status, duration, outcome.
 type listPrinter struct{ w io.Writer }
 
 func (p *listPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
@@ -52,7 +52,7 @@ func took(x *capture.Exchange) string {
 	}
 }
 
-// faultWords names a fault, and who did it where that is known: other tools' files may not say.
+// faultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
 func faultWords(f *capture.Fault) string {
 	if f.Side == "" {
 		return f.Kind
@@ -69,7 +69,7 @@ func eventCount(r *capture.Response) int {
 	return n
 }
 
-// outcome says in a few words what came of it.
+// outcome describes the result of an exchange in a few words.
 func outcome(x *capture.Exchange, facts analyzer.Facts) string {
 	var words []string
 	if len(facts.Tasks) == 1 {

@@ -15,7 +15,11 @@ func TestOutcomeCountsEvents(t *testing.T) {
 		Response: &capture.Response{
 			Head:   []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"),
 			Stream: true,
-			Events: []capture.Event{{Raw: []byte(": hello\n\n")}, {K: 1, Raw: []byte("data: 1\n\n")}, {K: 2, Raw: []byte("data: 2\n\n")}},
+			Events: []capture.Event{
+				{Raw: []byte(": hello\n\n")},
+				{K: 1, Raw: []byte("data: 1\n\n")},
+				{K: 2, Raw: []byte("data: 2\n\n")},
+			},
 		},
 	}
 	if got := outcome(x, analyzer.Facts{Reading: analyzer.Read(x)}); got != "2 events" {

@@ -1,7 +1,7 @@
-// Command a2atap sits between two agents that speak A2A, records what they say, and tells where they break the protocol.
+// Command a2atap records the traffic between A2A clients and agents, and reports where it breaks the protocol.
 //
-// Each verb is one file: it parses its flags into an options struct and calls a function that knows nothing of the
-// command line. This package wires; what is decided is decided in the packages below it.
+// Each subcommand is one file: it parses its flags into an options struct and calls a function that does not depend on
+// the command line. This package only connects the packages below it, which make the decisions.
 package main
 
 import (
@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// env is the world as a verb sees it.
+// env is what a command uses of the process: its streams, clock and environment, and the flags of all commands.
 type env struct {
 	In     io.Reader
 	Out    io.Writer // results
-	Err    io.Writer // talk
+	Err    io.Writer // messages, progress and verdicts
 	Now    func() time.Time
 	Getenv func(string) string
 
-	manners *manners // set by the flags that all verbs share
+	common *commonFlags // nil stands for the defaults
 }
 
 func main() {

@@ -17,8 +17,8 @@ import (
 	"a2atap/proxy/capture/open"
 )
 
-// openCapture opens what the user calls a capture: a file of any known kind, finished or still growing, or standard
-// input for "-".
+// openCapture opens a capture by its name on the command line: a file in any known format, finished or still growing,
+// or standard input for "-".
 func openCapture(e env, name string) (capture.Source, error) {
 	if name == "-" {
 		return openStdin(e)
@@ -51,7 +51,7 @@ func isText(name string) bool {
 func openStdin(e env) (capture.Source, error) {
 	tmp, err := os.CreateTemp("", "a2atap-stdin-*")
 	if err != nil {
-		return nil, fmt.Errorf("keep standard input: %w", err)
+		return nil, fmt.Errorf("copy standard input to a file: %w", err)
 	}
 	defer tmp.Close()
 	if _, err := io.Copy(tmp, e.In); err != nil {
@@ -72,11 +72,11 @@ type temporary struct {
 
 func (t *temporary) Close() error { return errors.Join(t.Source.Close(), os.Remove(t.path)) }
 
-// A selection is what --filter and --agent choose.
+// A selection is the exchanges that --filter and --agent select.
 type selection struct {
 	filter *filter.Filter
 	agent  string
-	judged bool // the filter asks for findings, so the capture has to be judged first
+	judged bool // the filter asks for findings, so the rules have to run first
 }
 
 func parseSelection(expr, agent string) (selection, error) {
@@ -134,8 +134,8 @@ func (s selection) findings(ctx context.Context, src capture.Source, r *analyzer
 	return nil
 }
 
-// eachOf calls f with the exchanges of these sequence numbers, which are in order. To look up one costs as much as to read
-// a block of others, so where they are many the capture is read through.
+// eachOf calls f with the exchanges of these sequence numbers, which are in order. Looking one up costs as much as
+// reading a block of others, so if there are many the capture is read through.
 func eachOf(ctx context.Context, src capture.Source, seqs []uint64, f func(*capture.Exchange)) error {
 	const many = 100
 	if len(seqs) < many {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// writeOutput lets write fill the verb's product: a file, which appears complete or not at all, or standard output for
-// "-". Where a file cannot be written, what was to go into it goes to standard output, so that it is not lost.
+// writeOutput calls write with a file, which appears complete or not at all, or with standard output for "-". If the
+// file cannot be written, the output goes to standard output instead, so that it is not lost.
 func writeOutput(e env, name string, write func(io.Writer) error) error {
 	if name == "-" || name == "" {
 		return write(e.Out)
@@ -48,7 +48,8 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeDevice writes into what is no file, such as a pipe or /dev/null, and must not be replaced by one.
+// writeDevice writes to a path that is not a regular file, such as a pipe or /dev/null, and must not be replaced by
+// one.
 func writeDevice(name string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -60,7 +61,7 @@ func writeDevice(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// cause takes the operation and the path off an error of package os: the message names them already.
+// cause strips the operation and the path from an error of package os: the message names them already.
 func cause(err error) error {
 	switch e := err.(type) { //nolint:errorlint // only the outermost may be taken off
 	case *os.PathError:

@@ -32,12 +32,13 @@ func newPlayback(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "playback CAPTURE --listen ADDR",
 		Short: "Play the agent's side of a capture for a live client",
-		Long: `Playback answers a client as the recorded agent did: matched by operation and parameters in whatever binding, then by
-what was done to the task before. Repeated requests get the recorded answers in order, then the last one again
-(--used-up error refuses instead). A request that nothing matches gets a protocol error, and what the nearest recorded
-request has otherwise is said on standard error. It runs until it is interrupted.
+		Long: `Playback answers a client as the recorded agent did. Requests are matched by operation and parameters, in any
+binding, then by what was requested for the task before. Repeated requests get the recorded answers in order, then the
+last one again (with --used-up error, an error). A request without a match gets a protocol error, and the differences
+to the nearest recorded request are printed on standard error. It runs until it is interrupted.
 
-Exit status: 0 all requests were matched, 1 some were not, 2 wrong usage, 3 could not do it, 4 nothing was asked for.`,
+Exit status: 0 all requests were matched, 1 some were not, 2 wrong usage, 3 failed to listen or read, 4 inconclusive:
+no request came.`,
 		Example: `  a2atap playback c.a2atap --listen 127.0.0.1:9001
   a2atap playback c.a2atap --listen 127.0.0.1:0 --agent booker --speed max --ready-file ready
   a2atap playback c.a2atap --listen 127.0.0.1:9001 --break-after 3`,
@@ -47,14 +48,16 @@ Exit status: 0 all requests were matched, 1 some were not, 2 wrong usage, 3 coul
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
 	f.StringVar(&o.filter, "filter", "", "play the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "play the agent `NAME`")
-	f.StringVar(&o.speed, "speed", "1", "keep the recorded pauses at `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
+	f.StringVar(&o.speed, "speed", "1",
+		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
-	f.StringVar(&o.usedUp, "used-up", "repeat", "when all recorded answers were given: `WHAT` is repeat (the last one) or error")
-	f.StringVar(&o.capture, "capture", "", "keep the traffic in `FILE`, which is appended to if it is there")
-	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL into `FILE` when it listens")
-	f.BoolVar(&o.allowRemote, "allow-remote", false, "listen on an address that other machines can reach")
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was asked for")
-	return verb(cmd, 1, 1)
+	f.StringVar(&o.usedUp, "used-up", "repeat",
+		"what to do when the recorded answers run out: `WHAT` is repeat (the last one) or error")
+	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
+	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL to `FILE` once it is listening")
+	f.BoolVar(&o.allowRemote, "allow-remote", false, "allow a listening address that other machines can reach")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if no request came")
+	return withArgs(cmd, 1, 1)
 }
 
 func playBack(ctx context.Context, e env, o playbackOptions, name string) error {
@@ -86,14 +89,14 @@ func playBack(ctx context.Context, e env, o playbackOptions, name string) error 
 	}
 	report := player.Report()
 	for _, u := range report.Unused {
-		e.tell("not asked for: exchange %d %s", u.Exchange, u.Operation)
+		e.tell("not requested: exchange %d %s", u.Exchange, u.Operation)
 	}
 	fmt.Fprintf(e.Err, "playback: %s\n", report.Verdict())
 	switch {
 	case report.Missed > 0:
 		return &exit{code: exitFindings}
 	case report.Served == 0 && !o.allowEmpty:
-		return &exit{code: exitNothing}
+		return &exit{code: exitInconclusive}
 	}
 	return nil
 }
@@ -101,11 +104,11 @@ func playBack(ctx context.Context, e env, o playbackOptions, name string) error 
 // playback turns flags into what the package takes, but for the choice of exchanges.
 func (o *playbackOptions) playback(e env) (playback.Options, error) {
 	out := playback.Options{BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp)}
-	if err := choose("choice for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
+	if err := choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
 		return out, err
 	}
 	if o.breakAfter < 0 {
-		return out, usage("--break-after %d: write a number of events, 0 for none", o.breakAfter)
+		return out, usage("--break-after %d: write a number of events, or 0 to cut no stream", o.breakAfter)
 	}
 	if err := localOnly(o.listen, o.allowRemote); err != nil {
 		return out, err
@@ -132,7 +135,8 @@ func (o *playbackOptions) serve(ctx context.Context, e env, player *playback.Pla
 	}
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
-		return fmt.Errorf("listen for playback on %s: %w; choose another port with --listen, or 0 for a free one", listen, netCause(err))
+		return fmt.Errorf("listen for playback on %s: %w; choose another port with --listen, or 0 for a free one",
+			listen, netCause(err))
 	}
 	address := "http://" + l.Addr().String() + player.Path()
 	if o.capture != "" {
@@ -143,13 +147,13 @@ func (o *playbackOptions) serve(ctx context.Context, e env, player *playback.Pla
 		}
 		defer func() {
 			if _, _, err := r.stop(); err != nil {
-				fmt.Fprintf(e.Err, "a2atap: keep the traffic in %s: %v\n", o.capture, err)
+				fmt.Fprintf(e.Err, "a2atap: record the traffic into %s: %v\n", o.capture, err)
 			}
 		}()
 		address = r.proxy.Taps()[0].URL()
 	}
 	fmt.Fprintf(e.Out, "playback %s\n", address)
-	e.tell("when all recorded answers to a request were given: %s", o.usedUp)
+	e.tell("when the recorded answers to a request run out: %s", o.usedUp)
 	if err := writeReady(o.readyFile, "playback "+address+"\n"); err != nil {
 		l.Close()
 		return err
@@ -163,6 +167,7 @@ func (o *playbackOptions) record(agentURL string) (*recording, error) {
 		return nil, err
 	}
 	return startRecording(recordingOptions{
-		output: o.capture, allowRemote: o.allowRemote, taps: []proxy.TapSpec{{Name: "playback", Agent: u, Listen: o.listen}},
+		output: o.capture, allowRemote: o.allowRemote,
+		taps: []proxy.TapSpec{{Name: "playback", Agent: u, Listen: o.listen}},
 	})
 }

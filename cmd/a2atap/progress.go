@@ -11,27 +11,27 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Manners are how a verb talks, the same for all verbs.
-type manners struct {
-	quiet    bool   // no talk but errors and verdicts
+// commonFlags are the flags that all commands share.
+type commonFlags struct {
+	quiet    bool   // only errors and verdicts on standard error
 	noColor  bool   // no colour even on a terminal
 	progress string // auto, always or never
 }
 
-// tell prints a line of talk, unless the user wants quiet.
+// tell prints a line on standard error, unless --quiet is given.
 func (e env) tell(format string, args ...any) {
-	if e.manners != nil && e.manners.quiet {
+	if e.common != nil && e.common.quiet {
 		return
 	}
 	fmt.Fprintf(e.Err, format+"\n", args...)
 }
 
-// showsProgress reports whether long work is to show how far it is.
+// showsProgress reports whether commands that take long show their progress.
 func (e env) showsProgress() bool {
-	if e.manners == nil || e.manners.quiet {
+	if e.common == nil || e.common.quiet {
 		return false
 	}
-	switch e.manners.progress {
+	switch e.common.progress {
 	case "always":
 		return true
 	case "never":
@@ -54,7 +54,7 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// A progress is a source that shows on standard error how far its reader is, once that takes over a second.
+// A progress is a source that shows the progress of its reader on standard error, from the first second on.
 type progress struct {
 	capture.Source
 	w     io.Writer
@@ -65,8 +65,8 @@ type progress struct {
 	shown bool
 }
 
-// watch returns the source, showing progress if that is wanted. The verb's name begins the line.
-func (e env) watch(ctx context.Context, what string, src capture.Source) capture.Source {
+// withProgress returns the source, wrapped to show progress if that is wanted. The line begins with what.
+func (e env) withProgress(ctx context.Context, what string, src capture.Source) capture.Source {
 	if !e.showsProgress() {
 		return src
 	}
@@ -109,7 +109,7 @@ func (p *progress) Exchanges(ctx context.Context, from uint64) iter.Seq2[*captur
 
 func (p *progress) at(seq uint64) { p.count("exchange", seq, p.total) }
 
-// count shows that so many of what is counted are done.
+// count shows how many units of the total are done, at most five times a second.
 func (p *progress) count(unit string, done, total uint64) {
 	now := time.Now()
 	if now.Sub(p.began) < progressAfter || now.Sub(p.last) < progressEvery {
@@ -119,7 +119,7 @@ func (p *progress) count(unit string, done, total uint64) {
 	fmt.Fprintf(p.w, "\r%s: %s %d of %d ", p.what, unit, done, max(total, done))
 }
 
-// clear takes the line away again.
+// clear erases the line.
 func (p *progress) clear() {
 	if p.shown {
 		fmt.Fprintf(p.w, "\r%*s\r", len(p.what)+50, "")

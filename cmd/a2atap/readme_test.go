@@ -57,7 +57,8 @@ type shell struct {
 
 func playSession(t *testing.T) string {
 	s := &shell{t: t, dir: t.TempDir()}
-	agent := s.start("a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001", "agent.ready", "--listen", "127.0.0.1:0")
+	agent := s.start("a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001", "agent.ready",
+		"--listen", "127.0.0.1:0")
 	s.name(agent.url, "http://127.0.0.1:9001/spec")
 	tap := s.start("a2atap record --agent booker=http://127.0.0.1:9001/spec@7001 -o c.a2atap", "record.ready",
 		"--agent", "booker="+agent.url, "--exchanges", "2")

@@ -7,15 +7,15 @@ import (
 	"os"
 )
 
-// removeReady removes the ready file of an earlier run, so that nobody takes its addresses for those of this one. A verb
-// calls it before it listens. An empty name is none.
+// removeReady removes the ready file of an earlier run, so that its addresses are not taken for those of this one. It
+// is called before a command listens. An empty name does nothing.
 func removeReady(name string) error {
 	if name == "" {
 		return nil
 	}
 	info, err := os.Lstat(name)
 	if err == nil && info.IsDir() {
-		return fmt.Errorf("write the ready file %s: it is a folder; choose another name", name)
+		return fmt.Errorf("write the ready file %s: it is a directory; choose another name", name)
 	}
 	if err == nil {
 		err = os.Remove(name)
@@ -26,7 +26,7 @@ func removeReady(name string) error {
 	return nil
 }
 
-// writeReady writes a ready file by rename, so that who sees it sees all of it. An empty name writes none.
+// writeReady writes a ready file by rename, so that a reader never sees a part of it. An empty name writes none.
 func writeReady(name, text string) error {
 	if name == "" {
 		return nil

@@ -34,12 +34,13 @@ func TestReadyFileThatCannotGo(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Error(err)
 	}
-	if err := removeReady(filepath.Join(folder, "no\x00name")); err == nil || !strings.Contains(err.Error(), "no\x00name") {
+	err := removeReady(filepath.Join(folder, "no\x00name"))
+	if err == nil || !strings.Contains(err.Error(), "no\x00name") {
 		t.Errorf("a name that cannot be: %v", err)
 	}
 }
 
-// Each verb that says when it is ready has removed what an earlier run said, even if it then cannot listen.
+// Each command with a ready file removes that of an earlier run, even if it then cannot listen.
 func TestReadyFileGoesBeforeListening(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,7 +50,8 @@ func TestReadyFileGoesBeforeListening(t *testing.T) {
 	taken := l.Addr().String()
 	dir := t.TempDir()
 	transcript := filepath.Join(dir, "c.txtar")
-	if err := os.WriteFile(transcript, []byte("-- 1.request --\nGET / HTTP/1.1\n\n-- 1.response --\nHTTP/1.1 200 OK\n\n"), 0o600); err != nil {
+	const text = "-- 1.request --\nGET / HTTP/1.1\n\n-- 1.response --\nHTTP/1.1 200 OK\n\n"
+	if err := os.WriteFile(transcript, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
@@ -64,7 +66,8 @@ func TestReadyFileGoesBeforeListening(t *testing.T) {
 			}
 			var said strings.Builder
 			e := env{In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now, Getenv: os.Getenv}
-			if code := run(t.Context(), e, append(args, "--ready-file", ready)); code != exitFailed || !strings.Contains(said.String(), "in use") {
+			code := run(t.Context(), e, append(args, "--ready-file", ready))
+			if code != exitFailed || !strings.Contains(said.String(), "in use") {
 				t.Errorf("status %d, want that the address is in use: %s", code, said.String())
 			}
 			if _, err := os.Lstat(ready); !os.IsNotExist(err) {

@@ -48,21 +48,22 @@ func newRecord(e env) *cobra.Command {
 	o := recordOptions{}
 	cmd := &cobra.Command{
 		Use:   "record [--agent [NAME=]URL[@[HOST:]PORT]]... [--forward [HOST:]PORT]",
-		Short: "Record what passes between clients and agents, and judge it live",
-		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. What passes is
-forwarded at once and byte for byte, recorded into a capture, and judged; findings are printed as they occur. Only the
-agent card is changed, so that clients that follow it come back through the tap (--no-rewrite leaves it).
+		Short: "Record the traffic between clients and agents, and check it live",
+		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. Traffic is
+forwarded at once and byte for byte, recorded into a capture, and checked; findings are printed as they occur. Only
+URLs in the agent card are changed, so that clients that follow it come back through the tap (--no-rewrite turns that
+off).
 
-It runs until it is interrupted, or until --duration or --exchanges. Credentials are replaced in the capture by
-placeholders (--keep-secrets keeps them). A second interrupt, a second or more after the first, ends it at once.
+It runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by placeholders
+in the capture (--keep-secrets keeps them). A second interrupt, at least one second after the first, ends it at once.
 
 Judging yields to the traffic: on a machine that is full it falls behind, says so, and catches up when there is time, at
 the end at the latest.
 
 ` + forwardHelp + `
 
-Exit status: 0 a normal end; with --fail-on, 1 findings at or above it and 4 nothing judged or something lost; 2 wrong
-usage; 3 could not do it.`,
+Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen or record; with --fail-on also 1 findings at or above it,
+4 inconclusive: nothing was judged, or traffic was lost.`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
   a2atap record --forward 7080 --tunnel idp.example
@@ -72,31 +73,43 @@ usage; 3 could not do it.`,
 	f := cmd.Flags()
 	o.shared(f, "")
 	f.DurationVar(&o.duration, "duration", 0, "end after `D`, such as 30s")
-	f.Int64Var(&o.exchanges, "exchanges", 0, "end when `N` exchanges have ended; open ones then get 5 s")
-	f.StringVar(&o.readyFile, "ready-file", "", "write a line NAME URL for each tap, and forward URL, into `FILE` when all are listening")
+	f.Int64Var(&o.exchanges, "exchanges", 0, "end when `N` exchanges have ended; open ones then get 5 s more")
+	f.StringVar(&o.readyFile, "ready-file", "",
+		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
 	f.StringVar(&o.format, "format", "text", "print taps and findings as `FORMAT`: text or json (JSON Lines)")
 	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
-	return verb(cmd, 0, 0)
+	return withArgs(cmd, 0, 0)
 }
 
-// shared adds the flags that record and run have in common; forward is where their proxy listens if nothing is said.
+// shared adds the flags that record and run have in common; forward is the default address of the forward proxy.
 func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
-	f.StringArrayVar(&o.agents, "agent", nil, "tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; give it a NAME to know it again in other captures; repeatable")
-	f.StringArrayVar(&o.aliases, "alias", nil, "take URLs of another origin in cards for a tapped agent: `NAME=URL`; repeatable")
-	f.StringVar(&o.forward, "forward", forward, "open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
-	f.StringArrayVar(&o.tunnel, "tunnel", nil, "with --forward: leave the TLS of `HOST` (or HOST:PORT, *.DOMAIN, *) unopened and unobserved; repeatable")
-	f.StringVar(&o.proxyAuth, "proxy-auth", "", "with --forward: ask clients for these credentials, `USER:PASS`")
-	f.StringVarP(&o.output, "output", "o", "", "record into `FILE`, which is appended to if it is there (default a2a-DATE-TIME.a2atap)")
-	f.StringVar(&o.failOn, "fail-on", "never", "exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.BoolVar(&o.noRewrite, "no-rewrite", false, "pass agent cards as they come")
-	f.BoolVar(&o.keepSecrets, "keep-secrets", false, "store credentials as they are, and say so in the capture")
-	f.StringArrayVar(&o.redact, "redact", nil, "hide what stands at `POINTER|header:NAME` as well; repeatable")
-	f.StringVar(&o.maxBody, "max-body", "16MiB", "record at most `SIZE` of a body; the rest passes and is marked")
-	f.StringVar(&o.segmentSize, "segment-size", "", "go on in a further file when the capture has reached `SIZE`")
-	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up or fails: `POLICY` is pass (traffic goes unrecorded), wait, or stop")
-	f.BoolVar(&o.allowRemote, "allow-remote", false, "let taps and --forward listen on addresses that other machines can reach")
+	f.StringArrayVar(&o.agents, "agent", nil,
+		"tap the agent `[NAME=]URL[@[HOST:]PORT]`, listening on that port or a free one; "+
+			"NAME identifies it in this and other captures; repeatable")
+	f.StringArrayVar(&o.aliases, "alias", nil,
+		"in agent cards, treat this other URL as the tapped agent NAME: `NAME=URL`; repeatable")
+	f.StringVar(&o.forward, "forward", forward,
+		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
+	f.StringArrayVar(&o.tunnel, "tunnel", nil,
+		"with --forward: do not intercept TLS to `HOST` (or HOST:PORT, *.DOMAIN, *); repeatable")
+	f.StringVar(&o.proxyAuth, "proxy-auth", "", "with --forward: require these credentials of clients, `USER:PASS`")
+	f.StringVarP(&o.output, "output", "o", "",
+		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
+	f.StringVar(&o.failOn, "fail-on", "never",
+		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
+	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards")
+	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
+	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
+	f.StringVar(&o.maxBody, "max-body", "16MiB",
+		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
+	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
+	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up or fails: "+
+		"`POLICY` is pass (traffic is not recorded), wait, or stop")
+	f.BoolVar(&o.allowRemote, "allow-remote", false,
+		"allow taps and --forward to listen on addresses that other machines can reach")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "with --fail-on: exit with 0 also if nothing was judged or something was lost")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false,
+		"with --fail-on: exit with 0 also if nothing was judged or traffic was lost")
 }
 
 func record(ctx context.Context, e env, o recordOptions) error {
@@ -110,7 +123,7 @@ func record(ctx context.Context, e env, o recordOptions) error {
 		return err
 	}
 	if o.tui {
-		if err := screen(e, "record without --tui"); err != nil {
+		if err := needTerminal(e, "record without --tui"); err != nil {
 			return err
 		}
 	}
@@ -250,21 +263,21 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 		hints = append(hints, fmt.Sprintf("%s is tapped at %s", t.Name(), t.URL()))
 	}
 	if f := r.proxy.Forward(); f != nil {
-		hints = append(hints, "the proxy for any agent is "+f.URL())
+		hints = append(hints, "the forward proxy for any agent is "+f.URL())
 	}
 	err := runInspector(ctx, e, r.store, rules.All, r.keys, hints...)
 	cancel()
 	return errors.Join(err, <-waited)
 }
 
-// A recordPrinter prints what a recording has to say, from several goroutines.
+// A recordPrinter prints taps, notices, findings and the verdict of a recording. It may be used by several goroutines.
 type recordPrinter struct {
 	mu   sync.Mutex
 	e    env
 	json bool
 }
 
-// behind holds back what is to be printed while something else has the screen.
+// behind holds output back while show uses the screen, and prints it when show returns.
 func (p *recordPrinter) behind(show func() error) error {
 	var out, talk bytes.Buffer
 	p.mu.Lock()
@@ -316,7 +329,7 @@ func (p *recordPrinter) notice(text string) {
 
 // tell is notice for what the user may do without.
 func (p *recordPrinter) tell(text string) {
-	if !p.e.manners.quiet {
+	if !p.e.common.quiet {
 		p.notice(text)
 	}
 }
@@ -331,12 +344,14 @@ func (p *recordPrinter) finding(f analyzer.Finding) {
 	}
 }
 
-// end prints the verdict and says with which status to leave.
-func (p *recordPrinter) end(o recordOptions, gate analyzer.Severity, output string, r *analyzer.Result, s proxy.Stats, err error) error {
+// end prints the verdict and returns the exit status as an error, nil for 0.
+func (p *recordPrinter) end(
+	o recordOptions, gate analyzer.Severity, output string, r *analyzer.Result, s proxy.Stats, err error,
+) error {
 	if r == nil {
 		return err
 	}
-	v := shown(r, gate)
+	v := displayedVerdict(r, gate)
 	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", plural(s.Exchanges, "exchange"), plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
 		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", plural(s.LostExchanges, "exchange"), plural(s.LostBytes, "byte"))

@@ -18,7 +18,7 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// recordingOptions say what a recording taps, and how it keeps what passes.
+// recordingOptions say what a recording taps, and how it stores the traffic.
 type recordingOptions struct {
 	output      string
 	taps        []proxy.TapSpec
@@ -98,7 +98,8 @@ func startRecording(o recordingOptions) (*recording, error) {
 		OnStop: r.fail,
 	})
 	r.proxy, err = proxy.New(proxy.Options{
-		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder, NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
+		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder,
+		NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
 		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
 	})
 	if err != nil {
@@ -119,7 +120,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	return r, nil
 }
 
-// lost is told once for each cause that something could not be recorded.
+// lost is called once for each cause for which something could not be recorded.
 func (r *recording) lost(err error, policy proxy.Policy) {
 	if r.onNotice != nil {
 		r.onNotice(fmt.Sprintf("not everything is recorded: %v", err))

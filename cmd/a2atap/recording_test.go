@@ -26,7 +26,10 @@ func recorded(t *testing.T) string {
 		t.Fatal(err)
 	}
 	err = store.Append(
-		capture.Step{Seq: 1, What: capture.Opened{Started: time.Unix(1, 0).UTC(), Head: []byte("GET /card HTTP/1.1\r\nHost: a\r\n\r\n")}},
+		capture.Step{Seq: 1, What: capture.Opened{
+			Started: time.Unix(1, 0).UTC(),
+			Head:    []byte("GET /card HTTP/1.1\r\nHost: a\r\n\r\n"),
+		}},
 		capture.Step{Seq: 1, What: capture.Closed{}},
 	)
 	if err := errors.Join(err, store.Close()); err != nil {
@@ -42,7 +45,10 @@ func recordInto(t *testing.T, path string) *recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := startRecording(recordingOptions{output: path, taps: []proxy.TapSpec{{Name: "a", Agent: agent, Listen: "127.0.0.1:0"}}})
+	r, err := startRecording(recordingOptions{
+		output: path,
+		taps:   []proxy.TapSpec{{Name: "a", Agent: agent, Listen: "127.0.0.1:0"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,12 +37,13 @@ func newReplay(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay CAPTURE --to URL",
 		Short: "Play the client's side of a capture against a live agent, and compare",
-		Long: `Replay sends the recorded requests again, in their recorded order and with their recorded concurrency, and compares the
-answers by meaning: outcomes, states, kinds and order of events, errors. Ids that the agent makes are carried; text and
-the size of chunks are free. Rules that the live agent breaks, and the recorded one did not, are differences too.
+		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and
+compares the answers by meaning: outcomes, states, kinds and order of events, errors. Ids that the agent creates are
+replaced by those of the live agent; texts and the size of chunks may differ. A rule that only the live agent breaks
+is a difference, too.
 
-Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 could not do it, 4 nothing was sent or the capture has a
-counted loss.`,
+Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 the capture or the agent failed, 4 inconclusive: nothing
+was sent, or the capture lost traffic.`,
 		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:TOKEN --format junit -o replay.xml`,
@@ -53,15 +54,18 @@ counted loss.`,
 	f.StringVar(&o.filter, "filter", "", "replay the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "replay what went to the agent `NAME`")
 	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol")
-	f.Float64Var(&o.speed, "speed", 0, "keep the recorded pauses at `FACTOR`: 1 as recorded, 2 twice as fast, 0 without pauses")
-	f.DurationVar(&o.wait, "wait", 0, "wait for `D` for the agent to listen")
-	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout, "wait for `D` for an answer, an event or a polled state, beyond what was recorded")
-	f.StringVar(&o.auth, "auth", "", "send `CREDENTIALS` where the recording has placeholders: bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
-	f.StringVar(&o.capture, "capture", "", "keep the replayed traffic in `FILE`, which is appended to if it is there")
+	f.Float64Var(&o.speed, "speed", 0,
+		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, 0 without pauses")
+	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
+	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
+		"wait up to `D` longer than recorded for an answer, an event or a polled state")
+	f.StringVar(&o.auth, "auth", "", "send `CREDENTIALS` where the recording has placeholders: "+
+		"bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
+	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: text, json or junit")
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or something was lost")
-	return verb(cmd, 1, 1)
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
+	return withArgs(cmd, 1, 1)
 }
 
 func replayCapture(ctx context.Context, e env, o replayOptions, name string) error {
@@ -90,7 +94,8 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	if report == nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
-	if writeErr := writeOutput(e, o.output, func(w io.Writer) error { return writeReplay(w, report, o.format) }); writeErr != nil {
+	writeErr := writeOutput(e, o.output, func(w io.Writer) error { return writeReplay(w, report, o.format) })
+	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
 	fmt.Fprintf(e.Err, "replay: %s\n", report.Verdict())
@@ -100,7 +105,7 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	case len(report.Differences) > 0:
 		return &exit{code: exitFindings}
 	case !report.Same() && !o.allowEmpty:
-		return &exit{code: exitNothing}
+		return &exit{code: exitInconclusive}
 	}
 	return nil
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Exit codes. When several hold, the order is usage, failed, findings, nothing, ok.
+// Exit codes. When several apply, the order is usage, failed, findings, inconclusive, ok.
 const (
-	exitOK          = 0
-	exitFindings    = 1 // findings at or above the gate, or differences
-	exitUsage       = 2
-	exitFailed      = 3   // could not do it
-	exitNothing     = 4   // proved nothing
-	exitInterrupted = 130 // a second interrupt
+	exitOK           = 0
+	exitFindings     = 1 // findings at or above the gate, or differences
+	exitUsage        = 2
+	exitFailed       = 3   // unreadable capture, unreachable agent, address in use
+	exitInconclusive = 4   // nothing was judged, sent or compared, or traffic was lost
+	exitInterrupted  = 130 // a second interrupt
 )
 
-// An exit is an error that says with which code to leave. Its error may be nil: then everything has been said.
+// An exit is an error with an exit code. Its error may be nil: then there is nothing more to print.
 type exit struct {
 	code int
 	err  error
@@ -59,7 +59,7 @@ func run(ctx context.Context, e env, args []string) int {
 	return code
 }
 
-// Help opens with an example that works, then says what the verb does.
+// The help of a command begins with examples that work.
 const helpTemplate = `{{if .HasExample}}{{.Example}}
 
 {{end}}{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
@@ -68,28 +68,28 @@ const helpTemplate = `{{if .HasExample}}{{.Example}}
 
 const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} VERB
+  {{.CommandPath}} COMMAND
 
-Verbs:{{range .Commands}}{{if .IsAvailableCommand}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
+{{.LocalFlags.FlagUsagesWrapped 120 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableInheritedFlags}}
 
-Flags of all verbs:
-{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+Flags of all commands:
+{{.InheritedFlags.FlagUsagesWrapped 120 | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
 
-{{.CommandPath}} VERB --help says more about a verb.{{end}}
+{{.CommandPath}} COMMAND --help says more about a command.{{end}}
 `
 
 func newRoot(e env) *cobra.Command {
-	e.manners = &manners{}
+	e.common = &commonFlags{}
 	root := &cobra.Command{
 		Use:   "a2atap",
-		Short: "Record what two A2A agents say to each other, and check it against the protocol",
-		Long: `a2atap sits between two agents that speak A2A (JSON-RPC or HTTP+JSON, with server-sent events), records what
-they say without disturbing it, and tells where, and on whose side, the protocol is broken.`,
-		Example: `  a2atap demo                                                      see it work, nothing to install
+		Short: "Record the traffic between A2A clients and agents, and check it against the specification",
+		Long: `a2atap sits between A2A clients and agents (JSON-RPC or HTTP+JSON, with server-sent events), records their
+traffic without changing or delaying it, and reports where the protocol is broken, and by which side.`,
+		Example: `  a2atap demo                                                      try it, nothing to install
   a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap check c.a2atap
   a2atap show c.a2atap --format ladder`,
@@ -97,7 +97,7 @@ they say without disturbing it, and tells where, and on whose side, the protocol
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("no verb %q; see a2atap --help", args[0])
+				return usage("unknown command %q; see a2atap --help", args[0])
 			}
 			return nil
 		},
@@ -107,11 +107,12 @@ they say without disturbing it, and tells where, and on whose side, the protocol
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
 	shared := root.PersistentFlags()
-	shared.BoolVarP(&e.manners.quiet, "quiet", "q", false, "say nothing on standard error but errors and verdicts")
-	shared.BoolVar(&e.manners.noColor, "no-color", false, "use no colour, even on a terminal; so does NO_COLOR")
-	shared.StringVar(&e.manners.progress, "progress", "auto", "show how far long work is: `WHEN` is auto (on a terminal), always or never")
+	shared.BoolVarP(&e.common.quiet, "quiet", "q", false, "print only errors and verdicts on standard error")
+	shared.BoolVar(&e.common.noColor, "no-color", false, "use no colour, even on a terminal; so does NO_COLOR")
+	shared.StringVar(&e.common.progress, "progress", "auto",
+		"show progress: `WHEN` is auto (on a terminal), always or never")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
-		return choose("word for --progress", e.manners.progress, "auto", "always", "never")
+		return choose("word for --progress", e.common.progress, "auto", "always", "never")
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see %s --help", err, cmd.CommandPath())
@@ -119,13 +120,14 @@ they say without disturbing it, and tells where, and on whose side, the protocol
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(
-		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e), newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e), newVersion(e),
+		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
+		newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e), newVersion(e),
 	)
 	return root
 }
 
-// verb completes a command: what its arguments are called, and how many it takes.
-func verb(cmd *cobra.Command, atLeast, atMost int) *cobra.Command {
+// withArgs makes a command check how many arguments it gets; atMost -1 is no limit.
+func withArgs(cmd *cobra.Command, atLeast, atMost int) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < atLeast:
@@ -146,12 +148,12 @@ func argumentNames(cmd *cobra.Command) string {
 	return names
 }
 
-// choose returns an error that names the known words unless word is one of them.
+// choose returns an error that lists the known words unless word is one of them.
 func choose(what, word string, known ...string) error {
 	for _, k := range known {
 		if word == k {
 			return nil
 		}
 	}
-	return usage("no %s %q; there are %s", what, word, strings.Join(known, ", "))
+	return usage("unknown %s %q; use one of %s", what, word, strings.Join(known, ", "))
 }

@@ -15,15 +15,15 @@ func newRules(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules [ID]",
 		Short: "List the rules, or explain one",
-		Long: `Rules lists what check looks for. With an id it explains that rule: the duty, why it matters, where the specification
-says so, how to repair it, and what is not reported.`,
+		Long: `Rules lists the rules that check applies. With an id it explains that rule: what is required, why it matters,
+the section of the specification, how to fix it, and what is not reported.`,
 		Example: `  a2atap rules
   a2atap rules stream-closed-on-terminal
   a2atap rules --format json`,
 		RunE: func(_ *cobra.Command, args []string) error { return listRules(e.Out, format, args) },
 	}
 	cmd.Flags().StringVar(&format, "format", format, "write as `FORMAT`: text, json or markdown")
-	return verb(cmd, 0, 1)
+	return withArgs(cmd, 0, 1)
 }
 
 func listRules(w io.Writer, format string, args []string) error {
@@ -34,7 +34,7 @@ func listRules(w io.Writer, format string, args []string) error {
 			return usage("%s (%s) is never observed: %s", u.ID, u.Title, u.Reason)
 		}
 		if r == nil {
-			return usage("no rule %q; a2atap rules lists them%s", args[0], nearest(args[0], ruleIDs()))
+			return usage("unknown rule %q; a2atap rules lists them%s", args[0], nearest(args[0], ruleIDs()))
 		}
 		list = []*analyzer.Rule{r}
 	}

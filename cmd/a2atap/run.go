@@ -20,23 +20,26 @@ import (
 	"a2atap/proxy/ca"
 )
 
-// afterChild is how long exchanges may go on once the child has ended, so that what it has left behind is told as it was.
-const afterChild = time.Second
+// childGrace is how long exchanges may go on once the child has ended, so that those in flight are recorded as they
+// end.
+const childGrace = time.Second
 
 func newRun(e env) *cobra.Command {
 	o := recordOptions{}
 	cmd := &cobra.Command{
 		Use:   "run [flags] -- CMD...",
-		Short: "Record around a program: set its proxy and its trust, end with it",
-		Long: `Run starts a forward proxy (see record --forward) and a program whose environment says to use it and to trust our certificate
-authority. It records and judges what the program says to agents, with all flags of record that make sense for it, and ends
-with the program. Standard input, output and error are the program's; our own talk, findings included, goes to standard
-error. SIGINT, SIGTERM and SIGHUP are passed on to it.
+		Short: "Run a program through the forward proxy, and record until it ends",
+		Long: `Run starts a forward proxy (see record --forward), and a program with an environment that makes it use the
+proxy and trust its certificate authority. It records and checks the program's traffic with agents, with the flags of
+record that apply, and ends when the program ends. Standard input, output and error are the program's; messages and
+findings of a2atap go to standard error. SIGINT, SIGTERM and SIGHUP are passed on to the program.
 
-Programs that ignore the variables HTTP_PROXY and HTTPS_PROXY, or use no proxy for localhost, as those in Go do, are not
-seen: record and taps need no cooperation. NO_PROXY is emptied for the program, and a proxy that it named before is not used.
+The traffic of programs that ignore HTTP_PROXY and HTTPS_PROXY, or that use no proxy for localhost, as Go programs do,
+is not recorded: use record and a tap. NO_PROXY is set empty for the program, and a proxy that was configured before
+is not used.
 
-Exit status: that of the program if it is not 0 (128 and the signal's number if a signal ended it), else that of record.`,
+Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else that of
+record.`,
 		Example: `  a2atap run -- python planner.py
   a2atap run -o c.a2atap --fail-on error -- npm test
   a2atap run --tunnel '*.internal.example' -- ./agent --port 9001`,
@@ -49,22 +52,22 @@ Exit status: that of the program if it is not 0 (128 and the signal's number if 
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return runAround(cmd.Context(), e, o, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runProgram(cmd.Context(), e, o, args) },
 	}
 	o.shared(cmd.Flags(), "0")
 	o.format = "text"
 	return cmd
 }
 
-// runAround records around a program.
-func runAround(ctx context.Context, e env, o recordOptions, args []string) error {
+// runProgram runs a program through the forward proxy and records its traffic.
+func runProgram(ctx context.Context, e env, o recordOptions, args []string) error {
 	gate, err := parseGate(o.failOn)
 	if err != nil {
 		return err
 	}
 	path, err := exec.LookPath(args[0])
 	if err != nil {
-		return fmt.Errorf("run %s: %w; give the program's name as the shell knows it, or its path", args[0], programCause(err))
+		return fmt.Errorf("run %s: %w; give a program in PATH, or its path", args[0], programCause(err))
 	}
 	talk := e
 	talk.Out = e.Err // standard output is the program's
@@ -73,7 +76,7 @@ func runAround(ctx context.Context, e env, o recordOptions, args []string) error
 	if err != nil {
 		return err
 	}
-	options.grace = afterChild
+	options.grace = childGrace
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(signals)
@@ -91,31 +94,32 @@ func runAround(ctx context.Context, e env, o recordOptions, args []string) error
 			break
 		}
 	}
-	told := signalRelay{signals: signals, interrupts: interrupts{now: e.Now}}
-	status, err := r.child(ctx, e, &told, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
-	defer told.takeOver(e)()
+	relay := signalRelay{signals: signals, interrupts: interrupts{now: e.Now}}
+	status, err := r.child(ctx, e, &relay, path, args, proxyURL(r.proxy.Forward(), o.proxyAuth))
+	defer relay.takeOver(e)()
 	result, stats, stopErr := r.stop()
 	if err == nil {
 		err = stopErr
 	}
 	err = out.end(o, gate, options.output, result, stats, err)
 	if status != 0 {
-		return &exit{status, saidNothing(err)}
+		return &exit{status, withoutStatus(err)}
 	}
 	return err
 }
 
-// proxyURL returns what the program is to take for its proxy, with the credentials that it is asked for.
+// proxyURL returns the proxy URL for the program, with the credentials of --proxy-auth.
 func proxyURL(f *proxy.Forward, auth string) string {
 	user, password, ok := strings.Cut(auth, ":")
 	if !ok {
 		return f.URL()
 	}
-	return (&url.URL{Scheme: "http", User: url.UserPassword(user, password), Host: strings.TrimPrefix(f.URL(), "http://")}).String()
+	host := strings.TrimPrefix(f.URL(), "http://")
+	return (&url.URL{Scheme: "http", User: url.UserPassword(user, password), Host: host}).String()
 }
 
-// saidNothing leaves out an error that has only a status.
-func saidNothing(err error) error {
+// withoutStatus returns the error in an exit, which may be nil, or else the error itself.
+func withoutStatus(err error) error {
 	var x *exit
 	if errors.As(err, &x) {
 		return x.err
@@ -123,12 +127,14 @@ func saidNothing(err error) error {
 	return err
 }
 
-// child runs the program to its end and returns its exit status. Signals go to the program. The error says why it could not
-// be run, or why the recording has ended first.
-func (r *recording) child(ctx context.Context, e env, told *signalRelay, path string, args []string, proxy string) (status int, err error) {
+// child runs the program to its end and returns its exit status. Signals go to the program. The error says why it could
+// not be run, or why the recording has ended first.
+func (r *recording) child(
+	ctx context.Context, e env, relay *signalRelay, path string, args []string, proxy string,
+) (status int, err error) {
 	dir, err := os.MkdirTemp("", "a2atap-run-")
 	if err != nil {
-		return 0, fmt.Errorf("make a folder for the certificates: %w", err)
+		return 0, fmt.Errorf("make a directory for the certificates: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	authority, err := openAuthority(e)
@@ -153,8 +159,8 @@ func (r *recording) child(ctx context.Context, e env, told *signalRelay, path st
 		select {
 		case waitErr := <-ended:
 			return exitStatus(cmd, waitErr), err
-		case s := <-told.signals:
-			if told.passes(s) && (s != os.Interrupt || !fromTerminal(e)) { // the terminal has given it to the program as well
+		case s := <-relay.signals:
+			if relay.passes(s) && (s != os.Interrupt || !fromTerminal(e)) { // the terminal has sent it to the program as well
 				cmd.Process.Signal(s) //nolint:errcheck // it may have ended
 			}
 		case cause := <-failed:
@@ -168,7 +174,7 @@ func (r *recording) child(ctx context.Context, e env, told *signalRelay, path st
 	}
 }
 
-// fromTerminal reports whether a terminal gives signals to us and to the program alike.
+// fromTerminal reports whether a terminal sends signals to this process and to the program alike.
 func fromTerminal(e env) bool {
 	f, ok := e.In.(*os.File)
 	if !ok {
@@ -178,7 +184,7 @@ func fromTerminal(e env) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
-// exitStatus is what a shell would say of a program that has ended.
+// exitStatus returns the status that a shell would report for a program that has ended.
 func exitStatus(cmd *exec.Cmd, err error) int {
 	if err == nil || cmd.ProcessState == nil {
 		return 0
@@ -189,7 +195,7 @@ func exitStatus(cmd *exec.Cmd, err error) int {
 	return max(cmd.ProcessState.ExitCode(), 0)
 }
 
-// programCause takes the words that package exec puts in front off an error.
+// programCause strips the prefix that package exec adds to an error.
 func programCause(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {

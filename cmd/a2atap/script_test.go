@@ -47,8 +47,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// ready FILE waits for a ready file and sets NAME_URL, and NAME_ADDR with host and port, for each of its lines. A hyphen of
-// the name becomes an underscore.
+// ready FILE waits for a ready file and sets NAME_URL, and NAME_ADDR with host and port, for each of its lines. A
+// hyphen of the name becomes an underscore.
 func scriptReady(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: ready FILE")
@@ -92,8 +92,8 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// stopwatch notes the time; stopwatch D fails if more than D has passed since. What takes a second where nobody else works needs
-// more on a busy machine, so scripts allow for that.
+// stopwatch notes the time; stopwatch D fails if more than D has passed since. What takes a second where nobody else
+// works needs more on a busy machine, so scripts allow for that.
 func scriptStopwatch(ts *testscript.TestScript, neg bool, args []string) {
 	const noted = "STOPWATCH"
 	if neg || len(args) > 1 {
@@ -118,10 +118,16 @@ func scriptTalk(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 3 {
 		ts.Fatalf("usage: talk URL jsonrpc|rest|0.3 WORD...")
 	}
-	protocol := map[string]client.Protocol{"jsonrpc": client.JSONRPC10, "rest": client.REST10, "0.3": client.JSONRPC03}[args[1]]
+	protocol := map[string]client.Protocol{
+		"jsonrpc": client.JSONRPC10, "rest": client.REST10,
+		"0.3": client.JSONRPC03,
+	}[args[1]]
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	c, err := client.Connect(ctx, args[0], client.Options{UserAgent: "traveller/2.0", Token: "a-very-secret-token", Prefer: []client.Protocol{protocol}})
+	c, err := client.Connect(ctx, args[0], client.Options{
+		UserAgent: "traveller/2.0", Token: "a-very-secret-token",
+		Prefer: []client.Protocol{protocol},
+	})
 	if err != nil {
 		if !neg {
 			ts.Fatalf("talk: %v", err)

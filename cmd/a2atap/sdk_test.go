@@ -24,8 +24,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// tlsagent NAME FILE starts an agent of the official Go SDK on TLS, sets NAME to its URL, and writes the certificate that
-// it is to be trusted by into a file.
+// tlsagent NAME FILE starts an agent of the official Go SDK on TLS, sets NAME to its URL, and writes the certificate
+// that it is to be trusted by into a file.
 func scriptTLSAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: tlsagent NAME FILE")
@@ -82,8 +82,8 @@ func (sdkExecutor) Cancel(_ context.Context, req *a2asrv.ExecutorContext) iter.S
 }
 
 // traveller is a program that scripts run: a client of the official Go SDK. traveller URL talks to the agent there over
-// both bindings and prints what it gets, ids left out. Unlike other programs in Go it uses the proxy of its environment for
-// this machine too.
+// both bindings and prints what it gets, ids left out. Unlike other programs in Go it uses the proxy of its environment
+// for this machine too.
 func traveller() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -119,14 +119,16 @@ func travel(ctx context.Context, client *http.Client, card *a2a.AgentCard, bindi
 	if err != nil {
 		return err
 	}
-	result, err := agent.SendMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hello"))})
+	hello := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hello"))
+	result, err := agent.SendMessage(ctx, &a2a.SendMessageRequest{Message: hello})
 	if err != nil {
 		return err
 	}
 	if task, ok := result.(*a2a.Task); ok {
 		fmt.Println(binding, task.Status.State, len(task.Artifacts), task.Artifacts[0].Parts[0].Text())
 	}
-	for event, err := range agent.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("again"))}) {
+	again := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("again"))
+	for event, err := range agent.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: again}) {
 		if err != nil {
 			return err
 		}
@@ -142,8 +144,8 @@ func travel(ctx context.Context, client *http.Client, card *a2a.AgentCard, bindi
 	return nil
 }
 
-// patient is a program that scripts run: it says that it is there by writing a file, waits for a signal, says which, and
-// leaves with status 5.
+// patient is a program that scripts run: it says that it is there by writing a file, waits for a signal, says which,
+// and leaves with status 5.
 func patient() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

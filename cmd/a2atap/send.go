@@ -47,11 +47,11 @@ func newSend(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send URL TEXT",
 		Short: "Send one message as a client and print the answer",
-		Long: `Send reads the agent card at URL (an agent's, or a tap's), sends one message, and prints what comes back. With --stream it
-prints each event as it arrives. - as TEXT is standard input.
+		Long: `Send reads the agent card at URL (an agent's, or a tap's), sends one message, and prints the answer. With
+--stream it prints each event as it arrives. If TEXT is -, it is read from standard input.
 
-With --fault the client breaks the rule of that name on purpose, to try agents and this tool against. Where the rule is
-about another operation than sending, that operation follows for the task of the answer.
+With --fault the client breaks the rule of that name on purpose, for testing agents and this tool. If the rule
+concerns an operation other than sending, that operation follows for the task of the answer.
 
 Exit status: 0 an answer; 1 the task failed, was canceled or rejected, or waits for input and --interactive was not
 given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer could not be read.`,
@@ -63,14 +63,16 @@ given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer c
 	f := cmd.Flags()
 	f.BoolVar(&o.stream, "stream", false, "ask for a stream and print its events")
 	f.StringVar(&o.auth, "auth", "", "send credentials: `bearer:TOKEN`")
-	f.StringVar(&o.protocol, "protocol", "", "speak `PROTOCOL`: "+strings.Join(protocolWords(), ", ")+" (default what the card prefers)")
-	f.StringVar(&o.task, "task", "", "continue the task `ID`")
+	f.StringVar(&o.protocol, "protocol", "",
+		"use `PROTOCOL`: "+strings.Join(protocolWords(), ", ")+" (default what the card prefers)")
+	f.StringVar(&o.task, "task", "", "send to the existing task `ID`")
 	f.StringVar(&o.contextID, "context", "", "send in the context `ID`")
 	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "give up after `D` without an answer")
-	f.BoolVar(&o.interactive, "interactive", false, "answer from standard input, a line each, while the task waits for input")
+	f.BoolVar(&o.interactive, "interactive", false, "while the task waits for input, send a line of standard input")
 	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
-	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG` on purpose; list names those that can be broken, by the protocol")
-	return verb(cmd, 2, 2)
+	f.StringVar(&o.fault, "fault", "",
+		"break the rule `SLUG` on purpose; list prints those that can be broken with the protocol")
+	return withArgs(cmd, 2, 2)
 }
 
 func protocolWords() []string {
@@ -109,12 +111,12 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 	m := client.Text(text)
 	m.TaskID, m.ContextID = o.task, o.contextID
 	for {
-		state, err := s.say(ctx, m)
+		state, err := s.send(ctx, m)
 		if err != nil {
 			return err
 		}
 		if !state.Interrupted() {
-			return errors.Join(s.ask(ctx), outcomeOf(state))
+			return errors.Join(s.performFault(ctx), outcomeOf(state))
 		}
 		if !o.interactive || !lines.Scan() {
 			fmt.Fprintf(e.Err, "send: task %s waits for input; go on with --task %s\n", s.task, s.task)
@@ -149,8 +151,8 @@ func (o *sendOptions) client() (client.Options, error) {
 	return options, choose("protocol", o.protocol, protocolWords()...)
 }
 
-// ask performs the operation that the fault is about, if that is not the sending itself.
-func (s *sender) ask(ctx context.Context) error {
+// performFault performs the operation that the fault concerns, if that is not sending.
+func (s *sender) performFault(ctx context.Context) error {
 	if s.o.fault == "" {
 		return nil
 	}
@@ -160,7 +162,8 @@ func (s *sender) ask(ctx context.Context) error {
 	}
 	task := &client.Task{ID: s.task, ContextID: s.context}
 	if task.ID == "" && f.On != client.GetExtendedCard && f.On != client.StreamMessage {
-		return fmt.Errorf("the fault %s is about %s, which needs a task, and the agent answered with a message; send a text that starts a task", f.Slug, f.On)
+		return fmt.Errorf("the fault %s is about %s, which needs a task, but the agent answered with a message; "+
+			"send a text that starts a task", f.Slug, f.On)
 	}
 	if err := s.client.Ask(ctx, f.On, task); err != nil {
 		s.print(string(f.On), err.Error())
@@ -190,7 +193,7 @@ func listClientFaults(e env, among []client.Protocol) error {
 	return nil
 }
 
-// outcomeOf says with which status a task's end leaves.
+// outcomeOf returns the exit status for the final state of a task as an error, nil for 0.
 func outcomeOf(state client.State) error {
 	switch state {
 	case client.Failed, client.Canceled, client.Rejected:
@@ -199,7 +202,7 @@ func outcomeOf(state client.State) error {
 	return nil
 }
 
-// A sender sends messages of one conversation and prints what comes back.
+// A sender sends the messages of one conversation and prints the answers.
 type sender struct {
 	e             env
 	o             sendOptions
@@ -207,10 +210,10 @@ type sender struct {
 	task, context string // of the last answer
 }
 
-// say sends one message and returns the state in which the task was left; none if there is no task.
-func (s *sender) say(ctx context.Context, m client.Message) (client.State, error) {
+// send sends one message and returns the last state of the task, or "" if the answer is not a task.
+func (s *sender) send(ctx context.Context, m client.Message) (client.State, error) {
 	if s.o.stream {
-		return s.sayStreaming(ctx, m)
+		return s.stream(ctx, m)
 	}
 	r, err := s.client.Send(ctx, m, client.SendOptions{})
 	if err != nil {
@@ -241,7 +244,7 @@ func (s *sender) result(r *client.Result) client.State {
 	return r.Task.Status.State
 }
 
-func (s *sender) sayStreaming(ctx context.Context, m client.Message) (client.State, error) {
+func (s *sender) stream(ctx context.Context, m client.Message) (client.State, error) {
 	var state client.State
 	for event, err := range s.client.Stream(ctx, m, client.SendOptions{}) {
 		if err != nil {
@@ -280,14 +283,14 @@ func (s *sender) event(event client.Event) {
 	}
 }
 
-// print prints a line; what the agent wrote is cleaned of what a terminal might act on.
+// print prints a line, without control characters that the agent may have sent.
 func (s *sender) print(what, text string) {
 	fmt.Fprintf(s.e.Out, "%s: %s\n", analyzer.Clean(what), analyzer.Clean(text))
 }
 
 func (s *sender) raw(body []byte) error {
 	if !json.Valid(body) {
-		return errors.New("the answer is no JSON")
+		return errors.New("the answer is not JSON")
 	}
 	_, err := fmt.Fprintf(s.e.Out, "%s\n", strings.TrimSpace(string(body)))
 	return err

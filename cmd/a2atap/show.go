@@ -27,9 +27,10 @@ func newShow(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show CAPTURE [N...]",
 		Short: "Print exchanges of a capture",
-		Long: `Show prints exchanges: all, those with the numbers given (3, 3..9), or those that a filter chooses. A capture that is
-still being recorded is shown as far as it has come. Formats: list (a line each), ladder (arrows between the ends, with
-findings marked), transcript (HTTP as text, can be read back), curl (the request as a command), json (a line each).`,
+		Long: `Show prints exchanges: all, those with the given numbers (3, 3..9), or those that match a filter. A capture
+that is still being recorded is printed up to its newest exchange. Formats: list (one line each), ladder (arrows
+between client and agent, with findings marked), transcript (HTTP as text, which other commands read), curl (the
+request as a command), json (one line each).`,
 		Example: `  a2atap show c.a2atap
   a2atap show c.a2atap 3 --format transcript
   a2atap show c.a2atap --format ladder --filter 'task:t-1'
@@ -40,7 +41,7 @@ findings marked), transcript (HTTP as text, can be read back), curl (the request
 	f.StringVar(&o.format, "format", "list", "print as `FORMAT`: list, ladder, transcript, curl or json")
 	f.StringVar(&o.filter, "filter", "", "print the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "print the exchanges of the agent `NAME`")
-	return verb(cmd, 1, -1)
+	return withArgs(cmd, 1, -1)
 }
 
 func show(ctx context.Context, e env, o showOptions, name string, numbers []string) error {
@@ -60,7 +61,7 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 		return err
 	}
 	defer src.Close()
-	src = e.watch(ctx, "show "+name, src)
+	src = e.withProgress(ctx, "show "+name, src)
 	reader, err := newReader(ctx, src)
 	if err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
@@ -85,7 +86,7 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 		return fmt.Errorf("show %s: %w", name, err)
 	}
 	if shown == 0 && len(numbers) == 0 {
-		e.tell("show: no exchange is recorded in %s yet", name)
+		e.tell("show: %s holds no exchange yet", name)
 	}
 	if shown == 0 && len(numbers) > 0 {
 		return fmt.Errorf("show %s: no exchange %s in it; without numbers all are shown", name, strings.Join(numbers, " "))
@@ -106,7 +107,7 @@ func parseNumbers(args []string) ([]span, error) {
 		a, errA := strconv.ParseUint(from, 10, 64)
 		b, errB := strconv.ParseUint(to, 10, 64)
 		if errA != nil || errB != nil || a == 0 || b < a {
-			return nil, usage("no number of an exchange: %q; write 3 or 3..9, counting from 1", arg)
+			return nil, usage("invalid exchange number %q; write 3 or 3..9, counting from 1", arg)
 		}
 		spans = append(spans, span{a, b})
 	}

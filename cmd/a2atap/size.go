@@ -34,7 +34,7 @@ func parseSize(flag, text string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 	if err != nil || n <= 0 || n > (1<<62)/unit {
-		return 0, usage("%s: %q is no size; write a number and B, kB, MB, GB, KiB, MiB or GiB, such as 16MiB", flag, text)
+		return 0, usage("%s: invalid size %q; write a number and B, kB, MB, GB, KiB, MiB or GiB, such as 16MiB", flag, text)
 	}
 	return n * unit, nil
 }

@@ -29,12 +29,13 @@ func newTUI(e env) *cobra.Command {
 	var o tuiOptions
 	cmd := &cobra.Command{
 		Use:   "tui [CAPTURE]",
-		Short: "Look into a capture, finished or growing, in the terminal",
-		Long: `Tui shows a capture on the whole screen: the list of exchanges, each in detail, the ladder of a task, and what the rules
-find, with the rules' text. A capture that is being recorded, by this or by another process, is followed as it grows,
-and so is one to which a later recording appends. Without CAPTURE it takes the newest .a2atap file of the folder.
+		Short: "Inspect a capture, finished or growing, in the terminal",
+		Long: `Tui shows a capture on the whole screen: the list of exchanges, the details of each, the ladder of a task,
+and the findings with their rules. A capture that is being recorded, by this or by another process, is followed as it
+grows, and so is one to which a later recording appends. Without CAPTURE it opens the newest .a2atap file in the
+current directory.
 
-The last line of the screen names keys; ? shows all of them. Nothing in the capture is changed.`,
+The last line of the screen lists keys; ? shows all of them. The capture is not changed.`,
 		Example: `  a2atap tui c.a2atap
   a2atap tui c.a2atap --filter 'state:failed agent:booker'
   a2atap tui --theme light`,
@@ -45,11 +46,11 @@ The last line of the screen names keys; ? shows all of them. Nothing in the capt
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.theme, "theme", "auto", "draw in the colours of `THEME`: auto, dark, light or plain")
+	f.StringVar(&o.theme, "theme", "auto", "use the colours of `THEME`: auto, dark, light or plain")
 	f.StringVar(&o.filter, "filter", "", "begin with the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "begin with the exchanges of the agent `NAME`")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
-	return verb(cmd, 0, 1)
+	return withArgs(cmd, 0, 1)
 }
 
 func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
@@ -65,11 +66,11 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	name, err := newestUnless(args)
+	name, err := namedOrNewest(args)
 	if err != nil {
 		return err
 	}
-	if err := screen(e, "show "+name); err != nil {
+	if err := needTerminal(e, "show "+name); err != nil {
 		return err
 	}
 	src, err := openCapture(e, name)
@@ -96,8 +97,8 @@ func (o *tuiOptions) expression() (string, error) {
 	return agent + " (" + o.filter + ")", nil
 }
 
-// newestUnless returns the capture that the user named, or else the newest one of the folder.
-func newestUnless(args []string) (string, error) {
+// namedOrNewest returns the capture that the user named, or else the newest one in the current directory.
+func namedOrNewest(args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
 	}
@@ -107,27 +108,35 @@ func newestUnless(args []string) (string, error) {
 	}
 	newest, changed := "", time.Time{}
 	for _, name := range names {
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && (newest == "" || info.ModTime().After(changed)) {
+		info, err := os.Stat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if newest == "" || info.ModTime().After(changed) {
 			newest, changed = name, info.ModTime()
 		}
 	}
 	if newest == "" {
-		return "", usage("tui needs CAPTURE: there is no .a2atap file in this folder; a2atap record makes one")
+		return "", usage("tui needs CAPTURE: there is no .a2atap file in this directory; a2atap record makes one")
 	}
 	return newest, nil
 }
 
 // runInspector shows a capture that this process is recording, and hints while it is empty. It returns when the user
 // quits or the context ends. Quitting ends the recording, so the user is asked.
-func runInspector(ctx context.Context, e env, src capture.Source, list []*analyzer.Rule, keys []analyzer.EngineOption, hints ...string) error {
+func runInspector(
+	ctx context.Context, e env, src capture.Source, list []*analyzer.Rule, keys []analyzer.EngineOption, hints ...string,
+) error {
 	theme, err := chooseTheme(e, "auto")
 	if err != nil {
 		return err
 	}
-	if err := screen(e, "record without --tui"); err != nil {
+	if err := needTerminal(e, "record without --tui"); err != nil {
 		return err
 	}
-	return runTUI(ctx, e, src, tui.Options{Rules: list, Keys: keys, Theme: theme, Hints: hints, QuitEnds: "Quitting ends the recording."})
+	return runTUI(ctx, e, src, tui.Options{
+		Rules: list, Keys: keys, Theme: theme, Hints: hints, QuitEnds: "Quitting ends the recording.",
+	})
 }
 
 func runTUI(ctx context.Context, e env, src capture.Source, o tui.Options) error {
@@ -137,7 +146,7 @@ func runTUI(ctx context.Context, e env, src capture.Source, o tui.Options) error
 }
 
 func chooseTheme(e env, name string) (tui.Theme, error) {
-	if e.manners != nil && e.manners.noColor {
+	if e.common != nil && e.common.noColor {
 		return tui.Plain, nil
 	}
 	theme, err := tui.ChooseTheme(name, e.Getenv)
@@ -147,13 +156,14 @@ func chooseTheme(e env, name string) (tui.Theme, error) {
 	return theme, nil
 }
 
-// screen returns an error unless there is a terminal that can be drawn on. It names what works without one.
-func screen(e env, instead string) error {
+// needTerminal returns an error unless standard output is a terminal that can be drawn on. The error recommends
+// instead, a command that works without one.
+func needTerminal(e env, instead string) error {
 	switch {
 	case !terminal.Is(e.Out):
-		return usage("tui needs a terminal, and standard output is none; use a2atap %s", instead)
+		return usage("tui needs a terminal, but standard output is not one; use a2atap %s", instead)
 	case e.Getenv("TERM") == "dumb":
-		return usage("tui cannot draw on this terminal, TERM is dumb; use a2atap %s", instead)
+		return usage("tui cannot draw on this terminal: TERM is dumb; use a2atap %s", instead)
 	}
 	return nil
 }

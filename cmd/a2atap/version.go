@@ -19,7 +19,7 @@ func tool() report.Tool {
 }
 
 func newVersion(e env) *cobra.Command {
-	return verb(&cobra.Command{
+	return withArgs(&cobra.Command{
 		Use:     "version",
 		Short:   "Print the version",
 		Example: "  a2atap version",

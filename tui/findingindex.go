@@ -6,18 +6,18 @@ import (
 	"a2atap/analyzer"
 )
 
-// maxListed bounds the findings that are kept to be shown. Beyond it they are counted, and exchanges are still marked.
+// maxListed bounds the findings that are kept for display. Further ones are counted, and their exchanges are marked.
 const maxListed = 20_000
 
-// A ledger is what the rules have found so far, in the order in which they found it.
-type ledger struct {
+// A findingIndex holds the findings so far, in the order in which they were made, and finds those of an exchange.
+type findingIndex struct {
 	list       []analyzer.Finding // at most maxListed
 	byExchange map[uint64][]int   // indices into list
 	marks      []uint8            // for each exchange, by Seq: 0, or the worst severity and 1
 	counts     [analyzer.Error + 1]int
 }
 
-func (l *ledger) add(findings []analyzer.Finding) {
+func (l *findingIndex) add(findings []analyzer.Finding) {
 	if l.byExchange == nil {
 		l.byExchange = make(map[uint64][]int)
 	}
@@ -35,7 +35,7 @@ func (l *ledger) add(findings []analyzer.Finding) {
 	}
 }
 
-func (l *ledger) total() int {
+func (l *findingIndex) total() int {
 	n := 0
 	for _, c := range l.counts {
 		n += c
@@ -44,7 +44,7 @@ func (l *ledger) total() int {
 }
 
 // worst returns the worst severity found in an exchange, and whether anything was.
-func (l *ledger) worst(seq uint64) (analyzer.Severity, bool) {
+func (l *findingIndex) worst(seq uint64) (analyzer.Severity, bool) {
 	if seq >= uint64(len(l.marks)) || l.marks[seq] == 0 {
 		return 0, false
 	}
@@ -52,7 +52,7 @@ func (l *ledger) worst(seq uint64) (analyzer.Severity, bool) {
 }
 
 // worstOfAll returns the worst severity there is, and whether there is a finding.
-func (l *ledger) worstOfAll() (analyzer.Severity, bool) {
+func (l *findingIndex) worstOfAll() (analyzer.Severity, bool) {
 	for s := analyzer.Error; ; s-- {
 		if l.counts[s] > 0 {
 			return s, true
@@ -64,7 +64,7 @@ func (l *ledger) worstOfAll() (analyzer.Severity, bool) {
 }
 
 // of returns the findings of one exchange. They are the caller's.
-func (l *ledger) of(seq uint64) []analyzer.Finding {
+func (l *findingIndex) of(seq uint64) []analyzer.Finding {
 	var found []analyzer.Finding
 	for _, i := range l.byExchange[seq] {
 		found = append(found, l.list[i])
@@ -72,8 +72,8 @@ func (l *ledger) of(seq uint64) []analyzer.Finding {
 	return found
 }
 
-// within returns the findings of the exchanges from..to, for those who judge a filter elsewhere.
-func (l *ledger) within(from, to uint64) map[uint64][]analyzer.Finding {
+// within returns the findings of the exchanges from..to, for filters that run in a command.
+func (l *findingIndex) within(from, to uint64) map[uint64][]analyzer.Finding {
 	found := make(map[uint64][]analyzer.Finding)
 	if to-from < uint64(len(l.byExchange)) {
 		for seq := from; seq <= to; seq++ {
@@ -92,7 +92,7 @@ func (l *ledger) within(from, to uint64) map[uint64][]analyzer.Finding {
 }
 
 // next returns the first exchange after seq (before it, if step is -1) that has a finding, or 0.
-func (l *ledger) next(seq uint64, step int) uint64 {
+func (l *findingIndex) next(seq uint64, step int) uint64 {
 	last := uint64(len(l.marks))
 	if step < 0 {
 		seq = min(seq, last)
@@ -112,7 +112,7 @@ func (l *ledger) next(seq uint64, step int) uint64 {
 }
 
 // nextOf is next among the exchanges of a sorted list.
-func (l *ledger) nextOf(seqs []uint64, seq uint64, step int) uint64 {
+func (l *findingIndex) nextOf(seqs []uint64, seq uint64, step int) uint64 {
 	i, there := slices.BinarySearch(seqs, seq)
 	if there || step < 0 {
 		i += step
@@ -125,7 +125,7 @@ func (l *ledger) nextOf(seqs []uint64, seq uint64, step int) uint64 {
 	return 0
 }
 
-// sign returns the sign that stands for a severity wherever there is no room for its name, and its style.
+// sign returns the one-character sign of a severity, and its style.
 func sign(s analyzer.Severity) (string, style) {
 	switch s {
 	case analyzer.Error:

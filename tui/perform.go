@@ -6,8 +6,8 @@ import (
 	"a2atap/analyzer"
 )
 
-// do does what is for the whole screen, and tells the top panel of everything else.
-func (m *inspector) do(a action) tea.Cmd {
+// perform performs the actions that concern the whole screen, and passes all others to the top panel.
+func (m *inspector) perform(a action) tea.Cmd {
 	top := m.top()
 	at := top.target()
 	switch a {
@@ -27,7 +27,7 @@ func (m *inspector) do(a action) tea.Cmd {
 			return m.openDetail(at)
 		}
 	case showLadder:
-		f := newFlow(m.scene, at.Exchange)
+		f := newLadderPanel(m.shared, at.Exchange)
 		return tea.Batch(m.push(f), f.begin())
 	case showFindings:
 		return m.openFindings(at.Exchange)
@@ -37,46 +37,46 @@ func (m *inspector) do(a action) tea.Cmd {
 		}
 	case nextFinding, previousFinding, nextExchange, previousExchange:
 		if d, ok := top.(*detail); ok && d.ready {
-			return m.onward(d, a)
+			return m.step(d, a)
 		}
 	case copyCurl:
-		return m.scene.load.curl(at.Exchange, m.options.Curl)
+		return m.shared.load.curl(at.Exchange, m.options.Curl)
 	case changeClock, changeTheme, toggleMouse:
-		return m.change(a)
+		return m.changeDisplay(a)
 	}
 	return top.update(a)
 }
 
-// change changes how everything is shown.
-func (m *inspector) change(a action) tea.Cmd {
+// changeDisplay changes how everything is shown.
+func (m *inspector) changeDisplay(a action) tea.Cmd {
 	switch a {
 	case changeClock:
-		m.scene.deltas = !m.scene.deltas
+		m.shared.deltas = !m.shared.deltas
 	case changeTheme:
-		m.scene.theme = m.scene.theme.next()
-		m.said = "theme: " + string(m.scene.theme)
+		m.shared.theme = m.shared.theme.next()
+		m.message = "theme: " + string(m.shared.theme)
 	case toggleMouse:
 		return m.toggleMouse()
 	}
 	return nil
 }
 
-// onward goes from what the detail shows to the next, or to the one before.
-func (m *inspector) onward(d *detail, a action) tea.Cmd {
+// step moves the detail to the next or previous finding or exchange.
+func (m *inspector) step(d *detail, a action) tea.Cmd {
 	switch a {
 	case nextFinding:
-		return m.leap(d, 1)
+		return m.showFinding(d, 1)
 	case previousFinding:
-		return m.leap(d, -1)
+		return m.showFinding(d, -1)
 	case nextExchange:
-		return m.neighbour(d, goDown)
+		return m.showNeighbour(d, goDown)
 	}
-	return m.neighbour(d, goUp)
+	return m.showNeighbour(d, goUp)
 }
 
 func (m *inspector) push(p panel) tea.Cmd {
 	m.stack = append(m.stack, p)
-	return p.resize(m.width, m.room())
+	return p.resize(m.width, m.panelHeight())
 }
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
@@ -84,14 +84,14 @@ func (m *inspector) back(a action) tea.Cmd {
 	switch {
 	case len(m.stack) > 1:
 		m.stack = m.stack[:len(m.stack)-1]
-		return m.top().resize(m.width, m.room())
+		return m.top().resize(m.width, m.panelHeight())
 	case a == leave:
 		return m.quit()
 	}
 	return m.list.update(a)
 }
 
-// quit leaves, but asks first where that ends more than the looking.
+// quit leaves the inspector, but asks first if that also ends a recording.
 func (m *inspector) quit() tea.Cmd {
 	if m.options.QuitEnds == "" {
 		return tea.Quit
@@ -101,31 +101,31 @@ func (m *inspector) quit() tea.Cmd {
 }
 
 func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
-	d := newDetail(m.scene, at)
+	d := newDetail(m.shared, at)
 	return tea.Batch(m.push(d), d.begin())
 }
 
 func (m *inspector) openFindings(seq uint64) tea.Cmd {
-	f := newFindings(m.scene)
+	f := newFindings(m.shared)
 	cmd := m.push(f)
 	f.first(seq)
-	f.settle()
+	f.fitPanes()
 	return cmd
 }
 
-// leap goes to the next finding in the detail, or to the next exchange that has one.
-func (m *inspector) leap(d *detail, step int) tea.Cmd {
+// showFinding moves to the next finding in the detail, or to the next exchange that has one.
+func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 	if d.jump(step) {
 		return d.summarise()
 	}
-	s := m.scene
+	s := m.shared
 	seq := s.found.next(d.seq, step)
 	if m.list.search != nil {
 		seq = s.found.nextOf(m.list.search.matches, d.seq, step)
 	}
 	found := s.found.of(seq)
 	if seq == 0 || len(found) == 0 {
-		m.said = "no further finding in this direction"
+		m.message = "no further finding in this direction"
 		return nil
 	}
 	at := found[0].Place
@@ -135,39 +135,39 @@ func (m *inspector) leap(d *detail, step int) tea.Cmd {
 	return m.replace(d, at)
 }
 
-// neighbour shows the exchange beside the one in the detail, in the order of the list.
-func (m *inspector) neighbour(d *detail, a action) tea.Cmd {
+// showNeighbour shows the next or previous exchange of the list in the detail.
+func (m *inspector) showNeighbour(d *detail, a action) tea.Cmd {
 	m.list.anchor = d.seq
-	cmd := m.list.settle()
+	cmd := m.list.reposition()
 	cmd = tea.Batch(cmd, m.list.act(a))
 	if seq := m.list.selected(); seq != d.seq && seq != 0 {
 		return tea.Batch(cmd, m.replace(d, analyzer.Place{Exchange: seq}))
 	}
-	m.said = "that is the last one of the list"
+	m.message = "no further exchange in the list"
 	return cmd
 }
 
-// replace shows another exchange in place of one.
+// replace shows another exchange in place of the detail.
 func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
 	m.stack = m.stack[:len(m.stack)-1]
 	m.list.anchor = at.Exchange
-	next := newDetail(m.scene, at)
+	next := newDetail(m.shared, at)
 	next.mode = d.mode
-	return tea.Batch(m.list.settle(), m.push(next), next.begin())
+	return tea.Batch(m.list.reposition(), m.push(next), next.begin())
 }
 
 func (m *inspector) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
-		m.said = "mouse on: the wheel moves, a click selects; m gives it back to the terminal"
+		m.message = "mouse on: the wheel moves, a click selects; m turns it off"
 		return tea.EnableMouseCellMotion
 	}
-	m.said = "mouse off: the terminal selects text"
+	m.message = "mouse off: the terminal selects text"
 	return tea.DisableMouse
 }
 
-// point takes the mouse: the wheel moves, and a click on the list selects.
-func (m *inspector) point(msg tea.MouseMsg) tea.Cmd {
+// mouseEvent handles the mouse: the wheel moves, and a click on the list selects.
+func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	switch {
 	case msg.Button == tea.MouseButtonWheelUp:
 		return m.top().update(goUp)

@@ -10,33 +10,33 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Bounds of what is drawn of a ladder.
+// Bounds of what a ladder shows.
 const (
-	maxWoven      = 500 // exchanges
-	maxDrawn      = 400 // events from each end of a stream
-	maxNeighbours = 10  // exchanges on either side of one that has no task
+	maxLadderExchanges = 500 // exchanges
+	maxLadderEvents    = 400 // events from each end of a stream
+	maxNeighbours      = 10  // exchanges on either side of one that has no task
 )
 
-// woven is the answer of loader.weave.
-type woven struct {
+// ladderContent is the message of loader.ladderContent: what a ladder shows.
+type ladderContent struct {
 	ticket   uint64
 	arrows   []Arrow
 	seqs     []uint64 // exchanges, in order
 	tasks    []string
 	contexts []string
-	more     int  // exchanges that were left out
+	more     int  // how many exchanges were left out
 	alone    bool // the exchange has no task or context
 	took     time.Duration
 	err      error
 }
 
-// weave draws the exchanges that belong to the task and the context of one exchange.
-func (l *loader) weave(ticket, seq uint64, found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
+// ladderContent loads the exchanges that belong to the task and the context of one exchange.
+func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		l.pause(pause)
 		begin := time.Now()
-		w := woven{ticket: ticket}
-		w.err = l.relate(&w, seq)
+		w := ladderContent{ticket: ticket}
+		w.err = l.findRelated(&w, seq)
 		if w.err == nil {
 			_, w.err = l.each(w.seqs, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
@@ -51,16 +51,17 @@ func (l *loader) weave(ticket, seq uint64, found map[uint64][]analyzer.Finding, 
 }
 
 // draw adds the arrows of an exchange. The middle of a very long stream becomes one arrow.
-func (w *woven) draw(x *capture.Exchange, reader *analyzer.Reader, found []analyzer.Finding) {
-	short := shorten(x, maxDrawn)
+func (w *ladderContent) draw(x *capture.Exchange, reader *analyzer.Reader, found []analyzer.Finding) {
+	short := shorten(x, maxLadderEvents)
 	w.arrows = append(w.arrows, Arrows(short, reader.Read(short), found)...)
 	if x.Response == nil || len(short.Response.Events) == len(x.Response.Events) {
 		return
 	}
 	events := x.Response.Events
-	first, last := events[maxDrawn], events[len(events)-maxDrawn-1]
+	first, last := events[maxLadderEvents], events[len(events)-maxLadderEvents-1]
 	w.arrows = append(w.arrows, Arrow{
-		At: x.Started.Add(max(last.At, 0)), Exchange: x.Seq, Response: true, From: x.Agent.Name, To: x.Client.Name, Event: first.K,
+		At: x.Started.Add(max(last.At, 0)), Exchange: x.Seq, Response: true, From: x.Agent.Name, To: x.Client.Name,
+		Event: first.K,
 		Label: fmt.Sprintf("·%d–%d not drawn", first.K, last.K),
 	})
 }

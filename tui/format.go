@@ -1,0 +1,58 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+)
+
+// clock writes an instant as people read it.
+func clock(t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return t.UTC().Format("15:04:05.000")
+}
+
+// since writes a span of time in at most eight columns, such as "1.204s".
+func since(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + since(-d)
+	case d < time.Second:
+		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
+	case d < time.Minute:
+		return fmt.Sprintf("%.3fs", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%04.1fs", d/time.Minute, (d % time.Minute).Seconds())
+	}
+	return fmt.Sprintf("%dh%02dm", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+// size writes a number of bytes in at most seven columns.
+func size(n int64) string {
+	switch {
+	case n < 0:
+		return "?"
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// number writes a count with commas.
+func number[N int | int64 | uint64](n N) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func plural[N int | int64 | uint64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return number(n) + " " + noun + "s"
+}

@@ -1,0 +1,271 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+)
+
+// A ladderPanel shows the exchanges of a task and its context as arrows between client and agent.
+type ladderPanel struct {
+	shared      *shared
+	seq         uint64 // the exchange from which it was opened
+	window      window // over rows
+	height      int
+	content     ladderContent
+	rows        []ladderRow
+	chart       *ladder
+	ready       bool
+	loading     uint64 // ticket
+	reloadAgain bool
+	took        time.Duration
+	pendingKeys []action // keys that were pressed before the content was loaded
+	err         error
+}
+
+// A ladderRow is an arrow, or one of its findings.
+type ladderRow struct {
+	arrow   int
+	finding int // index into the arrow's findings; -1 for the arrow itself
+}
+
+func newLadderPanel(s *shared, seq uint64) *ladderPanel { return &ladderPanel{shared: s, seq: seq} }
+
+func (f *ladderPanel) place() place  { return inLadder }
+func (f *ladderPanel) title() string { return "ladder of " + fmt.Sprint(f.seq) }
+
+func (f *ladderPanel) begin() tea.Cmd {
+	f.loading = f.shared.ticket()
+	f.reloadAgain = false
+	found := f.shared.found.within(1, f.shared.info.Exchanges)
+	return f.shared.load.ladderContent(f.loading, f.seq, found, min(10*f.took, 5*time.Second))
+}
+
+func (f *ladderPanel) resize(width, height int) tea.Cmd {
+	f.window.width, f.height = width, height
+	f.chart = newLadder(f.content.arrows, width-1)
+	f.window.height = max(height-1-f.previewHeight(), 0)
+	f.window.reveal()
+	return nil
+}
+
+// previewHeight is the number of lines at the bottom that describe the selected arrow.
+func (f *ladderPanel) previewHeight() int {
+	if f.height < 14 {
+		return 0
+	}
+	return 4
+}
+
+func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case action:
+		return f.act(msg)
+	case ladderContent:
+		return f.setContent(msg)
+	case exchangesChanged:
+		return f.reloadIfRelated(msg.seqs)
+	case findingsChanged:
+		return f.reloadIfRelated(msg.seqs)
+	}
+	return nil
+}
+
+func (f *ladderPanel) act(a action) tea.Cmd {
+	switch {
+	case !f.ready:
+		f.pendingKeys = append(f.pendingKeys, a)
+	case a == nextFinding:
+		return f.jump(1)
+	case a == previousFinding:
+		return f.jump(-1)
+	default:
+		f.window.act(a)
+	}
+	return nil
+}
+
+// reloadIfRelated loads the ladder again if one of the changed exchanges may belong to it.
+func (f *ladderPanel) reloadIfRelated(seqs []uint64) tea.Cmd {
+	last := uint64(0)
+	if n := len(f.content.seqs); n > 0 {
+		last = f.content.seqs[n-1]
+	}
+	if !slices.ContainsFunc(seqs, func(seq uint64) bool {
+		_, mine := slices.BinarySearch(f.content.seqs, seq)
+		return mine || seq > last
+	}) {
+		return nil
+	}
+	if f.loading != 0 {
+		f.reloadAgain = true
+		return nil
+	}
+	return f.begin()
+}
+
+func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
+	if msg.ticket != f.loading {
+		return nil
+	}
+	selected, was := f.selected()
+	f.loading, f.err, f.took = 0, msg.err, msg.took
+	if msg.err != nil {
+		return nil
+	}
+	f.content = msg
+	f.chart = newLadder(msg.arrows, f.window.width-1)
+	f.rows = f.rows[:0]
+	for i := range msg.arrows {
+		f.rows = append(f.rows, ladderRow{i, -1})
+		for k := range msg.arrows[i].Findings {
+			f.rows = append(f.rows, ladderRow{i, k})
+		}
+	}
+	f.window.length = len(f.rows)
+	f.window.move(f.find(selected, was))
+	f.ready = true
+	var cmds []tea.Cmd
+	for _, a := range f.pendingKeys {
+		cmds = append(cmds, f.act(a))
+	}
+	f.pendingKeys = nil
+	if f.reloadAgain {
+		cmds = append(cmds, f.begin())
+	}
+	return tea.Batch(cmds...)
+}
+
+// find returns the row of an arrow that was selected before, or the first one of the exchange that the user came from.
+func (f *ladderPanel) find(selected Arrow, was bool) int {
+	for i, r := range f.rows {
+		a := &f.content.arrows[r.arrow]
+		if was && a.Exchange == selected.Exchange && a.Event == selected.Event && a.Response == selected.Response ||
+			!was && a.Exchange == f.seq {
+			return i
+		}
+	}
+	return f.window.cursor
+}
+
+// selected returns the arrow under the cursor, if there is one.
+func (f *ladderPanel) selected() (Arrow, bool) {
+	if f.window.cursor >= len(f.rows) {
+		return Arrow{}, false
+	}
+	return f.content.arrows[f.rows[f.window.cursor].arrow], true
+}
+
+func (f *ladderPanel) target() analyzer.Place {
+	a, ok := f.selected()
+	if !ok {
+		return analyzer.Place{Exchange: f.seq}
+	}
+	at := analyzer.Place{Exchange: a.Exchange, Response: a.Response}
+	if a.Event > 0 {
+		at = at.Event(a.Event)
+	}
+	return at
+}
+
+// jump moves to the next finding in a direction.
+func (f *ladderPanel) jump(step int) tea.Cmd {
+	for i := f.window.cursor + step; i >= 0 && i < len(f.rows); i += step {
+		if f.rows[i].finding >= 0 {
+			f.window.move(i)
+			return nil
+		}
+	}
+	return showMessage("no further finding in this ladder")
+}
+
+func (f *ladderPanel) status() string {
+	if !f.ready {
+		return ""
+	}
+	words := plural(len(f.content.seqs), "exchange")
+	if f.content.alone {
+		return words + " nearby: no task or context"
+	}
+	if f.content.more > 0 {
+		words += " of " + number(len(f.content.seqs)+f.content.more)
+	}
+	for _, id := range f.content.tasks[:min(len(f.content.tasks), 1)] {
+		words += ", task " + short(id)
+	}
+	return words
+}
+
+func (f *ladderPanel) view() []line {
+	switch {
+	case f.err != nil:
+		return []line{text(styleError, "! "+f.err.Error())}
+	case !f.ready:
+		return []line{text(styleDim, "  searching for exchanges of the same task and context …")}
+	}
+	lines := []line{text(styleStrong, " "+f.chart.header())}
+	for i := f.window.top; i < f.window.bottom(); i++ {
+		lines = append(lines, f.line(i))
+	}
+	if f.previewHeight() == 0 {
+		return lines
+	}
+	for len(lines) < f.height-f.previewHeight() {
+		lines = append(lines, line{})
+	}
+	return append(lines, f.preview()...)
+}
+
+func (f *ladderPanel) line(i int) line {
+	r := f.rows[i]
+	a := f.content.arrows[r.arrow]
+	cursor := " "
+	if i == f.window.cursor {
+		cursor = ">"
+	}
+	row := line{selected: i == f.window.cursor}.add(styleStrong, cursor)
+	if r.finding >= 0 {
+		mark, look := a.mark(r.finding)
+		return row.add(look, blanks(timeWidth+numberWidth-1)+mark+" "+a.Findings[r.finding])
+	}
+	from := f.content.arrows[0].At
+	if f.shared.deltas && r.arrow > 0 {
+		from = f.content.arrows[r.arrow-1].At
+	}
+	look := styleText
+	switch {
+	case a.Broken:
+		look = styleError
+	case a.Exchange == f.seq:
+		look = styleStrong
+	}
+	return row.add(look, f.chart.arrow(a, a.At.Sub(from)))
+}
+
+// preview describes the selected arrow in more detail than its row.
+func (f *ladderPanel) preview() []line {
+	a, ok := f.selected()
+	if !ok {
+		return nil
+	}
+	lines := []line{
+		text(styleDim, strings.Repeat("─", f.window.width)),
+		text(styleStrong, " "+clean(a.From)+" → "+clean(a.To)).add(styleText, "  "+a.Label).
+			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+clock(a.At)),
+	}
+	at := f.target()
+	for _, finding := range f.shared.found.of(a.Exchange) {
+		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
+		if here && slices.Contains(a.Findings, finding.Rule.ID) {
+			for _, l := range findingLines(&finding, f.window.width-2) {
+				lines = append(lines, text(styleText, " ").join(l.line))
+			}
+		}
+	}
+	return lines[:min(len(lines), f.previewHeight())]
+}

@@ -1,0 +1,50 @@
+package tui
+
+import (
+	"context"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// A loader reads the capture. Its methods return commands, which run outside the event loop and end with a message.
+type loader struct {
+	ctx     context.Context
+	src     capture.Source
+	rules   []*analyzer.Rule
+	keys    []analyzer.EngineOption // that cards are signed with
+	results chan judged             // from judge to awaitJudged
+	reader  analyzer.Reader
+	cards   uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
+}
+
+func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
+	return &loader{ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged)}
+}
+
+// readCards reads the agent cards that were recorded since its last call, if the capture has an index: without them a
+// call cannot be told from its path alone.
+func (l *loader) readCards(exchanges uint64) error {
+	index, ok := l.src.(capture.Index)
+	if !ok || exchanges <= l.cards {
+		return nil
+	}
+	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
+		for seq, err := range index.Find(l.ctx, capture.Key{Kind: "operation", Value: op.String()}, l.cards+1) {
+			if err != nil {
+				return err
+			}
+			x, err := l.src.Exchange(l.ctx, seq)
+			if err != nil {
+				return err
+			}
+			l.reader.Read(brief(x))
+		}
+	}
+	l.cards = max(exchanges, cardsAgain) - cardsAgain
+	return nil
+}
+
+// cardsAgain is how many of the newest exchanges are read again, since their answers may not have arrived yet.
+const cardsAgain = 100

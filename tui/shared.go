@@ -1,0 +1,54 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// shared is the state that all panels read: the capture as it is now, the findings, and how to show them. Only the
+// inspector changes it, and only in Update.
+type shared struct {
+	load      *loader
+	info      capture.Info
+	opened    bool   // info was read
+	wasLive   bool   // it was being recorded when it was opened
+	followErr string // why the capture cannot be followed for now
+	found     findingIndex
+	judged    judged
+	deltas    bool // times are shown since the previous exchange or event
+	theme     Theme
+	spinner   int // counts messages, for signs of progress
+	tickets   uint64
+}
+
+// ticket returns a new number for a command. A message that does not carry the number that its panel waits for is out
+// of date.
+func (s *shared) ticket() uint64 {
+	s.tickets++
+	return s.tickets
+}
+
+// A panel fills the screen between the title and the last line. It is a plain struct: update takes keys, as actions,
+// and what was loaded, changes the panel and returns a command to run; view draws the panel as it is, in at most height
+// lines.
+type panel interface {
+	resize(width, height int) tea.Cmd
+	update(msg tea.Msg) tea.Cmd
+	view() []line
+	place() place
+	title() string          // for the breadcrumb
+	status() string         // counts and modes, for the end of the title
+	target() analyzer.Place // what is selected; without an exchange if nothing is
+}
+
+// Messages for all panels.
+type (
+	// exchangesChanged says that the capture has grown, or that it was opened.
+	exchangesChanged struct {
+		seqs []uint64 // exchanges that have something new, in order
+	}
+	// findingsChanged says that the rules have found something in these exchanges.
+	findingsChanged struct{ seqs []uint64 }
+)
