@@ -74,11 +74,12 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]Coverage),
 		times:     make([]uint8, len(rules)),
+		dialects:  make([]a2a.Dialects, len(rules)),
 	}
 	e.pass.engine = e
 	e.walker.Visit = e.visit
-	for _, r := range rules {
-		e.dialects = append(e.dialects, r.Dialects())
+	for i, r := range rules {
+		e.dialects[i] = r.Dialects()
 	}
 	for _, option := range options {
 		option(e)

@@ -10,14 +10,16 @@ import (
 
 // closure returns for each rule all rules that it covers, directly or through another one.
 func closure(rules []*Rule) map[string][]string {
-	direct := make(map[string][]string, len(rules))
+	direct := make(map[string][]string)
 	for _, r := range rules {
-		direct[r.ID] = r.Covers
+		if len(r.Covers) > 0 {
+			direct[r.ID] = r.Covers
+		}
 	}
 	all := make(map[string][]string)
-	for _, r := range rules {
+	for from, covers := range direct {
 		var reached []string
-		next := slices.Clone(r.Covers)
+		next := slices.Clone(covers)
 		for len(next) > 0 {
 			id := next[0]
 			next = next[1:]
@@ -26,9 +28,7 @@ func closure(rules []*Rule) map[string][]string {
 				next = append(next, direct[id]...)
 			}
 		}
-		if len(reached) > 0 {
-			all[r.ID] = reached
-		}
+		all[from] = reached
 	}
 	return all
 }

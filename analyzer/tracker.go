@@ -139,14 +139,14 @@ func order(rules []*Rule) []*Tracker {
 // start makes the states of the trackers that the rules need.
 func (e *Engine) start() {
 	byTracker := make(map[*Tracker]State)
-	asking := func(needs []*Tracker) (a asks) {
-		for _, t := range needs {
-			a.trackers, a.states = append(a.trackers, t), append(a.states, byTracker[t])
+	asking := func(needs []*Tracker, states []State) asks {
+		for i, t := range needs {
+			states[i] = byTracker[t]
 		}
-		return a
+		return asks{needs, states}
 	}
 	for _, t := range order(e.rules) {
-		state := t.New(&Setup{e, asking(t.Needs), e.given[t]})
+		state := t.New(&Setup{e, asking(t.Needs, make([]State, len(t.Needs))), e.given[t]})
 		byTracker[t] = state
 		e.states = append(e.states, state)
 		for kind := range t.On.each {
@@ -157,8 +157,16 @@ func (e *Engine) start() {
 			e.sent = sent
 		}
 	}
+	needs := 0
 	for _, r := range e.rules {
-		e.asks = append(e.asks, asking(r.Needs))
+		needs += len(r.Needs)
+	}
+	states := make([]State, needs)
+	e.asks = make([]asks, len(e.rules))
+	for i, r := range e.rules {
+		n := len(r.Needs)
+		e.asks[i] = asking(r.Needs, states[:n:n])
+		states = states[n:]
 	}
 }
 
