@@ -8,8 +8,8 @@
 //
 // What the engine promises:
 //
-//   - A finding is a fact. Where the record has a gap, where the dialect is not decided, where two exchanges overlap and
-//     no order of theirs is certain, rules rest.
+//   - A finding is a fact. Where the record has a gap, where the dialect is not decided, where two exchanges overlap
+//     and no order of theirs is certain, rules rest.
 //   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
 //   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
 //     first. What was forgotten is unknown, and counted.

@@ -32,7 +32,8 @@ func (r *Reader) Read(x *capture.Exchange) *Reading {
 func (r *Reader) Learn(x *capture.Exchange, reading *Reading) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	origin, path := address.Target(x.Agent.URL, head.Target)
-	key := directory.Key{URL: origin + path, Extended: reading.Call.Operation == a2a.GetExtendedCard, Version: reading.Call.Version}
+	call := &reading.Call
+	key := directory.Key{URL: origin + path, Extended: call.Operation == a2a.GetExtendedCard, Version: call.Version}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cards == nil {

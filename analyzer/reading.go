@@ -41,7 +41,8 @@ func Read(x *capture.Exchange) *Reading {
 func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	r := &Reading{}
 	body, _ := x.Request.Body.Decode(head)
-	r.Call = a2a.DecodeRequest(a2a.Request{Method: head.Method, Target: head.Target, Header: head.Fields.Get, Body: body}, known)
+	request := a2a.Request{Method: head.Method, Target: head.Target, Header: head.Fields.Get, Body: body}
+	r.Call = a2a.DecodeRequest(request, known)
 	r.Dialects = r.Call.Dialects
 	r.request()
 	if x.Response != nil && r.Call.Operation != a2a.NoOperation {
