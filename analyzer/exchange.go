@@ -26,6 +26,7 @@ type Exchange struct {
 	Address   string       // its URL, in the form in which addresses are compared
 	Request   capture.Head // as the client sent it
 	Body      []byte       // the request's body, content coding taken off
+	doc       *a2a.Doc     // what Body was parsed to; nil if nobody has
 	NoneMatch string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
 	Call      a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
 	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
@@ -50,6 +51,14 @@ type Exchange struct {
 // Judged reports whether the exchange is one that rules look at: a call, or a notification.
 func (x *Exchange) Judged() bool {
 	return x.Call.Operation != a2a.NoOperation || x.Call.Binding != a2a.NoBinding
+}
+
+// Doc returns what the request's body was parsed to, the zero Doc if there is none. It is parsed at most once.
+func (x *Exchange) Doc() *a2a.Doc {
+	if x.doc == nil {
+		x.doc = parsed(x.Body)
+	}
+	return x.doc
 }
 
 // URL returns the agent's URL that was asked, without the query.

@@ -107,7 +107,7 @@ func ofStream(what capture.What) bool {
 func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.ResponseHead:
-		in.x.Response, in.x.Answered = capture.ParseResponseHead(what.Head), true
+		in.x.Response, in.x.Answered = headOf(s, what.Head, capture.ParseResponseHead), true
 		if what.Stream {
 			in.x.Stream = &Stream{Gap: in.x.Cut}
 			e.counts.Streams++
@@ -164,6 +164,14 @@ func addTo(b *capture.Body, data []byte, dropped int64, decoded bool) {
 	b.Decoded = b.Decoded || decoded
 }
 
+// headOf returns what the head that a step brought says.
+func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture.Head {
+	if s.Parsed != nil && s.Parsed.Head != nil {
+		return *s.Parsed.Head
+	}
+	return parse(raw)
+}
+
 func open(s capture.Step, o capture.Opened) *Exchange {
 	x := &Exchange{
 		Seq:     s.Seq,
@@ -172,7 +180,7 @@ func open(s capture.Step, o capture.Opened) *Exchange {
 		Conn:    o.Conn,
 		Opened:  s.Arrival,
 		Started: o.Started,
-		Request: capture.ParseRequestHead(o.Head),
+		Request: headOf(s, o.Head, capture.ParseRequestHead),
 	}
 	x.Origin, x.Path = address.Target(o.Agent.URL, x.Request.Target)
 	x.Address = address.Of(x.Origin + x.Path)

@@ -13,7 +13,7 @@ import (
 func (e *Engine) request(in *intake, s capture.Step) {
 	x := in.x
 	var whole bool
-	x.Body, whole = content(&in.request, &x.Request)
+	x.Body, x.doc, whole = content(&in.request, &x.Request, s.Parsed)
 	if !whole || x.Cut {
 		e.requestMissed = true
 		in.cut()
@@ -23,8 +23,11 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		Method: x.Request.Method,
 		Target: x.Request.Target,
 		Header: x.Request.Fields.Get,
-		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true,
+		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.doc,
 	}, e.endpoints.knownAt(x))
+	if x.doc == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
+		x.doc = &x.Call.Doc
+	}
 	o := e.message(x, RequestDecoded, s)
 	o.Place = x.RequestPlace().Body()
 	if x.Call.Operation == a2a.Webhook || !x.Call.A2A() {
@@ -59,7 +62,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 // request, the objects in it, and then the tasks or the card.
 func (e *Engine) answer(in *intake, s capture.Step) {
 	x := in.x
-	body, whole := content(&in.response, &x.Response)
+	body, doc, whole := content(&in.response, &x.Response, s.Parsed)
 	if !x.Judged() {
 		if whole && x.Answered && !x.Cut {
 			o := e.message(x, BodySeen, s)
@@ -76,7 +79,10 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		e.webhook(in, s)
 		return
 	}
-	a := a2a.DecodeAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), body)
+	if doc == nil && x.Call.Binding != a2a.GRPC {
+		doc = parsed(body)
+	}
+	a := a2a.ReadAnswer(&x.Call, x.Response.Status, x.Response.Fields.MediaType(), doc)
 	if mayLack(&in.response, &a.Doc) {
 		in.cut()
 		return
@@ -101,7 +107,13 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	if x.Stream == nil || raw.K == 0 {
 		return
 	}
-	ev := &Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated, Fields: raw.Fields()}
+	ev := &Event{K: raw.K, Raw: raw.Raw, Dropped: raw.Dropped, Unterminated: raw.Unterminated}
+	var doc *a2a.Doc
+	if s.Parsed != nil && s.Parsed.Fields != nil {
+		ev.Fields, doc = *s.Parsed.Fields, s.Parsed.Doc
+	} else {
+		ev.Fields = raw.Fields()
+	}
 	e.counts.Events++
 	x.Stream.Gap = x.Stream.Gap || raw.K > in.lastK+1 || raw.Dropped > 0
 	in.lastK = raw.K
@@ -116,7 +128,10 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	o.Place = x.ResponsePlace().Event(raw.K)
 	o.Event = ev
 	if len(bytes.TrimSpace(ev.Fields.Data)) > 0 {
-		a := a2a.DecodeEvent(&x.Call, ev.Fields.Data)
+		if doc == nil && x.Call.Binding != a2a.GRPC {
+			doc = parsed(ev.Fields.Data)
+		}
+		a := a2a.ReadEvent(&x.Call, doc)
 		if keepsAlive(ev, &a) {
 			return
 		}
@@ -181,11 +196,11 @@ func (e *Engine) streamEnded(in *intake, s capture.Step, end StreamEnd) {
 // webhook observes a notification once its receiver has answered.
 func (e *Engine) webhook(in *intake, s capture.Step) {
 	x := in.x
-	p := a2a.DecodeWebhook(x.Body)
-	doc := a2a.Parse(x.Body)
+	doc := x.Doc()
+	p := a2a.ReadWebhook(doc)
 	o := e.message(x, WebhookSeen, s)
 	o.Place = x.RequestPlace().Body()
-	o.Doc = &doc
+	o.Doc = doc
 	if o.Dialects.Empty() {
 		o.Dialects = p.Dialects
 	}
@@ -277,13 +292,26 @@ func (e *Engine) within(o *Observation, kind Kinds, at Place) *Observation {
 	return &e.inner
 }
 
-// content returns a body with its content coding taken off, and whether it is whole: complete, kept and decodable.
-func content(b *capture.Body, h *capture.Head) ([]byte, bool) {
+// content returns a body with its content coding taken off, what that was parsed to if somebody has, and whether it is
+// whole: complete, kept and decodable.
+func content(b *capture.Body, h *capture.Head, p *capture.Parsed) ([]byte, *a2a.Doc, bool) {
 	if !b.Complete || b.Dropped > 0 || b.Data == nil && b.Size != 0 {
-		return nil, false
+		return nil, nil, false
+	}
+	if p != nil && p.Text != nil {
+		return p.Text, p.Doc, true
 	}
 	plain, err := b.Decode(h)
-	return plain, err == nil
+	return plain, nil, err == nil
+}
+
+// parsed returns what a text is parsed to; the zero Doc if there is none.
+func parsed(text []byte) *a2a.Doc {
+	if len(text) == 0 {
+		return &a2a.Doc{}
+	}
+	doc := a2a.Parse(text)
+	return &doc
 }
 
 // mayLack reports whether a text that cannot be read may be at fault for a piece that is missing from the record: where

@@ -20,12 +20,32 @@ type Reader struct {
 // Read reads one exchange, as far as it has come and was kept, and learns the card that it holds, if it holds one.
 func (r *Reader) Read(x *capture.Exchange) *Reading {
 	head := capture.ParseRequestHead(x.Request.Head)
-	origin, path := address.Target(x.Agent.URL, head.Target)
-	reading := read(x, &head, r.known(address.Of(origin+path)))
+	reading := read(x, &head, r.knownOf(x, &head))
 	if reading.Card != nil {
 		r.Learn(x, reading)
 	}
 	return reading
+}
+
+// ReadRequest reads the request of an exchange alone. What was parsed of it already is not parsed again; nil is
+// nothing.
+func (r *Reader) ReadRequest(x *capture.Exchange, parsed *capture.Parsed) *Reading {
+	p := partsOf(parsed)
+	if p.Head == nil {
+		head := capture.ParseRequestHead(x.Request.Head)
+		p.Head = &head
+	}
+	if p.Text == nil {
+		p.Text, _ = x.Request.Body.Decode(p.Head)
+	}
+	reading := &Reading{}
+	reading.asked(&p, r.knownOf(x, p.Head))
+	return reading
+}
+
+func (r *Reader) knownOf(x *capture.Exchange, head *capture.Head) a2a.Known {
+	origin, path := address.Target(x.Agent.URL, head.Target)
+	return r.known(address.Of(origin + path))
 }
 
 // Learn remembers the card that an exchange was found to hold.

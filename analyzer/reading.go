@@ -41,21 +41,40 @@ func Read(x *capture.Exchange) *Reading {
 func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	r := &Reading{}
 	body, _ := x.Request.Body.Decode(head)
-	request := a2a.Request{Method: head.Method, Target: head.Target, Header: head.Fields.Get, Body: body}
-	r.Call = a2a.DecodeRequest(request, known)
-	r.Dialects = r.Call.Dialects
-	r.request()
+	r.asked(&capture.Parsed{Head: head, Text: body}, known)
 	if x.Response != nil && r.Call.Operation != a2a.NoOperation {
 		r.response(x.Response)
 	}
 	return r
 }
 
-// ReadAnswer reads the answer of an exchange, as far as it has come and was kept, given what its request asks.
-func ReadAnswer(call *a2a.Call, x *capture.Exchange) *Reading {
+// asked reads a request.
+func (r *Reading) asked(p *capture.Parsed, known a2a.Known) {
+	r.Call = a2a.DecodeRequest(a2a.Request{
+		Method: p.Head.Method, Target: p.Head.Target, Header: p.Head.Fields.Get, Body: p.Text, Doc: p.Doc,
+	}, known)
+	r.Dialects = r.Call.Dialects
+	r.request()
+}
+
+// partsOf returns a copy of what was parsed already, to be completed.
+func partsOf(p *capture.Parsed) capture.Parsed {
+	if p == nil {
+		return capture.Parsed{}
+	}
+	return *p
+}
+
+// ReadAnswer reads the answer of an exchange, as far as it has come and was kept, given what its request asks. What was
+// parsed of it already is not parsed again; nil is nothing.
+func ReadAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) *Reading {
 	r := &Reading{Call: *call, Dialects: call.Dialects}
-	if x.Response != nil && call.Operation != a2a.NoOperation {
+	switch {
+	case x.Response == nil || call.Operation == a2a.NoOperation:
+	case parsed == nil || parsed.Head == nil || x.Response.Stream:
 		r.response(x.Response)
+	case len(parsed.Text) > 0:
+		r.body(parsed)
 	}
 	return r
 }
@@ -81,9 +100,18 @@ func (r *Reading) response(res *capture.Response) {
 		r.Events = append(r.Events, EventReading{K: e.K, Kind: a.Payload.Kind, State: state, Err: a.Err})
 	}
 	if body, _ := res.Body.Decode(&head); !res.Stream && len(body) > 0 {
-		a := a2a.DecodeAnswer(&r.Call, head.Status, head.Fields.MediaType(), body)
-		r.answer(&a)
+		r.body(&capture.Parsed{Head: &head, Text: body})
 	}
+}
+
+func (r *Reading) body(p *capture.Parsed) {
+	doc := p.Doc
+	if doc == nil {
+		parsed := a2a.Parse(p.Text)
+		doc = &parsed
+	}
+	a := a2a.ReadAnswer(&r.Call, p.Head.Status, p.Head.Fields.MediaType(), doc)
+	r.answer(&a)
 }
 
 // answer notes what an answer or an event holds and returns the state that it shows, if any.
@@ -304,10 +332,14 @@ func some(values ...string) []string {
 	return slices.DeleteFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" })
 }
 
-// ReadEvent reads one event of the stream that answers a call, by itself.
-func ReadEvent(call *a2a.Call, e *capture.Event) *Reading {
+// ReadEvent reads one event of the stream that answers a call, by itself. What was parsed of it already is not parsed
+// again; nil is nothing.
+func ReadEvent(call *a2a.Call, e *capture.Event, parsed *capture.Parsed) *Reading {
 	r := &Reading{Call: *call, Dialects: call.Dialects}
-	if fields := e.Fields(); fields.HasData {
+	if parsed != nil && parsed.Doc != nil {
+		a := a2a.ReadEvent(call, parsed.Doc)
+		r.answer(&a)
+	} else if fields := e.Fields(); fields.HasData {
 		a := a2a.DecodeEvent(call, fields.Data)
 		r.answer(&a)
 	}

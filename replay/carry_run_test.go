@@ -92,6 +92,7 @@ func TestReplayCarriesOpaqueValues(t *testing.T) {
 
 // With a speed the recorded pauses are kept, in proportion.
 func TestReplayKeepsPauses(t *testing.T) {
+	t.Parallel()
 	const pause = 100 * time.Millisecond
 	agent := startAgent(t, "spec", refagent.Options{})
 	src := edited(t, record(t, agent, twoTasks(t, client.JSONRPC10)), func(x *capture.Exchange) {

@@ -178,6 +178,7 @@ func TestReplayNamesTheDifference(t *testing.T) {
 
 // Two ids that changed places are a difference, in each of the two answers.
 func TestReplayFindsSwappedIDs(t *testing.T) {
+	t.Parallel()
 	for _, w := range refWays {
 		t.Run(w.name, func(t *testing.T) {
 			src := record(t, w.start(t), twoTasks(t, w.protocol))

@@ -28,6 +28,7 @@ var spoken = map[string][]client.Protocol{
 
 // A faithful client that goes through every operation of a faithful agent breaks no rule, and neither does the agent.
 func TestFaithfulPairs(t *testing.T) {
+	t.Parallel()
 	for _, name := range refagent.Names() {
 		for _, p := range spoken[name] {
 			t.Run(name+" "+p.String(), func(t *testing.T) {
@@ -47,54 +48,75 @@ func TestFaithfulPairs(t *testing.T) {
 	}
 }
 
+// A talk is a part of what a client says to an agent behind a tap.
+type talk = func(ctx context.Context, tapURL string, p client.Protocol, o client.Options)
+
+// talks are what faults of agents show themselves in, over the i-th protocol that an agent speaks. What is said over every
+// binding, and what is said over none, is said once.
+func talks(i int) []talk {
+	own := []talk{tour, dialog, stray, configure, probe, strangers}
+	if i > 0 {
+		return own
+	}
+	return append(own, cross, revisit)
+}
+
 // Each fault of an agent is found by the rule whose name it bears, and by no other but those that it says it takes along.
 func TestAgentFaults(t *testing.T) {
+	t.Parallel()
 	for _, name := range refagent.Names() {
-		usual := make(map[client.Protocol]map[breach]bool)
-		for _, p := range spoken[name] {
-			usual[p] = make(map[breach]bool)
-			for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, tour, dialog, stray, configure, probe, strangers, cross, revisit) {
-				for _, slug := range append(f.Also, f.Rule.ID) {
-					usual[p][breach{slug, f.Side}] = true
-				}
-			}
-		}
-		for _, f := range refagent.Faults(name) {
-			if strings.HasPrefix(f.Slug, "hook-") {
-				continue // notifications do not pass the tap; the rules about them are proved by transcripts
-			}
-			t.Run(name+" "+f.Slug, func(t *testing.T) {
-				t.Parallel()
-				found := make(map[breach]bool)
-				for _, p := range spoken[name] {
-					now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, tour, dialog, stray, configure, probe, strangers, cross, revisit))
-					for b := range usual[p] {
-						delete(now, b)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			usual := make(map[client.Protocol]map[breach]bool)
+			for i, p := range spoken[name] {
+				usual[p] = make(map[breach]bool)
+				for _, f := range judged(t, name, refagent.Options{}, p, client.Options{}, talks(i)...) {
+					for _, slug := range append(f.Also, f.Rule.ID) {
+						usual[p][breach{slug, f.Side}] = true
 					}
-					maps.Copy(found, now)
 				}
-				wantRules(t, found, a2a.Agent, f.Slug, f.Also)
-			})
-		}
+			}
+			for _, f := range refagent.Faults(name) {
+				if strings.HasPrefix(f.Slug, "hook-") {
+					continue // notifications do not pass the tap; the rules about them are proved by transcripts
+				}
+				t.Run(f.Slug, func(t *testing.T) {
+					t.Parallel()
+					found := make(map[breach]bool)
+					for i, p := range spoken[name] {
+						now := broken(judged(t, name, refagent.Options{Fault: f.Slug}, p, client.Options{}, talks(i)...))
+						for b := range usual[p] {
+							delete(now, b)
+						}
+						maps.Copy(found, now)
+					}
+					wantRules(t, found, a2a.Agent, f.Slug, f.Also)
+				})
+			}
+		})
 	}
 }
 
 // Each fault of a client is found in the same way.
 func TestClientFaults(t *testing.T) {
+	t.Parallel()
 	for p, name := range map[client.Protocol]string{
 		client.JSONRPC10: "spec", client.REST10: "spec", client.JSONRPC03: "spec03", client.REST03: "spec03-rest", client.JSONRPC01: "legacy",
 	} {
-		usual := broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour))
-		for _, f := range client.Faults(p) {
-			t.Run(p.String()+" "+f.Slug, func(t *testing.T) {
-				t.Parallel()
-				found := broken(judged(t, name, refagent.Options{}, p, client.Options{Fault: f.Slug}, tour))
-				for b := range usual {
-					delete(found, b)
-				}
-				wantRules(t, found, a2a.Client, f.Slug, f.Also)
-			})
-		}
+		t.Run(p.String(), func(t *testing.T) {
+			t.Parallel()
+			usual := broken(judged(t, name, refagent.Options{}, p, client.Options{}, tour))
+			for _, f := range client.Faults(p) {
+				t.Run(f.Slug, func(t *testing.T) {
+					t.Parallel()
+					found := broken(judged(t, name, refagent.Options{}, p, client.Options{Fault: f.Slug}, tour))
+					for b := range usual {
+						delete(found, b)
+					}
+					wantRules(t, found, a2a.Client, f.Slug, f.Also)
+				})
+			}
+		})
 	}
 }
 
@@ -127,15 +149,15 @@ type breach struct {
 }
 
 // judged lets a client talk to an agent through a tap, and returns what all rules find.
-func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, talks ...func(context.Context, string, client.Protocol, client.Options)) []analyzer.Finding {
+func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, said ...talk) []analyzer.Finding {
 	t.Helper()
 	a.Push = true
 	o.ProtoJSON = name == "spec03-proto"
 	a.CancelWait = 2 * time.Second
 	src := record(t, startAgent(t, name, a), func(tapURL string) {
 		o.Timeout, o.Token = 5*time.Second, "agentbin-test-token"
-		for _, talk := range talks {
-			talk(t.Context(), tapURL, p, o)
+		for _, say := range said {
+			say(t.Context(), tapURL, p, o)
 		}
 	})
 	result, err := analyzer.Run(t.Context(), rules.All, src, nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http/httptest"
 	"net/url"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -15,10 +16,15 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	peers.AtOnce(8)
+	debug.SetGCPercent(400) // the heap is small and short-lived: what is saved in memory costs a fifth of the time
+	goleak.VerifyTestMain(m)
+}
 
 // startAgent runs a reference agent on a real socket until the test ends, and returns its URL.
 func startAgent(t testing.TB, name string, o refagent.Options) string {
@@ -78,9 +84,6 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 func play(t testing.TB, src capture.Source, to string, o replay.Options) *replay.Report {
 	t.Helper()
 	o.Rules = rules.All
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
-	}
 	r, err := replay.Run(t.Context(), src, to, o)
 	if err != nil {
 		t.Fatal(err)

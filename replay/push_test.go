@@ -15,6 +15,7 @@ import (
 
 // Notifications are received in the client's place and compared.
 func TestReplayReceivesNotifications(t *testing.T) {
+	t.Parallel()
 	for _, w := range refWays {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
@@ -34,7 +35,7 @@ func TestReplayReceivesNotifications(t *testing.T) {
 					break
 				}
 			}
-			r = play(t, more, w.start(t), replay.Options{Timeout: 300 * time.Millisecond})
+			r = play(t, more, w.start(t), replay.Options{Timeout: 2 * time.Second})
 			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentDelivery {
 				t.Errorf("one notification less than recorded: %s %v", r.Verdict(), r.Differences)
 			}
@@ -84,7 +85,7 @@ func recordPush(t testing.TB, w way) *capture.Memory {
 		must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{}))
 		select {
 		case <-delivered:
-		case <-time.After(5 * time.Second):
+		case <-time.After(replay.DefaultTimeout):
 			t.Error("the completed task was not notified")
 		}
 	})

@@ -124,6 +124,7 @@ func taskOf(e client.Event) string {
 
 // Ten times in a row, against a fresh agent and against one that has seen it all before, nothing differs.
 func TestReplayFindsNoDifference(t *testing.T) {
+	t.Parallel()
 	for _, w := range refWays {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()

@@ -40,6 +40,7 @@ func recordSDK(t *testing.T, p peers.Pair) *capture.Memory {
 // What the official client said to the official agent is said again to the agent, restarted each time: ten times in a row
 // nothing differs.
 func TestReplayOfSDKs(t *testing.T) {
+	t.Parallel()
 	for _, p := range sdkPairs {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
@@ -106,6 +107,7 @@ func plants(sends, gets, streams []uint64, unknown uint64, answers [][]byte) []p
 
 // One answer that is otherwise is named, and nothing else is.
 func TestReplayOfSDKsNamesTheDifference(t *testing.T) {
+	t.Parallel()
 	for _, p := range sdkPairs {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
@@ -144,6 +146,7 @@ func TestReplayOfSDKsNamesTheDifference(t *testing.T) {
 
 // The conversation has in it what a workflow of agents has: every operation that the SDKs' clients have in common.
 func TestConversationIsWhole(t *testing.T) {
+	t.Parallel()
 	for _, p := range sdkPairs {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()

@@ -198,6 +198,7 @@ func (v *visit) stream(res *http.Response, codings []string) error {
 			return fmt.Errorf("read the stream: %w", decodeErr)
 		}
 		if leaving {
+			v.conn.Close() // closing the body alone would read the stream to its end
 			return errLeft
 		}
 		if err == nil {

@@ -1,14 +1,19 @@
 package replay_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,47 +28,79 @@ import (
 
 // A live agent that is slower than the recorded one is asked until it has come as far.
 func TestReplayPolls(t *testing.T) {
+	t.Parallel()
 	for _, w := range refWays {
 		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
 			name, _, _ := strings.Cut(w.name, " ")
-			poll := func(tapURL string) {
+			polls := 0
+			src := record(t, w.start(t), func(tapURL string) {
 				c := connect(t, tapURL, w.protocol, client.Options{})
 				id := must[*client.Result](t)(c.Send(t.Context(), client.Text("streaming"), client.SendOptions{ReturnImmediately: true})).Task.ID
-				for {
-					if must[*client.Task](t)(c.Get(t.Context(), id, nil)).Status.State.Terminal() {
-						return
-					}
+				for ended := false; !ended; polls++ {
+					ended = must[*client.Task](t)(c.Get(t.Context(), id, nil)).Status.State.Terminal()
 				}
-			}
-			src := record(t, startAgent(t, name, refagent.Options{StepTime: time.Millisecond}), poll)
-			slow := startAgent(t, name, refagent.Options{StepTime: 40 * time.Millisecond})
-			r := play(t, src, slow, replay.Options{})
+			})
+			r := play(t, src, startLaggard(t, name, polls+1), replay.Options{})
 			wantSame(t, r)
 			if last := r.Lines[len(r.Lines)-1]; last.Requests < 2 {
 				t.Errorf("the last poll was sent %d times; the agent cannot have been ready at once", last.Requests)
 			}
-			r = play(t, src, slow, replay.Options{Timeout: 30 * time.Millisecond})
+			r = play(t, src, startLaggard(t, name, math.MaxInt), replay.Options{Timeout: time.Second})
 			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentState {
-				t.Errorf("within 30ms the agent cannot be ready, and yet: %s %v", r.Verdict(), r.Differences)
+				t.Errorf("the agent is never ready, and yet: %s %v", r.Verdict(), r.Differences)
 			}
 		})
 	}
 }
 
-// A client that left a stream leaves it again, after the same event.
+// startLaggard runs a reference agent that answers the first so many questions for a task as if it were still at work.
+func startLaggard(t *testing.T, name string, answers int) string {
+	t.Helper()
+	inner, err := refagent.New(name, refagent.Options{StepTime: time.Millisecond, Push: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		get := r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/tasks/") ||
+			bytes.Contains(body, []byte(`"GetTask"`)) || bytes.Contains(body, []byte(`"tasks/get"`))
+		if !get || asked.Add(1) > int64(answers) {
+			inner.ServeHTTP(w, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		inner.ServeHTTP(answer, r)
+		text := strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_WORKING", `"completed"`, `"working"`).Replace(answer.Body.String())
+		maps.Copy(w.Header(), answer.Header())
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
+		w.WriteHeader(answer.Code)
+		io.WriteString(w, text) //nolint:errcheck // a client that left is found by what it lacks
+	}))
+	t.Cleanup(func() {
+		inner.Close()
+		agent.Close()
+	})
+	return agent.URL + inner.Path()
+}
+
+// A client that left a stream leaves it again, after the same event. The agent says nothing more until it is canceled.
 func TestReplayLeavesStreams(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{StepTime: 20 * time.Millisecond})
+	agent := startAgent(t, "spec", refagent.Options{CancelWait: time.Hour})
 	src := record(t, agent, func(tapURL string) {
 		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
-		chunks := 0
-		for e, err := range c.Stream(t.Context(), client.Text("streaming"), client.SendOptions{}) {
+		for e, err := range c.Stream(t.Context(), client.Text("task-cancel please"), client.SendOptions{}) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Artifact != nil {
-				if chunks++; chunks == 2 {
-					break
-				}
+			if e.State() == client.Working {
+				break
 			}
 		}
 	})

@@ -24,8 +24,8 @@ type describer struct {
 func newDescriber() *describer { return &describer{calls: make(map[uuid.UUID]*a2a.Call)} }
 
 // Request implements capture.Describer.
-func (d *describer) Request(x *capture.Exchange) capture.Description {
-	r := d.reader.Read(&capture.Exchange{Request: x.Request, Agent: x.Agent})
+func (d *describer) Request(x *capture.Exchange, m *capture.Parsed) capture.Description {
+	r := d.reader.ReadRequest(x, m)
 	d.remember(x, &r.Call)
 	out := describe(r)
 	if x.Agent.Name != "" {
@@ -38,13 +38,13 @@ func (d *describer) Request(x *capture.Exchange) capture.Description {
 }
 
 // Event implements capture.Describer.
-func (d *describer) Event(x *capture.Exchange, e *capture.Event) capture.Description {
-	return describe(analyzer.ReadEvent(d.call(x), e))
+func (d *describer) Event(x *capture.Exchange, e *capture.Event, m *capture.Parsed) capture.Description {
+	return describe(analyzer.ReadEvent(d.call(x), e, m))
 }
 
 // Response implements capture.Describer.
-func (d *describer) Response(x *capture.Exchange) capture.Description {
-	r := analyzer.ReadAnswer(d.call(x), x)
+func (d *describer) Response(x *capture.Exchange, m *capture.Parsed) capture.Description {
+	r := analyzer.ReadAnswer(d.call(x), x, m)
 	delete(d.calls, x.ID)
 	out := describe(r)
 	if r.Card != nil {
@@ -59,7 +59,7 @@ func (d *describer) Response(x *capture.Exchange) capture.Description {
 func (d *describer) call(x *capture.Exchange) *a2a.Call {
 	call := d.calls[x.ID]
 	if call == nil {
-		read := d.reader.Read(&capture.Exchange{Request: x.Request, Agent: x.Agent})
+		read := d.reader.ReadRequest(x, nil)
 		call = &read.Call
 		d.remember(x, call)
 	}

@@ -56,6 +56,9 @@ agent card is changed, so that clients that follow it come back through the tap 
 It runs until it is interrupted, or until --duration or --exchanges. Credentials are replaced in the capture by
 placeholders (--keep-secrets keeps them). A second interrupt, a second or more after the first, ends it at once.
 
+Judging yields to the traffic: on a machine that is full it falls behind, says so, and catches up when there is time, at
+the end at the latest.
+
 ` + forwardHelp + `
 
 Exit status: 0 a normal end; with --fail-on, 1 findings at or above it and 4 nothing judged or something lost; 2 wrong
@@ -146,7 +149,7 @@ func record(ctx context.Context, e env, o recordOptions) error {
 func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, error) {
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
-		onTap: out.tap, onNotice: out.notice, onFinding: out.finding,
+		onTap: out.tap, onNotice: out.notice, onFinding: out.finding, onBehind: out.tell,
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
@@ -309,6 +312,13 @@ func (p *recordPrinter) notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fmt.Fprintf(p.e.Err, "a2atap: %s\n", analyzer.Clean(text))
+}
+
+// tell is notice for what the user may do without.
+func (p *recordPrinter) tell(text string) {
+	if !p.e.manners.quiet {
+		p.notice(text)
+	}
 }
 
 func (p *recordPrinter) finding(f analyzer.Finding) {

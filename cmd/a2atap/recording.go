@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -39,6 +38,9 @@ type recordingOptions struct {
 	onTap     func(*proxy.Tap)       // a further tap opened by itself
 	onNotice  func(string)           // what the user should know at once
 	onFinding func(analyzer.Finding) // as they occur
+	onBehind  func(text string)      // judging is far behind, or takes long at the end
+
+	rules []*analyzer.Rule // that judge it; nil is all there are
 }
 
 // A recording is taps, the capture behind them, and the rules that follow it.
@@ -49,7 +51,10 @@ type recording struct {
 	proxy    *proxy.Proxy
 	before   capture.Info // of the capture, when this recording began
 	onNotice func(string)
+	onBehind func(string)
 	keys     []analyzer.EngineOption
+	pace     *judgePace
+	patience time.Duration // that the end has with the rules before it says what it waits for
 
 	failed chan error // the capture cannot go on, and the user chose to stop then
 	passed tally
@@ -66,7 +71,10 @@ type judgement struct {
 
 // startRecording opens the capture and the taps. When it returns, all addresses accept connections.
 func startRecording(o recordingOptions) (*recording, error) {
-	r := &recording{onNotice: o.onNotice, keys: o.keys, failed: make(chan error, 1), judged: make(chan judgement, 1)}
+	r := &recording{
+		onNotice: o.onNotice, onBehind: o.onBehind, keys: o.keys, patience: judgePatience,
+		failed: make(chan error, 1), judged: make(chan judgement, 1),
+	}
 	r.passed.changed = make(chan struct{}, 1)
 	_, statErr := os.Stat(o.output)
 	var err error
@@ -85,7 +93,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		return nil, errors.Join(err, r.sink.Close())
 	}
 	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
-		Sink: r.sink, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
+		Sink: counted{r.sink, &r.passed}, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
 		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
 		OnStop: r.fail,
 	})
@@ -100,18 +108,15 @@ func startRecording(o recordingOptions) (*recording, error) {
 		}
 		return nil, err
 	}
-	go r.judge(start.Arrival, o.onFinding, o.keys)
+	if o.rules == nil {
+		o.rules = rules.All
+	}
+	r.pace = r.newPace(o.onBehind)
+	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
 	r.served.Go(func() { r.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
 	return r, nil
-}
-
-// judge follows the capture from where this recording began, as any other reader would.
-func (r *recording) judge(after uint64, each func(analyzer.Finding), keys []analyzer.EngineOption) {
-	src := &counted{Source: r.store, after: after, passed: &r.passed}
-	result, err := analyzer.Follow(context.Background(), rules.All, src, each, keys...)
-	r.judged <- judgement{result, err}
 }
 
 // lost is told once for each cause that something could not be recorded.
@@ -138,8 +143,9 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	r.served.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	r.pace.hurry()
 	err := errors.Join(r.recorder.Close(ctx), r.sink.Close())
-	j := <-r.judged
+	j := r.verdict()
 	stats := r.recorder.Stats()
 	if after, infoErr := r.store.Info(ctx); infoErr == nil { // what the store lost by itself, after it had taken it
 		stats.LostExchanges = max(stats.LostExchanges, after.LostExchanges-r.before.LostExchanges)
@@ -151,51 +157,39 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	return j.result, stats, errors.Join(err, j.err)
 }
 
-// A tally counts exchanges as they are stored. It may be read while it counts.
+// A tally counts exchanges as they are recorded. It may be read while it counts.
 type tally struct {
 	opened, closed atomic.Int64
 	changed        chan struct{} // holds a value when a count has changed since it was last read
 }
 
-func (t *tally) count(s capture.Step) {
-	switch s.What.(type) {
-	case capture.Opened:
-		t.opened.Add(1)
-	case capture.Closed:
-		t.closed.Add(1)
-	default:
-		return
-	}
-	select {
-	case t.changed <- struct{}{}:
-	default:
-	}
-}
-
-// counted is what a recording adds to a capture, as a source of which only the steps can be followed: those after a point,
-// which are counted as they are read.
+// counted is a sink that counts what it was given.
 type counted struct {
-	capture.Source
-	after  uint64
+	capture.Sink
 	passed *tally
 }
 
-// Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
-// not yield it.
-func (c *counted) Wait(ctx context.Context, from uint64) error {
-	return c.Source.Wait(ctx, max(from, c.after+1))
-}
-
-// Steps implements capture.Source. What an earlier recording left in the capture is not read.
-func (c *counted) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
-	return func(yield func(capture.Step, error) bool) {
-		for s, err := range c.Source.Steps(ctx, max(from, c.after+1)) {
-			if !yield(s, err) {
-				return
-			}
-			if err == nil {
-				c.passed.count(s)
-			}
+// Append implements capture.Sink.
+func (c counted) Append(steps ...capture.Step) error {
+	var opened, closed int64
+	for i := range steps {
+		switch steps[i].What.(type) {
+		case capture.Opened:
+			opened++
+		case capture.Closed:
+			closed++
 		}
 	}
+	if err := c.Sink.Append(steps...); err != nil {
+		return err
+	}
+	if opened+closed > 0 {
+		c.passed.opened.Add(opened)
+		c.passed.closed.Add(closed)
+		select {
+		case c.passed.changed <- struct{}{}:
+		default:
+		}
+	}
+	return nil
 }

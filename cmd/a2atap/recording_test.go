@@ -81,12 +81,12 @@ func TestAppendingNothingEnds(t *testing.T) {
 }
 
 // A follower that is told that there is a step must find it: otherwise it asks again, for ever.
-func TestCountedWaitsForWhatItYields(t *testing.T) {
+func TestAdditionWaitsForWhatItYields(t *testing.T) {
 	store, err := bolt.Open(recorded(t), bolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := &counted{Source: store, after: store.Position().Arrival, passed: &tally{changed: make(chan struct{}, 1)}}
+	src := &addition{Source: store, after: store.Position()}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := src.Wait(ctx, 1); !errors.Is(err, context.Canceled) {

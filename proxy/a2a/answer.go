@@ -17,16 +17,22 @@ type Answer struct {
 //
 // The call may be nil if the request is not known: then the answer has to tell by itself.
 func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer {
-	var a Answer
+	if len(body) == 0 || call != nil && call.Binding == GRPC {
+		return ReadAnswer(call, status, mediaType, &Doc{})
+	}
+	doc := Parse(body)
+	return ReadAnswer(call, status, mediaType, &doc)
+}
+
+// ReadAnswer is DecodeAnswer for a body that was parsed; the zero Doc stands for none.
+func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
 	}
 	if call.Binding == GRPC {
-		return a // protocol buffers are not decoded
+		return Answer{} // protocol buffers are not decoded
 	}
-	if len(body) > 0 {
-		a.Doc = Parse(body)
-	}
+	a := Answer{Doc: *doc}
 	root := a.Doc.Root
 	switch {
 	case call.Batch != nil:
@@ -49,13 +55,22 @@ func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer 
 
 // DecodeEvent says what the data of one event of a stream holds. The call may be nil, as in DecodeAnswer.
 func DecodeEvent(call *Call, data []byte) Answer {
+	if call != nil && call.Binding == GRPC {
+		return Answer{}
+	}
+	doc := Parse(data)
+	return ReadEvent(call, &doc)
+}
+
+// ReadEvent is DecodeEvent for data that were parsed.
+func ReadEvent(call *Call, doc *Doc) Answer {
 	if call == nil {
 		call = &Call{}
 	}
 	if call.Binding == GRPC {
 		return Answer{}
 	}
-	a := Answer{Doc: Parse(data)}
+	a := Answer{Doc: *doc}
 	root := a.Doc.Root
 	switch {
 	case call.Binding == JSONRPC, root.Has("jsonrpc"):
@@ -80,8 +95,11 @@ func DecodeEvent(call *Call, data []byte) Answer {
 // mostly a Task.
 func DecodeWebhook(body []byte) Payload {
 	doc := Parse(body)
-	return decodeNotification(doc.Root)
+	return ReadWebhook(&doc)
 }
+
+// ReadWebhook is DecodeWebhook for a body that was parsed.
+func ReadWebhook(doc *Doc) Payload { return decodeNotification(doc.Root) }
 
 func decodeNotification(root Value) Payload {
 	base := ""

@@ -13,6 +13,7 @@ type Request struct {
 	Body     []byte                   // without content coding
 	HasBody  bool                     // there was one, kept or not
 	BodyKept bool                     // Body is the whole of it
+	Doc      *Doc                     // what Body was parsed to, if somebody has; nil if not
 }
 
 // header returns the first value of a header; "" if there is none.

@@ -20,7 +20,10 @@ func DecodeRequest(r Request, known Known) Call {
 		c.Streams = c.Operation.Streams()
 		return c
 	}
-	if len(r.Body) > 0 {
+	switch {
+	case r.Doc != nil:
+		c.Doc = *r.Doc
+	case len(r.Body) > 0:
 		c.Doc = Parse(r.Body)
 	}
 	if !c.decode(&r, path, &known) {

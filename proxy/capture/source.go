@@ -77,10 +77,13 @@ type Info struct {
 // A Describer says what the bytes of an exchange mean to those who will look for it. It is asked in the writer, off the
 // path of the traffic: once when a request is complete, for each event, and once when a response is complete. It must
 // not keep or change the exchange, and it must not fail on any bytes.
+//
+// The message is what was read already of what it is asked about, valid during the call. Its Head is that of the request
+// or of the answer, also for an event.
 type Describer interface {
-	Request(x *Exchange) Description
-	Event(x *Exchange, e *Event) Description
-	Response(x *Exchange) Description
+	Request(x *Exchange, m *Parsed) Description
+	Event(x *Exchange, e *Event, m *Parsed) Description
+	Response(x *Exchange, m *Parsed) Description
 }
 
 // A Description is what a Describer has to say.

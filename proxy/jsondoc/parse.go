@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 	"unsafe"
 
@@ -60,8 +61,15 @@ type Duplicate struct {
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
+var texts atomic.Uint64
+
+// Texts returns how many texts Parse has been given since the program began. What the same text is parsed for twice shows
+// in it.
+func Texts() uint64 { return texts.Load() }
+
 // Parse parses a JSON text. The bytes must not be changed as long as the Doc is in use.
 func Parse(data []byte) Doc {
+	texts.Add(1)
 	doc := Doc{InvalidUTF8: invalidUTF8(data)}
 	if len(data) > maxTextSize {
 		doc.Err = &SyntaxError{Offset: maxTextSize, Reason: "text is larger than 1 GiB", Limit: true}

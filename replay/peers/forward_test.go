@@ -26,9 +26,11 @@ import (
 // TestForward plays the script over TLS through a forward proxy: the client sees what it sees with nothing in between,
 // and the same is found in the traffic as in that of a tap.
 func TestForward(t *testing.T) {
+	t.Parallel()
 	for _, binding := range []string{JSONRPC, HTTPJSON} {
 		pair := Pair{Go2Client, Go2Agent, binding}
 		t.Run(pair.String(), func(t *testing.T) {
+			t.Parallel()
 			agent := startSecureGo2(t)
 			f := startForward(t, agent)
 			hook := newWebhook(t)
@@ -42,9 +44,9 @@ func TestForward(t *testing.T) {
 			if err != nil {
 				t.Fatalf("play the script: %v\nseen until then:\n%s", err, strings.Join(Lines(seen, agent.URL, hook.URL), "\n"))
 			}
-			lines := Lines(append(seen, hook.all(ctx, t)...), agent.URL, hook.URL)
+			lines := Lines(append(seen, hook.all(ctx, t, pair)...), agent.URL, hook.URL)
 			slices.Sort(lines[len(seen):])
-			golden(t, pair.String(), lines)
+			golden(t, pair, lines)
 			f.check(t, pair, agent)
 		})
 	}

@@ -98,6 +98,7 @@ func replaceBody(r *http.Response, old, replacement string) error {
 
 // TestAround shows that a client which follows a card that was not rewritten is found to go around the hop.
 func TestAround(t *testing.T) {
+	t.Parallel()
 	h := &hop{}
 	got := Play(t, Pair{Go2Client, Go2Agent, JSONRPC}, h.route)
 	around := got.Around(h.dialled())

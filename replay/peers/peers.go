@@ -33,7 +33,7 @@ const (
 )
 
 // playTimeout bounds one script. The longest takes under two seconds; a client whose stream is held back gets here.
-const playTimeout = 30 * time.Second
+const playTimeout = time.Minute
 
 // A Route leads a client to an agent. It gets the agent's origin (scheme, host and port, without a final slash) and
 // returns the origin at which the client is to look for the agent card. What it sets up it takes down with t.Cleanup.
@@ -129,7 +129,7 @@ func Play(t testing.TB, pair Pair, route Route) Result {
 		t.Fatalf("%s: play the script against %s: %v\nseen until then:\n%s",
 			pair, agentURL, err, strings.Join(Lines(seen, agentURL, hook.URL), "\n"))
 	}
-	lines := Lines(append(seen, hook.all(ctx, t)...), agentURL, hook.URL)
+	lines := Lines(append(seen, hook.all(ctx, t, pair)...), agentURL, hook.URL)
 	slices.Sort(lines[len(seen):]) // notifications come in any order
 	return Result{Seen: lines, Arrivals: agent.Stop(), AgentURL: agent.URL}
 }

@@ -3,7 +3,6 @@ package peers
 import (
 	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,23 +12,25 @@ import (
 
 var update = flag.Bool("update", false, "write what the clients saw directly to testdata/seen; other routes then compare when run again")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	AtOnce(8)
+	goleak.VerifyTestMain(m)
+}
 
-// inProcess are the pairs whose two ends are Go SDKs.
+// inProcess are pairs whose two ends are Go SDKs of the same line: one for each dialect and binding.
 var inProcess = []Pair{
 	{Go03Client, Go03Agent, JSONRPC},
-	{Go03Client, Go2HybridAgent, JSONRPC},
 	{Go2Client, Go2Agent, JSONRPC},
 	{Go2Client, Go2Agent, HTTPJSON},
-	{Go2Client, Go2HybridAgent, JSONRPC},
-	{Go2LegacyClient, Go03Agent, JSONRPC},
-	{Go2LegacyClient, Go2HybridAgent, JSONRPC},
 	{Go2LegacyClient, Go2HybridAgent, HTTPJSON},
 }
 
 // TestPeers plays the script over each route, and compares what the client saw with testdata/seen, which is what it saw
 // last time with nothing in between. Reading those files is reading what an SDK does.
-func TestPeers(t *testing.T) { testPairs(t, inProcess) }
+func TestPeers(t *testing.T) {
+	t.Parallel()
+	testPairs(t, inProcess)
+}
 
 // routes are the ways that lead from a client to an agent. Whatever a route has in between, its check gets the result of
 // a script that the pair played over it.
@@ -59,17 +60,17 @@ func testPairs(t *testing.T, pairs []Pair) {
 				t.Parallel()
 				route, check := r.open(t, pair)
 				got := Play(t, pair, route)
-				golden(t, pair.String(), got.Seen)
+				golden(t, pair, got.Seen)
 				check(got)
 			})
 		}
 	}
 }
 
-// golden compares lines with the file of that name in testdata/seen.
-func golden(t *testing.T, name string, lines []string) {
+// golden compares lines with the pair's file in testdata/seen.
+func golden(t *testing.T, pair Pair, lines []string) {
 	t.Helper()
-	file := filepath.Join("testdata", "seen", name+".txt")
+	file := pair.seenFile()
 	got := strings.Join(lines, "\n") + "\n"
 	if *update && strings.HasSuffix(t.Name(), "/direct") {
 		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {

@@ -9,6 +9,20 @@ import (
 	"testing"
 )
 
+// acrossLines are the pairs of Go SDKs that do not stand in inProcess: those of two lines, and agents that speak two dialects.
+var acrossLines = []Pair{
+	{Go03Client, Go2HybridAgent, JSONRPC},
+	{Go2Client, Go2HybridAgent, JSONRPC},
+	{Go2LegacyClient, Go03Agent, JSONRPC},
+	{Go2LegacyClient, Go2HybridAgent, JSONRPC},
+}
+
+// TestAcrossLines is TestPeers with Go SDKs of two lines.
+func TestAcrossLines(t *testing.T) {
+	t.Parallel()
+	testPairs(t, acrossLines)
+}
+
 // programs are the pairs with an SDK in another language at one end or both: each SDK with itself, then those that
 // speak the same dialect with each other.
 var programs = slices.Concat(
@@ -51,7 +65,7 @@ func TestPrograms(t *testing.T) { testPairs(t, programs) }
 
 // TestConfirmed keeps the list of findings free of what no pair has.
 func TestConfirmed(t *testing.T) {
-	pairs := slices.Concat(inProcess, programs)
+	pairs := slices.Concat(inProcess, acrossLines, programs)
 	for _, c := range confirmed {
 		for pattern := range strings.FieldsSeq(c.pairs) {
 			if _, err := path.Match(pattern, ""); err != nil {

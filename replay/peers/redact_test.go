@@ -52,16 +52,16 @@ func tokensIn(t *testing.T, src capture.Source) (titles []string) {
 type secrets struct{}
 
 // Request implements capture.Describer.
-func (secrets) Request(x *capture.Exchange) capture.Description { return hide(analyzer.Read(x)) }
+func (secrets) Request(x *capture.Exchange, _ *capture.Parsed) capture.Description { return hide(analyzer.Read(x)) }
 
 // Event implements capture.Describer.
-func (secrets) Event(x *capture.Exchange, e *capture.Event) capture.Description {
+func (secrets) Event(x *capture.Exchange, e *capture.Event, _ *capture.Parsed) capture.Description {
 	request := analyzer.Read(&capture.Exchange{Request: x.Request})
-	return hide(analyzer.ReadEvent(&request.Call, e))
+	return hide(analyzer.ReadEvent(&request.Call, e, nil))
 }
 
 // Response implements capture.Describer.
-func (secrets) Response(x *capture.Exchange) capture.Description { return hide(analyzer.Read(x)) }
+func (secrets) Response(x *capture.Exchange, _ *capture.Parsed) capture.Description { return hide(analyzer.Read(x)) }
 
 func hide(r *analyzer.Reading) capture.Description {
 	return capture.Description{Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects)}

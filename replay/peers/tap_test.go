@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
@@ -107,7 +106,7 @@ func (tp *tap) stop() error {
 	tp.stopping.Do(func() {
 		tp.serving()
 		tp.served.Wait()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), playTimeout)
 		defer cancel()
 		tp.stopped = errors.Join(tp.recorder.Close(ctx), tp.sink.Close())
 	})

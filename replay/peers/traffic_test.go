@@ -87,6 +87,7 @@ func conversations(byConn map[string][]call) [][]call {
 
 // TestCompareTraffic shows that what is missing, changed or around the tap is noticed.
 func TestCompareTraffic(t *testing.T) {
+	t.Parallel()
 	pair := Pair{Go2Client, Go2Agent, JSONRPC}
 	tp := &tap{agent: pair.Agent.Name}
 	result := Play(t, pair, tp.route)
@@ -123,6 +124,7 @@ func cutStream(all []*capture.Exchange, n int) {
 
 // TestBypass shows that a client that follows a card which was not rewritten is found to go around the tap.
 func TestBypass(t *testing.T) {
+	t.Parallel()
 	pair := Pair{Go2Client, Go2Agent, JSONRPC}
 	tp := &tap{agent: pair.Agent.Name, noRewrite: true}
 	result := Play(t, pair, tp.route)

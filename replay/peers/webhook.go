@@ -3,18 +3,22 @@ package peers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
 	"time"
 )
 
-// quiet is how long no notification has to come before the webhook believes that there are no more. Nothing announces
-// the last one: some agents notify in the background, and in no order.
+// quiet is how long no notification has to come before the webhook believes that there are no more than it was told of.
+// Nothing announces the last one: some agents notify in the background, and in no order.
 const quiet = 250 * time.Millisecond
 
 // A webhook receives push notifications on loopback and turns each into a [Sighting].
@@ -44,27 +48,48 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.received <- seen
 }
 
-// all returns the notifications in no particular order, once the script's last task has been notified as completed and
-// it has been quiet since.
-func (h *webhook) all(ctx context.Context, t testing.TB) (received []Sighting) {
+// all returns the notifications in no particular order: as many as the pair is known to cause, and what comes until it has
+// been quiet for a while. Of a pair that is not known the script's last task has to be notified as completed.
+func (h *webhook) all(ctx context.Context, t testing.TB, pair Pair) (received []Sighting) {
 	t.Helper()
+	known := pair.notifications(t)
+	completed := false
 	var silence <-chan time.Time
 	for {
 		select {
 		case seen := <-h.received:
 			received = append(received, seen)
-			ended := strings.HasSuffix(seen.URL, "/inline") && strings.HasSuffix(strings.ToLower(seen.State), "completed")
-			if ended || silence != nil {
+			completed = completed || strings.HasSuffix(seen.URL, "/inline") && strings.HasSuffix(strings.ToLower(seen.State), "completed")
+			if completed && len(received) >= known {
 				silence = time.After(quiet)
 			}
 		case <-silence:
 			return received
 		case <-ctx.Done():
-			t.Errorf("the webhook was not told that the last task completed: %v", context.Cause(ctx))
+			t.Errorf("%d notifications came, want %d and one of them that the last task completed: %v", len(received), known, context.Cause(ctx))
 			return received
 		}
 	}
 }
+
+// notifications returns how many notifications the pair has caused when it was last seen with nothing in between; 0 if it
+// never was.
+func (p Pair) notifications(t testing.TB) (n int) {
+	t.Helper()
+	text, err := os.ReadFile(p.seenFile())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "webhook: ") {
+			n++
+		}
+	}
+	return n
+}
+
+// seenFile is where the lines stand that the pair's client saw with nothing in between, relative to this package.
+func (p Pair) seenFile() string { return filepath.Join("testdata", "seen", p.String()+".txt") }
 
 // payload is what a notification may hold, in all the shapes that are around: the task itself (A2A 0.3 section 9.5), or
 // a wrapper with one member (A2A 1.0 section 4.3.3).

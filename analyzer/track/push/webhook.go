@@ -62,7 +62,7 @@ func (m *Memory) notice(x *analyzer.Exchange) {
 	if !ok {
 		return
 	}
-	p := a2a.DecodeWebhook(x.Body)
+	p := a2a.ReadWebhook(x.Doc())
 	if !notifies(x, &p) {
 		return
 	}

@@ -13,7 +13,7 @@ import (
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/capture/credential"
 )
 
 // Bounds of what is verified: a card with more has the rest unverified.
@@ -100,7 +100,7 @@ func (m *Memory) Forgotten() int { return 0 }
 // signed verifies the signatures of a card as far as their keys are known, and remembers where the others are.
 func (m *Memory) signed(p *analyzer.Pass) {
 	o := p.Observation
-	if !o.Card.Modern || !o.Card.Signed || len(o.Card.Raw()) > maxSigned || redact.HasPlaceholder(o.Card.Raw()) {
+	if !o.Card.Modern || !o.Card.Signed || len(o.Card.Raw()) > maxSigned || credential.HasPlaceholder(o.Card.Raw()) {
 		return
 	}
 	m.verified(p, o)

@@ -146,6 +146,16 @@ func open(path string, o Options) (*Store, error) {
 // included. A recorder goes on after them.
 func (s *Store) Position() Position { return s.start }
 
+// Committed returns the last numbers that are in the capture: how far somebody who follows the recording can have come.
+func (s *Store) Committed() Position {
+	s.in.mu.RLock()
+	defer s.in.mu.RUnlock()
+	return Position{Seq: s.in.state.seq, Arrival: s.in.state.arrival, Conn: s.in.state.conn}
+}
+
+// Waiting returns about how many bytes of steps were appended and are not stored yet.
+func (s *Store) Waiting() int { return s.queue.waiting() }
+
 // RedactionKey returns the capture's secret, 32 random bytes made when it was created. Placeholders for secrets are
 // made with it, so that they are equal in all segments and runs. The caller must not change it.
 func (s *Store) RedactionKey() []byte { return s.key }

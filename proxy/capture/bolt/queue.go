@@ -86,6 +86,13 @@ func (q *queue) done(n int) {
 	q.changed.Broadcast()
 }
 
+// waiting is how many bytes were put and are not done.
+func (q *queue) waiting() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes + q.busy
+}
+
 // flush waits until what was put before has been done.
 func (q *queue) flush() {
 	q.mu.Lock()

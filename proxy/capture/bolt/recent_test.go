@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -141,5 +142,26 @@ func TestRecentHandsOutEachBlockOnce(t *testing.T) {
 	r.add([]block{{first: 400}})
 	if len(r.blocks) != 0 || r.bytes != 0 {
 		t.Errorf("%d blocks are kept across one of which the steps were not kept, want none", len(r.blocks))
+	}
+}
+
+// TestCommitted says how far a follower can have come, and what is still to be stored.
+func TestCommitted(t *testing.T) {
+	path := closedCapture(t, Options{}, 2)
+	s := mustOpen(t, path, Options{Flush: time.Hour})
+	if got := s.Committed(); got != s.Position() {
+		t.Errorf("%+v is committed at the beginning, want %+v", got, s.Position())
+	}
+	steps := exchangeSteps(3, 5000)
+	mustAppend(t, s, steps...)
+	if got := s.Waiting(); got < 5000 {
+		t.Errorf("%d bytes wait, want 5000 and more", got)
+	}
+	if got := s.Committed(); got != s.Position() {
+		t.Errorf("%+v is committed before it is stored", got)
+	}
+	s.Flush()
+	if got := s.Committed(); got.Seq != 3 || got.Arrival != s.Position().Arrival+uint64(len(steps)) || s.Waiting() != 0 {
+		t.Errorf("%+v is committed, and %d bytes wait", got, s.Waiting())
 	}
 }

@@ -15,7 +15,7 @@ type piece capture.RequestBody
 // held is a body on its way through the redactor.
 type held struct {
 	kind    bodyKind
-	fields  capture.Fields // of its head, once they were read
+	head    *capture.Head // nil where the record has a hole
 	data    []byte
 	dropped int64
 	decoded bool         // it came decoded
@@ -38,9 +38,9 @@ const (
 var errNoRoom = errors.New("too many bodies were on their way at once")
 
 // take takes a piece of the body. It reports whether something passes at once, and what.
-func (h *held) take(r *redactor, s capture.Step, p piece, fields func() capture.Fields) (piece, bool) {
+func (h *held) take(r *redactor, s capture.Step, p piece) (piece, bool) {
 	if h.kind == bodyUndecided {
-		h.decide(r, fields(), p.Data)
+		h.decide(r, h.fields(), p.Data)
 	}
 	if h.kind != bodyPasses {
 		h.add(r, s, p)
@@ -53,6 +53,14 @@ func (h *held) take(r *redactor, s capture.Step, p piece, fields func() capture.
 	}
 	h.passed += int64(len(p.Data)) + p.Dropped
 	return p, true
+}
+
+// fields returns the fields of its head.
+func (h *held) fields() capture.Fields {
+	if h.head == nil {
+		return nil
+	}
+	return h.head.Fields
 }
 
 // decide tells by the fields of the head and the first bytes what a body is.
@@ -135,40 +143,42 @@ func (h *held) release(r *redactor) {
 }
 
 // settle completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
-// on the wire, and why it must be withheld.
-func (h *held) settle(fields capture.Fields, b *capture.Body, limit int64) (text []byte, coded bool, err error) {
+// on the wire, whether it is the whole body, and why it must be withheld.
+func (h *held) settle(b *capture.Body, limit int64) (text []byte, coded, whole bool, err error) {
 	b.Dropped += h.dropped + h.passed
 	if h.kind == bodyWithheld {
-		return nil, false, errNoRoom
+		return nil, false, false, errNoRoom
 	}
+	whole = h.dropped+h.passed == 0
 	if text = h.data; text == nil {
-		return nil, false, nil
+		return nil, false, whole, nil
 	}
-	if codings := fields.Codings(); !h.decoded && len(codings) > 0 {
+	if codings := h.fields().Codings(); !h.decoded && len(codings) > 0 {
 		decoded, err := capture.Decode(text, codings, limit)
 		if errors.Is(err, capture.ErrTooLong) {
-			return nil, false, err
+			return nil, false, false, err
 		}
 		// What came before a fault is all that any reader can see. Where nothing did, it may be that nothing is coded.
 		if err == nil || len(decoded) > 0 {
 			text, coded = decoded, true
 		}
+		whole = whole && err == nil
 	}
 	b.Data, b.Decoded = text, h.decoded || coded
-	return text, coded, nil
+	return text, coded, whole, nil
 }
 
 // body returns the edits that hide the secrets of a body.
-func (m *mask) body(kind bodyKind, text []byte, places []secretPlace) []edit {
+func (m *mask) body(kind bodyKind, body *capture.Parsed, places []secretPlace) []edit {
 	labelled := kind == bodyForm || kind == bodyJSON
 	switch {
-	case looksLikeJSON(text):
-		return m.json(text, places)
+	case looksLikeJSON(body.Text):
+		return m.parsed(body.Doc, body.Text, places)
 	case labelled: // as either, whatever the label
-		if edits := m.form(text); len(edits) > 0 {
+		if edits := m.form(body.Text); len(edits) > 0 {
 			return edits
 		}
-		return m.json(text, places)
+		return m.parsed(body.Doc, body.Text, places)
 	}
 	return nil
 }

@@ -3,9 +3,9 @@ package redact
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
 )
 
 // openExchange is what the redactor knows of an exchange that is not over.
@@ -23,23 +23,9 @@ type openExchange struct {
 
 var errDescriber = errors.New("the describer failed")
 
-func (o *openExchange) requestFields() capture.Fields {
-	if o.request.fields == nil {
-		o.request.fields = capture.ParseRequestHead(o.x.Request.Head).Fields
-	}
-	return o.request.fields
-}
-
-func (o *openExchange) responseFields() capture.Fields {
-	if o.response.fields == nil && o.x.Response != nil {
-		o.response.fields = capture.ParseResponseHead(o.x.Response.Head).Fields
-	}
-	return o.response.fields
-}
-
 func (r *redactor) requestBody(out []capture.Step, s capture.Step, what capture.RequestBody) []capture.Step {
 	o := r.exchange(s)
-	if p, ok := o.request.take(r, s, piece(what), o.requestFields); ok {
+	if p, ok := o.request.take(r, s, piece(what)); ok {
 		s.What = capture.RequestBody(p)
 		return append(out, s)
 	}
@@ -48,7 +34,7 @@ func (r *redactor) requestBody(out []capture.Step, s capture.Step, what capture.
 
 func (r *redactor) responseBody(out []capture.Step, s capture.Step, what capture.ResponseBody) []capture.Step {
 	o := r.exchange(s)
-	if p, ok := o.response.take(r, s, piece(what), o.responseFields); ok {
+	if p, ok := o.response.take(r, s, piece(what)); ok {
 		s.What = capture.ResponseBody(p)
 		return append(out, s)
 	}
@@ -58,7 +44,8 @@ func (r *redactor) responseBody(out []capture.Step, s capture.Step, what capture
 func (r *redactor) requestEnd(out []capture.Step, s capture.Step, what capture.RequestEnd) []capture.Step {
 	o := r.exchange(s)
 	capture.Assemble(o.x, s)
-	out, keys := o.endRequest(out)
+	var keys []capture.Key
+	out, s.Parsed, keys = o.endRequest(out)
 	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
 	s.What = what
 	s.Keys = append(s.Keys, keys...)
@@ -78,7 +65,8 @@ func (r *redactor) responseEnd(out []capture.Step, s capture.Step, what capture.
 		return out
 	}
 	capture.Assemble(o.x, s)
-	out, keys := o.endResponse(out)
+	var keys []capture.Key
+	out, s.Parsed, keys = o.endResponse(out)
 	what.Trailer = r.head(o, what.Trailer, fieldsOnly)
 	s.What = what
 	s.Keys = append(s.Keys, keys...)
@@ -105,42 +93,46 @@ func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Close
 func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, []capture.Key) {
 	var keys, more []capture.Key
 	if !o.requestDone {
-		out, keys = o.endRequest(out)
+		out, _, keys = o.endRequest(out)
 	}
 	if o.answered != nil {
 		out = r.responseEnd(out, *o.answered, o.answered.What.(capture.ResponseEnd))
 	} else if !o.responseDone && (o.x.Response != nil || o.response.last.What != nil) {
-		out, more = o.endResponse(out)
+		out, _, more = o.endResponse(out)
 	}
 	r.held -= o.remembered
 	delete(r.open, o.x.Seq)
 	return out, append(keys, more...)
 }
 
-// endRequest describes the request and hands on its body.
-func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, []capture.Key) {
+// endRequest describes the request and hands on its body. It returns what that was parsed to, if it is handed on as it is.
+func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, *capture.Parsed, []capture.Key) {
 	o.requestDone = true
 	b := &o.x.Request.Body
-	p, keys, err := o.end(&o.request, o.requestFields(), b, func(by capture.Describer) capture.Description { return by.Request(o.x) })
+	p, parsed, keys, err := o.end(&o.request, b, func(by capture.Describer, m *capture.Parsed) capture.Description {
+		return by.Request(o.x, m)
+	})
 	if s := o.request.last; s.What != nil {
 		s.What = capture.RequestBody(p)
 		out = o.note(append(out, s), err)
 	}
 	o.remember(b)
-	return out, keys
+	return out, parsed, keys
 }
 
-// endResponse describes the answer and hands on its body.
-func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, []capture.Key) {
+// endResponse describes the answer and hands on its body, as endRequest does.
+func (o *openExchange) endResponse(out []capture.Step) ([]capture.Step, *capture.Parsed, []capture.Key) {
 	o.responseDone = true
 	b := &o.answer().Body
-	p, keys, err := o.end(&o.response, o.responseFields(), b, func(by capture.Describer) capture.Description { return by.Response(o.x) })
+	p, parsed, keys, err := o.end(&o.response, b, func(by capture.Describer, m *capture.Parsed) capture.Description {
+		return by.Response(o.x, m)
+	})
 	if s := o.response.last; s.What != nil {
 		s.What = capture.ResponseBody(p)
 		out = o.note(append(out, s), err)
 	}
 	b.Data = nil // the next Sink's now
-	return out, keys
+	return out, parsed, keys
 }
 
 // answer returns the answer in the Describer's view, a new one where none has begun.
@@ -152,42 +144,55 @@ func (o *openExchange) answer() *capture.Response {
 	return o.x.Response
 }
 
-// end describes a message whose body has come and returns what is to be handed on of it. The error says why it is
-// withheld.
-func (o *openExchange) end(h *held, fields capture.Fields, b *capture.Body, ask func(capture.Describer) capture.Description) (piece, []capture.Key, error) {
-	text, coded, err := h.settle(fields, b, o.r.decodeLimit)
-	d, ok := o.describe(ask)
+// end describes a message whose body has come and returns what is to be handed on of it, and what that was parsed to. The
+// error says why it is withheld.
+func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer, *capture.Parsed) capture.Description) (
+	p piece, parsed *capture.Parsed, keys []capture.Key, err error,
+) {
+	text, coded, whole, err := h.settle(b, o.r.decodeLimit)
+	parsed = &capture.Parsed{Head: h.head, Text: text}
+	if err == nil && len(text) > 0 && (h.kind == bodyJSON || looksLikeJSON(text)) {
+		doc := jsondoc.Parse(text)
+		parsed.Doc = &doc
+	}
+	d, ok := o.describe(parsed, ask)
 	if !ok && err == nil && !o.r.opts.Keep {
 		err = errDescriber
 	}
-	p := piece{Data: h.data, Dropped: h.dropped, Decoded: h.decoded}
+	p = piece{Data: h.data, Dropped: h.dropped, Decoded: h.decoded}
 	switch {
 	case err != nil:
 		p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
+		whole = false
 	case !o.r.opts.Keep:
-		if edits := o.r.maskFor(o).body(h.kind, text, o.r.described(d)); len(edits) > 0 {
+		if edits := o.r.maskFor(o).body(h.kind, parsed, o.r.described(d)); len(edits) > 0 {
 			p.Data, p.Decoded = splice(text, edits), h.decoded || coded
+			whole = false
 		}
 	}
 	h.release(o.r)
-	return p, d.Keys, err
+	if parsed.Head = nil; !whole { // the head may have held secrets
+		parsed = nil // and what is handed on of the body is something else
+	}
+	return p, parsed, d.Keys, err
 }
 
-// remember keeps the request's body for the Describer as long as that is cheap. Its bytes are a copy: the original goes
-// to the next Sink.
+// remember keeps the request's body for the Describer as long as that is cheap. Its bytes are the next Sink's too: nobody
+// changes them.
 func (o *openExchange) remember(b *capture.Body) {
 	n := int64(len(b.Data))
 	if o.r.opts.Describer == nil || n > maxRemembered || o.r.held+n > o.r.maxHeld {
 		b.Dropped, b.Data = b.Dropped+n, nil
 		return
 	}
-	b.Data = slices.Clone(b.Data)
 	o.remembered = n
 	o.r.held += n
 }
 
 // describe asks the Describer. It reports false if that panicked: then nothing is known about the secrets.
-func (o *openExchange) describe(ask func(capture.Describer) capture.Description) (d capture.Description, ok bool) {
+func (o *openExchange) describe(
+	m *capture.Parsed, ask func(capture.Describer, *capture.Parsed) capture.Description,
+) (d capture.Description, ok bool) {
 	if o.r.opts.Describer == nil {
 		return capture.Description{}, true
 	}
@@ -196,7 +201,7 @@ func (o *openExchange) describe(ask func(capture.Describer) capture.Description)
 			d, ok = capture.Description{}, false
 		}
 	}()
-	d = ask(o.r.opts.Describer)
+	d = ask(o.r.opts.Describer, m)
 	o.r.learn(o.x, d)
 	return d, true
 }
@@ -211,16 +216,31 @@ func (o *openExchange) note(out []capture.Step, err error) []capture.Step {
 	return append(out, capture.Step{Seq: o.x.Seq, Offset: out[len(out)-1].Offset, What: capture.Fact{Note: note}})
 }
 
+// parseEvent parses the lines of an event, and its data.
+func parseEvent(e *capture.Event) *capture.Parsed {
+	fields := e.Fields()
+	parsed := &capture.Parsed{Fields: &fields}
+	if len(fields.Data) > 0 {
+		doc := jsondoc.Parse(fields.Data)
+		parsed.Doc = &doc
+	}
+	return parsed
+}
+
 // event describes an event and hands it on.
 func (r *redactor) event(out []capture.Step, s capture.Step, what capture.ResponseEvent) []capture.Step {
 	o := r.exchange(s)
 	o.answer().Stream = true
 	e := what.Event
 	e.At = s.Offset
-	d, ok := o.describe(func(by capture.Describer) capture.Description { return by.Event(o.x, &e) })
+	parsed := parseEvent(&e)
+	parsed.Head = o.response.head
+	d, ok := o.describe(parsed, func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
+	parsed.Head = nil // which may have held secrets
 	s.Keys = append(s.Keys, d.Keys...)
 	switch {
 	case r.opts.Keep:
+		s.Parsed = parsed
 		return append(out, s)
 	case !ok:
 		what.Event.Dropped += int64(len(e.Raw))
@@ -228,9 +248,11 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 		s.What = what
 		return o.note(append(out, s), errDescriber)
 	}
-	if edits := r.maskFor(o).event(&e, r.described(d)); len(edits) > 0 {
+	if edits := r.maskFor(o).event(&e, parsed, r.described(d)); len(edits) > 0 {
 		what.Event.Raw = splice(e.Raw, edits)
 		s.What = what
+	} else {
+		s.Parsed = parsed
 	}
 	return append(out, s)
 }

@@ -52,6 +52,27 @@ func (m *mask) head(head []byte, kind headKind) []byte {
 	return out
 }
 
+var lineFeed = []byte{'\n'}
+
+// harmlessHead reports whether a head surely holds no secret, given what it was parsed to: it keeps to the grammar, none of
+// its names is that of a credential, and neither the target nor a value can be a URL with one in it.
+func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
+	if len(h.Bad) > 0 || bytes.Count(raw, lineFeed) != len(h.Fields)+2 || // something follows the blank line
+		h.Status == 0 && h.Method == "" || strings.ContainsAny(h.Target, "?#@") || strings.HasPrefix(h.Method, "CONNECT") {
+		return false
+	}
+	for i := range h.Fields {
+		name := m.lower(h.Fields[i].Name)
+		switch {
+		case strings.HasPrefix(name, "set-cookie"), name == "cookie", name == "cookie2",
+			strings.HasSuffix(name, "-authenticate"), strings.HasSuffix(name, "authorization"), m.secretHeader(name),
+			strings.ContainsAny(h.Fields[i].Value, "?#@"):
+			return false
+		}
+	}
+	return true
+}
+
 // isRequestLine reports whether a line begins with a method and something after it.
 func isRequestLine(line string) bool {
 	method, _, ok := strings.Cut(line, " ")

@@ -226,32 +226,43 @@ func noEOF(err error) error {
 
 // mayHoldURL reports whether the text of a raw string may have "//" in it, be a slash of it escaped.
 func mayHoldURL(raw []byte) bool {
-	return bytes.Contains(raw, []byte("//")) || bytes.Contains(raw, []byte(`\/`)) || bytes.Contains(raw, []byte(`\u`))
+	if bytes.IndexByte(raw, '\\') >= 0 && (bytes.Contains(raw, []byte(`\/`)) || bytes.Contains(raw, []byte(`\u`))) {
+		return true
+	}
+	return bytes.Contains(raw, []byte("//"))
 }
 
 // str adds the edit that a string token needs.
 func (w *jsonWalk) str(raw []byte, start int, hide hiding) {
+	w.edits = w.m.str(w.edits, raw, start, hide)
+}
+
+// str appends the edit that a string token needs.
+func (m *mask) str(edits []edit, raw []byte, start int, hide hiding) []edit {
 	if hide == hideNothing && !mayHoldURL(raw) {
-		return
+		return edits
 	}
 	was := capture.ValueText(raw)
 	now := was
 	switch {
 	case hide != hideNothing:
-		now = w.m.hide(was)
+		now = m.hide(was)
 	case strings.Contains(was, "://") && !strings.ContainsAny(was, urlEnds):
-		now = w.m.url(was)
+		now = m.url(was)
 	}
 	if now == was {
-		return
+		return edits
 	}
 	quoted, _ := jsontext.AppendQuote(nil, now) // the error is about bytes that are no UTF-8, which became U+FFFD
-	w.edits = append(w.edits, edit{start, start + len(raw), string(quoted)})
+	return append(edits, edit{start, start + len(raw), string(quoted)})
 }
 
 // event returns the edits that hide the secrets of an event, in its data and in lines that are no fields of an event:
 // JSON that was sent without "data:" in front is no less a secret.
-func (m *mask) event(e *capture.Event, places []secretPlace) []edit {
+func (m *mask) event(e *capture.Event, parsed *capture.Parsed, places []secretPlace) []edit {
+	if f := parsed.Fields; len(f.Ignored)+len(f.Comments) == 0 && len(m.parsed(parsed.Doc, f.Data, places)) == 0 {
+		return nil
+	}
 	data, parts, stray := cutEvent(e.Raw)
 	var edits []edit
 	if len(data) > 0 {

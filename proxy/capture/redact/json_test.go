@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
 )
 
 // places reads pointers; numbers are hidden at those that end in "!".
@@ -105,7 +106,7 @@ func TestEvent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := capture.Event{Raw: []byte(tt.in)}
-			got := string(splice(e.Raw, testMask.event(&e, places(t, "/t"))))
+			got := string(splice(e.Raw, testMask.event(&e, parseEvent(&e), places(t, "/t"))))
 			if diff := cmp.Diff(masked(tt.want), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -145,6 +146,10 @@ func FuzzJSON(f *testing.F) {
 		if !bytes.Equal(before, in) {
 			t.Fatal("the input was changed")
 		}
+		doc := jsondoc.Parse(in)
+		if along := splice(in, testMask.parsed(&doc, in, where)); !bytes.Equal(along, got) {
+			t.Fatalf("%q became %q, and along its parse %q", in, got, along)
+		}
 		was, ok := tokens(t, in)
 		if !ok {
 			return // what is no JSON only must not make us fail
@@ -171,7 +176,7 @@ func FuzzEvent(f *testing.F) {
 	where := places(f, "/token")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		e := capture.Event{Raw: raw}
-		got := splice(raw, testMask.event(&e, where))
+		got := splice(raw, testMask.event(&e, parseEvent(&e), where))
 		if a, b := capture.ParseEvent(raw), capture.ParseEvent(got); a.DataLines != b.DataLines || a.HasData != b.HasData {
 			t.Errorf("%q has other data lines than %q", got, raw)
 		}

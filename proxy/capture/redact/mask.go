@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // A mask finds secrets and puts placeholders in their place. It is for one goroutine.
@@ -23,11 +23,6 @@ type mask struct {
 	agent   *learned          // what the agent's card named; may be nil
 }
 
-const (
-	placeholderPrefix = "redacted."
-	placeholderDigits = 16
-)
-
 // placeholder returns what stands for a secret. It is a token and may stand in URLs, headers, cookies and JSON as it is.
 func (m *mask) placeholder(secret string) string {
 	if m.mac == nil {
@@ -36,26 +31,7 @@ func (m *mask) placeholder(secret string) string {
 	m.mac.Reset()
 	io.WriteString(m.mac, secret) //nolint:errcheck // a hash takes everything
 	var sum [sha256.Size]byte
-	return placeholderPrefix + hex.EncodeToString(m.mac.Sum(sum[:0])[:placeholderDigits/2])
-}
-
-func isPlaceholder(s string) bool {
-	digits, ok := strings.CutPrefix(s, placeholderPrefix)
-	return ok && len(digits) == placeholderDigits && strings.Trim(digits, "0123456789abcdef") == ""
-}
-
-// HasPlaceholder reports whether a text has a placeholder in it: then it is not the text that passed.
-func HasPlaceholder(text []byte) bool {
-	for {
-		i := bytes.Index(text, []byte(placeholderPrefix))
-		if i < 0 {
-			return false
-		}
-		text = text[i+len(placeholderPrefix):]
-		if len(text) >= placeholderDigits && isPlaceholder(placeholderPrefix+string(text[:placeholderDigits])) {
-			return true
-		}
-	}
+	return credential.PlaceholderPrefix + hex.EncodeToString(m.mac.Sum(sum[:0])[:credential.PlaceholderDigits/2])
 }
 
 // hide returns a value with a placeholder for the secret in it, so that "Bearer X" and "X" give the same. What is empty
@@ -80,7 +56,7 @@ func (m *mask) hideCredentials(value string) string {
 }
 
 func (m *mask) hideWhole(secret string) string {
-	if secret == "" || isPlaceholder(secret) {
+	if secret == "" || credential.IsPlaceholder(secret) {
 		return secret
 	}
 	return m.placeholder(secret)

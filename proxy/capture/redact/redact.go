@@ -5,6 +5,7 @@
 package redact
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
@@ -179,8 +180,9 @@ func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 	case capture.ResponseHead:
 		o := r.exchange(s)
 		capture.Assemble(o.x, s)
-		o.response.fields = nil
-		what.Head = r.head(o, what.Head, answerHead)
+		head := capture.ParseResponseHead(what.Head)
+		o.response.head = &head
+		what.Head, s.Parsed = r.parsedHead(o, what.Head, &head, answerHead)
 		s.What = what
 	case capture.ResponseBody:
 		return r.responseBody(out, s, what)
@@ -212,7 +214,9 @@ func (r *redactor) exchange(s capture.Step) *openExchange {
 func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opened) []capture.Step {
 	o := &openExchange{r: r, x: capture.Assemble(nil, s)}
 	r.open[s.Seq] = o
-	what.Head = r.head(o, what.Head, requestHead)
+	head := capture.ParseRequestHead(what.Head)
+	o.request.head = &head
+	what.Head, s.Parsed = r.parsedHead(o, what.Head, &head, requestHead)
 	if !r.opts.Keep {
 		what.Agent.URL = r.mask.url(what.Agent.URL)
 	}
@@ -220,12 +224,23 @@ func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opene
 	return append(out, s)
 }
 
-// head returns a copy of a head or trailer without its secrets.
+// head returns a head or trailer without its secrets.
 func (r *redactor) head(o *openExchange, head []byte, kind headKind) []byte {
 	if r.opts.Keep || head == nil {
-		return slices.Clone(head)
+		return head
 	}
 	return r.maskFor(o).head(head, kind)
+}
+
+// parsedHead returns a head without its secrets, and what it was parsed to if it has none.
+func (r *redactor) parsedHead(o *openExchange, raw []byte, h *capture.Head, kind headKind) ([]byte, *capture.Parsed) {
+	if !r.opts.Keep && !r.maskFor(o).harmlessHead(raw, h) {
+		masked := r.scoped.head(raw, kind)
+		if !bytes.Equal(masked, raw) {
+			return masked, nil
+		}
+	}
+	return raw, &capture.Parsed{Head: h}
 }
 
 // maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named. It is valid until

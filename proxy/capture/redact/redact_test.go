@@ -37,21 +37,21 @@ type fakeDescriber struct {
 	event             func(x *capture.Exchange, e *capture.Event) capture.Description
 }
 
-func (f fakeDescriber) Request(x *capture.Exchange) capture.Description {
+func (f fakeDescriber) Request(x *capture.Exchange, _ *capture.Parsed) capture.Description {
 	if f.request == nil {
 		return capture.Description{}
 	}
 	return f.request(x)
 }
 
-func (f fakeDescriber) Response(x *capture.Exchange) capture.Description {
+func (f fakeDescriber) Response(x *capture.Exchange, _ *capture.Parsed) capture.Description {
 	if f.response == nil {
 		return capture.Description{}
 	}
 	return f.response(x)
 }
 
-func (f fakeDescriber) Event(x *capture.Exchange, e *capture.Event) capture.Description {
+func (f fakeDescriber) Event(x *capture.Exchange, e *capture.Event, _ *capture.Parsed) capture.Description {
 	if f.event == nil {
 		return capture.Description{}
 	}

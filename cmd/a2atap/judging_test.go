@@ -1,0 +1,239 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// stuck is a rule that judges nothing before it is released.
+func stuck(release <-chan struct{}) *analyzer.Rule {
+	return &analyzer.Rule{
+		ID: "stuck", Title: "nothing", Family: "test", Category: analyzer.Interop, Level: analyzer.Advice, Side: a2a.Client,
+		On: analyzer.RequestSeen, Bindings: analyzer.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
+		Doc: "Nothing.", Fix: "Nothing.", Silent: "Always.",
+		Check: func(p *analyzer.Pass) {
+			<-release
+			p.Applied()
+		},
+	}
+}
+
+// However slow the rules are, traffic passes, all of it is recorded, and the verdict is on all of it.
+func TestSlowRulesDelayNothing(t *testing.T) {
+	const calls, clients = 240, 8
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}}`)
+	}))
+	defer agent.Close()
+	address, err := url.Parse(agent.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := make(chan struct{})
+	said := make(chan string, 1)
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	r, err := startRecording(recordingOptions{
+		output: path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+		rules: []*analyzer.Rule{stuck(release)}, onBehind: func(text string) {
+			said <- text
+			close(release)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Timeout: tooLong}
+	defer client.CloseIdleConnections()
+	var load sync.WaitGroup
+	for range clients {
+		load.Go(func() {
+			for range calls / clients {
+				if err := callTask(client, r.proxy.Taps()[0].URL()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	load.Wait()
+	for r.passed.closed.Load() < calls {
+		<-r.passed.changed
+	}
+	r.store.Flush()
+	if info, err := r.store.Info(t.Context()); err != nil || info.Exchanges != calls || info.LostExchanges != 0 {
+		t.Errorf("recorded while the rules were stuck: %+v, error %v; want %d exchanges", info, err, calls)
+	}
+	left := r.pace.exchanges()
+	if left < calls-clients { // those that were under way when the rules got stuck have begun
+		t.Errorf("judging is %d exchanges behind, want about %d", left, calls)
+	}
+	r.patience = time.Millisecond
+	result := stopped(t, r)
+	want := fmt.Sprintf("all is recorded; %d exchanges left to judge before the verdict", left)
+	if got := <-said; got != want {
+		t.Errorf("the end says %q, want %q", got, want)
+	}
+	if result.Counts.Exchanges != calls || result.Counts.Judged != calls {
+		t.Errorf("the verdict is on %d exchanges, %d judged; want %d", result.Counts.Exchanges, result.Counts.Judged, calls)
+	}
+}
+
+func callTask(client *http.Client, to string) error {
+	body := `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
+	request, err := http.NewRequest(http.MethodPost, to, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("A2A-Version", "1.0")
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return errors.Join(err, answer.Body.Close())
+}
+
+// A paced is a judging of which the test says how busy everything is.
+type paced struct {
+	*judgePace
+	isPressed, isCrowded bool
+	at                   bolt.Position // what is stored
+	told                 []string
+}
+
+func newPaced() *paced {
+	p := &paced{}
+	p.judgePace = &judgePace{
+		hurried: make(chan struct{}),
+		pressed: func() bool { return p.isPressed },
+		crowded: func() bool { return p.isCrowded },
+		stored:  func() bolt.Position { return p.at },
+		told:    func(l lag) { p.told = append(p.told, l.String()) },
+	}
+	return p
+}
+
+// judge takes so much of the bubble's time to judge a step, and returns how long judging rests then.
+func (p *paced) judge(takes time.Duration, s capture.Step) time.Duration {
+	p.begin()
+	time.Sleep(takes)
+	done := time.Now()
+	p.judged(&s)
+	return time.Since(done)
+}
+
+func TestJudgingRests(t *testing.T) {
+	for name, c := range map[string]struct {
+		pressed, crowded bool
+		takes            time.Duration
+		behind           uint64 // exchanges
+		rests            time.Duration
+	}{
+		"time to spare":                     {false, false, judgeSlice, 5, 0},
+		"all processors busy":               {false, true, judgeSlice, 5, judgeNap},
+		"no time to spare":                  {true, true, judgeSlice, 5, judgeRest},
+		"a slice that is not over":          {true, true, judgeSlice - 1, 5, 0},
+		"a long step":                       {true, false, time.Second, 5, judgeRest},
+		"too far behind":                    {true, true, judgeSlice, behindMost, judgeNap},
+		"too far behind, processors idling": {true, false, judgeSlice, behindMost, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPaced()
+				p.isPressed, p.isCrowded = c.pressed, c.crowded
+				p.at = bolt.Position{Seq: 7 + c.behind, Arrival: 100}
+				if got := p.judge(c.takes, capture.Step{Seq: 7, Arrival: 100}); got != c.rests {
+					t.Errorf("it rests for %v, want %v", got, c.rests)
+				}
+			})
+		})
+	}
+}
+
+// When there is no more traffic, judging does not rest, and does not say how far it is behind: the end does.
+func TestHurryEndsRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPaced()
+		p.isPressed = true
+		go func() {
+			time.Sleep(judgeSlice + judgeRest/2)
+			p.hurry()
+		}()
+		if got := p.judge(judgeSlice, capture.Step{}); got != judgeRest/2 {
+			t.Errorf("hurried in the middle of a rest it rests for %v", got)
+		}
+		p.at = bolt.Position{Seq: behindTold}
+		if got := p.judge(judgeSlice, capture.Step{}); got != 0 || p.told != nil {
+			t.Errorf("hurried it rests for %v, and says %q", got, p.told)
+		}
+	})
+}
+
+// That judging is far behind is said once, in exchanges or in events.
+func TestFarBehindIsSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		stored bolt.Position
+		says   string
+	}{
+		"a little":          {bolt.Position{Seq: 1 + behindTold - 1, Arrival: 8 * behindTold}, ""},
+		"exchanges":         {bolt.Position{Seq: 1 + behindTold, Arrival: 8 * behindTold}, "1000 exchanges"},
+		"a stream":          {bolt.Position{Seq: 2, Arrival: 1 + 20_000}, "20000 events"},
+		"ahead of the word": {bolt.Position{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPaced()
+				p.at = c.stored
+				for range 3 {
+					p.judge(judgeSlice, capture.Step{Seq: 1, Arrival: 1})
+				}
+				if got := strings.Join(p.told, ", "); got != c.says {
+					t.Errorf("it says %q, want %q", got, c.says)
+				}
+			})
+		})
+	}
+}
+
+func TestSinkCountsWhatItTook(t *testing.T) {
+	memory := capture.NewMemory(capture.Info{})
+	passed := &tally{changed: make(chan struct{}, 1)}
+	sink := counted{memory, passed}
+	opened, closed := capture.Step{Seq: 1, What: capture.Opened{}}, capture.Step{Seq: 1, What: capture.Closed{}}
+	if err := sink.Append(opened, closed, capture.Step{Seq: 2, What: capture.Opened{}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Append(capture.Step{Seq: 2, What: capture.Fact{}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(passed.changed); got != 1 {
+		t.Errorf("%d changes wait to be seen, want 1", got)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Append(closed); err == nil {
+		t.Error("a sink that was closed takes steps")
+	}
+	if o, c := passed.opened.Load(), passed.closed.Load(); o != 2 || c != 1 {
+		t.Errorf("%d opened and %d closed, want 2 and 1", o, c)
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/jsondoc"
+)
+
+// A waiting source tells when its reader waits for more.
+type waiting struct {
+	capture.Source
+	waits chan struct{}
+}
+
+// Wait implements capture.Source.
+func (w waiting) Wait(ctx context.Context, from uint64) error {
+	select {
+	case w.waits <- struct{}{}:
+	default:
+	}
+	return w.Source.Wait(ctx, from)
+}
+
+// TestEachTextIsParsedOnce takes exchanges from the relay to the findings: bodies, and the data of events.
+func TestEachTextIsParsedOnce(t *testing.T) {
+	store, err := bolt.Open(filepath.Join(t.TempDir(), "c.a2atap"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: newDescriber()})
+	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Wait})
+	source := waiting{store, make(chan struct{}, 1)}
+	judged := make(chan *analyzer.Result, 1)
+	go func() {
+		result, err := analyzer.Follow(context.Background(), rules.All, source, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		judged <- result
+	}()
+	<-source.waits
+	passExchange(recorder, 0) // so that the store knows that it is followed
+	<-source.waits
+
+	const exchanges, events = 50, 20
+	before := jsondoc.Texts()
+	for n := range exchanges {
+		passExchange(recorder, 1+n)
+	}
+	passStream(recorder, events)
+	if err := recorder.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
+	}
+	result := <-judged
+	if c := result.Counts; c.Judged != exchanges+2 || c.Events != events || c.Lost != 0 {
+		t.Fatalf("judged %+v", c)
+	}
+	if got, want := jsondoc.Texts()-before, uint64(2*exchanges+1+events); got != want {
+		t.Errorf("%d texts were parsed, want %d: two for each of %d exchanges, one and %d events for the stream", got, want, exchanges, events)
+	}
+}
+
+// passStream tells a recorder of a streaming call, as a relay would.
+func passStream(r *proxy.Recorder, events int) {
+	c := r.Conn(capture.Peer{Name: "booker", URL: "http://127.0.0.1:9001/rpc"}, "127.0.0.1:40000")
+	body := `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"messageId":"m-s","role":"ROLE_USER","parts":[{"text":"go"}]}}}`
+	c.Request(0, fmt.Appendf(nil, "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body)))
+	c.RequestBody(0, []byte(body))
+	c.RequestEnd(0, nil)
+	c.Answer(0, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	for n := range events {
+		event := `{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t-s","contextId":"c-s","status":{"state":"TASK_STATE_WORKING"}}}}`
+		if n == 0 {
+			event = `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t-s","contextId":"c-s","status":{"state":"TASK_STATE_SUBMITTED"}}}}`
+		}
+		c.AnswerBody(0, []byte("data: "+event+"\n\n"))
+	}
+	c.AnswerEnd(0, nil)
+	c.Ended(0)
+}
