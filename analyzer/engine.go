@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine. Tracker says in
-// which order rules and trackers see what it observes.
+// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine. Tracker says
+// in which order rules and trackers see what it observes.
 type Engine struct {
 	rules     []*Rule
 	asks      []asks              // of each rule
@@ -226,7 +226,7 @@ func (e *Engine) keep(i int) {
 
 // wanted returns the rules that want the observation and can be judged in its dialect and binding.
 func (e *Engine) wanted(o *Observation) []int {
-	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once, not in one of several
+	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once
 		return e.choose(o.Kind, func(i int) bool {
 			return e.rules[i].Bindings.Has(o.Exchange.Call.Binding) && o.Card.Holds(e.dialects[i])
 		})

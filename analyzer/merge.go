@@ -33,7 +33,8 @@ func closure(rules []*Rule) map[string][]string {
 	return all
 }
 
-// mergeCovered merges the findings of one step: a finding that another one covers at its place goes into that one's Also.
+// mergeCovered merges the findings of one step: a finding that another one covers at its place goes into that one's
+// Also.
 func (e *Engine) mergeCovered() []Finding {
 	if len(e.found) == 0 {
 		return nil
@@ -76,8 +77,8 @@ func family(in a2a.Dialects) a2a.Dialects {
 	return in
 }
 
-// first reports whether the finding is the first of its rule in the rule's scope. The rules that it covers have then had
-// their report there too.
+// first reports whether the finding is the first of its rule in the rule's scope. The rules that it covers have then
+// had their report there too.
 func (e *Engine) first(f *Finding) bool {
 	in := e.open[f.Place.Exchange]
 	if in == nil || f.Rule.Once == Always {

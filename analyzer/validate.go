@@ -24,9 +24,9 @@ func isSlug(name string) bool {
 }
 
 // Validate returns an error that names every rule with a missing text, a citation or a check too few, an id that is no
-// slug or stands twice, a cover that leads nowhere or in a circle, or an observation that comes only from a tracker which
-// the rule does not need; and every tracker that they need, directly or through another one, with something missing, with
-// the name of another one, or with needs that lead in a circle.
+// slug or stands twice, a cover that leads nowhere or in a circle, or an observation that comes only from a tracker
+// which the rule does not need; and every tracker that they need, directly or through another one, with something
+// missing, with the name of another one, or with needs that lead in a circle.
 func Validate(rules []*Rule) error {
 	var errs []error
 	byID := make(map[string]*Rule, len(rules))
@@ -64,7 +64,8 @@ func validateTrackers(rules []*Rule) []error {
 		byName[t.Name] = t
 		for kind := range t.Makes.each {
 			if makers[kind] != nil {
-				errs = append(errs, fmt.Errorf("tracker %s: what it makes comes from tracker %s too", t.Name, makers[kind].Name))
+				err := fmt.Errorf("tracker %s: what it makes comes from tracker %s too", t.Name, makers[kind].Name)
+				errs = append(errs, err)
 			}
 			makers[kind] = t
 		}
@@ -118,7 +119,9 @@ func (r *Rule) validate() []error {
 	if !isSlug(r.ID) {
 		fail("the id is no slug")
 	}
-	for _, text := range [...][2]string{{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent}} {
+	for _, text := range [...][2]string{
+		{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent},
+	} {
 		if text[1] == "" {
 			fail("no " + text[0])
 		}

@@ -1,5 +1,5 @@
-// Package digest makes numbers that stand for contents, so that what a message or an artifact held can be compared later
-// without being kept.
+// Package digest makes numbers that stand for contents, so that what a message or an artifact held can be compared
+// later without being kept.
 package digest
 
 import (

@@ -31,6 +31,13 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/...", "a2atap/tui", "recording must work without a screen"},
 	{"a2atap/proxy/...", "a2atap/replay/...", "the proxy watches and never speaks for itself"},
 	{"a2atap/analyzer", "a2atap/analyzer/rules/...", "the engine is given its rules; it must not know its catalogue"},
+	{"a2atap/analyzer", "a2atap/analyzer/track/...", "the engine gets trackers with the rules that need them; it knows none"},
+	{"a2atap/analyzer/track/...", "a2atap/analyzer/rules/...", "what remembers does not judge"},
+	{"a2atap/analyzer/track/...", "a2atap/analyzer/report", "what remembers does not print"},
+	{"a2atap/analyzer/recent", "a2atap/...", "memory of bounded size knows nothing of what it holds"},
+	{"a2atap/analyzer/address", "a2atap/...", "the comparison of URLs is a leaf"},
+	{"a2atap/analyzer/digest", "a2atap/analyzer/...", "contents are told apart without knowing who compares them"},
+	{"a2atap/analyzer/directory", "a2atap/analyzer", "the engine, readers and trackers stand on it"},
 	{"a2atap/analyzer/report", "a2atap/analyzer/rules/...", "a report prints findings of any rules"},
 	{"a2atap/analyzer/rules/rule", "a2atap/analyzer/rules/...", "what the families share knows none of them"},
 	{"a2atap/analyzer/...", "a2atap/proxy", "judging works on a capture from anywhere"}, // but see excepted
