@@ -110,8 +110,8 @@ func (b *buffer) resize(size int) {
 	old.release()
 }
 
-// rest gives the memory of an empty buffer back until there is something to read.
-func (b *buffer) rest() {
+// releaseToWait gives the memory of an empty buffer back until there is something to read.
+func (b *buffer) releaseToWait() {
 	size, last, wait := len(b.b), b.last, b.wait
 	b.release()
 	b.size, b.last, b.wait = size, last, wait

@@ -57,9 +57,9 @@ func (r *requests) route(head []byte) (err error) {
 	return nil
 }
 
-// leave closes the connection to an agent that the next request does not go to, after the answers that are due. It is
+// closeAgent closes the connection to an agent that the next request does not go to, after the answers that are due. It is
 // called before that request is begun, so that nothing the agent may still send can be taken for its answer.
-func (r *requests) leave() {
+func (r *requests) closeAgent() {
 	r.mu.Lock()
 	agent := r.agent
 	if agent == nil || r.at == r.to.Target {
@@ -80,8 +80,8 @@ func (r *requests) leave() {
 	r.reader.Wait()
 }
 
-// left tells whether the client has gone on to another agent. The lock is held.
-func (a *answers) left() bool { return a.pair.agent != a.agent }
+// replaced tells whether the client has gone on to another agent. The lock is held.
+func (a *answers) replaced() bool { return a.pair.agent != a.agent }
 
 // appendForwarded appends a head to out as the agent is to see it.
 func (d *destination) appendForwarded(out, head []byte, h *requestHead) []byte {

@@ -200,7 +200,7 @@ func FuzzServe(f *testing.F) {
 			closeWrite(client)
 			io.Copy(io.Discard, client)
 		}()
-		ctx, cancel := context.WithTimeout(context.Background(), patienceOfTests)
+		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
 		Serve(ctx, server, cfg)
 		if ctx.Err() != nil {
