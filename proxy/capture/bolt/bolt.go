@@ -60,7 +60,7 @@ type Options struct {
 const (
 	defaultFlush  = 10 * time.Millisecond
 	defaultBudget = 32 << 20
-	ripeBytes     = 1 << 20 // that wait end the wait
+	commitBytes   = 1 << 20 // that wait end the wait
 )
 
 // A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in it
@@ -71,7 +71,7 @@ const (
 type Store struct {
 	Reader
 
-	in     *inside
+	local  *localAccess
 	writer *writer
 	queue  *queue
 	server *server
@@ -120,14 +120,14 @@ func open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := newInside(path, set)
-	w := &writer{in: in, options: o, open: make(map[uint64]row)}
+	in := newLocalAccess(path, set)
+	w := &writer{local: in, options: o, open: make(map[uint64]row)}
 	if err := w.resume(); err != nil {
 		return nil, errors.Join(err, in.close(w.broken != nil))
 	}
 	s := &Store{
-		Reader: Reader{access: nearby{in}, close: in.after.close},
-		in:     in, writer: w, queue: newQueue(o.Budget, ripeBytes), done: make(chan struct{}),
+		Reader: Reader{access: followerAccess{in}, close: in.remote.close},
+		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), done: make(chan struct{}),
 		key:   set[0].meta.key,
 		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},
 	}
@@ -148,9 +148,9 @@ func (s *Store) Position() Position { return s.start }
 
 // Committed returns the last numbers that are in the capture: how far somebody who follows the recording can have come.
 func (s *Store) Committed() Position {
-	s.in.mu.RLock()
-	defer s.in.mu.RUnlock()
-	return Position{Seq: s.in.state.seq, Arrival: s.in.state.arrival, Conn: s.in.state.conn}
+	s.local.mu.RLock()
+	defer s.local.mu.RUnlock()
+	return Position{Seq: s.local.state.seq, Arrival: s.local.state.arrival, Conn: s.local.state.conn}
 }
 
 // Waiting returns about how many bytes of steps were appended and are not stored yet.
@@ -177,9 +177,9 @@ func (s *Store) Close() error {
 		if s.server != nil {
 			s.server.close()
 		}
-		s.err = errors.Join(s.err, s.in.close(s.writer.broken != nil))
+		s.err = errors.Join(s.err, s.local.close(s.writer.broken != nil))
 		if s.err != nil {
-			s.err = fmt.Errorf("close %s: %w", s.in.path, s.err)
+			s.err = fmt.Errorf("close %s: %w", s.local.path, s.err)
 		}
 	})
 	return s.err

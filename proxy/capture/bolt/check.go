@@ -85,7 +85,7 @@ func Check(ctx context.Context, path string) error {
 // that the capture could not be examined: a recorder has it, which the error names, or it cannot be opened (see Read), or
 // the context ended.
 func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*Checkup, error) {
-	o := newOutside(path)
+	o := newRemoteAccess(path)
 	defer o.close()
 	c := checker{ctx: ctx, at: at}
 	err := o.files(func(set segmentSet) error {

@@ -73,7 +73,7 @@ func inspect(path string) error {
 	}
 	if info.Size() < need {
 		return fmt.Errorf("the file is cut short: it has %d bytes and claims %d; copy it again from its source: %w",
-			info.Size(), need, errShort)
+			info.Size(), need, errDamaged)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func inspectFreelist(path string) error {
 	}
 	var page [pageHeader + 8]byte
 	if m.freelist >= m.pages {
-		return fmt.Errorf("the list of free pages is said to be page %d of %d: %w", m.freelist, m.pages, errShort)
+		return fmt.Errorf("the list of free pages is said to be page %d of %d: %w", m.freelist, m.pages, errDamaged)
 	}
 	if _, err := f.ReadAt(page[:], product(m.pageSize, m.freelist)); err != nil {
 		return fmt.Errorf("read the list of free pages: %w", err)
@@ -136,7 +136,7 @@ func inspectFreelist(path string) error {
 		count = binary.NativeEndian.Uint64(page[pageHeader:])
 	}
 	if count >= m.pages {
-		return fmt.Errorf("the list of free pages has %d of %d: %w", count, m.pages, errShort)
+		return fmt.Errorf("the list of free pages has %d of %d: %w", count, m.pages, errDamaged)
 	}
 	return nil
 }

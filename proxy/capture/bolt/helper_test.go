@@ -185,7 +185,7 @@ func helpFull(path string) error {
 	s.Append(exchangeSteps(1, 1000)...)
 	s.Append(exchangeSteps(2, 1000)[0])
 	s.Flush()
-	restore, err := limitFileSize(s.in.last().path)
+	restore, err := limitFileSize(s.local.last().path)
 	if err != nil {
 		return err
 	}

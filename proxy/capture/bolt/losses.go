@@ -89,7 +89,7 @@ func (l *losses) pending() []capture.Step {
 	return steps
 }
 
-// told forgets what pending returned; it is in the capture now.
-func (l *losses) told() {
+// clear forgets what pending returned; it is in the capture now.
+func (l *losses) clear() {
 	l.exchanges, l.whole = nil, capture.Lost{}
 }

@@ -44,7 +44,7 @@ var (
 // no capture, and capture.ErrFuture where a later version wrote it; a file that a program holds which does not answer
 // is an error that names the holder, as far as it is known.
 func Read(path string) (*Reader, error) {
-	o := newOutside(path)
+	o := newRemoteAccess(path)
 	if _, err := o.info(context.Background()); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -121,7 +121,7 @@ func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool)
 	}
 	raw, err := b.unseal()
 	if err == nil && b.first > from {
-		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort)
+		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errDamaged)
 	}
 	if err != nil {
 		yield(capture.Step{}, err)
@@ -150,7 +150,7 @@ func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool)
 		}
 	}
 	if arrival <= from {
-		yield(capture.Step{}, fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort))
+		yield(capture.Step{}, fmt.Errorf("the block with arrival number %d is missing: %w", from, errDamaged))
 		return 0, false
 	}
 	return arrival, true

@@ -18,7 +18,7 @@ func removeStale(path, mine string) {
 	folder := filepath.Dir(absolute(path))
 	if names, err := namesIn(folder); err == nil {
 		for _, name := range names {
-			if capture, ok := strings.CutSuffix(name, ".sock"); ok && ours(filepath.Join(folder, capture)) {
+			if capture, ok := strings.CutSuffix(name, ".sock"); ok && isCaptureFile(filepath.Join(folder, capture)) {
 				removeDead(filepath.Join(folder, name), mine)
 			}
 		}
@@ -44,8 +44,8 @@ func isHex(s string) bool {
 	return err == nil
 }
 
-// ours reports whether a file is a capture, or was one as far as its name says.
-func ours(path string) bool {
+// isCaptureFile reports whether a file is a capture, or was one as far as its name says.
+func isCaptureFile(path string) bool {
 	err := inspect(path)
 	return err == nil || errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(path, ".a2atap")
 }
@@ -60,12 +60,12 @@ func removeDead(address, mine string) {
 // takeAside takes a socket away and removes it if nobody listens on it then, which it reports. A recorder may have put its
 // own there since somebody looked: that is put back.
 func takeAside(address string) (removed bool) {
-	closet, err := os.MkdirTemp(filepath.Dir(address), temporaryPattern)
+	private, err := os.MkdirTemp(filepath.Dir(address), temporaryPattern)
 	if err != nil {
 		return false
 	}
-	defer os.Remove(closet)
-	aside := filepath.Join(closet, "s")
+	defer os.Remove(private)
+	aside := filepath.Join(private, "s")
 	if os.Rename(address, aside) != nil {
 		return false
 	}

@@ -66,7 +66,7 @@ func decodeRequest(b []byte) (request, error) {
 	q := request{ask: d.octet(), from: d.number(), limit: int(min(d.number(), pageBytes)), firsts: d.numbers()}
 	copy(q.key[:], d.take(hashSize))
 	if d.err == nil && (q.ask < askHello || q.ask > askWait || len(d.b) > 0) {
-		d.err = errShort
+		d.err = errDamaged
 	}
 	if d.err != nil {
 		return request{}, fmt.Errorf("decode a reader's request: %w", d.err)
@@ -173,7 +173,7 @@ func (d *decoder) numbers() []uint64 {
 func (d *decoder) count() int {
 	n := d.number()
 	if n > uint64(len(d.b)) {
-		d.fail(errShort)
+		d.fail(errDamaged)
 		return 0
 	}
 	return int(n)
