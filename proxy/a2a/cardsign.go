@@ -162,14 +162,14 @@ func (s signing) member(dst []byte, name, value Value, field signedField) []byte
 	dst = append(append(comma(dst), name.Raw()...), ':')
 	start := len(dst)
 	dst = s.value(dst, value, field)
-	if s.deep() && isEmpty(dst[start:]) && !s.insists(field) {
+	if s.deep() && isEmpty(dst[start:]) && !s.keepsEmpty(field) {
 		return dst[:mark]
 	}
 	return dst
 }
 
-// insists reports whether a member stays although it is empty.
-func (s signing) insists(field signedField) bool {
+// keepsEmpty reports whether a member stays although it is empty.
+func (s signing) keepsEmpty(field signedField) bool {
 	return s.strip == dropEmptiesFilled && field.presence == required
 }
 
@@ -197,7 +197,7 @@ func (s signing) leavesOut(v Value, field signedField) bool {
 	case keepPresent, keepFilled:
 		return !field.free && (v.IsNull() || field.presence == implicit && isDefault(v))
 	case dropEmpties, dropEmptiesDeep, dropEmptiesFilled:
-		return v.IsNull() || isEmptyValue(v) && !s.insists(field)
+		return v.IsNull() || isEmptyValue(v) && !s.keepsEmpty(field)
 	}
 	return v.IsNull() || isDefault(v)
 }

@@ -28,8 +28,8 @@ type Member struct {
 
 // Oddities returns all that is unusual about the members of the object. It looks once for each object.
 func (o *Entity) Oddities() Oddity {
-	if !o.surveyed {
-		o.surveyed = true
+	if !o.classified {
+		o.classified = true
 		for m := range o.members() {
 			o.odd |= m.Odd
 		}

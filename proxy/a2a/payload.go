@@ -170,7 +170,7 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 		if hasPrefix(v.Get("status").Get("state"), "TASK_STATE_") {
 			return 0
 		}
-		if sent || marked0_1(v) {
+		if sent || has0_1Members(v) {
 			return onlyV0_1
 		}
 	case StatusPayload, ArtifactPayload:
@@ -181,8 +181,8 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	return 0
 }
 
-// marked0_1 reports whether a bare task has what only 0.1 has.
-func marked0_1(v Value) bool {
+// has0_1Members reports whether a bare task has what only 0.1 has.
+func has0_1Members(v Value) bool {
 	if v.Has("sessionId") {
 		return true
 	}

@@ -69,9 +69,9 @@ type Entity struct {
 	Index  int        // in that list; 0 if it is in none
 	Author Side       // who made it: of a history's messages the agent made only those in its own role
 
-	walker   *Walker
-	odd      Oddity
-	surveyed bool
+	walker     *Walker
+	odd        Oddity
+	classified bool
 }
 
 // Pointer returns the JSON Pointer of the object, much faster than Value.Pointer. It is valid during the visit only.

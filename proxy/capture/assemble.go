@@ -40,11 +40,11 @@ func Assemble(x *Exchange, s Step) *Exchange {
 			x.Response.Body.Data = nil
 		}
 	case Fact:
-		x.learn(what)
+		x.addFact(what)
 	case Closed:
 		x.close(what, s)
 	case Lost:
-		x.lose(what, s)
+		x.addLost(what, s)
 	}
 	return x
 }
@@ -65,7 +65,7 @@ func (x *Exchange) addEvent(e Event, s Step) {
 	r.Body.At = s.Offset
 }
 
-func (x *Exchange) learn(f Fact) {
+func (x *Exchange) addFact(f Fact) {
 	if f.Client.Name != "" {
 		x.Client = f.Client
 	}
@@ -76,7 +76,7 @@ func (x *Exchange) learn(f Fact) {
 	x.Replayed = x.Replayed || f.Replayed
 }
 
-func (x *Exchange) lose(l Lost, s Step) {
+func (x *Exchange) addLost(l Lost, s Step) {
 	if s.Seq == 0 {
 		return
 	}

@@ -142,9 +142,9 @@ func (h *held) release(r *redactor) {
 	h.data = nil
 }
 
-// settle completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
+// finish completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
 // on the wire, whether it is the whole body, and why it must be withheld.
-func (h *held) settle(b *capture.Body, limit int64) (text []byte, coded, whole bool, err error) {
+func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole bool, err error) {
 	b.Dropped += h.dropped + h.passed
 	if h.kind == bodyWithheld {
 		return nil, false, false, errNoRoom

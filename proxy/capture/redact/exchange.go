@@ -149,7 +149,7 @@ func (o *openExchange) answer() *capture.Response {
 func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer, *capture.Parsed) capture.Description) (
 	p piece, parsed *capture.Parsed, keys []capture.Key, err error,
 ) {
-	text, coded, whole, err := h.settle(b, o.r.decodeLimit)
+	text, coded, whole, err := h.finish(b, o.r.decodeLimit)
 	parsed = &capture.Parsed{Head: h.head, Text: text}
 	if err == nil && len(text) > 0 && (h.kind == bodyJSON || looksLikeJSON(text)) {
 		doc := jsondoc.Parse(text)
