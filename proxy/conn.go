@@ -15,11 +15,11 @@ type Conn struct {
 	client string // the client's address
 	agent  capture.Peer
 	open   map[int]*exchange
-	recent [2]lately // exchanges that have ended last; the two sides of a connection can each still tell of one
+	recent [2]endedExchange // exchanges that have ended last; the two sides of a connection can each still tell of one
 }
 
-// lately is an exchange that has ended, and its number on its connection.
-type lately struct {
+// endedExchange is an exchange that has ended, and its number on its connection.
+type endedExchange struct {
 	x int
 	e *exchange
 }
@@ -267,7 +267,7 @@ func (c *Conn) abandon() int {
 
 func (c *Conn) ended(x int, e *exchange) {
 	delete(c.open, x)
-	c.recent[1], c.recent[0] = c.recent[0], lately{x, e}
+	c.recent[1], c.recent[0] = c.recent[0], endedExchange{x, e}
 	if e.skipped {
 		c.r.q.lose(e.lost)
 		return

@@ -152,7 +152,7 @@ func playScript(t *testing.T, listener net.Listener, requests, answers []message
 			return
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(4 * patience))
+		conn.SetDeadline(time.Now().Add(4 * testTimeout))
 		for i, request := range requests {
 			want := request.wire("POST / HTTP/1.1", listener.Addr().String())
 			got := make([]byte, len(want))

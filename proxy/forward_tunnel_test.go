@@ -203,7 +203,7 @@ func mustPattern(t *testing.T, flag string) proxy.HostPattern {
 	return pattern
 }
 
-// A client that waits for its agent to speak first gets to hear it.
+// A client that waits for its agent to speak first gets what it sends.
 func TestTunnelWhereTheAgentBegins(t *testing.T) {
 	agent := newEcho(t, "220 ready\r\n")
 	f := newForwardRig(t, func(o *proxy.Options) { o.HeadTimeout = 20 * time.Millisecond })

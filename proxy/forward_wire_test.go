@@ -137,7 +137,7 @@ func TestForwardClientLeaves(t *testing.T) {
 		answer.Body.Close()
 		select {
 		case <-left:
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Fatal("the agent was not told")
 		}
 		f.follow(isClosed)
@@ -271,7 +271,7 @@ func TestForwardExpectAndUpgrade(t *testing.T) {
 		write(t, conn, "POST "+origin+"/ HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		agent := <-agents
 		defer agent.Close()
-		agent.SetDeadline(time.Now().Add(patience))
+		agent.SetDeadline(time.Now().Add(testTimeout))
 		expect(t, agent, "POST / HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		write(t, agent, "HTTP/1.1 100 Continue\r\n\r\n")
 		expect(t, conn, "HTTP/1.1 100 Continue\r\n\r\n")
