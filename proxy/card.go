@@ -71,7 +71,7 @@ func appendURL(urls []cardURL, pointer string, v a2a.Value, transport string) []
 	})
 }
 
-// isGRPC tells whether the address is spoken to in gRPC, which taps do not carry.
+// isGRPC reports whether the address is spoken to in gRPC, which taps do not carry.
 func (u cardURL) isGRPC() bool { return strings.EqualFold(u.transport, a2a.GRPC.String()) }
 
 // A replacement puts another string in the place of a token.

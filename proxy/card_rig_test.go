@@ -21,8 +21,8 @@ type rawAgent struct {
 	answer func(method, target string) string
 }
 
-// newRawAgent starts an agent that gives the answer to every request, as it stands. ADDR in it is the agent's host:port,
-// PORT its port.
+// newRawAgent starts an agent that gives the answer to every request, as it stands. ADDR in it is the agent's
+// host:port, PORT its port.
 func newRawAgent(t *testing.T, answer string) *rawAgent {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -88,7 +88,8 @@ func (a *rawAgent) asked() string {
 	return a.heads[len(a.heads)-1]
 }
 
-// cardRequestOf sends raw bytes and returns all that comes back until the connection is closed, which the request has to ask for.
+// cardRequestOf sends raw bytes and returns all that comes back until the connection is closed, which the request has
+// to ask for.
 func cardRequestOf(t *testing.T, addr, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)

@@ -91,8 +91,8 @@ func TestEntityTags(t *testing.T) {
 	}
 }
 
-// The mark of an entity tag depends on the addresses that are put in, so that a cached card is not confirmed after a tap
-// has moved.
+// The mark of an entity tag depends on the addresses that are put in, so that a cached card is not confirmed after a
+// tap has moved.
 func TestEntityTagOfAnotherAddressIsUnknown(t *testing.T) {
 	agent := newRawAgent(t, "")
 	card := agent.expand(`{"url":"http://ADDR/"}`)

@@ -36,7 +36,7 @@ type connectKey struct{}
 // connectOf returns what a request that the front decides about belongs to.
 func connectOf(r *http.Request) *connect { return r.Context().Value(connectKey{}).(*connect) }
 
-// readConnect reads the head of CONNECT. If it cannot be, the client is told, and it is recorded.
+// readConnect reads the head of CONNECT. One that cannot be read is refused and recorded.
 func (f *Forward) readConnect(ctx context.Context, client *peekedConn) (*connect, error) {
 	defer context.AfterFunc(ctx, func() { client.Close() })()
 	head, err := client.takeHead(f.headTimeout())
@@ -134,7 +134,7 @@ func (c *connect) intercept() {
 		return
 	}
 	switch kind, err := c.sniff(c.ctx); {
-	case err != nil: // the client has gone without a word
+	case err != nil: // the client has closed without sending anything
 	case kind == protocolTLS:
 		c.interceptTLS()
 	case kind == protocolHTTP:
@@ -166,8 +166,8 @@ func (c *connect) interceptTLS() {
 	c.relay(session, session.ConnectionState().ServerName)
 }
 
-// config is how we play the agent towards a client. It takes the certificate for the name that the client means: that in
-// its hello (RFC 6066 section 3), else that of CONNECT.
+// config is how we play the agent towards a client. It takes the certificate for the name that the client means: that
+// in its hello (RFC 6066 section 3), else that of CONNECT.
 func (c *connect) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1", "http/1.0"}, SessionTicketsDisabled: true,
@@ -196,7 +196,8 @@ func (c *connect) relay(client net.Conn, sni string) {
 	}})
 }
 
-// recordTLSFailure records a TLS handshake that failed. Where the client broke it off, it most often does not trust our authority.
+// recordTLSFailure records a TLS handshake that failed. Where the client broke it off, it most often does not trust our
+// authority.
 func (c *connect) recordTLSFailure(err error) {
 	detail, note := "TLS with the client failed: "+err.Error(), "not observed: TLS with the client failed"
 	advice := "let it speak TLS 1.2 or later"

@@ -103,8 +103,8 @@ func (l *forwardLink) Ended(x int) {
 	}
 }
 
-// abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges there
-// were.
+// abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges
+// there were.
 func (l *forwardLink) abandon() int {
 	n := l.Conn.abandon()
 	l.forward.proxy.inFlight.add(-n)

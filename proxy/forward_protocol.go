@@ -15,8 +15,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// maxSniffTimeout is how long a client that got its CONNECT may be silent, at most, before we take it that the agent is to
-// speak first.
+// maxSniffTimeout is how long a client that got its CONNECT may be silent, at most, before we take it that the agent is
+// to speak first.
 const maxSniffTimeout = 5 * time.Second
 
 // A peekedConn is a connection whose first bytes were read already, and are read again.
@@ -62,17 +62,17 @@ func (r *peekedConn) more() error {
 	return err
 }
 
-// begins tells whether the bytes that are there begin so.
+// begins reports whether the bytes that are there begin so.
 func (r *peekedConn) begins(prefix string) bool { return bytes.HasPrefix(r.peeked, []byte(prefix)) }
 
-// mayBegin tells whether they do so as far as they are there.
+// mayBegin reports whether they do so as far as they are there.
 func (r *peekedConn) mayBegin(prefix string) bool {
 	n := min(len(r.peeked), len(prefix))
 	return string(r.peeked[:n]) == prefix[:n]
 }
 
-// firstBytes reads from a client until it is certain whether it asks for CONNECT. A client that is silent, or slow to say
-// so, is given as long as between requests, or for a head.
+// firstBytes reads from a client until it is certain whether it asks for CONNECT. A client that is silent, or slow to
+// say so, is given as long as between requests, or for a head.
 func (f *Forward) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, error) {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	client := &peekedConn{Conn: conn}
@@ -103,7 +103,8 @@ func (f *Forward) sniffTimeout() time.Duration { return min(maxSniffTimeout, f.h
 
 var errHeadTooLong = errors.New("the head of CONNECT is too long")
 
-// takeHead reads a head to its blank line, and takes it off what is given again. With an error it returns what there is.
+// takeHead reads a head to its blank line, and takes it off what is given again. With an error it returns what there
+// is.
 func (r *peekedConn) takeHead(timeout time.Duration) ([]byte, error) {
 	r.SetReadDeadline(time.Now().Add(timeout))
 	for {
@@ -174,7 +175,7 @@ func (c *connect) sniff(ctx context.Context) (protocol, error) {
 	}
 }
 
-// detectProtocol judges the bytes that are there, and tells whether more could change it.
+// detectProtocol judges the bytes that are there, and reports whether more could change it.
 func (c *connect) detectProtocol() (kind protocol, certain bool) {
 	switch {
 	case c.begins(tlsHandshake):
@@ -187,8 +188,8 @@ func (c *connect) detectProtocol() (kind protocol, certain bool) {
 	return protocolOther, !c.mayBegin(preface) && !slices.ContainsFunc(methods, c.mayBegin)
 }
 
-// peekHello reads the client's hello, without taking it off what is given again. It is nil if it cannot be read; then the
-// handshake says why.
+// peekHello reads the client's hello, without taking it off what is given again. It is nil if it cannot be read; then
+// the handshake says why.
 func (c *connect) peekHello(ctx context.Context) (hello *tls.ClientHelloInfo) {
 	conn := &helloConn{peekedConn: &peekedConn{Conn: c.Conn, peeked: c.peeked}}
 	enough := errors.New("the hello is read")
@@ -219,7 +220,7 @@ func (l *helloConn) Read(p []byte) (int, error) {
 // Write implements net.Conn. What is written is an alert, which must not be sent.
 func (l *helloConn) Write(p []byte) (int, error) { return len(p), nil }
 
-// offersHTTP1 tells whether one of the protocols that a client offers is HTTP/1 (RFC 7301).
+// offersHTTP1 reports whether one of the protocols that a client offers is HTTP/1 (RFC 7301).
 func offersHTTP1(offered []string) bool {
 	return slices.ContainsFunc(offered, func(p string) bool { return strings.HasPrefix(p, "http/1.") })
 }

@@ -193,7 +193,7 @@ func ownAnswer(t *testing.T, r io.Reader) (status int, mark, text string) {
 	return answer.StatusCode, answer.Header.Get("X-A2atap"), string(body)
 }
 
-// isClosed tells whether a step ends an exchange.
+// isClosed reports whether a step ends an exchange.
 func isClosed(s capture.Step) bool {
 	_, closed := s.What.(capture.Closed)
 	return closed

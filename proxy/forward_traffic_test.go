@@ -19,7 +19,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Whatever well-formed traffic passes, what is recorded of it is what was sent, and both ends get what the other has sent.
+// Whatever well-formed traffic passes, what is recorded of it is what was sent, and both ends get what the other has
+// sent.
 func TestForwardRecordedIsSent(t *testing.T) {
 	bothWays(t, func(t *testing.T, w way) {
 		for seed := range uint64(8) {

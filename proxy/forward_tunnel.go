@@ -12,9 +12,9 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// tunnel passes the bytes of a connection without opening it. It is recorded as one exchange, with how many bytes passed
-// and none of them, so that nobody takes what was not observed for clean. The client may have its answer to CONNECT
-// already.
+// tunnel passes the bytes of a connection without opening it. It is recorded as one exchange, with how many bytes
+// passed and none of them, so that nobody takes what was not observed for clean. The client may have its answer to
+// CONNECT already.
 func (c *connect) tunnel(why string, answered bool) {
 	to := c.to
 	to.Scheme = "http" // whatever it is, the bytes go as they come

@@ -44,7 +44,8 @@ func newEcho(t *testing.T, hello string) string {
 // some is a number of bytes that nobody knows, but not few.
 const some = -1
 
-// expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of it.
+// expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of
+// it.
 func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, got int64) {
 	t.Helper()
 	if head := capture.ParseRequestHead(x.Request.Head); head.Method != "CONNECT" || x.Agent.Name != agent {

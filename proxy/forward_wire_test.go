@@ -16,7 +16,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// The head of a stream that is silent still, and each of its events, reach the client before the agent does anything more.
+// The head of a stream that is silent still, and each of its events, reach the client before the agent does anything
+// more.
 func TestForwardStream(t *testing.T) {
 	bothWays(t, func(t *testing.T, w way) {
 		const events = 300

@@ -86,8 +86,8 @@ func cardRequestOf(head []byte) *cardRequest {
 	return q
 }
 
-// asksForCard tells whether a GET or HEAD fetches a card: a public one at a well-known path, at the origin's root or below
-// any path of it, or an extended one at one of the routes of HTTP+JSON.
+// asksForCard reports whether a GET or HEAD fetches a card: a public one at a well-known path, at the origin's root or
+// below any path of it, or an extended one at one of the routes of HTTP+JSON.
 func asksForCard(h *capture.Head) bool {
 	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
 	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Get}
@@ -95,8 +95,8 @@ func asksForCard(h *capture.Head) bool {
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
 }
 
-// mayCallForCard tells whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its body is
-// as far as that is known. Only a complete body can tell.
+// mayCallForCard reports whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its
+// body is as far as that is known. Only a complete body shows it.
 func mayCallForCard(head []byte) (length int, may bool) {
 	coding := fieldValue(head, "Content-Encoding")
 	if len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity")) {
@@ -112,7 +112,7 @@ func mayCallForCard(head []byte) (length int, may bool) {
 	return length, err == nil && 0 <= length && length <= maxCallSize
 }
 
-// isJSON tells whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
+// isJSON reports whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
 func isJSON(mediaType string) bool {
 	return mediaType == "" || mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
 }
@@ -163,7 +163,7 @@ func (l *link) Ended(x int) {
 	delete(l.cardRequests, x)
 }
 
-// abandon ends what the relay has left open, which it does only after a panic of ours: it tells nothing more then. It
+// abandon ends what the relay has left open, which it does only after a panic of ours: it reports nothing more then. It
 // returns how many exchanges there were.
 func (l *link) abandon() int {
 	n := l.Conn.abandon()
@@ -178,8 +178,8 @@ func (l *link) cardRequest(x int) *cardRequest {
 	return l.cardRequests[x]
 }
 
-// callsForCard tells whether the call is one for the extended card, given that its answer is here. Of an answer that came
-// before the call was complete it is not known: it passes as it came.
+// callsForCard reports whether the call is one for the extended card, given that its answer is here. Of an answer that
+// came before the call was complete it is not known: it passes as it came.
 func (q *cardRequest) callsForCard() bool {
 	select {
 	case <-q.bodyKnown:

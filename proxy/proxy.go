@@ -38,8 +38,9 @@ type Options struct {
 	HeadTimeout, IdleTimeout time.Duration
 	Grace                    time.Duration // that exchanges in flight get to end in when the proxy stops; 0 is none
 
-	// OnTap is told of each further tap that opened by itself, OnNotice of what the user should know at once, once for
-	// each text. They are called by one goroutine, off the path of the traffic, while Serve runs; either may be nil.
+	// OnTap is called with each further tap that opened by itself, OnNotice of what the user should know at once, once
+	// for each text. They are called by one goroutine, off the path of the traffic, while Serve runs; either may be
+	// nil.
 	OnTap    func(*Tap)
 	OnNotice func(text string)
 }
@@ -105,7 +106,7 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// open opens the taps and checks what they say of one another.
+// open opens the taps and checks that they do not conflict.
 func (p *Proxy) open() error {
 	for _, spec := range p.opts.Taps {
 		if p.tap(spec.Name) != nil {
@@ -281,7 +282,7 @@ func (f *inFlight) drained() <-chan struct{} {
 	return zero
 }
 
-// isSelf tells whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
+// isSelf reports whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
 func (p *Proxy) isSelf(local, remote net.Addr) string {
 	l, _ := local.(*net.TCPAddr)
 	r, _ := remote.(*net.TCPAddr)
@@ -299,7 +300,7 @@ func (p *Proxy) isSelf(local, remote net.Addr) string {
 	return ""
 }
 
-// leadsTo tells whether a connection from local to remote reaches who listens at an address.
+// leadsTo reports whether a connection from local to remote reaches who listens at an address.
 func leadsTo(at, local, remote *net.TCPAddr) bool {
 	return at.Port == remote.Port &&
 		(at.IP.Equal(remote.IP) || at.IP.IsUnspecified() && (remote.IP.IsLoopback() || remote.IP.Equal(local.IP)))

@@ -88,7 +88,7 @@ func tollOf(s *capture.Step) toll {
 }
 
 // refused counts what was in a batch that the sink did not take. Exchanges that began in it are lost as a whole, and
-// their numbers are used again, so that the capture has no gap; others have a hole, told when they close.
+// their numbers are used again, so that the capture has no gap; others have a gap, which is recorded when they close.
 func (r *Recorder) refused(err error) {
 	r.count(func(s *Stats) {
 		if r.err == nil {
@@ -139,7 +139,7 @@ func (r *Recorder) refused(err error) {
 	}
 }
 
-// lose counts what is lost as a whole, to be told to the capture with the next steps.
+// lose counts what is lost as a whole, to be recorded with the next steps.
 func (r *Recorder) lose(gone lost, why error) {
 	if gone == (lost{}) {
 		return

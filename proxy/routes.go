@@ -15,8 +15,8 @@ import (
 const maxFurtherTaps = 32
 
 // route finds the tap that stands for an address that the card of an agent names. It opens a further tap where the
-// address is on the agent's host. The text is what to tell where no tap does; both are nothing where there is nothing to
-// tell, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
+// address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
+// nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
 func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
 	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(), address.url)
 	u, err := url.Parse(address.url)

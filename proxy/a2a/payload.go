@@ -159,8 +159,8 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	p.Dialects, p.Contrary = m.dialects()
 }
 
-// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts. Where
-// 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
+// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts.
+// Where 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
 func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	if v.Has("contextId") || v.Has("taskId") || v.Has("messageId") {
 		return 0

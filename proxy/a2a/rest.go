@@ -48,8 +48,8 @@ func (c *Call) unknownRoute(r *Request, path string, known *Known) bool {
 	return true
 }
 
-// isOwnPath reports whether a path below an interface belongs to no other agent: where the interface is the root of a host, all
-// that is deeper may.
+// isOwnPath reports whether a path below an interface belongs to no other agent: where the interface is the root of a
+// host, all that is deeper may.
 func isOwnPath(base Base, rest string) bool {
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "/v1"), "/")
 	return rest != "" && (base.Path != "" || !strings.Contains(rest, "/"))

@@ -2,7 +2,8 @@ package a2a
 
 import "strings"
 
-// A route is the end of a path that HTTP+JSON gives a meaning to (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto files).
+// A route is the end of a path that HTTP+JSON gives a meaning to (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto
+// files).
 type route struct {
 	operation   Operation // NoOperation if the HTTP method is not one of the route's
 	start       int       // where in the path it begins
@@ -67,8 +68,8 @@ func pushRoute(list, tasks, task string, start int) route {
 	return route{start: start, task: unescapePath(task), dialects: in, distinctive: true}
 }
 
-// taskRoute returns the route "tasks/{id}", with or without a verb. A colon that no known verb follows is part of the id,
-// and so is one that is escaped.
+// taskRoute returns the route "tasks/{id}", with or without a verb. A colon that no known verb follows is part of the
+// id, and so is one that is escaped.
 func taskRoute(method, segment string) route {
 	r := route{dialects: kindDialects | onlyV1_0}
 	if i := strings.LastIndexByte(segment, ':'); i > 0 {
@@ -127,16 +128,16 @@ func byMethod(method string, verbs ...verb) Operation {
 	return NoOperation
 }
 
-// RoutePrefix returns what stands before the route in the escaped path of an HTTP+JSON call, without a slash at its end,
-// and whether there is a route. Without a card nobody can tell where an interface ends and its tenant begins, nor whether
-// "v1" belongs to the interface or to the route of 0.x; it is left to the route.
+// RoutePrefix returns what stands before the route in the escaped path of an HTTP+JSON call, without a slash at its
+// end, and whether there is a route. Without a card nobody can tell where an interface ends and its tenant begins, nor
+// whether "v1" belongs to the interface or to the route of 0.x; it is left to the route.
 func RoutePrefix(path string) (prefix string, ok bool) {
 	r, ok := findRoute("", path)
 	return strings.TrimSuffix(path[:r.start], "/v1"), ok
 }
 
-// RouteMethods returns the HTTP methods that the route at the end of an escaped path takes in any dialect; none if there is no
-// route.
+// RouteMethods returns the HTTP methods that the route at the end of an escaped path takes in any dialect; none if
+// there is no route.
 func RouteMethods(path string) []string {
 	var methods []string
 	for _, method := range [...]string{"GET", "POST", "DELETE"} {

@@ -94,8 +94,8 @@ func (c *Call) reset() bool {
 	return false
 }
 
-// sharedMethodDialects tells 0.1 from 0.2 and 0.3 where the method is the same: by what only 0.1 has, or by what is spoken
-// at the URL.
+// sharedMethodDialects tells 0.1 from 0.2 and 0.3 where the method is the same: by what only 0.1 has, or by what is
+// spoken at the URL.
 func sharedMethodDialects(params Value, known *Known) Dialects {
 	switch {
 	case params.Has("sessionId"):

@@ -5,8 +5,8 @@ import "fmt"
 // Assemble adds a step to the exchange it belongs to and returns the exchange: a new one for Opened, x otherwise. It
 // copies no bytes: pieces of a body are appended to one slice, all else is shared with the step.
 //
-// A step that does not fit (a body before its head, anything but Opened when x is nil) is a hole in the record, not an
-// error: what can be told from it is kept. Steps with Seq 0 change nothing.
+// A step that does not fit (a body before its head, anything but Opened when x is nil) is a gap in the record, not an
+// error: what it says is kept. Steps with Seq 0 change nothing.
 func Assemble(x *Exchange, s Step) *Exchange {
 	if open, ok := s.What.(Opened); ok {
 		return &Exchange{

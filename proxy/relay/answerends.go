@@ -19,7 +19,7 @@ func (a *answers) refuse(x *exchange, n int, err error) {
 }
 
 // unsolicited passes bytes that answer no request. Blank lines between answers do no harm; after anything else nobody
-// can know which answer belongs to which request. It tells whether an answer may follow.
+// can know which answer belongs to which request. It reports whether an answer may follow.
 func (a *answers) unsolicited() bool {
 	b := a.in.unread()
 	blank := len(bytes.Trim(b, "\r\n")) == 0
@@ -124,15 +124,16 @@ func (a *answers) endByClose() {
 	a.answerWritten(a.x)
 }
 
-// noteClientEnd notes whether the client has ended its sending before an answer of no declared length comes to its end. Most
-// servers take that for leaving, and end such an answer for it, in good form: then the end says nothing of the agent.
+// noteClientEnd notes whether the client has ended its sending before an answer of no declared length comes to its end.
+// Most servers take that for leaving, and end such an answer for it, in good form: then the end says nothing of the
+// agent.
 func (a *answers) noteClientEnd() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.clientEnded = a.clientEOF && a.x != a.tunnel // both ends of an upgraded connection end when they like
 }
 
-// tellClientEnd tells the fault of an answer that noteClientEnd was called for.
+// tellClientEnd reports the fault of an answer that noteClientEnd was called for.
 func (a *answers) tellClientEnd(x *exchange) {
 	if a.clientEnded {
 		a.fault(x, Fault{

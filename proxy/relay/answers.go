@@ -34,7 +34,7 @@ func (a *answers) run() {
 	a.endUnfinished(false)
 }
 
-// answer relays one answer, interim or final, and tells whether another may follow.
+// answer relays one answer, interim or final, and reports whether another may follow.
 func (a *answers) answer() bool {
 	x, n := a.awaitHead()
 	if x == nil {
@@ -103,7 +103,7 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 	}
 }
 
-// fill reads once, and tells whether there is something new.
+// fill reads once, and reports whether there is something new.
 func (a *answers) fill() bool {
 	err := a.in.fill(a.agent)
 	if err != nil {
@@ -112,7 +112,7 @@ func (a *answers) fill() bool {
 	return err == nil
 }
 
-// pass describes what there is of the answer, head bytes of which are its head, and forwards it. It tells whether the
+// pass describes what there is of the answer, head bytes of which are its head, and forwards it. It reports whether the
 // answer may go on.
 func (a *answers) pass(head int) bool {
 	unread := a.in.unread()
@@ -148,7 +148,7 @@ func (a *answers) pass(head int) bool {
 	return false
 }
 
-// complete tells that the answer is complete, before the last bytes of it are written.
+// complete reports that the answer is complete, before the last bytes of it are written.
 func (a *answers) complete() {
 	a.obs.answerEnd(a.x.n, a.trailer)
 	a.tellClientEnd(a.x)
@@ -186,7 +186,7 @@ func (a *answers) releaseHeld() []byte {
 	return h.wire
 }
 
-// endAnswer notes that the answer is complete and written, and tells whether another may follow.
+// endAnswer notes that the answer is complete and written, and reports whether another may follow.
 func (a *answers) endAnswer() bool {
 	x := a.x
 	a.x = nil
@@ -243,8 +243,8 @@ func (a *answers) decide(x *exchange, taken bool) {
 	a.decided.Broadcast()
 }
 
-// upgrade relays what the agent sends when it has taken an upgrade. It is told before it is done, so that nothing the
-// client then sends can be told first.
+// upgrade relays what the agent sends when it has taken an upgrade. It is reported before it is done, so that nothing
+// the client then sends can be reported first.
 func (a *answers) upgrade(x *exchange, head int) bool {
 	raw := a.in.unread()[:head]
 	a.obs.answer(x.n, raw)

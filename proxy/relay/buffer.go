@@ -17,8 +17,8 @@ var (
 	largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 )
 
-// A buffer holds what was read and not yet dealt with. It is used by one goroutine. While it waits for a connection that
-// is silent it has no memory.
+// A buffer holds what was read and not yet dealt with. It is used by one goroutine. While it waits for a connection
+// that is silent it has no memory.
 type buffer struct {
 	b    []byte
 	r, w int // unread bytes are b[r:w]
@@ -52,7 +52,7 @@ func (b *buffer) fill(from io.Reader) error {
 	b.w += n
 	b.last = n
 	if n > 0 {
-		return nil // what is wrong will be said again by the next read
+		return nil // the next read returns the error again
 	}
 	if err == nil {
 		return io.ErrNoProgress

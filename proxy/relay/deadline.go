@@ -2,8 +2,8 @@ package relay
 
 import "time"
 
-// setReadDeadline sets how long the next read of the client may take, and tells whether there is any time left. Deadlines are
-// looked at when they pass, not moved with each exchange: if one is in flight then, nothing happens.
+// setReadDeadline sets how long the next read of the client may take, and reports whether there is any time left.
+// Deadlines are looked at when they pass, not moved with each exchange: if one is in flight then, nothing happens.
 func (r *requests) setReadDeadline() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

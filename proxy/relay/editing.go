@@ -83,7 +83,7 @@ func newHeld(limit int, head []byte, b body) *held {
 	return &held{limit: limit, head: head, wire: head[:len(head):len(head)]}
 }
 
-// add takes bytes of the body, whose state is a copy, and tells whether the message is still within its limit.
+// add takes bytes of the body, whose state is a copy, and reports whether the message is still within its limit.
 func (h *held) add(b body, p []byte) bool {
 	h.wire = append(h.wire, p...)
 	for len(p) > 0 {

@@ -150,8 +150,8 @@ func forwardByteForByte(t *testing.T, seed uint64) {
 	}
 }
 
-// forwardGenerated makes a request with its target in absolute form, its answer, the agent it is for, and what that one is
-// to see of it.
+// forwardGenerated makes a request with its target in absolute form, its answer, the agent it is for, and what that one
+// is to see of it.
 func forwardGenerated(g generator, last bool) (q, a generated, host, seen string) {
 	host = g.pick("a.example", "a.example", "b.example", "c.example:81")
 	var method string
@@ -243,7 +243,8 @@ func TestForwardRefuses(t *testing.T) {
 	}
 }
 
-// A request for another agent waits for the answers of those before it, and the agent that is left sees its connection end.
+// A request for another agent waits for the answers of those before it, and the agent that is left sees its connection
+// end.
 func TestForwardWaitsForAnswers(t *testing.T) {
 	w, dialled := newForward(t, nil)
 	client := w.client()

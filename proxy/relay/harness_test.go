@@ -90,7 +90,8 @@ func newPipes(t *testing.T, change func(*Config)) *wire {
 	}, change)
 }
 
-// startWire relays between the listeners until the test ends. The configuration needs only to say how to dial the agent.
+// startWire relays between the listeners until the test ends. The configuration needs only to say how to dial the
+// agent.
 func startWire(
 	t *testing.T, tap, agent net.Listener, connect func() (net.Conn, error), cfg Config, change func(*Config),
 ) *wire {

@@ -32,11 +32,11 @@ type pair struct {
 	idleSince  time.Time   // when the last exchange ended
 	cause      *Fault      // why unfinished exchanges will never be finished; the first one stays
 	causeAt    int         // the exchange that it is about, -1 for the whole connection
-	firstFault error       // the first Fault that was told of an exchange
+	firstFault error       // the first Fault of an exchange
 
 	inRequest        bool      // a request is under way: begun, not complete
-	sendBlocked      bool      // what comes from the client can no longer be sent to the agent
-	agentEnds        bool      // the agent has ended its sending, and the client is about to be told
+	sendBlocked      bool      // the agent takes no more of what comes from the client
+	agentEnds        bool      // the agent has ended its sending, and the client is about to learn of it
 	agentReset       bool      // the agent has reset its connection, as a write to it found out
 	clientEOF        bool      // the client has ended its sending
 	requestsEnd      bool      // no request will follow
@@ -56,8 +56,8 @@ type exchange struct {
 	requestDone bool   // the request is complete
 	answerTold  bool   // the answer is complete, as the Observer knows; its last bytes may still have to be written
 	answerDone  bool   // the answer is complete and written
-	ended       bool   // Ended was told
-	faulted     bool   // its fault was told
+	ended       bool   // Ended was called
+	faulted     bool   // its fault was reported
 	ownAnswer   []byte // not an exchange of the agent's: our answer, due when those before it are done
 }
 
@@ -77,7 +77,7 @@ func newPair(client net.Conn, cfg Config) *pair {
 	return p
 }
 
-// serve relays until both directions have ended, and tells how exchanges broke that had not.
+// serve relays until both directions have ended, and reports how the exchanges broke that had not ended.
 func (p *pair) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, p.shutdown)
 	defer stop()
@@ -92,12 +92,12 @@ func (p *pair) serve(ctx context.Context) error {
 	return errors.Join(p.firstFault, p.obs.failure(), p.edit.failure())
 }
 
-// endUnfinished tells the fault and the end of exchanges that will not be finished, since no answers follow: of those whose
-// request is complete, or, when no more of a request follows either, of all.
+// endUnfinished reports the fault and the end of exchanges that will not be finished, since no answers follow: of those
+// whose request is complete, or, when no more of a request follows either, of all.
 func (p *pair) endUnfinished(all bool) {
 	p.mu.Lock()
 	var broken []*exchange
-	var over []bool // of these, whether Ended was told
+	var over []bool // of these, whether Ended was called
 	p.unfinished = slices.DeleteFunc(p.unfinished, func(x *exchange) bool {
 		if all || x.requestDone {
 			broken, over = append(broken, x), append(over, x.ended)
@@ -161,7 +161,7 @@ func (p *pair) setCause(x int, f Fault) {
 	}
 }
 
-// fault tells an exchange's fault, once.
+// fault reports the fault of an exchange, once.
 func (p *pair) fault(x *exchange, f Fault) {
 	p.mu.Lock()
 	told := x.faulted
@@ -226,8 +226,8 @@ func (p *pair) tunnelled(x *exchange) {
 	p.finish(x)
 }
 
-// answerObserved notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has read
-// them finds the exchange ended.
+// answerObserved notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has
+// read them finds the exchange ended.
 func (p *pair) answerObserved(x *exchange) {
 	p.mu.Lock()
 	x.answerTold = true
@@ -284,8 +284,8 @@ func (p *pair) endAnswers() {
 	p.limitLinger()
 }
 
-// limitLinger bounds the time in which the client may still send, once neither an answer nor a request is under way. The
-// lock is held.
+// limitLinger bounds the time in which the client may still send, once neither an answer nor a request is under way.
+// The lock is held.
 func (p *pair) limitLinger() bool {
 	if !p.answersEnd || p.inRequest && !p.sendBlocked || p.tunnel != nil {
 		return false
@@ -294,5 +294,5 @@ func (p *pair) limitLinger() bool {
 	return true
 }
 
-// isTimeout tells whether an error comes from a deadline that we set.
+// isTimeout reports whether an error comes from a deadline that we set.
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

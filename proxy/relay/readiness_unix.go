@@ -20,7 +20,8 @@ type readiness struct {
 	err  error
 }
 
-// readinessOf returns the readiness of a TCP connection, nil of any other. What TLS has read ahead is in its own buffers.
+// readinessOf returns the readiness of a TCP connection, nil of any other. What TLS has read ahead is in its own
+// buffers.
 func readinessOf(c net.Conn) *readiness {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {

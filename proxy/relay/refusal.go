@@ -13,8 +13,8 @@ import (
 // maxFaultBytes is how much of what belongs to no exchange is kept for the record.
 const maxFaultBytes = 64 << 10
 
-// connect dials the agent for the first request, and tells whether this one may go on. If there is no agent, the
-// client is told so, and the request is read and described all the same.
+// connect dials the agent for the first request, and reports whether this one may go on. If there is no agent, the
+// client gets an error, and the request is read and described all the same.
 func (r *requests) connect(ctx context.Context) bool {
 	r.mu.Lock()
 	agent, over := r.agent, r.answersEnd
@@ -58,7 +58,7 @@ func (r *requests) dial(ctx context.Context) (net.Conn, error) {
 	return r.cfg.Dial(ctx)
 }
 
-// authority names that agent in messages; "" if nobody has told its name.
+// authority names that agent in messages; "" if its name is not known.
 func (r *requests) authority() string {
 	if r.cfg.Forward != nil {
 		return r.to.Authority()
@@ -126,14 +126,14 @@ func (p *pair) number() int {
 	return n
 }
 
-// mayReply tells whether the client can be given an answer of our own.
+// mayReply reports whether the client can be given an answer of our own.
 func (r *requests) mayReply() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.answersEnd && !r.agentUnsolicited
 }
 
-// unanswered tells the end of an exchange that gets no answer but our own.
+// unanswered reports the end of an exchange that gets no answer but our own.
 func (p *pair) unanswered(x *exchange) {
 	p.mu.Lock()
 	over := !x.ended
@@ -189,8 +189,8 @@ func (r *requests) drain() (first []byte) {
 	}
 }
 
-// OwnAnswer returns a whole answer of ours, with the status of the fault. It says who speaks, what happened and what to do
-// next. An empty mark is "a2atap".
+// OwnAnswer returns a whole answer of ours, with the status of the fault. It says who speaks, what happened and what to
+// do next. An empty mark is "a2atap".
 func OwnAnswer(mark string, f Fault) []byte {
 	mark = cmp.Or(mark, "a2atap")
 	type problem struct {

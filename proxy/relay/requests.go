@@ -43,7 +43,7 @@ func (r *requests) run(ctx context.Context) {
 	}
 }
 
-// request relays one request, and tells whether another may follow.
+// request relays one request, and reports whether another may follow.
 func (r *requests) request(ctx context.Context) bool {
 	n, ok := r.awaitHead()
 	if !ok {
@@ -115,8 +115,8 @@ func (r *requests) awaitHead() (n int, ok bool) {
 	}
 }
 
-// upgraded tells whether what the client sends now belongs to another protocol. It waits for the agent's word if that
-// was asked for and not yet given: RFC 9110 section 7.8.
+// upgraded reports whether what the client sends now belongs to another protocol. It waits for the agent's decision if
+// an upgrade was asked for and not yet decided: RFC 9110 section 7.8.
 func (r *requests) upgraded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +126,7 @@ func (r *requests) upgraded() bool {
 	return r.tunnel != nil
 }
 
-// fill reads once, and tells whether there is something new.
+// fill reads once, and reports whether there is something new.
 func (r *requests) fill() bool {
 	for {
 		err := r.in.fill(r.client)
@@ -232,8 +232,8 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	return r.pass(head, len(raw))
 }
 
-// pass describes what there is of the body behind skip bytes of raw head, and forwards it with the head, or with the raw
-// one if that is nil. It tells whether the request may go on.
+// pass describes what there is of the body behind skip bytes of raw head, and forwards it with the head, or with the
+// raw one if that is nil. It reports whether the request may go on.
 func (r *requests) pass(head []byte, skip int) bool {
 	unread := r.in.unread()
 	b := unread[skip:]
@@ -264,7 +264,7 @@ func (r *requests) pass(head []byte, skip int) bool {
 	return false
 }
 
-// complete tells that the request is complete, before the last bytes of it are written.
+// complete reports that the request is complete, before the last bytes of it are written.
 func (r *requests) complete() {
 	r.obs.requestEnd(r.x.n, r.trailer)
 	switch {
@@ -312,7 +312,7 @@ func (r *requests) send(b []byte) {
 	}
 }
 
-// endRequest tells whether another request may follow one that is complete.
+// endRequest reports whether another request may follow one that is complete.
 func (r *requests) endRequest() bool {
 	if r.sendBlocked {
 		r.drain()

@@ -244,8 +244,8 @@ func (o orderObserver) AnswerBody(int, []byte) { o.order("body") }
 func (o orderObserver) Ended(int)              { o.order("ended") }
 func (o orderObserver) Fault(int, Fault)       { o.order("fault") }
 
-// TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request, and
-// on two in turn: what they had read is told before what they then did.
+// TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request,
+// and on two in turn: what they had read is told before what they then did.
 func TestOrderIsCausal(t *testing.T) {
 	const rounds = 2000
 	for _, mode := range []string{"one connection", "a new one each", "two in turn"} {

@@ -24,8 +24,8 @@ const (
 	packedS2
 )
 
-// blockHeader is the size of what stands before the packed steps: the way of packing, and a CRC-32C of the packed bytes,
-// little endian. The database has no checksums of its own below its meta pages.
+// blockHeader is the size of what stands before the packed steps: the way of packing, and a CRC-32C of the packed
+// bytes, little endian. The database has no checksums of its own below its meta pages.
 const blockHeader = 1 + 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

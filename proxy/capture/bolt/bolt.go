@@ -1,12 +1,12 @@
 // Package bolt stores a capture in a file, in the database bbolt, and lets others read it while it grows.
 //
-// A capture is written by one process, its recorder: Open gives it a Store, which is a capture.Sink. Steps are committed
-// in groups, a few milliseconds after they came, with the disk synced each time. What was committed survives the end of
-// the process, however it ends; what came in the milliseconds before may be lost with it.
+// A capture is written by one process, its recorder: Open gives it a Store, which is a capture.Sink. Steps are
+// committed in groups, a few milliseconds after they came, with the disk synced each time. What was committed survives
+// the end of the process, however it ends; what came in the milliseconds before may be lost with it.
 //
 // Anybody may read a capture at any time: in the recorder's process through the Store, elsewhere through Read. The
 // database belongs to one process while it is written, so other processes are served by the recorder through a unix
-// socket beside the file. They do not notice: a Reader takes the way that is open, and changes over when the recorder
+// socket beside the file. They do not notice: a Reader uses the way that is open, and changes over when the recorder
 // ends. Nothing that a reader does, or fails to do, holds up the recorder.
 //
 // A capture may continue in further files, its segments, named after the first with .0002 and so on. Sequence, arrival
@@ -49,8 +49,8 @@ type Options struct {
 	// Budget is how many bytes of steps may wait to be stored; 0 means 32 MiB. Append waits while they are more.
 	Budget int
 
-	// OnError is told when steps could not be stored, or when something else went wrong that does not end the recording:
-	// once for a series of the same. It is called by the goroutine that writes and must not call the Store.
+	// OnError is told when steps could not be stored, or when something else went wrong that does not end the
+	// recording: once for a series of the same. It is called by the goroutine that writes and must not call the Store.
 	OnError func(error)
 
 	// beforeCommit is called in the transaction, to make it fail.
@@ -63,10 +63,10 @@ const (
 	commitBytes   = 1 << 20 // that wait end the wait
 )
 
-// A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in it
-// capture.Source and capture.Index.
+// A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in
+// it capture.Source and capture.Index.
 //
-// Its readers see a step when it is committed. After Close they read the file; what that keeps open is let go of by the
+// Its readers see a step when it is committed. After Close they read the file; what that keeps open is released by the
 // Close of the Reader.
 type Store struct {
 	Reader

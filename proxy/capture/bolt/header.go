@@ -112,8 +112,8 @@ func newestMeta(f io.ReaderAt) (newest metaPage, err error) {
 	return newest, nil
 }
 
-// inspectFreelist looks at the list of free pages before bbolt reads it, which makes room for as many as the list claims
-// to have. A file that is only read has no need of the list.
+// inspectFreelist looks at the list of free pages before bbolt reads it, which makes room for as many as the list
+// claims to have. A file that is only read has no need of the list.
 func inspectFreelist(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -215,8 +215,8 @@ func view(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
 // errPanicked says that bbolt panicked or faulted. Locks of the database may not have been released.
 var errPanicked = errors.New("the file is damaged")
 
-// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in the
-// mapped file, which is how the system answers reading past the end of a file that was cut under our hands.
+// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in
+// the mapped file, which is how the system answers reading past the end of a file that was truncated meanwhile.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

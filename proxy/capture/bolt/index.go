@@ -35,8 +35,8 @@ const (
 	runMerged
 )
 
-// An entry says that an exchange has a key: a hash of the key, then the sequence number, big endian. So the entries of a
-// key are neighbours, in order.
+// An entry says that an exchange has a key: a hash of the key, then the sequence number, big endian. So the entries of
+// a key are neighbours, in order.
 type entry [entrySize]byte
 
 // A keyHash stands for a kind and a value. With 80 bits of a good hash two keys of a capture never meet.

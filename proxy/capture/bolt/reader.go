@@ -63,8 +63,8 @@ func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.
 // resumePause is how often a capture that has ended is looked at.
 const resumePause = 250 * time.Millisecond
 
-// Resumed waits, after Wait has said that the recording has ended, until it goes on: it returns nil when a recorder has the
-// capture again, or when it has a step with arrival number from or later, and else the context's error. A file that
+// Resumed waits, after Wait has said that the recording has ended, until it goes on: it returns nil when a recorder has
+// the capture again, or when it has a step with arrival number from or later, and else the context's error. A file that
 // cannot be read meanwhile may come back.
 func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 	for {
@@ -203,7 +203,7 @@ func (r *Reader) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.
 	}
 }
 
-// locate asks for a page of exchanges, unless the caller has lost interest.
+// locate asks for a page of exchanges, unless the context has ended.
 func (r *Reader) locate(ctx context.Context, next uint64, limit int) (places, error) {
 	if err := ctx.Err(); err != nil {
 		return places{}, err

@@ -9,9 +9,9 @@ import (
 // recentBytes bounds the steps that wait for a reader in the recorder's process.
 const recentBytes = 8 << 20
 
-// recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process: it
-// then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor parses
-// what was parsed before that. Each block is handed out once. Who comes too late, or second, reads the file.
+// recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process:
+// it then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor
+// parses what was parsed before that. Each block is handed out once. Who comes too late, or second, reads the file.
 type recent struct {
 	blocks []heldBlock // consecutive, with steps
 	bytes  int

@@ -19,8 +19,8 @@ const (
 	heldPause   = 10 * time.Millisecond
 )
 
-// remoteAccess is the access of a process that is not the recorder. For each call it uses the files or, while a recorder
-// holds them, the recorder's socket.
+// remoteAccess is the access of a process that is not the recorder. For each call it uses the files or, while a
+// recorder holds them, the recorder's socket.
 type remoteAccess struct {
 	path string
 

@@ -12,7 +12,8 @@ import (
 	"strconv"
 )
 
-// maxSocketPath is how long the name of a unix socket may be on all systems: macOS has room for 104 bytes with the zero.
+// maxSocketPath is how long the name of a unix socket may be on all systems: macOS has room for 104 bytes with the
+// zero.
 const maxSocketPath = 100
 
 // socketHash is how many bytes of a hash name a socket in a private folder.

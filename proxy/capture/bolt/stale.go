@@ -13,7 +13,7 @@ import (
 
 // removeStale removes the sockets that killed recorders left: those of the capture at path, those beside it that belong
 // to other captures, and those in private folders. One that a recorder answers on stays, and so does every socket that
-// may be another program's. It does what it can; what is left disturbs nobody but the user's eyes.
+// may be another program's. It does what it can; what is left does no harm.
 func removeStale(path, mine string) {
 	folder := filepath.Dir(absolute(path))
 	if names, err := namesIn(folder); err == nil {
@@ -57,8 +57,8 @@ func removeDead(address, mine string) {
 	}
 }
 
-// takeAside takes a socket away and removes it if nobody listens on it then, which it reports. A recorder may have put its
-// own there since somebody looked: that is put back.
+// takeAside takes a socket away and removes it if nobody listens on it then, which it reports. A recorder may have put
+// its own there since somebody looked: that is put back.
 func takeAside(address string) (removed bool) {
 	private, err := os.MkdirTemp(filepath.Dir(address), temporaryPattern)
 	if err != nil {
@@ -76,8 +76,8 @@ func takeAside(address string) (removed bool) {
 	return os.Remove(aside) == nil
 }
 
-// dead reports whether a socket of this user is there on which nobody listens. A listener that is busy is not dead: only
-// a refusal says so.
+// dead reports whether a socket of this user is there on which nobody listens. A listener that is busy is not dead:
+// only a refusal says so.
 func dead(address string) bool {
 	info, err := os.Lstat(address)
 	if err != nil || info.Mode()&fs.ModeSocket == 0 || !ownedByUser(info) {

@@ -58,8 +58,8 @@ func TestFormat1(t *testing.T) {
 
 const keptFormat1 = "testdata/format-1.a2atap"
 
-// TestFormatIsStable encodes what is in the kept capture again: the same steps are the same bytes. A change of the codec
-// needs a new format.
+// TestFormatIsStable encodes what is in the kept capture again: the same steps are the same bytes. A change of the
+// codec needs a new format.
 func TestFormatIsStable(t *testing.T) {
 	set, err := newRemoteAccess(keptFormat1).open()
 	if err != nil {

@@ -40,7 +40,7 @@ const (
 	answerNotYet      // to askWait: ask again
 )
 
-// errBroken says that a connection ended or makes no sense; the recorder may be gone.
+// errBroken says that a connection ended or makes no sense; the recorder may have ended.
 var errBroken = errors.New("the connection to the recorder broke")
 
 // A request is one question of a reader. Fields that the question does not have stay zero.
@@ -199,8 +199,8 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 	return body, err
 }
 
-// Times on the socket. A reader that does not take an answer is let go; it asks again, or goes to the file, when it comes
-// back.
+// Times on the socket. A reader that does not take an answer is disconnected; it asks again, or goes to the file, when
+// it comes back.
 const (
 	dialTimeout  = time.Second
 	writeTimeout = 30 * time.Second

@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file and
-// a large one is not extended, which costs a sync, all the time.
+// How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file
+// and a large one is not extended, which costs a sync, all the time.
 const (
 	minGrowth = 256 << 10
 	maxGrowth = 16 << 20

@@ -15,7 +15,7 @@ type piece capture.RequestBody
 // held is a body on its way through the redactor.
 type held struct {
 	kind    bodyKind
-	head    *capture.Head // nil where the record has a hole
+	head    *capture.Head // nil where the record has a gap
 	data    []byte
 	dropped int64
 	decoded bool         // it came decoded
