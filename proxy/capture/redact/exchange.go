@@ -236,7 +236,8 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	e.At = s.Offset
 	parsed := parseEvent(&e)
 	parsed.Head = o.response.head
-	d, ok := o.describe(parsed, func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
+	d, ok := o.describe(parsed,
+		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
 	parsed.Head = nil // which may have held secrets
 	s.Keys = append(s.Keys, d.Keys...)
 	switch {
