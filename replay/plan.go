@@ -39,7 +39,6 @@ type dependency struct {
 type birth struct {
 	byAgent bool
 	at      dependency // where the agent did
-	user    *entry     // the first request that holds it
 }
 
 // A plan is what a capture asks for.

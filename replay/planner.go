@@ -36,18 +36,8 @@ type planning struct {
 	latest  time.Duration
 	arrived bool // something of its answer is there
 
-	shown    dependency      // its first event, if that shows a task at work
-	showing  string          // that task; empty if it shows none
-	later    []later         // who waits for events that are not read yet
-	events   []capture.Event // not read yet: an answer can be noted before the end of its request
-	complete bool            // the end of the answer was noted
-}
-
-// A later is a need whose progress is known once so many events of an exchange are read.
-type later struct {
-	entry  *entry
-	need   int // position among the needs of the entry
-	events int
+	events   []capture.Event // not read yet: an agent may answer before it has the whole request
+	complete bool            // the answer is complete
 }
 
 // A tick is something that happened to tasks: a state was seen, or a client acted.
@@ -112,13 +102,8 @@ func (p *planner) catchUp(o *planning) {
 	}
 	for i := range o.events {
 		p.event(o, &o.events[i])
-		for _, l := range o.later {
-			if l.events == i+1 {
-				l.entry.needs[l.need].progress = o.folder.progress()
-			}
-		}
 	}
-	o.events, o.later = o.events[:0], nil
+	o.events = o.events[:0]
 	if o.complete {
 		p.answered(o)
 	}
@@ -128,15 +113,7 @@ func (p *planner) opened(s capture.Step, what capture.Opened) *planning {
 	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), tick: -1, needs: p.ended}
 	p.ended = nil
 	for _, seq := range p.order {
-		switch o := p.open[seq]; {
-		case o.over:
-		case what.Conn != 0 && what.Conn == o.x.Conn:
-			// Clients do not pipeline: the recorder noted the answer a moment after it was passed on.
-			e.needs = append(e.needs, dependency{seq: seq, ended: true})
-		default:
-			if !o.read && len(o.events) > 0 {
-				o.later = append(o.later, later{e, len(e.needs), len(o.events)})
-			}
+		if o := p.open[seq]; !o.over {
 			e.needs = append(e.needs, dependency{seq: seq, progress: o.folder.progress()})
 		}
 	}
@@ -204,18 +181,6 @@ func (p *planner) request(o *planning) {
 	}
 	if e.op.Sends() || e.op == a2a.CancelTask {
 		p.timeline = append(p.timeline, tick{})
-		for _, seq := range p.order {
-			p.waits(o, p.open[seq])
-		}
-	}
-}
-
-// waits lets what is done to a task wait for a stream that was asked for before it, and shows the task at work: the agent
-// had begun the stream by then, although the recorder may have noted that a moment later.
-func (p *planner) waits(o, stream *planning) {
-	acts := o.read && (o.entry.op.Sends() || o.entry.op == a2a.CancelTask)
-	if acts && stream.showing != "" && stream.showing == o.entry.task && stream.entry.index < o.entry.index {
-		o.entry.needs = append(o.entry.needs, stream.shown)
 	}
 }
 
@@ -225,7 +190,7 @@ func (p *planner) used(o *planning, target string) {
 		k := valueKey{role: role, text: text}
 		b := p.born[k]
 		if b == nil {
-			p.born[k] = &birth{user: o.entry}
+			p.born[k] = &birth{}
 		} else if b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
 			o.entry.needs = append(o.entry.needs, b.at)
 		}
@@ -254,12 +219,6 @@ func (p *planner) event(o *planning, e *capture.Event) {
 	if at, isNew := o.folder.add(e.K, a); isNew {
 		it := o.folder.items[at]
 		p.sighted(o, it)
-		if at == 0 && it.state.Active() {
-			o.shown, o.showing = dependency{seq: o.entry.seq, progress: o.folder.progress()}, it.task
-			for _, seq := range p.order {
-				p.waits(p.open[seq], o)
-			}
-		}
 	}
 	p.bears(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.folder.progress()})
 }
@@ -271,14 +230,8 @@ func (p *planner) bears(o *planning, root a2a.Value, at dependency) {
 			continue
 		}
 		k := valueKey{role: site.Role, text: site.Text()}
-		b := p.born[k]
-		switch {
-		case b == nil:
+		if p.born[k] == nil {
 			p.born[k] = &birth{byAgent: true, at: at}
-		case !b.byAgent && b.user != o.entry && o.entry.index < b.user.index:
-			// The client cannot have known it otherwise: the recorder noted the answer a moment after it was passed on.
-			b.byAgent, b.at = true, at
-			b.user.needs = append(b.user.needs, at)
 		}
 	}
 }
