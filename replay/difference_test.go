@@ -255,9 +255,9 @@ func TestReplayLeavesOut(t *testing.T) {
 		edit func(x *capture.Exchange)
 		why  string
 	}{
-		{"body not kept", func(x *capture.Exchange) {
+		{"body not recorded", func(x *capture.Exchange) {
 			x.Request.Body.Data, x.Request.Body.Dropped = x.Request.Body.Data[:5], 10
-		}, "not recorded whole"},
+		}, "not recorded completely"},
 		{"no answer", func(x *capture.Exchange) { x.Response = nil }, "no answer"},
 		{"another protocol", func(x *capture.Exchange) {
 			x.Request.Body.Data = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -332,8 +332,8 @@ func TestReplayOfLateNotes(t *testing.T) {
 	wantSame(t, play(t, late, agent, replay.Options{}))
 }
 
-// On one connection requests follow one another: one that was noted before the answer to the one before it was sent after
-// it all the same.
+// On one connection requests follow one another: one that was noted before the answer to the one before it was sent
+// after it all the same.
 func TestReplayOfOneConnection(t *testing.T) {
 	agent := startAgent(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.JSONRPC10))
