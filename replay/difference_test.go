@@ -251,9 +251,9 @@ func TestReplayLeavesOut(t *testing.T) {
 		edit func(x *capture.Exchange)
 		why  string
 	}{
-		{"body not kept", func(x *capture.Exchange) {
+		{"body not recorded", func(x *capture.Exchange) {
 			x.Request.Body.Data, x.Request.Body.Dropped = x.Request.Body.Data[:5], 10
-		}, "not recorded whole"},
+		}, "not recorded completely"},
 		{"no answer", func(x *capture.Exchange) { x.Response = nil }, "no answer"},
 		{"another protocol", func(x *capture.Exchange) {
 			x.Request.Body.Data = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

@@ -51,8 +51,8 @@ func TestFaithfulPairs(t *testing.T) {
 // A talk is a part of what a client says to an agent behind a tap.
 type talk = func(ctx context.Context, tapURL string, p client.Protocol, o client.Options)
 
-// talks are what faults of agents show themselves in, over the i-th protocol that an agent speaks. What is said over every
-// binding, and what is said over none, is said once.
+// talks are what faults of agents show themselves in, over the i-th protocol that an agent speaks. What is said over
+// every binding, and what is said over none, is said once.
 func talks(i int) []talk {
 	own := []talk{tour, dialog, stray, configure, probe, strangers}
 	if i > 0 {
@@ -61,7 +61,8 @@ func talks(i int) []talk {
 	return append(own, cross, revisit)
 }
 
-// Each fault of an agent is found by the rule whose name it bears, and by no other but those that it says it takes along.
+// Each fault of an agent is found by the rule whose name it bears, and by no other but those that it says it takes
+// along.
 func TestAgentFaults(t *testing.T) {
 	t.Parallel()
 	for _, name := range refagent.Names() {

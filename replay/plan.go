@@ -16,7 +16,7 @@ type entry struct {
 	index   int // in the plan
 	op      a2a.Operation
 	task    string       // that the request names, as recorded
-	needs   []dependency // what its client had seen when it sent the request
+	needs   []dependency // what its client had received when it sent the request
 	pause   time.Duration
 	silence time.Duration // the longest time in which nothing of its answer arrived
 	skip    string        // why it is not sent; empty if it is
@@ -25,7 +25,7 @@ type entry struct {
 	state   a2a.State     // of the task that a single answer shows
 	more    bool          // the next request that names its task polls again
 	ahead   []a2a.State   // states that its task reached later without anything being done to it
-	tick    int           // where in the timeline its answer stands; -1 if it shows no task
+	tick    int           // index of its answer in the timeline; -1 if it shows no task
 }
 
 // A dependency is a point of an earlier exchange that a request waits for.
@@ -35,17 +35,17 @@ type dependency struct {
 	progress Progress
 }
 
-// A birth says who named a value first.
-type birth struct {
+// An origin says who named a value first.
+type origin struct {
 	byAgent bool
 	at      dependency // where the agent did
 }
 
-// A plan is what a capture asks for.
+// A plan is the exchanges of a capture to replay, and what they depend on.
 type plan struct {
 	info    capture.Info
 	entries []*entry // in order of their opening, with those left out
-	born    map[valueKey]*birth
+	origins map[valueKey]*origin
 	known   map[string]a2a.Known // by path, what is spoken there
 	hooks   []delivery           // recorded notifications
 }

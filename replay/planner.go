@@ -16,32 +16,32 @@ import (
 type planner struct {
 	plan
 	keep     func(*capture.Exchange) bool
-	open     map[uint64]*planning
+	open     map[uint64]*openExchange
 	order    []uint64 // of the open exchanges
 	ended    []dependency
 	bySeq    map[uint64]*entry
 	last     time.Time         // of the latest step
 	lastUse  map[string]*entry // the latest request that names a task
-	timeline []tick
+	timeline []taskChange
 }
 
-// planning is an exchange while its steps pass.
-type planning struct {
-	x       *capture.Exchange
-	entry   *entry
-	call    a2a.Call
-	read    bool // call is set
-	folder  folder
-	over    bool // its answer is complete
-	latest  time.Duration
-	arrived bool // something of its answer is there
+// An openExchange is an exchange whose steps are still being read.
+type openExchange struct {
+	x          *capture.Exchange
+	entry      *entry
+	call       a2a.Call
+	read       bool // call is set
+	itemReader itemReader
+	over       bool // its answer is complete
+	latest     time.Duration
+	arrived    bool // something of its answer is there
 
 	events   []capture.Event // not read yet: an agent may answer before it has the whole request
 	complete bool            // the answer is complete
 }
 
-// A tick is something that happened to tasks: a state was seen, or a client acted.
-type tick struct {
+// A taskChange is a state of a task that was seen, or, if it is zero, a change that a client requested.
+type taskChange struct {
 	task  string
 	state a2a.State
 }
@@ -52,8 +52,8 @@ func makePlan(ctx context.Context, src capture.Source, keep func(*capture.Exchan
 		return nil, err
 	}
 	p := &planner{
-		plan: plan{info: info, born: map[valueKey]*birth{}, known: map[string]a2a.Known{}},
-		keep: keep, open: map[uint64]*planning{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
+		plan: plan{info: info, origins: map[valueKey]*origin{}, known: map[string]a2a.Known{}},
+		keep: keep, open: map[uint64]*openExchange{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
 	}
 	for s, err := range src.Steps(ctx, 1) {
 		if err != nil {
@@ -76,10 +76,10 @@ func (p *planner) step(s capture.Step) {
 		o = p.opened(s, opened)
 	}
 	if o == nil {
-		return // a hole, or a fact about an exchange that is over
+		return // a loss, or a fact about an exchange that has ended
 	}
 	o.x = capture.Assemble(o.x, s)
-	p.time(o, s)
+	p.noteTime(o, s)
 	switch what := s.What.(type) {
 	case capture.RequestEnd:
 		p.request(o)
@@ -96,7 +96,7 @@ func (p *planner) step(s capture.Step) {
 }
 
 // catchUp reads what has come of an answer, once its request is there.
-func (p *planner) catchUp(o *planning) {
+func (p *planner) catchUp(o *openExchange) {
 	if !o.read {
 		return
 	}
@@ -109,18 +109,18 @@ func (p *planner) catchUp(o *planning) {
 	}
 }
 
-func (p *planner) opened(s capture.Step, what capture.Opened) *planning {
+func (p *planner) opened(s capture.Step, what capture.Opened) *openExchange {
 	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), tick: -1, needs: p.ended}
 	p.ended = nil
 	for _, seq := range p.order {
 		if o := p.open[seq]; !o.over {
-			e.needs = append(e.needs, dependency{seq: seq, progress: o.folder.progress()})
+			e.needs = append(e.needs, dependency{seq: seq, progress: o.itemReader.progress()})
 		}
 	}
 	if !p.last.IsZero() {
 		e.pause = max(0, what.Started.Sub(p.last))
 	}
-	o := &planning{entry: e}
+	o := &openExchange{entry: e}
 	p.entries = append(p.entries, e)
 	p.open[s.Seq], p.bySeq[s.Seq] = o, e
 	p.order = append(p.order, s.Seq)
@@ -138,8 +138,8 @@ func agentName(agent capture.Peer, head []byte) string {
 	return h.Fields.Get("Host")
 }
 
-// time notes when the step was, and how long nothing had come before it.
-func (p *planner) time(o *planning, s capture.Step) {
+// noteTime records the time of the step, and the pause before it.
+func (p *planner) noteTime(o *openExchange, s capture.Step) {
 	if s.Offset < 0 {
 		return
 	}
@@ -152,8 +152,8 @@ func (p *planner) time(o *planning, s capture.Step) {
 	}
 }
 
-// request reads the request of an exchange once it is there.
-func (p *planner) request(o *planning) {
+// request reads the request of an exchange once it is complete.
+func (p *planner) request(o *openExchange) {
 	if o.read {
 		return
 	}
@@ -161,7 +161,7 @@ func (p *planner) request(o *planning) {
 	head := capture.ParseRequestHead(o.x.Request.Head)
 	path, _, _ := strings.Cut(head.Target, "?")
 	o.call, _, _ = readCall(o.x, p.known[path])
-	o.folder.call = &o.call
+	o.itemReader.call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
 	if o.call.Binding == a2a.JSONRPC {
@@ -172,7 +172,7 @@ func (p *planner) request(o *planning) {
 	if e.webhook {
 		return
 	}
-	p.used(o, head.Target)
+	p.noteUses(o, head.Target)
 	if e.task != "" {
 		if before := p.lastUse[e.task]; before != nil && before.op == a2a.GetTask && e.op == a2a.GetTask {
 			before.more = true
@@ -180,17 +180,17 @@ func (p *planner) request(o *planning) {
 		p.lastUse[e.task] = e
 	}
 	if e.op.Sends() || e.op == a2a.CancelTask {
-		p.timeline = append(p.timeline, tick{})
+		p.timeline = append(p.timeline, taskChange{})
 	}
 }
 
-// used notes which values of the other side a request holds, and waits for them.
-func (p *planner) used(o *planning, target string) {
+// noteUses records which values of the other side a request holds, and makes it wait for them.
+func (p *planner) noteUses(o *openExchange, target string) {
 	note := func(role Role, text string) (string, bool) {
 		k := valueKey{role: role, text: text}
-		b := p.born[k]
+		b := p.origins[k]
 		if b == nil {
-			p.born[k] = &birth{}
+			p.origins[k] = &origin{}
 		} else if b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
 			o.entry.needs = append(o.entry.needs, b.at)
 		}
@@ -210,34 +210,33 @@ func worthCarrying(s Site) bool {
 	return s.Role != ResourceName && (s.Role != NoRole || Opaque(s.Text()))
 }
 
-func (p *planner) event(o *planning, e *capture.Event) {
+func (p *planner) event(o *openExchange, e *capture.Event) {
 	o.arrived = true
 	a, ok := readEvent(&o.call, e)
 	if !ok {
 		return
 	}
-	if at, isNew := o.folder.add(e.K, a); isNew {
-		it := o.folder.items[at]
-		p.sighted(o, it)
+	if at, isNew := o.itemReader.add(e.K, a); isNew {
+		p.noteState(o, o.itemReader.items[at])
 	}
-	p.bears(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.folder.progress()})
+	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.itemReader.progress()})
 }
 
-// bears notes the values that an answer names.
-func (p *planner) bears(o *planning, root a2a.Value, at dependency) {
+// noteOrigins records the values that an answer names.
+func (p *planner) noteOrigins(o *openExchange, root a2a.Value, at dependency) {
 	for site := range Sites(root, &o.call) {
 		if !worthCarrying(site) {
 			continue
 		}
 		k := valueKey{role: site.Role, text: site.Text()}
-		if p.born[k] == nil {
-			p.born[k] = &birth{byAgent: true, at: at}
+		if p.origins[k] == nil {
+			p.origins[k] = &origin{byAgent: true, at: at}
 		}
 	}
 }
 
-// answered reads an answer that is complete.
-func (p *planner) answered(o *planning) {
+// answered reads a complete answer.
+func (p *planner) answered(o *openExchange) {
 	if o.over {
 		return
 	}
@@ -248,8 +247,8 @@ func (p *planner) answered(o *planning) {
 	}
 	r := readReply(&o.call, o.x)
 	for _, it := range r.items {
-		p.sighted(o, it)
-		p.bears(o, it.answer.Doc.Root, dependency{seq: o.entry.seq, ended: true})
+		p.noteState(o, it)
+		p.noteOrigins(o, it.answer.Doc.Root, dependency{seq: o.entry.seq, ended: true})
 	}
 	if first := r.first(); first.kind == a2a.TaskPayload {
 		o.entry.state = first.state
@@ -257,14 +256,14 @@ func (p *planner) answered(o *planning) {
 	}
 }
 
-func (p *planner) sighted(_ *planning, it item) {
+func (p *planner) noteState(_ *openExchange, it item) {
 	if it.task != "" && it.state.Known() {
-		p.timeline = append(p.timeline, tick{it.task, it.state})
+		p.timeline = append(p.timeline, taskChange{it.task, it.state})
 	}
 }
 
-// finish decides about an exchange of which nothing more will come.
-func (p *planner) finish(o *planning) {
+// finish completes the entry of an exchange that has no further steps.
+func (p *planner) finish(o *openExchange) {
 	p.request(o)
 	p.catchUp(o)
 	p.answered(o)
@@ -278,18 +277,18 @@ func (p *planner) finish(o *planning) {
 	e.skip = p.whyNot(o)
 }
 
-// whyNot says why an exchange cannot be sent again; "" if it can.
-func (p *planner) whyNot(o *planning) string {
+// whyNot returns why an exchange cannot be sent again; "" if it can.
+func (p *planner) whyNot(o *openExchange) string {
 	x := o.x
 	switch {
 	case p.keep != nil && !p.keep(x):
 		return notChosen
 	case len(x.Request.Head) == 0 || x.Lost > 0 || !x.Request.Body.Complete || x.Request.Body.Dropped > 0:
-		return "its request was not recorded whole"
+		return "its request was not recorded completely"
 	case !o.call.A2A():
 		return "not an A2A request"
 	case o.call.Binding == a2a.GRPC:
-		return "gRPC is not spoken here"
+		return "gRPC is not supported"
 	case x.Fault != nil && x.Fault.Side == "proxy":
 		return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
 	case x.Fault != nil && x.Fault.Kind == "unreachable":
@@ -300,7 +299,7 @@ func (p *planner) whyNot(o *planning) string {
 	return ""
 }
 
-// notChosen marks the exchanges that the caller does not want; they are not counted.
+// notChosen marks exchanges that Options.Keep excludes; they are not counted.
 const notChosen = "not chosen"
 
 // lookAhead finds the states that a task which was seen active reached by itself later on: a live agent that is faster
