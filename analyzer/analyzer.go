@@ -2,14 +2,14 @@
 //
 // An Engine reads the steps of a capture in their order of arrival, once, and turns them into observations: a request
 // decoded, an answer decoded, an event of a stream, a stream that ended, a card, a task seen in some state, a
-// notification. Each observation goes to the rules that want it. A rule sees the observation and
-// the session as it was known before, and reports findings; it has no state of its own. The same code runs live and on
-// a finished capture, so both find the same.
+// notification. Each observation goes to the rules that want it, and then to the trackers that want it. A rule sees the
+// observation, and through the trackers that it needs what was known before, and reports findings; it has no state of
+// its own. See Tracker for the order. The same code runs live and on a finished capture, so both find the same.
 //
 // What the engine promises:
 //
-//   - A finding is a fact. Where the record has a gap, where the dialect is not decided, where two exchanges overlap and
-//     no order of theirs is certain, rules rest.
+//   - A finding is a fact. Where the record has a gap, where the dialect is not decided, where two exchanges overlap
+//     and no order of theirs is certain, rules rest.
 //   - One cause, one finding: a rule that covers another one is reported in its place, and names it.
 //   - Memory is bounded: tasks, endpoints and webhooks that were not seen for long are forgotten, least recently used
 //     first. What was forgotten is unknown, and counted.

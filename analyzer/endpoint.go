@@ -57,8 +57,8 @@ func newEndpoints() endpoints {
 	}
 }
 
-// tell says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.
-func (s *endpoints) tell(x *Exchange) a2a.Known {
+// knownAt says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.
+func (s *endpoints) knownAt(x *Exchange) a2a.Known {
 	var k a2a.Known
 	near := s.cards.Near(x.Address)
 	for i := range near {
@@ -101,8 +101,8 @@ func (s *endpoints) place(x *Exchange) {
 	x.unreleased = unreleased(x.Call.Version)
 }
 
-// decide takes up what cards declare for the endpoint. It decides which of 0.2 and 0.3 is spoken where the answers before
-// the card left that open.
+// decide takes up what cards declare for the endpoint. It decides which of 0.2 and 0.3 is spoken where the answers
+// before the card left that open.
 func (e *Endpoint) decide(declared a2a.Dialects) {
 	e.Declared = declared
 	kind := a2a.Of(a2a.V0_2, a2a.V0_3)
@@ -113,7 +113,8 @@ func (e *Endpoint) decide(declared a2a.Dialects) {
 
 // learn remembers what a card declares, and which addresses it makes one agent.
 func (s *endpoints) learn(x *Exchange, card *a2a.Card) {
-	s.cards.Put(directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}, struct{}{}, card.Interfaces)
+	key := directory.Key{URL: x.URL(), Extended: x.Call.Operation == a2a.GetExtendedCard, Version: x.Call.Version}
+	s.cards.Put(key, struct{}{}, card.Interfaces)
 	own := agentName{origin: address.Of(x.Origin)}
 	addresses := make([]string, 0, len(card.Interfaces))
 	for _, i := range card.Interfaces[:min(len(card.Interfaces), directory.MaxInterfaces)] {
@@ -127,9 +128,9 @@ func (s *endpoints) learn(x *Exchange, card *a2a.Card) {
 	}
 }
 
-// mayClaim reports whether a card from an origin speaks for an address: unless one from another origin did before. Agents
-// that were set up from one template often name the same wrong address, and are not one agent for that. The address's own
-// origin knows best.
+// mayClaim reports whether a card from an origin speaks for an address: unless one from another origin did before.
+// Agents that were set up from one template often name the same wrong address, and are not one agent for that. The
+// address's own origin knows best.
 func (s *endpoints) mayClaim(at, origin string) bool {
 	known, ok := s.agents.Get(at)
 	return !ok || known.origin == origin || address.Origin(at) == origin
@@ -150,7 +151,8 @@ func (s *endpoints) nameFor(addresses []string, origin string) string {
 	return name
 }
 
-// agentAt returns what tasks made at an address are kept under: one name for all interfaces of a card, else the address.
+// agentAt returns what tasks made at an address are kept under: one name for all interfaces of a card, else the
+// address.
 func (s *endpoints) agentAt(address string) string {
 	if known, ok := s.agents.Get(address); ok {
 		return known.name

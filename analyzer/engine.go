@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine. Tracker says in
-// which order rules and trackers see what it observes.
+// An Engine judges one capture. Give it every step in order of arrival, then End. It is for one goroutine. Tracker says
+// in which order rules and trackers see what it observes.
 type Engine struct {
 	rules     []*Rule
 	asks      []asks              // of each rule
@@ -74,11 +74,12 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]Coverage),
 		times:     make([]uint8, len(rules)),
+		dialects:  make([]a2a.Dialects, len(rules)),
 	}
 	e.pass.engine = e
 	e.walker.Visit = e.visit
-	for _, r := range rules {
-		e.dialects = append(e.dialects, r.Dialects())
+	for i, r := range rules {
+		e.dialects[i] = r.Dialects()
 	}
 	for _, option := range options {
 		option(e)
@@ -225,7 +226,7 @@ func (e *Engine) keep(i int) {
 
 // wanted returns the rules that want the observation and can be judged in its dialect and binding.
 func (e *Engine) wanted(o *Observation) []int {
-	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once, not in one of several
+	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once
 		return e.choose(o.Kind, func(i int) bool {
 			return e.rules[i].Bindings.Has(o.Exchange.Call.Binding) && o.Card.Holds(e.dialects[i])
 		})

@@ -19,14 +19,15 @@ func (e *Engine) answerObjects(in *intake, o *Observation, p *a2a.Payload) {
 	e.part, e.partOf = Observation{}, nil
 }
 
-// maybe0_1 reports whether a task that a client gets or cancels may be one of 0.1: that has the same methods, and nothing in
-// the task or known of the URL says that a later version is spoken there.
+// maybe0_1 reports whether a task that a client gets or cancels may be one of 0.1: that has the same methods, and
+// nothing in the task or known of the URL says that a later version is spoken there.
 func (x *Exchange) maybe0_1(p *a2a.Payload) bool {
 	later := a2a.Of(a2a.V0_2, a2a.V0_3)
 	switch {
 	case x.Call.Binding != a2a.JSONRPC || p.Kind != a2a.TaskPayload || p.Wrapped || x.Dialects.Union(later) != later:
 		return false
-	case x.Call.Operation != a2a.GetTask && x.Call.Operation != a2a.CancelTask, p.Value.Has("kind") || p.Value.Has("contextId"):
+	case x.Call.Operation != a2a.GetTask && x.Call.Operation != a2a.CancelTask,
+		p.Value.Has("kind"), p.Value.Has("contextId"):
 		return false
 	case !p.Dialects.Empty() && !p.Dialects.Has(a2a.V0_1):
 		return false

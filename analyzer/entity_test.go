@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// The objects of a message are observed one by one. What the client sent and the agent tells again was judged where it was
-// sent; if that was not seen, it is a note.
+// The objects of a message are observed one by one. What the client sent and the agent tells again was judged where it
+// was sent; if that was not seen, it is a note.
 func TestEntities(t *testing.T) {
 	rule := enginetest.Rule("seen", analyzer.EntitySeen, func(p *analyzer.Pass) { p.Report(p.Here("x"), p.Entity.Type.String(), "expected") })
 	rule.Either, rule.Needs = true, []*analyzer.Tracker{task.Tracker}

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An Exchange is what the engine knows of one exchange while it passes. What a tracker knows of it stands in a Slot beside
-// it.
+// An Exchange is what the engine knows of one exchange while it passes. What a tracker knows of it stands in a Slot
+// beside it.
 type Exchange struct {
 	Seq       uint64
 	ID        uuid.UUID
@@ -27,7 +27,7 @@ type Exchange struct {
 	Request   capture.Head // as the client sent it
 	Body      []byte       // the request's body, content coding taken off
 	doc       *a2a.Doc     // what Body was parsed to; nil if nobody has
-	NoneMatch string       // the request's If-None-Match as the agent got it: a tap that rewrites cards has others towards the client
+	NoneMatch string       // its If-None-Match as the agent got it: a tap that rewrites cards has others
 	Call      a2a.Call     // what the request asks; Operation is NoOperation if it is no A2A call
 	Dialects  a2a.Dialects // of the request, narrowed by what cards and earlier traffic say of the endpoint
 	Endpoint  *Endpoint    // the URL and binding that it was sent to; nil if it is no A2A call
@@ -70,6 +70,9 @@ func (x *Exchange) RequestPlace() Place { return Place{Exchange: x.Seq} }
 // ResponsePlace returns the place of the exchange's response.
 func (x *Exchange) ResponsePlace() Place { return Place{Exchange: x.Seq, Response: true} }
 
+// Began returns when the exchange began, for the comparison with others.
+func (x *Exchange) Began() Moment { return Moment{x.Opened, x.Started} }
+
 // BeganAfter reports whether the exchange surely began after the moment.
 func (x *Exchange) BeganAfter(m Moment) bool {
 	if m.Arrival == 0 || m.Arrival >= x.Opened {
@@ -78,8 +81,8 @@ func (x *Exchange) BeganAfter(m Moment) bool {
 	return m.At.IsZero() || x.Started.IsZero() || m.At.Before(x.Started)
 }
 
-// HeadersKept reports whether what is not among the header fields of the exchange was not on the wire either. The HARs of
-// other programs may leave fields out, credentials above all.
+// HeadersKept reports whether what is not among the header fields of the exchange was not on the wire either. The HARs
+// of other programs may leave fields out, credentials above all.
 func (x *Exchange) HeadersKept() bool { return !capture.Foreign(x.ID) }
 
 // References returns the ids of the tasks that the message of a send refers to, at most a few.
@@ -102,7 +105,9 @@ func (x *Exchange) Summary() *Exchange {
 	return &Exchange{
 		Seq: x.Seq, ID: x.ID, Link: x.Link, Conn: x.Conn, Origin: x.Origin, Path: x.Path, Address: x.Address,
 		Request: x.Request, Response: x.Response, Dialects: x.Dialects,
-		Call: a2a.Call{Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version},
+		Call: a2a.Call{
+			Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version,
+		},
 	}
 }
 
@@ -114,8 +119,8 @@ func (x *Exchange) at(s capture.Step) time.Time {
 	return x.Started.Add(s.Offset)
 }
 
-// Viewer tells apart who may be shown a task in a different way: the client, its credentials, the version that it speaks
-// and the extensions that it activates. It is worked out once for an exchange.
+// Viewer tells apart who may be shown a task in a different way: the client, its credentials, the version that it
+// speaks and the extensions that it activates. It is worked out once for an exchange.
 func (x *Exchange) Viewer() digest.Digest {
 	if x.viewer != 0 {
 		return x.viewer

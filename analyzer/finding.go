@@ -28,20 +28,20 @@ type Finding struct {
 	Message    string       // one sentence: seen, then expected
 	Also       []string     // covered rules that broke at the same place
 	Capture    string       // name of the capture, filled by whoever knows it
-	Within     a2a.Dialects // in which it is reported once, for rules that report once in a dialect; empty for those of the request
+	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
 }
 
 // Sections returns the sections that the finding rests on, for the dialects of its message.
 func (f *Finding) Sections() []string { return f.Rule.Sections(f.Dialects) }
 
-// String returns the finding in one line: PLACE: message [slug]. What came from the wire is cleaned in it, member names in
-// the place included.
+// String returns the finding in one line: PLACE: message [slug]. What came from the wire is cleaned in it, member names
+// in the place included.
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s: %s [%s]", Clean(f.Place.String()), Clean(f.Message), f.Rule.ID)
 }
 
-// Fingerprint identifies the finding across captures: it depends on the rule, who broke it, the agent, the operation and
-// the place without its numbers.
+// Fingerprint identifies the finding across captures: it depends on the rule, who broke it, the agent, the operation
+// and the place without its numbers.
 func (f *Finding) Fingerprint() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{
 		f.Rule.ID, f.Side.String(), f.Link.Agent, f.Operation.String(), f.Place.shape(),

@@ -10,14 +10,16 @@ import (
 
 // closure returns for each rule all rules that it covers, directly or through another one.
 func closure(rules []*Rule) map[string][]string {
-	direct := make(map[string][]string, len(rules))
+	direct := make(map[string][]string)
 	for _, r := range rules {
-		direct[r.ID] = r.Covers
+		if len(r.Covers) > 0 {
+			direct[r.ID] = r.Covers
+		}
 	}
 	all := make(map[string][]string)
-	for _, r := range rules {
+	for from, covers := range direct {
 		var reached []string
-		next := slices.Clone(r.Covers)
+		next := slices.Clone(covers)
 		for len(next) > 0 {
 			id := next[0]
 			next = next[1:]
@@ -26,14 +28,13 @@ func closure(rules []*Rule) map[string][]string {
 				next = append(next, direct[id]...)
 			}
 		}
-		if len(reached) > 0 {
-			all[r.ID] = reached
-		}
+		all[from] = reached
 	}
 	return all
 }
 
-// mergeCovered merges the findings of one step: a finding that another one covers at its place goes into that one's Also.
+// mergeCovered merges the findings of one step: a finding that another one covers at its place goes into that one's
+// Also.
 func (e *Engine) mergeCovered() []Finding {
 	if len(e.found) == 0 {
 		return nil
@@ -76,8 +77,8 @@ func family(in a2a.Dialects) a2a.Dialects {
 	return in
 }
 
-// first reports whether the finding is the first of its rule in the rule's scope. The rules that it covers have then had
-// their report there too.
+// first reports whether the finding is the first of its rule in the rule's scope. The rules that it covers have then
+// had their report there too.
 func (e *Engine) first(f *Finding) bool {
 	in := e.open[f.Place.Exchange]
 	if in == nil || f.Rule.Once == Always {

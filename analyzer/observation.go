@@ -20,7 +20,7 @@ const (
 	CardSeen                      // an agent card came with an answer
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
-	OutcomeSeen                   // an answer, or the first event of a stream, as what came of a request: in the dialects of the request
+	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
 
 	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.
 	DeliveryTraced // a notification, once it is known which configs can have caused it
@@ -28,10 +28,10 @@ const (
 	CardVerified   // keys are known for signatures of a card: at once, or when a client has fetched them
 	ConfigIdle     // the capture is over, and nothing was sent for a push config although its task has ended
 
-	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer ones
-	// first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON object: what
-	// stands in its place and is none, or is missing, is for the rule that looks at the object around it. What the other
-	// side only repeats, and was judged when it was sent, does not come again. See a2a.Walker.
+	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer
+	// ones first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON
+	// object: what stands in its place and is none, or is missing, is for the rule that looks at the object around it.
+	// What the other side only repeats, and was judged when it was sent, does not come again. See a2a.Walker.
 	SnapshotSeen   // a Task
 	StatusSeen     // a TaskStatus: of a Task or a status update
 	MessageSeen    // a Message: sent, answered, of a status, or of a history
@@ -52,10 +52,12 @@ const (
 	CaptureDone    // the capture is over; Observation.Exchange is nil
 
 	// EntitySeen is all kinds with an Entity.
-	EntitySeen = SnapshotSeen | StatusSeen | MessageSeen | PartSeen | ArtifactSeen | UpdateSeen | PushConfigSeen | FrameSeen
+	EntitySeen = SnapshotSeen | StatusSeen | MessageSeen | PartSeen | ArtifactSeen | UpdateSeen | PushConfigSeen |
+		FrameSeen
 
 	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle
-	forTrackers    = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone | CaptureDone
+	forTrackers    = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
+		CaptureDone
 )
 
 // each yields the kinds of the set, one by one.
@@ -91,7 +93,7 @@ type Observation struct {
 	Exchange *Exchange        // that it belongs to
 	Dialects a2a.Dialects     // of this message: what it may be in
 	Place    Place            // of what was seen, down to the value where there is one
-	Doc      *a2a.Doc         // the JSON text: RequestSeen, AnswerSeen, EventSeen, OutcomeSeen, WebhookSeen; nil if there was no body
+	Doc      *a2a.Doc         // the JSON text: RequestSeen, AnswerSeen, EventSeen, OutcomeSeen, WebhookSeen; or nil
 	Body     []byte           // AnswerSeen, OutcomeSeen, BodySeen: the body, content coding taken off
 	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen
 	Event    *Event           // EventSeen, OutcomeSeen of a stream
@@ -111,14 +113,15 @@ func (o *Observation) Moment() Moment { return Moment{o.Arrival, o.At} }
 // compared with others.
 func (o *Observation) Snapshot() (t a2a.Task, ok bool) {
 	seen := o.Task
-	if seen == nil || !seen.Snapshot || seen.Late || !seen.State.Terminal() || o.Answer == nil || o.Answer.Payload.Kind != a2a.TaskPayload {
+	if seen == nil || !seen.Snapshot || seen.Late || !seen.State.Terminal() ||
+		o.Answer == nil || o.Answer.Payload.Kind != a2a.TaskPayload {
 		return t, false
 	}
 	return a2a.Task{Value: o.Answer.Payload.Value}, true
 }
 
-// Succeeded returns the dialects in which an answer or an event without an error shows that the call succeeded; ok is false
-// if it shows nothing of the kind.
+// Succeeded returns the dialects in which an answer or an event without an error shows that the call succeeded; ok is
+// false if it shows nothing of the kind.
 func (o *Observation) Succeeded() (in a2a.Dialects, ok bool) {
 	if o.Answer.Err != nil || o.Exchange.Endpoint == nil {
 		return 0, false

@@ -24,7 +24,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 		Target: x.Request.Target,
 		Header: x.Request.Fields.Get,
 		Body:   x.Body, HasBody: len(x.Body) > 0, BodyKept: true, Doc: x.doc,
-	}, e.endpoints.tell(x))
+	}, e.endpoints.knownAt(x))
 	if x.doc == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.doc = &x.Call.Doc
 	}
@@ -58,8 +58,8 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	e.observe(in, o)
 }
 
-// answer decodes a whole answer that is no event stream, and observes what is in it: the whole, what came of the request,
-// the objects in it, and then the tasks or the card.
+// answer decodes a whole answer that is no event stream, and observes what is in it: the whole, what came of the
+// request, the objects in it, and then the tasks or the card.
 func (e *Engine) answer(in *intake, s capture.Step) {
 	x := in.x
 	body, doc, whole := content(&in.response, &x.Response, s.Parsed)
@@ -151,8 +151,8 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	e.answerDone(in, o)
 }
 
-// outcome observes once more what an answer or the first event of a stream holds, now as what came of the request: by the
-// dialects of the request, whatever those of the answer are.
+// outcome observes once more what an answer or the first event of a stream holds, now as what came of the request: by
+// the dialects of the request, whatever those of the answer are.
 func (e *Engine) outcome(in *intake, o *Observation) {
 	kind, dialects := o.Kind, o.Dialects
 	o.Kind, o.Dialects = OutcomeSeen, o.Exchange.Dialects
@@ -160,8 +160,8 @@ func (e *Engine) outcome(in *intake, o *Observation) {
 	o.Kind, o.Dialects = kind, dialects
 }
 
-// keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such types:
-// a "ping" that keeps a connection from being closed, for example.
+// keepsAlive reports whether an event is of a type of its own and holds nothing of A2A, which says nothing of such
+// types: a "ping" that keeps a connection from being closed, for example.
 func keepsAlive(ev *Event, a *a2a.Answer) bool {
 	kind := string(ev.Fields.Type)
 	if kind == "" || kind == "message" || a.IsEnvelope || a.Err != nil {
@@ -206,7 +206,8 @@ func (e *Engine) webhook(in *intake, s capture.Step) {
 	}
 	e.observe(in, o)
 	if x.Agent != "" {
-		if o.Dialects == a2a.Of(a2a.V1_0) && (p.Dialects.Empty() || p.Dialects.Has(a2a.V1_0)) { // before, the agent decides what to send
+		// Before 1.0 the agent decides what to send.
+		if o.Dialects == a2a.Of(a2a.V1_0) && (p.Dialects.Empty() || p.Dialects.Has(a2a.V1_0)) {
 			e.answerObjects(in, o, &p)
 		}
 		e.payload(in, o, &p)
@@ -235,11 +236,14 @@ func (e *Engine) payload(in *intake, o *Observation, p *a2a.Payload) {
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: p.Value}
 		e.taskSeen(in, o, TaskObservation{
-			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId"), State: u.State(), Spelling: u.StateText(),
+			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId"),
+			State: u.State(), Spelling: u.StateText(),
 		})
 	case a2a.ArtifactPayload:
 		u := a2a.ArtifactUpdate{Value: p.Value}
-		e.taskSeen(in, o, TaskObservation{Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId")})
+		e.taskSeen(in, o, TaskObservation{
+			Object: o.Place.At(p.Pointer), TaskID: u.TaskID(), ContextID: u.ContextID(), idNamed: !u.Has("taskId"),
+		})
 	}
 }
 
@@ -310,8 +314,8 @@ func parsed(text []byte) *a2a.Doc {
 	return &doc
 }
 
-// mayLack reports whether a text that cannot be read may be at fault for a piece that is missing from the record: where the
-// store refused one, the length alone tells.
+// mayLack reports whether a text that cannot be read may be at fault for a piece that is missing from the record: where
+// the store refused one, the length alone tells.
 func mayLack(b *capture.Body, doc *a2a.Doc) bool {
 	return doc.Err != nil && !b.Decoded && b.Size != capture.NotKnown && b.Size != int64(len(b.Data))
 }

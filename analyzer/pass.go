@@ -24,8 +24,8 @@ type Pass struct {
 // trackers have an accessor of the right type around it. For rules: trackers ask their Setup.
 func (p *Pass) State(t *Tracker) State { return p.asks.of(t) }
 
-// Observe gives an observation that a tracker has made to the rules and the other trackers, when all trackers have taken the
-// one at hand. For trackers.
+// Observe gives an observation that a tracker has made to the rules and the other trackers, when all trackers have
+// taken the one at hand. For trackers.
 func (p *Pass) Observe(o Observation) { p.engine.made = append(p.engine.made, o) }
 
 // RequestMissed reports whether a request was not recorded, or could not be read: nobody knows what it asked for.
@@ -52,9 +52,10 @@ func (p *Pass) Applied() { p.applied = true }
 func (p *Pass) Here(names ...string) Place { return p.Place.At(p.Entity.Pointer()).In(names...) }
 
 // Report reports the rule broken at the place. Seen says what was on the wire, values in quotes; expected says what the
-// protocol asks for instead. Both are phrases of one sentence: lower case, no final period. A rule that both sides can break
-// is broken by the side that wrote the entity at hand, if there is one. Where the client asks for a version after 1.0,
-// whose text nobody has read yet, the finding is a note; and so it is inside a message that the agent only tells again.
+// protocol asks for instead. Both are phrases of one sentence: lower case, no final period. A rule that both sides can
+// break is broken by the side that wrote the entity at hand, if there is one. Where the client asks for a version after
+// 1.0, whose text nobody has read yet, the finding is a note; and so it is inside a message that the agent only tells
+// again.
 func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.applied = true
 	f := Finding{

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A Place is where in a capture something stands: an exchange, a side of it, a part of that, and a JSON Pointer into it.
+// A Place is where in a capture something stands: an exchange, a side of it, a part of that, and a JSON Pointer into
+// it.
 //
 // Its text form is N.request or N.response, then optionally .line, .status, .header[Name], .body or .event[K], then
 // optionally # and a JSON Pointer (RFC 6901) into that body or into the event's data:

@@ -27,7 +27,8 @@ func (r *Reader) Read(x *capture.Exchange) *Reading {
 	return reading
 }
 
-// ReadRequest reads the request of an exchange alone. What was parsed of it already is not parsed again; nil is nothing.
+// ReadRequest reads the request of an exchange alone. What was parsed of it already is not parsed again; nil is
+// nothing.
 func (r *Reader) ReadRequest(x *capture.Exchange, parsed *capture.Parsed) *Reading {
 	p := partsOf(parsed)
 	if p.Head == nil {
@@ -51,7 +52,8 @@ func (r *Reader) knownOf(x *capture.Exchange, head *capture.Head) a2a.Known {
 func (r *Reader) Learn(x *capture.Exchange, reading *Reading) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	origin, path := address.Target(x.Agent.URL, head.Target)
-	key := directory.Key{URL: origin + path, Extended: reading.Call.Operation == a2a.GetExtendedCard, Version: reading.Call.Version}
+	call := &reading.Call
+	key := directory.Key{URL: origin + path, Extended: call.Operation == a2a.GetExtendedCard, Version: call.Version}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cards == nil {

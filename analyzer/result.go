@@ -111,14 +111,16 @@ type Verdict struct {
 	Exchanges int
 	Judged    int
 	Lost      int64
-	Forgotten int // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on what was forgotten
+	Forgotten int // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
 }
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss makes it
 // StatusIncomplete.
 func (r *Result) Verdict(gate Severity) Verdict {
-	v := Verdict{Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten}
-	v.Baselined = r.Baselined
+	v := Verdict{
+		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
+		Baselined: r.Baselined,
+	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	gated := false
 	for s := gate; s <= Error; s++ {
@@ -139,8 +141,9 @@ func (r *Result) Verdict(gate Severity) Verdict {
 
 // String returns the verdict as one line for people.
 func (v Verdict) String() string {
-	counts := fmt.Sprintf("%s, %s, %s", plural(v.Errors, "error"), plural(v.Warnings, "warning"), plural(v.Notes, "note"))
-	text := fmt.Sprintf("%s: %s in %s, %d judged", v.Status, counts, plural(v.Exchanges, "exchange"), v.Judged)
+	text := fmt.Sprintf("%s: %s, %s, %s in %s, %d judged", v.Status,
+		plural(v.Errors, "error"), plural(v.Warnings, "warning"), plural(v.Notes, "note"),
+		plural(v.Exchanges, "exchange"), v.Judged)
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
 	}
@@ -162,16 +165,22 @@ func plural(n int, noun string) string {
 
 // Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns
 // the result, without the findings if each is given.
-func Run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), options ...EngineOption) (*Result, error) {
+func Run(
+	ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), options ...EngineOption,
+) (*Result, error) {
 	return run(ctx, rules, src, each, false, options)
 }
 
 // Follow is Run on a recording that goes on: it judges what comes until the recording or the context ends.
-func Follow(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), options ...EngineOption) (*Result, error) {
+func Follow(
+	ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), options ...EngineOption,
+) (*Result, error) {
 	return run(ctx, rules, src, each, true, options)
 }
 
-func run(ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), follow bool, options []EngineOption) (*Result, error) {
+func run(
+	ctx context.Context, rules []*Rule, src capture.Source, each func(Finding), follow bool, options []EngineOption,
+) (*Result, error) {
 	if err := Validate(rules); err != nil {
 		return nil, err
 	}
@@ -202,7 +211,9 @@ func run(ctx context.Context, rules []*Rule, src capture.Source, each func(Findi
 }
 
 // feed gives the engine all steps. It returns whether more may come.
-func feed(ctx context.Context, e *Engine, src capture.Source, report func([]Finding), follow bool) (live bool, err error) {
+func feed(
+	ctx context.Context, e *Engine, src capture.Source, report func([]Finding), follow bool,
+) (live bool, err error) {
 	next := uint64(1)
 	for {
 		for s, err := range src.Steps(ctx, next) {

@@ -164,8 +164,8 @@ func (s Bindings) Names() []string {
 	return names
 }
 
-// An Unobserved is a requirement that no rule judges, since what it is about does not reach us. It is listed so that nobody takes
-// silence for success.
+// An Unobserved is a requirement that no rule judges, since what it is about does not reach us. It is listed so that
+// nobody takes silence for success.
 type Unobserved struct {
 	ID     string // the catalogue's slug
 	Title  string // what would be wrong, in half a line

@@ -16,6 +16,10 @@ func TestValidate(t *testing.T) {
 	}{
 		{"as it should be", func(a, b, _ *analyzer.Rule) { a.Covers = []string{b.ID} }, ""},
 		{"no slug", func(a, _, _ *analyzer.Rule) { a.ID = "Not_a_slug" }, "rule Not_a_slug: the id is no slug"},
+		{"no letter first", func(a, _, _ *analyzer.Rule) { a.ID = "1st" }, "rule 1st: the id is no slug"},
+		{"hyphen last", func(a, _, _ *analyzer.Rule) { a.ID = "a-" }, "rule a-: the id is no slug"},
+		{"empty word", func(a, _, _ *analyzer.Rule) { a.ID = "a--b" }, "rule a--b: the id is no slug"},
+		{"digits", func(a, _, _ *analyzer.Rule) { a.ID = "a2-1b" }, ""},
 		{"twice", func(a, b, _ *analyzer.Rule) { a.ID = b.ID }, "rule b: the id stands twice"},
 		{"no title", func(a, _, _ *analyzer.Rule) { a.Title = "" }, "rule a: no title"},
 		{"no doc", func(a, _, _ *analyzer.Rule) { a.Doc = "" }, "rule a: no doc"},

@@ -54,9 +54,9 @@ func (t *TaskObservation) TaskIDPlace() Place {
 // Moment returns when the object had been delivered.
 func (t *TaskObservation) Moment() Moment { return Moment{t.Arrival, t.At} }
 
-// After reports whether what was observed in exchange x is surely younger than an earlier observation: it came later in one
-// stream, or in an exchange that began when the other had been delivered. A late observation counts as younger, since it is
-// only compared where order does not matter.
+// After reports whether what was observed in exchange x is surely younger than an earlier observation: it came later in
+// one stream, or in an exchange that began when the other had been delivered. A late observation counts as younger,
+// since it is only compared where order does not matter.
 func (t *TaskObservation) After(earlier *TaskObservation, x *Exchange) bool {
 	return t.Late || t.Exchange == earlier.Exchange || x.BeganAfter(earlier.Moment())
 }

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A Tracker remembers what the traffic has shown of one thing, such as tasks or push notification configs, for the rules
-// and the other trackers that need it. Trackers are values, as rules are; each engine makes a State of its own of every
-// tracker that one of its rules needs, directly or through another one.
+// A Tracker remembers what the traffic has shown of one thing, such as tasks or push notification configs, for the
+// rules and the other trackers that need it. Trackers are values, as rules are; each engine makes a State of its own of
+// every tracker that one of its rules needs, directly or through another one.
 //
-// The engine has one order. It gives each observation to the rules that want it, in the order of the list, and then to the
-// trackers that want it, in the order of their names but each after those that it needs. So a rule reads every state as it
-// was before the observation, and a tracker reads the states that it needs as they are after it. What trackers observe
-// themselves (Pass.Observe) follows when all have taken what they made it of.
+// The engine has one order. It gives each observation to the rules that want it, in the order of the list, and then to
+// the trackers that want it, in the order of their names but each after those that it needs. So a rule reads every
+// state as it was before the observation, and a tracker reads the states that it needs as they are after it. What
+// trackers observe themselves (Pass.Observe) follows when all have taken what they made it of.
 type Tracker struct {
 	Name  string               // such as "task": the package that it stands in
 	Doc   string               // what it remembers, in half a line
@@ -25,19 +25,19 @@ type Tracker struct {
 
 // A State is what a tracker remembers in one engine, for the goroutine of the engine. Its memory is bounded.
 type State interface {
-	// Take takes an observation that the tracker wants, after the rules have. The pass, and what it refers to apart from
-	// the exchange, is valid during the call only.
+	// Take takes an observation that the tracker wants, after the rules have. The pass, and what it refers to apart
+	// from the exchange, is valid during the call only.
 	Take(p *Pass)
 
 	// Forgotten returns how much was dropped to bound memory, as far as Counts counts it.
 	Forgotten() int
 }
 
-// A SentMessages is a State that knows which messages were sent to a task. Where an agent tells them again, they are not
-// observed again.
+// A SentMessages is a State that knows which messages were sent to a task. Where an agent tells them again, they are
+// not observed again.
 type SentMessages interface {
-	// WasSent reports whether a message with that id was sent to the task with that id at the exchange's agent, or brought
-	// it into being.
+	// WasSent reports whether a message with that id was sent to the task with that id at the exchange's agent, or
+	// brought it into being.
 	WasSent(x *Exchange, taskID, messageID string) bool
 }
 
@@ -57,14 +57,14 @@ func (s *Setup) Given() []any { return s.given }
 // An EngineOption changes what an engine judges with.
 type EngineOption func(*Engine)
 
-// Give returns an option that gives a value to a tracker, which finds it in its Setup. It has no effect if no rule needs the
-// tracker.
+// Give returns an option that gives a value to a tracker, which finds it in its Setup. It has no effect if no rule
+// needs the tracker.
 func Give(to *Tracker, value any) EngineOption {
 	return func(e *Engine) { e.given[to] = append(e.given[to], value) }
 }
 
-// A Slot is a place beside each exchange, for what one tracker knows of it. It is made in Tracker.New and holds for that
-// engine.
+// A Slot is a place beside each exchange, for what one tracker knows of it. It is made in Tracker.New and holds for
+// that engine.
 type Slot[T any] struct {
 	index  int
 	engine *Engine
@@ -107,8 +107,8 @@ func (a *asks) of(t *Tracker) State {
 	panic(fmt.Sprintf("analyzer: the tracker %s is asked by what does not name it among its needs", t.Name))
 }
 
-// order returns the trackers that rules need, directly or through another one: in the order of their names, but each after
-// those that it needs.
+// order returns the trackers that rules need, directly or through another one: in the order of their names, but each
+// after those that it needs.
 func order(rules []*Rule) []*Tracker {
 	var list []*Tracker
 	seen := make(map[*Tracker]bool)
@@ -139,14 +139,14 @@ func order(rules []*Rule) []*Tracker {
 // start makes the states of the trackers that the rules need.
 func (e *Engine) start() {
 	byTracker := make(map[*Tracker]State)
-	asking := func(needs []*Tracker) (a asks) {
-		for _, t := range needs {
-			a.trackers, a.states = append(a.trackers, t), append(a.states, byTracker[t])
+	asking := func(needs []*Tracker, states []State) asks {
+		for i, t := range needs {
+			states[i] = byTracker[t]
 		}
-		return a
+		return asks{needs, states}
 	}
 	for _, t := range order(e.rules) {
-		state := t.New(&Setup{e, asking(t.Needs), e.given[t]})
+		state := t.New(&Setup{e, asking(t.Needs, make([]State, len(t.Needs))), e.given[t]})
 		byTracker[t] = state
 		e.states = append(e.states, state)
 		for kind := range t.On.each {
@@ -157,8 +157,16 @@ func (e *Engine) start() {
 			e.sent = sent
 		}
 	}
+	needs := 0
 	for _, r := range e.rules {
-		e.asks = append(e.asks, asking(r.Needs))
+		needs += len(r.Needs)
+	}
+	states := make([]State, needs)
+	e.asks = make([]asks, len(e.rules))
+	for i, r := range e.rules {
+		n := len(r.Needs)
+		e.asks[i] = asking(r.Needs, states[:n:n])
+		states = states[n:]
 	}
 }
 

@@ -3,16 +3,30 @@ package analyzer
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 )
 
-var slug = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+// isSlug reports whether a name is made of words in lower case, the first of which begins with a letter, with hyphens
+// between them.
+func isSlug(name string) bool {
+	word := false // the character before belongs to a word
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9' && i > 0:
+			word = true
+		case c == '-' && word:
+			word = false
+		default:
+			return false
+		}
+	}
+	return word
+}
 
 // Validate returns an error that names every rule with a missing text, a citation or a check too few, an id that is no
-// slug or stands twice, a cover that leads nowhere or in a circle, or an observation that comes only from a tracker which
-// the rule does not need; and every tracker that they need, directly or through another one, with something missing, with
-// the name of another one, or with needs that lead in a circle.
+// slug or stands twice, a cover that leads nowhere or in a circle, or an observation that comes only from a tracker
+// which the rule does not need; and every tracker that they need, directly or through another one, with something
+// missing, with the name of another one, or with needs that lead in a circle.
 func Validate(rules []*Rule) error {
 	var errs []error
 	byID := make(map[string]*Rule, len(rules))
@@ -50,7 +64,8 @@ func validateTrackers(rules []*Rule) []error {
 		byName[t.Name] = t
 		for kind := range t.Makes.each {
 			if makers[kind] != nil {
-				errs = append(errs, fmt.Errorf("tracker %s: what it makes comes from tracker %s too", t.Name, makers[kind].Name))
+				err := fmt.Errorf("tracker %s: what it makes comes from tracker %s too", t.Name, makers[kind].Name)
+				errs = append(errs, err)
 			}
 			makers[kind] = t
 		}
@@ -61,7 +76,7 @@ func validateTrackers(rules []*Rule) []error {
 func (t *Tracker) validate() []error {
 	var errs []error
 	fail := func(what string) { errs = append(errs, fmt.Errorf("tracker %s: %s", t.Name, what)) }
-	if !slug.MatchString(t.Name) {
+	if !isSlug(t.Name) {
 		fail("the name is no slug")
 	}
 	if t.Doc == "" {
@@ -101,10 +116,12 @@ func (t *Tracker) reaches(other *Tracker, seen map[*Tracker]bool) bool {
 func (r *Rule) validate() []error {
 	var errs []error
 	fail := func(what string) { errs = append(errs, fmt.Errorf("rule %s: %s", r.ID, what)) }
-	if !slug.MatchString(r.ID) {
+	if !isSlug(r.ID) {
 		fail("the id is no slug")
 	}
-	for _, text := range [...][2]string{{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent}} {
+	for _, text := range [...][2]string{
+		{"title", r.Title}, {"family", r.Family}, {"doc", r.Doc}, {"fix", r.Fix}, {"silent", r.Silent},
+	} {
 		if text[1] == "" {
 			fail("no " + text[0])
 		}

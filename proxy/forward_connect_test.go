@@ -95,6 +95,7 @@ func TestHostThatDiffersFromTarget(t *testing.T) {
 
 // The proxy does not connect to itself, by whatever name, and leaves to its taps what they record.
 func TestForwardToItself(t *testing.T) {
+	t.Parallel()
 	agent := newAgent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	f := newForwardRig(t, nil, "booker="+agent.URL)
 	self := f.forward.Addr()
@@ -277,11 +278,12 @@ func TestMalformedConnect(t *testing.T) {
 
 // A client that is slow with its CONNECT is cut off; one that is silent before it is an idle connection.
 func TestSlowConnect(t *testing.T) {
-	f := newForwardRig(t, func(o *proxy.Options) { o.HeadTimeout, o.IdleTimeout = 50*time.Millisecond, 50*time.Millisecond })
-	silent := f.dial()
-	if err := expectEnd(silent); err != nil {
+	const short = 50 * time.Millisecond
+	idle := newForwardRig(t, func(o *proxy.Options) { o.IdleTimeout = short })
+	if err := expectEnd(idle.dial()); err != nil {
 		t.Errorf("a silent client: %v", err)
 	}
+	f := newForwardRig(t, func(o *proxy.Options) { o.HeadTimeout = short })
 	slow := f.dial()
 	write(t, slow, "CONNECT a:1 HT")
 	if status, mark, _ := ownAnswer(t, slow); status != 408 || mark != relay.KindTimeout {

@@ -59,7 +59,7 @@ func TestForwardRecordedIsSent(t *testing.T) {
 // Many clients at once each get their own answers, over no more connections than they have opened themselves.
 func TestForwardParallelClients(t *testing.T) {
 	bothWays(t, func(t *testing.T, w way) {
-		const clients, each = 50, 10
+		const clients, each = 20, 10
 		var mu sync.Mutex
 		opened := make(map[string]bool)
 		agent := w.agent(t, func(rw http.ResponseWriter, r *http.Request) {

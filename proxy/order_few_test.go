@@ -3,4 +3,4 @@
 package proxy_test
 
 // orderRounds is how many exchanges TestOrderIsCausal makes in each way and mode.
-const orderRounds = 400
+const orderRounds = 200

@@ -60,7 +60,7 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 	cancel()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Error("the proxy did not stop")
 	}
 	close(sink.gate)

@@ -27,27 +27,17 @@ type planner struct {
 
 // An openExchange is an exchange whose steps are still being read.
 type openExchange struct {
-	x          *capture.Exchange
-	entry      *entry
-	call       a2a.Call
-	read       bool // call is set
-	itemReader itemReader
-	over       bool // its answer is complete
-	latest     time.Duration
-	arrived    bool // something of its answer is there
+	x       *capture.Exchange
+	entry   *entry
+	call    a2a.Call
+	read    bool // call is set
+	reader  itemReader
+	over    bool // its answer is complete
+	latest  time.Duration
+	arrived bool // something of its answer is there
 
-	shown    dependency      // its first event, if that shows a task at work
-	showing  string          // that task; empty if it shows none
-	pending  []pendingNeed   // requests that wait for events that are not read yet
-	events   []capture.Event // not read yet: an answer can be noted before the end of its request
-	complete bool            // the end of the answer was noted
-}
-
-// A pendingNeed is a need whose progress is known once so many events of an exchange are read.
-type pendingNeed struct {
-	entry  *entry
-	need   int // position among the needs of the entry
-	events int
+	events   []capture.Event // not read yet: an agent may answer before it has the whole request
+	complete bool            // the answer is complete
 }
 
 // A taskChange is a state of a task that was seen, or, if it is zero, a change that a client requested.
@@ -112,32 +102,19 @@ func (p *planner) catchUp(o *openExchange) {
 	}
 	for i := range o.events {
 		p.event(o, &o.events[i])
-		for _, l := range o.pending {
-			if l.events == i+1 {
-				l.entry.needs[l.need].progress = o.itemReader.progress()
-			}
-		}
 	}
-	o.events, o.pending = o.events[:0], nil
+	o.events = o.events[:0]
 	if o.complete {
 		p.answered(o)
 	}
 }
 
 func (p *planner) opened(s capture.Step, what capture.Opened) *openExchange {
-	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), tick: -1, needs: p.ended}
+	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), position: -1, needs: p.ended}
 	p.ended = nil
 	for _, seq := range p.order {
-		switch o := p.open[seq]; {
-		case o.over:
-		case what.Conn != 0 && what.Conn == o.x.Conn:
-			// Clients do not pipeline: the recorder noted the answer a moment after it was passed on.
-			e.needs = append(e.needs, dependency{seq: seq, ended: true})
-		default:
-			if !o.read && len(o.events) > 0 {
-				o.pending = append(o.pending, pendingNeed{e, len(e.needs), len(o.events)})
-			}
-			e.needs = append(e.needs, dependency{seq: seq, progress: o.itemReader.progress()})
+		if o := p.open[seq]; !o.over {
+			e.needs = append(e.needs, dependency{seq: seq, progress: o.reader.progress()})
 		}
 	}
 	if !p.last.IsZero() {
@@ -184,7 +161,7 @@ func (p *planner) request(o *openExchange) {
 	head := capture.ParseRequestHead(o.x.Request.Head)
 	path, _, _ := strings.Cut(head.Target, "?")
 	o.call, _, _ = readCall(o.x, p.known[path])
-	o.itemReader.call = &o.call
+	o.reader.call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
 	if o.call.Binding == a2a.JSONRPC {
@@ -204,18 +181,6 @@ func (p *planner) request(o *openExchange) {
 	}
 	if e.op.Sends() || e.op == a2a.CancelTask {
 		p.timeline = append(p.timeline, taskChange{})
-		for _, seq := range p.order {
-			p.waitForStream(o, p.open[seq])
-		}
-	}
-}
-
-// waits lets what is done to a task wait for a stream that was asked for before it, and shows the task at work: the
-// agent had begun the stream by then, although the recorder may have noted that a moment later.
-func (p *planner) waitForStream(o, stream *openExchange) {
-	acts := o.read && (o.entry.op.Sends() || o.entry.op == a2a.CancelTask)
-	if acts && stream.showing != "" && stream.showing == o.entry.task && stream.entry.index < o.entry.index {
-		o.entry.needs = append(o.entry.needs, stream.shown)
 	}
 }
 
@@ -225,7 +190,7 @@ func (p *planner) noteUses(o *openExchange, target string) {
 		k := valueKey{role: role, text: text}
 		b := p.origins[k]
 		if b == nil {
-			p.origins[k] = &origin{user: o.entry}
+			p.origins[k] = &origin{}
 		} else if b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
 			o.entry.needs = append(o.entry.needs, b.at)
 		}
@@ -251,17 +216,11 @@ func (p *planner) event(o *openExchange, e *capture.Event) {
 	if !ok {
 		return
 	}
-	if at, isNew := o.itemReader.add(e.K, a); isNew {
-		it := o.itemReader.items[at]
+	if at, isNew := o.reader.add(e.K, a); isNew {
+		it := o.reader.items[at]
 		p.noteState(o, it)
-		if at == 0 && it.state.Active() {
-			o.shown, o.showing = dependency{seq: o.entry.seq, progress: o.itemReader.progress()}, it.task
-			for _, seq := range p.order {
-				p.waitForStream(p.open[seq], o)
-			}
-		}
 	}
-	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.itemReader.progress()})
+	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.progress()})
 }
 
 // noteOrigins records the values that an answer names.
@@ -271,14 +230,8 @@ func (p *planner) noteOrigins(o *openExchange, root a2a.Value, at dependency) {
 			continue
 		}
 		k := valueKey{role: site.Role, text: site.Text()}
-		b := p.origins[k]
-		switch {
-		case b == nil:
+		if p.origins[k] == nil {
 			p.origins[k] = &origin{byAgent: true, at: at}
-		case !b.byAgent && b.user != o.entry && o.entry.index < b.user.index:
-			// The client cannot have known it otherwise: the recorder noted the answer a moment after it was passed on.
-			b.byAgent, b.at = true, at
-			b.user.needs = append(b.user.needs, at)
 		}
 	}
 }
@@ -300,7 +253,7 @@ func (p *planner) answered(o *openExchange) {
 	}
 	if first := r.first(); first.kind == a2a.TaskPayload {
 		o.entry.state = first.state
-		o.entry.tick = len(p.timeline)
+		o.entry.position = len(p.timeline)
 	}
 }
 
@@ -353,15 +306,15 @@ const notChosen = "not chosen"
 // lookAhead finds the states that a task which was seen active reached by itself later on: a live agent that is faster
 // may be there already.
 func (p *planner) lookAhead(e *entry) {
-	if e.tick < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
+	if e.position < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
 		return
 	}
 	var task string
-	if e.tick > 0 {
-		task = p.timeline[e.tick-1].task
+	if e.position > 0 {
+		task = p.timeline[e.position-1].task
 	}
 	const farthest = 4096
-	for i := e.tick; i < min(len(p.timeline), e.tick+farthest); i++ {
+	for i := e.position; i < min(len(p.timeline), e.position+farthest); i++ {
 		switch t := p.timeline[i]; {
 		case t.task == "":
 			return

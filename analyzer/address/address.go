@@ -1,5 +1,5 @@
-// Package address compares URLs: it finds the part of one that says where an agent is, in a form in which equal addresses
-// are equal.
+// Package address compares URLs: it finds the part of one that says where an agent is, in a form in which equal
+// addresses are equal.
 package address
 
 import (
@@ -36,8 +36,8 @@ func authorityLen(rest string) int {
 	return len(rest)
 }
 
-// Of returns a URL in a form in which equal addresses are equal: scheme and host in lower case, one spelling for
-// this machine, no default port, no slash at the end, no query and no fragment. Agents write any spelling of the loopback
+// Of returns a URL in a form in which equal addresses are equal: scheme and host in lower case, one spelling for this
+// machine, no default port, no slash at the end, no query and no fragment. Agents write any spelling of the loopback
 // address into their cards, and are reached under another.
 func Of(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, "://")

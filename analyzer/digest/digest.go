@@ -1,97 +1,57 @@
-// Package digest makes numbers that stand for contents, so that what a message or an artifact held can be compared later
-// without being kept.
+// Package digest makes numbers that stand for contents, so that what a message or an artifact held can be compared
+// later without being kept.
 package digest
 
 import (
 	"bytes"
+	"hash/maphash"
+	"math"
 	"strconv"
 	"unicode/utf8"
 
 	"a2atap/proxy/a2a"
 )
 
-// A Digest is a rolling FNV-1a hash of 64 bits: what was added in pieces has the digest of the whole. Different digests
-// mean different contents; equal ones are taken for equal contents, which can only hide a difference.
+// A Digest is a number of 64 bits for a sequence of texts and numbers. Different digests mean different contents; equal
+// ones are taken for equal contents, which can only hide a difference. Digests hold within this process only.
 type Digest uint64
 
 // Empty is the digest of nothing.
 const Empty Digest = 14695981039346656037
 
-const prime Digest = 1099511628211
-
-// Byte adds a byte.
-func (d Digest) Byte(b byte) Digest { return (d ^ Digest(b)) * prime }
-
-// Bytes adds bytes.
-func (d Digest) Bytes(p []byte) Digest {
-	for _, b := range p {
-		d = d.Byte(b)
-	}
-	return d
-}
-
-// Text adds the bytes of a text.
-func (d Digest) Text(s string) Digest {
-	for i := range len(s) {
-		d = d.Byte(s[i])
-	}
-	return d
-}
+// seed makes it impossible to choose contents that have the digest of others.
+var seed = maphash.MakeSeed()
 
 // Number adds a number.
 func (d Digest) Number(n uint64) Digest {
-	for range 8 {
-		d = d.Byte(byte(n))
-		n >>= 8
-	}
-	return d
+	d = d*0x9e3779b97f4a7c15 + Digest(n)
+	d = (d ^ d>>33) * 0xff51afd7ed558ccd
+	d = (d ^ d>>33) * 0xc4ceb9fe1a85ec53
+	return d ^ d>>33
 }
 
-// JSONString adds what a JSON string says, whatever its escapes.
+// Byte adds a byte, such as one that tells apart what the rest means.
+func (d Digest) Byte(b byte) Digest { return d.Number(uint64(b)) }
+
+// Text adds a text: two texts are something else than both in one.
+func (d Digest) Text(s string) Digest { return d.Number(maphash.String(seed, s)) }
+
+// JSONString adds what a JSON string says, whatever its escapes, as Text does; nothing if the value is no string.
 func (d Digest) JSONString(v a2a.Value) Digest {
 	if v.Kind() != a2a.String {
 		return d
 	}
-	inner := v.Raw()
-	inner = inner[1 : len(inner)-1]
-	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return d.Bytes(inner)
+	if plain, ok := plainText(v); ok {
+		return d.Number(maphash.Bytes(seed, plain))
 	}
 	return d.Text(v.Text())
 }
 
-// Base64 adds the bytes that a string in base64 stands for, of either alphabet and padded or not.
-func (d Digest) Base64(v a2a.Value) Digest {
-	var bits uint32
-	held := 0
-	for _, c := range []byte(v.Text()) {
-		six, ok := sextet(c)
-		if !ok {
-			continue
-		}
-		bits = bits<<6 | six
-		if held += 6; held >= 8 {
-			held -= 8
-			d = d.Byte(byte(bits >> held))
-		}
-	}
-	return d
-}
-
-func sextet(c byte) (uint32, bool) {
-	switch {
-	case 'A' <= c && c <= 'Z':
-		return uint32(c - 'A'), true
-	case 'a' <= c && c <= 'z':
-		return uint32(c-'a') + 26, true
-	case '0' <= c && c <= '9':
-		return uint32(c-'0') + 52, true
-	case c == '+', c == '-':
-		return 62, true
-	case c == '/', c == '_':
-		return 63, true
-	}
-	return 0, false
+// plainText returns the bytes of a string that stand for themselves; ok is false if some of them do not.
+func plainText(v a2a.Value) (plain []byte, ok bool) {
+	plain = v.Raw()
+	plain = plain[1 : len(plain)-1]
+	return plain, bytes.IndexByte(plain, '\\') < 0 && utf8.Valid(plain)
 }
 
 // JSON adds what a JSON value means: members in any order, numbers however they are written. What ProtoJSON leaves out
@@ -100,25 +60,25 @@ func (d Digest) JSON(v a2a.Value, skip string) Digest {
 	switch v.Kind() {
 	case a2a.Object:
 		var sum Digest // of the members, whose order says nothing
-		for name, member := range v.Members() {
-			if name != skip && !isDefault(member) {
-				sum += Empty.Text(name).Byte(':').JSON(member, skip)
+		for name, member := range v.Pairs() {
+			if !name.Is(skip) && !isDefault(member) {
+				sum += Empty.JSONString(name).JSON(member, skip)
 			}
 		}
 		return d.Byte('{').Number(uint64(sum))
 	case a2a.Array:
-		d = d.Byte('[')
+		d = d.Byte('[').Number(uint64(v.Len()))
 		for _, e := range v.Elems() {
-			d = d.JSON(e, skip).Byte(',')
+			d = d.JSON(e, skip)
 		}
 		return d
 	case a2a.String:
 		return d.Byte('"').JSONString(v)
 	case a2a.Number:
-		f, _ := strconv.ParseFloat(string(v.Raw()), 64) // what it cannot tell apart counts as equal
-		return d.Byte('0').Text(strconv.FormatFloat(f, 'g', -1, 64))
+		f, _ := strconv.ParseFloat(string(v.Raw()), 64)    // what it cannot tell apart counts as equal
+		return d.Byte('0').Number(math.Float64bits(f + 0)) // -0 becomes 0
 	}
-	return d.Bytes(v.Raw())
+	return d.Number(maphash.Bytes(seed, v.Raw()))
 }
 
 func isDefault(v a2a.Value) bool {

@@ -1,6 +1,9 @@
 package digest_test
 
 import (
+	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 
 	"a2atap/analyzer/digest"
@@ -35,5 +38,66 @@ func TestContentOfArtifacts(t *testing.T) {
 		if same := contentOf(test.a) == contentOf(test.b); same != test.same {
 			t.Errorf("%s: the same is %v, want %v", test.name, same, test.same)
 		}
+	}
+}
+
+// What comes in pieces has the digest of the whole, wherever it is cut, and whatever is cut.
+func TestContentInPieces(t *testing.T) {
+	text := []rune(strings.Repeat(`zero \u0000 and "é" `, 3))
+	part := func(piece []rune) string {
+		quoted, err := json.Marshal(map[string]string{"text": string(piece)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(quoted)
+	}
+	whole := contentOf(`{"parts":[` + part(text) + `]}`)
+	for i := range text {
+		for j := i; j <= len(text); j++ {
+			c := contentOf(`{"parts":[` + part(text[:i]) + "," + part(text[i:j]) + "," + part(text[j:]) + `]}`)
+			if c != whole {
+				t.Fatalf("cut at %d and %d it is something else", i, j)
+			}
+		}
+	}
+	if whole == contentOf(`{"parts":[`+part(text[1:])+`]}`) || whole == contentOf(`{"parts":[`+part(text[:len(text)-1])+`]}`) {
+		t.Error("a letter less is the same")
+	}
+}
+
+// Contents that are made of the same pieces differ all the same.
+func TestDigestsDiffer(t *testing.T) {
+	seen := make(map[digest.Digest]string)
+	for _, text := range []string{
+		`{"a":1,"b":2}`, `{"a":2,"b":1}`, `{"a":1,"c":2}`, `{"ab":12}`, `{"a":{"b":1},"c":2}`, `{"a":{"b":2},"c":1}`, `{"c":{"b":1},"a":2}`,
+		`["x","y"]`, `["y","x"]`, `["xy"]`, `["x",["y"]]`, `[["x"],"y"]`, `{"a":"xy","b":"zz"}`, `{"a":"zz","b":"xy"}`, `{"a":"zy","b":"xz"}`,
+		`"\u0000"`, `"\u0000\u0000"`, `"0"`, `0.5`, `"0.5"`, `true`, `"true"`, `[]`,
+	} {
+		doc := a2a.Parse([]byte(text))
+		d := digest.Empty.JSON(doc.Root, "")
+		if other, known := seen[d]; known {
+			t.Errorf("%s has the digest of %s", text, other)
+		}
+		seen[d] = text
+	}
+	for n := range uint64(1000) {
+		d := digest.Empty.Number(n)
+		if other, known := seen[d]; known {
+			t.Errorf("%d has the digest of %s", n, other)
+		}
+		seen[d] = strconv.FormatUint(n, 10)
+	}
+}
+
+func BenchmarkContentOf(b *testing.B) {
+	for _, size := range [...]int{10, 900, 20_000} {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			doc := a2a.Parse([]byte(`{"parts":[{"text":"` + strings.Repeat("words and ", size/10) + `"}]}`))
+			parts := a2a.Artifact{Value: doc.Root}.Parts()
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				digest.ContentOf(parts)
+			}
+		})
 	}
 }

@@ -32,8 +32,8 @@ func (e *Entry[C]) Names(at string, binding a2a.Binding) bool {
 	return e.Address == at && e.Binding == binding
 }
 
-// A Directory keeps the cards that were fetched last, as values of C, and finds what they declare of an address. It is for
-// one goroutine.
+// A Directory keeps the cards that were fetched last, as values of C, and finds what they declare of an address. It is
+// for one goroutine.
 type Directory[C any] struct {
 	cards *recent.Map[Key, *card[C]]
 	at    map[string][]Entry[C] // by origin of the interface, in the order in which the cards were fetched
@@ -44,7 +44,8 @@ type card[C any] struct {
 	interfaces []a2a.Interface
 }
 
-// New returns an empty directory that holds at most limit cards. What goes beyond is forgotten, least recently used first.
+// New returns an empty directory that holds at most limit cards. What goes beyond is forgotten, least recently used
+// first.
 func New[C any](limit int) *Directory[C] {
 	return &Directory[C]{cards: recent.New[Key, *card[C]](limit), at: make(map[string][]Entry[C])}
 }
@@ -58,7 +59,8 @@ func (d *Directory[C]) Get(key Key) (value C, ok bool) {
 	return known.value, true
 }
 
-// Put remembers a card with the interfaces that it names, in the place of the one that was fetched in the same way before.
+// Put remembers a card with the interfaces that it names, in the place of the one that was fetched in the same way
+// before.
 func (d *Directory[C]) Put(key Key, value C, interfaces []a2a.Interface) {
 	if old, ok := d.cards.Get(key); ok {
 		d.drop(old)
@@ -86,8 +88,8 @@ func (d *Directory[C]) drop(old *card[C]) {
 	}
 }
 
-// Near returns what cards declare at the origin of an address, in the order in which they were fetched. The slice must not
-// be changed, and is valid until the next Put.
+// Near returns what cards declare at the origin of an address, in the order in which they were fetched. The slice must
+// not be changed, and is valid until the next Put.
 func (d *Directory[C]) Near(at string) []Entry[C] { return d.at[address.Origin(at)] }
 
 // Declared returns the dialects that cards declare for a binding at an address.

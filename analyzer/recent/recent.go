@@ -1,4 +1,5 @@
-// Package recent is memory of bounded size: a map that forgets what was not used for longest, and counts what it forgot.
+// Package recent is memory of bounded size: a map that forgets what was not used for longest, and counts what it
+// forgot.
 package recent
 
 import (
@@ -6,8 +7,8 @@ import (
 	"iter"
 )
 
-// A Map is a map of bounded size. When there is no more room it forgets the entry that was not used for longest; both Get
-// and Put count as use. It is for one goroutine.
+// A Map is a map of bounded size. When there is no more room it forgets the entry that was not used for longest; both
+// Get and Put count as use. It is for one goroutine.
 type Map[K comparable, V any] struct {
 	limit     int
 	forgotten int

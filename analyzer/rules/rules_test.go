@@ -10,15 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"a2atap/analyzer"
+	"a2atap/analyzer/analyzertest"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
 
-var update = flag.Bool("update", false, "rewrite the want sections and golden files to what is found now")
+var _ = flag.Bool("update", false, "rewrite the want sections to what is found now") // read by analyzertest.Run
 
 func TestValid(t *testing.T) {
 	if err := analyzer.Validate(rules.All); err != nil {
@@ -44,25 +43,7 @@ func TestUnobserved(t *testing.T) {
 }
 
 // Each transcript lists every finding of every rule, so silence is asserted too.
-func TestTranscripts(t *testing.T) {
-	for _, path := range transcripts(t) {
-		t.Run(strings.TrimSuffix(path, ".txtar"), func(t *testing.T) {
-			file := filepath.Join("testdata", path)
-			tr := parse(t, file)
-			var got strings.Builder
-			for _, f := range judge(t, tr.Exchanges) {
-				got.WriteString(f.String() + "\n")
-			}
-			if *update {
-				rewrite(t, file, got.String())
-				return
-			}
-			if diff := cmp.Diff(tr.Want, got.String()); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
+func TestTranscripts(t *testing.T) { analyzertest.Run(t, "testdata") }
 
 // Every rule is provoked by a transcript that bears its name, and has a near miss in which it applied and stayed
 // silent.
@@ -103,16 +84,8 @@ func lines(findings []analyzer.Finding) []string {
 
 func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 	t.Helper()
-	memory := capture.NewMemory(capture.Info{})
-	for s, err := range capture.Interleave(each(exchanges)) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := memory.Append(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := memory.Close(); err != nil {
+	memory, err := capture.ReadMemory(capture.Info{}, each(exchanges))
+	if err != nil {
 		t.Fatal(err)
 	}
 	result, err := analyzer.Run(context.Background(), rules.All, memory, nil)
@@ -134,11 +107,7 @@ func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {
 
 func parse(t *testing.T, file string) *transcript.Transcript {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := transcript.Parse(file, text)
+	tr, err := transcript.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,18 +130,6 @@ func transcripts(t testing.TB) []string {
 		t.Fatal("no transcripts")
 	}
 	return list
-}
-
-func rewrite(t *testing.T, file, want string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, _, _ := strings.Cut(string(text), "-- want --\n")
-	if err := os.WriteFile(file, []byte(head+"-- want --\n"+want), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // The catalogue is whole: what is not in it is listed with the reason.

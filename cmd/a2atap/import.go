@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -79,7 +80,7 @@ func copyCapture(
 		return 0, err
 	}
 	sink := redact.New(store, redact.Options{
-		Key: store.RedactionKey(), Describer: newDescriber(), Keep: keepSecrets, Extra: extra,
+		Key: store.RedactionKey(), Describer: analyzer.NewDescriber(), Keep: keepSecrets, Extra: extra,
 	})
 	n := 0
 	copyAll := func() error {

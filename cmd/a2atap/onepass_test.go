@@ -36,7 +36,7 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: newDescriber()})
+	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: analyzer.NewDescriber()})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Wait})
 	source := waiting{store, make(chan struct{}, 1)}
 	judged := make(chan *analyzer.Result, 1)

@@ -18,7 +18,7 @@ import (
 // sockets: cut into steps, described and redacted, stored with the index, judged.
 func BenchmarkPipeline(b *testing.B) {
 	redact := func(next capture.Sink) capture.Sink {
-		return redact.New(next, redact.Options{Key: make([]byte, 32), Describer: newDescriber()})
+		return redact.New(next, redact.Options{Key: make([]byte, 32), Describer: analyzer.NewDescriber()})
 	}
 	run := func(name string, sink func(b *testing.B) capture.Sink) {
 		b.Run(name, func(b *testing.B) {

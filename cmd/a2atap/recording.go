@@ -86,7 +86,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		return nil, err
 	}
 	r.sink = redact.New(r.store, redact.Options{
-		Key: r.store.RedactionKey(), Describer: newDescriber(), Keep: o.keepSecrets, Extra: o.redact,
+		Key: r.store.RedactionKey(), Describer: analyzer.NewDescriber(), Keep: o.keepSecrets, Extra: o.redact,
 	})
 	start := r.store.Position()
 	if r.before, err = r.store.Info(context.Background()); err != nil {

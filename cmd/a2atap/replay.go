@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -142,7 +143,7 @@ func (o *replayOptions) run(ctx context.Context, src capture.Source, options rep
 	if err != nil {
 		return nil, err
 	}
-	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: newDescriber()})
+	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: analyzer.NewDescriber()})
 	options.Sink, options.Seq = sink, store.Position().Seq
 	report, err := replay.Run(ctx, src, o.to, options)
 	return report, errors.Join(err, sink.Close())

@@ -2,6 +2,7 @@ package relay
 
 import (
 	"io"
+	"net"
 	"sync"
 )
 
@@ -16,11 +17,15 @@ var (
 	largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 )
 
-// A buffer holds what was read and not yet dealt with. It is used by one goroutine.
+// A buffer holds what was read and not yet dealt with. It is used by one goroutine. While it waits for a connection that
+// is silent it has no memory.
 type buffer struct {
 	b    []byte
 	r, w int // unread bytes are b[r:w]
 	last int // how many bytes the last read gave
+	size int // of b when it last gave up its memory to wait
+
+	wait *readiness // of the connection that it reads; nil if that can only be read by waiting in a read
 
 	small *[smallBuffer]byte // what b lies in, to be given back
 	large *[largeBuffer]byte
@@ -32,8 +37,16 @@ func (b *buffer) unread() []byte { return b.b[b.r:b.w] }
 // consume drops n bytes from the beginning of what is there.
 func (b *buffer) consume(n int) { b.r += n }
 
+// bufferOf returns a buffer that is to be filled from a connection.
+func bufferOf(c net.Conn) buffer { return buffer{wait: readinessOf(c)} }
+
 // fill reads once. It returns an error only when it read nothing.
 func (b *buffer) fill(from io.Reader) error {
+	if b.wait != nil && b.r == b.w {
+		n, err := b.wait.read(b)
+		b.last = n
+		return err
+	}
 	b.makeRoom()
 	n, err := from.Read(b.b[b.w:])
 	b.w += n
@@ -51,12 +64,16 @@ func (b *buffer) fill(from io.Reader) error {
 func (b *buffer) makeRoom() {
 	size := len(b.b)
 	if b.r == b.w {
-		b.r, b.w = 0, 0
+		if b.r, b.w = 0, 0; size == 0 {
+			size = b.size
+		}
 		switch {
 		case size == 0 || b.last <= smallBuffer/2:
 			b.resize(smallBuffer)
 		case size > largeBuffer || b.last == size:
 			b.resize(largeBuffer)
+		default:
+			b.resize(size)
 		}
 		return
 	}
@@ -78,7 +95,7 @@ func (b *buffer) resize(size int) {
 		return
 	}
 	old := *b
-	*b = buffer{last: b.last}
+	*b = buffer{last: b.last, wait: b.wait}
 	switch size {
 	case smallBuffer:
 		b.small = smallBuffers.Get().(*[smallBuffer]byte)
@@ -91,6 +108,13 @@ func (b *buffer) resize(size int) {
 	}
 	b.w = copy(b.b, old.unread())
 	old.release()
+}
+
+// rest gives the memory of an empty buffer back until there is something to read.
+func (b *buffer) rest() {
+	size, last, wait := len(b.b), b.last, b.wait
+	b.release()
+	b.size, b.last, b.wait = size, last, wait
 }
 
 // release gives the memory back. The buffer is empty then.

@@ -237,7 +237,9 @@ func TestAnswerEndsForClientThatLeft(t *testing.T) {
 
 // TestIdleClose lets the agent close a connection between exchanges: the client sees it at once.
 func TestIdleClose(t *testing.T) {
+	t.Parallel()
 	bothWires(t, func(t *testing.T, secure bool) {
+		t.Parallel()
 		w := newWire(t, secure, nil)
 		client := w.client()
 		client.say(w.host(get))
@@ -256,6 +258,7 @@ func TestIdleClose(t *testing.T) {
 // TestAgentClosesWhileAsked lets the agent answer and close before it has read the request: the client gets the whole
 // answer, and may go on sending for as long as the agent takes it.
 func TestAgentClosesWhileAsked(t *testing.T) {
+	t.Parallel()
 	w := newWire(t, false, nil)
 	client := w.client()
 	client.say(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\nping"))

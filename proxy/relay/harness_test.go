@@ -24,16 +24,17 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patienceOfTests bounds every wait for something that must happen. It is not reached when tests pass.
-const patienceOfTests = 10 * time.Second
+const patienceOfTests = 30 * time.Second
 
 // A wire is a tap with one agent behind it.
 type wire struct {
 	*recorder
 	t       *testing.T
-	addr    string        // where clients connect
-	agent   net.Listener  // plain or TLS
-	accepts chan net.Conn // connections of the agent
-	served  chan error    // what each Serve returned
+	connect func() (net.Conn, error) // connects to the tap
+	addr    string                   // the tap's address, as clients name it
+	agent   net.Listener             // plain or TLS
+	accepts chan net.Conn            // connections of the agent
+	served  chan error               // what each Serve returned
 	stop    context.CancelFunc
 }
 
@@ -68,26 +69,40 @@ func trusting(t testing.TB) *tls.Config {
 // of its configuration.
 func newWire(t *testing.T, secure bool, change func(*Config)) *wire {
 	t.Helper()
-	agent := listen(t)
+	agent, tap := listen(t), listen(t)
 	dial := (&net.Dialer{}).DialContext
 	if secure {
 		agent = tls.NewListener(agent, &tls.Config{Certificates: []tls.Certificate{testCert()}})
 		dial = (&tls.Dialer{Config: trusting(t)}).DialContext
 	}
+	address := agent.Addr().String()
+	return startWire(t, tap, agent, func() (net.Conn, error) { return net.Dial("tcp", tap.Addr().String()) }, Config{
+		Dial: func(ctx context.Context) (net.Conn, error) { return dial(ctx, "tcp", address) },
+	}, change)
+}
+
+// newPipes is newWire without a network, for tests in a bubble of testing/synctest, where time passes when all wait.
+func newPipes(t *testing.T, change func(*Config)) *wire {
+	t.Helper()
+	agent, tap := newPipeListener(), newPipeListener()
+	return startWire(t, tap, agent, tap.dial, Config{
+		Dial: func(context.Context) (net.Conn, error) { return agent.dial() },
+	}, change)
+}
+
+// startWire relays between the listeners until the test ends. The configuration needs only to say how to dial the agent.
+func startWire(
+	t *testing.T, tap, agent net.Listener, connect func() (net.Conn, error), cfg Config, change func(*Config),
+) *wire {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &wire{
-		recorder: newRecorder(t), t: t, agent: agent, accepts: make(chan net.Conn, 100), served: make(chan error, 100), stop: cancel,
+		recorder: newRecorder(t), t: t, connect: connect, addr: tap.Addr().String(), agent: agent,
+		accepts: make(chan net.Conn, 100), served: make(chan error, 100), stop: cancel,
 	}
-	address := agent.Addr().String()
-	cfg := Config{
-		Dial:      func(ctx context.Context) (net.Conn, error) { return dial(ctx, "tcp", address) },
-		Authority: address, Observer: w.recorder,
-	}
+	cfg.Authority, cfg.Observer = agent.Addr().String(), w.recorder
 	if change != nil {
 		change(&cfg)
 	}
-	tap := listen(t)
-	w.addr = tap.Addr().String()
 	var wait sync.WaitGroup
 	wait.Go(func() {
 		acceptAll(agent, func(c net.Conn) {
@@ -150,7 +165,7 @@ type end struct {
 // client connects to the tap.
 func (w *wire) client() end {
 	w.t.Helper()
-	c, err := net.Dial("tcp", w.addr)
+	c, err := w.connect()
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (r *requests) connect(ctx context.Context) bool {
 		r.because(-1, stopped)
 		return false
 	case err == nil:
-		a := &answers{pair: r.pair, agent: agent}
+		a := &answers{pair: r.pair, agent: agent, in: bufferOf(agent)}
 		r.reader.Go(a.run)
 	default:
 		f := DialFault(err, r.authority())

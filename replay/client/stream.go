@@ -27,6 +27,9 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 		}
 		for data, err := range events(resp.Body) {
 			if err != nil {
+				if ctx.Err() != nil {
+					err = ctx.Err() // the transport sometimes only says that its connection is closed
+				}
 				yield(Event{}, streamError(in.op, fmt.Errorf("read the stream: %w", err)))
 				return
 			}

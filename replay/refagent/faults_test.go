@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -165,23 +164,27 @@ func TestSubscriptionFaults(t *testing.T) {
 		{"stream-same-events", true, false},
 	} {
 		t.Run(tt.slug, func(t *testing.T) {
-			opts := refagent.Options{Fault: tt.slug, StepTime: 20 * time.Millisecond}
-			c := connect(t, serve(t, "spec", opts)+"/spec", client.JSONRPC10, client.Options{})
+			c := connect(t, serve(t, "spec", refagent.Options{Fault: tt.slug})+"/spec", client.JSONRPC10, client.Options{})
+			task := send(t, c, client.Text("multi-turn"))
+			joined, done := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(done)
+				for !tt.task && !isClosed(joined) { // nothing but a turn shows that the subscription has begun
+					c.Send(t.Context(), followUp("more", task), client.SendOptions{}) //nolint:errcheck // the subscriber would wait
+				}
+				<-joined
+				c.Send(t.Context(), followUp("done", task), client.SendOptions{}) //nolint:errcheck // the same
+			}()
 			var seen []client.Event
-			for e, err := range c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}) {
+			for e, err := range c.Subscribe(t.Context(), task.ID) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if e.Task == nil {
-					continue
-				}
-				for e, err := range c.Subscribe(t.Context(), e.Task.ID) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					seen = append(seen, e)
+				if seen = append(seen, e); len(seen) == 1 {
+					close(joined)
 				}
 			}
+			<-done
 			if len(seen) < 2 {
 				t.Fatalf("%d events came, want more", len(seen))
 			}
@@ -192,6 +195,15 @@ func TestSubscriptionFaults(t *testing.T) {
 				t.Errorf("the last event holds a message: %v, want %v", message, tt.message)
 			}
 		})
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

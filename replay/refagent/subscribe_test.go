@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,51 +16,39 @@ import (
 	"a2atap/replay/refagent"
 )
 
+// Three follow a task that waits for its client, and see what the client sees that lets it go on.
 func TestSubscribersSeeTheSameEvents(t *testing.T) {
-	eachLink(t, refagent.Options{StepTime: 20 * time.Millisecond}, func(t *testing.T, _ link, c *client.Client) {
-		var mu sync.Mutex
-		var lines [][]string
-		follow := func(stream func(func(client.Event, error) bool), started func(client.Event)) {
-			var line []string
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
+		task := send(t, c, client.Text("multi-turn"))
+		follow := func(stream func(func(client.Event, error) bool), joined func()) (line []string) {
 			for e, err := range stream {
 				if err != nil {
 					t.Error(err)
 					break
 				}
-				if line == nil {
-					started(e)
+				if line = append(line, describe(e)+eventContent(e)); len(line) == 1 {
+					joined()
 				}
-				line = append(line, describe(e)+eventContent(e))
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			lines = append(lines, line)
+			return line
 		}
-		var wg sync.WaitGroup
-		follow(c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}), func(e client.Event) {
-			for range 3 {
-				joined := make(chan struct{})
-				wg.Go(func() {
-					follow(c.Subscribe(t.Context(), e.Task.ID), func(e client.Event) {
-						if e.Task == nil {
-							t.Errorf("subscription begins with %s, want the task", e.Raw)
-						}
-						close(joined)
-					})
-				})
-				<-joined
-			}
-		})
+		var wg, joined sync.WaitGroup
+		lines := make([][]string, 3)
+		joined.Add(len(lines))
+		for i := range lines {
+			wg.Go(func() { lines[i] = follow(c.Subscribe(t.Context(), task.ID), joined.Done) })
+		}
+		joined.Wait()
+		sender := follow(c.Stream(t.Context(), followUp("done", task), client.SendOptions{}), func() {})
 		wg.Wait()
-		sender := lines[len(lines)-1]
-		for _, line := range lines {
-			if line == nil || len(line) > len(sender) {
-				sender = line
-			}
+		if len(sender) < 3 {
+			t.Errorf("the sender saw %q, want more", sender)
 		}
 		for _, line := range lines {
-			line := line[1:] // the snapshot
-			if diff := cmp.Diff(sender[len(sender)-len(line):], line); diff != "" {
+			if len(line) == 0 || !strings.HasPrefix(line[0], "task:") {
+				t.Fatalf("a subscription brought %q, want the task first", line)
+			}
+			if diff := cmp.Diff(sender[max(0, len(sender)-len(line)+1):], line[1:]); diff != "" {
 				t.Errorf("a subscriber saw other events (-sender +subscriber):\n%s", diff)
 			}
 		}
@@ -80,7 +67,7 @@ func eventContent(e client.Event) string {
 }
 
 func TestTaskOutlivesItsClient(t *testing.T) {
-	eachLink(t, refagent.Options{StepTime: 5 * time.Millisecond}, func(t *testing.T, _ link, c *client.Client) {
+	eachLink(t, refagent.Options{}, func(t *testing.T, _ link, c *client.Client) {
 		var id string
 		for e, err := range c.Stream(t.Context(), client.Text("long-running"), client.SendOptions{}) {
 			if err != nil {

@@ -1,4 +1,5 @@
-// Package enginetest makes the steps of exchanges, and rules that look at them, for tests of the engine and of trackers.
+// Package enginetest makes the steps of exchanges, and rules that look at them, for tests of the engine and of
+// trackers.
 package enginetest
 
 import (
@@ -9,11 +10,13 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Rule returns a valid rule that wants the kinds of observations and runs the check on them, in every dialect and binding.
+// Rule returns a valid rule that wants the kinds of observations and runs the check on them, in every dialect and
+// binding.
 func Rule(id string, on analyzer.Kinds, check func(p *analyzer.Pass)) *analyzer.Rule {
 	r := &analyzer.Rule{
 		ID: id, Title: "t", Family: "f", Category: analyzer.Lifecycle, Level: analyzer.Must, Side: a2a.Agent, On: on,
-		Bindings: analyzer.OnHTTP | analyzer.OnJSONRPC | analyzer.OnHTTPJSON, Doc: "d", Fix: "f", Silent: "s", Check: check,
+		Bindings: analyzer.OnHTTP | analyzer.OnJSONRPC | analyzer.OnHTTPJSON,
+		Doc:      "d", Fix: "f", Silent: "s", Check: check,
 	}
 	for _, d := range []a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0} {
 		r.Cites = append(r.Cites, a2a.Cite{In: d, Section: "1"})
@@ -41,21 +44,25 @@ const (
 	RPCHead  = "POST /rpc HTTP/1.1\r\nHost: booker:9001\r\nContent-Type: application/json\r\n\r\n"
 	JSONHead = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"
 	SSEHead  = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-	Send     = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`
-	Working  = `{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}`
+	Send     = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":` +
+		`{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`
+	Working = `{"jsonrpc":"2.0","id":1,"result":{"task":` +
+		`{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}`
 )
 
 // Add adds steps of the exchange that was begun last.
 func (c *Conversation) Add(what ...capture.What) {
 	for _, w := range what {
-		c.Steps = append(c.Steps, capture.Step{Arrival: uint64(len(c.Steps) + 1), Seq: c.seq, Offset: capture.NotKnown, What: w})
+		arrival := uint64(len(c.Steps) + 1)
+		c.Steps = append(c.Steps, capture.Step{Arrival: arrival, Seq: c.seq, Offset: capture.NotKnown, What: w})
 	}
 }
 
 // Open begins the next exchange.
 func (c *Conversation) Open(client, head string) {
 	c.seq++
-	c.Add(capture.Opened{Client: capture.Peer{Name: client}, Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte(head)})
+	agent := capture.Peer{Name: "booker", URL: "http://booker:9001"}
+	c.Add(capture.Opened{Client: capture.Peer{Name: client}, Agent: agent, Head: []byte(head)})
 }
 
 // Ask adds the body of a request, and its end.
@@ -65,7 +72,8 @@ func (c *Conversation) Ask(body string) {
 
 // Answer adds a whole answer, and ends the exchange.
 func (c *Conversation) Answer(body string) {
-	c.Add(capture.ResponseHead{Head: []byte(JSONHead)}, capture.ResponseBody{Data: []byte(body)}, capture.ResponseEnd{Size: int64(len(body))}, capture.Closed{})
+	c.Add(capture.ResponseHead{Head: []byte(JSONHead)}, capture.ResponseBody{Data: []byte(body)})
+	c.Add(capture.ResponseEnd{Size: int64(len(body))}, capture.Closed{})
 }
 
 // Event adds event k of a stream.

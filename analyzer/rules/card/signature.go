@@ -142,7 +142,7 @@ of an earlier version, and if the key was fetched before the card or was given f
 				continue
 			}
 			worst := analyzer.Error
-			if valid || c.Secondhand || !p.Card.Legacy.Empty() {
+			if valid || c.Uncertain || !p.Card.Legacy.Empty() {
 				worst = analyzer.Warning
 			}
 			p.Report(inCard(p, a2a.Ptr("/signatures", c.Index, "signature")),

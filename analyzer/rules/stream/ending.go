@@ -56,7 +56,7 @@ later reaches some of them and not others.`,
 			return
 		}
 		payload := p.Answer.Payload
-		if payload.Kind == a2a.TaskPayload && s.Settled == 0 && (a2a.Task{Value: payload.Value}).State() == s.Ended {
+		if payload.Kind == a2a.TaskPayload && s.Repeated == 0 && (a2a.Task{Value: payload.Value}).State() == s.Ended {
 			return
 		}
 		at, what := lateEvent(p)
@@ -175,7 +175,7 @@ client that reads to the end waits until something times out.`,
 recorder's, and a slow client holds up an agent, it is never more than a warning.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if s.Terminal == 0 || s.Newest != s.Terminal && s.Newest != s.Settled {
+		if s.Terminal == 0 || s.Newest != s.Terminal && s.Newest != s.Repeated {
 			return
 		}
 		judgeLateClose(p, s.Terminal, "the task had ended", analyzer.Warning)
@@ -223,7 +223,7 @@ for a broken connection, and subscribes again.`,
 	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client left or that broke.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Settled > 0 || s.Message > 0 || s.Failed > 0 || s.Rest != nil {
+		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 || s.Rest != nil {
 			return
 		}
 		p.Applied()

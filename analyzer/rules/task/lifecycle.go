@@ -202,7 +202,7 @@ var StateUnknownTaskKnown = &analyzer.Rule{
 	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been removed,
 which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
 	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch results late.`,
-	Silent: `Other clients and other credentials, calls that overlap the last sighting, recordings without times, push configurations, and
+	Silent: `Other clients and other credentials, calls that overlap the last look at the task, recordings without times, push configurations, and
 messages to, cancellations of and subscriptions to a task that has ended, where this error is an accepted answer.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange

@@ -46,7 +46,7 @@ the token may be from before the recording.`,
 			return
 		}
 		p.Applied()
-		if !page.Of(p).Stray(x) {
+		if !page.Of(p).UnknownToken(x) {
 			return
 		}
 		at := x.RequestPlace().Line()

@@ -42,15 +42,15 @@ type EndedTask struct {
 // bindings are those that operations of one task are compared between.
 var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON}
 
-// mayCompare reports whether two calls were made by one client with the same credentials, in one version, and the first was
-// over before the second began.
+// mayCompare reports whether two calls were made by one client with the same credentials, in one version, and the first
+// was over before the second began.
 func mayCompare(x, earlier *analyzer.Exchange, over analyzer.Moment, in, before a2a.Dialects) bool {
-	return in == before && x.BeganAfter(over) && x.Link.Client == earlier.Link.Client && x.HeadersKept() && earlier.HeadersKept() &&
-		x.Principal() == earlier.Principal()
+	return in == before && x.BeganAfter(over) && x.Link.Client == earlier.Link.Client &&
+		x.HeadersKept() && earlier.HeadersKept() && x.Principal() == earlier.Principal()
 }
 
-// RefusedElsewhere returns how another binding refused what the observation's exchange asks before; nil if it did not, or if
-// that cannot be compared.
+// RefusedElsewhere returns how another binding refused what the observation's exchange asks before; nil if it did not,
+// or if that cannot be compared.
 func (m *Memory) RefusedElsewhere(o *analyzer.Observation) *Refusal {
 	x := o.Exchange
 	for _, b := range bindings {
@@ -76,13 +76,14 @@ func (m *Memory) refused(o *analyzer.Observation) {
 		return
 	}
 	m.refusals.Put(refusalKeyOf(x, x.Call.Binding), &Refusal{
-		Name: err.Name, Binding: x.Call.Binding, Place: o.Place.At(err.Pointer), Terminal: m.tasks.EndedBefore(x) != nil, Unseen: m.tasks.Named(x) == nil,
+		Name: err.Name, Binding: x.Call.Binding, Place: o.Place.At(err.Pointer),
+		Terminal: m.tasks.EndedBefore(x) != nil, Unseen: m.tasks.Named(x) == nil,
 		exchange: x.Summary(), dialects: o.Dialects, over: o.Moment(),
 	})
 }
 
-// ShownElsewhere returns what another binding said before of the ended task that the observation's answer shows, and the part of
-// it that differs: "" if none does. It is nil if nothing can be compared.
+// ShownElsewhere returns what another binding said before of the ended task that the observation's answer shows, and
+// the part of it that differs: "" if none does. It is nil if nothing can be compared.
 func (m *Memory) ShownElsewhere(o *analyzer.Observation) (earlier *EndedTask, part string) {
 	t, ok := endedTask(o)
 	if !ok {
@@ -104,8 +105,8 @@ func (m *Memory) ShownElsewhere(o *analyzer.Observation) (earlier *EndedTask, pa
 	return nil, ""
 }
 
-// differs returns the part of a task that another showing tells differently. How much of a history an agent tells unasked is
-// left to it.
+// differs returns the part of a task that another answer tells differently. How much of a history an agent tells
+// unasked is left to it.
 func (e *EndedTask) differs(d a2a.TaskDigest, history bool) string {
 	switch {
 	case e.digest.Context != d.Context:
@@ -141,15 +142,16 @@ func historyLimit(x *analyzer.Exchange) int64 {
 // endedTask returns the ended task that answers GetTask, if that is what was observed.
 func endedTask(o *analyzer.Observation) (a2a.Task, bool) {
 	x := o.Exchange
-	if x.Call.Operation != a2a.GetTask || x.Call.TaskID == "" || o.Answer.Err != nil || o.Answer.Payload.Kind != a2a.TaskPayload {
+	if x.Call.Operation != a2a.GetTask || x.Call.TaskID == "" ||
+		o.Answer.Err != nil || o.Answer.Payload.Kind != a2a.TaskPayload {
 		return a2a.Task{}, false
 	}
 	t := a2a.Task{Value: o.Answer.Payload.Value}
 	return t, t.ID() == x.Call.TaskID && t.State().Terminal()
 }
 
-// showed remembers what an answer says of an ended task. An agent that says different things over one binding changes the task
-// itself, and nothing is known of bindings.
+// showed remembers what an answer says of an ended task. An agent that says different things over one binding changes
+// the task itself, and nothing is known of bindings.
 func (m *Memory) showed(o *analyzer.Observation) {
 	t, ok := endedTask(o)
 	if !ok {

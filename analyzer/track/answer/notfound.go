@@ -13,8 +13,9 @@ type NotFound struct {
 	over     analyzer.Moment
 }
 
-// NotFoundBefore returns the answer by which the agent told the same client with the same credentials that the task that the
-// exchange names does not exist, if that was over before the exchange began and the task was not seen since; else nil.
+// NotFoundBefore returns the answer by which the agent told the same client with the same credentials that the task
+// that the exchange names does not exist, if that was over before the exchange began and the task was not seen since;
+// else nil.
 func (m *Memory) NotFoundBefore(x *analyzer.Exchange) *NotFound {
 	if x.Call.TaskID == "" {
 		return nil
@@ -54,11 +55,12 @@ func (m *Memory) missing(o *analyzer.Observation) {
 	case a2a.GetPushConfig, a2a.DeletePushConfig:
 		return
 	}
-	m.notFound.Put(x.TaskKey(x.Call.TaskID), &NotFound{Place: o.Place.At(err.Pointer), exchange: x.Summary(), over: o.Moment()})
+	answer := &NotFound{Place: o.Place.At(err.Pointer), exchange: x.Summary(), over: o.Moment()}
+	m.notFound.Put(x.TaskKey(x.Call.TaskID), answer)
 }
 
-// A Pending is a refusal that can only be judged by what comes later: it said that an ended task is not found, or that the
-// agent does not stream.
+// A Pending is a refusal that can only be judged by what comes later: it said that an ended task is not found, or that
+// the agent does not stream.
 type Pending struct {
 	Exchange *analyzer.Exchange // without its bodies
 	Place    analyzer.Place     // of the error
@@ -71,32 +73,33 @@ func (a *Pending) Before(x *analyzer.Exchange) bool {
 	return x.BeganAfter(a.over) && x.SamePrincipal(a.Exchange)
 }
 
-// RefusedSubscription returns the subscription to an ended task that was told the task is not found, if no later answer to
-// the same client showed the task; else nil.
+// RefusedSubscription returns the subscription to an ended task that was told the task is not found, if no later answer
+// to the same client showed the task; else nil.
 func (m *Memory) RefusedSubscription(x *analyzer.Exchange, taskID string) *Pending {
 	a, _ := m.subscribe.Get(x.TaskKey(taskID))
 	return a
 }
 
-// RefusedStream returns the stream of a known task that was refused as not supported, if no later answer to the same client
-// showed the state of the task; else nil.
+// RefusedStream returns the stream of a known task that was refused as not supported, if no later answer to the same
+// client showed the state of the task; else nil.
 func (m *Memory) RefusedStream(x *analyzer.Exchange, taskID string) *Pending {
 	a, _ := m.stream.Get(x.TaskKey(taskID))
 	return a
 }
 
-// refusedSubscription remembers a subscription to an ended task that was told the task is not found. Only 1.0 says which
-// error it has to be.
+// refusedSubscription remembers a subscription to an ended task that was told the task is not found. Only 1.0 says
+// which error it has to be.
 func (m *Memory) refusedSubscription(o *analyzer.Observation) {
 	x, err := o.Exchange, o.Answer.Err
-	if x.Call.Operation != a2a.SubscribeToTask || o.Dialects != a2a.Of(a2a.V1_0) || err.Name != a2a.TaskNotFound || m.tasks.EndedBefore(x) == nil {
+	if x.Call.Operation != a2a.SubscribeToTask || o.Dialects != a2a.Of(a2a.V1_0) || err.Name != a2a.TaskNotFound ||
+		m.tasks.EndedBefore(x) == nil {
 		return
 	}
 	m.subscribe.Put(x.TaskKey(x.Call.TaskID), pending(o))
 }
 
-// refusedStream remembers that a stream of a known task was refused as something that the agent does not do, though its card
-// says that it does. Only if the task is active afterwards it was not refused for having ended.
+// refusedStream remembers that a stream of a known task was refused as something that the agent does not do, though its
+// card says that it does. Only if the task is active afterwards it was not refused for having ended.
 func (m *Memory) refusedStream(o *analyzer.Observation) {
 	x := o.Exchange
 	if o.Answer == nil || o.Answer.Err == nil || m.tasks.Named(x) == nil || m.cards.StreamsRefused(o) == nil {

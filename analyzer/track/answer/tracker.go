@@ -1,5 +1,5 @@
-// Package answer tracks answers about tasks that later ones are compared with: that a task is not found, that an operation
-// is refused, and what an ended task is said to be.
+// Package answer tracks answers about tasks that later ones are compared with: that a task is not found, that an
+// operation is refused, and what an ended task is said to be.
 package answer
 
 import (
@@ -10,7 +10,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxAnswers bounds the answers that are remembered, of each sort. What goes beyond is forgotten, least recently used first.
+// maxAnswers bounds the answers that are remembered, of each sort. What goes beyond is forgotten, least recently used
+// first.
 const maxAnswers = 5_000
 
 // Tracker remembers answers about tasks.

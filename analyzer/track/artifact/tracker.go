@@ -55,8 +55,8 @@ type Ended struct {
 
 var nothing Ended
 
-// Ended returns what was shown of the artifacts of the task with that id, at the agent that the exchange belongs to. It must
-// not be changed.
+// Ended returns what was shown of the artifacts of the task with that id, at the agent that the exchange belongs to. It
+// must not be changed.
 func (m *Memory) Ended(x *analyzer.Exchange, taskID string) *Ended {
 	if e, ok := m.ended.Get(x.TaskKey(taskID)); ok {
 		return e
@@ -107,8 +107,8 @@ func (m *Memory) grow(o *analyzer.Observation) {
 	}
 }
 
-// streamed returns what the stream of an observation made of the artifacts that it showed from their first piece on; nil if
-// there are none.
+// streamed returns what the stream of an observation made of the artifacts that it showed from their first piece on;
+// nil if there are none.
 func (m *Memory) streamed(o *analyzer.Observation) *Set {
 	if o.Exchange.Stream.Gap {
 		return nil
@@ -128,8 +128,8 @@ func (m *Memory) streamed(o *analyzer.Observation) *Set {
 	return w
 }
 
-// StreamedOf returns what a stream made of the artifacts of the task that the observation shows at its end, as far as it
-// showed them whole; nil if that is not known, or was for somebody else.
+// StreamedOf returns what a stream made of the artifacts of the task that the observation shows at its end, as far as
+// it showed them whole; nil if that is not known, or was for somebody else.
 func (m *Memory) StreamedOf(o *analyzer.Observation) *Set {
 	x := o.Exchange
 	if known := m.Ended(x, o.Task.TaskID).streamed; known != nil {
@@ -138,7 +138,7 @@ func (m *Memory) StreamedOf(o *analyzer.Observation) *Set {
 		}
 		return nil
 	}
-	if !choosy(x) && m.endsIn(x, o.Task.TaskID) {
+	if !limitsModes(x) && m.endsIn(x, o.Task.TaskID) {
 		return m.streamed(o)
 	}
 	return nil
@@ -150,15 +150,16 @@ func (m *Memory) endsIn(x *analyzer.Exchange, taskID string) bool {
 	return s != nil && s.Terminal == 0 && s.TaskID == taskID
 }
 
-// choosy reports whether the client takes some media types only, so that its answer may leave out what others show.
-func choosy(x *analyzer.Exchange) bool {
+// limitsModes reports whether the client takes some media types only, so that its answer may leave out what others
+// show.
+func limitsModes(x *analyzer.Exchange) bool {
 	return x.Call.Params.Get("configuration").Get("acceptedOutputModes").Len() > 0
 }
 
 // ends remembers what a Task at its end, or the update that ends one, tells about the task's artifacts.
 func (m *Memory) ends(o *analyzer.Observation) {
 	x := o.Exchange
-	if o.Task.Late || !o.Task.State.Terminal() || choosy(x) {
+	if o.Task.Late || !o.Task.State.Terminal() || limitsModes(x) {
 		return
 	}
 	key := x.TaskKey(o.Task.TaskID)

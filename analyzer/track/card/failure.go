@@ -25,7 +25,8 @@ func (m *Memory) origin(x *analyzer.Exchange) *origin {
 	return o
 }
 
-// A Failure is an agent card that was asked for at a well-known path and did not come. It is the detail of a CardMissed.
+// A Failure is an agent card that was asked for at a well-known path and did not come. It is the detail of a
+// CardMissed.
 type Failure struct {
 	Exchange  *analyzer.Exchange // the last one that failed, without its bodies
 	Status    int                // that it was answered with
@@ -36,7 +37,8 @@ type Failure struct {
 // Missed returns the failure that a CardMissed is about.
 func Missed(p *analyzer.Pass) *Failure { return p.Detail.(*Failure) }
 
-// SpokenWithout returns the dialects in which calls succeeded at the host of an exchange; none if a card came from there.
+// SpokenWithout returns the dialects in which calls succeeded at the host of an exchange; none if a card came from
+// there.
 func (m *Memory) SpokenWithout(x *analyzer.Exchange) a2a.Dialects {
 	if o := m.origin(x); !o.served {
 		return o.spoken
@@ -71,7 +73,8 @@ func (m *Memory) missed(p *analyzer.Pass) {
 	for _, f := range m.failures.All() {
 		f.Elsewhere = !f.Later && m.origin(f.Exchange).served
 		p.Observe(analyzer.Observation{
-			Kind: analyzer.CardMissed, Exchange: f.Exchange, Dialects: f.Exchange.Dialects, Place: f.Exchange.ResponsePlace().Status(), Detail: f,
+			Kind: analyzer.CardMissed, Exchange: f.Exchange, Dialects: f.Exchange.Dialects,
+			Place: f.Exchange.ResponsePlace().Status(), Detail: f,
 		})
 	}
 }

@@ -30,8 +30,8 @@ func (f *Fetch) before(x *analyzer.Exchange) *Fetch {
 	return f
 }
 
-// Age returns how long after its lifetime an exchange began; it is negative while the card was fresh. It is not known if
-// the answer did not say how long it may be kept, or the times were not recorded.
+// Age returns how long after its lifetime an exchange began; it is negative while the card was fresh. It is not known
+// if the answer did not say how long it may be kept, or the times were not recorded.
 func (f *Fetch) Age(x *analyzer.Exchange) (overdue time.Duration, known bool) {
 	if !f.known || f.seen.At.IsZero() || x.Started.IsZero() {
 		return 0, false
@@ -53,14 +53,15 @@ type connKey struct {
 
 func fetchKeyOf(x *analyzer.Exchange) fetchKey {
 	parts := []string{
-		x.Request.Fields.Get("Host"), x.Call.Version, x.Request.Fields.Get("Accept"), x.Request.Fields.Get("Accept-Language"),
+		x.Request.Fields.Get("Host"), x.Call.Version,
+		x.Request.Fields.Get("Accept"), x.Request.Fields.Get("Accept-Language"),
 		strconv.FormatUint(uint64(x.Principal()), 36),
 	}
 	return fetchKey{x.Address + "?" + x.Call.Query, strings.Join(parts, "\n")}
 }
 
-// LastFetch returns the last fetch of the card that the exchange asks for, made with the same headers and delivered before
-// it began; nil if there was none.
+// LastFetch returns the last fetch of the card that the exchange asks for, made with the same headers and delivered
+// before it began; nil if there was none.
 func (m *Memory) LastFetch(x *analyzer.Exchange) *Fetch {
 	f, _ := m.fetches.Get(fetchKeyOf(x))
 	return f.before(x)
@@ -108,8 +109,8 @@ func (m *Memory) confirmed(o *analyzer.Observation) {
 	m.keepFetch(x, &f)
 }
 
-// lifetime returns for how long an answer is fresh, and whether it says so (RFC 9111 §4.2.1, §5.2.2). What must not be
-// stored, or fits no second request, has no lifetime.
+// lifetime returns for how long an answer is fresh, and whether it says so (RFC 9111 §4.2.1, §5.2.2). What must not
+// be stored, or fits no second request, has no lifetime.
 func lifetime(h *capture.Head) (time.Duration, bool) {
 	var age time.Duration
 	known := false

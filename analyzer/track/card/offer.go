@@ -51,9 +51,9 @@ func (m *Memory) Offers(x *analyzer.Exchange) iter.Seq[Offer] {
 	}
 }
 
-// Without returns the newest card that names the exchange's endpoint and had been delivered before the exchange began, if
-// neither it nor any other that was ever seen there, nor an extended card that was not seen, may say that the agent has
-// the ability. What belongs to no interface is at the origin of all.
+// Without returns the newest card that names the exchange's endpoint and had been delivered before the exchange began,
+// if neither it nor any other that was ever seen there, nor an extended card that was not seen, may say that the agent
+// has the ability. What belongs to no interface is at the origin of all.
 func (m *Memory) Without(x *analyzer.Exchange, ability Abilities) *Card {
 	at := x.Interface()
 	var last *Card
@@ -99,8 +99,8 @@ func (m *Memory) StreamsRefused(o *analyzer.Observation) *Card {
 }
 
 // Waits reports whether a send surely asks for the outcome: it is one of 1.0, to be answered when the task has ended or
-// waits for the client. The release candidate of 1.0 had another default under the same method name, so the version has to
-// be named by the request or by a card.
+// waits for the client. The release candidate of 1.0 had another default under the same method name, so the version has
+// to be named by the request or by a card.
 func (m *Memory) Waits(x *analyzer.Exchange) bool {
 	if x.Call.Operation != a2a.SendMessage || x.Dialects != a2a.Of(a2a.V1_0) {
 		return false

@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// find notes what cards say of the interface that a call goes to, when the request is there: cards that come later do not
-// count.
+// find notes what cards say of the interface that a call goes to, when the request is there: cards that come later do
+// not count.
 func (m *Memory) find(x *analyzer.Exchange) {
 	at := x.Interface()
 	var b *before
@@ -48,15 +48,15 @@ func (m *Memory) Interfaces(x *analyzer.Exchange) []a2a.Interface {
 	return nil
 }
 
-// At returns the card that was last fetched from another path of the exchange's host, in the version that the exchange names;
-// nil if none was.
+// At returns the card that was last fetched from another path of the exchange's host, in the version that the exchange
+// names; nil if none was.
 func (m *Memory) At(x *analyzer.Exchange, path string) *Card {
 	card, _ := m.cards.Get(directory.Key{URL: x.Origin + path, Version: x.Call.Version})
 	return card
 }
 
-// Public returns the public card that names the exchange's endpoint, has a face of one of the dialects and was delivered last
-// before the exchange began; nil if none is known.
+// Public returns the public card that names the exchange's endpoint, has a face of one of the dialects and was
+// delivered last before the exchange began; nil if none is known.
 func (m *Memory) Public(x *analyzer.Exchange, in a2a.Dialects) *Card {
 	for _, card := range slices.Backward(m.Before(x)) {
 		if !card.Extended && !card.Shapes.Intersect(in).Empty() {
@@ -66,9 +66,9 @@ func (m *Memory) Public(x *analyzer.Exchange, in a2a.Dialects) *Card {
 	return nil
 }
 
-// OtherBinding returns a card that declares the URL of the exchange's endpoint, and for other bindings than that of the exchange
-// alone; nil if there is none, or if a card declares the binding of the exchange anywhere at this host. Each card has to have been
-// delivered before the exchange began.
+// OtherBinding returns a card that declares the URL of the exchange's endpoint, and for other bindings than that of the
+// exchange alone; nil if there is none, or if a card declares the binding of the exchange anywhere at this host. Each
+// card has to have been delivered before the exchange began.
 func (m *Memory) OtherBinding(x *analyzer.Exchange) (*Card, a2a.Interface) {
 	at := x.Interface()
 	var found *directory.Entry[*Card]
@@ -88,8 +88,8 @@ func (m *Memory) OtherBinding(x *analyzer.Exchange) (*Card, a2a.Interface) {
 	return found.Card, found.Interface
 }
 
-// Versions returns what cards give as the version of the exchange's endpoint, as written. Entries that give none are left
-// out.
+// Versions returns what cards give as the version of the exchange's endpoint, as written. Entries that give none are
+// left out.
 func (m *Memory) Versions(x *analyzer.Exchange) []string {
 	var versions []string
 	at := x.Interface()

@@ -1,5 +1,5 @@
-// Package card tracks agent cards: what those say that name the interface a call goes to, when each was fetched, and which
-// could not be.
+// Package card tracks agent cards: what those say that name the interface a call goes to, when each was fetched, and
+// which could not be.
 package card
 
 import (

@@ -1,4 +1,5 @@
-// Package message tracks what messages say, as digests, so that a retry can be told from another message under the same id.
+// Package message tracks what messages say, as digests, so that a retry can be told from another message under the same
+// id.
 package message
 
 import (
@@ -19,7 +20,7 @@ var Tracker = &analyzer.Tracker{
 	Doc:  "what the messages that clients have sent say, as digests",
 	On:   analyzer.RequestDone,
 	New: func(*analyzer.Setup) analyzer.State {
-		return &Memory{recent.New[digest.Digest, said](maxMessages)}
+		return &Memory{recent.New[digest.Digest, summary](maxMessages)}
 	},
 }
 
@@ -28,21 +29,23 @@ func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of messages.
 type Memory struct {
-	messages *recent.Map[digest.Digest, said]
+	messages *recent.Map[digest.Digest, summary]
 }
 
-// A said is what a message says, as digests. Ids, metadata and media types are left out, and so are the queries of URLs:
-// a signed link is another one each time.
-type said struct {
+// A summary is what a message says, as digests. Ids, metadata and media types are left out, and so are the queries of
+// URLs: a signed link is another one each time.
+type summary struct {
 	role    a2a.Role
 	content digest.Content
 	files   digest.Digest  // URLs, in their order
 	place   analyzer.Place // of the request's body
 }
 
-func digestOf(x *analyzer.Exchange) said {
+func digestOf(x *analyzer.Exchange) summary {
 	m := a2a.Message{Value: x.Call.Message}
-	s := said{role: m.Role(), content: digest.ContentOf(m.Parts()), files: digest.Empty, place: x.RequestPlace().Body()}
+	s := summary{
+		role: m.Role(), content: digest.ContentOf(m.Parts()), files: digest.Empty, place: x.RequestPlace().Body(),
+	}
 	for _, part := range m.Parts().All() {
 		if part.PartKind() == a2a.URLPart {
 			url, _, _ := strings.Cut(part.URI().Text(), "?")
@@ -52,7 +55,7 @@ func digestOf(x *analyzer.Exchange) said {
 	return s
 }
 
-func (s *said) same(other *said) bool {
+func (s *summary) same(other *summary) bool {
 	return s.role == other.role && s.content == other.content && s.files == other.files
 }
 
@@ -89,5 +92,6 @@ func keyOf(x *analyzer.Exchange) (digest.Digest, bool) {
 	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.HeadersKept() {
 		return 0, false
 	}
-	return digest.Empty.Text(x.Agent).Byte(0).Text(x.Tenant).Byte(0).Text(x.Call.MessageID).Byte(0).Number(x.Caller()), true
+	agent := digest.Empty.Text(x.Agent).Byte(0).Text(x.Tenant).Byte(0)
+	return agent.Text(x.Call.MessageID).Byte(0).Number(x.Caller()), true
 }

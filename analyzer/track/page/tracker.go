@@ -11,7 +11,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// maxPages bounds the tokens of further pages that are remembered. What goes beyond is forgotten, least recently used first.
+// maxPages bounds the tokens of further pages that are remembered. What goes beyond is forgotten, least recently used
+// first.
 const maxPages = 20_000
 
 // Tracker remembers the pages that agents have led to.
@@ -22,11 +23,11 @@ var Tracker = &analyzer.Tracker{
 	On:    analyzer.RequestRead | analyzer.AnswerDone | analyzer.ExchangeDone,
 	New: func(s *analyzer.Setup) analyzer.State {
 		return &Memory{
-			tasks: s.State(task.Tracker).(*task.Memory),
-			pages: recent.New[uint64, *page](maxPages),
-			seed:  maphash.MakeSeed(),
-			from:  analyzer.NewSlot[*page](s),
-			stray: analyzer.NewSlot[bool](s),
+			tasks:        s.State(task.Tracker).(*task.Memory),
+			pages:        recent.New[uint64, *page](maxPages),
+			seed:         maphash.MakeSeed(),
+			from:         analyzer.NewSlot[*page](s),
+			unknownToken: analyzer.NewSlot[bool](s),
 		}
 	},
 }
@@ -36,12 +37,12 @@ func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of pages.
 type Memory struct {
-	tasks  *task.Memory
-	pages  *recent.Map[uint64, *page] // by the token that leads on
-	seed   maphash.Seed
-	missed bool // an answer that may lead to a further page was not read
-	from   analyzer.Slot[*page]
-	stray  analyzer.Slot[bool]
+	tasks        *task.Memory
+	pages        *recent.Map[uint64, *page] // by the token that leads on
+	seed         maphash.Seed
+	missed       bool // an answer that may lead to a further page was not read
+	from         analyzer.Slot[*page]
+	unknownToken analyzer.Slot[bool]
 }
 
 // A page is what is known of a page of tasks by the token that leads on from it.
@@ -51,6 +52,11 @@ type page struct {
 	oldest        time.Time       // the earliest timestamp on this page and those before it; zero if there was none
 	place         analyzer.Place  // of the task that has it
 	first         analyzer.Moment // when the exchange began that asked for the first page
+}
+
+// continues reports whether a page is of the list of which p is.
+func (p *page) continues(next *page) bool {
+	return p.agent == next.agent && p.tenant == next.tenant && p.filter == next.filter
 }
 
 // Take implements analyzer.State.
@@ -82,7 +88,7 @@ func (m *Memory) asked(p *analyzer.Pass) {
 	if known, ok := m.pages.Get(m.hash(x.Call.PageToken)); ok {
 		m.from.Put(x, known)
 	} else if m.complete(p) {
-		m.stray.Put(x, true)
+		m.unknownToken.Put(x, true)
 	}
 }
 
@@ -99,8 +105,8 @@ func (m *Memory) complete(p *analyzer.Pass) bool {
 	return true
 }
 
-// Stray reports whether a request asks for a page by a token that no agent gave anybody in the recording.
-func (m *Memory) Stray(x *analyzer.Exchange) bool { return m.stray.Of(x) }
+// UnknownToken reports whether a request asks for a page by a token that no agent gave anybody in the recording.
+func (m *Memory) UnknownToken(x *analyzer.Exchange) bool { return m.unknownToken.Of(x) }
 
 // answered remembers where the page at hand leads.
 func (m *Memory) answered(o *analyzer.Observation) {
@@ -109,8 +115,8 @@ func (m *Memory) answered(o *analyzer.Observation) {
 	if list.Kind != a2a.TaskListPayload || token == "" {
 		return
 	}
-	now := &page{agent: x.Agent, tenant: x.Tenant, filter: m.filterOf(x), first: analyzer.Moment{Arrival: x.Opened, At: x.Started}}
-	if last := m.from.Of(x); last != nil && last.agent == now.agent && last.tenant == now.tenant && last.filter == now.filter {
+	now := &page{agent: x.Agent, tenant: x.Tenant, filter: m.filterOf(x), first: x.Began()}
+	if last := m.from.Of(x); last != nil && last.continues(now) {
 		now.first, now.oldest, now.place = last.first, last.oldest, last.place
 	}
 	for t := range list.Tasks() {
@@ -126,7 +132,10 @@ func (m *Memory) answered(o *analyzer.Observation) {
 // between.
 func (m *Memory) Misplaced(x *analyzer.Exchange, taskID string, at time.Time) (analyzer.Place, bool) {
 	last := m.from.Of(x)
-	if last == nil || last.oldest.IsZero() || last.agent != x.Agent || last.tenant != x.Tenant || last.filter != m.filterOf(x) {
+	if last == nil || last.oldest.IsZero() {
+		return analyzer.Place{}, false
+	}
+	if !last.continues(&page{agent: x.Agent, tenant: x.Tenant, filter: m.filterOf(x)}) {
 		return analyzer.Place{}, false
 	}
 	t := m.tasks.Get(x, taskID)

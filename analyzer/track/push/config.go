@@ -24,15 +24,16 @@ type Config struct {
 
 	address string // of the URL
 	alone   bool   // it did not come with a message
-	settled bool   // what became of the request is known, or will never be
+	decided bool   // what became of the request is known, or will never be
 	tried   bool   // a notification came that it can have caused
 }
 
 func newConfig(x *analyzer.Exchange) *Config {
 	asked := x.Call.PushConfig
 	return &Config{
-		ID: x.Call.ConfigID, TaskID: x.Call.TaskID, URL: asked.URL(), Token: asked.Token(), Credentials: asked.Credentials(),
-		Schemes: asked.Schemes(), Exchange: x.Summary(), Place: x.RequestPlace().Body(),
+		ID: x.Call.ConfigID, TaskID: x.Call.TaskID,
+		URL: asked.URL(), Token: asked.Token(), Credentials: asked.Credentials(), Schemes: asked.Schemes(),
+		Exchange: x.Summary(), Place: x.RequestPlace().Body(),
 		address: address.Of(asked.URL()), alone: x.Call.Operation == a2a.CreatePushConfig,
 	}
 }
@@ -81,8 +82,8 @@ type MissedConfig struct {
 	Listed   analyzer.Moment
 }
 
-// ConfigsOf returns what is known of the configs of the task with that id, at the agent that the exchange belongs to; nil
-// if nothing is.
+// ConfigsOf returns what is known of the configs of the task with that id, at the agent that the exchange belongs to;
+// nil if nothing is.
 func (m *Memory) ConfigsOf(x *analyzer.Exchange, task string) *Configs {
 	p, _ := m.configs.Get(x.TaskKey(task))
 	return p
@@ -101,7 +102,7 @@ func (m *Memory) makeConfigs(x *analyzer.Exchange, task string) *Configs {
 func (m *Memory) asked(x *analyzer.Exchange, arrival uint64) {
 	for i := range x.Call.Batch { // what became of its calls is not followed
 		if url := x.Call.Batch[i].PushConfig.URL(); url != "" {
-			m.giveHook(x, url, arrival).lost = true
+			m.giveWebhook(x, url, arrival).lost = true
 		}
 	}
 	if x.Call.Operation == a2a.DeletePushConfig {
@@ -118,7 +119,7 @@ func (m *Memory) asked(x *analyzer.Exchange, arrival uint64) {
 	}
 	c := newConfig(x)
 	m.config.Put(x, c)
-	h := m.giveHook(x, c.URL, arrival)
+	h := m.giveWebhook(x, c.URL, arrival)
 	h.expect(c)
 	if c.TaskID != "" {
 		p := m.makeConfigs(x, c.TaskID)
@@ -142,8 +143,8 @@ func (p *Configs) add(c *Config) {
 func (m *Memory) answered(o *analyzer.Observation) {
 	x := o.Exchange
 	switch c := m.config.Of(x); {
-	case c != nil && !c.settled:
-		m.settle(o, c)
+	case c != nil && !c.decided:
+		m.decide(o, c)
 	case x.Call.Operation == a2a.DeletePushConfig && o.Answer.Err == nil && succeeded(x):
 		m.deleted(o)
 	}
@@ -151,8 +152,8 @@ func (m *Memory) answered(o *analyzer.Observation) {
 
 func succeeded(x *analyzer.Exchange) bool { return x.Response.Status >= 200 && x.Response.Status < 300 }
 
-// settle notes what became of the request for a config, if that can be told now.
-func (m *Memory) settle(o *analyzer.Observation, c *Config) {
+// decide notes what became of the request for a config, if that can be told now.
+func (m *Memory) decide(o *analyzer.Observation, c *Config) {
 	x, payload := o.Exchange, &o.Answer.Payload
 	task := taskIDOf(payload)
 	switch {
@@ -176,7 +177,7 @@ func (m *Memory) settle(o *analyzer.Observation, c *Config) {
 	default:
 		return // the next event may tell
 	}
-	c.settled = true
+	c.decided = true
 }
 
 func (m *Memory) confirm(o *analyzer.Observation, c *Config) {
@@ -228,8 +229,8 @@ func (m *Memory) deleted(o *analyzer.Observation) {
 	p.Deleted = append(p.Deleted, d)
 }
 
-// listed remembers a list that is to be whole and lacks a config, which is a fault only if the task is active even later:
-// configs go when their task has ended.
+// listed remembers a list that is to be whole and lacks a config, which is a fault only if the task is active even
+// later: configs go when their task has ended.
 func (m *Memory) listed(o *analyzer.Observation) {
 	x := o.Exchange
 	if o.Answer.Err != nil || o.Dialects != a2a.Of(a2a.V1_0) {
@@ -244,8 +245,10 @@ func (m *Memory) listed(o *analyzer.Observation) {
 		there[c.ID()] = true
 	}
 	for _, c := range p.List {
-		if c.ID != "" && !there[c.ID] && c.alone && !c.DeleteAsked && x.BeganAfter(c.Confirmed) && c.Exchange.SamePrincipal(x) {
-			p.Missed = &MissedConfig{Exchange: x.Summary(), Place: o.Place.At(o.Answer.Payload.Pointer), Config: c, Listed: o.Moment()}
+		own := c.alone && !c.DeleteAsked && x.BeganAfter(c.Confirmed) && c.Exchange.SamePrincipal(x)
+		if own && c.ID != "" && !there[c.ID] {
+			at := o.Place.At(o.Answer.Payload.Pointer)
+			p.Missed = &MissedConfig{Exchange: x.Summary(), Place: at, Config: c, Listed: o.Moment()}
 			return
 		}
 	}
@@ -268,7 +271,7 @@ func (m *Memory) seen(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
 		p.Missed = nil
 	}
 	for _, c := range p.List {
-		sent := m.config.Of(x) == c && c.settled
+		sent := m.config.Of(x) == c && c.decided
 		if !seen.State.Terminal() && (sent || x.BeganAfter(c.Confirmed)) {
 			c.Active = true
 		}

@@ -26,20 +26,20 @@ func Traced(p *analyzer.Pass) *Delivery { return p.Detail.(*Delivery) }
 // A waiting is a notification of a task that a send under way may be about to bring.
 type waiting struct {
 	o     analyzer.Observation
-	until []*Config // have been settled
+	until []*Config // have been decided
 }
 
-// delivered observes a notification as soon as it is known which configs can have caused it: at once, unless a request is
-// under way whose answer may say so.
+// delivered observes a notification as soon as it is known which configs can have caused it: at once, unless a request
+// is under way whose answer may say so.
 func (m *Memory) delivered(p *analyzer.Pass) {
-	h := m.hook.Of(p.Exchange)
+	h := m.webhook.Of(p.Exchange)
 	if h == nil {
 		return
 	}
 	h.count(p.Exchange)
 	w := &waiting{o: *p.Observation}
 	for _, c := range h.expected {
-		if !c.settled {
+		if !c.decided {
 			w.until = append(w.until, c)
 		}
 	}
@@ -55,7 +55,7 @@ func (m *Memory) delivered(p *analyzer.Pass) {
 }
 
 // count counts what the receiver did with a notification.
-func (h *hook) count(x *analyzer.Exchange) {
+func (h *webhook) count(x *analyzer.Exchange) {
 	switch status := x.Response.Status; {
 	case succeeded(x):
 		h.taken++
@@ -69,20 +69,21 @@ func (h *hook) count(x *analyzer.Exchange) {
 // credentials, its task or its rate, nor because the receiver failed.
 func refusesAll(status int) bool {
 	switch status {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusRequestTimeout,
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
+		http.StatusRequestTimeout,
 		http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusTooManyRequests:
 		return false
 	}
 	return status >= 300 && status < 500
 }
 
-// settled ends the wait for what becomes of an exchange's config, if that is known.
-func (m *Memory) settled(p *analyzer.Pass) {
+// release ends the wait for what becomes of an exchange's config, if that is known.
+func (m *Memory) release(p *analyzer.Pass) {
 	c := m.config.Of(p.Exchange)
-	if c == nil || !c.settled {
+	if c == nil || !c.decided {
 		return
 	}
-	h, ok := m.hooks.Get(c.address)
+	h, ok := m.webhooks.Get(c.address)
 	if !ok {
 		return
 	}
@@ -107,14 +108,14 @@ func (m *Memory) settled(p *analyzer.Pass) {
 // abandoned ends the wait where the exchange is over and never said.
 func (m *Memory) abandoned(p *analyzer.Pass) {
 	c := m.config.Of(p.Exchange)
-	if c == nil || c.settled {
+	if c == nil || c.decided {
 		return
 	}
-	c.settled = true
-	if h, ok := m.hooks.Get(c.address); ok && c.TaskID == "" {
+	c.decided = true
+	if h, ok := m.webhooks.Get(c.address); ok && c.TaskID == "" {
 		h.lost = true
 	}
-	m.settled(p)
+	m.release(p)
 }
 
 // traced observes a notification with what is known now of the configs that can have caused it.
@@ -133,7 +134,7 @@ func (m *Memory) traced(p *analyzer.Pass, w *waiting) {
 
 // trace says which configs can have caused a notification.
 func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
-	h, id := m.hook.Of(x), x.Call.TaskID
+	h, id := m.webhook.Of(x), x.Call.TaskID
 	d := &Delivery{Refused: h.refused}
 	if sender, ok := m.sender(h, id); ok && sender.since < x.Opened { // which may be known by now
 		x.Agent, x.Tenant = sender.agent, sender.tenant
@@ -144,7 +145,8 @@ func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
 	}
 	d.Known = m.tasks.Get(x, id)
 	p := m.ConfigsOf(x, id)
-	d.Whole = (d.Known != nil && d.Known.Created != nil || p.only()) && len(h.users) == 1 && !h.lost && !m.missed && m.configs.Forgotten() == 0 &&
+	d.Whole = (d.Known != nil && d.Known.Created != nil || p.only()) &&
+		len(h.users) == 1 && !h.lost && !m.missed && m.configs.Forgotten() == 0 &&
 		!slices.ContainsFunc(h.expected, func(c *Config) bool { return c.TaskID == "" })
 	if p == nil {
 		return d
@@ -168,8 +170,8 @@ func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
 	return d
 }
 
-// idle observes, at the end of a capture, the configs for which nothing was sent although their task has ended. When the
-// capture ended has to be known.
+// idle observes, at the end of a capture, the configs for which nothing was sent although their task has ended. When
+// the capture ended has to be known.
 func (m *Memory) idle(p *analyzer.Pass) {
 	if m.missed {
 		return
@@ -180,24 +182,33 @@ func (m *Memory) idle(p *analyzer.Pass) {
 			continue
 		}
 		for _, c := range known.List {
-			if h, ok := m.hooks.Get(c.address); ok && h.answers() && !c.tried && !c.DeleteAsked && c.Active && c.Confirmed.Arrival < t.Terminal.Arrival {
+			h, ok := m.webhooks.Get(c.address)
+			if ok && h.answers() && c.unused(t.Terminal) {
 				p.Observe(analyzer.Observation{
-					Kind: analyzer.ConfigIdle, Exchange: c.Exchange, Dialects: c.Exchange.Dialects, Place: c.Place, Detail: c, Task: t.Terminal, At: p.At,
+					Kind: analyzer.ConfigIdle, Exchange: c.Exchange, Dialects: c.Exchange.Dialects,
+					Place: c.Place, Detail: c, Task: t.Terminal, At: p.At,
 				})
 			}
 		}
 	}
 }
 
-// Idle returns the config that a ConfigIdle is about. Observation.Task is how its task ended, and At when the capture did.
+// unused reports whether a config was there when its task ended, and nothing was sent for it.
+func (c *Config) unused(end *analyzer.TaskObservation) bool {
+	return !c.tried && !c.DeleteAsked && c.Active && c.Confirmed.Arrival < end.Arrival
+}
+
+// Idle returns the config that a ConfigIdle is about. Observation.Task is how its task ended, and At when the capture
+// did.
 func Idle(p *analyzer.Pass) *Config { return p.Detail.(*Config) }
 
 // answers reports whether the notifications of a webhook pass here, and were taken, all of them.
-func (h *hook) answers() bool {
+func (h *webhook) answers() bool {
 	return h.taken > 0 && h.posted == h.taken && len(h.users) == 1 && len(h.waiting) == 0 && !h.vague && !h.lost
 }
 
-// only reports whether the configs that were seen leave no room for one from before the recording: in 0.1 a task has one.
+// only reports whether the configs that were seen leave no room for one from before the recording: in 0.1 a task has
+// one.
 func (p *Configs) only() bool {
 	return p != nil && len(p.List) > 0 && !slices.ContainsFunc(p.List, func(c *Config) bool {
 		return c.Exchange.Dialects != a2a.Of(a2a.V0_1)

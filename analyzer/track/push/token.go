@@ -14,9 +14,9 @@ type TokenUse struct {
 	task, url, config, message string
 }
 
-// TokenElsewhere returns an earlier config of the same client that has the token of the config in the request at hand, if
-// it is surely another one: for another task, or another config of the task with another URL. A message that is sent again
-// brings its config again. The task is that of the request, or the one that the message has started.
+// TokenElsewhere returns an earlier config of the same client that has the token of the config in the request at hand,
+// if it is surely another one: for another task, or another config of the task with another URL. A message that is sent
+// again brings its config again. The task is that of the request, or the one that the message has started.
 func (m *Memory) TokenElsewhere(x *analyzer.Exchange, taskID string) *TokenUse {
 	now, key, ok := m.tokenUse(x, taskID)
 	if !ok {
@@ -26,7 +26,8 @@ func (m *Memory) TokenElsewhere(x *analyzer.Exchange, taskID string) *TokenUse {
 	if !ok || earlier.Place.Exchange == x.Seq || now.message != "" && earlier.message == now.message {
 		return nil
 	}
-	if earlier.task == taskID && (earlier.url == now.url || earlier.config == "" || now.config == "" || earlier.config == now.config) {
+	differ := earlier.config != "" && now.config != "" && earlier.config != now.config
+	if earlier.task == taskID && (earlier.url == now.url || !differ) {
 		return nil
 	}
 	return earlier

@@ -1,5 +1,5 @@
-// Package push tracks push notifications: the configs that clients ask for, the webhooks that agents were given with them,
-// and which configs can have caused a notification.
+// Package push tracks push notifications: the configs that clients ask for, the webhooks that agents were given with
+// them, and which configs can have caused a notification.
 package push
 
 import (
@@ -11,11 +11,12 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// Bounds of what is remembered. What goes beyond is forgotten: of tasks, webhooks and tokens, the least recently used first.
+// Bounds of what is remembered. What goes beyond is forgotten: of tasks, webhooks and tokens, the least recently used
+// first.
 const (
 	maxTasks    = 20_000 // that have configs
 	maxConfigs  = 16     // of a task, and as many that were deleted
-	maxHooks    = 10_000 // webhooks
+	maxWebhooks = 10_000 // webhooks
 	maxUsers    = 8      // agents that were given the same webhook
 	maxExpected = 64     // configs of a webhook whose tasks are not known yet
 	maxWaiting  = 1000   // notifications, of all webhooks, that wait for that
@@ -27,18 +28,18 @@ var Tracker = &analyzer.Tracker{
 	Name:  "push",
 	Doc:   "push notification configs, the webhooks of agents, and the notifications that came to them",
 	Needs: []*analyzer.Tracker{task.Tracker},
-	On: analyzer.RequestDecoded | analyzer.RequestDone | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen | analyzer.AnswerDone |
-		analyzer.WebhookDone | analyzer.ExchangeDone | analyzer.CaptureDone,
+	On: analyzer.RequestDecoded | analyzer.RequestDone | analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen |
+		analyzer.AnswerDone | analyzer.WebhookDone | analyzer.ExchangeDone | analyzer.CaptureDone,
 	Makes: analyzer.DeliveryTraced | analyzer.ConfigIdle,
 	New: func(s *analyzer.Setup) analyzer.State {
 		return &Memory{
-			tasks:   s.State(task.Tracker).(*task.Memory),
-			configs: recent.New[analyzer.TaskKey, *Configs](maxTasks),
-			hooks:   recent.New[string, *hook](maxHooks),
-			tokens:  recent.New[uint64, *TokenUse](maxTokens),
-			seed:    maphash.MakeSeed(),
-			config:  analyzer.NewSlot[*Config](s),
-			hook:    analyzer.NewSlot[*hook](s),
+			tasks:    s.State(task.Tracker).(*task.Memory),
+			configs:  recent.New[analyzer.TaskKey, *Configs](maxTasks),
+			webhooks: recent.New[string, *webhook](maxWebhooks),
+			tokens:   recent.New[uint64, *TokenUse](maxTokens),
+			seed:     maphash.MakeSeed(),
+			config:   analyzer.NewSlot[*Config](s),
+			webhook:  analyzer.NewSlot[*webhook](s),
 		}
 	},
 }
@@ -48,16 +49,16 @@ func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
 
 // Memory is what is remembered of push notifications.
 type Memory struct {
-	tasks   *task.Memory
-	configs *recent.Map[analyzer.TaskKey, *Configs]
-	hooks   *recent.Map[string, *hook] // by address
-	tokens  *recent.Map[uint64, *TokenUse]
-	seed    maphash.Seed
-	missed  bool // a request was not recorded that may have configured a webhook
-	waiting int  // notifications that wait until it is known which configs can have caused them
+	tasks    *task.Memory
+	configs  *recent.Map[analyzer.TaskKey, *Configs]
+	webhooks *recent.Map[string, *webhook] // by address
+	tokens   *recent.Map[uint64, *TokenUse]
+	seed     maphash.Seed
+	missed   bool // a request was not recorded that may have configured a webhook
+	waiting  int  // notifications that wait until it is known which configs can have caused them
 
-	config analyzer.Slot[*Config] // that a request asks for
-	hook   analyzer.Slot[*hook]   // that it notifies
+	config  analyzer.Slot[*Config]  // that a request asks for
+	webhook analyzer.Slot[*webhook] // that it notifies
 }
 
 // Take implements analyzer.State.
@@ -83,7 +84,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		if x.Call.Operation == a2a.ListPushConfigs && p.Event == nil {
 			m.listed(p.Observation)
 		}
-		m.settled(p)
+		m.release(p)
 	case analyzer.WebhookDone:
 		m.delivered(p)
 	case analyzer.ExchangeDone:
@@ -94,4 +95,4 @@ func (m *Memory) Take(p *analyzer.Pass) {
 }
 
 // Forgotten implements analyzer.State: it returns how many webhooks and tasks with configs were.
-func (m *Memory) Forgotten() int { return m.configs.Forgotten() + m.hooks.Forgotten() }
+func (m *Memory) Forgotten() int { return m.configs.Forgotten() + m.webhooks.Forgotten() }

@@ -8,9 +8,9 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A hook is a webhook URL that clients gave to agents.
-type hook struct {
-	users    []hookUser
+// A webhook is a webhook URL that clients gave to agents.
+type webhook struct {
+	users    []webhookUser
 	expected []*Config // whose requests have not been answered, or never will be
 	waiting  []*waiting
 	lost     bool // it was configured in ways that could not be followed
@@ -20,23 +20,23 @@ type hook struct {
 	refused  int  // how many in a row it did not
 }
 
-// A hookUser is an agent that was given a webhook.
-type hookUser struct {
+// A webhookUser is an agent that was given a webhook.
+type webhookUser struct {
 	agent, tenant string
 	dialects      a2a.Dialects // of the request that configured it
 	since         uint64       // arrival number of that request's end
 }
 
-// giveHook remembers that the agent of a call was given a webhook.
-func (m *Memory) giveHook(x *analyzer.Exchange, target string, arrival uint64) *hook {
+// giveWebhook remembers that the agent of a call was given a webhook.
+func (m *Memory) giveWebhook(x *analyzer.Exchange, target string, arrival uint64) *webhook {
 	at := address.Of(target)
-	h, ok := m.hooks.Get(at)
+	h, ok := m.webhooks.Get(at)
 	if !ok {
-		h = &hook{}
-		m.hooks.Put(at, h)
+		h = &webhook{}
+		m.webhooks.Put(at, h)
 	}
-	user := hookUser{x.Agent, x.Tenant, x.Dialects, arrival}
-	known := slices.ContainsFunc(h.users, func(u hookUser) bool {
+	user := webhookUser{x.Agent, x.Tenant, x.Dialects, arrival}
+	known := slices.ContainsFunc(h.users, func(u webhookUser) bool {
 		return u.agent == user.agent && u.tenant == user.tenant && u.dialects == user.dialects
 	})
 	if len(h.users) < maxUsers && !known {
@@ -46,8 +46,8 @@ func (m *Memory) giveHook(x *analyzer.Exchange, target string, arrival uint64) *
 }
 
 // expect remembers a config until it is known what became of it.
-func (h *hook) expect(c *Config) {
-	h.expected = slices.DeleteFunc(h.expected, func(c *Config) bool { return c.settled })
+func (h *webhook) expect(c *Config) {
+	h.expected = slices.DeleteFunc(h.expected, func(c *Config) bool { return c.decided })
 	if len(h.expected) == maxExpected {
 		h.lost = true
 		return
@@ -58,7 +58,7 @@ func (h *hook) expect(c *Config) {
 // notice recognises a notification to a webhook: by the URL that a client configured, else by its body alone, as the
 // decoder did already. What a notification says of a task counts only where it is certain which agent sent it.
 func (m *Memory) notice(x *analyzer.Exchange) {
-	h, ok := m.hooks.Get(x.Address)
+	h, ok := m.webhooks.Get(x.Address)
 	if !ok {
 		return
 	}
@@ -67,7 +67,7 @@ func (m *Memory) notice(x *analyzer.Exchange) {
 		return
 	}
 	x.Call.Operation, x.Call.TaskID = a2a.Webhook, taskIDOf(&p)
-	m.hook.Put(x, h)
+	m.webhook.Put(x, h)
 	h.posted++
 	x.Dialects = 0
 	for _, u := range h.users {
@@ -93,21 +93,21 @@ func notifies(x *analyzer.Exchange, p *a2a.Payload) bool {
 
 // sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
 // only one that is known to have the task.
-func (m *Memory) sender(h *hook, task string) (hookUser, bool) {
+func (m *Memory) sender(h *webhook, task string) (webhookUser, bool) {
 	if m.missed {
-		return hookUser{}, false // another agent may have been given it by a request that was not recorded
+		return webhookUser{}, false // another agent may have been given it by a request that was not recorded
 	}
 	if len(h.users) == 1 {
 		return h.users[0], true
 	}
-	var found []hookUser
+	var found []webhookUser
 	for _, u := range h.users {
 		if m.tasks.At(analyzer.TaskKey{Agent: u.agent, Tenant: u.tenant, ID: task}) != nil {
 			found = append(found, u)
 		}
 	}
 	if len(found) != 1 || len(h.users) >= maxUsers {
-		return hookUser{}, false
+		return webhookUser{}, false
 	}
 	return found[0], true
 }
@@ -128,4 +128,4 @@ func taskIDOf(p *a2a.Payload) string {
 }
 
 // Configured reports whether the exchange is a notification to a webhook whose config was seen.
-func (m *Memory) Configured(x *analyzer.Exchange) bool { return m.hook.Of(x) != nil }
+func (m *Memory) Configured(x *analyzer.Exchange) bool { return m.webhook.Of(x) != nil }

@@ -66,7 +66,7 @@ func TestSignaturesChecked(t *testing.T) {
 		{"a key of another id", keySetOf("x", 1), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, nil},
 		{"a key that was given", keySetOf("k", 1), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, []string{"1 true keys.json"}},
 		{"another key under its id", keySetOf("k", 2), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, []string{"1 false keys.json"}},
-		{"a key given for a jku", keySetOf("k", 2), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, far, 1)) }, []string{"1 false keys.json secondhand"}},
+		{"a key given for a jku", keySetOf("k", 2), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, far, 1)) }, []string{"1 false keys.json uncertain"}},
 		{"keys fetched after the card", "", func(c *enginetest.Conversation) {
 			fetch(c, cardURL, sealed(signedCard, far, 1))
 			fetch(c, "/keys?of=booker", keySetOf("k", 1))
@@ -79,7 +79,7 @@ func TestSignaturesChecked(t *testing.T) {
 			fetch(c, cardURL, sealed(signedCard, far, 1))
 			fetch(c, "/keys?of=booker", keySetOf("k", 1))
 			fetch(c, cardURL, sealed(signedCard, far, 1))
-		}, []string{"1 false keys.json secondhand", "1 true 2.response.body", "3 true 2.response.body"}},
+		}, []string{"1 false keys.json uncertain", "1 true 2.response.body", "3 true 2.response.body"}},
 		{"no key set at its URL", "", func(c *enginetest.Conversation) {
 			fetch(c, cardURL, sealed(signedCard, far, 1))
 			fetch(c, "/keys?of=booker", `{"keys":[]}`)
@@ -115,8 +115,8 @@ func TestSignaturesChecked(t *testing.T) {
 			e := analyzer.NewEngine([]*analyzer.Rule{rule(func(p *analyzer.Pass) {
 				for _, s := range signature.Checks(p) {
 					line := fmt.Sprintf("%d %v %s", p.Exchange.Seq, s.Valid, s.Source)
-					if s.Secondhand {
-						line += " secondhand"
+					if s.Uncertain {
+						line += " uncertain"
 					}
 					got = append(got, line)
 				}

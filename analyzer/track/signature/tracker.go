@@ -42,11 +42,11 @@ func WithKeys(name string, keys jws.KeySet) analyzer.EngineOption {
 
 // A Check is what a known key says of one signature of a card.
 type Check struct {
-	Index      int    // of the signature
-	KeyID      string //
-	Source     string // where the key comes from, as findings show it
-	Valid      bool   // the signature is over one of the readings of the card, by one of the keys of that id
-	Secondhand bool   // the key was not fetched where the signature says, or before the card: another one may have taken its place
+	Index     int    // of the signature
+	KeyID     string //
+	Source    string // where the key comes from, as findings show it
+	Valid     bool   // the signature is over one of the readings of the card, by one of the keys of that id
+	Uncertain bool   // the key was not fetched where the signature says, or before the card: it may be another by now
 }
 
 // Checks returns what is known of the signatures of the card that a CardVerified is about.
@@ -159,8 +159,8 @@ func (m *Memory) keysFetched(p *analyzer.Pass) {
 	}
 }
 
-// check verifies the signatures of a card whose keys are known. What it found is remembered, since clients fetch the same
-// card again and again.
+// check verifies the signatures of a card whose keys are known. What it found is remembered, since clients fetch the
+// same card again and again.
 func (m *Memory) check(card *a2a.Card, arrival uint64) []Check {
 	hash := sha256.New()
 	var state [8]byte

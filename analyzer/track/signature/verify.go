@@ -66,8 +66,8 @@ func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint6
 			switch {
 			case verdict == jws.Valid:
 				return Check{KeyID: id, Source: c.name, Valid: true}, true
-			case verdict == jws.Invalid && (!told || result.Secondhand):
-				told, result.Source, result.Secondhand = true, c.name, c.secondhand
+			case verdict == jws.Invalid && (!told || result.Uncertain):
+				told, result.Source, result.Uncertain = true, c.name, c.uncertain
 			}
 		}
 	}
@@ -77,17 +77,17 @@ func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint6
 // candidates are keys that may have made a signature.
 type candidates struct {
 	keySource
-	secondhand bool
+	uncertain bool
 }
 
 // candidates returns the keys of an id: those of the set that the signature names first, then those given, then the one
 // that the signature brings itself.
 func (m *Memory) candidates(header a2a.Value, id string, arrival uint64) []candidates {
 	var list []candidates
-	add := func(source keySource, keys jws.KeySet, secondhand bool) {
+	add := func(source keySource, keys jws.KeySet, uncertain bool) {
 		if len(keys) > 0 {
 			source.keys = keys
-			list = append(list, candidates{source, secondhand})
+			list = append(list, candidates{source, uncertain})
 		}
 	}
 	url := header.Get("jku").Text()

@@ -29,7 +29,8 @@ func (c *Clock) See(text []byte) {
 	c.count++
 }
 
-// WholeSeconds reports whether there were at least three different times, all on a whole second: then that is no chance.
+// WholeSeconds reports whether there were at least three different times, all on a whole second: then that is no
+// chance.
 func (c *Clock) WholeSeconds() bool { return !c.fine && c.count == len(c.whole) }
 
 // time lets the stream remember the time of a status.

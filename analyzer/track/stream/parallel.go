@@ -85,7 +85,7 @@ func (m *Memory) follow(o *analyzer.Observation, s *Stream) {
 		m.tasks.Put(key, t)
 	}
 	if s.run == nil {
-		s.run = &run{exchange: x.Seq, viewer: x.Viewer(), opened: o.Moment(), began: analyzer.Moment{Arrival: x.Opened, At: x.Started}}
+		s.run = &run{exchange: x.Seq, viewer: x.Viewer(), opened: o.Moment(), began: x.Began()}
 		if len(t.runs) == maxRuns {
 			t.runs = append(t.runs[:0], t.runs[1:]...)
 		}
@@ -130,7 +130,7 @@ func (r *run) close(o *analyzer.Observation, s *Stream) {
 	r.closed = max(o.Arrival, 1)
 	r.left = o.End.ByClient()
 	r.known = !s.Gap && s.Failed == 0 && s.Rest == nil
-	r.whole = r.known && o.End.Clean && s.Updated && (s.Newest == s.Terminal || s.Newest == s.Settled)
+	r.whole = r.known && o.End.Clean && s.Updated && (s.Newest == s.Terminal || s.Newest == s.Repeated)
 }
 
 // Disconnected returns the client that left another stream of the same task, over another connection, while the
@@ -145,8 +145,9 @@ func (m *Memory) Disconnected(o *analyzer.Observation, most time.Duration) *Disc
 		return nil
 	}
 	left := t.left
+	elsewhere := left.conn != 0 && x.Conn != 0 && left.conn != x.Conn
 	after := o.End.At.Sub(left.At)
-	if left.conn == 0 || x.Conn == 0 || left.conn == x.Conn || left.arrival < s.run.opened.Arrival || o.End.At.IsZero() || after < 0 || after > most {
+	if !elsewhere || left.arrival < s.run.opened.Arrival || o.End.At.IsZero() || after < 0 || after > most {
 		return nil
 	}
 	return left
@@ -163,8 +164,8 @@ type Divergence struct {
 // over. It returns the first difference, nil if there is none, and whether anything could be compared.
 //
 // Two streams that both ended with the end of the task are compared backwards from there: the shorter one has to be the
-// end of the longer one. Of a stream that its client left, all updates have to stand in a row in an older one that went on
-// to the end.
+// end of the longer one. Of a stream that its client left, all updates have to stand in a row in an older one that went
+// on to the end.
 func (m *Memory) Diverges(o *analyzer.Observation) (d *Divergence, compared bool) {
 	x, s := o.Exchange, m.In(o.Exchange)
 	if s.run == nil {
@@ -189,7 +190,8 @@ func (m *Memory) Diverges(o *analyzer.Observation) (d *Divergence, compared bool
 		case this.whole && r.left && r.known && this.precedes(r):
 			compared = true
 			if !this.contains(r) {
-				return &Divergence{Other: analyzer.Place{Exchange: r.exchange, Response: true}.Body(), Missing: r.count}, true
+				other := analyzer.Place{Exchange: r.exchange, Response: true}.Body()
+				return &Divergence{Other: other, Missing: r.count}, true
 			}
 		}
 	}

@@ -21,9 +21,9 @@ type Stream struct {
 	Closing  int             // number of the first event with final:true and a terminal state; 0 if none came
 	Terminal int             // number of the event that made the task terminal; 0 if none did
 	Updated  bool            // Terminal was an update of the status, not a Task
-	Settled  int             // number of the first event after Terminal that only repeated the task in that state; 0 if none
+	Repeated int             // number of the first event after it that only repeated the task in that state; 0 if none
 	Snapshot int             // number of the last Task that was not the first event; 0 if none came
-	State    a2a.State       // the last state that an event named; the zero State if none did, or if that one is unknown
+	State    a2a.State       // the last that an event named; the zero State if none did, or if that one is unknown
 	Ended    a2a.State       // the state that Terminal brought
 	TaskID   string          // the task that the events name
 	Clock    Clock           // behind the times that the events tell
@@ -86,8 +86,8 @@ func (s *Stream) see(k int, task string, state a2a.State, snapshot bool) {
 	switch {
 	case s.Terminal == 0 && state.Terminal():
 		s.Terminal, s.Ended, s.Updated = k, state, !snapshot
-	case s.Terminal > 0 && s.Settled == 0 && snapshot && state == s.Ended:
-		s.Settled = k
+	case s.Terminal > 0 && s.Repeated == 0 && snapshot && state == s.Ended:
+		s.Repeated = k
 	}
 }
 

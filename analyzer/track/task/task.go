@@ -60,7 +60,8 @@ func (t *Task) CanceledLate(x *analyzer.Exchange) *Cancellation {
 // NewIn reports whether the exchange was the first to show the task.
 func (t *Task) NewIn(x *analyzer.Exchange) bool { return t.shownBy == x.Seq }
 
-// StampedWith returns when the timestamp was first seen that the task's status had when it was last seen, if it is this one.
+// StampedWith returns when the timestamp was first seen that the task's status had when it was last seen, if it is this
+// one.
 func (t *Task) StampedWith(stamp time.Time) (first analyzer.Moment, ok bool) {
 	return t.stamped, t.stamp.Equal(stamp)
 }
@@ -89,7 +90,7 @@ func (t *Task) asked(x *analyzer.Exchange) {
 		t.sending = x.Seq
 	}
 	if op == a2a.CancelTask && t.Terminal != nil && x.BeganAfter(t.Terminal.Moment()) {
-		t.canceled = &Cancellation{Place: x.RequestPlace().Body(), began: analyzer.Moment{Arrival: x.Opened, At: x.Started}}
+		t.canceled = &Cancellation{Place: x.RequestPlace().Body(), began: x.Began()}
 	}
 }
 

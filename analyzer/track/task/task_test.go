@@ -2,13 +2,17 @@ package task
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/internal/enginetest"
 	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 // Who forgot a task knows nothing of it, and says so.
@@ -44,5 +48,63 @@ func TestSentIsBounded(t *testing.T) {
 	}
 	if task.WasSent("") {
 		t.Error("a message without an id was sent before")
+	}
+}
+
+const (
+	again = `{"jsonrpc":"2.0","id":2,"method":"SendMessage","params":{"message":` +
+		`{"messageId":"m2","taskId":"t1","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`
+	completed = `{"jsonrpc":"2.0","id":1,"result":{"task":` +
+		`{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}}}`
+)
+
+// What a request can have known of the task that it names is what had been delivered before it began.
+func TestNamedTask(t *testing.T) {
+	tests := []struct {
+		name string
+		talk func(c *enginetest.Conversation)
+		want string
+	}{
+		{"a task that was never seen", func(*enginetest.Conversation) {}, "unknown"},
+		{"a task at work", func(c *enginetest.Conversation) { c.Exchange("planner", enginetest.Send, enginetest.Working) }, "active"},
+		{"a task that has ended", func(c *enginetest.Conversation) { c.Exchange("planner", enginetest.Send, completed) }, "ended told"},
+		{"an end that somebody else was told", func(c *enginetest.Conversation) {
+			c.Exchange("hotel", enginetest.Send, completed)
+		}, "ended"},
+		{"a message that was sent before", func(c *enginetest.Conversation) {
+			c.Exchange("planner", enginetest.Send, enginetest.Working)
+			c.Exchange("planner", again, enginetest.Working)
+		}, "active retry"},
+		{"a request that was missed", func(c *enginetest.Conversation) {
+			c.Exchange("planner", enginetest.Send, enginetest.Working)
+			c.Add(capture.Lost{Exchanges: 1})
+			c.Steps[len(c.Steps)-1].Seq = 0
+		}, "active retry"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
+				got = nil
+				m, x := Of(p), p.Exchange
+				for word, holds := range map[string]bool{
+					"unknown": m.Named(x) == nil, "active": m.ActiveBefore(x) != nil, "ended": m.EndedBefore(x) != nil,
+					"told": m.ToldEnd(x), "retry": m.Retry(x),
+				} {
+					if holds {
+						got = append(got, word)
+					}
+				}
+				slices.Sort(got)
+			})
+			rule.Needs = []*analyzer.Tracker{Tracker}
+			c := &enginetest.Conversation{T: t}
+			test.talk(c)
+			c.Exchange("planner", again, enginetest.Working)
+			c.Judge(rule)
+			if text := strings.Join(got, " "); text != test.want {
+				t.Errorf("the task is %q, want %q", text, test.want)
+			}
+		})
 	}
 }

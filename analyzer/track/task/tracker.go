@@ -1,5 +1,5 @@
-// Package task tracks tasks: the states and contexts in which each was seen, the messages that were sent to it, and what a
-// request that names it can have known of it.
+// Package task tracks tasks: the states and contexts in which each was seen, the messages that were sent to it, and
+// what a request that names it can have known of it.
 package task
 
 import (
@@ -82,8 +82,8 @@ func (m *Memory) Get(x *analyzer.Exchange, id string) *Task { return m.At(x.Task
 // Named returns the task that a request names; nil if it names none, or one that was not known when it was read.
 func (m *Memory) Named(x *analyzer.Exchange) *Task { return m.named.Of(x) }
 
-// Retry reports whether a request sends a message that was sent to the task before, or may have been: some request was not
-// recorded.
+// Retry reports whether a request sends a message that was sent to the task before, or may have been: some request was
+// not recorded.
 func (m *Memory) Retry(x *analyzer.Exchange) bool { return m.retry.Of(x) }
 
 // WasSent implements analyzer.SentMessages.
@@ -92,8 +92,8 @@ func (m *Memory) WasSent(x *analyzer.Exchange, taskID, messageID string) bool {
 	return t != nil && t.WasSent(messageID)
 }
 
-// EndedBefore returns the observation that showed the named task in a terminal state, fully delivered before the exchange
-// began, or nil.
+// EndedBefore returns the observation that showed the named task in a terminal state, fully delivered before the
+// exchange began, or nil.
 func (m *Memory) EndedBefore(x *analyzer.Exchange) *analyzer.TaskObservation {
 	t := m.Named(x)
 	if t == nil || t.Terminal == nil || !x.BeganAfter(t.Terminal.Moment()) {
@@ -118,8 +118,8 @@ func (m *Memory) ToldEnd(x *analyzer.Exchange) bool {
 	return t != nil && t.ending == x.Caller()
 }
 
-// FoundByAnother returns the first look at the named task, if it had been delivered before the exchange began and was for
-// other credentials than those of the exchange; else nil.
+// FoundByAnother returns the first look at the named task, if it had been delivered before the exchange began and was
+// for other credentials than those of the exchange; else nil.
 func (m *Memory) FoundByAnother(x *analyzer.Exchange) *analyzer.TaskObservation {
 	t := m.Named(x)
 	if t == nil || t.First == nil || t.FirstFor == 0 || !x.BeganAfter(t.First.Moment()) {
@@ -150,7 +150,9 @@ func (m *Memory) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
 		return
 	}
 	if t.Created == nil {
-		t.Created = &Creation{Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID, References: x.References()}
+		t.Created = &Creation{
+			Place: seen.Object, MessageID: x.Call.MessageID, ContextID: x.Call.ContextID, References: x.References(),
+		}
 	}
 	t.remember(x.Call.MessageID)
 }

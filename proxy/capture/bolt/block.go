@@ -34,7 +34,7 @@ func crcOf(packed []byte) uint32 { return crc32.Checksum(packed, castagnoli) }
 
 // A block is a run of steps as stored: consecutive in arrival, from first on.
 type block struct {
-	first uint64 // arrival number of its first step
+	first uint64         // arrival number of its first step
 	value []byte         // header and packed steps; or
 	steps []capture.Step // the steps as they were appended, which belong to whom the block was handed out
 }

@@ -1,6 +1,7 @@
 // Package credential knows the names of header fields, parameters, cookie attributes and JSON members that carry
 // credentials. Redaction hides by these names, and rules tell by them on whose behalf a request comes: there is one
-// vocabulary, so that nothing counts as a credential in one place and passes as harmless in the other.
+// vocabulary, so that nothing counts as a credential in one place and passes as harmless in the other. It knows the
+// placeholders too that stand for secrets in a record.
 //
 // A name is read in one pass, in any case, and nothing is allocated as long as it is ASCII. All functions are safe for
 // concurrent use. The package imports nothing of ours.
@@ -115,6 +116,14 @@ var paramNames = table(map[paramKind]string{
 		"tokentype tokentypehint subjecttokentype actortokentype requestedtokentype tokenendpointauthmethod",
 	secretParam: "code codeverifier devicecode assertion clientassertion samlresponse sig pwd pass",
 })
+
+// PageToken reports whether the parameter or member of that name leads to the next page of a list, which is no secret and
+// has to stay as it is, whoever asks for it to be hidden.
+func PageToken(name string) bool {
+	var short normalised
+	normal, ok := normalise(&short, ascii(name))
+	return ok && paramNames[string(normal)] == pageParam
+}
 
 // ChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, since
 // authorization_uri and token_type are none.

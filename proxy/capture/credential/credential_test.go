@@ -92,8 +92,31 @@ func TestOtherNames(t *testing.T) {
 			t.Errorf("CookieAttribute(%q) = %v", name, got)
 		}
 	}
+	for name, want := range map[string]bool{"pageToken": true, "next_page_token": true, "token": false, "page": false, "": false} {
+		if got := PageToken(name); got != want {
+			t.Errorf("PageToken(%q) = %v", name, got)
+		}
+	}
 	if got := Normal("Access_To-Ken."); got != "accesstoken" {
 		t.Errorf("Normal: %q", got)
+	}
+}
+
+func TestPlaceholder(t *testing.T) {
+	const p = PlaceholderPrefix + "0123456789abcdef"
+	if !IsPlaceholder(p) {
+		t.Errorf("%q is no placeholder", p)
+	}
+	for text, want := range map[string]bool{
+		p: true, "Bearer " + p + "\"": true, "redacted." + p: true, p[:len(p)-1]: false, "redacted.0123456789ABCDEF": false, "": false,
+		"redacted.redacted": false,
+	} {
+		if got := HasPlaceholder([]byte(text)); got != want {
+			t.Errorf("HasPlaceholder(%q) = %v", text, got)
+		}
+	}
+	if IsPlaceholder(p + "0") {
+		t.Error("a longer text is a placeholder")
 	}
 }
 

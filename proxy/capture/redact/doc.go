@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -73,7 +74,7 @@ func (w *docWalk) member(name, member jsondoc.Value, hide hiding, active []activ
 	if slices.ContainsFunc(plain, func(c byte) bool { return c == '\\' || c >= utf8.RuneSelf }) {
 		plain = []byte(capture.ValueText(raw))
 	}
-	if member.Kind() == jsondoc.String && isSecretMember(plain) {
+	if member.Kind() == jsondoc.String && credential.Member(plain) {
 		hide = max(hide, hideStrings)
 	}
 	if len(active) == 0 {

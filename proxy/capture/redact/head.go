@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // headKind says what the first line of a head is.
@@ -22,7 +23,7 @@ const (
 func (m *mask) head(head []byte, kind headKind) []byte {
 	out := make([]byte, 0, len(head))
 	text := string(head)
-	field := ""
+	field := credential.Plain // that a continued line belongs to
 	for first := true; len(head) > 0; first = false {
 		end := len(head)
 		if lf := bytes.IndexByte(head, '\n'); lf >= 0 {
@@ -62,11 +63,7 @@ func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
 		return false
 	}
 	for i := range h.Fields {
-		name := m.lower(h.Fields[i].Name)
-		switch {
-		case strings.HasPrefix(name, "set-cookie"), name == "cookie", name == "cookie2",
-			strings.HasSuffix(name, "-authenticate"), strings.HasSuffix(name, "authorization"), m.secretHeader(name),
-			strings.ContainsAny(h.Fields[i].Value, "?#@"):
+		if f := &h.Fields[i]; m.header(f.Name).Hidden() || strings.ContainsAny(f.Value, "?#@") {
 			return false
 		}
 	}
@@ -92,9 +89,9 @@ func (m *mask) requestLine(line string) string {
 	return method + " " + m.url(target) + version
 }
 
-// field hides the secrets in the line of a field. It returns the field's name in lower case too. A line without a colon
-// is read as if its first blank were one.
-func (m *mask) field(line string) (name, hidden string) {
+// field hides the secrets in the line of a field. It returns what the field carries too. A line without a colon is read as
+// if its first blank were one.
+func (m *mask) field(line string) (kind credential.Kind, hidden string) {
 	i := strings.IndexByte(line, ':')
 	if i == 0 { // ":authority: host", out of a capture of HTTP/2
 		i = 1 + strings.IndexByte(line[1:], ':')
@@ -103,23 +100,23 @@ func (m *mask) field(line string) (name, hidden string) {
 		i = strings.IndexAny(line, " \t=")
 	}
 	if i <= 0 {
-		return "", line
+		return credential.Plain, line
 	}
-	name = m.lower(strings.Trim(line[:i], " \t"))
+	kind = m.header(strings.Trim(line[:i], " \t"))
 	value := line[i+1:]
-	if hidden = m.padded(name, value); hidden == value {
-		return name, line
+	if hidden = m.padded(kind, value); hidden == value {
+		return kind, line
 	}
-	return name, line[:i+1] + hidden
+	return kind, line[:i+1] + hidden
 }
 
 // padded hides the secrets in a field's value, or in a line of it, that may have blanks around it.
-func (m *mask) padded(name, value string) string {
+func (m *mask) padded(kind credential.Kind, value string) string {
 	inner := strings.Trim(value, " \t")
 	if inner == "" {
 		return value
 	}
-	hidden := m.value(name, inner)
+	hidden := m.value(kind, inner)
 	if hidden == inner {
 		return value
 	}
@@ -128,17 +125,17 @@ func (m *mask) padded(name, value string) string {
 }
 
 // value hides the secrets in a field's value.
-func (m *mask) value(name, value string) string {
-	switch {
-	case strings.HasPrefix(name, "set-cookie"):
+func (m *mask) value(kind credential.Kind, value string) string {
+	switch kind {
+	case credential.SetCookie:
 		return m.setCookies(value)
-	case name == "cookie" || name == "cookie2":
+	case credential.Cookie:
 		return m.cookies(value)
-	case strings.HasSuffix(name, "-authenticate") && !m.headers[name]:
+	case credential.Challenge:
 		return m.challenge(value)
-	case strings.HasSuffix(name, "authorization"):
+	case credential.Authorization:
 		return m.hideCredentials(value)
-	case m.secretHeader(name):
+	case credential.Secret:
 		return m.hide(value)
 	}
 	return m.urls(value)
@@ -174,21 +171,15 @@ func (m *mask) cookie(pair string) string {
 	return name + value[:at] + m.hideWhole(bare) + value[at+len(bare):]
 }
 
-// cookieAttributes are the attributes of a cookie that are no secret. All others are hidden: an agent that joins several
-// cookies with commas must not show the second.
-//
-// Source: RFC 6265 section 4.1.1 and its successors.
-var cookieAttributes = setOf("expires max-age domain path secure httponly samesite partitioned priority version comment")
-
-// setCookies hides the value of a cookie that an answer sets; its name and attributes stay.
+// setCookies hides the value of a cookie that an answer sets; its name and attributes stay. All that is no attribute is
+// hidden: an agent that joins several cookies with commas must not show the second.
 func (m *mask) setCookies(value string) string {
 	pairs := strings.Split(value, ";")
 	pairs[0] = m.cookie(pairs[0])
 	for i, pair := range pairs[1:] {
 		name, rest, _ := strings.Cut(pair, "=")
-		name = strings.ToLower(strings.Trim(name, " \t"))
 		switch {
-		case !cookieAttributes[name]:
+		case !credential.CookieAttribute(strings.Trim(name, " \t")):
 			pairs[i+1] = m.cookie(pair)
 		case strings.ContainsAny(rest, "="): // "Path=/, other=secret"
 			head, last := pair[:strings.LastIndexByte(pair, '=')+1], pair[strings.LastIndexByte(pair, '=')+1:]
@@ -218,18 +209,11 @@ func (m *mask) challenge(value string) string {
 		switch {
 		case scheme != "" && isToken68(rest):
 			parts[i] = front + scheme + m.hideWhole(rest)
-		case ok && secretChallengeParam(strings.Trim(name, " \t")):
+		case ok && credential.ChallengeParam(strings.Trim(name, " \t")):
 			parts[i] = front + scheme + m.cookie(name+"="+secret)
 		}
 	}
 	return strings.Join(parts, ",")
-}
-
-// secretChallengeParam reports whether a parameter of a challenge could hold a secret: by the end of its name, since
-// authorization_uri and token_type are none.
-func secretChallengeParam(name string) bool {
-	name = normalName(name)
-	return strings.HasSuffix(name, "token") || strings.HasSuffix(name, "secret") || strings.HasSuffix(name, "password")
 }
 
 // isToken68 reports whether s is a token68 and not a parameter: nothing follows its equals signs.

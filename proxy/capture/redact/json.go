@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // A secretPlace is a place in JSON texts whose strings are hidden.
@@ -157,7 +158,7 @@ func (w *jsonWalk) object(hide hiding) error {
 			return err
 		}
 		inner := hide
-		if w.d.PeekKind() == '"' && isSecretMember(name) {
+		if w.d.PeekKind() == '"' && credential.Member(name) {
 			inner = max(inner, hideStrings)
 		}
 		w.follow(outer, name)

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // loose returns the edits that hide secrets in text that should be JSON and is none: cut off, with a quote missing, with
@@ -18,7 +19,7 @@ func (m *mask) loose(text []byte, places []secretPlace) []edit {
 	extra := make(map[string]bool)
 	for _, p := range places {
 		if name := lastName(p.pointer); name != "" {
-			extra[normalName(name)] = true
+			extra[credential.Normal(name)] = true
 		}
 	}
 	edits := m.looseURLs(text)
@@ -30,8 +31,7 @@ func (m *mask) loose(text []byte, places []secretPlace) []edit {
 		for end < len(text) && nameByte(text[end]) {
 			end++
 		}
-		name := normalName(string(text[i:min(end, i+maxLooseName)]))
-		if !publicParams[name] && (secretMembers[name] || looseMembers[name] || extra[name]) {
+		if name := text[i:min(end, i+maxLooseName)]; credential.LooseMember(name) || m.isExtra(extra, name) {
 			if start, stop, quoted := looseValue(text, end); start < stop {
 				edits = m.looseEdit(edits, text, start, stop, quoted)
 				end = stop
@@ -50,6 +50,11 @@ func lastName(p capture.Pointer) string {
 		}
 	}
 	return ""
+}
+
+// isExtra reports whether a name is that of one of the places. Page tokens are never hidden.
+func (m *mask) isExtra(extra map[string]bool, name []byte) bool {
+	return len(extra) > 0 && extra[credential.Normal(string(name))] && !credential.PageToken(string(name))
 }
 
 // looseURLs returns the edits for the secrets of all URLs in a text, whatever stands around them. Their slashes may be

@@ -7,7 +7,6 @@ import (
 	"hash"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
@@ -77,59 +76,34 @@ func cutScheme(value string) (scheme, rest string) {
 var knownSchemes = setOf("basic bearer digest dpop gnap hoba mutual negotiate oauth privatetoken scram-sha-1 scram-sha-256 vapid " +
 	"concealed ntlm kerberos apikey api-key token hmac sharedkey aws4-hmac-sha256 jwt")
 
-// Parts of names that say that a secret follows.
-var (
-	headerWords = strings.Fields("key token secret auth cookie password passwd credential jwt")
-	paramWords  = strings.Fields("key token secret auth cookie password passwd credential jwt signature")
-)
-
-// Names that contain such a word and carry no secret. A key that makes a request idempotent tells retries from repeats,
-// and that of a WebSocket handshake is a nonce. The others contain none: most fields have one of these names, and need
-// not be searched for the words.
-var publicHeaders = setOf("idempotency-key x-idempotency-key sec-websocket-key authority :authority author " +
-	"host user-agent accept accept-encoding accept-language connection cache-control content-type content-length " +
-	"transfer-encoding date server a2a-version a2a-extensions")
-
-// secretHeader reports whether a header, its name in lower case, carries credentials: by its name, by the agent's card,
-// or because the user says so. Challenges (WWW-Authenticate) are not credentials; see mask.challenge.
-func (m *mask) secretHeader(name string) bool {
-	switch {
-	case m.headers[name], m.agent != nil && m.agent.headers[name], name == "dpop":
-		return true
-	case publicHeaders[name], strings.HasPrefix(name, "access-control-"), strings.Contains(name, "ratelimit"):
-		return false
+// header returns what the field of that name carries: by its name, by the agent's card, or because the user says so.
+func (m *mask) header(name string) credential.Kind {
+	kind := credential.Header(name)
+	byCard := m.agent != nil && len(m.agent.headers) > 0
+	if len(m.headers) == 0 && !byCard {
+		return kind
 	}
-	return containsAny(name, headerWords)
+	switch lower := m.lower(name); kind {
+	case credential.Plain, credential.Identity:
+		if m.headers[lower] || byCard && m.agent.headers[lower] {
+			return credential.Secret
+		}
+	case credential.Challenge:
+		if m.headers[lower] {
+			return credential.Secret
+		}
+	}
+	return kind
 }
 
-// Names of parameters, normalised. The first would be taken for secrets by their parts, the second not.
-var (
-	publicParams = setOf("pagetoken nextpagetoken keyword keywords keyid author authority authorizationuri authuser maxtokens " +
-		"tokentype tokentypehint subjecttokentype actortokentype requestedtokentype tokenendpointauthmethod")
-	secretParams = setOf("code codeverifier devicecode assertion clientassertion samlresponse sig pwd pass")
-)
-
-// secretParam reports whether a parameter of a query or a form carries a secret. Page tokens never do.
+// secretParam reports whether a parameter of a query or a form carries a secret: by its name, or by the agent's card.
+// Page tokens never do.
 func (m *mask) secretParam(name string) bool {
-	name = normalName(name)
-	switch {
-	case publicParams[name]:
-		return false
-	case secretParams[name], m.agent != nil && m.agent.query[name]:
+	if credential.Param(name).Hidden() {
 		return true
 	}
-	return containsAny(name, paramWords)
+	return m.agent != nil && len(m.agent.query) > 0 && !credential.PageToken(name) && m.agent.query[credential.Normal(name)]
 }
-
-// secretMembers are the names, normalised, of JSON members that hold secrets wherever they stand.
-//
-// Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect Core
-// section 3.1.3.3.
-var secretMembers = setOf("accesstoken refreshtoken idtoken clientsecret clientassertion devicecode codeverifier " +
-	"registrationaccesstoken subjecttoken actortoken")
-
-// looseMembers are hidden besides in JSON that is broken, where nobody can tell any more where a member stands.
-var looseMembers = setOf("token credentials secret password apikey authorization")
 
 func setOf(words string) map[string]bool {
 	set := make(map[string]bool)
@@ -137,15 +111,6 @@ func setOf(words string) map[string]bool {
 		set[word] = true
 	}
 	return set
-}
-
-func containsAny(s string, words []string) bool {
-	for _, word := range words {
-		if strings.Contains(s, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // lower returns the name of a field in lower case. Peers send the same few names again and again.
@@ -158,33 +123,4 @@ func (m *mask) lower(name string) string {
 		}
 	}
 	return lower
-}
-
-// isSecretMember reports whether the member of a JSON object with that name, as it stands between its quotes, holds a
-// secret wherever it stands.
-func isSecretMember(name []byte) bool {
-	var short [64]byte
-	normal := short[:0]
-	for _, c := range name {
-		switch {
-		case c >= utf8.RuneSelf || len(normal) == len(short):
-			return secretMembers[normalName(string(name))]
-		case c == '_', c == '-', c == '.':
-		case 'A' <= c && c <= 'Z':
-			normal = append(normal, c+'a'-'A')
-		default:
-			normal = append(normal, c)
-		}
-	}
-	return secretMembers[string(normal)]
-}
-
-// normalName returns a name in lower case without what separates its words: access_token and accessToken are the same.
-func normalName(name string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == '.' {
-			return -1
-		}
-		return r
-	}, name))
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // Options say what New hides, and for whom.
@@ -279,7 +280,7 @@ func (r *redactor) learn(x *capture.Exchange, d capture.Description) {
 	}
 	for _, name := range d.Query {
 		if len(l.query) < maxLearnedNames {
-			l.query[normalName(name)] = true
+			l.query[credential.Normal(name)] = true
 		}
 	}
 }

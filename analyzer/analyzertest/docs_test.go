@@ -1,0 +1,39 @@
+package analyzertest_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// The code on the page about testing is code that is compiled and run here.
+func TestDocumentedCode(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/testing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources strings.Builder
+	for _, file := range []string{"example_test.go", "main_test.go"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources.Write(text)
+	}
+	blocks := strings.Split(string(page), "```go\n")[1:]
+	if len(blocks) < 4 {
+		t.Errorf("the page has %d blocks of Go", len(blocks))
+	}
+	for _, block := range blocks {
+		code, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(sources.String(), code) {
+			t.Errorf("docs/testing.md has this, and no test here does:\n%s", code)
+		}
+	}
+	for _, option := range []string{"Side", "Gate", "Without", "Baseline", "Keep", "Named", "Alias", "RootCAs"} {
+		if !strings.Contains(string(page), "\n| `"+option+"(") {
+			t.Errorf("docs/testing.md does not say what %s does", option)
+		}
+	}
+}

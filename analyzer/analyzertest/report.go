@@ -1,0 +1,184 @@
+package analyzertest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
+)
+
+// maxLines bounds the findings that are printed: a test may send the same wrong message ten thousand times.
+const maxLines = 100
+
+// report fails the test for what was found, or for the lack of anything to judge, and logs the rest.
+func (r *Recording) report(t testing.TB, result *analyzer.Result) {
+	t.Helper()
+	o := r.options
+	leftOut := make(map[string]int)
+	result.Keep(func(f *analyzer.Finding) bool {
+		_, out := o.without[f.Rule.ID]
+		switch {
+		case out:
+			leftOut[f.Rule.ID]++
+			return false
+		case o.known != nil && o.known.Knows(f):
+			result.Baselined++
+			return false
+		}
+		return true
+	})
+	failing, other, hidden := 0, 0, 0
+	for _, n := range leftOut {
+		hidden += n
+	}
+	for i := range result.Findings {
+		f := &result.Findings[i]
+		if f.Severity >= o.gate && (o.side == nil || f.Side == *o.side) {
+			if failing++; failing <= maxLines {
+				t.Error(report.Line(f))
+			}
+		} else if other++; other <= maxLines {
+			t.Log("does not fail the test: " + report.Line(f))
+		}
+	}
+	if failing > maxLines {
+		t.Errorf("and %d more findings that fail the test", failing-maxLines)
+	}
+	r.incomplete(t, result)
+	for _, n := range r.notices {
+		t.Logf("%s (see analyzertest.Alias)", n)
+	}
+	r.stale(t, result, leftOut)
+	observed, broken := tally(result)
+	t.Logf("%s: %d of %d rules observed, %d broken; %d judged of %d recorded; "+
+		"findings: %d fail the test, %d do not, %d in the baseline, %d of rules left out",
+		o.name, observed, len(rules.All), broken, result.Counts.Judged, result.Counts.Exchanges,
+		failing, other, result.Baselined, hidden)
+	if failing > 0 {
+		t.Log("a2atap rules ID explains a rule: why it is there, and how to mend what broke it")
+	}
+}
+
+// incomplete fails the test if what was recorded proves nothing.
+func (r *Recording) incomplete(t testing.TB, result *analyzer.Result) {
+	t.Helper()
+	c := result.Counts
+	switch {
+	case c.Exchanges == 0 && c.Lost == 0:
+		t.Errorf("nothing passed through the tap, so nothing was judged; let the client use %s in place of %s",
+			r.URL, r.agent)
+	case c.Judged == 0 && c.Exchanges > 0:
+		t.Errorf("nothing was judged: no rule applied to any exchange, of %d recorded; %s", c.Exchanges, r.first())
+	}
+	if c.Lost > 0 {
+		t.Errorf("%d exchanges were not recorded in full, so nothing found in them means nothing; "+
+			"send less in one test, or record it with a2atap record", c.Lost)
+	}
+}
+
+// first says what became of the first exchange, for who wonders why it is no A2A.
+func (r *Recording) first() string {
+	for x, err := range r.memory.Exchanges(context.Background(), 1) {
+		if err != nil {
+			break
+		}
+		line := capture.ParseRequestHead(x.Request.Head).Line
+		if x.Fault != nil {
+			return fmt.Sprintf("the first one, %q, ended with the fault %s (%s): %s; is the agent running at %s?",
+				line, x.Fault.Kind, x.Fault.Side, x.Fault.Detail, r.agent)
+		}
+		return fmt.Sprintf("the first one is %q; is %s the URL of an A2A agent?", line, r.agent)
+	}
+	return "they cannot be read"
+}
+
+// stale logs exceptions that are not needed any more.
+func (r *Recording) stale(t testing.TB, result *analyzer.Result, leftOut map[string]int) {
+	t.Helper()
+	seen := make(map[string]bool)
+	for _, c := range result.Coverage {
+		if _, out := r.options.without[c.Rule.ID]; out && leftOut[c.Rule.ID] == 0 && !seen[c.Rule.ID] {
+			seen[c.Rule.ID] = true
+			t.Logf("%s is left out (%s), and was observed and not broken: Without is not needed here",
+				c.Rule.ID, r.options.without[c.Rule.ID])
+		}
+	}
+	if r.options.known == nil {
+		return
+	}
+	for _, e := range r.options.known.Stale(result.Coverage) {
+		t.Logf("the baseline holds %s at %s, which was not found: it is not needed here", e.Rule, e.Place)
+	}
+}
+
+// tally returns how many rules applied, and how many of them were broken.
+func tally(result *analyzer.Result) (observed, broken int) {
+	rule := make(map[string]bool)
+	for _, c := range result.Coverage {
+		rule[c.Rule.ID] = rule[c.Rule.ID] || c.Broken > 0
+	}
+	for _, b := range rule {
+		if b {
+			broken++
+		}
+	}
+	return len(rule), broken
+}
+
+// kept writes what has passed, if the test has failed and the caller wants it.
+func (r *Recording) kept(t testing.TB, result *analyzer.Result) {
+	t.Helper()
+	if !t.Failed() || result.Counts.Exchanges == 0 {
+		return
+	}
+	if r.options.keep == "" {
+		t.Log("analyzertest.Keep(dir) keeps what has passed")
+		return
+	}
+	file := filepath.Join(r.options.keep, fileName(t.Name())+"-"+r.options.name+".txtar")
+	if err := r.write(file); err != nil {
+		t.Errorf("analyzertest.Tap: keep what has passed: %v", err)
+		return
+	}
+	t.Logf("what has passed is in %s; a2atap show %[1]s --format ladder draws it", file)
+}
+
+func (r *Recording) write(file string) (err error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, f.Close()) }()
+	w := transcript.NewWriter(f)
+	for x, err := range r.memory.Exchanges(context.Background(), 1) {
+		if err != nil {
+			return err
+		}
+		if err := w.Write(x); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// fileName returns a name of a test as that of one file.
+func fileName(test string) string {
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\:*?"<>| `, c) || c < ' ' {
+			return '_'
+		}
+		return c
+	}, test)
+}

@@ -1,0 +1,42 @@
+package message
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/internal/enginetest"
+)
+
+// Another message under one id is told from the same one again, for each client on its own.
+func TestOther(t *testing.T) {
+	tests := []struct {
+		name, client, request string
+		want                  bool
+	}{
+		{"the same", "planner", enginetest.Send, false},
+		{"the same in other parts", "planner", strings.Replace(enginetest.Send, `{"text":"hi"}`, `{"text":"h"},{"text":"i"}`, 1), false},
+		{"with metadata", "planner", strings.Replace(enginetest.Send, `"text"`, `"metadata":{},"text"`, 1), false},
+		{"another text", "planner", strings.Replace(enginetest.Send, "hi", "ho", 1), true},
+		{"another role", "planner", strings.Replace(enginetest.Send, "USER", "AGENT", 1), true},
+		{"under another id", "planner", strings.NewReplacer("hi", "ho", "m1", "m2").Replace(enginetest.Send), false},
+		{"of another client", "hotel", strings.Replace(enginetest.Send, "hi", "ho", 1), false},
+	}
+	for _, test := range tests {
+		other := false
+		rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) {
+			earlier, ok := Of(p).Other(p.Exchange)
+			if other = ok; ok && earlier != (analyzer.Place{Exchange: 1, Part: "body"}) {
+				t.Errorf("%s: the earlier message is at %s", test.name, earlier)
+			}
+		})
+		rule.Needs = []*analyzer.Tracker{Tracker}
+		c := &enginetest.Conversation{T: t}
+		c.Exchange("planner", enginetest.Send, enginetest.Working)
+		c.Exchange(test.client, test.request, enginetest.Working)
+		c.Judge(rule)
+		if other != test.want {
+			t.Errorf("%s: another message is %v, want %v", test.name, other, test.want)
+		}
+	}
+}

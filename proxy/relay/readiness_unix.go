@@ -1,0 +1,77 @@
+//go:build unix
+
+package relay
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// A readiness reads a connection without having room for what it may send: room is made when something is there. So a
+// stream that is silent costs no buffer.
+type readiness struct {
+	raw  syscall.RawConn
+	try  func(fd uintptr) bool // made once
+	into *buffer
+	n    int
+	err  error
+}
+
+// readinessOf returns the readiness of a TCP connection, nil of any other. What TLS has read ahead is in its own buffers.
+func readinessOf(c net.Conn) *readiness {
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	r := &readiness{raw: raw}
+	r.try = r.attempt
+	return r
+}
+
+// read waits until there is something to read and reads it into b, which is empty. Its errors are those of a read.
+func (r *readiness) read(b *buffer) (int, error) {
+	r.into, r.n, r.err = b, 0, nil
+	if err := r.raw.Read(r.try); err != nil {
+		b.rest()
+		var op *net.OpError
+		if errors.As(err, &op) {
+			op.Op = "read"
+		}
+		return 0, err
+	}
+	if r.n > 0 {
+		return r.n, nil
+	}
+	b.rest()
+	return 0, r.err
+}
+
+// attempt reads once, and reports false if there is nothing to read yet.
+func (r *readiness) attempt(fd uintptr) bool {
+	b := r.into
+	b.makeRoom()
+	for {
+		n, err := syscall.Read(int(fd), b.b)
+		switch {
+		case n > 0:
+			b.w, r.n = n, n
+		case err == nil:
+			r.err = io.EOF
+		case err == syscall.EINTR:
+			continue
+		case err == syscall.EAGAIN:
+			b.rest()
+			return false
+		default:
+			r.err = os.NewSyscallError("read", err)
+		}
+		return true
+	}
+}
