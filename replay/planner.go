@@ -217,8 +217,7 @@ func (p *planner) event(o *openExchange, e *capture.Event) {
 		return
 	}
 	if at, isNew := o.reader.add(e.K, a); isNew {
-		it := o.reader.items[at]
-		p.noteState(o, it)
+		p.noteState(o, o.reader.items[at])
 	}
 	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.progress()})
 }

@@ -106,7 +106,7 @@ func TestEvent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := capture.Event{Raw: []byte(tt.in)}
-			got := string(splice(e.Raw, testMask.event(&e, parseEvent(&e), places(t, "/t"))))
+			got := string(splice(e.Raw, testMask.event(&e, parseEvent(&e, nil), places(t, "/t"))))
 			if diff := cmp.Diff(masked(tt.want), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -176,7 +176,7 @@ func FuzzEvent(f *testing.F) {
 	where := places(f, "/token")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		e := capture.Event{Raw: raw}
-		got := splice(raw, testMask.event(&e, parseEvent(&e), where))
+		got := splice(raw, testMask.event(&e, parseEvent(&e, nil), where))
 		if a, b := capture.ParseEvent(raw), capture.ParseEvent(got); a.DataLines != b.DataLines || a.HasData != b.HasData {
 			t.Errorf("%q has other data lines than %q", got, raw)
 		}
