@@ -226,6 +226,8 @@ func cross(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 
 // probe sends what no faithful client would: the agent's answers to it are to be right all the same.
 func probe(ctx context.Context, tapURL string, p client.Protocol, _ client.Options) {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
 	for _, r := range probes[p.Binding] {
 		verb, path, _ := strings.Cut(r.line, " ")
 		req, err := http.NewRequestWithContext(ctx, verb, strings.TrimRight(tapURL, "/")+path, strings.NewReader(strings.ReplaceAll(r.body, "GetTask", method(p))))
@@ -240,7 +242,6 @@ func probe(ctx context.Context, tapURL string, p client.Protocol, _ client.Optio
 		if p.Version != "0.3" {
 			req.Header.Set("A2A-Version", p.Version)
 		}
-		transport := &http.Transport{DisableKeepAlives: true}
 		res, err := transport.RoundTrip(req)
 		if err != nil {
 			continue
