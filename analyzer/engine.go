@@ -17,7 +17,7 @@ type Engine struct {
 	asks      []asks              // of each rule
 	none      asks                // of what is no rule
 	dialects  []a2a.Dialects      // of each rule
-	covers    map[string][]string // rule id → ids that it covers, directly or through another
+	covers    map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
 	wanting   map[aspect][]job    // which rules want an observation, worked out once for each kind of it
 	states    []State             // of trackers, in the order in which they take observations
 	takers    [32][]State         // by number of the kind, in that order
@@ -79,7 +79,6 @@ type Counts struct {
 func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 	e := &Engine{
 		rules:     rules,
-		covers:    closure(rules),
 		wanting:   make(map[aspect][]job),
 		given:     make(map[*Tracker][]any),
 		endpoints: newEndpoints(),

@@ -63,7 +63,7 @@ func (r *recording) verdict() judgement {
 	case <-time.After(r.patience):
 	}
 	if r.onBehind != nil {
-		left := plural(r.pace.exchanges(), "exchange")
+		left := analyzer.Plural(r.pace.exchanges(), "exchange")
 		r.onBehind(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
 	}
 	return <-r.judged
@@ -102,9 +102,9 @@ func (l lag) weight() uint64 { return max(l.exchanges, l.steps/stepsEach) }
 
 func (l lag) String() string {
 	if l.exchanges >= l.steps/stepsEach {
-		return plural(l.exchanges, "exchange")
+		return analyzer.Plural(l.exchanges, "exchange")
 	}
-	return plural(l.steps, "event")
+	return analyzer.Plural(l.steps, "event")
 }
 
 // A judgePace says when judging rests. It is for the goroutine that judges, but for hurry.

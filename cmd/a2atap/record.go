@@ -360,9 +360,9 @@ func (p *recordPrinter) end(
 		return err
 	}
 	v := displayedVerdict(r, gate)
-	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", plural(s.Exchanges, "exchange"), plural(s.Bytes, "byte"), output)
+	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
-		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", plural(s.LostExchanges, "exchange"), plural(s.LostBytes, "byte"))
+		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
 	}
 	fmt.Fprintln(p.e.Err)
 	printVerdict(p.e, "record", v)

@@ -47,18 +47,27 @@ type Payload struct {
 
 // A wrapper is a member that 1.0, and the proto JSON of 0.x, put around an object (A2A 1.0 §3.2.3).
 type wrapper struct {
-	name string
-	kind PayloadKind
+	name     string
+	kind     PayloadKind
+	inResult string // its pointer where it stands in the result of JSON-RPC
 }
 
 var wrappers = [...]wrapper{
-	{"task", TaskPayload},
-	{"message", MessagePayload},
-	{"statusUpdate", StatusPayload},
-	{"artifactUpdate", ArtifactPayload},
-	{"status_update", StatusPayload}, // names of the proto file, which parsers take too
-	{"artifact_update", ArtifactPayload},
-	{"msg", MessagePayload}, // the proto JSON of 0.2.2 to 0.2.5
+	{"task", TaskPayload, "/result/task"},
+	{"message", MessagePayload, "/result/message"},
+	{"statusUpdate", StatusPayload, "/result/statusUpdate"},
+	{"artifactUpdate", ArtifactPayload, "/result/artifactUpdate"},
+	{"status_update", StatusPayload, "/result/status_update"}, // names of the proto file, which parsers take too
+	{"artifact_update", ArtifactPayload, "/result/artifact_update"},
+	{"msg", MessagePayload, "/result/msg"}, // the proto JSON of 0.2.2 to 0.2.5
+}
+
+// within returns the pointer of the member in what stands at base.
+func (w *wrapper) within(base string) string {
+	if base == "/result" {
+		return w.inResult
+	}
+	return base + "/" + w.name
 }
 
 // kindOfObject returns what the discriminator of 0.2 and 0.3 says.
@@ -83,9 +92,10 @@ func findObject(v Value, base string) Payload {
 	if p.Kind = kindOfObject(v); p.Kind != NoPayload {
 		return p
 	}
-	for _, w := range wrappers {
+	for i := range wrappers {
+		w := &wrappers[i]
 		if inner := v.Get(w.name); inner.Kind() == Object {
-			return Payload{Kind: w.kind, Value: inner, Pointer: base + "/" + w.name, Wrapper: v, Wrapped: true}
+			return Payload{Kind: w.kind, Value: inner, Pointer: w.within(base), Wrapper: v, Wrapped: true}
 		}
 	}
 	p.Kind = kindOfBare(v)
@@ -159,8 +169,8 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	p.Dialects, p.Contrary = m.dialects()
 }
 
-// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts. Where
-// 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
+// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts.
+// Where 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
 func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	if v.Has("contextId") || v.Has("taskId") || v.Has("messageId") {
 		return 0
@@ -170,7 +180,7 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 		if hasPrefix(v.Get("status").Get("state"), "TASK_STATE_") {
 			return 0
 		}
-		if sent || marked0_1(v) {
+		if sent || has0_1Members(v) {
 			return onlyV0_1
 		}
 	case StatusPayload, ArtifactPayload:
@@ -181,8 +191,8 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	return 0
 }
 
-// marked0_1 reports whether a bare task has what only 0.1 has.
-func marked0_1(v Value) bool {
+// has0_1Members reports whether a bare task has what only 0.1 has.
+func has0_1Members(v Value) bool {
 	if v.Has("sessionId") {
 		return true
 	}

@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// parsed returns the edits that hide the secrets of a JSON text, as json does, along what the text was parsed to. Where it
-// is not one well-formed value, or was not parsed, the text is read again.
+// parsed returns the edits that hide the secrets of a JSON text, as json does, along what the text was parsed to. Where
+// it is not one well-formed value, or was not parsed, the text is read again.
 func (m *mask) parsed(doc *jsondoc.Doc, text []byte, places []secretPlace) []edit {
 	if doc == nil || doc.Err != nil {
 		return m.json(text, places)
