@@ -225,7 +225,7 @@ func TestProgressIsTold(t *testing.T) {
 		"at once, while it grows": {showPause / 4, 12, "10"},
 		"slowly":                  {showPause / 2, 10, "9 behind, 10"},
 		"slowly, while it grows":  {showPause / 2, 12, "9 behind, 10 behind"},
-		"very slowly":             {showPause, 12, "8 behind, 9 behind, 10 behind"},
+		"very slowly":             {showPause, 12, "8 behind, 9 behind, 10 behind, 10 behind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
