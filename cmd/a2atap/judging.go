@@ -11,7 +11,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
-	"a2atap/tui"
 )
 
 // How judging shares the machine with the traffic that it judges.
@@ -30,23 +29,28 @@ const (
 )
 
 // judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
-// rather than take the processor from the traffic.
+// rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
 func (r *recording) judge(o recordingOptions) {
 	src := &addition{Source: r.store, after: r.store.Position(), pace: r.pace}
 	each, options := o.onFinding, o.keys
 	if r.verdicts != nil {
-		src.shown = &shown{verdicts: r.verdicts, stored: r.store.Committed}
+		var engine *analyzer.Engine
+		src.shown = &shown{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
+			r.verdicts.Judged(arrival, engine.Counts(), behind)
+		}}
 		each = func(f analyzer.Finding) {
 			o.onFinding(f)
 			r.verdicts.Found(f)
 		}
-		options = append(slices.Clip(options), func(e *analyzer.Engine) { src.shown.engine = e })
+		options = append(slices.Clip(options), func(e *analyzer.Engine) { engine = e })
 	}
 	result, err := analyzer.Follow(context.Background(), o.rules, src, each, options...)
-	if r.verdicts != nil && result != nil {
-		r.verdicts.Ended(result.Counts, err)
-	} else if r.verdicts != nil {
-		r.verdicts.Ended(analyzer.Counts{}, err)
+	if r.verdicts != nil {
+		var counts analyzer.Counts
+		if result != nil {
+			counts = result.Counts
+		}
+		r.verdicts.Ended(counts, err)
 	}
 	r.judged <- judgement{result, err}
 }
@@ -210,9 +214,8 @@ const showPause = 100 * time.Millisecond
 
 // A shown tells the inspector how far judging is. It is for the goroutine that judges; a nil one tells nobody.
 type shown struct {
-	verdicts *tui.Verdicts
-	engine   *analyzer.Engine // that judges
-	stored   func() bolt.Position
+	tell   func(arrival uint64, behind bool) // that the steps up to one were judged, and whether more wait
+	stored func() bolt.Position
 
 	arrival uint64    // the last step that was judged
 	told    time.Time // or, if nothing was told since, the begin of the reading
@@ -233,13 +236,13 @@ func (s *shown) judged(step *capture.Step) {
 	s.arrival = step.Arrival
 	if now := time.Now(); now.Sub(s.told) >= showPause {
 		s.told, s.behind = now, true
-		s.verdicts.Judged(s.arrival, s.engine.Counts(), true)
+		s.tell(s.arrival, true)
 	}
 }
 
 // end comes after the last step that was stored at the begin. If it took long to get there, more may wait.
 func (s *shown) end() {
 	if s != nil {
-		s.verdicts.Judged(s.arrival, s.engine.Counts(), s.behind && s.arrival < s.stored().Arrival)
+		s.tell(s.arrival, s.behind && s.arrival < s.stored().Arrival)
 	}
 }
