@@ -14,6 +14,7 @@ import (
 const (
 	maxEndpoints = 10_000
 	maxCards     = 1_000
+	maxAsked     = 1_000
 )
 
 // An endpointKey identifies where calls of one binding go.
@@ -39,6 +40,7 @@ func (e *Endpoint) Is(url string) bool { return address.Of(e.URL) == address.Of(
 // addresses are one agent.
 type endpoints struct {
 	known  *recent.Map[endpointKey, *Endpoint]
+	urls   *recent.Map[asked, string] // what was asked, to its address: the same few again and again
 	cards  *directory.Directory[struct{}]
 	agents *recent.Map[string, agentName] // by address
 }
@@ -52,9 +54,24 @@ type agentName struct {
 func newEndpoints() endpoints {
 	return endpoints{
 		known:  recent.New[endpointKey, *Endpoint](maxEndpoints),
+		urls:   recent.New[asked, string](maxAsked),
 		cards:  directory.New[struct{}](maxCards),
 		agents: recent.New[string, agentName](maxEndpoints),
 	}
+}
+
+// asked is an origin and a path that a request goes to.
+type asked struct{ origin, path string }
+
+// addressOf returns the address that a request goes to. It is one string for all requests to it, since much of what is
+// remembered holds it.
+func (s *endpoints) addressOf(origin, path string) string {
+	at, ok := s.urls.Get(asked{origin, path})
+	if !ok {
+		at = address.Of(origin + path)
+		s.urls.Put(asked{strings.Clone(origin), strings.Clone(path)}, at)
+	}
+	return at
 }
 
 // knownAt says what cards and earlier traffic tell about the URL of a request, for the recognition of what it asks.

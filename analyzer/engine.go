@@ -17,8 +17,8 @@ type Engine struct {
 	asks      []asks              // of each rule
 	none      asks                // of what is no rule
 	dialects  []a2a.Dialects      // of each rule
-	covers    map[string][]string // rule id → ids that it covers, directly or through another
-	wanting   map[aspect][]int    // which rules want an observation, worked out once for each kind of it
+	covers    map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
+	wanting   map[aspect][]job    // which rules want an observation, worked out once for each kind of it
 	states    []State             // of trackers, in the order in which they take observations
 	takers    [32][]State         // by number of the kind, in that order
 	given     map[*Tracker][]any  // what options gave
@@ -28,7 +28,9 @@ type Engine struct {
 	endpoints endpoints
 	origins   *recent.Map[string, *onceAt]
 	open      map[uint64]*intake
-	tallies   map[Link][]Coverage // for each link, one for each rule
+	tallies   map[Link][]tally // for each link, one for each rule
+	lastLink  Link             // whose tally was asked for last
+	lastTally []tally          // nil as long as none was
 	counts    Counts
 	agents    agents
 	walker    a2a.Walker
@@ -44,6 +46,17 @@ type Engine struct {
 
 	requestMissed bool // a request was not recorded, or could not be read
 }
+
+// A job is a rule as the engine runs it: what it takes to do so stands together.
+type job struct {
+	check  func(*Pass)
+	rule   *Rule
+	asks   *asks
+	number int // of the rule
+}
+
+// A tally counts how often a rule applied and was broken.
+type tally struct{ applied, broken int }
 
 // An aspect is all of an observation that decides which rules want it.
 type aspect struct {
@@ -66,13 +79,12 @@ type Counts struct {
 func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 	e := &Engine{
 		rules:     rules,
-		covers:    closure(rules),
-		wanting:   make(map[aspect][]int),
+		wanting:   make(map[aspect][]job),
 		given:     make(map[*Tracker][]any),
 		endpoints: newEndpoints(),
 		origins:   recent.New[string, *onceAt](maxEndpoints),
 		open:      make(map[uint64]*intake),
-		tallies:   make(map[Link][]Coverage),
+		tallies:   make(map[Link][]tally),
 		times:     make([]uint8, len(rules)),
 		dialects:  make([]a2a.Dialects, len(rules)),
 	}
@@ -167,10 +179,10 @@ func (e *Engine) Coverage() []Coverage {
 	}
 	slices.SortFunc(links, Link.compare)
 	var list []Coverage
-	for i := range e.rules {
+	for i, r := range e.rules {
 		for _, link := range links {
-			if c := e.tallies[link][i]; c.Applied > 0 {
-				list = append(list, c)
+			if t := e.tallies[link][i]; t.applied > 0 {
+				list = append(list, Coverage{Rule: r, Link: link, Applied: t.applied, Broken: t.broken})
 			}
 		}
 	}
@@ -187,25 +199,30 @@ func (e *Engine) observe(in *intake, o *Observation) {
 
 // check runs the rules that want the observation. Findings wait for mergeCovered, which knows all of the step.
 func (e *Engine) check(in *intake, o *Observation) {
-	var tally []Coverage
+	jobs := e.wanted(o)
+	if len(jobs) == 0 {
+		return
+	}
+	var tallies []tally
 	p := &e.pass
 	p.Observation = o
-	for _, i := range e.wanted(o) {
-		p.Rule, p.asks, p.applied, p.findings = e.rules[i], &e.asks[i], false, p.findings[:0]
-		p.Rule.Check(p)
+	for i := range jobs {
+		j := &jobs[i]
+		p.Rule, p.asks, p.applied = j.rule, j.asks, false
+		j.check(p)
 		if !p.applied {
 			continue
 		}
-		if tally == nil {
-			tally = e.tally(o.Exchange.Link)
+		if tallies == nil {
+			tallies = e.tally(o.Exchange.Link)
 		}
-		tally[i].Applied++
+		tallies[j.number].applied++
 		if len(p.findings) > 0 {
-			tally[i].Broken++
-			e.keep(i)
+			tallies[j.number].broken++
+			e.keep(j.number)
 		}
 	}
-	if tally != nil && !in.judged {
+	if tallies != nil && !in.judged {
 		in.judged = true
 		e.counts.Judged++
 	}
@@ -214,7 +231,7 @@ func (e *Engine) check(in *intake, o *Observation) {
 // maxAlike bounds the findings of one rule in one step: a message may hold a million parts, all wrong alike.
 const maxAlike = 16
 
-// keep takes the findings of the pass, by rule number i.
+// keep takes the findings of the pass, by rule number i, and leaves none in it.
 func (e *Engine) keep(i int) {
 	for _, f := range e.pass.findings {
 		if e.times[i] < maxAlike {
@@ -222,10 +239,11 @@ func (e *Engine) keep(i int) {
 			e.found = append(e.found, f)
 		}
 	}
+	e.pass.findings = e.pass.findings[:0]
 }
 
 // wanted returns the rules that want the observation and can be judged in its dialect and binding.
-func (e *Engine) wanted(o *Observation) []int {
+func (e *Engine) wanted(o *Observation) []job {
 	if o.Kind == CardSeen || o.Kind == CardVerified { // a hybrid card is in several dialects at once
 		return e.choose(o.Kind, func(i int) bool {
 			return e.rules[i].Bindings.Has(o.Exchange.Call.Binding) && o.Card.Holds(e.dialects[i])
@@ -245,25 +263,26 @@ func (e *Engine) wanted(o *Observation) []int {
 	return list
 }
 
-func (e *Engine) choose(kind Kinds, holds func(rule int) bool) []int {
-	var list []int
+func (e *Engine) choose(kind Kinds, holds func(rule int) bool) []job {
+	var list []job
 	for i, r := range e.rules {
 		if r.On&kind != 0 && holds(i) {
-			list = append(list, i)
+			list = append(list, job{r.Check, r, &e.asks[i], i})
 		}
 	}
 	return list
 }
 
-// tally returns the coverage of a link, one entry for each rule.
-func (e *Engine) tally(link Link) []Coverage {
+// tally returns the counts of a link, one entry for each rule.
+func (e *Engine) tally(link Link) []tally {
+	if e.lastTally != nil && e.lastLink == link {
+		return e.lastTally
+	}
 	list, ok := e.tallies[link]
 	if !ok {
-		list = make([]Coverage, len(e.rules))
-		for i, r := range e.rules {
-			list[i] = Coverage{Rule: r, Link: link}
-		}
+		list = make([]tally, len(e.rules))
 		e.tallies[link] = list
 	}
+	e.lastLink, e.lastTally = link, list
 	return list
 }

@@ -105,6 +105,7 @@ func (x *Exchange) Summary() *Exchange {
 	return &Exchange{
 		Seq: x.Seq, ID: x.ID, Link: x.Link, Conn: x.Conn, Origin: x.Origin, Path: x.Path, Address: x.Address,
 		Request: x.Request, Response: x.Response, Dialects: x.Dialects,
+		principal: x.principal, principalKnown: x.principalKnown,
 		Call: a2a.Call{
 			Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version,
 		},

@@ -36,7 +36,7 @@ func (in *intake) cut() {
 func (e *Engine) step(s capture.Step) {
 	if opened, ok := s.What.(capture.Opened); ok {
 		e.counts.Exchanges++
-		e.open[s.Seq] = &intake{x: open(s, opened)}
+		e.open[s.Seq] = &intake{x: e.begin(s, opened)}
 		return
 	}
 	in := e.open[s.Seq]
@@ -172,7 +172,7 @@ func headOf(s capture.Step, raw []byte, parse func([]byte) capture.Head) capture
 	return parse(raw)
 }
 
-func open(s capture.Step, o capture.Opened) *Exchange {
+func (e *Engine) begin(s capture.Step, o capture.Opened) *Exchange {
 	x := &Exchange{
 		Seq:     s.Seq,
 		ID:      o.ID,
@@ -183,7 +183,9 @@ func open(s capture.Step, o capture.Opened) *Exchange {
 		Request: headOf(s, o.Head, capture.ParseRequestHead),
 	}
 	x.Origin, x.Path = address.Target(o.Agent.URL, x.Request.Target)
-	x.Address = address.Of(x.Origin + x.Path)
-	x.NoneMatch = strings.Join(x.Request.Fields.Values("If-None-Match"), ", ")
+	x.Address = e.endpoints.addressOf(x.Origin, x.Path)
+	if x.Request.Fields.Has("If-None-Match") {
+		x.NoneMatch = strings.Join(x.Request.Fields.Values("If-None-Match"), ", ")
+	}
 	return x
 }

@@ -16,16 +16,14 @@ func closure(rules []*Rule) map[string][]string {
 			direct[r.ID] = r.Covers
 		}
 	}
-	all := make(map[string][]string)
+	all := make(map[string][]string, len(direct))
 	for from, covers := range direct {
-		var reached []string
-		next := slices.Clone(covers)
-		for len(next) > 0 {
-			id := next[0]
-			next = next[1:]
-			if !slices.Contains(reached, id) {
-				reached = append(reached, id)
-				next = append(next, direct[id]...)
+		reached := slices.Clone(covers)
+		for i := 0; i < len(reached); i++ {
+			for _, id := range direct[reached[i]] {
+				if !slices.Contains(reached, id) {
+					reached = append(reached, id)
+				}
 			}
 		}
 		all[from] = reached
@@ -40,6 +38,9 @@ func (e *Engine) mergeCovered() []Finding {
 		return nil
 	}
 	clear(e.times)
+	if e.covers == nil && len(e.found) > 1 {
+		e.covers = closure(e.rules)
+	}
 	covered := make([]bool, len(e.found))
 	for i := range e.found {
 		f := &e.found[i]

@@ -172,10 +172,12 @@ func (r *Recorder) close(steps []capture.Step, x *exchange, at time.Duration, c 
 	return append(steps, capture.Step{Seq: x.seq, Offset: at, What: c})
 }
 
-func appendEvents(steps []capture.Step, x *exchange, at time.Duration, events []capture.Event) []capture.Step {
+func appendEvents(steps []capture.Step, x *exchange, at time.Duration, events []event) []capture.Step {
 	for _, e := range events {
 		e.At = at
-		steps = append(steps, capture.Step{Seq: x.seq, Offset: at, What: capture.ResponseEvent{Event: e}})
+		steps = append(steps, capture.Step{
+			Seq: x.seq, Offset: at, What: capture.ResponseEvent{Event: e.Event}, Parsed: &capture.Parsed{Fields: e.fields},
+		})
 	}
 	return steps
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"a2atap/proxy/capture"
 )
@@ -72,10 +71,10 @@ func openStream(head []byte, limit int) *stream {
 
 // write takes the next bytes and returns the blocks that they complete. The error is told once; the bytes in which it
 // happened, and what comes after them, are counted.
-func (s *stream) write(p []byte) (events []capture.Event, err error) {
+func (s *stream) write(p []byte) (events []event, err error) {
 	switch {
 	case s.decoder == nil:
-		return s.split.Write(p), nil
+		return s.read(nil, s.split.Write(p)), nil
 	case s.failed:
 		s.lost += int64(len(p))
 		return nil, nil
@@ -89,7 +88,7 @@ func (s *stream) write(p []byte) (events []capture.Event, err error) {
 
 // flush ends the stream and returns what was left of it. Where decoding has failed that is nothing: the block at hand was
 // broken off by us, not by the agent.
-func (s *stream) flush() (events []capture.Event) {
+func (s *stream) flush() (events []event) {
 	if s.failed {
 		return nil
 	}
@@ -97,14 +96,28 @@ func (s *stream) flush() (events []capture.Event) {
 		// A stream that broke off is told by its exchange.
 		_ = s.guarded(func() error { return s.decoder.Flush(s.into(&events)) })
 	}
-	return slices.Concat(events, s.split.Flush())
+	return s.read(events, s.split.Flush())
+}
+
+// An event is a block of a stream, and what its lines say.
+type event struct {
+	capture.Event
+	fields *capture.EventFields
+}
+
+// read appends the blocks that the splitter has just found to events.
+func (s *stream) read(events []event, found []capture.Event) []event {
+	for i := range found {
+		events = append(events, event{found[i], s.split.Fields(i)})
+	}
+	return events
 }
 
 // into returns what takes decoded bytes and appends the events that they complete.
-func (s *stream) into(events *[]capture.Event) func(decoded []byte) {
+func (s *stream) into(events *[]event) func(decoded []byte) {
 	return func(decoded []byte) {
 		found := s.split.Write(decoded)
-		*events = append(*events, found...)
+		*events = s.read(*events, found)
 		s.swelled.decoded += int64(len(decoded))
 		s.swelled.events += int64(len(found))
 		if s.swelled.tooFar() {

@@ -57,8 +57,8 @@ func (b *booker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"task":{"id":%q,"contextId":"c","status":{"state":%q},"metadata":{"booking":%q}}}}`, call.ID, task, state, booking)
 }
 
-// Opaque values are carried as roles are: a number from one answer, and a task id outside of its role. Words in text that
-// happen to be the same are not.
+// Opaque values are carried as roles are: a number from one answer, and a task id outside of its role. Words in text
+// that happen to be the same are not.
 func TestReplayCarriesOpaqueValues(t *testing.T) {
 	agent := &booker{series: "recorded0"}
 	s := httptest.NewServer(agent)

@@ -51,7 +51,7 @@ func (c *comparison) add(d Difference) {
 	c.diffs = append(c.diffs, d)
 }
 
-// ends compares how the answers ended. A recording that shows no end promises none.
+// ends compares how the answers ended, if the recording shows it.
 func (c *comparison) ends() {
 	if c.rec.end == c.live.end || c.rec.end == unended || c.rec.end == left && c.live.end == whole {
 		return
@@ -62,7 +62,7 @@ func (c *comparison) ends() {
 	}
 	c.add(Difference{
 		Kind: DifferentEnd, Place: fmt.Sprintf("%d.response", c.entry.seq), Want: c.rec.end.String(), Got: got,
-		Message: fmt.Sprintf("the answer is %s, recorded it is %s", got, c.rec.end),
+		Message: fmt.Sprintf("the answer is %s, the recorded one %s", got, c.rec.end),
 	})
 }
 
@@ -119,7 +119,7 @@ func (c *comparison) align(rec, live []item) {
 	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
 		c.gap(rec[i:p[0]], live[j:p[1]])
 		if p[0] < len(rec) {
-			c.closer(rec[p[0]], live[p[1]])
+			c.details(rec[p[0]], live[p[1]])
 		}
 		i, j = p[0]+1, p[1]+1
 	}
@@ -147,8 +147,8 @@ func (c *comparison) accepts(rec, live a2a.State) bool {
 	return rec.Active() && slices.Contains(c.entry.ahead, live)
 }
 
-// blocking reports whether the agent was to answer a send only when the task had settled. 1.0 waits unless told not to;
-// 0.x leaves it open.
+// blocking reports whether the agent was to answer a send only when the task is terminal or interrupted. 1.0 waits
+// unless told not to; 0.x leaves it open.
 func blocking(call *a2a.Call) bool {
 	if call.Operation != a2a.SendMessage {
 		return true
@@ -170,7 +170,7 @@ func (c *comparison) gap(rec, live []item) {
 		case i >= len(rec):
 			c.add(Difference{
 				Kind: DifferentEvent, Place: place(c.seq, live[i].event, live[i].answer.Payload.Pointer), Got: live[i].String(),
-				Message: fmt.Sprintf("%s came, which was not recorded", live[i]),
+				Message: fmt.Sprintf("%s is new", live[i]),
 				Changes: []Change{{Now: rawText(live[i].answer.Doc.Root)}},
 			})
 		case i >= len(live):
@@ -193,7 +193,7 @@ func (c *comparison) place(it item) string {
 func (c *comparison) other(rec, live item) {
 	d := Difference{
 		Place: c.place(rec), Want: rec.String(), Got: live.String(),
-		Message: fmt.Sprintf("%s came, recorded was %s", live, rec), Changes: c.changes(rec, live),
+		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live),
 	}
 	switch {
 	case rec.err != nil && live.err != nil:
@@ -203,7 +203,7 @@ func (c *comparison) other(rec, live item) {
 	case rec.sameKind(live):
 		d.Kind = DifferentState
 		d.Want, d.Got = rec.state.String(), live.state.String()
-		d.Message = fmt.Sprintf("the state is %s, recorded was %s", stateName(live.state), stateName(rec.state))
+		d.Message = fmt.Sprintf("the state is %s, recorded %s", stateName(live.state), stateName(rec.state))
 	case rec.event > 0:
 		d.Kind = DifferentEvent
 	default:
@@ -214,7 +214,7 @@ func (c *comparison) other(rec, live item) {
 
 func stateName(s a2a.State) string {
 	if s == a2a.NoState {
-		return "not said"
+		return "absent"
 	}
 	return s.String()
 }

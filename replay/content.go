@@ -7,16 +7,16 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// closer compares items that mean the same: what they hold of what the protocol promises.
-func (c *comparison) closer(rec, live item) {
+// details compares the contents of two items of the same kind, as far as the protocol requires them to agree.
+func (c *comparison) details(rec, live item) {
 	switch rec.kind {
 	case a2a.ArtifactPayload:
 		if rec.last && !live.last && c.live.end == whole {
-			c.content(rec, live, "the artifact was never said to be complete")
+			c.content(rec, live, "the artifact never ends with lastChunk")
 		}
 	case a2a.TaskPayload:
-		if settled(rec.state) && rec.state == live.state && rec.count != live.count {
-			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, recorded were %d", live.count, rec.count))
+		if terminalOrInterrupted(rec.state) && rec.state == live.state && rec.count != live.count {
+			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.count, rec.count))
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -24,12 +24,12 @@ func (c *comparison) closer(rec, live item) {
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
 		if a, b := countConfigs(rec), countConfigs(live); a != b {
-			c.content(rec, live, fmt.Sprintf("%d push configs came, recorded were %d", b, a))
+			c.content(rec, live, fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a))
 		}
 	}
 }
 
-func settled(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
+func terminalOrInterrupted(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
 
 func countConfigs(it item) (n int) {
 	for range it.answer.Payload.PushConfigs() {
@@ -42,7 +42,7 @@ func (c *comparison) content(rec, live item, message string) {
 	c.add(Difference{Kind: DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live)})
 }
 
-// cards names the interfaces and capabilities that the live card lacks. New ones break nobody.
+// cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
 func (c *comparison) cards(rec, live item) {
 	was, now := a2a.DecodeCard(rec.answer.Payload.Value), a2a.DecodeCard(live.answer.Payload.Value)
 	for _, i := range was.Interfaces {
@@ -58,8 +58,8 @@ func (c *comparison) cards(rec, live item) {
 	}
 }
 
-// lists compares those tasks of two lists that were made in this run. The live agent may have others, and a page that is
-// not the last proves no absence.
+// lists compares those tasks of two lists that were made in this run. The live agent may have others, and a page that
+// is not the last does not show that a task is absent.
 func (c *comparison) lists(rec, live item) {
 	listed := map[string]a2a.Task{}
 	for t := range live.answer.Payload.Tasks() {
@@ -74,11 +74,12 @@ func (c *comparison) lists(rec, live item) {
 		now, ok := listed[id]
 		switch {
 		case !ok && !more:
-			c.content(rec, live, fmt.Sprintf("task %s is missing in the list", clip(t.ID())))
-		case ok && settled(t.State()) && t.State() != now.State():
+			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", clip(t.ID())))
+		case ok && terminalOrInterrupted(t.State()) && t.State() != now.State():
 			c.add(Difference{
 				Kind: DifferentState, Place: c.place(rec), Want: t.State().String(), Got: now.State().String(),
-				Message: fmt.Sprintf("task %s is listed as %s, recorded was %s", clip(t.ID()), stateName(now.State()), t.State()),
+				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
+					clip(t.ID()), stateName(now.State()), t.State()),
 				Changes: c.changes(rec, live),
 			})
 		}

@@ -21,9 +21,9 @@ const maxChanges = 20
 // maxPairs bounds the table by which the elements of two arrays are matched.
 const maxPairs = 1 << 16
 
-// Diff returns where two JSON values differ, as few and as deep places as it can tell, at most 20. Members are compared by
-// name, elements in the order that leaves most of them equal, numbers by value. Same says which leaves count as equal
-// beyond that; it may be nil.
+// Diff returns where two JSON values differ, as few and as deep places as it can tell, at most 20. Members are compared
+// by name, elements in the order that leaves most of them equal, numbers by value. Same says which leaves count as
+// equal beyond that; it may be nil.
 func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []Change {
 	d := differ{same: same}
 	d.value("", was, now)

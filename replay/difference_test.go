@@ -3,12 +3,8 @@ package replay_test
 import (
 	"bytes"
 	"iter"
-	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -255,9 +251,9 @@ func TestReplayLeavesOut(t *testing.T) {
 		edit func(x *capture.Exchange)
 		why  string
 	}{
-		{"body not kept", func(x *capture.Exchange) {
+		{"body not recorded", func(x *capture.Exchange) {
 			x.Request.Body.Data, x.Request.Body.Dropped = x.Request.Body.Data[:5], 10
-		}, "not recorded whole"},
+		}, "not recorded completely"},
 		{"no answer", func(x *capture.Exchange) { x.Response = nil }, "no answer"},
 		{"another protocol", func(x *capture.Exchange) {
 			x.Request.Body.Data = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -296,97 +292,5 @@ func TestReplayLeavesOutOlderTasks(t *testing.T) {
 	r := play(t, src, startAgent(t, "spec", refagent.Options{}), replay.Options{Timeout: time.Second})
 	if r.LeftOut != 1 || len(r.Differences) > 0 || !strings.Contains(r.Lines[1].Why, "before the recording began") {
 		t.Errorf("%s: %+v", r.Verdict(), r.Lines)
-	}
-}
-
-// The recorder may note an answer before the end of the request that it answers, and an event a moment after the client
-// has acted on it. Neither makes a difference.
-func TestReplayOfLateNotes(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
-	src := record(t, agent, oneByOne(t, client.JSONRPC10))
-	late := capture.NewMemory(capture.Info{Name: "late"})
-	var held []capture.Step
-	for s, err := range src.Steps(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, closes := s.What.(capture.Closed)
-		switch s.What.(type) {
-		case capture.RequestBody, capture.RequestEnd:
-			held = append(held, s)
-			continue
-		}
-		if closes {
-			for _, h := range held {
-				if h.Seq == s.Seq {
-					if err := late.Append(h); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-		}
-		if err := late.Append(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	wantSame(t, play(t, late, agent, replay.Options{}))
-}
-
-// On one connection requests follow one another: one that was noted before the answer to the one before it was sent after
-// it all the same.
-func TestReplayOfOneConnection(t *testing.T) {
-	agent := startAgent(t, "spec", refagent.Options{})
-	src := record(t, agent, twoTasks(t, client.JSONRPC10))
-	late := capture.NewMemory(capture.Info{Name: "late"})
-	var held []capture.Step
-	flush := func() {
-		for _, h := range held {
-			if err := late.Append(h); err != nil {
-				t.Fatal(err)
-			}
-		}
-		held = nil
-	}
-	for s, err := range src.Steps(t.Context(), 1) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch s.What.(type) {
-		case capture.ResponseBody, capture.ResponseEnd, capture.Closed: // noted when the next request has begun
-			held = append(held, s)
-			continue
-		}
-		if err := late.Append(s); err != nil {
-			t.Fatal(err)
-		}
-		if _, ok := s.What.(capture.RequestEnd); ok {
-			flush()
-		}
-	}
-	flush()
-	inner := must[*refagent.Agent](t)(refagent.New("spec", refagent.Options{StepTime: time.Millisecond}))
-	defer inner.Close()
-	var busy, most atomic.Int32
-	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost { // the card comes over a connection of its own
-			if n := busy.Add(1); n > most.Load() {
-				most.Store(n)
-			}
-			defer busy.Add(-1)
-		}
-		rec := httptest.NewRecorder()
-		inner.ServeHTTP(rec, r)
-		select {
-		case <-time.After(20 * time.Millisecond): // time for the next one to overtake
-		case <-r.Context().Done():
-		}
-		maps.Copy(w.Header(), rec.Header())
-		w.WriteHeader(rec.Code)
-		w.Write(rec.Body.Bytes()) //nolint:errcheck // a client that has left is no concern of this test
-	}))
-	defer slow.Close()
-	wantSame(t, play(t, late, slow.URL+inner.Path(), replay.Options{}))
-	if n := most.Load(); n != 1 {
-		t.Errorf("%d requests of one connection were under way at a time", n)
 	}
 }

@@ -4,9 +4,9 @@
 // Run reads a capture, sends its requests again in their recorded order and with their recorded concurrency, and gives
 // a Report: what was sent, what matched, what differs, and what was left out and why.
 //
-// Three ideas carry the package:
+// Three principles:
 //
-//   - Values that the other side made are carried. A task id in the recording stands for the task id that the live agent
+//   - Values that the agent created are carried. A task id in the recording stands for the task id that the live agent
 //     gave in the same place; it is replaced wherever the client sent it as a whole value, and never inside text.
 //   - Comparison is by meaning. Answers are equal if they come to the same outcome with ids renamed consistently: two
 //     fresh ids are no difference, two swapped ids are one.

@@ -23,8 +23,8 @@ func (a address) authority() string {
 	return strings.TrimSuffix(a.host, port)
 }
 
-// endpoints maps the addresses of the recorded agent to those of the live one. At first paths are kept below the agent's
-// base; cards that show both agents' interfaces correct that. It is safe for concurrent use.
+// endpoints maps the addresses of the recorded agent to those of the live one. At first paths are kept below the
+// agent's base; cards that show both agents' interfaces correct that. It is safe for concurrent use.
 type endpoints struct {
 	live *url.URL
 
@@ -40,10 +40,10 @@ type moved struct {
 func newEndpoints(to string) (*endpoints, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("no address of an agent: %q; write http://HOST:PORT/PATH", to)
+		return nil, fmt.Errorf("invalid agent URL %q; write http://HOST:PORT/PATH", to)
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("the address %s holds credentials; they go beside it", u.Redacted())
+		return nil, fmt.Errorf("the agent URL %s holds credentials; give them separately", u.Redacted())
 	}
 	return &endpoints{live: u, moved: map[string]moved{}}, nil
 }
@@ -113,8 +113,8 @@ func below(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// learn compares two cards of the same agent and notes where its interfaces have gone. It returns notes on interfaces at
-// which the live agent is not followed.
+// learn compares two cards of the same agent and notes where its interfaces have gone. It returns notes on interfaces
+// at which the live agent is not followed.
 func (e *endpoints) learn(recorded, live a2a.Card) (notes []string) {
 	for _, was := range recorded.Interfaces {
 		from, err := url.Parse(was.URL)

@@ -16,42 +16,32 @@ import (
 type planner struct {
 	plan
 	keep     func(*capture.Exchange) bool
-	open     map[uint64]*planning
+	open     map[uint64]*openExchange
 	order    []uint64 // of the open exchanges
 	ended    []dependency
 	bySeq    map[uint64]*entry
 	last     time.Time         // of the latest step
 	lastUse  map[string]*entry // the latest request that names a task
-	timeline []tick
+	timeline []taskChange
 }
 
-// planning is an exchange while its steps pass.
-type planning struct {
+// An openExchange is an exchange whose steps are still being read.
+type openExchange struct {
 	x       *capture.Exchange
 	entry   *entry
 	call    a2a.Call
 	read    bool // call is set
-	folder  folder
+	reader  itemReader
 	over    bool // its answer is complete
 	latest  time.Duration
 	arrived bool // something of its answer is there
 
-	shown    dependency      // its first event, if that shows a task at work
-	showing  string          // that task; empty if it shows none
-	later    []later         // who waits for events that are not read yet
-	events   []capture.Event // not read yet: an answer can be noted before the end of its request
-	complete bool            // the end of the answer was noted
+	events   []capture.Event // not read yet: an agent may answer before it has the whole request
+	complete bool            // the answer is complete
 }
 
-// A later is a need whose progress is known once so many events of an exchange are read.
-type later struct {
-	entry  *entry
-	need   int // position among the needs of the entry
-	events int
-}
-
-// A tick is something that happened to tasks: a state was seen, or a client acted.
-type tick struct {
+// A taskChange is a state of a task that was seen, or, if it is zero, a change that a client requested.
+type taskChange struct {
 	task  string
 	state a2a.State
 }
@@ -62,8 +52,8 @@ func makePlan(ctx context.Context, src capture.Source, keep func(*capture.Exchan
 		return nil, err
 	}
 	p := &planner{
-		plan: plan{info: info, born: map[valueKey]*birth{}, known: map[string]a2a.Known{}},
-		keep: keep, open: map[uint64]*planning{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
+		plan: plan{info: info, origins: map[valueKey]*origin{}, known: map[string]a2a.Known{}},
+		keep: keep, open: map[uint64]*openExchange{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
 	}
 	for s, err := range src.Steps(ctx, 1) {
 		if err != nil {
@@ -86,10 +76,10 @@ func (p *planner) step(s capture.Step) {
 		o = p.opened(s, opened)
 	}
 	if o == nil {
-		return // a hole, or a fact about an exchange that is over
+		return // a loss, or a fact about an exchange that has ended
 	}
 	o.x = capture.Assemble(o.x, s)
-	p.time(o, s)
+	p.noteTime(o, s)
 	switch what := s.What.(type) {
 	case capture.RequestEnd:
 		p.request(o)
@@ -106,44 +96,31 @@ func (p *planner) step(s capture.Step) {
 }
 
 // catchUp reads what has come of an answer, once its request is there.
-func (p *planner) catchUp(o *planning) {
+func (p *planner) catchUp(o *openExchange) {
 	if !o.read {
 		return
 	}
 	for i := range o.events {
 		p.event(o, &o.events[i])
-		for _, l := range o.later {
-			if l.events == i+1 {
-				l.entry.needs[l.need].progress = o.folder.progress()
-			}
-		}
 	}
-	o.events, o.later = o.events[:0], nil
+	o.events = o.events[:0]
 	if o.complete {
 		p.answered(o)
 	}
 }
 
-func (p *planner) opened(s capture.Step, what capture.Opened) *planning {
-	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), tick: -1, needs: p.ended}
+func (p *planner) opened(s capture.Step, what capture.Opened) *openExchange {
+	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), position: -1, needs: p.ended}
 	p.ended = nil
 	for _, seq := range p.order {
-		switch o := p.open[seq]; {
-		case o.over:
-		case what.Conn != 0 && what.Conn == o.x.Conn:
-			// Clients do not pipeline: the recorder noted the answer a moment after it was passed on.
-			e.needs = append(e.needs, dependency{seq: seq, ended: true})
-		default:
-			if !o.read && len(o.events) > 0 {
-				o.later = append(o.later, later{e, len(e.needs), len(o.events)})
-			}
-			e.needs = append(e.needs, dependency{seq: seq, progress: o.folder.progress()})
+		if o := p.open[seq]; !o.over {
+			e.needs = append(e.needs, dependency{seq: seq, progress: o.reader.progress()})
 		}
 	}
 	if !p.last.IsZero() {
 		e.pause = max(0, what.Started.Sub(p.last))
 	}
-	o := &planning{entry: e}
+	o := &openExchange{entry: e}
 	p.entries = append(p.entries, e)
 	p.open[s.Seq], p.bySeq[s.Seq] = o, e
 	p.order = append(p.order, s.Seq)
@@ -161,8 +138,8 @@ func agentName(agent capture.Peer, head []byte) string {
 	return h.Fields.Get("Host")
 }
 
-// time notes when the step was, and how long nothing had come before it.
-func (p *planner) time(o *planning, s capture.Step) {
+// noteTime records the time of the step, and the pause before it.
+func (p *planner) noteTime(o *openExchange, s capture.Step) {
 	if s.Offset < 0 {
 		return
 	}
@@ -175,8 +152,8 @@ func (p *planner) time(o *planning, s capture.Step) {
 	}
 }
 
-// request reads the request of an exchange once it is there.
-func (p *planner) request(o *planning) {
+// request reads the request of an exchange once it is complete.
+func (p *planner) request(o *openExchange) {
 	if o.read {
 		return
 	}
@@ -184,7 +161,7 @@ func (p *planner) request(o *planning) {
 	head := capture.ParseRequestHead(o.x.Request.Head)
 	path, _, _ := strings.Cut(head.Target, "?")
 	o.call, _, _ = readCall(o.x, p.known[path])
-	o.folder.call = &o.call
+	o.reader.call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
 	if o.call.Binding == a2a.JSONRPC {
@@ -195,7 +172,7 @@ func (p *planner) request(o *planning) {
 	if e.webhook {
 		return
 	}
-	p.used(o, head.Target)
+	p.noteUses(o, head.Target)
 	if e.task != "" {
 		if before := p.lastUse[e.task]; before != nil && before.op == a2a.GetTask && e.op == a2a.GetTask {
 			before.more = true
@@ -203,29 +180,17 @@ func (p *planner) request(o *planning) {
 		p.lastUse[e.task] = e
 	}
 	if e.op.Sends() || e.op == a2a.CancelTask {
-		p.timeline = append(p.timeline, tick{})
-		for _, seq := range p.order {
-			p.waits(o, p.open[seq])
-		}
+		p.timeline = append(p.timeline, taskChange{})
 	}
 }
 
-// waits lets what is done to a task wait for a stream that was asked for before it, and shows the task at work: the agent
-// had begun the stream by then, although the recorder may have noted that a moment later.
-func (p *planner) waits(o, stream *planning) {
-	acts := o.read && (o.entry.op.Sends() || o.entry.op == a2a.CancelTask)
-	if acts && stream.showing != "" && stream.showing == o.entry.task && stream.entry.index < o.entry.index {
-		o.entry.needs = append(o.entry.needs, stream.shown)
-	}
-}
-
-// used notes which values of the other side a request holds, and waits for them.
-func (p *planner) used(o *planning, target string) {
+// noteUses records which values of the other side a request holds, and makes it wait for them.
+func (p *planner) noteUses(o *openExchange, target string) {
 	note := func(role Role, text string) (string, bool) {
 		k := valueKey{role: role, text: text}
-		b := p.born[k]
+		b := p.origins[k]
 		if b == nil {
-			p.born[k] = &birth{user: o.entry}
+			p.origins[k] = &origin{}
 		} else if b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
 			o.entry.needs = append(o.entry.needs, b.at)
 		}
@@ -245,46 +210,33 @@ func worthCarrying(s Site) bool {
 	return s.Role != ResourceName && (s.Role != NoRole || Opaque(s.Text()))
 }
 
-func (p *planner) event(o *planning, e *capture.Event) {
+func (p *planner) event(o *openExchange, e *capture.Event) {
 	o.arrived = true
 	a, ok := readEvent(&o.call, e)
 	if !ok {
 		return
 	}
-	if at, isNew := o.folder.add(e.K, a); isNew {
-		it := o.folder.items[at]
-		p.sighted(o, it)
-		if at == 0 && it.state.Active() {
-			o.shown, o.showing = dependency{seq: o.entry.seq, progress: o.folder.progress()}, it.task
-			for _, seq := range p.order {
-				p.waits(p.open[seq], o)
-			}
-		}
+	if at, isNew := o.reader.add(e.K, a); isNew {
+		p.noteState(o, o.reader.items[at])
 	}
-	p.bears(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.folder.progress()})
+	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.progress()})
 }
 
-// bears notes the values that an answer names.
-func (p *planner) bears(o *planning, root a2a.Value, at dependency) {
+// noteOrigins records the values that an answer names.
+func (p *planner) noteOrigins(o *openExchange, root a2a.Value, at dependency) {
 	for site := range Sites(root, &o.call) {
 		if !worthCarrying(site) {
 			continue
 		}
 		k := valueKey{role: site.Role, text: site.Text()}
-		b := p.born[k]
-		switch {
-		case b == nil:
-			p.born[k] = &birth{byAgent: true, at: at}
-		case !b.byAgent && b.user != o.entry && o.entry.index < b.user.index:
-			// The client cannot have known it otherwise: the recorder noted the answer a moment after it was passed on.
-			b.byAgent, b.at = true, at
-			b.user.needs = append(b.user.needs, at)
+		if p.origins[k] == nil {
+			p.origins[k] = &origin{byAgent: true, at: at}
 		}
 	}
 }
 
-// answered reads an answer that is complete.
-func (p *planner) answered(o *planning) {
+// answered reads a complete answer.
+func (p *planner) answered(o *openExchange) {
 	if o.over {
 		return
 	}
@@ -295,23 +247,23 @@ func (p *planner) answered(o *planning) {
 	}
 	r := readReply(&o.call, o.x)
 	for _, it := range r.items {
-		p.sighted(o, it)
-		p.bears(o, it.answer.Doc.Root, dependency{seq: o.entry.seq, ended: true})
+		p.noteState(o, it)
+		p.noteOrigins(o, it.answer.Doc.Root, dependency{seq: o.entry.seq, ended: true})
 	}
 	if first := r.first(); first.kind == a2a.TaskPayload {
 		o.entry.state = first.state
-		o.entry.tick = len(p.timeline)
+		o.entry.position = len(p.timeline)
 	}
 }
 
-func (p *planner) sighted(_ *planning, it item) {
+func (p *planner) noteState(_ *openExchange, it item) {
 	if it.task != "" && it.state.Known() {
-		p.timeline = append(p.timeline, tick{it.task, it.state})
+		p.timeline = append(p.timeline, taskChange{it.task, it.state})
 	}
 }
 
-// finish decides about an exchange of which nothing more will come.
-func (p *planner) finish(o *planning) {
+// finish completes the entry of an exchange that has no further steps.
+func (p *planner) finish(o *openExchange) {
 	p.request(o)
 	p.catchUp(o)
 	p.answered(o)
@@ -325,18 +277,18 @@ func (p *planner) finish(o *planning) {
 	e.skip = p.whyNot(o)
 }
 
-// whyNot says why an exchange cannot be sent again; "" if it can.
-func (p *planner) whyNot(o *planning) string {
+// whyNot returns why an exchange cannot be sent again; "" if it can.
+func (p *planner) whyNot(o *openExchange) string {
 	x := o.x
 	switch {
 	case p.keep != nil && !p.keep(x):
 		return notChosen
 	case len(x.Request.Head) == 0 || x.Lost > 0 || !x.Request.Body.Complete || x.Request.Body.Dropped > 0:
-		return "its request was not recorded whole"
+		return "its request was not recorded completely"
 	case !o.call.A2A():
 		return "not an A2A request"
 	case o.call.Binding == a2a.GRPC:
-		return "gRPC is not spoken here"
+		return "gRPC is not supported"
 	case x.Fault != nil && x.Fault.Side == "proxy":
 		return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
 	case x.Fault != nil && x.Fault.Kind == "unreachable":
@@ -347,21 +299,21 @@ func (p *planner) whyNot(o *planning) string {
 	return ""
 }
 
-// notChosen marks the exchanges that the caller does not want; they are not counted.
+// notChosen marks exchanges that Options.Keep excludes; they are not counted.
 const notChosen = "not chosen"
 
 // lookAhead finds the states that a task which was seen active reached by itself later on: a live agent that is faster
 // may be there already.
 func (p *planner) lookAhead(e *entry) {
-	if e.tick < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
+	if e.position < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
 		return
 	}
 	var task string
-	if e.tick > 0 {
-		task = p.timeline[e.tick-1].task
+	if e.position > 0 {
+		task = p.timeline[e.position-1].task
 	}
 	const farthest = 4096
-	for i := e.tick; i < min(len(p.timeline), e.tick+farthest); i++ {
+	for i := e.position; i < min(len(p.timeline), e.position+farthest); i++ {
 		switch t := p.timeline[i]; {
 		case t.task == "":
 			return

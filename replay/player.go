@@ -103,7 +103,7 @@ func (p *player) needs(ctx context.Context, e *entry) {
 			continue // it was left out
 		}
 		if d.ended {
-			r.await(ctx, func() bool { return false }) // it ends by its own patience
+			r.await(ctx, func() bool { return false }) // it ends by its own timeout
 			continue
 		}
 		limit, cancel := context.WithTimeout(ctx, p.opts.Timeout+e.silence)
@@ -162,7 +162,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		return
 	}
 	rec := readReply(&call, x)
-	rec.suspect()
+	rec.assumeLeft()
 	begun := time.Now()
 	line := Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: Matched}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
@@ -193,16 +193,19 @@ func (p *player) polling(e *entry, rec *reply, c *comparison) bool {
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
 func (p *player) once(ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
 ) (*comparison, []Difference) {
-	l := newLearner(p.values, e, call, rec)
+	l := newPairer(p.values, e, call, rec)
 	log := p.log.open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
-	patience := p.opts.Timeout + e.silence
-	conn, err := dial(ctx, out.at, patience)
+	timeout := p.opts.Timeout + e.silence
+	conn, err := dial(ctx, out.at, timeout)
 	if err != nil {
 		sent()
-		log.close(&capture.Fault{Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", out.at.host, cause(err))})
+		log.close(&capture.Fault{
+			Kind: "unreachable", Side: "agent",
+			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, cause(err)),
+		})
 	} else {
-		v := &visit{conn: conn, log: log, patience: patience, sent: sent}
+		v := &roundTrip{conn: conn, log: log, timeout: timeout, sent: sent}
 		v.event = func(ev *capture.Event) bool {
 			if a, ok := readEvent(call, ev); ok {
 				progress := l.take(ev.K, a)
@@ -228,12 +231,15 @@ func (p *player) learnHeads(call *a2a.Call, x, live *capture.Exchange, rec, now 
 	if live.Response == nil {
 		return
 	}
-	was, is := capture.ParseResponseHead(x.Response.Head).Fields.Get("ETag"), capture.ParseResponseHead(live.Response.Head).Fields.Get("ETag")
+	was := capture.ParseResponseHead(x.Response.Head).Fields.Get("ETag")
+	is := capture.ParseResponseHead(live.Response.Head).Fields.Get("ETag")
 	if was != "" && is != "" {
 		p.values.pair(&pairing{role: NoRole, recorded: was, live: is})
 	}
-	if a, b := rec.first(), now.first(); call.Operation == a2a.GetCard && a.kind == a2a.CardPayload && b.kind == a2a.CardPayload {
-		for _, note := range p.endpoints.learn(a2a.DecodeCard(a.answer.Payload.Value), a2a.DecodeCard(b.answer.Payload.Value)) {
+	a, b := rec.first(), now.first()
+	if call.Operation == a2a.GetCard && a.kind == a2a.CardPayload && b.kind == a2a.CardPayload {
+		recorded, current := a2a.DecodeCard(a.answer.Payload.Value), a2a.DecodeCard(b.answer.Payload.Value)
+		for _, note := range p.endpoints.learn(recorded, current) {
 			p.note(note)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// unprovoked are, beside those about notifications, which do not pass taps, the rules that no agent and no client of ours breaks over a socket, each with the reason. Transcripts prove
-// them all the same.
+// unprovoked are, beside those about notifications, which do not pass taps, the rules that no agent and no client of
+// ours breaks over a socket, each with the reason. Transcripts prove them all the same.
 var unprovoked = map[string]string{
 	"transport-https":             "all that the tests talk to is on loopback, where plain http is right",
 	"transport-hsts":              "the same: the header has no effect there",

@@ -21,7 +21,7 @@ import (
 type delivery struct {
 	task  string
 	what  string // kind and state
-	ended bool   // it shows the task settled: nothing more is to come of itself
+	ended bool   // it shows the task ended: nothing more is to come of itself
 }
 
 // readDelivery reads a recorded notification; none if it cannot be read.
@@ -127,7 +127,7 @@ func requestHead(r *http.Request) []byte {
 	return b.Bytes()
 }
 
-// A Deliveries says what came of the notifications.
+// Deliveries counts the notifications.
 type Deliveries struct {
 	Expected int    // recorded, for tasks that were replayed
 	Received int    // from the live agent, for the same tasks
@@ -137,16 +137,18 @@ type Deliveries struct {
 
 // compare waits until all recorded notifications have a counterpart, or for so long, and returns what differs: for each
 // task the kinds and states of its notifications are a multiset, since nothing orders them.
-func (h *hooks) compare(ctx context.Context, recorded []delivery, v *values, patience time.Duration) (Deliveries, []Difference) {
+func (h *hooks) compare(
+	ctx context.Context, recorded []delivery, v *values, timeout time.Duration,
+) (Deliveries, []Difference) {
 	out := Deliveries{}
 	if h.base == "" {
-		out.LeftOut, out.Why = len(recorded), "the agent cannot reach a webhook here"
+		out.LeftOut, out.Why = len(recorded), "the agent cannot reach a webhook on this machine"
 		return out, nil
 	}
 	h.mu.Lock()
 	asked := len(h.byURL) > 0
 	h.mu.Unlock()
-	want, settled := map[string]map[string]int{}, map[string]bool{}
+	want, ended := map[string]map[string]int{}, map[string]bool{}
 	for _, d := range recorded {
 		live, ok := v.liveFor(TaskID, "", d.task)
 		if !ok || !asked {
@@ -154,17 +156,17 @@ func (h *hooks) compare(ctx context.Context, recorded []delivery, v *values, pat
 			continue
 		}
 		count(want, live, d.what)
-		settled[live] = settled[live] || d.ended
+		ended[live] = ended[live] || d.ended
 		out.Expected++
 	}
-	got := h.await(ctx, want, patience)
+	got := h.await(ctx, want, timeout)
 	var diffs []Difference
 	for _, task := range slices.Sorted(maps.Keys(want)) {
 		for _, n := range got[task] {
 			out.Received += n
 		}
 		recTask, _ := v.recordedFor(TaskID, "", task)
-		diffs = append(diffs, compareDeliveries(recTask, want[task], got[task], settled[task])...)
+		diffs = append(diffs, compareDeliveries(recTask, want[task], got[task], ended[task])...)
 	}
 	return out, diffs
 }
@@ -177,8 +179,10 @@ func count(of map[string]map[string]int, task, what string) {
 }
 
 // await returns what was received by task, when all that is wanted is there, or the time is over.
-func (h *hooks) await(ctx context.Context, want map[string]map[string]int, patience time.Duration) map[string]map[string]int {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+func (h *hooks) await(
+	ctx context.Context, want map[string]map[string]int, timeout time.Duration,
+) map[string]map[string]int {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	for {
 		got := map[string]map[string]int{}
@@ -212,13 +216,13 @@ func covers(got, want map[string]map[string]int) bool {
 
 // compareDeliveries compares the notifications of one task. More than recorded are a difference only if the recording
 // shows that the last one had come.
-func compareDeliveries(task string, want, got map[string]int, settled bool) []Difference {
+func compareDeliveries(task string, want, got map[string]int, ended bool) []Difference {
 	var diffs []Difference
 	kinds := maps.Clone(want)
 	maps.Copy(kinds, got)
 	for _, what := range slices.Sorted(maps.Keys(kinds)) {
 		w, g := want[what], got[what]
-		if g < w || g > w && settled && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
+		if g < w || g > w && ended && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
 			diffs = append(diffs, Difference{
 				Kind: DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", clip(task), g, what, w),

@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// recorder keeps the live traffic: it hands every step to the rules and to the caller's sink, in one order. It is safe for
-// concurrent use.
+// recorder keeps the live traffic: it hands every step to the rules and to the caller's sink, in one order. It is safe
+// for concurrent use.
 type recorder struct {
 	mu       sync.Mutex
 	seq      uint64

@@ -32,9 +32,9 @@ func ParseProfile(name string) (Profile, error) {
 	case Protocol:
 		return p, nil
 	case Shape, Exact:
-		return "", fmt.Errorf("profile %s is not there yet; use protocol", p)
+		return "", fmt.Errorf("profile %s is not implemented; use protocol", p)
 	}
-	return "", fmt.Errorf("no profile %q; there is protocol", name)
+	return "", fmt.Errorf("unknown profile %q; use protocol", name)
 }
 
 // DefaultTimeout is how long an answer may take beyond what it took when it was recorded.
@@ -57,8 +57,8 @@ type Options struct {
 var ErrSeveralAgents = errors.New("the capture has several agents")
 
 // Run replays a capture against the agent at a URL. It fails if the capture cannot be read, holds requests to several
-// agents, or nobody listens at the URL; whatever happens after that is in the report. If the live traffic could not be
-// kept, the report comes with an error that says so.
+// agents, or nothing listens at the URL; whatever happens after that is in the report. If the live traffic could not be
+// recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report, error) {
 	if o.Profile == "" {
 		o.Profile = Protocol
@@ -85,7 +85,7 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 		return nil, err
 	}
 	if p.log.err != nil {
-		return report, fmt.Errorf("keep the replayed traffic: %w", p.log.err)
+		return report, fmt.Errorf("record the replayed traffic: %w", p.log.err)
 	}
 	return report, ctx.Err()
 }
@@ -109,7 +109,10 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	}
 	p := &player{
 		opts: o, src: src, plan: plan, values: v, endpoints: e, runs: map[uint64]*run{},
-		log: &recorder{engine: analyzer.NewEngine(o.Rules), sink: o.Sink, seq: o.Seq}, agent: capture.Peer{Name: e.live.Host, URL: to, Addr: e.live.Host},
+		log: &recorder{engine: analyzer.NewEngine(o.Rules), sink: o.Sink, seq: o.Seq}, agent: capture.Peer{
+			Name: e.live.Host,
+			URL:  to, Addr: e.live.Host,
+		},
 	}
 	if len(agents) == 1 {
 		p.agent.Name = agents[0]
@@ -118,7 +121,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	return p, err
 }
 
-// reach makes sure that somebody listens at the agent's address, waiting for it if that is asked for.
+// reach checks that the agent accepts connections, and waits for it as long as Options.Wait.
 func (p *player) reach(ctx context.Context, to string) error {
 	at := address{scheme: p.endpoints.live.Scheme, host: hostPort(p.endpoints.live)}
 	deadline := time.Now().Add(p.opts.Wait)
@@ -136,7 +139,7 @@ func (p *player) reach(ctx context.Context, to string) error {
 	}
 }
 
-// cause takes the words that package net puts in front off an error.
+// cause strips the prefix that package net adds to an error.
 func cause(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -187,13 +190,16 @@ func (p *player) report(ctx context.Context, r *Report) error {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// newFindings returns the findings of the live run that have none like them in the recorded one: the same rule, broken by
-// the same side in the same operation at a place that differs in nothing but numbers.
+// newFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
+// by the same side in the same operation, at a place that differs only in numbers.
 func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 	shape := func(rule string, f *analyzer.Finding) string {
 		at := f.Place
 		at.Exchange = 0
-		return strings.Join([]string{rule, f.Side.String(), f.Operation.String(), numbers.ReplaceAllString(at.String(), "*")}, "\x00")
+		return strings.Join([]string{
+			rule, f.Side.String(), f.Operation.String(),
+			numbers.ReplaceAllString(at.String(), "*"),
+		}, "\x00")
 	}
 	known := map[string]bool{}
 	for i := range recorded {

@@ -9,20 +9,20 @@ import (
 type ending uint8
 
 const (
-	whole   ending = iota // as HTTP says it should
+	whole   ending = iota // complete according to HTTP
 	left                  // the client went before the end
-	unended               // the recording ended first, or was not kept to its end
-	broken                // the agent broke it off
+	unended               // the recording ended first, or lost the end
+	broken                // cut off by the agent
 	silent                // there is no answer at all
 )
 
-var endingNames = [...]string{"complete", "left by the client", "not recorded to its end", "broken off", "no answer"}
+var endingNames = [...]string{"complete", "left by the client", "not recorded to its end", "cut off", "no answer"}
 
 func (e ending) String() string { return endingNames[e] }
 
 // A reply is the meaning of what an agent answered.
 type reply struct {
-	folder
+	itemReader
 	stream bool
 	status int // of HTTP
 	end    ending
@@ -31,7 +31,7 @@ type reply struct {
 
 // readReply reads the answer of an exchange, as far as it was kept.
 func readReply(call *a2a.Call, x *capture.Exchange) *reply {
-	r := &reply{folder: folder{call: call}, fault: x.Fault, end: endOf(x)}
+	r := &reply{itemReader: itemReader{call: call}, fault: x.Fault, end: endOf(x)}
 	if x.Response == nil {
 		return r
 	}
@@ -80,10 +80,10 @@ func endOf(x *capture.Exchange) ending {
 	return whole
 }
 
-// suspect takes a recorded stream that ended before its task had settled for one that the client left: an agent notices
-// the client's departure, and many then end the answer as if it were complete. An agent that ends a stream too early by
-// itself breaks a rule, and the rules tell.
-func (r *reply) suspect() {
+// assumeLeft takes a recorded stream that ended before its task had ended for one that the client left: an agent
+// notices the client's disconnect, and many then end the answer as if it were complete. An agent that ends a stream too
+// early by itself breaks a rule, which the findings show.
+func (r *reply) assumeLeft() {
 	if !r.stream || r.end != whole || len(r.items) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (r *reply) suspect() {
 			state = it.state
 		}
 	}
-	if !settled(state) {
+	if !terminalOrInterrupted(state) {
 		r.end = left
 	}
 }

@@ -22,7 +22,7 @@ const (
 	DifferentFinding  Kind = "finding"  // a rule is broken now that was not broken when it was recorded
 )
 
-// A Difference is one thing that the live agent did otherwise.
+// A Difference is one thing that the live agent did differently.
 type Difference struct {
 	Kind     Kind
 	Rule     string   // id of the rule that is broken now; empty for other kinds
@@ -43,7 +43,7 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("%s: %s [%s]", d.Place, d.Message, d.Kind)
 }
 
-// A Status is what came of one recorded exchange.
+// A Status is the result for one recorded exchange.
 type Status string
 
 // The statuses of an exchange.
@@ -53,7 +53,7 @@ const (
 	LeftOut   Status = "left-out"
 )
 
-// A Line is what came of one recorded exchange.
+// A Line is the result for one recorded exchange.
 type Line struct {
 	Exchange    uint64
 	Live        uint64 // number of the (last) exchange in the replayed traffic; 0 if it was not sent
@@ -65,7 +65,7 @@ type Line struct {
 	Differences []Difference
 }
 
-// A Report is the proof of a replay. Each chosen exchange of the capture has one line, in order.
+// A Report is the result of a replay. Each chosen exchange of the capture has one line, in order.
 type Report struct {
 	Capture     string
 	To          string
@@ -79,10 +79,10 @@ type Report struct {
 	Differences []Difference // those of the lines, of notifications, and new findings
 	Deliveries  Deliveries
 	Findings    []analyzer.Finding // new ones, in the replayed traffic
-	Notes       []string           // what else the reader has to know
+	Notes       []string           // further remarks
 }
 
-// Same reports whether something was sent, nothing differs, and the capture lacks nothing that could.
+// Same reports whether something was sent, nothing differs, and the capture lost nothing.
 func (r *Report) Same() bool { return r.Sent > 0 && len(r.Differences) == 0 && r.Lost == 0 }
 
 // Verdict returns the report in one line, counts included.
@@ -90,13 +90,14 @@ func (r *Report) Verdict() string {
 	what := "no difference"
 	switch n := len(r.Differences); {
 	case r.Sent == 0:
-		what = "nothing proved: nothing was sent"
+		what = "inconclusive: nothing was sent"
 	case n == 1:
 		what = "1 difference"
 	case n > 1:
 		what = fmt.Sprintf("%d differences", n)
 	}
-	s := fmt.Sprintf("%s; %d sent, %d matched, %d differing, %d left out", what, r.Sent, r.Matched, r.Differing, r.LeftOut)
+	s := fmt.Sprintf("%s; %d sent, %d matched, %d differing, %d left out",
+		what, r.Sent, r.Matched, r.Differing, r.LeftOut)
 	if r.Lost > 0 {
 		s += fmt.Sprintf("; incomplete: %d exchanges were not recorded", r.Lost)
 	}

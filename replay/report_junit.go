@@ -48,7 +48,10 @@ func WriteJUnit(w io.Writer, r *Report) error {
 		suite.Cases = append(suite.Cases, c)
 	}
 	for i, d := range r.others() {
-		c := junitCase{Name: fmt.Sprintf("%s %d", d.Kind, i+1), Class: "beside the answers", Failure: junitFailure([]Difference{d})}
+		c := junitCase{
+			Name: fmt.Sprintf("%s %d", d.Kind, i+1), Class: "not about a single answer",
+			Failure: junitFailure([]Difference{d}),
+		}
 		suite.Cases = append(suite.Cases, c)
 		suite.Failures++
 	}

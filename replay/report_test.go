@@ -44,7 +44,7 @@ func TestWriteText(t *testing.T) {
     /result/task/status/state
     - "rejected"
     + "comp�leted"
-beside the answers:
+not about a single answer:
   task t: notified 1 times of Task completed, recorded 2 [delivery]
 left out: exchange 2 GetTask of task t: no answer to it was recorded
 note: header X-Key held a redacted secret and was not sent; give credentials in its place

@@ -20,7 +20,7 @@ func WriteText(w io.Writer, r *Report) error {
 		}
 	}
 	if others := r.others(); len(others) > 0 {
-		b.WriteString("beside the answers:\n")
+		b.WriteString("not about a single answer:\n")
 		writeDifferences(&b, others)
 	}
 	for i := range r.Lines {
@@ -63,7 +63,7 @@ func writeDifferences(b *strings.Builder, differences []Difference) {
 		for _, c := range d.Changes {
 			at := c.Pointer
 			if at == "" {
-				at = "(all of it)"
+				at = "(the whole text)"
 			}
 			fmt.Fprintf(b, "    %s\n", analyzer.Clean(at))
 			if c.Was != "" {

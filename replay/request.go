@@ -34,7 +34,7 @@ func ParseCredentials(s string) (Credentials, error) {
 			return Credentials{name, value}, nil
 		}
 	}
-	return Credentials{}, fmt.Errorf("no credentials that can be read; write bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
+	return Credentials{}, fmt.Errorf("invalid credentials; write bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
 }
 
 // placeholder is what redaction leaves in place of a secret (see redact.New).
@@ -90,11 +90,12 @@ func (c *carrier) substitute(role Role, text string) (string, bool) {
 	if live, ok := c.values.liveFor(role, c.entry.task, text); ok {
 		return live, true
 	}
-	b := c.plan.born[valueKey{role: role, text: text}]
+	b := c.plan.origins[valueKey{role: role, text: text}]
 	if b != nil && b.byAgent {
 		switch role {
 		case TaskID, ContextID, PageToken, ConfigID:
-			c.reason = fmt.Sprintf("it needs the %s that exchange %d gave, and the live agent gave none there", role, b.at.seq)
+			c.reason = fmt.Sprintf("it needs the %s from the answer to exchange %d, and the live agent gave none there", role,
+				b.at.seq)
 		}
 		return "", false
 	}
@@ -114,7 +115,7 @@ func (c *carrier) orphan(x *capture.Exchange) string {
 	if c.entry.task == "" || c.call.Dialects == a2a.Of(a2a.V0_1) {
 		return ""
 	}
-	b := c.plan.born[valueKey{role: TaskID, text: c.entry.task}]
+	b := c.plan.origins[valueKey{role: TaskID, text: c.entry.task}]
 	if b == nil || b.byAgent || readReply(c.call, x).failed() {
 		return ""
 	}
@@ -131,11 +132,11 @@ func (c *carrier) push() {
 		return
 	}
 	if c.call.Operation.Push() {
-		c.reason = "the agent cannot reach a webhook here; give it an address that it can"
+		c.reason = "the agent cannot reach a webhook on this machine"
 		return
 	}
 	c.dropPush = true
-	c.note("push configs were taken out of messages: the agent cannot reach a webhook here")
+	c.note("push configs were removed from messages: the agent cannot reach a webhook on this machine")
 }
 
 // withoutPushConfig takes the push config out of the parameters of a send.
@@ -166,8 +167,8 @@ func withoutPushConfig(body []byte, call *a2a.Call) []byte {
 	return bytes.Join([][]byte{body[:start], b.Bytes(), body[start+len(holder.Raw()):]}, nil)
 }
 
-// head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong to
-// the recorded connection.
+// head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong
+// to the recorded connection.
 func (p *player) head(recorded *capture.Head, out outgoing) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", out.method, out.at.target, out.at.authority())

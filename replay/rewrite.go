@@ -12,8 +12,8 @@ import (
 // to be JSON too. It reports false if the value stays.
 type Substitute func(role Role, text string) (replacement string, ok bool)
 
-// RewriteJSON returns a JSON text with the values at its sites substituted. All other bytes stay as they are. What is no
-// JSON is returned unchanged.
+// RewriteJSON returns a JSON text with the values at its sites substituted. All other bytes stay as they are. What is
+// no JSON is returned unchanged.
 func RewriteJSON(data []byte, call *a2a.Call, substitute Substitute) []byte {
 	doc := a2a.Parse(data)
 	if doc.Err != nil || doc.InvalidUTF8 >= 0 {

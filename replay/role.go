@@ -23,7 +23,10 @@ const (
 	ResourceName      // "tasks/ID/pushNotificationConfigs/ID", as the proto files of 0.x name things
 )
 
-var roleNames = [...]string{"value", "task id", "context id", "artifact id", "push config id", "page token", "message id", "JSON-RPC id", "resource name"}
+var roleNames = [...]string{
+	"value", "task id", "context id", "artifact id", "push config id", "page token",
+	"message id", "JSON-RPC id", "resource name",
+}
 
 // String returns the role in words, such as "task id".
 func (r Role) String() string { return roleNames[r] }
@@ -44,8 +47,8 @@ func (s Site) Text() string {
 }
 
 // Sites yields the places of a request or answer in the order of the text. The call is the request, or the one that the
-// answer answers; it tells what a member called "id" means. Free text is never among them: neither the text of parts nor
-// descriptions nor the messages of errors.
+// answer answers; it tells what a member called "id" means. Free text is never among them: neither the text of parts
+// nor descriptions nor the messages of errors.
 func Sites(root a2a.Value, call *a2a.Call) iter.Seq[Site] {
 	return func(yield func(Site) bool) {
 		w := siteWalker{call: call, yield: yield}
@@ -152,8 +155,8 @@ func (w *siteWalker) role(o a2a.Value, name string, v a2a.Value, envelope, param
 	return NoRole
 }
 
-// idRole tells what "id" identifies by what stands beside it. Tasks have a status; so has the status update of 0.1, whose
-// id is the task's too; a push config has a URL.
+// idRole tells what "id" identifies by what stands beside it. Tasks have a status; so has the status update of 0.1,
+// whose id is the task's too; a push config has a URL.
 func (w *siteWalker) idRole(o a2a.Value, params bool) Role {
 	switch {
 	case o.Has("status"), o.Has("artifact"), o.Has("pushNotificationConfig"):

@@ -37,8 +37,8 @@ func recordSDK(t *testing.T, p peers.Pair) *capture.Memory {
 	})
 }
 
-// What the official client said to the official agent is said again to the agent, restarted each time: ten times in a row
-// nothing differs.
+// What the official client said to the official agent is said again to the agent, restarted each time: ten times in a
+// row nothing differs.
 func TestReplayOfSDKs(t *testing.T) {
 	t.Parallel()
 	for _, p := range sdkPairs {

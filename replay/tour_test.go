@@ -114,7 +114,8 @@ func stream(ctx context.Context, c *client.Client, texts ...string) {
 	}
 }
 
-// strangers are a client with the right credentials, one with others, one with none, and some that ask for what an agent may not know.
+// strangers are a client with the right credentials, one with others, one with none, and some that ask for what an
+// agent may not know.
 func strangers(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	o.Prefer, o.Fault = []client.Protocol{p}, ""
 	var task *client.Task
@@ -197,7 +198,8 @@ func follow(ctx context.Context, c *client.Client) {
 
 // cross asks the same over all bindings of an agent: for a task that has ended, and for one that there never was.
 //
-// Proved by transcripts alone: transport-https and transport-hsts, since all that happens here is on loopback and without TLS.
+// Proved by transcripts alone: transport-https and transport-hsts, since all that happens here is on loopback and
+// without TLS.
 func cross(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {
 	for _, first := range []client.Protocol{client.REST10, client.JSONRPC10} {
 		var task *client.Task
@@ -224,6 +226,8 @@ func cross(ctx context.Context, tapURL string, p client.Protocol, o client.Optio
 
 // probe sends what no faithful client would: the agent's answers to it are to be right all the same.
 func probe(ctx context.Context, tapURL string, p client.Protocol, _ client.Options) {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
 	for _, r := range probes[p.Binding] {
 		verb, path, _ := strings.Cut(r.line, " ")
 		req, err := http.NewRequestWithContext(ctx, verb, strings.TrimRight(tapURL, "/")+path, strings.NewReader(strings.ReplaceAll(r.body, "GetTask", method(p))))
@@ -238,7 +242,6 @@ func probe(ctx context.Context, tapURL string, p client.Protocol, _ client.Optio
 		if p.Version != "0.3" {
 			req.Header.Set("A2A-Version", p.Version)
 		}
-		transport := &http.Transport{DisableKeepAlives: true}
 		res, err := transport.RoundTrip(req)
 		if err != nil {
 			continue

@@ -23,7 +23,8 @@ type values struct {
 	shift    int64               // the same for numbers
 }
 
-// A valueKey is a value in its role. Ids that are unique only within a task have that task, on the same side, for scope.
+// A valueKey is a value in its role. Ids that are unique only within a task have that task, on the same side, for
+// scope.
 type valueKey struct {
 	role  Role
 	scope string
@@ -63,7 +64,8 @@ type pairing struct {
 	wanted, alreadyFor string // filled by pair at a conflict: the live value of recorded, and the recorded value of live
 }
 
-// pair notes that two values stand for each other. It reports false, and what it knew, if one of them stands for another.
+// pair notes that two values stand for each other. It reports false, and what it knew, if one of them stands for
+// another.
 func (v *values) pair(p *pairing) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -84,8 +86,8 @@ func (v *values) pair(p *pairing) bool {
 	return false
 }
 
-// liveFor returns the live value in place of a recorded one. An opaque value is the same thing where it stands without a
-// role: a task id in somebody's metadata is that task's.
+// liveFor returns the live value in place of a recorded one. An opaque value is the same thing where it stands without
+// a role: a task id in somebody's metadata is that task's.
 func (v *values) liveFor(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

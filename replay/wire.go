@@ -24,8 +24,8 @@ const maxHead = 1 << 20
 const maxBody = 16 << 20
 
 // dial opens a connection to the address. TLS certificates are verified.
-func dial(ctx context.Context, at address, patience time.Duration) (net.Conn, error) {
-	d := &net.Dialer{Timeout: patience}
+func dial(ctx context.Context, at address, timeout time.Duration) (net.Conn, error) {
+	d := &net.Dialer{Timeout: timeout}
 	if at.scheme == "https" {
 		t := &tls.Dialer{NetDialer: d, Config: &tls.Config{NextProtos: []string{"http/1.1"}}}
 		return t.DialContext(ctx, "tcp", at.host)
@@ -33,21 +33,21 @@ func dial(ctx context.Context, at address, patience time.Duration) (net.Conn, er
 	return d.DialContext(ctx, "tcp", at.host)
 }
 
-// A visit is one live exchange: the request is sent over a connection of its own, and what comes back is recorded as it
-// comes.
-type visit struct {
-	conn     net.Conn
-	log      *exchangeLog
-	patience time.Duration                      // how long nothing may arrive
-	sent     func()                             // called when the request has been written
-	event    func(e *capture.Event) (stay bool) // called with each event of a stream; false leaves it
+// A roundTrip is one live exchange: the request is sent over a connection of its own, and what comes back is recorded
+// as it comes.
+type roundTrip struct {
+	conn    net.Conn
+	log     *exchangeLog
+	timeout time.Duration                      // how long nothing may arrive
+	sent    func()                             // called when the request has been written
+	event   func(e *capture.Event) (stay bool) // called with each event of a stream; false leaves it
 }
 
-// errLeft says that we left a stream where the recorded client had left it.
+// errLeft is returned where the recorded client left a stream, and the replay leaves it, too.
 var errLeft = errors.New("left the stream where the recording does")
 
 // run sends the request and reads the answer to its end. It returns how the exchange broke, or nil.
-func (v *visit) run(ctx context.Context, out outgoing) *capture.Fault {
+func (v *roundTrip) run(ctx context.Context, out outgoing) *capture.Fault {
 	stop := context.AfterFunc(ctx, func() { v.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	defer v.conn.Close()
@@ -63,8 +63,8 @@ func (v *visit) run(ctx context.Context, out outgoing) *capture.Fault {
 }
 
 // extend lets the agent be silent for another while.
-func (v *visit) extend(ctx context.Context) {
-	v.conn.SetDeadline(time.Now().Add(v.patience))
+func (v *roundTrip) extend(ctx context.Context) {
+	v.conn.SetDeadline(time.Now().Add(v.timeout))
 	if ctx.Err() != nil {
 		v.conn.SetDeadline(time.Unix(1, 0))
 	}
@@ -77,18 +77,18 @@ func faultOf(ctx context.Context, err error) *capture.Fault {
 	case errors.Is(err, errLeft):
 		return &capture.Fault{Kind: "client-left", Side: "client", Detail: err.Error()}
 	case ctx.Err() != nil:
-		return &capture.Fault{Kind: "client-left", Side: "client", Detail: "the replay was stopped"}
+		return &capture.Fault{Kind: "client-left", Side: "client", Detail: "the replay was interrupted"}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return &capture.Fault{Kind: "timeout", Side: "agent", Detail: "nothing came for as long as it was waited for"}
+		return &capture.Fault{Kind: "timeout", Side: "agent", Detail: "no answer within the time limit"}
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return &capture.Fault{Kind: "truncated", Side: "agent", Detail: err.Error()}
 	}
 	return &capture.Fault{Kind: "reset", Side: "agent", Detail: err.Error()}
 }
 
-// receive reads interim answers and the final one.
-func (v *visit) receive(ctx context.Context, method string) error {
-	wire := bufio.NewReader(&patient{v, ctx})
+// receive reads interim responses and the final one.
+func (v *roundTrip) receive(ctx context.Context, method string) error {
+	wire := bufio.NewReader(&deadlineReader{v, ctx})
 	for {
 		head, err := readHead(wire)
 		if err != nil {
@@ -108,13 +108,13 @@ func (v *visit) receive(ctx context.Context, method string) error {
 	}
 }
 
-// A patient reader gives the agent time anew for each read.
-type patient struct {
-	v   *visit
+// A deadlineReader reader gives the agent time anew for each read.
+type deadlineReader struct {
+	v   *roundTrip
 	ctx context.Context
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *deadlineReader) Read(b []byte) (int, error) {
 	p.v.extend(p.ctx)
 	return p.v.conn.Read(b)
 }
@@ -139,7 +139,7 @@ func readHead(r *bufio.Reader) ([]byte, error) {
 }
 
 // body reads the body of the final answer.
-func (v *visit) body(res *http.Response, head []byte) error {
+func (v *roundTrip) body(res *http.Response, head []byte) error {
 	defer res.Body.Close()
 	fields := capture.ParseResponseHead(head).Fields
 	stream := fields.MediaType() == "text/event-stream"
@@ -171,7 +171,7 @@ func (v *visit) body(res *http.Response, head []byte) error {
 }
 
 // stream reads an event stream and hands out each event as it comes.
-func (v *visit) stream(res *http.Response, codings []string) error {
+func (v *roundTrip) stream(res *http.Response, codings []string) error {
 	cut := capture.Splitter{}
 	leaving := false
 	take := func(events []capture.Event) {

@@ -218,7 +218,7 @@ func TestReplayKeepsTraffic(t *testing.T) {
 	wantSame(t, play(t, kept, agent, replay.Options{}))
 }
 
-// A sink that fails does not disturb the replay; the error says that the traffic was not kept.
+// A sink that fails does not disturb the replay; the error says that the traffic was not recorded.
 func TestReplaySinkFails(t *testing.T) {
 	agent := startAgent(t, "spec", refagent.Options{})
 	src := record(t, agent, twoTasks(t, client.REST10))
@@ -227,8 +227,8 @@ func TestReplaySinkFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := replay.Run(t.Context(), src, agent, replay.Options{Sink: closed})
-	if err == nil || !strings.Contains(err.Error(), "keep the replayed traffic") {
-		t.Errorf("error %v; want one that says that the traffic was not kept", err)
+	if err == nil || !strings.Contains(err.Error(), "record the replayed traffic") {
+		t.Errorf("error %v; want one that says that the traffic was not recorded", err)
 	}
 	wantSame(t, r)
 }
@@ -258,8 +258,8 @@ func TestReplayErrors(t *testing.T) {
 		want string
 	}{
 		{"unreachable", t.Context(), src, deaf, replay.Options{}, "reach the agent at " + deaf},
-		{"no URL", t.Context(), src, "127.0.0.1", replay.Options{}, "no address of an agent"},
-		{"profile", t.Context(), src, agent, replay.Options{Profile: replay.Exact}, "not there yet"},
+		{"no URL", t.Context(), src, "127.0.0.1", replay.Options{}, "invalid agent URL"},
+		{"profile", t.Context(), src, agent, replay.Options{Profile: replay.Exact}, "not implemented"},
 		{"several agents", t.Context(), two, agent, replay.Options{}, "booker, planner"},
 		{"canceled", canceled, src, agent, replay.Options{}, "canceled"},
 	}
@@ -283,7 +283,7 @@ func TestReplayOfNothing(t *testing.T) {
 		"empty":  play(t, capture.NewMemory(capture.Info{}), "http://127.0.0.1:1", replay.Options{}),
 		"chosen": play(t, src, "http://127.0.0.1:1", replay.Options{Keep: func(*capture.Exchange) bool { return false }}),
 	} {
-		if r.Same() || r.Sent != 0 || !strings.Contains(r.Verdict(), "nothing proved") {
+		if r.Same() || r.Sent != 0 || !strings.Contains(r.Verdict(), "inconclusive") {
 			t.Errorf("%s: %s", name, r.Verdict())
 		}
 	}

@@ -2,7 +2,6 @@ package rules_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 func TestNothingIsReportedTwice(t *testing.T) {
 	t.Parallel()
 	for _, path := range transcripts(t) {
-		findings := judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
+		findings := judgeFile(t, path)
 		for i := range findings {
 			for j := range findings[:i] {
 				if f, g := &findings[i], &findings[j]; overlaps(f, g) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"a2atap/analyzer"
@@ -53,7 +54,7 @@ func TestEveryRuleIsProved(t *testing.T) {
 	for _, path := range transcripts(t) {
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
 		found := make(map[string]analyzer.Severity) // plus one, so that nothing is less than a note
-		for _, f := range judge(t, parse(t, filepath.Join("testdata", path)).Exchanges) {
+		for _, f := range judgeFile(t, path) {
 			found[f.Rule.ID] = max(found[f.Rule.ID], f.Severity+1)
 		}
 		for _, r := range rules.All {
@@ -93,6 +94,20 @@ func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 		t.Fatal(err)
 	}
 	return result.Findings
+}
+
+// judged holds what was found in the transcripts, by path.
+var judged sync.Map
+
+// judgeFile returns what is found in a transcript. It is judged once, for all tests: what is returned must not be changed.
+func judgeFile(t *testing.T, path string) []analyzer.Finding {
+	t.Helper()
+	if found, ok := judged.Load(path); ok {
+		return found.([]analyzer.Finding)
+	}
+	found := judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
+	judged.Store(path, found)
+	return found
 }
 
 func each(exchanges []*capture.Exchange) iter.Seq2[*capture.Exchange, error] {

@@ -1,7 +1,6 @@
 package rules_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"a2atap/analyzer"
@@ -92,7 +91,7 @@ func TestLoweredSeverities(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.file, func(t *testing.T) {
 			var got []analyzer.Severity
-			for _, f := range judge(t, parse(t, filepath.Join("testdata", test.file+".txtar")).Exchanges) {
+			for _, f := range judgeFile(t, test.file+".txtar") {
 				got = append(got, f.Severity)
 			}
 			if len(got) != len(test.want) {

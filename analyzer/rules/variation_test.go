@@ -54,13 +54,9 @@ var telling = map[string][]string{
 	"as HAR of others": {"cut-and-open", "refused-before-the-state", "streams-in-part", "task-removed", "v03-refused-after-the-end"},
 }
 
-func judgeFile(t *testing.T, path string) []analyzer.Finding {
-	return judge(t, parse(t, filepath.Join("testdata", path)).Exchanges)
-}
-
 // loud returns the findings that are more than notes.
 func loud(findings []analyzer.Finding) []string {
-	return lines(slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Severity < analyzer.Warning }))
+	return lines(slices.DeleteFunc(slices.Clone(findings), func(f analyzer.Finding) bool { return f.Severity < analyzer.Warning }))
 }
 
 // varied is a conversation on its way to become another.

@@ -213,6 +213,47 @@ func TestFarBehindIsSaid(t *testing.T) {
 	}
 }
 
+// The inspector is told now and then how far judging is, and that more waits only where catching up takes long.
+func TestProgressIsTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes  time.Duration // a step
+		stored uint64        // when the steps are judged
+		told   string
+	}{
+		"nothing to judge":        {0, 0, "7"},
+		"at once":                 {showPause / 4, 10, "10"},
+		"at once, while it grows": {showPause / 4, 12, "10"},
+		"slowly":                  {showPause / 2, 10, "9 behind, 10"},
+		"slowly, while it grows":  {showPause / 2, 12, "9 behind, 10 behind"},
+		"very slowly":             {showPause, 12, "8 behind, 9 behind, 10 behind, 10 behind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told []string
+				s := &shown{
+					stored: func() bolt.Position { return bolt.Position{Arrival: c.stored} },
+					tell: func(arrival uint64, behind bool) {
+						text := fmt.Sprint(arrival)
+						if behind {
+							text += " behind"
+						}
+						told = append(told, text)
+					},
+				}
+				s.begin(7)
+				for arrival := uint64(8); arrival <= min(c.stored, 10); arrival++ {
+					time.Sleep(c.takes)
+					s.judged(&capture.Step{Arrival: arrival})
+				}
+				s.end()
+				if got := strings.Join(told, ", "); got != c.told {
+					t.Errorf("told %q, want %q", got, c.told)
+				}
+			})
+		})
+	}
+}
+
 func TestSinkCountsWhatItTook(t *testing.T) {
 	memory := capture.NewMemory(capture.Info{})
 	passed := &tally{changed: make(chan struct{}, 1)}

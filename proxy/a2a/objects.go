@@ -198,6 +198,15 @@ func (u ArtifactUpdate) Artifact() Artifact { return Artifact{u.Get("artifact")}
 // Append reports whether the parts are to be added to the artifact as it was; 0.1 says so inside the artifact.
 func (u ArtifactUpdate) Append() bool { return u.flag("append") }
 
+// AppendKnown reports whether the update says what it does to the artifact: it does not where append is no boolean.
+func (u ArtifactUpdate) AppendKnown() bool {
+	v := u.Get("append")
+	if !v.Exists() {
+		v = u.Artifact().Get("append")
+	}
+	return !v.Exists() || v.IsNull() || v.Kind() == Bool
+}
+
 // LastChunk reports whether the artifact is complete; 0.1 says so inside the artifact.
 func (u ArtifactUpdate) LastChunk() bool { return u.flag("lastChunk") }
 

@@ -47,18 +47,27 @@ type Payload struct {
 
 // A wrapper is a member that 1.0, and the proto JSON of 0.x, put around an object (A2A 1.0 §3.2.3).
 type wrapper struct {
-	name string
-	kind PayloadKind
+	name     string
+	kind     PayloadKind
+	inResult string // its pointer where it stands in the result of JSON-RPC
 }
 
 var wrappers = [...]wrapper{
-	{"task", TaskPayload},
-	{"message", MessagePayload},
-	{"statusUpdate", StatusPayload},
-	{"artifactUpdate", ArtifactPayload},
-	{"status_update", StatusPayload}, // names of the proto file, which parsers take too
-	{"artifact_update", ArtifactPayload},
-	{"msg", MessagePayload}, // the proto JSON of 0.2.2 to 0.2.5
+	{"task", TaskPayload, "/result/task"},
+	{"message", MessagePayload, "/result/message"},
+	{"statusUpdate", StatusPayload, "/result/statusUpdate"},
+	{"artifactUpdate", ArtifactPayload, "/result/artifactUpdate"},
+	{"status_update", StatusPayload, "/result/status_update"}, // names of the proto file, which parsers take too
+	{"artifact_update", ArtifactPayload, "/result/artifact_update"},
+	{"msg", MessagePayload, "/result/msg"}, // the proto JSON of 0.2.2 to 0.2.5
+}
+
+// within returns the pointer of the member in what stands at base.
+func (w *wrapper) within(base string) string {
+	if base == "/result" {
+		return w.inResult
+	}
+	return base + "/" + w.name
 }
 
 // kindOfObject returns what the discriminator of 0.2 and 0.3 says.
@@ -83,9 +92,10 @@ func findObject(v Value, base string) Payload {
 	if p.Kind = kindOfObject(v); p.Kind != NoPayload {
 		return p
 	}
-	for _, w := range wrappers {
+	for i := range wrappers {
+		w := &wrappers[i]
 		if inner := v.Get(w.name); inner.Kind() == Object {
-			return Payload{Kind: w.kind, Value: inner, Pointer: base + "/" + w.name, Wrapper: v, Wrapped: true}
+			return Payload{Kind: w.kind, Value: inner, Pointer: w.within(base), Wrapper: v, Wrapped: true}
 		}
 	}
 	p.Kind = kindOfBare(v)

@@ -22,19 +22,28 @@ const DefaultBlockLimit = 4 << 20
 type Splitter struct {
 	Limit int // bytes of a block that are kept; 0 means DefaultBlockLimit
 
-	buf     []byte  // the bytes kept of the block so far, without those of the write at hand
-	dropped int64   // bytes of the block beyond the limit
-	k       int     // number of the last event
-	out     []Event // what the write at hand has completed
-	bom     int     // how many bytes of a byte order mark the stream began with; -1 once that is settled
-	lineLen int     // bytes of the line so far, zero at its start
-	any     bool    // the block has bytes
-	text    bool    // the block has a line that is not blank
-	field   bool    // the block has a line that is neither blank nor a comment
-	bareCR  bool    // the line before this one ended with a CR that no LF followed
-	cr      crState // what an LF would be part of if it came now
-	done    bool    // the block is complete and waits for the LF that its last CR may bring
+	buf     []byte         // the bytes kept of the block so far, without those of the write at hand
+	dropped int64          // bytes of the block beyond the limit
+	k       int            // number of the last event
+	out     []Event        // what the write at hand has completed
+	fields  []*EventFields // of those
+	lines   []span         // of the block so far, those that have ended and are not blank
+	from    int            // where in the block the line at hand begins
+	bom     int            // how many bytes of a byte order mark the stream began with; -1 once that is settled
+	lineLen int            // bytes of the line so far, zero at its start
+	any     bool           // the block has bytes
+	text    bool           // the block has a line that is not blank
+	field   bool           // the block has a line that is neither blank nor a comment
+	bareCR  bool           // the line before this one ended with a CR that no LF followed
+	cr      crState        // what an LF would be part of if it came now
+	done    bool           // the block is complete and waits for the LF that its last CR may bring
 }
+
+// maxSpans bounds the lines of a block that are remembered: of one with more the fields are read again.
+const maxSpans = 256
+
+// A span is a run of bytes of a block.
+type span struct{ start, end int }
 
 type crState uint8
 
@@ -48,7 +57,7 @@ const (
 // valid until the next call; the Raw bytes in it are copies and belong to the caller. At is NotKnown. Write keeps
 // nothing of p.
 func (s *Splitter) Write(p []byte) []Event {
-	s.out = s.out[:0]
+	s.out, s.fields = s.out[:0], s.fields[:0]
 	start := 0       // of the bytes in p that belong to the block at hand
 	lf, cr := -1, -1 // the next LF and CR in p at or after i, found once
 	for i := 0; i < len(p); {
@@ -67,6 +76,7 @@ func (s *Splitter) Write(p []byte) []Event {
 			break
 		}
 		i = end + 1
+		s.endSpan(len(s.buf) + int(s.dropped) + end - start)
 		s.endLine(p[end])
 		if s.done && s.cr == noCR {
 			s.emit(p[start:i])
@@ -84,12 +94,51 @@ func (s *Splitter) Write(p []byte) []Event {
 // Flush ends the stream. It returns what is left as the last block, or nothing: Unterminated if its lines were never
 // dispatched by a blank line.
 func (s *Splitter) Flush() []Event {
-	s.out = s.out[:0]
+	s.out, s.fields = s.out[:0], s.fields[:0]
 	s.endBOM()
 	if s.any {
 		s.emit(nil)
 	}
 	return s.out
+}
+
+// Fields returns the fields of block i of those that the last call of Write or Flush returned: what its Event.Fields
+// says, found without reading the block again. They belong to the caller.
+func (s *Splitter) Fields(i int) *EventFields { return s.fields[i] }
+
+// endSpan ends the line at hand at a place in the block.
+func (s *Splitter) endSpan(at int) {
+	if at > s.from && len(s.lines) <= maxSpans {
+		s.lines = append(s.lines, span{s.from, at})
+	}
+	s.from = at + 1
+}
+
+// read returns the fields of the block that is complete, and forgets its lines.
+func (s *Splitter) read(e *Event) *EventFields {
+	f := &EventFields{Retry: NotKnown}
+	if len(s.lines) > maxSpans {
+		*f = e.Fields()
+		s.lines, s.from = s.lines[:0], 0
+		return f
+	}
+	start := 0
+	if e.K <= 1 {
+		f.BOM = bytes.HasPrefix(e.Raw, []byte(BOM))
+	}
+	if f.BOM {
+		start = len(BOM)
+	}
+	if s.from < len(e.Raw) {
+		s.lines = append(s.lines, span{s.from, len(e.Raw)})
+	}
+	for _, l := range s.lines {
+		if at, end := max(l.start, start), min(l.end, len(e.Raw)); at < end {
+			f.add(parseLine(e.Raw, at, end))
+		}
+	}
+	s.lines, s.from = s.lines[:0], 0
+	return f
 }
 
 // BOM is the byte order mark in UTF-8, which may stand in front of a text.
@@ -118,6 +167,7 @@ func (s *Splitter) afterCR(c byte) int {
 		return 0
 	}
 	s.any = true
+	s.from++
 	return 1
 }
 
@@ -194,7 +244,7 @@ func (s *Splitter) emit(tail []byte) {
 		s.k++
 		e.K = s.k
 	}
-	s.out = append(s.out, e)
+	s.out, s.fields = append(s.out, e), append(s.fields, s.read(&e))
 	if cap(s.buf) > 64<<10 {
 		s.buf = nil // one large event does not hold its memory for as long as the stream is open
 	}

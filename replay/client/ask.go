@@ -7,9 +7,9 @@ import (
 	"iter"
 )
 
-// Ask performs an operation on a task for its own sake: what the operation needs beside the task is made up, and what comes
-// back is dropped. A message continues the task; a stream is read to its end. The webhook of a push config is where nobody
-// listens.
+// Ask performs an operation on a task for its own sake: what the operation needs beside the task is made up, and what
+// comes back is dropped. A message continues the task; a stream is read to its end. The webhook of a push config is
+// where nobody listens.
 func (c *Client) Ask(ctx context.Context, op Operation, task *Task) error {
 	switch op {
 	case SendMessage:

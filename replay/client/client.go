@@ -71,7 +71,8 @@ type Options struct {
 	UserAgent string
 	// Timeout bounds a request that is no stream, and the wait for the head of a stream. Default 2 minutes.
 	Timeout time.Duration
-	// ProtoJSON writes 0.3 over HTTP+JSON as its proto definition has it; else as its JSON-RPC binding has it. Both are read.
+	// ProtoJSON writes 0.3 over HTTP+JSON as its proto definition has it; else as its JSON-RPC binding has it. Both are
+	// read.
 	ProtoJSON bool
 	// Fault is the slug of the rule to break; empty for a faithful client. [Faults] lists them.
 	Fault string

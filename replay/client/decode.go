@@ -228,12 +228,18 @@ func (w wireArtifact) decode() (Artifact, error) {
 	if err != nil {
 		return Artifact{}, fmt.Errorf("artifact %q: %w", w.ArtifactID, err)
 	}
-	return Artifact{ID: w.ArtifactID, Name: w.Name, Description: w.Description, Parts: parts, Metadata: raw(w.Metadata)}, nil
+	return Artifact{
+		ID: w.ArtifactID, Name: w.Name, Description: w.Description, Parts: parts,
+		Metadata: raw(w.Metadata),
+	}, nil
 }
 
 func (w wireUpdate) status() (*StatusUpdate, error) {
 	s, err := w.Status.decode()
-	return &StatusUpdate{TaskID: w.TaskID, ContextID: w.ContextID, Status: s, Final: w.Final, Metadata: raw(w.Metadata)}, err
+	return &StatusUpdate{
+		TaskID: w.TaskID, ContextID: w.ContextID, Status: s, Final: w.Final,
+		Metadata: raw(w.Metadata),
+	}, err
 }
 
 func (w wireUpdate) artifact() (*ArtifactUpdate, error) {

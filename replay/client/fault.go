@@ -43,8 +43,8 @@ func Faults(p Protocol) []Fault {
 	return fit
 }
 
-// FaultOf returns the fault of that name. It fails if a client of that protocol cannot have it, and then names those that
-// it can have.
+// FaultOf returns the fault of that name. It fails if a client of that protocol cannot have it, and then names those
+// that it can have.
 func FaultOf(p Protocol, slug string) (Fault, error) {
 	fit := Faults(p)
 	i := slices.IndexFunc(fit, func(f Fault) bool { return f.Slug == slug })

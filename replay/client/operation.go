@@ -15,7 +15,7 @@ import (
 
 // SendOptions are the parameters of a send beside the message.
 type SendOptions struct {
-	ReturnImmediately   bool // do not wait until the task settles; 0.3 calls its opposite blocking
+	ReturnImmediately   bool // do not wait until the task is terminal or interrupted; 0.3 calls its opposite blocking
 	HistoryLength       *int // nil sets no limit
 	AcceptedOutputModes []string
 	Push                *PushConfig
@@ -53,10 +53,13 @@ type (
 	}
 )
 
-// Send sends a message and returns when the agent answers: by default when the task has settled.
+// Send sends a message and returns when the agent answers: by default when the task is terminal or interrupted.
 func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, error) {
 	params := c.sendParams(m, o, false)
-	body, err := c.invoke(ctx, call{op: SendMessage, params: params, verb: http.MethodPost, path: "/message:send", body: params})
+	body, err := c.invoke(ctx, call{
+		op: SendMessage, params: params, verb: http.MethodPost, path: "/message:send",
+		body: params,
+	})
 	return read(SendMessage, body, err, c.decodeSent)
 }
 
@@ -64,7 +67,10 @@ func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, e
 // error comes last, with an empty event. Leaving the loop closes the stream, and the agent goes on without us.
 func (c *Client) Stream(ctx context.Context, m Message, o SendOptions) iter.Seq2[Event, error] {
 	params := c.sendParams(m, o, true)
-	return c.stream(ctx, call{op: StreamMessage, params: params, verb: http.MethodPost, path: "/message:stream", body: params})
+	return c.stream(ctx, call{
+		op: StreamMessage, params: params, verb: http.MethodPost, path: "/message:stream",
+		body: params,
+	})
 }
 
 // complete fills in what a message of ours must have.

@@ -6,8 +6,9 @@ import (
 	"strconv"
 )
 
-// AtOnce lets n tests of this process run at the same time, where that is more than there are processors and the command
-// does not say how many: most of what two ends do is waiting for each other. It is for TestMain, and parses the flags.
+// AtOnce lets n tests of this process run at the same time, where that is more than there are processors and the
+// command does not say how many: most of what two ends do is waiting for each other. It is for TestMain, and parses the
+// flags.
 func AtOnce(n int) {
 	flag.Parse()
 	chosen := false

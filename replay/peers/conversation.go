@@ -11,9 +11,9 @@ import (
 )
 
 // Converse plays a conversation that can be played again: other than the script of Run, it puts no id into a text and
-// leaves nothing to chance. The tasks are, in this order: a message, a task with a reading of it, a failing one in a stream,
-// one that asks back and gets a webhook, and one that is followed in two streams and canceled; then an unknown task. It
-// fails for clients that are programs of their own.
+// leaves nothing to chance. The tasks are, in this order: a message, a task with a reading of it, a failing one in a
+// stream, one that asks back and gets a webhook, and one that is followed in two streams and canceled; then an unknown
+// task. It fails for clients that are programs of their own.
 func (c Client) Converse(ctx context.Context, t testing.TB, agentURL, binding string) error {
 	if c.driver == nil {
 		return fmt.Errorf("%s is a program of its own, which plays its script only", c.Name)
@@ -40,12 +40,12 @@ type conversation struct {
 }
 
 func (v *conversation) messages(ctx context.Context) error {
-	if _, err := v.driver.send(ctx, utterance{text: "hello"}); err != nil {
+	if _, err := v.driver.send(ctx, turn{text: "hello"}); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
 	var tasks []string
 	for range 2 {
-		task, err := v.driver.send(ctx, utterance{text: "work"})
+		task, err := v.driver.send(ctx, turn{text: "work"})
 		if err != nil {
 			return fmt.Errorf("ask for work: %w", err)
 		}
@@ -59,14 +59,14 @@ func (v *conversation) messages(ctx context.Context) error {
 	if _, err := v.driver.get(ctx, "no-such-task"); err == nil {
 		return errors.New("an unknown task was found")
 	}
-	if err := v.driver.stream(ctx, utterance{text: "fail"}, func(Sighting) {}); err != nil {
+	if err := v.driver.stream(ctx, turn{text: "fail"}, func(Observation) {}); err != nil {
 		return fmt.Errorf("stream a failure: %w", err)
 	}
 	return nil
 }
 
 func (v *conversation) pushing(ctx context.Context) error {
-	asked, err := v.driver.send(ctx, utterance{text: "ask"})
+	asked, err := v.driver.send(ctx, turn{text: "ask"})
 	if err != nil {
 		return fmt.Errorf("be asked back: %w", err)
 	}
@@ -78,24 +78,24 @@ func (v *conversation) pushing(ctx context.Context) error {
 	v.driver.getPush(ctx, asked.Task, config.Config)    //nolint:errcheck // see above
 	v.driver.listPush(ctx, asked.Task)                  //nolint:errcheck // see above
 	v.driver.deletePush(ctx, asked.Task, config.Config) //nolint:errcheck // see above
-	if _, err := v.driver.send(ctx, utterance{text: "blue", task: asked.Task, context: asked.Context}); err != nil {
+	if _, err := v.driver.send(ctx, turn{text: "blue", task: asked.Task, context: asked.Context}); err != nil {
 		return fmt.Errorf("answer the agent: %w", err)
 	}
 	return nil
 }
 
-// following reads a task in the stream that began it, subscribes to it when it works, and cancels it when both streams stand.
-// Not every agent sends something at once to who subscribes, so the head of the answer has to do.
+// following reads a task in the stream that began it, subscribes to it when it works, and cancels it when both streams
+// stand. Not every agent sends something at once to who subscribes, so the head of the answer has to do.
 func (v *conversation) following(ctx context.Context) error {
 	subscribed := make(chan error, 1)
 	begun := false
-	err := v.driver.stream(ctx, utterance{text: "wait"}, func(e Sighting) {
+	err := v.driver.stream(ctx, turn{text: "wait"}, func(e Observation) {
 		if begun || !strings.HasSuffix(strings.ToLower(e.State), "working") {
 			return
 		}
 		begun = true
 		stands := v.heads.next()
-		go func() { subscribed <- v.driver.subscribe(ctx, e.Task, func(Sighting) {}) }()
+		go func() { subscribed <- v.driver.subscribe(ctx, e.Task, func(Observation) {}) }()
 		select {
 		case <-stands:
 		case err := <-subscribed:

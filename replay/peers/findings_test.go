@@ -170,8 +170,9 @@ func checkFindings(t *testing.T, pair Pair, found []analyzer.Finding) {
 	}
 }
 
-// summarise writes one line for each rule and place: severity, side, slug, place, then the operations whose exchanges it
-// was found in, each with how often that was. How often the script polls is chance, so GetTask stands without a number.
+// summarise writes one line for each rule and place: severity, side, slug, place, then the operations whose exchanges
+// it was found in, each with how often that was. How often the script polls is chance, so GetTask stands without a
+// number.
 func summarise(found []analyzer.Finding) (lines []string) {
 	counts := map[string]map[a2a.Operation]int{}
 	for i := range found {

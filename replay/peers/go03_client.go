@@ -20,17 +20,17 @@ type go03Driver struct {
 	client *a2aclient.Client
 }
 
-func (d *go03Driver) discover(ctx context.Context, agentURL, binding string) ([]Sighting, error) {
+func (d *go03Driver) discover(ctx context.Context, agentURL, binding string) ([]Observation, error) {
 	card, err := agentcard.NewResolver(d.http).Resolve(ctx, agentURL)
 	if err != nil {
 		return nil, err
 	}
-	seen := []Sighting{
+	seen := []Observation{
 		{Kind: "card", Text: card.Name, Note: card.ProtocolVersion},
 		{Kind: "interface", Note: string(card.PreferredTransport), URL: card.URL},
 	}
 	for _, i := range card.AdditionalInterfaces {
-		seen = append(seen, Sighting{Kind: "interface", Note: string(i.Transport), URL: i.URL})
+		seen = append(seen, Observation{Kind: "interface", Note: string(i.Transport), URL: i.URL})
 	}
 	d.client, err = a2aclient.NewFromCard(ctx, card,
 		a2aclient.WithDefaultsDisabled(),
@@ -40,7 +40,7 @@ func (d *go03Driver) discover(ctx context.Context, agentURL, binding string) ([]
 	return seen, err
 }
 
-func (d *go03Driver) params(u utterance) *a2a.MessageSendParams {
+func (d *go03Driver) params(u turn) *a2a.MessageSendParams {
 	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.TextPart{Text: u.text})
 	message.TaskID, message.ContextID = a2a.TaskID(u.task), u.context
 	blocking := !u.now
@@ -51,51 +51,51 @@ func (d *go03Driver) params(u utterance) *a2a.MessageSendParams {
 	return params
 }
 
-func (d *go03Driver) send(ctx context.Context, u utterance) (Sighting, error) {
+func (d *go03Driver) send(ctx context.Context, u turn) (Observation, error) {
 	result, err := d.client.SendMessage(ctx, d.params(u))
 	if err != nil {
-		return Sighting{}, err
+		return Observation{}, err
 	}
-	return go03Sighting(result), nil
+	return go03Observation(result), nil
 }
 
-func (d *go03Driver) stream(ctx context.Context, u utterance, on func(Sighting)) error {
+func (d *go03Driver) stream(ctx context.Context, u turn, on func(Observation)) error {
 	for event, err := range d.client.SendStreamingMessage(ctx, d.params(u)) {
 		if err != nil {
 			return err
 		}
-		on(go03Sighting(event))
+		on(go03Observation(event))
 	}
 	return nil
 }
 
-func (d *go03Driver) get(ctx context.Context, task string) (Sighting, error) {
+func (d *go03Driver) get(ctx context.Context, task string) (Observation, error) {
 	return go03Task(d.client.GetTask(ctx, &a2a.TaskQueryParams{ID: a2a.TaskID(task)}))
 }
 
-func (d *go03Driver) cancel(ctx context.Context, task string) (Sighting, error) {
+func (d *go03Driver) cancel(ctx context.Context, task string) (Observation, error) {
 	return go03Task(d.client.CancelTask(ctx, &a2a.TaskIDParams{ID: a2a.TaskID(task)}))
 }
 
-// subscribe is not asked for: this line's agent sends who subscribes nothing, not even a head, before the next event, so that
-// nobody can tell when a subscription stands.
-func (d *go03Driver) subscribe(context.Context, string, func(Sighting)) error {
+// subscribe is not asked for: this line's agent sends who subscribes nothing, not even a head, before the next event,
+// so that nobody can tell when a subscription stands.
+func (d *go03Driver) subscribe(context.Context, string, func(Observation)) error {
 	return errors.ErrUnsupported
 }
 
-func (d *go03Driver) setPush(ctx context.Context, task, url, token string) (Sighting, error) {
+func (d *go03Driver) setPush(ctx context.Context, task, url, token string) (Observation, error) {
 	return go03Config(d.client.SetTaskPushConfig(ctx, &a2a.TaskPushConfig{
 		TaskID: a2a.TaskID(task), Config: a2a.PushConfig{URL: url, Token: token},
 	}))
 }
 
-func (d *go03Driver) getPush(ctx context.Context, task, config string) (Sighting, error) {
+func (d *go03Driver) getPush(ctx context.Context, task, config string) (Observation, error) {
 	return go03Config(d.client.GetTaskPushConfig(ctx, &a2a.GetTaskPushConfigParams{
 		TaskID: a2a.TaskID(task), ConfigID: config,
 	}))
 }
 
-func (d *go03Driver) listPush(ctx context.Context, task string) (seen []Sighting, err error) {
+func (d *go03Driver) listPush(ctx context.Context, task string) (seen []Observation, err error) {
 	configs, err := d.client.ListTaskPushConfig(ctx, &a2a.ListTaskPushConfigParams{TaskID: a2a.TaskID(task)})
 	for _, c := range configs {
 		config, _ := go03Config(c, nil)
@@ -111,7 +111,7 @@ func (d *go03Driver) deletePush(ctx context.Context, task, config string) error 
 }
 
 // list is not asked for: A2A 0.3 has no such operation over JSON-RPC.
-func (d *go03Driver) list(context.Context, string) ([]Sighting, error) {
+func (d *go03Driver) list(context.Context, string) ([]Observation, error) {
 	return nil, errors.ErrUnsupported
 }
 
@@ -128,15 +128,15 @@ func (d *go03Driver) code(err error) string {
 	return "other"
 }
 
-func go03Sighting(event a2a.Event) Sighting {
+func go03Observation(event a2a.Event) Observation {
 	switch e := event.(type) {
 	case *a2a.Message:
-		return Sighting{Kind: "message", Text: go03Text(e.Parts), Task: string(e.TaskID), Context: e.ContextID}
+		return Observation{Kind: "message", Text: go03Text(e.Parts), Task: string(e.TaskID), Context: e.ContextID}
 	case *a2a.Task:
 		seen, _ := go03Task(e, nil)
 		return seen
 	case *a2a.TaskStatusUpdateEvent:
-		seen := Sighting{
+		seen := Observation{
 			Kind: "status", State: string(e.Status.State), Final: e.Final, Task: string(e.TaskID), Context: e.ContextID,
 		}
 		if e.Status.Message != nil {
@@ -144,20 +144,20 @@ func go03Sighting(event a2a.Event) Sighting {
 		}
 		return seen
 	case *a2a.TaskArtifactUpdateEvent:
-		return Sighting{
+		return Observation{
 			Kind: "artifact", Append: e.Append, Last: e.LastChunk, Text: go03Text(e.Artifact.Parts),
 			Task: string(e.TaskID), Context: e.ContextID, Artifact: string(e.Artifact.ID),
 		}
 	default:
-		return Sighting{Kind: fmt.Sprintf("unknown %T", event)}
+		return Observation{Kind: fmt.Sprintf("unknown %T", event)}
 	}
 }
 
-func go03Task(task *a2a.Task, err error) (Sighting, error) {
+func go03Task(task *a2a.Task, err error) (Observation, error) {
 	if err != nil {
-		return Sighting{}, err
+		return Observation{}, err
 	}
-	seen := Sighting{
+	seen := Observation{
 		Kind: "task", State: string(task.Status.State), History: len(task.History),
 		Task: string(task.ID), Context: task.ContextID,
 	}
@@ -170,11 +170,11 @@ func go03Task(task *a2a.Task, err error) (Sighting, error) {
 	return seen, nil
 }
 
-func go03Config(c *a2a.TaskPushConfig, err error) (Sighting, error) {
+func go03Config(c *a2a.TaskPushConfig, err error) (Observation, error) {
 	if err != nil {
-		return Sighting{}, err
+		return Observation{}, err
 	}
-	return Sighting{
+	return Observation{
 		Kind: "config", Task: string(c.TaskID), Config: c.Config.ID, URL: c.Config.URL, Note: c.Config.Token,
 	}, nil
 }

@@ -17,7 +17,9 @@ import (
 var Go2Agent = Agent{Name: "go2", Start: func(t testing.TB) Running { return startGo2(t, nil) }}
 
 // startGo2 starts an agent. What extend adds to the card and the routes is served too; it may be nil.
-func startGo2(t testing.TB, extend func(url string, handler a2asrv.RequestHandler, card *a2a.AgentCard, mux *http.ServeMux)) Running {
+func startGo2(
+	t testing.TB, extend func(url string, handler a2asrv.RequestHandler, card *a2a.AgentCard, mux *http.ServeMux),
+) Running {
 	return serve(t, func(url string) http.Handler {
 		handler := a2asrv.NewHandler(
 			&go2Executor{},

@@ -35,16 +35,16 @@ type go2Driver struct {
 	client     *a2aclient.Client
 }
 
-func (d *go2Driver) discover(ctx context.Context, agentURL, binding string) ([]Sighting, error) {
+func (d *go2Driver) discover(ctx context.Context, agentURL, binding string) ([]Observation, error) {
 	resolver := agentcard.NewResolver(d.http)
 	resolver.CardParser = d.parser
 	card, err := resolver.Resolve(ctx, agentURL)
 	if err != nil {
 		return nil, err
 	}
-	seen := []Sighting{{Kind: "card", Text: card.Name}}
+	seen := []Observation{{Kind: "card", Text: card.Name}}
 	for _, i := range card.SupportedInterfaces {
-		seen = append(seen, Sighting{
+		seen = append(seen, Observation{
 			Kind: "interface", Note: fmt.Sprintf("%s %s", i.ProtocolBinding, i.ProtocolVersion), URL: i.URL,
 		})
 	}
@@ -56,7 +56,7 @@ func (d *go2Driver) discover(ctx context.Context, agentURL, binding string) ([]S
 	return seen, err
 }
 
-func (d *go2Driver) request(u utterance) *a2a.SendMessageRequest {
+func (d *go2Driver) request(u turn) *a2a.SendMessageRequest {
 	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(u.text))
 	message.TaskID, message.ContextID = a2a.TaskID(u.task), u.context
 	request := &a2a.SendMessageRequest{Message: message, Config: &a2a.SendMessageConfig{ReturnImmediately: u.now}}
@@ -66,38 +66,38 @@ func (d *go2Driver) request(u utterance) *a2a.SendMessageRequest {
 	return request
 }
 
-func (d *go2Driver) send(ctx context.Context, u utterance) (Sighting, error) {
+func (d *go2Driver) send(ctx context.Context, u turn) (Observation, error) {
 	result, err := d.client.SendMessage(ctx, d.request(u))
 	if err != nil {
-		return Sighting{}, err
+		return Observation{}, err
 	}
-	return go2Sighting(result), nil
+	return go2Observation(result), nil
 }
 
-func (d *go2Driver) stream(ctx context.Context, u utterance, on func(Sighting)) error {
+func (d *go2Driver) stream(ctx context.Context, u turn, on func(Observation)) error {
 	for event, err := range d.client.SendStreamingMessage(ctx, d.request(u)) {
 		if err != nil {
 			return err
 		}
-		on(go2Sighting(event))
+		on(go2Observation(event))
 	}
 	return nil
 }
 
-func (d *go2Driver) get(ctx context.Context, task string) (Sighting, error) {
+func (d *go2Driver) get(ctx context.Context, task string) (Observation, error) {
 	return go2Task(d.client.GetTask(ctx, &a2a.GetTaskRequest{ID: a2a.TaskID(task)}))
 }
 
-func (d *go2Driver) cancel(ctx context.Context, task string) (Sighting, error) {
+func (d *go2Driver) cancel(ctx context.Context, task string) (Observation, error) {
 	return go2Task(d.client.CancelTask(ctx, &a2a.CancelTaskRequest{ID: a2a.TaskID(task)}))
 }
 
-func (d *go2Driver) subscribe(ctx context.Context, task string, on func(Sighting)) error {
+func (d *go2Driver) subscribe(ctx context.Context, task string, on func(Observation)) error {
 	for event, err := range d.client.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: a2a.TaskID(task)}) {
 		if err != nil {
 			return err
 		}
-		on(go2Sighting(event))
+		on(go2Observation(event))
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (d *go2Driver) deletePush(ctx context.Context, task, config string) error {
 	})
 }
 
-func (d *go2Driver) list(ctx context.Context, contextID string) (seen []Sighting, err error) {
+func (d *go2Driver) list(ctx context.Context, contextID string) (seen []Observation, err error) {
 	answer, err := d.client.ListTasks(ctx, &a2a.ListTasksRequest{ContextID: contextID, IncludeArtifacts: true})
 	if err != nil {
 		return nil, err
@@ -133,34 +133,34 @@ func (d *go2Driver) code(err error) string {
 	return "other"
 }
 
-func go2Sighting(event a2a.Event) Sighting {
+func go2Observation(event a2a.Event) Observation {
 	switch e := event.(type) {
 	case *a2a.Message:
-		return Sighting{Kind: "message", Text: go2Text(e.Parts), Task: string(e.TaskID), Context: e.ContextID}
+		return Observation{Kind: "message", Text: go2Text(e.Parts), Task: string(e.TaskID), Context: e.ContextID}
 	case *a2a.Task:
 		seen, _ := go2Task(e, nil)
 		return seen
 	case *a2a.TaskStatusUpdateEvent:
-		seen := Sighting{Kind: "status", State: string(e.Status.State), Task: string(e.TaskID), Context: e.ContextID}
+		seen := Observation{Kind: "status", State: string(e.Status.State), Task: string(e.TaskID), Context: e.ContextID}
 		if e.Status.Message != nil {
 			seen.Text = go2Text(e.Status.Message.Parts)
 		}
 		return seen
 	case *a2a.TaskArtifactUpdateEvent:
-		return Sighting{
+		return Observation{
 			Kind: "artifact", Append: e.Append, Last: e.LastChunk, Text: go2Text(e.Artifact.Parts),
 			Task: string(e.TaskID), Context: e.ContextID, Artifact: string(e.Artifact.ID),
 		}
 	default:
-		return Sighting{Kind: fmt.Sprintf("unknown %T", event)}
+		return Observation{Kind: fmt.Sprintf("unknown %T", event)}
 	}
 }
 
-func go2Task(task *a2a.Task, err error) (Sighting, error) {
+func go2Task(task *a2a.Task, err error) (Observation, error) {
 	if err != nil {
-		return Sighting{}, err
+		return Observation{}, err
 	}
-	seen := Sighting{
+	seen := Observation{
 		Kind: "task", State: string(task.Status.State), History: len(task.History),
 		Task: string(task.ID), Context: task.ContextID,
 	}

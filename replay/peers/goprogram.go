@@ -16,25 +16,35 @@ type GoProgram struct {
 	Name    string
 	module  string
 	version string
-	line    string   // the folder under testdata with what is other in it
+	line    string   // the directory under testdata with the files that differ
 	sources []string // of this package
 }
 
 // The older versions of the Go SDKs.
 var (
-	Go0303 = GoProgram{"go0303", "github.com/a2aproject/a2a-go", "v0.3.3", "go03old", []string{"go03_agent.go", "go03_client.go"}}
-	Go200  = GoProgram{"go200", "github.com/a2aproject/a2a-go/v2", "v2.0.0", "go2old", []string{"go2_agent.go", "go2_client.go"}}
-	Go210  = GoProgram{"go210", "github.com/a2aproject/a2a-go/v2", "v2.1.0", "go2old", []string{"go2_agent.go", "go2_client.go"}}
+	Go0303 = GoProgram{
+		"go0303", "github.com/a2aproject/a2a-go", "v0.3.3", "go03old",
+		[]string{"go03_agent.go", "go03_client.go"},
+	}
+	Go200 = GoProgram{
+		"go200", "github.com/a2aproject/a2a-go/v2", "v2.0.0", "go2old",
+		[]string{"go2_agent.go", "go2_client.go"},
+	}
+	Go210 = GoProgram{
+		"go210", "github.com/a2aproject/a2a-go/v2", "v2.1.0", "go2old",
+		[]string{"go2_agent.go", "go2_client.go"},
+	}
 )
 
-//go:embed behaviour.go conversation.go goprogram_main.go peers.go script.go steps.go sighting.go webhook.go
+//go:embed behaviour.go conversation.go goprogram_main.go peers.go script.go steps.go observation.go webhook.go
 //go:embed go03_agent.go go03_client.go go2_agent.go go2_client.go
 //go:embed testdata/go03old testdata/go2old
 var goSources embed.FS
 
 // shared are the sources that every program is made of.
 var shared = []string{
-	"behaviour.go", "conversation.go", "goprogram_main.go", "peers.go", "script.go", "steps.go", "sighting.go", "webhook.go",
+	"behaviour.go", "conversation.go", "goprogram_main.go", "peers.go", "script.go", "steps.go",
+	"observation.go", "webhook.go",
 }
 
 // Build builds the program and returns its path. It fetches the SDK if that is not there.

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// Main is the main function of a [GoProgram]. It speaks with its parent as the programs in other languages do: the agent
-// says where it listens, works until its standard input ends, and then tells what arrived; the client tells what it saw.
+// Main is the main function of a [GoProgram]. It speaks with its parent as the programs in other languages do: the
+// agent says where it listens, works until its standard input ends, and then tells what arrived; the client tells what
+// it saw.
 func Main(agent Agent, client Client) {
 	t := &standIn{}
 	defer t.end()

@@ -3,7 +3,8 @@
 //
 // It exists for tests only. The SDKs are somebody else's reading of the protocol, so nothing that ships may depend on
 // them, and no program imports this package. A test plays one [Pair] twice, directly and over a [Route] that leads
-// through a tap, and demands the same [Result.Seen] both times; [Result.Arrivals] shows whether anything went around the tap.
+// through a tap, and demands the same [Result.Seen] both times; [Result.Arrivals] shows whether anything went around
+// the tap.
 //
 // The SDKs for Go run in this process and in every test run. Those for JavaScript and Python are programs of their own
 // under testdata, started by [Program]; testdata/install fetches their pinned dependencies, and the tests that need
@@ -42,7 +43,8 @@ type Route func(t testing.TB, agentURL string) (clientURL string)
 // Direct is the Route with nothing in between.
 func Direct(_ testing.TB, agentURL string) string { return agentURL }
 
-// An Agent is an SDK in the role of the agent. Start returns when the agent answers. If nobody stops it, t.Cleanup does.
+// An Agent is an SDK in the role of the agent. Start returns when the agent answers. If nobody stops it, t.Cleanup
+// does.
 type Agent struct {
 	Name  string // the SDK with its major line, as in "go2", with a suffix for a variant
 	Start func(t testing.TB) Running
@@ -56,17 +58,19 @@ type Running struct {
 
 // A Client is an SDK in the role of the client. Run plays the script against the agent whose card is found at agentURL,
 // speaks the binding, has notifications sent to webhook, and returns everything that it saw, in order. It returns an
-// error only if the script could not be played at all; an error that the agent answers is a [Sighting].
+// error only if the script could not be played at all; an error that the agent answers is an [Observation].
 type Client struct {
 	Name string
-	Run  func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error)
+	Run  func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Observation, error)
 
 	driver func(h *http.Client) driver // nil for a program of its own
 }
 
 // driven returns the client that a driver of this process makes.
 func driven(name string, make func(h *http.Client) driver) Client {
-	return Client{Name: name, driver: make, Run: func(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error) {
+	return Client{Name: name, driver: make, Run: func(
+		ctx context.Context, t testing.TB, agentURL, binding, webhook string,
+	) ([]Observation, error) {
 		s := &script{driver: make(newHTTPClient(t)), webhook: webhook}
 		return s.play(ctx, agentURL, binding)
 	}}
@@ -92,8 +96,8 @@ type Arrival struct {
 	Host   string `json:"host"`   // the Host header
 	Remote string `json:"remote"` // host:port at the other end of the connection; one value is one connection
 
-	// Sent is the body that the agent wrote in answer, events and all, before any framing of the transfer. If the client
-	// left, not all of it has arrived anywhere.
+	// Sent is the body that the agent wrote in answer, events and all, before any framing of the transfer. If the
+	// client left, not all of it has arrived anywhere.
 	Sent string `json:"-"`
 }
 
@@ -104,8 +108,8 @@ type Result struct {
 	AgentURL string    // where the agent listened; no client should see it if the route has a tap
 }
 
-// Around returns the arrivals that did not come through an intermediary: those whose connection is none of the ones that
-// it dialled, given by their local addresses.
+// Around returns the arrivals that did not come through an intermediary: those whose connection is none of the ones
+// that it dialled, given by their local addresses.
 func (r Result) Around(dialled []string) (around []Arrival) {
 	for _, a := range r.Arrivals {
 		if !slices.Contains(dialled, a.Remote) {
@@ -148,7 +152,7 @@ func serve(t testing.TB, handler func(url string) http.Handler) Running {
 		n := len(arrivals)
 		arrivals = append(arrivals, Arrival{Method: r.Method, Target: r.RequestURI, Host: r.Host, Remote: r.RemoteAddr})
 		mu.Unlock()
-		inner.ServeHTTP(&notingWriter{w, func(p []byte) {
+		inner.ServeHTTP(&recordingWriter{w, func(p []byte) {
 			mu.Lock()
 			defer mu.Unlock()
 			arrivals[n].Sent += string(p)
@@ -166,20 +170,20 @@ func serve(t testing.TB, handler func(url string) http.Handler) Running {
 	}}
 }
 
-// A notingWriter notes what a handler answers.
-type notingWriter struct {
+// A recordingWriter notes what a handler answers.
+type recordingWriter struct {
 	http.ResponseWriter
 	note func(p []byte)
 }
 
 // Write implements io.Writer.
-func (w *notingWriter) Write(p []byte) (int, error) {
+func (w *recordingWriter) Write(p []byte) (int, error) {
 	w.note(p)
 	return w.ResponseWriter.Write(p)
 }
 
 // Flush implements http.Flusher, which both Go SDKs ask for before they stream.
-func (w *notingWriter) Flush() { w.ResponseWriter.(http.Flusher).Flush() }
+func (w *recordingWriter) Flush() { w.ResponseWriter.(http.Flusher).Flush() }
 
 // newHTTPClient returns a client with connections of its own, which end with the test.
 func newHTTPClient(t testing.TB) *http.Client {

@@ -32,8 +32,8 @@ func TestPeers(t *testing.T) {
 	testPairs(t, inProcess)
 }
 
-// routes are the ways that lead from a client to an agent. Whatever a route has in between, its check gets the result of
-// a script that the pair played over it.
+// routes are the ways that lead from a client to an agent. Whatever a route has in between, its check gets the result
+// of a script that the pair played over it.
 var routes = []struct {
 	name string
 	open func(t *testing.T, pair Pair) (route Route, check func(Result))

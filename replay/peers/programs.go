@@ -105,18 +105,20 @@ func (p Program) startAgent(t testing.TB) Running {
 }
 
 // runClient runs the client program to its end and reads what it saw.
-func (p Program) runClient(ctx context.Context, t testing.TB, agentURL, binding, webhook string) ([]Sighting, error) {
+func (p Program) runClient(
+	ctx context.Context, t testing.TB, agentURL, binding, webhook string,
+) ([]Observation, error) {
 	t.Helper()
 	cmd := p.prepare(ctx, t, "client")
 	cmd.Args = append(cmd.Args, agentURL, binding, webhook)
 	var (
-		seen   []Sighting
+		seen   []Observation
 		broken error
 		stderr bytes.Buffer
 	)
 	cmd.Stderr = &stderr
 	cmd.Stdout = &lineWriter{line: func(line []byte) {
-		var s Sighting
+		var s Observation
 		if err := json.Unmarshal(line, &s); err != nil && broken == nil {
 			broken = fmt.Errorf("read what the client %s saw: %w: %s", p.Name, err, line)
 		}

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// acrossLines are the pairs of Go SDKs that do not stand in inProcess: those of two lines, and agents that speak two dialects.
+// acrossLines are the pairs of Go SDKs that do not stand in inProcess: those of two lines, and agents that speak two
+// dialects.
 var acrossLines = []Pair{
 	{Go03Client, Go2HybridAgent, JSONRPC},
 	{Go2Client, Go2HybridAgent, JSONRPC},

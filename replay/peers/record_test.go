@@ -82,8 +82,8 @@ func (tp *tap) checkWhole(t *testing.T, src capture.Source, exchanges []*capture
 	}
 }
 
-// leaves says how many streams a client leaves, at least and at most, by pair: those that it cannot read. It has to leave
-// the streams that wait for it; one that ends by itself may have ended before.
+// leaves says how many streams a client leaves, at least and at most, by pair: those that it cannot read. It has to
+// leave the streams that wait for it; one that ends by itself may have ended before.
 var leaves = map[string]struct{ min, max int }{
 	"js03-py03-rest": {2, 3}, // the agent writes an event in many data lines, as it may; the client reads the first
 }

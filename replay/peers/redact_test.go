@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/capture/redact"
 )
 
-// checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand, and
-// that a capture without them is judged the same.
+// checkRedaction demands that the tokens of push configurations are gone when the protocol says where secrets stand,
+// and that a capture without them is judged the same.
 func checkRedaction(t *testing.T, src capture.Source, want *analyzer.Result) {
 	t.Helper()
 	memory := capture.NewMemory(capture.Info{})
@@ -52,7 +52,9 @@ func tokensIn(t *testing.T, src capture.Source) (titles []string) {
 type secrets struct{}
 
 // Request implements capture.Describer.
-func (secrets) Request(x *capture.Exchange, _ *capture.Parsed) capture.Description { return hide(analyzer.Read(x)) }
+func (secrets) Request(x *capture.Exchange, _ *capture.Parsed) capture.Description {
+	return hide(analyzer.Read(x))
+}
 
 // Event implements capture.Describer.
 func (secrets) Event(x *capture.Exchange, e *capture.Event, _ *capture.Parsed) capture.Description {
@@ -61,7 +63,9 @@ func (secrets) Event(x *capture.Exchange, e *capture.Event, _ *capture.Parsed) c
 }
 
 // Response implements capture.Describer.
-func (secrets) Response(x *capture.Exchange, _ *capture.Parsed) capture.Description { return hide(analyzer.Read(x)) }
+func (secrets) Response(x *capture.Exchange, _ *capture.Parsed) capture.Description {
+	return hide(analyzer.Read(x))
+}
 
 func hide(r *analyzer.Reading) capture.Description {
 	return capture.Description{Secrets: a2a.SecretPointers(r.Call.Operation, r.Dialects)}

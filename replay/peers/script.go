@@ -10,22 +10,22 @@ import (
 // A driver is one SDK's client, reduced to what the script needs. Its methods return what the SDK handed out; an error
 // is what the agent or the SDK answered.
 type driver interface {
-	discover(ctx context.Context, agentURL, binding string) ([]Sighting, error)
-	send(ctx context.Context, u utterance) (Sighting, error)
-	stream(ctx context.Context, u utterance, on func(Sighting)) error
-	subscribe(ctx context.Context, task string, on func(Sighting)) error
-	get(ctx context.Context, task string) (Sighting, error)
-	cancel(ctx context.Context, task string) (Sighting, error)
-	setPush(ctx context.Context, task, url, token string) (Sighting, error)
-	getPush(ctx context.Context, task, config string) (Sighting, error)
-	listPush(ctx context.Context, task string) ([]Sighting, error)
+	discover(ctx context.Context, agentURL, binding string) ([]Observation, error)
+	send(ctx context.Context, u turn) (Observation, error)
+	stream(ctx context.Context, u turn, on func(Observation)) error
+	subscribe(ctx context.Context, task string, on func(Observation)) error
+	get(ctx context.Context, task string) (Observation, error)
+	cancel(ctx context.Context, task string) (Observation, error)
+	setPush(ctx context.Context, task, url, token string) (Observation, error)
+	getPush(ctx context.Context, task, config string) (Observation, error)
+	listPush(ctx context.Context, task string) ([]Observation, error)
 	deletePush(ctx context.Context, task, config string) error
-	list(ctx context.Context, contextID string) ([]Sighting, error) // errors.ErrUnsupported where the dialect has none
-	code(err error) string                                          // the SDK's name for what went wrong
+	list(ctx context.Context, contextID string) ([]Observation, error) // errors.ErrUnsupported where the dialect has none
+	code(err error) string                                             // the SDK's name for what went wrong
 }
 
-// An utterance is what a client says to an agent.
-type utterance struct {
+// A turn is one message of a client to an agent.
+type turn struct {
 	text    string
 	task    string // the task that it continues, if any
 	context string
@@ -38,12 +38,12 @@ type utterance struct {
 type script struct {
 	driver  driver
 	webhook string
-	seen    []Sighting
+	seen    []Observation
 	ended   string // the id of a task that has ended
 }
 
 // play goes through the whole script. It fails if the agent cannot be discovered, or if a step would not end.
-func (s *script) play(ctx context.Context, agentURL, binding string) ([]Sighting, error) {
+func (s *script) play(ctx context.Context, agentURL, binding string) ([]Observation, error) {
 	card, err := s.driver.discover(ctx, agentURL, binding)
 	s.note("discover", card...)
 	if err != nil {
@@ -64,14 +64,14 @@ func (s *script) play(ctx context.Context, agentURL, binding string) ([]Sighting
 
 // direct sends messages and gets the answer at once: a message, then a task that has ended.
 func (s *script) direct(ctx context.Context) error {
-	s.send(ctx, "message", utterance{text: "hello"})
-	s.ended = s.send(ctx, "task", utterance{text: "work"}).Task
+	s.send(ctx, "message", turn{text: "hello"})
+	s.ended = s.send(ctx, "task", turn{text: "work"}).Task
 	return nil
 }
 
 // streaming lets the agent go on only after each chunk of the artifact has been seen.
 func (s *script) streaming(ctx context.Context) error {
-	s.stream(ctx, "stream", utterance{text: "stream"}, func(e Sighting) {
+	s.stream(ctx, "stream", turn{text: "stream"}, func(e Observation) {
 		if e.Kind == "artifact" && !e.Last {
 			s.release(ctx, "stream", e.Task)
 		}
@@ -81,7 +81,7 @@ func (s *script) streaming(ctx context.Context) error {
 
 // polling starts a task, asks for it until it works, lets it go on and asks until it has ended.
 func (s *script) polling(ctx context.Context) error {
-	task, err := s.start(ctx, "poll", utterance{text: "poll"})
+	task, err := s.start(ctx, "poll", turn{text: "poll"})
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (s *script) polling(ctx context.Context) error {
 
 // multiTurn is asked back and answers within the same task, then finds both in the list.
 func (s *script) multiTurn(ctx context.Context) error {
-	asked := s.send(ctx, "multi-turn", utterance{text: "ask"})
-	s.send(ctx, "multi-turn", utterance{text: "blue", task: asked.Task, context: asked.Context})
+	asked := s.send(ctx, "multi-turn", turn{text: "ask"})
+	s.send(ctx, "multi-turn", turn{text: "blue", task: asked.Task, context: asked.Context})
 	tasks, err := s.driver.list(ctx, asked.Context)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -102,14 +102,15 @@ func (s *script) multiTurn(ctx context.Context) error {
 
 // failing watches a task that fails.
 func (s *script) failing(ctx context.Context) error {
-	s.stream(ctx, "fail", utterance{text: "fail"}, nil)
+	s.stream(ctx, "fail", turn{text: "fail"}, nil)
 	return nil
 }
 
-// canceling cancels a task while watching it. The answer is read before the rest of the stream, so their order is fixed.
+// canceling cancels a task while watching it. The answer is read before the rest of the stream, so their order is
+// fixed.
 func (s *script) canceling(ctx context.Context) error {
 	canceled := false
-	s.stream(ctx, "cancel", utterance{text: "wait"}, func(e Sighting) {
+	s.stream(ctx, "cancel", turn{text: "wait"}, func(e Observation) {
 		if canceled || !strings.HasSuffix(strings.ToLower(e.State), "working") {
 			return
 		}
@@ -123,7 +124,7 @@ func (s *script) canceling(ctx context.Context) error {
 // pushing makes, reads, lists and deletes a push configuration, then lets the task go on: a deleted configuration
 // notifies nobody. The task rests at input-required meanwhile, so that no event of its own comes in between.
 func (s *script) pushing(ctx context.Context) error {
-	task := s.send(ctx, "push", utterance{text: "ask"})
+	task := s.send(ctx, "push", turn{text: "ask"})
 	made, err := s.driver.setPush(ctx, task.Task, s.webhook+"/deleted", "deleted-token")
 	s.answer("push set", made, err)
 	got, err := s.driver.getPush(ctx, task.Task, made.Config)
@@ -131,16 +132,16 @@ func (s *script) pushing(ctx context.Context) error {
 	configs, err := s.driver.listPush(ctx, task.Task)
 	s.answers("push list", configs, err)
 	err = s.driver.deletePush(ctx, task.Task, made.Config)
-	s.answer("push delete", Sighting{Kind: "done"}, err)
+	s.answer("push delete", Observation{Kind: "done"}, err)
 	configs, err = s.driver.listPush(ctx, task.Task)
 	s.answers("push list", configs, err)
-	s.send(ctx, "push", utterance{text: "blue", task: task.Task, context: task.Context})
+	s.send(ctx, "push", turn{text: "blue", task: task.Task, context: task.Context})
 	return nil
 }
 
 // pushingInline configures the webhook with the message itself. What arrives there is noted by the receiver.
 func (s *script) pushingInline(ctx context.Context) error {
-	s.send(ctx, "push inline", utterance{text: "work", webhook: s.webhook + "/inline", token: "inline-token"})
+	s.send(ctx, "push inline", turn{text: "work", webhook: s.webhook + "/inline", token: "inline-token"})
 	return nil
 }
 

@@ -11,32 +11,32 @@ import (
 const pollEvery = 10 * time.Millisecond
 
 // send says something, waits for the answer and notes it.
-func (s *script) send(ctx context.Context, step string, u utterance) Sighting {
+func (s *script) send(ctx context.Context, step string, u turn) Observation {
 	answer, err := s.driver.send(ctx, u)
 	s.answer(step, answer, err)
 	return answer
 }
 
 // stream says something and notes every event, calling on (which may be nil) after each, and how the stream ended.
-func (s *script) stream(ctx context.Context, step string, u utterance, on func(Sighting)) {
-	err := s.driver.stream(ctx, u, func(e Sighting) {
+func (s *script) stream(ctx context.Context, step string, u turn, on func(Observation)) {
+	err := s.driver.stream(ctx, u, func(e Observation) {
 		s.answer(step, e, nil)
 		if on != nil {
 			on(e)
 		}
 	})
-	s.answer(step, Sighting{Kind: "done"}, err)
+	s.answer(step, Observation{Kind: "done"}, err)
 }
 
 // release opens the gate of a task that waits.
 func (s *script) release(ctx context.Context, step, task string) {
-	answer, err := s.driver.send(ctx, utterance{text: "release " + task})
+	answer, err := s.driver.send(ctx, turn{text: "release " + task})
 	s.answer(step+" release", answer, err)
 }
 
 // start says something that makes a task and does not wait for it. How far the task has got when the answer is made is
 // a matter of chance, so only the task is noted.
-func (s *script) start(ctx context.Context, step string, u utterance) (task string, err error) {
+func (s *script) start(ctx context.Context, step string, u turn) (task string, err error) {
 	u.now = true
 	answer, err := s.driver.send(ctx, u)
 	if err == nil && answer.Task == "" {
@@ -45,7 +45,7 @@ func (s *script) start(ctx context.Context, step string, u utterance) (task stri
 	if err != nil {
 		return "", err
 	}
-	s.answer(step, Sighting{Kind: "task", Task: answer.Task, Context: answer.Context}, nil)
+	s.answer(step, Observation{Kind: "task", Task: answer.Task, Context: answer.Context}, nil)
 	return answer.Task, nil
 }
 
@@ -75,7 +75,7 @@ func (s *script) poll(ctx context.Context, step, task, state string) error {
 }
 
 // note appends what was seen, as part of a step.
-func (s *script) note(step string, seen ...Sighting) {
+func (s *script) note(step string, seen ...Observation) {
 	for _, one := range seen {
 		one.Step = step
 		s.seen = append(s.seen, one)
@@ -83,19 +83,19 @@ func (s *script) note(step string, seen ...Sighting) {
 }
 
 // answer notes an answer, or the error that came instead.
-func (s *script) answer(step string, answer Sighting, err error) {
+func (s *script) answer(step string, answer Observation, err error) {
 	if err != nil {
-		answer = Sighting{Kind: "error", Code: s.driver.code(err), Text: err.Error()}
+		answer = Observation{Kind: "error", Code: s.driver.code(err), Text: err.Error()}
 	}
 	s.note(step, answer)
 }
 
 // answers notes a list and its length, or the error that came instead.
-func (s *script) answers(step string, list []Sighting, err error) {
+func (s *script) answers(step string, list []Observation, err error) {
 	if err != nil {
-		s.answer(step, Sighting{}, err)
+		s.answer(step, Observation{}, err)
 		return
 	}
-	s.note(step, Sighting{Kind: "list", Note: fmt.Sprintf("of %d", len(list))})
+	s.note(step, Observation{Kind: "list", Note: fmt.Sprintf("of %d", len(list))})
 	s.note(step, list...)
 }

@@ -13,9 +13,10 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// compareTraffic tells how the capture differs from what happened: each request that arrived at the agent is to be in it
-// with the answer that was sent, byte for byte and event by event, and nothing else; and each connection of a client is
-// to be one at the agent. A request that goes around the tap arrives on a connection of which the capture knows nothing.
+// compareTraffic tells how the capture differs from what happened: each request that arrived at the agent is to be in
+// it with the answer that was sent, byte for byte and event by event, and nothing else; and each connection of a client
+// is to be one at the agent. A request that goes around the tap arrives on a connection of which the capture knows
+// nothing.
 func compareTraffic(r Result, exchanges []*capture.Exchange) (diff string) {
 	recorded := map[string][]call{}
 	for _, x := range exchanges {
@@ -65,8 +66,8 @@ func received(a Arrival, exchanges []*capture.Exchange) string {
 	return a.Sent
 }
 
-// countEvents counts the blocks of an event stream that hold data, apart from the way in which the capture cuts them. An
-// answer that is no stream has none.
+// countEvents counts the blocks of an event stream that hold data, apart from the way in which the capture cuts them.
+// An answer that is no stream has none.
 func countEvents(sent string) (n int) {
 	for block := range strings.SplitSeq(strings.ReplaceAll(sent, "\r\n", "\n"), "\n\n") {
 		if strings.HasPrefix(block, "data:") || strings.Contains(block, "\ndata:") {

@@ -21,15 +21,15 @@ import (
 // Nothing announces the last one: some agents notify in the background, and in no order.
 const quiet = 250 * time.Millisecond
 
-// A webhook receives push notifications on loopback and turns each into a [Sighting].
+// A webhook receives push notifications on loopback and turns each into an [Observation].
 type webhook struct {
 	URL      string
-	received chan Sighting
+	received chan Observation
 }
 
 func newWebhook(t testing.TB) *webhook {
 	t.Helper()
-	h := &webhook{received: make(chan Sighting, 64)} // more than any script causes
+	h := &webhook{received: make(chan Observation, 64)} // more than any script causes
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	h.URL = server.URL
@@ -48,9 +48,9 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.received <- seen
 }
 
-// all returns the notifications in no particular order: as many as the pair is known to cause, and what comes until it has
-// been quiet for a while. Of a pair that is not known the script's last task has to be notified as completed.
-func (h *webhook) all(ctx context.Context, t testing.TB, pair Pair) (received []Sighting) {
+// all returns the notifications in no particular order: as many as the pair is known to cause, and what comes until it
+// has been quiet for a while. Of a pair that is not known the script's last task has to be notified as completed.
+func (h *webhook) all(ctx context.Context, t testing.TB, pair Pair) (received []Observation) {
 	t.Helper()
 	known := pair.notifications(t)
 	completed := false
@@ -59,21 +59,23 @@ func (h *webhook) all(ctx context.Context, t testing.TB, pair Pair) (received []
 		select {
 		case seen := <-h.received:
 			received = append(received, seen)
-			completed = completed || strings.HasSuffix(seen.URL, "/inline") && strings.HasSuffix(strings.ToLower(seen.State), "completed")
+			completed = completed ||
+				strings.HasSuffix(seen.URL, "/inline") && strings.HasSuffix(strings.ToLower(seen.State), "completed")
 			if completed && len(received) >= known {
 				silence = time.After(quiet)
 			}
 		case <-silence:
 			return received
 		case <-ctx.Done():
-			t.Errorf("%d notifications came, want %d and one of them that the last task completed: %v", len(received), known, context.Cause(ctx))
+			t.Errorf("%d notifications came, want %d and one of them that the last task completed: %v", len(received), known,
+				context.Cause(ctx))
 			return received
 		}
 	}
 }
 
-// notifications returns how many notifications the pair has caused when it was last seen with nothing in between; 0 if it
-// never was.
+// notifications returns how many notifications the pair has caused when it was last seen with nothing in between; 0 if
+// it never was.
 func (p Pair) notifications(t testing.TB) (n int) {
 	t.Helper()
 	text, err := os.ReadFile(p.seenFile())
@@ -104,9 +106,9 @@ type payload struct {
 }
 
 // notification reads one push notification.
-func notification(r *http.Request, body []byte) Sighting {
+func notification(r *http.Request, body []byte) Observation {
 	note := append([]string{r.Method, r.Header.Get("Content-Type")}, tokens(r.Header)...)
-	seen := Sighting{Step: "webhook", Kind: "notification", Note: strings.Join(note, " ")}
+	seen := Observation{Step: "webhook", Kind: "notification", Note: strings.Join(note, " ")}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil {
 		seen.Text = fmt.Sprintf("not a JSON object: %s", body)

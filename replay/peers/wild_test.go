@@ -22,8 +22,9 @@ import (
 // older are the versions of SDKs that are not peers over every route: what they say is an alarm against our own rules.
 var older = []GoProgram{Go0303, Go200, Go210}
 
-// TestWild lets older versions talk to each other and to the newest of their dialect through a tap, and demands exactly the
-// findings that are confirmed. With -update it keeps the traffic as transcripts, which the tests of analyzer/rules judge.
+// TestWild lets older versions talk to each other and to the newest of their dialect through a tap, and demands exactly
+// the findings that are confirmed. With -update it keeps the traffic as transcripts, which the tests of analyzer/rules
+// judge.
 func TestWild(t *testing.T) {
 	agents, clients := make(map[string]Agent), make(map[string]Client)
 	for _, p := range older {

@@ -15,9 +15,9 @@ import (
 	"a2atap/replay"
 )
 
-// answering gives the recorded answer of an act to one request.
-type answering struct {
-	act        *act
+// A responder gives the recorded answer of an exchange to one request.
+type responder struct {
+	exchange   *exchange
 	call       *a2a.Call
 	substitute replay.Substitute
 	opts       *Options
@@ -25,10 +25,10 @@ type answering struct {
 	r          *http.Request
 }
 
-func (a *answering) run() {
-	res := a.act.x.Response
+func (a *responder) run() {
+	res := a.exchange.x.Response
 	head := capture.ParseResponseHead(res.Head)
-	if !a.pause(res.At - max(0, a.act.x.Request.Body.At)) {
+	if !a.pause(res.At - max(0, a.exchange.x.Request.Body.At)) {
 		return
 	}
 	if res.Stream {
@@ -36,7 +36,7 @@ func (a *answering) run() {
 		return
 	}
 	body, _ := res.Body.Decode(&head) // what could be decoded is what there is to give
-	body = replay.RewriteJSON(body, &a.act.call, a.substitute)
+	body = replay.RewriteJSON(body, &a.exchange.call, a.substitute)
 	status := head.Status
 	if a.converts() {
 		status, body = a.convert(status, head.Fields.MediaType(), body)
@@ -46,19 +46,19 @@ func (a *answering) run() {
 		a.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	a.w.WriteHeader(status)
-	a.w.Write(body) //nolint:errcheck // the client has left: nobody is there to be told
+	a.w.Write(body) //nolint:errcheck // the client has left
 	a.broken()
 }
 
-// broken breaks the answer off where the recorded agent did.
-func (a *answering) broken() {
-	if f := a.act.x.Fault; f != nil && f.Side == "agent" {
+// broken cuts the answer off where the recorded agent did.
+func (a *responder) broken() {
+	if f := a.exchange.x.Fault; f != nil && f.Side == "agent" {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// head sets the recorded fields but for those that belong to the recorded connection or to the coding of the body.
-func (a *answering) head(head *capture.Head) {
+// head sets the recorded header fields, except those of the recorded connection or of the coding of the body.
+func (a *responder) head(head *capture.Head) {
 	to := a.w.Header()
 	for _, f := range head.Fields {
 		switch strings.ToLower(f.Name) {
@@ -77,11 +77,11 @@ func (a *answering) head(head *capture.Head) {
 }
 
 // converts reports whether the answer was recorded in another binding than it is asked for.
-func (a *answering) converts() bool { return a.call.Binding != a.act.call.Binding }
+func (a *responder) converts() bool { return a.call.Binding != a.exchange.call.Binding }
 
-// convert puts the answer into the binding of the request. In 1.0 both hold the same objects (1.0 §9.4, §11.4).
-func (a *answering) convert(status int, mediaType string, body []byte) (int, []byte) {
-	answer := a2a.DecodeAnswer(&a.act.call, status, mediaType, body)
+// convert converts the answer to the binding of the request. In 1.0 both hold the same objects (1.0 §9.4, §11.4).
+func (a *responder) convert(status int, mediaType string, body []byte) (int, []byte) {
+	answer := a2a.DecodeAnswer(&a.exchange.call, status, mediaType, body)
 	if answer.Err != nil {
 		return errorIn(a.call, answer.Err.Name, answer.Err.Message)
 	}
@@ -89,7 +89,7 @@ func (a *answering) convert(status int, mediaType string, body []byte) (int, []b
 }
 
 // enveloped puts the object of an answer or event into an envelope, or takes it out of one.
-func (a *answering) enveloped(answer *a2a.Answer, data []byte) []byte {
+func (a *responder) enveloped(answer *a2a.Answer, data []byte) []byte {
 	if a.call.Binding == a2a.JSONRPC {
 		if len(bytes.TrimSpace(data)) == 0 {
 			data = []byte("null")
@@ -104,12 +104,15 @@ func envelope(call *a2a.Call, member string, value []byte) []byte {
 	if id == nil {
 		id = []byte("null")
 	}
-	return bytes.Join([][]byte{[]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"` + member + `":`), value, []byte("}")}, nil)
+	return bytes.Join([][]byte{
+		[]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"` + member + `":`), value,
+		[]byte("}"),
+	}, nil)
 }
 
-// stream gives the events of a stream, each in its time.
-func (a *answering) stream(head *capture.Head) {
-	res := a.act.x.Response
+// stream sends the events of a stream, each at its time.
+func (a *responder) stream(head *capture.Head) {
+	res := a.exchange.x.Response
 	a.head(head)
 	a.w.Header().Set("Content-Type", "text/event-stream")
 	a.w.WriteHeader(head.Status)
@@ -139,14 +142,14 @@ func (a *answering) stream(head *capture.Head) {
 
 // event returns the bytes of an event with the ids of the live client. Where nothing is to be replaced they are the
 // recorded ones.
-func (a *answering) event(e *capture.Event) []byte {
+func (a *responder) event(e *capture.Event) []byte {
 	fields := e.Fields()
 	if !fields.HasData || e.K == 0 {
 		return e.Raw
 	}
-	data := replay.RewriteJSON(fields.Data, &a.act.call, a.substitute)
+	data := replay.RewriteJSON(fields.Data, &a.exchange.call, a.substitute)
 	if a.converts() {
-		answer := a2a.DecodeEvent(&a.act.call, data)
+		answer := a2a.DecodeEvent(&a.exchange.call, data)
 		if answer.Err != nil {
 			_, data = errorIn(a.call, answer.Err.Name, answer.Err.Message)
 		} else {
@@ -173,7 +176,7 @@ func (a *answering) event(e *capture.Event) []byte {
 }
 
 // pause waits for a recorded time at the speed of the options. It reports whether the client is still there.
-func (a *answering) pause(recorded time.Duration) bool {
+func (a *responder) pause(recorded time.Duration) bool {
 	if a.opts.Speed <= 0 || recorded <= 0 {
 		return a.r.Context().Err() == nil
 	}
@@ -191,8 +194,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// cardURLs returns, for the URLs of the recorded agent in a card, those of the player: the origin that the client asked.
-func cardURLs(a *act, r *http.Request) map[string]string {
+// cardURLs returns, for the URLs of the recorded agent in a card, those of the player: the origin that the client
+// asked.
+func cardURLs(a *exchange, r *http.Request) map[string]string {
 	if a.call.Operation != a2a.GetCard && a.call.Operation != a2a.GetExtendedCard {
 		return nil
 	}
@@ -225,7 +229,7 @@ func refuse(w http.ResponseWriter, call *a2a.Call, m *Miss) {
 	status, body := errorIn(call, a2a.InternalError, message)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(body) //nolint:errcheck // the client has left: nobody is there to be told
+	w.Write(body) //nolint:errcheck // the client has left
 }
 
 // errorIn writes an error in the binding of a call: JSON-RPC 2.0 §5.1, or A2A 1.0 §11.6.

@@ -1,16 +1,18 @@
 // Package playback plays the agent's side of a capture for a live client.
 //
 // A Player is an http.Handler. It finds the recorded exchange that a request asks for, by operation and normalised
-// parameters whatever the binding, then by what has been played before; and gives the recorded answer: with the ids that
-// the live client chose, with a card that points to the player, and with the events of a stream in their recorded pace.
+// parameters whatever the binding, then by what has been played before; and gives the recorded answer: with the ids
+// that the live client chose, with a card that points to the player, and with the events of a stream in their recorded
+// pace.
 //
 // What the agent had made, such as task ids, is given as it was recorded, so a client that plays the recorded workflow
-// meets the recorded values everywhere. Repeated requests get the recorded answers one after another; when they are used
-// up the last one is repeated, unless Options say otherwise. A request that nothing recorded matches gets a protocol
-// error, and the report explains what the nearest recorded request has otherwise.
+// meets the recorded values everywhere. Repeated requests get the recorded answers one after another; when they are
+// used up the last one is repeated, unless Options say otherwise. A request that nothing recorded matches gets a
+// protocol error, and the report explains what the nearest recorded request has otherwise.
 //
 // # Caveats
 //
-// The capture is held in memory. Batches of JSON-RPC are not played. Answers change their binding only in A2A 1.0, where
-// both bindings hold the same objects. A stream that the recorded client had left ends after the last recorded event.
+// The capture is held in memory. Batches of JSON-RPC are not played. Answers change their binding only in A2A 1.0,
+// where both bindings hold the same objects. A stream that the recorded client had left ends after the last recorded
+// event.
 package playback

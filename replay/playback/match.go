@@ -9,17 +9,17 @@ import (
 	"a2atap/replay"
 )
 
-// match finds the act for a call: among those that ask the same, the ones of the latest state that has been reached; of
-// these the first that was not played yet, or the last.
-func (p *Player) match(call *a2a.Call) (*act, *Miss) {
+// match finds the exchange for a call: among those with the same request, the ones of the latest state that was
+// reached; of these the first that was not played yet, or the last.
+func (p *Player) match(call *a2a.Call) (*exchange, *Miss) {
 	if !call.A2A() || call.Batch != nil {
-		return nil, &Miss{Operation: "request", Why: "it is no A2A call that can be played back"}
+		return nil, &Miss{Operation: "request", Why: "it is not an A2A call that can be played back"}
 	}
 	f := newForm(call)
-	var state []*act
-	var nearest *act
+	var state []*exchange
+	var nearest *exchange
 	var changes []replay.Change
-	for _, a := range p.score.acts {
+	for _, a := range p.recording.exchanges {
 		if a.form.op != f.op || !speaks(call, a) {
 			continue
 		}
@@ -38,22 +38,22 @@ func (p *Player) match(call *a2a.Call) (*act, *Miss) {
 	case a == nil:
 		return nil, p.explain(&f, nearest, changes)
 	case a.uses > 0 && p.opts.UsedUp == Refuse:
-		return nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "all recorded answers to it have been given"}
+		return nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "the recorded answers to it have run out"}
 	default:
 		return a, nil
 	}
 }
 
 // speaks reports whether a recorded answer can be given to a call: in its own binding, or in 1.0 in any.
-func speaks(call *a2a.Call, a *act) bool {
+func speaks(call *a2a.Call, a *exchange) bool {
 	same := call.Dialects.Empty() || a.call.Dialects.Empty() || !call.Dialects.Intersect(a.call.Dialects).Empty()
 	return same && (call.Binding == a.call.Binding || call.Dialects.Has(a2a.V1_0) && a.call.Dialects.Has(a2a.V1_0))
 }
 
-// latest keeps the acts that follow the same, latest act.
-func latest(state []*act, a *act) []*act {
+// latest returns the exchanges that follow the same, latest one.
+func latest(state []*exchange, a *exchange) []*exchange {
 	if len(state) == 0 || rank(a) > rank(state[0]) {
-		return []*act{a}
+		return []*exchange{a}
 	}
 	if rank(a) == rank(state[0]) {
 		return append(state, a)
@@ -61,15 +61,15 @@ func latest(state []*act, a *act) []*act {
 	return state
 }
 
-func rank(a *act) uint64 {
+func rank(a *exchange) uint64 {
 	if a.after == nil {
 		return 0
 	}
 	return a.after.seq
 }
 
-// next returns the first act that was not played yet, or the last one, or nil.
-func next(state []*act) *act {
+// next returns the first exchange that was not played yet, or the last one, or nil.
+func next(state []*exchange) *exchange {
 	for _, a := range state {
 		if a.uses == 0 {
 			return a
@@ -82,7 +82,7 @@ func next(state []*act) *act {
 }
 
 // explain says why nothing matches.
-func (p *Player) explain(f *form, nearest *act, changes []replay.Change) *Miss {
+func (p *Player) explain(f *form, nearest *exchange, changes []replay.Change) *Miss {
 	m := &Miss{Operation: f.String()}
 	if nearest != nil {
 		m.Nearest, m.Changes = nearest.seq, changes
@@ -90,19 +90,20 @@ func (p *Player) explain(f *form, nearest *act, changes []replay.Change) *Miss {
 		return m
 	}
 	var others []string
-	for _, a := range p.score.acts {
+	for _, a := range p.recording.exchanges {
 		if name := a.form.String(); !slices.Contains(others, name) {
 			others = append(others, name)
 		}
 		if a.form.op == f.op && a.after != nil && a.after.uses == 0 {
 			m.Nearest = a.seq
-			m.Why = fmt.Sprintf("exchange %d matches, but before it comes exchange %d, which was not asked for yet", a.seq, a.after.seq)
+			m.Why = fmt.Sprintf("exchange %d matches, but comes after exchange %d, which was not requested yet",
+				a.seq, a.after.seq)
 			return m
 		}
 	}
 	m.Why = "it is not in the recording, which has " + strings.Join(others, ", ")
 	if len(others) == 0 {
-		m.Why = "there is nothing in the recording"
+		m.Why = "the recording is empty"
 	}
 	return m
 }

@@ -26,19 +26,19 @@ const (
 
 // Options say how to play. The zero value plays as fast as it can and repeats the last answer.
 type Options struct {
-	Speed      float64                      // of pauses before answers and between events: 1 as recorded, 2 twice as fast, 0 without
+	Speed      float64                      // of recorded pauses: 1 as recorded, 2 twice as fast, 0 without pauses
 	BreakAfter int                          // cut every stream after so many events; 0 lets them end
 	UsedUp     UsedUp                       // RepeatLast if empty
 	Keep       func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	OnMiss     func(Miss)                   // told of each request that nothing matched; called by the goroutine that serves it
+	OnMiss     func(Miss)                   // called with each unmatched request, by the goroutine that serves it
 }
 
-// A Miss is a request that nothing recorded matches.
+// A Miss is a request that matches no recorded one.
 type Miss struct {
 	Operation string          // or the method or path, where it is none
 	Why       string          // one sentence: lower case, no final period
 	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
-	Changes   []replay.Change // what the request has otherwise than that one
+	Changes   []replay.Change // how the request differs from that one
 }
 
 // String returns the miss in words.
@@ -60,8 +60,8 @@ func orNothing(s string) string {
 
 // A Player plays the agent. It is safe for concurrent use.
 type Player struct {
-	opts  Options
-	score *score
+	opts      Options
+	recording *recording
 
 	mu     sync.Mutex
 	names  names
@@ -89,23 +89,23 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 		o.UsedUp = RepeatLast
 	}
 	if o.UsedUp != RepeatLast && o.UsedUp != Refuse {
-		return nil, fmt.Errorf("no choice %q for used up answers; there are %s, %s", o.UsedUp, RepeatLast, Refuse)
+		return nil, fmt.Errorf("unknown word %q for used up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
 	}
 	s, err := load(ctx, src)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
 	}
 	if o.Keep != nil {
-		s.acts = slices.DeleteFunc(s.acts, func(a *act) bool { return !o.Keep(a.x) })
+		s.exchanges = slices.DeleteFunc(s.exchanges, func(a *exchange) bool { return !o.Keep(a.x) })
 	}
-	p := &Player{opts: o, score: s, targets: map[string]target{}}
+	p := &Player{opts: o, recording: s, targets: map[string]target{}}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	p.names = names{clientMade: s.born, recorded: map[string]string{}, live: map[string]string{}}
+	p.names = names{clientMade: s.clientNamed, recorded: map[string]string{}, live: map[string]string{}}
 	return p, nil
 }
 
-// Close ends the delivery of notifications: the one under way gets its time, at most ten seconds. A server in front of the player is the
-// caller's to shut down first.
+// Close ends the delivery of notifications, and waits at most ten seconds for the one under way. The caller shuts down
+// the server that uses the player first.
 func (p *Player) Close() {
 	p.stop()
 	p.background.Wait()
@@ -113,7 +113,7 @@ func (p *Player) Close() {
 
 // Path returns the path of the recorded agent's URL, without a slash at its end: where a client looks for the agent.
 func (p *Player) Path() string {
-	for _, a := range p.score.acts {
+	for _, a := range p.recording.exchanges {
 		if u, err := url.Parse(a.x.Agent.URL); err == nil {
 			return strings.TrimRight(u.EscapedPath(), "/")
 		}
@@ -138,12 +138,12 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.notify(a, substitute)
-	(&answering{act: a, call: &call, substitute: substitute, opts: &p.opts, w: w, r: r}).run()
+	(&responder{exchange: a, call: &call, substitute: substitute, opts: &p.opts, w: w, r: r}).run()
 }
 
 // decode reads a request as one to an agent that speaks what the recorded one speaks.
 func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
-	known := p.score.known[r.URL.EscapedPath()]
+	known := p.recording.known[r.URL.EscapedPath()]
 	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON)
 	return a2a.DecodeRequest(a2a.Request{
 		Method: r.Method, Target: r.RequestURI, Header: r.Header.Get,
@@ -151,8 +151,8 @@ func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 	}, known)
 }
 
-// choose finds the act that answers a call, and marks it played.
-func (p *Player) choose(call *a2a.Call, r *http.Request) (*act, replay.Substitute, *Miss) {
+// choose finds the exchange that answers a call, and marks it as played.
+func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, replay.Substitute, *Miss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a, miss := p.match(call)
@@ -183,7 +183,7 @@ type Report struct {
 	Undelivered int // those that it did not
 }
 
-// An Unused exchange was never asked for.
+// An Unused exchange was never requested.
 type Unused struct {
 	Exchange  uint64
 	Operation string
@@ -194,10 +194,10 @@ func (p *Player) Report() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := Report{
-		Served: p.served, Missed: p.missed, Misses: slices.Clone(p.misses), Exchange: len(p.score.acts),
+		Served: p.served, Missed: p.missed, Misses: slices.Clone(p.misses), Exchange: len(p.recording.exchanges),
 		Notified: p.notified, Undelivered: p.undelivered,
 	}
-	for _, a := range p.score.acts {
+	for _, a := range p.recording.exchanges {
 		if a.uses > 0 {
 			r.Used++
 		} else {
@@ -211,9 +211,10 @@ func (p *Player) Report() Report {
 func (r *Report) Verdict() string {
 	what := "played"
 	if r.Served == 0 {
-		what = "nothing proved: nothing was asked for"
+		what = "inconclusive: no request came"
 	}
-	s := fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used", what, r.Served, r.Missed, r.Used, r.Exchange)
+	s := fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used",
+		what, r.Served, r.Missed, r.Used, r.Exchange)
 	if r.Notified+r.Undelivered > 0 {
 		s += fmt.Sprintf("; %d notifications delivered, %d not", r.Notified, r.Undelivered)
 	}

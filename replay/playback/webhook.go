@@ -18,10 +18,10 @@ type notification struct {
 	x     *capture.Exchange
 	body  []byte
 	task  string
-	after *act // it is due when this has been played
+	after *exchange // it is due when this has been played
 }
 
-// A target is where the live client wants to hear of a task.
+// A target is the webhook of the live client for a task.
 type target struct {
 	url         string
 	token       string
@@ -29,7 +29,7 @@ type target struct {
 }
 
 // readNotification reads a recorded delivery, or returns nil if it cannot be given again.
-func readNotification(x *capture.Exchange, last map[string]*act) *notification {
+func readNotification(x *capture.Exchange, last map[string]*exchange) *notification {
 	body, err := x.Request.Content()
 	if err != nil || !x.Request.Body.Kept() {
 		return nil
@@ -51,8 +51,8 @@ func readNotification(x *capture.Exchange, last map[string]*act) *notification {
 	return n
 }
 
-// hook notes where the live client wants to hear of the tasks of an act. The Player's lock is held.
-func (p *Player) hook(a *act, call *a2a.Call) {
+// hook records the webhook of the live client for the tasks of an exchange. The Player's lock is held.
+func (p *Player) hook(a *exchange, call *a2a.Call) {
 	config := call.PushConfig
 	if config.URL() == "" {
 		return
@@ -66,15 +66,15 @@ func (p *Player) hook(a *act, call *a2a.Call) {
 	}
 }
 
-// notify delivers what is due after an act, in the recorded order, in the background.
-func (p *Player) notify(a *act, substitute replay.Substitute) {
+// notify delivers the notifications that follow an exchange, in the recorded order, in the background.
+func (p *Player) notify(a *exchange, substitute replay.Substitute) {
 	type post struct {
 		*notification
 		to target
 	}
 	var posts []post
 	p.mu.Lock()
-	for _, n := range p.score.notifications {
+	for _, n := range p.recording.notifications {
 		if to, ok := p.targets[n.task]; ok && n.after == a {
 			posts = append(posts, post{n, to})
 		}

@@ -127,7 +127,7 @@ type Agent struct {
 func New(name string, opts Options) (*Agent, error) {
 	p := profileOf(name)
 	if p == nil {
-		return nil, fmt.Errorf("no reference agent %q; there are %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown reference agent %q; use one of %s", name, strings.Join(Names(), ", "))
 	}
 	var h hooks
 	if opts.Fault != "" {

@@ -24,7 +24,7 @@ type request struct {
 	configID      string
 	message       message
 	accepts       []string // output modes
-	immediate     bool     // answer before the task settles
+	immediate     bool     // answer before the task is terminal or interrupted
 	history       *int     // nil if the client sets no limit
 	metadata      object
 	push          *pushConfig // with a message, or to be created

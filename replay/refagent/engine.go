@@ -13,7 +13,8 @@ const maxTasks = 10_000
 // An engine owns the tasks of one agent: their states, their events and the work on them.
 //
 // All changes happen under one lock, so that the events of a task have one order for everybody. No method waits for
-// a client. Work started by a client goes on without it until the task settles or the engine is closed.
+// a client. Work started by a client goes on without it until the task is terminal or interrupted, or the engine is
+// closed.
 type engine struct {
 	now        func() time.Time
 	newID      func() string
@@ -85,7 +86,7 @@ type order struct {
 	push    *pushConfig
 }
 
-// A turn is one stretch of work on a task: from a message until the task settles.
+// A turn is one stretch of work on a task: from a message until it is terminal or interrupted.
 type turn struct {
 	first    task  // as a stream shows it: before anything of this turn has happened
 	events   *feed // what happens after first

@@ -5,8 +5,9 @@ import "strings"
 // Faults of what the card offers or requires, and the agent does otherwise.
 var capabilityFaults = []Fault{
 	{
-		Slug: "cap-streaming-unsupported", agents: only10, Also: []string{"req-capability-streaming", "req-capability-extended"},
-		Doc: "The card says that the agent does not stream, and it does.",
+		Slug: "cap-streaming-unsupported", agents: only10,
+		Also: []string{"req-capability-streaming", "req-capability-extended"},
+		Doc:  "The card says that the agent does not stream, and it does.",
 		hooks: func() hooks {
 			h := admitNone(knownClient, func() *failure { return fail(codeUnsupported, "This agent has no extended card") })()
 			h.card = editCard(func(o object) object {
@@ -16,7 +17,8 @@ var capabilityFaults = []Fault{
 		},
 	},
 	{
-		Slug: "cap-streaming-unsupported-0x", agents: []string{"spec03", "spec02", "legacy"}, Also: []string{"req-capability-streaming"},
+		Slug: "cap-streaming-unsupported-0x", agents: []string{"spec03", "spec02", "legacy"},
+		Also:  []string{"req-capability-streaming"},
 		Doc:   "The card says that the agent does not stream, and it does.",
 		hooks: func() hooks { return hooks{card: offer("streaming", false)} },
 	},
@@ -50,8 +52,9 @@ var capabilityFaults = []Fault{
 		hooks: requireSeats,
 	},
 	{
-		Slug: "ext-required-missing-code", agents: with10, Also: []string{"ext-required-missing", "ext-required-missing-client"},
-		Doc: "The card requires an extension, and messages without it are refused as about something to cancel; other calls are answered.",
+		Slug: "ext-required-missing-code", agents: with10,
+		Also: []string{"ext-required-missing", "ext-required-missing-client"},
+		Doc:  "The card requires an extension, and messages without it are refused as about something to cancel; other calls are answered.",
 		hooks: func() hooks {
 			h := requireSeats()
 			h.admit = admitNone(calls(sendMessage), func() *failure { return fail(codeTaskNotCancelable, "There is nothing to cancel") })().admit

@@ -19,7 +19,8 @@ var finishedFaults = []Fault{
 		hooks: forgetEnds,
 	},
 	{
-		Slug: "state-unknown-task-known", agents: withTask, Also: []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
+		Slug: "state-unknown-task-known", agents: withTask,
+		Also:  []string{"req-taskid-exists", "list-scope"}, // the client goes on with it, and finds it in lists
 		Doc:   "Reading any task says that it is not found.",
 		hooks: func() hooks { return hooks{admit: forgetTasks} },
 	},
@@ -110,8 +111,8 @@ func forgetTasks(c *call) *failure {
 	return taskNotFound(c.request.taskID)
 }
 
-// acceptEnded makes hooks under which some operations succeed on a task that has ended. It is shown as it was shown last,
-// but for what edit changes.
+// acceptEnded makes hooks under which some operations succeed on a task that has ended. It is shown as it was shown
+// last, but for what edit changes.
 func acceptEnded(code int, edit func(*task), ops ...operation) func() hooks {
 	return func() hooks {
 		var mu sync.Mutex

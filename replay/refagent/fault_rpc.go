@@ -155,7 +155,7 @@ var rpcErrorFaults = []Fault{
 	},
 	{
 		Slug: "rpc-validation-detail", agents: with10,
-		Doc: "Invalid parameters are refused without saying which.",
+		Doc: "Invalid parameters are refused without words which.",
 		hooks: onAnswer(failsWith(codeInvalidParams), editError(func(o object) object {
 			return o.with("message", "Invalid parameters").without("data")
 		})),

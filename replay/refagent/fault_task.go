@@ -40,7 +40,7 @@ func oldestTask(e *engine) (turn, bool) {
 	}
 	r := e.order[0]
 	t := turn{first: r.task, accepted: r.task}
-	if !r.task.status.state.settled() {
+	if !r.task.status.state.terminalOrInterrupted() {
 		t.events, t.rest = r.tail, r.tail
 	}
 	return t, true

@@ -152,8 +152,8 @@ func TestHookAuthFault(t *testing.T) {
 	}
 }
 
-// What a second client sees of a task under the faults of subscriptions: the kind of its first event, and whether its last
-// one says something.
+// What a second client sees of a task under the faults of subscriptions: the kind of its first event, and whether its
+// last one says something.
 func TestSubscriptionFaults(t *testing.T) {
 	for _, tt := range []struct {
 		slug          string

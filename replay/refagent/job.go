@@ -19,19 +19,19 @@ type job struct {
 	accepts []string
 }
 
-// status moves the task to a state; an empty saying leaves the status without a message.
-func (j *job) status(s state, saying string) {
+// status moves the task to a state; an empty words leaves the status without a message.
+func (j *job) status(s state, words string) {
 	var parts []part
-	if saying != "" {
-		parts = text(saying)
+	if words != "" {
+		parts = text(words)
 	}
 	j.engine.update(j.record, s, parts)
 }
 
 // say is status with the skill's name in brackets before the text, as all skills speak.
-func (j *job) say(s state, saying string) { j.status(s, j.tag(saying)) }
+func (j *job) say(s state, words string) { j.status(s, j.tag(words)) }
 
-func (j *job) tag(saying string) string { return "[" + j.skill.name + "] " + saying }
+func (j *job) tag(words string) string { return "[" + j.skill.name + "] " + words }
 
 // artifact adds a complete artifact.
 func (j *job) artifact(a artifact) { j.chunk(artifactUpdate{artifact: a, last: true}) }

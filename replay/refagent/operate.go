@@ -37,7 +37,7 @@ func (a *Agent) operate(ctx context.Context, r *request) (reply, *failure) {
 	return reply{}, fail(codeMethodNotFound, "Method not found")
 }
 
-// send answers when the task has settled, or at once if the client wishes so (A2A 1.0 §3.2.2).
+// send answers when the task is terminal or interrupted, or at once if the client asks for that (A2A 1.0 §3.2.2).
 func (a *Agent) send(ctx context.Context, r *request) (reply, *failure) {
 	m, t, f := a.begin(r)
 	switch {
@@ -53,7 +53,7 @@ func (a *Agent) send(ctx context.Context, r *request) (reply, *failure) {
 		}
 		t.rest = next
 		t.accepted.apply(e)
-		if e.settles() {
+		if e.endsStream() {
 			break
 		}
 	}

@@ -98,7 +98,7 @@ func TestAuthRequiredKeepsItsMessageInStreams(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.State() == client.AuthRequired && e.Task.Status.Message == nil {
-				t.Errorf("%s waits for authorization without saying for what", e.Raw)
+				t.Errorf("%s waits for authorization without words for what", e.Raw)
 			}
 		}
 	})

@@ -85,10 +85,10 @@ func produceChunks(j *job) {
 }
 
 // interrupt waits for the client once and completes with its next message.
-func interrupt(s state, saying string) func(*job) {
+func interrupt(s state, words string) func(*job) {
 	return func(j *job) {
 		if j.turn == 1 {
-			j.status(s, saying)
+			j.status(s, words)
 			return
 		}
 		j.status(completed, "Input received")

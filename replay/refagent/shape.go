@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// onShape makes hooks that edit the fitting objects in answers and events: of the operations, or of all if none is given.
+// onShape makes hooks that edit the fitting objects in answers and events: of the operations, or of all if none is
+// given.
 func onShape(fits func(o object) bool, edit func(o object) object, ops ...operation) func() hooks {
 	return func() hooks {
 		meant := func(c *call) bool { return c.failure == nil && (len(ops) == 0 || slices.Contains(ops, c.op)) }

@@ -103,8 +103,8 @@ func multiTurn(j *job) {
 	}
 }
 
-func turnArtifact(name, saying string) artifact {
-	return artifact{id: name, name: name, parts: text(saying)}
+func turnArtifact(name, words string) artifact {
+	return artifact{id: name, name: name, parts: text(words)}
 }
 
 // hasWord says whether a text holds a word as a whole: "abandoned" does not hold "done".

@@ -30,8 +30,8 @@ func (s state) terminal() bool {
 // interrupted says whether the agent waits for the client.
 func (s state) interrupted() bool { return s == inputRequired || s == authRequired }
 
-// settled says whether a blocking send may answer and a stream may close.
-func (s state) settled() bool { return s.terminal() || s.interrupted() }
+// terminalOrInterrupted reports whether a blocking send may answer and a stream may close.
+func (s state) terminalOrInterrupted() bool { return s.terminal() || s.interrupted() }
 
 // A role names the sender of a message.
 type role string
@@ -147,8 +147,10 @@ type artifactUpdate struct {
 	append, last      bool
 }
 
-// settles says whether a stream ends after this event (A2A 1.0 §3.1.2, §11.7).
-func (e event) settles() bool { return e.status != nil && e.status.status.state.settled() }
+// endsStream reports whether a stream ends after this event (A2A 1.0 §3.1.2, §11.7).
+func (e event) endsStream() bool {
+	return e.status != nil && e.status.status.state.terminalOrInterrupted()
+}
 
 // terminal says whether this event ends its task.
 func (e event) terminal() bool { return e.status != nil && e.status.status.state.terminal() }

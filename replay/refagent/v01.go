@@ -107,14 +107,14 @@ func (d v01) result(_ operation, r reply) any {
 	return nil
 }
 
-// event writes updates only: 0.1 streams know nothing else, so a task shows as its status. The last event says so: at the
-// beginning of a stream only a task that has ended is final.
+// event writes updates only: 0.1 streams know nothing else, so a task shows as its status. The last event says so: at
+// the beginning of a stream only a task that has ended is final.
 func (d v01) event(e event) any {
 	switch {
 	case e.task != nil:
 		return object{{"id", e.task.id}, {"status", d.status(e.task.status)}, {"final", e.task.status.state.terminal()}}
 	case e.status != nil:
-		return object{{"id", e.status.taskID}, {"status", d.status(e.status.status)}, {"final", e.settles()}}
+		return object{{"id", e.status.taskID}, {"status", d.status(e.status.status)}, {"final", e.endsStream()}}
 	}
 	a := d.artifact(e.artifact.artifact).(object).with("index", e.artifact.index).with("append", e.artifact.append).with("lastChunk", e.artifact.last)
 	return object{{"id", e.artifact.taskID}, {"artifact", a}}

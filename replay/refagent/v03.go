@@ -55,7 +55,7 @@ func (d v03) event(e event) any {
 			{"taskId", e.status.taskID},
 			{"contextId", e.status.contextID},
 			{"status", d.status(e.status.status)},
-			{"final", e.settles()}, // the stream ends here, A2A 0.3 §7.2.2
+			{"final", e.endsStream()}, // the stream ends here, A2A 0.3 §7.2.2
 		}
 	}
 	return object{

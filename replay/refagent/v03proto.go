@@ -115,7 +115,7 @@ func (d v03proto) event(e event) any {
 	case e.status != nil:
 		return object{{"statusUpdate", object{
 			{"taskId", e.status.taskID}, {"contextId", e.status.contextID}, {"status", d.status(e.status.status)},
-		}.flag("final", e.settles())}}
+		}.flag("final", e.endsStream())}}
 	}
 	return object{{"artifactUpdate", object{
 		{"taskId", e.artifact.taskID}, {"contextId", e.artifact.contextID}, {"artifact", d.artifact(e.artifact.artifact)},

@@ -1,6 +1,7 @@
 package refagent
 
-// The JSON of A2A 0.3 over HTTP+JSON: that of the JSON-RPC binding, with a wrapper around what a send or a stream gives.
+// The JSON of A2A 0.3 over HTTP+JSON: that of the JSON-RPC binding, with a wrapper around what a send or a stream
+// gives.
 type v03rest struct{ v03 }
 
 // decode implements dialect. The config to create stands in a member of its own, or is the body.

@@ -101,7 +101,7 @@ type frame struct {
 	last  bool   // the stream ends after it
 }
 
-// streamEvents writes a stream: each event is flushed at once, and the body ends after the one that settles the task.
+// streamEvents writes a stream: each event is flushed at once, and the body ends after the last one of the stream.
 func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *call, s *stream) {
 	head := newAnswer(http.StatusOK, "text/event-stream", nil)
 	head.header.Set("Cache-Control", "no-cache")
@@ -119,7 +119,7 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *call
 	}
 	e, rest := s.first, s.rest
 	for {
-		f := &frame{event: e, body: c.frameBody(e), last: rest == nil || e.settles()}
+		f := &frame{event: e, body: c.frameBody(e), last: rest == nil || e.endsStream()}
 		if done := writeFrames(w, f, hook); done {
 			return
 		}

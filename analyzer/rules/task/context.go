@@ -112,9 +112,9 @@ conversation in two.`,
 			return
 		}
 		p.Applied()
-		if known.Context.ID != now.ContextID {
+		if known.Context.ContextID != now.ContextID {
 			p.Report(now.ContextPlace(), "the answer to a message to task "+analyzer.QuoteText(now.TaskID)+" is in context "+analyzer.QuoteText(now.ContextID),
-				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
+				"expected "+analyzer.QuoteText(known.Context.ContextID)+", as at "+known.Context.ContextPlace().String())
 		}
 	},
 }
@@ -134,7 +134,7 @@ conversation that the client did not mean, so that it has to refuse.`,
 	Silent: `Tasks whose context is not known, or that were seen in more than one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved || x.Call.ContextID == "" || task.Of(p).Named(x).Context.ID == x.Call.ContextID {
+		if task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved || x.Call.ContextID == "" || task.Of(p).Named(x).Context.ContextID == x.Call.ContextID {
 			return
 		}
 		known := task.Of(p).Named(x).Context
@@ -145,7 +145,7 @@ conversation that the client did not mean, so that it has to refuse.`,
 		p.Applied()
 		if taken {
 			p.Report(p.Place.At(payload.Pointer), "the answer to a message in context "+analyzer.QuoteText(x.Call.ContextID)+" to task "+analyzer.QuoteText(x.Call.TaskID)+" is a "+payload.Kind.String(),
-				"expected an error, since the task is in context "+analyzer.QuoteText(known.ID)+" at "+known.Place.String())
+				"expected an error, since the task is in context "+analyzer.QuoteText(known.ContextID)+" at "+known.ContextPlace().String())
 		}
 	},
 }
@@ -176,9 +176,9 @@ next turn lands in another conversation, and what was said before is lost to the
 			return
 		}
 		p.Applied()
-		if known.Context.ID != p.Task.ContextID {
+		if known.Context.ContextID != p.Task.ContextID {
 			p.Report(p.Task.ContextPlace(), "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
-				"expected "+analyzer.QuoteText(known.Context.ID)+", as at "+known.Context.Place.String())
+				"expected "+analyzer.QuoteText(known.Context.ContextID)+", as at "+known.Context.ContextPlace().String())
 		}
 	},
 }
@@ -211,7 +211,7 @@ which lands in another conversation if that event has another one.`,
 		if now.ContextID == first.ContextID || first.TaskID != now.TaskID {
 			return
 		}
-		if known := task.Of(p).Get(x, now.TaskID); known != nil && known.Context != nil && known.Context.ID == now.ContextID {
+		if known := task.Of(p).Get(x, now.TaskID); known != nil && known.Context != nil && known.Context.ContextID == now.ContextID {
 			return
 		}
 		p.Report(now.ContextPlace(), "the event is in context "+analyzer.QuoteText(now.ContextID),

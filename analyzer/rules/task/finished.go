@@ -234,7 +234,7 @@ func badRequest(p *analyzer.Pass) bool {
 	x := p.Exchange
 	message := a2a.Message{Value: x.Call.Message}
 	known := task.Of(p).Named(x).Context
-	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ID
+	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ContextID
 	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 || x.Call.HistoryLength < 0 {
 		return true
 	}

@@ -153,7 +153,7 @@ func mayContinue(known *task.Task, contextID string, references []string) bool {
 	if slices.Contains(references, known.ID) {
 		return true
 	}
-	return contextID != "" && (known.Context == nil || contextID == known.Context.ID)
+	return contextID != "" && (known.Context == nil || contextID == known.Context.ContextID)
 }
 
 // IDTaskContinued reports a new task where a message went on with an old one.

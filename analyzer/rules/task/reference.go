@@ -111,9 +111,9 @@ since it cannot know which of the two the client means.`,
 			return
 		}
 		p.Applied()
-		if known := task.Of(p).Named(x).Context; known.ID != x.Call.ContextID {
+		if known := task.Of(p).Named(x).Context; known.ContextID != x.Call.ContextID {
 			p.Report(messagePlace(p, "contextId"), "contextId is "+analyzer.QuoteText(x.Call.ContextID)+" in a message to task "+analyzer.QuoteText(x.Call.TaskID),
-				"expected "+analyzer.QuoteText(known.ID)+", as at "+known.Place.String())
+				"expected "+analyzer.QuoteText(known.ContextID)+", as at "+known.ContextPlace().String())
 		}
 	},
 }

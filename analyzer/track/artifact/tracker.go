@@ -46,7 +46,8 @@ type Memory struct {
 	pieces  analyzer.Slot[*Pieces]
 }
 
-// An Ended is what was shown of the artifacts of an ended task. The zero Ended is that of a task of which nothing was.
+// An Ended is what was shown of the artifacts of an ended task. The zero Ended is that of a task of which nothing was. Its
+// sets do not change.
 type Ended struct {
 	Awaited  *Set // by a send that waited for it; nil once another answer showed more
 	Shown    *Set // by the newest Task that shows artifacts
@@ -185,8 +186,15 @@ func (m *Memory) update(known *Ended, o *analyzer.Observation) {
 	if !ok {
 		return
 	}
+	var now *Set
+	show := func() *Set {
+		if now == nil {
+			now = shown(o, t)
+		}
+		return now
+	}
 	if m.tasks.Get(x, o.Task.TaskID).Terminal == o.Task && m.cards.Waits(x) {
-		known.Awaited = shown(o, t)
+		known.Awaited = show()
 	}
 	if known.Awaited.Before(x) && known.Awaited.Lacks(t) >= 0 {
 		known.Awaited, known.Shown = nil, nil // it was judged
@@ -198,6 +206,6 @@ func (m *Memory) update(known *Ended, o *analyzer.Observation) {
 		known.streamed = nil // it was judged
 	}
 	if known.Shown == nil || known.Shown.Like(x) {
-		known.Shown = shown(o, t)
+		known.Shown = show()
 	}
 }

@@ -35,17 +35,15 @@ type Memory struct {
 // A summary is what a message says, as digests. Ids, metadata and media types are left out, and so are the queries of
 // URLs: a signed link is another one each time.
 type summary struct {
-	role    a2a.Role
-	content digest.Content
-	files   digest.Digest  // URLs, in their order
-	place   analyzer.Place // of the request's body
+	exchange uint64 // that sent it
+	role     a2a.Role
+	content  digest.Content
+	files    digest.Digest // URLs, in their order
 }
 
 func digestOf(x *analyzer.Exchange) summary {
 	m := a2a.Message{Value: x.Call.Message}
-	s := summary{
-		role: m.Role(), content: digest.ContentOf(m.Parts()), files: digest.Empty, place: x.RequestPlace().Body(),
-	}
+	s := summary{exchange: x.Seq, role: m.Role(), content: digest.ContentOf(m.Parts()), files: digest.Empty}
 	for _, part := range m.Parts().All() {
 		if part.PartKind() == a2a.URLPart {
 			url, _, _ := strings.Cut(part.URI().Text(), "?")
@@ -71,7 +69,7 @@ func (m *Memory) Other(x *analyzer.Exchange) (earlier analyzer.Place, ok bool) {
 		return analyzer.Place{}, false
 	}
 	now := digestOf(x)
-	return first.place, !now.same(&first)
+	return analyzer.Place{Exchange: first.exchange}.Body(), !now.same(&first)
 }
 
 // Take implements analyzer.State: it remembers what a request says.

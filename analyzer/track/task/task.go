@@ -11,7 +11,7 @@ import (
 // A Task is what is known of one task.
 type Task struct {
 	ID       string
-	Context  *Context                  // the first context it was seen with; nil if none
+	Context  *analyzer.TaskObservation // the first one that named a context; nil if none did
 	Moved    bool                      // it was seen in another context than the first
 	Last     *analyzer.TaskObservation // the newest one of a state, by arrival; nil if there was none
 	Terminal *analyzer.TaskObservation // the first one in a terminal state; nil if there was none
@@ -35,12 +35,6 @@ type Creation struct {
 	MessageID  string
 	ContextID  string   // that the client sent; empty if none
 	References []string // tasks that the message refers to
-}
-
-// A Context is one look at the context of a task.
-type Context struct {
-	ID    string
-	Place analyzer.Place
 }
 
 // A Cancellation is the wish to cancel a task that was known to have ended.
@@ -102,8 +96,8 @@ func (t *Task) see(x *analyzer.Exchange, seen *analyzer.TaskObservation) {
 	switch {
 	case seen.ContextID == "":
 	case t.Context == nil:
-		t.Context = &Context{ID: seen.ContextID, Place: seen.ContextPlace()}
-	case t.Context.ID != seen.ContextID:
+		t.Context = seen
+	case t.Context.ContextID != seen.ContextID:
 		t.Moved = true
 	}
 	if !seen.Stamp.IsZero() && !seen.Stamp.Equal(t.stamp) {

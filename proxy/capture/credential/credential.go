@@ -39,6 +39,19 @@ func (k Kind) Hidden() bool { return k > Identity }
 // DPoP (RFC 9449). Session, signature and dpop in a name tell callers
 // apart only.
 func Header(name string) Kind {
+	switch name { // nearly all fields have these names, in one of these spellings
+	case "Host", "host", "Accept", "accept", "Accept-Encoding", "accept-encoding", "User-Agent", "user-agent",
+		"Content-Type", "content-type", "Content-Length", "content-length", "Transfer-Encoding", "transfer-encoding",
+		"Connection", "connection", "Cache-Control", "cache-control", "Date", "date", "Server", "server",
+		"A2A-Version", "a2a-version", "A2A-Extensions", "a2a-extensions":
+		return Plain
+	case "Authorization", "authorization":
+		return Authorization
+	}
+	return headerByWords(name)
+}
+
+func headerByWords(name string) Kind {
 	name = ascii(name)
 	w := wordsOf(name, false)
 	switch {
@@ -159,6 +172,9 @@ func Member(name []byte) bool { return memberOf(name) == secretMember }
 func LooseMember(name []byte) bool { return memberOf(name) != 0 }
 
 func memberOf(name []byte) memberKind {
+	if len(name) < len("token") || !memberLetters[name[0]] {
+		return 0
+	}
 	var short normalised
 	for _, c := range name {
 		if c >= utf8.RuneSelf {
@@ -171,6 +187,17 @@ func memberOf(name []byte) memberKind {
 	}
 	return memberNames[string(normal)]
 }
+
+// memberLetters are the bytes that a name in memberNames may begin with, in any case and behind separators.
+var memberLetters = func() (all [256]bool) {
+	for name := range memberNames {
+		all[name[0]], all[name[0]-'a'+'A'] = true, true
+	}
+	for c := range all {
+		all[c] = all[c] || separates(byte(c)) || c >= utf8.RuneSelf
+	}
+	return all
+}()
 
 type memberKind uint8
 

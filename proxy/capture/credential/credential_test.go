@@ -33,6 +33,23 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+// The names that are known at a glance are what their words say.
+func TestCommonHeaders(t *testing.T) {
+	common := 0
+	for name := range strings.FieldsSeq("Host Accept Accept-Encoding User-Agent Content-Type Content-Length " +
+		"Transfer-Encoding Connection Cache-Control Date Server A2A-Version A2A-Extensions Authorization X-Api-Key Cookie") {
+		for _, spelling := range [...]string{name, strings.ToLower(name), strings.ToUpper(name)} {
+			if got, want := Header(spelling), headerByWords(spelling); got != want {
+				t.Errorf("%s: kind %d, want %d", spelling, got, want)
+			}
+			common++
+		}
+	}
+	if common < 40 {
+		t.Errorf("%d names", common)
+	}
+}
+
 func TestParam(t *testing.T) {
 	for kind, names := range map[Kind]string{
 		Plain:    "pageToken page_token nextPageToken tenant historyLength filter coded x a.u.t",
@@ -69,9 +86,9 @@ func TestMember(t *testing.T) {
 	tests := map[string]struct{ member, loose bool }{
 		"access_token": {true, true}, "accessToken": {true, true}, "ID.TOKEN": {true, true},
 		"client-secret": {true, true},
-		"token":         {false, true}, "apiKey": {false, true}, "Authorization": {false, true},
-		"to\u212aen": {false, true},
-		"pageToken":  {false, false}, "": {false, false}, strings.Repeat("access_token", 10): {false, false},
+		"_Id_Token":     {true, true}, "-.token": {false, true}, "REFRESHTOKEN": {true, true},
+		"token": {false, true}, "apiKey": {false, true}, "Authorization": {false, true}, "to\u212aen": {false, true},
+		"pageToken": {false, false}, "": {false, false}, strings.Repeat("access_token", 10): {false, false},
 	}
 	for name, want := range tests {
 		if got := Member([]byte(name)); got != want.member {

@@ -169,16 +169,16 @@ func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole b
 }
 
 // body returns the edits that hide the secrets of a body.
-func (m *mask) body(kind bodyKind, body *capture.Parsed, places []secretPlace) []edit {
+func (m *mask) body(kind bodyKind, body *capture.Parsed, set *placeSet) []edit {
 	labelled := kind == bodyForm || kind == bodyJSON
 	switch {
 	case looksLikeJSON(body.Text):
-		return m.parsed(body.Doc, body.Text, places)
+		return m.parsed(body.Doc, body.Text, set)
 	case labelled: // as either, whatever the label
 		if edits := m.form(body.Text); len(edits) > 0 {
 			return edits
 		}
-		return m.parsed(body.Doc, body.Text, places)
+		return m.parsed(body.Doc, body.Text, set)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"a2atap/proxy/capture"
@@ -12,37 +11,27 @@ import (
 
 // parsed returns the edits that hide the secrets of a JSON text, as json does, along what the text was parsed to. Where
 // it is not one well-formed value, or was not parsed, the text is read again.
-func (m *mask) parsed(doc *jsondoc.Doc, text []byte, places []secretPlace) []edit {
+func (m *mask) parsed(doc *jsondoc.Doc, text []byte, set *placeSet) []edit {
 	if doc == nil || doc.Err != nil {
-		return m.json(text, places)
+		return m.json(text, set.list)
 	}
 	w := docWalk{m: m}
-	for i := range places {
-		w.follows = append(w.follows, activePlace{place: &places[i]})
-	}
-	for i := range m.places {
-		w.follows = append(w.follows, activePlace{place: &m.places[i]})
-	}
-	w.value(doc.Root, hideNothing, w.follows)
+	root := [...]*placeTree{&set.tree}
+	w.value(doc.Root, hideNothing, root[:])
 	return w.edits
 }
 
 // docWalk goes through a parsed text along all places at the same time.
 type docWalk struct {
-	m       *mask
-	follows []activePlace // room for those of all values around the one at hand
-	edits   []edit
+	m     *mask
+	room  placeWalk
+	edits []edit
 }
 
 // value looks at a value, in which the active places may lie.
-func (w *docWalk) value(v jsondoc.Value, hide hiding, active []activePlace) {
+func (w *docWalk) value(v jsondoc.Value, hide hiding, active []*placeTree) {
 	for _, a := range active {
-		if a.depth == len(a.place.pointer.Names()) {
-			hide = max(hide, hideStrings)
-			if a.place.numbers {
-				hide = hideNumbers
-			}
-		}
+		hide = max(hide, a.hide)
 	}
 	switch v.Kind() {
 	case jsondoc.Object:
@@ -51,13 +40,9 @@ func (w *docWalk) value(v jsondoc.Value, hide hiding, active []activePlace) {
 		}
 	case jsondoc.Array:
 		for i, e := range v.Elems() {
-			if len(active) == 0 {
-				w.value(e, hide, nil)
-				continue
-			}
-			mark := len(w.follows)
-			w.value(e, hide, w.follow(active, strconv.Itoa(i)))
-			w.follows = w.follows[:mark]
+			mark := len(w.room)
+			w.value(e, hide, w.room.followIndex(active, i))
+			w.room = w.room[:mark]
 		}
 	case jsondoc.String:
 		w.edits = w.m.str(w.edits, v.Raw(), v.Offset(), hide)
@@ -68,7 +53,7 @@ func (w *docWalk) value(v jsondoc.Value, hide hiding, active []activePlace) {
 	}
 }
 
-func (w *docWalk) member(name, member jsondoc.Value, hide hiding, active []activePlace) {
+func (w *docWalk) member(name, member jsondoc.Value, hide hiding, active []*placeTree) {
 	raw := name.Raw()
 	plain := raw[1 : len(raw)-1]
 	if slices.ContainsFunc(plain, func(c byte) bool { return c == '\\' || c >= utf8.RuneSelf }) {
@@ -77,23 +62,7 @@ func (w *docWalk) member(name, member jsondoc.Value, hide hiding, active []activ
 	if member.Kind() == jsondoc.String && credential.Member(plain) {
 		hide = max(hide, hideStrings)
 	}
-	if len(active) == 0 {
-		w.value(member, hide, nil)
-		return
-	}
-	mark := len(w.follows)
-	w.value(member, hide, w.follow(active, string(plain)))
-	w.follows = w.follows[:mark]
-}
-
-// follow returns those places that go on with a name.
-func (w *docWalk) follow(places []activePlace, name string) []activePlace {
-	start := len(w.follows)
-	for _, a := range places {
-		names := a.place.pointer.Names()
-		if a.depth < len(names) && (names[a.depth] == name || names[a.depth] == capture.AnyName) {
-			w.follows = append(w.follows, activePlace{a.place, a.depth + 1})
-		}
-	}
-	return w.follows[start:]
+	mark := len(w.room)
+	w.value(member, hide, w.room.follow(active, plain))
+	w.room = w.room[:mark]
 }

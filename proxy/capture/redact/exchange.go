@@ -217,12 +217,17 @@ func (o *openExchange) note(out []capture.Step, err error) []capture.Step {
 	return append(out, capture.Step{Seq: o.x.Seq, Offset: out[len(out)-1].Offset, What: capture.Fact{Note: note}})
 }
 
-// parseEvent parses the lines of an event, and its data.
-func parseEvent(e *capture.Event) *capture.Parsed {
-	fields := e.Fields()
-	parsed := &capture.Parsed{Fields: &fields}
-	if len(fields.Data) > 0 {
-		doc := jsondoc.Parse(fields.Data)
+// parseEvent parses the lines of an event, unless somebody has, and its data.
+func parseEvent(e *capture.Event, by *capture.Parsed) *capture.Parsed {
+	parsed := &capture.Parsed{}
+	if by != nil && by.Fields != nil {
+		parsed.Fields = by.Fields
+	} else {
+		fields := e.Fields()
+		parsed.Fields = &fields
+	}
+	if data := parsed.Fields.Data; len(data) > 0 {
+		doc := jsondoc.Parse(data)
 		parsed.Doc = &doc
 	}
 	return parsed
@@ -234,7 +239,8 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	o.answer().Stream = true
 	e := what.Event
 	e.At = s.Offset
-	parsed := parseEvent(&e)
+	parsed := parseEvent(&e, s.Parsed)
+	s.Parsed = nil
 	parsed.Head = o.response.head
 	d, ok := o.describe(parsed,
 		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })

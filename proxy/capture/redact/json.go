@@ -16,34 +16,6 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A secretPlace is a place in JSON texts whose strings are hidden.
-type secretPlace struct {
-	pointer capture.Pointer
-	numbers bool // and numbers too
-}
-
-// maxPlaces bounds the pointers that are remembered parsed.
-const maxPlaces = 1000
-
-// described returns the places that a Describer names. What is no pointer points nowhere.
-func (r *redactor) described(d capture.Description) []secretPlace {
-	places := make([]secretPlace, 0, len(d.Secrets))
-	for _, s := range d.Secrets {
-		place, known := r.places[s]
-		if !known {
-			p, err := capture.ParsePointer(s)
-			if err != nil {
-				continue
-			}
-			if place.pointer = p; len(r.places) < maxPlaces {
-				r.places[s] = place
-			}
-		}
-		places = append(places, place)
-	}
-	return places
-}
-
 // json returns the edits that hide the secrets of a JSON text: at the places given and those of the user, of members
 // whose names always say a secret, and in strings that are URLs. Only string tokens are replaced, and numbers where the
 // user points at them, so that JSON stays JSON. Where the text is none, what follows is searched loosely, all of it.
@@ -261,16 +233,16 @@ func (m *mask) str(edits []edit, raw []byte, start int, hide hiding) []edit {
 
 // event returns the edits that hide the secrets of an event, in its data and in lines that are no fields of an event:
 // JSON that was sent without "data:" in front is no less a secret.
-func (m *mask) event(e *capture.Event, parsed *capture.Parsed, places []secretPlace) []edit {
-	if f := parsed.Fields; len(f.Ignored)+len(f.Comments) == 0 && len(m.parsed(parsed.Doc, f.Data, places)) == 0 {
+func (m *mask) event(e *capture.Event, parsed *capture.Parsed, set *placeSet) []edit {
+	if f := parsed.Fields; len(f.Ignored)+len(f.Comments) == 0 && len(m.parsed(parsed.Doc, f.Data, set)) == 0 {
 		return nil
 	}
 	data, parts, stray := cutEvent(e.Raw)
 	var edits []edit
 	if len(data) > 0 {
-		edits = onLines(m.json(data, places), parts)
+		edits = onLines(m.json(data, set.list), parts)
 	}
-	places = slices.Concat(places, m.places)
+	places := slices.Concat(set.list, m.places)
 	for _, s := range stray {
 		for _, ed := range m.loose(e.Raw[s.start:s.end], places) {
 			edits = append(edits, edit{s.start + ed.start, s.start + ed.end, ed.text})

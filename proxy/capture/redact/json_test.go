@@ -111,6 +111,11 @@ func TestJSON(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
+			doc := jsondoc.Parse([]byte(tt.in))
+			along := string(splice([]byte(tt.in), testMask.parsed(&doc, []byte(tt.in), testMask.placed(tt.places))))
+			if along != got {
+				t.Errorf("along its parse: got %q, want %q", along, got)
+			}
 			if again := string(splice([]byte(got), testMask.json([]byte(got), tt.places))); again != got {
 				t.Errorf("done twice: got %q, want %q", again, got)
 			}
@@ -140,7 +145,7 @@ func TestEvent(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e := capture.Event{Raw: []byte(tt.in)}
-			got := string(splice(e.Raw, testMask.event(&e, parseEvent(&e), places(t, "/t"))))
+			got := string(splice(e.Raw, testMask.event(&e, parseEvent(&e, nil), testMask.placed(places(t, "/t")))))
 			if diff := cmp.Diff(masked(tt.want), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -175,6 +180,7 @@ func FuzzJSON(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	where := places(f, "/a/token", "/*/token")
+	set := testMask.placed(where)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := bytes.Clone(in)
 		got := splice(in, testMask.json(in, where))
@@ -182,7 +188,7 @@ func FuzzJSON(f *testing.F) {
 			t.Fatal("the input was changed")
 		}
 		doc := jsondoc.Parse(in)
-		if along := splice(in, testMask.parsed(&doc, in, where)); !bytes.Equal(along, got) {
+		if along := splice(in, testMask.parsed(&doc, in, set)); !bytes.Equal(along, got) {
 			t.Fatalf("%q became %q, and along its parse %q", in, got, along)
 		}
 		was, ok := tokens(t, in)
@@ -211,10 +217,33 @@ func FuzzEvent(f *testing.F) {
 	where := places(f, "/token")
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		e := capture.Event{Raw: raw}
-		got := splice(raw, testMask.event(&e, parseEvent(&e), where))
+		got := splice(raw, testMask.event(&e, parseEvent(&e, nil), testMask.placed(where)))
 		if a, b := capture.ParseEvent(raw), capture.ParseEvent(got); a.DataLines != b.DataLines ||
 			a.HasData != b.HasData {
 			t.Errorf("%q has other data lines than %q", got, raw)
 		}
 	})
+}
+
+// The places that a Describer names are known again, also when a list is another one where the first was.
+func TestDescribedPlacesAreKnownAgain(t *testing.T) {
+	r := New(discardSink{}, Options{Key: testMask.key}).(*redactor)
+	list := []string{"/a/t", "/b", "no pointer"}
+	first := r.described(capture.Description{Secrets: list})
+	if again := r.described(capture.Description{Secrets: list}); again != first || len(first.list) != 2 {
+		t.Errorf("the same list is another set; it has %d places, want 2", len(first.list))
+	}
+	if n := testing.AllocsPerRun(100, func() { r.described(capture.Description{Secrets: list}) }); n != 0 {
+		t.Errorf("a list that is known takes %v allocations", n)
+	}
+	list[0] = "/c"
+	text := []byte(`{"a":{"t":"x"},"b":"y","c":"z"}`)
+	doc := jsondoc.Parse(text)
+	got := string(splice(text, r.mask.parsed(&doc, text, r.described(capture.Description{Secrets: list}))))
+	if want := masked(`{"a":{"t":"x"},"b":"«y»","c":"«z»"}`); got != want {
+		t.Errorf("after the list has changed: got %s, want %s", got, want)
+	}
+	if r.described(capture.Description{}) != r.userPlaces {
+		t.Error("no places are not those of the user")
+	}
 }

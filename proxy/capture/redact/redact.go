@@ -97,7 +97,7 @@ func New(next capture.Sink, opts Options) capture.Sink {
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
 		open: make(map[uint64]*openExchange), agents: make(map[string]*learned),
 		decodeLimit: capture.DefaultDecodeLimit,
-		places:      make(map[string]secretPlace),
+		places:      make(map[*string]*placeSet),
 	}
 	if r.maxHeld == 0 {
 		r.maxHeld = defaultMaxHeld
@@ -113,6 +113,7 @@ func New(next capture.Sink, opts Options) capture.Sink {
 			r.mask.places = append(r.mask.places, secretPlace{extra.pointer, true})
 		}
 	}
+	r.userPlaces = r.mask.placed(nil)
 	return r
 }
 
@@ -126,7 +127,9 @@ type redactor struct {
 	agents  map[string]*learned // what cards said, by agent
 	held    int64               // bytes of bodies in memory
 	maxHeld int64
-	places  map[string]secretPlace // of the pointers that the Describer names, which are always the same few
+	places  map[*string]*placeSet // by the first of the pointers that the Describer named
+
+	userPlaces *placeSet // that of the user alone
 
 	decodeLimit int64 // of one body
 }

@@ -8,7 +8,7 @@ const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const texts = (parts) => (parts ?? []).map((part) => part.text ?? "").join("");
 
 /** What there is to say about a message, task or event, given as plain JSON; its kind as the A2A 1.0 wrapper says it. */
-export function sighting(kind, value) {
+export function observation(kind, value) {
   switch (kind) {
     case "message":
       return { kind, text: texts(value.parts), task: value.taskId, context: value.contextId };
@@ -81,9 +81,9 @@ class Script {
     }
   }
 
-  async stream(step, utterance, on = async () => {}) {
+  async stream(step, turn, on = async () => {}) {
     try {
-      for await (const event of this.driver.stream(utterance)) {
+      for await (const event of this.driver.stream(turn)) {
         this.note(step, event);
         await on(event);
       }

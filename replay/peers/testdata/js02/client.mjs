@@ -3,10 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { A2AClient } from "@a2a-js/sdk/client";
 
-import { main, sighting } from "../js/script.mjs";
+import { main, observation } from "../js/script.mjs";
 
 const kinds = { "status-update": "statusUpdate", "artifact-update": "artifactUpdate" };
-const see = (value) => sighting(kinds[value.kind] ?? value.kind, value);
+const see = (value) => observation(kinds[value.kind] ?? value.kind, value);
 
 const config = ({ taskId, pushNotificationConfig: c }) => ({
   kind: "config", task: taskId, config: c.id, url: c.url, note: c.token,
@@ -39,14 +39,14 @@ await main({
       { kind: "interface", note: card.preferredTransport, url: card.url },
     ];
   },
-  send: async (utterance) => see(result(await client.sendMessage(params(utterance)))),
-  async *stream(utterance) {
-    for await (const event of client.sendMessageStream(params(utterance))) {
+  send: async (turn) => see(result(await client.sendMessage(params(turn)))),
+  async *stream(turn) {
+    for await (const event of client.sendMessageStream(params(turn))) {
       yield see(event);
     }
   },
-  get: async (id) => sighting("task", result(await client.getTask({ id, historyLength: 10 }))),
-  cancel: async (id) => sighting("task", result(await client.cancelTask({ id }))),
+  get: async (id) => observation("task", result(await client.getTask({ id, historyLength: 10 }))),
+  cancel: async (id) => observation("task", result(await client.cancelTask({ id }))),
   setPush: async (taskId, url, token) =>
     config(result(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { id: "peer-hook", url, token } }))),
   getPush: async (id) => config(result(await client.getTaskPushNotificationConfig({ id }))),

@@ -8,10 +8,10 @@ import {
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
 
-import { main, sighting } from "../js/script.mjs";
+import { main, observation } from "../js/script.mjs";
 
 const kinds = { "status-update": "statusUpdate", "artifact-update": "artifactUpdate" };
-const see = (value) => sighting(kinds[value.kind] ?? value.kind, value);
+const see = (value) => observation(kinds[value.kind] ?? value.kind, value);
 
 const config = ({ taskId, pushNotificationConfig: c }) => ({
   kind: "config", task: taskId, config: c.id, url: c.url, note: c.token,
@@ -41,14 +41,14 @@ await main({
       ...(card.additionalInterfaces ?? []).map((i) => ({ kind: "interface", note: i.transport, url: i.url })),
     ];
   },
-  send: async (utterance) => see(await client.sendMessage(params(utterance))),
-  async *stream(utterance) {
-    for await (const event of client.sendMessageStream(params(utterance))) {
+  send: async (turn) => see(await client.sendMessage(params(turn))),
+  async *stream(turn) {
+    for await (const event of client.sendMessageStream(params(turn))) {
       yield see(event);
     }
   },
-  get: async (id) => sighting("task", await client.getTask({ id, historyLength: 10 })),
-  cancel: async (id) => sighting("task", await client.cancelTask({ id })),
+  get: async (id) => observation("task", await client.getTask({ id, historyLength: 10 })),
+  cancel: async (id) => observation("task", await client.cancelTask({ id })),
   setPush: async (taskId, url, token) =>
     config(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig: { id: "peer-hook", url, token } })),
   getPush: async (id, pushNotificationConfigId) =>

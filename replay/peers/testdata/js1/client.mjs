@@ -16,9 +16,9 @@ import {
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
 
-import { main, sighting } from "../js/script.mjs";
+import { main, observation } from "../js/script.mjs";
 
-const see = (json) => sighting(...Object.entries(json)[0]);
+const see = (json) => observation(...Object.entries(json)[0]);
 
 const config = (value) => {
   const c = TaskPushNotificationConfig.toJSON(value);
@@ -51,20 +51,20 @@ await main({
       })),
     ];
   },
-  async send(utterance) {
-    const result = await client.sendMessage(request(utterance));
+  async send(turn) {
+    const result = await client.sendMessage(request(turn));
     // The result is a Task or a Message without a mark; only a Message has an id of its own kind.
     return "messageId" in result
-      ? sighting("message", Message.toJSON(result))
-      : sighting("task", Task.toJSON(result));
+      ? observation("message", Message.toJSON(result))
+      : observation("task", Task.toJSON(result));
   },
-  async *stream(utterance) {
-    for await (const event of client.sendMessageStream(request(utterance))) {
+  async *stream(turn) {
+    for await (const event of client.sendMessageStream(request(turn))) {
       yield see(StreamResponse.toJSON(event));
     }
   },
-  get: async (id) => sighting("task", Task.toJSON(await client.getTask({ tenant: "", id }))),
-  cancel: async (id) => sighting("task", Task.toJSON(await client.cancelTask({ tenant: "", id, metadata: {} }))),
+  get: async (id) => observation("task", Task.toJSON(await client.getTask({ tenant: "", id }))),
+  cancel: async (id) => observation("task", Task.toJSON(await client.cancelTask({ tenant: "", id, metadata: {} }))),
   setPush: async (taskId, url, token) =>
     config(await client.createTaskPushNotificationConfig(
       TaskPushNotificationConfig.fromJSON({ taskId, id: "peer-hook", url, token }),
@@ -76,6 +76,6 @@ await main({
   deletePush: (taskId, id) => client.deleteTaskPushNotificationConfig({ tenant: "", taskId, id }),
   list: async (contextId) =>
     (await client.listTasks(ListTasksRequest.fromJSON({ contextId, includeArtifacts: true }))).tasks
-      .map((task) => sighting("task", Task.toJSON(task))),
+      .map((task) => observation("task", Task.toJSON(task))),
   code: (err) => String(err.code ?? err.name),
 });

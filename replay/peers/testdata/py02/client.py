@@ -27,7 +27,7 @@ from a2a.types import (
     TextPart,
 )
 
-from script import Sighting, Utterance, main, sighting
+from script import Observation, Turn, main, observation
 
 _KINDS = {'status-update': 'statusUpdate', 'artifact-update': 'artifactUpdate'}
 
@@ -44,17 +44,17 @@ def _result(response: Any) -> Any:
     return answer.result
 
 
-def _see(value: Any) -> Sighting:
+def _see(value: Any) -> Observation:
     plain = value.model_dump(mode='json', by_alias=True, exclude_none=True)
-    return sighting(_KINDS.get(plain['kind'], plain['kind']), plain)
+    return observation(_KINDS.get(plain['kind'], plain['kind']), plain)
 
 
-def _config(value: TaskPushNotificationConfig) -> Sighting:
+def _config(value: TaskPushNotificationConfig) -> Observation:
     config = value.push_notification_config
     return {'kind': 'config', 'task': value.task_id, 'config': config.id, 'url': config.url, 'note': config.token}
 
 
-def _params(u: Utterance, **more: Any) -> MessageSendParams:
+def _params(u: Turn, **more: Any) -> MessageSendParams:
     push = PushNotificationConfig(url=u.webhook, token=u.token) if u.webhook else None
     return MessageSendParams(
         message=Message(
@@ -74,7 +74,7 @@ def _id() -> str:
 class Driver:
     _client: A2AClient
 
-    async def discover(self, agent_url: str, binding: str) -> list[Sighting]:
+    async def discover(self, agent_url: str, binding: str) -> list[Observation]:
         http = httpx.AsyncClient()
         card = await A2ACardResolver(http, agent_url).get_agent_card()
         self._client = A2AClient(http, agent_card=card)
@@ -83,41 +83,41 @@ class Driver:
             {'kind': 'interface', 'note': card.preferred_transport, 'url': card.url},
         ]
 
-    async def send(self, utterance: Utterance) -> Sighting:
-        request = SendMessageRequest(id=_id(), params=_params(utterance, blocking=not utterance.now))
+    async def send(self, turn: Turn) -> Observation:
+        request = SendMessageRequest(id=_id(), params=_params(turn, blocking=not turn.now))
         return _see(_result(await self._client.send_message(request)))
 
-    async def stream(self, utterance: Utterance) -> AsyncIterator[Sighting]:
-        request = SendStreamingMessageRequest(id=_id(), params=_params(utterance))
+    async def stream(self, turn: Turn) -> AsyncIterator[Observation]:
+        request = SendStreamingMessageRequest(id=_id(), params=_params(turn))
         async for response in self._client.send_message_streaming(request):
             yield _see(_result(response))
 
-    async def get(self, task: str) -> Sighting:
+    async def get(self, task: str) -> Observation:
         return _see(_result(await self._client.get_task(GetTaskRequest(id=_id(), params=TaskQueryParams(id=task)))))
 
-    async def cancel(self, task: str) -> Sighting:
+    async def cancel(self, task: str) -> Observation:
         return _see(_result(await self._client.cancel_task(CancelTaskRequest(id=_id(), params=TaskIdParams(id=task)))))
 
-    async def set_push(self, task: str, url: str, token: str) -> Sighting:
+    async def set_push(self, task: str, url: str, token: str) -> Observation:
         config = PushNotificationConfig(id='peer-hook', url=url, token=token)
         request = SetTaskPushNotificationConfigRequest(
             id=_id(), params=TaskPushNotificationConfig(task_id=task, push_notification_config=config)
         )
         return _config(_result(await self._client.set_task_callback(request)))
 
-    async def get_push(self, task: str, config: str) -> Sighting:
+    async def get_push(self, task: str, config: str) -> Observation:
         request = GetTaskPushNotificationConfigRequest(
             id=_id(), params=GetTaskPushNotificationConfigParams(id=task, push_notification_config_id=config)
         )
         return _config(_result(await self._client.get_task_callback(request)))
 
-    async def list_push(self, task: str) -> list[Sighting]:
+    async def list_push(self, task: str) -> list[Observation]:
         raise NotImplementedError
 
-    async def delete_push(self, task: str, config: str) -> Sighting:
+    async def delete_push(self, task: str, config: str) -> Observation:
         raise NotImplementedError
 
-    async def list(self, context: str) -> list[Sighting]:
+    async def list(self, context: str) -> list[Observation]:
         raise NotImplementedError
 
     def code(self, error: Exception) -> str:

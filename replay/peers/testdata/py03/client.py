@@ -20,22 +20,22 @@ from a2a.types import (
     TextPart,
 )
 
-from script import Sighting, Utterance, main, sighting
+from script import Observation, Turn, main, observation
 
 _KINDS = {'status-update': 'statusUpdate', 'artifact-update': 'artifactUpdate'}
 
 
-def _see(value: Any) -> Sighting:
+def _see(value: Any) -> Observation:
     plain = value.model_dump(mode='json', by_alias=True, exclude_none=True)
-    return sighting(_KINDS.get(plain['kind'], plain['kind']), plain)
+    return observation(_KINDS.get(plain['kind'], plain['kind']), plain)
 
 
-def _config(value: TaskPushNotificationConfig) -> Sighting:
+def _config(value: TaskPushNotificationConfig) -> Observation:
     config = value.push_notification_config
     return {'kind': 'config', 'task': value.task_id, 'config': config.id, 'url': config.url, 'note': config.token}
 
 
-def _message(u: Utterance) -> Message:
+def _message(u: Turn) -> Message:
     return Message(
         role=Role.user, message_id=str(uuid.uuid4()), parts=[Part(root=TextPart(text=u.text))],
         task_id=u.task, context_id=u.context,
@@ -50,7 +50,7 @@ class Driver:
     _http: httpx.AsyncClient
     _once: Client
 
-    async def discover(self, agent_url: str, binding: str) -> list[Sighting]:
+    async def discover(self, agent_url: str, binding: str) -> list[Observation]:
         self._http = httpx.AsyncClient()
         self._binding = binding
         self._card = card = await A2ACardResolver(self._http, agent_url).get_agent_card()
@@ -68,30 +68,30 @@ class Driver:
         config = ClientConfig(httpx_client=self._http, supported_transports=[self._binding], **options)
         return ClientFactory(config).create(self._card)
 
-    async def send(self, utterance: Utterance) -> Sighting:
+    async def send(self, turn: Turn) -> Observation:
         pushes = []
-        if utterance.webhook:
-            pushes = [PushNotificationConfig(url=utterance.webhook, token=utterance.token)]
-        client = self._client(streaming=False, polling=utterance.now, push_notification_configs=pushes)
-        answers = [e async for e in client.send_message(_message(utterance))]
+        if turn.webhook:
+            pushes = [PushNotificationConfig(url=turn.webhook, token=turn.token)]
+        client = self._client(streaming=False, polling=turn.now, push_notification_configs=pushes)
+        answers = [e async for e in client.send_message(_message(turn))]
         # A task comes with the event that changed it, of which there is none here.
         return _see(answers[-1] if isinstance(answers[-1], Message) else answers[-1][0])
 
-    async def stream(self, utterance: Utterance) -> AsyncIterator[Sighting]:
-        async for event in self._client(streaming=True).send_message(_message(utterance)):
+    async def stream(self, turn: Turn) -> AsyncIterator[Observation]:
+        async for event in self._client(streaming=True).send_message(_message(turn)):
             if isinstance(event, Message):
                 yield _see(event)
             else:
                 task, update = event
                 yield _see(update or task)
 
-    async def get(self, task: str) -> Sighting:
+    async def get(self, task: str) -> Observation:
         return _see(await self._once.get_task(TaskQueryParams(id=task)))
 
-    async def cancel(self, task: str) -> Sighting:
+    async def cancel(self, task: str) -> Observation:
         return _see(await self._once.cancel_task(TaskIdParams(id=task)))
 
-    async def set_push(self, task: str, url: str, token: str) -> Sighting:
+    async def set_push(self, task: str, url: str, token: str) -> Observation:
         config = PushNotificationConfig(id='peer-hook', url=url, token=token)
         return _config(
             await self._once.set_task_callback(
@@ -99,20 +99,20 @@ class Driver:
             )
         )
 
-    async def get_push(self, task: str, config: str) -> Sighting:
+    async def get_push(self, task: str, config: str) -> Observation:
         return _config(
             await self._once.get_task_callback(
                 GetTaskPushNotificationConfigParams(id=task, push_notification_config_id=config)
             )
         )
 
-    async def list_push(self, task: str) -> list[Sighting]:
+    async def list_push(self, task: str) -> list[Observation]:
         raise NotImplementedError
 
-    async def delete_push(self, task: str, config: str) -> Sighting:
+    async def delete_push(self, task: str, config: str) -> Observation:
         raise NotImplementedError
 
-    async def list(self, context: str) -> list[Sighting]:
+    async def list(self, context: str) -> list[Observation]:
         raise NotImplementedError
 
     def code(self, error: Exception) -> str:

@@ -19,19 +19,19 @@ from a2a.types import (
     TaskPushNotificationConfig,
 )
 
-from script import Sighting, Utterance, main, sighting
+from script import Observation, Turn, main, observation
 
 
-def _see(wrapper: dict[str, Any]) -> Sighting:
+def _see(wrapper: dict[str, Any]) -> Observation:
     [(kind, value)] = wrapper.items()
-    return sighting(kind, value)
+    return observation(kind, value)
 
 
-def _config(value: TaskPushNotificationConfig) -> Sighting:
+def _config(value: TaskPushNotificationConfig) -> Observation:
     return {'kind': 'config', 'task': value.task_id, 'config': value.id, 'url': value.url, 'note': value.token}
 
 
-def _request(u: Utterance) -> SendMessageRequest:
+def _request(u: Turn) -> SendMessageRequest:
     message = {'role': 'ROLE_USER', 'messageId': str(uuid.uuid4()), 'parts': [{'text': u.text}]}
     if u.task:
         message |= {'taskId': u.task, 'contextId': u.context}
@@ -47,7 +47,7 @@ class Driver:
     _once: Client
     _streaming: Client
 
-    async def discover(self, agent_url: str, binding: str) -> list[Sighting]:
+    async def discover(self, agent_url: str, binding: str) -> list[Observation]:
         async with httpx.AsyncClient() as http:
             card = await A2ACardResolver(http, agent_url).get_agent_card()
         self._once = ClientFactory(
@@ -62,40 +62,40 @@ class Driver:
             ),
         ]
 
-    async def send(self, utterance: Utterance) -> Sighting:
-        answers = [_see(MessageToDict(e)) async for e in self._once.send_message(_request(utterance))]
+    async def send(self, turn: Turn) -> Observation:
+        answers = [_see(MessageToDict(e)) async for e in self._once.send_message(_request(turn))]
         return answers[-1]
 
-    async def stream(self, utterance: Utterance) -> AsyncIterator[Sighting]:
-        async for event in self._streaming.send_message(_request(utterance)):
+    async def stream(self, turn: Turn) -> AsyncIterator[Observation]:
+        async for event in self._streaming.send_message(_request(turn)):
             yield _see(MessageToDict(event))
 
-    async def get(self, task: str) -> Sighting:
-        return sighting('task', MessageToDict(await self._once.get_task(GetTaskRequest(id=task))))
+    async def get(self, task: str) -> Observation:
+        return observation('task', MessageToDict(await self._once.get_task(GetTaskRequest(id=task))))
 
-    async def cancel(self, task: str) -> Sighting:
-        return sighting('task', MessageToDict(await self._once.cancel_task(CancelTaskRequest(id=task))))
+    async def cancel(self, task: str) -> Observation:
+        return observation('task', MessageToDict(await self._once.cancel_task(CancelTaskRequest(id=task))))
 
-    async def set_push(self, task: str, url: str, token: str) -> Sighting:
+    async def set_push(self, task: str, url: str, token: str) -> Observation:
         request = TaskPushNotificationConfig(task_id=task, id='peer-hook', url=url, token=token)
         return _config(await self._once.create_task_push_notification_config(request))
 
-    async def get_push(self, task: str, config: str) -> Sighting:
+    async def get_push(self, task: str, config: str) -> Observation:
         request = GetTaskPushNotificationConfigRequest(task_id=task, id=config)
         return _config(await self._once.get_task_push_notification_config(request))
 
-    async def list_push(self, task: str) -> list[Sighting]:
+    async def list_push(self, task: str) -> list[Observation]:
         request = ListTaskPushNotificationConfigsRequest(task_id=task)
         return [_config(c) for c in (await self._once.list_task_push_notification_configs(request)).configs]
 
-    async def delete_push(self, task: str, config: str) -> Sighting:
+    async def delete_push(self, task: str, config: str) -> Observation:
         request = DeleteTaskPushNotificationConfigRequest(task_id=task, id=config)
         await self._once.delete_task_push_notification_config(request)
         return {'kind': 'done'}
 
-    async def list(self, context: str) -> list[Sighting]:
+    async def list(self, context: str) -> list[Observation]:
         answer = await self._once.list_tasks(ListTasksRequest(context_id=context, include_artifacts=True))
-        return [sighting('task', MessageToDict(task)) for task in answer.tasks]
+        return [observation('task', MessageToDict(task)) for task in answer.tasks]
 
     def code(self, error: Exception) -> str:
         return type(error).__name__

@@ -9,40 +9,41 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// An act is one recorded exchange that can be played.
-type act struct {
+// An exchange is one recorded exchange that can be played.
+type exchange struct {
 	seq   uint64
 	x     *capture.Exchange
 	call  a2a.Call
 	form  form
-	tasks []string // that its answer shows or its request names
-	after *act     // the latest act before it that did something to its task; nil if none did
-	uses  int      // how often it was played
+	tasks []string  // that its answer shows or its request names
+	after *exchange // the latest one before it that changed its task; nil if none did
+	uses  int       // how often it was played
 }
 
-// acting reports whether the operation does something to a task, so that answers about it may be others afterwards.
-func acting(op a2a.Operation) bool {
+// changesTask reports whether the operation does something to a task, so that answers about it may be others
+// afterwards.
+func changesTask(op a2a.Operation) bool {
 	return op.Sends() || op == a2a.CancelTask || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig
 }
 
-// A score is what a capture holds for playing.
-type score struct {
-	info  capture.Info
-	acts  []*act
-	born  map[string]bool // ids that the client named first, by role and text
-	known map[string]a2a.Known
+// A recording is what can be played of a capture.
+type recording struct {
+	info        capture.Info
+	exchanges   []*exchange
+	clientNamed map[string]bool // ids that the client named first, by role and text
+	known       map[string]a2a.Known
 
 	notifications []*notification
 }
 
-func load(ctx context.Context, src capture.Source) (*score, error) {
+func load(ctx context.Context, src capture.Source) (*recording, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &score{info: info, born: map[string]bool{}, known: map[string]a2a.Known{}}
+	s := &recording{info: info, clientNamed: map[string]bool{}, known: map[string]a2a.Known{}}
 	seen := map[string]bool{}
-	last := map[string]*act{}
+	last := map[string]*exchange{}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return nil, err
@@ -55,7 +56,7 @@ func load(ctx context.Context, src capture.Source) (*score, error) {
 		}
 		if a := s.read(x, seen); a != nil {
 			a.follow(last)
-			s.acts = append(s.acts, a)
+			s.exchanges = append(s.exchanges, a)
 		}
 	}
 	return s, nil
@@ -72,8 +73,8 @@ func isWebhook(x *capture.Exchange) bool {
 	return call.Operation == a2a.Webhook
 }
 
-// read makes an act of an exchange, or nil if there is nothing to play.
-func (s *score) read(x *capture.Exchange, seen map[string]bool) *act {
+// read returns an exchange for playback, or nil if there is nothing to play.
+func (s *recording) read(x *capture.Exchange, seen map[string]bool) *exchange {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Content()
 	path, _, _ := strings.Cut(head.Target, "?")
@@ -90,19 +91,19 @@ func (s *score) read(x *capture.Exchange, seen map[string]bool) *act {
 		s.known[path] = known
 	}
 	for _, k := range clientIDs(&call) {
-		s.born[k] = s.born[k] || !seen[k]
+		s.clientNamed[k] = s.clientNamed[k] || !seen[k]
 		seen[k] = true
 	}
 	if !playable(x.Response) {
 		return nil
 	}
-	a := &act{seq: x.Seq, x: x, call: call, form: newForm(&call)}
-	a.tasks = s.sightings(a, seen)
+	a := &exchange{seq: x.Seq, x: x, call: call, form: newForm(&call)}
+	a.tasks = s.shownIDs(a, seen)
 	return a
 }
 
-// playable reports whether there is an answer to give. That a card has not changed is none to a client that has not seen
-// it.
+// playable reports whether there is an answer to give. That a card has not changed is none to a client that has not
+// seen it.
 func playable(r *capture.Response) bool {
 	if r == nil {
 		return false
@@ -111,7 +112,7 @@ func playable(r *capture.Response) bool {
 	return status >= 200 && status != http.StatusNotModified
 }
 
-// roleKey makes the key of an id in the maps of a score.
+// roleKey returns the key of an id in the maps of a recording.
 func roleKey(role, id string) string { return role + "\x00" + id }
 
 // clientIDs returns the keys of the ids in a request that a client may have made.
@@ -125,8 +126,8 @@ func clientIDs(call *a2a.Call) []string {
 	return keys
 }
 
-// sightings notes the ids that an answer shows, and returns the tasks among them with the one that the request names.
-func (s *score) sightings(a *act, seen map[string]bool) []string {
+// shownIDs records the ids that an answer shows, and returns the tasks among them with the one that the request names.
+func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
 	var tasks []string
 	if a.call.TaskID != "" {
 		tasks = append(tasks, a.call.TaskID)
@@ -156,8 +157,8 @@ func (s *score) sightings(a *act, seen map[string]bool) []string {
 	return tasks
 }
 
-// payloads yields what the answer of the act holds.
-func (a *act) payloads() func(yield func(a2a.Payload) bool) {
+// payloads yields the payloads of the answer.
+func (a *exchange) payloads() func(yield func(a2a.Payload) bool) {
 	return func(yield func(a2a.Payload) bool) {
 		r := a.x.Response
 		if !r.Stream {
@@ -174,11 +175,11 @@ func (a *act) payloads() func(yield func(a2a.Payload) bool) {
 	}
 }
 
-// follow places the act behind the latest one that did something to its task.
-func (a *act) follow(last map[string]*act) {
+// follow sets after to the latest exchange that changed the task.
+func (a *exchange) follow(last map[string]*exchange) {
 	for _, task := range a.tasks {
 		a.after = last[task]
-		if acting(a.call.Operation) {
+		if changesTask(a.call.Operation) {
 			last[task] = a
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Sighting is one thing that a client saw: an answer, an event of a stream, an error, a line of the card. Values are
-// as the SDK hands them to its user, ids included. Programs print one Sighting per line as JSON.
-type Sighting struct {
+// An Observation is one thing that a client saw: an answer, an event of a stream, an error, a line of the card. Values
+// are as the SDK hands them to its user, ids included. Programs print one Observation per line as JSON.
+type Observation struct {
 	Step      string   `json:"step"`                // the part of the script
 	Kind      string   `json:"kind"`                // card, interface, message, task, status, artifact, config, configs, list, notification, error, done
 	State     string   `json:"state,omitempty"`     // a task's state, spelt as the SDK spells it
@@ -33,7 +33,7 @@ type Sighting struct {
 // renamed by role and order of appearance (task-1, context-2), also inside texts; the two origins are written {agent}
 // and {webhook}, and times inside texts {time}. Nothing else is touched: another origin in a card or in an answer stays
 // visible.
-func Lines(seen []Sighting, agentURL, webhookURL string) []string {
+func Lines(seen []Observation, agentURL, webhookURL string) []string {
 	names := newRenamer(agentURL, webhookURL)
 	lines := make([]string, 0, len(seen))
 	for _, s := range seen {
@@ -78,7 +78,7 @@ func (r *renamer) rename(role, id string) string {
 	return name
 }
 
-func (r *renamer) line(s Sighting) string {
+func (r *renamer) line(s Observation) string {
 	words := []string{s.Step + ": " + s.Kind}
 	add := func(key, value string) {
 		if value != "" {

@@ -6,8 +6,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// An item is one thing that an answer says: the whole of an answer without stream, or an event of a stream. All chunks of
-// an artifact are one item, since their number is nobody's promise.
+// An item is a unit of comparison: a whole answer without stream, or an event of a stream. All chunks of an artifact
+// are one item, since an agent may send any number of them.
 type item struct {
 	kind     a2a.PayloadKind
 	state    a2a.State
@@ -60,8 +60,8 @@ func (i item) sameKind(j item) bool {
 	return i.kind == j.kind && i.artifact == j.artifact
 }
 
-// Progress is how far a stream has come, in a measure that two runs of the same workflow share whatever the size of their
-// chunks: items, and chunks since the last one.
+// Progress is how far a stream has come, in a measure that two runs of the same workflow share whatever the size of
+// their chunks: items, and chunks since the last one.
 type Progress struct{ Items, Chunks int }
 
 // Reached reports whether p is as far as q or further.
@@ -69,8 +69,8 @@ func (p Progress) Reached(q Progress) bool {
 	return p.Items > q.Items || p.Items == q.Items && p.Chunks >= q.Chunks
 }
 
-// A folder makes items of answers and events.
-type folder struct {
+// An itemReader converts answers and events to items.
+type itemReader struct {
 	call      *a2a.Call
 	items     []item
 	artifacts map[string]int // where the item of an artifact is
@@ -78,14 +78,14 @@ type folder struct {
 }
 
 // add takes the next event, or the only answer with number 0. It reports the index of the item that it belongs to, and
-// whether that is new; -1 if the event says nothing.
-func (f *folder) add(event int, a a2a.Answer) (index int, isNew bool) {
+// whether that is new; -1 if the event holds no item.
+func (f *itemReader) add(event int, a a2a.Answer) (index int, isNew bool) {
 	it := newItem(event, a)
 	if it.kind == a2a.NoPayload && it.err == nil && event > 0 {
 		return -1, false
 	}
 	if f.call != nil && f.call.Operation == a2a.DeletePushConfig && it.err == nil {
-		it.kind = a2a.NullPayload // how success is confirmed is left to the agent
+		it.kind = a2a.NullPayload // the agent is free in how it confirms success
 	}
 	if it.kind == a2a.ArtifactPayload {
 		return f.addArtifact(it)
@@ -95,7 +95,7 @@ func (f *folder) add(event int, a a2a.Answer) (index int, isNew bool) {
 	return len(f.items) - 1, true
 }
 
-func (f *folder) addArtifact(it item) (int, bool) {
+func (f *itemReader) addArtifact(it item) (int, bool) {
 	u := a2a.ArtifactUpdate{Value: it.answer.Payload.Value}
 	id := u.Artifact().ID()
 	if id == "" { // 0.1
@@ -118,7 +118,7 @@ func (f *folder) addArtifact(it item) (int, bool) {
 	return len(f.items) - 1, true
 }
 
-func (f *folder) progress() Progress { return Progress{len(f.items), f.chunks} }
+func (f *itemReader) progress() Progress { return Progress{len(f.items), f.chunks} }
 
 func newItem(event int, a a2a.Answer) item {
 	it := item{kind: a.Payload.Kind, err: a.Err, event: event, answer: a}

@@ -7,30 +7,30 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A learner reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
+// A pairer reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
 // where they contradict what was paired before.
-type learner struct {
+type pairer struct {
 	values *values
 	seq    uint64 // of the recorded exchange
 	task   string // that the request names, as recorded
 	call   *a2a.Call
 	rec    *reply
-	live   folder
+	live   itemReader
 	pairs  []int // for each live item its recorded counterpart, -1 if there is none
 	used   []bool
 	diffs  []Difference
 	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
 
-func newLearner(v *values, e *entry, call *a2a.Call, rec *reply) *learner {
-	return &learner{
-		values: v, seq: e.seq, task: e.task, call: call, rec: rec, live: folder{call: call},
+func newPairer(v *values, e *entry, call *a2a.Call, rec *reply) *pairer {
+	return &pairer{
+		values: v, seq: e.seq, task: e.task, call: call, rec: rec, live: itemReader{call: call},
 		used: make([]bool, len(rec.items)),
 	}
 }
 
 // take reads the next event, or the only answer with number 0, and returns how far the live answer has come.
-func (l *learner) take(event int, a a2a.Answer) Progress {
+func (l *pairer) take(event int, a a2a.Answer) Progress {
 	at, isNew := l.live.add(event, a)
 	if at < 0 {
 		return l.live.progress()
@@ -44,9 +44,9 @@ func (l *learner) take(event int, a a2a.Answer) Progress {
 	return l.live.progress()
 }
 
-// counterpart finds the recorded item that a live one stands for: the next one that means the same, else one of the same
-// kind. The number of an event never counts.
-func (l *learner) counterpart(live item) int {
+// counterpart finds the recorded item that a live one stands for: the next one that means the same, else one of the
+// same kind. The number of an event never counts.
+func (l *pairer) counterpart(live item) int {
 	for i, rec := range l.rec.items {
 		if !l.used[i] && rec.same(live) {
 			l.used[i] = true
@@ -62,7 +62,7 @@ func (l *learner) counterpart(live item) int {
 }
 
 // learn pairs the values of two answers that stand at the same place in both.
-func (l *learner) learn(rec item, a a2a.Answer, liveTask string) {
+func (l *pairer) learn(rec item, a a2a.Answer, liveTask string) {
 	if rec.kind == a2a.TaskListPayload {
 		l.learnList(rec, a)
 		return
@@ -93,8 +93,8 @@ func (l *learner) learn(rec item, a a2a.Answer, liveTask string) {
 	}
 }
 
-// enforced reports whether values of the site's role have to be paired one to one. An agent may mint the id of its own
-// message each time that it shows it, and opaque values are nobody's promise.
+// enforced reports whether values of the site's role have to be paired one to one. An agent may create a new id for its
+// message each time it shows it, and opaque values need not stay the same.
 func enforced(s Site) bool {
 	switch s.Role {
 	case TaskID, ContextID, RequestID:
@@ -105,7 +105,7 @@ func enforced(s Site) bool {
 	return false
 }
 
-func (l *learner) contradiction(rec item, s Site, p pairing) {
+func (l *pairer) contradiction(rec item, s Site, p pairing) {
 	class := 0
 	if s.Role == RequestID {
 		class = 1
@@ -120,16 +120,18 @@ func (l *learner) contradiction(rec item, s Site, p pairing) {
 	}
 	switch {
 	case p.wanted != "":
-		d.Message = fmt.Sprintf("%s %s came where %s was to come, which stands for %s", s.Role, clip(p.live), clip(p.wanted), clip(p.recorded))
+		d.Message = fmt.Sprintf("%s is %s, expected %s, which stands for %s",
+			s.Role, clip(p.live), clip(p.wanted), clip(p.recorded))
 	default:
 		d.Want = "an id of its own"
-		d.Message = fmt.Sprintf("%s %s came for %s, but it stands for %s already", s.Role, clip(p.live), clip(p.recorded), clip(p.alreadyFor))
+		d.Message = fmt.Sprintf("%s is %s in place of %s, but that stands for %s already",
+			s.Role, clip(p.live), clip(p.recorded), clip(p.alreadyFor))
 	}
 	l.diffs = append(l.diffs, d)
 }
 
 // learnList pairs the page tokens of two lists of tasks, and the tasks that neither side has paired yet, in order.
-func (l *learner) learnList(rec item, a a2a.Answer) {
+func (l *pairer) learnList(rec item, a a2a.Answer) {
 	token := pairing{
 		role:     PageToken,
 		recorded: rec.answer.Payload.Value.Get("nextPageToken").Text(), live: a.Payload.Value.Get("nextPageToken").Text(),

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"a2atap/analyzer"
+	"a2atap/proxy"
+	"a2atap/proxy/a2a"
+	"a2atap/tui"
+)
+
+// A seen is a rule that is broken by every request, and knows how often it judged each.
+type seen struct {
+	mu    sync.Mutex
+	times map[uint64]int // by exchange
+}
+
+func (s *seen) rule() *analyzer.Rule {
+	return &analyzer.Rule{
+		ID: "request-seen", Title: "a request", Family: "test", Category: analyzer.Interop, Level: analyzer.Must, Side: a2a.Client,
+		On: analyzer.RequestSeen, Bindings: analyzer.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
+		Doc: "Nothing.", Fix: "Nothing.", Silent: "Never.",
+		Check: func(p *analyzer.Pass) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.times[p.Exchange.Seq]++
+			p.Report(p.Place, "a request", "expected none")
+		},
+	}
+}
+
+// With the inspector a recording has one engine. What that finds is on the screen, and each request was judged once:
+// those of an earlier recording in the same capture by the inspector, as they are no part of the verdict.
+func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}}`)
+	}))
+	defer agent.Close()
+	address, err := url.Parse(agent.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Timeout: tooLong}
+	defer client.CloseIdleConnections()
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	for n, want := range []struct {
+		engines int64
+		screen  string
+		judged  map[uint64]int
+	}{
+		{1, "! 3 errors, live", map[uint64]int{1: 1, 2: 1, 3: 1}},
+		{2, "! 6 errors, live", map[uint64]int{1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1}},
+	} {
+		t.Run(fmt.Sprintf("recording %d", n+1), func(t *testing.T) {
+			var engines, printed atomic.Int64
+			rule := &seen{times: make(map[uint64]int)}
+			r, err := startRecording(recordingOptions{
+				output: path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+				rules:     []*analyzer.Rule{rule.rule()},
+				keys:      []analyzer.EngineOption{func(*analyzer.Engine) { engines.Add(1) }},
+				inspected: true, onFinding: func(analyzer.Finding) { printed.Add(1) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			screen, ended := inspectIn(t, r)
+			for range 3 {
+				if err := callTask(client, r.proxy.Taps()[0].URL()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			screen.shows(t, want.screen)
+			screen.strike(t, "Q", "Quitting ends the recording")
+			screen.strike(t, "Q", "")
+			if err := <-ended; err != nil {
+				t.Fatal(err)
+			}
+			result := stopped(t, r)
+			if c := result.Counts; c.Exchanges != 3 || c.Judged != 3 || result.Found[analyzer.Error] != 3 || printed.Load() != 3 {
+				t.Errorf("the verdict is on %+v, with %d errors, %d printed; want 3 of each",
+					c, result.Found[analyzer.Error], printed.Load())
+			}
+			if got := engines.Load(); got != want.engines {
+				t.Errorf("there were %d engines, want %d", got, want.engines)
+			}
+			rule.mu.Lock()
+			defer rule.mu.Unlock()
+			if !maps.Equal(rule.times, want.judged) {
+				t.Errorf("requests were judged so often: %v, want %v", rule.times, want.judged)
+			}
+		})
+	}
+}
+
+// A pseudoTerminal is what somebody at a terminal sees and types.
+type pseudoTerminal struct {
+	keys    io.Writer
+	changed chan struct{} // holds a value when more was written
+
+	mu   sync.Mutex
+	seen []byte
+}
+
+// inspectIn runs the inspector of a recording in a pseudo-terminal of 80 columns, until it ends.
+func inspectIn(t *testing.T, r *recording) (*pseudoTerminal, <-chan error) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var unlocked, number int32
+	control(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
+	control(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
+	size := [4]uint16{24, 80} // rows, columns, and two that nobody uses
+	control(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, keys := io.Pipe()
+	p := &pseudoTerminal{keys: keys, changed: make(chan struct{}, 1)}
+	var reading sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	reading.Go(func() {
+		for b := make([]byte, 1<<12); ; {
+			n, err := master.Read(b)
+			if err != nil {
+				return
+			}
+			p.mu.Lock()
+			p.seen = append(p.seen, b[:n]...)
+			p.mu.Unlock()
+			select {
+			case p.changed <- struct{}{}:
+			default:
+			}
+		}
+	})
+	ended := make(chan error, 1)
+	o := r.screen()
+	o.Theme, o.In, o.Out = tui.Plain, in, terminal
+	reading.Go(func() { ended <- tui.Run(ctx, r.store, o) })
+	t.Cleanup(func() {
+		cancel()
+		keys.Close()
+		terminal.Close()
+		master.Close()
+		reading.Wait()
+	})
+	return p, ended
+}
+
+// control makes a request of a terminal.
+//
+// Source: ioctl_tty(2).
+func control(t *testing.T, f *os.File, request uintptr, value unsafe.Pointer) {
+	t.Helper()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var number syscall.Errno
+	if err := raw.Control(func(fd uintptr) {
+		_, _, number = syscall.Syscall(syscall.SYS_IOCTL, fd, request, uintptr(value))
+	}); err != nil || number != 0 {
+		t.Fatalf("control the terminal: %v, %v", err, number)
+	}
+}
+
+// shows waits until the words were written to the screen.
+func (p *pseudoTerminal) shows(t *testing.T, words string) {
+	t.Helper()
+	deadline := time.After(tooLong)
+	for text := p.written(); !strings.Contains(text, words); text = p.written() {
+		select {
+		case <-p.changed:
+		case <-deadline:
+			t.Fatalf("the screen does not show %q; what was written is %q", words, text)
+		}
+	}
+}
+
+func (p *pseudoTerminal) written() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return string(p.seen)
+}
+
+// strike types keys and waits for what the screen shows then.
+func (p *pseudoTerminal) strike(t *testing.T, keys, shows string) {
+	t.Helper()
+	if _, err := io.WriteString(p.keys, keys); err != nil {
+		t.Fatal(err)
+	}
+	if shows != "" {
+		p.shows(t, shows)
+	}
+}
