@@ -161,7 +161,7 @@ func (c *Conn) end(x int, kind pieceKind, trailer []byte) {
 	if len(trailer) == 0 || !e.note(p, trailer, false) {
 		e.note(p, nil, true)
 	}
-	f.dropped = 0 // told; what an upgrade brings comes on top
+	f.dropped = 0 // already reported; what an upgrade brings is added
 }
 
 // Informational implements relay.Observer.

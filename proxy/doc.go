@@ -16,9 +16,10 @@
 // goroutine makes steps of them for the capture. When the capture cannot keep up or fails, traffic passes unrecorded
 // and the record says how much, unless the user chose otherwise ([Policy]).
 //
-// The only bytes that a tap changes are the value of Host and, unless told not to, the agent card: a client that reads
-// the card through a tap must come back through a tap. There the string tokens of the URLs of known agents are replaced
-// and every other byte stays. The record keeps what the client and the agent sent, and beside it each replacement.
+// The only bytes that a tap changes are the value of Host and, unless [Options].NoRewrite is set, the agent card: a
+// client that reads the card through a tap must come back through a tap. There the string tokens of the URLs of known
+// agents are replaced and every other byte stays. The record keeps what the client and the agent sent, and beside it
+// each replacement.
 //
 // # What will surprise
 //

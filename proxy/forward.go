@@ -124,7 +124,7 @@ func (f *Forward) serve(ctx context.Context, conn net.Conn) {
 		return
 	}
 	c, err := f.readConnect(ctx, client)
-	if err != nil { // answered, or gone
+	if err != nil { // answered, or the client has closed
 		client.Close()
 		return
 	}

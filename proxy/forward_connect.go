@@ -28,7 +28,7 @@ type connect struct {
 	ctx     context.Context // of the connection
 	request *http.Request
 	head    []byte
-	to      relay.Target // as it is named; https until the first bytes tell
+	to      relay.Target // as it is named; https until the first bytes show it
 }
 
 type connectKey struct{}
@@ -154,7 +154,7 @@ func (c *connect) intercept() {
 	}
 }
 
-// interceptTLS ends the client's TLS here, where it can be told to speak HTTP/1.1.
+// interceptTLS ends the client's TLS here, where HTTP/1.1 can be negotiated.
 func (c *connect) interceptTLS() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.forward.headTimeout())
 	defer cancel()

@@ -219,7 +219,7 @@ func TestClientThatDoesNotTrustUs(t *testing.T) {
 	}
 }
 
-// A client that speaks HTTP/1.0 alone is opened like any other; one whose TLS is too old is told of, with what helps.
+// A client that speaks HTTP/1.0 alone is opened like any other; one whose TLS is too old is reported, with what helps.
 func TestClientsWithOddTLS(t *testing.T) {
 	agent := (way{true}).agent(t, func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, "hi") })
 	addr := agent.Listener.Addr().String()
@@ -246,7 +246,7 @@ func TestClientsWithOddTLS(t *testing.T) {
 	}
 }
 
-// An agent that asks for a client certificate is told of, since we have none.
+// An agent that asks for a client certificate is reported, since we have none.
 func TestAgentThatWantsACertificate(t *testing.T) {
 	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	agent.Config.ErrorLog = discardLog
@@ -265,7 +265,7 @@ func TestAgentThatWantsACertificate(t *testing.T) {
 	}
 }
 
-// What is no CONNECT is told so, and recorded.
+// What is no CONNECT is refused with the reason, and recorded.
 func TestMalformedConnect(t *testing.T) {
 	tests := map[string]struct {
 		head   string

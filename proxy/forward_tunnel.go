@@ -91,7 +91,7 @@ func (c *connect) splice(agent net.Conn, l *forwardLink) *relay.Fault {
 }
 
 // copyBytes passes what comes from one connection to another until it ends. With an error it says whose it was.
-func copyBytes(from, to net.Conn, tell func(int, []byte)) (net.Conn, error) {
+func copyBytes(from, to net.Conn, observe func(int, []byte)) (net.Conn, error) {
 	var piece [16 << 10]byte
 	for {
 		n, err := from.Read(piece[:])
@@ -99,7 +99,7 @@ func copyBytes(from, to net.Conn, tell func(int, []byte)) (net.Conn, error) {
 			if _, err := to.Write(piece[:n]); err != nil {
 				return to, err
 			}
-			tell(0, piece[:n])
+			observe(0, piece[:n])
 		}
 		switch err {
 		case nil:

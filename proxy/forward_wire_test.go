@@ -148,7 +148,7 @@ func TestForwardClientLeaves(t *testing.T) {
 		select {
 		case <-left:
 		case <-time.After(testTimeout):
-			t.Fatal("the agent was not told")
+			t.Fatal("the agent did not learn of it")
 		}
 		f.follow(isClosed)
 		if fault := f.record()[0].Fault; fault == nil || fault.Kind != relay.KindClientLeft {
@@ -157,7 +157,7 @@ func TestForwardClientLeaves(t *testing.T) {
 	})
 }
 
-// Whatever keeps us from the agent is told to the client in an answer with our mark, and recorded.
+// Whatever keeps us from the agent is reported to the client in an answer with our mark, and recorded.
 func TestForwardUnreachable(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts in the kernel, and never says a word of TLS
 	if err != nil {
@@ -204,7 +204,7 @@ func TestForwardUnreachable(t *testing.T) {
 	}
 }
 
-// Every kind of framing arrives as it was sent, and what the proxy is told about itself stays here.
+// Every kind of framing arrives as it was sent, and fields that are for the proxy stay here.
 func TestForwardMessages(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 1<<16)
 	tests := map[string]struct{ request, seen, answer string }{

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// listenTCP opens a listening address. Its errors begin with what is to be opened, and tell where to choose another
+// listenTCP opens a listening address. Its errors begin with what is to be opened, and say where to choose another
 // port, and what it means if other machines can reach it.
 func (p *Proxy) listenTCP(what, address, where, danger string) (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", address)

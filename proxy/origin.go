@@ -30,7 +30,7 @@ func newOrigin(host, port string) origin {
 
 // isLoopbackSpelling reports whether people and cards write host for the loopback address: localhost, 127.0.0.1, ::1,
 // and the wildcards 0.0.0.0 and ::, which servers put into their cards since they listen there. Other addresses of
-// 127/8 are not meant: agents that share a port are told apart by them.
+// 127/8 are not meant: agents that share a port are distinguished by them.
 func isLoopbackSpelling(host string) bool {
 	if host == loopback {
 		return true

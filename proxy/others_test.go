@@ -77,7 +77,7 @@ func TestFurtherTapsAreLimited(t *testing.T) {
 	}
 }
 
-// What no tap stands for stays and is told at once, once, and with each exchange.
+// What no tap stands for stays and is reported at once, once, and with each exchange.
 func TestAddressesThatAreNotTapped(t *testing.T) {
 	agent := newRawAgent(t, "")
 	card := `{"url":"https://booker.example/a2a","preferredTransport":"JSONRPC","additionalInterfaces":[` +

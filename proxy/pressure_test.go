@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// What waits grows while the capture is stuck, and is gone when it is not.
+// What waits grows while the capture is stuck, and is zero when it is not.
 func TestWaiting(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, QueueBytes: 1 << 20})

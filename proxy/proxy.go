@@ -64,7 +64,8 @@ type Proxy struct {
 	failed  map[origin]error // further taps that could not be opened
 }
 
-// maxNotices bounds what the user is told, so that an agent that changes its card each time cannot flood the screen.
+// maxNotices bounds what is reported to the user, so that an agent that changes its card each time cannot flood the
+// screen.
 const maxNotices = 1000
 
 // defaultStopTimeout is how long a capture under policy Wait may hold up connections when the proxy stops.
@@ -184,9 +185,9 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		p.served.Go(func() { p.accept(connections, "the forward proxy", f.listener, f.serve) })
 	}
 	p.mu.Unlock()
-	told := make(chan struct{})
+	callbacksDone := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(callbacksDone)
 		for call := range p.callbacks {
 			call()
 		}
@@ -207,7 +208,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	p.served.Wait()
 	stuck.Stop()
 	close(p.callbacks)
-	<-told
+	<-callbacksDone
 	return nil
 }
 

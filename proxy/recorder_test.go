@@ -12,7 +12,7 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A testSink passes steps on to a memory, unless it is told to block or to fail.
+// A testSink passes steps on to a memory, unless it is set to block or to fail.
 type testSink struct {
 	capture.Memory
 	mu      sync.Mutex
@@ -81,7 +81,7 @@ func observeExchange(c *proxy.Conn, x, n int) {
 }
 
 // While the capture is stuck traffic goes on; what finds no room is counted, by exchange where its beginning was
-// recorded, and told once. When the capture goes on, so does the record.
+// recorded, and reported once. When the capture goes on, so does the record.
 func TestFullQueuePasses(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	told := make(chan error, 10)
@@ -123,7 +123,7 @@ func TestFullQueuePasses(t *testing.T) {
 		t.Errorf("%d bytes recorded and %d lost of %d; stats %+v", total, info.LostBytes, sent, stats)
 	}
 	if len(told) > 0 {
-		t.Errorf("told twice: %v", <-told)
+		t.Errorf("reported twice: %v", <-told)
 	}
 }
 
@@ -258,7 +258,7 @@ func TestFailingSink(t *testing.T) {
 	observeExchange(c, 1, 1000)
 	lost := int64(5 + len(requestHead) + len("HTTP/1.1 200 OK\r\n\r\n") + 1000)
 	settle(1, lost)
-	c.RequestBody(0, []byte("and this, since a body has no holes")) // the sink takes it or not: the body is cut
+	c.RequestBody(0, []byte("and this, since a body has no gaps")) // the sink takes it or not: the body is cut
 	c.Ended(0)
 	sink.set(nil)
 	observeExchange(c, 2, 10)
@@ -267,7 +267,7 @@ func TestFailingSink(t *testing.T) {
 		t.Errorf("Close returned %v", err)
 	}
 	if err := <-told; !errors.Is(err, full) || len(told) > 0 {
-		t.Errorf("told %v, and %d more", err, len(told))
+		t.Errorf("got %v, and %d more", err, len(told))
 	}
 	all, info := sink.exchanges(t)
 	if len(all) != 2 || all[0].Seq != 1 || all[1].Seq != 2 || all[0].State != capture.StateClosed ||

@@ -15,7 +15,7 @@ type Answer struct {
 // DecodeAnswer says what a whole answer that is no event stream holds. Status is its HTTP status. The media type is the
 // one that it is labelled with; it does not matter whether it is that of JSON.
 //
-// The call may be nil if the request is not known: then the answer has to tell by itself.
+// The call may be nil if the request is not known: then only the answer itself shows it.
 func DecodeAnswer(call *Call, status int, mediaType string, body []byte) Answer {
 	if len(body) == 0 || call != nil && call.Binding == GRPC {
 		return ReadAnswer(call, status, mediaType, &Doc{})

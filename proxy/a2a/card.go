@@ -25,7 +25,7 @@ func cardPathDialects(path string) Dialects {
 	return 0
 }
 
-// A Card is an agent card. It has up to two faces: the members of 0.x, whose dialect cannot always be told, and those
+// A Card is an agent card. It has up to two faces: the members of 0.x, whose dialect is not always certain, and those
 // of 1.0. A hybrid card has both, so that clients of either kind find what they need. The shape says nothing about what
 // is spoken at the agent's URLs: that is for Interfaces.
 type Card struct {
@@ -56,7 +56,7 @@ type Interface struct {
 	Transport string // as written: "JSONRPC", "GRPC", "HTTP+JSON", a URI; "" if 0.x leaves it to the default, JSONRPC
 	Binding   Binding
 	Version   string   // as written; in 0.x that of the card
-	Dialects  Dialects // that are spoken there; several if the card does not tell
+	Dialects  Dialects // that are spoken there; several if the card does not say
 	Tenant    string   // that every request has to name; "" if none
 	Main      bool     // the preferred one of its face
 	Pointer   string   // of the URL, in the card

@@ -108,8 +108,8 @@ func (c *Call) readQuery() {
 	}
 }
 
-// sendParamsDialects tells the dialect of a send by its parameters; empty if they do not tell. In 0.1 they name the
-// task and the session themselves.
+// sendParamsDialects returns the dialects that the parameters of a send show; empty if they show none. In 0.1 they name
+// the task and the session themselves.
 func sendParamsDialects(p Value) Dialects {
 	configuration := p.Get("configuration")
 	switch {

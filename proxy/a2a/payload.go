@@ -41,7 +41,7 @@ type Payload struct {
 	Pointer  string   // of Value
 	Wrapper  Value    // the object around it; Absent unless Wrapped
 	Wrapped  bool     // it was the member "task", "message", "statusUpdate" or "artifactUpdate" of another object
-	Dialects Dialects // that it can be in by its own shape and spelling; empty if that does not tell
+	Dialects Dialects // that it can be in by its own shape and spelling; empty if that does not show it
 	Contrary Mark     // the first thing in it that contradicts Dialects; zero if nothing does
 }
 

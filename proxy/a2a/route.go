@@ -130,7 +130,7 @@ func byMethod(method string, verbs ...verb) Operation {
 }
 
 // RoutePrefix returns what stands before the route in the escaped path of an HTTP+JSON call, without a slash at its
-// end, and whether there is a route. Without a card nobody can tell where an interface ends and its tenant begins, nor
+// end, and whether there is a route. Without a card it is not known where an interface ends and its tenant begins, nor
 // whether "v1" belongs to the interface or to the route of 0.x; it is left to the route.
 func RoutePrefix(path string) (prefix string, ok bool) {
 	r, ok := findRoute("", path)

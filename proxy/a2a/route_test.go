@@ -118,8 +118,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestRoutesBelowKnownInterface goes through what only a card can tell: where the interface ends and the tenant begins,
-// and whose "v1" it is.
+// TestRoutesBelowKnownInterface goes through what only a card says: where the interface ends and the tenant begins, and
+// whose "v1" it is.
 func TestRoutesBelowKnownInterface(t *testing.T) {
 	modern := Known{Bases: []Base{{Path: "/a2a", Dialects: Of(V1_0)}}}
 	tenant := Known{Bases: []Base{{Path: "", Dialects: Of(V1_0), Tenant: "tasks"}}}

@@ -41,7 +41,7 @@ var (
 	listOperation    = []Operation{ListPushConfigs}
 )
 
-// secretMembers are the members of a config that must not be told to others.
+// secretMembers are the members of a config that must not be shown to others.
 var secretMembers = [...]string{"/token", "/authentication/credentials"}
 
 // SecretPointers returns where the request and the answer of an operation may hold the token and the credentials of

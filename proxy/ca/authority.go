@@ -153,7 +153,7 @@ func (a *Authority) load() error {
 }
 
 func remedy(name string) string {
-	return "remove " + name + " to have a new one made, which clients must then be told of (see a2atap ca env)"
+	return "remove " + name + " to have a new one made, which clients must then trust (see a2atap ca env)"
 }
 
 // valid reports whether the authority's certificate holds today.

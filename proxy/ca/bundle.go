@@ -24,8 +24,8 @@ var rootFiles = []string{
 var ErrNoRoots = errors.New("the system's certificate authorities were not found, so the bundle holds ours alone")
 
 // WriteBundle writes the system's certificate authorities, those in further files, and this one into the file name,
-// PEM, readable for all. It is for programs that are told of one file that replaces what the system trusts. Empty names
-// and files that are not there are passed over.
+// PEM, readable for all. It is for programs that take one file in place of what the system trusts. Empty names and
+// files that are not there are passed over.
 //
 // With ErrNoRoots the file is written nevertheless.
 func (a *Authority) WriteBundle(name string, further ...string) error {

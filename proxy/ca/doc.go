@@ -3,7 +3,7 @@
 //
 // The authority is one ECDSA P-256 key and its self-signed certificate, in a folder of the user ([DefaultDir]). The key
 // never leaves the file ca-key.pem, which only the user may read; ca.pem beside it holds the certificate alone, for
-// clients that are to trust it. Nothing is installed anywhere: only a client that is told of the file trusts it.
+// clients that are to trust it. Nothing is installed anywhere: only a client that is given the file trusts it.
 //
 // # What will surprise
 //
@@ -11,6 +11,6 @@
 //     5280 section 4.2.1.10) could limit that, but which hosts will be talked to is not known when the authority is
 //     made.
 //   - There is no way to renew an authority in place. One that has expired is removed, and the next use makes another,
-//     which clients must be told of again.
+//     which clients must be given again.
 //   - The certificates that it signs share one key, which is made anew in each process and never stored.
 package ca

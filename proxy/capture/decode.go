@@ -66,8 +66,8 @@ func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
 	return bytes.Clone(out.Bytes()), err
 }
 
-// Decode returns the body as it was before its content codings were applied, or what can be told of it (see Decode). It
-// is nil if nothing was kept. The head is that of the body's message.
+// Decode returns the body as it was before its content codings were applied, or as much of it as can be decoded (see
+// Decode). It is nil if nothing was kept. The head is that of the body's message.
 func (b *Body) Decode(h *Head) ([]byte, error) {
 	if b.Decoded || b.Data == nil {
 		return b.Data, nil

@@ -133,7 +133,7 @@ func (f *EventFields) addData(value []byte) {
 	f.DataLines++
 }
 
-// retryDigits reads a reconnection time: ASCII digits only. A time too long to be told is the longest there is.
+// retryDigits reads a reconnection time: ASCII digits only. A time too long for the type is the longest there is.
 func retryDigits(value []byte) (time.Duration, bool) {
 	if len(value) == 0 {
 		return 0, false

@@ -11,7 +11,7 @@ type decimal struct {
 	negative bool
 	digits   []byte // as on the wire, from the first to the last that is not zero
 	exp      int64
-	exact    bool // false if the exponent is too large to be told
+	exact    bool // false if the exponent is too large
 }
 
 // readDecimal reads the bytes of a JSON number (RFC 8259 §6).
@@ -41,7 +41,7 @@ func readDecimal(raw []byte) decimal {
 	return d
 }
 
-// readExponent reads an exponent of up to nine digits beside leading zeros; longer ones it cannot tell.
+// readExponent reads an exponent of up to nine digits beside leading zeros; longer ones it does not read.
 func readExponent(raw []byte) (int64, bool) {
 	negative := raw[0] == '-'
 	if negative || raw[0] == '+' {

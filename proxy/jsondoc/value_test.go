@@ -66,7 +66,7 @@ func TestValuePresence(t *testing.T) {
 		}
 	}
 	if !v.Has("null") || v.Has("missing") || !v.Get("null").IsNull() || v.Get("missing").IsNull() {
-		t.Error("null and absent are not told apart")
+		t.Error("null and absent are not distinguished")
 	}
 }
 

@@ -133,8 +133,8 @@ func (a *answers) noteClientEnd() {
 	a.clientEnded = a.clientEOF && a.x != a.tunnel // both ends of an upgraded connection end when they like
 }
 
-// tellClientEnd reports the fault of an answer that noteClientEnd was called for.
-func (a *answers) tellClientEnd(x *exchange) {
+// reportClientEnd reports the fault of an answer that noteClientEnd was called for.
+func (a *answers) reportClientEnd(x *exchange) {
 	if a.clientEnded {
 		a.fault(x, Fault{
 			Kind: KindClientLeft, Side: SideClient,

@@ -151,8 +151,8 @@ func (a *answers) pass(head int) bool {
 // complete reports that the answer is complete, before the last bytes of it are written.
 func (a *answers) complete() {
 	a.obs.answerEnd(a.x.n, a.trailer)
-	a.tellClientEnd(a.x)
-	a.answerObserved(a.x)
+	a.reportClientEnd(a.x)
+	a.answerReported(a.x)
 }
 
 // hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole

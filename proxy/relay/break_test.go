@@ -115,7 +115,7 @@ func TestAgentBreaksOff(t *testing.T) {
 				client.Close()
 				wantFault(t, e.Fault, KindTruncated, SideAgent)
 				if e.AnswerEnd {
-					t.Error("the answer was told to be complete")
+					t.Error("the answer was reported as complete")
 				}
 			})
 		})

@@ -43,7 +43,7 @@ func (u requestUpperCaser) HeldRequest(x int, head, body, trailer []byte) []byte
 
 const edited = "X-Edited: yes\r\n\r\n"
 
-// TestHeldAnswer holds answers of every framing, and compares what the client gets and what the Observer is told.
+// TestHeldAnswer holds answers of every framing, and compares what the client gets and what the Observer gets.
 func TestHeldAnswer(t *testing.T) {
 	const (
 		length  = "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
@@ -105,10 +105,10 @@ func TestHeldAnswer(t *testing.T) {
 				t.Errorf("got fault %v, want one: %v", e.Fault, test.fault)
 			}
 			if all := strings.Join(test.pieces, ""); !strings.HasPrefix(all, e.Answer) || e.Request != w.host(get) {
-				t.Errorf("told %+v, want what client and agent sent", e)
+				t.Errorf("got %+v, want what client and agent sent", e)
 			}
 			if got := len(editor.tooLarge) == 1; got != test.tooLarge {
-				t.Errorf("told to be too large: %v, want %v", got, test.tooLarge)
+				t.Errorf("reported as too large: %v, want %v", got, test.tooLarge)
 			}
 		})
 	}

@@ -67,7 +67,7 @@ func (b *body) skip(p []byte) (n int, err error) {
 }
 
 // describe reports the body bytes p, and returns the trailer section as far as it is there.
-func describe(x int, b *body, bytes, trailer []byte, tell func(int, []byte)) []byte {
+func describe(x int, b *body, bytes, trailer []byte, observe func(int, []byte)) []byte {
 	for len(bytes) > 0 {
 		n, kind, err := b.next(bytes)
 		if n == 0 || err != nil {
@@ -75,7 +75,7 @@ func describe(x int, b *body, bytes, trailer []byte, tell func(int, []byte)) []b
 		}
 		switch kind {
 		case pieceData:
-			tell(x, bytes[:n])
+			observe(x, bytes[:n])
 		case pieceTrailer:
 			trailer = append(trailer, bytes[:n]...)
 		}

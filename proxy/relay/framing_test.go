@@ -169,8 +169,8 @@ func TestEagerUpgrade(t *testing.T) {
 	agent.receive("\x00raw")
 }
 
-// TestUpgradeTold checks what an Observer is told of another protocol.
-func TestUpgradeTold(t *testing.T) {
+// TestUpgradeReported checks what an Observer gets of another protocol.
+func TestUpgradeReported(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
 	ask := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: echo\r\n\r\n"
@@ -192,7 +192,7 @@ func TestUpgradeTold(t *testing.T) {
 		AnswerBody: got.AnswerBody, AnswerEnd: got.AnswerEnd, Fault: got.Fault, Ended: true,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || !strings.HasPrefix(got.AnswerBody, "hello") {
-		t.Errorf("told (-want +got):\n%s\nbody of the answer: %q", diff, got.AnswerBody)
+		t.Errorf("reported (-want +got):\n%s\nbody of the answer: %q", diff, got.AnswerBody)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestHalfClose(t *testing.T) {
 }
 
 // TestAnswerEndsForClientThatLeft lets an agent end its stream in good form because the client has left, as net/http
-// does: the end is not the agent's doing. A client that leaves after the end is nobody's fault.
+// does: the end is not the agent's doing. A client that closes after the end is no fault.
 func TestAnswerEndsForClientThatLeft(t *testing.T) {
 	const event = "f\r\ndata: hello 1\n\n\r\n"
 	for name, head := range map[string]string{

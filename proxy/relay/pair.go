@@ -49,16 +49,16 @@ type pair struct {
 // An exchange is a request that was begun, and its place in the order of answers. Its fields are guarded by pair.mu
 // except n and method, which do not change.
 type exchange struct {
-	n           int
-	method      method
-	upgrade     bool   // asked for another protocol
-	decided     bool   // the head of the final answer was there
-	requestDone bool   // the request is complete
-	answerTold  bool   // the answer is complete, as the Observer knows; its last bytes may still have to be written
-	answerDone  bool   // the answer is complete and written
-	ended       bool   // Ended was called
-	faulted     bool   // its fault was reported
-	ownAnswer   []byte // not an exchange of the agent's: our answer, due when those before it are done
+	n              int
+	method         method
+	upgrade        bool   // asked for another protocol
+	decided        bool   // the head of the final answer was there
+	requestDone    bool   // the request is complete
+	answerReported bool   // the answer is complete, and was reported; its last bytes may still have to be written
+	answerDone     bool   // the answer is complete and written
+	ended          bool   // Ended was called
+	faulted        bool   // its fault was reported
+	ownAnswer      []byte // not an exchange of the agent's: our answer, due when those before it are done
 }
 
 func newPair(client net.Conn, cfg Config) *pair {
@@ -164,13 +164,13 @@ func (p *pair) setCause(x int, f Fault) {
 // fault reports the fault of an exchange, once.
 func (p *pair) fault(x *exchange, f Fault) {
 	p.mu.Lock()
-	told := x.faulted
+	reported := x.faulted
 	x.faulted = true
 	if p.firstFault == nil {
 		p.firstFault = f
 	}
 	p.mu.Unlock()
-	if !told {
+	if !reported {
 		p.obs.fault(x.n, f)
 	}
 }
@@ -226,11 +226,11 @@ func (p *pair) tunnelled(x *exchange) {
 	p.finish(x)
 }
 
-// answerObserved notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has
+// answerReported notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has
 // read them finds the exchange ended.
-func (p *pair) answerObserved(x *exchange) {
+func (p *pair) answerReported(x *exchange) {
 	p.mu.Lock()
-	x.answerTold = true
+	x.answerReported = true
 	n, over := x.n, x.endOnce()
 	p.mu.Unlock()
 	if over {
@@ -240,7 +240,7 @@ func (p *pair) answerObserved(x *exchange) {
 
 // endOnce reports, once, that both directions of an exchange have come to their end.
 func (x *exchange) endOnce() bool {
-	if !x.requestDone || !x.answerTold || x.ended {
+	if !x.requestDone || !x.answerReported || x.ended {
 		return false
 	}
 	x.ended = true
@@ -250,7 +250,7 @@ func (x *exchange) endOnce() bool {
 // answerWritten notes that an answer is complete and written.
 func (p *pair) answerWritten(x *exchange) {
 	p.mu.Lock()
-	x.answerTold, x.answerDone = true, true
+	x.answerReported, x.answerDone = true, true
 	p.finish(x)
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// recorded is what a recorder was told of one exchange.
+// recorded is what a recorder got of one exchange.
 type recorded struct {
 	Request        string
 	Body           string
@@ -119,7 +119,7 @@ func (r *recorder) Fault(x int, f Fault) {
 
 func (r *recorder) Ended(x int) { r.note(x, "Ended", func(e *recorded) { e.Ended = true }) }
 
-// until waits for a condition on what was told.
+// until waits for a condition on what was reported.
 func (r *recorder) until(what string, holds func() bool) {
 	r.t.Helper()
 	limit := time.After(testTimeout)
@@ -133,12 +133,12 @@ func (r *recorder) until(what string, holds func() bool) {
 		select {
 		case <-changed:
 		case <-limit:
-			r.t.Fatalf("%s: not told within %v", what, testTimeout)
+			r.t.Fatalf("%s: not reported within %v", what, testTimeout)
 		}
 	}
 }
 
-// ended waits for the end of an exchange and returns what was told of it.
+// ended waits for the end of an exchange and returns what was reported of it.
 func (r *recorder) ended(x int) recorded {
 	r.t.Helper()
 	r.until("end of exchange", func() bool { return r.exchanges[x] != nil && r.exchanges[x].Ended })

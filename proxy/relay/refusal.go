@@ -87,11 +87,11 @@ func (r *requests) refuse(n int, err error) {
 		f.Status = 0
 	}
 	if x >= 0 {
-		r.tell(x, f) // before the client can notice, and try again
+		r.endUnnumbered(x, f) // before the client can notice, and try again
 	}
 	r.reply(f)
 	if f.Bytes = r.drain(); x < 0 {
-		r.tell(x, f)
+		r.endUnnumbered(x, f)
 	}
 }
 
@@ -99,11 +99,11 @@ func (r *requests) refuse(n int, err error) {
 func (r *requests) refused(head []byte, f Fault) {
 	x := r.number()
 	r.obs.request(x, head)
-	r.tell(x, f)
+	r.endUnnumbered(x, f)
 }
 
-// tell records how an exchange ended that never was in the order of answers.
-func (r *requests) tell(x int, f Fault) {
+// endUnnumbered records how an exchange ended that never was in the order of answers.
+func (r *requests) endUnnumbered(x int, f Fault) {
 	r.mu.Lock()
 	if r.firstFault == nil {
 		f := f

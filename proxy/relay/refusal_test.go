@@ -174,7 +174,7 @@ func TestBrokenChunks(t *testing.T) {
 			e := w.ended(0)
 			wantFault(t, e.Fault, KindRefused, SideClient)
 			if e.RequestEnd || !strings.HasPrefix(e.Body, "abc") {
-				t.Errorf("told %+v, want a part of a request", e)
+				t.Errorf("got %+v, want a part of a request", e)
 			}
 		})
 		t.Run("answer/"+name, func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestBrokenChunks(t *testing.T) {
 			e := w.ended(0)
 			wantFault(t, e.Fault, KindRefused, SideAgent)
 			if e.AnswerEnd || !strings.HasPrefix(e.AnswerBody, "abc") {
-				t.Errorf("told %+v, want a part of an answer", e)
+				t.Errorf("got %+v, want a part of an answer", e)
 			}
 		})
 	}
@@ -373,7 +373,7 @@ func TestAgentStopsReading(t *testing.T) {
 	e := w.ended(0)
 	wantFault(t, e.Fault, KindReset, SideAgent)
 	if !e.AnswerEnd || e.RequestEnd {
-		t.Errorf("told %+v, want a complete answer to a part of a request", e)
+		t.Errorf("got %+v, want a complete answer to a part of a request", e)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestEvents(t *testing.T) {
 		client.receive("0\r\n\r\n")
 		e := w.ended(0)
 		if got := strings.Count(e.AnswerBody, "data: "); got != 1000 || e.Fault != nil {
-			t.Errorf("told %d events and fault %v, want 1000 and none", got, e.Fault)
+			t.Errorf("got %d events and fault %v, want 1000 and none", got, e.Fault)
 		}
 	})
 }
@@ -211,9 +211,9 @@ func (b blockingObserver) Answer(int, []byte) {
 	<-b.let
 }
 
-// TestTellsBeforeItForwards blocks the Observer at the head of an answer: the client cannot have seen it then, and the
-// other direction goes on.
-func TestTellsBeforeItForwards(t *testing.T) {
+// TestReportsBeforeItForwards blocks the Observer at the head of an answer: the client cannot have seen it then, and
+// the other direction goes on.
+func TestReportsBeforeItForwards(t *testing.T) {
 	b := blockingObserver{entered: make(chan struct{}), let: make(chan struct{})}
 	w := newWire(t, false, func(c *Config) { c.Observer = b })
 	client := w.client()
@@ -226,14 +226,14 @@ func TestTellsBeforeItForwards(t *testing.T) {
 	agent.receive(w.agentHost(post))
 	client.SetReadDeadline(time.Now())
 	if n, err := client.Read(make([]byte, 1)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the client read %d bytes of what was not told yet (%v)", n, err)
+		t.Errorf("the client read %d bytes of what was not reported yet (%v)", n, err)
 	}
 	client.SetReadDeadline(time.Now().Add(testTimeout))
 	close(b.let)
 	client.receive(ok)
 }
 
-// An orderObserver numbers what it is told, over all connections.
+// An orderObserver numbers its calls, over all connections.
 type orderObserver struct {
 	Discard
 	order func(call string)
@@ -245,7 +245,7 @@ func (o orderObserver) Ended(int)              { o.order("ended") }
 func (o orderObserver) Fault(int, Fault)       { o.order("fault") }
 
 // TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request,
-// and on two in turn: what they had read is told before what they then did.
+// and on two in turn: what they had read is reported before what they then did.
 func TestOrderIsCausal(t *testing.T) {
 	const rounds = 2000
 	for _, mode := range []string{"one connection", "a new one each", "two in turn"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A generated value is a request or an answer: what one end writes, and what an Observer should be told of it.
+// A generated value is a request or an answer: what one end writes, and what an Observer should get of it.
 type generated struct {
 	head, wire, body, trailer string
 	interim                   []string
@@ -214,7 +214,7 @@ func byteForByte(t *testing.T, secure bool, seed uint64) {
 			Ended: true,
 		}
 		if diff := cmp.Diff(want, w.ended(i)); diff != "" {
-			t.Errorf("exchange %d told (-want +got):\n%s", i, diff)
+			t.Errorf("exchange %d reported (-want +got):\n%s", i, diff)
 		}
 	}
 }

@@ -49,7 +49,7 @@ type Options struct {
 	// Budget is how many bytes of steps may wait to be stored; 0 means 32 MiB. Append waits while they are more.
 	Budget int
 
-	// OnError is told when steps could not be stored, or when something else went wrong that does not end the
+	// OnError is called when steps could not be stored, or when something else went wrong that does not end the
 	// recording: once for a series of the same. It is called by the goroutine that writes and must not call the Store.
 	OnError func(error)
 

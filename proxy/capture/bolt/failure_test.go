@@ -16,8 +16,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// TestDiskFull runs out of room in the middle of a recording, in a process of its own. What could not be stored is told
-// in the capture as soon as there is room again.
+// TestDiskFull runs out of room in the middle of a recording, in a process of its own. What could not be stored is
+// reported in the capture as soon as there is room again.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
@@ -68,7 +68,7 @@ func TestFailedCommits(t *testing.T) {
 	s.Flush()
 	failing.Store(true)
 	mustAppend(t, s, noise(2, 1000)...)
-	s.Flush() // two commits fail, and are told once
+	s.Flush() // two commits fail, and are reported once
 	mustAppend(t, s, exchangeSteps(3, 1000)...)
 	mustAppend(t, s, exchangeSteps(4, 1000)[:3]...)
 	s.Flush()
@@ -83,7 +83,7 @@ func TestFailedCommits(t *testing.T) {
 		t.Errorf("close: %v", err)
 	}
 	if err := <-told; !errors.Is(err, broken) || len(told) != 0 {
-		t.Errorf("told %v, and %d more", err, len(told))
+		t.Errorf("got %v, and %d more", err, len(told))
 	}
 	checkLosses(t, s, 1000)
 }

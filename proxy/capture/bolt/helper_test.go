@@ -204,7 +204,7 @@ func helpFull(path string) error {
 	s.Append(exchangeSteps(5, 1000)...)
 	s.Flush()
 	if len(failures) != 1 {
-		return fmt.Errorf("failures were told %d times: %w", len(failures), errors.Join(failures...))
+		return fmt.Errorf("failures were reported %d times: %w", len(failures), errors.Join(failures...))
 	}
 	fmt.Println(s.Close())
 	return nil

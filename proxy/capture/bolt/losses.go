@@ -14,7 +14,7 @@ const maxLosses = 4096
 type losses struct {
 	steps     int64
 	exchanges map[uint64]*loss
-	whole     capture.Lost // what is not told by exchange
+	whole     capture.Lost // what is not recorded by exchange
 	reason    string
 }
 

@@ -293,7 +293,7 @@ func TestSegmentsInDisorder(t *testing.T) {
 		mustAppend(t, s, exchangeSteps(1, 100)...)
 		mustClose(t, s)
 		if len(told) != 1 || !strings.Contains(told[0].Error(), "in a new segment") {
-			t.Errorf("told %v", told)
+			t.Errorf("got %v", told)
 		}
 		refused(t, path, "segment "+path+".0002: not a capture")
 		if string(readFile(t, path+".0002")) != "a diary" {

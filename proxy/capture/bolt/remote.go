@@ -245,7 +245,7 @@ func (o *remoteAccess) wait(ctx context.Context, from uint64) error {
 		func(c *client) error { return c.wait(ctx, from) })
 }
 
-// heldBy says who has a capture, as far as that can be told. cause is why the holder could not be asked.
+// heldBy says who has a capture, as far as that is known. cause is why the holder could not be asked.
 func heldBy(path string, cause error) error {
 	if h, err := askHolder(path); err == nil {
 		if errors.Is(cause, errOtherVersion) {

@@ -40,7 +40,7 @@ func segmentName(path string, n uint64) string {
 }
 
 // segmentPaths returns the files that a capture has now, in order; none if there is none. It reports a gap, since what
-// comes after one cannot be told from what is whole.
+// comes after one cannot be distinguished from what is complete.
 func segmentPaths(path string) ([]string, error) {
 	var numbers []uint64
 	if _, err := os.Stat(path); err == nil {

@@ -216,7 +216,7 @@ func (w *writer) report(err error) {
 	}
 }
 
-// end marks that the recording ended as it should, and says what did not get stored. Losses that were told in the
+// end marks that the recording ended as it should, and says what did not get stored. Losses that were recorded in the
 // capture are no error any more: readers see them.
 func (w *writer) end() error {
 	if len(w.lost.pending()) > 0 {

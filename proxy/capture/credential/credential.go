@@ -1,5 +1,5 @@
 // Package credential knows the names of header fields, parameters, cookie attributes and JSON members that carry
-// credentials. Redaction hides by these names, and rules tell by them on whose behalf a request comes: there is one
+// credentials. Redaction hides by these names, and rules find out by them on whose behalf a request comes: there is one
 // vocabulary, so that nothing counts as a credential in one place and passes as harmless in the other. It knows the
 // placeholders too that stand for secrets in a record.
 //
@@ -36,8 +36,7 @@ func (k Kind) Hidden() bool { return k > Identity }
 // Header returns what the header field of that name carries.
 //
 // A name that contains key, token, secret, auth, cookie, password, passwd, credential or jwt is that of a secret; so is
-// DPoP (RFC 9449). Session, signature and dpop in a name tell callers
-// apart only.
+// DPoP (RFC 9449). Session, signature and dpop in a name only distinguish callers.
 func Header(name string) Kind {
 	switch name { // nearly all fields have these names, in one of these spellings
 	case "Host", "host", "Accept", "accept", "Accept-Encoding", "accept-encoding", "User-Agent", "user-agent",

@@ -37,7 +37,8 @@ func TestHeader(t *testing.T) {
 func TestCommonHeaders(t *testing.T) {
 	common := 0
 	for name := range strings.FieldsSeq("Host Accept Accept-Encoding User-Agent Content-Type Content-Length " +
-		"Transfer-Encoding Connection Cache-Control Date Server A2A-Version A2A-Extensions Authorization X-Api-Key Cookie") {
+		"Transfer-Encoding Connection Cache-Control Date Server A2A-Version A2A-Extensions Authorization " +
+		"X-Api-Key Cookie") {
 		for _, spelling := range [...]string{name, strings.ToLower(name), strings.ToUpper(name)} {
 			if got, want := Header(spelling), headerByWords(spelling); got != want {
 				t.Errorf("%s: kind %d, want %d", spelling, got, want)

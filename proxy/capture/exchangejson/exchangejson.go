@@ -45,8 +45,8 @@ type ExtraMessage struct {
 	Size          *int64   `json:"size,omitzero"`
 	Dropped       int64    `json:"dropped,omitzero"`
 	Incomplete    bool     `json:"incomplete,omitzero"`
-	Decoded       *bool    `json:"decoded,omitzero"` // if Content-Encoding does not tell
-	Stream        *bool    `json:"stream,omitzero"`  // if Content-Type does not tell
+	Decoded       *bool    `json:"decoded,omitzero"` // if Content-Encoding does not say
+	Stream        *bool    `json:"stream,omitzero"`  // if Content-Type does not say
 	Missing       bool     `json:"missing,omitzero"` // nothing of the body was kept
 }
 

@@ -36,8 +36,8 @@ type Filter struct {
 	root node // nil matches everything
 }
 
-// Facts are what a filter has to be told of an exchange since it needs the protocol or the rules. They are asked for
-// while the exchange is matched and never kept.
+// Facts are what a filter has to know about an exchange from the protocol or the rules. They are asked for while the
+// exchange is matched and never kept.
 type Facts interface {
 	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
 	// "role", "event", "code", "rule", "severity", "side", and of "is" those of "error", "push", "card" and "marked"

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture/exchangejson"
 )
 
-// HAR 1.2, as far as this package reads and writes it. Pointers tell what is absent from what is zero. Names that begin
-// with an underscore are extensions: _eventStream and _a2atap are ours, the others Chrome's.
+// HAR 1.2, as far as this package reads and writes it. Pointers distinguish what is absent from what is zero. Names
+// that begin with an underscore are extensions: _eventStream and _a2atap are ours, the others Chrome's.
 //
 // Source: "HTTP Archive (HAR) format", version 1.2.
 type (

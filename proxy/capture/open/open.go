@@ -19,8 +19,8 @@ import (
 )
 
 // File opens a finished capture in a format that other programs read: HAR (.har), JSON Lines (.jsonl) or a transcript
-// (.txtar). Another extension, or "-" for standard input, is told by content. An error wraps ErrFormat if the file is
-// something else, such as a capture of our own, which package bolt opens.
+// (.txtar). Another extension, or "-" for standard input, is recognised by content. An error wraps ErrFormat if the
+// file is something else, such as a capture of our own, which package bolt opens.
 //
 // HAR and JSON Lines are read from the file, exchange by exchange; opening goes through the file once, to learn where
 // they are and in which order they began. A file that is cut off or broken yields the exchanges up to there, and then

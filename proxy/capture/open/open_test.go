@@ -75,7 +75,7 @@ func TestFileSources(t *testing.T) {
 	}
 }
 
-// A file is told by its content where its name says nothing, and what is written again is the same.
+// A file is recognised by its content where its name says nothing, and what is written again is the same.
 func TestFileByContent(t *testing.T) {
 	for _, tt := range formats {
 		content := tt.format(t, capturetest.Exchanges())

@@ -191,7 +191,7 @@ func (m *mask) setCookies(value string) string {
 	return strings.Join(pairs, ";")
 }
 
-// challenge hides what a challenge may tell of a secret, and leaves the rest of it: schemes, realms, scopes and errors
+// challenge hides what a challenge may show of a secret, and leaves the rest of it: schemes, realms, scopes and errors
 // say why a request was refused. That is a token in place of parameters (as of Negotiate), and parameters with the name
 // of a secret.
 //
