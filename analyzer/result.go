@@ -142,8 +142,8 @@ func (r *Result) Verdict(gate Severity) Verdict {
 // String returns the verdict as one line for people.
 func (v Verdict) String() string {
 	text := fmt.Sprintf("%s: %s, %s, %s in %s, %d judged", v.Status,
-		plural(v.Errors, "error"), plural(v.Warnings, "warning"), plural(v.Notes, "note"),
-		plural(v.Exchanges, "exchange"), v.Judged)
+		Plural(v.Errors, "error"), Plural(v.Warnings, "warning"), Plural(v.Notes, "note"),
+		Plural(v.Exchanges, "exchange"), v.Judged)
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
 	}
@@ -154,13 +154,6 @@ func (v Verdict) String() string {
 		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
 	}
 	return text
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns

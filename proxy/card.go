@@ -71,22 +71,22 @@ func appendURL(urls []cardURL, pointer string, v a2a.Value, transport string) []
 	})
 }
 
-// isGRPC tells whether the address is spoken to in gRPC, which taps do not carry.
+// isGRPC reports whether the address is spoken to in gRPC, which taps do not carry.
 func (u cardURL) isGRPC() bool { return strings.EqualFold(u.transport, a2a.GRPC.String()) }
 
-// A splice puts another string in the place of a token.
-type splice struct {
+// A replacement puts another string in the place of a token.
+type replacement struct {
 	cardURL
-	now string
+	text string
 }
 
-// applySplices returns the document with the tokens replaced, which are in order, and every other byte as it was.
-func applySplices(doc []byte, splices []splice) []byte {
+// applyReplacements returns the document with the tokens replaced, which are in order, and every other byte as it was.
+func applyReplacements(doc []byte, splices []replacement) []byte {
 	var out bytes.Buffer
 	last := 0
 	for _, s := range splices {
 		out.Write(doc[last:s.start])
-		token, err := jsontext.AppendQuote(nil, s.now)
+		token, err := jsontext.AppendQuote(nil, s.text)
 		if err != nil { // no UTF-8, which appendURL has left out
 			token = doc[s.start:s.end]
 		}

@@ -21,8 +21,8 @@ type rawAgent struct {
 	answer func(method, target string) string
 }
 
-// newRawAgent starts an agent that gives the answer to every request, as it stands. ADDR in it is the agent's host:port,
-// PORT its port.
+// newRawAgent starts an agent that gives the answer to every request, as it stands. ADDR in it is the agent's
+// host:port, PORT its port.
 func newRawAgent(t *testing.T, answer string) *rawAgent {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +55,7 @@ func (a *rawAgent) expand(s string) string {
 
 func (a *rawAgent) serve(conn net.Conn) {
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(4 * patience))
+	conn.SetDeadline(time.Now().Add(4 * testTimeout))
 	in := bufio.NewReader(conn)
 	for {
 		var head strings.Builder
@@ -88,15 +88,16 @@ func (a *rawAgent) asked() string {
 	return a.heads[len(a.heads)-1]
 }
 
-// ask sends raw bytes and returns all that comes back until the connection is closed, which the request has to ask for.
-func ask(t *testing.T, addr, request string) string {
+// cardRequestOf sends raw bytes and returns all that comes back until the connection is closed, which the request has
+// to ask for.
+func cardRequestOf(t *testing.T, addr, request string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(patience))
+	conn.SetDeadline(time.Now().Add(testTimeout))
 	if _, err := io.WriteString(conn, request); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func ask(t *testing.T, addr, request string) string {
 // askCard fetches the public card, with further field lines.
 func askCard(t *testing.T, addr string, fields ...string) string {
 	t.Helper()
-	return ask(t, addr, "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: "+addr+"\r\nConnection: close\r\n"+
+	return cardRequestOf(t, addr, "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: "+addr+"\r\nConnection: close\r\n"+
 		strings.Join(append(fields, ""), "\r\n")+"\r\n")
 }
 

@@ -22,7 +22,7 @@ func clientName(head []byte) (name, how string) {
 	return string(product), byUserAgent
 }
 
-// isToken tells whether c may be in a token: RFC 9110 section 5.6.2.
+// isToken reports whether c may be in a token: RFC 9110 section 5.6.2.
 func isToken(c rune) bool {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':

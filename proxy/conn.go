@@ -7,7 +7,7 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// A Conn is the recorder's view of one client connection: a relay.Observer that copies what it is told into the queue.
+// A Conn is the recorder's view of one client connection: a relay.Observer that copies what it observes into the queue.
 // It never blocks, unless the policy is Wait.
 type Conn struct {
 	r      *Recorder
@@ -15,11 +15,11 @@ type Conn struct {
 	client string // the client's address
 	agent  capture.Peer
 	open   map[int]*exchange
-	recent [2]lately // exchanges that have ended last; the two sides of a connection can each still tell of one
+	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
 }
 
-// lately is an exchange that has ended, and its number on its connection.
-type lately struct {
+// endedExchange is an exchange that has ended, and its number on its connection.
+type endedExchange struct {
 	x int
 	e *exchange
 }
@@ -31,7 +31,7 @@ var _ relay.Observer = (*Conn)(nil)
 type exchange struct {
 	conn     *Conn
 	agent    capture.Peer // who it is for
-	client   string       // its client's name, "" if its head is to tell
+	client   string       // its client's name, "" if it is to be taken from its head
 	request  flow
 	answer   flow
 	upgraded bool
@@ -47,7 +47,7 @@ type exchange struct {
 type flow struct {
 	size     int64       // bytes that passed
 	dropped  int64       // of those, not in the queue
-	cut      bool        // some did not fit, so the rest is left out too: a body with a hole is worse than one that ends
+	cut      bool        // some did not fit, so the rest is left out too: a body with a gap is worse than one that ends
 	headless bool        // its head did not fit
 	endless  bool        // it is an event stream, as it seems, so that the limit of bodies is not for it
 	full     atomic.Bool // set by the recording goroutine: the limit is reached, send no more
@@ -63,8 +63,8 @@ func (c *Conn) Request(x int, head []byte) {
 	c.RequestTo(x, head, c.agent, "")
 }
 
-// RequestTo is Request for one exchange whose agent is not that of the connection, or whose client has given a name to the
-// proxy; "" is none.
+// RequestTo is Request for one exchange whose agent is not that of the connection, or whose client has given a name to
+// the proxy; "" is none.
 func (c *Conn) RequestTo(x int, head []byte, agent capture.Peer, client string) {
 	c.lock()
 	defer c.unlock()
@@ -105,7 +105,7 @@ func (c *Conn) AnswerBody(x int, p []byte) {
 
 // body queues a piece of a body, or counts it as dropped. After an upgrade the bytes are no bodies: they are counted.
 func (e *exchange) body(f *flow, kind pieceKind, p []byte) {
-	if !e.skipped && !f.endless { // what is not to be recorded shall not take the room of what is
+	if !e.skipped && !f.endless { // what is not to be recorded must not take the space of what is
 		room := max(0, e.conn.r.opts.MaxBody-f.size)
 		if beyond := int64(len(p)) - room; beyond > 0 {
 			f.size += beyond
@@ -231,8 +231,8 @@ func (c *Conn) Fault(x int, f relay.Fault) {
 	c.ended(x, e)
 }
 
-// faultAfterEnd notes that the last bytes of a message could not be written. As a rule the end is still in the queue then,
-// and takes the fault up.
+// faultAfterEnd notes that the last bytes of a message could not be written. As a rule the end is still in the queue
+// then, and takes the fault up.
 func (c *Conn) faultAfterEnd(x int, f *capture.Fault) {
 	for _, l := range c.recent {
 		if l.e != nil && l.x == x && !l.e.skipped {
@@ -267,7 +267,7 @@ func (c *Conn) abandon() int {
 
 func (c *Conn) ended(x int, e *exchange) {
 	delete(c.open, x)
-	c.recent[1], c.recent[0] = c.recent[0], lately{x, e}
+	c.recent[1], c.recent[0] = c.recent[0], endedExchange{x, e}
 	if e.skipped {
 		c.r.q.lose(e.lost)
 		return

@@ -26,7 +26,7 @@ func (t tagger) mark(tag string) string {
 }
 
 // unmark takes the mark off each entity tag of an If-None-Match field: RFC 9110 section 13.1.2. Tags without it, and
-// "*", stay as they are. It tells whether there was one.
+// "*", stay as they are. It reports whether there was one.
 func (t tagger) unmark(list string) (string, bool) {
 	now := strings.ReplaceAll(list, t.suffix+`"`, `"`)
 	return now, now != list

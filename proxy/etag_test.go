@@ -91,8 +91,8 @@ func TestEntityTags(t *testing.T) {
 	}
 }
 
-// The mark of an entity tag depends on the addresses that are put in, so that a cached card is not confirmed after a tap
-// has moved.
+// The mark of an entity tag depends on the addresses that are put in, so that a cached card is not confirmed after a
+// tap has moved.
 func TestEntityTagOfAnotherAddressIsUnknown(t *testing.T) {
 	agent := newRawAgent(t, "")
 	card := agent.expand(`{"url":"http://ADDR/"}`)
@@ -121,7 +121,7 @@ func TestHeadOfCard(t *testing.T) {
 	agent := newRawAgent(t, "HTTP/1.1 200 OK\r\nContent-Length: 22\r\nETag: \"abc\"\r\nDigest: x\r\nContent-Type: application/json\r\n\r\n")
 	r := newRig(t, nil, "http://"+agent.addr)
 	tap := r.tap(0).Addr()
-	got := ask(t, tap, "HEAD /.well-known/agent-card.json HTTP/1.1\r\nHost: "+tap+"\r\nConnection: close\r\n\r\n")
+	got := cardRequestOf(t, tap, "HEAD /.well-known/agent-card.json HTTP/1.1\r\nHost: "+tap+"\r\nConnection: close\r\n\r\n")
 	if !regexp.MustCompile(`^HTTP/1.1 200 OK\r\nETag: "abc-a2atap-[0-9a-f]{8}"\r\nContent-Type: application/json\r\n\r\n$`).MatchString(got) {
 		t.Errorf("got %q", got)
 	}

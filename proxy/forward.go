@@ -27,8 +27,8 @@ type ForwardSpec struct {
 	Auth   *Credentials  // that clients must give; nil is none
 }
 
-// A Forward is a forward proxy: clients name it as their HTTP proxy and go to any agent through it. Requests in absolute
-// form and those inside CONNECT are recorded, each with the agent that it is for.
+// A Forward is a forward proxy: clients name it as their HTTP proxy and go to any agent through it. Requests in
+// absolute form and those inside CONNECT are recorded, each with the agent that it is for.
 type Forward struct {
 	proxy    *Proxy
 	spec     ForwardSpec
@@ -69,8 +69,8 @@ func (p *Proxy) openForward(spec ForwardSpec) (*Forward, error) {
 
 func (f *Forward) origin() origin { return newOrigin(f.addr.IP.String(), fmt.Sprint(f.addr.Port)) }
 
-// newFront says what becomes of CONNECT: the first condition that holds decides. What passes goes to our own connections,
-// since those of goproxy hold back heads, hide broken streams and do not notice clients that leave.
+// newFront says what becomes of CONNECT: the first condition that holds decides. What passes goes to our own
+// connections, since those of goproxy hold back heads, hide broken streams and do not notice clients that leave.
 func (f *Forward) newFront() *goproxy.ProxyHttpServer {
 	front := goproxy.NewProxyHttpServer()
 	front.Logger = log.New(io.Discard, "", 0)
@@ -91,7 +91,7 @@ func then(do func(*connect)) func(*http.Request, net.Conn, *goproxy.ProxyCtx) {
 	return func(r *http.Request, _ net.Conn, _ *goproxy.ProxyCtx) { do(connectOf(r)) }
 }
 
-// tunnels tells whether the user wants the TLS of a target left alone.
+// tunnels reports whether the user wants the TLS of a target left alone.
 func (f *Forward) tunnels(to relay.Target) bool {
 	for _, pattern := range f.spec.Tunnel {
 		if pattern.matches(to) {
@@ -140,8 +140,8 @@ func (f *Forward) relay(ctx context.Context, client net.Conn, l *forwardLink, cf
 	}
 }
 
-// dial connects to a target; name is whom its certificate must be for. A tap of ours may be the target, the forward proxy
-// itself not.
+// dial connects to a target; name is whom its certificate must be for. A tap of ours may be the target, the forward
+// proxy itself not.
 func (f *Forward) dial(ctx context.Context, to relay.Target, name string) (net.Conn, error) {
 	return f.proxy.connect(ctx, to.Authority(), to.Scheme == "https", name, func(conn net.Conn) error {
 		local, _ := conn.LocalAddr().(*net.TCPAddr)
@@ -169,7 +169,7 @@ func (f *Forward) peer(to relay.Target) capture.Peer {
 	return capture.Peer{Name: to.Authority(), Addr: to.Authority(), URL: to.String()}
 }
 
-// isTap tells whether a target is a tap of ours, which records what comes to it.
+// isTap reports whether a target is a tap of ours, which records what comes to it.
 func (f *Forward) isTap(to relay.Target) bool {
 	f.proxy.mu.Lock()
 	defer f.proxy.mu.Unlock()

@@ -23,7 +23,7 @@ const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 
 // A connect is a client connection that asks for CONNECT. It begins with the bytes after the head.
 type connect struct {
-	*replayed
+	*peekedConn
 	forward *Forward
 	ctx     context.Context // of the connection
 	request *http.Request
@@ -36,11 +36,11 @@ type connectKey struct{}
 // connectOf returns what a request that the front decides about belongs to.
 func connectOf(r *http.Request) *connect { return r.Context().Value(connectKey{}).(*connect) }
 
-// readConnect reads the head of CONNECT. If it cannot be, the client is told, and it is recorded.
-func (f *Forward) readConnect(ctx context.Context, client *replayed) (*connect, error) {
+// readConnect reads the head of CONNECT. One that cannot be read is refused and recorded.
+func (f *Forward) readConnect(ctx context.Context, client *peekedConn) (*connect, error) {
 	defer context.AfterFunc(ctx, func() { client.Close() })()
 	head, err := client.takeHead(f.headTimeout())
-	c := &connect{replayed: client, forward: f, head: head, ctx: ctx}
+	c := &connect{peekedConn: client, forward: f, head: head, ctx: ctx}
 	refused := relay.Fault{Kind: relay.KindRefused, Side: relay.SideClient, Detail: "malformed head of CONNECT (RFC 9112 section 3)", Status: 400}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -95,11 +95,11 @@ func (c *connect) refuse(f relay.Fault) {
 	l.RequestEnd(0, nil)
 	l.Fault(0, f)
 	l.Ended(0)
-	lastWords(c, relay.OwnAnswer("", f))
+	writeFinalAnswer(c, relay.OwnAnswer("", f))
 }
 
-// lastWords writes an answer and closes, so that the client gets to read it: RFC 9112 section 9.6.
-func lastWords(client net.Conn, answer []byte) {
+// writeFinalAnswer writes an answer and closes, so that the client gets to read it: RFC 9112 section 9.6.
+func writeFinalAnswer(client net.Conn, answer []byte) {
 	client.SetDeadline(time.Now().Add(time.Second / 2))
 	if _, err := client.Write(answer); err == nil {
 		closeWrite(client)
@@ -134,16 +134,16 @@ func (c *connect) intercept() {
 		return
 	}
 	switch kind, err := c.sniff(c.ctx); {
-	case err != nil: // the client has gone without a word
-	case kind == speaksTLS:
+	case err != nil: // the client has closed without sending anything
+	case kind == protocolTLS:
 		c.interceptTLS()
-	case kind == speaksHTTP:
+	case kind == protocolHTTP:
 		c.to.Scheme = "http"
-		c.relay(c.replayed, "")
-	case kind == speaksHTTP2:
+		c.relay(c.peekedConn, "")
+	case kind == protocolHTTP2:
 		c.tunnel("it is HTTP/2 from the start, which a2atap does not open", true)
-	case kind == saysNothing:
-		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does", c.forward.sniffPatience()), true)
+	case kind == protocolSilent:
+		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does", c.forward.sniffTimeout()), true)
 	default:
 		c.tunnel("it is neither TLS nor HTTP", true)
 	}
@@ -154,20 +154,20 @@ func (c *connect) interceptTLS() {
 	ctx, cancel := context.WithTimeout(c.ctx, c.forward.headTimeout())
 	defer cancel()
 	hello := c.peekHello(ctx)
-	if hello != nil && len(hello.SupportedProtos) > 0 && !speaksHTTP1(hello.SupportedProtos) {
+	if hello != nil && len(hello.SupportedProtos) > 0 && !offersHTTP1(hello.SupportedProtos) {
 		c.tunnel("the client speaks "+strings.Join(hello.SupportedProtos, ", ")+" and not HTTP/1.1", true)
 		return
 	}
-	session := tls.Server(c.replayed, c.config())
+	session := tls.Server(c.peekedConn, c.config())
 	if err := session.HandshakeContext(ctx); err != nil {
-		c.untrusted(err)
+		c.recordTLSFailure(err)
 		return
 	}
 	c.relay(session, session.ConnectionState().ServerName)
 }
 
-// config is how we play the agent towards a client. It takes the certificate for the name that the client means: that in
-// its hello (RFC 6066 section 3), else that of CONNECT.
+// config is how we play the agent towards a client. It takes the certificate for the name that the client means: that
+// in its hello (RFC 6066 section 3), else that of CONNECT.
 func (c *connect) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1", "http/1.0"}, SessionTicketsDisabled: true,
@@ -196,8 +196,9 @@ func (c *connect) relay(client net.Conn, sni string) {
 	}})
 }
 
-// untrusted records a TLS handshake that failed. Where the client broke it off, it most often does not trust our authority.
-func (c *connect) untrusted(err error) {
+// recordTLSFailure records a TLS handshake that failed. Where the client broke it off, it most often does not trust our
+// authority.
+func (c *connect) recordTLSFailure(err error) {
 	detail, note := "TLS with the client failed: "+err.Error(), "not observed: TLS with the client failed"
 	advice := "let it speak TLS 1.2 or later"
 	var op *net.OpError

@@ -83,7 +83,7 @@ func TestHostThatDiffersFromTarget(t *testing.T) {
 	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Host) })
 	addr := agent.Listener.Addr().String()
 	f := newForwardRig(t, nil)
-	got := ask(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n")
+	got := cardRequestOf(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n")
 	if bodyOf(got) != addr {
 		t.Errorf("the agent saw Host %s", bodyOf(got))
 	}
@@ -105,7 +105,7 @@ func TestForwardToItself(t *testing.T) {
 	if status, mark, text := ownAnswer(t, conn); status != 403 || mark != relay.KindRefused || !strings.Contains(text, "loop") {
 		t.Errorf("CONNECT: got %d %s %s", status, mark, text)
 	}
-	answer := ask(t, self, "GET http://"+self+"/ HTTP/1.1\r\nHost: "+self+"\r\n\r\n")
+	answer := cardRequestOf(t, self, "GET http://"+self+"/ HTTP/1.1\r\nHost: "+self+"\r\n\r\n")
 	if !strings.HasPrefix(answer, "HTTP/1.1 502 ") || !strings.Contains(answer, "loop") {
 		t.Errorf("GET: got %s", answer)
 	}
@@ -193,9 +193,9 @@ func TestClientThatDoesNotTrustUs(t *testing.T) {
 	if _, err := client.Get(agent.URL); err == nil {
 		t.Fatal("no error")
 	}
-	if text := f.hear(); !strings.Contains(text, agent.Listener.Addr().String()) || !strings.Contains(text, "a2atap ca env") ||
+	if text := f.notice(); !strings.Contains(text, agent.Listener.Addr().String()) || !strings.Contains(text, "a2atap ca env") ||
 		!strings.Contains(text, "--tunnel 127.0.0.1") {
-		t.Errorf("heard %q", text)
+		t.Errorf("notice %q", text)
 	}
 	f.follow(isClosed)
 	x := f.record()[0]
@@ -221,8 +221,8 @@ func TestClientsWithOddTLS(t *testing.T) {
 	if err := tls.Client(old, &tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}).Handshake(); err == nil {
 		t.Error("TLS 1.1 was taken")
 	}
-	if text := f.hear(); !strings.Contains(text, "TLS 1.2 or later") || !strings.Contains(text, addr) {
-		t.Errorf("heard %q", text)
+	if text := f.notice(); !strings.Contains(text, "TLS 1.2 or later") || !strings.Contains(text, addr) {
+		t.Errorf("notice %q", text)
 	}
 }
 
@@ -239,8 +239,8 @@ func TestAgentThatWantsACertificate(t *testing.T) {
 			t.Errorf("got %s", answer.Status)
 		}
 	}
-	if text := f.hear(); !strings.Contains(text, "asks for a client certificate") || !strings.Contains(text, "--tunnel 127.0.0.1") {
-		t.Errorf("heard %q", text)
+	if text := f.notice(); !strings.Contains(text, "asks for a client certificate") || !strings.Contains(text, "--tunnel 127.0.0.1") {
+		t.Errorf("notice %q", text)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestForwardStops(t *testing.T) {
 	silent := f.dial()
 	f.stop()
 	for name, conn := range map[string]net.Conn{"tunnel": tunnel, "sniffed": sniffed, "greeted": greeted, "heading": heading, "silent": silent} {
-		conn.SetReadDeadline(time.Now().Add(patience))
+		conn.SetReadDeadline(time.Now().Add(testTimeout))
 		if _, err := conn.Read(make([]byte, 1)); err == nil {
 			t.Errorf("%s goes on", name)
 		} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
@@ -341,7 +341,7 @@ func TestForwardClientNames(t *testing.T) {
 		{"", "tool user-agent"},
 	}
 	for _, test := range tests {
-		ask(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: "+addr+"\r\nUser-Agent: tool/1\r\nConnection: close\r\n"+
+		cardRequestOf(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: "+addr+"\r\nUser-Agent: tool/1\r\nConnection: close\r\n"+
 			"Proxy-Authorization: "+test.credentials+"\r\n\r\n")
 	}
 	for i, x := range f.record() {

@@ -36,7 +36,8 @@ type HostPattern struct {
 	port string // "" for any
 }
 
-// ParseHostPattern reads the value of the flag --tunnel: HOST, *.DOMAIN or *, each with :PORT if only that one is meant.
+// ParseHostPattern reads the value of the flag --tunnel: HOST, *.DOMAIN or *, each with :PORT if only that one is
+// meant.
 func ParseHostPattern(flag string) (HostPattern, error) {
 	host, port := flag, ""
 	if ip, err := netip.ParseAddr(flag); err == nil && ip.Is6() {
@@ -65,7 +66,7 @@ func ParseHostPattern(flag string) (HostPattern, error) {
 	return HostPattern{host: name, port: port}, nil
 }
 
-// matches tells whether a target is meant.
+// matches reports whether a target is meant.
 func (h HostPattern) matches(to relay.Target) bool {
 	host := strings.TrimSuffix(to.Host, ".")
 	named := h.host == "*" || h.host == host || strings.HasPrefix(h.host, ".") && strings.HasSuffix(host, h.host)
@@ -84,7 +85,7 @@ func ParseCredentials(flag string) (*Credentials, error) {
 	return &Credentials{sha256.Sum256([]byte(flag))}, nil
 }
 
-// match compares in a time that tells nothing.
+// match compares in constant time.
 func (c *Credentials) match(user, password string) bool {
 	sum := sha256.Sum256([]byte(user + ":" + password))
 	return subtle.ConstantTimeCompare(sum[:], c.sum[:]) == 1
@@ -112,7 +113,7 @@ func proxyUser(head []byte) string {
 	return user
 }
 
-// admits tells whether a request comes with the credentials that are asked for.
+// admits reports whether a request comes with the credentials that are asked for.
 func (f *Forward) admits(head []byte) bool {
 	if f.spec.Auth == nil {
 		return true

@@ -88,11 +88,11 @@ func FuzzConnectHead(f *testing.F) {
 			t.Errorf("user %q", user)
 		}
 		// What is certain stays what it is when more comes.
-		var last speech
+		var last protocol
 		decided := false
 		for n := 1; n <= len(b); n++ {
-			c := connect{replayed: &replayed{early: b[:n]}}
-			kind, certain := c.speech()
+			c := connect{peekedConn: &peekedConn{peeked: b[:n]}}
+			kind, certain := c.detectProtocol()
 			if decided && (!certain || kind != last) {
 				t.Fatalf("%q: %d after %d at byte %d", b, kind, last, n)
 			}

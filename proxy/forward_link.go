@@ -13,14 +13,14 @@ import (
 // A forwardLink records one client connection through the forward proxy, or what passes inside its CONNECT.
 type forwardLink struct {
 	*Conn
-	forward *Forward
-	pinned  *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
-	user    string        // that the client has given with CONNECT
-	sni     string        // the name that TLS is for, where CONNECT has another
-	apart   bool          // a tunnel: it may last for ever, so nobody waits for its end
+	forward  *Forward
+	pinned   *relay.Target // of CONNECT: where all exchanges go; nil if each names its own target
+	user     string        // that the client has given with CONNECT
+	sni      string        // the name that TLS is for, where CONNECT has another
+	isTunnel bool          // a tunnel: it may last for ever, so nobody waits for its end
 
-	mu   sync.Mutex
-	once bool // what is to be told of the connection was told
+	mu    sync.Mutex
+	noted bool // the notes about the connection were recorded
 }
 
 var _ relay.Observer = (*forwardLink)(nil)
@@ -37,8 +37,8 @@ func (f *Forward) newForwardLink(client net.Conn, pinned *relay.Target, user str
 
 // Request implements relay.Observer.
 func (l *forwardLink) Request(x int, head []byte) {
-	if !l.apart {
-		l.forward.proxy.flights.add(1)
+	if !l.isTunnel {
+		l.forward.proxy.inFlight.add(1)
 	}
 	h := capture.ParseRequestHead(head)
 	to, known := l.target(&h)
@@ -86,8 +86,8 @@ func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
 		return
 	}
 	l.mu.Lock()
-	first := !l.once
-	l.once = true
+	first := !l.noted
+	l.noted = true
 	l.mu.Unlock()
 	if first {
 		l.Fact(x, capture.Fact{Note: fmt.Sprintf("TLS is for %s inside CONNECT to %s: the connection went to the latter, and was verified for the former",
@@ -98,15 +98,15 @@ func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
 // Ended implements relay.Observer.
 func (l *forwardLink) Ended(x int) {
 	l.Conn.Ended(x)
-	if !l.apart {
-		l.forward.proxy.flights.add(-1)
+	if !l.isTunnel {
+		l.forward.proxy.inFlight.add(-1)
 	}
 }
 
-// abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges there
-// were.
+// abandon ends what the relay has left open, which it does only after a panic of ours. It returns how many exchanges
+// there were.
 func (l *forwardLink) abandon() int {
 	n := l.Conn.abandon()
-	l.forward.proxy.flights.add(-n)
+	l.forward.proxy.inFlight.add(-n)
 	return n
 }

@@ -72,7 +72,7 @@ func (f *forwardRig) client(user string) *http.Client {
 		Proxy: http.ProxyURL(u), TLSClientConfig: &tls.Config{RootCAs: f.roots}, DisableCompression: true, MaxIdleConnsPerHost: 100,
 	}
 	f.t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 4 * patience}
+	return &http.Client{Transport: transport, Timeout: 4 * testTimeout}
 }
 
 // A way is one of those in which traffic passes a forward proxy.
@@ -145,7 +145,7 @@ func (f *forwardRig) dial() net.Conn {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(4 * patience))
+	conn.SetDeadline(time.Now().Add(4 * testTimeout))
 	return conn
 }
 
@@ -193,7 +193,7 @@ func ownAnswer(t *testing.T, r io.Reader) (status int, mark, text string) {
 	return answer.StatusCode, answer.Header.Get("X-A2atap"), string(body)
 }
 
-// isClosed tells whether a step ends an exchange.
+// isClosed reports whether a step ends an exchange.
 func isClosed(s capture.Step) bool {
 	_, closed := s.What.(capture.Closed)
 	return closed

@@ -19,7 +19,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Whatever well-formed traffic passes, what is recorded of it is what was sent, and both ends get what the other has sent.
+// Whatever well-formed traffic passes, what is recorded of it is what was sent, and both ends get what the other has
+// sent.
 func TestForwardRecordedIsSent(t *testing.T) {
 	bothWays(t, func(t *testing.T, w way) {
 		for seed := range uint64(8) {
@@ -152,7 +153,7 @@ func playScript(t *testing.T, listener net.Listener, requests, answers []message
 			return
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(4 * patience))
+		conn.SetDeadline(time.Now().Add(4 * testTimeout))
 		for i, request := range requests {
 			want := request.wire("POST / HTTP/1.1", listener.Addr().String())
 			got := make([]byte, len(want))

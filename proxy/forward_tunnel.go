@@ -12,14 +12,14 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// tunnel passes the bytes of a connection without opening it. It is recorded as one exchange, with how many bytes passed
-// and none of them, so that nobody takes what was not observed for clean. The client may have its answer to CONNECT
-// already.
+// tunnel passes the bytes of a connection without opening it. It is recorded as one exchange, with how many bytes
+// passed and none of them, so that nobody takes what was not observed for clean. The client may have its answer to
+// CONNECT already.
 func (c *connect) tunnel(why string, answered bool) {
 	to := c.to
 	to.Scheme = "http" // whatever it is, the bytes go as they come
 	l := c.link()
-	l.apart = true
+	l.isTunnel = true
 	l.Request(0, c.head)
 	defer l.Ended(0)
 	l.RequestEnd(0, nil)
@@ -33,7 +33,7 @@ func (c *connect) tunnel(why string, answered bool) {
 		}
 		l.Fault(0, f)
 		if !answered {
-			lastWords(c, relay.OwnAnswer("", f))
+			writeFinalAnswer(c, relay.OwnAnswer("", f))
 		}
 		return
 	}
@@ -70,7 +70,7 @@ func (c *connect) splice(agent net.Conn, l *forwardLink) *relay.Fault {
 	defer stop()
 	var wg sync.WaitGroup
 	pass := func(from, to net.Conn, tell func(int, []byte), fromSide, toSide string) {
-		switch side, err := pour(from, to, tell); {
+		switch side, err := copyBytes(from, to, tell); {
 		case err == nil:
 			closeWrite(to)
 		case side == from:
@@ -87,8 +87,8 @@ func (c *connect) splice(agent net.Conn, l *forwardLink) *relay.Fault {
 	return first
 }
 
-// pour passes what comes from one connection to another until it ends. With an error it says whose it was.
-func pour(from, to net.Conn, tell func(int, []byte)) (net.Conn, error) {
+// copyBytes passes what comes from one connection to another until it ends. With an error it says whose it was.
+func copyBytes(from, to net.Conn, tell func(int, []byte)) (net.Conn, error) {
 	var piece [16 << 10]byte
 	for {
 		n, err := from.Read(piece[:])

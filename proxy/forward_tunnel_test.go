@@ -44,7 +44,8 @@ func newEcho(t *testing.T, hello string) string {
 // some is a number of bytes that nobody knows, but not few.
 const some = -1
 
-// expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of it.
+// expectTunnel checks that the record of a tunnel says that nothing was observed, how much passed, and holds none of
+// it.
 func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, got int64) {
 	t.Helper()
 	if head := capture.ParseRequestHead(x.Request.Head); head.Method != "CONNECT" || x.Agent.Name != agent {
@@ -203,7 +204,7 @@ func mustPattern(t *testing.T, flag string) proxy.HostPattern {
 	return pattern
 }
 
-// A client that waits for its agent to speak first gets to hear it.
+// A client that waits for its agent to speak first gets what it sends.
 func TestTunnelWhereTheAgentBegins(t *testing.T) {
 	agent := newEcho(t, "220 ready\r\n")
 	f := newForwardRig(t, func(o *proxy.Options) { o.HeadTimeout = 20 * time.Millisecond })

@@ -16,7 +16,8 @@ import (
 	"a2atap/proxy/relay"
 )
 
-// The head of a stream that is silent still, and each of its events, reach the client before the agent does anything more.
+// The head of a stream that is silent still, and each of its events, reach the client before the agent does anything
+// more.
 func TestForwardStream(t *testing.T) {
 	bothWays(t, func(t *testing.T, w way) {
 		const events = 300
@@ -137,7 +138,7 @@ func TestForwardClientLeaves(t *testing.T) {
 		answer.Body.Close()
 		select {
 		case <-left:
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Fatal("the agent was not told")
 		}
 		f.follow(isClosed)
@@ -271,7 +272,7 @@ func TestForwardExpectAndUpgrade(t *testing.T) {
 		write(t, conn, "POST "+origin+"/ HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		agent := <-agents
 		defer agent.Close()
-		agent.SetDeadline(time.Now().Add(patience))
+		agent.SetDeadline(time.Now().Add(testTimeout))
 		expect(t, agent, "POST / HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		write(t, agent, "HTTP/1.1 100 Continue\r\n\r\n")
 		expect(t, conn, "HTTP/1.1 100 Continue\r\n\r\n")

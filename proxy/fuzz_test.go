@@ -13,7 +13,7 @@ import (
 )
 
 // Valid JSON stays valid, and nothing but the tokens of URLs changes.
-func FuzzSplice(f *testing.F) {
+func FuzzApplyReplacements(f *testing.F) {
 	for _, seed := range []string{
 		`{"url":"http://a:1/x","additionalInterfaces":[{"url":"http:\/\/b","transport":"GRPC"}],"supportedInterfaces":[{"url":"\u0068ttp://c/é"}]}`,
 		`{"result":{"url":"https://u:p@[::1]:9/?q#f"},"url":"x"}`, "\ufeff{\"url\":\"\xff\"}", `{"url":""}`, `[]`, `{"url":"a://b","url":"c://d"}`,
@@ -26,14 +26,14 @@ func FuzzSplice(f *testing.F) {
 		if !ok && urls != nil {
 			t.Fatal("URLs of what is no card")
 		}
-		var splices []splice
+		var splices []replacement
 		rest := bytes.Clone(doc)
 		for i := len(urls) - 1; i >= 0; i-- {
 			u := urls[i]
 			rest = append(rest[:u.start:u.start], rest[u.end:]...)
-			splices = append([]splice{{u, replaceOrigin(u.url, "127.0.0.1:7001")}}, splices...)
+			splices = append([]replacement{{u, replaceOrigin(u.url, "127.0.0.1:7001")}}, splices...)
 		}
-		out := applySplices(doc, splices)
+		out := applyReplacements(doc, splices)
 		if len(urls) == 0 {
 			if !bytes.Equal(out, doc) {
 				t.Fatal("changed without a reason")
@@ -49,8 +49,8 @@ func FuzzSplice(f *testing.F) {
 		}
 		for i := len(after) - 1; i >= 0; i-- {
 			u := after[i]
-			if u.url != splices[i].now || u.pointer != urls[i].pointer || u.transport != urls[i].transport {
-				t.Fatalf("URL %d: got %+v, want %q", i, u, splices[i].now)
+			if u.url != splices[i].text || u.pointer != urls[i].pointer || u.transport != urls[i].transport {
+				t.Fatalf("URL %d: got %+v, want %q", i, u, splices[i].text)
 			}
 			out = append(out[:u.start:u.start], out[u.end:]...)
 		}
@@ -96,12 +96,12 @@ func FuzzEditHead(f *testing.F) {
 }
 
 // Requests of the network decide nothing but whether they may ask for a card.
-func FuzzQuestion(f *testing.F) {
+func FuzzCardRequest(f *testing.F) {
 	for _, body := range []string{`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, `{"method":"tasks/get"}`, `[`, `{"method":{"xtended":1}}`} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		q := &question{body: body, known: make(chan struct{})}
+		q := &cardRequest{body: body, bodyKnown: make(chan struct{})}
 		q.end()
 		if !q.callsForCard() {
 			return

@@ -15,8 +15,8 @@ func editHead(raw []byte) *headEdit {
 	return &headEdit{lines: bytes.SplitAfter(raw, []byte("\n"))}
 }
 
-// fieldValue returns the value of the first field of that name in a raw head, in any case, without the blanks around it;
-// nil if there is none. It allocates nothing, since it runs in the path of the traffic.
+// fieldValue returns the value of the first field of that name in a raw head, in any case, without the blanks around
+// it; nil if there is none. It allocates nothing, since it runs in the path of the traffic.
 func fieldValue(head []byte, name string) []byte {
 	_, head, _ = bytes.Cut(head, lineFeed)
 	for len(head) > 0 {
@@ -32,8 +32,8 @@ func fieldValue(head []byte, name string) []byte {
 
 var lineFeed = []byte{'\n'}
 
-// each calls change with the value of each field of that name, in any case. The field gets the value returned; if change
-// returns false it is left out. Fields that get the same value keep their bytes.
+// each calls change with the value of each field of that name, in any case. The field gets the value returned; if
+// change returns false it is left out. Fields that get the same value keep their bytes.
 func (h *headEdit) each(name string, change func(value string) (string, bool)) {
 	kept := h.lines[:1]
 	for _, line := range h.lines[1:] {
@@ -90,8 +90,8 @@ func (h *headEdit) set(name, value string) (was []string) {
 // bytes returns the head.
 func (h *headEdit) bytes() []byte { return bytes.Join(h.lines, nil) }
 
-// digestFields carry a digest of the content or of the representation, which does not hold for a rewritten one: RFC 9530,
-// RFC 3230, RFC 1864.
+// digestFields carry a digest of the content or of the representation, which does not hold for a rewritten one: RFC
+// 9530, RFC 3230, RFC 1864.
 var digestFields = []string{"Digest", "Content-Digest", "Repr-Digest", "Content-MD5"}
 
 // withoutDigests drops digests from a trailer section.

@@ -22,51 +22,51 @@ type link struct {
 	tap   *Tap
 	local net.Addr
 
-	mu    sync.Mutex
-	asked map[int]*question // exchanges that ask for a card, or may
+	mu           sync.Mutex
+	cardRequests map[int]*cardRequest // exchanges that ask for a card, or may
 }
 
 var _ relay.Observer = (*link)(nil)
 
-// A question is a request that asks for an agent card, or a call of JSON-RPC that may turn out to.
-type question struct {
+// A cardRequest is a request that asks for an agent card, or a call of JSON-RPC that may turn out to.
+type cardRequest struct {
 	method string
 	host   string // that the client used
 	marked bool   // it named an entity tag of a rewritten card
 
 	// Of a call: its body so far. The answer's side reads it after known is closed.
-	body  []byte
-	known chan struct{} // closed when the body is complete or too long for the question; nil if it is no call
-	ended bool          // known is closed
+	body      []byte
+	bodyKnown chan struct{} // closed when the body is complete or too long for a call that asks for a card; nil if it is no call
+	ended     bool          // known is closed
 }
 
 func newLink(t *Tap, client net.Conn) *link {
 	return &link{
-		Conn:  t.proxy.opts.Recorder.Conn(t.peer(), client.RemoteAddr().String()),
-		tap:   t,
-		local: client.LocalAddr(),
-		asked: make(map[int]*question),
+		Conn:         t.proxy.opts.Recorder.Conn(t.peer(), client.RemoteAddr().String()),
+		tap:          t,
+		local:        client.LocalAddr(),
+		cardRequests: make(map[int]*cardRequest),
 	}
 }
 
 // Request implements relay.Observer.
 func (l *link) Request(x int, head []byte) {
-	l.tap.proxy.flights.add(1)
+	l.tap.proxy.inFlight.add(1)
 	l.Conn.Request(x, head)
 	if l.tap.proxy.opts.NoRewrite {
 		return
 	}
-	if q := ask(head); q != nil {
+	if q := cardRequestOf(head); q != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.asked[x] = q
+		l.cardRequests[x] = q
 	}
 }
 
-// ask returns the question that a request with this head is, or may be; nil if it is none.
-func ask(head []byte) *question {
+// cardRequestOf returns the card request that a request with this head is, or may be; nil if it is none.
+func cardRequestOf(head []byte) *cardRequest {
 	method, _, _ := bytes.Cut(head, []byte(" "))
-	q := &question{}
+	q := &cardRequest{}
 	switch string(method) {
 	case "GET", "HEAD":
 		h := capture.ParseRequestHead(head)
@@ -78,7 +78,7 @@ func ask(head []byte) *question {
 		if !may {
 			return nil
 		}
-		q.body, q.known = make([]byte, 0, length), make(chan struct{})
+		q.body, q.bodyKnown = make([]byte, 0, length), make(chan struct{})
 	default:
 		return nil
 	}
@@ -86,8 +86,8 @@ func ask(head []byte) *question {
 	return q
 }
 
-// asksForCard tells whether a GET or HEAD fetches a card: a public one at a well-known path, at the origin's root or below
-// any path of it, or an extended one at one of the routes of HTTP+JSON.
+// asksForCard reports whether a GET or HEAD fetches a card: a public one at a well-known path, at the origin's root or
+// below any path of it, or an extended one at one of the routes of HTTP+JSON.
 func asksForCard(h *capture.Head) bool {
 	// HEAD is no call of A2A, but must be answered as GET would be (RFC 9110 section 9.3.2).
 	request := a2a.Request{Method: "GET", Target: h.Target, Header: h.Fields.Get}
@@ -95,8 +95,8 @@ func asksForCard(h *capture.Head) bool {
 	return call.Operation == a2a.GetCard || call.Operation == a2a.GetExtendedCard
 }
 
-// mayCallForCard tells whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its body is
-// as far as that is known. Only a complete body can tell.
+// mayCallForCard reports whether a POST may be a call of JSON-RPC that asks for the extended card, and how long its
+// body is as far as that is known. Only a complete body shows it.
 func mayCallForCard(head []byte) (length int, may bool) {
 	coding := fieldValue(head, "Content-Encoding")
 	if len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity")) {
@@ -112,7 +112,7 @@ func mayCallForCard(head []byte) (length int, may bool) {
 	return length, err == nil && 0 <= length && length <= maxCallSize
 }
 
-// isJSON tells whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
+// isJSON reports whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
 func isJSON(mediaType string) bool {
 	return mediaType == "" || mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
 }
@@ -122,8 +122,8 @@ func (l *link) RequestBody(x int, p []byte) {
 	l.Conn.RequestBody(x, p)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := l.asked[x]
-	if q == nil || q.known == nil || q.ended {
+	q := l.cardRequests[x]
+	if q == nil || q.bodyKnown == nil || q.ended {
 		return
 	}
 	if len(q.body)+len(p) > maxCallSize {
@@ -139,50 +139,50 @@ func (l *link) RequestEnd(x int, trailer []byte) {
 	l.Conn.RequestEnd(x, trailer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if q := l.asked[x]; q != nil {
+	if q := l.cardRequests[x]; q != nil {
 		q.end()
 	}
 }
 
-func (q *question) end() {
-	if q.known != nil && !q.ended {
+func (q *cardRequest) end() {
+	if q.bodyKnown != nil && !q.ended {
 		q.ended = true
 		if !bytes.Contains(q.body, []byte("xtended")) { // as all names of the call have, and few other calls
 			q.body = nil // which a stream would keep for as long as it is open
 		}
-		close(q.known)
+		close(q.bodyKnown)
 	}
 }
 
 // Ended implements relay.Observer.
 func (l *link) Ended(x int) {
 	l.Conn.Ended(x)
-	l.tap.proxy.flights.add(-1)
+	l.tap.proxy.inFlight.add(-1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.asked, x)
+	delete(l.cardRequests, x)
 }
 
-// abandon ends what the relay has left open, which it does only after a panic of ours: it tells nothing more then. It
+// abandon ends what the relay has left open, which it does only after a panic of ours: it reports nothing more then. It
 // returns how many exchanges there were.
 func (l *link) abandon() int {
 	n := l.Conn.abandon()
-	l.tap.proxy.flights.add(-n)
+	l.tap.proxy.inFlight.add(-n)
 	return n
 }
 
-// question returns what is known of an exchange that asks for a card, nil of any other.
-func (l *link) question(x int) *question {
+// cardRequest returns what is known of an exchange that asks for a card, nil of any other.
+func (l *link) cardRequest(x int) *cardRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.asked[x]
+	return l.cardRequests[x]
 }
 
-// callsForCard tells whether the call is one for the extended card, given that its answer is here. Of an answer that came
-// before the call was complete it is not known: it passes as it came.
-func (q *question) callsForCard() bool {
+// callsForCard reports whether the call is one for the extended card, given that its answer is here. Of an answer that
+// came before the call was complete it is not known: it passes as it came.
+func (q *cardRequest) callsForCard() bool {
 	select {
-	case <-q.known:
+	case <-q.bodyKnown:
 	default:
 		return false
 	}

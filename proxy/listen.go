@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// listenTCP opens a listening address. Its errors begin with what is to be opened, and tell where to choose another port,
-// and what it means if other machines can reach it.
+// listenTCP opens a listening address. Its errors begin with what is to be opened, and tell where to choose another
+// port, and what it means if other machines can reach it.
 func (p *Proxy) listenTCP(what, address, where, danger string) (net.Listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
@@ -37,8 +37,8 @@ func (p *Proxy) listenTCP(what, address, where, danger string) (net.Listener, er
 	return listener, nil
 }
 
-// accept serves connections until the listening address is closed. What goes wrong with one connection, such as too many
-// open files, is waited out.
+// accept serves connections until the listening address is closed. What goes wrong with one connection, such as too
+// many open files, is waited out.
 func (p *Proxy) accept(ctx context.Context, what string, listener net.Listener, serve func(context.Context, net.Conn)) {
 	const first, last = 5 * time.Millisecond, time.Second
 	for pause := first; ; {

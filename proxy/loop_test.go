@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// newQuietProxy returns a proxy that is not served.
-func newQuietProxy(t *testing.T) *Proxy {
+// newUnservedProxy returns a proxy that is not served.
+func newUnservedProxy(t *testing.T) *Proxy {
 	t.Helper()
 	recorder := NewRecorder(RecorderOptions{Sink: new(capture.Memory)})
 	p, err := New(Options{Recorder: recorder, AllowRemote: true})
@@ -30,7 +30,7 @@ func newQuietProxy(t *testing.T) *Proxy {
 
 // An address that only the resolver knows to be the tap's is found out when the connection is made.
 func TestDialRefusesLoop(t *testing.T) {
-	p := newQuietProxy(t)
+	p := newUnservedProxy(t)
 	tap, err := p.listen(TapSpec{Name: "booker", Agent: &url.URL{Scheme: "http", Host: "agent.example"}, Listen: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestDialRefusesLoop(t *testing.T) {
 
 func TestIsSelf(t *testing.T) {
 	at := func(address string) *net.TCPAddr { return net.TCPAddrFromAddrPort(mustAddrPort(t, address)) }
-	p := newQuietProxy(t)
+	p := newUnservedProxy(t)
 	p.taps = []*Tap{{addr: at("127.0.0.1:7001"), listener: noListener{}}, {addr: at("0.0.0.0:7002"), listener: noListener{}}}
 	tests := []struct {
 		local, remote string

@@ -46,7 +46,7 @@ func TestOrderIsCausal(t *testing.T) {
 					r = newRig(t, nil, "booker="+agent.URL)
 					at = "http://" + r.tap(0).Addr()
 					for i := range clients {
-						clients[i] = &http.Client{Transport: &http.Transport{}, Timeout: 4 * patience}
+						clients[i] = &http.Client{Transport: &http.Transport{}, Timeout: 4 * testTimeout}
 					}
 				} else {
 					f := newForwardRig(t, nil)

@@ -28,9 +28,9 @@ func newOrigin(host, port string) origin {
 	return origin{host, port}
 }
 
-// isLoopbackSpelling tells whether people and cards write host for the loopback address: localhost, 127.0.0.1, ::1, and
-// the wildcards 0.0.0.0 and ::, which servers put into their cards since they listen there. Other addresses of 127/8 are
-// not meant: agents that share a port are told apart by them.
+// isLoopbackSpelling reports whether people and cards write host for the loopback address: localhost, 127.0.0.1, ::1,
+// and the wildcards 0.0.0.0 and ::, which servers put into their cards since they listen there. Other addresses of
+// 127/8 are not meant: agents that share a port are told apart by them.
 func isLoopbackSpelling(host string) bool {
 	if host == loopback {
 		return true

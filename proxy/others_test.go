@@ -92,8 +92,8 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 		want = append(want, agent.expand("booker advertises "+url+", which is not tapped: traffic there is not observed"))
 	}
 	for i := range want {
-		if got := r.hear(); got != want[i] {
-			t.Errorf("heard %q, want %q", got, want[i])
+		if got := r.notice(); got != want[i] {
+			t.Errorf("notice %q, want %q", got, want[i])
 		}
 	}
 	record := r.record()
@@ -154,8 +154,8 @@ func TestSignedCard(t *testing.T) {
 	if got := bodyOf(askCard(t, tap)); !strings.Contains(got, tap) {
 		t.Errorf("got %s", got)
 	}
-	if text := r.hear(); !strings.Contains(text, "booker is signed") || !strings.Contains(text, "forward mode") {
-		t.Errorf("heard %q", text)
+	if text := r.notice(); !strings.Contains(text, "booker is signed") || !strings.Contains(text, "forward mode") {
+		t.Errorf("notice %q", text)
 	}
 	record := r.record()
 	if len(record[0].Notes) != 0 || len(record[1].Notes) != 1 {

@@ -15,10 +15,10 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("at the beginning %d bytes of %d wait", waiting, limit)
 	}
 	c := r.Conn(capture.Peer{Name: "booker"}, "")
-	say(c, 0, 0)
+	observeExchange(c, 0, 0)
 	<-sink.entered
 	before, _ := r.Waiting()
-	say(c, 1, 20_000)
+	observeExchange(c, 1, 20_000)
 	if after, _ := r.Waiting(); before == 0 || after < before+20_000 {
 		t.Errorf("%d bytes wait while some are recorded, then %d; want 20000 more", before, after)
 	}

@@ -123,7 +123,7 @@ func newScriptedAgent(t *testing.T, requests, answers []message) string {
 			return
 		}
 		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(4 * patience))
+		conn.SetDeadline(time.Now().Add(4 * testTimeout))
 		for i, request := range requests {
 			want := request.wire("POST / HTTP/1.1", addr)
 			got := make([]byte, len(want))
@@ -148,7 +148,7 @@ func converse(t *testing.T, addr string, requests, answers []message, random *ra
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(4 * patience))
+	conn.SetDeadline(time.Now().Add(4 * testTimeout))
 	var wire []byte
 	for _, request := range requests {
 		wire = append(wire, request.wire("POST / HTTP/1.1", addr)...)

@@ -38,26 +38,27 @@ type Options struct {
 	HeadTimeout, IdleTimeout time.Duration
 	Grace                    time.Duration // that exchanges in flight get to end in when the proxy stops; 0 is none
 
-	// OnTap is told of each further tap that opened by itself, OnNotice of what the user should know at once, once for
-	// each text. They are called by one goroutine, off the path of the traffic, while Serve runs; either may be nil.
+	// OnTap is called with each further tap that opened by itself, OnNotice of what the user should know at once, once
+	// for each text. They are called by one goroutine, off the path of the traffic, while Serve runs; either may be
+	// nil.
 	OnTap    func(*Tap)
 	OnNotice func(text string)
 }
 
 // A Proxy holds the taps of one recording.
 type Proxy struct {
-	opts     Options
-	tls      *tls.Config // for connections to agents
-	flights  flights
-	served   sync.WaitGroup
-	news     chan func()   // calls of OnTap and OnNotice
-	patience time.Duration // with a capture that holds up the end of Serve
+	opts        Options
+	tls         *tls.Config // for connections to agents
+	inFlight    inFlight
+	served      sync.WaitGroup
+	callbacks   chan func()   // calls of OnTap and OnNotice
+	stopTimeout time.Duration // with a capture that holds up the end of Serve
 
 	mu      sync.Mutex
 	taps    []*Tap
 	forward *Forward // nil if there is none; set by New
 	aliases map[origin]*Tap
-	said    map[string]bool  // notices
+	noticed map[string]bool  // notices
 	ctx     context.Context  // of the connections, nil before Serve
 	stopped bool             // no tap is opened any more
 	failed  map[origin]error // further taps that could not be opened
@@ -66,8 +67,8 @@ type Proxy struct {
 // maxNotices bounds what the user is told, so that an agent that changes its card each time cannot flood the screen.
 const maxNotices = 1000
 
-// stopPatience is how long a capture under policy Wait may hold up connections when the proxy stops.
-const stopPatience = 5 * time.Second
+// defaultStopTimeout is how long a capture under policy Wait may hold up connections when the proxy stops.
+const defaultStopTimeout = 5 * time.Second
 
 // New opens the listening addresses of all taps. Serve must be called next, or Close.
 //
@@ -86,11 +87,11 @@ func New(opts Options) (*Proxy, error) {
 			RootCAs: opts.RootCAs, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12,
 			ClientSessionCache: tls.NewLRUClientSessionCache(256),
 		},
-		news:     make(chan func(), maxNotices+maxFurther),
-		patience: stopPatience,
-		aliases:  make(map[origin]*Tap),
-		said:     make(map[string]bool),
-		failed:   make(map[origin]error),
+		callbacks:   make(chan func(), maxNotices+maxFurtherTaps),
+		stopTimeout: defaultStopTimeout,
+		aliases:     make(map[origin]*Tap),
+		noticed:     make(map[string]bool),
+		failed:      make(map[origin]error),
 	}
 	if err := p.open(); err != nil {
 		p.Close()
@@ -105,7 +106,7 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// open opens the taps and checks what they say of one another.
+// open opens the taps and checks that they do not conflict.
 func (p *Proxy) open() error {
 	for _, spec := range p.opts.Taps {
 		if p.tap(spec.Name) != nil {
@@ -186,7 +187,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		for call := range p.news {
+		for call := range p.callbacks {
 			call()
 		}
 	}()
@@ -196,16 +197,16 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		timer := time.NewTimer(p.opts.Grace)
 		defer timer.Stop()
 		select {
-		case <-p.flights.landed():
+		case <-p.inFlight.drained():
 		case <-timer.C:
 		}
 	}
 	cut()
 	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not for ever.
-	stuck := time.AfterFunc(p.patience, p.opts.Recorder.q.unwait)
+	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.q.unwait)
 	p.served.Wait()
 	stuck.Stop()
-	close(p.news)
+	close(p.callbacks)
 	<-told
 	return nil
 }
@@ -233,33 +234,33 @@ func (p *Proxy) Close() {
 func (p *Proxy) notice(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.said[text] || len(p.said) >= maxNotices {
+	if p.noticed[text] || len(p.noticed) >= maxNotices {
 		return
 	}
-	p.said[text] = true
-	p.tell(func() {
+	p.noticed[text] = true
+	p.callback(func() {
 		if p.opts.OnNotice != nil {
 			p.opts.OnNotice(text)
 		}
 	})
 }
 
-// tell queues a call. There is always room: notices and further taps are counted.
-func (p *Proxy) tell(call func()) {
+// callback queues a call. There is always room: notices and further taps are counted.
+func (p *Proxy) callback(call func()) {
 	select {
-	case p.news <- call:
+	case p.callbacks <- call:
 	default:
 	}
 }
 
-// flights counts the exchanges that are in flight.
-type flights struct {
+// inFlight counts the exchanges that are in flight.
+type inFlight struct {
 	mu   sync.Mutex
 	n    int
 	zero chan struct{} // to be closed at zero, if somebody waits
 }
 
-func (f *flights) add(n int) {
+func (f *inFlight) add(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.n += n; f.n == 0 && f.zero != nil {
@@ -268,8 +269,8 @@ func (f *flights) add(n int) {
 	}
 }
 
-// landed returns a channel that is closed when none is in flight.
-func (f *flights) landed() <-chan struct{} {
+// drained returns a channel that is closed when none is in flight.
+func (f *inFlight) drained() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	zero := make(chan struct{})
@@ -281,7 +282,7 @@ func (f *flights) landed() <-chan struct{} {
 	return zero
 }
 
-// isSelf tells whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
+// isSelf reports whether a connection to remote goes to a listening address of ours, and names it; "" if it does not.
 func (p *Proxy) isSelf(local, remote net.Addr) string {
 	l, _ := local.(*net.TCPAddr)
 	r, _ := remote.(*net.TCPAddr)
@@ -299,7 +300,7 @@ func (p *Proxy) isSelf(local, remote net.Addr) string {
 	return ""
 }
 
-// leadsTo tells whether a connection from local to remote reaches who listens at an address.
+// leadsTo reports whether a connection from local to remote reaches who listens at an address.
 func leadsTo(at, local, remote *net.TCPAddr) bool {
 	return at.Port == remote.Port &&
 		(at.IP.Equal(remote.IP) || at.IP.IsUnspecified() && (remote.IP.IsLoopback() || remote.IP.Equal(local.IP)))

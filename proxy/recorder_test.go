@@ -59,7 +59,7 @@ func (s *testSink) exchanges(t *testing.T) ([]*capture.Exchange, capture.Info) {
 
 func closeRecorder(t *testing.T, r *proxy.Recorder) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	if err := r.Close(ctx); err != nil {
 		t.Error(err)
@@ -68,8 +68,8 @@ func closeRecorder(t *testing.T, r *proxy.Recorder) {
 
 const requestHead = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// say tells of one exchange with a body of n bytes in pieces of 1000.
-func say(c *proxy.Conn, x, n int) {
+// observeExchange tells of one exchange with a body of n bytes in pieces of 1000.
+func observeExchange(c *proxy.Conn, x, n int) {
 	c.Request(x, []byte(requestHead))
 	c.RequestEnd(x, nil)
 	c.Answer(x, []byte("HTTP/1.1 200 OK\r\n\r\n"))
@@ -89,11 +89,11 @@ func TestFullQueuePasses(t *testing.T) {
 		Sink: sink, QueueBytes: 10_000, OnLoss: func(err error) { told <- err }, OnStop: func(error) { t.Error("stopped") },
 	})
 	c := r.Conn(capture.Peer{Name: "booker"}, "")
-	say(c, 0, 0)
+	observeExchange(c, 0, 0)
 	<-sink.entered
-	say(c, 1, 20_000) // does not fit: it is cut
+	observeExchange(c, 1, 20_000) // does not fit: it is cut
 	for x := 2; x < 20; x++ {
-		say(c, x, 3000) // the last ones leave no trace
+		observeExchange(c, x, 3000) // the last ones leave no trace
 	}
 	if err := <-told; !errors.Is(err, proxy.ErrBehind) {
 		t.Errorf("got %v", err)
@@ -133,11 +133,11 @@ func TestLargeBodyLeavesRoom(t *testing.T) {
 		Sink: sink, QueueBytes: 50_000, MaxBody: 10_000, OnLoss: func(err error) { t.Errorf("lost: %v", err) },
 	})
 	c := r.Conn(capture.Peer{Name: "booker"}, "")
-	say(c, 0, 0)
+	observeExchange(c, 0, 0)
 	<-sink.entered
-	say(c, 1, 1_000_500)
+	observeExchange(c, 1, 1_000_500)
 	for x := 2; x < 10; x++ {
-		say(c, x, 100)
+		observeExchange(c, x, 100)
 	}
 	c.Request(10, []byte(requestHead))
 	c.RequestEnd(10, nil)
@@ -169,7 +169,7 @@ func TestFullQueueWaits(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		say(c, 0, 50_000)
+		observeExchange(c, 0, 50_000)
 	}()
 	<-sink.entered
 	select {
@@ -191,12 +191,12 @@ func TestFullQueueStops(t *testing.T) {
 	stopped := make(chan error, 10)
 	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, QueueBytes: 10_000, IfFull: proxy.Stop, OnStop: func(err error) { stopped <- err }})
 	c := r.Conn(capture.Peer{}, "")
-	say(c, 0, 50_000)
+	observeExchange(c, 0, 50_000)
 	if err := <-stopped; !errors.Is(err, proxy.ErrBehind) {
 		t.Errorf("got %v", err)
 	}
 	close(sink.gate)
-	say(c, 1, 10) // after the end nothing is recorded, room or not
+	observeExchange(c, 1, 10) // after the end nothing is recorded, room or not
 	closeRecorder(t, r)
 	all, info := sink.exchanges(t)
 	if len(all) != 1 || all[0].State != capture.StateClosed || info.LostExchanges != 1 || len(stopped) > 0 {
@@ -209,7 +209,7 @@ func TestFailingSinkStops(t *testing.T) {
 	sink.set(errors.New("disk is full"))
 	stopped := make(chan error, 10)
 	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Stop, OnStop: func(err error) { stopped <- err }})
-	say(r.Conn(capture.Peer{}, ""), 0, 10)
+	observeExchange(r.Conn(capture.Peer{}, ""), 0, 10)
 	if err := <-stopped; err.Error() != "disk is full" {
 		t.Errorf("got %v", err)
 	}
@@ -228,7 +228,7 @@ func TestFailingSink(t *testing.T) {
 	c := r.Conn(capture.Peer{}, "")
 	settle := func(exchanges uint64, lost int64) { // waits for the recording goroutine
 		t.Helper()
-		for ctx, cancel := context.WithTimeout(context.Background(), patience); ; {
+		for ctx, cancel := context.WithTimeout(context.Background(), testTimeout); ; {
 			s := r.Stats()
 			if s.Exchanges == exchanges && s.LostBytes == lost {
 				cancel()
@@ -244,13 +244,13 @@ func TestFailingSink(t *testing.T) {
 	sink.set(full)
 	c.RequestBody(0, []byte("lost!"))
 	settle(1, 5)
-	say(c, 1, 1000)
+	observeExchange(c, 1, 1000)
 	lost := int64(5 + len(requestHead) + len("HTTP/1.1 200 OK\r\n\r\n") + 1000)
 	settle(1, lost)
 	c.RequestBody(0, []byte("and this, since a body has no holes")) // the sink takes it or not: the body is cut
 	c.Ended(0)
 	sink.set(nil)
-	say(c, 2, 10)
+	observeExchange(c, 2, 10)
 	ctx := context.Background()
 	if err := r.Close(ctx); !errors.Is(err, full) {
 		t.Errorf("Close returned %v", err)
@@ -293,7 +293,7 @@ func TestCloseInterruptsWhatIsOpen(t *testing.T) {
 func TestCloseIsBounded(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	say(r.Conn(capture.Peer{}, ""), 0, 0)
+	observeExchange(r.Conn(capture.Peer{}, ""), 0, 0)
 	<-sink.entered
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -23,8 +23,8 @@ var _ relay.Editor = cardEditor{}
 // Request implements relay.Editor. The answer to a request for a card is to be readable and whole, so no coding is
 // asked for and no range; and the entity tags of rewritten cards become the agent's again.
 func (l cardEditor) Request(x int, head []byte) []byte {
-	q := l.question(x)
-	if q == nil || q.known != nil {
+	q := l.cardRequest(x)
+	if q == nil || q.bodyKnown != nil {
 		return head
 	}
 	tags := l.tap.tagger(q.host, l.local)
@@ -38,7 +38,7 @@ func (l cardEditor) Request(x int, head []byte) []byte {
 	edit.each("If-None-Match", func(was string) (string, bool) {
 		now, marked := tags.unmark(was)
 		if marked {
-			l.markQuestion(q)
+			l.noteMarkedTag(q)
 			rewrites = append(rewrites, fieldRewrite("request", "If-None-Match", []string{was}, now)...)
 		}
 		return now, true
@@ -50,7 +50,7 @@ func (l cardEditor) Request(x int, head []byte) []byte {
 	return edit.bytes()
 }
 
-func (l *link) markQuestion(q *question) {
+func (l *link) noteMarkedTag(q *cardRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q.marked = true
@@ -58,14 +58,14 @@ func (l *link) markQuestion(q *question) {
 
 // Hold implements relay.Editor.
 func (l cardEditor) Hold(x int, head []byte) int {
-	q := l.question(x)
+	q := l.cardRequest(x)
 	if q == nil {
 		return 0
 	}
 	h := capture.ParseResponseHead(head)
 	media := h.Fields.MediaType()
 	switch {
-	case q.known != nil:
+	case q.bodyKnown != nil:
 		if h.Status == 200 && isJSON(media) && q.callsForCard() {
 			return maxCard
 		}
@@ -92,7 +92,7 @@ func (l *link) note(x int, text string) {
 
 // Answer implements relay.Editor.
 func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
-	q := l.question(x)
+	q := l.cardRequest(x)
 	if q == nil {
 		return nil
 	}
@@ -112,14 +112,14 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 	if !ok {
 		return nil
 	}
-	splices := l.rewrite(x, q, card)
-	if len(splices) == 0 {
+	replacements := l.rewrite(x, q, card)
+	if len(replacements) == 0 {
 		return nil
 	}
 	edit.drop("Content-Encoding")
 	dropDigests(edit)
 	l.marked(x, q, edit)
-	return frame(edit, &h, applySplices(card, splices), withoutDigests(trailer))
+	return frame(edit, &h, applyReplacements(card, replacements), withoutDigests(trailer))
 }
 
 // content returns the answer's body without its content coding, and whether it can be rewritten.
@@ -141,9 +141,9 @@ func (l *link) content(x int, h *capture.Head, body []byte) ([]byte, bool) {
 }
 
 // rewrite finds out which URLs of a card are replaced and by what, and records it.
-func (l *link) rewrite(x int, q *question, card []byte) []splice {
-	urls, signed, _ := cardURLs(card, q.known != nil)
-	var splices []splice
+func (l *link) rewrite(x int, q *cardRequest, card []byte) []replacement {
+	urls, signed, _ := cardURLs(card, q.bodyKnown != nil)
+	var replacements []replacement
 	fact := capture.Fact{}
 	for _, u := range urls {
 		to, text := l.tap.proxy.route(l.tap, u)
@@ -157,11 +157,11 @@ func (l *link) rewrite(x int, q *question, card []byte) []splice {
 		if to == l.tap {
 			used = q.host
 		}
-		s := splice{u, replaceOrigin(u.url, to.authority(used, l.local))}
-		splices = append(splices, s)
-		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "response.body#" + u.pointer, Was: u.url, Now: s.now})
+		s := replacement{u, replaceOrigin(u.url, to.authority(used, l.local))}
+		replacements = append(replacements, s)
+		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "response.body#" + u.pointer, Was: u.url, Now: s.text})
 	}
-	if len(splices) == 0 {
+	if len(replacements) == 0 {
 		return nil
 	}
 	l.Fact(x, fact)
@@ -169,11 +169,11 @@ func (l *link) rewrite(x int, q *question, card []byte) []splice {
 		l.note(x, fmt.Sprintf("the card of %s is signed, and its URLs were replaced: clients that verify the signature will refuse it; "+
 			"use forward mode for them, or --no-rewrite", l.tap.Name()))
 	}
-	return splices
+	return replacements
 }
 
 // marked marks the entity tag of an answer. It comes after route, which may have opened a further tap.
-func (l *link) marked(x int, q *question, edit *headEdit) *headEdit {
+func (l *link) marked(x int, q *cardRequest, edit *headEdit) *headEdit {
 	tags := l.tap.tagger(q.host, l.local)
 	edit.each("ETag", func(was string) (string, bool) {
 		now := tags.mark(was)

@@ -118,7 +118,7 @@ func TestWhereCardsAre(t *testing.T) {
 			agent.answer = agent.sized(card)
 			r := newRig(t, nil, "http://"+agent.addr+"/a2a")
 			tap := r.tap(0).Addr()
-			got := bodyOf(ask(t, tap, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			got := bodyOf(cardRequestOf(t, tap, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 				test.method, test.target, tap, len(test.body), test.body)))
 			want := agent.expand(card)
 			switch {
@@ -240,7 +240,7 @@ func TestCompressedCard(t *testing.T) {
 	r := newRig(t, nil, "http://"+agent.addr)
 	tap := r.tap(0).Addr()
 	call := `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`
-	got := ask(t, tap, fmt.Sprintf("POST / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nAccept-Encoding: gzip\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", tap, len(call), call))
+	got := cardRequestOf(t, tap, fmt.Sprintf("POST / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nAccept-Encoding: gzip\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", tap, len(call), call))
 	after := strings.Replace(card, agent.addr, tap, 1)
 	want := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nVary: Accept-Encoding\r\nContent-Length: %d\r\n\r\n%s", len(after), after)
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -303,7 +303,7 @@ func TestAuthorityThatTheClientUsed(t *testing.T) {
 	tap := r.tap(0).Addr()
 	_, port, _ := net.SplitHostPort(tap)
 	for host, want := range map[string]string{"localhost:" + port: "localhost:" + port, "[::1]:" + port: "[::1]:" + port, "other:" + port: tap, "localhost": tap} {
-		got := bodyOf(ask(t, tap, "GET /.well-known/agent.json HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n"))
+		got := bodyOf(cardRequestOf(t, tap, "GET /.well-known/agent.json HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n"))
 		if got != `{"url":"http://`+want+`/"}` {
 			t.Errorf("for Host %q got %s", host, got)
 		}

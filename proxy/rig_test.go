@@ -18,8 +18,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds what should happen at once. It is not reached when tests pass.
-const patience = 30 * time.Second
+// testTimeout bounds what should happen at once. It is not reached when tests pass.
+const testTimeout = 30 * time.Second
 
 // A rig is a proxy with its recorder, between clients and agents of a test.
 type rig struct {
@@ -31,21 +31,21 @@ type rig struct {
 
 	mu      sync.Mutex
 	notices []string
-	heard   chan string     // the same, as they come
+	noticed chan string     // the same, as they come
 	opened  chan *proxy.Tap // further taps
 }
 
 // newRig starts a proxy for these agents, given as for --agent. Options and RecorderOptions may be changed by set.
 func newRig(t *testing.T, set func(*proxy.Options, *proxy.RecorderOptions), agents ...string) *rig {
 	t.Helper()
-	r := &rig{t: t, memory: capture.NewMemory(capture.Info{}), heard: make(chan string, 100), opened: make(chan *proxy.Tap, 100)}
+	r := &rig{t: t, memory: capture.NewMemory(capture.Info{}), noticed: make(chan string, 100), opened: make(chan *proxy.Tap, 100)}
 	recorder := proxy.RecorderOptions{Sink: r.memory}
 	opts := proxy.Options{
 		OnNotice: func(text string) {
 			r.mu.Lock()
 			r.notices = append(r.notices, text)
 			r.mu.Unlock()
-			r.heard <- text
+			r.noticed <- text
 		},
 		OnTap: func(tap *proxy.Tap) { r.opened <- tap },
 	}
@@ -75,7 +75,7 @@ func newRig(t *testing.T, set func(*proxy.Options, *proxy.RecorderOptions), agen
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Error("the proxy did not stop")
 		}
 	})
@@ -88,7 +88,7 @@ func newRig(t *testing.T, set func(*proxy.Options, *proxy.RecorderOptions), agen
 
 // close ends the recording.
 func (r *rig) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	_ = r.recorder.Close(ctx) // what it says is a test of its own
 	r.memory.Close()
@@ -115,7 +115,7 @@ func (r *rig) record() []*capture.Exchange {
 // follow returns the steps of the capture as they are recorded, until want returns true.
 func (r *rig) follow(want func(capture.Step) bool) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	for from := uint64(1); ; {
 		if err := r.memory.Wait(ctx, from); err != nil {
@@ -133,13 +133,13 @@ func (r *rig) follow(want func(capture.Step) bool) {
 	}
 }
 
-// hear waits for a notice.
-func (r *rig) hear() string {
+// notice waits for a notice.
+func (r *rig) notice() string {
 	r.t.Helper()
 	select {
-	case text := <-r.heard:
+	case text := <-r.noticed:
 		return text
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		r.t.Fatal("no notice came")
 		return ""
 	}
@@ -158,7 +158,7 @@ func newClient(t *testing.T) *http.Client {
 	t.Helper()
 	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 4 * patience}
+	return &http.Client{Transport: transport, Timeout: 4 * testTimeout}
 }
 
 // get fetches a URL, with header fields given as name, value, name, value.

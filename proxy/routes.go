@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// maxFurther is how many taps may open by themselves: a card can name any number of ports.
-const maxFurther = 32
+// maxFurtherTaps is how many taps may open by themselves: a card can name any number of ports.
+const maxFurtherTaps = 32
 
 // route finds the tap that stands for an address that the card of an agent names. It opens a further tap where the
-// address is on the agent's host. The text is what to tell where no tap does; both are nothing where there is nothing to
-// tell, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
+// address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
+// nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
 func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
 	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(), address.url)
 	u, err := url.Parse(address.url)
@@ -90,7 +90,7 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
 			further++
 		}
 	}
-	if further == maxFurther {
+	if further == maxFurtherTaps {
 		return nil, fmt.Errorf("%d further taps are open already; name the agent with --agent", further)
 	}
 	if p.stopped || p.ctx == nil {
@@ -110,7 +110,7 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
 	t.further, t.family = true, from.family
 	p.taps = append(p.taps, t)
 	p.serve(t)
-	p.tell(func() {
+	p.callback(func() {
 		if p.opts.OnTap != nil {
 			p.opts.OnTap(t)
 		}

@@ -160,7 +160,7 @@ func TestGrace(t *testing.T) {
 		<-gate
 		io.WriteString(w, "done")
 	})
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.Grace = patience }, agent.URL)
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.Grace = testTimeout }, agent.URL)
 	idle, err := net.Dial("tcp", r.tap(0).Addr()) // must not hold up the end
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func TestStopDespiteStuckCapture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.patience = time.Millisecond
+	p.stopTimeout = time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- p.Serve(ctx) }()
@@ -87,7 +87,7 @@ func TestAbandon(t *testing.T) {
 		t.Errorf("%d were open", n)
 	}
 	select {
-	case <-p.flights.landed():
+	case <-p.inFlight.drained():
 	default:
 		t.Error("an exchange is still in flight")
 	}

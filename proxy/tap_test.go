@@ -90,7 +90,7 @@ func TestCardOfTLSAgent(t *testing.T) {
 
 func TestSlowHeadIsCut(t *testing.T) {
 	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.HeadTimeout = 20 * time.Millisecond }, "http://127.0.0.1:1")
-	if got := ask(t, r.tap(0).Addr(), "GET / HT"); !strings.HasPrefix(got, "HTTP/1.1 408") {
+	if got := cardRequestOf(t, r.tap(0).Addr(), "GET / HT"); !strings.HasPrefix(got, "HTTP/1.1 408") {
 		t.Errorf("got %q", got)
 	}
 	if x := r.record()[0]; string(x.Request.Head) != "GET / HT" || x.Fault == nil || x.Fault.Kind != "timeout" {

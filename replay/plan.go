@@ -12,20 +12,20 @@ import (
 
 // An entry is one recorded exchange in the plan: when it may be sent, and what is expected of it.
 type entry struct {
-	seq     uint64
-	index   int // in the plan
-	op      a2a.Operation
-	task    string       // that the request names, as recorded
-	needs   []dependency // what its client had received when it sent the request
-	pause   time.Duration
-	silence time.Duration // the longest time in which nothing of its answer arrived
-	skip    string        // why it is not sent; empty if it is
-	webhook bool          // a notification: the agent sent it
-	agent   string        // name of the agent that it went to
-	state   a2a.State     // of the task that a single answer shows
-	more    bool          // the next request that names its task polls again
-	ahead   []a2a.State   // states that its task reached later without anything being done to it
-	tick    int           // index of its answer in the timeline; -1 if it shows no task
+	seq      uint64
+	index    int // in the plan
+	op       a2a.Operation
+	task     string       // that the request names, as recorded
+	needs    []dependency // what its client had received when it sent the request
+	pause    time.Duration
+	silence  time.Duration // the longest time in which nothing of its answer arrived
+	skip     string        // why it is not sent; empty if it is
+	webhook  bool          // a notification: the agent sent it
+	agent    string        // name of the agent that it went to
+	state    a2a.State     // of the task that a single answer shows
+	more     bool          // the next request that names its task polls again
+	ahead    []a2a.State   // states that its task reached later without anything being done to it
+	position int           // index of its answer in the timeline; -1 if it shows no task
 }
 
 // A dependency is a point of an earlier exchange that a request waits for.

@@ -27,14 +27,14 @@ type planner struct {
 
 // An openExchange is an exchange whose steps are still being read.
 type openExchange struct {
-	x          *capture.Exchange
-	entry      *entry
-	call       a2a.Call
-	read       bool // call is set
-	itemReader itemReader
-	over       bool // its answer is complete
-	latest     time.Duration
-	arrived    bool // something of its answer is there
+	x       *capture.Exchange
+	entry   *entry
+	call    a2a.Call
+	read    bool // call is set
+	reader  itemReader
+	over    bool // its answer is complete
+	latest  time.Duration
+	arrived bool // something of its answer is there
 
 	events   []capture.Event // not read yet: an agent may answer before it has the whole request
 	complete bool            // the answer is complete
@@ -110,11 +110,11 @@ func (p *planner) catchUp(o *openExchange) {
 }
 
 func (p *planner) opened(s capture.Step, what capture.Opened) *openExchange {
-	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), tick: -1, needs: p.ended}
+	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), position: -1, needs: p.ended}
 	p.ended = nil
 	for _, seq := range p.order {
 		if o := p.open[seq]; !o.over {
-			e.needs = append(e.needs, dependency{seq: seq, progress: o.itemReader.progress()})
+			e.needs = append(e.needs, dependency{seq: seq, progress: o.reader.progress()})
 		}
 	}
 	if !p.last.IsZero() {
@@ -161,7 +161,7 @@ func (p *planner) request(o *openExchange) {
 	head := capture.ParseRequestHead(o.x.Request.Head)
 	path, _, _ := strings.Cut(head.Target, "?")
 	o.call, _, _ = readCall(o.x, p.known[path])
-	o.itemReader.call = &o.call
+	o.reader.call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
 	if o.call.Binding == a2a.JSONRPC {
@@ -216,10 +216,10 @@ func (p *planner) event(o *openExchange, e *capture.Event) {
 	if !ok {
 		return
 	}
-	if at, isNew := o.itemReader.add(e.K, a); isNew {
-		p.noteState(o, o.itemReader.items[at])
+	if at, isNew := o.reader.add(e.K, a); isNew {
+		p.noteState(o, o.reader.items[at])
 	}
-	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.itemReader.progress()})
+	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.progress()})
 }
 
 // noteOrigins records the values that an answer names.
@@ -252,7 +252,7 @@ func (p *planner) answered(o *openExchange) {
 	}
 	if first := r.first(); first.kind == a2a.TaskPayload {
 		o.entry.state = first.state
-		o.entry.tick = len(p.timeline)
+		o.entry.position = len(p.timeline)
 	}
 }
 
@@ -305,15 +305,15 @@ const notChosen = "not chosen"
 // lookAhead finds the states that a task which was seen active reached by itself later on: a live agent that is faster
 // may be there already.
 func (p *planner) lookAhead(e *entry) {
-	if e.tick < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
+	if e.position < 0 || !e.state.Active() || e.task == "" && e.op == a2a.GetTask {
 		return
 	}
 	var task string
-	if e.tick > 0 {
-		task = p.timeline[e.tick-1].task
+	if e.position > 0 {
+		task = p.timeline[e.position-1].task
 	}
 	const farthest = 4096
-	for i := e.tick; i < min(len(p.timeline), e.tick+farthest); i++ {
+	for i := e.position; i < min(len(p.timeline), e.position+farthest); i++ {
 		switch t := p.timeline[i]; {
 		case t.task == "":
 			return

@@ -22,16 +22,37 @@ func (l *findingIndex) add(findings []analyzer.Finding) {
 		l.byExchange = make(map[uint64][]int)
 	}
 	for _, f := range findings {
-		l.counts[f.Severity]++
-		seq := f.Place.Exchange
-		if missing := int(seq) + 1 - len(l.marks); missing > 0 {
-			l.marks = append(l.marks, make([]uint8, missing)...)
-		}
-		l.marks[seq] = max(l.marks[seq], uint8(f.Severity)+1)
-		if len(l.list) < maxListed {
+		l.mark(&f)
+		if seq := f.Place.Exchange; len(l.list) < maxListed {
 			l.byExchange[seq] = append(l.byExchange[seq], len(l.list))
 			l.list = append(l.list, f)
 		}
+	}
+}
+
+// mark counts a finding and marks its exchange.
+func (l *findingIndex) mark(f *analyzer.Finding) {
+	seq := f.Place.Exchange
+	l.counts[f.Severity]++
+	l.reach(int(seq) + 1)
+	l.marks[seq] = max(l.marks[seq], uint8(f.Severity)+1)
+}
+
+// reach makes room for so many marks.
+func (l *findingIndex) reach(n int) {
+	if missing := n - len(l.marks); missing > 0 {
+		l.marks = append(l.marks, make([]uint8, missing)...)
+	}
+}
+
+// merge adds the counts and marks of another index, not its list.
+func (l *findingIndex) merge(other *findingIndex) {
+	for s, n := range other.counts {
+		l.counts[s] += n
+	}
+	l.reach(len(other.marks))
+	for seq, mark := range other.marks {
+		l.marks[seq] = max(l.marks[seq], mark)
 	}
 }
 

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -96,12 +97,14 @@ func (l *loader) pause(d time.Duration) {
 // judged reports how far the rules have come, and what they found since the previous message.
 type judged struct {
 	findings  []analyzer.Finding
+	further   findingIndex // findings that come after those, without the list of them
 	counts    analyzer.Counts
 	next      uint64 // first arrival number that was not judged yet
 	behind    bool   // there is more to judge
 	ended     bool   // all is judged, unless the recording is resumed
 	restarted bool   // the engine was restarted: findings replaces all earlier ones
-	err       error  // judging cannot continue for now
+	notice    string // for the last line
+	err       error  // judging cannot continue: for now, or at all if ended
 }
 
 // awaitJudged waits for the next message of judge.
@@ -118,9 +121,15 @@ func (l *loader) awaitJudged() tea.Cmd {
 
 // judge runs the rules over the capture, follows the recording until it ends, and then any further one. Results go to
 // awaitJudged in batches. It reads the capture in one pass, since some formats are expensive to enter in the middle.
+// Where there are verdicts on the recording, it passes them on until that has ended.
 func (l *loader) judge() tea.Cmd {
 	return func() tea.Msg {
-		j := judgeRun{loader: l, engine: analyzer.NewEngine(l.rules, l.keys...), next: 1}
+		j := judgeRun{loader: l, next: 1}
+		if l.verdicts == nil {
+			j.engine = analyzer.NewEngine(l.rules, l.keys...)
+		} else if !j.relay(l.verdicts) || !j.restart() {
+			return nil
+		}
 		for l.ctx.Err() == nil {
 			switch err := l.src.Wait(l.ctx, j.next); {
 			case errors.Is(err, capture.ErrEnded):
@@ -129,7 +138,7 @@ func (l *loader) judge() tea.Cmd {
 					return nil
 				}
 			case err == nil:
-				err = j.run()
+				err = j.run(math.MaxUint64)
 				j.report(judged{err: err})
 				l.pause(batchPause / 4)
 			default:
@@ -151,12 +160,15 @@ type judgeRun struct {
 	restarted bool   // not reported yet
 }
 
-// run judges the steps that are there now.
-func (j *judgeRun) run() error {
+// run judges the steps that are there now, up to an arrival number.
+func (j *judgeRun) run(last uint64) error {
 	reported := time.Now()
 	for s, err := range j.src.Steps(j.ctx, j.next) {
 		if err != nil {
 			return err
+		}
+		if s.Arrival > last {
+			return nil
 		}
 		j.next = s.Arrival + 1
 		j.found = append(j.found, j.engine.Step(s)...)
@@ -174,6 +186,11 @@ func (j *judgeRun) run() error {
 func (j *judgeRun) report(news judged) bool {
 	news.findings, news.counts, news.next, news.restarted = j.found, j.engine.Counts(), j.next, j.restarted
 	j.found, j.restarted = nil, false
+	return j.send(news)
+}
+
+// send passes a message to awaitJudged. It returns false when the inspector has ended.
+func (j *judgeRun) send(news judged) bool {
 	select {
 	case j.results <- news:
 		return true

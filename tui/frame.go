@@ -130,11 +130,16 @@ func (m *inspector) state() (string, style) {
 	return strings.Join(words, ", ") + " ", look
 }
 
-// exchangesOf returns the exchanges that have some findings, in order.
-func exchangesOf(findings []analyzer.Finding) []uint64 {
+// exchangesOf returns the exchanges that have some findings or a mark, in order.
+func exchangesOf(findings []analyzer.Finding, marks []uint8) []uint64 {
 	var seqs []uint64
 	for i := range findings {
 		seqs = append(seqs, findings[i].Place.Exchange)
+	}
+	for seq, mark := range marks {
+		if mark > 0 {
+			seqs = append(seqs, uint64(seq))
+		}
 	}
 	slices.Sort(seqs)
 	return slices.Compact(seqs)

@@ -17,6 +17,7 @@ type inspector struct {
 	width    int
 	height   int
 	message  string // in the last line, until the next key
+	notice   string // the last one that came with a verdict
 	asking   bool   // the user is asked whether to quit, since that ends a recording
 	followed bool   // the list was following when the recording ended
 	mouse    bool
@@ -30,6 +31,7 @@ type statusMessage string
 func showMessage(words string) tea.Cmd { return func() tea.Msg { return statusMessage(words) } }
 
 func newInspector(load *loader, o Options) *inspector {
+	load.verdicts = o.Verdicts
 	s := &shared{load: load, theme: o.Theme}
 	m := &inspector{options: o, shared: s, list: newList(s, o.Hints)}
 	m.stack = []panel{m.list}
@@ -97,7 +99,10 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		return m.watch(msg.next)
 	}
 	first, was := !s.opened, s.info.Live
-	s.followErr, m.list.err, s.judged.err = "", nil, nil
+	s.followErr, m.list.err = "", nil
+	if !s.judged.ended {
+		s.judged.err = nil
+	}
 	s.info, s.opened = msg.info, true
 	s.info.Live = msg.info.Live && !msg.ended
 	s.wasLive = s.wasLive || s.info.Live
@@ -115,23 +120,35 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 // judge adds new findings, and waits for the next.
 func (m *inspector) judge(msg judged) tea.Cmd {
 	s := m.shared
-	findings := msg.findings
-	msg.findings = nil
+	findings, further := msg.findings, msg.further
+	msg.findings, msg.further = nil, findingIndex{}
 	touched := findings
 	if msg.restarted {
 		touched = append(s.found.list, findings...) // those that were dropped have changed, too
 		s.found = findingIndex{}
 	}
 	s.found.add(findings)
+	s.found.merge(&further)
+	m.noticed(&msg)
 	s.judged = msg
 	var cmds []tea.Cmd
 	if !msg.ended || s.load.resumes() {
 		cmds = append(cmds, s.load.awaitJudged())
 	}
-	if len(touched) > 0 {
-		cmds = append(cmds, m.broadcast(findingsChanged{exchangesOf(touched)}))
+	if changed := exchangesOf(touched, further.marks); len(changed) > 0 {
+		cmds = append(cmds, m.broadcast(findingsChanged{changed}))
 	}
 	return tea.Batch(cmds...)
+}
+
+// noticed shows the notice of a message. An earlier one that is still shown goes when nothing waits to be judged.
+func (m *inspector) noticed(msg *judged) {
+	if !msg.behind && m.message == m.notice {
+		m.message = ""
+	}
+	if msg.notice != "" {
+		m.message, m.notice = msg.notice, msg.notice
+	}
 }
 
 // key looks up a key in the table and performs its action.

@@ -10,13 +10,14 @@ import (
 
 // A loader reads the capture. Its methods return commands, which run outside the event loop and end with a message.
 type loader struct {
-	ctx     context.Context
-	src     capture.Source
-	rules   []*analyzer.Rule
-	keys    []analyzer.EngineOption // that cards are signed with
-	results chan judged             // from judge to awaitJudged
-	reader  analyzer.Reader
-	cards   uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
+	ctx      context.Context
+	src      capture.Source
+	rules    []*analyzer.Rule
+	keys     []analyzer.EngineOption // that cards are signed with
+	results  chan judged             // from judge to awaitJudged
+	verdicts *Verdicts               // on the recording; nil if the loader judges all by itself
+	reader   analyzer.Reader
+	cards    uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
 }
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {

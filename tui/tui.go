@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Rules    []*analyzer.Rule
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
+	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
 	Theme    Theme                                   // Dark if it is empty
 	Filter   string                                  // that the list begins with
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available

@@ -56,7 +56,7 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 	if o.Theme == "" {
 		o.Theme = Plain
 	}
-	u := &ui{t: t, m: newInspector(newLoader(ctx, src, o.Rules), o), msgs: make(chan tea.Msg), ctx: ctx, cancel: cancel}
+	u := &ui{t: t, m: newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx, cancel: cancel}
 	u.run(u.m.Init())
 	u.send(tea.WindowSizeMsg{Width: width, Height: height})
 	return u

@@ -32,7 +32,7 @@ func GitHub(w io.Writer, r *Report) error {
 	}
 	for s, n := range total {
 		if more := n - maxGitHub + 1; n > maxGitHub {
-			annotate(&b, analyzer.Severity(s), "a2atap", fmt.Sprintf("and %s more", plural(more, analyzer.Severity(s).String())))
+			annotate(&b, analyzer.Severity(s), "a2atap", fmt.Sprintf("and %s more", analyzer.Plural(more, analyzer.Severity(s).String())))
 		}
 	}
 	if v := r.verdict(); v.Status == analyzer.StatusNothing || v.Status == analyzer.StatusIncomplete {

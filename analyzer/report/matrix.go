@@ -54,7 +54,7 @@ func (m *matrix) text(client, agent string) string {
 	var found []string
 	for s := analyzer.Error; ; s-- {
 		if n := c.found[s]; n > 0 {
-			found = append(found, plural(n, s.String()))
+			found = append(found, analyzer.Plural(n, s.String()))
 		}
 		if s == analyzer.Note {
 			break
@@ -98,11 +98,4 @@ func table(b *strings.Builder, rows [][]string) {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -76,6 +76,6 @@ func (k *knownFindings) finish(e env, r *analyzer.Result) error {
 	if err := writeFile(k.file, func(w io.Writer) error { return k.base.Write(w) }); err != nil {
 		return err
 	}
-	e.tell("a2atap: %s holds %s", k.file, plural(len(k.base.Known), "known finding"))
+	e.tell("a2atap: %s holds %s", k.file, analyzer.Plural(len(k.base.Known), "known finding"))
 	return nil
 }

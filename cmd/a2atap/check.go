@@ -190,7 +190,7 @@ func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
 		remarks = append(remarks, fmt.Sprintf("only %d of %d rules are reported on", len(c.rules.list), len(rules.All)))
 	}
 	if hidden > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s below --min-severity not shown", plural(hidden, "finding")))
+		remarks = append(remarks, fmt.Sprintf("%s below --min-severity not shown", analyzer.Plural(hidden, "finding")))
 	}
 	if r.Live {
 		remarks = append(remarks, "still being recorded")

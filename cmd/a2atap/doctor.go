@@ -79,19 +79,19 @@ func displayName(name string) string {
 // diagnosis is the verdict in one line.
 func diagnosis(c *bolt.Checkup) string {
 	looked := fmt.Sprintf("%s with %s in %s",
-		plural(c.Exchanges, "exchange"), plural(c.Steps, "step"), plural(len(c.Files), "file"))
+		analyzer.Plural(c.Exchanges, "exchange"), analyzer.Plural(c.Steps, "step"), analyzer.Plural(len(c.Files), "file"))
 	if c.Sound() {
 		return "sound: " + looked
 	}
 	return fmt.Sprintf("damaged: %s in %s; keep a copy, and record into another file",
-		plural(len(c.Problems)+c.More, "problem"), looked)
+		analyzer.Plural(len(c.Problems)+c.More, "problem"), looked)
 }
 
 func doctorText(w io.Writer, c *bolt.Checkup) error {
 	for _, f := range c.Files {
 		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n",
-			analyzer.Clean(f.Name), plural(f.Exchanges, "exchange"), plural(f.Steps, "step"), plural(f.Blocks, "block"),
-			plural(f.Entries, "index key"), plural(f.Open, "exchange"), plural(f.Bytes, "byte"))
+			analyzer.Clean(f.Name), analyzer.Plural(f.Exchanges, "exchange"), analyzer.Plural(f.Steps, "step"), analyzer.Plural(f.Blocks, "block"),
+			analyzer.Plural(f.Entries, "index key"), analyzer.Plural(f.Open, "exchange"), analyzer.Plural(f.Bytes, "byte"))
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 		}
 	}
 	if c.More > 0 {
-		_, err := fmt.Fprintf(w, "and %s more\n", plural(c.More, "problem"))
+		_, err := fmt.Fprintf(w, "and %s more\n", analyzer.Plural(c.More, "problem"))
 		return err
 	}
 	return nil

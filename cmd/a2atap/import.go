@@ -66,7 +66,7 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
-	e.tell("import: %s from %s into %s", plural(n, "exchange"), name, output)
+	e.tell("import: %s from %s into %s", analyzer.Plural(n, "exchange"), name, output)
 	return nil
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/tui"
 )
 
 // How judging shares the machine with the traffic that it judges.
@@ -31,7 +33,21 @@ const (
 // rather than take the processor from the traffic.
 func (r *recording) judge(o recordingOptions) {
 	src := &addition{Source: r.store, after: r.store.Position(), pace: r.pace}
-	result, err := analyzer.Follow(context.Background(), o.rules, src, o.onFinding, o.keys...)
+	each, options := o.onFinding, o.keys
+	if r.verdicts != nil {
+		src.shown = &shown{verdicts: r.verdicts, stored: r.store.Committed}
+		each = func(f analyzer.Finding) {
+			o.onFinding(f)
+			r.verdicts.Found(f)
+		}
+		options = append(slices.Clip(options), func(e *analyzer.Engine) { src.shown.engine = e })
+	}
+	result, err := analyzer.Follow(context.Background(), o.rules, src, each, options...)
+	if r.verdicts != nil && result != nil {
+		r.verdicts.Ended(result.Counts, err)
+	} else if r.verdicts != nil {
+		r.verdicts.Ended(analyzer.Counts{}, err)
+	}
 	r.judged <- judgement{result, err}
 }
 
@@ -43,14 +59,14 @@ func (r *recording) verdict() judgement {
 	case <-time.After(r.patience):
 	}
 	if r.onBehind != nil {
-		left := plural(r.pace.exchanges(), "exchange")
+		left := analyzer.Plural(r.pace.exchanges(), "exchange")
 		r.onBehind(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
 	}
 	return <-r.judged
 }
 
 // newPace returns the pace of judging a recording.
-func (r *recording) newPace(told func(text string)) *judgePace {
+func (r *recording) newPace() *judgePace {
 	machine := newMachine()
 	p := &judgePace{
 		hurried: make(chan struct{}),
@@ -61,8 +77,12 @@ func (r *recording) newPace(told func(text string)) *judgePace {
 		crowded: machine.crowded,
 		stored:  r.store.Committed,
 		told: func(l lag) {
-			if told != nil {
-				told(fmt.Sprintf("judging is %v behind, since traffic goes first; it catches up, at the end at the latest", l))
+			text := fmt.Sprintf("judging is %v behind, since traffic goes first; it catches up, at the end at the latest", l)
+			if r.onBehind != nil {
+				r.onBehind(text)
+			}
+			if r.verdicts != nil {
+				r.verdicts.Notice(text)
 			}
 		},
 	}
@@ -78,9 +98,9 @@ func (l lag) weight() uint64 { return max(l.exchanges, l.steps/stepsEach) }
 
 func (l lag) String() string {
 	if l.exchanges >= l.steps/stepsEach {
-		return plural(l.exchanges, "exchange")
+		return analyzer.Plural(l.exchanges, "exchange")
 	}
-	return plural(l.steps, "event")
+	return analyzer.Plural(l.steps, "event")
 }
 
 // A judgePace says when judging rests. It is for the goroutine that judges, but for hurry.
@@ -159,6 +179,7 @@ type addition struct {
 	capture.Source
 	after bolt.Position
 	pace  *judgePace
+	shown *shown // nil if nobody looks
 }
 
 // Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
@@ -170,12 +191,55 @@ func (a *addition) Wait(ctx context.Context, from uint64) error {
 // Steps implements capture.Source. What an earlier recording left in the capture is not read.
 func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
+		from = max(from, a.after.Arrival+1)
 		a.pace.begin()
-		for s, err := range a.Source.Steps(ctx, max(from, a.after.Arrival+1)) {
+		a.shown.begin(from - 1)
+		for s, err := range a.Source.Steps(ctx, from) {
 			if !yield(s, err) {
 				return
 			}
+			a.shown.judged(&s)
 			a.pace.judged(&s)
 		}
+		a.shown.end()
+	}
+}
+
+// showPause is how often the inspector is told how far judging is while there is more to judge.
+const showPause = 100 * time.Millisecond
+
+// A shown tells the inspector how far judging is. It is for the goroutine that judges; a nil one tells nobody.
+type shown struct {
+	verdicts *tui.Verdicts
+	engine   *analyzer.Engine // that judges
+	stored   func() bolt.Position
+
+	arrival uint64    // the last step that was judged
+	told    time.Time // or, if nothing was told since, the begin of the reading
+	behind  bool      // something was told since
+}
+
+// begin begins to read after a step.
+func (s *shown) begin(arrival uint64) {
+	if s != nil {
+		s.arrival, s.told, s.behind = arrival, time.Now(), false
+	}
+}
+
+func (s *shown) judged(step *capture.Step) {
+	if s == nil {
+		return
+	}
+	s.arrival = step.Arrival
+	if now := time.Now(); now.Sub(s.told) >= showPause {
+		s.told, s.behind = now, true
+		s.verdicts.Judged(s.arrival, s.engine.Counts(), true)
+	}
+}
+
+// end comes after the last step that was stored at the begin. If it took long to get there, more may wait.
+func (s *shown) end() {
+	if s != nil {
+		s.verdicts.Judged(s.arrival, s.engine.Counts(), s.behind && s.arrival < s.stored().Arrival)
 	}
 }

@@ -106,11 +106,3 @@ func editDistance(a, b string) int {
 	}
 	return row[len(b)]
 }
-
-// plural returns a count with its noun: "1 byte", "2 bytes".
-func plural[N int | int64 | uint64](n N, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

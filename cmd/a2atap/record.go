@@ -16,8 +16,8 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
-	"a2atap/analyzer/rules"
 	"a2atap/proxy"
+	"a2atap/tui"
 )
 
 type recordOptions struct {
@@ -122,6 +122,7 @@ func record(ctx context.Context, e env, o recordOptions) error {
 	if err != nil {
 		return err
 	}
+	options.inspected = o.tui
 	if o.tui {
 		if err := needTerminal(e, "record without --tui"); err != nil {
 			return err
@@ -258,6 +259,13 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 		waited <- r.wait(ctx, duration, exchanges)
 		cancel()
 	}()
+	err := runInspector(ctx, e, r.store, r.screen())
+	cancel()
+	return errors.Join(err, <-waited)
+}
+
+// screen is what the inspector shows of the recording: its rules, what they find, and where to send traffic.
+func (r *recording) screen() tui.Options {
 	var hints []string
 	for _, t := range r.proxy.Taps() {
 		hints = append(hints, fmt.Sprintf("%s is tapped at %s", t.Name(), t.URL()))
@@ -265,9 +273,9 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 	if f := r.proxy.Forward(); f != nil {
 		hints = append(hints, "the forward proxy for any agent is "+f.URL())
 	}
-	err := runInspector(ctx, e, r.store, rules.All, r.keys, hints...)
-	cancel()
-	return errors.Join(err, <-waited)
+	return tui.Options{
+		Rules: r.rules, Keys: r.keys, Verdicts: r.verdicts, Hints: hints, QuitEnds: "Quitting ends the recording.",
+	}
 }
 
 // A recordPrinter prints taps, notices, findings and the verdict of a recording. It may be used by several goroutines.
@@ -352,9 +360,9 @@ func (p *recordPrinter) end(
 		return err
 	}
 	v := displayedVerdict(r, gate)
-	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", plural(s.Exchanges, "exchange"), plural(s.Bytes, "byte"), output)
+	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
 	if s.LostExchanges > 0 || s.LostBytes > 0 {
-		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", plural(s.LostExchanges, "exchange"), plural(s.LostBytes, "byte"))
+		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
 	}
 	fmt.Fprintln(p.e.Err)
 	printVerdict(p.e, "record", v)

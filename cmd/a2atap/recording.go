@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/tui"
 )
 
 // recordingOptions say what a recording taps, and how it stores the traffic.
@@ -41,6 +42,8 @@ type recordingOptions struct {
 	onBehind  func(text string)      // judging is far behind, or takes long at the end
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
+
+	inspected bool // what the rules find is shown by inspect, too; onFinding must be given
 }
 
 // A recording is taps, the capture behind them, and the rules that follow it.
@@ -52,7 +55,9 @@ type recording struct {
 	before   capture.Info // of the capture, when this recording began
 	onNotice func(string)
 	onBehind func(string)
+	rules    []*analyzer.Rule
 	keys     []analyzer.EngineOption
+	verdicts *tui.Verdicts // for the inspector; nil if there is none
 	pace     *judgePace
 	patience time.Duration // that the end has with the rules before it says what it waits for
 
@@ -112,7 +117,11 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.rules == nil {
 		o.rules = rules.All
 	}
-	r.pace = r.newPace(o.onBehind)
+	r.rules = o.rules
+	if o.inspected {
+		r.verdicts = tui.NewVerdicts(start.Arrival)
+	}
+	r.pace = r.newPace()
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/filter"
@@ -122,21 +121,15 @@ func namedOrNewest(args []string) (string, error) {
 	return newest, nil
 }
 
-// runInspector shows a capture that this process is recording, and hints while it is empty. It returns when the user
-// quits or the context ends. Quitting ends the recording, so the user is asked.
-func runInspector(
-	ctx context.Context, e env, src capture.Source, list []*analyzer.Rule, keys []analyzer.EngineOption, hints ...string,
-) error {
-	theme, err := chooseTheme(e, "auto")
-	if err != nil {
+// runInspector shows a capture that this process is recording. It returns when the user quits or the context ends.
+func runInspector(ctx context.Context, e env, src capture.Source, o tui.Options) (err error) {
+	if o.Theme, err = chooseTheme(e, "auto"); err != nil {
 		return err
 	}
 	if err := needTerminal(e, "record without --tui"); err != nil {
 		return err
 	}
-	return runTUI(ctx, e, src, tui.Options{
-		Rules: list, Keys: keys, Theme: theme, Hints: hints, QuitEnds: "Quitting ends the recording.",
-	})
+	return runTUI(ctx, e, src, o)
 }
 
 func runTUI(ctx context.Context, e env, src capture.Source, o tui.Options) error {

@@ -83,8 +83,8 @@ type Call struct {
 // QueryValue returns the first value of a query parameter, and whether there is one.
 func (c *Call) QueryValue(name string) (string, bool) { return queryValue(c.Query, name) }
 
-// QueryValues yields the query parameters in their order, without escapes. Those that are not properly escaped are taken as they
-// stand.
+// QueryValues yields the query parameters in their order, without escapes. Those that are not properly escaped are
+// taken as they stand.
 func (c *Call) QueryValues() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for pair := range strings.SplitSeq(c.Query, "&") {

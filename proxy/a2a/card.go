@@ -25,9 +25,9 @@ func cardPathDialects(path string) Dialects {
 	return 0
 }
 
-// A Card is an agent card. It has up to two faces: the members of 0.x, whose dialect cannot always be told, and those of
-// 1.0. A hybrid card has both, so that clients of either kind find what they need. The shape says nothing about what is
-// spoken at the agent's URLs: that is for Interfaces.
+// A Card is an agent card. It has up to two faces: the members of 0.x, whose dialect cannot always be told, and those
+// of 1.0. A hybrid card has both, so that clients of either kind find what they need. The shape says nothing about what
+// is spoken at the agent's URLs: that is for Interfaces.
 type Card struct {
 	Value
 	Shapes     Dialects // Legacy, with 1.0 if Modern; empty if nothing tells
@@ -86,8 +86,8 @@ func DecodeCard(v Value) Card {
 	return c
 }
 
-// Holds reports whether what a rule says about cards of the dialects given may be said of this one: they include 1.0 and
-// it has that face, or they include all that its face of 0.x may be.
+// Holds reports whether what a rule says about cards of the dialects given may be said of this one: they include 1.0
+// and it has that face, or they include all that its face of 0.x may be.
 func (c Card) Holds(in Dialects) bool {
 	return c.Modern && in.Has(V1_0) || !c.Legacy.Empty() && c.Legacy.Intersect(in) == c.Legacy
 }
@@ -174,8 +174,8 @@ func (c *Card) addLegacyInterfaces(url string) {
 	}
 }
 
-// DialectsFor returns the dialects that the card declares for a URL and binding: those of all entries for it. It is empty
-// if the card does not name them.
+// DialectsFor returns the dialects that the card declares for a URL and binding: those of all entries for it. It is
+// empty if the card does not name them.
 func (c Card) DialectsFor(url string, b Binding) Dialects {
 	var in Dialects
 	for _, i := range c.Interfaces {

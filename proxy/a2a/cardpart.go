@@ -5,7 +5,8 @@ func (c Card) Unsigned() []byte {
 	return appendObject(nil, c.Value, func(name string, _ Value) bool { return name != "signatures" })
 }
 
-// appendObject appends an object with those of its members that keep chooses, names and values as they stand in the text.
+// appendObject appends an object with those of its members that keep chooses, names and values as they stand in the
+// text.
 func appendObject(dst []byte, v Value, keep func(name string, v Value) bool) []byte {
 	if v.Kind() != Object {
 		return append(dst, v.Raw()...)

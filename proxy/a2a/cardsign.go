@@ -82,8 +82,8 @@ var flowsMessage = signedMessage{
 	"password":          one(signedMessage{"tokenUrl": implicitText, "refreshUrl": implicitText, "scopes": {isMap: true, zero: "{}"}}),
 }
 
-// A stripping says which members are left out of what is signed. The text of 1.0 contradicts itself (§8.4.1 against §8.4.2
-// and §8.4.3), and signers differ in how far they go.
+// A stripping says which members are left out of what is signed. The text of 1.0 contradicts itself (§8.4.1 against
+// §8.4.2 and §8.4.3), and signers differ in how far they go.
 type stripping uint8
 
 const (
@@ -103,8 +103,8 @@ type signing struct {
 	known bool // members that 1.0 does not have are left out, as a parser does that does not keep them
 }
 
-// SignedTexts yields the JSON texts that a signature of the card may be over, one for each reading of A2A 1.0 §8.4, the most
-// likely first. They are not yet in canonical form. Several may be the same.
+// SignedTexts yields the JSON texts that a signature of the card may be over, one for each reading of A2A 1.0 §8.4, the
+// most likely first. They are not yet in canonical form. Several may be the same.
 func (c Card) SignedTexts() func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for _, known := range [...]bool{false, true} {
@@ -162,14 +162,14 @@ func (s signing) member(dst []byte, name, value Value, field signedField) []byte
 	dst = append(append(comma(dst), name.Raw()...), ':')
 	start := len(dst)
 	dst = s.value(dst, value, field)
-	if s.deep() && isEmpty(dst[start:]) && !s.insists(field) {
+	if s.deep() && isEmpty(dst[start:]) && !s.keepsEmpty(field) {
 		return dst[:mark]
 	}
 	return dst
 }
 
-// insists reports whether a member stays although it is empty.
-func (s signing) insists(field signedField) bool {
+// keepsEmpty reports whether a member stays although it is empty.
+func (s signing) keepsEmpty(field signedField) bool {
 	return s.strip == dropEmptiesFilled && field.presence == required
 }
 
@@ -197,7 +197,7 @@ func (s signing) leavesOut(v Value, field signedField) bool {
 	case keepPresent, keepFilled:
 		return !field.free && (v.IsNull() || field.presence == implicit && isDefault(v))
 	case dropEmpties, dropEmptiesDeep, dropEmptiesFilled:
-		return v.IsNull() || isEmptyValue(v) && !s.insists(field)
+		return v.IsNull() || isEmptyValue(v) && !s.keepsEmpty(field)
 	}
 	return v.IsNull() || isDefault(v)
 }
@@ -253,7 +253,8 @@ func (s signing) free(dst []byte, v Value, field signedField) []byte {
 	return append(dst, '}')
 }
 
-// element appends an element of an array unless it is left out: signers that leave empty things out do so in arrays too.
+// element appends an element of an array unless it is left out: signers that leave empty things out do so in arrays
+// too.
 func (s signing) element(dst []byte, v Value, field signedField) []byte {
 	mark := len(dst)
 	dst = comma(dst)

@@ -1,9 +1,9 @@
 // Package a2a knows the words of the Agent2Agent protocol in all its dialects: what a request asks, what an answer, an
 // event or a notification holds, and which version is spoken.
 //
-// It decodes and never judges. Whatever bytes come, it says what they are as far as that can be told and leaves the rest
-// empty: a missing member is an Absent Value, an unknown spelling is the zero State. What is wrong with a message, and
-// whose fault it is, is for the rules that are built on this package.
+// It decodes and never judges. Whatever bytes come, it says what they are as far as that can be told and leaves the
+// rest empty: a missing member is an Absent Value, an unknown spelling is the zero State. What is wrong with a message,
+// and whose fault it is, is for the rules that are built on this package.
 //
 // Three things will surprise you. A dialect is mostly a set ([Dialects]): 0.2 and 0.3 are one wire format until a card
 // tells them apart. A [Value] is a place in the bytes that were parsed, which must not be changed while it is in use;

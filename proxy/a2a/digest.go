@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A TaskDigest is what a task says, whatever the flavour of JSON: numbers that differ where the meaning does. Order of members,
-// defaults that are left out, metadata, links and instants, which may be rounded, do not count.
+// A TaskDigest is what a task says, whatever the flavour of JSON: numbers that differ where the meaning does. Order of
+// members, defaults that are left out, metadata, links and instants, which may be rounded, do not count.
 type TaskDigest struct{ Context, Status, Artifacts, History uint64 }
 
 // A Digester makes digests that are comparable with one another. The zero Digester is not ready to use.

@@ -92,8 +92,8 @@ func (n ErrorName) A2A() bool {
 }
 
 // ErrorNameOf returns what a JSON-RPC error code means in the dialects, which are those that may be spoken; none given
-// stands for all since 0.2. Where they do not agree, or only some define the code, it is NoErrorName; where none defines
-// it, OtherError.
+// stands for all since 0.2. Where they do not agree, or only some define the code, it is NoErrorName; where none
+// defines it, OtherError.
 func ErrorNameOf(code int64, in Dialects) ErrorName {
 	if in.Empty() {
 		in = kindDialects | onlyV1_0

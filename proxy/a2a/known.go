@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Known is what cards and earlier traffic tell of the URL that a request goes to. The zero Known is nothing.
+// Known is what cards and earlier traffic say about the URL that a request goes to. The zero Known is nothing.
 type Known struct {
 	Bindings Bindings // that are spoken at this URL; HTTPJSON if its interface is known only from calls
 	Dialects Dialects // declared for or spoken over JSON-RPC at this URL
@@ -54,8 +54,8 @@ func (k *Known) Spoken(b Binding, in Dialects) {
 	}
 }
 
-// SameURL reports whether two URLs are the same address: scheme and host in any case, a default port written or not, one
-// slash at the end or none, query and fragment left aside.
+// SameURL reports whether two URLs are the same address: scheme and host in any case, a default port written or not,
+// one slash at the end or none, query and fragment left aside.
 func SameURL(a, b string) bool { return a == b || cleanURL(a) == cleanURL(b) }
 
 // cleanURL returns a URL in the form in which SameURL compares.
@@ -102,8 +102,8 @@ func splitTarget(target string) (path, query string) {
 	return path, query
 }
 
-// queryValue returns the first value of a query parameter, and whether there is one. Pairs that are not properly escaped
-// are taken as they stand.
+// queryValue returns the first value of a query parameter, and whether there is one. Pairs that are not properly
+// escaped are taken as they stand.
 func queryValue(query, name string) (string, bool) {
 	for pair := range strings.SplitSeq(query, "&") {
 		key, value, _ := strings.Cut(pair, "=")

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A Mark is something in a message that tells its dialect.
+// A Mark is something in a message that shows its dialect.
 type Mark struct {
 	Dialects Dialects // that it can be
 	At       Value    // what shows it
@@ -20,7 +20,7 @@ const (
 	markCount
 )
 
-// marks collects what in one message, answer or event tells its dialect.
+// marks collects what in one message, answer or event shows its dialect.
 type marks struct {
 	rest     bool // over HTTP+JSON, where the proto JSON of 0.x looks much like 1.0
 	names1_0 bool // the client names version 1.0, or calls a method of it
@@ -154,8 +154,8 @@ func (c *Call) bodyMarks() (Dialects, Evidence) {
 	return in, Decisive
 }
 
-// Mixed returns the dialects of a call whose method or shape decides them, and the first thing in the message that it sends
-// that contradicts; a zero Mark if nothing does.
+// Mixed returns the dialects of a call whose method or shape decides them, and the first thing in the message that it
+// sends that contradicts; a zero Mark if nothing does.
 func (c *Call) Mixed() (Dialects, Mark) {
 	if c.Evidence != Decisive || c.Message.Kind() != Object {
 		return 0, Mark{}

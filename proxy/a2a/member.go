@@ -28,8 +28,8 @@ type Member struct {
 
 // Oddities returns all that is unusual about the members of the object. It looks once for each object.
 func (o *Entity) Oddities() Oddity {
-	if !o.surveyed {
-		o.surveyed = true
+	if !o.classified {
+		o.classified = true
 		for m := range o.members() {
 			o.odd |= m.Odd
 		}
@@ -129,8 +129,8 @@ func IsInteger(v Value, modern bool) bool {
 	return ok
 }
 
-// Member returns a member, absent also if it is null. In 1.0, and over HTTP+JSON, it may stand under its name in the proto
-// file: that is judged on its own, and then read as if it were right.
+// Member returns a member, absent also if it is null. In 1.0, and over HTTP+JSON, it may stand under its name in the
+// proto file: that is judged on its own, and then read as if it were right.
 func (o *Entity) Member(name string) Value {
 	v := o.Get(name)
 	if !v.Exists() && (o.walker.modern || o.walker.proto) {

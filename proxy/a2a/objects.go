@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// The views in this file and in push.go read one protocol object each, in every flavour: 0.1, 0.2 and 0.3, the proto JSON
-// of 0.x over HTTP+JSON, and 1.0. They are the Value they are made of and add names to it; like it they may be Absent.
-// Text accessors return "" for what is missing or no string, and read ids under the names of the proto file too: some peers
-// write them so, and parsers of proto JSON take both.
+// The views in this file and in push.go read one protocol object each, in every flavour: 0.1, 0.2 and 0.3, the proto
+// JSON of 0.x over HTTP+JSON, and 1.0. They are the Value they are made of and add names to it; like it they may be
+// Absent. Text accessors return "" for what is missing or no string, and read ids under the names of the proto file
+// too: some peers write them so, and parsers of proto JSON take both.
 
 // first returns the first of the members that exists and is not null; if there is none, the first that exists.
 func first(v Value, names ...string) Value {
@@ -156,7 +156,7 @@ func (a Artifact) Index() (int64, bool) {
 // Parts returns the parts.
 func (a Artifact) Parts() Parts { return Parts{first(a.Value, "parts", "content")} }
 
-// A StatusUpdate is an event that tells the status of a task.
+// A StatusUpdate is an event that reports the status of a task.
 type StatusUpdate struct{ Value }
 
 // TaskID returns the id of the task, which 0.1 calls "id".
@@ -197,6 +197,15 @@ func (u ArtifactUpdate) Artifact() Artifact { return Artifact{u.Get("artifact")}
 
 // Append reports whether the parts are to be added to the artifact as it was; 0.1 says so inside the artifact.
 func (u ArtifactUpdate) Append() bool { return u.flag("append") }
+
+// AppendKnown reports whether the update says what it does to the artifact: it does not where append is no boolean.
+func (u ArtifactUpdate) AppendKnown() bool {
+	v := u.Get("append")
+	if !v.Exists() {
+		v = u.Artifact().Get("append")
+	}
+	return !v.Exists() || v.IsNull() || v.Kind() == Bool
+}
 
 // LastChunk reports whether the artifact is complete; 0.1 says so inside the artifact.
 func (u ArtifactUpdate) LastChunk() bool { return u.flag("lastChunk") }

@@ -23,8 +23,8 @@ func (b Binding) String() string {
 	return "unknown"
 }
 
-// ParseBinding returns the binding that a card names ("JSONRPC", "HTTP+JSON", "GRPC") or that String prints, whatever its
-// case, and whether there is one. A custom binding has none.
+// ParseBinding returns the binding that a card names ("JSONRPC", "HTTP+JSON", "GRPC") or that String prints, whatever
+// its case, and whether there is one. A custom binding has none.
 func ParseBinding(name string) (Binding, bool) {
 	for b, known := range bindingNames {
 		if strings.EqualFold(name, known) {

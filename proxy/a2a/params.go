@@ -51,8 +51,8 @@ func (c *Call) readBody(p Value) {
 	c.historyLength(p.Get("historyLength"))
 }
 
-// readSend reads the parameters of a send: TaskSendParams of 0.1, MessageSendParams of 0.2 and 0.3, SendMessageRequest of
-// 1.0. The proto JSON of 0.2 calls the message "request".
+// readSend reads the parameters of a send: TaskSendParams of 0.1, MessageSendParams of 0.2 and 0.3, SendMessageRequest
+// of 1.0. The proto JSON of 0.2 calls the message "request".
 func (c *Call) readSend(p Value) {
 	message := Message{first(p, "message", "request")}
 	c.Message, c.MessageID, c.ContextID = message.Value, message.ID(), message.ContextID()
@@ -108,8 +108,8 @@ func (c *Call) readQuery() {
 	}
 }
 
-// sendParamsDialects tells the dialect of a send by its parameters; empty if they do not tell. In 0.1 they name the task
-// and the session themselves.
+// sendParamsDialects tells the dialect of a send by its parameters; empty if they do not tell. In 0.1 they name the
+// task and the session themselves.
 func sendParamsDialects(p Value) Dialects {
 	configuration := p.Get("configuration")
 	switch {

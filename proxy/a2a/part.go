@@ -31,8 +31,8 @@ func (p Part) PartKind() PartKind {
 	return p.bareKind()
 }
 
-// bareKind tells a part without discriminator: 1.0, the proto JSON of 0.x, or early 0.1. A member that is null counts as
-// not set, except "data" (ProtoJSON; A2A 1.0 §4.1.6).
+// bareKind tells a part without discriminator: 1.0, the proto JSON of 0.x, or early 0.1. A member that is null counts
+// as not set, except "data" (ProtoJSON; A2A 1.0 §4.1.6).
 func (p Part) bareKind() PartKind {
 	kind, set := UnknownPart, 0
 	for _, m := range [...]struct {

@@ -169,8 +169,8 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	p.Dialects, p.Contrary = m.dialects()
 }
 
-// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts. Where
-// 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
+// bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts.
+// Where 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
 func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	if v.Has("contextId") || v.Has("taskId") || v.Has("messageId") {
 		return 0
@@ -180,7 +180,7 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 		if hasPrefix(v.Get("status").Get("state"), "TASK_STATE_") {
 			return 0
 		}
-		if sent || marked0_1(v) {
+		if sent || has0_1Members(v) {
 			return onlyV0_1
 		}
 	case StatusPayload, ArtifactPayload:
@@ -191,8 +191,8 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 	return 0
 }
 
-// marked0_1 reports whether a bare task has what only 0.1 has.
-func marked0_1(v Value) bool {
+// has0_1Members reports whether a bare task has what only 0.1 has.
+func has0_1Members(v Value) bool {
 	if v.Has("sessionId") {
 		return true
 	}

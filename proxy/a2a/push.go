@@ -44,7 +44,8 @@ func (c PushConfig) Schemes() []string {
 	return schemes
 }
 
-// ID returns the id of the config. The container of 0.x has the task's id under that name, unless it is a resource name.
+// ID returns the id of the config. The container of 0.x has the task's id under that name, unless it is a resource
+// name.
 func (c PushConfig) ID() string {
 	if id := c.Config().Get("id").Text(); id != "" {
 		return id

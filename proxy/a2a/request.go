@@ -3,8 +3,8 @@ package a2a
 import "strings"
 
 // DecodeRequest says what a request asks. The dialects are those that the request alone shows (the protocol lets the
-// method decide, then the body, then the version that the client names, then the path); Known says whether A2A is spoken
-// at its URL at all, which proves what is in doubt: tasks/list, the path /tasks/7, a body that cannot be read.
+// method decide, then the body, then the version that the client names, then the path); Known says whether A2A is
+// spoken at its URL at all, which proves what is in doubt: tasks/list, the path /tasks/7, a body that cannot be read.
 //
 // Not A2A, and so the zero Call: OPTIONS and HEAD, whatever they carry; other protocols over JSON-RPC, MCP among them,
 // which shares the methods tasks/get, tasks/list and tasks/cancel; and what nothing marks as A2A.

@@ -9,8 +9,8 @@ func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 		return c.unknownRoute(r, path, known)
 	}
 	base, below := known.base(path[:found.start])
-	proven := below || found.telling || known.Bindings.Has(HTTPJSON) || c.Version != "" || saysA2A(r, c.Doc.Root)
-	if !proven || found.operation == NoOperation && !below && !known.Bindings.Has(HTTPJSON) && !c.namesA2A(r) && !found.message {
+	proven := below || found.distinctive || known.Bindings.Has(HTTPJSON) || c.Version != "" || bodyIsA2A(r, c.Doc.Root)
+	if !proven || found.operation == NoOperation && !below && !known.Bindings.Has(HTTPJSON) && !c.headIsA2A(r) && !found.message {
 		return false
 	}
 	if below && base.holds(path[:found.start]) {
@@ -39,7 +39,7 @@ func (c *Call) unknownRoute(r *Request, path string, known *Known) bool {
 		return false
 	}
 	rest := path[len(base.Path):]
-	if !looksLikeRoute(rest) && !(c.namesA2A(r) && isOwnPath(base, rest)) {
+	if !looksLikeRoute(rest) && !(c.headIsA2A(r) && isOwnPath(base, rest)) {
 		return false
 	}
 	c.Binding, c.Prefix, c.Params = HTTPJSON, base.Path, c.Doc.Root
@@ -48,21 +48,21 @@ func (c *Call) unknownRoute(r *Request, path string, known *Known) bool {
 	return true
 }
 
-// isOwnPath reports whether a path below an interface belongs to no other agent: where the interface is the root of a host, all
-// that is deeper may.
+// isOwnPath reports whether a path below an interface belongs to no other agent: where the interface is the root of a
+// host, all that is deeper may.
 func isOwnPath(base Base, rest string) bool {
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "/v1"), "/")
 	return rest != "" && (base.Path != "" || !strings.Contains(rest, "/"))
 }
 
-// namesA2A reports whether a request says in its head that it is A2A.
-func (c *Call) namesA2A(r *Request) bool {
+// headIsA2A reports whether a request says in its head that it is A2A.
+func (c *Call) headIsA2A(r *Request) bool {
 	return c.Version != "" || r.header("A2A-Extensions") != "" || r.header("X-A2A-Extensions") != "" ||
 		strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") || strings.Contains(r.header("Accept"), "application/a2a+json")
 }
 
-// saysA2A reports whether a request whose path could be anybody's holds something that only A2A has.
-func saysA2A(r *Request, root Value) bool {
+// bodyIsA2A reports whether a request whose path could be anybody's holds something that only A2A has.
+func bodyIsA2A(r *Request, root Value) bool {
 	if strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") || strings.Contains(r.header("Accept"), "application/a2a+json") {
 		return true
 	}

@@ -2,15 +2,16 @@ package a2a
 
 import "strings"
 
-// A route is the end of a path that HTTP+JSON gives a meaning to (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto files).
+// A route is the end of a path that HTTP+JSON gives a meaning to (A2A 0.3 §3.5.6, 1.0 §5.3 and §11.3, and the proto
+// files).
 type route struct {
-	operation Operation // NoOperation if the HTTP method is not one of the route's
-	start     int       // where in the path it begins
-	task      string    // task id, unescaped
-	config    string    // push config id, unescaped
-	dialects  Dialects  // that have it, whatever stands before it
-	telling   bool      // no other protocol is likely to have it
-	message   bool      // it sends a message
+	operation   Operation // NoOperation if the HTTP method is not one of the route's
+	start       int       // where in the path it begins
+	task        string    // task id, unescaped
+	config      string    // push config id, unescaped
+	dialects    Dialects  // that have it, whatever stands before it
+	distinctive bool      // no other protocol is likely to have it
+	message     bool      // it sends a message
 }
 
 // findRoute looks for a route at the end of an escaped path. A slash after it does not count.
@@ -64,11 +65,11 @@ func pushRoute(list, tasks, task string, start int) route {
 	if list == "pushNotifications" || tasks == "task" {
 		in = kindDialects
 	}
-	return route{start: start, task: unescapePath(task), dialects: in, telling: true}
+	return route{start: start, task: unescapePath(task), dialects: in, distinctive: true}
 }
 
-// taskRoute returns the route "tasks/{id}", with or without a verb. A colon that no known verb follows is part of the id,
-// and so is one that is escaped.
+// taskRoute returns the route "tasks/{id}", with or without a verb. A colon that no known verb follows is part of the
+// id, and so is one that is escaped.
 func taskRoute(method, segment string) route {
 	r := route{dialects: kindDialects | onlyV1_0}
 	if i := strings.LastIndexByte(segment, ':'); i > 0 {
@@ -90,20 +91,20 @@ func lastSegmentRoute(method, last, before string, start [4]int) (route, bool) {
 	r := route{start: start[0], dialects: kindDialects | onlyV1_0}
 	switch unescapePath(last) {
 	case "message:send":
-		r.operation, r.telling = byMethod(method, verb{"POST", SendMessage}), true
+		r.operation, r.distinctive = byMethod(method, verb{"POST", SendMessage}), true
 		r.message = true
 	case "message:stream":
-		r.operation, r.telling = byMethod(method, verb{"POST", SendStreamingMessage}), true
+		r.operation, r.distinctive = byMethod(method, verb{"POST", SendStreamingMessage}), true
 		r.message = true
 	case "tasks":
 		r.operation = byMethod(method, verb{"GET", ListTasks})
 	case "extendedAgentCard":
-		r.operation, r.dialects, r.telling = byMethod(method, verb{"GET", GetExtendedCard}), onlyV1_0, true
+		r.operation, r.dialects, r.distinctive = byMethod(method, verb{"GET", GetExtendedCard}), onlyV1_0, true
 	case "card":
 		r.operation, r.dialects = byMethod(method, verb{"GET", GetExtendedCard}), kindDialects
 		return r, before == "v1"
 	case "authenticatedExtendedCard": // 0.2.1 to 0.2.6 §9.1: beside the JSON-RPC URL
-		r.operation, r.dialects, r.telling = byMethod(method, verb{"GET", GetExtendedCard}), Of(V0_2), true
+		r.operation, r.dialects, r.distinctive = byMethod(method, verb{"GET", GetExtendedCard}), Of(V0_2), true
 		r.start = start[1]
 		return r, before == "agent"
 	default:
@@ -127,16 +128,16 @@ func byMethod(method string, verbs ...verb) Operation {
 	return NoOperation
 }
 
-// RoutePrefix returns what stands before the route in the escaped path of an HTTP+JSON call, without a slash at its end,
-// and whether there is a route. Without a card nobody can tell where an interface ends and its tenant begins, nor whether
-// "v1" belongs to the interface or to the route of 0.x; it is left to the route.
+// RoutePrefix returns what stands before the route in the escaped path of an HTTP+JSON call, without a slash at its
+// end, and whether there is a route. Without a card nobody can tell where an interface ends and its tenant begins, nor
+// whether "v1" belongs to the interface or to the route of 0.x; it is left to the route.
 func RoutePrefix(path string) (prefix string, ok bool) {
 	r, ok := findRoute("", path)
 	return strings.TrimSuffix(path[:r.start], "/v1"), ok
 }
 
-// RouteMethods returns the HTTP methods that the route at the end of an escaped path takes in any dialect; none if there is no
-// route.
+// RouteMethods returns the HTTP methods that the route at the end of an escaped path takes in any dialect; none if
+// there is no route.
 func RouteMethods(path string) []string {
 	var methods []string
 	for _, method := range [...]string{"GET", "POST", "DELETE"} {

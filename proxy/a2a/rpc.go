@@ -54,30 +54,30 @@ func (c *Call) decodeEnvelope(r *Request, root Value, known *Known) bool {
 	method := named.Word(words)
 	c.Method, c.ID, c.Params = method, root.Get("id"), root.Get("params")
 	operation, in := methodOf(method)
-	atHome := known.Bindings.Has(JSONRPC)
+	spokenHere := known.Bindings.Has(JSONRPC)
 	switch {
 	case method == "tasks/list":
-		if isMCP(r, root) || !atHome && c.Version == "" && !listsA2ATasks(c.Params) {
-			return c.forget()
+		if isMCP(r, root) || !spokenHere && c.Version == "" && !listsA2ATasks(c.Params) {
+			return c.reset()
 		}
 		c.Evidence = Hint
 	case in == before1: // tasks/get, tasks/cancel, tasks/resubscribe
 		if operation != SubscribeToTask && isMCP(r, root) {
-			return c.forget()
+			return c.reset()
 		}
 		in, c.Evidence = sharedMethodDialects(c.Params, known), Decisive
 	case operation != NoOperation:
 		c.Evidence = Decisive
 	default:
 		if isMCP(r, root) || hasForeignMethod(root) {
-			return c.forget()
+			return c.reset()
 		}
 		in, c.Evidence = c.bodyMarks()
 		if in.Empty() && isMessage(c.Params.Get("message")) {
 			in, c.Evidence = sendParamsDialects(c.Params), Strong
 		}
-		if in.Empty() && !atHome {
-			return c.forget()
+		if in.Empty() && !spokenHere {
+			return c.reset()
 		}
 		if in.Empty() {
 			in = known.Dialects
@@ -88,14 +88,14 @@ func (c *Call) decodeEnvelope(r *Request, root Value, known *Known) bool {
 	return true
 }
 
-// forget undoes what was read of a call that turned out to be none.
-func (c *Call) forget() bool {
+// reset undoes what was read of a call that turned out to be none.
+func (c *Call) reset() bool {
 	c.Method, c.ID, c.Params, c.Evidence = "", Value{}, Value{}, NoEvidence
 	return false
 }
 
-// sharedMethodDialects tells 0.1 from 0.2 and 0.3 where the method is the same: by what only 0.1 has, or by what is spoken
-// at the URL.
+// sharedMethodDialects tells 0.1 from 0.2 and 0.3 where the method is the same: by what only 0.1 has, or by what is
+// spoken at the URL.
 func sharedMethodDialects(params Value, known *Known) Dialects {
 	switch {
 	case params.Has("sessionId"):

@@ -44,9 +44,10 @@ var (
 // secretMembers are the members of a config that must not be told to others.
 var secretMembers = [...]string{"/token", "/authentication/credentials"}
 
-// SecretPointers returns where the request and the answer of an operation may hold the token and the credentials of push
-// notification configs, for both bindings and in all spellings of the dialects. A "*" stands for every element. The empty
-// set stands for all dialects: what must not be stored is better looked for in vain. The list must not be changed.
+// SecretPointers returns where the request and the answer of an operation may hold the token and the credentials of
+// push notification configs, for both bindings and in all spellings of the dialects. A "*" stands for every element.
+// The empty set stands for all dialects: what must not be stored is better looked for in vain. The list must not be
+// changed.
 func SecretPointers(o Operation, in Dialects) []string {
 	if in.Empty() {
 		in = allDialects
@@ -90,8 +91,8 @@ func findSecretPointers(o Operation, in Dialects) []string {
 	return pointers
 }
 
-// snakeCase returns a pointer with the names as the proto files spell them. Parsers of proto JSON take those too, and some
-// agents write them: a2a-go/v2 does over the HTTP+JSON of its 0.3 layer.
+// snakeCase returns a pointer with the names as the proto files spell them. Parsers of proto JSON take those too, and
+// some agents write them: a2a-go/v2 does over the HTTP+JSON of its 0.3 layer.
 func snakeCase(pointer string) string {
 	var b strings.Builder
 	for _, r := range pointer {

@@ -58,8 +58,8 @@ const (
 )
 
 // An Entity is an object at a typed position of the protocol: not one inside of metadata, data, params of extensions or
-// errors, which are free. Its Value is always a JSON object; what stands in the place of one and is none is not visited,
-// so that rules judge it with what holds it.
+// errors, which are free. Its Value is always a JSON object; what stands in the place of one and is none is not
+// visited, so that rules judge it with what holds it.
 type Entity struct {
 	Value
 	Type   EntityType
@@ -69,9 +69,9 @@ type Entity struct {
 	Index  int        // in that list; 0 if it is in none
 	Author Side       // who made it: of a history's messages the agent made only those in its own role
 
-	walker   *Walker
-	odd      Oddity
-	surveyed bool
+	walker     *Walker
+	odd        Oddity
+	classified bool
 }
 
 // Pointer returns the JSON Pointer of the object, much faster than Value.Pointer. It is valid during the visit only.
@@ -89,14 +89,14 @@ func (o *Entity) Pointer() string {
 	return b.String()
 }
 
-// Echoed reports whether the object is part of a message that the client had sent and the agent tells again.
+// Echoed reports whether the object is part of a message that the client had sent and the agent repeats.
 func (o *Entity) Echoed() bool { return o.In == InHistory && o.Author == Client }
 
 // A Walker visits the typed objects of a message one after another, outer ones first, in time linear in the message and
 // without taking memory. It is for one goroutine and may be used again.
 type Walker struct {
-	// Visit is called for each object, which is valid during the call only, its Value as long as any. It reports whether the
-	// objects inside are to be visited too.
+	// Visit is called for each object, which is valid during the call only, its Value as long as any. It reports
+	// whether the objects inside are to be visited too.
 	Visit func(*Entity) bool
 
 	entity Entity
@@ -135,8 +135,8 @@ func (w *Walker) Request(c *Call) {
 	w.walk(o)
 }
 
-// Payload visits the protocol object that an answer, event or notification in one of the dialects holds. An operation of
-// no dialect has answers of no type, and before 1.0 nothing lays down what a list of tasks or a notification is.
+// Payload visits the protocol object that an answer, event or notification in one of the dialects holds. An operation
+// of no dialect has answers of no type, and before 1.0 nothing lays down what a list of tasks or a notification is.
 func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 	if !w.begin(Agent, c, in) || !w.modern && (c.Operation == Webhook || p.Kind == TaskListPayload) {
 		return
@@ -169,7 +169,8 @@ func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 	w.walk(o)
 }
 
-// begin readies the walker for a message, and reports whether it is one with types: a call of an operation in 1.0 or before.
+// begin readies the walker for a message, and reports whether it is one with types: a call of an operation in 1.0 or
+// before.
 func (w *Walker) begin(author Side, c *Call, in Dialects) bool {
 	w.depth, w.author, w.operation, w.in = 0, author, c.Operation, in
 	w.modern = in == onlyV1_0
@@ -250,8 +251,8 @@ func (w *Walker) parameters(o *Entity) {
 	}
 }
 
-// container visits the push config in a container. Bodies of HTTP+JSON are found with one more object around it, or without
-// any.
+// container visits the push config in a container. Bodies of HTTP+JSON are found with one more object around it, or
+// without any.
 func (w *Walker) container(o *Entity) {
 	switch inner := o.Get("config"); {
 	case !w.proto || o.Has("pushNotificationConfig"):

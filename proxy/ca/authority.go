@@ -32,8 +32,8 @@ type Authority struct {
 	leafs leafs
 }
 
-// DefaultDir returns the folder of the user's authority: what A2ATAP_CA_DIR names, or a2atap in the user's configuration
-// directory.
+// DefaultDir returns the folder of the user's authority: what A2ATAP_CA_DIR names, or a2atap in the user's
+// configuration directory.
 func DefaultDir(getenv func(string) string) (string, error) {
 	if dir := getenv("A2ATAP_CA_DIR"); dir != "" {
 		return dir, nil
@@ -155,7 +155,7 @@ func remedy(name string) string {
 	return "remove " + name + " to have a new one made, which clients must then be told of (see a2atap ca env)"
 }
 
-// valid tells whether the authority's certificate holds today.
+// valid reports whether the authority's certificate holds today.
 func (a *Authority) valid() error {
 	const date = "2 January 2006"
 	now := a.now()

@@ -23,9 +23,9 @@ var rootFiles = []string{
 // ErrNoRoots is returned by WriteBundle where the file of the system's authorities was not found.
 var ErrNoRoots = errors.New("the system's certificate authorities were not found, so the bundle holds ours alone")
 
-// WriteBundle writes the system's certificate authorities, those in further files, and this one into the file name, PEM,
-// readable for all. It is for programs that are told of one file that replaces what the system trusts. Empty names and
-// files that are not there are passed over.
+// WriteBundle writes the system's certificate authorities, those in further files, and this one into the file name,
+// PEM, readable for all. It is for programs that are told of one file that replaces what the system trusts. Empty names
+// and files that are not there are passed over.
 //
 // With ErrNoRoots the file is written nevertheless.
 func (a *Authority) WriteBundle(name string, further ...string) error {

@@ -1,5 +1,5 @@
-// Package ca is this user's certificate authority: it makes it on first use, keeps it, and signs with it the certificates
-// that a forward proxy shows to clients in the place of an agent.
+// Package ca is this user's certificate authority: it makes it on first use, keeps it, and signs with it the
+// certificates that a forward proxy shows to clients in the place of an agent.
 //
 // The authority is one ECDSA P-256 key and its self-signed certificate, in a folder of the user ([DefaultDir]). The key
 // never leaves the file ca-key.pem, which only the user may read; ca.pem beside it holds the certificate alone, for
@@ -7,8 +7,9 @@
 //
 // # What will surprise
 //
-//   - Who has the key can pretend to be any host towards clients that trust the certificate. Name constraints (RFC 5280
-//     section 4.2.1.10) could limit that, but which hosts will be talked to is not known when the authority is made.
+//   - Whoever has the key can pretend to be any host towards clients that trust the certificate. Name constraints (RFC
+//     5280 section 4.2.1.10) could limit that, but which hosts will be talked to is not known when the authority is
+//     made.
 //   - There is no way to renew an authority in place. One that has expired is removed, and the next use makes another,
 //     which clients must be told of again.
 //   - The certificates that it signs share one key, which is made anew in each process and never stored.

@@ -29,8 +29,8 @@ type leafs struct {
 	used  list.List                // the latest first
 }
 
-// A leaf is the certificate of one host. Its lock is held while it is signed, so that many clients that come at once get
-// one certificate.
+// A leaf is the certificate of one host. Its lock is held while it is signed, so that many clients that come at once
+// get one certificate.
 type leaf struct {
 	host string
 	mu   sync.Mutex

@@ -5,8 +5,8 @@ import "fmt"
 // Assemble adds a step to the exchange it belongs to and returns the exchange: a new one for Opened, x otherwise. It
 // copies no bytes: pieces of a body are appended to one slice, all else is shared with the step.
 //
-// A step that does not fit (a body before its head, anything but Opened when x is nil) is a hole in the record, not an
-// error: what can be told from it is kept. Steps with Seq 0 change nothing.
+// A step that does not fit (a body before its head, anything but Opened when x is nil) is a gap in the record, not an
+// error: what it says is kept. Steps with Seq 0 change nothing.
 func Assemble(x *Exchange, s Step) *Exchange {
 	if open, ok := s.What.(Opened); ok {
 		return &Exchange{
@@ -40,11 +40,11 @@ func Assemble(x *Exchange, s Step) *Exchange {
 			x.Response.Body.Data = nil
 		}
 	case Fact:
-		x.learn(what)
+		x.addFact(what)
 	case Closed:
 		x.close(what, s)
 	case Lost:
-		x.lose(what, s)
+		x.addLost(what, s)
 	}
 	return x
 }
@@ -65,7 +65,7 @@ func (x *Exchange) addEvent(e Event, s Step) {
 	r.Body.At = s.Offset
 }
 
-func (x *Exchange) learn(f Fact) {
+func (x *Exchange) addFact(f Fact) {
 	if f.Client.Name != "" {
 		x.Client = f.Client
 	}
@@ -76,7 +76,7 @@ func (x *Exchange) learn(f Fact) {
 	x.Replayed = x.Replayed || f.Replayed
 }
 
-func (x *Exchange) lose(l Lost, s Step) {
+func (x *Exchange) addLost(l Lost, s Step) {
 	if s.Seq == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-// Package capture holds the noun of a2atap: the Exchange, one HTTP request and what came back for it, and the
+// Package capture holds the central type of a2atap: the Exchange, one HTTP request and what came back for it, and the
 // ways to record it (Sink) and to read it (Source). How exchanges are searched, how their secrets are hidden and how
 // they are written is below: filter, redact, transcript, har, jsonl, open.
 //
@@ -45,13 +45,13 @@ type Exchange struct {
 	Fault    *Fault    // nil if the exchange ended as HTTP says it should; an HTTP 500 is not a fault
 	Rewrites []Rewrite // what was changed on the way, in order
 	Notes    []string  // what the recorder has to say about it, in words: "the card is signed; rewriting breaks ..."
-	Lost     int64     // bytes that passed unrecorded while the recorder was behind: there are holes, nobody knows where
+	Lost     int64     // bytes that passed unrecorded while the recorder was behind: there are gaps, nobody knows where
 	Replayed bool      // one of our own verbs sent it
 }
 
 // Foreign reports whether the exchange with that id came from the HAR of another program, however often it was copied
-// since. Such programs may leave out header fields, those with credentials first of all. The id tells: only theirs is made
-// from the entry (version 5), and not by chance.
+// since. Such programs may leave out header fields, those with credentials first of all. The id shows it: only theirs
+// is made from the entry (version 5), and not by chance.
 func Foreign(id uuid.UUID) bool { return id != uuid.Nil && id.Version() == 5 }
 
 // NotKnown is the value of a size or an offset that nobody measured, such as those left out of a HAR.

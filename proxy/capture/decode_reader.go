@@ -19,8 +19,8 @@ const maxWindow = 64 << 20
 // maxCodings is how many codings may lie over one another. More is an attack or a mistake.
 const maxCodings = 8
 
-// decodingReader returns a reader that takes the codings off, the last one first. It never reads from src while it holds
-// decoded bytes that it could return, so that what has arrived of a stream comes out at once.
+// decodingReader returns a reader that takes the codings off, the last one first. It never reads from src while it
+// holds decoded bytes that it could return, so that what has arrived of a stream comes out at once.
 func decodingReader(src io.Reader, codings []string) (io.ReadCloser, error) {
 	if len(codings) > maxCodings {
 		return nil, fmt.Errorf("%w: %d of them over one another", ErrUnknownCoding, len(codings))

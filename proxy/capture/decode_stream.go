@@ -52,8 +52,8 @@ func (d *StreamDecoder) Write(p []byte, emit func(decoded []byte)) error {
 	return d.err
 }
 
-// Flush ends the body: it calls emit with what is left, and returns an error that wraps io.ErrUnexpectedEOF if the coded
-// data is not complete. A body without bytes is complete.
+// Flush ends the body: it calls emit with what is left, and returns an error that wraps io.ErrUnexpectedEOF if the
+// coded data is not complete. A body without bytes is complete.
 func (d *StreamDecoder) Flush(emit func(decoded []byte)) error {
 	if d.err != nil || d.ended {
 		return d.err
@@ -64,8 +64,8 @@ func (d *StreamDecoder) Flush(emit func(decoded []byte)) error {
 	return d.err
 }
 
-// Fail makes the write under way end with this error. It is for emit, to call where more has come out than it wants: what
-// a few bytes decode to can be without end.
+// Fail makes the write under way end with this error. It is for emit, to call where more has come out than it wants:
+// what a few bytes decode to can be without end.
 func (d *StreamDecoder) Fail(err error) { d.err = err }
 
 // Close releases the decoder. It may be called at any time and more than once.

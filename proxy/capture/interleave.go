@@ -7,8 +7,8 @@ import (
 )
 
 // Steps returns the steps that make up an exchange, in order of time; Assemble makes the same exchange of them again.
-// The pieces of a body are one step, since nothing else is known of them, and facts stand behind the first step. Arrival
-// is 0. Bytes are shared with the exchange.
+// The pieces of a body are one step, since nothing else is known of them, and facts stand behind the first step.
+// Arrival is 0. Bytes are shared with the exchange.
 //
 // Offsets that are not known do not disturb the order that HTTP gives: the request, then the head of the response, its
 // body or events, the end. Where they are known, a response may begin before its request has ended.
@@ -124,8 +124,8 @@ func (l *stepList) response(r *Response) {
 	}
 }
 
-// knownAt returns when an event without a time had arrived at the latest: with the next one that has a time, or with the end.
-// An earlier time would claim that what it says was known before other exchanges began.
+// knownAt returns when an event without a time had arrived at the latest: with the next one that has a time, or with
+// the end. An earlier time would claim that what it says was known before other exchanges began.
 func (r *Response) knownAt(i int) time.Duration {
 	for _, e := range r.Events[i:] {
 		if e.At != NotKnown {

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Memory is a capture in memory: a Sink and a Source at once. It is for tests and for what is small. The zero value is an
-// empty capture that is being recorded.
+// Memory is a capture in memory: a Sink and a Source at once. It is for tests and for what is small. The zero value is
+// an empty capture that is being recorded.
 type Memory struct {
 	mu      sync.Mutex
 	info    Info

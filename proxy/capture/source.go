@@ -78,8 +78,8 @@ type Info struct {
 // path of the traffic: once when a request is complete, for each event, and once when a response is complete. It must
 // not keep or change the exchange, and it must not fail on any bytes.
 //
-// The message is what was read already of what it is asked about, valid during the call. Its Head is that of the request
-// or of the answer, also for an event.
+// The message is what was read already of what it is asked about, valid during the call. Its Head is that of the
+// request or of the answer, also for an event.
 type Describer interface {
 	Request(x *Exchange, m *Parsed) Description
 	Event(x *Exchange, e *Event, m *Parsed) Description

@@ -95,7 +95,7 @@ func (s *Splitter) Write(p []byte) []Event {
 // dispatched by a blank line.
 func (s *Splitter) Flush() []Event {
 	s.out, s.fields = s.out[:0], s.fields[:0]
-	s.settleBOM()
+	s.endBOM()
 	if s.any {
 		s.emit(nil)
 	}
@@ -186,7 +186,7 @@ func (s *Splitter) line(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	s.settleBOM()
+	s.endBOM()
 	s.text = true
 	if s.lineLen == 0 && p[0] != ':' {
 		s.field = true
@@ -194,8 +194,8 @@ func (s *Splitter) line(p []byte) {
 	s.lineLen += len(p)
 }
 
-// settleBOM ends the search for a byte order mark. A part of one is none, so it is the beginning of a line.
-func (s *Splitter) settleBOM() {
+// endBOM ends the search for a byte order mark. A part of one is none, so it is the beginning of a line.
+func (s *Splitter) endBOM() {
 	if s.bom > 0 {
 		s.text, s.field, s.lineLen = true, true, s.bom
 	}
@@ -204,7 +204,7 @@ func (s *Splitter) settleBOM() {
 
 // endLine notes the byte that ends a line.
 func (s *Splitter) endLine(c byte) {
-	s.settleBOM()
+	s.endBOM()
 	s.any = true
 	s.done = s.lineLen == 0
 	s.lineLen = 0

@@ -23,8 +23,8 @@ type Step struct {
 }
 
 // Parsed is what somebody on the way of a step has parsed already, so that those behind need not do it again. It is in
-// memory only, and says nothing that the record does not: without it the same comes of the bytes. All of it is shared and
-// must not be changed.
+// memory only, and says nothing that the record does not: without it the same comes of the bytes. All of it is shared
+// and must not be changed.
 type Parsed struct {
 	Head   *Head        // of Opened and ResponseHead
 	Fields *EventFields // of ResponseEvent
@@ -115,10 +115,10 @@ type (
 		Dropped     int64  // bytes of heads, bodies and events that passed unrecorded because the recorder was behind
 	}
 
-	// Lost says that something was not recorded at all. Its step has Seq 0, or the exchange that has a hole.
+	// Lost says that something was not recorded at all. Its step has Seq 0, or the exchange that has a gap.
 	Lost struct {
 		Exchanges int64 // exchanges of which nothing is in the capture
-		Bytes     int64 // bytes of them, or of the exchange that has the hole
+		Bytes     int64 // bytes of them, or of the exchange that has the gap
 		Reason    string
 	}
 )

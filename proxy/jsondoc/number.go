@@ -88,8 +88,8 @@ func (d decimal) equal(e decimal) bool {
 	return true
 }
 
-// Int returns the value of a number without fraction, however it is written (1, 1.0, 1e0), and whether the value is such
-// a number and an int64 can hold it.
+// Int returns the value of a number without fraction, however it is written (1, 1.0, 1e0), and whether the value is
+// such a number and an int64 can hold it.
 func (v Value) Int() (int64, bool) {
 	if v.Kind() != Number {
 		return 0, false
@@ -116,8 +116,8 @@ func (v Value) Int() (int64, bool) {
 	return 0, false
 }
 
-// Fractional reports whether the value is a number that is surely not whole, however it is written: 1.5 and 15e-1 are such
-// numbers, 1.0 is not.
+// Fractional reports whether the value is a number that is surely not whole, however it is written: 1.5 and 15e-1 are
+// such numbers, 1.0 is not.
 func (v Value) Fractional() bool {
 	if v.Kind() != Number {
 		return false

@@ -63,8 +63,8 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 var texts atomic.Uint64
 
-// Texts returns how many texts Parse has been given since the program began. What the same text is parsed for twice shows
-// in it.
+// Texts returns how many texts Parse has been given since the program began. What the same text is parsed for twice
+// shows in it.
 func Texts() uint64 { return texts.Load() }
 
 // Parse parses a JSON text. The bytes must not be changed as long as the Doc is in use.

@@ -32,8 +32,8 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// A tape is a parsed JSON text: its values in the order in which they begin. In an object each name is a node of its own,
-// right before the value.
+// A tape is a parsed JSON text: its values in the order in which they begin. In an object each name is a node of its
+// own, right before the value.
 type tape struct {
 	data  []byte
 	nodes []node

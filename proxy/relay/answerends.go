@@ -12,26 +12,26 @@ import (
 func (a *answers) refuse(x *exchange, n int, err error) {
 	a.obs.answer(x.n, a.in.unread()[:n])
 	f := Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error(), Status: 502}
-	a.because(x.n, f)
+	a.noteCause(x.n, f)
 	a.fault(x, f)
 	reset(a.agent)
-	a.sayLast(OwnAnswer(a.cfg.Mark, f))
+	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 }
 
 // unsolicited passes bytes that answer no request. Blank lines between answers do no harm; after anything else nobody
-// can know which answer belongs to which request. It tells whether an answer may follow.
+// can know which answer belongs to which request. It reports whether an answer may follow.
 func (a *answers) unsolicited() bool {
 	b := a.in.unread()
 	blank := len(bytes.Trim(b, "\r\n")) == 0
 	a.mu.Lock()
-	if a.answersEnd || a.left() || a.due() != nil { // our own answer was the last, or a request came meanwhile
-		over := a.answersEnd || a.left()
+	if a.answersEnd || a.replaced() || a.due() != nil { // our own answer was the last, or a request came meanwhile
+		over := a.answersEnd || a.replaced()
 		a.mu.Unlock()
 		return !over
 	}
 	f := Fault{Kind: KindUnsolicited, Side: SideAgent, Detail: "bytes that answer no request (RFC 9112 section 9.3)"}
 	if !blank {
-		a.unordered = true
+		a.agentUnsolicited = true
 		a.setCause(-1, f)
 	}
 	a.mu.Unlock()
@@ -50,8 +50,8 @@ func (a *answers) unsolicited() bool {
 	return false
 }
 
-// lost deals with the end of what the agent sends.
-func (a *answers) lost(err error) {
+// readFailed deals with the end of what the agent sends.
+func (a *answers) readFailed(err error) {
 	if errors.Is(err, net.ErrClosed) {
 		return // by us: the reason is known
 	}
@@ -67,7 +67,7 @@ func (a *answers) lost(err error) {
 		return
 	}
 	a.mu.Lock()
-	if a.left() {
+	if a.replaced() {
 		a.mu.Unlock()
 		return
 	}
@@ -83,7 +83,7 @@ func (a *answers) lost(err error) {
 	a.mu.Unlock()
 	a.passPartial()
 	a.endAnswers()
-	a.account(false) // before the client can notice, and try again
+	a.endUnfinished(false) // before the client can notice, and try again
 	if err == io.EOF || truncated && !untilClose {
 		closeWrite(a.client)
 	} else {
@@ -107,7 +107,7 @@ func (a *answers) where() string {
 
 // endByClose ends an answer that lasts until the agent closes, or the agent's side of an upgrade.
 func (a *answers) endByClose() {
-	a.leftAlone()
+	a.noteClientEnd()
 	var out []byte
 	if a.held != nil {
 		out = a.edited()
@@ -121,31 +121,32 @@ func (a *answers) endByClose() {
 	a.agentEnds = true
 	a.mu.Unlock()
 	closeWrite(a.client)
-	a.given(a.x)
+	a.answerWritten(a.x)
 }
 
-// leftAlone notes whether the client has ended its sending before an answer of no declared length comes to its end. Most
-// servers take that for leaving, and end such an answer for it, in good form: then the end says nothing of the agent.
-func (a *answers) leftAlone() {
+// noteClientEnd notes whether the client has ended its sending before an answer of no declared length comes to its end.
+// Most servers take that for leaving, and end such an answer for it, in good form: then the end says nothing of the
+// agent.
+func (a *answers) noteClientEnd() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.alone = a.clientEOF && a.x != a.tunnel // both ends of an upgraded connection end when they like
+	a.clientEnded = a.clientEOF && a.x != a.tunnel // both ends of an upgraded connection end when they like
 }
 
-// tellAlone tells the fault of an answer that leftAlone was noted of.
-func (a *answers) tellAlone(x *exchange) {
-	if a.alone {
+// tellClientEnd reports the fault of an answer that noteClientEnd was called for.
+func (a *answers) tellClientEnd(x *exchange) {
+	if a.clientEnded {
 		a.fault(x, Fault{
 			Kind: KindClientLeft, Side: SideClient,
 			Detail: "connection closed, for sending at least, before the answer ended; the agent may have ended it for that",
 		})
 	}
-	a.alone = false
+	a.clientEnded = false
 }
 
 // passPartial passes on what there is of an answer that broke off.
 func (a *answers) passPartial() {
-	a.send(a.unheld())
+	a.send(a.releaseHeld())
 	b := a.in.unread()
 	if len(b) == 0 || a.x != nil {
 		return

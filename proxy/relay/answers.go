@@ -9,14 +9,14 @@ import (
 // answers reads the agent.
 type answers struct {
 	*pair
-	agent   net.Conn // its own, while that of the pair may be the next one already
-	in      buffer
-	find    headFinder
-	x       *exchange // the one being answered, nil between answers
-	body    body
-	trailer []byte
-	held    *held // the answer waits to be complete
-	alone   bool  // the client had ended its sending before the answer ended
+	agent       net.Conn // its own, while that of the pair may be the next one already
+	in          buffer
+	find        headFinder
+	x           *exchange // the one being answered, nil between answers
+	body        body
+	trailer     []byte
+	held        *held // the answer waits to be complete
+	clientEnded bool  // the client had ended its sending before the answer ended
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
@@ -25,16 +25,16 @@ func (a *answers) run() {
 	for a.answer() {
 	}
 	a.mu.Lock()
-	left := a.left()
+	left := a.replaced()
 	a.mu.Unlock()
 	if left {
 		return
 	}
 	a.endAnswers()
-	a.account(false)
+	a.endUnfinished(false)
 }
 
-// answer relays one answer, interim or final, and tells whether another may follow.
+// answer relays one answer, interim or final, and reports whether another may follow.
 func (a *answers) answer() bool {
 	x, n := a.awaitHead()
 	if x == nil {
@@ -103,16 +103,16 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 	}
 }
 
-// fill reads once, and tells whether there is something new.
+// fill reads once, and reports whether there is something new.
 func (a *answers) fill() bool {
 	err := a.in.fill(a.agent)
 	if err != nil {
-		a.lost(err)
+		a.readFailed(err)
 	}
 	return err == nil
 }
 
-// pass describes what there is of the answer, head bytes of which are its head, and forwards it. It tells whether the
+// pass describes what there is of the answer, head bytes of which are its head, and forwards it. It reports whether the
 // answer may go on.
 func (a *answers) pass(head int) bool {
 	unread := a.in.unread()
@@ -131,7 +131,7 @@ func (a *answers) pass(head int) bool {
 	}
 	if look.done() {
 		if look.framing == framedChunked {
-			a.leftAlone() // before it can have the end, after which it may leave
+			a.noteClientEnd() // before it can have the end, after which it may leave
 		}
 		a.complete()
 	}
@@ -141,18 +141,18 @@ func (a *answers) pass(head int) bool {
 	if a.in.consume(head + n); err == nil {
 		return true
 	}
-	a.because(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
-	a.send(a.unheld())
+	a.noteCause(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
+	a.send(a.releaseHeld())
 	closeWrite(a.client)
 	reset(a.agent)
 	return false
 }
 
-// complete tells that the answer is complete, before the last bytes of it are written.
+// complete reports that the answer is complete, before the last bytes of it are written.
 func (a *answers) complete() {
 	a.obs.answerEnd(a.x.n, a.trailer)
-	a.tellAlone(a.x)
-	a.answered(a.x)
+	a.tellClientEnd(a.x)
+	a.answerObserved(a.x)
 }
 
 // hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
@@ -160,7 +160,7 @@ func (a *answers) complete() {
 func (a *answers) hold(before body, b []byte) []byte {
 	if !a.held.add(before, b) {
 		a.edit.tooLarge(a.x.n)
-		return a.unheld()
+		return a.releaseHeld()
 	}
 	if a.body.done() {
 		return a.edited()
@@ -174,11 +174,11 @@ func (a *answers) edited() []byte {
 		a.held = nil
 		return out
 	}
-	return a.unheld()
+	return a.releaseHeld()
 }
 
-// unheld ends the holding of an answer and returns it as it came.
-func (a *answers) unheld() []byte {
+// releaseHeld ends the holding of an answer and returns it as it came.
+func (a *answers) releaseHeld() []byte {
 	h := a.held
 	if a.held = nil; h == nil {
 		return nil
@@ -186,17 +186,17 @@ func (a *answers) unheld() []byte {
 	return h.wire
 }
 
-// endAnswer notes that the answer is complete and written, and tells whether another may follow.
+// endAnswer notes that the answer is complete and written, and reports whether another may follow.
 func (a *answers) endAnswer() bool {
 	x := a.x
 	a.x = nil
-	a.given(x)
+	a.answerWritten(x)
 	a.mu.Lock()
 	next, over := a.due(), a.requestsEnd
 	a.mu.Unlock()
 	switch {
-	case next != nil && next.own != nil:
-		a.sayLast(next.own)
+	case next != nil && next.ownAnswer != nil:
+		a.writeFinal(next.ownAnswer)
 		a.agent.Close()
 		return false
 	case next == nil && over:
@@ -237,14 +237,14 @@ func (a *answers) decide(x *exchange, taken bool) {
 	x.decided = true
 	if taken {
 		x.upgrade = true
-		x.asked = false // until the client has ended its sending
+		x.requestDone = false // until the client has ended its sending
 		a.tunnel = x
 	}
 	a.decided.Broadcast()
 }
 
-// upgrade relays what the agent sends when it has taken an upgrade. It is told before it is done, so that nothing the
-// client then sends can be told first.
+// upgrade relays what the agent sends when it has taken an upgrade. It is reported before it is done, so that nothing
+// the client then sends can be reported first.
 func (a *answers) upgrade(x *exchange, head int) bool {
 	raw := a.in.unread()[:head]
 	a.obs.answer(x.n, raw)

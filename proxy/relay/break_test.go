@@ -20,11 +20,11 @@ const silentStream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTran
 func (w *wire) stream() (client, agent end) {
 	w.t.Helper()
 	client = w.client()
-	client.say(w.host(get))
+	client.send(w.host(get))
 	agent = w.accept()
-	agent.hear(w.agentHost(get))
-	agent.say(silentStream)
-	client.hear(silentStream)
+	agent.receive(w.agentHost(get))
+	agent.send(silentStream)
+	client.receive(silentStream)
 	return client, agent
 }
 
@@ -34,7 +34,7 @@ func TestClientLeavesSilentStream(t *testing.T) {
 		w := newWire(t, secure, nil)
 		client, agent := w.stream()
 		client.Close()
-		agent.hearEnd()
+		agent.receiveEnd()
 		agent.Close()
 		wantFault(t, w.ended(0).Fault, KindClientLeft, SideClient)
 		if err := w.result(); err == nil {
@@ -104,13 +104,13 @@ func TestAgentBreaksOff(t *testing.T) {
 			bothWires(t, func(t *testing.T, secure bool) {
 				w := newWire(t, secure, nil)
 				client := w.client()
-				client.say(w.host(post))
+				client.send(w.host(post))
 				agent := w.accept()
-				agent.hear(w.agentHost(post))
-				agent.say(said)
+				agent.receive(w.agentHost(post))
+				agent.send(said)
 				agent.Close()
-				client.hear(said)
-				client.hearEnd()
+				client.receive(said)
+				client.receiveEnd()
 				e := w.ended(0) // at once, although the client keeps its end open
 				client.Close()
 				wantFault(t, e.Fault, KindTruncated, SideAgent)
@@ -127,11 +127,11 @@ func TestAgentBreaksOff(t *testing.T) {
 func TestTLSTruncated(t *testing.T) {
 	w := newWire(t, true, nil)
 	client := w.client()
-	client.say(w.host(get))
+	client.send(w.host(get))
 	agent := w.accept()
-	agent.hear(w.agentHost(get))
-	agent.say("HTTP/1.1 200 OK\r\n\r\nhalf")
-	client.hear("HTTP/1.1 200 OK\r\n\r\nhalf")
+	agent.receive(w.agentHost(get))
+	agent.send("HTTP/1.1 200 OK\r\n\r\nhalf")
+	client.receive("HTTP/1.1 200 OK\r\n\r\nhalf")
 	below := base(agent.Conn)
 	if _, err := below.Write([]byte{23, 3, 3, 0, 99, 1}); err != nil { // the beginning of a record of 99 bytes
 		t.Fatal(err)
@@ -149,15 +149,15 @@ func TestClientBreaksOff(t *testing.T) {
 		w := newWire(t, secure, nil)
 		client := w.client()
 		part := "POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 10\r\n\r\n123"
-		client.say(w.host(part))
+		client.send(w.host(part))
 		closeWrite(client.Conn)
 		agent := w.accept()
-		agent.hear(w.agentHost(part))
-		agent.hearEnd()
+		agent.receive(w.agentHost(part))
+		agent.receiveEnd()
 		bad := "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
-		agent.say(bad)
-		client.hear(bad)
-		client.hearEnd()
+		agent.send(bad)
+		client.receive(bad)
+		client.receiveEnd()
 		e := w.ended(0)
 		wantFault(t, e.Fault, KindTruncated, SideClient)
 		if !e.AnswerEnd || e.RequestEnd {
@@ -170,9 +170,9 @@ func TestClientBreaksOff(t *testing.T) {
 func TestHeadBreaksOff(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
-	client.say("GET / HTTP/1.1\r\nHo")
+	client.send("GET / HTTP/1.1\r\nHo")
 	closeWrite(client.Conn)
-	client.hearEnd()
+	client.receiveEnd()
 	e := w.ended(0)
 	wantFault(t, e.Fault, KindTruncated, SideClient)
 	if e.Request != "GET / HTTP/1.1\r\nHo" {
@@ -187,12 +187,12 @@ func TestHeadBreaksOff(t *testing.T) {
 func TestPipelineBreaks(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
-	client.say(w.host(get + get + get))
+	client.send(w.host(get + get + get))
 	agent := w.accept()
-	agent.hear(w.agentHost(get + get + get))
-	agent.say("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+	agent.receive(w.agentHost(get + get + get))
+	agent.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
 	agent.Close()
-	client.hearBreak()
+	client.receiveBreak()
 	for x := range 3 {
 		wantFault(t, w.ended(x).Fault, KindTruncated, SideAgent)
 	}
@@ -204,11 +204,11 @@ func TestShutdown(t *testing.T) {
 		idle := w.client()
 		client, agent := w.stream()
 		w.stop()
-		idle.hearEnd()
+		idle.receiveEnd()
 		if _, err := client.rest(); err == nil && client.LocalAddr().Network() == "tcp" { // a pipe cannot be reset
 			t.Error("the client of a stream got a clean end, want a break")
 		}
-		agent.hearBreak()
+		agent.receiveBreak()
 		for range 2 {
 			w.result()
 		}
@@ -237,10 +237,10 @@ func TestShutdownWhileDialling(t *testing.T) {
 		}
 	})
 	client := w.client()
-	client.say(w.host(get))
+	client.send(w.host(get))
 	<-dialling
 	w.stop()
-	client.hearBreak()
+	client.receiveBreak()
 	w.result()
 	wantFault(t, w.ended(0).Fault, KindShutdown, SideProxy)
 }
@@ -253,24 +253,24 @@ func TestTimeouts(t *testing.T) {
 		test   func(t *testing.T, w *wire)
 	}{
 		"idle before the first request": {func(c *Config) { c.IdleTimeout = short }, func(_ *testing.T, w *wire) {
-			w.client().hearEnd()
+			w.client().receiveEnd()
 		}},
 		"idle between requests": {func(c *Config) { c.IdleTimeout = short }, func(t *testing.T, w *wire) {
 			client := w.client()
-			client.say(w.host(get))
+			client.send(w.host(get))
 			agent := w.accept()
-			agent.hear(w.agentHost(get))
-			agent.say(ok)
-			client.hear(ok)
-			client.hearEnd()
-			agent.hearEnd()
+			agent.receive(w.agentHost(get))
+			agent.send(ok)
+			client.receive(ok)
+			client.receiveEnd()
+			agent.receiveEnd()
 			if f := w.ended(0).Fault; f != nil {
 				t.Errorf("got fault %v, want none", f)
 			}
 		}},
 		"slow head": {func(c *Config) { c.HeadTimeout = short }, func(t *testing.T, w *wire) {
 			client := w.client()
-			client.say("GET / HTTP/1.1\r\n")
+			client.send("GET / HTTP/1.1\r\n")
 			if got, _ := client.rest(); !strings.HasPrefix(got, "HTTP/1.1 408 ") {
 				t.Errorf("got %q, want 408", got)
 			}
@@ -299,17 +299,17 @@ func quietStream(t *testing.T, w *wire) {
 		if n, err := client.Read(make([]byte, 1)); !errors.As(err, &ne) || !ne.Timeout() {
 			t.Fatalf("read %d bytes and %v while the stream was quiet, want silence", n, err)
 		}
-		client.SetReadDeadline(time.Now().Add(patienceOfTests))
+		client.SetReadDeadline(time.Now().Add(testTimeout))
 	}
 	quiet()
 	next := w.host(get)
-	client.say(next[:10]) // part of a head behind an exchange in flight
+	client.send(next[:10]) // part of a head behind an exchange in flight
 	quiet()
-	client.say(next[10:])
-	agent.hear(w.agentHost(get))
-	client.say(next[:10])
-	agent.say("0\r\n\r\n" + ok)
-	client.hear("0\r\n\r\n" + ok + "HTTP/1.1 408 Request Timeout\r\n") // now the time runs
+	client.send(next[10:])
+	agent.receive(w.agentHost(get))
+	client.send(next[:10])
+	agent.send("0\r\n\r\n" + ok)
+	client.receive("0\r\n\r\n" + ok + "HTTP/1.1 408 Request Timeout\r\n") // now the time runs
 	wantFault(t, w.ended(2).Fault, KindTimeout, SideClient)
 }
 
@@ -323,11 +323,11 @@ func TestPanics(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, false, change)
 			client := w.client()
-			client.say(w.host(get + get))
+			client.send(w.host(get + get))
 			agent := w.accept()
-			agent.hear(w.agentHost(get + get))
-			agent.say(ok + ok)
-			client.hear(ok + ok)
+			agent.receive(w.agentHost(get + get))
+			agent.send(ok + ok)
+			client.receive(ok + ok)
 			client.Close()
 			if err := w.result(); err == nil || !strings.Contains(err.Error(), name+" panicked") {
 				t.Errorf("got error %v, want one that says that the %s panicked", err, name)

@@ -17,8 +17,8 @@ var (
 	largeBuffers = sync.Pool{New: func() any { return new([largeBuffer]byte) }}
 )
 
-// A buffer holds what was read and not yet dealt with. It is used by one goroutine. While it waits for a connection that
-// is silent it has no memory.
+// A buffer holds what was read and not yet dealt with. It is used by one goroutine. While it waits for a connection
+// that is silent it has no memory.
 type buffer struct {
 	b    []byte
 	r, w int // unread bytes are b[r:w]
@@ -52,7 +52,7 @@ func (b *buffer) fill(from io.Reader) error {
 	b.w += n
 	b.last = n
 	if n > 0 {
-		return nil // what is wrong will be said again by the next read
+		return nil // the next read returns the error again
 	}
 	if err == nil {
 		return io.ErrNoProgress
@@ -110,8 +110,8 @@ func (b *buffer) resize(size int) {
 	old.release()
 }
 
-// rest gives the memory of an empty buffer back until there is something to read.
-func (b *buffer) rest() {
+// releaseToWait gives the memory of an empty buffer back until there is something to read.
+func (b *buffer) releaseToWait() {
 	size, last, wait := len(b.b), b.last, b.wait
 	b.release()
 	b.size, b.last, b.wait = size, last, wait

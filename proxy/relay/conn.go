@@ -34,7 +34,7 @@ func closeWrite(c net.Conn) {
 		return
 	}
 	if half.CloseWrite() != nil {
-		return // the other end has gone; whoever reads will find out
+		return // the other end has closed; whoever reads will find out
 	}
 	if _, ok := c.(*tls.Conn); ok {
 		if half, ok := base(c).(interface{ CloseWrite() error }); ok {

@@ -1,10 +1,10 @@
-// Package relay is the wire: it joins one HTTP/1.1 client connection to one connection to the agent (for a forward proxy,
-// to one after the other), and tells an [Observer] what passed.
+// Package relay is the wire: it joins one HTTP/1.1 client connection to one connection to the agent (for a forward
+// proxy, to one after the other), and reports to an [Observer] what passed.
 //
 // It has the shape of a TCP splice that watches. Two goroutines, one for each direction, read, describe what they read
-// to the observer, which takes a copy, and forward it at once. Nothing is parsed into a message and written out again, so header order
-// and case, chunk borders, interim answers, trailers, pipelining, answers that overtake their request, half-closed
-// connections and resets reach the other end as they would without us.
+// to the observer, which takes a copy, and forward it at once. Nothing is parsed into a message and written out again,
+// so header order and case, chunk borders, interim answers, trailers, pipelining, answers that overtake their request,
+// half-closed connections and resets reach the other end as they would without us.
 //
 // # What is changed
 //
@@ -31,10 +31,10 @@
 // # What will surprise
 //
 //   - A client that closes and a client that only ends its sending look the same, a FIN. It is passed on as one, the
-//     exchange goes on, and what the agent makes of it decides. Many agents end a stream for it, in good form: an answer
-//     without a declared length that ends after the FIN is told as whole, and as a Fault of KindClientLeft too. An agent
-//     that neither heeds the FIN nor writes keeps both connections, as it would keep its own without us, until the
-//     context of Serve ends.
+//     exchange goes on, and what the agent makes of it decides. Many agents end a stream for it, in good form: an
+//     answer without a declared length that ends after the FIN is reported as whole, and as a Fault of KindClientLeft
+//     too. An agent that neither heeds the FIN nor writes keeps both connections, as it would keep its own without us,
+//     until the context of Serve ends.
 //   - Our own answers (400, 408, 431, 501, 502, 504, 505) are not described to the Observer as answers of the agent.
 //     The [Fault] says which status we sent.
 //   - An agent on TLS that closes without a closing alert, but between two records, looks to crypto/tls like one that

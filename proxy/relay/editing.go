@@ -14,7 +14,7 @@ func (e *editing) on() bool { return e.by != nil && !e.broken.Load() }
 func (e *editing) request(x int, head []byte) (edited []byte) {
 	edited = head
 	if e.on() {
-		defer e.caught("editor")
+		defer e.recoverPanic("editor")
 		edited = e.by.Request(x, head)
 	}
 	return edited
@@ -26,14 +26,14 @@ func (e *editing) holdRequest(x int, head []byte, h *requestHead) (limit int) {
 	if !ok || !e.on() || h.expect || h.upgrade {
 		return 0
 	}
-	defer e.caught("editor")
+	defer e.recoverPanic("editor")
 	return by.HoldRequest(x, head)
 }
 
 // heldRequest returns all bytes to send in place of a held request.
 func (e *editing) heldRequest(x int, h *held) (edited []byte) {
 	if e.on() {
-		defer e.caught("editor")
+		defer e.recoverPanic("editor")
 		edited = e.by.(RequestEditor).HeldRequest(x, h.head, h.body, h.trailer)
 	}
 	return edited
@@ -42,7 +42,7 @@ func (e *editing) heldRequest(x int, h *held) (edited []byte) {
 // hold says how many bytes of an answer body to hold.
 func (e *editing) hold(x int, head []byte) (limit int) {
 	if e.on() {
-		defer e.caught("editor")
+		defer e.recoverPanic("editor")
 		limit = e.by.Hold(x, head)
 	}
 	return limit
@@ -51,7 +51,7 @@ func (e *editing) hold(x int, head []byte) (limit int) {
 // answer returns all bytes to send in place of a held answer.
 func (e *editing) answer(x int, h *held) (edited []byte) {
 	if e.on() {
-		defer e.caught("editor")
+		defer e.recoverPanic("editor")
 		edited = e.by.Answer(x, h.head, h.body, h.trailer)
 	}
 	return edited
@@ -60,7 +60,7 @@ func (e *editing) answer(x int, h *held) (edited []byte) {
 // tooLarge says that an answer outgrew what hold allowed.
 func (e *editing) tooLarge(x int) {
 	if e.on() {
-		defer e.caught("editor")
+		defer e.recoverPanic("editor")
 		e.by.TooLarge(x)
 	}
 }
@@ -83,7 +83,7 @@ func newHeld(limit int, head []byte, b body) *held {
 	return &held{limit: limit, head: head, wire: head[:len(head):len(head)]}
 }
 
-// add takes bytes of the body, whose state is a copy, and tells whether the message is still within its limit.
+// add takes bytes of the body, whose state is a copy, and reports whether the message is still within its limit.
 func (h *held) add(b body, p []byte) bool {
 	h.wire = append(h.wire, p...)
 	for len(p) > 0 {

@@ -75,16 +75,16 @@ func TestHeldAnswer(t *testing.T) {
 			editor := upperCaser{limit: 20, tooLarge: make(chan int, 1)}
 			w := newWire(t, false, func(c *Config) { c.Editor = editor })
 			client := w.client()
-			client.say(w.host(get))
+			client.send(w.host(get))
 			agent := w.accept()
-			agent.hear(strings.Replace(w.agentHost(get), "\r\n\r\n", "\r\n"+edited, 1))
+			agent.receive(strings.Replace(w.agentHost(get), "\r\n\r\n", "\r\n"+edited, 1))
 			for _, p := range test.pieces {
-				agent.say(p)
+				agent.send(p)
 			}
 			if test.closes {
 				agent.Close()
 			}
-			client.hear(test.want)
+			client.receive(test.want)
 			e := w.ended(0)
 			if got := e.Fault != nil; got != test.fault {
 				t.Errorf("got fault %v, want one: %v", e.Fault, test.fault)
@@ -120,9 +120,9 @@ func TestHeldRequest(t *testing.T) {
 			editor := requestUpperCaser{upperCaser{limit: 20, tooLarge: make(chan int, 1)}}
 			w := newWire(t, false, func(c *Config) { c.Editor = editor })
 			client := w.client()
-			client.say(w.host(test.said))
+			client.send(w.host(test.said))
 			agent := w.accept()
-			agent.hear(w.agentHost(test.want))
+			agent.receive(w.agentHost(test.want))
 		})
 	}
 }
@@ -131,9 +131,9 @@ func TestHeldRequest(t *testing.T) {
 func TestHeldRequestBreaks(t *testing.T) {
 	w := newWire(t, false, func(c *Config) { c.Editor = requestUpperCaser{upperCaser{limit: 20}} })
 	client := w.client()
-	client.say(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n\r\npi"))
+	client.send(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n\r\npi"))
 	agent := w.accept()
 	client.Close()
-	agent.hear(w.agentHost("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n" + edited + "pi"))
-	agent.hearEnd()
+	agent.receive(w.agentHost("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 4\r\n" + edited + "pi"))
+	agent.receiveEnd()
 }

@@ -25,7 +25,7 @@ const (
 	KindShutdown    = "shutdown"    // the proxy was stopped
 )
 
-// The sides that a Fault is laid to.
+// The sides that a Fault may come from.
 const (
 	SideClient = "client"
 	SideAgent  = "agent"
@@ -47,7 +47,7 @@ func (f Fault) Error() string {
 	return f.Side + " " + f.Kind + ": " + f.Detail
 }
 
-// stopped is told of what is in flight when the context of Serve ends.
+// stopped is the Fault of what is in flight when the context of Serve ends.
 var stopped = Fault{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was stopped"}
 
 // DialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
@@ -67,7 +67,7 @@ func DialFault(err error, authority string) Fault {
 	return f
 }
 
-// isTLS tells whether an error arose in the TLS handshake rather than in the connection beneath it.
+// isTLS reports whether an error arose in the TLS handshake rather than in the connection beneath it.
 func isTLS(err error) bool {
 	var (
 		verify    *tls.CertificateVerificationError

@@ -124,7 +124,7 @@ func (f *fields) takeCoding(value []byte) error {
 
 var semicolon = []byte{';'}
 
-// isToken tells whether b holds only characters of a token: RFC 9110 section 5.6.2.
+// isToken reports whether b holds only characters of a token: RFC 9110 section 5.6.2.
 func isToken(b []byte) bool {
 	for _, c := range b {
 		if !tokenChar[c] {
@@ -134,7 +134,7 @@ func isToken(b []byte) bool {
 	return true
 }
 
-// validHost tells whether b may be the value of Host: RFC 9110 section 7.2, RFC 3986 section 3.2. It may be empty.
+// validHost reports whether b may be the value of Host: RFC 9110 section 7.2, RFC 3986 section 3.2. It may be empty.
 func validHost(b []byte) bool {
 	for _, c := range b {
 		if !hostChar[c] {

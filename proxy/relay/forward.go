@@ -6,19 +6,19 @@ import (
 	"net"
 )
 
-// Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each may
-// go to another agent.
+// Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each
+// may go to another agent.
 //
-// A request goes on with its target in origin form (RFC 9112 section 3.2.1) and without the fields whose names begin with
-// "Proxy-", since these are meant for us. Host stays as it is if it names the target, and otherwise becomes the target's
-// authority (RFC 9112 section 3.2.2). The Observer is told the head as it came.
+// A request goes on with its target in origin form (RFC 9112 section 3.2.1) and without the fields whose names begin
+// with "Proxy-", since these are meant for us. Host stays as it is if it names the target, and otherwise becomes the
+// target's authority (RFC 9112 section 3.2.2). The Observer gets the head as it came.
 //
 // One agent is connected at a time. A request for another one waits until those before it have been answered; then that
-// connection is closed and the next one opened. Fields that Connection names pass: each connection of the client belongs
-// to one connection of an agent, also where these follow one another.
+// connection is closed and the next one opened. Fields that Connection names pass: each connection of the client
+// belongs to one connection of an agent, also where these follow one another.
 type Forward struct {
-	// Dial connects to a target, TLS included where its scheme asks for it. It bounds its own time, and its context ends
-	// with that of Serve.
+	// Dial connects to a target, TLS included where its scheme asks for it. It bounds its own time, and its context
+	// ends with that of Serve.
 	Dial func(ctx context.Context, to Target) (net.Conn, error)
 
 	// Admit is shown the head of each request; where it returns false the client gets 407 and the connection ends. Nil
@@ -57,9 +57,9 @@ func (r *requests) route(head []byte) (err error) {
 	return nil
 }
 
-// leave closes the connection to an agent that the next request does not go to, after the answers that are due. It is
-// called before that request is begun, so that nothing the agent may still send can be taken for its answer.
-func (r *requests) leave() {
+// closeAgent closes the connection to an agent that the next request does not go to, after the answers that are due. It
+// is called before that request is begun, so that nothing the agent may still send can be taken for its answer.
+func (r *requests) closeAgent() {
 	r.mu.Lock()
 	agent := r.agent
 	if agent == nil || r.at == r.to.Target {
@@ -80,8 +80,8 @@ func (r *requests) leave() {
 	r.reader.Wait()
 }
 
-// left tells whether the client has gone on to another agent. The lock is held.
-func (a *answers) left() bool { return a.pair.agent != a.agent }
+// replaced reports whether the client has gone on to another agent. The lock is held.
+func (a *answers) replaced() bool { return a.pair.agent != a.agent }
 
 // appendForwarded appends a head to out as the agent is to see it.
 func (d *destination) appendForwarded(out, head []byte, h *requestHead) []byte {
@@ -105,7 +105,7 @@ func (d *destination) appendForwarded(out, head []byte, h *requestHead) []byte {
 	return out
 }
 
-// isNamed tells whether the value of Host names the target.
+// isNamed reports whether the value of Host names the target.
 func (d *destination) isNamed(host string) bool {
 	name, port, err := splitAuthority(host)
 	if port == "" {

@@ -127,8 +127,8 @@ func forwardByteForByte(t *testing.T, seed uint64) {
 	go func() {
 		sent <- playAgents(w, generator{rand.New(rand.NewPCG(seed, 3))}, dialled, hosts, seen, answers)
 	}()
-	client.hear(wanted)
-	client.hearEnd()
+	client.receive(wanted)
+	client.receiveEnd()
 	client.Close()
 	for range 2 {
 		if err := <-sent; err != nil {
@@ -150,8 +150,8 @@ func forwardByteForByte(t *testing.T, seed uint64) {
 	}
 }
 
-// forwardGenerated makes a request with its target in absolute form, its answer, the agent it is for, and what that one is
-// to see of it.
+// forwardGenerated makes a request with its target in absolute form, its answer, the agent it is for, and what that one
+// is to see of it.
 func forwardGenerated(g generator, last bool) (q, a generated, host, seen string) {
 	host = g.pick("a.example", "a.example", "b.example", "c.example:81")
 	var method string
@@ -226,8 +226,8 @@ func TestForwardRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, _ := newForward(t, func(head []byte) bool { return !strings.Contains(string(head), "/closed") })
 			client := w.client()
-			client.say(test.request)
-			raw := client.hearBreak()
+			client.send(test.request)
+			raw := client.receiveBreak()
 			client.Close() // else it would be waited for
 			status, kind := ownAnswerOf(t, strings.NewReader(raw))
 			if status != test.status || kind != test.kind {
@@ -243,27 +243,28 @@ func TestForwardRefuses(t *testing.T) {
 	}
 }
 
-// A request for another agent waits for the answers of those before it, and the agent that is left sees its connection end.
+// A request for another agent waits for the answers of those before it, and the agent that is left sees its connection
+// end.
 func TestForwardWaitsForAnswers(t *testing.T) {
 	w, dialled := newForward(t, nil)
 	client := w.client()
-	client.say("GET http://a/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://b/2 HTTP/1.1\r\nHost: b\r\n\r\n")
+	client.send("GET http://a/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://b/2 HTTP/1.1\r\nHost: b\r\n\r\n")
 	a := w.accept()
-	a.hear("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
-	a.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
-	client.hear("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+	a.receive("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
+	a.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+	client.receive("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
 	if to := <-dialled; to.Host != "a" || len(dialled) > 0 {
 		t.Errorf("dialled %v and %d more", to, len(dialled))
 	}
-	a.say("0\r\n\r\n")
-	client.hear("0\r\n\r\n")
-	a.hearEnd()
+	a.send("0\r\n\r\n")
+	client.receive("0\r\n\r\n")
+	a.receiveEnd()
 	b := w.accept()
-	b.hear("GET /2 HTTP/1.1\r\nHost: b\r\n\r\n")
-	b.say("HTTP/1.1 204 No Content\r\n\r\n")
-	client.hear("HTTP/1.1 204 No Content\r\n\r\n")
+	b.receive("GET /2 HTTP/1.1\r\nHost: b\r\n\r\n")
+	b.send("HTTP/1.1 204 No Content\r\n\r\n")
+	client.receive("HTTP/1.1 204 No Content\r\n\r\n")
 	client.Close()
-	b.hearEnd()
+	b.receiveEnd()
 	b.Close()
 	if err := w.result(); err != nil {
 		t.Errorf("Serve: %v", err)
@@ -279,15 +280,15 @@ func TestForwardAgentBreaksWhileOthersWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, _ := newForward(t, nil)
 			client := w.client()
-			client.say("GET http://a/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://b/2 HTTP/1.1\r\nHost: b\r\n\r\n")
+			client.send("GET http://a/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://b/2 HTTP/1.1\r\nHost: b\r\n\r\n")
 			a := w.accept()
-			a.hear("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
-			a.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
-			client.hear("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
+			a.receive("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
+			a.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
+			client.receive("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe")
 			if err := end(a.Conn); err != nil {
 				t.Fatal(err)
 			}
-			client.hearBreak()
+			client.receiveBreak()
 			if err := w.result(); err == nil {
 				t.Error("Serve says nothing of it")
 			}
@@ -303,12 +304,12 @@ func TestForwardAgentBreaksWhileOthersWait(t *testing.T) {
 func TestForwardStops(t *testing.T) {
 	w, _ := newForward(t, nil)
 	client := w.client()
-	client.say("GET http://a/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://b/2 HTTP/1.1\r\nHost: b\r\n\r\n")
+	client.send("GET http://a/1 HTTP/1.1\r\nHost: a\r\n\r\nGET http://b/2 HTTP/1.1\r\nHost: b\r\n\r\n")
 	a := w.accept()
-	a.hear("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
+	a.receive("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
 	w.stop()
-	client.hearBreak()
-	a.hearBreak()
+	client.receiveBreak()
+	a.receiveBreak()
 	var f Fault
 	if err := w.result(); !errors.As(err, &f) || f.Kind != KindShutdown {
 		t.Errorf("Serve: %v", err)

@@ -23,7 +23,7 @@ func newBody(f framing, length int64, limit int) body {
 	return body{framing: f, left: length, chunks: chunks{trailer: limit}}
 }
 
-// done tells whether the body is complete. One that lasts until close never is.
+// done reports whether the body is complete. One that lasts until close never is.
 func (b *body) done() bool {
 	switch b.framing {
 	case framedNone:
@@ -66,7 +66,7 @@ func (b *body) skip(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// describe tells of the body bytes p, and returns the trailer section as far as it is there.
+// describe reports the body bytes p, and returns the trailer section as far as it is there.
 func describe(x int, b *body, bytes, trailer []byte, tell func(int, []byte)) []byte {
 	for len(bytes) > 0 {
 		n, kind, err := b.next(bytes)

@@ -15,7 +15,7 @@ const (
 	ok   = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npong"
 )
 
-// A step is something that one end says and the other hears.
+// A step is something that one end sends and the other receives.
 type step struct{ client, agent string }
 
 // TestFraming plays conversations in which one party waits for the other, so that a relay which looked for the end of
@@ -98,18 +98,18 @@ func play(t *testing.T, secure bool, steps []step) {
 	var agent end
 	for _, s := range steps {
 		if s.client != "" {
-			client.say(w.host(s.client))
+			client.send(w.host(s.client))
 			if agent.Conn == nil {
 				agent = w.accept()
 			}
-			agent.hear(w.agentHost(s.client))
+			agent.receive(w.agentHost(s.client))
 		} else {
-			agent.say(s.agent)
-			client.hear(s.agent)
+			agent.send(s.agent)
+			client.receive(s.agent)
 		}
 	}
 	agent.Close()
-	client.hearEnd()
+	client.receiveEnd()
 	client.Close()
 	if err := w.result(); err != nil {
 		t.Errorf("Serve: %v", err)
@@ -122,13 +122,13 @@ func TestPipelinedAfterUpgrade(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
 	upgrade := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: h2c\r\n\r\n"
-	client.say(w.host(upgrade + get))
+	client.send(w.host(upgrade + get))
 	agent := w.accept()
-	agent.hear(w.agentHost(upgrade))
-	agent.say(ok)
-	agent.hear(w.agentHost(get))
-	agent.say(ok)
-	client.hear(ok + ok)
+	agent.receive(w.agentHost(upgrade))
+	agent.send(ok)
+	agent.receive(w.agentHost(get))
+	agent.send(ok)
+	client.receive(ok + ok)
 }
 
 // TestEagerUpgrade speaks the other protocol before the agent has taken the upgrade. A client may not, but what it
@@ -137,11 +137,11 @@ func TestEagerUpgrade(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
 	upgrade := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: echo\r\n\r\n"
-	client.say(w.host(upgrade) + "\x00raw")
+	client.send(w.host(upgrade) + "\x00raw")
 	agent := w.accept()
-	agent.hear(w.agentHost(upgrade))
-	agent.say("HTTP/1.1 101 Switching Protocols\r\n\r\n")
-	agent.hear("\x00raw")
+	agent.receive(w.agentHost(upgrade))
+	agent.send("HTTP/1.1 101 Switching Protocols\r\n\r\n")
+	agent.receive("\x00raw")
 }
 
 // TestUpgradeTold checks what an Observer is told of another protocol.
@@ -150,16 +150,16 @@ func TestUpgradeTold(t *testing.T) {
 	client := w.client()
 	ask := "GET / HTTP/1.1\r\nHost: $HOST\r\nUpgrade: echo\r\n\r\n"
 	take := "HTTP/1.1 101 Switching Protocols\r\n\r\n"
-	client.say(w.host(ask))
+	client.send(w.host(ask))
 	agent := w.accept()
-	agent.hear(w.agentHost(ask))
-	agent.say(take + "hello")
-	client.hear(take + "hello")
-	client.say("there")
-	agent.hear("there")
+	agent.receive(w.agentHost(ask))
+	agent.send(take + "hello")
+	client.receive(take + "hello")
+	client.send("there")
+	agent.receive("there")
 	client.Close()
-	agent.hearEnd()
-	agent.say("still here")
+	agent.receiveEnd()
+	agent.send("still here")
 	agent.Close()
 	got := w.ended(0)
 	want := recorded{
@@ -176,14 +176,14 @@ func TestHalfClose(t *testing.T) {
 	bothWires(t, func(t *testing.T, secure bool) {
 		w := newWire(t, secure, nil)
 		client := w.client()
-		client.say(w.host(post))
+		client.send(w.host(post))
 		closeWrite(client.Conn)
 		agent := w.accept()
-		agent.hear(w.agentHost(post))
-		agent.hearEnd()
-		agent.say(ok)
-		client.hear(ok)
-		client.hearEnd()
+		agent.receive(w.agentHost(post))
+		agent.receiveEnd()
+		agent.send(ok)
+		client.receive(ok)
+		client.receiveEnd()
 		if err := w.result(); err != nil {
 			t.Errorf("Serve: %v", err)
 		}
@@ -205,21 +205,21 @@ func TestAnswerEndsForClientThatLeft(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, leaves %t", name, leaves), func(t *testing.T) {
 				w := newWire(t, false, nil)
 				client := w.client()
-				client.say(w.host(get))
+				client.send(w.host(get))
 				agent := w.accept()
-				agent.hear(w.agentHost(get))
-				agent.say(head + event)
-				client.hear(head + event)
+				agent.receive(w.agentHost(get))
+				agent.send(head + event)
+				client.receive(head + event)
 				if leaves {
 					closeWrite(client.Conn)
-					agent.hearEnd()
+					agent.receiveEnd()
 				}
 				if name == "chunked" {
-					agent.say("0\r\n\r\n")
-					client.hear("0\r\n\r\n")
+					agent.send("0\r\n\r\n")
+					client.receive("0\r\n\r\n")
 				}
 				agent.Close()
-				client.hearEnd()
+				client.receiveEnd()
 				client.Close()
 				e := w.ended(0)
 				if leaves {
@@ -242,13 +242,13 @@ func TestIdleClose(t *testing.T) {
 		t.Parallel()
 		w := newWire(t, secure, nil)
 		client := w.client()
-		client.say(w.host(get))
+		client.send(w.host(get))
 		agent := w.accept()
-		agent.hear(w.agentHost(get))
-		agent.say(ok)
-		client.hear(ok)
+		agent.receive(w.agentHost(get))
+		agent.send(ok)
+		client.receive(ok)
 		agent.Close()
-		client.hearEnd()
+		client.receiveEnd()
 		if err := w.result(); err != nil { // although the client keeps its end open
 			t.Errorf("Serve: %v", err)
 		}
@@ -261,14 +261,14 @@ func TestAgentClosesWhileAsked(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, false, nil)
 	client := w.client()
-	client.say(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\nping"))
+	client.send(w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\nping"))
 	agent := w.accept()
-	agent.say("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
+	agent.send("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
 	closeWrite(agent.Conn)
-	client.hear("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
-	client.hearEnd()
-	client.say("pong")
-	agent.hear(w.agentHost("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\npingpong"))
+	client.receive("HTTP/1.1 413 Too Large\r\nConnection: close\r\n\r\nno")
+	client.receiveEnd()
+	client.send("pong")
+	agent.receive(w.agentHost("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 8\r\n\r\npingpong"))
 	agent.Close()
 	if e := w.ended(0); e.Fault != nil || !e.RequestEnd || !e.AnswerEnd {
 		t.Errorf("got %+v, want a complete exchange", e)
@@ -282,21 +282,21 @@ func TestAgentClosesWhileAsked(t *testing.T) {
 func TestUnsolicited(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
-	client.say(w.host(get))
+	client.send(w.host(get))
 	agent := w.accept()
-	agent.hear(w.agentHost(get))
+	agent.receive(w.agentHost(get))
 	late := "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"
-	agent.say(ok)
-	client.hear(ok)
-	agent.say(late)
-	client.hear(late)
-	f := w.looseFault()
+	agent.send(ok)
+	client.receive(ok)
+	agent.send(late)
+	client.receive(late)
+	f := w.faultWithoutExchange()
 	wantFault(t, &f, KindUnsolicited, SideAgent)
 	if string(f.Bytes) != late {
 		t.Errorf("got bytes %q, want %q", f.Bytes, late)
 	}
 	agent.Close()
-	client.hearEnd()
+	client.receiveEnd()
 	if e := w.ended(0); e.Fault != nil {
 		t.Errorf("got fault %v for the exchange, want none", e.Fault)
 	}
@@ -307,16 +307,16 @@ func TestHeadInPieces(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
 	for _, b := range []byte(w.host(post)) {
-		client.say(string(b))
+		client.send(string(b))
 	}
 	agent := w.accept()
-	agent.hear(w.agentHost(post))
+	agent.receive(w.agentHost(post))
 	for _, b := range []byte(ok) {
-		agent.say(string(b))
+		agent.send(string(b))
 	}
-	client.hear(ok)
+	client.receive(ok)
 	if _, err := io.WriteString(client, w.host(get)); err != nil {
 		t.Fatal(err)
 	}
-	agent.hear(w.agentHost(get))
+	agent.receive(w.agentHost(get))
 }

@@ -160,7 +160,7 @@ func abs(n int) int {
 	return max(n, -(n + 1)) // of all numbers, the smallest included
 }
 
-// FuzzServe lets a client and an agent say anything at all. The relay must end, and tell an orderly story.
+// FuzzServe lets a client and an agent send anything at all. The relay must end, and its calls must come in order.
 func FuzzServe(f *testing.F) {
 	f.Add([]byte(post+get), []byte(ok+ok), true)
 	f.Add([]byte(get), []byte(silentStream+"5\r\nhello\r\n0\r\nA: b\r\n\r\n"), false)
@@ -200,7 +200,7 @@ func FuzzServe(f *testing.F) {
 			closeWrite(client)
 			io.Copy(io.Discard, client)
 		}()
-		ctx, cancel := context.WithTimeout(context.Background(), patienceOfTests)
+		ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 		defer cancel()
 		Serve(ctx, server, cfg)
 		if ctx.Err() != nil {

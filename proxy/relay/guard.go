@@ -12,8 +12,8 @@ type guard struct {
 	err    atomic.Pointer[error]
 }
 
-// caught is deferred around each call.
-func (g *guard) caught(who string) {
+// recoverPanic is deferred around each call.
+func (g *guard) recoverPanic(who string) {
 	if v := recover(); v != nil {
 		err := fmt.Errorf("%s panicked, it is not called again on this connection: %v\n%s", who, v, debug.Stack())
 		g.err.CompareAndSwap(nil, &err)
@@ -36,70 +36,70 @@ type observed struct {
 }
 
 func (o *observed) request(x int, head []byte) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.Request(x, head)
 	}
 }
 
 func (o *observed) requestBody(x int, p []byte) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.RequestBody(x, p)
 	}
 }
 
 func (o *observed) requestEnd(x int, trailer []byte) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.RequestEnd(x, trailer)
 	}
 }
 
 func (o *observed) informational(x int, head []byte) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.Informational(x, head)
 	}
 }
 
 func (o *observed) answer(x int, head []byte) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.Answer(x, head)
 	}
 }
 
 func (o *observed) upgraded(x int) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.Upgraded(x)
 	}
 }
 
 func (o *observed) answerBody(x int, p []byte) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.AnswerBody(x, p)
 	}
 }
 
 func (o *observed) answerEnd(x int, trailer []byte) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.AnswerEnd(x, trailer)
 	}
 }
 
 func (o *observed) fault(x int, f Fault) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.Fault(x, f)
 	}
 }
 
 func (o *observed) ended(x int) {
-	defer o.caught("observer")
+	defer o.recoverPanic("observer")
 	if !o.broken.Load() {
 		o.to.Ended(x)
 	}

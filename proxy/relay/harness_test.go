@@ -23,8 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patienceOfTests bounds every wait for something that must happen. It is not reached when tests pass.
-const patienceOfTests = 30 * time.Second
+// testTimeout bounds every wait for something that must happen. It is not reached when tests pass.
+const testTimeout = 30 * time.Second
 
 // A wire is a tap with one agent behind it.
 type wire struct {
@@ -54,8 +54,8 @@ var testCert = sync.OnceValue(func() tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 })
 
-// trusting is the configuration of a client that trusts the test certificate.
-func trusting(t testing.TB) *tls.Config {
+// trustTestCert is the configuration of a client that trusts the test certificate.
+func trustTestCert(t testing.TB) *tls.Config {
 	leaf, err := x509.ParseCertificate(testCert().Certificate[0])
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func newWire(t *testing.T, secure bool, change func(*Config)) *wire {
 	dial := (&net.Dialer{}).DialContext
 	if secure {
 		agent = tls.NewListener(agent, &tls.Config{Certificates: []tls.Certificate{testCert()}})
-		dial = (&tls.Dialer{Config: trusting(t)}).DialContext
+		dial = (&tls.Dialer{Config: trustTestCert(t)}).DialContext
 	}
 	address := agent.Addr().String()
 	return startWire(t, tap, agent, func() (net.Conn, error) { return net.Dial("tcp", tap.Addr().String()) }, Config{
@@ -90,7 +90,8 @@ func newPipes(t *testing.T, change func(*Config)) *wire {
 	}, change)
 }
 
-// startWire relays between the listeners until the test ends. The configuration needs only to say how to dial the agent.
+// startWire relays between the listeners until the test ends. The configuration needs only to say how to dial the
+// agent.
 func startWire(
 	t *testing.T, tap, agent net.Listener, connect func() (net.Conn, error), cfg Config, change func(*Config),
 ) *wire {
@@ -178,14 +179,14 @@ func (w *wire) accept() end {
 	select {
 	case c := <-w.accepts:
 		return w.end(c)
-	case <-time.After(patienceOfTests):
+	case <-time.After(testTimeout):
 		w.t.Fatal("the agent was not dialled")
 		panic("unreachable")
 	}
 }
 
 func (w *wire) end(c net.Conn) end {
-	c.SetDeadline(time.Now().Add(patienceOfTests))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	w.t.Cleanup(func() { c.Close() })
 	return end{c, w.t}
 }
@@ -196,7 +197,7 @@ func (w *wire) result() error {
 	select {
 	case err := <-w.served:
 		return err
-	case <-time.After(patienceOfTests):
+	case <-time.After(testTimeout):
 		w.t.Fatal("Serve did not end")
 		panic("unreachable")
 	}
@@ -212,22 +213,22 @@ func replaceHost(s, host string) string {
 	return string(bytes.ReplaceAll([]byte(s), []byte("$HOST"), []byte(host)))
 }
 
-func (e end) say(s string) {
+func (e end) send(s string) {
 	e.t.Helper()
 	if _, err := io.WriteString(e.Conn, s); err != nil {
 		e.t.Fatalf("write %.40q: %v", s, err)
 	}
 }
 
-// hear reads exactly the bytes wanted.
-func (e end) hear(want string) {
+// receive reads exactly the bytes wanted.
+func (e end) receive(want string) {
 	e.t.Helper()
 	if err := e.expect(want); err != nil {
 		e.t.Fatal(err)
 	}
 }
 
-// expect is hear for goroutines that may not end the test.
+// expect is receive for goroutines that may not end the test.
 func (e end) expect(want string) error {
 	got := make([]byte, len(want))
 	n, err := io.ReadFull(e.Conn, got)
@@ -243,21 +244,21 @@ func (e end) rest() (string, error) {
 	return string(b), err
 }
 
-// hearEnd reads to a clean end.
-func (e end) hearEnd() {
+// receiveEnd reads to a clean end.
+func (e end) receiveEnd() {
 	e.t.Helper()
 	if s, err := e.rest(); err != nil || s != "" {
 		e.t.Fatalf("got %q and %v, want a clean end", s, err)
 	}
 }
 
-// hearBreak reads to an end of any sort, but not the end of the time.
-func (e end) hearBreak() string {
+// receiveBreak reads to an end of any sort, but not the end of the time.
+func (e end) receiveBreak() string {
 	e.t.Helper()
 	s, err := e.rest()
 	var ne net.Error
 	if errors.As(err, &ne) && ne.Timeout() {
-		e.t.Fatalf("no end within %v, got %q", patienceOfTests, s)
+		e.t.Fatalf("no end within %v, got %q", testTimeout, s)
 	}
 	return s
 }

@@ -55,7 +55,7 @@ func trimBlanks(b []byte) []byte {
 	return b
 }
 
-// equalFold tells whether b is the name, which is given in lower case.
+// equalFold reports whether b is the name, which is given in lower case.
 func equalFold(b []byte, name string) bool {
 	if len(b) != len(name) {
 		return false

@@ -1,16 +1,16 @@
 package relay
 
-// An Observer is told what passed on one pair of connections.
+// An Observer is called with what passes on one pair of connections.
 //
-// Each call names its exchange by number, counted from 0 on this client connection. Request, RequestBody and
-// RequestEnd come from one goroutine; Informational, Answer, Upgraded, AnswerBody and AnswerEnd from another; within
-// each side they come in the order of the bytes. Request comes before any other call for its exchange, Ended after
-// all others, and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended; only
-// where the very last bytes of a complete message could not be written does it come after Ended.
+// Each call names its exchange by number, counted from 0 on this client connection. Request, RequestBody and RequestEnd
+// come from one goroutine; Informational, Answer, Upgraded, AnswerBody and AnswerEnd from another; within each side
+// they come in the order of the bytes. Request comes before any other call for its exchange, Ended after all others,
+// and both exactly once. Fault comes at most once for an exchange, from either goroutine, before Ended; only where the
+// very last bytes of a complete message could not be written does it come after Ended.
 //
-// The order of calls is causal, over all connections: each is made before what it tells of can be noticed at the other
-// end, be it bytes, the end of a connection or its break. So what anybody does because of it is told after it. What
-// could then not be written is told as a Fault.
+// The order of calls is causal, over all connections: each is made before what it reports can be noticed at the other
+// end, be it bytes, the end of a connection or its break. So whatever is done because of it is reported after it. What
+// could then not be written is reported as a Fault.
 //
 // Slices belong to the relay and are valid during the call only. A call stands in the path of the traffic: copy and
 // return. A call that panics ends the observation of this connection; traffic goes on.
@@ -39,7 +39,7 @@ type Observer interface {
 
 	// Fault says how an exchange broke. With x = -1 it is about bytes that belong to no exchange: see [Fault].Bytes.
 	Fault(x int, f Fault)
-	// Ended says that nothing more will be told about the exchange, complete or not.
+	// Ended says that nothing more will be reported about the exchange, complete or not.
 	Ended(x int)
 }
 
@@ -77,8 +77,8 @@ func (Discard) Fault(int, Fault) {}
 func (Discard) Ended(int) {}
 
 // An Editor changes the few messages that must not pass as they came: a request head, and an answer that names
-// addresses, such as an agent card. It is called from the goroutine of the side that it edits. The Observer is always
-// told what came, never what the Editor made of it.
+// addresses, such as an agent card. It is called from the goroutine of the side that it edits. The Observer always gets
+// what came, never what the Editor made of it.
 //
 // Slices belong to the relay and are valid during the call. What an Editor returns must be framed as HTTP/1.1 asks,
 // must frame the same body unless it returns the whole message, and must not be changed before the next call on that

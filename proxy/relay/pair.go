@@ -27,38 +27,38 @@ type pair struct {
 	decided    sync.Cond   // an upgrade was decided, an exchange or answers have ended
 	agent      net.Conn    // nil until dialled
 	unfinished []*exchange // in order, until both directions of each have ended
-	spare      *exchange   // one to use again
+	reusable   *exchange   // one to use again
 	next       int         // number of the next exchange
 	idleSince  time.Time   // when the last exchange ended
 	cause      *Fault      // why unfinished exchanges will never be finished; the first one stays
 	causeAt    int         // the exchange that it is about, -1 for the whole connection
-	faulted    error       // the first Fault that was told of an exchange
+	firstFault error       // the first Fault of an exchange
 
-	inRequest   bool      // a request is under way: begun, not complete
-	deaf        bool      // what comes from the client can no longer be sent to the agent
-	agentEnds   bool      // the agent has ended its sending, and the client is about to be told
-	agentReset  bool      // the agent has reset its connection, as a write to it found out
-	clientEOF   bool      // the client has ended its sending
-	requestsEnd bool      // no request will follow
-	answersEnd  bool      // nothing more will be written to the client
-	unordered   bool      // the agent sends what answers no request
-	tunnel      *exchange // the one whose upgrade the agent took
-	shut        bool      // the connections were closed by shutdown
+	inRequest        bool      // a request is under way: begun, not complete
+	sendBlocked      bool      // the agent takes no more of what comes from the client
+	agentEnds        bool      // the agent has ended its sending, and the client is about to learn of it
+	agentReset       bool      // the agent has reset its connection, as a write to it found out
+	clientEOF        bool      // the client has ended its sending
+	requestsEnd      bool      // no request will follow
+	answersEnd       bool      // nothing more will be written to the client
+	agentUnsolicited bool      // the agent sends what answers no request
+	tunnel           *exchange // the one whose upgrade the agent took
+	shutDown         bool      // the connections were closed by shutdown
 }
 
 // An exchange is a request that was begun, and its place in the order of answers. Its fields are guarded by pair.mu
 // except n and method, which do not change.
 type exchange struct {
-	n       int
-	method  method
-	upgrade bool   // asked for another protocol
-	decided bool   // the head of the final answer was there
-	asked   bool   // the request is complete
-	told    bool   // the answer is complete, as the Observer knows; its last bytes may still have to be written
-	given   bool   // the answer is complete and written
-	ended   bool   // Ended was told
-	faulted bool   // its fault was told
-	own     []byte // not an exchange of the agent's: our answer, due when those before it are done
+	n           int
+	method      method
+	upgrade     bool   // asked for another protocol
+	decided     bool   // the head of the final answer was there
+	requestDone bool   // the request is complete
+	answerTold  bool   // the answer is complete, as the Observer knows; its last bytes may still have to be written
+	answerDone  bool   // the answer is complete and written
+	ended       bool   // Ended was called
+	faulted     bool   // its fault was reported
+	ownAnswer   []byte // not an exchange of the agent's: our answer, due when those before it are done
 }
 
 func newPair(client net.Conn, cfg Config) *pair {
@@ -77,7 +77,7 @@ func newPair(client net.Conn, cfg Config) *pair {
 	return p
 }
 
-// serve relays until both directions have ended, and tells how exchanges broke that had not.
+// serve relays until both directions have ended, and reports how the exchanges broke that had not ended.
 func (p *pair) serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, p.shutdown)
 	defer stop()
@@ -88,22 +88,22 @@ func (p *pair) serve(ctx context.Context) error {
 	if p.agent != nil {
 		p.agent.Close()
 	}
-	p.account(true)
-	return errors.Join(p.faulted, p.obs.failure(), p.edit.failure())
+	p.endUnfinished(true)
+	return errors.Join(p.firstFault, p.obs.failure(), p.edit.failure())
 }
 
-// account tells the fault and the end of exchanges that will not be finished, since no answers follow: of those whose
-// request is complete, or, when no more of a request follows either, of all.
-func (p *pair) account(all bool) {
+// endUnfinished reports the fault and the end of exchanges that will not be finished, since no answers follow: of those
+// whose request is complete, or, when no more of a request follows either, of all.
+func (p *pair) endUnfinished(all bool) {
 	p.mu.Lock()
-	var lost []*exchange
-	var over []bool // of these, whether Ended was told
+	var broken []*exchange
+	var over []bool // of these, whether Ended was called
 	p.unfinished = slices.DeleteFunc(p.unfinished, func(x *exchange) bool {
-		if all || x.asked {
-			lost, over = append(lost, x), append(over, x.ended)
+		if all || x.requestDone {
+			broken, over = append(broken, x), append(over, x.ended)
 			x.ended = true
 		}
-		return all || x.asked
+		return all || x.requestDone
 	})
 	at := p.causeAt
 	f := Fault{Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the answer was complete"}
@@ -114,8 +114,8 @@ func (p *pair) account(all bool) {
 		f = Fault{Kind: KindClientLeft, Side: SideClient, Detail: "connection closed before the answer was complete"}
 	}
 	p.mu.Unlock()
-	for i, x := range lost {
-		if x.own != nil {
+	for i, x := range broken {
+		if x.ownAnswer != nil {
 			continue
 		}
 		g := f
@@ -134,7 +134,7 @@ func (p *pair) account(all bool) {
 func (p *pair) shutdown() {
 	p.mu.Lock()
 	p.setCause(-1, stopped)
-	p.shut = true
+	p.shutDown = true
 	busy, agent := len(p.unfinished) > 0, p.agent
 	p.mu.Unlock()
 	if agent != nil {
@@ -147,9 +147,9 @@ func (p *pair) shutdown() {
 	}
 }
 
-// because notes why the connection will break, unless a reason is known already. It must come before the closing that
+// noteCause notes why the connection will break, unless a reason is known already. It must come before the closing that
 // makes the other goroutine fail. The exchange is -1 where the reason is about all of them.
-func (p *pair) because(x int, f Fault) {
+func (p *pair) noteCause(x int, f Fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.setCause(x, f)
@@ -161,13 +161,13 @@ func (p *pair) setCause(x int, f Fault) {
 	}
 }
 
-// fault tells an exchange's fault, once.
+// fault reports the fault of an exchange, once.
 func (p *pair) fault(x *exchange, f Fault) {
 	p.mu.Lock()
 	told := x.faulted
 	x.faulted = true
-	if p.faulted == nil {
-		p.faulted = f
+	if p.firstFault == nil {
+		p.firstFault = f
 	}
 	p.mu.Unlock()
 	if !told {
@@ -179,8 +179,8 @@ func (p *pair) fault(x *exchange, f Fault) {
 func (p *pair) begin(h requestHead) *exchange {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	x := p.spare
-	if p.spare = nil; x == nil {
+	x := p.reusable
+	if p.reusable = nil; x == nil {
 		x = new(exchange)
 	}
 	*x = exchange{n: p.next, method: h.method, upgrade: h.upgrade}
@@ -199,65 +199,65 @@ func (p *pair) front() *exchange {
 
 func (p *pair) due() *exchange {
 	for _, x := range p.unfinished {
-		if !x.given {
+		if !x.answerDone {
 			return x
 		}
 	}
 	return nil
 }
 
-// asked notes that a request is complete. It is called before the last bytes of it are written.
-func (p *pair) asked(x *exchange) {
+// requestComplete notes that a request is complete. It is called before the last bytes of it are written.
+func (p *pair) requestComplete(x *exchange) {
 	p.mu.Lock()
 	p.inRequest = false
-	x.asked = x != p.tunnel
-	p.hurry()
+	x.requestDone = x != p.tunnel
+	p.limitLinger()
 	over := p.answersEnd
 	p.finish(x)
 	if over {
-		p.account(false)
+		p.endUnfinished(false)
 	}
 }
 
 // tunnelled notes that the client has ended its side of an upgraded connection.
 func (p *pair) tunnelled(x *exchange) {
 	p.mu.Lock()
-	x.asked = true
+	x.requestDone = true
 	p.finish(x)
 }
 
-// answered notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has read
-// them finds the exchange ended.
-func (p *pair) answered(x *exchange) {
+// answerObserved notes that the Observer knows the whole answer, before the last bytes of it are written: whoever has
+// read them finds the exchange ended.
+func (p *pair) answerObserved(x *exchange) {
 	p.mu.Lock()
-	x.told = true
-	n, over := x.n, x.over()
+	x.answerTold = true
+	n, over := x.n, x.endOnce()
 	p.mu.Unlock()
 	if over {
 		p.obs.ended(n)
 	}
 }
 
-// over reports, once, that both directions of an exchange have come to their end.
-func (x *exchange) over() bool {
-	if !x.asked || !x.told || x.ended {
+// endOnce reports, once, that both directions of an exchange have come to their end.
+func (x *exchange) endOnce() bool {
+	if !x.requestDone || !x.answerTold || x.ended {
 		return false
 	}
 	x.ended = true
 	return true
 }
 
-// given notes that an answer is complete and written.
-func (p *pair) given(x *exchange) {
+// answerWritten notes that an answer is complete and written.
+func (p *pair) answerWritten(x *exchange) {
 	p.mu.Lock()
-	x.told, x.given = true, true
+	x.answerTold, x.answerDone = true, true
 	p.finish(x)
 }
 
 // finish ends an exchange both of whose directions have. It releases the lock.
 func (p *pair) finish(x *exchange) {
-	n, over := x.n, x.over()
-	if x.asked && x.given {
+	n, over := x.n, x.endOnce()
+	if x.requestDone && x.answerDone {
 		if i := slices.Index(p.unfinished, x); i >= 0 {
 			p.unfinished = slices.Delete(p.unfinished, i, i+1)
 		}
@@ -265,7 +265,7 @@ func (p *pair) finish(x *exchange) {
 			p.idleSince = time.Now()
 		}
 		if !x.upgrade { // else the reader of the client may still look at it
-			p.spare = x
+			p.reusable = x
 		}
 	}
 	p.decided.Broadcast()
@@ -281,18 +281,18 @@ func (p *pair) endAnswers() {
 	defer p.mu.Unlock()
 	p.answersEnd = true
 	p.decided.Broadcast()
-	p.hurry()
+	p.limitLinger()
 }
 
-// hurry bounds the time in which the client may still send, once neither an answer nor a request is under way. The
-// lock is held.
-func (p *pair) hurry() bool {
-	if !p.answersEnd || p.inRequest && !p.deaf || p.tunnel != nil {
+// limitLinger bounds the time in which the client may still send, once neither an answer nor a request is under way.
+// The lock is held.
+func (p *pair) limitLinger() bool {
+	if !p.answersEnd || p.inRequest && !p.sendBlocked || p.tunnel != nil {
 		return false
 	}
 	p.client.SetReadDeadline(time.Now().Add(lingerTime))
 	return true
 }
 
-// isTimeout tells whether an error comes from a deadline that we set.
+// isTimeout reports whether an error comes from a deadline that we set.
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -20,7 +20,8 @@ type readiness struct {
 	err  error
 }
 
-// readinessOf returns the readiness of a TCP connection, nil of any other. What TLS has read ahead is in its own buffers.
+// readinessOf returns the readiness of a TCP connection, nil of any other. What TLS has read ahead is in its own
+// buffers.
 func readinessOf(c net.Conn) *readiness {
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
@@ -39,7 +40,7 @@ func readinessOf(c net.Conn) *readiness {
 func (r *readiness) read(b *buffer) (int, error) {
 	r.into, r.n, r.err = b, 0, nil
 	if err := r.raw.Read(r.try); err != nil {
-		b.rest()
+		b.releaseToWait()
 		var op *net.OpError
 		if errors.As(err, &op) {
 			op.Op = "read"
@@ -49,7 +50,7 @@ func (r *readiness) read(b *buffer) (int, error) {
 	if r.n > 0 {
 		return r.n, nil
 	}
-	b.rest()
+	b.releaseToWait()
 	return 0, r.err
 }
 
@@ -67,7 +68,7 @@ func (r *readiness) attempt(fd uintptr) bool {
 		case err == syscall.EINTR:
 			continue
 		case err == syscall.EAGAIN:
-			b.rest()
+			b.releaseToWait()
 			return false
 		default:
 			r.err = os.NewSyscallError("read", err)

@@ -28,10 +28,10 @@ type recorder struct {
 	t  testing.TB
 	mu sync.Mutex
 	// changed is closed and made anew with each call.
-	changed   chan struct{}
-	exchanges map[int]*recorded
-	loose     []Fault // those of no exchange
-	events    int     // calls of AnswerBody
+	changed         chan struct{}
+	exchanges       map[int]*recorded
+	withoutExchange []Fault // those of no exchange
+	events          int     // calls of AnswerBody
 }
 
 func newRecorder(t testing.TB) *recorder {
@@ -104,7 +104,7 @@ func (r *recorder) Fault(x int, f Fault) {
 	if x < 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.loose = append(r.loose, f)
+		r.withoutExchange = append(r.withoutExchange, f)
 		close(r.changed)
 		r.changed = make(chan struct{})
 		return
@@ -122,7 +122,7 @@ func (r *recorder) Ended(x int) { r.note(x, "Ended", func(e *recorded) { e.Ended
 // until waits for a condition on what was told.
 func (r *recorder) until(what string, holds func() bool) {
 	r.t.Helper()
-	limit := time.After(patienceOfTests)
+	limit := time.After(testTimeout)
 	for {
 		r.mu.Lock()
 		ok, changed := holds(), r.changed
@@ -133,7 +133,7 @@ func (r *recorder) until(what string, holds func() bool) {
 		select {
 		case <-changed:
 		case <-limit:
-			r.t.Fatalf("%s: not told within %v", what, patienceOfTests)
+			r.t.Fatalf("%s: not told within %v", what, testTimeout)
 		}
 	}
 }
@@ -147,13 +147,13 @@ func (r *recorder) ended(x int) recorded {
 	return *r.exchanges[x]
 }
 
-// looseFault waits for a fault of no exchange.
-func (r *recorder) looseFault() Fault {
+// faultWithoutExchange waits for a fault of no exchange.
+func (r *recorder) faultWithoutExchange() Fault {
 	r.t.Helper()
-	r.until("fault without an exchange", func() bool { return len(r.loose) > 0 })
+	r.until("fault without an exchange", func() bool { return len(r.withoutExchange) > 0 })
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.loose[0]
+	return r.withoutExchange[0]
 }
 
 // wantFault compares kind and side, since details are for people.

@@ -13,15 +13,15 @@ import (
 // maxFaultBytes is how much of what belongs to no exchange is kept for the record.
 const maxFaultBytes = 64 << 10
 
-// connect dials the agent for the first request, and tells whether this one may go on. If there is no agent, the
-// client is told so, and the request is read and described all the same.
+// connect dials the agent for the first request, and reports whether this one may go on. If there is no agent, the
+// client gets an error, and the request is read and described all the same.
 func (r *requests) connect(ctx context.Context) bool {
 	r.mu.Lock()
 	agent, over := r.agent, r.answersEnd
 	r.mu.Unlock()
 	if agent != nil {
 		if over {
-			r.because(r.x.n, Fault{
+			r.noteCause(r.x.n, Fault{
 				Kind: KindTruncated, Side: SideAgent, Detail: "connection closed before the request arrived",
 			})
 		}
@@ -32,12 +32,12 @@ func (r *requests) connect(ctx context.Context) bool {
 	if err == nil {
 		r.agent = agent
 	}
-	shut := r.shut
-	r.deaf = err != nil
+	shut := r.shutDown
+	r.sendBlocked = err != nil
 	r.mu.Unlock()
 	switch {
 	case shut, ctx.Err() != nil:
-		r.because(-1, stopped)
+		r.noteCause(-1, stopped)
 		return false
 	case err == nil:
 		a := &answers{pair: r.pair, agent: agent, in: bufferOf(agent)}
@@ -58,7 +58,7 @@ func (r *requests) dial(ctx context.Context) (net.Conn, error) {
 	return r.cfg.Dial(ctx)
 }
 
-// authority names that agent in messages; "" if nobody has told its name.
+// authority names that agent in messages; "" if its name is not known.
 func (r *requests) authority() string {
 	if r.cfg.Forward != nil {
 		return r.to.Authority()
@@ -105,10 +105,10 @@ func (r *requests) refused(head []byte, f Fault) {
 // tell records how an exchange ended that never was in the order of answers.
 func (r *requests) tell(x int, f Fault) {
 	r.mu.Lock()
-	if r.faulted == nil {
+	if r.firstFault == nil {
 		f := f
 		f.Bytes = nil
-		r.faulted = f
+		r.firstFault = f
 	}
 	r.mu.Unlock()
 	r.obs.fault(x, f)
@@ -126,14 +126,14 @@ func (p *pair) number() int {
 	return n
 }
 
-// mayReply tells whether the client can be given an answer of our own.
+// mayReply reports whether the client can be given an answer of our own.
 func (r *requests) mayReply() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !r.answersEnd && !r.unordered
+	return !r.answersEnd && !r.agentUnsolicited
 }
 
-// unanswered tells the end of an exchange that gets no answer but our own.
+// unanswered reports the end of an exchange that gets no answer but our own.
 func (p *pair) unanswered(x *exchange) {
 	p.mu.Lock()
 	over := !x.ended
@@ -150,26 +150,26 @@ func (r *requests) reply(f Fault) bool {
 	own := OwnAnswer(r.cfg.Mark, f)
 	r.mu.Lock()
 	switch {
-	case r.answersEnd || r.unordered:
+	case r.answersEnd || r.agentUnsolicited:
 		r.mu.Unlock()
 		return false
 	case r.agent != nil && r.due() != nil:
-		r.unfinished = append(r.unfinished, &exchange{own: own})
+		r.unfinished = append(r.unfinished, &exchange{ownAnswer: own})
 		r.mu.Unlock()
 		return true
 	}
 	r.answersEnd = true
 	agent := r.agent
 	r.mu.Unlock()
-	r.sayLast(own)
+	r.writeFinal(own)
 	if agent != nil {
 		agent.Close()
 	}
 	return true
 }
 
-// sayLast writes our own answer and ends our sending to the client.
-func (p *pair) sayLast(own []byte) {
+// writeFinal writes our own answer and ends our sending to the client.
+func (p *pair) writeFinal(own []byte) {
 	p.client.SetWriteDeadline(time.Now().Add(lingerTime))
 	p.client.Write(own)
 	closeWrite(p.client)
@@ -189,8 +189,8 @@ func (r *requests) drain() (first []byte) {
 	}
 }
 
-// OwnAnswer returns a whole answer of ours, with the status of the fault. It says who speaks, what happened and what to do
-// next. An empty mark is "a2atap".
+// OwnAnswer returns a whole answer of ours, with the status of the fault. It says who speaks, what happened and what to
+// do next. An empty mark is "a2atap".
 func OwnAnswer(mark string, f Fault) []byte {
 	mark = cmp.Or(mark, "a2atap")
 	type problem struct {

@@ -81,7 +81,7 @@ func TestRefusedRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, false, func(c *Config) { c.HeadLimit = 1000 })
 			client := w.client()
-			client.say(w.host(test.request))
+			client.send(w.host(test.request))
 			status, _ := ownAnswerOf(t, client)
 			if status != test.status {
 				t.Errorf("got %d, want %d", status, test.status)
@@ -105,17 +105,17 @@ func TestRefusedRequests(t *testing.T) {
 func TestRefusedInTurn(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
-	client.say(w.host(get + "GET / HTTP/1.1\r\n\r\n"))
+	client.send(w.host(get + "GET / HTTP/1.1\r\n\r\n"))
 	agent := w.accept()
-	agent.hear(w.agentHost(get))
-	agent.say(ok[:len(ok)-2])
-	client.hear(ok[:len(ok)-2])
-	agent.say(ok[len(ok)-2:])
-	client.hear(ok[len(ok)-2:])
+	agent.receive(w.agentHost(get))
+	agent.send(ok[:len(ok)-2])
+	client.receive(ok[:len(ok)-2])
+	agent.send(ok[len(ok)-2:])
+	client.receive(ok[len(ok)-2:])
 	if status, _ := ownAnswerOf(t, client); status != 400 {
 		t.Errorf("got %d, want 400", status)
 	}
-	agent.hearEnd()
+	agent.receiveEnd()
 	client.Close()
 	if e := w.ended(0); e.Fault != nil {
 		t.Errorf("got fault %v for the first request, want none", e.Fault)
@@ -127,17 +127,17 @@ func TestRefusedInTurn(t *testing.T) {
 func TestRefusedLater(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
-	client.say(w.host(get))
+	client.send(w.host(get))
 	agent := w.accept()
-	agent.hear(w.agentHost(get))
-	agent.say(ok)
-	client.hear(ok)
+	agent.receive(w.agentHost(get))
+	agent.send(ok)
+	client.receive(ok)
 	w.ended(0)
-	client.say("GET / HTTP/1.1\r\n\r\n")
+	client.send("GET / HTTP/1.1\r\n\r\n")
 	if status, _ := ownAnswerOf(t, client); status != 400 {
 		t.Errorf("got %d, want 400", status)
 	}
-	agent.hearEnd()
+	agent.receiveEnd()
 }
 
 // TestBrokenChunks breaks the framing of a body that is under way: both ends see a break, neither an end.
@@ -163,14 +163,14 @@ func TestBrokenChunks(t *testing.T) {
 			w := newWire(t, false, limit)
 			client := w.client()
 			head := "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\n\r\n" + good
-			client.say(w.host(head))
+			client.send(w.host(head))
 			agent := w.accept()
-			agent.hear(w.agentHost(head))
-			client.say(wrong)
-			if s := agent.hearBreak(); strings.HasSuffix(s, "0\r\n\r\n") {
+			agent.receive(w.agentHost(head))
+			client.send(wrong)
+			if s := agent.receiveBreak(); strings.HasSuffix(s, "0\r\n\r\n") {
 				t.Errorf("the agent got %q, want a break", s)
 			}
-			client.hearBreak()
+			client.receiveBreak()
 			e := w.ended(0)
 			wantFault(t, e.Fault, KindRefused, SideClient)
 			if e.RequestEnd || !strings.HasPrefix(e.Body, "abc") {
@@ -180,13 +180,13 @@ func TestBrokenChunks(t *testing.T) {
 		t.Run("answer/"+name, func(t *testing.T) {
 			w := newWire(t, false, limit)
 			client, agent := w.stream()
-			agent.say(good)
-			client.hear(good)
-			agent.say(wrong)
-			if s := client.hearBreak(); strings.HasSuffix(s, "0\r\n\r\n") {
+			agent.send(good)
+			client.receive(good)
+			agent.send(wrong)
+			if s := client.receiveBreak(); strings.HasSuffix(s, "0\r\n\r\n") {
 				t.Errorf("the client got %q, want a break", s)
 			}
-			agent.hearBreak()
+			agent.receiveBreak()
 			e := w.ended(0)
 			wantFault(t, e.Fault, KindRefused, SideAgent)
 			if e.AnswerEnd || !strings.HasPrefix(e.AnswerBody, "abc") {
@@ -216,14 +216,14 @@ func TestRefusedAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, false, func(c *Config) { c.HeadLimit = 1000 })
 			client := w.client()
-			client.say(w.host(get))
+			client.send(w.host(get))
 			agent := w.accept()
-			agent.hear(w.agentHost(get))
-			agent.say(answer)
+			agent.receive(w.agentHost(get))
+			agent.send(answer)
 			if status, kind := ownAnswerOf(t, client); status != 502 || kind != KindRefused {
 				t.Errorf("got %d %s, want 502 %s", status, kind, KindRefused)
 			}
-			agent.hearBreak()
+			agent.receiveBreak()
 			e := w.ended(0)
 			wantFault(t, e.Fault, KindRefused, SideAgent)
 			if !strings.HasPrefix(answer, e.Answer) || len(e.Answer) < min(len(answer), 5) {
@@ -246,12 +246,12 @@ func TestNotHTTP(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, false, nil)
 			client := w.client()
-			client.say(bytes)
+			client.send(bytes)
 			if status, kind := ownAnswerOf(t, client); status != 400 || kind != KindNotHTTP {
 				t.Errorf("got %d %s, want 400 %s", status, kind, KindNotHTTP)
 			}
 			closeWrite(client.Conn)
-			f := w.looseFault()
+			f := w.faultWithoutExchange()
 			wantFault(t, &f, KindNotHTTP, SideClient)
 			if want := bytes[:min(len(bytes), 64<<10)]; string(f.Bytes) != want {
 				t.Errorf("recorded %d bytes %.40q, want %d", len(f.Bytes), f.Bytes, len(want))
@@ -301,7 +301,7 @@ func TestUnreachable(t *testing.T) {
 				}
 			})
 			client := w.client()
-			client.say(w.host(post))
+			client.send(w.host(post))
 			if status, kind := ownAnswerOf(t, client); status != test.status || kind != test.kind {
 				t.Errorf("got %d %s, want %d %s", status, kind, test.status, test.kind)
 			}
@@ -346,11 +346,11 @@ func TestAgentStopsReading(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()
 	head := "POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 100000000\r\n\r\n"
-	client.say(w.host(head))
+	client.send(w.host(head))
 	agent := w.accept()
-	agent.hear(w.agentHost(head))
-	agent.say("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
-	client.hear("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
+	agent.receive(w.agentHost(head))
+	agent.send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
+	client.receive("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
 	reset(agent.Conn)
 	var err error
 	for err == nil {

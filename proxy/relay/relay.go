@@ -16,14 +16,14 @@ type Config struct {
 	// valid; it bounds its own time, and its context ends with that of Serve.
 	Dial func(ctx context.Context) (net.Conn, error)
 
-	// Forward takes requests to the agents that they name; nil takes all to the one that Dial connects to. Authority has
-	// no meaning beside it.
+	// Forward takes requests to the agents that they name; nil takes all to the one that Dial connects to. Authority
+	// has no meaning beside it.
 	Forward *Forward
 
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
 	Authority string
 
-	// Observer is told what passes; nil is Discard.
+	// Observer gets what passes; nil is Discard.
 	Observer Observer
 
 	// Editor changes heads and held messages; nil changes nothing.
@@ -42,13 +42,13 @@ type Config struct {
 }
 
 // Serve relays between client and the agent until both directions have ended, and closes both connections. It owns
-// client. When ctx ends, it ends in bounded time, and exchanges in flight are told as a Fault of KindShutdown.
+// client. When ctx ends, it ends in bounded time, and exchanges in flight are reported as a Fault of KindShutdown.
 //
 // A connection that is not a *net.TCPConn or *tls.Conn should have CloseWrite() error, and NetConn() net.Conn for the
 // connection below, so that half-closes and resets can be passed on.
 //
 // The error is nil if every exchange ended as HTTP says it should. Otherwise it wraps the Fault of the connection, or
-// says that Observer or Editor panicked. It repeats what the Observer was told and needs no handling.
+// says that Observer or Editor panicked. It repeats what the Observer was given and needs no handling.
 func Serve(ctx context.Context, client net.Conn, cfg Config) error {
 	return newPair(client, cfg).serve(ctx)
 }

@@ -178,7 +178,7 @@ func eventClient(t testing.TB, addr string) func() {
 
 // TestAllocations keeps the relay from allocating for each exchange or event.
 func TestAllocations(t *testing.T) {
-	cfg := Config{Editor: leaver{}, HeadTimeout: time.Minute, IdleTimeout: time.Minute}
+	cfg := Config{Editor: unchangedEditor{}, HeadTimeout: time.Minute, IdleTimeout: time.Minute}
 	ask := unaryClient(t, newTap(t, unaryAgent(t), cfg).Addr().String())
 	if n := testing.AllocsPerRun(200, ask); n >= 1 {
 		t.Errorf("an exchange allocates %v times, want 0", n)
@@ -189,10 +189,10 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// A leaver is an Editor that leaves everything as it is.
-type leaver struct{}
+// An unchangedEditor is an Editor that leaves everything as it is.
+type unchangedEditor struct{}
 
-func (leaver) Request(_ int, head []byte) []byte         { return head }
-func (leaver) Hold(int, []byte) int                      { return 0 }
-func (leaver) Answer(int, []byte, []byte, []byte) []byte { return nil }
-func (leaver) TooLarge(int)                              {}
+func (unchangedEditor) Request(_ int, head []byte) []byte         { return head }
+func (unchangedEditor) Hold(int, []byte) int                      { return 0 }
+func (unchangedEditor) Answer(int, []byte, []byte, []byte) []byte { return nil }
+func (unchangedEditor) TooLarge(int)                              {}

@@ -30,7 +30,7 @@ type requests struct {
 // run relays requests until the client has ended its sending or the connection is broken.
 func (r *requests) run(ctx context.Context) {
 	defer r.in.release()
-	r.patience()
+	r.setReadDeadline()
 	for r.request(ctx) {
 	}
 	r.mu.Lock()
@@ -43,7 +43,7 @@ func (r *requests) run(ctx context.Context) {
 	}
 }
 
-// request relays one request, and tells whether another may follow.
+// request relays one request, and reports whether another may follow.
 func (r *requests) request(ctx context.Context) bool {
 	n, ok := r.awaitHead()
 	if !ok {
@@ -64,7 +64,7 @@ func (r *requests) request(ctx context.Context) bool {
 		return false
 	}
 	if r.cfg.Forward != nil {
-		r.leave()
+		r.closeAgent()
 	}
 	r.x, r.body, r.trailer = r.begin(h), h.body, nil
 	r.obs.request(r.x.n, raw)
@@ -115,8 +115,8 @@ func (r *requests) awaitHead() (n int, ok bool) {
 	}
 }
 
-// upgraded tells whether what the client sends now belongs to another protocol. It waits for the agent's word if that
-// was asked for and not yet given: RFC 9110 section 7.8.
+// upgraded reports whether what the client sends now belongs to another protocol. It waits for the agent's decision if
+// an upgrade was asked for and not yet decided: RFC 9110 section 7.8.
 func (r *requests) upgraded() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +126,7 @@ func (r *requests) upgraded() bool {
 	return r.tunnel != nil
 }
 
-// fill reads once, and tells whether there is something new.
+// fill reads once, and reports whether there is something new.
 func (r *requests) fill() bool {
 	for {
 		err := r.in.fill(r.client)
@@ -134,7 +134,7 @@ func (r *requests) fill() bool {
 			return true
 		}
 		if isTimeout(err) {
-			if r.patience() {
+			if r.setReadDeadline() {
 				continue
 			}
 			if !r.since.IsZero() {
@@ -142,13 +142,13 @@ func (r *requests) fill() bool {
 			}
 			return false
 		}
-		r.lost(err)
+		r.readFailed(err)
 		return false
 	}
 }
 
-// lost deals with the end of what the client sends.
-func (r *requests) lost(err error) {
+// readFailed deals with the end of what the client sends.
+func (r *requests) readFailed(err error) {
 	if errors.Is(err, net.ErrClosed) {
 		return // by us: the reason is known
 	}
@@ -191,7 +191,7 @@ func (r *requests) brokenHead() {
 func (r *requests) relayRaw() {
 	r.x, r.body = r.tunnel, newBody(framedClose, 0, 0)
 	for r.pass(nil, 0) && r.fill() {
-		if r.deaf {
+		if r.sendBlocked {
 			reset(r.client)
 			return
 		}
@@ -203,7 +203,7 @@ func (r *requests) relayRaw() {
 func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	forward := r.cfg.Forward != nil
 	rewrite := h.hasHost && r.cfg.Authority != "" && !forward
-	if r.deaf || !rewrite && !forward && !r.edit.on() {
+	if r.sendBlocked || !rewrite && !forward && !r.edit.on() {
 		return r.pass(nil, len(raw))
 	}
 	out := scratch(len(r.in.unread()) + len(r.cfg.Authority) + len(r.to.authority))
@@ -232,8 +232,8 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	return r.pass(head, len(raw))
 }
 
-// pass describes what there is of the body behind skip bytes of raw head, and forwards it with the head, or with the raw
-// one if that is nil. It tells whether the request may go on.
+// pass describes what there is of the body behind skip bytes of raw head, and forwards it with the head, or with the
+// raw one if that is nil. It reports whether the request may go on.
 func (r *requests) pass(head []byte, skip int) bool {
 	unread := r.in.unread()
 	b := unread[skip:]
@@ -256,7 +256,7 @@ func (r *requests) pass(head []byte, skip int) bool {
 	if r.in.consume(skip + n); err == nil {
 		return true
 	}
-	r.because(r.x.n, Fault{Kind: KindRefused, Side: SideClient, Detail: err.Error()})
+	r.noteCause(r.x.n, Fault{Kind: KindRefused, Side: SideClient, Detail: err.Error()})
 	if r.agent != nil {
 		reset(r.agent)
 	}
@@ -264,12 +264,12 @@ func (r *requests) pass(head []byte, skip int) bool {
 	return false
 }
 
-// complete tells that the request is complete, before the last bytes of it are written.
+// complete reports that the request is complete, before the last bytes of it are written.
 func (r *requests) complete() {
 	r.obs.requestEnd(r.x.n, r.trailer)
 	switch {
-	case !r.deaf: // else it is not sent whole, so its exchange stays unfinished
-		r.asked(r.x)
+	case !r.sendBlocked: // else it is not sent whole, so its exchange stays unfinished
+		r.requestComplete(r.x)
 	case r.refusal != nil: // it is complete before our own answer can be read
 		r.unanswered(r.x)
 	}
@@ -296,15 +296,15 @@ func (r *requests) hold(before body, b []byte) []byte {
 // send writes to the agent. If the agent takes no more, the rest is read and described, since its answer may still be
 // on its way.
 func (r *requests) send(b []byte) {
-	if len(b) == 0 || r.deaf {
+	if len(b) == 0 || r.sendBlocked {
 		return
 	}
 	if _, err := r.agent.Write(b); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.setCause(-1, Fault{Kind: KindReset, Side: SideAgent, Detail: "while the request was sent: " + reason(err)})
-		r.deaf = true
-		r.hurry()
+		r.sendBlocked = true
+		r.limitLinger()
 		// A reset is reported once: to us now, so that the reader of the agent may see a mere end.
 		if r.agentReset = errors.Is(err, syscall.ECONNRESET); r.agentReset && r.answersEnd {
 			reset(r.client)
@@ -312,9 +312,9 @@ func (r *requests) send(b []byte) {
 	}
 }
 
-// endRequest tells whether another request may follow one that is complete.
+// endRequest reports whether another request may follow one that is complete.
 func (r *requests) endRequest() bool {
-	if r.deaf {
+	if r.sendBlocked {
 		r.drain()
 		return false
 	}

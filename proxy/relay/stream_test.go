@@ -25,11 +25,11 @@ func TestEvents(t *testing.T) {
 		for n := range 1000 {
 			event := fmt.Sprintf("data: {\"n\":%d}\n\n", n)
 			event = fmt.Sprintf("%x\r\n%s\r\n", len(event), event)
-			agent.say(event)
-			client.hear(event)
+			agent.send(event)
+			client.receive(event)
 		}
-		agent.say("0\r\n\r\n")
-		client.hear("0\r\n\r\n")
+		agent.send("0\r\n\r\n")
+		client.receive("0\r\n\r\n")
 		e := w.ended(0)
 		if got := strings.Count(e.AnswerBody, "data: "); got != 1000 || e.Fault != nil {
 			t.Errorf("told %d events and fault %v, want 1000 and none", got, e.Fault)
@@ -194,7 +194,7 @@ func TestConnectionsOpenedAndLeft(t *testing.T) {
 	for n := range connections {
 		select {
 		case <-served:
-		case <-time.After(patienceOfTests):
+		case <-time.After(testTimeout):
 			t.Fatalf("%d of %d connections were served, and then none", n, connections)
 		}
 	}
@@ -217,20 +217,20 @@ func TestTellsBeforeItForwards(t *testing.T) {
 	b := blockingObserver{entered: make(chan struct{}), let: make(chan struct{})}
 	w := newWire(t, false, func(c *Config) { c.Observer = b })
 	client := w.client()
-	client.say(w.host(get))
+	client.send(w.host(get))
 	agent := w.accept()
-	agent.hear(w.agentHost(get))
-	agent.say(ok)
+	agent.receive(w.agentHost(get))
+	agent.send(ok)
 	<-b.entered
-	client.say(w.host(post))
-	agent.hear(w.agentHost(post))
+	client.send(w.host(post))
+	agent.receive(w.agentHost(post))
 	client.SetReadDeadline(time.Now())
 	if n, err := client.Read(make([]byte, 1)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the client read %d bytes of what was not told yet (%v)", n, err)
 	}
-	client.SetReadDeadline(time.Now().Add(patienceOfTests))
+	client.SetReadDeadline(time.Now().Add(testTimeout))
 	close(b.let)
-	client.hear(ok)
+	client.receive(ok)
 }
 
 // An orderObserver numbers what it is told, over all connections.
@@ -244,8 +244,8 @@ func (o orderObserver) AnswerBody(int, []byte) { o.order("body") }
 func (o orderObserver) Ended(int)              { o.order("ended") }
 func (o orderObserver) Fault(int, Fault)       { o.order("fault") }
 
-// TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request, and
-// on two in turn: what they had read is told before what they then did.
+// TestOrderIsCausal has clients that act upon what they have read, on one connection, on a new one for each request,
+// and on two in turn: what they had read is told before what they then did.
 func TestOrderIsCausal(t *testing.T) {
 	const rounds = 2000
 	for _, mode := range []string{"one connection", "a new one each", "two in turn"} {
@@ -285,8 +285,8 @@ func TestOrderIsCausal(t *testing.T) {
 				if mode == "two in turn" {
 					c = conns[n%len(conns)]
 				}
-				c.say(w.host(get))
-				c.hear(ok)
+				c.send(w.host(get))
+				c.receive(ok)
 				if mode == "a new one each" {
 					c.Close()
 				}

@@ -29,10 +29,11 @@ func (t Target) String() string {
 
 var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
-// ParseTarget reads a request target in absolute form (RFC 9112 section 3.2.2). It returns the origin that it names, its
-// authority as it is written, and the rest of it, which is the target in origin form but may lack the first slash.
+// ParseTarget reads a request target in absolute form (RFC 9112 section 3.2.2). It returns the origin that it names,
+// its authority as it is written, and the rest of it, which is the target in origin form but may lack the first slash.
 //
-// Its errors cite the section that the target breaks. User information is one of them, as RFC 9110 section 4.2.4 advises.
+// Its errors cite the section that the target breaks. User information is one of them, as RFC 9110 section 4.2.4
+// advises.
 func ParseTarget(s string) (t Target, authority, rest string, err error) {
 	scheme, rest, found := strings.Cut(s, "://")
 	t.Scheme = strings.ToLower(scheme)
@@ -98,8 +99,8 @@ func splitAuthority(s string) (host, port string, err error) {
 	return strings.ToLower(host), port, nil
 }
 
-// validName tells whether s can be the name of a host, or an IPv4 address. What URLs could hold beside (RFC 3986 section
-// 3.2.2), no resolver takes.
+// validName reports whether s can be the name of a host, or an IPv4 address. What URLs could hold beside (RFC 3986
+// section 3.2.2), no resolver takes.
 func validName(s string) bool {
 	for _, c := range []byte(s) {
 		if !nameChar[c] {

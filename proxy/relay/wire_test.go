@@ -193,8 +193,8 @@ func byteForByte(t *testing.T, secure bool, seed uint64) {
 		}
 		sent <- agent.Close()
 	}()
-	client.hear(wanted)
-	client.hearEnd()
+	client.receive(wanted)
+	client.receiveEnd()
 	client.Close()
 	for range 2 {
 		if err := <-sent; err != nil {

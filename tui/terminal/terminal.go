@@ -2,9 +2,10 @@
 // writers can share, and the clipboard.
 //
 // It also keeps the terminal from being asked. The screen library asks for the background colour as soon as it is
-// linked, in every verb, and waits for up to five seconds where nobody answers; one who only runs check in a terminal
-// must neither see that question nor wait for it. Package initialisation goes by import path (Go specification,
-// "Package initialization"), so this package comes before the library as long as it imports nothing but lipgloss.
+// linked, in every command, and waits for up to five seconds where nobody answers; one who only runs check in a
+// terminal must neither see that question nor wait for it. Package initialisation goes by import path (Go
+// specification, "Package initialization"), so this package comes before the library as long as it imports nothing but
+// lipgloss.
 package terminal
 
 import (

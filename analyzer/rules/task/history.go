@@ -1,7 +1,6 @@
 package task
 
 import (
-	"fmt"
 	"strconv"
 
 	"a2atap/analyzer"
@@ -133,15 +132,7 @@ func checkHistory(p *analyzer.Pass, limit int64, options ...analyzer.Option) {
 		if history.Kind() != a2a.Array || int64(n) <= limit {
 			return true
 		}
-		p.Report(p.Place.At(history.Pointer()), fmt.Sprintf("history has %d %s", n, plural(n, "message")), "expected at most "+strconv.FormatInt(limit, 10)+", as historyLength says", options...)
+		p.Report(p.Place.At(history.Pointer()), "history has "+analyzer.Plural(n, "message"), "expected at most "+strconv.FormatInt(limit, 10)+", as historyLength says", options...)
 		return false
 	})
-}
-
-// plural returns a word for a number of things.
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }

@@ -119,6 +119,7 @@ func (p *Pieces) add(k int, u a2a.ArtifactUpdate, ended bool) {
 	if u.LastChunk() {
 		piece.Last = k
 	}
+	piece.Whole = piece.Whole && u.AppendKnown()
 }
 
 // show remembers event k, a Task: of the artifacts that it shows, the stream has not seen how they came about.

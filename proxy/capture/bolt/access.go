@@ -13,8 +13,8 @@ import (
 )
 
 // An access is how a Reader reaches a capture: in this process, in the files, or through the recorder's socket. Each
-// call answers a page and holds nothing afterwards; what it returns belongs to the caller. Limits in bytes are of stored
-// blocks and are passed by at most one block; every call makes progress.
+// call answers a page and holds nothing afterwards; what it returns belongs to the caller. Limits in bytes are of
+// stored blocks and are passed by at most one block; every call makes progress.
 type access interface {
 	info(ctx context.Context) (capture.Info, error)
 

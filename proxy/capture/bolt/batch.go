@@ -11,8 +11,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A batch is what one commit adds to a segment. It is built without touching the database and stored in one transaction;
-// if that fails, nothing of it has happened.
+// A batch is what one commit adds to a segment. It is built without touching the database and stored in one
+// transaction; if that fails, nothing of it has happened.
 type batch struct {
 	state  state           // after it
 	blocks []block         // in order of arrival
@@ -83,8 +83,8 @@ func (b *batch) endBlock() {
 	b.raw = b.raw[:0]
 }
 
-// note keeps the state, the exchange's row and the index in step with an encoded step. r is nil for a step that is about
-// the capture as a whole.
+// note keeps the state, the exchange's row and the index in step with an encoded step. r is nil for a step that is
+// about the capture as a whole.
 func (b *batch) note(s *capture.Step, r *row) {
 	if lost, ok := s.What.(capture.Lost); ok {
 		b.state.lostExchanges += lost.Exchanges

@@ -24,8 +24,8 @@ const (
 	packedS2
 )
 
-// blockHeader is the size of what stands before the packed steps: the way of packing, and a CRC-32C of the packed bytes,
-// little endian. The database has no checksums of its own below its meta pages.
+// blockHeader is the size of what stands before the packed steps: the way of packing, and a CRC-32C of the packed
+// bytes, little endian. The database has no checksums of its own below its meta pages.
 const blockHeader = 1 + 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -83,11 +83,11 @@ func (b block) unseal() ([]byte, error) {
 
 func (b block) unpack() ([]byte, error) {
 	if len(b.value) < blockHeader {
-		return nil, errShort
+		return nil, errDamaged
 	}
 	packed := b.value[blockHeader:]
 	if got, want := crcOf(packed), binary.LittleEndian.Uint32(b.value[1:]); got != want {
-		return nil, fmt.Errorf("checksum is %08x, recorded as %08x: %w", got, want, errShort)
+		return nil, fmt.Errorf("checksum is %08x, recorded as %08x: %w", got, want, errDamaged)
 	}
 	switch b.value[0] {
 	case packedPlain:
@@ -95,11 +95,11 @@ func (b block) unpack() ([]byte, error) {
 	case packedS2:
 		n, err := s2.DecodedLen(packed)
 		if err != nil || n > maxBlock {
-			return nil, errShort
+			return nil, errDamaged
 		}
 		raw, err := s2.Decode(make([]byte, n), packed)
 		if err != nil {
-			return nil, errShort
+			return nil, errDamaged
 		}
 		return raw, nil
 	}
@@ -109,12 +109,12 @@ func (b block) unpack() ([]byte, error) {
 // split takes the first encoded step off the front of an unsealed block.
 func split(raw []byte) (step, rest []byte, err error) {
 	if len(raw) < lengthSize {
-		return nil, nil, errShort
+		return nil, nil, errDamaged
 	}
 	n := uint64(binary.LittleEndian.Uint32(raw))
 	raw = raw[lengthSize:]
 	if n > uint64(len(raw)) {
-		return nil, nil, errShort
+		return nil, nil, errDamaged
 	}
 	return raw[:n:n], raw[n:], nil
 }

@@ -1,12 +1,12 @@
 // Package bolt stores a capture in a file, in the database bbolt, and lets others read it while it grows.
 //
-// A capture is written by one process, its recorder: Open gives it a Store, which is a capture.Sink. Steps are committed
-// in groups, a few milliseconds after they came, with the disk synced each time. What was committed survives the end of
-// the process, however it ends; what came in the milliseconds before may be lost with it.
+// A capture is written by one process, its recorder: Open gives it a Store, which is a capture.Sink. Steps are
+// committed in groups, a few milliseconds after they came, with the disk synced each time. What was committed survives
+// the end of the process, however it ends; what came in the milliseconds before may be lost with it.
 //
 // Anybody may read a capture at any time: in the recorder's process through the Store, elsewhere through Read. The
 // database belongs to one process while it is written, so other processes are served by the recorder through a unix
-// socket beside the file. They do not notice: a Reader takes the way that is open, and changes over when the recorder
+// socket beside the file. They do not notice: a Reader uses the way that is open, and changes over when the recorder
 // ends. Nothing that a reader does, or fails to do, holds up the recorder.
 //
 // A capture may continue in further files, its segments, named after the first with .0002 and so on. Sequence, arrival
@@ -49,8 +49,8 @@ type Options struct {
 	// Budget is how many bytes of steps may wait to be stored; 0 means 32 MiB. Append waits while they are more.
 	Budget int
 
-	// OnError is told when steps could not be stored, or when something else went wrong that does not end the recording:
-	// once for a series of the same. It is called by the goroutine that writes and must not call the Store.
+	// OnError is told when steps could not be stored, or when something else went wrong that does not end the
+	// recording: once for a series of the same. It is called by the goroutine that writes and must not call the Store.
 	OnError func(error)
 
 	// beforeCommit is called in the transaction, to make it fail.
@@ -60,18 +60,18 @@ type Options struct {
 const (
 	defaultFlush  = 10 * time.Millisecond
 	defaultBudget = 32 << 20
-	ripeBytes     = 1 << 20 // that wait end the wait
+	commitBytes   = 1 << 20 // that wait end the wait
 )
 
-// A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in it
-// capture.Source and capture.Index.
+// A Store records into a capture and reads it in the same process. It implements capture.Sink, and with the Reader in
+// it capture.Source and capture.Index.
 //
-// Its readers see a step when it is committed. After Close they read the file; what that keeps open is let go of by the
+// Its readers see a step when it is committed. After Close they read the file; what that keeps open is released by the
 // Close of the Reader.
 type Store struct {
 	Reader
 
-	in     *inside
+	local  *localAccess
 	writer *writer
 	queue  *queue
 	server *server
@@ -120,14 +120,14 @@ func open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := newInside(path, set)
-	w := &writer{in: in, options: o, open: make(map[uint64]row)}
+	in := newLocalAccess(path, set)
+	w := &writer{local: in, options: o, open: make(map[uint64]row)}
 	if err := w.resume(); err != nil {
 		return nil, errors.Join(err, in.close(w.broken != nil))
 	}
 	s := &Store{
-		Reader: Reader{access: nearby{in}, close: in.after.close},
-		in:     in, writer: w, queue: newQueue(o.Budget, ripeBytes), done: make(chan struct{}),
+		Reader: Reader{access: followerAccess{in}, close: in.remote.close},
+		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), done: make(chan struct{}),
 		key:   set[0].meta.key,
 		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},
 	}
@@ -148,9 +148,9 @@ func (s *Store) Position() Position { return s.start }
 
 // Committed returns the last numbers that are in the capture: how far somebody who follows the recording can have come.
 func (s *Store) Committed() Position {
-	s.in.mu.RLock()
-	defer s.in.mu.RUnlock()
-	return Position{Seq: s.in.state.seq, Arrival: s.in.state.arrival, Conn: s.in.state.conn}
+	s.local.mu.RLock()
+	defer s.local.mu.RUnlock()
+	return Position{Seq: s.local.state.seq, Arrival: s.local.state.arrival, Conn: s.local.state.conn}
 }
 
 // Waiting returns about how many bytes of steps were appended and are not stored yet.
@@ -177,9 +177,9 @@ func (s *Store) Close() error {
 		if s.server != nil {
 			s.server.close()
 		}
-		s.err = errors.Join(s.err, s.in.close(s.writer.broken != nil))
+		s.err = errors.Join(s.err, s.local.close(s.writer.broken != nil))
 		if s.err != nil {
-			s.err = fmt.Errorf("close %s: %w", s.in.path, s.err)
+			s.err = fmt.Errorf("close %s: %w", s.local.path, s.err)
 		}
 	})
 	return s.err

@@ -77,15 +77,15 @@ func Check(ctx context.Context, path string) error {
 }
 
 // Examine reads all of a capture and says what is wrong with it: whether all blocks can be decoded and the arrival
-// numbers have no gap, whether rows, parts and the list of open exchanges agree with the blocks, whether the index names
-// exchanges that are there, whether the totals are right, and whether bbolt finds its pages in order. It calls at, which
-// may be nil, now and then with the arrival number it has come to, and the last one.
+// numbers have no gap, whether rows, parts and the list of open exchanges agree with the blocks, whether the index
+// names exchanges that are there, whether the totals are right, and whether bbolt finds its pages in order. It calls
+// at, which may be nil, now and then with the arrival number it has come to, and the last one.
 //
 // It changes nothing. It needs a capture that nobody records, and keeps recorders waiting while it reads. An error says
-// that the capture could not be examined: a recorder has it, which the error names, or it cannot be opened (see Read), or
-// the context ended.
+// that the capture could not be examined: a recorder has it, which the error names, or it cannot be opened (see Read),
+// or the context ended.
 func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*Checkup, error) {
-	o := newOutside(path)
+	o := newRemoteAccess(path)
 	defer o.close()
 	c := checker{ctx: ctx, at: at}
 	err := o.files(func(set segmentSet) error {

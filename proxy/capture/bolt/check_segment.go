@@ -148,8 +148,8 @@ func (c *segmentCheck) pair(s *capture.Step, first uint64, here map[uint64]bool)
 	}
 }
 
-// open checks that exactly the exchanges without an end are listed as open; those that came from an earlier segment need
-// no row in this one.
+// open checks that exactly the exchanges without an end are listed as open; those that came from an earlier segment
+// need no row in this one.
 func (c *segmentCheck) open(open *bbolt.Bucket) {
 	c.here.Open = count(open)
 	cursor := c.exchanges.Cursor()

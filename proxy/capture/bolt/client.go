@@ -15,10 +15,10 @@ var errOtherVersion = errors.New("the recorder is of another version")
 
 // A client is a reader's connection to a recorder, for one call at a time.
 type client struct {
-	conn   net.Conn
-	holder holder
-	calls  int  // how many were answered, after hello
-	spent  bool // it cannot be used again
+	conn     net.Conn
+	holder   holder
+	calls    int  // how many were answered, after hello
+	unusable bool // it cannot be used again
 }
 
 // dial connects to the recorder of a capture.
@@ -96,11 +96,11 @@ func (c *client) call(ctx context.Context, q request) (*decoder, error) {
 		body, err = readFrame(c.conn, maxAnswer)
 	}
 	if ctx.Err() != nil {
-		c.spent = true
+		c.unusable = true
 		return nil, ctx.Err()
 	}
 	if err != nil || len(body) == 0 {
-		c.spent = true
+		c.unusable = true
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
 	c.calls++
@@ -177,7 +177,7 @@ func (c *client) wait(ctx context.Context, from uint64) error {
 // check makes an answer that could not be decoded a broken connection.
 func (c *client) check(d *decoder) error {
 	if d.err != nil {
-		c.spent = true
+		c.unusable = true
 		return fmt.Errorf("%w: %w", errBroken, d.err)
 	}
 	return nil

@@ -28,8 +28,8 @@ const (
 // step was written in place.
 const lengthSize = 4
 
-// maxStep bounds a step, as weighed by weight, which is more than its encoding takes. The recorder cuts events and heads
-// far below it.
+// maxStep bounds a step, as weighed by weight, which is more than its encoding takes. The recorder cuts events and
+// heads far below it.
 const maxStep = 32 << 20
 
 // appendStep appends a step to a block: its length, tag, exchange, offset and content. Its arrival number follows from

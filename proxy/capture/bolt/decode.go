@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// errShort is what a decoder says of bytes that end too early or hold impossible values.
-var errShort = errors.New("the bytes are damaged")
+// errDamaged is what a decoder says of bytes that end too early or hold impossible values.
+var errDamaged = errors.New("the bytes are damaged")
 
 // A decoder takes values from the front of b, in the order in which an encoder appended them. After its first error it
 // returns zero values, so that callers look at err once, at the end. Bytes of any content are safe.
@@ -31,7 +31,7 @@ func decodeStep(b []byte, own bool) (capture.Step, error) {
 	s := capture.Step{Seq: d.number(), Offset: time.Duration(d.signed())}
 	s.What = d.what(tag, s.Offset)
 	if d.err == nil && len(d.b) != 0 {
-		d.err = fmt.Errorf("%d bytes too many after the content: %w", len(d.b), errShort)
+		d.err = fmt.Errorf("%d bytes too many after the content: %w", len(d.b), errDamaged)
 	}
 	if d.err != nil {
 		return capture.Step{}, fmt.Errorf("decode a step with tag %d: %w", tag, d.err)
@@ -84,7 +84,7 @@ func (d *decoder) fact() capture.Fact {
 	f := capture.Fact{Client: d.peer()}
 	// Three lengths are at least three bytes: a count that cannot be true allocates nothing.
 	if n := d.number(); n > uint64(len(d.b)/3) {
-		d.fail(errShort)
+		d.fail(errDamaged)
 	} else if n > 0 {
 		f.Rewrites = make([]capture.Rewrite, n)
 		for i := range f.Rewrites {
@@ -118,7 +118,7 @@ func (d *decoder) fail(err error) {
 
 func (d *decoder) octet() byte {
 	if len(d.b) == 0 {
-		d.fail(errShort)
+		d.fail(errDamaged)
 		return 0
 	}
 	v := d.b[0]
@@ -129,7 +129,7 @@ func (d *decoder) octet() byte {
 func (d *decoder) flag() bool {
 	v := d.octet()
 	if v > 1 {
-		d.fail(errShort)
+		d.fail(errDamaged)
 	}
 	return v == 1
 }
@@ -137,7 +137,7 @@ func (d *decoder) flag() bool {
 func (d *decoder) number() uint64 {
 	v, n := binary.Uvarint(d.b)
 	if n <= 0 {
-		d.fail(errShort)
+		d.fail(errDamaged)
 		return 0
 	}
 	d.b = d.b[n:]
@@ -147,7 +147,7 @@ func (d *decoder) number() uint64 {
 func (d *decoder) signed() int64 {
 	v, n := binary.Varint(d.b)
 	if n <= 0 {
-		d.fail(errShort)
+		d.fail(errDamaged)
 		return 0
 	}
 	d.b = d.b[n:]
@@ -157,7 +157,7 @@ func (d *decoder) signed() int64 {
 func (d *decoder) instant() time.Time {
 	sec, nsec := d.signed(), d.number()
 	if nsec >= uint64(time.Second) {
-		d.fail(errShort)
+		d.fail(errDamaged)
 	}
 	if d.err != nil {
 		return time.Time{}
@@ -174,7 +174,7 @@ func (d *decoder) uuid() uuid.UUID {
 // take returns the next n bytes, pointing into b, with no room to grow into what follows.
 func (d *decoder) take(n uint64) []byte {
 	if n > uint64(len(d.b)) {
-		d.fail(errShort)
+		d.fail(errDamaged)
 		return nil
 	}
 	p := d.b[:n:n]

@@ -73,7 +73,7 @@ func inspect(path string) error {
 	}
 	if info.Size() < need {
 		return fmt.Errorf("the file is cut short: it has %d bytes and claims %d; copy it again from its source: %w",
-			info.Size(), need, errShort)
+			info.Size(), need, errDamaged)
 	}
 	return nil
 }
@@ -112,8 +112,8 @@ func newestMeta(f io.ReaderAt) (newest metaPage, err error) {
 	return newest, nil
 }
 
-// inspectFreelist looks at the list of free pages before bbolt reads it, which makes room for as many as the list claims
-// to have. A file that is only read has no need of the list.
+// inspectFreelist looks at the list of free pages before bbolt reads it, which makes room for as many as the list
+// claims to have. A file that is only read has no need of the list.
 func inspectFreelist(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -126,7 +126,7 @@ func inspectFreelist(path string) error {
 	}
 	var page [pageHeader + 8]byte
 	if m.freelist >= m.pages {
-		return fmt.Errorf("the list of free pages is said to be page %d of %d: %w", m.freelist, m.pages, errShort)
+		return fmt.Errorf("the list of free pages is said to be page %d of %d: %w", m.freelist, m.pages, errDamaged)
 	}
 	if _, err := f.ReadAt(page[:], product(m.pageSize, m.freelist)); err != nil {
 		return fmt.Errorf("read the list of free pages: %w", err)
@@ -136,7 +136,7 @@ func inspectFreelist(path string) error {
 		count = binary.NativeEndian.Uint64(page[pageHeader:])
 	}
 	if count >= m.pages {
-		return fmt.Errorf("the list of free pages has %d of %d: %w", count, m.pages, errShort)
+		return fmt.Errorf("the list of free pages has %d of %d: %w", count, m.pages, errDamaged)
 	}
 	return nil
 }
@@ -215,8 +215,8 @@ func view(db *bbolt.DB, fn func(tx *bbolt.Tx) error) error {
 // errPanicked says that bbolt panicked or faulted. Locks of the database may not have been released.
 var errPanicked = errors.New("the file is damaged")
 
-// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in the
-// mapped file, which is how the system answers reading past the end of a file that was cut under our hands.
+// guard turns a panic in bbolt, which is how it answers pages that make no sense, into an error; likewise a fault in
+// the mapped file, which is how the system answers reading past the end of a file that was truncated meanwhile.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -78,8 +78,8 @@ func (h *helper) line() (string, bool) {
 	return h.lines.Text(), ok
 }
 
-// helpRecord records with sixteen goroutines until it is killed, or until its input ends, and then closes in good order.
-// It prints how far it knows to have committed.
+// helpRecord records with sixteen goroutines until it is killed, or until its input ends, and then closes in good
+// order. It prints how far it knows to have committed.
 func helpRecord(path string) error {
 	segment, _ := strconv.ParseInt(os.Getenv(helperSegment), 10, 64)
 	s, err := Open(path, Options{Flush: 2 * time.Millisecond, SegmentSize: segment, Budget: 256 << 10, Tool: "helper"})
@@ -185,7 +185,7 @@ func helpFull(path string) error {
 	s.Append(exchangeSteps(1, 1000)...)
 	s.Append(exchangeSteps(2, 1000)[0])
 	s.Flush()
-	restore, err := limitFileSize(s.in.last().path)
+	restore, err := limitFileSize(s.local.last().path)
 	if err != nil {
 		return err
 	}

@@ -35,8 +35,8 @@ const (
 	runMerged
 )
 
-// An entry says that an exchange has a key: a hash of the key, then the sequence number, big endian. So the entries of a
-// key are neighbours, in order.
+// An entry says that an exchange has a key: a hash of the key, then the sequence number, big endian. So the entries of
+// a key are neighbours, in order.
 type entry [entrySize]byte
 
 // A keyHash stands for a kind and a value. With 80 bits of a good hash two keys of a capture never meet.
@@ -118,16 +118,16 @@ func (r run) find(found []uint64, h keyHash, seq uint64, limit int) []uint64 {
 // check reports what is wrong with a run that was read.
 func (r run) check(last uint64) error {
 	if len(r) <= runHeader || (len(r)-runHeader)%entrySize != 0 {
-		return fmt.Errorf("a run of the index has %d bytes: %w", len(r), errShort)
+		return fmt.Errorf("a run of the index has %d bytes: %w", len(r), errDamaged)
 	}
 	var before entry
 	for i := range r.len() {
 		e := r.at(i)
 		if seq := e.seq(); seq < max(1, r.lowest()) || seq > min(last, r.highest()) {
-			return fmt.Errorf("the index has an entry for exchange %d: %w", seq, errShort)
+			return fmt.Errorf("the index has an entry for exchange %d: %w", seq, errDamaged)
 		}
 		if compareEntries(before, e) >= 0 {
-			return fmt.Errorf("a run of the index is not in order: %w", errShort)
+			return fmt.Errorf("a run of the index is not in order: %w", errDamaged)
 		}
 		before = e
 	}
@@ -140,7 +140,7 @@ func findIn(tx *bbolt.Tx, found []uint64, h keyHash, seq uint64, limit int) ([]u
 	c := tx.Bucket(bucketIndex).Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		if len(v) < runHeader {
-			return nil, fmt.Errorf("a run of the index has %d bytes: %w", len(v), errShort)
+			return nil, fmt.Errorf("a run of the index has %d bytes: %w", len(v), errDamaged)
 		}
 		if r := run(v); r.highest() >= seq {
 			runs = append(runs, r)
@@ -173,7 +173,7 @@ func readYoung(tx *bbolt.Tx) (y youngRuns, err error) {
 	for k, v := c.First(); k != nil && k[0] == runYoung; k, v = c.Next() {
 		r := run(v)
 		if len(r) < runHeader {
-			return y, fmt.Errorf("a run of the index has %d bytes: %w", len(r), errShort)
+			return y, fmt.Errorf("a run of the index has %d bytes: %w", len(r), errDamaged)
 		}
 		y.keys = append(y.keys, bytes.Clone(k))
 		for i := range r.len() {

@@ -44,7 +44,7 @@ func TestIndexAgainstModel(t *testing.T) {
 		slices.Sort(want[k])
 		want[k] = slices.Compact(want[k])
 	}
-	set, err := newOutside(path).open()
+	set, err := newRemoteAccess(path).open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestIndexAgainstModel(t *testing.T) {
 func TestYoungRunsAreMerged(t *testing.T) {
 	path := newPath(t)
 	runs := func() (young, merged int) {
-		set, err := newOutside(path).open()
+		set, err := newRemoteAccess(path).open()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,7 @@ func (l *loader) exchange(ctx context.Context, at []place, crashed bool) (*captu
 		}
 	}
 	if x == nil {
-		return nil, fmt.Errorf("exchange %d has a row and no steps: %w", at[0].seq, errShort)
+		return nil, fmt.Errorf("exchange %d has a row and no steps: %w", at[0].seq, errDamaged)
 	}
 	if x.State == capture.StateOpen && crashed {
 		x.State = capture.StateInterrupted
@@ -142,5 +142,5 @@ func (l *loader) keep(first uint64, b *openBlock) {
 }
 
 func errNoBlock(first uint64) error {
-	return fmt.Errorf("the block at arrival %d is missing: %w", first, errShort)
+	return fmt.Errorf("the block at arrival %d is missing: %w", first, errDamaged)
 }

@@ -10,7 +10,7 @@ import (
 // maxLosses bounds how many exchanges are remembered one by one while nothing can be stored.
 const maxLosses = 4096
 
-// losses counts what could not be stored, until it can be said in the capture itself.
+// losses counts what could not be stored, until it can be recorded in the capture itself.
 type losses struct {
 	steps     int64
 	exchanges map[uint64]*loss
@@ -63,8 +63,8 @@ func (l *losses) addStep(s *capture.Step) {
 	}
 }
 
-// pending returns steps that say what was lost. An exchange that was lost from its beginning to its end is only counted;
-// one of which something is in the capture, or will be, is told that it has a hole, and gets its end.
+// pending returns steps that say what was lost. An exchange that was lost from its beginning to its end is only
+// counted; one of which something is in the capture, or will be, gets a step that says it has a gap, and its end.
 func (l *losses) pending() []capture.Step {
 	whole := l.whole
 	var steps []capture.Step
@@ -89,7 +89,7 @@ func (l *losses) pending() []capture.Step {
 	return steps
 }
 
-// told forgets what pending returned; it is in the capture now.
-func (l *losses) told() {
+// clear forgets what pending returned: it is in the capture now.
+func (l *losses) clear() {
 	l.exchanges, l.whole = nil, capture.Lost{}
 }

@@ -86,10 +86,10 @@ func TestWhatIsNoCapture(t *testing.T) {
 	}{
 		"text":         {[]byte("not a capture, but a diary"), capture.ErrFormat, "not a capture"},
 		"long text":    {bytes.Repeat([]byte("dear diary, "), 10000), capture.ErrFormat, "not a capture"},
-		"cut in half":  {whole[:len(whole)/8], errShort, "cut short"},
-		"cut to pages": {whole[:4*4096], errShort, "cut short"},
-		"cut to metas": {whole[:2*4096], errShort, "cut short"},
-		"cut to bytes": {whole[:100], errShort, "cut short"},
+		"cut in half":  {whole[:len(whole)/8], errDamaged, "cut short"},
+		"cut to pages": {whole[:4*4096], errDamaged, "cut short"},
+		"cut to metas": {whole[:2*4096], errDamaged, "cut short"},
+		"cut to bytes": {whole[:100], errDamaged, "cut short"},
 		"other":        {readFile(t, other), capture.ErrFormat, "another program"},
 		"future": {
 			readFile(t, withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), metaFormat, binary.AppendUvarint(nil, 2))),

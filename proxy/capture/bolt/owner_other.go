@@ -4,8 +4,8 @@ package bolt
 
 import "io/fs"
 
-// permissionless says that file modes mean nothing on this system: the user's folders are guarded by access lists that
+// noFileModes says that file modes mean nothing on this system: the user's folders are guarded by access lists that
 // they inherit.
-const permissionless = true
+const noFileModes = true
 
 func ownedByUser(fs.FileInfo) bool { return true }

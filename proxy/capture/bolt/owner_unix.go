@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// permissionless says that file modes mean nothing on this system.
-const permissionless = false
+// noFileModes says that file modes mean nothing on this system.
+const noFileModes = false
 
 func ownedByUser(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

@@ -12,10 +12,10 @@ var errClosed = errors.New("the store was closed")
 
 // A queue holds the steps between Append and the commit that stores them.
 type queue struct {
-	budget int           // bytes that may wait or be in the commit under way
-	ripe   int           // bytes with which a commit does not wait for more
-	wake   chan struct{} // there is something to do; capacity 1
-	hurry  chan struct{} // a commit should not wait; capacity 1
+	budget      int           // bytes that may wait or be in the commit under way
+	commitBytes int           // bytes with which a commit does not wait for more
+	wake        chan struct{} // there is something to do; capacity 1
+	flushNow    chan struct{} // a commit should not wait; capacity 1
 
 	mu      sync.Mutex
 	changed sync.Cond // steps were done, or the queue was closed
@@ -26,13 +26,13 @@ type queue struct {
 	closed  bool
 }
 
-func newQueue(budget, ripe int) *queue {
-	q := &queue{budget: budget, ripe: ripe, wake: make(chan struct{}, 1), hurry: make(chan struct{}, 1)}
+func newQueue(budget, enough int) *queue {
+	q := &queue{budget: budget, commitBytes: enough, wake: make(chan struct{}, 1), flushNow: make(chan struct{}, 1)}
 	q.changed.L = &q.mu
 	return q
 }
 
-func nudge(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -57,9 +57,9 @@ func (q *queue) put(steps []capture.Step) error {
 	q.steps = append(q.steps, steps...)
 	q.bytes += n
 	q.in += uint64(len(steps))
-	nudge(q.wake)
-	if q.bytes >= q.ripe {
-		nudge(q.hurry)
+	notify(q.wake)
+	if q.bytes >= q.commitBytes {
+		notify(q.flushNow)
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (q *queue) take(spare []capture.Step) []capture.Step {
 	q.steps = spare[:0]
 	q.busy, q.bytes = q.bytes, 0
 	select {
-	case <-q.hurry:
+	case <-q.flushNow:
 	default:
 	}
 	return steps
@@ -99,8 +99,8 @@ func (q *queue) flush() {
 	defer q.mu.Unlock()
 	want := q.in
 	for q.out < want {
-		nudge(q.wake)
-		nudge(q.hurry)
+		notify(q.wake)
+		notify(q.flushNow)
 		q.changed.Wait()
 	}
 }
@@ -111,8 +111,8 @@ func (q *queue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.changed.Broadcast()
-	nudge(q.wake)
-	nudge(q.hurry)
+	notify(q.wake)
+	notify(q.flushNow)
 }
 
 func (q *queue) drained() bool {

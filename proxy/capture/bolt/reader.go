@@ -44,7 +44,7 @@ var (
 // no capture, and capture.ErrFuture where a later version wrote it; a file that a program holds which does not answer
 // is an error that names the holder, as far as it is known.
 func Read(path string) (*Reader, error) {
-	o := newOutside(path)
+	o := newRemoteAccess(path)
 	if _, err := o.info(context.Background()); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -63,8 +63,8 @@ func (r *Reader) Wait(ctx context.Context, from uint64) error { return r.access.
 // resumePause is how often a capture that has ended is looked at.
 const resumePause = 250 * time.Millisecond
 
-// Resumed waits, after Wait has said that the recording has ended, until it goes on: it returns nil when a recorder has the
-// capture again, or when it has a step with arrival number from or later, and else the context's error. A file that
+// Resumed waits, after Wait has said that the recording has ended, until it goes on: it returns nil when a recorder has
+// the capture again, or when it has a step with arrival number from or later, and else the context's error. A file that
 // cannot be read meanwhile may come back.
 func (r *Reader) Resumed(ctx context.Context, from uint64) error {
 	for {
@@ -121,7 +121,7 @@ func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool)
 	}
 	raw, err := b.unseal()
 	if err == nil && b.first > from {
-		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort)
+		err = fmt.Errorf("the block with arrival number %d is missing: %w", from, errDamaged)
 	}
 	if err != nil {
 		yield(capture.Step{}, err)
@@ -150,7 +150,7 @@ func yieldBlock(b block, from, end uint64, yield func(capture.Step, error) bool)
 		}
 	}
 	if arrival <= from {
-		yield(capture.Step{}, fmt.Errorf("the block with arrival number %d is missing: %w", from, errShort))
+		yield(capture.Step{}, fmt.Errorf("the block with arrival number %d is missing: %w", from, errDamaged))
 		return 0, false
 	}
 	return arrival, true
@@ -203,7 +203,7 @@ func (r *Reader) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.
 	}
 }
 
-// locate asks for a page of exchanges, unless the caller has lost interest.
+// locate asks for a page of exchanges, unless the context has ended.
 func (r *Reader) locate(ctx context.Context, next uint64, limit int) (places, error) {
 	if err := ctx.Err(); err != nil {
 		return places{}, err

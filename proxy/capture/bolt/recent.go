@@ -9,9 +9,9 @@ import (
 // recentBytes bounds the steps that wait for a reader in the recorder's process.
 const recentBytes = 8 << 20
 
-// recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process: it
-// then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor parses
-// what was parsed before that. Each block is handed out once. Who comes too late, or second, reads the file.
+// recent is what the last commits stored, as it was appended, for the one who follows the recording in its own process:
+// it then reads neither the file, whose pages would fill the memory, nor decodes what was encoded a moment ago, nor
+// parses what was parsed before that. Each block is handed out once. Who comes too late, or second, reads the file.
 type recent struct {
 	blocks []heldBlock // consecutive, with steps
 	bytes  int
@@ -69,18 +69,18 @@ func (r *recent) drop(n int) {
 	r.blocks = slices.Delete(r.blocks, 0, n)
 }
 
-// nearby is the access of readers in the recorder's own process.
-type nearby struct{ *inside }
+// followerAccess is the access of readers in the recorder's own process.
+type followerAccess struct{ *localAccess }
 
-func (n nearby) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
+func (n followerAccess) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
 	if found, last = n.takeRecent(from, limit); len(found) > 0 {
 		return found, last, nil
 	}
-	return n.inside.blocks(ctx, from, limit)
+	return n.localAccess.blocks(ctx, from, limit)
 }
 
 // wait is what a follower calls. From then on blocks are kept for it.
-func (n nearby) wait(ctx context.Context, from uint64) error {
+func (n followerAccess) wait(ctx context.Context, from uint64) error {
 	n.followed.Store(true)
-	return n.inside.wait(ctx, from)
+	return n.localAccess.wait(ctx, from)
 }

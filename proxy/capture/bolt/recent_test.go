@@ -14,8 +14,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// TestFollowersReadWhatIsStored lets readers in the recorder's process follow it, one from the beginning and others that
-// come later or leave in the middle, and compares what they saw with what is in the file.
+// TestFollowersReadWhatIsStored lets readers in the recorder's process follow it, one from the beginning and others
+// that come later or leave in the middle, and compares what they saw with what is in the file.
 func TestFollowersReadWhatIsStored(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	s, err := Open(path, Options{SegmentSize: 300 << 10})

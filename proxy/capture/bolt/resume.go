@@ -113,7 +113,7 @@ func (s *segment) begin(before segmentSet, o Options) error {
 // openExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
 // readers let go of it soon; but not when a recorder answers. path is the capture's.
 func openExclusive(path, segment string, o Options) (*bbolt.DB, error) {
-	deadline := time.Now().Add(heldPatience)
+	deadline := time.Now().Add(heldTimeout)
 	for {
 		db, err := tryExclusive(segment, o)
 		if !errors.Is(err, errLocked) {
@@ -170,7 +170,7 @@ func (s *segment) openExchanges() (open []uint64, err error) {
 // resume takes up the recording: it closes what an earlier recorder left open, and marks the capture as not ended. It
 // shows too that the file can be written.
 func (w *writer) resume() error {
-	last := w.in.last()
+	last := w.local.last()
 	var err error
 	if w.state, err = segmentSet([]*segment{last}).state(); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// TestRecordingGoesOn follows a capture to its end, and then through the next recording, of this and of another process.
+// TestRecordingGoesOn follows a capture to its end, and then through the next recording, of this and of another
+// process.
 func TestRecordingGoesOn(t *testing.T) {
 	t.Parallel()
 	path := closedCapture(t, Options{}, 1)

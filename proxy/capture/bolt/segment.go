@@ -142,8 +142,8 @@ func syncFolder(folder string) {
 	}
 }
 
-// A segmentSet is a capture's segments, opened, in order; at least one. Its methods read, each in short transactions, and
-// may run concurrently; they are what Reader is built on.
+// A segmentSet is a capture's segments, opened, in order; at least one. Its methods read, each in short transactions,
+// and may run concurrently; they are what Reader is built on.
 type segmentSet []*segment
 
 // last returns the segment that is written, or would be.

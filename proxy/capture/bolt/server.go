@@ -78,7 +78,7 @@ func (s *server) accept() {
 		}
 		s.running.Go(func() {
 			defer func() { <-s.slots }()
-			s.talk(conn)
+			s.serveConn(conn)
 		})
 	}
 }
@@ -91,7 +91,7 @@ func (s *server) keep(conn net.Conn) bool {
 	return s.ctx.Err() == nil
 }
 
-func (s *server) talk(conn net.Conn) {
+func (s *server) serveConn(conn net.Conn) {
 	defer conn.Close()
 	defer func() {
 		s.mu.Lock()

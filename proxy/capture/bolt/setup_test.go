@@ -21,12 +21,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience bounds each wait of the tests. It is never reached where all is well.
-const patience = 20 * time.Second
+// testTimeout bounds each wait of the tests. It is never reached where all is well.
+const testTimeout = 20 * time.Second
 
 func patient(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }

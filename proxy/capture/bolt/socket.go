@@ -12,7 +12,8 @@ import (
 	"strconv"
 )
 
-// maxSocketPath is how long the name of a unix socket may be on all systems: macOS has room for 104 bytes with the zero.
+// maxSocketPath is how long the name of a unix socket may be on all systems: macOS has room for 104 bytes with the
+// zero.
 const maxSocketPath = 100
 
 // socketHash is how many bytes of a hash name a socket in a private folder.
@@ -77,7 +78,7 @@ func checkPrivate(folder string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 && !permissionless || !ownedByUser(info) {
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 && !noFileModes || !ownedByUser(info) {
 		return fmt.Errorf("%s is not a folder that only you may use; remove it", folder)
 	}
 	return nil
@@ -112,23 +113,23 @@ func listenAt(address string) (*net.UnixListener, error) {
 			return nil, err
 		}
 	}
-	closet, err := os.MkdirTemp(folder, temporaryPattern)
+	private, err := os.MkdirTemp(folder, temporaryPattern)
 	if err != nil {
 		return nil, err
 	}
-	defer os.Remove(closet)
-	birth := filepath.Join(closet, "s")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: birth, Net: "unix"})
+	defer os.Remove(private)
+	temporary := filepath.Join(private, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: temporary, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false)
-	if err = os.Chmod(birth, 0o600); err == nil {
-		err = replaceSocket(birth, address)
+	if err = os.Chmod(temporary, 0o600); err == nil {
+		err = replaceSocket(temporary, address)
 	}
 	if err != nil {
 		l.Close()
-		os.Remove(birth)
+		os.Remove(temporary)
 		return nil, err
 	}
 	return l, nil
@@ -136,11 +137,11 @@ func listenAt(address string) (*net.UnixListener, error) {
 
 // replaceSocket moves a socket into place. What is there goes only if it is a socket: a file of the user's that happens
 // to have the name stays.
-func replaceSocket(birth, address string) error {
+func replaceSocket(temporary, address string) error {
 	if info, err := os.Lstat(address); err == nil && info.Mode()&fs.ModeSocket == 0 {
 		return fmt.Errorf("%s is in the way; it is not a socket of a recorder", address)
 	}
-	return os.Rename(birth, address)
+	return os.Rename(temporary, address)
 }
 
 // The folder that listenAt uses on the way to a socket, and the longest name that it gets: MkdirTemp adds at most ten

@@ -160,7 +160,7 @@ func TestHostileReader(t *testing.T) {
 		if _, err := conn.Write(bytes); err != nil {
 			t.Fatal(err)
 		}
-		conn.SetDeadline(time.Now().Add(patience))
+		conn.SetDeadline(time.Now().Add(testTimeout))
 		// Bytes that were not read make the system say "reset" instead of "end".
 		got, err := io.ReadAll(conn)
 		if errors.Is(err, os.ErrDeadlineExceeded) || len(got) > 0 {
@@ -176,7 +176,7 @@ func TestHostileReader(t *testing.T) {
 		{ask: askFind, from: 1 << 63, limit: pageBytes},
 	} {
 		conn := connect(t, path)
-		conn.SetDeadline(time.Now().Add(patience))
+		conn.SetDeadline(time.Now().Add(testTimeout))
 		if err := writeFrame(conn, q.encode()); err != nil {
 			t.Fatal(err)
 		}

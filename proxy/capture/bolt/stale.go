@@ -13,12 +13,12 @@ import (
 
 // removeStale removes the sockets that killed recorders left: those of the capture at path, those beside it that belong
 // to other captures, and those in private folders. One that a recorder answers on stays, and so does every socket that
-// may be another program's. It does what it can; what is left disturbs nobody but the user's eyes.
+// may be another program's. It does what it can; what is left does no harm.
 func removeStale(path, mine string) {
 	folder := filepath.Dir(absolute(path))
 	if names, err := namesIn(folder); err == nil {
 		for _, name := range names {
-			if capture, ok := strings.CutSuffix(name, ".sock"); ok && ours(filepath.Join(folder, capture)) {
+			if capture, ok := strings.CutSuffix(name, ".sock"); ok && isCaptureFile(filepath.Join(folder, capture)) {
 				removeDead(filepath.Join(folder, name), mine)
 			}
 		}
@@ -44,8 +44,8 @@ func isHex(s string) bool {
 	return err == nil
 }
 
-// ours reports whether a file is a capture, or was one as far as its name says.
-func ours(path string) bool {
+// isCaptureFile reports whether a file is a capture, or was one as far as its name says.
+func isCaptureFile(path string) bool {
 	err := inspect(path)
 	return err == nil || errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(path, ".a2atap")
 }
@@ -57,15 +57,15 @@ func removeDead(address, mine string) {
 	}
 }
 
-// takeAside takes a socket away and removes it if nobody listens on it then, which it reports. A recorder may have put its
-// own there since somebody looked: that is put back.
+// takeAside takes a socket away and removes it if nobody listens on it then, which it reports. A recorder may have put
+// its own there since somebody looked: that is put back.
 func takeAside(address string) (removed bool) {
-	closet, err := os.MkdirTemp(filepath.Dir(address), temporaryPattern)
+	private, err := os.MkdirTemp(filepath.Dir(address), temporaryPattern)
 	if err != nil {
 		return false
 	}
-	defer os.Remove(closet)
-	aside := filepath.Join(closet, "s")
+	defer os.Remove(private)
+	aside := filepath.Join(private, "s")
 	if os.Rename(address, aside) != nil {
 		return false
 	}
@@ -76,8 +76,8 @@ func takeAside(address string) (removed bool) {
 	return os.Remove(aside) == nil
 }
 
-// dead reports whether a socket of this user is there on which nobody listens. A listener that is busy is not dead: only
-// a refusal says so.
+// dead reports whether a socket of this user is there on which nobody listens. A listener that is busy is not dead:
+// only a refusal says so.
 func dead(address string) bool {
 	info, err := os.Lstat(address)
 	if err != nil || info.Mode()&fs.ModeSocket == 0 || !ownedByUser(info) {

@@ -72,7 +72,7 @@ func TestStaleSocketsGo(t *testing.T) {
 			t.Errorf("%s was removed", name)
 		}
 	}
-	for _, path := range []string{s.in.path, living.in.path} {
+	for _, path := range []string{s.local.path, living.local.path} {
 		if info, err := mustRead(t, path).Info(patient(t)); err != nil || !info.Live {
 			t.Errorf("the recorder of %s: %+v, error %v", path, info, err)
 		}

@@ -58,10 +58,10 @@ func TestFormat1(t *testing.T) {
 
 const keptFormat1 = "testdata/format-1.a2atap"
 
-// TestFormatIsStable encodes what is in the kept capture again: the same steps are the same bytes. A change of the codec
-// needs a new format.
+// TestFormatIsStable encodes what is in the kept capture again: the same steps are the same bytes. A change of the
+// codec needs a new format.
 func TestFormatIsStable(t *testing.T) {
-	set, err := newOutside(keptFormat1).open()
+	set, err := newRemoteAccess(keptFormat1).open()
 	if err != nil {
 		t.Fatal(err)
 	}

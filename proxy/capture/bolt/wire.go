@@ -40,7 +40,7 @@ const (
 	answerNotYet      // to askWait: ask again
 )
 
-// errBroken says that a connection ended or makes no sense; the recorder may be gone.
+// errBroken says that a connection ended or makes no sense; the recorder may have ended.
 var errBroken = errors.New("the connection to the recorder broke")
 
 // A request is one question of a reader. Fields that the question does not have stay zero.
@@ -66,7 +66,7 @@ func decodeRequest(b []byte) (request, error) {
 	q := request{ask: d.octet(), from: d.number(), limit: int(min(d.number(), pageBytes)), firsts: d.numbers()}
 	copy(q.key[:], d.take(hashSize))
 	if d.err == nil && (q.ask < askHello || q.ask > askWait || len(d.b) > 0) {
-		d.err = errShort
+		d.err = errDamaged
 	}
 	if d.err != nil {
 		return request{}, fmt.Errorf("decode a reader's request: %w", d.err)
@@ -173,7 +173,7 @@ func (d *decoder) numbers() []uint64 {
 func (d *decoder) count() int {
 	n := d.number()
 	if n > uint64(len(d.b)) {
-		d.fail(errShort)
+		d.fail(errDamaged)
 		return 0
 	}
 	return int(n)
@@ -199,8 +199,8 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 	return body, err
 }
 
-// Times on the socket. A reader that does not take an answer is let go; it asks again, or goes to the file, when it comes
-// back.
+// Times on the socket. A reader that does not take an answer is disconnected; it asks again, or goes to the file, when
+// it comes back.
 const (
 	dialTimeout  = time.Second
 	writeTimeout = 30 * time.Second

@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file and
-// a large one is not extended, which costs a sync, all the time.
+// How the file grows: each time by an eighth of itself, within these bounds, so that a small capture is a small file
+// and a large one is not extended, which costs a sync, all the time.
 const (
 	minGrowth = 256 << 10
 	maxGrowth = 16 << 20
@@ -19,7 +19,7 @@ const (
 
 // A writer stores batches in the last segment. One goroutine uses it.
 type writer struct {
-	in      *inside
+	local   *localAccess
 	options Options
 
 	state   state
@@ -44,7 +44,7 @@ func (w *writer) commit(steps []capture.Step) {
 		w.report(err)
 		return
 	}
-	w.lost.told()
+	w.lost.clear()
 	for _, r := range refused {
 		w.lost.add([]capture.Step{r.step}, r.err)
 		w.report(r.err)
@@ -60,21 +60,21 @@ func (w *writer) commit(steps []capture.Step) {
 
 // batch begins a batch.
 func (w *writer) batch() *batch {
-	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0], room: w.room[:0], keep: w.in.followed.Load()}
+	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0], room: w.room[:0], keep: w.local.followed.Load()}
 	b.state.ended = false
 	return b
 }
 
-type refusal struct {
+type unstorable struct {
 	step capture.Step
 	err  error
 }
 
-func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []refusal) {
+func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []unstorable) {
 	for _, steps := range lists {
 		for i := range steps {
 			if err := b.add(steps[i]); err != nil {
-				refused = append(refused, refusal{steps[i], err})
+				refused = append(refused, unstorable{steps[i], err})
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (w *writer) store(b *batch) error {
 	if w.broken != nil {
 		return w.broken
 	}
-	last := w.in.last()
+	last := w.local.last()
 	err := guard(func() error {
 		return last.db.Update(func(tx *bbolt.Tx) error {
 			w.size = tx.Size()
@@ -134,7 +134,7 @@ func (w *writer) adopt(b *batch) {
 			w.open[seq] = *r
 		}
 	}
-	w.in.advance(w.state, b.blocks)
+	w.local.advance(w.state, b.blocks)
 }
 
 // lookup returns the row of an exchange that is not new.
@@ -144,13 +144,13 @@ func (w *writer) lookup(seq uint64) (row, error) {
 	}
 	// It is closed and learns something more; or its beginning was lost.
 	found := row{ended: capture.NotKnown}
-	for i, s := range w.in.segments() {
+	for i, s := range w.local.segments() {
 		err := s.view(func(tx *bbolt.Tx) error {
 			v := tx.Bucket(bucketExchanges).Get(number64(seq))
 			if v == nil {
 				return nil
 			}
-			if i < len(w.in.segments())-1 {
+			if i < len(w.local.segments())-1 {
 				found.flags = rowContinued | rowClosed
 				return nil
 			}
@@ -167,12 +167,12 @@ func (w *writer) lookup(seq uint64) (row, error) {
 
 // rotate goes on in a new segment. If it cannot be made, the old one grows further.
 func (w *writer) rotate() {
-	last := w.in.last()
+	last := w.local.last()
 	m := last.meta
 	m.segment, m.arrivals, m.exchanges = m.segment+1, w.state.arrival, w.state.seq
-	s := &segment{path: segmentName(w.in.path, m.segment)}
+	s := &segment{path: segmentName(w.local.path, m.segment)}
 	var err error
-	if s.db, err = openExclusive(w.in.path, s.path, w.options); err == nil {
+	if s.db, err = openExclusive(w.local.path, s.path, w.options); err == nil {
 		open := make([]uint64, 0, len(w.open))
 		for seq := range w.open {
 			open = append(open, seq)
@@ -189,10 +189,10 @@ func (w *writer) rotate() {
 		}
 	}
 	if err != nil {
-		w.report(fmt.Errorf("continue %s in a new segment: %w", w.in.path, err))
+		w.report(fmt.Errorf("continue %s in a new segment: %w", w.local.path, err))
 		return
 	}
-	w.in.add(s)
+	w.local.add(s)
 	w.size, w.young = 0, youngRuns{}
 	for seq, r := range w.open {
 		w.open[seq] = row{flags: rowContinued, ended: capture.NotKnown, keys: r.keys}
@@ -225,7 +225,7 @@ func (w *writer) end() error {
 	if err == nil {
 		w.state = ended.state
 	}
-	w.in.end(w.state)
+	w.local.end(w.state)
 	if w.lost.steps > 0 {
 		err = fmt.Errorf("%d steps were not stored (%w)", w.lost.steps, errors.Join(w.first, err))
 	}
@@ -243,7 +243,7 @@ func (w *writer) run(q *queue) {
 		timer.Reset(w.options.Flush)
 		select {
 		case <-timer.C:
-		case <-q.hurry:
+		case <-q.flushNow:
 		}
 		steps := q.take(spare)
 		if len(steps) > 0 {

@@ -1,5 +1,5 @@
-// Package capturetest tests what stores and reads captures: one suite for every Source and every Sink, and the exchanges
-// that it is made of.
+// Package capturetest tests what stores and reads captures: one suite for every Source and every Sink, and the
+// exchanges that it is made of.
 package capturetest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Exchanges returns exchanges that together hold all that a record can say. They are new for each call. Their bodies are
-// as formats keep them that decode: none has a content coding.
+// Exchanges returns exchanges that together hold all that a record can say. They are new for each call. Their bodies
+// are as formats keep them that decode: none has a content coding.
 func Exchanges() []*capture.Exchange {
 	xs := []*capture.Exchange{
 		call(), stream(), open(), interrupted(), unreachable(), aborted(), cut(), notKept(), unknown(), strange(), refused(),

@@ -130,8 +130,8 @@ var paramNames = table(map[paramKind]string{
 	secretParam: "code codeverifier devicecode assertion clientassertion samlresponse sig pwd pass",
 })
 
-// PageToken reports whether the parameter or member of that name leads to the next page of a list, which is no secret and
-// has to stay as it is, whoever asks for it to be hidden.
+// PageToken reports whether the parameter or member of that name leads to the next page of a list, which is no secret
+// and has to stay as it is, whoever asks for it to be hidden.
 func PageToken(name string) bool {
 	var short normalised
 	normal, ok := normalise(&short, ascii(name))

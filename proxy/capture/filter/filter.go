@@ -40,9 +40,9 @@ type Filter struct {
 // while the exchange is matched and never kept.
 type Facts interface {
 	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
-	// "role", "event", "code", "rule", "severity", "side", and of "is" those of "error", "push", "card" and "marked" that
-	// hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and regular
-	// expressions to find.
+	// "role", "event", "code", "rule", "severity", "side", and of "is" those of "error", "push", "card" and "marked"
+	// that hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and
+	// regular expressions to find.
 	Values(key string) []string
 
 	// Normalise returns the name that Values uses for what the user calls word, in any spelling or dialect, such as

@@ -207,8 +207,8 @@ func (e *entry) extraResponse() *exchangejson.ExtraMessage {
 	return e.Extra.Response
 }
 
-// emptyContent reports whether a response without text had an empty body. Writers say size 0 of bodies that they did not
-// keep, too, so something else has to say the same.
+// emptyContent reports whether a response without text had an empty body. Writers say size 0 of bodies that they did
+// not keep, too, so something else has to say the same.
 func (e *entry) emptyContent(h *capture.Head) bool {
 	size, wire := e.Response.Content.Size, e.Response.BodySize
 	if size == nil || *size != 0 {

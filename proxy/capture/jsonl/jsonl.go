@@ -145,7 +145,7 @@ func exchangeOf(x *capture.Exchange) *exchange {
 	data, decoded := exchangejson.ExportBody(b, h.Fields.Codings())
 	j.Request = messageOf(&h, b, data)
 	j.Extra.Request = exchangejson.ExtraOfRequest(&x.Request, j.Request.head(), &h, decoded)
-	saidAbove(j.Extra.Request)
+	omitRepeated(j.Extra.Request)
 	if r := x.Response; r != nil {
 		h := capture.ParseResponseHead(r.Head)
 		data, decoded := exchangejson.ExportBody(&r.Body, h.Fields.Codings())
@@ -153,13 +153,13 @@ func exchangeOf(x *capture.Exchange) *exchange {
 		j.Response.Status = &h.Status
 		j.Response.events(r)
 		j.Extra.Response = exchangejson.ExtraOfResponse(r, j.Response.head(), &h, decoded)
-		saidAbove(j.Extra.Response)
+		omitRepeated(j.Extra.Response)
 	}
 	return j
 }
 
-// saidAbove takes out what stands in the message itself.
-func saidAbove(m *exchangejson.ExtraMessage) {
+// omitRepeated takes out what stands in the message itself.
+func omitRepeated(m *exchangejson.ExtraMessage) {
 	m.Size, m.Dropped, m.Missing, m.Stream = nil, 0, false, nil
 }
 
@@ -300,7 +300,7 @@ func (j *exchange) readMessages(x *capture.Exchange) error {
 		return fmt.Errorf("request.body: %w", err)
 	}
 	x.Request = capture.Request{Head: j.Request.head(), Body: capture.Body{Data: data}}
-	j.Request.saySizes(j.Extra.Request)
+	j.Request.restoreSizes(j.Extra.Request)
 	if r := j.Response; r != nil {
 		data, err := r.data()
 		if err != nil {
@@ -312,7 +312,7 @@ func (j *exchange) readMessages(x *capture.Exchange) error {
 			return fmt.Errorf("response.events[%d].raw: %w", at, err)
 		}
 		x.Response.Events = events
-		r.saySizes(j.Extra.Response)
+		r.restoreSizes(j.Extra.Response)
 	}
 	j.Extra.ApplyMessages(x)
 	return nil
@@ -332,8 +332,8 @@ func (m *message) data() ([]byte, error) {
 
 func (m *message) missing() bool { return m.Body == nil || m.Body.Kind() == 'n' }
 
-// saySizes puts back what saidAbove took out.
-func (m *message) saySizes(e *exchangejson.ExtraMessage) {
+// restoreSizes puts back what omitRepeated took out.
+func (m *message) restoreSizes(e *exchangejson.ExtraMessage) {
 	if e != nil {
 		e.Size, e.Dropped, e.Missing = m.Size, m.Dropped, m.missing()
 	}

@@ -228,7 +228,7 @@ func (s *source) counted(ctx context.Context) (stepCount, error) {
 	return *s.count, nil
 }
 
-// Info describes the file, as far as it is not broken. The first time it goes through all of it, to count the steps.
+// Info describes the file, as far as it can be read. The first time it goes through all of it, to count the steps.
 func (s *source) Info(ctx context.Context) (capture.Info, error) {
 	info := capture.Info{Name: s.name, Imported: true}
 	if n := len(s.places); n > 0 {

@@ -23,8 +23,8 @@ import (
 // something else, such as a capture of our own, which package bolt opens.
 //
 // HAR and JSON Lines are read from the file, exchange by exchange; opening goes through the file once, to learn where
-// they are and in which order they began. A file that is cut off or broken yields the exchanges up to there, and then an
-// error that says where. A transcript, and what comes by standard input, is held in memory.
+// they are and in which order they began. A file that is cut off or broken yields the exchanges up to there, and then
+// an error that says where. A transcript, and what comes by standard input, is held in memory.
 func File(path string) (capture.Source, error) {
 	name, f := path, os.Stdin
 	if path != "-" {

@@ -15,7 +15,7 @@ type piece capture.RequestBody
 // held is a body on its way through the redactor.
 type held struct {
 	kind    bodyKind
-	head    *capture.Head // nil where the record has a hole
+	head    *capture.Head // nil where the record has a gap
 	data    []byte
 	dropped int64
 	decoded bool         // it came decoded
@@ -142,9 +142,9 @@ func (h *held) release(r *redactor) {
 	h.data = nil
 }
 
-// settle completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
+// finish completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
 // on the wire, whether it is the whole body, and why it must be withheld.
-func (h *held) settle(b *capture.Body, limit int64) (text []byte, coded, whole bool, err error) {
+func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole bool, err error) {
 	b.Dropped += h.dropped + h.passed
 	if h.kind == bodyWithheld {
 		return nil, false, false, errNoRoom

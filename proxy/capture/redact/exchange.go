@@ -88,8 +88,8 @@ func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Close
 	return append(out, s)
 }
 
-// finish hands on what waits in an exchange of which no more will come, and forgets it. It returns the keys that have no
-// step to go with.
+// finish hands on what waits in an exchange of which no more will come, and forgets it. It returns the keys that have
+// no step to go with.
 func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, []capture.Key) {
 	var keys, more []capture.Key
 	if !o.requestDone {
@@ -105,7 +105,8 @@ func (r *redactor) finish(out []capture.Step, o *openExchange) ([]capture.Step, 
 	return out, append(keys, more...)
 }
 
-// endRequest describes the request and hands on its body. It returns what that was parsed to, if it is handed on as it is.
+// endRequest describes the request and hands on its body. It returns what that was parsed to, if it is handed on as it
+// is.
 func (o *openExchange) endRequest(out []capture.Step) ([]capture.Step, *capture.Parsed, []capture.Key) {
 	o.requestDone = true
 	b := &o.x.Request.Body
@@ -144,12 +145,12 @@ func (o *openExchange) answer() *capture.Response {
 	return o.x.Response
 }
 
-// end describes a message whose body has come and returns what is to be handed on of it, and what that was parsed to. The
-// error says why it is withheld.
+// end describes a message whose body has come and returns what is to be handed on of it, and what that was parsed to.
+// The error says why it is withheld.
 func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer, *capture.Parsed) capture.Description) (
 	p piece, parsed *capture.Parsed, keys []capture.Key, err error,
 ) {
-	text, coded, whole, err := h.settle(b, o.r.decodeLimit)
+	text, coded, whole, err := h.finish(b, o.r.decodeLimit)
 	parsed = &capture.Parsed{Head: h.head, Text: text}
 	if err == nil && len(text) > 0 && (h.kind == bodyJSON || looksLikeJSON(text)) {
 		doc := jsondoc.Parse(text)
@@ -177,8 +178,8 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 	return p, parsed, d.Keys, err
 }
 
-// remember keeps the request's body for the Describer as long as that is cheap. Its bytes are the next Sink's too: nobody
-// changes them.
+// remember keeps the request's body for the Describer as long as that is cheap. Its bytes are the next Sink's too:
+// nobody changes them.
 func (o *openExchange) remember(b *capture.Body) {
 	n := int64(len(b.Data))
 	if o.r.opts.Describer == nil || n > maxRemembered || o.r.held+n > o.r.maxHeld {

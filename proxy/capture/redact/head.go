@@ -55,8 +55,8 @@ func (m *mask) head(head []byte, kind headKind) []byte {
 
 var lineFeed = []byte{'\n'}
 
-// harmlessHead reports whether a head surely holds no secret, given what it was parsed to: it keeps to the grammar, none of
-// its names is that of a credential, and neither the target nor a value can be a URL with one in it.
+// harmlessHead reports whether a head surely holds no secret, given what it was parsed to: it keeps to the grammar,
+// none of its names is that of a credential, and neither the target nor a value can be a URL with one in it.
 func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
 	if len(h.Bad) > 0 || bytes.Count(raw, lineFeed) != len(h.Fields)+2 || // something follows the blank line
 		h.Status == 0 && h.Method == "" || strings.ContainsAny(h.Target, "?#@") || strings.HasPrefix(h.Method, "CONNECT") {
@@ -89,8 +89,8 @@ func (m *mask) requestLine(line string) string {
 	return method + " " + m.url(target) + version
 }
 
-// field hides the secrets in the line of a field. It returns what the field carries too. A line without a colon is read as
-// if its first blank were one.
+// field hides the secrets in the line of a field. It returns what the field carries too. A line without a colon is read
+// as if its first blank were one.
 func (m *mask) field(line string) (kind credential.Kind, hidden string) {
 	i := strings.IndexByte(line, ':')
 	if i == 0 { // ":authority: host", out of a capture of HTTP/2

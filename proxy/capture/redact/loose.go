@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// loose returns the edits that hide secrets in text that should be JSON and is none: cut off, with a quote missing, with
-// other quotes, escaped once more. It looks for names of secrets that a colon and a value follow, whatever stands
+// loose returns the edits that hide secrets in text that should be JSON and is none: cut off, with a quote missing,
+// with other quotes, escaped once more. It looks for names of secrets that a colon and a value follow, whatever stands
 // around them, and hides the value up to where it could end. The last names of the places count as well.
 func (m *mask) loose(text []byte, places []secretPlace) []edit {
 	extra := make(map[string]bool)

@@ -22,7 +22,8 @@ type mask struct {
 	agent   *learned          // what the agent's card named; may be nil
 }
 
-// placeholder returns what stands for a secret. It is a token and may stand in URLs, headers, cookies and JSON as it is.
+// placeholder returns what stands for a secret. It is a token and may stand in URLs, headers, cookies and JSON as it
+// is.
 func (m *mask) placeholder(secret string) string {
 	if m.mac == nil {
 		m.mac = hmac.New(sha256.New, m.key)

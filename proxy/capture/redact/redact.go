@@ -29,7 +29,8 @@ type Options struct {
 
 const (
 	defaultMaxHeld = 256 << 20
-	// maxRemembered is the longest request body that a Describer still sees when it is asked about events and the answer.
+	// maxRemembered is the longest request body that a Describer still sees when it is asked about events and the
+	// answer.
 	maxRemembered = 1 << 20
 )
 
@@ -71,24 +72,25 @@ func (p Place) String() string {
 //
 // Hidden are credentials in headers, in queries and in the user information of URLs, cookies, tokens in the answers and
 // forms of OAuth, what the Describer points at, and what the user names. A header carries credentials if key, token,
-// secret, auth, cookie, password, credential or jwt is in its name, if it is DPoP, or if a card or the user says so; not
-// Access-Control-*, Idempotency-Key, Sec-WebSocket-Key and quotas (RateLimit), and of a challenge (WWW-Authenticate) only
-// what stands for its parameters. Page tokens are never hidden. In place of
-// a secret stands "redacted." and 16 hexadecimal digits, the same wherever the same secret stood; the scheme of
-// credentials, the names of cookies and parameters, and every other byte stay as they were. Empty values stay empty.
-// Only JSON, forms and events are looked into; other bodies pass as they are.
+// secret, auth, cookie, password, credential or jwt is in its name, if it is DPoP, or if a card or the user says so;
+// not Access-Control-*, Idempotency-Key, Sec-WebSocket-Key and quotas (RateLimit), and of a challenge
+// (WWW-Authenticate) only what stands for its parameters. Page tokens are never hidden. In place of a secret stands
+// "redacted." and 16 hexadecimal digits, the same wherever the same secret stood; the scheme of credentials, the names
+// of cookies and parameters, and every other byte stay as they were. Empty values stay empty. Only JSON, forms and
+// events are looked into; other bodies pass as they are.
 //
-// Bodies that may hold secrets (JSON, forms, and what looks like it) wait for their end and then come as one piece, with
-// the offset of the last; so does an answer's end wait for the end of its request, since the request says what to look
-// for. Events and other bodies pass at once. A compressed body in which something had to be hidden is handed on decoded.
-// JSON that is broken is searched for the names of secrets without regard to its structure, and hides rather too much.
+// Bodies that may hold secrets (JSON, forms, and what looks like it) wait for their end and then come as one piece,
+// with the offset of the last; so does an answer's end wait for the end of its request, since the request says what to
+// look for. Events and other bodies pass at once. A compressed body in which something had to be hidden is handed on
+// decoded. JSON that is broken is searched for the names of secrets without regard to its structure, and hides rather
+// too much.
 //
 // Secrets come first: a body that cannot be searched, since the Describer panics, since it is enormous when decoded, or
 // since too much is waiting already, is withheld: counted as dropped, with a note.
 //
-// While an exchange is open, the Describer sees its request as the client sent it, bodies decoded; of request bodies over
-// 1 MiB only when the request itself is described. It sees no events but the one it is asked about, and of bodies that
-// pass at once only how long they were.
+// While an exchange is open, the Describer sees its request as the client sent it, bodies decoded; of request bodies
+// over 1 MiB only when the request itself is described. It sees no events but the one it is asked about, and of bodies
+// that pass at once only how long they were.
 func New(next capture.Sink, opts Options) capture.Sink {
 	r := &redactor{
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
@@ -205,7 +207,7 @@ func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 	return append(out, s)
 }
 
-// exchange returns the state of the step's exchange, a new one where the record has a hole.
+// exchange returns the state of the step's exchange, a new one where the record has a gap.
 func (r *redactor) exchange(s capture.Step) *openExchange {
 	o := r.open[s.Seq]
 	if o == nil {
@@ -247,8 +249,8 @@ func (r *redactor) parsedHead(o *openExchange, raw []byte, h *capture.Head, kind
 	return raw, &capture.Parsed{Head: h}
 }
 
-// maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named. It is valid until
-// the next call.
+// maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named. It is valid
+// until the next call.
 func (r *redactor) maskFor(o *openExchange) *mask {
 	r.scoped = r.mask
 	r.scoped.agent = r.agents[agentKey(o.x)]

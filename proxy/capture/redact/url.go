@@ -54,8 +54,8 @@ func (m *mask) userPassword(info string) string {
 	return user + ":" + m.hideWhole(unescapeParam(password, url.PathUnescape))
 }
 
-// params hides the values of secret parameters in a query or a form: name=value, separated by "&". Some separate by ";",
-// but values may hold that too, so that what follows a secret parameter is hidden up to the next "&".
+// params hides the values of secret parameters in a query or a form: name=value, separated by "&". Some separate by
+// ";", but values may hold that too, so that what follows a secret parameter is hidden up to the next "&".
 func (m *mask) params(query string) string {
 	var b strings.Builder
 	for rest, more := query, true; more; {

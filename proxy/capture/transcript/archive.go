@@ -16,8 +16,8 @@ type section struct {
 	line    int    // number of the marker's line, from 1
 }
 
-// parseArchive cuts a txtar archive into its comment and its sections. It reads what golang.org/x/tools/txtar reads, and
-// keeps the numbers of lines besides.
+// parseArchive cuts a txtar archive into its comment and its sections. It reads what golang.org/x/tools/txtar reads,
+// and keeps the numbers of lines besides.
 func parseArchive(data []byte) (comment string, sections []section) {
 	if n := len(data); n > 0 && data[n-1] != '\n' {
 		data = append(bytes.Clone(data), '\n')
@@ -79,7 +79,8 @@ func isText(data []byte) bool {
 	return true
 }
 
-// headText returns a raw head as lines that end with LF, without the blank line, if headBytes can make the same of them.
+// headText returns a raw head as lines that end with LF, without the blank line, if headBytes can make the same of
+// them.
 func headText(raw []byte) (text []byte, ok bool) {
 	text = bytes.ReplaceAll(bytes.TrimSuffix(raw, []byte("\r\n")), []byte("\r\n"), []byte("\n"))
 	ok = len(text) > 0 && isText(text) && bytes.Equal(headBytes(text), raw)

@@ -15,8 +15,8 @@ import (
 type metaIO interface {
 	// reading says which way it goes.
 	reading() bool
-	// line is one key: on the way in, set gets the words of each line that has the key, perhaps of none; on the way out,
-	// get returns the words of each line to be written, none if all is as by default.
+	// line is one key: on the way in, set gets the words of each line that has the key, perhaps of none; on the way
+	// out, get returns the words of each line to be written, none if all is as by default.
 	line(key string, get func() [][]string, set func(lines [][]string) error)
 	// content returns what a section holds on the way in, nil if there is none.
 	content(kind string) []byte

@@ -34,7 +34,8 @@ import (
 //
 // # Meta
 //
-// A line of N.meta is a key, a colon and words. A word is bare or quoted as in Go; blank lines and lines that begin with
+// A line of N.meta is a key, a colon and words. A word is bare or quoted as in Go; blank lines and lines that begin
+// with
 // # say nothing. Offsets are durations as Go writes them (12.5ms), counted from the start of the exchange, or unknown.
 // Every line may be left out; its default stands in brackets.
 //

@@ -15,13 +15,13 @@ import (
 // Times for which a process goes on trying when a capture is held and nobody answers for it: a recorder that is just
 // starting or ending, or a reader that is in the middle of a page.
 const (
-	heldPatience = 3 * time.Second
-	heldPause    = 10 * time.Millisecond
+	heldTimeout = 3 * time.Second
+	heldPause   = 10 * time.Millisecond
 )
 
-// outside is the access of a process that is not the recorder. For each call it uses the files or, while a recorder
-// holds them, the recorder's socket.
-type outside struct {
+// remoteAccess is the access of a process that is not the recorder. For each call it uses the files or, while a
+// recorder holds them, the recorder's socket.
+type remoteAccess struct {
 	path string
 
 	mu     sync.Mutex
@@ -33,14 +33,14 @@ type outside struct {
 
 var errReaderClosed = errors.New("the reader was closed")
 
-func newOutside(path string) *outside {
-	return &outside{path: path, sealed: make(map[string]*segment)}
+func newRemoteAccess(path string) *remoteAccess {
+	return &remoteAccess{path: path, sealed: make(map[string]*segment)}
 }
 
 // do calls exactly one of the functions, with the files or with a connection. It starts again when the recorder ends in
 // the middle of a call.
-func (o *outside) do(ctx context.Context, files func(segmentSet) error, live func(*client) error) error {
-	deadline := time.Now().Add(heldPatience)
+func (o *remoteAccess) do(ctx context.Context, files func(segmentSet) error, live func(*client) error) error {
+	deadline := time.Now().Add(heldTimeout)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (o *outside) do(ctx context.Context, files func(segmentSet) error, live fun
 			}
 			c.close()
 			if c.calls > 0 {
-				deadline = time.Now().Add(heldPatience)
+				deadline = time.Now().Add(heldTimeout)
 			}
 		}
 		if time.Now().After(deadline) || errors.Is(err, errOtherVersion) {
@@ -75,7 +75,7 @@ func (o *outside) do(ctx context.Context, files func(segmentSet) error, live fun
 	}
 }
 
-func (o *outside) take() (*client, error) {
+func (o *remoteAccess) take() (*client, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
@@ -89,17 +89,17 @@ func (o *outside) take() (*client, error) {
 	return nil, nil
 }
 
-func (o *outside) put(c *client) {
+func (o *remoteAccess) put(c *client) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.closed || c.spent {
+	if o.closed || c.unusable {
 		c.close()
 		return
 	}
 	o.idle = append(o.idle, c)
 }
 
-func (o *outside) close() error {
+func (o *remoteAccess) close() error {
 	o.mu.Lock()
 	o.closed = true
 	idle, sealed := o.idle, o.sealed
@@ -117,7 +117,7 @@ func (o *outside) close() error {
 }
 
 // files calls fn with the capture's segments, or returns errLocked when a recorder has them.
-func (o *outside) files(fn func(segmentSet) error) error {
+func (o *remoteAccess) files(fn func(segmentSet) error) error {
 	o.mu.Lock()
 	if o.closed {
 		o.mu.Unlock()
@@ -135,7 +135,7 @@ func (o *outside) files(fn func(segmentSet) error) error {
 
 // open opens the segments, next to other readers. The first and the last are what a recorder locks when it starts, so
 // the set must be closed soon; those between them stay open in sealed.
-func (o *outside) open() (segmentSet, error) {
+func (o *remoteAccess) open() (segmentSet, error) {
 	paths, err := segmentPaths(o.path)
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (o *outside) open() (segmentSet, error) {
 }
 
 // segment opens one file. It returns nil for a segment in which nothing was written yet.
-func (o *outside) segment(path string, keep bool) (*segment, error) {
+func (o *remoteAccess) segment(path string, keep bool) (*segment, error) {
 	o.mu.Lock()
 	s := o.sealed[path]
 	o.mu.Unlock()
@@ -197,7 +197,7 @@ func (o *outside) segment(path string, keep bool) (*segment, error) {
 	return s, nil
 }
 
-func (o *outside) info(ctx context.Context) (info capture.Info, err error) {
+func (o *remoteAccess) info(ctx context.Context) (info capture.Info, err error) {
 	err = o.do(ctx,
 		func(set segmentSet) (err error) { info, err = set.info(); return err },
 		func(c *client) (err error) { info, err = c.info(ctx); return err })
@@ -205,35 +205,35 @@ func (o *outside) info(ctx context.Context) (info capture.Info, err error) {
 	return info, err
 }
 
-func (o *outside) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
+func (o *remoteAccess) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
 	err = o.do(ctx,
 		func(set segmentSet) (err error) { found, last, err = set.blocks(from, limit); return err },
 		func(c *client) (err error) { found, last, err = c.blocks(ctx, from, limit); return err })
 	return found, last, err
 }
 
-func (o *outside) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {
+func (o *remoteAccess) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {
 	err = o.do(ctx,
 		func(set segmentSet) (err error) { found, err = set.fetch(firsts, limit); return err },
 		func(c *client) (err error) { found, err = c.fetch(ctx, firsts, limit); return err })
 	return found, err
 }
 
-func (o *outside) locate(ctx context.Context, seq uint64, limit int) (at places, err error) {
+func (o *remoteAccess) locate(ctx context.Context, seq uint64, limit int) (at places, err error) {
 	err = o.do(ctx,
 		func(set segmentSet) (err error) { at, err = set.locate(seq, limit); return err },
 		func(c *client) (err error) { at, err = c.locate(ctx, seq, limit); return err })
 	return at, err
 }
 
-func (o *outside) find(ctx context.Context, key keyHash, seq uint64, limit int) (found []uint64, err error) {
+func (o *remoteAccess) find(ctx context.Context, key keyHash, seq uint64, limit int) (found []uint64, err error) {
 	err = o.do(ctx,
 		func(set segmentSet) (err error) { found, err = set.find(key, seq, limit); return err },
 		func(c *client) (err error) { found, err = c.find(ctx, key, seq, limit); return err })
 	return found, err
 }
 
-func (o *outside) wait(ctx context.Context, from uint64) error {
+func (o *remoteAccess) wait(ctx context.Context, from uint64) error {
 	return o.do(ctx,
 		func(set segmentSet) error {
 			st, err := set.state()

@@ -8,10 +8,10 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// inside is the access of the recorder's own process. When the recording has ended it goes over to the files.
-type inside struct {
-	path  string
-	after *outside
+// localAccess is the access of the recorder's own process. When the recording has ended it goes over to the files.
+type localAccess struct {
+	path   string
+	remote *remoteAccess
 
 	mu      sync.RWMutex
 	set     segmentSet // nil after the files were closed
@@ -23,22 +23,22 @@ type inside struct {
 	followed atomic.Bool // somebody in this process waits for commits
 }
 
-func newInside(path string, set segmentSet) *inside {
-	return &inside{path: path, after: newOutside(path), set: set, changed: make(chan struct{})}
+func newLocalAccess(path string, set segmentSet) *localAccess {
+	return &localAccess{path: path, remote: newRemoteAccess(path), set: set, changed: make(chan struct{})}
 }
 
 // segments, last and add are for the writer, which alone changes the list.
-func (in *inside) segments() segmentSet { return in.set }
-func (in *inside) last() *segment       { return in.set.last() }
+func (in *localAccess) segments() segmentSet { return in.set }
+func (in *localAccess) last() *segment       { return in.set.last() }
 
-func (in *inside) add(s *segment) {
+func (in *localAccess) add(s *segment) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.set = append(in.set[:len(in.set):len(in.set)], s)
 }
 
 // advance lets readers know of a commit, and of the blocks in it.
-func (in *inside) advance(st state, blocks []block) {
+func (in *localAccess) advance(st state, blocks []block) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.state = st
@@ -48,7 +48,7 @@ func (in *inside) advance(st state, blocks []block) {
 }
 
 // end lets readers know that there will be no more commits.
-func (in *inside) end(st state) {
+func (in *localAccess) end(st state) {
 	in.mu.Lock()
 	in.ended = true
 	in.mu.Unlock()
@@ -57,7 +57,7 @@ func (in *inside) end(st state) {
 
 // close closes the files, when no reader is in them. A database that faulted is left alone: closing it would wait for
 // locks that it still holds.
-func (in *inside) close(broken bool) error {
+func (in *localAccess) close(broken bool) error {
 	in.mu.Lock()
 	set := in.set
 	in.set, in.recent = nil, recent{}
@@ -69,7 +69,7 @@ func (in *inside) close(broken bool) error {
 }
 
 // read calls fn with the segments, or reports false when they were closed.
-func (in *inside) read(fn func(set segmentSet, ended bool) error) (bool, error) {
+func (in *localAccess) read(fn func(set segmentSet, ended bool) error) (bool, error) {
 	in.mu.RLock()
 	defer in.mu.RUnlock()
 	if in.set == nil {
@@ -78,31 +78,31 @@ func (in *inside) read(fn func(set segmentSet, ended bool) error) (bool, error) 
 	return true, fn(in.set, in.ended)
 }
 
-func (in *inside) info(ctx context.Context) (info capture.Info, err error) {
+func (in *localAccess) info(ctx context.Context) (info capture.Info, err error) {
 	open, err := in.read(func(set segmentSet, ended bool) (err error) {
 		info, err = set.info()
 		info.Name, info.Live = in.path, !ended
 		return err
 	})
 	if !open {
-		return in.after.info(ctx)
+		return in.remote.info(ctx)
 	}
 	return info, err
 }
 
-func (in *inside) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
+func (in *localAccess) blocks(ctx context.Context, from uint64, limit int) (found []block, last uint64, err error) {
 	open, err := in.read(func(set segmentSet, _ bool) (err error) {
 		found, last, err = set.blocks(from, limit)
 		return err
 	})
 	if !open {
-		return in.after.blocks(ctx, from, limit)
+		return in.remote.blocks(ctx, from, limit)
 	}
 	return found, last, err
 }
 
 // takeRecent returns blocks that need not be read, and the last arrival number; none if the file must be read.
-func (in *inside) takeRecent(from uint64, limit int) (found []block, last uint64) {
+func (in *localAccess) takeRecent(from uint64, limit int) (found []block, last uint64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if from > in.state.arrival {
@@ -111,41 +111,41 @@ func (in *inside) takeRecent(from uint64, limit int) (found []block, last uint64
 	return in.recent.take(from, limit), in.state.arrival
 }
 
-func (in *inside) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {
+func (in *localAccess) fetch(ctx context.Context, firsts []uint64, limit int) (found []block, err error) {
 	open, err := in.read(func(set segmentSet, _ bool) (err error) {
 		found, err = set.fetch(firsts, limit)
 		return err
 	})
 	if !open {
-		return in.after.fetch(ctx, firsts, limit)
+		return in.remote.fetch(ctx, firsts, limit)
 	}
 	return found, err
 }
 
-func (in *inside) locate(ctx context.Context, seq uint64, limit int) (at places, err error) {
+func (in *localAccess) locate(ctx context.Context, seq uint64, limit int) (at places, err error) {
 	open, err := in.read(func(set segmentSet, _ bool) (err error) {
 		at, err = set.locate(seq, limit)
 		at.crashed = false
 		return err
 	})
 	if !open {
-		return in.after.locate(ctx, seq, limit)
+		return in.remote.locate(ctx, seq, limit)
 	}
 	return at, err
 }
 
-func (in *inside) find(ctx context.Context, key keyHash, seq uint64, limit int) (found []uint64, err error) {
+func (in *localAccess) find(ctx context.Context, key keyHash, seq uint64, limit int) (found []uint64, err error) {
 	open, err := in.read(func(set segmentSet, _ bool) (err error) {
 		found, err = set.find(key, seq, limit)
 		return err
 	})
 	if !open {
-		return in.after.find(ctx, key, seq, limit)
+		return in.remote.find(ctx, key, seq, limit)
 	}
 	return found, err
 }
 
-func (in *inside) wait(ctx context.Context, from uint64) error {
+func (in *localAccess) wait(ctx context.Context, from uint64) error {
 	for {
 		in.mu.RLock()
 		closed, ended, last, changed := in.set == nil, in.ended, in.state.arrival, in.changed
@@ -155,7 +155,7 @@ func (in *inside) wait(ctx context.Context, from uint64) error {
 			return nil
 		case closed:
 			// Another recorder may have gone on with the capture.
-			return in.after.wait(ctx, from)
+			return in.remote.wait(ctx, from)
 		case ended:
 			return capture.ErrEnded
 		case ctx.Err() != nil:

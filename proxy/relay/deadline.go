@@ -2,12 +2,12 @@ package relay
 
 import "time"
 
-// patience sets how long the next read of the client may take, and tells whether there is any time left. Deadlines are
-// looked at when they pass, not moved with each exchange: if one is in flight then, nothing happens.
-func (r *requests) patience() bool {
+// setReadDeadline sets how long the next read of the client may take, and reports whether there is any time left.
+// Deadlines are looked at when they pass, not moved with each exchange: if one is in flight then, nothing happens.
+func (r *requests) setReadDeadline() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answersEnd && (!r.inRequest || r.deaf) && r.tunnel == nil {
+	if r.answersEnd && (!r.inRequest || r.sendBlocked) && r.tunnel == nil {
 		return false
 	}
 	now := time.Now()
@@ -36,7 +36,7 @@ func (r *requests) headBegun() {
 	if r.since.IsZero() {
 		r.since = time.Now()
 		if r.cfg.HeadTimeout > 0 {
-			r.patience()
+			r.setReadDeadline()
 		}
 	}
 }
@@ -46,7 +46,7 @@ func (r *requests) headComplete() {
 	if !r.since.IsZero() {
 		r.since = time.Time{}
 		if r.cfg.HeadTimeout > 0 {
-			r.patience()
+			r.setReadDeadline()
 		}
 	}
 }

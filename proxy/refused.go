@@ -24,9 +24,9 @@ func (r *Recorder) append(steps []capture.Step) {
 		steps = append(r.retry, steps...)
 		r.retry = nil
 	}
-	told := r.gone
-	if told != (lost{}) {
-		what := capture.Lost{Exchanges: told.exchanges, Bytes: told.bytes, Reason: r.reason.Error()}
+	reported := r.gone
+	if reported != (lost{}) {
+		what := capture.Lost{Exchanges: reported.exchanges, Bytes: reported.bytes, Reason: r.reason.Error()}
 		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: what})
 		r.gone = lost{}
 	}
@@ -45,7 +45,7 @@ func (r *Recorder) append(steps []capture.Step) {
 		}
 	}
 	if err := appendTo(r.opts.Sink, steps); err != nil {
-		r.gone = told
+		r.gone = reported
 		r.refused(err)
 		return
 	}
@@ -88,7 +88,7 @@ func tollOf(s *capture.Step) toll {
 }
 
 // refused counts what was in a batch that the sink did not take. Exchanges that began in it are lost as a whole, and
-// their numbers are used again, so that the capture has no gap; others have a hole, told when they close.
+// their numbers are used again, so that the capture has no gap; others have a gap, which is recorded when they close.
 func (r *Recorder) refused(err error) {
 	r.count(func(s *Stats) {
 		if r.err == nil {
@@ -96,8 +96,8 @@ func (r *Recorder) refused(err error) {
 		}
 	})
 	begun := make(map[uint64]bool)
-	holes := make(map[uint64]int64)
-	var gone lost
+	gaps := make(map[uint64]int64)
+	var lostWhole lost
 	for _, t := range r.tolls {
 		switch {
 		case t.opened:
@@ -105,8 +105,8 @@ func (r *Recorder) refused(err error) {
 				r.seq = t.seq - 1
 			}
 			begun[t.seq] = true
-			gone.exchanges++
-			gone.bytes += t.bytes
+			lostWhole.exchanges++
+			lostWhole.bytes += t.bytes
 			if x := r.open[t.seq]; x != nil {
 				x.gone = true
 				delete(r.open, t.seq)
@@ -116,30 +116,30 @@ func (r *Recorder) refused(err error) {
 				}
 			}
 		case begun[t.seq]:
-			gone.bytes += t.bytes
+			lostWhole.bytes += t.bytes
 		case t.end:
-			t.closed.Dropped += holes[t.seq]
+			t.closed.Dropped += gaps[t.seq]
 			r.retry = append(r.retry, capture.Step{Seq: t.seq, Offset: t.at, What: t.closed})
-			delete(holes, t.seq)
+			delete(gaps, t.seq)
 		default:
-			holes[t.seq] += t.bytes
+			gaps[t.seq] += t.bytes
 			r.count(func(s *Stats) { s.LostBytes += t.bytes })
 		}
 	}
-	for seq, n := range holes {
+	for seq, n := range gaps {
 		if x := r.open[seq]; x != nil {
 			x.holed = true
 			x.missing += n
 		}
 	}
-	r.lose(gone, err)
+	r.lose(lostWhole, err)
 	r.tell(1, err)
 	if r.opts.IfFull == Stop {
 		r.stop(err)
 	}
 }
 
-// lose counts what is lost as a whole, to be told to the capture with the next steps.
+// lose counts what is lost as a whole, to be recorded with the next steps.
 func (r *Recorder) lose(gone lost, why error) {
 	if gone == (lost{}) {
 		return

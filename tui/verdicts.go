@@ -1,0 +1,129 @@
+package tui
+
+import (
+	"context"
+	"sync"
+
+	"a2atap/analyzer"
+)
+
+// Verdicts brings what the rules find in a recording to the inspector that shows it, where this process judges the
+// recording already: the inspector then has no engine of its own. One goroutine judges and tells; an inspector, which
+// need not be there yet, takes what is new. Neither waits for the other. What was not taken yet costs the memory of at
+// most maxListed findings, and further ones that of a byte for each exchange of the capture.
+type Verdicts struct {
+	after   uint64
+	changed chan struct{} // holds a value when there is something new
+
+	mu   sync.Mutex
+	news judged // since it was last taken
+}
+
+// NewVerdicts returns the verdicts on the steps that come after an arrival number. The steps up to it are those of
+// earlier recordings in the same capture, which an inspector judges by itself.
+func NewVerdicts(after uint64) *Verdicts {
+	return &Verdicts{after: after, changed: make(chan struct{}, 1), news: judged{next: after + 1}}
+}
+
+// Found takes a finding. The inspector gets it with the next call of Judged or Ended.
+func (v *Verdicts) Found(f analyzer.Finding) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.news.findings) < maxListed {
+		v.news.findings = append(v.news.findings, f)
+	} else {
+		v.news.further.mark(&f)
+	}
+}
+
+// Judged says that the steps up to an arrival number were judged, how much that was, and whether more wait to be.
+func (v *Verdicts) Judged(arrival uint64, counts analyzer.Counts, behind bool) {
+	v.change(func(news *judged) { news.next, news.counts, news.behind = arrival+1, counts, behind })
+}
+
+// Notice shows a text in the last line, until the next key or until nothing waits to be judged.
+func (v *Verdicts) Notice(text string) {
+	v.change(func(news *judged) { news.notice = text })
+}
+
+// Ended says that nothing more will be judged: all was, or there is an error.
+func (v *Verdicts) Ended(counts analyzer.Counts, err error) {
+	v.change(func(news *judged) { news.counts, news.behind, news.ended, news.err = counts, false, true, err })
+}
+
+func (v *Verdicts) change(tell func(*judged)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	tell(&v.news)
+	select {
+	case v.changed <- struct{}{}:
+	default:
+	}
+}
+
+// take waits until there is something new and returns it. It returns false when the context has ended.
+func (v *Verdicts) take(ctx context.Context) (judged, bool) {
+	select {
+	case <-v.changed:
+	case <-ctx.Done():
+		return judged{}, false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	news := v.news
+	v.news.findings, v.news.further, v.news.notice = nil, findingIndex{}, ""
+	return news, true
+}
+
+// relay judges what earlier recordings have left in the capture, and then passes on what the verdicts tell. It returns
+// true when their recording has ended, and false when the inspector has, or judging stopped with an error.
+func (j *judgeRun) relay(v *Verdicts) bool {
+	earlier, ok := j.earlier(v.after)
+	for ok {
+		var news judged
+		if news, ok = v.take(j.ctx); !ok {
+			break
+		}
+		j.next = news.next
+		news.counts = sum(earlier, news.counts)
+		if !j.send(news) || news.err != nil {
+			break
+		}
+		if news.ended {
+			return true
+		}
+		j.pause(batchPause / 4)
+	}
+	return false
+}
+
+// earlier judges the steps up to an arrival number with an engine that is then forgotten, and returns how much that was.
+// It returns false when the inspector has ended.
+func (j *judgeRun) earlier(last uint64) (analyzer.Counts, bool) {
+	if last == 0 {
+		return analyzer.Counts{}, true
+	}
+	j.engine = analyzer.NewEngine(j.rules, j.keys...)
+	for err := j.run(last); err != nil; err = j.run(last) {
+		if !j.report(judged{err: err}) {
+			return analyzer.Counts{}, false
+		}
+		j.pause(retryPause)
+	}
+	counts := j.engine.Counts()
+	told := j.report(judged{behind: true}) // the first verdict says whether there is more to judge
+	j.engine = nil
+	return counts, told
+}
+
+// sum adds up how much was looked at in two parts of a capture.
+func sum(a, b analyzer.Counts) analyzer.Counts {
+	return analyzer.Counts{
+		Exchanges: a.Exchanges + b.Exchanges,
+		Judged:    a.Judged + b.Judged,
+		Lost:      a.Lost + b.Lost,
+		Forgotten: a.Forgotten + b.Forgotten,
+		Streams:   a.Streams + b.Streams,
+		Events:    a.Events + b.Events,
+	}
+}
