@@ -111,7 +111,8 @@ func cardRequestOf(t *testing.T, addr, request string) string {
 // askCard fetches the public card, with further field lines.
 func askCard(t *testing.T, addr string, fields ...string) string {
 	t.Helper()
-	return cardRequestOf(t, addr, "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: "+addr+"\r\nConnection: close\r\n"+
+	return cardRequestOf(t, addr, "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: "+addr+
+		"\r\nConnection: close\r\n"+
 		strings.Join(append(fields, ""), "\r\n")+"\r\n")
 }
 

@@ -258,7 +258,10 @@ func (c *Conn) abandon() int {
 	defer c.unlock()
 	n := len(c.open)
 	for x, e := range c.open {
-		fault := &capture.Fault{Kind: "abandoned", Side: relay.SideProxy, Detail: "a2atap could not go on observing the connection"}
+		fault := &capture.Fault{
+			Kind: "abandoned", Side: relay.SideProxy,
+			Detail: "a2atap could not go on observing the connection",
+		}
 		e.note(piece{kind: pieceFault, note: fault}, nil, true)
 		c.ended(x, e)
 	}
@@ -272,7 +275,8 @@ func (c *Conn) ended(x int, e *exchange) {
 		c.r.q.lose(e.lost)
 		return
 	}
-	c.r.q.add(piece{kind: pieceEnded, x: e, lost: e.lost, size: e.request.dropped, dropped: e.answer.dropped}, nil, true)
+	c.r.q.add(piece{kind: pieceEnded, x: e, lost: e.lost, size: e.request.dropped, dropped: e.answer.dropped}, nil,
+		true)
 }
 
 // note queues a piece that is no part of a body.

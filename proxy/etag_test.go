@@ -15,7 +15,8 @@ func TestCardRequestHead(t *testing.T) {
 	agent := newRawAgent(t, length("{}"))
 	r := newRig(t, nil, "http://"+agent.addr)
 	tap := r.tap(0).Addr()
-	askCard(t, tap, "accept-encoding: gzip, br", "X-Mine: 1", "Range: bytes=0-9", `If-Range: "x"`, `If-None-Match: "other", W/"weak", *`)
+	askCard(t, tap, "accept-encoding: gzip, br", "X-Mine: 1", "Range: bytes=0-9", `If-Range: "x"`,
+		`If-None-Match: "other", W/"weak", *`)
 	want := "GET /.well-known/agent-card.json HTTP/1.1\r\nHost: " + agent.addr + "\r\nConnection: close\r\n" +
 		"accept-encoding: identity\r\nX-Mine: 1\r\n" + `If-None-Match: "other", W/"weak", *` + "\r\n\r\n"
 	if diff := cmp.Diff(want, agent.asked()); diff != "" {
@@ -27,7 +28,8 @@ func TestCardRequestHead(t *testing.T) {
 	}
 	askCard(t, tap, "Accept-Encoding: identity")
 	record := r.record()
-	if head := string(record[0].Request.Head); !strings.Contains(head, "accept-encoding: gzip, br\r\n") || !strings.Contains(head, "Range: bytes=0-9\r\n") {
+	if head := string(record[0].Request.Head); !strings.Contains(head, "accept-encoding: gzip, br\r\n") ||
+		!strings.Contains(head, "Range: bytes=0-9\r\n") {
 		t.Errorf("the record does not keep the head that the client sent:\n%s", head)
 	}
 	wantRewrites := []capture.Rewrite{
@@ -52,7 +54,9 @@ func TestEntityTags(t *testing.T) {
 				if strings.Contains(agent.asked(), "If-None-Match: "+tag) {
 					return "HTTP/1.1 304 Not Modified\r\nETag: " + tag + "\r\nX-A: b\r\n\r\n"
 				}
-				return fmt.Sprintf("HTTP/1.1 200 OK\r\nETag: %s\r\nDigest: sha-256=x\r\nContent-Digest: sha-256=:x:\r\nRepr-Digest: y\r\nContent-MD5: z\r\nContent-Length: %d\r\n\r\n%s", tag, len(card), card)
+				return fmt.Sprintf("HTTP/1.1 200 OK\r\nETag: %s\r\nDigest: sha-256=x\r\nContent-Digest: "+
+					"sha-256=:x:\r\nRepr-Digest: y\r\nContent-MD5: z\r\nContent-Length: %d\r\n\r\n%s", tag, len(card),
+					card)
 			}
 			r := newRig(t, nil, "http://"+agent.addr)
 			tap := r.tap(0).Addr()
@@ -68,7 +72,10 @@ func TestEntityTags(t *testing.T) {
 			if want := `If-None-Match: "other", ` + tag + "\r\n"; !strings.Contains(agent.asked(), want) {
 				t.Fatalf("the agent was asked\n%s", agent.asked())
 			}
-			agent.answer = func(string, string) string { return "HTTP/1.1 304 Not Modified\r\nETag: " + tag + "\r\nX-A: b\r\n\r\n" }
+			agent.answer = func(string, string) string {
+				return "HTTP/1.1 304 Not Modified\r\nETag: " + tag +
+					"\r\nX-A: b\r\n\r\n"
+			}
 			again := askCard(t, tap, "If-None-Match: "+found[1])
 			if want := "HTTP/1.1 304 Not Modified\r\nETag: " + found[1] + "\r\nX-A: b\r\n\r\n"; again != want {
 				t.Errorf("got %q, want %q", again, want)
@@ -118,11 +125,14 @@ func TestEntityTagOfAnotherAddressIsUnknown(t *testing.T) {
 
 // HEAD must not promise the length of a body that GET would not give, nor its entity tag.
 func TestHeadOfCard(t *testing.T) {
-	agent := newRawAgent(t, "HTTP/1.1 200 OK\r\nContent-Length: 22\r\nETag: \"abc\"\r\nDigest: x\r\nContent-Type: application/json\r\n\r\n")
+	agent := newRawAgent(t, "HTTP/1.1 200 OK\r\nContent-Length: 22\r\nETag: \"abc\"\r\nDigest: x\r\nContent-Type: "+
+		"application/json\r\n\r\n")
 	r := newRig(t, nil, "http://"+agent.addr)
 	tap := r.tap(0).Addr()
-	got := cardRequestOf(t, tap, "HEAD /.well-known/agent-card.json HTTP/1.1\r\nHost: "+tap+"\r\nConnection: close\r\n\r\n")
-	if !regexp.MustCompile(`^HTTP/1.1 200 OK\r\nETag: "abc-a2atap-[0-9a-f]{8}"\r\nContent-Type: application/json\r\n\r\n$`).MatchString(got) {
+	got := cardRequestOf(t, tap, "HEAD /.well-known/agent-card.json HTTP/1.1\r\nHost: "+tap+
+		"\r\nConnection: close\r\n\r\n")
+	if !regexp.MustCompile(`^HTTP/1.1 200 OK\r\nETag: "abc-a2atap-[0-9a-f]{8}"\r\nContent-Type: ` +
+		`application/json\r\n\r\n$`).MatchString(got) {
 		t.Errorf("got %q", got)
 	}
 }

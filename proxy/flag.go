@@ -91,8 +91,9 @@ func parseListen(s string) (string, error) {
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
-		return "", fmt.Errorf("%q after the last @ is no port; the last @ begins the listening address: write @PORT or "+
-			"@HOST:PORT with a port from 0 to 65535, leave user information out of the URL, and write %%40 for an @ in its path", port)
+		return "", fmt.Errorf("%q after the last @ is no port; the last @ begins the listening address: write "+
+			"@PORT or @HOST:PORT with a port from 0 to 65535, leave user information out of the URL, and write %%40 "+
+			"for an @ in its path", port)
 	}
 	if strings.Contains(host, ":") {
 		if _, err := netip.ParseAddr(host); err != nil {

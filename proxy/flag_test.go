@@ -100,7 +100,8 @@ func TestParseAlias(t *testing.T) {
 
 func FuzzParseTap(f *testing.F) {
 	for _, seed := range []string{
-		"booker=http://localhost:9000/a2a@[::1]:7001", "localhost:9000", "a=b=c@d@1", "http://u:p@h@1", "=@", "x=http://[::1%25eth0]:1@2",
+		"booker=http://localhost:9000/a2a@[::1]:7001", "localhost:9000", "a=b=c@d@1", "http://u:p@h@1", "=@",
+		"x=http://[::1%25eth0]:1@2",
 	} {
 		f.Add(seed)
 	}
@@ -109,7 +110,8 @@ func FuzzParseTap(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if spec.Agent.User != nil || spec.Agent.Host == "" || spec.Agent.Scheme != "http" && spec.Agent.Scheme != "https" {
+		if spec.Agent.User != nil || spec.Agent.Host == "" || spec.Agent.Scheme != "http" &&
+			spec.Agent.Scheme != "https" {
 			t.Fatalf("%q gives the agent %q", flag, spec.Agent)
 		}
 		// What was understood can be written again and means the same.

@@ -48,19 +48,21 @@ func (f *Forward) URL() string {
 
 // openForward opens the listening address of a forward proxy.
 func (p *Proxy) openForward(spec ForwardSpec) (*Forward, error) {
-	listener, err := p.listenTCP("the forward proxy", spec.Listen, "with --forward (0 is a free one)", "whoever reaches it goes anywhere through it")
+	listener, err := p.listenTCP("the forward proxy", spec.Listen, "with --forward (0 is a free one)",
+		"whoever reaches it goes anywhere through it")
 	if err != nil {
 		return nil, err
 	}
 	f := &Forward{proxy: p, spec: spec, listener: listener, addr: listener.Addr().(*net.TCPAddr)}
 	if !f.addr.IP.IsLoopback() && spec.Auth == nil {
-		return nil, errors.Join(listener.Close(), fmt.Errorf("open the forward proxy: %s can be reached from other machines; "+
-			"ask its clients for credentials with --proxy-auth USER:PASS, or listen on 127.0.0.1", spec.Listen))
+		return nil, errors.Join(listener.Close(), fmt.Errorf("open the forward proxy: %s can be reached from other "+
+			"machines; ask its clients for credentials with --proxy-auth USER:PASS, or listen on 127.0.0.1",
+			spec.Listen))
 	}
 	for _, t := range p.taps {
 		if t.agent == f.origin() {
-			return nil, errors.Join(listener.Close(), fmt.Errorf("open the forward proxy: it would listen where the agent %s is, %s; "+
-				"choose another port with --forward", t.Name(), t.spec.Agent))
+			return nil, errors.Join(listener.Close(), fmt.Errorf("open the forward proxy: it would listen where the "+
+				"agent %s is, %s; choose another port with --forward", t.Name(), t.spec.Agent))
 		}
 	}
 	f.front = f.newFront()
@@ -75,8 +77,10 @@ func (f *Forward) newFront() *goproxy.ProxyHttpServer {
 	front := goproxy.NewProxyHttpServer()
 	front.Logger = log.New(io.Discard, "", 0)
 	front.OnRequest(when(func(c *connect) bool { return !f.admits(c.head) })).HijackConnect(then((*connect).challenge))
-	front.OnRequest(when(func(c *connect) bool { return newOrigin(c.to.Host, c.to.Port) == f.origin() })).HijackConnect(then((*connect).loop))
-	front.OnRequest(when(func(c *connect) bool { return f.tunnels(c.to) })).HijackConnect(then((*connect).tunnelAsAsked))
+	isLoop := func(c *connect) bool { return newOrigin(c.to.Host, c.to.Port) == f.origin() }
+	isTunnel := func(c *connect) bool { return f.tunnels(c.to) }
+	front.OnRequest(when(isLoop)).HijackConnect(then((*connect).loop))
+	front.OnRequest(when(isTunnel)).HijackConnect(then((*connect).tunnelAsAsked))
 	front.OnRequest().HijackConnect(then((*connect).intercept))
 	return front
 }
@@ -110,9 +114,12 @@ func (f *Forward) serve(ctx context.Context, conn net.Conn) {
 	}
 	if !client.begins("CONNECT ") {
 		f.relay(ctx, client, f.newForwardLink(conn, nil, ""), relay.Config{
-			Forward: &relay.Forward{Admit: f.admits, Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
-				return f.dial(ctx, to, to.Host)
-			}},
+			Forward: &relay.Forward{
+				Admit: f.admits,
+				Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
+					return f.dial(ctx, to, to.Host)
+				},
+			},
 		})
 		return
 	}
@@ -136,7 +143,8 @@ func (f *Forward) relay(ctx context.Context, client net.Conn, l *forwardLink, cf
 	cfg.HeadTimeout, cfg.IdleTimeout = f.proxy.opts.HeadTimeout, f.proxy.opts.IdleTimeout
 	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
 	if l.abandon() > 0 {
-		f.proxy.notice(fmt.Sprintf("the forward proxy: recording of a connection has failed, its traffic went on: %v", err))
+		f.proxy.notice(fmt.Sprintf("the forward proxy: recording of a connection has failed, its traffic went on: %v",
+			err))
 	}
 }
 

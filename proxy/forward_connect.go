@@ -41,10 +41,14 @@ func (f *Forward) readConnect(ctx context.Context, client *peekedConn) (*connect
 	defer context.AfterFunc(ctx, func() { client.Close() })()
 	head, err := client.takeHead(f.headTimeout())
 	c := &connect{peekedConn: client, forward: f, head: head, ctx: ctx}
-	refused := relay.Fault{Kind: relay.KindRefused, Side: relay.SideClient, Detail: "malformed head of CONNECT (RFC 9112 section 3)", Status: 400}
+	refused := relay.Fault{
+		Kind: relay.KindRefused, Side: relay.SideClient,
+		Detail: "malformed head of CONNECT (RFC 9112 section 3)", Status: 400,
+	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		refused.Kind, refused.Detail, refused.Status = relay.KindTimeout, "head of CONNECT was not complete in time (RFC 9110 section 15.5.9)", 408
+		refused.Kind, refused.Status = relay.KindTimeout, 408
+		refused.Detail = "head of CONNECT was not complete in time (RFC 9110 section 15.5.9)"
 	case errors.Is(err, errHeadTooLong):
 		refused.Detail, refused.Status = "head of CONNECT is too long (RFC 6585 section 5)", 431
 	}
@@ -143,7 +147,8 @@ func (c *connect) intercept() {
 	case kind == protocolHTTP2:
 		c.tunnel("it is HTTP/2 from the start, which a2atap does not open", true)
 	case kind == protocolSilent:
-		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does", c.forward.sniffTimeout()), true)
+		c.tunnel(fmt.Sprintf("the client waited %v for the agent to begin, which no HTTP does",
+			c.forward.sniffTimeout()), true)
 	default:
 		c.tunnel("it is neither TLS nor HTTP", true)
 	}

@@ -26,14 +26,16 @@ func TestPlainHTTPInsideConnect(t *testing.T) {
 	addr := agent.Listener.Addr().String()
 	f := newForwardRig(t, nil)
 	conn := f.dial()
-	write(t, conn, "CONNECT "+addr+" HTTP/1.1\r\nHost: "+addr+"\r\n\r\nDELETE /x HTTP/1.1\r\nHost: "+addr+"\r\nConnection: close\r\n\r\n")
+	write(t, conn, "CONNECT "+addr+" HTTP/1.1\r\nHost: "+addr+"\r\n\r\nDELETE /x HTTP/1.1\r\nHost: "+addr+
+		"\r\nConnection: close\r\n\r\n")
 	expect(t, conn, "HTTP/1.1 200 Connection established\r\n\r\n")
 	text, err := io.ReadAll(conn)
 	if err != nil || !strings.HasSuffix(string(text), "DELETE "+addr) {
 		t.Errorf("got %q, %v", text, err)
 	}
 	x := f.record()[0]
-	if head := string(x.Request.Head); !strings.HasPrefix(head, "DELETE /x ") || x.Agent.URL != "http://"+addr || len(x.Notes) != 0 {
+	if head := string(x.Request.Head); !strings.HasPrefix(head, "DELETE /x ") || x.Agent.URL != "http://"+addr ||
+		len(x.Notes) != 0 {
 		t.Errorf("recorded %q for %v, notes %q", head, x.Agent, x.Notes)
 	}
 }
@@ -51,7 +53,8 @@ func TestRequestsArePinnedToConnect(t *testing.T) {
 	f := newForwardRig(t, nil)
 	conn := f.dial()
 	f.connect(conn, addr, "")
-	session := tls.Client(conn, &tls.Config{RootCAs: f.roots, ServerName: "example.com"}) // for which the agent has a certificate
+	// for which the agent has a certificate
+	session := tls.Client(conn, &tls.Config{RootCAs: f.roots, ServerName: "example.com"})
 	in := bufio.NewReader(session)
 	for _, host := range []string{addr, "elsewhere.example", "example.com:" + strings.Split(addr, ":")[1]} {
 		write(t, session, "GET / HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
@@ -60,7 +63,10 @@ func TestRequestsArePinnedToConnect(t *testing.T) {
 		}
 	}
 	session.Close()
-	want := []string{addr + " example.com", "elsewhere.example example.com", "example.com:" + strings.Split(addr, ":")[1] + " example.com"}
+	want := []string{
+		addr + " example.com", "elsewhere.example example.com",
+		"example.com:" + strings.Split(addr, ":")[1] + " example.com",
+	}
 	if !slices.Equal(hosts, want) {
 		t.Errorf("the agent saw %q, want %q", hosts, want)
 	}
@@ -72,8 +78,10 @@ func TestRequestsArePinnedToConnect(t *testing.T) {
 			t.Errorf("agent %s", x.Agent.Name)
 		}
 	}
-	if !strings.HasPrefix(notes[0], "TLS is for example.com inside CONNECT to "+addr) || strings.Contains(notes[0], "|") ||
-		notes[1] != "Host is elsewhere.example inside CONNECT to "+addr+": the request went to the latter" || !strings.HasPrefix(notes[2], "Host is example.com:") {
+	if !strings.HasPrefix(notes[0], "TLS is for example.com inside CONNECT to "+addr) ||
+		strings.Contains(notes[0], "|") ||
+		notes[1] != "Host is elsewhere.example inside CONNECT to "+addr+": the request went to the latter" ||
+		!strings.HasPrefix(notes[2], "Host is example.com:") {
 		t.Errorf("notes %q", notes)
 	}
 }
@@ -83,12 +91,14 @@ func TestHostThatDiffersFromTarget(t *testing.T) {
 	agent := newAgent(t, func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Host) })
 	addr := agent.Listener.Addr().String()
 	f := newForwardRig(t, nil)
-	got := cardRequestOf(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n")
+	got := cardRequestOf(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: "+
+		"elsewhere.example\r\nConnection: close\r\n\r\n")
 	if bodyOf(got) != addr {
 		t.Errorf("the agent saw Host %s", bodyOf(got))
 	}
 	x := f.record()[0]
-	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "Host is elsewhere.example, the request's target "+addr) || now(x)["request.header[Host]"] != addr {
+	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "Host is elsewhere.example, the request's target "+addr) ||
+		now(x)["request.header[Host]"] != addr {
 		t.Errorf("notes %q, rewrites %v", x.Notes, x.Rewrites)
 	}
 }
@@ -102,7 +112,8 @@ func TestForwardToItself(t *testing.T) {
 	_, port, _ := net.SplitHostPort(self)
 	conn := f.dial()
 	write(t, conn, "CONNECT localhost:"+port+" HTTP/1.1\r\nHost: x\r\n\r\n")
-	if status, mark, text := ownAnswer(t, conn); status != 403 || mark != relay.KindRefused || !strings.Contains(text, "loop") {
+	if status, mark, text := ownAnswer(t, conn); status != 403 || mark != relay.KindRefused ||
+		!strings.Contains(text, "loop") {
 		t.Errorf("CONNECT: got %d %s %s", status, mark, text)
 	}
 	answer := cardRequestOf(t, self, "GET http://"+self+"/ HTTP/1.1\r\nHost: "+self+"\r\n\r\n")
@@ -113,7 +124,8 @@ func TestForwardToItself(t *testing.T) {
 		t.Errorf("through the tap: got %s", body)
 	}
 	record := f.record()
-	if len(record) != 3 || record[2].Agent.Name != "booker" || !strings.HasPrefix(string(record[2].Request.Head), "GET / ") {
+	if len(record) != 3 || record[2].Agent.Name != "booker" ||
+		!strings.HasPrefix(string(record[2].Request.Head), "GET / ") {
 		t.Errorf("%d exchanges are recorded: %+v", len(record), record)
 	}
 }
@@ -134,11 +146,13 @@ func TestForwardCredentials(t *testing.T) {
 	}
 	for user, status := range map[string]int{"": 407, "planner": 407, "planner:b": 407, "planner:a:b": 200} {
 		answer, _ := get(t, f.client(user), agent.URL)
-		if answer.StatusCode != status || (status == 407) != strings.HasPrefix(answer.Header.Get("Proxy-Authenticate"), `Basic realm="a2atap"`) {
+		if answer.StatusCode != status ||
+			(status == 407) != strings.HasPrefix(answer.Header.Get("Proxy-Authenticate"), `Basic realm="a2atap"`) {
 			t.Errorf("%q: got %s, %v", user, answer.Status, answer.Header)
 		}
 		answer, err := f.client(user).Get(secure.URL)
-		if (err == nil) != (status == 200) || err != nil && !strings.Contains(err.Error(), "Proxy Authentication Required") {
+		if (err == nil) != (status == 200) || err != nil &&
+			!strings.Contains(err.Error(), "Proxy Authentication Required") {
 			t.Errorf("%q inside CONNECT: %v", user, err)
 		}
 		if err == nil {
@@ -193,7 +207,8 @@ func TestClientThatDoesNotTrustUs(t *testing.T) {
 	if _, err := client.Get(agent.URL); err == nil {
 		t.Fatal("no error")
 	}
-	if text := f.notice(); !strings.Contains(text, agent.Listener.Addr().String()) || !strings.Contains(text, "a2atap ca env") ||
+	if text := f.notice(); !strings.Contains(text, agent.Listener.Addr().String()) ||
+		!strings.Contains(text, "a2atap ca env") ||
 		!strings.Contains(text, "--tunnel 127.0.0.1") {
 		t.Errorf("notice %q", text)
 	}
@@ -211,14 +226,19 @@ func TestClientsWithOddTLS(t *testing.T) {
 	f := newForwardRig(t, nil)
 	conn := f.dial()
 	f.connect(conn, addr, "")
-	session := tls.Client(conn, &tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", NextProtos: []string{"http/1.0"}})
+	session := tls.Client(conn,
+		&tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", NextProtos: []string{"http/1.0"}})
 	write(t, session, "GET / HTTP/1.0\r\n\r\n")
 	if text, err := io.ReadAll(session); err != nil || !strings.HasSuffix(string(text), "hi") {
 		t.Errorf("got %q, %v", text, err)
 	}
 	old := f.dial()
 	f.connect(old, addr, "")
-	if err := tls.Client(old, &tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}).Handshake(); err == nil {
+	if err := tls.Client(old,
+		&tls.Config{
+			RootCAs: f.roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS10,
+			MaxVersion: tls.VersionTLS11,
+		}).Handshake(); err == nil {
 		t.Error("TLS 1.1 was taken")
 	}
 	if text := f.notice(); !strings.Contains(text, "TLS 1.2 or later") || !strings.Contains(text, addr) {
@@ -239,7 +259,8 @@ func TestAgentThatWantsACertificate(t *testing.T) {
 			t.Errorf("got %s", answer.Status)
 		}
 	}
-	if text := f.notice(); !strings.Contains(text, "asks for a client certificate") || !strings.Contains(text, "--tunnel 127.0.0.1") {
+	if text := f.notice(); !strings.Contains(text, "asks for a client certificate") ||
+		!strings.Contains(text, "--tunnel 127.0.0.1") {
 		t.Errorf("notice %q", text)
 	}
 }
@@ -299,7 +320,8 @@ func TestSlowConnect(t *testing.T) {
 // Stopping ends all that a forward proxy may be busy with, in bounded time.
 func TestForwardStops(t *testing.T) {
 	agent := newEcho(t, "")
-	f := newForwardRig(t, func(o *proxy.Options) { o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "127.0.0.1")} })
+	f := newForwardRig(t,
+		func(o *proxy.Options) { o.Forward.Tunnel = []proxy.HostPattern{mustPattern(t, "127.0.0.1")} })
 	tunnel := f.dial()
 	f.connect(tunnel, agent, "")
 	write(t, tunnel, "ping")
@@ -313,7 +335,10 @@ func TestForwardStops(t *testing.T) {
 	write(t, heading, "CONNECT a:1 HT")
 	silent := f.dial()
 	f.stop()
-	for name, conn := range map[string]net.Conn{"tunnel": tunnel, "sniffed": sniffed, "greeted": greeted, "heading": heading, "silent": silent} {
+	for name, conn := range map[string]net.Conn{
+		"tunnel": tunnel, "sniffed": sniffed, "greeted": greeted,
+		"heading": heading, "silent": silent,
+	} {
 		conn.SetReadDeadline(time.Now().Add(testTimeout))
 		if _, err := conn.Read(make([]byte, 1)); err == nil {
 			t.Errorf("%s goes on", name)
@@ -341,7 +366,8 @@ func TestForwardClientNames(t *testing.T) {
 		{"", "tool user-agent"},
 	}
 	for _, test := range tests {
-		cardRequestOf(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: "+addr+"\r\nUser-Agent: tool/1\r\nConnection: close\r\n"+
+		cardRequestOf(t, f.forward.Addr(), "GET http://"+addr+"/ HTTP/1.1\r\nHost: "+addr+
+			"\r\nUser-Agent: tool/1\r\nConnection: close\r\n"+
 			"Proxy-Authorization: "+test.credentials+"\r\n\r\n")
 	}
 	for i, x := range f.record() {

@@ -21,7 +21,8 @@ func ParseForward(flag string) (string, error) {
 	if strings.Contains(flag, ":") {
 		var err error
 		if host, port, err = net.SplitHostPort(flag); err != nil || host == "" {
-			return "", fmt.Errorf("--forward %q is no listening address; write PORT or HOST:PORT, an IPv6 host in brackets", flag)
+			return "", fmt.Errorf("--forward %q is no listening address; write PORT or HOST:PORT, an IPv6 host in "+
+				"brackets", flag)
 		}
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
@@ -52,7 +53,8 @@ func ParseHostPattern(flag string) (HostPattern, error) {
 	}
 	name, checked, err := relay.ParseAuthority(name + ":" + cmp.Or(port, "1"))
 	if err != nil || strings.HasSuffix(flag, ":") && host == strings.TrimSuffix(flag, ":") {
-		return HostPattern{}, fmt.Errorf("--tunnel %q is no host; write HOST, HOST:PORT, *.DOMAIN or *, an IPv6 host with a port in brackets", flag)
+		return HostPattern{}, fmt.Errorf("--tunnel %q is no host; write HOST, HOST:PORT, *.DOMAIN or *, an IPv6 "+
+			"host with a port in brackets", flag)
 	}
 	switch {
 	case all:

@@ -8,7 +8,10 @@ import (
 )
 
 func TestParseForward(t *testing.T) {
-	for flag, want := range map[string]string{"7080": "127.0.0.1:7080", "0": "127.0.0.1:0", "localhost:1": "localhost:1", "[::1]:2": "[::1]:2", "0.0.0.0:3": "0.0.0.0:3"} {
+	for flag, want := range map[string]string{
+		"7080": "127.0.0.1:7080", "0": "127.0.0.1:0",
+		"localhost:1": "localhost:1", "[::1]:2": "[::1]:2", "0.0.0.0:3": "0.0.0.0:3",
+	} {
 		if got, err := ParseForward(flag); got != want || err != nil {
 			t.Errorf("%s: got %s, %v", flag, got, err)
 		}
@@ -59,7 +62,10 @@ func TestHostPattern(t *testing.T) {
 			}
 		}
 	}
-	for _, flag := range []string{"", "a b", "a:", "a:0", "a:x", "http://a", "a/b", "a*", "*a", "*.", "**", "*.*.a", "[a]", "[::1", "a:1:2", "*:"} {
+	for _, flag := range []string{
+		"", "a b", "a:", "a:0", "a:x", "http://a", "a/b", "a*", "*a", "*.", "**", "*.*.a",
+		"[a]", "[::1", "a:1:2", "*:",
+	} {
 		if pattern, err := ParseHostPattern(flag); err == nil || !strings.HasPrefix(err.Error(), "--tunnel ") {
 			t.Errorf("%q: got %+v, %v", flag, pattern, err)
 		}
@@ -76,7 +82,10 @@ func TestParseCredentials(t *testing.T) {
 
 // FuzzConnectHead gives foreign bytes to all that looks at the beginning of a connection to the forward proxy.
 func FuzzConnectHead(f *testing.F) {
-	for _, s := range []string{"CONNECT a:1 HTTP/1.1\r\nHost: a\r\nProxy-Authorization: Basic cDo=\r\n\r\n\x16", "\n\n", "PRI * HTTP/2.0\r\n\r\n", "GET / ", "\x16\x03\x01"} {
+	for _, s := range []string{
+		"CONNECT a:1 HTTP/1.1\r\nHost: a\r\nProxy-Authorization: Basic cDo=\r\n\r\n\x16", "\n\n",
+		"PRI * HTTP/2.0\r\n\r\n", "GET / ", "\x16\x03\x01",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

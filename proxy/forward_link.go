@@ -74,11 +74,14 @@ func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
 	switch {
 	case !has || err == nil && at == to:
 	case l.pinned != nil:
-		l.Fact(x, capture.Fact{Note: fmt.Sprintf("Host is %s inside CONNECT to %s: the request went to the latter", host, to.Authority())})
+		l.Fact(x, capture.Fact{
+			Note: fmt.Sprintf("Host is %s inside CONNECT to %s: the request went to the latter", host, to.Authority()),
+		})
 	default:
 		_, now, _, _ := relay.ParseTarget(h.Target)
 		l.Fact(x, capture.Fact{
-			Note:     fmt.Sprintf("Host is %s, the request's target %s: the request went to the latter (RFC 9112 section 3.2.2)", host, to.Authority()),
+			Note: fmt.Sprintf("Host is %s, the request's target %s: the request went to the latter (RFC 9112 "+
+				"section 3.2.2)", host, to.Authority()),
 			Rewrites: fieldRewrite("request", "Host", []string{host}, now),
 		})
 	}
@@ -90,8 +93,10 @@ func (l *forwardLink) note(x int, h *capture.Head, to relay.Target) {
 	l.noted = true
 	l.mu.Unlock()
 	if first {
-		l.Fact(x, capture.Fact{Note: fmt.Sprintf("TLS is for %s inside CONNECT to %s: the connection went to the latter, and was verified for the former",
-			strings.ToLower(l.sni), to.Authority())})
+		l.Fact(x, capture.Fact{
+			Note: fmt.Sprintf("TLS is for %s inside CONNECT to %s: the connection went to the latter, "+
+				"and was verified for the former", strings.ToLower(l.sni), to.Authority()),
+		})
 	}
 }
 

@@ -76,7 +76,9 @@ func (r *peekedConn) mayBegin(prefix string) bool {
 func (f *Forward) firstBytes(ctx context.Context, conn net.Conn) (*peekedConn, error) {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	client := &peekedConn{Conn: conn}
-	for timeout := f.proxy.opts.IdleTimeout; !client.begins("CONNECT ") && client.mayBegin("CONNECT "); timeout = f.headTimeout() {
+	const method = "CONNECT "
+	timeout := f.proxy.opts.IdleTimeout
+	for ; !client.begins(method) && client.mayBegin(method); timeout = f.headTimeout() {
 		if timeout > 0 {
 			conn.SetReadDeadline(time.Now().Add(timeout))
 		}

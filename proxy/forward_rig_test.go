@@ -69,7 +69,8 @@ func (f *forwardRig) client(user string) *http.Client {
 		u.User = url.User(user)
 	}
 	transport := &http.Transport{
-		Proxy: http.ProxyURL(u), TLSClientConfig: &tls.Config{RootCAs: f.roots}, DisableCompression: true, MaxIdleConnsPerHost: 100,
+		Proxy: http.ProxyURL(u), TLSClientConfig: &tls.Config{RootCAs: f.roots}, DisableCompression: true,
+		MaxIdleConnsPerHost: 100,
 	}
 	f.t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: 4 * testTimeout}
@@ -130,7 +131,8 @@ func (w way) dial(f *forwardRig, agent string) (conn net.Conn, origin string) {
 		return conn, "http://" + agent
 	}
 	f.connect(conn, agent, "")
-	session := tls.Client(conn, &tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", NextProtos: []string{"http/1.1"}})
+	session := tls.Client(conn,
+		&tls.Config{RootCAs: f.roots, ServerName: "127.0.0.1", NextProtos: []string{"http/1.1"}})
 	if err := session.Handshake(); err != nil {
 		f.t.Fatal(err)
 	}

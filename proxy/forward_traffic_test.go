@@ -130,7 +130,11 @@ func TestForwardSeveralAgents(t *testing.T) {
 		if body, err := io.ReadAll(answer.Body); string(body) != text || err != nil {
 			t.Errorf("got %s, %v, want %s", body, err, text)
 		}
-		want = append(want, map[string]string{"one": one.Listener.Addr().String() + " " + one.URL, "two": "booker " + two.URL + "/base"}[text])
+		want = append(want,
+			map[string]string{
+				"one": one.Listener.Addr().String() + " " + one.URL,
+				"two": "booker " + two.URL + "/base",
+			}[text])
 	}
 	conn.Close()
 	var got []string

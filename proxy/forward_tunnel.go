@@ -42,7 +42,10 @@ func (c *connect) tunnel(why string, answered bool) {
 	l.Upgraded(0)
 	if !answered {
 		if _, err := io.WriteString(c.Conn, established); err != nil {
-			l.Fault(0, relay.Fault{Kind: relay.KindClientLeft, Side: relay.SideClient, Detail: "connection closed before CONNECT was answered"})
+			l.Fault(0, relay.Fault{
+				Kind: relay.KindClientLeft, Side: relay.SideClient,
+				Detail: "connection closed before CONNECT was answered",
+			})
 			return
 		}
 	}

@@ -51,10 +51,12 @@ func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, go
 	if head := capture.ParseRequestHead(x.Request.Head); head.Method != "CONNECT" || x.Agent.Name != agent {
 		t.Errorf("recorded %s %s for %s", head.Method, head.Target, x.Agent.Name)
 	}
-	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "tunnelled, not observed: ") || !strings.Contains(x.Notes[0], why) {
+	if len(x.Notes) != 1 || !strings.HasPrefix(x.Notes[0], "tunnelled, not observed: ") ||
+		!strings.Contains(x.Notes[0], why) {
 		t.Errorf("notes %q, want one with %q", x.Notes, why)
 	}
-	if x.Response == nil || !strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 200 ") || len(x.Request.Body.Data)+len(x.Response.Body.Data) != 0 {
+	if x.Response == nil || !strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 200 ") ||
+		len(x.Request.Body.Data)+len(x.Response.Body.Data) != 0 {
 		t.Errorf("recorded %+v, %+v", x.Request, x.Response)
 		return
 	}
@@ -64,8 +66,10 @@ func expectTunnel(t *testing.T, x *capture.Exchange, agent, why string, sent, go
 		}
 		return
 	}
-	if x.Fault != nil || x.Response.Body.Size != got || x.Response.Body.Dropped != got || x.Request.Body.Dropped != sent {
-		t.Errorf("recorded %+v, %+v, %v; want %d bytes sent, %d answered", x.Request.Body, x.Response.Body, x.Fault, sent, got)
+	if x.Fault != nil || x.Response.Body.Size != got || x.Response.Body.Dropped != got ||
+		x.Request.Body.Dropped != sent {
+		t.Errorf("recorded %+v, %+v, %v; want %d bytes sent, %d answered", x.Request.Body, x.Response.Body, x.Fault,
+			sent, got)
 	}
 }
 
@@ -139,7 +143,11 @@ func TestTunnelWhatIsNoHTTP(t *testing.T) {
 
 // A client that speaks HTTP/2 alone, as those of gRPC do, cannot be opened and must work all the same.
 func TestTunnelHTTP2(t *testing.T) {
-	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Proto) }))
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter,
+		r *http.Request,
+	) {
+		io.WriteString(rw, r.Proto)
+	}))
 	agent.EnableHTTP2 = true
 	agent.StartTLS()
 	defer agent.Close()
@@ -176,7 +184,8 @@ func TestTunnelToNobody(t *testing.T) {
 			conn := f.dial()
 			if says == "" {
 				write(t, conn, "CONNECT "+closed+" HTTP/1.1\r\nHost: "+closed+"\r\n\r\n")
-				if status, mark, text := ownAnswer(t, conn); status != 502 || mark != relay.KindUnreachable || !strings.Contains(text, closed) {
+				if status, mark, text := ownAnswer(t, conn); status != 502 || mark != relay.KindUnreachable ||
+					!strings.Contains(text, closed) {
 					t.Errorf("got %d %s %s", status, mark, text)
 				}
 			} else {

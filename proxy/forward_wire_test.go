@@ -68,12 +68,21 @@ func TestForwardBreaks(t *testing.T) {
 		reset  bool
 		kind   string
 	}{
-		"reset in the body":        {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", true, relay.KindReset},
-		"close in the body":        {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", false, relay.KindTruncated},
-		"close in a chunk":         {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe", false, relay.KindTruncated},
-		"close between the chunks": {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n", false, relay.KindTruncated},
-		"bad chunk":                {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno\r\n", false, relay.KindRefused},
-		"close before the answer":  {"", false, relay.KindTruncated},
+		"reset in the body": {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", true, relay.KindReset},
+		"close in the body": {"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", false, relay.KindTruncated},
+		"close in a chunk": {
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe", false,
+			relay.KindTruncated,
+		},
+		"close between the chunks": {
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n", false,
+			relay.KindTruncated,
+		},
+		"bad chunk": {
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno\r\n", false,
+			relay.KindRefused,
+		},
+		"close before the answer": {"", false, relay.KindTruncated},
 	}
 	bothWays(t, func(t *testing.T, w way) {
 		for name, test := range tests {
@@ -199,19 +208,43 @@ func TestForwardUnreachable(t *testing.T) {
 func TestForwardMessages(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 1<<16)
 	tests := map[string]struct{ request, seen, answer string }{
-		"no content":   {"GET URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "GET / HTTP/1.1\r\nHost: ADDR\r\n\r\n", "HTTP/1.1 204 No Content\r\nX: y\r\n\r\n"},
-		"not modified": {"GET URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "GET / HTTP/1.1\r\nHost: ADDR\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n"},
-		"HEAD":         {"HEAD URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "HEAD / HTTP/1.1\r\nHost: ADDR\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"},
-		"interim":      {"GET URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "GET / HTTP/1.1\r\nHost: ADDR\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n"},
-		"trailers":     {"POST URL/x;y?a;b HTTP/1.1\r\nhost:  ADDR\r\nTransfer-Encoding: chunked\r\n\r\n1;x\r\na\r\n0\r\nX: y\r\n\r\n", "POST /x;y?a;b HTTP/1.1\r\nhost:  ADDR\r\nTransfer-Encoding: chunked\r\n\r\n1;x\r\na\r\n0\r\nX: y\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nY: z\r\n\r\n"},
-		"encodings":    {"GET URL/ HTTP/1.1\r\nHost: ADDR\r\nAccept-Encoding: br, x\r\n\r\n", "GET / HTTP/1.1\r\nHost: ADDR\r\nAccept-Encoding: br, x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding: unknown\r\nContent-Length: 3\r\n\r\n\x00\xff\x01"},
+		"no content": {
+			"GET URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "GET / HTTP/1.1\r\nHost: ADDR\r\n\r\n",
+			"HTTP/1.1 204 No Content\r\nX: y\r\n\r\n",
+		},
+		"not modified": {
+			"GET URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "GET / HTTP/1.1\r\nHost: ADDR\r\n\r\n",
+			"HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n",
+		},
+		"HEAD": {
+			"HEAD URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "HEAD / HTTP/1.1\r\nHost: ADDR\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+		},
+		"interim": {
+			"GET URL/ HTTP/1.1\r\nHost: ADDR\r\n\r\n", "GET / HTTP/1.1\r\nHost: ADDR\r\n\r\n",
+			"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n",
+		},
+		"trailers": {
+			"POST URL/x;y?a;b HTTP/1.1\r\nhost:  ADDR\r\nTransfer-Encoding: " +
+				"chunked\r\n\r\n1;x\r\na\r\n0\r\nX: y\r\n\r\n", "POST /x;y?a;b HTTP/1.1\r\nhost:  " +
+				"ADDR\r\nTransfer-Encoding: chunked\r\n\r\n1;x\r\na\r\n0\r\nX: y\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nY: z\r\n\r\n",
+		},
+		"encodings": {
+			"GET URL/ HTTP/1.1\r\nHost: ADDR\r\nAccept-Encoding: br, x\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: ADDR\r\nAccept-Encoding: br, x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Encoding: " +
+				"unknown\r\nContent-Length: 3\r\n\r\n\x00\xff\x01",
+		},
 		"big": {
-			"POST URL/ HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 1048576\r\n\r\n" + big, "POST / HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 1048576\r\n\r\n" + big,
+			"POST URL/ HTTP/1.1\r\nHost: ADDR\r\nContent-Length: 1048576\r\n\r\n" + big, "POST / HTTP/1.1\r\nHost: " +
+				"ADDR\r\nContent-Length: 1048576\r\n\r\n" + big,
 			"HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n" + big,
 		},
 		"credentials": {
-			"GET URL/ HTTP/1.1\r\nHost: ADDR\r\nAuthorization: Bearer a\r\nProxy-Authorization: Basic cGxhbm5lcjo=\r\nProxy-Connection: x\r\n\r\n",
-			"GET / HTTP/1.1\r\nHost: ADDR\r\nAuthorization: Bearer a\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+			"GET URL/ HTTP/1.1\r\nHost: ADDR\r\nAuthorization: Bearer a\r\nProxy-Authorization: Basic " +
+				"cGxhbm5lcjo=\r\nProxy-Connection: x\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: ADDR\r\nAuthorization: Bearer a\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
 		},
 	}
 	bothWays(t, func(t *testing.T, w way) {
@@ -269,7 +302,8 @@ func TestForwardExpectAndUpgrade(t *testing.T) {
 			}
 			agents <- agent
 		}()
-		write(t, conn, "POST "+origin+"/ HTTP/1.1\r\nHost: "+addr+"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+		write(t, conn, "POST "+origin+"/ HTTP/1.1\r\nHost: "+addr+
+			"\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
 		agent := <-agents
 		defer agent.Close()
 		agent.SetDeadline(time.Now().Add(testTimeout))

@@ -15,8 +15,10 @@ import (
 // Valid JSON stays valid, and nothing but the tokens of URLs changes.
 func FuzzApplyReplacements(f *testing.F) {
 	for _, seed := range []string{
-		`{"url":"http://a:1/x","additionalInterfaces":[{"url":"http:\/\/b","transport":"GRPC"}],"supportedInterfaces":[{"url":"\u0068ttp://c/é"}]}`,
-		`{"result":{"url":"https://u:p@[::1]:9/?q#f"},"url":"x"}`, "\ufeff{\"url\":\"\xff\"}", `{"url":""}`, `[]`, `{"url":"a://b","url":"c://d"}`,
+		`{"url":"http://a:1/x","additionalInterfaces":[{"url":"http:\/\/b","transport":"GRPC"}],` +
+			`"supportedInterfaces":[{"url":"\u0068ttp://c/é"}]}`,
+		`{"result":{"url":"https://u:p@[::1]:9/?q#f"},"url":"x"}`, "\ufeff{\"url\":\"\xff\"}", `{"url":""}`, `[]`,
+		`{"url":"a://b","url":"c://d"}`,
 	} {
 		f.Add([]byte(seed), false)
 		f.Add([]byte(seed), true)
@@ -73,7 +75,9 @@ func FuzzEditHead(f *testing.F) {
 			t.Fatalf("got %q, want %q", got, raw)
 		}
 		head, err := http.ReadRequest(newReader(raw))
-		if err != nil || !isPlainToken(name) || strings.ContainsAny(value, "\r\n\x00") || strings.TrimSpace(value) != value || http.CanonicalHeaderKey(name) == "Host" || strings.HasPrefix(raw, "\r") || strings.HasPrefix(raw, "\n") {
+		if err != nil || !isPlainToken(name) || strings.ContainsAny(value, "\r\n\x00") ||
+			strings.TrimSpace(value) != value || http.CanonicalHeaderKey(name) == "Host" ||
+			strings.HasPrefix(raw, "\r") || strings.HasPrefix(raw, "\n") {
 			return
 		}
 		edit := editHead([]byte(raw))
@@ -97,7 +101,10 @@ func FuzzEditHead(f *testing.F) {
 
 // Requests of the network decide nothing but whether they may ask for a card.
 func FuzzCardRequest(f *testing.F) {
-	for _, body := range []string{`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, `{"method":"tasks/get"}`, `[`, `{"method":{"xtended":1}}`} {
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`, `{"method":"tasks/get"}`,
+		`[`, `{"method":{"xtended":1}}`,
+	} {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -107,7 +114,8 @@ func FuzzCardRequest(f *testing.F) {
 			return
 		}
 		var call struct{ Method string }
-		if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &call); err == nil && !strings.Contains(call.Method, "xtended") {
+		if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("\ufeff")), &call); err == nil &&
+			!strings.Contains(call.Method, "xtended") {
 			t.Fatalf("%q calls for a card", body)
 		}
 	})

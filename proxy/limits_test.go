@@ -101,7 +101,8 @@ func TestCompressedStream(t *testing.T) {
 	for _, e := range all[0].Response.Events {
 		raw = append(raw, string(e.Raw))
 	}
-	if diff := cmp.Diff([]string{"data: 1\n\n", "data: 2\n\n", "data: 3\n\n"}, raw); diff != "" || all[0].Response.Body.Size != size {
+	if diff := cmp.Diff([]string{"data: 1\n\n", "data: 2\n\n", "data: 3\n\n"}, raw); diff != "" ||
+		all[0].Response.Body.Size != size {
 		t.Errorf("size %d, want %d; want -, got +:\n%s", all[0].Response.Body.Size, size, diff)
 	}
 	if x := all[1]; len(x.Response.Events) != 1 || len(x.Notes) != 1 || x.Response.Body.Dropped != 19 {
@@ -143,8 +144,10 @@ func TestCompressedStreamThatSwells(t *testing.T) {
 			if len(x.Response.Events) == 0 || string(x.Response.Events[0].Raw) != "data: 1\n\n" {
 				t.Fatalf("the first event is not recorded")
 			}
-			if len(x.Response.Events) > 300_000 || x.Response.Body.Dropped != int64(wire.Len()-first) || len(x.Notes) != 1 {
-				t.Errorf("%d events, %d bytes dropped, notes %q", len(x.Response.Events), x.Response.Body.Dropped, x.Notes)
+			if len(x.Response.Events) > 300_000 || x.Response.Body.Dropped != int64(wire.Len()-first) ||
+				len(x.Notes) != 1 {
+				t.Errorf("%d events, %d bytes dropped, notes %q", len(x.Response.Events), x.Response.Body.Dropped,
+					x.Notes)
 			}
 		})
 	}
@@ -176,10 +179,12 @@ func TestTrailersAndInterimAnswers(t *testing.T) {
 	closeRecorder(t, r)
 	all, _ := sink.exchanges(t)
 	x := all[0]
-	if len(x.Response.Informational) != 1 || string(x.Request.Trailer) != "X-Q: 1\r\n" || string(x.Response.Trailer) != "X-A: 1\r\n" || x.Fault.Detail != "first" || x.Client.Addr != "10.0.0.1:5" {
+	if len(x.Response.Informational) != 1 || string(x.Request.Trailer) != "X-Q: 1\r\n" ||
+		string(x.Response.Trailer) != "X-A: 1\r\n" || x.Fault.Detail != "first" || x.Client.Addr != "10.0.0.1:5" {
 		t.Errorf("got %+v", x)
 	}
-	if x := all[1]; len(x.Request.Head) != 0 || string(x.Response.Body.Data) != "what?" || x.Fault.Kind != relay.KindUnsolicited || x.Response.Body.Complete {
+	if x := all[1]; len(x.Request.Head) != 0 || string(x.Response.Body.Data) != "what?" ||
+		x.Fault.Kind != relay.KindUnsolicited || x.Response.Body.Complete {
 		t.Errorf("unsolicited bytes: got %+v", x)
 	}
 	if x := all[2]; x.Request.Body.Dropped != 3 || x.Response.Body.Dropped != 5 || x.Response.Body.Size != 5 {

@@ -34,10 +34,10 @@ type cardRequest struct {
 	host   string // that the client used
 	marked bool   // it named an entity tag of a rewritten card
 
-	// Of a call: its body so far. The answer's side reads it after known is closed.
+	// Of a call: its body so far. The answer's side reads it after bodyKnown is closed.
 	body      []byte
-	bodyKnown chan struct{} // closed when the body is complete or too long for a call that asks for a card; nil if it is no call
-	ended     bool          // known is closed
+	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is no call
+	ended     bool          // bodyKnown is closed
 }
 
 func newLink(t *Tap, client net.Conn) *link {
@@ -114,7 +114,8 @@ func mayCallForCard(head []byte) (length int, may bool) {
 
 // isJSON reports whether a media type is JSON, by its name or its suffix (RFC 6839 section 3.1), or absent.
 func isJSON(mediaType string) bool {
-	return mediaType == "" || mediaType == "application/json" || mediaType == "text/json" || strings.HasSuffix(mediaType, "+json")
+	return mediaType == "" || mediaType == "application/json" || mediaType == "text/json" ||
+		strings.HasSuffix(mediaType, "+json")
 }
 
 // RequestBody implements relay.Observer.
@@ -203,5 +204,8 @@ func fieldRewrite(side, name string, was []string, now string) []capture.Rewrite
 	if len(was) == 0 {
 		was = []string{""}
 	}
-	return []capture.Rewrite{{Place: side + ".header[" + name + "]", Was: strings.Join(slices.Clip(was), ", "), Now: now}}
+	return []capture.Rewrite{{
+		Place: side + ".header[" + name + "]", Was: strings.Join(slices.Clip(was), ", "),
+		Now: now,
+	}}
 }

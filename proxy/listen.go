@@ -21,16 +21,17 @@ func (p *Proxy) listenTCP(what, address, where, danger string) (net.Listener, er
 		addr.IP = net.IPv4zero
 	}
 	if !addr.IP.IsLoopback() && !p.opts.AllowRemote {
-		return nil, fmt.Errorf("open %s: %s can be reached from other machines, and %s; listen on 127.0.0.1, or give --allow-remote",
-			what, address, danger)
+		return nil, fmt.Errorf("open %s: %s can be reached from other machines, and %s; listen on 127.0.0.1, or "+
+			"give --allow-remote", what, address, danger)
 	}
 	listener, err := net.ListenTCP("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("open %s: port %d of %s is in use; stop what listens there, or choose another port %s: %w",
-			what, addr.Port, addr.IP, where, err)
+		return nil, fmt.Errorf("open %s: port %d of %s is in use; stop what listens there, or choose another port "+
+			"%s: %w", what, addr.Port, addr.IP, where, err)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("open %s: port %d needs a privilege; choose a port from 1024 on: %w", what, addr.Port, err)
+		return nil, fmt.Errorf("open %s: port %d needs a privilege; choose a port from 1024 on: %w", what, addr.Port,
+			err)
 	case err != nil:
 		return nil, fmt.Errorf("open %s on %s: %w", what, address, err)
 	}
@@ -65,7 +66,9 @@ func (p *Proxy) accept(ctx context.Context, what string, listener net.Listener, 
 
 // connect dials an address, and on it begins TLS for the name if that is asked for. Before any byte is sent, refuse may
 // say why the connection must not be used.
-func (p *Proxy) connect(ctx context.Context, address string, secure bool, name string, refuse func(net.Conn) error) (net.Conn, error) {
+func (p *Proxy) connect(ctx context.Context, address string, secure bool, name string,
+	refuse func(net.Conn) error,
+) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
 	defer cancel()
 	var dialer net.Dialer
@@ -83,8 +86,8 @@ func (p *Proxy) connect(ctx context.Context, address string, secure bool, name s
 	config := p.tls.Clone()
 	config.ServerName = name
 	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		p.notice(fmt.Sprintf("%s asks for a client certificate, which a2atap does not have: if it insists, no request gets through; "+
-			"a forward proxy leaves the connection alone with --tunnel %s", address, name))
+		p.notice(fmt.Sprintf("%s asks for a client certificate, which a2atap does not have: if it insists, no "+
+			"request gets through; a forward proxy leaves the connection alone with --tunnel %s", address, name))
 		return new(tls.Certificate), nil
 	}
 	session := tls.Client(conn, config)

@@ -31,7 +31,10 @@ func newUnservedProxy(t *testing.T) *Proxy {
 // An address that only the resolver knows to be the tap's is found out when the connection is made.
 func TestDialRefusesLoop(t *testing.T) {
 	p := newUnservedProxy(t)
-	tap, err := p.listen(TapSpec{Name: "booker", Agent: &url.URL{Scheme: "http", Host: "agent.example"}, Listen: "127.0.0.1:0"})
+	tap, err := p.listen(TapSpec{
+		Name: "booker", Agent: &url.URL{Scheme: "http", Host: "agent.example"},
+		Listen: "127.0.0.1:0",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +53,10 @@ func TestDialRefusesLoop(t *testing.T) {
 func TestIsSelf(t *testing.T) {
 	at := func(address string) *net.TCPAddr { return net.TCPAddrFromAddrPort(mustAddrPort(t, address)) }
 	p := newUnservedProxy(t)
-	p.taps = []*Tap{{addr: at("127.0.0.1:7001"), listener: noListener{}}, {addr: at("0.0.0.0:7002"), listener: noListener{}}}
+	p.taps = []*Tap{
+		{addr: at("127.0.0.1:7001"), listener: noListener{}},
+		{addr: at("0.0.0.0:7002"), listener: noListener{}},
+	}
 	tests := []struct {
 		local, remote string
 		want          bool
@@ -94,7 +100,8 @@ func TestAuthority(t *testing.T) {
 		tap := &Tap{addr: net.TCPAddrFromAddrPort(mustAddrPort(t, test.listens))}
 		local := net.TCPAddrFromAddrPort(mustAddrPort(t, test.local))
 		if got := tap.authority(test.used, local); got != test.want {
-			t.Errorf("tap %s, Host %q, reached at %s: got %s, want %s", test.listens, test.used, test.local, got, test.want)
+			t.Errorf("tap %s, Host %q, reached at %s: got %s, want %s", test.listens, test.used, test.local, got,
+				test.want)
 		}
 	}
 }

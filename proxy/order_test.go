@@ -55,7 +55,10 @@ func TestOrderIsCausal(t *testing.T) {
 						clients[i] = f.client("")
 					}
 				}
-				c := &caller{t: t, at: at, clients: clients, fresh: mode == "new connections", turns: mode == "two in turn"}
+				c := &caller{
+					t: t, at: at, clients: clients, fresh: mode == "new connections",
+					turns: mode == "two in turn",
+				}
 				if mode == "events" {
 					c.converse(next)
 				} else {

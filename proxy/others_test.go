@@ -13,10 +13,12 @@ import (
 // Agents that name one another lead to each other's taps.
 func TestAgentsThatNameOneAnother(t *testing.T) {
 	planner, booker := newRawAgent(t, ""), newRawAgent(t, "")
-	card := fmt.Sprintf(`{"supportedInterfaces":[{"url":"http://%s/p"},{"url":"http://%s/b"}]}`, planner.addr, booker.addr)
+	card := fmt.Sprintf(`{"supportedInterfaces":[{"url":"http://%s/p"},{"url":"http://%s/b"}]}`, planner.addr,
+		booker.addr)
 	planner.answer, booker.answer = planner.sized(card), booker.sized(card)
 	r := newRig(t, nil, "planner=http://"+planner.addr, "booker=http://"+booker.addr)
-	want := fmt.Sprintf(`{"supportedInterfaces":[{"url":"http://%s/p"},{"url":"http://%s/b"}]}`, r.tap(0).Addr(), r.tap(1).Addr())
+	want := fmt.Sprintf(`{"supportedInterfaces":[{"url":"http://%s/p"},{"url":"http://%s/b"}]}`, r.tap(0).Addr(),
+		r.tap(1).Addr())
 	for n := range 2 {
 		if got := bodyOf(askCard(t, r.tap(n).Addr())); got != want {
 			t.Errorf("%s: got %s, want %s", r.tap(n).Name(), got, want)
@@ -69,7 +71,8 @@ func TestFurtherTapsAreLimited(t *testing.T) {
 		t.Errorf("got name %s", taps[1].Name())
 	}
 	notes := r.record()[0].Notes
-	if len(notes) != 100-32 || !strings.Contains(notes[0], "which is not tapped: traffic there is not observed (32 further taps are open already") {
+	if len(notes) != 100-32 || !strings.Contains(notes[0], "which is not tapped: traffic there is not observed (32 "+
+		"further taps are open already") {
 		t.Errorf("got %d notes, the first %q", len(notes), notes)
 	}
 }
@@ -78,7 +81,8 @@ func TestFurtherTapsAreLimited(t *testing.T) {
 func TestAddressesThatAreNotTapped(t *testing.T) {
 	agent := newRawAgent(t, "")
 	card := `{"url":"https://booker.example/a2a","preferredTransport":"JSONRPC","additionalInterfaces":[` +
-		`{"url":"ADDR","transport":"GRPC"},{"url":"http://ADDR/g","transport":"grpc"},{"url":"localhost:50051","transport":"GRPC"},{"url":"wss://ADDR/ws","transport":"https://ws.example"}],` +
+		`{"url":"ADDR","transport":"GRPC"},{"url":"http://ADDR/g","transport":"grpc"},{"url":"localhost:50051",` +
+		`"transport":"GRPC"},{"url":"wss://ADDR/ws","transport":"https://ws.example"}],` +
 		`"supportedInterfaces":[{"url":"http://ADDR/x","protocolBinding":"GRPC"}]}`
 	agent.answer = agent.sized(card)
 	r := newRig(t, nil, "booker=http://"+agent.addr)
@@ -88,8 +92,12 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 		}
 	}
 	var want []string
-	for _, url := range []string{"https://booker.example/a2a", "ADDR", "http://ADDR/g", "localhost:50051", "wss://ADDR/ws", "http://ADDR/x"} {
-		want = append(want, agent.expand("booker advertises "+url+", which is not tapped: traffic there is not observed"))
+	for _, url := range []string{
+		"https://booker.example/a2a", "ADDR", "http://ADDR/g", "localhost:50051",
+		"wss://ADDR/ws", "http://ADDR/x",
+	} {
+		want = append(want,
+			agent.expand("booker advertises "+url+", which is not tapped: traffic there is not observed"))
 	}
 	for i := range want {
 		if got := r.notice(); got != want[i] {
@@ -109,7 +117,8 @@ func TestAddressesThatAreNotTapped(t *testing.T) {
 
 func TestAlias(t *testing.T) {
 	agent, other := newRawAgent(t, ""), newRawAgent(t, "")
-	agent.answer = agent.sized(`{"url":"https://Booker.example/a2a","additionalInterfaces":[{"url":"https://booker.example:443/b"},{"url":"http://planner.example:8080/"}]}`)
+	agent.answer = agent.sized(`{"url":"https://Booker.example/a2a",` +
+		`"additionalInterfaces":[{"url":"https://booker.example:443/b"},{"url":"http://planner.example:8080/"}]}`)
 	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
 		for _, flag := range []string{"booker=https://booker.example", "planner=http://planner.example:8080/ignored"} {
 			alias, err := proxy.ParseAlias(flag)
@@ -120,7 +129,8 @@ func TestAlias(t *testing.T) {
 		}
 	}, "booker=http://"+agent.addr, "planner=http://"+other.addr)
 	b, p := r.tap(0).Addr(), r.tap(1).Addr()
-	want := fmt.Sprintf(`{"url":"http://%s/a2a","additionalInterfaces":[{"url":"http://%s/b"},{"url":"http://%s/"}]}`, b, b, p)
+	want := fmt.Sprintf(`{"url":"http://%s/a2a","additionalInterfaces":[{"url":"http://%s/b"},{"url":"http://%s/"}]}`,
+		b, b, p)
 	if got := bodyOf(askCard(t, b)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -161,7 +171,10 @@ func TestSignedCard(t *testing.T) {
 	if len(record[0].Notes) != 0 || len(record[1].Notes) != 1 {
 		t.Errorf("got notes %q and %q", record[0].Notes, record[1].Notes)
 	}
-	wantNow := map[string]string{"response.body#/url": "http://" + tap + "/", "request.header[Accept-Encoding]": "identity"}
+	wantNow := map[string]string{
+		"response.body#/url":              "http://" + tap + "/",
+		"request.header[Accept-Encoding]": "identity",
+	}
 	if diff := cmp.Diff(wantNow, now(record[1])); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}

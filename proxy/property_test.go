@@ -28,7 +28,9 @@ func TestRecordedIsSent(t *testing.T) {
 				answers = append(answers, newMessage(random))
 			}
 			agent := newScriptedAgent(t, requests, answers)
-			r := newRig(t, func(_ *proxy.Options, o *proxy.RecorderOptions) { o.IfFull = proxy.Wait; o.QueueBytes = 20_000 }, "http://"+agent)
+			r := newRig(t,
+				func(_ *proxy.Options, o *proxy.RecorderOptions) { o.IfFull = proxy.Wait; o.QueueBytes = 20_000 },
+				"http://"+agent)
 			converse(t, r.tap(0).Addr(), requests, answers, random)
 			record := r.record()
 			if len(record) != len(requests) {
@@ -40,7 +42,8 @@ func TestRecordedIsSent(t *testing.T) {
 				if got, want := x.Response.Head, answers[i].head("HTTP/1.1 200 OK", ""); !bytes.Equal(got, want) {
 					t.Errorf("answer %d: head %q, want %q", i, got, want)
 				}
-				if got, want := x.Request.Head, requests[i].head("POST / HTTP/1.1", r.tap(0).Addr()); !bytes.Equal(got, want) {
+				if got, want := x.Request.Head, requests[i].head("POST / HTTP/1.1", r.tap(0).Addr()); !bytes.Equal(got,
+					want) {
 					t.Errorf("request %d: head %q, want %q", i, got, want)
 				}
 				if x.Fault != nil || x.State != capture.StateClosed {
@@ -54,7 +57,8 @@ func TestRecordedIsSent(t *testing.T) {
 func compareBody(t *testing.T, i int, side string, got capture.Body, want []byte) {
 	t.Helper()
 	if !bytes.Equal(got.Data, want) || got.Size != int64(len(want)) || got.Dropped != 0 || !got.Complete {
-		t.Errorf("%s %d: %d bytes recorded, size %d, %d dropped; want %d", side, i, len(got.Data), got.Size, got.Dropped, len(want))
+		t.Errorf("%s %d: %d bytes recorded, size %d, %d dropped; want %d", side, i, len(got.Data), got.Size,
+			got.Dropped, len(want))
 	}
 }
 

@@ -86,7 +86,8 @@ func TestFullQueuePasses(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	told := make(chan error, 10)
 	r := proxy.NewRecorder(proxy.RecorderOptions{
-		Sink: sink, QueueBytes: 10_000, OnLoss: func(err error) { told <- err }, OnStop: func(error) { t.Error("stopped") },
+		Sink: sink, QueueBytes: 10_000, OnLoss: func(err error) { told <- err },
+		OnStop: func(error) { t.Error("stopped") },
 	})
 	c := r.Conn(capture.Peer{Name: "booker"}, "")
 	observeExchange(c, 0, 0)
@@ -102,7 +103,8 @@ func TestFullQueuePasses(t *testing.T) {
 	closeRecorder(t, r)
 	all, info := sink.exchanges(t)
 	stats := r.Stats()
-	if len(all) < 2 || len(all) == 20 || len(all)+int(info.LostExchanges) != 20 || stats.LostExchanges != info.LostExchanges || int(stats.Exchanges) != len(all) {
+	if len(all) < 2 || len(all) == 20 || len(all)+int(info.LostExchanges) != 20 ||
+		stats.LostExchanges != info.LostExchanges || int(stats.Exchanges) != len(all) {
 		t.Errorf("%d exchanges are recorded, %d are lost; stats %+v", len(all), info.LostExchanges, stats)
 	}
 	body := all[1].Response.Body
@@ -164,7 +166,10 @@ func TestLargeBodyLeavesRoom(t *testing.T) {
 
 func TestFullQueueWaits(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, QueueBytes: 10_000, IfFull: proxy.Wait, OnLoss: func(err error) { t.Error(err) }})
+	r := proxy.NewRecorder(proxy.RecorderOptions{
+		Sink: sink, QueueBytes: 10_000, IfFull: proxy.Wait,
+		OnLoss: func(err error) { t.Error(err) },
+	})
 	c := r.Conn(capture.Peer{}, "")
 	done := make(chan struct{})
 	go func() {
@@ -189,7 +194,10 @@ func TestFullQueueWaits(t *testing.T) {
 func TestFullQueueStops(t *testing.T) {
 	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
 	stopped := make(chan error, 10)
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, QueueBytes: 10_000, IfFull: proxy.Stop, OnStop: func(err error) { stopped <- err }})
+	r := proxy.NewRecorder(proxy.RecorderOptions{
+		Sink: sink, QueueBytes: 10_000, IfFull: proxy.Stop,
+		OnStop: func(err error) { stopped <- err },
+	})
 	c := r.Conn(capture.Peer{}, "")
 	observeExchange(c, 0, 50_000)
 	if err := <-stopped; !errors.Is(err, proxy.ErrBehind) {
@@ -208,7 +216,10 @@ func TestFailingSinkStops(t *testing.T) {
 	sink := new(testSink)
 	sink.set(errors.New("disk is full"))
 	stopped := make(chan error, 10)
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, IfFull: proxy.Stop, OnStop: func(err error) { stopped <- err }})
+	r := proxy.NewRecorder(proxy.RecorderOptions{
+		Sink: sink, IfFull: proxy.Stop,
+		OnStop: func(err error) { stopped <- err },
+	})
 	observeExchange(r.Conn(capture.Peer{}, ""), 0, 10)
 	if err := <-stopped; err.Error() != "disk is full" {
 		t.Errorf("got %v", err)
@@ -259,7 +270,8 @@ func TestFailingSink(t *testing.T) {
 		t.Errorf("told %v, and %d more", err, len(told))
 	}
 	all, info := sink.exchanges(t)
-	if len(all) != 2 || all[0].Seq != 1 || all[1].Seq != 2 || all[0].State != capture.StateClosed || all[1].State != capture.StateClosed {
+	if len(all) != 2 || all[0].Seq != 1 || all[1].Seq != 2 || all[0].State != capture.StateClosed ||
+		all[1].State != capture.StateClosed {
 		t.Fatalf("got %+v", all)
 	}
 	if len(all[0].Request.Body.Data) != 0 || string(all[1].Response.Body.Data) != strings.Repeat("x", 10) {

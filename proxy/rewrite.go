@@ -80,8 +80,8 @@ func (l cardEditor) Hold(x int, head []byte) int {
 
 // TooLarge implements relay.Editor.
 func (l cardEditor) TooLarge(x int) {
-	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes: it passed as it came, and a client that follows it leaves the tap",
-		l.tap.Name(), maxCard))
+	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes: it passed as it came, and a client that follows "+
+		"it leaves the tap", l.tap.Name(), maxCard))
 }
 
 // note adds a note to an exchange and tells the user.
@@ -126,15 +126,15 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 func (l *link) content(x int, h *capture.Head, body []byte) ([]byte, bool) {
 	for _, coding := range h.Fields.Values("Transfer-Encoding") {
 		if !strings.EqualFold(strings.TrimSpace(coding), "chunked") {
-			l.note(x, fmt.Sprintf("the card of %s came in the transfer coding %q: it passed as it came, and a client that follows it leaves the tap",
-				l.tap.Name(), coding))
+			l.note(x, fmt.Sprintf("the card of %s came in the transfer coding %q: it passed as it came, and a "+
+				"client that follows it leaves the tap", l.tap.Name(), coding))
 			return nil, false
 		}
 	}
 	card, err := capture.Decode(body, h.Fields.Codings(), maxDecodedCard)
 	if err != nil {
-		l.note(x, fmt.Sprintf("the card of %s could not be read: it passed as it came, and a client that follows it leaves the tap: %v",
-			l.tap.Name(), err))
+		l.note(x, fmt.Sprintf("the card of %s could not be read: it passed as it came, and a client that follows it "+
+			"leaves the tap: %v", l.tap.Name(), err))
 		return nil, false
 	}
 	return card, true
@@ -159,15 +159,16 @@ func (l *link) rewrite(x int, q *cardRequest, card []byte) []replacement {
 		}
 		s := replacement{u, replaceOrigin(u.url, to.authority(used, l.local))}
 		replacements = append(replacements, s)
-		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "response.body#" + u.pointer, Was: u.url, Now: s.text})
+		fact.Rewrites = append(fact.Rewrites,
+			capture.Rewrite{Place: "response.body#" + u.pointer, Was: u.url, Now: s.text})
 	}
 	if len(replacements) == 0 {
 		return nil
 	}
 	l.Fact(x, fact)
 	if signed {
-		l.note(x, fmt.Sprintf("the card of %s is signed, and its URLs were replaced: clients that verify the signature will refuse it; "+
-			"use forward mode for them, or --no-rewrite", l.tap.Name()))
+		l.note(x, fmt.Sprintf("the card of %s is signed, and its URLs were replaced: clients that verify the "+
+			"signature will refuse it; use forward mode for them, or --no-rewrite", l.tap.Name()))
 	}
 	return replacements
 }

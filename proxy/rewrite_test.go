@@ -17,7 +17,8 @@ import (
 
 // length returns an answer with this body.
 func length(body string) string {
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nX-First: 1\r\ncontent-type: application/json\r\ncontent-LENGTH: %d\r\nX-Last: 2\r\n\r\n%s", len(body), body)
+	return fmt.Sprintf("HTTP/1.1 200 OK\r\nX-First: 1\r\ncontent-type: application/json\r\ncontent-LENGTH: "+
+		"%d\r\nX-Last: 2\r\n\r\n%s", len(body), body)
 }
 
 // sized is length for bodies in which ADDR and PORT stand.
@@ -29,29 +30,50 @@ func (a *rawAgent) sized(body string) func(string, string) string {
 // Only the tokens of URLs change, in all dialects and hybrids.
 func TestOnlyURLTokensChange(t *testing.T) {
 	tests := []struct{ name, card, want string }{
-		{"0.1", `{ "name":"b" ,"url" : "http://ADDR/rpc?x=1#f", "version":"1" }` + "\n", `{ "name":"b" ,"url" : "http://TAP/rpc?x=1#f", "version":"1" }` + "\n"},
+		{
+			"0.1", `{ "name":"b" ,"url" : "http://ADDR/rpc?x=1#f", "version":"1" }` + "\n",
+			`{ "name":"b" ,"url" : "http://TAP/rpc?x=1#f", "version":"1" }` + "\n",
+		},
 		{
 			"0.3",
-			`{"url":"http://ADDR/","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"http://ADDR/v1","transport":"HTTP+JSON"},{"transport":"JSONRPC","url":"http://ADDR"}]}`,
-			`{"url":"http://TAP/","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"http://TAP/v1","transport":"HTTP+JSON"},{"transport":"JSONRPC","url":"http://TAP"}]}`,
+			`{"url":"http://ADDR/","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"http://ADDR/v1",` +
+				`"transport":"HTTP+JSON"},{"transport":"JSONRPC","url":"http://ADDR"}]}`,
+			`{"url":"http://TAP/","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"http://TAP/v1",` +
+				`"transport":"HTTP+JSON"},{"transport":"JSONRPC","url":"http://TAP"}]}`,
 		},
 		{
 			"1.0",
-			`{"supportedInterfaces":[{"url":"http://ADDR/a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"iconUrl":"http://ADDR/i.png"}`,
-			`{"supportedInterfaces":[{"url":"http://TAP/a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"iconUrl":"http://ADDR/i.png"}`,
+			`{"supportedInterfaces":[{"url":"http://ADDR/a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
+				`"iconUrl":"http://ADDR/i.png"}`,
+			`{"supportedInterfaces":[{"url":"http://TAP/a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
+				`"iconUrl":"http://ADDR/i.png"}`,
 		},
 		{
 			"hybrid, twice and elsewhere",
-			`{"url":"http://ADDR/1","url":"http://ADDR/2","supportedInterfaces":[{"url":"http://ADDR/3"}],"provider":{"url":"http://ADDR/p"},"documentationUrl":"http://ADDR/d","skills":[{"url":"http://ADDR/s"}]}`,
-			`{"url":"http://TAP/1","url":"http://TAP/2","supportedInterfaces":[{"url":"http://TAP/3"}],"provider":{"url":"http://ADDR/p"},"documentationUrl":"http://ADDR/d","skills":[{"url":"http://ADDR/s"}]}`,
+			`{"url":"http://ADDR/1","url":"http://ADDR/2","supportedInterfaces":[{"url":"http://ADDR/3"}],` +
+				`"provider":{"url":"http://ADDR/p"},"documentationUrl":"http://ADDR/d",` +
+				`"skills":[{"url":"http://ADDR/s"}]}`,
+			`{"url":"http://TAP/1","url":"http://TAP/2","supportedInterfaces":[{"url":"http://TAP/3"}],` +
+				`"provider":{"url":"http://ADDR/p"},"documentationUrl":"http://ADDR/d",` +
+				`"skills":[{"url":"http://ADDR/s"}]}`,
 		},
 		{"escapes", `{"\u0075rl":"http:\/\/ADDR\/\u00e9?q=\"\\"}`, `{"\u0075rl":"http://TAP/é?q=\"\\"}`},
-		{"loopback spellings", `{"additionalInterfaces":[{"url":"http://localhost:PORT"},{"url":"http://127.0.0.1:PORT/"},{"url":"http://[::1]:PORT/x"},{"url":"HTTP://0.0.0.0:PORT/y"},{"url":"http://[::]:PORT"},{"url":"https://LocalHost.:PORT"}]}`, `{"additionalInterfaces":[{"url":"http://TAP"},{"url":"http://TAP/"},{"url":"http://TAP/x"},{"url":"http://TAP/y"},{"url":"http://TAP"},{"url":"http://TAP"}]}`},
+		{
+			"loopback spellings",
+			`{"additionalInterfaces":[{"url":"http://localhost:PORT"},{"url":"http://127.0.0.1:PORT/"},` +
+				`{"url":"http://[::1]:PORT/x"},{"url":"HTTP://0.0.0.0:PORT/y"},{"url":"http://[::]:PORT"},` +
+				`{"url":"https://LocalHost.:PORT"}]}`,
+			`{"additionalInterfaces":[{"url":"http://TAP"},{"url":"http://TAP/"},{"url":"http://TAP/x"},` +
+				`{"url":"http://TAP/y"},{"url":"http://TAP"},{"url":"http://TAP"}]}`,
+		},
 		{"user information", `{"url":"http://u:p@ADDR/x@y"}`, `{"url":"http://u:p@TAP/x@y"}`},
 		{"byte order mark", "\ufeff" + `{"url":"http://ADDR/"}`, "\ufeff" + `{"url":"http://TAP/"}`},
 		{"nothing to change", `{"url":"/relative","name":"ADDR"}`, `{"url":"/relative","name":"ADDR"}`},
 		{"not an object", `["http://ADDR/"]`, `["http://ADDR/"]`},
-		{"not a string", `{"url":{"url":"http://ADDR/"},"additionalInterfaces":"http://ADDR/"}`, `{"url":{"url":"http://ADDR/"},"additionalInterfaces":"http://ADDR/"}`},
+		{
+			"not a string", `{"url":{"url":"http://ADDR/"},"additionalInterfaces":"http://ADDR/"}`,
+			`{"url":{"url":"http://ADDR/"},"additionalInterfaces":"http://ADDR/"}`,
+		},
 		{"not JSON", `{"url":"http://ADDR/",}`, `{"url":"http://ADDR/",}`},
 		{"more than JSON", `{"url":"http://ADDR/"} {}`, `{"url":"http://ADDR/"} {}`},
 		{"empty", ``, ``},
@@ -108,7 +130,11 @@ func TestWhereCardsAre(t *testing.T) {
 		{"POST", "/rpc", fmt.Sprintf(call, "GetTask"), false},
 		{"POST", "/rpc", fmt.Sprintf(call, "extended"), false},
 		{"POST", "/rpc", `[` + fmt.Sprintf(call, "GetExtendedAgentCard") + `]`, false},
-		{"POST", "/rpc", `{"method":"GetExtendedAgentCard","jsonrpc":"2.0","id":"` + strings.Repeat("x", 5000) + `"}`, false},
+		{
+			"POST", "/rpc", `{"method":"GetExtendedAgentCard","jsonrpc":"2.0","id":"` +
+				strings.Repeat("x", 5000) + `"}`,
+			false,
+		},
 		{"POST", "/rpc", `GetExtendedAgentCard`, false},
 	}
 	for _, test := range tests {
@@ -118,7 +144,8 @@ func TestWhereCardsAre(t *testing.T) {
 			agent.answer = agent.sized(card)
 			r := newRig(t, nil, "http://"+agent.addr+"/a2a")
 			tap := r.tap(0).Addr()
-			got := bodyOf(cardRequestOf(t, tap, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			got := bodyOf(cardRequestOf(t, tap, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: "+
+				"close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 				test.method, test.target, tap, len(test.body), test.body)))
 			want := agent.expand(card)
 			switch {
@@ -131,7 +158,8 @@ func TestWhereCardsAre(t *testing.T) {
 			if got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
-			if asked := agent.asked(); strings.Contains(asked, "Accept-Encoding: identity") != (test.rewritten && test.method == "GET") {
+			if asked := agent.asked(); strings.Contains(asked, "Accept-Encoding: identity") != (test.rewritten &&
+				test.method == "GET") {
 				t.Errorf("the agent was asked\n%s", asked)
 			}
 		})
@@ -147,7 +175,9 @@ func TestExtendedCardFromQuickAgent(t *testing.T) {
 	r := newRig(t, nil, agent.URL)
 	client := newClient(t)
 	for range 500 {
-		_, text := fetch(t, client, "POST", r.tap(0).URL(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`), "Content-Type", "application/json")
+		_, text := fetch(t, client, "POST", r.tap(0).URL(),
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`), "Content-Type",
+			"application/json")
 		if !strings.Contains(text, r.tap(0).Addr()) {
 			t.Fatalf("got %s", text)
 		}
@@ -184,8 +214,10 @@ func TestFramingOfCards(t *testing.T) {
 	tests := []struct{ name, answer, want string }{
 		{
 			"chunks and trailer",
-			"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nTrailer: X-T, Digest\r\n\r\n5;ext=1\r\n{\"url\r\n%x\r\n%s\r\n0\r\nX-T: 1\r\nDigest: x\r\nX-U: 2\r\n\r\n",
-			"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nTrailer: X-T, Digest\r\n\r\n%x\r\n%s\r\n0\r\nX-T: 1\r\nX-U: 2\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nTrailer: X-T, " +
+				"Digest\r\n\r\n5;ext=1\r\n{\"url\r\n%x\r\n%s\r\n0\r\nX-T: 1\r\nDigest: x\r\nX-U: 2\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\nTrailer: X-T, Digest\r\n\r\n%x\r\n%s\r\n0\r\nX-T: " +
+				"1\r\nX-U: 2\r\n\r\n",
 		},
 		{
 			"until close",
@@ -235,14 +267,17 @@ func TestCompressedCard(t *testing.T) {
 	io.WriteString(w, card)
 	w.Close()
 	agent.answer = func(string, string) string {
-		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Type: application/json\r\nVary: Accept-Encoding\r\nContent-Length: %d\r\n\r\n%s", zipped.Len(), zipped.String())
+		return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Type: application/json\r\nVary: "+
+			"Accept-Encoding\r\nContent-Length: %d\r\n\r\n%s", zipped.Len(), zipped.String())
 	}
 	r := newRig(t, nil, "http://"+agent.addr)
 	tap := r.tap(0).Addr()
 	call := `{"jsonrpc":"2.0","id":1,"method":"GetExtendedAgentCard"}`
-	got := cardRequestOf(t, tap, fmt.Sprintf("POST / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nAccept-Encoding: gzip\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", tap, len(call), call))
+	got := cardRequestOf(t, tap, fmt.Sprintf("POST / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\nAccept-Encoding: "+
+		"gzip\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", tap, len(call), call))
 	after := strings.Replace(card, agent.addr, tap, 1)
-	want := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nVary: Accept-Encoding\r\nContent-Length: %d\r\n\r\n%s", len(after), after)
+	want := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nVary: "+
+		"Accept-Encoding\r\nContent-Length: %d\r\n\r\n%s", len(after), after)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
@@ -255,12 +290,24 @@ func TestCompressedCard(t *testing.T) {
 func TestCardsThatPassAsTheyCame(t *testing.T) {
 	big := `{"url":"http://ADDR/","x":"` + strings.Repeat("x", 1<<20) + `"}`
 	tests := []struct{ name, answer, note string }{
-		{"too large", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big)+len("127.0.0.1:65535")-4, big), "larger than 1048576 bytes"},
-		{"unknown coding", "HTTP/1.1 200 OK\r\nContent-Encoding: x-odd\r\nContent-Length: 4\r\n\r\nodd!", "could not be read"},
-		{"broken coding", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nodd!", "could not be read"},
-		{"not found", "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: 22\r\n\r\n{\"url\":\"http://ADDR/\"}", ""},
-		{"part", "HTTP/1.1 206 Partial Content\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{\"url\":\"http://ADDR/\"}", ""},
-		{"page", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n{\"url\":\"http://ADDR/\"}", ""},
+		{"too large", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big)+len("127.0.0.1:65535")-4, big), "larger than 1048576 bytes"},
+		{
+			"unknown coding", "HTTP/1.1 200 OK\r\nContent-Encoding: x-odd\r\nContent-Length: 4\r\n\r\nodd!",
+			"could not be read",
+		},
+		{
+			"broken coding", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nodd!",
+			"could not be read",
+		},
+		{"not found", "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nContent-Length: " +
+			"22\r\n\r\n{\"url\":\"http://ADDR/\"}", ""},
+		{"part", "HTTP/1.1 206 Partial Content\r\nContent-Type: application/json\r\nConnection: " +
+			"close\r\n\r\n{\"url\":\"http://ADDR/\"}", ""},
+		{
+			"page", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n{\"url\":\"http://ADDR/\"}",
+			"",
+		},
 		{"no content", "HTTP/1.1 204 No Content\r\nETag: \"x\"\r\n\r\n", ""},
 	}
 	for _, test := range tests {
@@ -268,7 +315,8 @@ func TestCardsThatPassAsTheyCame(t *testing.T) {
 			agent := newRawAgent(t, "")
 			answer := test.answer
 			if test.name == "too large" { // its chunk has the length of the longest address
-				answer = strings.Replace(answer, "ADDR", agent.addr+strings.Repeat("/", len("127.0.0.1:65535")-len(agent.addr)), 1)
+				answer = strings.Replace(answer, "ADDR",
+					agent.addr+strings.Repeat("/", len("127.0.0.1:65535")-len(agent.addr)), 1)
 			}
 			answer = agent.expand(answer)
 			agent.answer = func(string, string) string { return answer }
@@ -277,7 +325,8 @@ func TestCardsThatPassAsTheyCame(t *testing.T) {
 				t.Errorf("got %.300q, want %.300q", got, answer)
 			}
 			notes := r.record()[0].Notes
-			if test.note == "" && len(notes) > 0 || test.note != "" && (len(notes) != 1 || !strings.Contains(notes[0], test.note)) {
+			if test.note == "" && len(notes) > 0 || test.note != "" &&
+				(len(notes) != 1 || !strings.Contains(notes[0], test.note)) {
 				t.Errorf("got notes %q, want %q", notes, test.note)
 			}
 		})
@@ -302,8 +351,12 @@ func TestAuthorityThatTheClientUsed(t *testing.T) {
 	r := newRig(t, nil, "http://"+agent.addr)
 	tap := r.tap(0).Addr()
 	_, port, _ := net.SplitHostPort(tap)
-	for host, want := range map[string]string{"localhost:" + port: "localhost:" + port, "[::1]:" + port: "[::1]:" + port, "other:" + port: tap, "localhost": tap} {
-		got := bodyOf(cardRequestOf(t, tap, "GET /.well-known/agent.json HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n"))
+	for host, want := range map[string]string{
+		"localhost:" + port: "localhost:" + port,
+		"[::1]:" + port:     "[::1]:" + port, "other:" + port: tap, "localhost": tap,
+	} {
+		got := bodyOf(cardRequestOf(t, tap, "GET /.well-known/agent.json HTTP/1.1\r\nHost: "+host+
+			"\r\nConnection: close\r\n\r\n"))
 		if got != `{"url":"http://`+want+`/"}` {
 			t.Errorf("for Host %q got %s", host, got)
 		}

@@ -38,7 +38,10 @@ type rig struct {
 // newRig starts a proxy for these agents, given as for --agent. Options and RecorderOptions may be changed by set.
 func newRig(t *testing.T, set func(*proxy.Options, *proxy.RecorderOptions), agents ...string) *rig {
 	t.Helper()
-	r := &rig{t: t, memory: capture.NewMemory(capture.Info{}), noticed: make(chan string, 100), opened: make(chan *proxy.Tap, 100)}
+	r := &rig{
+		t: t, memory: capture.NewMemory(capture.Info{}), noticed: make(chan string, 100),
+		opened: make(chan *proxy.Tap, 100),
+	}
 	recorder := proxy.RecorderOptions{Sink: r.memory}
 	opts := proxy.Options{
 		OnNotice: func(text string) {
@@ -167,7 +170,9 @@ func get(t *testing.T, client *http.Client, url string, header ...string) (*http
 	return fetch(t, client, "GET", url, nil, header...)
 }
 
-func fetch(t *testing.T, client *http.Client, method, url string, body io.Reader, header ...string) (*http.Response, string) {
+func fetch(t *testing.T, client *http.Client, method, url string, body io.Reader, header ...string) (*http.Response,
+	string,
+) {
 	t.Helper()
 	request, err := http.NewRequest(method, url, body)
 	if err != nil {

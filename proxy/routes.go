@@ -18,7 +18,8 @@ const maxFurtherTaps = 32
 // address is on the agent's host. The text is a notice for the user where no tap does; both are zero where there is
 // nothing to say, as for an address that is a tap already, or one without a host, which comes to the tap anyway.
 func (p *Proxy) route(from *Tap, address cardURL) (to *Tap, text string) {
-	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(), address.url)
+	foreign := fmt.Sprintf("%s advertises %s, which is not tapped: traffic there is not observed", from.Name(),
+		address.url)
 	u, err := url.Parse(address.url)
 	if err == nil && u.Scheme == "" && u.Host == "" && strings.HasPrefix(address.url, "/") {
 		return nil, ""

@@ -114,7 +114,8 @@ func TestStreamIsRecordedAsItPasses(t *testing.T) {
 	if !x.Response.Stream || !x.Response.Body.Complete || !x.Response.Events[3].Unterminated {
 		t.Errorf("got %+v", x.Response)
 	}
-	if at := x.Response.Events[0].At; at != first || x.Response.Events[2].At-at < pause || x.Ended < x.Response.Events[3].At {
+	if at := x.Response.Events[0].At; at != first || x.Response.Events[2].At-at < pause ||
+		x.Ended < x.Response.Events[3].At {
 		t.Errorf("first event at %v (seen %v), third at %v, ended at %v", at, first, x.Response.Events[2].At, x.Ended)
 	}
 	if since := time.Since(x.Started); since < x.Ended || since > time.Minute || x.Started.Location() != time.UTC {

@@ -102,7 +102,8 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	}
 	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
 	if l.abandon() > 0 {
-		t.proxy.notice(fmt.Sprintf("tap %s: recording of a connection has failed, its traffic went on: %v", t.Name(), err))
+		t.proxy.notice(fmt.Sprintf("tap %s: recording of a connection has failed, its traffic went on: %v", t.Name(),
+			err))
 	}
 }
 

@@ -89,7 +89,8 @@ func TestCardOfTLSAgent(t *testing.T) {
 }
 
 func TestSlowHeadIsCut(t *testing.T) {
-	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.HeadTimeout = 20 * time.Millisecond }, "http://127.0.0.1:1")
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) { o.HeadTimeout = 20 * time.Millisecond },
+		"http://127.0.0.1:1")
 	if got := cardRequestOf(t, r.tap(0).Addr(), "GET / HT"); !strings.HasPrefix(got, "HTTP/1.1 408") {
 		t.Errorf("got %q", got)
 	}
@@ -99,7 +100,11 @@ func TestSlowHeadIsCut(t *testing.T) {
 }
 
 func TestTapVerifiesCertificates(t *testing.T) {
-	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the agent was asked") }))
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request,
+	) {
+		t.Error("the agent was asked")
+	}))
 	agent.Config.ErrorLog = discardLog
 	agent.StartTLS()
 	t.Cleanup(agent.Close)
@@ -133,7 +138,8 @@ func TestAgentDownIsRecordedAndTapLives(t *testing.T) {
 		t.Errorf("got %q", text)
 	}
 	record := r.record()
-	if len(record) != 2 || record[0].Fault == nil || record[0].Fault.Kind != "unreachable" || record[0].Response != nil {
+	if len(record) != 2 || record[0].Fault == nil || record[0].Fault.Kind != "unreachable" ||
+		record[0].Response != nil {
 		t.Errorf("recorded %+v", record[0])
 	}
 	if record[1].Fault != nil {
@@ -160,13 +166,43 @@ func TestListenErrors(t *testing.T) {
 		alias  string
 		want   []string
 	}{
-		{"port in use", []string{"booker=http://localhost:1@" + port}, "", []string{"tap booker", "port " + port, "in use", "choose another port"}},
-		{"remote", []string{"booker=http://localhost:1@0.0.0.0:0"}, "", []string{"tap booker", "other machines", "--allow-remote"}},
-		{"no address", []string{"booker=http://localhost:1@no.such.host.invalid:0"}, "", []string{"tap booker", "no address to listen on"}},
+		{
+			"port in use",
+			[]string{"booker=http://localhost:1@" + port},
+			"",
+			[]string{"tap booker", "port " + port, "in use", "choose another port"},
+		},
+		{
+			"remote",
+			[]string{"booker=http://localhost:1@0.0.0.0:0"},
+			"",
+			[]string{"tap booker", "other machines", "--allow-remote"},
+		},
+		{
+			"no address",
+			[]string{"booker=http://localhost:1@no.such.host.invalid:0"},
+			"",
+			[]string{"tap booker", "no address to listen on"},
+		},
 		{"itself", []string{"booker=http://localhost:" + own + "@" + own}, "", []string{"tap booker", "loop"}},
-		{"each other", []string{"a=http://localhost:1@" + own, "b=http://127.0.0.1:" + own}, "", []string{"tap b", "tap of a", "loop"}},
-		{"same name", []string{"a=http://localhost:1", "a=http://localhost:2"}, "", []string{"two agents of that name"}},
-		{"alias", []string{"a=http://localhost:1", "b=http://localhost:2"}, "c=http://c.example", []string{`no agent "c"; there are a, b`}},
+		{
+			"each other",
+			[]string{"a=http://localhost:1@" + own, "b=http://127.0.0.1:" + own},
+			"",
+			[]string{"tap b", "tap of a", "loop"},
+		},
+		{
+			"same name",
+			[]string{"a=http://localhost:1", "a=http://localhost:2"},
+			"",
+			[]string{"two agents of that name"},
+		},
+		{
+			"alias",
+			[]string{"a=http://localhost:1", "b=http://localhost:2"},
+			"c=http://c.example",
+			[]string{`no agent "c"; there are a, b`},
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -43,7 +43,8 @@ func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 			break
 		}
 		a.Payload = call.payload(root, "") // an answer of the other binding, or without its envelope
-	case status >= 400, call.Binding == HTTPJSON && isErrorObject(root.Get("error")), mediaType == "application/problem+json":
+	case status >= 400, mediaType == "application/problem+json",
+		call.Binding == HTTPJSON && isErrorObject(root.Get("error")):
 		a.Err = decodeHTTPError(root, status, call.Dialects)
 		a.Payload = Payload{Kind: ErrorPayload, Value: a.Err.Value, Pointer: a.Err.Pointer}
 	case status >= 200 && status < 300:
@@ -162,9 +163,10 @@ func isErrorObject(v Value) bool {
 // marks returns what the call tells about how its answers are to be weighed.
 func (c *Call) marks() marks {
 	return marks{
-		rest:     c.Binding == HTTPJSON,
-		gets:     c.Operation == GetTask || c.Operation == CancelTask,
-		names1_0: c.Binding == JSONRPC && c.Dialects == onlyV1_0 || c.Binding == HTTPJSON && VersionDialects(c.Version).Has(V1_0),
+		rest: c.Binding == HTTPJSON,
+		gets: c.Operation == GetTask || c.Operation == CancelTask,
+		names1_0: c.Binding == JSONRPC && c.Dialects == onlyV1_0 ||
+			c.Binding == HTTPJSON && VersionDialects(c.Version).Has(V1_0),
 	}
 }
 

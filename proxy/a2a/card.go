@@ -98,7 +98,8 @@ func cardFaces(v Value) (legacy, modern Dialects) {
 	switch {
 	case v.Has("supportedInterfaces"):
 		modern = onlyV1_0
-	case !hasURL && (v.Has("securityRequirements") || v.Get("capabilities").Has("extendedAgentCard") || wrapsSchemes(v)):
+	case !hasURL &&
+		(v.Has("securityRequirements") || v.Get("capabilities").Has("extendedAgentCard") || wrapsSchemes(v)):
 		modern = onlyV1_0 // the proto JSON of 0.x writes schemes in the same way, beside a URL
 	}
 	if hasURL || modern.Empty() && v.Get("protocolVersion").Kind() == String {
@@ -115,7 +116,10 @@ func legacyShape(v Value) Dialects {
 	if v.Has("signatures") {
 		return onlyV0_3
 	}
-	for _, name := range [...]string{"protocolVersion", "preferredTransport", "additionalInterfaces", "securitySchemes", "security", "supportsAuthenticatedExtendedCard", "iconUrl"} {
+	for _, name := range [...]string{
+		"protocolVersion", "preferredTransport", "additionalInterfaces", "securitySchemes",
+		"security", "supportsAuthenticatedExtendedCard", "iconUrl",
+	} {
 		if v.Has(name) {
 			return kindDialects
 		}
@@ -162,13 +166,19 @@ func (c *Card) addLegacyInterfaces(url string) {
 	if version == "" || in.Empty() {
 		in = c.Legacy
 	}
-	main := Interface{URL: url, Transport: c.Get("preferredTransport").Text(), Version: version, Dialects: in, Main: true, Pointer: "/url"}
+	main := Interface{
+		URL: url, Transport: c.Get("preferredTransport").Text(), Version: version, Dialects: in,
+		Main: true, Pointer: "/url",
+	}
 	if main.Binding = JSONRPC; main.Transport != "" {
 		main.Binding, _ = ParseBinding(main.Transport)
 	}
 	c.Interfaces = append(c.Interfaces, main)
 	for i, v := range c.Get("additionalInterfaces").Elems() {
-		other := Interface{URL: v.Get("url").Text(), Transport: v.Get("transport").Text(), Version: version, Dialects: in, Pointer: Ptr("/additionalInterfaces", i, "url")}
+		other := Interface{
+			URL: v.Get("url").Text(), Transport: v.Get("transport").Text(), Version: version,
+			Dialects: in, Pointer: Ptr("/additionalInterfaces", i, "url"),
+		}
 		other.Binding, _ = ParseBinding(other.Transport)
 		c.Interfaces = append(c.Interfaces, other)
 	}

@@ -7,13 +7,18 @@ import (
 )
 
 const (
-	skill      = `{"id":"s","name":"S","description":"d","tags":["t"]}`
-	modes      = `"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"]`
-	card0_1    = `{"name":"n","url":"https://a.example/","version":"1","capabilities":{},"skills":[]}`
-	card0_3    = `{"protocolVersion":"0.3.0","name":"n","description":"d","url":"https://a.example/rpc","preferredTransport":"JSONRPC","version":"1","capabilities":{},` + modes + `,"skills":[` + skill + `]}`
-	face1_0    = `"supportedInterfaces":[{"url":"https://a.example/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]`
-	card1_0    = `{"name":"n","description":"d","version":"1","capabilities":{"streaming":true,"pushNotifications":false},` + face1_0 + `,` + modes + `,"skills":[` + skill + `]}`
-	cardHybrid = `{"protocolVersion":"0.3.0","name":"n","description":"d","url":"https://a.example/rpc","additionalInterfaces":[{"url":"https://a.example/rest","transport":"HTTP+JSON"}],"version":"1","capabilities":{},` + face1_0 + `,` + modes + `,"skills":[` + skill + `]}`
+	skill   = `{"id":"s","name":"S","description":"d","tags":["t"]}`
+	modes   = `"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"]`
+	card0_1 = `{"name":"n","url":"https://a.example/","version":"1","capabilities":{},"skills":[]}`
+	card0_3 = `{"protocolVersion":"0.3.0","name":"n","description":"d","url":"https://a.example/rpc",` +
+		`"preferredTransport":"JSONRPC","version":"1","capabilities":{},` + modes + `,"skills":[` + skill + `]}`
+	face1_0 = `"supportedInterfaces":[{"url":"https://a.example/rpc","protocolBinding":"JSONRPC",` +
+		`"protocolVersion":"1.0"}]`
+	card1_0 = `{"name":"n","description":"d","version":"1","capabilities":{"streaming":true,` +
+		`"pushNotifications":false},` + face1_0 + `,` + modes + `,"skills":[` + skill + `]}`
+	cardHybrid = `{"protocolVersion":"0.3.0","name":"n","description":"d","url":"https://a.example/rpc",` +
+		`"additionalInterfaces":[{"url":"https://a.example/rest","transport":"HTTP+JSON"}],"version":"1",` +
+		`"capabilities":{},` + face1_0 + `,` + modes + `,"skills":[` + skill + `]}`
 )
 
 func TestCardShapes(t *testing.T) {
@@ -32,10 +37,17 @@ func TestCardShapes(t *testing.T) {
 		{"signed", `{"name":"n","url":"u","signatures":[{}]}`, "0.3", false},
 		{"0.3", card0_3, "0.3", false},
 		{"0.3 without URL", `{"name":"n","protocolVersion":"0.3.0"}`, "0.3", false},
-		{"0.3 in proto JSON", `{"protocolVersion":"0.3.0","url":"u","securitySchemes":{"k":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}}}`, "0.3", false},
+		{
+			"0.3 in proto JSON",
+			`{"protocolVersion":"0.3.0","url":"u","securitySchemes":{"k":{"httpAuthSecurityScheme":{` +
+				`"scheme":"Bearer"}}}}`, "0.3", false,
+		},
 		{"1.0", card1_0, "", true},
 		{"1.0 without interfaces", `{"name":"n","capabilities":{"extendedAgentCard":true}}`, "", true},
-		{"1.0 by its schemes", `{"name":"n","securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"k"}}}}`, "", true},
+		{
+			"1.0 by its schemes",
+			`{"name":"n","securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"k"}}}}`, "", true,
+		},
 		{"hybrid", cardHybrid, "0.3", true},
 		{"nothing tells", `{"name":"n","skills":[]}`, "", false},
 		{"no object", `[]`, "", false},
@@ -78,9 +90,19 @@ func TestCardHolds(t *testing.T) {
 func TestCardInterfaces(t *testing.T) {
 	c := DecodeCard(parse(t, cardHybrid))
 	want := []Interface{
-		{URL: "https://a.example/rpc", Transport: "JSONRPC", Binding: JSONRPC, Version: "1.0", Dialects: Of(V1_0), Main: true, Pointer: "/supportedInterfaces/0/url"},
-		{URL: "https://a.example/rpc", Binding: JSONRPC, Version: "0.3.0", Dialects: Of(V0_3), Main: true, Pointer: "/url"},
-		{URL: "https://a.example/rest", Transport: "HTTP+JSON", Binding: HTTPJSON, Version: "0.3.0", Dialects: Of(V0_3), Pointer: "/additionalInterfaces/0/url"},
+		{
+			URL: "https://a.example/rpc", Transport: "JSONRPC", Binding: JSONRPC, Version: "1.0", Dialects: Of(V1_0),
+			Main: true, Pointer: "/supportedInterfaces/0/url",
+		},
+		{
+			URL: "https://a.example/rpc", Binding: JSONRPC, Version: "0.3.0", Dialects: Of(V0_3), Main: true,
+			Pointer: "/url",
+		},
+		{
+			URL: "https://a.example/rest", Transport: "HTTP+JSON", Binding: HTTPJSON, Version: "0.3.0",
+			Dialects: Of(V0_3),
+			Pointer:  "/additionalInterfaces/0/url",
+		},
 	}
 	if diff := cmp.Diff(want, c.Interfaces); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -97,7 +119,10 @@ func TestCardInterfaces(t *testing.T) {
 		t.Errorf("another binding: %q", got)
 	}
 
-	odd := DecodeCard(parse(t, `{"supportedInterfaces":[{"url":"u","protocolBinding":"JSONRPC"},{"url":"g:443","protocolBinding":"grpc","protocolVersion":"0.3"},{"url":"x","protocolBinding":"https://x.example/b","protocolVersion":"1.0","tenant":"t"},3]}`))
+	odd := DecodeCard(parse(t,
+		`{"supportedInterfaces":[{"url":"u","protocolBinding":"JSONRPC"},{"url":"g:443","protocolBinding":"grpc",`+
+			`"protocolVersion":"0.3"},{"url":"x","protocolBinding":"https://x.example/b","protocolVersion":"1.0",`+
+			`"tenant":"t"},3]}`))
 	var got []string
 	for _, i := range odd.Interfaces {
 		got = append(got, i.Binding.String()+" "+i.Dialects.String()+" "+i.Tenant)
@@ -106,17 +131,21 @@ func TestCardInterfaces(t *testing.T) {
 	if diff := cmp.Diff(wantOdd, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if old := DecodeCard(parse(t, card0_1)); old.Interfaces[0].Binding != JSONRPC || old.Interfaces[0].Dialects != before1 {
+	if old := DecodeCard(parse(t, card0_1)); old.Interfaces[0].Binding != JSONRPC ||
+		old.Interfaces[0].Dialects != before1 {
 		t.Errorf("the default is %+v", old.Interfaces[0])
 	}
 }
 
 func TestCardFlags(t *testing.T) {
 	c := DecodeCard(parse(t, card1_0))
-	if c.Streaming != Yes || c.Push != No || c.ExtendedCard != NotSaid || c.Signed || !c.Streaming.True() || c.Push.True() {
+	if c.Streaming != Yes || c.Push != No || c.ExtendedCard != NotSaid || c.Signed || !c.Streaming.True() ||
+		c.Push.True() {
 		t.Errorf("streaming %v, push %v, extended %v, signed %v", c.Streaming, c.Push, c.ExtendedCard, c.Signed)
 	}
-	old := DecodeCard(parse(t, `{"url":"u","supportsAuthenticatedExtendedCard":true,"capabilities":{"streaming":"yes","extensions":[{"uri":"x","required":true},{}]},"signatures":[{"protected":"","signature":""}]}`))
+	old := DecodeCard(parse(t,
+		`{"url":"u","supportsAuthenticatedExtendedCard":true,"capabilities":{"streaming":"yes",`+
+			`"extensions":[{"uri":"x","required":true},{}]},"signatures":[{"protected":"","signature":""}]}`))
 	if !old.ExtendedCard.True() || old.Streaming != NotSaid || !old.Signed {
 		t.Errorf("streaming %v, extended %v, signed %v", old.Streaming, old.ExtendedCard, old.Signed)
 	}
@@ -160,16 +189,38 @@ func TestCardMissing(t *testing.T) {
 		{"0.3 is complete", card0_3, V0_3, nil, nil},
 		{"1.0 is complete", card1_0, V1_0, nil, nil},
 		{"hybrid has both", cardHybrid, V1_0, nil, nil},
-		{"null is missing", `{"name":null,"url":"u","version":"","capabilities":{},"skills":[]}`, V0_1, []string{"name"}, nil},
 		{
-			"nested in 1.0", `{"name":"n","description":"","version":"1","capabilities":{},` + modes + `,"supportedInterfaces":[{"url":"u"}],"skills":[` + skill + `,{"id":"x","name":"y"}],"provider":{"organization":"o"},
-			"securitySchemes":{"a/b":{"apiKeySecurityScheme":{"name":"k"}},"o":{"oauth2SecurityScheme":{"flows":{"deviceCode":{"tokenUrl":"u","scopes":{}},"implicit":{}}}}}}`, V1_0, nil,
-			[]string{"/supportedInterfaces/0/protocolBinding", "/supportedInterfaces/0/protocolVersion", "/skills/1/description", "/skills/1/tags", "/provider/url", "/securitySchemes/a~1b/apiKeySecurityScheme/location", "/securitySchemes/o/oauth2SecurityScheme/flows/deviceCode/deviceAuthorizationUrl"},
+			"null is missing", `{"name":null,"url":"u","version":"","capabilities":{},"skills":[]}`, V0_1,
+			[]string{"name"},
+			nil,
 		},
 		{
-			"schemes in 0.3", `{"securitySchemes":{"a":{"type":"apiKey","name":"k"},"h":{"type":"http"},"o":{"type":"oauth2"},"i":{"type":"openIdConnect"},"f":{"type":"oauth2","flows":{"password":{}}}}}`, V0_3,
-			[]string{"name", "description", "url", "version", "capabilities", "defaultInputModes", "defaultOutputModes", "skills"},
-			[]string{"/securitySchemes/a/in", "/securitySchemes/h/scheme", "/securitySchemes/o/flows", "/securitySchemes/i/openIdConnectUrl", "/securitySchemes/f/flows/password/tokenUrl", "/securitySchemes/f/flows/password/scopes"},
+			"nested in 1.0", `{"name":"n","description":"","version":"1","capabilities":{},` + modes +
+				`,"supportedInterfaces":[{"url":"u"}],"skills":[` + skill +
+				`,{"id":"x","name":"y"}],"provider":{"organization":"o"},
+			"securitySchemes":{"a/b":{"apiKeySecurityScheme":{"name":"k"}},` +
+				`"o":{"oauth2SecurityScheme":{"flows":{"deviceCode":{"tokenUrl":"u","scopes":{}},"implicit":{}}}}}}`,
+			V1_0, nil,
+			[]string{
+				"/supportedInterfaces/0/protocolBinding", "/supportedInterfaces/0/protocolVersion",
+				"/skills/1/description", "/skills/1/tags", "/provider/url",
+				"/securitySchemes/a~1b/apiKeySecurityScheme/location",
+				"/securitySchemes/o/oauth2SecurityScheme/flows/deviceCode/deviceAuthorizationUrl",
+			},
+		},
+		{
+			"schemes in 0.3",
+			`{"securitySchemes":{"a":{"type":"apiKey","name":"k"},"h":{"type":"http"},"o":{"type":"oauth2"},` +
+				`"i":{"type":"openIdConnect"},"f":{"type":"oauth2","flows":{"password":{}}}}}`, V0_3,
+			[]string{
+				"name", "description", "url", "version", "capabilities", "defaultInputModes", "defaultOutputModes",
+				"skills",
+			},
+			[]string{
+				"/securitySchemes/a/in", "/securitySchemes/h/scheme", "/securitySchemes/o/flows",
+				"/securitySchemes/i/openIdConnectUrl", "/securitySchemes/f/flows/password/tokenUrl",
+				"/securitySchemes/f/flows/password/scopes",
+			},
 		},
 	}
 	for _, test := range tests {
@@ -212,7 +263,10 @@ func TestSecretPointers(t *testing.T) {
 	}{
 		{SendMessage, Of(V0_1), rpc("tasks/send", `{"pushNotification":{`+secret+`}}`)},
 		{SendMessage, Of(V0_2), rpc("message/send", `{"configuration":{"pushNotificationConfig":{`+secret+`}}}`)},
-		{SendStreamingMessage, Of(V1_0), rpc("SendMessage", `{"configuration":{"taskPushNotificationConfig":{`+secret+`}}}`)},
+		{
+			SendStreamingMessage, Of(V1_0),
+			rpc("SendMessage", `{"configuration":{"taskPushNotificationConfig":{`+secret+`}}}`),
+		},
 		{SendMessage, Of(V0_3), `{"configuration":{"pushNotification":{` + secret + `}}}`},
 		{CreatePushConfig, Of(V0_1), rpc("tasks/pushNotification/set", `{"pushNotificationConfig":{`+secret+`}}`)},
 		{CreatePushConfig, Of(V1_0), rpc("CreateTaskPushNotificationConfig", `{`+secret+`}`)},

@@ -48,38 +48,72 @@ func mapOf(m signedMessage) signedField { return signedField{of: &m, isMap: true
 // cardMessage is the card of 1.0 (§4.4, §4.5).
 var cardMessage = signedMessage{
 	"name": requiredText, "description": requiredText, "version": requiredText,
-	"supportedInterfaces":  requiredMany(signedMessage{"url": requiredText, "protocolBinding": requiredText, "tenant": implicitText, "protocolVersion": requiredText}),
-	"provider":             one(signedMessage{"url": requiredText, "organization": requiredText}),
-	"documentationUrl":     explicitText,
-	"capabilities":         requiredOne(signedMessage{"streaming": explicitBool, "pushNotifications": explicitBool, "extendedAgentCard": explicitBool, "extensions": many(extensionMessage)}),
+	"supportedInterfaces": requiredMany(signedMessage{
+		"url": requiredText, "protocolBinding": requiredText,
+		"tenant": implicitText, "protocolVersion": requiredText,
+	}),
+	"provider":         one(signedMessage{"url": requiredText, "organization": requiredText}),
+	"documentationUrl": explicitText,
+	"capabilities": requiredOne(signedMessage{
+		"streaming": explicitBool, "pushNotifications": explicitBool,
+		"extendedAgentCard": explicitBool, "extensions": many(extensionMessage),
+	}),
 	"securitySchemes":      mapOf(schemeMessage),
 	"securityRequirements": many(requirementMessage),
 	"defaultInputModes":    requiredList, "defaultOutputModes": requiredList,
 	"skills": requiredMany(signedMessage{
-		"id": requiredText, "name": requiredText, "description": requiredText, "tags": requiredList, "examples": implicitList, "inputModes": implicitList, "outputModes": implicitList,
+		"id": requiredText, "name": requiredText, "description": requiredText, "tags": requiredList,
+		"examples": implicitList, "inputModes": implicitList, "outputModes": implicitList,
 		"securityRequirements": many(requirementMessage),
 	}),
 	"iconUrl": explicitText,
 }
 
-var extensionMessage = signedMessage{"uri": implicitText, "description": implicitText, "required": implicitBool, "params": {presence: explicit, free: true}}
+var extensionMessage = signedMessage{
+	"uri": implicitText, "description": implicitText, "required": implicitBool,
+	"params": {presence: explicit, free: true},
+}
 
 var requirementMessage = signedMessage{"schemes": mapOf(signedMessage{"list": implicitList})}
 
 var schemeMessage = signedMessage{
-	"apiKeySecurityScheme":        one(signedMessage{"description": implicitText, "location": requiredText, "name": requiredText}),
-	"httpAuthSecurityScheme":      one(signedMessage{"description": implicitText, "scheme": requiredText, "bearerFormat": implicitText}),
-	"oauth2SecurityScheme":        one(signedMessage{"description": implicitText, "flows": requiredOne(flowsMessage), "oauth2MetadataUrl": implicitText}),
+	"apiKeySecurityScheme": one(signedMessage{
+		"description": implicitText, "location": requiredText,
+		"name": requiredText,
+	}),
+	"httpAuthSecurityScheme": one(signedMessage{
+		"description": implicitText, "scheme": requiredText,
+		"bearerFormat": implicitText,
+	}),
+	"oauth2SecurityScheme": one(signedMessage{
+		"description": implicitText, "flows": requiredOne(flowsMessage),
+		"oauth2MetadataUrl": implicitText,
+	}),
 	"openIdConnectSecurityScheme": one(signedMessage{"description": implicitText, "openIdConnectUrl": requiredText}),
 	"mtlsSecurityScheme":          one(signedMessage{"description": implicitText}),
 }
 
 var flowsMessage = signedMessage{
-	"authorizationCode": one(signedMessage{"authorizationUrl": requiredText, "tokenUrl": requiredText, "refreshUrl": implicitText, "scopes": requiredMap, "pkceRequired": implicitBool}),
-	"clientCredentials": one(signedMessage{"tokenUrl": requiredText, "refreshUrl": implicitText, "scopes": requiredMap}),
-	"deviceCode":        one(signedMessage{"deviceAuthorizationUrl": requiredText, "tokenUrl": requiredText, "refreshUrl": implicitText, "scopes": requiredMap}),
-	"implicit":          one(signedMessage{"authorizationUrl": implicitText, "refreshUrl": implicitText, "scopes": {isMap: true, zero: "{}"}}),
-	"password":          one(signedMessage{"tokenUrl": implicitText, "refreshUrl": implicitText, "scopes": {isMap: true, zero: "{}"}}),
+	"authorizationCode": one(signedMessage{
+		"authorizationUrl": requiredText, "tokenUrl": requiredText,
+		"refreshUrl": implicitText, "scopes": requiredMap, "pkceRequired": implicitBool,
+	}),
+	"clientCredentials": one(signedMessage{
+		"tokenUrl": requiredText, "refreshUrl": implicitText,
+		"scopes": requiredMap,
+	}),
+	"deviceCode": one(signedMessage{
+		"deviceAuthorizationUrl": requiredText, "tokenUrl": requiredText,
+		"refreshUrl": implicitText, "scopes": requiredMap,
+	}),
+	"implicit": one(signedMessage{
+		"authorizationUrl": implicitText, "refreshUrl": implicitText,
+		"scopes": {isMap: true, zero: "{}"},
+	}),
+	"password": one(signedMessage{
+		"tokenUrl": implicitText, "refreshUrl": implicitText,
+		"scopes": {isMap: true, zero: "{}"},
+	}),
 }
 
 // A stripping says which members are left out of what is signed. The text of 1.0 contradicts itself (§8.4.1 against

@@ -26,11 +26,19 @@ func readings(t *testing.T, card string) []string {
 
 // The worked example of 1.0 §8.4.1, and what else there is to be said of it.
 func TestSignedTexts(t *testing.T) {
-	got := readings(t, `{"name":"Example Agent","description":"","capabilities":{"streaming":false,"pushNotifications":false,"extensions":[]},"skills":[],"signatures":[{}]}`)
+	got := readings(t,
+		`{"name":"Example Agent","description":"","capabilities":{"streaming":false,"pushNotifications":false,`+
+			`"extensions":[]},"skills":[],"signatures":[{}]}`)
 	want := []string{
-		`{"capabilities":{"pushNotifications":false,"streaming":false},"description":"","name":"Example Agent","skills":[]}`, // §8.4.1
-		`{"capabilities":{"pushNotifications":false,"streaming":false},"defaultInputModes":[],"defaultOutputModes":[],"description":"","name":"Example Agent","skills":[],"supportedInterfaces":[],"version":""}`,
-		`{"capabilities":{"extensions":[],"pushNotifications":false,"streaming":false},"description":"","name":"Example Agent","skills":[]}`, // as received
+		// §8.4.1
+		`{"capabilities":{"pushNotifications":false,"streaming":false},"description":"","name":"Example Agent",` +
+			`"skills":[]}`,
+		`{"capabilities":{"pushNotifications":false,"streaming":false},"defaultInputModes":[],` +
+			`"defaultOutputModes":[],"description":"","name":"Example Agent","skills":[],"supportedInterfaces":[],` +
+			`"version":""}`,
+		// as received
+		`{"capabilities":{"extensions":[],"pushNotifications":false,"streaming":false},"description":"",` +
+			`"name":"Example Agent","skills":[]}`,
 		`{"capabilities":{},"name":"Example Agent"}`,
 		`{"name":"Example Agent"}`,
 		`{"capabilities":{"pushNotifications":false,"streaming":false},"name":"Example Agent"}`,
@@ -44,14 +52,29 @@ func TestSignedTexts(t *testing.T) {
 func TestSignedByPresence(t *testing.T) {
 	tests := []struct{ name, card, want string }{
 		{"null is not there", `{"name":null,"iconUrl":null,"documentationUrl":""}`, `{"documentationUrl":""}`},
-		{"content of a Struct stays", `{"capabilities":{"extensions":[{"uri":"","required":false,"params":{"a":null,"b":[],"c":0}}]}}`, `{"capabilities":{"extensions":[{"params":{"a":null,"b":[],"c":0}}]}}`},
 		{
-			"maps keep their names", `{"securitySchemes":{"a":{"mtlsSecurityScheme":{"description":""}},"b":{"oauth2SecurityScheme":{"flows":{"clientCredentials":{"tokenUrl":"","refreshUrl":"","scopes":{}}},"oauth2MetadataUrl":""}}}}`,
-			`{"securitySchemes":{"a":{"mtlsSecurityScheme":{}},"b":{"oauth2SecurityScheme":{"flows":{"clientCredentials":{"scopes":{},"tokenUrl":""}}}}}}`,
+			"content of a Struct stays",
+			`{"capabilities":{"extensions":[{"uri":"","required":false,"params":{"a":null,"b":[],"c":0}}]}}`,
+			`{"capabilities":{"extensions":[{"params":{"a":null,"b":[],"c":0}}]}}`,
 		},
-		{"lists of messages", `{"skills":[{"id":"","tags":[],"examples":[]}],"securityRequirements":[{"schemes":{"a":{"list":[]}}},{"schemes":{}}]}`, `{"securityRequirements":[{"schemes":{"a":{}}},{}],"skills":[{"id":"","tags":[]}]}`},
+		{
+			"maps keep their names",
+			`{"securitySchemes":{"a":{"mtlsSecurityScheme":{"description":""}},` +
+				`"b":{"oauth2SecurityScheme":{"flows":{"clientCredentials":{"tokenUrl":"","refreshUrl":"",` +
+				`"scopes":{}}},"oauth2MetadataUrl":""}}}}`,
+			`{"securitySchemes":{"a":{"mtlsSecurityScheme":{}},` +
+				`"b":{"oauth2SecurityScheme":{"flows":{"clientCredentials":{"scopes":{},"tokenUrl":""}}}}}}`,
+		},
+		{
+			"lists of messages",
+			`{"skills":[{"id":"","tags":[],"examples":[]}],"securityRequirements":[{"schemes":{"a":{"list":[]}}},` +
+				`{"schemes":{}}]}`, `{"securityRequirements":[{"schemes":{"a":{}}},{}],"skills":[{"id":"","tags":[]}]}`,
+		},
 		{"what 1.0 does not know stays", `{"protocolVersion":"","url":"u"}`, `{"protocolVersion":"","url":"u"}`},
-		{"of the wrong kind", `{"skills":{},"capabilities":[],"name":0,"provider":"x"}`, `{"capabilities":[],"name":0,"provider":"x","skills":{}}`},
+		{
+			"of the wrong kind", `{"skills":{},"capabilities":[],"name":0,"provider":"x"}`,
+			`{"capabilities":[],"name":0,"provider":"x","skills":{}}`,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -60,10 +83,15 @@ func TestSignedByPresence(t *testing.T) {
 			}
 		})
 	}
-	if got := readings(t, `{"name":"","iconUrl":"","securitySchemes":{"a":{"mtlsSecurityScheme":{}}},"provider":{"url":""}}`); !slices.Contains(got, `{"capabilities":{},"defaultInputModes":[],"defaultOutputModes":[],"description":"","name":"","provider":{"organization":"","url":""},"skills":[],"supportedInterfaces":[],"version":""}`) {
+	got := readings(t,
+		`{"name":"","iconUrl":"","securitySchemes":{"a":{"mtlsSecurityScheme":{}}},"provider":{"url":""}}`)
+	want := `{"capabilities":{},"defaultInputModes":[],"defaultOutputModes":[],"description":"","name":"",` +
+		`"provider":{"organization":"","url":""},"skills":[],"supportedInterfaces":[],"version":""}`
+	if !slices.Contains(got, want) {
 		t.Errorf("no reading leaves out all that is empty but what is required: %q", got)
 	}
-	if got := readings(t, `{"name":"n","url":"u","skills":[{"id":"s","kind":"x"}]}`); !slices.Contains(got, `{"name":"n","skills":[{"id":"s"}]}`) {
+	if got := readings(t, `{"name":"n","url":"u","skills":[{"id":"s","kind":"x"}]}`); !slices.Contains(got,
+		`{"name":"n","skills":[{"id":"s"}]}`) {
 		t.Errorf("no reading leaves out what 1.0 does not know: %q", got)
 	}
 }
@@ -88,7 +116,9 @@ func FuzzSignedTexts(f *testing.F) {
 }
 
 func TestSignatures(t *testing.T) {
-	c := DecodeCard(parse(t, `{"url":"u","signatures":[{"protected":"eyJhbGciOiJFUzI1NiJ9","signature":"AAAA"},{"protected":"W10","signature":"AAA="},{"protected":"e30=","signature":""},3]}`))
+	c := DecodeCard(parse(t,
+		`{"url":"u","signatures":[{"protected":"eyJhbGciOiJFUzI1NiJ9","signature":"AAAA"},{"protected":"W10",`+
+			`"signature":"AAA="},{"protected":"e30=","signature":""},3]}`))
 	want := [][2]string{{"object", "3"}, {"array", "0"}, {"absent", "0"}, {"absent", "0"}}
 	n := 0
 	for i, s := range c.Signatures() {

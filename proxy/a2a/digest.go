@@ -23,7 +23,8 @@ func (d Digester) Task(t Task) TaskDigest {
 	status := d.list(d.text(t.State().String()), d.message(t.StatusMessage()))
 	sum := TaskDigest{Context: d.text(t.ContextID()), Status: status}
 	for _, a := range t.Artifacts() {
-		sum.Artifacts = d.list(sum.Artifacts, d.text(a.ID()), d.text(a.Get("name").Text()), d.text(a.Get("description").Text()), d.parts(a.Parts()))
+		sum.Artifacts = d.list(sum.Artifacts, d.text(a.ID()), d.text(a.Get("name").Text()),
+			d.text(a.Get("description").Text()), d.parts(a.Parts()))
 	}
 	for _, m := range t.History() {
 		sum.History = d.list(sum.History, d.message(m))

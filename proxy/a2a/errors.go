@@ -45,12 +45,28 @@ type ErrorRow struct {
 var errorRows = [...]ErrorRow{
 	{TaskNotFound, "TaskNotFoundError", -32001, allDialects, "TASK_NOT_FOUND", []int{404}},
 	{TaskNotCancelable, "TaskNotCancelableError", -32002, allDialects, "TASK_NOT_CANCELABLE", []int{400, 409}},
-	{PushNotSupported, "PushNotificationNotSupportedError", -32003, allDialects, "PUSH_NOTIFICATION_NOT_SUPPORTED", []int{400}},
+	{
+		PushNotSupported, "PushNotificationNotSupportedError", -32003, allDialects, "PUSH_NOTIFICATION_NOT_SUPPORTED",
+		[]int{400},
+	},
 	{UnsupportedOperation, "UnsupportedOperationError", -32004, allDialects, "UNSUPPORTED_OPERATION", []int{400}},
-	{ContentTypeNotSupported, "ContentTypeNotSupportedError", -32005, allDialects, "CONTENT_TYPE_NOT_SUPPORTED", []int{400, 415}},
-	{InvalidAgentResponse, "InvalidAgentResponseError", -32006, kindDialects | onlyV1_0, "INVALID_AGENT_RESPONSE", []int{500, 502}},
-	{ExtendedCardNotConfigured, "ExtendedAgentCardNotConfiguredError", -32007, onlyV0_3 | onlyV1_0, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", []int{400}},
-	{ExtensionSupportRequired, "ExtensionSupportRequiredError", -32008, onlyV1_0, "EXTENSION_SUPPORT_REQUIRED", []int{400}},
+	{
+		ContentTypeNotSupported, "ContentTypeNotSupportedError", -32005, allDialects, "CONTENT_TYPE_NOT_SUPPORTED",
+		[]int{400, 415},
+	},
+	{
+		InvalidAgentResponse, "InvalidAgentResponseError", -32006, kindDialects | onlyV1_0, "INVALID_AGENT_RESPONSE",
+		[]int{500, 502},
+	},
+	{
+		ExtendedCardNotConfigured, "ExtendedAgentCardNotConfiguredError", -32007, onlyV0_3 | onlyV1_0,
+		"EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+		[]int{400},
+	},
+	{
+		ExtensionSupportRequired, "ExtensionSupportRequiredError", -32008, onlyV1_0, "EXTENSION_SUPPORT_REQUIRED",
+		[]int{400},
+	},
 	{VersionNotSupported, "VersionNotSupportedError", -32009, onlyV1_0, "VERSION_NOT_SUPPORTED", []int{400}},
 	{ParseError, "JSONParseError", -32700, allDialects, "", []int{400}},
 	{InvalidRequest, "InvalidRequestError", -32600, allDialects, "", []int{400}},

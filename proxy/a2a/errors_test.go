@@ -65,7 +65,8 @@ func TestErrorRows(t *testing.T) {
 func TestDecodeErrors(t *testing.T) {
 	rpc := &Call{Binding: JSONRPC, Operation: GetTask, Dialects: Of(V1_0)}
 	rest := &Call{Binding: HTTPJSON, Operation: GetTask, Dialects: Of(V1_0)}
-	const info = `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}`
+	const info = `{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND",` +
+		`"domain":"a2a-protocol.org"}`
 	tests := []struct {
 		name    string
 		call    *Call
@@ -76,20 +77,58 @@ func TestDecodeErrors(t *testing.T) {
 		reason  string
 		pointer string
 	}{
-		{"rpc", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"gone"}}`, TaskNotFound, "TaskNotFoundError (-32001)", "", "/error"},
-		{"rpc with null result", rpc, 200, `{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":-32004,"message":""}}`, UnsupportedOperation, "UnsupportedOperationError (-32004)", "", "/error"},
-		{"rpc with reason", rpc, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"gone","data":[` + info + `]}}`, TaskNotFound, "TaskNotFoundError (-32001)", "TASK_NOT_FOUND", "/error"},
-		{"rpc of its own", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32050,"message":"no"}}`, OtherError, "an error of no known name (-32050)", "", "/error"},
-		{"rpc no integer", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":"-32001","message":"no"}}`, NoErrorName, "an error of no known name (HTTP 200)", "", "/error"},
-		{"rpc no object", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":"no"}`, NoErrorName, "an error of no known name (HTTP 200)", "", "/error"},
-		{"rest status", rest, 404, `{"error":{"code":404,"status":"NOT_FOUND","message":"gone","details":[` + info + `]}}`, TaskNotFound, "TaskNotFoundError (-32001)", "TASK_NOT_FOUND", "/error"},
-		{"rest foreign domain", rest, 404, `{"error":{"code":404,"message":"gone","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"example.com"}]}}`, NoErrorName, "an error of no known name (HTTP 404)", "", "/error"},
-		{"rest problem", rest, 400, `{"type":"https://a2a-protocol.org/errors/unsupported-operation","title":"no","status":400}`, UnsupportedOperation, "UnsupportedOperationError (-32004)", "UNSUPPORTED_OPERATION", ""},
-		{"rest with a code of JSON-RPC", &Call{Binding: HTTPJSON, Operation: GetTask, Dialects: Of(V0_3)}, 404, `{"code":-32001,"message":"gone"}`, TaskNotFound, "TaskNotFoundError (-32001)", "", ""},
-		{"rest gateway", rest, 401, `{"error":"invalid_token"}`, NoErrorName, "an error of no known name (HTTP 401)", "", ""},
+		{
+			"rpc", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"gone"}}`, TaskNotFound,
+			"TaskNotFoundError (-32001)", "", "/error",
+		},
+		{
+			"rpc with null result", rpc, 200,
+			`{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":-32004,"message":""}}`, UnsupportedOperation,
+			"UnsupportedOperationError (-32004)", "", "/error",
+		},
+		{"rpc with reason", rpc, 400, `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"gone","data":[` +
+			info + `]}}`, TaskNotFound, "TaskNotFoundError (-32001)", "TASK_NOT_FOUND", "/error"},
+		{
+			"rpc of its own", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":-32050,"message":"no"}}`, OtherError,
+			"an error of no known name (-32050)", "", "/error",
+		},
+		{
+			"rpc no integer", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":{"code":"-32001","message":"no"}}`,
+			NoErrorName,
+			"an error of no known name (HTTP 200)", "", "/error",
+		},
+		{
+			"rpc no object", rpc, 200, `{"jsonrpc":"2.0","id":1,"error":"no"}`, NoErrorName,
+			"an error of no known name (HTTP 200)", "", "/error",
+		},
+		{"rest status", rest, 404, `{"error":{"code":404,"status":"NOT_FOUND","message":"gone","details":[` +
+			info + `]}}`, TaskNotFound, "TaskNotFoundError (-32001)", "TASK_NOT_FOUND", "/error"},
+		{
+			"rest foreign domain", rest, 404,
+			`{"error":{"code":404,"message":"gone","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo",` +
+				`"reason":"TASK_NOT_FOUND","domain":"example.com"}]}}`, NoErrorName,
+			"an error of no known name (HTTP 404)", "", "/error",
+		},
+		{
+			"rest problem", rest, 400,
+			`{"type":"https://a2a-protocol.org/errors/unsupported-operation","title":"no","status":400}`,
+			UnsupportedOperation, "UnsupportedOperationError (-32004)", "UNSUPPORTED_OPERATION", "",
+		},
+		{
+			"rest with a code of JSON-RPC", &Call{Binding: HTTPJSON, Operation: GetTask, Dialects: Of(V0_3)}, 404,
+			`{"code":-32001,"message":"gone"}`, TaskNotFound, "TaskNotFoundError (-32001)", "", "",
+		},
+		{
+			"rest gateway", rest, 401, `{"error":"invalid_token"}`, NoErrorName, "an error of no known name (HTTP 401)",
+			"", "",
+		},
 		{"rest page", rest, 502, `<html>`, NoErrorName, "an error of no known name (HTTP 502)", "", ""},
 		{"rest empty", rest, 500, ``, NoErrorName, "an error of no known name (HTTP 500)", "", ""},
-		{"rest error under 200", rest, 200, `{"error":{"code":404,"status":"NOT_FOUND","message":"gone"}}`, NoErrorName, "an error of no known name (HTTP 200)", "", "/error"},
+		{
+			"rest error under 200", rest, 200, `{"error":{"code":404,"status":"NOT_FOUND","message":"gone"}}`,
+			NoErrorName,
+			"an error of no known name (HTTP 200)", "", "/error",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,7 +136,8 @@ func TestDecodeErrors(t *testing.T) {
 			if a.Err == nil {
 				t.Fatal("no error found")
 			}
-			if a.Err.Name != test.want || a.Err.String() != test.text || a.Err.Reason != test.reason || a.Err.Pointer != test.pointer {
+			if a.Err.Name != test.want || a.Err.String() != test.text || a.Err.Reason != test.reason ||
+				a.Err.Pointer != test.pointer {
 				t.Errorf("got %q, %q, reason %q at %q", a.Err.Name, a.Err, a.Err.Reason, a.Err.Pointer)
 			}
 			if a.Payload.Kind != ErrorPayload {

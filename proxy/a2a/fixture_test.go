@@ -24,10 +24,15 @@ func countAt(v Value, pointer string) int {
 
 // TestMinimalExchanges decodes one shortest valid exchange of each kind in each dialect, and holds what the views say.
 func TestMinimalExchanges(t *testing.T) {
-	send := ask("POST /", rpc("tasks/send", `{"id":"t1","sessionId":"s1","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}`), Known{})
-	a := DecodeAnswer(&send, 200, "application/json", []byte(result(`{"id":"t1","sessionId":"s1","status":{"state":"completed","timestamp":"2025-04-20T10:00:00Z"},"artifacts":[{"index":0,"parts":[{"type":"text","text":"hello"}]}]}`)))
+	send := ask("POST /",
+		rpc("tasks/send",
+			`{"id":"t1","sessionId":"s1","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}`), Known{})
+	a := DecodeAnswer(&send, 200, "application/json",
+		[]byte(result(`{"id":"t1","sessionId":"s1","status":{"state":"completed","timestamp":"2025-04-20T10:00:00Z"},`+
+			`"artifacts":[{"index":0,"parts":[{"type":"text","text":"hello"}]}]}`)))
 	task := Task{a.Payload.Value}
-	if send.Dialects != Of(V0_1) || task.ID() != "t1" || task.SessionID() != "s1" || task.State() != Completed || task.Timestamp() != "2025-04-20T10:00:00Z" {
+	if send.Dialects != Of(V0_1) || task.ID() != "t1" || task.SessionID() != "s1" || task.State() != Completed ||
+		task.Timestamp() != "2025-04-20T10:00:00Z" {
 		t.Errorf("0.1: %q, task %q in session %q is %v", send.Dialects, task.ID(), task.SessionID(), task.State())
 	}
 	for _, artifact := range task.Artifacts() {
@@ -36,21 +41,32 @@ func TestMinimalExchanges(t *testing.T) {
 		}
 	}
 
-	stream := ask("POST /", rpc("tasks/sendSubscribe", `{"id":"t2","message":{"role":"user","parts":[{"text":"no type"}]}}`), Known{})
-	e := DecodeEvent(&stream, []byte(result(`{"id":"t2","artifact":{"index":0,"append":true,"lastChunk":true,"parts":[{"type":"text","text":" upon"}]}}`)))
+	stream := ask("POST /",
+		rpc("tasks/sendSubscribe", `{"id":"t2","message":{"role":"user","parts":[{"text":"no type"}]}}`), Known{})
+	e := DecodeEvent(&stream,
+		[]byte(result(`{"id":"t2","artifact":{"index":0,"append":true,"lastChunk":true,"parts":[{"type":"text",`+
+			`"text":" upon"}]}}`)))
 	if u := (ArtifactUpdate{e.Payload.Value}); !stream.Streams || u.TaskID() != "t2" || !u.Append() || !u.LastChunk() {
 		t.Errorf("0.1: artifact update is %s", u.Raw())
 	}
 	e = DecodeEvent(&stream, []byte(result(`{"id":"t2","status":{"state":"completed"},"final":true}`)))
-	if u := (StatusUpdate{e.Payload.Value}); u.TaskID() != "t2" || !u.Final() || !u.HasFinal() || !u.State().Terminal() {
+	if u := (StatusUpdate{e.Payload.Value}); u.TaskID() != "t2" || !u.Final() || !u.HasFinal() ||
+		!u.State().Terminal() {
 		t.Errorf("0.1: status update is %s", u.Raw())
 	}
 
-	message := ask("POST /", rpc("message/send", `{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"hi"}]},"configuration":{"acceptedOutputModes":["text/plain"],"blocking":true}}`), Known{})
-	a = DecodeAnswer(&message, 200, "application/json", []byte(result(`{"kind":"task","id":"t1","contextId":"c1","status":{"state":"input-required","message":{"kind":"message","messageId":"m2","role":"agent","taskId":"t1","contextId":"c1","parts":[{"kind":"text","text":"where to?"}]}},"history":[{"messageId":"m1"}]}`)))
+	message := ask("POST /",
+		rpc("message/send",
+			`{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"hi"}]},`+
+				`"configuration":{"acceptedOutputModes":["text/plain"],"blocking":true}}`), Known{})
+	a = DecodeAnswer(&message, 200, "application/json",
+		[]byte(result(`{"kind":"task","id":"t1","contextId":"c1","status":{"state":"input-required",`+
+			`"message":{"kind":"message","messageId":"m2","role":"agent","taskId":"t1","contextId":"c1",`+
+			`"parts":[{"kind":"text","text":"where to?"}]}},"history":[{"messageId":"m1"}]}`)))
 	task = Task{a.Payload.Value}
 	reply := task.StatusMessage()
-	if !task.State().Interrupted() || task.StateText() != "input-required" || reply.ID() != "m2" || reply.Role() != AgentRole || reply.TaskID() != "t1" || reply.ContextID() != "c1" {
+	if !task.State().Interrupted() || task.StateText() != "input-required" || reply.ID() != "m2" ||
+		reply.Role() != AgentRole || reply.TaskID() != "t1" || reply.ContextID() != "c1" {
 		t.Errorf("0.3: task is %s", task.Raw())
 	}
 	if got := reply.Pointer(); got != "/result/status/message" {
@@ -61,13 +77,20 @@ func TestMinimalExchanges(t *testing.T) {
 			t.Errorf("0.3: history begins with %s", m.Raw())
 		}
 	}
-	e = DecodeEvent(&message, []byte(result(`{"kind":"artifact-update","taskId":"t1","contextId":"c1","append":false,"lastChunk":true,"artifact":{"artifactId":"a1","parts":[{"kind":"file","file":{"name":"x.png","mimeType":"image/png","bytes":"iVBORw0KGgo="}}]}}`)))
-	if u := (ArtifactUpdate{e.Payload.Value}); u.Append() || !u.LastChunk() || u.Artifact().ID() != "a1" || u.ContextID() != "c1" {
+	e = DecodeEvent(&message,
+		[]byte(result(`{"kind":"artifact-update","taskId":"t1","contextId":"c1","append":false,"lastChunk":true,`+
+			`"artifact":{"artifactId":"a1","parts":[{"kind":"file","file":{"name":"x.png","mimeType":"image/png",`+
+			`"bytes":"iVBORw0KGgo="}}]}}`)))
+	if u := (ArtifactUpdate{e.Payload.Value}); u.Append() || !u.LastChunk() || u.Artifact().ID() != "a1" ||
+		u.ContextID() != "c1" {
 		t.Errorf("0.3: artifact update is %s", u.Raw())
 	}
 
 	rest := ask("GET /tasks/t9", "", Known{}, version1)
-	a = DecodeAnswer(&rest, 404, "application/a2a+json", []byte(`{"error":{"code":404,"status":"NOT_FOUND","message":"no such task","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}]}}`))
+	a = DecodeAnswer(&rest, 404, "application/a2a+json",
+		[]byte(`{"error":{"code":404,"status":"NOT_FOUND","message":"no such task",`+
+			`"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND",`+
+			`"domain":"a2a-protocol.org"}]}}`))
 	if rest.TaskID != "t9" || a.Err == nil || a.Err.Name != TaskNotFound || a.Err.Message != "no such task" {
 		t.Errorf("1.0: %+v", a.Err)
 	}
@@ -122,7 +145,9 @@ func TestParts(t *testing.T) {
 
 // TestProtoFlavour reads what servers make of the proto files of 0.x over HTTP+JSON.
 func TestProtoFlavour(t *testing.T) {
-	c := ask("POST /v1/message:send", `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"},{"data":{"data":{"k":1}}}]}}`, Known{})
+	c := ask("POST /v1/message:send",
+		`{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"hi"},{"data":{"data":{"k":1}}}]}}`,
+		Known{})
 	m := Message{c.Message}
 	if c.Dialects != Of(V0_2, V0_3) || c.MessageID != "m1" || m.Role() != UserRole || m.Parts().Len() != 2 {
 		t.Errorf("request in %q: %s", c.Dialects, m.Raw())
@@ -133,7 +158,9 @@ func TestProtoFlavour(t *testing.T) {
 			t.Errorf("part %d is of kind %d", i, p.PartKind())
 		}
 	}
-	a := DecodeAnswer(&c, 200, "application/json", []byte(`{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_CANCELLED","update":{"messageId":"m2","role":"ROLE_AGENT"}}}}`))
+	a := DecodeAnswer(&c, 200, "application/json",
+		[]byte(`{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_CANCELLED",`+
+			`"update":{"messageId":"m2","role":"ROLE_AGENT"}}}}`))
 	task := Task{a.Payload.Value}
 	if task.State() != Canceled || task.StatusMessage().ID() != "m2" || a.Payload.Dialects != Of(V0_2, V0_3) {
 		t.Errorf("task in %q: %s", a.Payload.Dialects, task.Raw())
@@ -149,7 +176,10 @@ func TestLists(t *testing.T) {
 		}
 	}
 	configs := Call{Binding: JSONRPC, Operation: ListPushConfigs, Dialects: Of(V1_0)}
-	for _, body := range []string{result(`{"configs":[{"id":"p","url":"u"}]}`), result(`[{"pushNotificationConfig":{"id":"q"}}]`)} {
+	for _, body := range []string{
+		result(`{"configs":[{"id":"p","url":"u"}]}`),
+		result(`[{"pushNotificationConfig":{"id":"q"}}]`),
+	} {
 		for config := range DecodeAnswer(&configs, 200, "", []byte(body)).Payload.PushConfigs() {
 			got = append(got, config.ID()+config.Pointer())
 		}

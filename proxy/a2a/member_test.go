@@ -9,20 +9,54 @@ import (
 )
 
 func TestOddities(t *testing.T) {
-	rpc1, rpc03, rest03 := Call{Binding: JSONRPC, Operation: SendMessage, Dialects: onlyV1_0}, Call{Binding: JSONRPC, Operation: SendMessage, Dialects: kindDialects}, Call{Binding: HTTPJSON, Operation: SendMessage, Dialects: onlyV0_3}
-	names := map[Oddity]string{UnknownMember: "unknown", LegacyMember: "legacy", SnakeMember: "snake", NullMember: "null", MistypedMember: "mistyped", SnakeMember | NullMember: "snake null"}
+	rpc1, rpc03, rest03 := Call{Binding: JSONRPC, Operation: SendMessage, Dialects: onlyV1_0}, Call{
+		Binding:   JSONRPC,
+		Operation: SendMessage, Dialects: kindDialects,
+	}, Call{Binding: HTTPJSON, Operation: SendMessage, Dialects: onlyV0_3}
+	names := map[Oddity]string{
+		UnknownMember: "unknown", LegacyMember: "legacy", SnakeMember: "snake",
+		NullMember: "null", MistypedMember: "mistyped", SnakeMember | NullMember: "snake null",
+	}
 	for _, c := range []struct {
 		name string
 		call Call
 		body string
 		want string
 	}{
-		{"as it should be", rpc1, result(`{"task":{"id":"t","contextId":"c","status":{"state":"x","timestamp":"y"},"artifacts":[{"artifactId":"a","parts":[{"data":null},{"text":"x","mediaType":"text/plain"}]}],"history":[],"metadata":{"kind":1,"a_b":null}}}`), ""},
-		{"1.0", rpc1, result(`{"task":{"kind":"task","context_id":null,"history":[7],"artifacts":null,"Id":1,"sessionId":"s","status":{"state":3}}}`), "kind legacy, context_id snake null, history mistyped, artifacts null, Id unknown, sessionId unknown"},
-		{"0.3", rpc03, result(`{"kind":"message","messageId":7,"contextId":7,"task_id":"t","taskId":null,"parts":[{"kind":"file","file":{"name":1,"fileWithUri":"u"},"raw":"x"}]}`), "contextId mistyped, task_id snake, taskId null, raw unknown, name mistyped, fileWithUri unknown"},
-		{"0.3 over HTTP+JSON", rest03, `{"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"file":{"fileWithUri":"u"}}]}}`, ""},
-		{"list", Call{Binding: JSONRPC, Operation: ListTasks, Dialects: onlyV1_0}, result(`{"tasks":{},"pageSize":"10","totalSize":1.5,"nextPageToken":""}`), "tasks mistyped, totalSize mistyped"},
-		{"push config", Call{Binding: JSONRPC, Operation: GetPushConfig, Dialects: onlyV1_0}, result(`{"id":"p","url":"u","authentication":{"schemes":["Bearer"],"credentials":7}}`), "schemes unknown, credentials mistyped"},
+		{
+			"as it should be", rpc1,
+			result(`{"task":{"id":"t","contextId":"c","status":{"state":"x","timestamp":"y"},` +
+				`"artifacts":[{"artifactId":"a","parts":[{"data":null},{"text":"x","mediaType":"text/plain"}]}],` +
+				`"history":[],"metadata":{"kind":1,"a_b":null}}}`), "",
+		},
+		{
+			"1.0", rpc1,
+			result(`{"task":{"kind":"task","context_id":null,"history":[7],"artifacts":null,"Id":1,"sessionId":"s",` +
+				`"status":{"state":3}}}`), "kind legacy, context_id snake null, history mistyped, artifacts null, " +
+				"Id unknown, sessionId unknown",
+		},
+		{
+			"0.3", rpc03,
+			result(`{"kind":"message","messageId":7,"contextId":7,"task_id":"t","taskId":null,` +
+				`"parts":[{"kind":"file","file":{"name":1,"fileWithUri":"u"},"raw":"x"}]}`),
+			"contextId mistyped, task_id snake, taskId null, raw unknown, name mistyped, fileWithUri unknown",
+		},
+		{
+			"0.3 over HTTP+JSON", rest03,
+			`{"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"file":{"fileWithUri":"u"}}]}}`, "",
+		},
+		{
+			"list",
+			Call{Binding: JSONRPC, Operation: ListTasks, Dialects: onlyV1_0},
+			result(`{"tasks":{},"pageSize":"10","totalSize":1.5,"nextPageToken":""}`),
+			"tasks mistyped, totalSize mistyped",
+		},
+		{
+			"push config",
+			Call{Binding: JSONRPC, Operation: GetPushConfig, Dialects: onlyV1_0},
+			result(`{"id":"p","url":"u","authentication":{"schemes":["Bearer"],"credentials":7}}`),
+			"schemes unknown, credentials mistyped",
+		},
 	} {
 		a := DecodeAnswer(&c.call, 200, "application/json", []byte(c.body))
 		var got []string
@@ -49,7 +83,8 @@ func TestMember(t *testing.T) {
 		{Call{Binding: JSONRPC, Operation: SendMessage, Dialects: kindDialects}, `absent absent "t"`},
 		{Call{Binding: HTTPJSON, Operation: SendMessage, Dialects: onlyV0_3}, `"m" absent "t"`},
 	} {
-		c.call.Params = Parse([]byte(`{"message":{"message_id":"m","contextId":null,"context_id":"c","taskId":"t","task_id":"no"}}`)).Root
+		c.call.Params = Parse([]byte(`{"message":{"message_id":"m","contextId":null,"context_id":"c","taskId":"t",` +
+			`"task_id":"no"}}`)).Root
 		w := Walker{Visit: func(o *Entity) bool {
 			if o.Type == MessageEntity {
 				var got []string

@@ -102,20 +102,61 @@ type operationRow struct {
 
 // A2A 0.1 §7, 0.2 §7, 0.3 §3.5.6 and §7, 1.0 §5.3 and §9.4.
 var operations = [...]operationRow{
-	NoOperation:          {},
-	SendMessage:          {name: "SendMessage", methods: [4]string{"tasks/send", "message/send", "message/send", "SendMessage"}},
-	SendStreamingMessage: {name: "SendStreamingMessage", methods: [4]string{"tasks/sendSubscribe", "message/stream", "message/stream", "SendStreamingMessage"}, streams: true},
-	GetTask:              {name: "GetTask", methods: [4]string{"tasks/get", "tasks/get", "tasks/get", "GetTask"}},
-	ListTasks:            {name: "ListTasks", methods: [4]string{"", "", "", "ListTasks"}},
-	CancelTask:           {name: "CancelTask", methods: [4]string{"tasks/cancel", "tasks/cancel", "tasks/cancel", "CancelTask"}},
-	SubscribeToTask:      {name: "SubscribeToTask", methods: [4]string{"tasks/resubscribe", "tasks/resubscribe", "tasks/resubscribe", "SubscribeToTask"}, streams: true},
-	CreatePushConfig:     {name: "CreateTaskPushNotificationConfig", methods: [4]string{"tasks/pushNotification/set", "tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"}},
-	GetPushConfig:        {name: "GetTaskPushNotificationConfig", methods: [4]string{"tasks/pushNotification/get", "tasks/pushNotificationConfig/get", "tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"}},
-	ListPushConfigs:      {name: "ListTaskPushNotificationConfigs", methods: [4]string{"", "tasks/pushNotificationConfig/list", "tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"}},
-	DeletePushConfig:     {name: "DeleteTaskPushNotificationConfig", methods: [4]string{"", "tasks/pushNotificationConfig/delete", "tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"}},
-	GetExtendedCard:      {name: "GetExtendedAgentCard", methods: [4]string{"", "", "agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"}},
-	GetCard:              {name: "GetAgentCard"},
-	Webhook:              {name: "PushNotification"},
+	NoOperation: {},
+	SendMessage: {
+		name:    "SendMessage",
+		methods: [4]string{"tasks/send", "message/send", "message/send", "SendMessage"},
+	},
+	SendStreamingMessage: {
+		name:    "SendStreamingMessage",
+		methods: [4]string{"tasks/sendSubscribe", "message/stream", "message/stream", "SendStreamingMessage"},
+		streams: true,
+	},
+	GetTask:   {name: "GetTask", methods: [4]string{"tasks/get", "tasks/get", "tasks/get", "GetTask"}},
+	ListTasks: {name: "ListTasks", methods: [4]string{"", "", "", "ListTasks"}},
+	CancelTask: {
+		name:    "CancelTask",
+		methods: [4]string{"tasks/cancel", "tasks/cancel", "tasks/cancel", "CancelTask"},
+	},
+	SubscribeToTask: {
+		name:    "SubscribeToTask",
+		methods: [4]string{"tasks/resubscribe", "tasks/resubscribe", "tasks/resubscribe", "SubscribeToTask"},
+		streams: true,
+	},
+	CreatePushConfig: {
+		name: "CreateTaskPushNotificationConfig",
+		methods: [4]string{
+			"tasks/pushNotification/set", "tasks/pushNotificationConfig/set",
+			"tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig",
+		},
+	},
+	GetPushConfig: {
+		name: "GetTaskPushNotificationConfig",
+		methods: [4]string{
+			"tasks/pushNotification/get", "tasks/pushNotificationConfig/get",
+			"tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig",
+		},
+	},
+	ListPushConfigs: {
+		name: "ListTaskPushNotificationConfigs",
+		methods: [4]string{
+			"", "tasks/pushNotificationConfig/list", "tasks/pushNotificationConfig/list",
+			"ListTaskPushNotificationConfigs",
+		},
+	},
+	DeletePushConfig: {
+		name: "DeleteTaskPushNotificationConfig",
+		methods: [4]string{
+			"", "tasks/pushNotificationConfig/delete", "tasks/pushNotificationConfig/delete",
+			"DeleteTaskPushNotificationConfig",
+		},
+	},
+	GetExtendedCard: {
+		name:    "GetExtendedAgentCard",
+		methods: [4]string{"", "", "agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"},
+	},
+	GetCard: {name: "GetAgentCard"},
+	Webhook: {name: "PushNotification"},
 }
 
 // A methodSpelling is a further name of an operation. One without dialects is never taken for a JSON-RPC method: people

@@ -90,7 +90,10 @@ func TestMethodNames(t *testing.T) {
 }
 
 func TestBindings(t *testing.T) {
-	for b, name := range map[Binding]string{NoBinding: "http", JSONRPC: "jsonrpc", HTTPJSON: "http+json", GRPC: "grpc"} {
+	for b, name := range map[Binding]string{
+		NoBinding: "http", JSONRPC: "jsonrpc", HTTPJSON: "http+json",
+		GRPC: "grpc",
+	} {
 		if b.String() != name {
 			t.Errorf("binding %d is %q", b, b.String())
 		}

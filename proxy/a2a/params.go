@@ -115,7 +115,8 @@ func sendParamsDialects(p Value) Dialects {
 	switch {
 	case configuration.Has("returnImmediately"), configuration.Has("taskPushNotificationConfig"):
 		return onlyV1_0
-	case configuration.Has("blocking"), configuration.Has("pushNotificationConfig"), configuration.Has("pushNotification"):
+	case configuration.Has("blocking"), configuration.Has("pushNotificationConfig"),
+		configuration.Has("pushNotification"):
 		return kindDialects
 	case p.Has("tenant"):
 		return onlyV1_0

@@ -113,7 +113,8 @@ func kindOfBare(v Value) PayloadKind {
 		return MessagePayload
 	case has("status") && (has("taskId") || has("final")):
 		return StatusPayload
-	case has("status") && has("id"), has("id") && (has("contextId") || has("sessionId") || has("artifacts") || has("history")):
+	case has("status") && has("id"),
+		has("id") && (has("contextId") || has("sessionId") || has("artifacts") || has("history")):
 		return TaskPayload
 	case v.Get("status").Has("state"):
 		return TaskPayload
@@ -201,7 +202,10 @@ func has0_1Members(v Value) bool {
 	if artifact.Has("index") && !artifact.Has("artifactId") {
 		return true
 	}
-	for _, parts := range [...]Parts{artifact.Parts(), t.StatusMessage().Parts(), {Message{t.Get("history").Elem(0)}.Parts().Value}} {
+	for _, parts := range [...]Parts{
+		artifact.Parts(), t.StatusMessage().Parts(),
+		{Message{t.Get("history").Elem(0)}.Parts().Value},
+	} {
 		if parts.Elem(0).Get("type").Kind() == String {
 			return true
 		}

@@ -79,7 +79,8 @@ func (c *Call) decodeNotification(r *Request) bool {
 	case TaskPayload:
 		t := Task{p.Value}
 		bare := !p.Wrapped && !root.Get("kind").Is("task")
-		marked := hasPrefix(t.Status().StateValue(), "TASK_STATE_") || t.Has("contextId") || t.Has("sessionId") || r.header("X-A2A-Notification-Token") != ""
+		marked := hasPrefix(t.Status().StateValue(), "TASK_STATE_") || t.Has("contextId") || t.Has("sessionId") ||
+			r.header("X-A2A-Notification-Token") != ""
 		if t.ID() == "" || t.StateText() == "" || bare && !marked {
 			return false
 		}

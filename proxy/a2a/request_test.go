@@ -14,7 +14,10 @@ func ask(line, body string, known Known, headers ...string) Call {
 		name, value, _ := strings.Cut(header, ": ")
 		h.Add(name, value)
 	}
-	return DecodeRequest(Request{Method: method, Target: target, Header: h.Get, Body: []byte(body), HasBody: body != "", BodyKept: true}, known)
+	return DecodeRequest(Request{
+		Method: method, Target: target, Header: h.Get, Body: []byte(body), HasBody: body != "",
+		BodyKept: true,
+	}, known)
 }
 
 // rpc returns a JSON-RPC request.
@@ -42,15 +45,39 @@ func TestRequestDialects(t *testing.T) {
 		{"1: 0.2 or 0.3", "POST /", rpc("message/send", `{}`), Known{}, nil, "0.2/0.3", Decisive},
 		{"1: 0.3", "POST /", rpc("agent/getAuthenticatedExtendedCard", `{}`), Known{}, nil, "0.3", Decisive},
 		{"1: 1.0", "POST /", rpc("SendMessage", `{}`), Known{}, nil, "1.0", Decisive},
-		{"1: release candidate", "POST /", rpc("ListTaskPushNotificationConfig", `{"taskId":"t"}`), Known{}, nil, "1.0", Decisive},
-		{"1 before 6 to 9: old message", "POST /", rpc("SendMessage", `{"message":`+message0+`,"configuration":{"blocking":true}}`), Known{}, nil, "1.0", Decisive},
-		{"1 before 8: new message", "POST /", rpc("message/send", `{"message":`+message1+`}`), Known{}, nil, "0.2/0.3", Decisive},
+		{
+			"1: release candidate", "POST /", rpc("ListTaskPushNotificationConfig", `{"taskId":"t"}`),
+			Known{},
+			nil, "1.0",
+			Decisive,
+		},
+		{
+			"1 before 6 to 9: old message", "POST /",
+			rpc("SendMessage", `{"message":`+message0+`,"configuration":{"blocking":true}}`),
+			Known{},
+			nil, "1.0", Decisive,
+		},
+		{
+			"1 before 8: new message", "POST /", rpc("message/send", `{"message":`+message1+`}`),
+			Known{},
+			nil, "0.2/0.3",
+			Decisive,
+		},
 		{"1 before 10", "POST /", rpc("message/send", `{}`), Known{}, []string{version1}, "0.2/0.3", Decisive},
-		{"1 before 10: new method, old version", "POST /", rpc("SendMessage", `{}`), Known{}, []string{"A2A-Version: 0.3"}, "1.0", Decisive},
+		{
+			"1 before 10: new method, old version", "POST /", rpc("SendMessage", `{}`),
+			Known{},
+			[]string{"A2A-Version: 0.3"},
+			"1.0", Decisive,
+		},
 		{"2", "POST /", rpc("tasks/get", `{"id":"t","historyLength":1}`), Known{}, nil, "0.2/0.3", Decisive},
 		{"2: mark of 0.1", "POST /", rpc("tasks/get", `{"id":"t","sessionId":"s"}`), Known{}, nil, "0.1", Decisive},
 		{"2: where 0.1 is spoken", "POST /", rpc("tasks/cancel", `{"id":"t"}`), at0_1, nil, "0.1", Decisive},
-		{"2: where all 0.x is spoken", "POST /", rpc("tasks/resubscribe", `{"id":"t"}`), Known{Bindings: BindingsOf(JSONRPC), Dialects: allDialects}, nil, "0.1/0.2/0.3", Decisive},
+		{
+			"2: where all 0.x is spoken", "POST /", rpc("tasks/resubscribe", `{"id":"t"}`),
+			Known{Bindings: BindingsOf(JSONRPC), Dialects: allDialects},
+			nil, "0.1/0.2/0.3", Decisive,
+		},
 		{"3: before 1.0", "POST /a2a.v1.A2AService/TaskSubscription", ``, Known{}, nil, "0.2/0.3", Decisive},
 		{"3: 1.0", "POST /lf.a2a.v1.A2AService/SendMessage", "\x00\x00", Known{}, nil, "1.0", Decisive},
 		{"4: v1", "POST /v1/message:send", `{}`, Known{}, nil, "0.2/0.3", Strong},
@@ -58,28 +85,95 @@ func TestRequestDialects(t *testing.T) {
 		{"4: extended card of 0.2", "GET /agent/authenticatedExtendedCard", ``, Known{}, nil, "0.2", Strong},
 		{"4: extended card of 1.0", "GET /x/extendedAgentCard", ``, Known{}, nil, "1.0", Strong},
 		{"4: misspelt lists are of 0.x", "POST /task/t/pushNotificationConfigs", `{}`, Known{}, nil, "0.2/0.3", Strong},
-		{"10 before 4: v1 is the interface's", "POST /a2a/v1/message:send", `{}`, Known{}, []string{version1}, "1.0", Strong},
+		{
+			"10 before 4: v1 is the interface's", "POST /a2a/v1/message:send", `{}`,
+			Known{},
+			[]string{version1},
+			"1.0",
+			Strong,
+		},
 		{"10 before 4: no v1", "POST /message:send", `{}`, Known{}, []string{"A2A-Version: 0.3"}, "0.2/0.3", Strong},
 		{"10: in the query", "GET /tasks/7?A2A-Version=1.0", ``, Known{}, nil, "1.0", Strong},
 		{"10: later version", "GET /tasks/7", ``, Known{}, []string{"A2A-Version: 1.1"}, "1.0", Strong},
-		{"7 before 10 and 4", "POST /message:send", `{"message":{"messageId":"m","role":"user","parts":[{"text":"hi"}]}}`, Known{}, []string{version1}, "0.2/0.3", Decisive},
-		{"5 before 10 and 4: kind", "POST /message:send", `{"message":{"kind":"message","messageId":"m","parts":[]}}`, Known{}, []string{version1}, "0.2/0.3", Decisive},
-		{"10: kind left over", "POST /message:send", `{"message":{"kind":"message","messageId":"m","role":"ROLE_USER","parts":[]}}`, Known{}, []string{version1}, "1.0", Strong},
-		{"7, 8: proto JSON of 0.x and 1.0 look alike", "POST /message:send", `{"message":` + message1 + `}`, Known{}, nil, "1.0", Strong},
-		{"8: proto JSON marks", "POST /message:send", `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"hi"}]}}`, Known{}, nil, "0.2/0.3", Decisive},
-		{"8: file of the proto JSON", "POST /message:send", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"file":{"fileWithUri":"u"}}]}}`, Known{}, nil, "0.2/0.3", Decisive},
-		{"8: request of the proto JSON", "POST /message:send", `{"request":` + message1 + `}`, Known{}, nil, "0.2/0.3", Decisive},
+		{
+			"7 before 10 and 4", "POST /message:send",
+			`{"message":{"messageId":"m","role":"user","parts":[{"text":"hi"}]}}`,
+			Known{},
+			[]string{version1},
+			"0.2/0.3", Decisive,
+		},
+		{
+			"5 before 10 and 4: kind", "POST /message:send",
+			`{"message":{"kind":"message","messageId":"m","parts":[]}}`,
+			Known{},
+			[]string{version1},
+			"0.2/0.3", Decisive,
+		},
+		{
+			"10: kind left over", "POST /message:send",
+			`{"message":{"kind":"message","messageId":"m","role":"ROLE_USER","parts":[]}}`,
+			Known{},
+			[]string{version1},
+			"1.0", Strong,
+		},
+		{
+			"7, 8: proto JSON of 0.x and 1.0 look alike", "POST /message:send", `{"message":` + message1 + `}`,
+			Known{},
+			nil, "1.0", Strong,
+		},
+		{
+			"8: proto JSON marks", "POST /message:send",
+			`{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"hi"}]}}`,
+			Known{},
+			nil, "0.2/0.3", Decisive,
+		},
+		{
+			"8: file of the proto JSON", "POST /message:send",
+			`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"file":{"fileWithUri":"u"}}]}}`,
+			Known{},
+			nil, "0.2/0.3", Decisive,
+		},
+		{
+			"8: request of the proto JSON", "POST /message:send", `{"request":` + message1 + `}`,
+			Known{},
+			nil, "0.2/0.3",
+			Decisive,
+		},
 		{"8: resource name", "POST /tasks/t:cancel", `{"name":"tasks/t"}`, Known{}, nil, "0.2/0.3", Decisive},
 		{"9 with 4", "POST /message:send", `{"configuration":{"returnImmediately":true}}`, Known{}, nil, "1.0", Strong},
-		{"9 against 4", "POST /v1/message:send", `{"configuration":{"returnImmediately":true}}`, Known{}, nil, "0.2/0.3/1.0", Hint},
-		{"10 before 9", "POST /message:send", `{"configuration":{"blocking":true}}`, Known{}, []string{version1}, "1.0", Strong},
+		{
+			"9 against 4", "POST /v1/message:send", `{"configuration":{"returnImmediately":true}}`,
+			Known{},
+			nil,
+			"0.2/0.3/1.0", Hint,
+		},
+		{
+			"10 before 9", "POST /message:send", `{"configuration":{"blocking":true}}`,
+			Known{},
+			[]string{version1},
+			"1.0",
+			Strong,
+		},
 		{"11 is a hint only", "POST /v1/message:send", `{}`, Known{}, []string{"A2A-Extensions: x"}, "0.2/0.3", Strong},
 		{"12: old card", "GET /agents/x/.well-known/agent.json", ``, Known{}, nil, "0.1/0.2", Hint},
 		{"12: new card", "GET /.well-known/agent-card.json", ``, Known{}, nil, "0.3/1.0", Hint},
 		{"13: card elsewhere", "GET /card.json", ``, Known{Card: true}, nil, "", Hint},
-		{"14 is a hint only", "POST /v1/message:send", `{}`, Known{}, []string{"Content-Type: application/a2a+json"}, "0.2/0.3", Strong},
-		{"unknown method with a message of 1.0", "POST /", rpc("SendMessages", `{"message":`+message1+`}`), Known{}, nil, "1.0", Decisive},
-		{"unknown method with a message of 0.x", "POST /", rpc("message/sned", `{"message":`+message0+`}`), Known{}, nil, "0.2/0.3", Decisive},
+		{
+			"14 is a hint only", "POST /v1/message:send", `{}`,
+			Known{},
+			[]string{"Content-Type: application/a2a+json"},
+			"0.2/0.3", Strong,
+		},
+		{
+			"unknown method with a message of 1.0", "POST /", rpc("SendMessages", `{"message":`+message1+`}`),
+			Known{},
+			nil, "1.0", Decisive,
+		},
+		{
+			"unknown method with a message of 0.x", "POST /", rpc("message/sned", `{"message":`+message0+`}`),
+			Known{},
+			nil, "0.2/0.3", Decisive,
+		},
 		{"unknown method at home", "POST /", rpc("ext/do", `{}`), at0_1, nil, "0.1", NoEvidence},
 		{"no JSON at home", "POST /", `{"jsonrpc":`, at0_1, nil, "0.1", NoEvidence},
 		{"tasks/list at home", "POST /", rpc("tasks/list", `{}`), at0_1, nil, "0.2/0.3", Hint},
@@ -123,12 +217,19 @@ func TestNotA2A(t *testing.T) {
 		{"MCP by parameter", "POST /mcp", rpc("tasks/get", `{"taskId":"t"}`), Known{}, nil},
 		{"MCP by parameter at home", "POST /", rpc("tasks/cancel", `{"taskId":"t"}`), home, nil},
 		{"MCP by session", "POST /mcp", rpc("tasks/get", `{"id":"t"}`), Known{}, []string{"Mcp-Session-Id: 1"}},
-		{"MCP by version", "POST /", rpc("tasks/list", `{"pageSize":1}`), home, []string{"MCP-Protocol-Version: 2025-11-25"}},
+		{
+			"MCP by version", "POST /", rpc("tasks/list", `{"pageSize":1}`), home,
+			[]string{"MCP-Protocol-Version: 2025-11-25"},
+		},
 		{"MCP list", "POST /mcp", rpc("tasks/list", `{"cursor":"x"}`), Known{}, nil},
 		{"MCP start", "POST /", rpc("initialize", `{}`), home, nil},
 		{"MCP tool", "POST /", rpc("tools/call", `{}`), home, nil},
 		{"MCP result", "POST /", rpc("tasks/result", `{"taskId":"t"}`), home, nil},
-		{"MCP batch", "POST /mcp", `[` + rpc("tasks/get", `{"taskId":"t"}`) + `,` + rpc("ping", `{}`) + `]`, Known{}, nil},
+		{
+			"MCP batch", "POST /mcp", `[` + rpc("tasks/get", `{"taskId":"t"}`) + `,` + rpc("ping", `{}`) + `]`,
+			Known{},
+			nil,
+		},
 		{"unknown method", "POST /rpc", rpc("eth_call", `[]`), Known{}, []string{version1}},
 		{"chat hook", "POST /hook", `{"message":{"text":"hi"}}`, Known{}, nil},
 		{"other job", "POST /hook", `{"id":"1","status":{"state":"completed"}}`, Known{}, nil},
@@ -178,7 +279,8 @@ func TestUnknownAtKnownEndpoint(t *testing.T) {
 }
 
 func TestBatch(t *testing.T) {
-	body := `[` + rpc("message/send", `{"message":{"messageId":"m1"}}`) + `,` + rpc("ping", `{}`) + `,3,` + rpc("tasks/get", `{"id":"t1"}`) + `]`
+	body := `[` + rpc("message/send", `{"message":{"messageId":"m1"}}`) + `,` + rpc("ping",
+		`{}`) + `,3,` + rpc("tasks/get", `{"id":"t1"}`) + `]`
 	c := ask("POST /", body, Known{})
 	if c.Binding != JSONRPC || c.Operation != NoOperation || c.Dialects != Of(V0_2, V0_3) || len(c.Batch) != 4 {
 		t.Fatalf("got %v %v in %q, %d calls", c.Binding, c.Operation, c.Dialects, len(c.Batch))
@@ -207,19 +309,40 @@ func TestNotifications(t *testing.T) {
 		task       string
 		want       string
 	}{
-		{"1.0", `{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`, nil, "t", "1.0"},
-		{"1.0 message", `{"message":{"messageId":"m","taskId":"t","role":"ROLE_AGENT","parts":[{"text":"x"}]}}`, nil, "t", "1.0"},
-		{"1.0 artifact", `{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"text":"x"}]}}}`, nil, "t", "1.0"},
+		{
+			"1.0", `{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`, nil,
+			"t",
+			"1.0",
+		},
+		{
+			"1.0 message", `{"message":{"messageId":"m","taskId":"t","role":"ROLE_AGENT","parts":[{"text":"x"}]}}`, nil,
+			"t", "1.0",
+		},
+		{
+			"1.0 artifact",
+			`{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"text":"x"}]}}}`,
+			nil, "t", "1.0",
+		},
 		{"0.2 or 0.3", `{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"}}`, nil, "t", "0.2/0.3"},
 		{"proto JSON", `{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}`, nil, "t", "0.2/0.3"},
 		{"0.1 with session", `{"id":"t","sessionId":"s","status":{"state":"completed"}}`, nil, "t", "0.1"},
-		{"0.1 with token", `{"id":"t","status":{"state":"completed"}}`, []string{"X-A2A-Notification-Token: k"}, "t", "0.1"},
-		{"in an envelope", `{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"}}}`, nil, "t", "0.2/0.3"},
+		{
+			"0.1 with token", `{"id":"t","status":{"state":"completed"}}`,
+			[]string{"X-A2A-Notification-Token: k"},
+			"t",
+			"0.1",
+		},
+		{
+			"in an envelope",
+			`{"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"}}}`,
+			nil, "t", "0.2/0.3",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := ask("POST /hook", test.body, Known{}, test.header...)
-			if c.Operation != Webhook || c.Binding != NoBinding || c.TaskID != test.task || c.Dialects.String() != test.want {
+			if c.Operation != Webhook || c.Binding != NoBinding || c.TaskID != test.task ||
+				c.Dialects.String() != test.want {
 				t.Errorf("got %v of task %q in %q", c.Operation, c.TaskID, c.Dialects)
 			}
 		})
@@ -239,7 +362,8 @@ func TestGRPC(t *testing.T) {
 		if c.Binding != GRPC || c.Operation != want || c.Streams != want.Streams() || c.Doc.Err != nil {
 			t.Errorf("%s is %v %v", path, c.Binding, c.Operation)
 		}
-		if a := DecodeAnswer(&c, 200, "application/grpc", []byte("\x00")); a.Doc.Err != nil || a.Payload.Kind != NoPayload {
+		if a := DecodeAnswer(&c, 200, "application/grpc", []byte("\x00")); a.Doc.Err != nil ||
+			a.Payload.Kind != NoPayload {
 			t.Errorf("%s: the answer was decoded", path)
 		}
 	}

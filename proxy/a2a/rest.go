@@ -10,7 +10,8 @@ func (c *Call) decodeREST(r *Request, path string, known *Known) bool {
 	}
 	base, below := known.base(path[:found.start])
 	proven := below || found.distinctive || known.Bindings.Has(HTTPJSON) || c.Version != "" || bodyIsA2A(r, c.Doc.Root)
-	if !proven || found.operation == NoOperation && !below && !known.Bindings.Has(HTTPJSON) && !c.headIsA2A(r) && !found.message {
+	if !proven || found.operation == NoOperation &&
+		!below && !known.Bindings.Has(HTTPJSON) && !c.headIsA2A(r) && !found.message {
 		return false
 	}
 	if below && base.holds(path[:found.start]) {
@@ -58,12 +59,14 @@ func isOwnPath(base Base, rest string) bool {
 // headIsA2A reports whether a request says in its head that it is A2A.
 func (c *Call) headIsA2A(r *Request) bool {
 	return c.Version != "" || r.header("A2A-Extensions") != "" || r.header("X-A2A-Extensions") != "" ||
-		strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") || strings.Contains(r.header("Accept"), "application/a2a+json")
+		strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") ||
+		strings.Contains(r.header("Accept"), "application/a2a+json")
 }
 
 // bodyIsA2A reports whether a request whose path could be anybody's holds something that only A2A has.
 func bodyIsA2A(r *Request, root Value) bool {
-	if strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") || strings.Contains(r.header("Accept"), "application/a2a+json") {
+	if strings.HasPrefix(r.header("Content-Type"), "application/a2a+json") ||
+		strings.Contains(r.header("Accept"), "application/a2a+json") {
 		return true
 	}
 	return isMessage(first(root, "message", "request")) || strings.HasPrefix(root.Get("name").Text(), "tasks/")

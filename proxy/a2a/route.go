@@ -78,7 +78,8 @@ func taskRoute(method, segment string) route {
 			r.task, r.operation = unescapePath(segment[:i]), byMethod(method, verb{"POST", CancelTask})
 			return r
 		case "subscribe": // the prose says POST, the proto file GET
-			r.task, r.operation = unescapePath(segment[:i]), byMethod(method, verb{"POST", SubscribeToTask}, verb{"GET", SubscribeToTask})
+			r.task = unescapePath(segment[:i])
+			r.operation = byMethod(method, verb{"POST", SubscribeToTask}, verb{"GET", SubscribeToTask})
 			return r
 		}
 	}

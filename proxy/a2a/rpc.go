@@ -108,7 +108,10 @@ func sharedMethodDialects(params Value, known *Known) Dialects {
 
 // listsA2ATasks reports whether the parameters of tasks/list are those of A2A: MCP has only a cursor.
 func listsA2ATasks(params Value) bool {
-	for _, name := range [...]string{"contextId", "status", "pageSize", "pageToken", "historyLength", "lastUpdatedAfter", "includeArtifacts"} {
+	for _, name := range [...]string{
+		"contextId", "status", "pageSize", "pageToken", "historyLength",
+		"lastUpdatedAfter", "includeArtifacts",
+	} {
 		if params.Has(name) {
 			return true
 		}

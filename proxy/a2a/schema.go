@@ -15,8 +15,13 @@ const (
 )
 
 var shapeNames = [...]string{
-	AnyShape: "a value", TextShape: "a string", BoolShape: "a boolean", IntShape: "an integer", ObjectShape: "an object",
-	TextsShape: "a list of strings", ObjectsShape: "a list of objects",
+	AnyShape:     "a value",
+	TextShape:    "a string",
+	BoolShape:    "a boolean",
+	IntShape:     "an integer",
+	ObjectShape:  "an object",
+	TextsShape:   "a list of strings",
+	ObjectsShape: "a list of objects",
 }
 
 // String returns words for the shape, such as "a list of strings".
@@ -154,7 +159,7 @@ var (
 		Slot{Name: "pushNotification", Shape: ObjectShape, In: onlyV0_1},
 		Slot{Name: "historyLength", In: onlyV0_1},
 		Slot{Name: "acceptedOutputModes", Shape: TextsShape, In: onlyV0_1}, // so in the first samples
-		Slot{Name: "messageId", In: onlyV0_3},                              // so in an example, where it belongs into the message
+		Slot{Name: "messageId", In: onlyV0_3},                              // so in an example, wrongly
 		Slot{Name: "configuration", Shape: ObjectShape, In: kindDialects | onlyV1_0},
 		tenantField,
 		Slot{Name: "metadata", In: all},
@@ -267,9 +272,19 @@ func fieldsOf(t EntityType, o Operation) []Slot {
 }
 
 var entityFields = [...][]Slot{
-	TaskEntity: taskFields, StatusEntity: statusFields, MessageEntity: messageFields, PartEntity: partFields, FileEntity: fileFields,
-	ArtifactEntity: artifactFields, StatusUpdateEntity: statusUpdateFields, ArtifactUpdateEntity: artifactUpdateFields,
-	WrapperEntity: wrapperFields, TaskListEntity: taskListFields, ConfigurationEntity: configurationFields,
-	PushContainerEntity: pushContainerFields, PushConfigEntity: pushConfigFields, AuthenticationEntity: authenticationFields,
+	TaskEntity:           taskFields,
+	StatusEntity:         statusFields,
+	MessageEntity:        messageFields,
+	PartEntity:           partFields,
+	FileEntity:           fileFields,
+	ArtifactEntity:       artifactFields,
+	StatusUpdateEntity:   statusUpdateFields,
+	ArtifactUpdateEntity: artifactUpdateFields,
+	WrapperEntity:        wrapperFields,
+	TaskListEntity:       taskListFields,
+	ConfigurationEntity:  configurationFields,
+	PushContainerEntity:  pushContainerFields,
+	PushConfigEntity:     pushConfigFields,
+	AuthenticationEntity: authenticationFields,
 	PushConfigListEntity: pushConfigListFields,
 }

@@ -9,8 +9,10 @@ import (
 func TestSecurity(t *testing.T) {
 	bearer := Want{Name: "b", Type: HTTPScheme, Scheme: "Bearer"}
 	key := Want{Name: "k", Type: APIKeyScheme, In: "header", Param: "X-Key"}
-	const schemes1_0 = `"securitySchemes":{"b":{"httpAuthSecurityScheme":{"scheme":"Bearer"}},"k":{"apiKeySecurityScheme":{"location":"header","name":"X-Key"}},"m":{"mtlsSecurityScheme":{}}}`
-	const schemes0_3 = `"securitySchemes":{"b":{"type":"http","scheme":"Bearer"},"k":{"type":"apiKey","in":"header","name":"X-Key"}}`
+	const schemes1_0 = `"securitySchemes":{"b":{"httpAuthSecurityScheme":{"scheme":"Bearer"}},` +
+		`"k":{"apiKeySecurityScheme":{"location":"header","name":"X-Key"}},"m":{"mtlsSecurityScheme":{}}}`
+	const schemes0_3 = `"securitySchemes":{"b":{"type":"http","scheme":"Bearer"},"k":{"type":"apiKey","in":"header",` +
+		`"name":"X-Key"}}`
 	tests := []struct {
 		name, card   string
 		want         [][]Want
@@ -18,17 +20,41 @@ func TestSecurity(t *testing.T) {
 	}{
 		{"nothing", `{}`, nil, false, false},
 		{"schemes alone", `{` + schemes1_0 + `}`, nil, false, false},
-		{"1.0", `{` + schemes1_0 + `,"securityRequirements":[{"schemes":{"b":{"list":[]}}},{"schemes":{"b":{},"k":{}}}]}`, [][]Want{{bearer}, {bearer, key}}, true, false},
+		{
+			"1.0", `{` + schemes1_0 +
+				`,"securityRequirements":[{"schemes":{"b":{"list":[]}}},{"schemes":{"b":{},"k":{}}}]}`,
+			[][]Want{{bearer}, {bearer, key}},
+			true, false,
+		},
 		{"1.0 as in prose", `{` + schemes1_0 + `,"security":[{"b":[]}]}`, [][]Want{{bearer}}, true, false},
 		{"0.3", `{` + schemes0_3 + `,"security":[{"b":[],"k":[]}]}`, [][]Want{{bearer, key}}, true, false},
 		{"open", `{` + schemes0_3 + `,"security":[{"b":[]},{}]}`, [][]Want{{bearer}, {}}, false, false},
 		{"open in 1.0", `{` + schemes1_0 + `,"securityRequirements":[{"schemes":{}}]}`, [][]Want{{}}, false, false},
-		{"certificate", `{` + schemes1_0 + `,"securityRequirements":[{"schemes":{"m":{}}}]}`, [][]Want{{{Name: "m", Type: MutualTLSScheme}}}, true, true},
+		{
+			"certificate", `{` + schemes1_0 + `,"securityRequirements":[{"schemes":{"m":{}}}]}`,
+			[][]Want{{{Name: "m", Type: MutualTLSScheme}}},
+			true, true,
+		},
 		{"not described", `{"security":[{"x":[]}]}`, [][]Want{{{Name: "x"}}}, true, true},
-		{"0.1", `{"authentication":{"schemes":["bearer","apiKey"]}}`, [][]Want{{{Name: "bearer", Type: HTTPScheme, Scheme: "bearer"}}, {{Name: "apiKey", Type: WordScheme, Scheme: "apiKey"}}}, true, false},
+		{
+			"0.1", `{"authentication":{"schemes":["bearer","apiKey"]}}`,
+			[][]Want{
+				{{Name: "bearer", Type: HTTPScheme, Scheme: "bearer"}},
+				{{Name: "apiKey", Type: WordScheme, Scheme: "apiKey"}},
+			},
+			true, false,
+		},
 		{"0.1 public", `{"authentication":{"schemes":["Public"]}}`, [][]Want{{}}, false, false},
-		{"0.1 certificate", `{"authentication":{"schemes":["mTLS"]}}`, [][]Want{{{Name: "mTLS", Type: MutualTLSScheme, Scheme: "mTLS"}}}, true, true},
-		{"nonsense", `{"securitySchemes":7,"security":["b",{"b":1}],"securityRequirements":{}}`, [][]Want{{}, {{Name: "b"}}}, false, true},
+		{
+			"0.1 certificate", `{"authentication":{"schemes":["mTLS"]}}`,
+			[][]Want{{{Name: "mTLS", Type: MutualTLSScheme, Scheme: "mTLS"}}},
+			true, true,
+		},
+		{
+			"nonsense", `{"securitySchemes":7,"security":["b",{"b":1}],"securityRequirements":{}}`,
+			[][]Want{{}, {{Name: "b"}}},
+			false, true,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -30,7 +30,8 @@ func TestStates(t *testing.T) {
 		if !test.in0_1 {
 			old = ""
 		}
-		if s.Spelling(V0_1) != old || s.Spelling(V0_3) != test.old || s.Spelling(V1_0) != test.now || s.String() != test.old {
+		if s.Spelling(V0_1) != old || s.Spelling(V0_3) != test.old || s.Spelling(V1_0) != test.now ||
+			s.String() != test.old {
 			t.Errorf("%v is spelt %q, %q, %q", s, s.Spelling(V0_1), s.Spelling(V0_3), s.Spelling(V1_0))
 		}
 		for _, spelling := range []string{test.old, test.now} {
@@ -53,7 +54,10 @@ func TestStates(t *testing.T) {
 			t.Errorf("ParseState(%q) = %v, %v", wrong, got, ok)
 		}
 	}
-	for text, want := range map[string]State{"Cancelled": Canceled, "INPUT_REQUIRED": InputRequired, "input required": InputRequired, "unspecified": Unspecified, "done": NoState} {
+	for text, want := range map[string]State{
+		"Cancelled": Canceled, "INPUT_REQUIRED": InputRequired,
+		"input required": InputRequired, "unspecified": Unspecified, "done": NoState,
+	} {
 		if got := StateOf(text); got != want {
 			t.Errorf("StateOf(%q) = %v, want %v", text, got, want)
 		}
@@ -64,7 +68,10 @@ func TestStates(t *testing.T) {
 }
 
 func TestRoles(t *testing.T) {
-	for spelling, want := range map[string]Role{"user": UserRole, "agent": AgentRole, "ROLE_USER": UserRole, "ROLE_AGENT": AgentRole, "ROLE_UNSPECIFIED": NoRole} {
+	for spelling, want := range map[string]Role{
+		"user": UserRole, "agent": AgentRole, "ROLE_USER": UserRole,
+		"ROLE_AGENT": AgentRole, "ROLE_UNSPECIFIED": NoRole,
+	} {
 		if got, ok := ParseRole(spelling); got != want || !ok {
 			t.Errorf("ParseRole(%q) = %v, %v", spelling, got, ok)
 		}

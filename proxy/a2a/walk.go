@@ -19,7 +19,7 @@ const (
 	ArtifactEntity                  //
 	StatusUpdateEntity              // a TaskStatusUpdateEvent
 	ArtifactUpdateEntity            // a TaskArtifactUpdateEvent
-	WrapperEntity                   // what stands around one of the above: a StreamResponse or SendMessageResponse of 1.0, and its like before
+	WrapperEntity                   // around one of the above: StreamResponse or SendMessageResponse of 1.0, or the like
 	TaskListEntity                  // the answer to ListTasks of 1.0
 	ParamsEntity                    // the parameters of a request, unless they are one of the following
 	ConfigurationEntity             // the configuration of a send
@@ -30,11 +30,23 @@ const (
 )
 
 var entityNames = [...]string{
-	NoEntity: "nothing", TaskEntity: "Task", StatusEntity: "TaskStatus", MessageEntity: "Message", PartEntity: "Part", FileEntity: "file",
-	ArtifactEntity: "Artifact", StatusUpdateEntity: "TaskStatusUpdateEvent", ArtifactUpdateEntity: "TaskArtifactUpdateEvent",
-	WrapperEntity: "response", TaskListEntity: "list of tasks", ParamsEntity: "parameters", ConfigurationEntity: "send configuration",
-	PushContainerEntity: "TaskPushNotificationConfig", PushConfigEntity: "push notification config",
-	AuthenticationEntity: "authentication", PushConfigListEntity: "list of push notification configs",
+	NoEntity:             "nothing",
+	TaskEntity:           "Task",
+	StatusEntity:         "TaskStatus",
+	MessageEntity:        "Message",
+	PartEntity:           "Part",
+	FileEntity:           "file",
+	ArtifactEntity:       "Artifact",
+	StatusUpdateEntity:   "TaskStatusUpdateEvent",
+	ArtifactUpdateEntity: "TaskArtifactUpdateEvent",
+	WrapperEntity:        "response",
+	TaskListEntity:       "list of tasks",
+	ParamsEntity:         "parameters",
+	ConfigurationEntity:  "send configuration",
+	PushContainerEntity:  "TaskPushNotificationConfig",
+	PushConfigEntity:     "push notification config",
+	AuthenticationEntity: "authentication",
+	PushConfigListEntity: "list of push notification configs",
 }
 
 // String returns the name of the object in the specification, such as "TaskStatus", or words for it.
@@ -51,7 +63,7 @@ type Holder uint8
 // The holders.
 const (
 	InRequest  Holder = iota // the client sends it
-	InResult                 // it is what an answer, an event or a notification is about, and no message or artifact of a task
+	InResult                 // what an answer, event or notification is about; no message or artifact of a task
 	InStatus                 // the message that goes with a status, and its parts
 	InHistory                // a message of a history, and its parts
 	InArtifact               // an artifact, and its parts

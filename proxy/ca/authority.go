@@ -60,7 +60,8 @@ func open(dir string, now func() time.Time) (*Authority, error) {
 	err = a.load()
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = a.make(); err != nil {
-			return nil, fmt.Errorf("make a certificate authority in %s: %w; set A2ATAP_CA_DIR to a folder that you can write to", dir, err)
+			return nil, fmt.Errorf("make a certificate authority in %s: %w; set A2ATAP_CA_DIR to a folder that you "+
+				"can write to", dir, err)
 		}
 		err = a.load()
 	}

@@ -61,7 +61,10 @@ func TestOpenMakesAndKeeps(t *testing.T) {
 	if first.Fingerprint() != again.Fingerprint() || len(first.Fingerprint()) != 32*3-1 {
 		t.Errorf("fingerprint %s, then %s", first.Fingerprint(), again.Fingerprint())
 	}
-	for name, want := range map[string]fs.FileMode{first.KeyFile(): 0o600, first.CertificateFile(): 0o644, dir: fs.ModeDir | 0o700} {
+	for name, want := range map[string]fs.FileMode{
+		first.KeyFile(): 0o600, first.CertificateFile(): 0o644,
+		dir: fs.ModeDir | 0o700,
+	} {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)
@@ -75,14 +78,16 @@ func TestOpenMakesAndKeeps(t *testing.T) {
 		t.Fatal(err)
 	}
 	block, rest := pem.Decode(public)
-	if block == nil || len(rest) > 0 || !bytes.Equal(block.Bytes, first.Certificate().Raw) || bytes.Contains(public, []byte("PRIVATE")) {
+	if block == nil || len(rest) > 0 || !bytes.Equal(block.Bytes, first.Certificate().Raw) ||
+		bytes.Contains(public, []byte("PRIVATE")) {
 		t.Errorf("the file for clients is %s", public)
 	}
 	if names, _ := os.ReadDir(dir); len(names) != 2 {
 		t.Errorf("the folder holds %v", names)
 	}
 	c := first.Certificate()
-	if !c.IsCA || !c.MaxPathLenZero || c.PublicKeyAlgorithm != x509.ECDSA || c.NotAfter.Before(time.Now().AddDate(4, 0, 0)) {
+	if !c.IsCA || !c.MaxPathLenZero || c.PublicKeyAlgorithm != x509.ECDSA ||
+		c.NotAfter.Before(time.Now().AddDate(4, 0, 0)) {
 		t.Errorf("got the certificate %+v", c)
 	}
 }

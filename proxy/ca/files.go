@@ -61,7 +61,8 @@ func readPrivate(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%w; set A2ATAP_CA_DIR to a folder of yours", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("%s can be read by other users (mode %#o); run chmod 600 %s, or %s", name, mode, name, remedy(name))
+		return nil, fmt.Errorf("%s can be read by other users (mode %#o); run chmod 600 %s, or %s", name, mode, name,
+			remedy(name))
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -15,10 +15,11 @@ func TestLeafVerifies(t *testing.T) {
 	a := newAuthority(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(a.Certificate())
+	const long = "a-name-that-is-longer-than-the-sixty-four-bytes-of-a-common-name.example"
 	for asked, host := range map[string]string{
 		"booker.example": "booker.example", "Booker.Example.": "booker.example", "127.0.0.1": "127.0.0.1", "::1": "::1",
 		"::ffff:127.0.0.1": "127.0.0.1", "localhost": "localhost", "a_b.example": "a_b.example",
-		"a-name-that-is-longer-than-the-sixty-four-bytes-of-a-common-name.example": "a-name-that-is-longer-than-the-sixty-four-bytes-of-a-common-name.example",
+		long: long,
 	} {
 		cert, err := a.Leaf(asked)
 		if err != nil {
@@ -74,7 +75,8 @@ func TestLeafIsKeptAndRenewed(t *testing.T) {
 	}
 	now = now.Add(2 * time.Second)
 	second := leaf("a.example")
-	if second == first || !second.Leaf.NotAfter.After(first.Leaf.NotAfter) || second.Leaf.SerialNumber.Cmp(first.Leaf.SerialNumber) == 0 {
+	if second == first || !second.Leaf.NotAfter.After(first.Leaf.NotAfter) ||
+		second.Leaf.SerialNumber.Cmp(first.Leaf.SerialNumber) == 0 {
 		t.Error("not renewed")
 	}
 	now = first.Leaf.NotBefore // the clock was set back

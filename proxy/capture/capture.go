@@ -36,7 +36,7 @@ type Exchange struct {
 	ID       uuid.UUID     // the same in every copy of this exchange
 	Conn     uint64        // the client connection that carried it, from 1 in this capture; 0 if not known
 	Started  time.Time     // UTC, when the first bytes of the request were read
-	Ended    time.Duration // offset from Started at which it was over; NotKnown while it is open or if nobody saw the end
+	Ended    time.Duration // offset from Started of its end; NotKnown while it is open or if nobody saw the end
 	State    State         // open, closed, or interrupted by the end of the recorder
 	Client   Peer
 	Agent    Peer
@@ -109,7 +109,7 @@ type Request struct {
 type Response struct {
 	At            time.Duration // offset at which its head was complete; NotKnown if not measured
 	Informational [][]byte      // raw heads of 1xx answers, in order
-	Head          []byte        // the raw head with its blank line, as the agent sent it; empty if only 1xx answers came
+	Head          []byte        // the raw head with its blank line, as the agent sent it; empty if only 1xx came
 	Stream        bool          // the body is an event stream: it is in Events, and Body.Data is nil
 	Body          Body
 	Events        []Event
@@ -145,7 +145,8 @@ type Event struct {
 
 // A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
 type Fault struct {
-	Kind   string // such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown"
+	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown"
+	Kind   string
 	Side   string // who broke it: "client", "agent" or "proxy"
 	Detail string // for people: what was seen
 }

@@ -90,7 +90,8 @@ func TestDecodeGzipMembers(t *testing.T) {
 	if got, err := capture.Decode(coded, []string{"gzip"}, 100); string(got) != "one two" || err != nil {
 		t.Errorf("got %q and %v", got, err)
 	}
-	if got, err := capture.Decode(append(coded, "junk"...), []string{"gzip"}, 100); string(got) != "one two" || err == nil {
+	if got, err := capture.Decode(append(coded, "junk"...), []string{"gzip"}, 100); string(got) != "one two" ||
+		err == nil {
 		t.Errorf("with junk after it: got %q and %v", got, err)
 	}
 }
@@ -106,7 +107,8 @@ func TestDecodeJunkBehind(t *testing.T) {
 
 func TestDecodeUnknown(t *testing.T) {
 	for _, codings := range [][]string{{"compress"}, {"gzip", "aws-chunked"}, slices.Repeat([]string{"gzip"}, 9)} {
-		if got, err := capture.Decode([]byte("x"), codings, 10); !errors.Is(err, capture.ErrUnknownCoding) || got != nil {
+		if got, err := capture.Decode([]byte("x"), codings, 10); !errors.Is(err, capture.ErrUnknownCoding) ||
+			got != nil {
 			t.Errorf("%v: got %q and %v", codings, got, err)
 		}
 	}
@@ -128,15 +130,29 @@ func TestContent(t *testing.T) {
 		want string
 	}{
 		{"coded", capture.Response{Head: head, Body: capture.Body{Data: coded}}, "text"},
-		{"decoded before", capture.Response{Head: head, Body: capture.Body{Data: []byte("text"), Decoded: true}}, "text"},
+		{
+			"decoded before",
+			capture.Response{Head: head, Body: capture.Body{Data: []byte("text"), Decoded: true}},
+			"text",
+		},
 		{"not kept", capture.Response{Head: head}, ""},
-		{"stream", capture.Response{Head: head, Stream: true, Events: []capture.Event{{Raw: []byte("a\n")}, {Raw: []byte("\n")}}}, "a\n\n"},
+		{
+			"stream",
+			capture.Response{
+				Head: head, Stream: true,
+				Events: []capture.Event{{Raw: []byte("a\n")}, {Raw: []byte("\n")}},
+			},
+			"a\n\n",
+		},
 	} {
 		if got, err := tt.r.Content(); string(got) != tt.want || err != nil {
 			t.Errorf("%s: got %q and %v, want %q", tt.name, got, err, tt.want)
 		}
 	}
-	q := capture.Request{Head: []byte("POST / HTTP/1.1\r\ncontent-encoding: gzip\r\n\r\n"), Body: capture.Body{Data: coded}}
+	q := capture.Request{
+		Head: []byte("POST / HTTP/1.1\r\ncontent-encoding: gzip\r\n\r\n"),
+		Body: capture.Body{Data: coded},
+	}
 	if got, err := q.Content(); string(got) != "text" || err != nil {
 		t.Errorf("request: got %q and %v", got, err)
 	}

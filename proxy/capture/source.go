@@ -55,7 +55,7 @@ var (
 	ErrEnded    = errors.New("the recording has ended")    // returned by Source.Wait
 	ErrNotFound = errors.New("no such exchange")           // returned by Source.Exchange
 	ErrFormat   = errors.New("not a capture")              // returned where a file is opened that is no capture
-	ErrFuture   = errors.New("written by a later version") // returned where a capture's format is newer than this program
+	ErrFuture   = errors.New("written by a later version") // returned where a capture's format is newer than ours
 )
 
 // Info describes a capture as a whole.
@@ -88,8 +88,9 @@ type Describer interface {
 
 // A Description is what a Describer has to say.
 type Description struct {
-	Keys    []Key
-	Secrets []string // JSON Pointers of string values to be replaced in this body or event data; "*" stands for any one name or index
+	Keys []Key
+	// JSON Pointers of string values to be replaced in this body or event data; "*" stands for any one name or index
+	Secrets []string
 	Headers []string // names of request headers that carry credentials to this agent, learned here for later exchanges
 	Query   []string // the same for query parameters
 }

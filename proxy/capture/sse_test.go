@@ -59,7 +59,10 @@ func TestSplitter(t *testing.T) {
 			block(0, ": hi\n\n"), block(1, "data: a\n\n"), block(0, ":\n:x\n\n"),
 		}},
 		{"comment with a field", ": hi\ndata: a\n\n", []Event{block(1, ": hi\ndata: a\n\n")}},
-		{"blank lines", "\n\ndata: a\n\n\n", []Event{block(0, "\n"), block(0, "\n"), block(1, "data: a\n\n"), block(0, "\n")}},
+		{
+			"blank lines", "\n\ndata: a\n\n\n",
+			[]Event{block(0, "\n"), block(0, "\n"), block(1, "data: a\n\n"), block(0, "\n")},
+		},
 		{"without data", "event: ping\n\nid\n\n", []Event{block(1, "event: ping\n\n"), block(2, "id\n\n")}},
 		{"several lines", "event: a\ndata: 1\ndata: 2\n\n", []Event{block(1, "event: a\ndata: 1\ndata: 2\n\n")}},
 		{"rest after a line", "data: a\n\ndata: b\n", []Event{block(1, "data: a\n\n"), rest(2, "data: b\n")}},

@@ -18,8 +18,8 @@ type Step struct {
 	Seq     uint64        // the exchange; 0 for what concerns the capture as a whole
 	Offset  time.Duration // since the exchange's Started; NotKnown if not measured
 	What    What          // what happened
-	Keys    []Key         // what the exchange can be found by, learned in this step; for the index, not part of the record
-	Parsed  *Parsed       // what the bytes of this step were parsed to; nil if nobody has, or if they were changed since
+	Keys    []Key         // what the exchange can be found by, learned in this step; not part of the record
+	Parsed  *Parsed       // what the bytes of this step were parsed to; nil if unparsed, or changed since
 }
 
 // Parsed is what somebody on the way of a step has parsed already, so that those behind need not do it again. It is in

@@ -21,14 +21,35 @@ func TestParseFaults(t *testing.T) {
 		{"scalar", `7`, nil, Number},
 		{"empty", ``, &SyntaxError{Offset: 0, Reason: "there is no value", Truncated: true}, Absent},
 		{"blank", "  \n", &SyntaxError{Offset: 3, Reason: "there is no value", Truncated: true}, Absent},
-		{"cut object", `{"a":`, &SyntaxError{Offset: 5, Reason: "the text ends before the value does", Truncated: true}, Absent},
-		{"cut string", `{"a":"b`, &SyntaxError{Offset: 7, Reason: "the text ends before the value does", Truncated: true}, Absent},
-		{"cut literal", `tru`, &SyntaxError{Offset: 3, Reason: "the text ends before the value does", Truncated: true}, Absent},
+		{
+			"cut object", `{"a":`,
+			&SyntaxError{Offset: 5, Reason: "the text ends before the value does", Truncated: true},
+			Absent,
+		},
+		{
+			"cut string", `{"a":"b`,
+			&SyntaxError{Offset: 7, Reason: "the text ends before the value does", Truncated: true}, Absent,
+		},
+		{
+			"cut literal", `tru`,
+			&SyntaxError{Offset: 3, Reason: "the text ends before the value does", Truncated: true},
+			Absent,
+		},
 		{"second value", `{} {}`, &SyntaxError{Offset: 3, Reason: "more text after the JSON value"}, Object},
-		{"comma at the end", `{"a":1,}`, &SyntaxError{Offset: 6, Reason: "invalid character ',' at start of value"}, Absent},
-		{"name without quotes", `{a:1}`, &SyntaxError{Offset: 1, Reason: "invalid character 'a' at start of value"}, Absent},
+		{
+			"comma at the end", `{"a":1,}`, &SyntaxError{Offset: 6, Reason: "invalid character ',' at start of value"},
+			Absent,
+		},
+		{
+			"name without quotes", `{a:1}`, &SyntaxError{Offset: 1, Reason: "invalid character 'a' at start of value"},
+			Absent,
+		},
 		{"no JSON", `<html>`, &SyntaxError{Offset: 0, Reason: "invalid character '<' at start of value"}, Absent},
-		{"control character", "\"a\nb\"", &SyntaxError{Offset: 2, Reason: `invalid character '\n' in string (expecting non-control character)`}, Absent},
+		{
+			"control character", "\"a\nb\"",
+			&SyntaxError{Offset: 2, Reason: `invalid character '\n' in string (expecting non-control character)`},
+			Absent,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -144,7 +165,8 @@ func TestParseDoesNotChangeItsInput(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		``, ` `, `{}`, `[]`, `{"a":1,"a":2}`, `{"a":"\u00e9\n","b":[1,-0,1e5,0.1]}`, "\xEF\xBB\xBF{}", `{"a":1}{"b":2}`, `"\ud800"`,
+		``, ` `, `{}`, `[]`, `{"a":1,"a":2}`, `{"a":"\u00e9\n","b":[1,-0,1e5,0.1]}`, "\xEF\xBB\xBF{}", `{"a":1}{"b":2}`,
+		`"\ud800"`,
 		"\"\xff\"", `nul`, `[1,]`, `{"a" 1}`, `01`, `1.`, "\x00", `[[[[[[{"":[""]}]]]]]]`,
 	} {
 		f.Add([]byte(seed))
@@ -171,9 +193,12 @@ func FuzzParse(f *testing.F) {
 // What scan and decode make of a text is the same, to the last node; scan may leave to decode what is near a limit.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
-		``, ` {} `, `[ ]`, `{"a":1,"a":2}`, `{"a":"\u00e9\n\ud800","b":[1,-0,1e5,0.1E-7,true,false,null]}`, `"\x"`, `"\u12g4"`, "\"a\x1f\"",
-		"\"\xff\x7f\"", `nul`, `[1,]`, `{"a" 1}`, `{"a":}`, `{,}`, `01`, `1.`, `-`, `1e+`, `[}`, `{]`, `{"a":1]`, `[1 2]`, `{1:2}`, `"abcdefgh\"ijklmnop"`,
-		"{ \"a\" :\r\n[ 1 ,\t2 ] , \"b\" : { } } x", `[[[[[[{"":[""]}]]]]]]`, `"` + strings.Repeat("long text ", 9) + `"`, `truefalse`, `1.5e3,`,
+		``, ` {} `, `[ ]`, `{"a":1,"a":2}`, `{"a":"\u00e9\n\ud800","b":[1,-0,1e5,0.1E-7,true,false,null]}`, `"\x"`,
+		`"\u12g4"`, "\"a\x1f\"",
+		"\"\xff\x7f\"", `nul`, `[1,]`, `{"a" 1}`, `{"a":}`, `{,}`, `01`, `1.`, `-`, `1e+`, `[}`, `{]`, `{"a":1]`,
+		`[1 2]`, `{1:2}`, `"abcdefgh\"ijklmnop"`,
+		"{ \"a\" :\r\n[ 1 ,\t2 ] , \"b\" : { } } x", `[[[[[[{"":[""]}]]]]]]`,
+		`"` + strings.Repeat("long text ", 9) + `"`, `truefalse`, `1.5e3,`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -184,7 +209,8 @@ func FuzzScan(f *testing.F) {
 		switch {
 		case err != nil && ok:
 			t.Fatalf("scan takes %q, decode says %v", data, err)
-		case err == nil && !ok && bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) < maxDepth-1 && len(data) < maxNodes:
+		case err == nil && !ok && bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) < maxDepth-1 &&
+			len(data) < maxNodes:
 			t.Fatalf("scan refuses %q, decode takes it", data)
 		case err != nil || !ok:
 			return
@@ -199,9 +225,12 @@ func FuzzScan(f *testing.F) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	unary := `{"jsonrpc":"2.0","id":"0123456789abcdef","result":{"task":{"id":"t-0123456789abcdef","contextId":"c-0123456789abcdef",` +
-		`"status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00.000Z"},"artifacts":[{"artifactId":"a-1","parts":[{"text":"%"}]}]}}}`
-	event := `{"jsonrpc":"2.0","id":"0123456789abcdef","result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}`
+	unary := `{"jsonrpc":"2.0","id":"0123456789abcdef","result":{"task":{"id":"t-0123456789abcdef",` +
+		`"contextId":"c-0123456789abcdef",` +
+		`"status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00.000Z"},` +
+		`"artifacts":[{"artifactId":"a-1","parts":[{"text":"%"}]}]}}}`
+	event := `{"jsonrpc":"2.0","id":"0123456789abcdef","result":{"statusUpdate":{"taskId":"t1","contextId":"c1",` +
+		`"status":{"state":"TASK_STATE_WORKING"}}}}`
 	for name, text := range map[string]string{
 		"1.2 KB": strings.Replace(unary, "%", strings.Repeat("words and ", 90), 1),
 		"20 KB":  strings.Replace(unary, "%", strings.Repeat("words and ", 2000), 1),

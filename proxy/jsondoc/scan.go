@@ -122,7 +122,8 @@ func (p *parser) memberName(i int) (end int, ok bool) {
 	}
 	p.open[len(p.open)-1].name = uint32(len(p.nodes))
 	p.nodes = append(p.nodes, node{
-		start: uint32(i), end: uint32(end), after: uint32(len(p.nodes) + 1), kind: String, escaped: escaped || p.mangled,
+		start: uint32(i), end: uint32(end), after: uint32(len(p.nodes) + 1),
+		kind: String, escaped: escaped || p.mangled,
 	})
 	if end = skipSpace(p.data, end); end == len(p.data) || p.data[end] != ':' {
 		return end, false

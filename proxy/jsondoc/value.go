@@ -22,7 +22,10 @@ const (
 	Array
 )
 
-var kindNames = [...]string{Absent: "absent", Null: "null", Bool: "boolean", Number: "number", String: "string", Object: "object", Array: "array"}
+var kindNames = [...]string{
+	Absent: "absent", Null: "null", Bool: "boolean", Number: "number", String: "string",
+	Object: "object", Array: "array",
+}
 
 // String returns "absent", "null", "boolean", "number", "string", "object" or "array".
 func (k Kind) String() string {

@@ -19,7 +19,8 @@ func parse(t testing.TB, text string) Value {
 func TestWord(t *testing.T) {
 	known := map[string]string{"working": "working"}
 	for text, want := range map[string]string{
-		`"working"`: "working", `"w\u006frking"`: "working", `"other"`: "other", `""`: "", `7`: "", `null`: "", `{}`: "",
+		`"working"`: "working", `"w\u006frking"`: "working", `"other"`: "other", `""`: "", `7`: "", `null`: "",
+		`{}`: "",
 	} {
 		if got := parse(t, text).Word(known); got != want {
 			t.Errorf("word of %s is %q, want %q", text, got, want)
@@ -71,7 +72,8 @@ func TestValuePresence(t *testing.T) {
 
 func TestAbsentValueAnswersEverything(t *testing.T) {
 	var v Value
-	if v.Kind() != Absent || v.Exists() || v.Len() != 0 || v.Raw() != nil || v.Text() != "" || v.Offset() != -1 || v.Pointer() != "" {
+	if v.Kind() != Absent || v.Exists() || v.Len() != 0 || v.Raw() != nil || v.Text() != "" || v.Offset() != -1 ||
+		v.Pointer() != "" {
 		t.Error("an Absent Value says something")
 	}
 	if v.Get("a").At("/b/0").Elem(3).Exists() {
@@ -94,7 +96,10 @@ func TestValueOrder(t *testing.T) {
 	for i, e := range v.Get("a").Elems() {
 		got = append(got, Ptr("/a", i)+" "+e.Kind().String())
 	}
-	want := []string{"z 1", `a [true,"x",[],{}]`, `z {"k":null}`, "/a/0 boolean", "/a/1 string", "/a/2 array", "/a/3 object"}
+	want := []string{
+		"z 1", `a [true,"x",[],{}]`, `z {"k":null}`, "/a/0 boolean", "/a/1 string", "/a/2 array",
+		"/a/3 object",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -138,7 +138,8 @@ func (a *answers) tellClientEnd(x *exchange) {
 	if a.clientEnded {
 		a.fault(x, Fault{
 			Kind: KindClientLeft, Side: SideClient,
-			Detail: "connection closed, for sending at least, before the answer ended; the agent may have ended it for that",
+			Detail: "connection closed, for sending at least, before the answer ended; the agent may have ended it " +
+				"for that",
 		})
 	}
 	a.clientEnded = false

@@ -23,7 +23,8 @@ func (u upperCaser) Answer(x int, head, body, trailer []byte) []byte {
 	if bytes.Contains(body, []byte("leave")) {
 		return nil
 	}
-	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body)+len(trailer), bytes.ToUpper(append(body, trailer...)))
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(body)+len(trailer),
+		bytes.ToUpper(append(body, trailer...)))
 }
 
 func (u upperCaser) TooLarge(x int) { u.tooLarge <- x }
@@ -57,18 +58,32 @@ func TestHeldAnswer(t *testing.T) {
 		tooLarge bool
 		fault    bool
 	}{
-		"length":   {pieces: []string{fmt.Sprintf(length, 5, "ca"), "rd!"}, want: fmt.Sprintf(length, 5, "CARD!")},
-		"chunked":  {pieces: []string{chunked, "2\r\nca\r\n3", "\r\nrd!\r\n0\r\nA: b\r\n", "\r\n"}, want: fmt.Sprintf(length, 11, "CARD!A: B\r\n")},
-		"close":    {pieces: []string{"HTTP/1.1 200 OK\r\n\r\nca", "rd!"}, closes: true, want: fmt.Sprintf(length, 5, "CARD!")},
-		"no body":  {pieces: []string{"HTTP/1.1 304 Not Modified\r\n\r\n"}, want: fmt.Sprintf(length, 0, "")},
-		"left":     {pieces: []string{chunked + "5;ext\r\n", "leave\r\n0\r\n\r\n"}, want: chunked + "5;ext\r\nleave\r\n0\r\n\r\n"},
-		"too long": {pieces: []string{fmt.Sprintf(length, 30, long)}, want: fmt.Sprintf(length, 30, long), tooLarge: true},
-		"too many": {pieces: []string{chunked + "5\r\nabcde\r\n", "1e\r\n" + long, "\r\n0\r\n\r\n"}, want: chunked + "5\r\nabcde\r\n1e\r\n" + long + "\r\n0\r\n\r\n", tooLarge: true},
+		"length": {pieces: []string{fmt.Sprintf(length, 5, "ca"), "rd!"}, want: fmt.Sprintf(length, 5, "CARD!")},
+		"chunked": {
+			pieces: []string{chunked, "2\r\nca\r\n3", "\r\nrd!\r\n0\r\nA: b\r\n", "\r\n"},
+			want:   fmt.Sprintf(length, 11, "CARD!A: B\r\n"),
+		},
+		"close": {
+			pieces: []string{"HTTP/1.1 200 OK\r\n\r\nca", "rd!"}, closes: true,
+			want: fmt.Sprintf(length, 5, "CARD!"),
+		},
+		"no body": {pieces: []string{"HTTP/1.1 304 Not Modified\r\n\r\n"}, want: fmt.Sprintf(length, 0, "")},
+		"left": {pieces: []string{chunked + "5;ext\r\n", "leave\r\n0\r\n\r\n"}, want: chunked +
+			"5;ext\r\nleave\r\n0\r\n\r\n"},
+		"too long": {
+			pieces: []string{fmt.Sprintf(length, 30, long)}, want: fmt.Sprintf(length, 30, long),
+			tooLarge: true,
+		},
+		"too many": {pieces: []string{chunked + "5\r\nabcde\r\n", "1e\r\n" + long, "\r\n0\r\n\r\n"}, want: chunked +
+			"5\r\nabcde\r\n1e\r\n" + long + "\r\n0\r\n\r\n", tooLarge: true},
 		"too heavy": {
 			pieces: []string{chunked + "1" + heavy + "\r\na\r\n1" + heavy + "\r\nb\r\n", "1\r\nc\r\n0\r\n\r\n"},
 			want:   chunked + "1" + heavy + "\r\na\r\n1" + heavy + "\r\nb\r\n1\r\nc\r\n0\r\n\r\n", tooLarge: true,
 		},
-		"broken": {pieces: []string{fmt.Sprintf(length, 5, "ca")}, closes: true, want: fmt.Sprintf(length, 5, "ca"), fault: true},
+		"broken": {
+			pieces: []string{fmt.Sprintf(length, 5, "ca")}, closes: true, want: fmt.Sprintf(length, 5, "ca"),
+			fault: true,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +127,8 @@ func TestHeldRequest(t *testing.T) {
 			head + "Transfer-Encoding: chunked\r\n" + edited + "1e\r\nabcdefghijklmnopqrstuvwxyz",
 		},
 		"expect": {
-			head + "Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", head + "Expect: 100-continue\r\nContent-Length: 4\r\n" + edited,
+			head + "Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", head +
+				"Expect: 100-continue\r\nContent-Length: 4\r\n" + edited,
 		},
 	}
 	for name, test := range tests {

@@ -39,7 +39,8 @@ type Fault struct {
 	Side   string // one of the Side constants: who did it
 	Detail string // for people: what was seen, with RFC and section where one was violated
 	Status int    // status of our own answer to the client, 0 if there was none
-	Bytes  []byte // where the exchange is -1 what arrived, after a refused head what followed it: the first 64 KiB at most
+	// where the exchange is -1 what arrived, after a refused head what followed it: the first 64 KiB at most
+	Bytes []byte
 }
 
 // Error returns the side, the kind and the detail.

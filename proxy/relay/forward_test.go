@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"a2atap/proxy/capture"
 )
 
 // forwarded returns a head as the agent is to see it.
@@ -29,24 +27,64 @@ func forwarded(head string) (string, Target, error) {
 
 func TestForwardedHead(t *testing.T) {
 	tests := map[string]struct{ head, want, target string }{
-		"origin form":           {"GET http://a/x?y HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x?y HTTP/1.1\r\nHost: a\r\n\r\n", "http://a"},
-		"no path":               {"GET http://a HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "http://a"},
-		"query alone":           {"GET http://a?b HTTP/1.1\r\nHost: a\r\n\r\n", "GET /?b HTTP/1.1\r\nHost: a\r\n\r\n", "http://a"},
-		"OPTIONS of the server": {"OPTIONS http://a:81 HTTP/1.1\r\nHost: a:81\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a:81\r\n\r\n", "http://a:81"},
-		"OPTIONS of a path":     {"OPTIONS http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS / HTTP/1.1\r\nHost: a\r\n\r\n", "http://a"},
+		"origin form": {
+			"GET http://a/x?y HTTP/1.1\r\nHost: a\r\n\r\n",
+			"GET /x?y HTTP/1.1\r\nHost: a\r\n\r\n", "http://a",
+		},
+		"no path": {
+			"GET http://a HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+			"http://a",
+		},
+		"query alone": {
+			"GET http://a?b HTTP/1.1\r\nHost: a\r\n\r\n", "GET /?b HTTP/1.1\r\nHost: a\r\n\r\n",
+			"http://a",
+		},
+		"OPTIONS of the server": {
+			"OPTIONS http://a:81 HTTP/1.1\r\nHost: a:81\r\n\r\n",
+			"OPTIONS * HTTP/1.1\r\nHost: a:81\r\n\r\n", "http://a:81",
+		},
+		"OPTIONS of a path": {
+			"OPTIONS http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS / HTTP/1.1\r\nHost: a\r\n\r\n",
+			"http://a",
+		},
 		"Proxy fields": {
-			"GET http://a/ HTTP/1.1\r\nproxy-Connection: keep-alive\r\nHOST:a\r\nProxy-Authorization: Basic eA==\r\nProxying: 1\r\nProxy-X:\r\n\r\n",
+			"GET http://a/ HTTP/1.1\r\nproxy-Connection: keep-alive\r\nHOST:a\r\nProxy-Authorization: Basic " +
+				"eA==\r\nProxying: 1\r\nProxy-X:\r\n\r\n",
 			"GET / HTTP/1.1\r\nHOST:a\r\nProxying: 1\r\n\r\n", "http://a",
 		},
-		"Host that differs":    {"GET http://a:80/ HTTP/1.1\r\nX: y\r\nHost:  b \r\nConnection: x\r\n\r\n", "GET / HTTP/1.1\r\nX: y\r\nHost:  a:80 \r\nConnection: x\r\n\r\n", "http://a"},
-		"Host that is empty":   {"GET http://a/ HTTP/1.1\r\nHost:\r\n\r\n", "GET / HTTP/1.1\r\nHost:a\r\n\r\n", "http://a"},
-		"Host spelt otherwise": {"GET http://A.example/ HTTP/1.1\r\nHost: a.EXAMPLE:80\r\n\r\n", "GET / HTTP/1.1\r\nHost: a.EXAMPLE:80\r\n\r\n", "http://a.example"},
-		"HTTP/1.0, no Host":    {"GET http://a/ HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\n\r\n", "http://a"},
-		"bare LF":              {"\r\nGET http://a/ HTTP/1.1\nHost: a\nProxy-A: b\n\n", "\r\nGET / HTTP/1.1\nHost: a\n\n", "http://a"},
-		"https":                {"GET HTTPS://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "https://a"},
-		"IPv6":                 {"GET http://[::1]:9/ HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", "GET / HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", "http://[::1]:9"},
-		"target in the path":   {"GET http://a/http://b/?http://c HTTP/1.1\r\nHost: a\r\n\r\n", "GET /http://b/?http://c HTTP/1.1\r\nHost: a\r\n\r\n", "http://a"},
-		"odd bytes in a path":  {"GET http://a/ü%zz\\ HTTP/1.1\r\nHost: a\r\n\r\n", "GET /ü%zz\\ HTTP/1.1\r\nHost: a\r\n\r\n", "http://a"},
+		"Host that differs": {
+			"GET http://a:80/ HTTP/1.1\r\nX: y\r\nHost:  b \r\nConnection: x\r\n\r\n",
+			"GET / HTTP/1.1\r\nX: y\r\nHost:  a:80 \r\nConnection: x\r\n\r\n", "http://a",
+		},
+		"Host that is empty": {
+			"GET http://a/ HTTP/1.1\r\nHost:\r\n\r\n", "GET / HTTP/1.1\r\nHost:a\r\n\r\n",
+			"http://a",
+		},
+		"Host spelt otherwise": {
+			"GET http://A.example/ HTTP/1.1\r\nHost: a.EXAMPLE:80\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: a.EXAMPLE:80\r\n\r\n", "http://a.example",
+		},
+		"HTTP/1.0, no Host": {"GET http://a/ HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\n\r\n", "http://a"},
+		"bare LF": {
+			"\r\nGET http://a/ HTTP/1.1\nHost: a\nProxy-A: b\n\n",
+			"\r\nGET / HTTP/1.1\nHost: a\n\n", "http://a",
+		},
+		"https": {
+			"GET HTTPS://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+			"https://a",
+		},
+		"IPv6": {
+			"GET http://[::1]:9/ HTTP/1.1\r\nHost: [::1]:9\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: [::1]:9\r\n\r\n", "http://[::1]:9",
+		},
+		"target in the path": {
+			"GET http://a/http://b/?http://c HTTP/1.1\r\nHost: a\r\n\r\n",
+			"GET /http://b/?http://c HTTP/1.1\r\nHost: a\r\n\r\n", "http://a",
+		},
+		"odd bytes in a path": {
+			"GET http://a/ü%zz\\ HTTP/1.1\r\nHost: a\r\n\r\n",
+			"GET /ü%zz\\ HTTP/1.1\r\nHost: a\r\n\r\n", "http://a",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +104,8 @@ func TestForwardedHead(t *testing.T) {
 
 func TestParseAuthority(t *testing.T) {
 	for s, want := range map[string]string{
-		"a:443": "a 443", "A.Example.:8443": "a.example. 8443", "[::1]:1": "::1 1", "[0:0::0:1]:2": "::1 2", "127.0.0.1:080": "127.0.0.1 80", "a_b-c:65535": "a_b-c 65535",
+		"a:443": "a 443", "A.Example.:8443": "a.example. 8443", "[::1]:1": "::1 1", "[0:0::0:1]:2": "::1 2",
+		"127.0.0.1:080": "127.0.0.1 80", "a_b-c:65535": "a_b-c 65535",
 	} {
 		host, port, err := ParseAuthority(s)
 		if got := host + " " + port; err != nil || got != want {
@@ -74,7 +113,8 @@ func TestParseAuthority(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", "a", "a:", ":1", "a:0", "a:65536", "a:x", "a:-1", "a b:1", "u@a:1", "::1:1", "[::1]", "[::1", "[a]:1", "[127.0.0.1]:1",
+		"", "a", "a:", ":1", "a:0", "a:65536", "a:x", "a:-1", "a b:1", "u@a:1", "::1:1", "[::1]", "[::1", "[a]:1",
+		"[127.0.0.1]:1",
 		"[::1%25eth0]:1", "a/b:1", "a:1/", "http://a:1", "ä:1", "a%41:1", "a\x00:1", strings.Repeat("a", 256) + ":1",
 	} {
 		if host, port, err := ParseAuthority(s); err == nil {
@@ -115,7 +155,8 @@ func forwardByteForByte(t *testing.T, seed uint64) {
 	var asked, wanted string
 	for i, n := 0, 1+g.IntN(8); i < n; i++ {
 		q, a, host, atAgent := forwardGenerated(g, i == n-1)
-		requests, answers, hosts, seen = append(requests, q), append(answers, a), append(hosts, host), append(seen, atAgent)
+		requests, answers, hosts, seen = append(requests, q), append(answers, a), append(hosts, host), append(seen,
+			atAgent)
 		asked, wanted = asked+q.wire, wanted+a.wire
 	}
 	w, dialled := newForward(t, nil)
@@ -142,7 +183,8 @@ func forwardByteForByte(t *testing.T, seed uint64) {
 		a := answers[i]
 		want := recorded{
 			Request: q.head, Body: q.body, RequestTrailer: q.trailer, RequestEnd: true,
-			Interim: a.interim, Answer: a.head, AnswerBody: a.body, AnswerTrailer: a.trailer, AnswerEnd: true, Ended: true,
+			Interim: a.interim, Answer: a.head, AnswerBody: a.body, AnswerTrailer: a.trailer, AnswerEnd: true,
+			Ended: true,
 		}
 		if diff := cmp.Diff(want, w.ended(i)); diff != "" {
 			t.Errorf("exchange %d told (-want +got):\n%s", i, diff)
@@ -157,7 +199,8 @@ func forwardGenerated(g generator, last bool) (q, a generated, host, seen string
 	var method string
 	for {
 		q, method = g.request()
-		if strings.Contains(q.head, " / HTTP") || strings.Contains(q.head, " /rpc") { // the targets that have both forms
+		// the targets that have both forms
+		if strings.Contains(q.head, " / HTTP") || strings.Contains(q.head, " /rpc") {
 			break
 		}
 	}
@@ -208,17 +251,20 @@ func TestForwardRefuses(t *testing.T) {
 		status  int
 		kind    string
 	}{
-		"origin form":         {"GET / HTTP/1.1\r\n" + agent, 400, KindRefused},
-		"asterisk form":       {"OPTIONS * HTTP/1.1\r\n" + agent, 400, KindRefused},
-		"another scheme":      {"GET ftp://a/ HTTP/1.1\r\n" + agent, 400, KindRefused},
-		"user information":    {"GET http://u:p@a/ HTTP/1.1\r\n" + agent, 400, KindRefused},
-		"fragment":            {"GET http://a/#b HTTP/1.1\r\n" + agent, 400, KindRefused},
-		"no host":             {"GET http:///a HTTP/1.1\r\n" + agent, 400, KindRefused},
-		"no port number":      {"GET http://a:b/ HTTP/1.1\r\n" + agent, 400, KindRefused},
-		"CONNECT":             {"CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 501, KindRefused},
-		"no credentials":      {"GET http://a/closed HTTP/1.1\r\n" + agent, 407, KindRefused},
-		"cannot be reached":   {"GET http://nowhere.example/ HTTP/1.1\r\n" + agent, 502, KindUnreachable},
-		"ambiguous framing":   {"POST http://a/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n" + agent, 400, KindRefused},
+		"origin form":       {"GET / HTTP/1.1\r\n" + agent, 400, KindRefused},
+		"asterisk form":     {"OPTIONS * HTTP/1.1\r\n" + agent, 400, KindRefused},
+		"another scheme":    {"GET ftp://a/ HTTP/1.1\r\n" + agent, 400, KindRefused},
+		"user information":  {"GET http://u:p@a/ HTTP/1.1\r\n" + agent, 400, KindRefused},
+		"fragment":          {"GET http://a/#b HTTP/1.1\r\n" + agent, 400, KindRefused},
+		"no host":           {"GET http:///a HTTP/1.1\r\n" + agent, 400, KindRefused},
+		"no port number":    {"GET http://a:b/ HTTP/1.1\r\n" + agent, 400, KindRefused},
+		"CONNECT":           {"CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n", 501, KindRefused},
+		"no credentials":    {"GET http://a/closed HTTP/1.1\r\n" + agent, 407, KindRefused},
+		"cannot be reached": {"GET http://nowhere.example/ HTTP/1.1\r\n" + agent, 502, KindUnreachable},
+		"ambiguous framing": {
+			"POST http://a/ HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n" + agent, 400,
+			KindRefused,
+		},
 		"no HTTP":             {"\x16\x03\x01\x00\x00", 400, KindNotHTTP},
 		"without Host at all": {"GET http://a/ HTTP/1.1\r\n\r\n", 400, KindRefused},
 	}
@@ -314,77 +360,4 @@ func TestForwardStops(t *testing.T) {
 	if err := w.result(); !errors.As(err, &f) || f.Kind != KindShutdown {
 		t.Errorf("Serve: %v", err)
 	}
-}
-
-// FuzzParseTarget holds what we read in a target against what it is made of.
-func FuzzParseTarget(f *testing.F) {
-	for _, s := range []string{"http://a/x?y", "https://[::1]:8443", "HTTP://A.B:", "http://u@a/", "http://a#b", "//a", "http://a:1:2/", "ftp://a/", "http://ä/"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		target, authority, rest, err := ParseTarget(s)
-		if err != nil {
-			return
-		}
-		if !strings.HasSuffix(s, "://"+authority+rest) {
-			t.Errorf("%q: authority %q and rest %q are not its end", s, authority, rest)
-		}
-		again, _, _, err := ParseTarget(target.String())
-		if err != nil || again != target {
-			t.Errorf("%q: %v is %v when read again, %v", s, target, again, err)
-		}
-		host, port, err := ParseAuthority(target.Authority())
-		if err != nil || host != target.Host || port != target.Port {
-			t.Errorf("%q: authority %q is %q, %q, %v", s, target.Authority(), host, port, err)
-		}
-	})
-}
-
-// FuzzForwardedHead holds a head as the agent sees it against the one that came.
-func FuzzForwardedHead(f *testing.F) {
-	for _, s := range []string{
-		"GET http://a/x HTTP/1.1\r\nHost: a\r\nProxy-A: b\r\n\r\n", "\n\nPOST http://a HTTP/1.1\nHost: b\nContent-Length: 1\n\n",
-		"OPTIONS https://[::1]:1?x HTTP/1.0\r\nproxy-: x\r\n\r\n", "GET http://a/ HTTP/1.1\r\nHost:\r\nProxy-Host: a\r\n\r\n",
-	} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		var find headFinder
-		n := find.find([]byte(s))
-		got, target, err := forwarded(s[:n])
-		if err != nil {
-			return
-		}
-		was, now := scannedHead(t, s[:n]), scannedHead(t, got)
-		if was.body != now.body || was.method != now.method || was.upgrade != now.upgrade {
-			t.Errorf("%q: framing changed in %q", s[:n], got)
-		}
-		h := capture.ParseRequestHead([]byte(strings.TrimLeft(got, "\r\n")))
-		if h.Target == "" || h.Target[0] != '/' && h.Target != "*" {
-			t.Errorf("%q: target %q", s[:n], h.Target)
-		}
-		for _, field := range h.Fields {
-			if strings.HasPrefix(strings.ToLower(field.Name), "proxy-") {
-				t.Errorf("%q: field %s passes", s[:n], field.Name)
-			}
-		}
-		if now.hasHost {
-			host, port, err := splitAuthority(h.Fields.Get("Host"))
-			if port == "" {
-				port = defaultPorts[target.Scheme]
-			}
-			if err != nil || host != target.Host || port != target.Port {
-				t.Errorf("%q: Host is %q, the target %v", s[:n], h.Fields.Get("Host"), target)
-			}
-		}
-	})
-}
-
-func scannedHead(t *testing.T, head string) requestHead {
-	t.Helper()
-	h, err := scanRequest([]byte(head), DefaultHeadLimit)
-	if err != nil {
-		t.Fatalf("%q: %v", head, err)
-	}
-	return h
 }

@@ -22,16 +22,41 @@ type step struct{ client, agent string }
 // a message in the wrong place would stand still.
 func TestFraming(t *testing.T) {
 	tests := map[string][]step{
-		"keep-alive":     {{client: get}, {agent: ok}, {client: post}, {agent: ok}},
-		"no length":      {{client: get}, {agent: "HTTP/1.1 200 OK\r\n\r\n"}, {agent: "to the end"}},
-		"http/1.0":       {{client: "GET / HTTP/1.0\r\n\r\n"}, {agent: "HTTP/1.0 200 OK\r\n\r\nold"}, {agent: "er"}},
-		"http/1.0 host":  {{client: "GET / HTTP/1.0\r\nHost: $HOST\r\n\r\n"}, {agent: ok}},
-		"head":           {{client: "HEAD" + get[3:]}, {agent: "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"}, {client: get}, {agent: ok}},
-		"204":            {{client: get}, {agent: "HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n"}, {client: get}, {agent: ok}},
-		"304":            {{client: get}, {agent: "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"}, {client: get}, {agent: ok}},
-		"empty chunked":  {{client: get}, {agent: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"}, {client: get}, {agent: ok}},
-		"coding unknown": {{client: get}, {agent: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"}, {agent: "to the end"}},
-		"equal lengths":  {{client: get}, {agent: "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: 2\r\n\r\nhi"}, {client: get}, {agent: ok}},
+		"keep-alive":    {{client: get}, {agent: ok}, {client: post}, {agent: ok}},
+		"no length":     {{client: get}, {agent: "HTTP/1.1 200 OK\r\n\r\n"}, {agent: "to the end"}},
+		"http/1.0":      {{client: "GET / HTTP/1.0\r\n\r\n"}, {agent: "HTTP/1.0 200 OK\r\n\r\nold"}, {agent: "er"}},
+		"http/1.0 host": {{client: "GET / HTTP/1.0\r\nHost: $HOST\r\n\r\n"}, {agent: ok}},
+		"head": {
+			{client: "HEAD" + get[3:]},
+			{agent: "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n"},
+			{client: get},
+			{agent: ok},
+		},
+		"204": {
+			{client: get},
+			{agent: "HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\n"},
+			{client: get},
+			{agent: ok},
+		},
+		"304": {
+			{client: get},
+			{agent: "HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"},
+			{client: get},
+			{agent: ok},
+		},
+		"empty chunked": {
+			{client: get},
+			{agent: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"},
+			{client: get},
+			{agent: ok},
+		},
+		"coding unknown": {
+			{client: get},
+			{agent: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"},
+			{agent: "to the end"},
+		},
+		"equal lengths": {{client: get}, {agent: "HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\nContent-Length: " +
+			"2\r\n\r\nhi"}, {client: get}, {agent: ok}},
 		"expect": {
 			{client: "POST / HTTP/1.1\r\nHost: $HOST\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"},
 			{agent: "HTTP/1.1 100 Continue\r\n\r\n"},

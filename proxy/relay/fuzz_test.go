@@ -28,9 +28,12 @@ func findInPieces(b []byte, size int) int {
 // agree on its Host and its framing.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range []string{
-		get, post, "\r\n" + get, "GET / HTTP/1.1\nHost: x\n\n", "POST / HTTP/1.1\r\nhost:\tx \r\nTransfer-Encoding: gzip, Chunked\r\n\r\n",
-		"POST / HTTP/1.0\r\nContent-Length: 5, 5\r\n\r\nhello", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-		"GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", "\x16\x03\x01\x02\x00", "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n",
+		get, post, "\r\n" + get, "GET / HTTP/1.1\nHost: x\n\n", "POST / HTTP/1.1\r\nhost:\tx \r\nTransfer-Encoding: " +
+			"gzip, Chunked\r\n\r\n",
+		"POST / HTTP/1.0\r\nContent-Length: 5, 5\r\n\r\nhello", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n", "\x16\x03\x01\x02\x00",
+		"CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n",
 	} {
 		f.Add([]byte(seed), 3)
 	}
@@ -61,8 +64,10 @@ func FuzzRequest(f *testing.F) {
 // FuzzAnswer does the same for answers.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
-		ok, silentStream, "HTTP/1.0 200 OK\r\n\r\n", "HTTP/1.1 204\r\n\r\n", "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 200 OK\nContent-Length: 1\n\nx", "HTTP/1.1 101 x\r\n\r\n",
+		ok, silentStream, "HTTP/1.0 200 OK\r\n\r\n", "HTTP/1.1 204\r\n\r\n",
+		"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", "HTTP/1.1 200 OK\nContent-Length: 1\n\nx",
+		"HTTP/1.1 101 x\r\n\r\n",
 	} {
 		f.Add([]byte(seed), 3, false)
 	}
@@ -108,7 +113,8 @@ func wantFraming(t *testing.T, b []byte, ours body, length int64, codings []stri
 // accept them, they must agree on the data and on where it ends.
 func FuzzChunked(f *testing.F) {
 	for _, seed := range []string{
-		"0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\nmore", "5;a=\"b\"\r\nhello\r\n000\r\nA: b\r\nC: d\r\n\r\n", "5\nhello\n0\n\n",
+		"0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\nmore", "5;a=\"b\"\r\nhello\r\n000\r\nA: b\r\nC: d\r\n\r\n",
+		"5\nhello\n0\n\n",
 		"A \r\n0123456789\r\n0 ;x\r\n\r\n", "fffffffffffffffff\r\n", "0\r\nA: b\n\n", "1\r\nab\r\n",
 	} {
 		f.Add([]byte(seed), 2)
@@ -117,7 +123,8 @@ func FuzzChunked(f *testing.F) {
 		data, trailer, used, err := decode(b, len(b)+1)
 		data2, trailer2, used2, err2 := decode(b, 1+abs(size)%9)
 		if data != data2 || trailer != trailer2 || used != used2 || err != err2 {
-			t.Fatalf("%q: in one (%q, %q, %d, %v), in pieces (%q, %q, %d, %v)", b, data, trailer, used, err, data2, trailer2, used2, err2)
+			t.Fatalf("%q: in one (%q, %q, %d, %v), in pieces (%q, %q, %d, %v)", b, data, trailer, used, err, data2,
+				trailer2, used2, err2)
 		}
 		r := bufio.NewReader(bytes.NewReader(b))
 		theirs, theirErr := io.ReadAll(httputil.NewChunkedReader(r))
@@ -130,7 +137,8 @@ func FuzzChunked(f *testing.F) {
 		// Their reader ends before the trailer section, which ours includes.
 		rest, _ := io.ReadAll(r)
 		after := string(b[used:])
-		if section := strings.TrimSuffix(string(rest), after); len(section) != len(rest)-len(after) || !strings.HasPrefix(section, trailer) {
+		if section := strings.TrimSuffix(string(rest), after); len(section) != len(rest)-len(after) ||
+			!strings.HasPrefix(section, trailer) {
 			t.Errorf("%q: net/http leaves %q, we leave %q after trailer section %q", b, rest, after, trailer)
 		}
 	})
@@ -165,7 +173,8 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte(post+get), []byte(ok+ok), true)
 	f.Add([]byte(get), []byte(silentStream+"5\r\nhello\r\n0\r\nA: b\r\n\r\n"), false)
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: y\r\n\r\nraw"), []byte("HTTP/1.1 101 x\r\n\r\nraw"), false)
-	f.Add([]byte("HEAD / HTTP/1.0\r\n\r\n"), []byte("HTTP/1.1 100 x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nx"), true)
+	f.Add([]byte("HEAD / HTTP/1.0\r\n\r\n"), []byte("HTTP/1.1 100 x\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: "+
+		"gzip\r\n\r\nx"), true)
 	f.Add([]byte("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nx"), []byte("junk"), false)
 	f.Fuzz(func(t *testing.T, asked, answered []byte, hold bool) {
 		agent := listen(t)

@@ -25,7 +25,8 @@ func TestCutField(t *testing.T) {
 	} {
 		name, value, err := cutField([]byte(test.line))
 		if string(name) != test.name || string(value) != test.value || !errors.Is(err, test.err) {
-			t.Errorf("%q: got %q, %q, %v, want %q, %q, %v", test.line, name, value, err, test.name, test.value, test.err)
+			t.Errorf("%q: got %q, %q, %v, want %q, %q, %v", test.line, name, value, err, test.name, test.value,
+				test.err)
 		}
 	}
 }
@@ -34,7 +35,10 @@ func TestCutField(t *testing.T) {
 func TestBuffer(t *testing.T) {
 	var b buffer
 	defer b.release()
-	sizes := map[int]int{1: smallBuffer, smallBuffer: smallBuffer, 3 * smallBuffer: largeBuffer, largeBuffer: largeBuffer}
+	sizes := map[int]int{
+		1: smallBuffer, smallBuffer: smallBuffer, 3 * smallBuffer: largeBuffer,
+		largeBuffer: largeBuffer,
+	}
 	for _, n := range []int{1, smallBuffer, 3 * smallBuffer, largeBuffer, 1} {
 		if err := b.fill(limited(n)); err != nil {
 			t.Fatal(err)

@@ -42,7 +42,8 @@ var (
 	errChunkEnd    = bad("CRLF missing in chunked framing (RFC 9112 section 7.1)")
 	errTrailerHuge = bad("trailer section is too long (RFC 9112 section 7.1.2)")
 
-	errNotAbsolute     = bad("request target is not an absolute http or https URL, as a forward proxy needs it (RFC 9112 section 3.2.2)")
+	errNotAbsolute = bad("request target is not an absolute http or https URL, as a forward proxy needs it " +
+		"(RFC 9112 section 3.2.2)")
 	errUserInformation = bad("user information in a request target (RFC 9110 section 4.2.4)")
 	errBadTarget       = bad("malformed authority or fragment in a request target (RFC 9112 section 3.2)")
 	errNoPort          = bad("CONNECT without a port (RFC 9110 section 9.3.6)")

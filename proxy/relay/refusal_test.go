@@ -280,9 +280,15 @@ func TestUnreachable(t *testing.T) {
 		kind   string
 		status int
 	}{
-		"refused": {dial: func(ctx context.Context) (net.Conn, error) { return net.Dial("tcp", nobody) }, kind: KindUnreachable, status: 502},
+		"refused": {
+			dial: func(ctx context.Context) (net.Conn, error) { return net.Dial("tcp", nobody) },
+			kind: KindUnreachable, status: 502,
+		},
 		"name": {dial: func(ctx context.Context) (net.Conn, error) {
-			return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "agent.invalid", IsNotFound: true}}
+			return nil, &net.OpError{
+				Op:  "dial",
+				Err: &net.DNSError{Err: "no such host", Name: "agent.invalid", IsNotFound: true},
+			}
 		}, kind: KindUnreachable, status: 502},
 		"timeout": {dial: func(ctx context.Context) (net.Conn, error) {
 			return nil, &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
@@ -297,7 +303,11 @@ func TestUnreachable(t *testing.T) {
 			var w *wire
 			w = newWire(t, test.secure, func(c *Config) {
 				if c.Dial = test.dial; test.dial == nil {
-					c.Dial = func(ctx context.Context) (net.Conn, error) { return tlsDial(ctx, w.agent.Addr().String()) }
+					c.Dial = func(ctx context.Context) (net.Conn,
+						error,
+					) {
+						return tlsDial(ctx, w.agent.Addr().String())
+					}
 				}
 			})
 			client := w.client()
@@ -325,7 +335,8 @@ func TestUnreachableLargeBody(t *testing.T) {
 	client := w.client()
 	sent := make(chan error, 1)
 	go func() {
-		_, err := io.WriteString(client, w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 2000000\r\n\r\n")+strings.Repeat("x", 2000000))
+		_, err := io.WriteString(client,
+			w.host("POST / HTTP/1.1\r\nHost: $HOST\r\nContent-Length: 2000000\r\n\r\n")+strings.Repeat("x", 2000000))
 		sent <- err
 	}()
 	if status, _ := ownAnswerOf(t, client); status != 502 {

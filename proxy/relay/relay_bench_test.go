@@ -15,9 +15,11 @@ import (
 
 // The unary exchange of the benchmarks: 1.2 KB each way.
 var (
-	benchRequest = "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:41241\r\nUser-Agent: bench\r\nContent-Type: application/json\r\n" +
+	benchRequest = "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:41241\r\nUser-Agent: bench\r\nContent-Type: " +
+		"application/json\r\n" +
 		"A2A-Version: 1.0\r\nContent-Length: 1200\r\n\r\n" + strings.Repeat("q", 1200)
-	benchAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1200\r\n\r\n" + strings.Repeat("a", 1200)
+	benchAnswer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1200\r\n\r\n" +
+		strings.Repeat("a", 1200)
 )
 
 // event is one server-sent event of about 600 bytes, as a chunk.

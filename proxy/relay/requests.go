@@ -157,7 +157,8 @@ func (r *requests) readFailed(err error) {
 	if err == io.EOF {
 		r.clientEOF = true
 		if midway {
-			r.setCause(r.x.n, Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the request"})
+			r.setCause(r.x.n,
+				Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the request"})
 		}
 	} else {
 		r.setCause(-1, Fault{Kind: KindReset, Side: SideClient, Detail: reason(err)})

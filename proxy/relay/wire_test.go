@@ -93,7 +93,8 @@ func (g generator) request() (m generated, method string) {
 		m.wire, m.trailer = g.chunked(m.body)
 	}
 	target := g.pick("/", "/rpc?a=1;b=2", "*", "/%zz", "/ü", "http://else.where/x")
-	m.head = g.pick("", "", "\r\n") + method + " " + target + " HTTP/1.1" + g.lineEnd() + g.fieldLines(lines...) + g.lineEnd()
+	m.head = g.pick("", "",
+		"\r\n") + method + " " + target + " HTTP/1.1" + g.lineEnd() + g.fieldLines(lines...) + g.lineEnd()
 	m.wire = m.head + m.wire
 	return m, method
 }
@@ -101,7 +102,8 @@ func (g generator) request() (m generated, method string) {
 // answer makes an answer to a method. The last one may end with the connection.
 func (g generator) answer(method string, last bool) (m generated) {
 	for range g.IntN(3) {
-		m.interim = append(m.interim, g.pick("HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"))
+		m.interim = append(m.interim,
+			g.pick("HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"))
 	}
 	status := g.pick("200 OK", "200", "200 ", "404 Not found: ä", "204 No Content", "304 Not Modified", "500 x")
 	bodiless := method == "HEAD" || status[:3] == "204" || status[:3] == "304"
@@ -208,7 +210,8 @@ func byteForByte(t *testing.T, secure bool, seed uint64) {
 		a := answers[i]
 		want := recorded{
 			Request: w.host(q.head), Body: q.body, RequestTrailer: q.trailer, RequestEnd: true,
-			Interim: a.interim, Answer: a.head, AnswerBody: a.body, AnswerTrailer: a.trailer, AnswerEnd: true, Ended: true,
+			Interim: a.interim, Answer: a.head, AnswerBody: a.body, AnswerTrailer: a.trailer, AnswerEnd: true,
+			Ended: true,
 		}
 		if diff := cmp.Diff(want, w.ended(i)); diff != "" {
 			t.Errorf("exchange %d told (-want +got):\n%s", i, diff)

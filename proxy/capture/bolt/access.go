@@ -100,7 +100,8 @@ func (set segmentSet) state() (st state, err error) {
 
 // holding returns the index of the segment that has, or would have, the step with an arrival number.
 func (set segmentSet) holding(arrival uint64) int {
-	i, _ := slices.BinarySearchFunc(set, arrival, func(s *segment, n uint64) int { return cmp.Compare(s.meta.arrivals, n) })
+	i, _ := slices.BinarySearchFunc(set, arrival,
+		func(s *segment, n uint64) int { return cmp.Compare(s.meta.arrivals, n) })
 	return max(0, i-1)
 }
 

@@ -107,7 +107,8 @@ func notWhileHeld(path string, cause error) error {
 	if err != nil {
 		return heldBy(path, cause)
 	}
-	return fmt.Errorf("%w: %s records into it; what is being recorded can be read, but not checked: stop that first", errLocked, h)
+	return fmt.Errorf("%w: %s records into it; what is being recorded can be read, but not checked: stop that first",
+		errLocked, h)
 }
 
 // A checker walks through segments. It keeps no list of exchanges: each pair of exchange and block is looked up, and at
@@ -154,7 +155,10 @@ func (c *checker) check(set segmentSet) {
 	case stErr != nil:
 		c.problem(Problem{name, string(bucketMeta), string(metaState), stErr.Error()})
 	case c.found == 0 && st != c.state:
-		c.problem(Problem{name, string(bucketMeta), string(metaState), fmt.Sprintf("the state says %v, the steps say %v", st, c.state)})
+		c.problem(Problem{
+			name, string(bucketMeta), string(metaState),
+			fmt.Sprintf("the state says %v, the steps say %v", st, c.state),
+		})
 	}
 }
 
@@ -188,7 +192,8 @@ func (c *checker) database(s *segment) error {
 	if err := inspectFreelist(s.path); err != nil {
 		return err
 	}
-	db, err := openDB(s.path, bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: time.Nanosecond, NoStatistics: true})
+	db, err := openDB(s.path,
+		bbolt.Options{ReadOnly: true, PreLoadFreelist: true, Timeout: time.Nanosecond, NoStatistics: true})
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,8 @@ func TestCheckFinds(t *testing.T) {
 			return tx.Bucket(bucketOpen).Put(number64(7), nothing)
 		}, "open 7", "exchange 7 is closed in one list and open in another"},
 		"an index of nothing": {func(tx *bbolt.Tx) error {
-			return tx.Bucket(bucketIndex).Put(runKey(runMerged, 1), makeRun([]entry{hashKey(capture.Key{}).entry(9999)}))
+			return tx.Bucket(bucketIndex).Put(runKey(runMerged, 1),
+				makeRun([]entry{hashKey(capture.Key{}).entry(9999)}))
 		}, "index 1 1", "the index has an entry for exchange 9999"},
 		"wrong totals": {func(tx *bbolt.Tx) error {
 			st, err := readState(tx)
@@ -162,7 +163,8 @@ func TestDamagedFreePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.Problems) != 1 || !strings.HasPrefix(c.Problems[0].String(), path+": database: the list of free pages has ") {
+	if len(c.Problems) != 1 ||
+		!strings.HasPrefix(c.Problems[0].String(), path+": database: the list of free pages has ") {
 		t.Errorf("problems %v, want one of the database", c.Problems)
 	}
 	if s, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "the list of free pages") {
@@ -188,7 +190,8 @@ func TestManyProblems(t *testing.T) {
 	if len(c.Problems) != maxProblems || c.More < 300-maxProblems { // an exchange in two blocks is missed in both
 		t.Errorf("%d problems and %d more, want 300", len(c.Problems), c.More)
 	}
-	if err := Check(t.Context(), path); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("and %d more", c.More)) {
+	if err := Check(t.Context(), path); err == nil ||
+		!strings.Contains(err.Error(), fmt.Sprintf("and %d more", c.More)) {
 		t.Errorf("check: %v", err)
 	}
 }

@@ -18,7 +18,13 @@ func everyStep() []capture.Step {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 	peer := capture.Peer{Name: "n", Addr: "a:1", URL: "http://u", How: "h"}
 	steps := []capture.Step{
-		{Seq: 1, What: capture.Opened{ID: uuid.UUID{1, 2, 3}, Conn: 9, Started: at, Client: peer, Agent: peer, Head: []byte("GET")}},
+		{
+			Seq: 1,
+			What: capture.Opened{
+				ID: uuid.UUID{1, 2, 3}, Conn: 9, Started: at, Client: peer, Agent: peer,
+				Head: []byte("GET"),
+			},
+		},
 		{Seq: 1, What: capture.Opened{}},
 		{Seq: 1 << 60, Offset: 5, What: capture.RequestBody{Data: []byte{0, 255}, Dropped: 3, Decoded: true}},
 		{Seq: 1, What: capture.RequestBody{}},
@@ -32,7 +38,13 @@ func everyStep() []capture.Step {
 			Event: capture.Event{K: 3, At: 7, Raw: []byte("data: 1\n\n"), Dropped: 2, Unterminated: true},
 		}},
 		{Seq: 1, What: capture.ResponseEnd{Size: 5}},
-		{Seq: 1, What: capture.Fact{Client: peer, Rewrites: []capture.Rewrite{{Place: "p", Was: "w", Now: "n"}, {}}, Note: "é", Replayed: true}},
+		{
+			Seq: 1,
+			What: capture.Fact{
+				Client: peer, Rewrites: []capture.Rewrite{{Place: "p", Was: "w", Now: "n"}, {}},
+				Note: "é", Replayed: true,
+			},
+		},
 		{Seq: 1, What: capture.Fact{}},
 		{Seq: 1, Offset: capture.NotKnown, What: capture.Closed{
 			Fault: &capture.Fault{Kind: "k", Side: "s", Detail: "d"}, Interrupted: true, Dropped: 8,

@@ -121,7 +121,10 @@ func checkLosses(t *testing.T, s capture.Source, lostOf2 int64) {
 	if err != nil || info.LostExchanges != 1 || info.LostBytes != lostOf2+of3+of4 {
 		t.Errorf("lost %d exchanges, %d bytes, error %v", info.LostExchanges, info.LostBytes, err)
 	}
-	for seq, want := range map[uint64]capture.State{1: capture.StateClosed, 2: capture.StateClosed, 4: capture.StateClosed, 5: capture.StateClosed} {
+	for seq, want := range map[uint64]capture.State{
+		1: capture.StateClosed, 2: capture.StateClosed,
+		4: capture.StateClosed, 5: capture.StateClosed,
+	} {
 		x, err := s.Exchange(patient(t), seq)
 		if err != nil || x.State != want {
 			t.Errorf("exchange %d: %+v, error %v", seq, x, err)
@@ -167,7 +170,8 @@ func TestStepsOfNoKind(t *testing.T) {
 	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "no kind of step for <nil>") {
 		t.Errorf("close: %v", err)
 	}
-	if steps := collect(t, s, 1); len(steps) != 3 || steps[2].What != capture.What(capture.Lost{Reason: "format 1 has no kind of step for <nil>"}) {
+	if steps := collect(t, s, 1); len(steps) != 3 ||
+		steps[2].What != capture.What(capture.Lost{Reason: "format 1 has no kind of step for <nil>"}) {
 		t.Errorf("steps %+v", steps)
 	}
 }

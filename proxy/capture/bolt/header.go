@@ -105,7 +105,8 @@ func newestMeta(f io.ReaderAt) (newest metaPage, err error) {
 			last = tx
 			newest = metaPage{
 				pageSize: uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:])),
-				pages:    binary.NativeEndian.Uint64(m[metaPagesAt:]), freelist: binary.NativeEndian.Uint64(m[metaFreelistAt:]),
+				pages:    binary.NativeEndian.Uint64(m[metaPagesAt:]),
+				freelist: binary.NativeEndian.Uint64(m[metaFreelistAt:]),
 			}
 		}
 	}

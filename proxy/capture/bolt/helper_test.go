@@ -29,7 +29,10 @@ const (
 )
 
 func runHelper(job string) int {
-	jobs := map[string]func(path string) error{"record": helpRecord, "follow": helpFollow, "hold": helpHold, "full": helpFull}
+	jobs := map[string]func(path string) error{
+		"record": helpRecord, "follow": helpFollow, "hold": helpHold,
+		"full": helpFull,
+	}
 	if err := jobs[job](os.Getenv(helperPath)); err != nil {
 		fmt.Fprintln(os.Stderr, job, err)
 		return 1
@@ -52,7 +55,8 @@ func startHelper(t *testing.T, job, path string, segment int64) *helper {
 	}
 	cmd := exec.Command(exe)
 	// The race detector waits a second at the end of a process, unless it is told not to.
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", helperJob+"="+job, helperPath+"="+path, helperSegment+"="+strconv.FormatInt(segment, 10))
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", helperJob+"="+job, helperPath+"="+path,
+		helperSegment+"="+strconv.FormatInt(segment, 10))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -178,7 +182,8 @@ func helpHold(path string) error {
 // helpFull records while the system lets no file grow, as on a full disk, and goes on when it does again.
 func helpFull(path string) error {
 	var failures []error
-	s, err := Open(path, Options{Flush: time.Millisecond, OnError: func(err error) { failures = append(failures, err) }})
+	s, err := Open(path,
+		Options{Flush: time.Millisecond, OnError: func(err error) { failures = append(failures, err) }})
 	if err != nil {
 		return err
 	}
@@ -209,5 +214,8 @@ func helpFull(path string) error {
 func noise(seq uint64, n int) []capture.Step {
 	data := make([]byte, n)
 	rand.Read(data)
-	return []capture.Step{{Seq: seq, What: capture.RequestBody{Data: data}}, {Seq: seq, Offset: 9, What: capture.Closed{}}}
+	return []capture.Step{
+		{Seq: seq, What: capture.RequestBody{Data: data}},
+		{Seq: seq, Offset: 9, What: capture.Closed{}},
+	}
 }

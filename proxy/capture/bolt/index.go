@@ -192,7 +192,10 @@ func (y youngRuns) store(tx *bbolt.Tx, entries []entry, arrival uint64) (youngRu
 	index := tx.Bucket(bucketIndex)
 	if len(y.entries)+len(entries) < mergeEntries && len(y.keys) < mergeRuns {
 		key := runKey(runYoung, arrival)
-		after := youngRuns{keys: append(y.keys[:len(y.keys):len(y.keys)], key), entries: slices.Concat(y.entries, entries)}
+		after := youngRuns{
+			keys:    append(y.keys[:len(y.keys):len(y.keys)], key),
+			entries: slices.Concat(y.entries, entries),
+		}
 		return after, index.Put(key, makeRun(entries))
 	}
 	for _, key := range y.keys {

@@ -32,7 +32,8 @@ func TestIndexAgainstModel(t *testing.T) {
 		if random.IntN(50) == 0 {
 			late := capture.Key{Kind: "late", Value: fmt.Sprint(random.IntN(5))}
 			about := random.Uint64N(seq) + 1
-			mustAppend(t, s, capture.Step{Seq: about, What: capture.Fact{Note: "late"}, Keys: []capture.Key{late, late}})
+			mustAppend(t, s,
+				capture.Step{Seq: about, What: capture.Fact{Note: "late"}, Keys: []capture.Key{late, late}})
 			want[late] = append(want[late], about)
 		}
 		if random.IntN(30) == 0 {

@@ -97,7 +97,8 @@ func readFormat(tx *bbolt.Tx) (uint64, error) {
 		return 0, fmt.Errorf("a database of another program: %w", capture.ErrFormat)
 	}
 	if format > Format {
-		return 0, fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, Format, capture.ErrFuture)
+		return 0, fmt.Errorf("its format is %d, this program reads up to %d; use a newer a2atap: %w", format, Format,
+			capture.ErrFuture)
 	}
 	for _, name := range buckets {
 		if format == Format && tx.Bucket(name) == nil {

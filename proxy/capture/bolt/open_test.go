@@ -92,7 +92,9 @@ func TestWhatIsNoCapture(t *testing.T) {
 		"cut to bytes": {whole[:100], errDamaged, "cut short"},
 		"other":        {readFile(t, other), capture.ErrFormat, "another program"},
 		"future": {
-			readFile(t, withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), metaFormat, binary.AppendUvarint(nil, 2))),
+			readFile(t,
+				withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), metaFormat,
+					binary.AppendUvarint(nil, 2))),
 			capture.ErrFuture, "use a newer a2atap",
 		},
 		"other's meta": {
@@ -104,7 +106,8 @@ func TestWhatIsNoCapture(t *testing.T) {
 			path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), c.data)
 			check := func(err error) {
 				t.Helper()
-				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.says) {
+				if !errors.Is(err, c.want) || !strings.Contains(err.Error(), path) ||
+					!strings.Contains(err.Error(), c.says) {
 					t.Errorf("got %v, want %q and the path in it", err, c.says)
 				}
 			}
@@ -164,15 +167,19 @@ func TestWhatCannotBeOpened(t *testing.T) {
 		read  string // what the error of Read says
 		write string // what the error of Open says
 	}{
-		"a folder":           {closed, "it is a folder", "it is a folder"},
-		"a device":           {os.DevNull, "it is a device", "it is a device"},
-		"no such file":       {filepath.Join(dir, "absent.a2atap"), "check the name", ""},
-		"no such folder":     {filepath.Join(dir, "absent", "c.a2atap"), "check the name", "check the name"},
-		"a file as a folder": {filepath.Join(writeFile(t, filepath.Join(dir, "file"), nil), "c.a2atap"), "not a directory", "not a directory"},
-		"empty":              {writeFile(t, filepath.Join(dir, "empty.a2atap"), nil), "the file is empty", ""},
+		"a folder":       {closed, "it is a folder", "it is a folder"},
+		"a device":       {os.DevNull, "it is a device", "it is a device"},
+		"no such file":   {filepath.Join(dir, "absent.a2atap"), "check the name", ""},
+		"no such folder": {filepath.Join(dir, "absent", "c.a2atap"), "check the name", "check the name"},
+		"a file as a folder": {
+			filepath.Join(writeFile(t, filepath.Join(dir, "file"), nil), "c.a2atap"),
+			"not a directory", "not a directory",
+		},
+		"empty": {writeFile(t, filepath.Join(dir, "empty.a2atap"), nil), "the file is empty", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Read(c.path); err == nil || !strings.Contains(err.Error(), c.read) || !strings.Contains(err.Error(), c.path) {
+			if _, err := Read(c.path); err == nil || !strings.Contains(err.Error(), c.read) ||
+				!strings.Contains(err.Error(), c.path) {
 				t.Errorf("read: %v, want %q", err, c.read)
 			}
 			s, err := Open(c.path, Options{})
@@ -189,7 +196,8 @@ func TestWhatCannotBeOpened(t *testing.T) {
 
 func TestExplainedPermission(t *testing.T) {
 	err := explain(&fs.PathError{Op: "open", Path: "c.a2atap", Err: fs.ErrPermission})
-	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "choose a place") || strings.Contains(err.Error(), "c.a2atap") {
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "choose a place") ||
+		strings.Contains(err.Error(), "c.a2atap") {
 		t.Error(err)
 	}
 }

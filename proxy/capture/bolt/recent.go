@@ -41,7 +41,8 @@ func (r *recent) add(blocks []block) {
 // take hands out consecutive blocks, beginning with the one that holds arrival number from, up to limit bytes but at
 // least one. What is older is given up too. It returns none if there is no such block.
 func (r *recent) take(from uint64, limit int) []block {
-	i, exact := slices.BinarySearchFunc(r.blocks, from, func(b heldBlock, n uint64) int { return cmp.Compare(b.first, n) })
+	i, exact := slices.BinarySearchFunc(r.blocks, from,
+		func(b heldBlock, n uint64) int { return cmp.Compare(b.first, n) })
 	if !exact {
 		i--
 	}

@@ -161,7 +161,8 @@ func TestCommitted(t *testing.T) {
 		t.Errorf("%+v is committed before it is stored", got)
 	}
 	s.Flush()
-	if got := s.Committed(); got.Seq != 3 || got.Arrival != s.Position().Arrival+uint64(len(steps)) || s.Waiting() != 0 {
+	if got := s.Committed(); got.Seq != 3 || got.Arrival != s.Position().Arrival+uint64(len(steps)) ||
+		s.Waiting() != 0 {
 		t.Errorf("%+v is committed, and %d bytes wait", got, s.Waiting())
 	}
 }

@@ -253,6 +253,7 @@ func heldBy(path string, cause error) error {
 		}
 		return fmt.Errorf("%w: %s; stop it, or use another file", errLocked, h)
 	}
-	return fmt.Errorf("%w, which does not answer on its socket (%w); find it with a tool that lists open files, such as: fuser %s",
+	return fmt.Errorf("%w, which does not answer on its socket (%w); find it with a tool that lists open files, "+
+		"such as: fuser %s",
 		errLocked, cause, filepath.Base(path))
 }

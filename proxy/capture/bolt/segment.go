@@ -52,7 +52,8 @@ func segmentPaths(path string) ([]string, error) {
 	}
 	for _, name := range names {
 		rest, ok := strings.CutPrefix(name, filepath.Base(path)+".")
-		if n, err := strconv.ParseUint(rest, 10, 32); ok && err == nil && n > 1 && segmentName(path, n) == path+"."+rest {
+		if n, err := strconv.ParseUint(rest, 10, 32); ok && err == nil && n > 1 &&
+			segmentName(path, n) == path+"."+rest {
 			numbers = append(numbers, n)
 		}
 	}
@@ -98,9 +99,11 @@ func (s *segment) load() (blank bool, err error) {
 func (s *segment) belongs(first *segment, n uint64) error {
 	if s.meta.segment != n {
 		if n == 1 {
-			return fmt.Errorf("it is segment %d of a capture; name the first one: %w", s.meta.segment, capture.ErrFormat)
+			return fmt.Errorf("it is segment %d of a capture; name the first one: %w", s.meta.segment,
+				capture.ErrFormat)
 		}
-		return fmt.Errorf("%s says that it is segment %d; it was renamed: %w", s.path, s.meta.segment, capture.ErrFormat)
+		return fmt.Errorf("%s says that it is segment %d; it was renamed: %w", s.path, s.meta.segment,
+			capture.ErrFormat)
 	}
 	if s.meta.capture != first.meta.capture {
 		return fmt.Errorf("%s belongs to another capture; move it away: %w", s.path, capture.ErrFormat)

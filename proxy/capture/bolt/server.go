@@ -34,7 +34,8 @@ type server struct {
 func serve(path string, a access) (*server, error) {
 	l, address, err := listen(path)
 	if err != nil {
-		return nil, fmt.Errorf("open a socket for other readers of %s: %w; they can read when the recording has ended", path, err)
+		return nil, fmt.Errorf("open a socket for other readers of %s: %w; they can read when the recording has ended",
+			path, err)
 	}
 	removeStale(path, address)
 	s := &server{

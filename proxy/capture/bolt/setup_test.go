@@ -98,12 +98,16 @@ func exchangeSteps(seq uint64, size int) []capture.Step {
 			ID: uuid.NewSHA1(uuid.Nil, fmt.Append(nil, seq)), Conn: seq, Started: started,
 			Client: capture.Peer{Name: "planner", Addr: "127.0.0.1:50001", How: "user-agent"},
 			Agent:  capture.Peer{Name: "booker", Addr: "127.0.0.1:9000", URL: "http://127.0.0.1:9000/rpc"},
-			Head:   fmt.Appendf(nil, "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:7001\r\nContent-Length: %d\r\n\r\n", len(request)),
+			Head: fmt.Appendf(nil, "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:7001\r\nContent-Length: %d\r\n\r\n",
+				len(request)),
 		}},
 		{Seq: seq, Offset: 1000, What: capture.RequestBody{Data: request}},
 		{
 			Seq: seq, Offset: 1000, What: capture.RequestEnd{Size: int64(len(request))},
-			Keys: []capture.Key{{Kind: "task", Value: fmt.Sprintf("task-%d", seq%97)}, {Kind: "agent", Value: "booker"}},
+			Keys: []capture.Key{
+				{Kind: "task", Value: fmt.Sprintf("task-%d", seq%97)},
+				{Kind: "agent", Value: "booker"},
+			},
 		},
 		{Seq: seq, Offset: 2000, What: capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\n\r\n")}},
 		{Seq: seq, Offset: 3000, What: capture.ResponseBody{Data: response}},

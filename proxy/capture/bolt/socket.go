@@ -25,7 +25,8 @@ const socketHash = 12
 func socketPaths(path string) []string {
 	path = absolute(path)
 	var paths []string
-	if beside := path + ".sock"; len(beside) <= maxSocketPath && len(filepath.Join(filepath.Dir(path), longestTemporary)) <= maxSocketPath {
+	if beside := path + ".sock"; len(beside) <= maxSocketPath &&
+		len(filepath.Join(filepath.Dir(path), longestTemporary)) <= maxSocketPath {
 		paths = append(paths, beside)
 	}
 	sum := sha256.Sum256([]byte(path))

@@ -317,7 +317,8 @@ func TestOtherVersion(t *testing.T) {
 		}
 	}()
 	_, err = Read(path)
-	if !errors.Is(err, errLocked) || !strings.Contains(err.Error(), "process 42 (a2atap); read it with the same version") {
+	if !errors.Is(err, errLocked) ||
+		!strings.Contains(err.Error(), "process 42 (a2atap); read it with the same version") {
 		t.Errorf("read: %v", err)
 	}
 	l.Close()

@@ -146,7 +146,8 @@ func TestFindReadsTheIndex(t *testing.T) {
 	for seq := uint64(1); seq <= 500; seq++ {
 		steps := exchangeSteps(seq, 600)
 		if seq%100 == 0 {
-			steps[2].Keys = append(steps[2].Keys, capture.Key{Kind: "task", Value: long}, capture.Key{Kind: "", Value: "\x00"})
+			steps[2].Keys = append(steps[2].Keys, capture.Key{Kind: "task", Value: long},
+				capture.Key{Kind: "", Value: "\x00"})
 			steps[6].Keys = steps[2].Keys
 		}
 		mustAppend(t, s, steps...)
@@ -155,7 +156,8 @@ func TestFindReadsTheIndex(t *testing.T) {
 		}
 	}
 	// An exchange may learn something long after it has ended.
-	mustAppend(t, s, capture.Step{Seq: 5, What: capture.Fact{Note: "late"}, Keys: []capture.Key{{Kind: "late", Value: "v"}}})
+	mustAppend(t, s,
+		capture.Step{Seq: 5, What: capture.Fact{Note: "late"}, Keys: []capture.Key{{Kind: "late", Value: "v"}}})
 	s.Flush()
 	sources := map[string]capture.Index{"same process": s, "socket": mustRead(t, path)}
 	check := func() {
@@ -253,14 +255,16 @@ func TestLargeBodiesAndEvents(t *testing.T) {
 		Keys: []capture.Key{{Kind: "k", Value: "v"}},
 	})
 	large := append(append([]byte("data: "), body...), "\n\n"...)
-	mustAppend(t, s, capture.Step{Seq: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: bytes.Clone(large)}}})
+	mustAppend(t, s,
+		capture.Step{Seq: 1, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: bytes.Clone(large)}}})
 	mustClose(t, s)
 	x, err := mustRead(t, path).Exchange(patient(t), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(x.Request.Body.Data, body) || x.Request.Body.Dropped != 7 || !x.Request.Body.Decoded {
-		t.Errorf("body of %d bytes, %d dropped, decoded %v", len(x.Request.Body.Data), x.Request.Body.Dropped, x.Request.Body.Decoded)
+		t.Errorf("body of %d bytes, %d dropped, decoded %v", len(x.Request.Body.Data), x.Request.Body.Dropped,
+			x.Request.Body.Decoded)
 	}
 	if !bytes.Equal(x.Response.Events[0].Raw, large) {
 		t.Errorf("event of %d bytes, want %d", len(x.Response.Events[0].Raw), len(large))

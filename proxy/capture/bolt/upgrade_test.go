@@ -27,11 +27,13 @@ func TestFormat1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Format != 1 || info.Tool != "a2atap 0.1" || info.Exchanges != 3 || info.Arrivals != 29 || info.LostBytes != 12 {
+	if info.Format != 1 || info.Tool != "a2atap 0.1" || info.Exchanges != 3 || info.Arrivals != 29 ||
+		info.LostBytes != 12 {
 		t.Errorf("info %+v", info)
 	}
 	x, err := r.Exchange(patient(t), 1)
-	if err != nil || x.State != capture.StateClosed || !strings.HasPrefix(string(x.Response.Body.Data), `{"jsonrpc":"2.0","id":1`) {
+	if err != nil || x.State != capture.StateClosed ||
+		!strings.HasPrefix(string(x.Response.Body.Data), `{"jsonrpc":"2.0","id":1`) {
 		t.Errorf("exchange 1: %+v, error %v", x, err)
 	}
 	x, err = r.Exchange(patient(t), 3)
@@ -118,10 +120,12 @@ func TestUpgradeStepByStep(t *testing.T) {
 			return errors.Join(tx.Bucket(bucketMeta).Put([]byte("upgraded"), []byte{byte(n)}), err)
 		}
 	}
-	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, broken)}); !errors.Is(err, broken) || format() != 2 {
+	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, broken)}); !errors.Is(err, broken) ||
+		format() != 2 {
 		t.Errorf("error %v, format %d; want the second step to fail", err, format())
 	}
-	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, nil), step(3, nil)}); err != nil || format() != 4 {
+	if err := upgrade(db, []func(*bbolt.Tx) error{step(1, nil), step(2, nil), step(3, nil)}); err != nil ||
+		format() != 4 {
 		t.Errorf("error %v, format %d", err, format())
 	}
 	if diff := cmp.Diff([]int{1, 2, 2, 3}, ran); diff != "" {

@@ -108,8 +108,9 @@ func (e *encoder) info(i *capture.Info) {
 
 func (d *decoder) info() capture.Info {
 	return capture.Info{
-		ID: d.uuid(), Created: d.instant(), Tool: d.text(), Format: int(d.number()), Live: d.flag(), SecretsKept: d.flag(),
-		Exchanges: d.number(), Arrivals: d.number(), LostExchanges: d.signed(), LostBytes: d.signed(),
+		ID: d.uuid(), Created: d.instant(), Tool: d.text(), Format: int(d.number()), Live: d.flag(),
+		SecretsKept: d.flag(),
+		Exchanges:   d.number(), Arrivals: d.number(), LostExchanges: d.signed(), LostBytes: d.signed(),
 	}
 }
 
@@ -205,5 +206,5 @@ const (
 	dialTimeout  = time.Second
 	writeTimeout = 30 * time.Second
 	closeTimeout = 250 * time.Millisecond
-	waitRound    = 5 * time.Second // after which askWait is answered with answerNotYet, so that a reader that left shows
+	waitRound    = 5 * time.Second // after which askWait gets answerNotYet, so that a reader that left shows
 )

@@ -60,7 +60,10 @@ func (w *writer) commit(steps []capture.Step) {
 
 // batch begins a batch.
 func (w *writer) batch() *batch {
-	b := &batch{state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0], room: w.room[:0], keep: w.local.followed.Load()}
+	b := &batch{
+		state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0],
+		room: w.room[:0], keep: w.local.followed.Load(),
+	}
 	b.state.ended = false
 	return b
 }

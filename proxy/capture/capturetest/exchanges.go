@@ -14,7 +14,8 @@ import (
 // are as formats keep them that decode: none has a content coding.
 func Exchanges() []*capture.Exchange {
 	xs := []*capture.Exchange{
-		call(), stream(), open(), interrupted(), unreachable(), aborted(), cut(), notKept(), unknown(), strange(), refused(),
+		call(), stream(), open(), interrupted(), unreachable(), aborted(), cut(), notKept(), unknown(), strange(),
+		refused(),
 	}
 	start := time.Date(2026, 3, 1, 10, 0, 0, 123456789, time.UTC)
 	for i, x := range xs {
@@ -125,10 +126,13 @@ func aborted() *capture.Exchange {
 	x := &capture.Exchange{
 		Conn: 5, Ended: 30 * ms, State: capture.StateClosed, Client: planner, Agent: booker, Request: post(),
 		Response: &capture.Response{
-			At:            2 * ms,
-			Informational: [][]byte{[]byte("HTTP/1.1 100 Continue\r\n\r\n"), []byte("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n")},
-			Head:          []byte("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"),
-			Body:          capture.Body{Data: []byte{0, 1, 2, 0xff}, Size: capture.NotKnown, At: 8 * ms},
+			At: 2 * ms,
+			Informational: [][]byte{
+				[]byte("HTTP/1.1 100 Continue\r\n\r\n"),
+				[]byte("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n"),
+			},
+			Head: []byte("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"),
+			Body: capture.Body{Data: []byte{0, 1, 2, 0xff}, Size: capture.NotKnown, At: 8 * ms},
 		},
 		Fault: &capture.Fault{Kind: "truncated", Side: "agent", Detail: "4 of 100 bytes"},
 	}

@@ -198,7 +198,10 @@ func checkLost(t *testing.T, r Recording) {
 	opened := capture.Steps(Exchanges()[0])[0]
 	r.append(
 		t, opened,
-		capture.Step{Offset: capture.NotKnown, What: capture.Lost{Exchanges: 2, Bytes: 30, Reason: "the recorder was behind"}},
+		capture.Step{
+			Offset: capture.NotKnown,
+			What:   capture.Lost{Exchanges: 2, Bytes: 30, Reason: "the recorder was behind"},
+		},
 		capture.Step{Seq: 1, Offset: 0, What: capture.Closed{Dropped: 12}},
 	)
 	r.end(t)

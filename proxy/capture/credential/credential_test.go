@@ -7,10 +7,11 @@ import (
 
 func TestHeader(t *testing.T) {
 	for kind, names := range map[Kind]string{
-		Plain: "Host User-Agent Accept Accept-Encoding Content-Type Content-Length Connection Date Server A2A-Version " +
-			"A2A-Extensions X-Request-Id traceparent If-None-Match X-Forwarded-For Via Pin - :path Ke-y",
+		Plain: "Host User-Agent Accept Accept-Encoding Content-Type Content-Length Connection Date Server " +
+			"A2A-Version A2A-Extensions X-Request-Id traceparent If-None-Match X-Forwarded-For Via Pin - :path Ke-y",
 		Identity: "Idempotency-Key x-idempotency-key Sec-WebSocket-Key :authority Authority Author " +
-			"Access-Control-Allow-Credentials X-RateLimit-Token-Count X-Session-Id Signature Signature-Input X-DPoP-Nonce",
+			"Access-Control-Allow-Credentials X-RateLimit-Token-Count X-Session-Id Signature Signature-Input " +
+			"X-DPoP-Nonce",
 		Secret: "X-Api-Key apikey x-a2a-notification-token X-AUTH-TOKEN DPoP dpop X-Client-Secret Password X-Passwd " +
 			"X-Jwt-Assertion X-Credentials Auth X-Cookie-Id MyKey \u212aey authorization-info",
 		Authorization: "Authorization AUTHORIZATION proxy-authorization X-Forwarded-Authorization",
@@ -53,7 +54,8 @@ func TestParam(t *testing.T) {
 	for kind, names := range map[Kind]string{
 		Plain:    "pageToken page_token nextPageToken tenant historyLength filter coded x a.u.t",
 		Identity: "keyword max_tokens token_type authorization_uri Author session_id dpop",
-		Secret: "key api_key apiKey access_token to-ken X-Amz-Signature sig code Code_Verifier pass pwd client.secret jwt " +
+		Secret: "key api_key apiKey access_token to-ken X-Amz-Signature sig code Code_Verifier pass pwd " +
+			"client.secret jwt " +
 			"samlResponse userCredential cookie passwd \u212aey",
 	} {
 		for name := range strings.FieldsSeq(names) {
@@ -105,12 +107,18 @@ func TestOtherNames(t *testing.T) {
 			t.Errorf("ChallengeParam(%q) = %v", name, got)
 		}
 	}
-	for name, want := range map[string]bool{"Path": true, "max-age": true, "HttpOnly": true, "session": false, "": false} {
+	for name, want := range map[string]bool{
+		"Path": true, "max-age": true, "HttpOnly": true, "session": false,
+		"": false,
+	} {
 		if got := CookieAttribute(name); got != want {
 			t.Errorf("CookieAttribute(%q) = %v", name, got)
 		}
 	}
-	for name, want := range map[string]bool{"pageToken": true, "next_page_token": true, "token": false, "page": false, "": false} {
+	for name, want := range map[string]bool{
+		"pageToken": true, "next_page_token": true, "token": false, "page": false,
+		"": false,
+	} {
 		if got := PageToken(name); got != want {
 			t.Errorf("PageToken(%q) = %v", name, got)
 		}
@@ -126,7 +134,8 @@ func TestPlaceholder(t *testing.T) {
 		t.Errorf("%q is no placeholder", p)
 	}
 	for text, want := range map[string]bool{
-		p: true, "Bearer " + p + "\"": true, "redacted." + p: true, p[:len(p)-1]: false, "redacted.0123456789ABCDEF": false, "": false,
+		p: true, "Bearer " + p + "\"": true, "redacted." + p: true, p[:len(p)-1]: false,
+		"redacted.0123456789ABCDEF": false, "": false,
 		"redacted.redacted": false,
 	} {
 		if got := HasPlaceholder([]byte(text)); got != want {

@@ -36,7 +36,10 @@ func Time(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // ParseTime reads a time; some writers leave the zone out, and mean UTC.
 func ParseTime(s string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999"} {
+	for _, layout := range []string{
+		time.RFC3339Nano, "2006-01-02T15:04:05.999999999Z0700",
+		"2006-01-02T15:04:05.999999999",
+	} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), nil
 		}

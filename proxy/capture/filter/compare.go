@@ -118,7 +118,8 @@ func readNumber(text string) (bound[float64], error) {
 func readDuration(text string) (bound[int64], error) {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return bound[int64]{}, fmt.Errorf("wants a duration with a unit (ns us ms s m h) such as 200ms or 1.5s, not %q", text)
+		return bound[int64]{}, fmt.Errorf("wants a duration with a unit (ns us ms s m h) such as 200ms or 1.5s, not %q",
+			text)
 	}
 	number, unit := lastNumber(text)
 	one, _ := time.ParseDuration("1" + unit)
@@ -138,7 +139,8 @@ func readSize(text string) (bound[int64], error) {
 	v, err := strconv.ParseFloat(number, 64)
 	one, ok := sizeUnits[strings.ToLower(unit)]
 	if err != nil || !ok || number+unit != text || v*one >= math.MaxInt64 {
-		return bound[int64]{}, fmt.Errorf("wants a size in bytes or with a unit (kB MB GB KiB MiB GiB) such as 200kB, not %q", text)
+		return bound[int64]{}, fmt.Errorf("wants a size in bytes or with a unit (kB MB GB KiB MiB GiB) such as "+
+			"200kB, not %q", text)
 	}
 	return measured(text, int64(v*one), one, number), nil
 }

@@ -30,11 +30,15 @@ var keySpecs = []*keySpec{
 	idKey("id", "id of the exchange", "id:0190*", "", func(s *subject) []string { return []string{s.x.ID.String()} }),
 	{Key: Key{"time", "when the request began, UTC", "time:>=12:30:00"}, parse: parseTimeTest},
 	factKey("op", "operation, in the spelling of any dialect or binding", "op:SendMessage", "operation"),
-	nameKey("method", "HTTP method", "method:POST", nameLike, func(s *subject) []string { return []string{s.request().Method} }),
+	nameKey("method", "HTTP method", "method:POST", nameLike,
+		func(s *subject) []string { return []string{s.request().Method} }),
 	nameKey("path", "path of the request's target, with or without its query", "path:/rpc", pathLike, (*subject).paths),
-	nameKey("host", "host that was asked, or that of the agent, with or without its port", "host:localhost", nameLike, (*subject).hosts),
-	nameKey("agent", "name of the agent", "agent:booker", nameLike, func(s *subject) []string { return []string{s.x.Agent.Name} }),
-	nameKey("client", "name of the client", "client:planner", nameLike, func(s *subject) []string { return []string{s.x.Client.Name} }),
+	nameKey("host", "host that was asked, or that of the agent, with or without its port", "host:localhost", nameLike,
+		(*subject).hosts),
+	nameKey("agent", "name of the agent", "agent:booker", nameLike,
+		func(s *subject) []string { return []string{s.x.Agent.Name} }),
+	nameKey("client", "name of the client", "client:planner", nameLike,
+		func(s *subject) []string { return []string{s.x.Client.Name} }),
 	{Key: Key{"link", "client and agent", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
 	factKey("dialect", "version of A2A as it is spoken here", "dialect:0.3", ""),
 	factKey("binding", "jsonrpc or http+json", "binding:jsonrpc", ""),
@@ -48,15 +52,25 @@ var keySpecs = []*keySpec{
 		parse: parseNameTest, texts: (*subject).eventKinds, asks: true,
 	},
 	numberKey("status", "HTTP status of the answer", "status:>=400", readStatus, (*subject).status),
-	{Key: Key{"code", "code of a protocol error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"), asks: true},
+	{
+		Key: Key{"code", "code of a protocol error", "code:-32001"}, parse: parseCodeTest, texts: facts("code"),
+		asks: true,
+	},
 	factKey("rule", "slug of a rule that was broken", "rule:stream-*", ""),
 	factKey("severity", "severity of a finding", "severity:error", ""),
 	factKey("side", "who broke a rule", "side:agent", ""),
-	{Key: Key{"header", "a header of the request or the answer", "header:Content-Type=application/json*"}, parse: parseHeaderTest},
-	{Key: Key{"json", "a value in a body or an event, by JSON Pointer", "json:/params/message/role=user"}, parse: parseJSONTest},
+	{
+		Key:   Key{"header", "a header of the request or the answer", "header:Content-Type=application/json*"},
+		parse: parseHeaderTest,
+	},
+	{
+		Key:   Key{"json", "a value in a body or an event, by JSON Pointer", "json:/params/message/role=user"},
+		parse: parseJSONTest,
+	},
 	numberKey("dur", "from the first byte to the end", "dur:>2s", readDuration, (*subject).duration),
 	numberKey("gap", "the longest silence", "gap:>5s", readDuration, (*subject).gap),
-	numberKey("size", "bytes of the request's or the answer's body on the wire", "size:>1MB", readSize, (*subject).sizes),
+	numberKey("size", "bytes of the request's or the answer's body on the wire", "size:>1MB", readSize,
+		(*subject).sizes),
 	idKey("trace", "trace id of the request or the answer", "trace:4bf9*", "", (*subject).traces),
 	{Key: Key{"is", "a property: " + strings.Join(isWords, " "), "is:open"}, parse: parseIsTest},
 }
@@ -94,7 +108,9 @@ func factIDKey(name, help, example, index string) *keySpec {
 	return idKey(name, help, example, index, facts(name))
 }
 
-func numberKey(name, help, example string, read func(string) (bound[int64], error), numbers func(*subject) []int64) *keySpec {
+func numberKey(name, help, example string, read func(string) (bound[int64], error),
+	numbers func(*subject) []int64,
+) *keySpec {
 	parse := func(p *parser, key *keySpec) (test, error) {
 		c, err := parseNumber(p, key, read)
 		return numberTest{key, c}, err

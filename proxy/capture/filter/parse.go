@@ -158,8 +158,8 @@ func (p *parser) primary() (node, error) {
 	}
 	key := findKey(name)
 	if key == nil {
-		return nil, p.errorf(start, "no key %q; did you mean %q? keys are %s; quote the word to search for it as it stands",
-			name, nearest(name, keyNames), strings.Join(keyNames, " "))
+		return nil, p.errorf(start, "no key %q; did you mean %q? keys are %s; quote the word to search for it as it "+
+			"stands", name, nearest(name, keyNames), strings.Join(keyNames, " "))
 	}
 	if p.delimiter(p.pos) {
 		return nil, p.errorf(p.pos, "%s has no value; write something like %s", key.Name, key.Example)

@@ -126,7 +126,8 @@ func (p *parser) pattern(place patternPlace, stop string) (pattern, error) {
 			return p.expression(end)
 		}
 		if place == nameLike {
-			return pattern{}, p.errorf(p.pos, "this regular expression is not closed; it ends with a slash, and a blank in it is written \\s")
+			return pattern{}, p.errorf(p.pos, "this regular expression is not closed; it ends with a slash, and a "+
+				"blank in it is written \\s")
 		}
 	}
 	chars, err := p.word(stop)

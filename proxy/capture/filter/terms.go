@@ -49,7 +49,8 @@ type (
 
 func parseNameTest(p *parser, key *keySpec) (test, error) {
 	if strings.ContainsRune("<>=", p.peek()) && key.place == nameLike {
-		return nil, p.errorf(p.pos, "%s has no order to compare by; quote the value if it begins with %q", key.Name, p.peek())
+		return nil, p.errorf(p.pos, "%s has no order to compare by; quote the value if it begins with %q", key.Name,
+			p.peek())
 	}
 	start := p.pos
 	pat, err := p.pattern(key.place, "")
@@ -139,7 +140,8 @@ func parseHeaderTest(p *parser, key *keySpec) (test, error) {
 	}
 	p.pos++
 	if p.delimiter(p.pos) {
-		return nil, p.errorf(p.pos, "%s has an empty value; leave out the equals sign, or write \"\" for an empty header", key.Name)
+		return nil, p.errorf(p.pos, "%s has an empty value; leave out the equals sign, or write \"\" for an empty "+
+			"header", key.Name)
 	}
 	value, err := p.pattern(pathLike, "")
 	t.value = &value
@@ -154,7 +156,8 @@ func parseJSONTest(p *parser, key *keySpec) (test, error) {
 	}
 	pointer, err := capture.ParsePointer(text)
 	if err != nil || text == "" {
-		return nil, p.errorf(start, "%s wants a JSON Pointer, not %q; write something like %s", key.Name, text, key.Example)
+		return nil, p.errorf(start, "%s wants a JSON Pointer, not %q; write something like %s", key.Name, text,
+			key.Example)
 	}
 	t := jsonTest{pointer: pointer}
 	op := p.peek()
@@ -164,7 +167,8 @@ func parseJSONTest(p *parser, key *keySpec) (test, error) {
 	case op == '=':
 		p.pos++
 		if p.delimiter(p.pos) {
-			return nil, p.errorf(p.pos, "%s has an empty value; leave out the equals sign, or write \"\" for an empty string", key.Name)
+			return nil, p.errorf(p.pos, "%s has an empty value; leave out the equals sign, or write \"\" for an "+
+				"empty string", key.Name)
 		}
 		value, err := p.pattern(pathLike, "")
 		t.value = &value
@@ -284,7 +288,8 @@ func (t headerTest) String() string {
 
 func (t jsonTest) String() string {
 	pointer := t.pointer.String()
-	if strings.ContainsFunc(pointer, func(r rune) bool { return strings.ContainsRune(`=<>()"`, r) || r <= ' ' || r > '~' }) {
+	if strings.ContainsFunc(pointer,
+		func(r rune) bool { return strings.ContainsRune(`=<>()"`, r) || r <= ' ' || r > '~' }) {
 		pointer = quote(pointer)
 	}
 	switch {

@@ -32,18 +32,24 @@ func readHAR(t *testing.T, entries ...string) []*capture.Exchange {
 // foreign returns an entry of another program. More are members of the entry.
 func foreign(request, response, more string) string {
 	return fmt.Sprintf(`{"startedDateTime":"2026-03-01T11:00:00.500+01:00",
-		"request":{"method":"POST","url":"https://a.example/rpc?x=1#f","httpVersion":"HTTP/1.1","headers":[],"bodySize":-1%s},
-		"response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1","headers":[],"bodySize":-1%s}%s}`, request, response, more)
+		"request":{"method":"POST","url":"https://a.example/rpc?x=1#f","httpVersion":"HTTP/1.1",
+			"headers":[],"bodySize":-1%s},
+		"response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1",
+			"headers":[],"bodySize":-1%s}%s}`, request,
+		response, more)
 }
 
 func TestReadBrowser(t *testing.T) {
 	x := readHAR(t, `{
 		"_initiator": {"type": "script"}, "_resourceType": "fetch", "cache": {}, "connection": "443",
 		"startedDateTime": "2026-03-01T10:00:00.500Z", "time": 120.5, "serverIPAddress": "192.0.2.7",
-		"timings": {"blocked": 3, "dns": -1, "connect": 10, "ssl": 5, "send": 0.5, "wait": 100, "receive": 7, "_queued": 1},
-		"request": {"method": "POST", "url": "https://a.example/rpc?x=1", "httpVersion": "h2", "cookies": [{"name": "a", "value": "b"}],
+		"timings": {"blocked": 3, "dns": -1, "connect": 10, "ssl": 5, "send": 0.5, "wait": 100,
+			"receive": 7, "_queued": 1},
+		"request": {"method": "POST", "url": "https://a.example/rpc?x=1", "httpVersion": "h2",
+			"cookies": [{"name": "a", "value": "b"}],
 			"headers": [{"name": ":authority", "value": "a.example"}, {"name": ":method", "value": "POST"},
-				{"name": "content-type", "value": "application/json"}, {"name": "user-agent", "value": "Mozilla/5.0 (X11)"}],
+				{"name": "content-type", "value": "application/json"},
+				{"name": "user-agent", "value": "Mozilla/5.0 (X11)"}],
 			"queryString": [{"name": "x", "value": "1"}], "headersSize": -1, "bodySize": 4,
 			"postData": {"mimeType": "application/json", "text": "{\"ä\"}"}},
 		"response": {"status": 200, "statusText": "", "httpVersion": "h2", "cookies": [],
@@ -52,19 +58,25 @@ func TestReadBrowser(t *testing.T) {
 			"redirectURL": "", "headersSize": -1, "bodySize": -1, "_transferSize": 100, "_error": null}}`)[0]
 	const ms = time.Millisecond
 	want := &capture.Exchange{
-		Seq: 1, ID: x.ID, Conn: 443, Started: time.Date(2026, 3, 1, 10, 0, 0, 500e6, time.UTC), Ended: 120*ms + 500*time.Microsecond,
+		Seq: 1, ID: x.ID, Conn: 443, Started: time.Date(2026, 3, 1, 10, 0, 0, 500e6, time.UTC),
+		Ended:  120*ms + 500*time.Microsecond,
 		State:  capture.StateClosed,
 		Client: capture.Peer{Name: "Mozilla", How: "user-agent"},
 		Agent:  capture.Peer{Name: "a.example:443", Addr: "192.0.2.7", URL: "https://a.example"},
 		Request: capture.Request{
-			Head: []byte("POST /rpc?x=1 HTTP/2\r\nHost: a.example\r\ncontent-type: application/json\r\nuser-agent: Mozilla/5.0 (X11)\r\n\r\n"),
-			Body: capture.Body{Data: []byte(`{"ä"}`), Size: capture.NotKnown, Complete: true, At: 13*ms + 500*time.Microsecond},
+			Head: []byte("POST /rpc?x=1 HTTP/2\r\nHost: a.example\r\ncontent-type: application/json\r\nuser-agent: " +
+				"Mozilla/5.0 (X11)\r\n\r\n"),
+			Body: capture.Body{
+				Data: []byte(`{"ä"}`), Size: capture.NotKnown, Complete: true,
+				At: 13*ms + 500*time.Microsecond,
+			},
 		},
 		Response: &capture.Response{
 			At:   113*ms + 500*time.Microsecond,
 			Head: []byte("HTTP/2 200 \r\ncontent-encoding: br\r\nset-cookie: a=1\r\nset-cookie: b=2\r\n\r\n"),
 			Body: capture.Body{
-				Data: []byte{0, 1, 0xff}, Size: capture.NotKnown, Complete: true, Decoded: true, At: 120*ms + 500*time.Microsecond,
+				Data: []byte{0, 1, 0xff}, Size: capture.NotKnown, Complete: true, Decoded: true,
+				At: 120*ms + 500*time.Microsecond,
 			},
 		},
 	}
@@ -148,22 +160,28 @@ func TestReadStreams(t *testing.T) {
 	}{
 		{
 			"text", foreign("", stream+`,"content":{"text":": x\n\ndata: 1\n\ndata: 2\n\n"}`, ""),
-			[]capture.Event{event(0, unknown, ": x\n\n"), event(1, unknown, "data: 1\n\n"), event(2, unknown, "data: 2\n\n")},
+			[]capture.Event{
+				event(0, unknown, ": x\n\n"), event(1, unknown, "data: 1\n\n"),
+				event(2, unknown, "data: 2\n\n"),
+			},
 		},
 		{"not kept", foreign("", stream+`,"content":{"size":0}`, ""), nil},
 		{
 			"Chrome, with text",
-			foreign("", stream+`,"content":{"text":": x\n\ndata: 1\n\n"}`, `,"_eventSourceMessages":[{"time":1772359200.75,"data":"1"}]`),
+			foreign("", stream+`,"content":{"text":": x\n\ndata: 1\n\n"}`,
+				`,"_eventSourceMessages":[{"time":1772359200.75,"data":"1"}]`),
 			[]capture.Event{event(0, unknown, ": x\n\n"), event(1, at(250), "data: 1\n\n")},
 		},
 		{
 			"Chrome, without text",
-			foreign("", stream, `,"_eventSourceMessages":[{"time":1772359200.75,"eventName":"a","eventId":"7","data":"1\n2"}]`),
+			foreign("", stream,
+				`,"_eventSourceMessages":[{"time":1772359200.75,"eventName":"a","eventId":"7","data":"1\n2"}]`),
 			[]capture.Event{event(1, at(250), "event: a\nid: 7\ndata: 1\ndata: 2\n\n")},
 		},
 		{
 			"ours, by another hand",
-			foreign("", stream, `,"_eventStream":[{"offsetMs":1.5,"data":"1"},{"raw":"ZGF0YTog/woK","rawEncoding":"base64"}]`),
+			foreign("", stream,
+				`,"_eventStream":[{"offsetMs":1.5,"data":"1"},{"raw":"ZGF0YTog/woK","rawEncoding":"base64"}]`),
 			[]capture.Event{event(1, 1500*time.Microsecond, "data: 1\n\n"), event(2, unknown, "data: \xff\n\n")},
 		},
 	} {
@@ -216,8 +234,14 @@ func TestReadErrors(t *testing.T) {
 		{foreign("", `,"status":20.5`, ""), `entry 2: response.status: 20.5 is no status`},
 		{foreign("", `,"headers":[{"name":1}]`, ""), `entry 2: response.headers[0].name: a number`},
 		{foreign("", `,"content":{"text":"?","encoding":"base64"}`, ""), `entry 2: response.content.text: read base64`},
-		{foreign("", `,"content":{"text":"","encoding":"rot13"}`, ""), `entry 2: response.content.text: no encoding "rot13"`},
-		{foreign("", "", `,"_eventStream":[{"raw":"?","rawEncoding":"base64"}]`), `entry 2: _eventStream[0].raw: read base64`},
+		{
+			foreign("", `,"content":{"text":"","encoding":"rot13"}`, ""),
+			`entry 2: response.content.text: no encoding "rot13"`,
+		},
+		{
+			foreign("", "", `,"_eventStream":[{"raw":"?","rawEncoding":"base64"}]`),
+			`entry 2: _eventStream[0].raw: read base64`,
+		},
 		{foreign("", "", `,"_a2atap":{"id":"x"}`), `entry 2: _a2atap.id: `},
 		{foreign("", "", `,"_a2atap":{"state":"shut"}`), `entry 2: _a2atap.state: no state "shut"`},
 		{`7`, `entry 2: the entry: a number`},
@@ -295,7 +319,8 @@ func TestWrite(t *testing.T) {
 	}
 	second := stream.EventStream[1]
 	if second.Data != "{\n}" || second.Time != "2026-03-01T10:00:00.183456789Z" || *second.OffsetMs != 20 ||
-		second.Raw != "event: x\r\nid: 7\r\ndata: {\r\ndata: }\r\n\r\n" || stream.EventStream[2].RawEncoding != "base64" {
+		second.Raw != "event: x\r\nid: 7\r\ndata: {\r\ndata: }\r\n\r\n" ||
+		stream.EventStream[2].RawEncoding != "base64" {
 		t.Errorf("events %+v", stream.EventStream)
 	}
 	if unanswered.Response.Status != 0 || !strings.HasPrefix(unanswered.Error, "unreachable") {

@@ -37,7 +37,8 @@ func NewWriter(w io.Writer, version string) (*Writer, error) {
 
 // Write adds an exchange.
 func (w *Writer) Write(x *capture.Exchange) error {
-	entry, err := json.Marshal(entryOf(x), exchangejson.Lenient, json.Deterministic(true), json.FormatNilSliceAsNull(false))
+	entry, err := json.Marshal(entryOf(x), exchangejson.Lenient, json.Deterministic(true),
+		json.FormatNilSliceAsNull(false))
 	if err != nil {
 		return fmt.Errorf("write exchange %d as har: %w", x.Seq, err)
 	}
@@ -72,8 +73,9 @@ func entryOf(x *capture.Exchange) *entry {
 		Cache:   jsontext.Value("{}"),
 		Started: exchangejson.Time(x.Started), Time: totalOf(x), Timings: timingsOf(x),
 		Extra: &exchangejson.Extra{
-			N: x.Seq, ID: x.ID.String(), Conn: x.Conn, State: x.State.String(), EndedMs: exchangejson.Milliseconds(x.Ended),
-			Client: (*exchangejson.Peer)(&x.Client), Agent: (*exchangejson.Peer)(&x.Agent),
+			N: x.Seq, ID: x.ID.String(), Conn: x.Conn, State: x.State.String(),
+			EndedMs: exchangejson.Milliseconds(x.Ended),
+			Client:  (*exchangejson.Peer)(&x.Client), Agent: (*exchangejson.Peer)(&x.Agent),
 			Rewrites: exchangejson.Rewrites(x.Rewrites), Replayed: x.Replayed, Notes: x.Notes, Lost: x.Lost,
 		},
 	}
@@ -121,7 +123,8 @@ func (e *entry) response(x *capture.Exchange) {
 	}
 	h := capture.ParseResponseHead(r.Head)
 	e.Response = response{
-		Status: float64(h.Status), StatusText: h.Reason, HTTPVersion: h.Version, Headers: pairsOf(h.Fields), Cookies: noCookies,
+		Status: float64(h.Status), StatusText: h.Reason, HTTPVersion: h.Version, Headers: pairsOf(h.Fields),
+		Cookies:     noCookies,
 		RedirectURL: h.Fields.Get("Location"), HeadersSize: headSize(r.Head), BodySize: sizeOf(r.Body.Size),
 		Content: content{MIMEType: h.Fields.Get("Content-Type"), Size: new(float64)},
 	}

@@ -69,7 +69,7 @@ type message struct {
 	Line         string               `json:"line"`
 	Status       *int                 `json:"status,omitzero"` // of a response
 	Headers      [][]string           `json:"headers"`
-	Body         jsontext.Value       `json:"body,omitzero"` // a string; null if nothing was kept; absent if there are events
+	Body         jsontext.Value       `json:"body,omitzero"` // a string; null if not kept; absent if there are events
 	BodyEncoding string               `json:"bodyEncoding,omitzero"`
 	Events       []exchangejson.Event `json:"events,omitzero"` // of a stream
 	Size         *int64               `json:"size"`
@@ -181,7 +181,8 @@ func flagsOf(x *capture.Exchange) []string {
 
 func messageOf(h *capture.Head, b *capture.Body, data []byte) *message {
 	m := &message{
-		Line: h.Line, Headers: [][]string{}, Size: exchangejson.Known(b.Size), Dropped: b.Dropped, Body: jsontext.Value("null"),
+		Line: h.Line, Headers: [][]string{}, Size: exchangejson.Known(b.Size), Dropped: b.Dropped,
+		Body: jsontext.Value("null"),
 	}
 	for _, f := range h.Fields {
 		m.Headers = append(m.Headers, []string{f.Name, f.Value})
@@ -306,7 +307,10 @@ func (j *exchange) readMessages(x *capture.Exchange) error {
 		if err != nil {
 			return fmt.Errorf("response.body: %w", err)
 		}
-		x.Response = &capture.Response{Head: r.head(), At: capture.NotKnown, Stream: r.Events != nil, Body: capture.Body{Data: data}}
+		x.Response = &capture.Response{
+			Head: r.head(), At: capture.NotKnown, Stream: r.Events != nil,
+			Body: capture.Body{Data: data},
+		}
 		events, at, err := exchangejson.Events(r.Events)
 		if err != nil {
 			return fmt.Errorf("response.events[%d].raw: %w", at, err)

@@ -70,7 +70,10 @@ func TestWrite(t *testing.T) {
 		},
 		"fault": nil, "flags": []any{"rewritten", "replayed"},
 		"rewrites": []any{
-			map[string]any{"place": "response.body#/url", "was": "http://127.0.0.1:9000/", "now": "http://127.0.0.1:7001/"},
+			map[string]any{
+				"place": "response.body#/url", "was": "http://127.0.0.1:9000/",
+				"now": "http://127.0.0.1:7001/",
+			},
 			map[string]any{"place": "request.header[Host]", "was": "127.0.0.1:7001", "now": "127.0.0.1:9000"},
 		},
 		"marks": []any{"red"}, "comment": "see here",
@@ -103,7 +106,8 @@ func TestWriteAbsence(t *testing.T) {
 		t.Errorf("an empty body is %v", body)
 	}
 	_, v = marshal(t, xs[5], nil)
-	if response := v["response"].(map[string]any); response["body"] != "AAEC/w==" || response["bodyEncoding"] != "base64" {
+	if response := v["response"].(map[string]any); response["body"] != "AAEC/w==" ||
+		response["bodyEncoding"] != "base64" {
 		t.Errorf("a body that is no text is %v", response)
 	}
 	if _, v = marshal(t, xs[4], nil); v["response"] != nil {
@@ -122,7 +126,10 @@ func TestReadErrors(t *testing.T) {
 		{`{"started":"x","request":{}}`, `exchange 1: started: "x" is no time`},
 		{`{"request":{"body":7}}`, "exchange 1: request.body: it is neither a string nor null"},
 		{`{"request":{"body":"?","bodyEncoding":"base64"}}`, "exchange 1: request.body: read base64"},
-		{`{"request":{},"response":{"events":[{"raw":"?","rawEncoding":"base64"}]}}`, "exchange 1: response.events[0].raw: read"},
+		{
+			`{"request":{},"response":{"events":[{"raw":"?","rawEncoding":"base64"}]}}`,
+			"exchange 1: response.events[0].raw: read",
+		},
 		{`{"id":"x","request":{}}`, "exchange 1: id: "},
 		{`{"request":`, "exchange 1: "},
 	} {

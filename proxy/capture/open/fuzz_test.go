@@ -16,8 +16,10 @@ func FuzzHAR(f *testing.F) {
 		f.Add(formatHAR(f, []*capture.Exchange{x}))
 	}
 	f.Add([]byte(`{"log":{"entries":[{"startedDateTime":"2026-03-01T11:00:00.500+01:00",
-		"request":{"method":"POST","url":"https://a.example/rpc?x=1#f","httpVersion":"HTTP/1.1","headers":[],"bodySize":-1},
-		"response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1","headers":[],"bodySize":-1,
+		"request":{"method":"POST","url":"https://a.example/rpc?x=1#f","httpVersion":"HTTP/1.1",
+			"headers":[],"bodySize":-1},
+		"response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1",
+			"headers":[],"bodySize":-1,
 			"content":{"text":"data: 1\n\n"}},"_eventSourceMessages":[{}]}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) { fuzzFormat(t, "c.har", data, formatHAR) })
 }

@@ -78,7 +78,8 @@ func openFile(name string, f *os.File, whole bool) (capture.Source, error) {
 		}
 		var looks string
 		if kind, looks = sniff(begin); kind == "" {
-			return nil, fmt.Errorf("%w: it looks like %s; captures are .a2atap, .har, .jsonl or .txtar files", capture.ErrFormat, looks)
+			return nil, fmt.Errorf("%w: it looks like %s; captures are .a2atap, .har, .jsonl or .txtar files",
+				capture.ErrFormat, looks)
 		}
 	}
 	whole = data != io.ReaderAt(f)
@@ -106,13 +107,14 @@ func openTranscript(name string, f *os.File, r io.Reader) (capture.Source, error
 			return nil, err
 		}
 	}
-	return capture.ReadMemory(capture.Info{Name: name, Imported: true}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range byStart(t.Exchanges) {
-			if !yield(x, nil) {
-				return
+	return capture.ReadMemory(capture.Info{Name: name, Imported: true},
+		func(yield func(*capture.Exchange, error) bool) {
+			for _, x := range byStart(t.Exchanges) {
+				if !yield(x, nil) {
+					return
+				}
 			}
-		}
-	})
+		})
 }
 
 // sniff tells the kind of a file by its first bytes, or what it looks like instead.

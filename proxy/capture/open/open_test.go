@@ -143,11 +143,13 @@ func TestFileRefuses(t *testing.T) {
 		{"c.jsonl", "hello\n", "the first line is no object"},
 	} {
 		_, err := open.File(capturetest.WriteFile(t, tt.name, []byte(tt.content)))
-		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), capture.ErrFormat.Error()) {
+		if err == nil || !strings.Contains(err.Error(), tt.want) ||
+			!strings.Contains(err.Error(), capture.ErrFormat.Error()) {
 			t.Errorf("%s %q: got %v, want %s", tt.name, tt.content, err, tt.want)
 		}
 	}
-	if _, err := open.File(filepath.Join(t.TempDir(), "none.har")); !os.IsNotExist(err) && !strings.Contains(err.Error(), "none.har") {
+	if _, err := open.File(filepath.Join(t.TempDir(), "none.har")); !os.IsNotExist(err) &&
+		!strings.Contains(err.Error(), "none.har") {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	if _, err := open.File(t.TempDir()); err == nil || !strings.Contains(err.Error(), "directory") {

@@ -242,7 +242,8 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 	parsed := parseEvent(&e, s.Parsed)
 	s.Parsed = nil
 	parsed.Head = o.response.head
-	d, ok := o.describe(parsed, func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
+	d, ok := o.describe(parsed,
+		func(by capture.Describer, m *capture.Parsed) capture.Description { return by.Event(o.x, &e, m) })
 	parsed.Head = nil // which may have held secrets
 	s.Keys = append(s.Keys, d.Keys...)
 	switch {

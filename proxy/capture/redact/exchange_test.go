@@ -18,7 +18,10 @@ func TestDescribes(t *testing.T) {
 	var seen []string
 	see := func(what string, x *capture.Exchange) capture.Description {
 		seen = append(seen, fmt.Sprintf("%s: %s %v", what, x.Request.Body.Data, x.Request.Body.Complete))
-		return capture.Description{Keys: []capture.Key{{Kind: "seen", Value: what}}, Secrets: []string{"/params/token", "/result/token", "no pointer"}}
+		return capture.Description{
+			Keys:    []capture.Key{{Kind: "seen", Value: what}},
+			Secrets: []string{"/params/token", "/result/token", "no pointer"},
+		}
 	}
 	d := fakeDescriber{
 		request: func(x *capture.Exchange) capture.Description { return see("request", x) },
@@ -38,7 +41,8 @@ func TestDescribes(t *testing.T) {
 	gz := capturetest.Encode(t, []byte(body), "gzip")
 	post := strings.Replace(jsonPost, "\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n", 1)
 	begin := func() *tape {
-		return new(tape).add(capture.Opened{Head: []byte(post)}, capture.RequestBody{Data: bytes.Clone(gz[:9])}, capture.RequestBody{Data: bytes.Clone(gz[9:])}, capture.RequestEnd{Size: int64(len(gz))})
+		return new(tape).add(capture.Opened{Head: []byte(post)}, capture.RequestBody{Data: bytes.Clone(gz[:9])},
+			capture.RequestBody{Data: bytes.Clone(gz[9:])}, capture.RequestEnd{Size: int64(len(gz))})
 	}
 	keys := func(sink *recordingSink) (all []string) {
 		for _, s := range sink.steps {
@@ -54,10 +58,12 @@ func TestDescribes(t *testing.T) {
 		sink, _ := run(t, Options{Describer: d}, begin().add(capture.ResponseHead{Head: []byte(jsonAnswer)},
 			capture.ResponseBody{Data: []byte(`{"result":{"token":"abc"}}`)}, capture.ResponseEnd{}, capture.Closed{}))
 		x := sink.exchange()
-		if got, want := string(x.Request.Body.Data), masked(strings.Replace(body, "abc", "«abc»", 1)); got != want || !x.Request.Body.Decoded {
+		if got, want := string(x.Request.Body.Data), masked(strings.Replace(body, "abc", "«abc»", 1)); got != want ||
+			!x.Request.Body.Decoded {
 			t.Errorf("request: got %s (decoded %v), want %s", got, x.Request.Body.Decoded, want)
 		}
-		if got, want := string(x.Response.Body.Data), masked(`{"result":{"token":"«abc»"}}`); got != want || x.Response.Body.Decoded {
+		if got, want := string(x.Response.Body.Data), masked(`{"result":{"token":"«abc»"}}`); got != want ||
+			x.Response.Body.Decoded {
 			t.Errorf("answer: got %s (decoded %v), want %s", got, x.Response.Body.Decoded, want)
 		}
 		if !bytes.Contains(x.Request.Head, []byte("gzip")) || x.Request.Body.Size != int64(len(gz)) {
@@ -72,16 +78,25 @@ func TestDescribes(t *testing.T) {
 	})
 	t.Run("stream", func(t *testing.T) {
 		sink, _ := run(t, Options{Describer: d}, begin().add(capture.ResponseHead{Stream: true},
-			capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n")}}, capture.Closed{}))
-		if got, want := string(sink.exchange().Response.Events[0].Raw), masked("data: {\"result\":{\"token\":\"«abc»\"}}\n\n"); got != want {
+			capture.ResponseEvent{Event: capture.Event{
+				K:   1,
+				Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n"),
+			}}, capture.Closed{}))
+		want := masked("data: {\"result\":{\"token\":\"«abc»\"}}\n\n")
+		if got := string(sink.exchange().Response.Events[0].Raw); got != want {
 			t.Errorf("event: got %q, want %q", got, want)
 		}
-		if diff := cmp.Diff([]string{"RequestEnd=request", "ResponseEvent=event", "Closed=response"}, keys(sink)); diff != "" {
+		if diff := cmp.Diff([]string{"RequestEnd=request", "ResponseEvent=event", "Closed=response"},
+			keys(sink)); diff != "" {
 			t.Errorf("keys (-want +got):\n%s", diff)
 		}
 	})
 	t.Run("secrets kept", func(t *testing.T) {
-		in := begin().add(capture.ResponseHead{Stream: true}, capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n")}}, capture.Closed{})
+		in := begin().add(capture.ResponseHead{Stream: true},
+			capture.ResponseEvent{Event: capture.Event{
+				K:   1,
+				Raw: []byte("data: {\"result\":{\"token\":\"abc\"}}\n\n"),
+			}}, capture.Closed{})
 		plain := &recordingSink{steps: in.steps}
 		want := plain.exchange()
 		sink, _ := run(t, Options{Describer: d, Keep: true}, in)
@@ -110,12 +125,37 @@ func TestWithholds(t *testing.T) {
 		note string
 		left string // what is kept of the request's body
 	}{
-		{"bomb", Options{}, new(tape).add(capture.Opened{Head: post}, capture.RequestBody{Data: bomb}, capture.RequestEnd{}, capture.Closed{}), "too long when decoded", ""},
-		{"no room", Options{MaxHeld: 7}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":`)},
-			capture.RequestBody{Data: []byte(`"abc"}`), Dropped: 2}, capture.RequestBody{Data: []byte(` `)}, capture.RequestEnd{}, capture.Closed{}), "too many bodies", ""},
-		{"the describer fails", Options{Describer: panicky}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)}, capture.RequestEnd{}, capture.Closed{}), "describer", ""},
-		{"the describer fails, secrets are kept", Options{Describer: panicky, Keep: true}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)}, capture.RequestEnd{}, capture.Closed{}), "", `{"a":1}`},
-		{"no room, secrets are kept", Options{Describer: fakeDescriber{}, Keep: true, MaxHeld: 2}, new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)}, capture.RequestEnd{}, capture.Closed{}), "too many bodies", ""},
+		{
+			"bomb",
+			Options{},
+			new(tape).add(capture.Opened{Head: post}, capture.RequestBody{Data: bomb}, capture.RequestEnd{},
+				capture.Closed{}), "too long when decoded", "",
+		},
+		{
+			"no room",
+			Options{MaxHeld: 7},
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":`)},
+				capture.RequestBody{Data: []byte(`"abc"}`), Dropped: 2}, capture.RequestBody{Data: []byte(` `)},
+				capture.RequestEnd{}, capture.Closed{}), "too many bodies", "",
+		},
+		{
+			"the describer fails",
+			Options{Describer: panicky},
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)},
+				capture.RequestEnd{}, capture.Closed{}), "describer", "",
+		},
+		{
+			"the describer fails, secrets are kept",
+			Options{Describer: panicky, Keep: true},
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)},
+				capture.RequestEnd{}, capture.Closed{}), "", `{"a":1}`,
+		},
+		{
+			"no room, secrets are kept",
+			Options{Describer: fakeDescriber{}, Keep: true, MaxHeld: 2},
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":1}`)},
+				capture.RequestEnd{}, capture.Closed{}), "too many bodies", "",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -137,7 +177,9 @@ func TestWithholds(t *testing.T) {
 	}
 	t.Run("an event", func(t *testing.T) {
 		event := capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: 1\n\n")}}
-		sink, _ := run(t, Options{Describer: panicky}, new(tape).add(capture.Opened{}, capture.RequestEnd{}, capture.ResponseHead{Stream: true}, event, event, capture.Closed{}))
+		sink, _ := run(t, Options{Describer: panicky},
+			new(tape).add(capture.Opened{}, capture.RequestEnd{}, capture.ResponseHead{Stream: true}, event, event,
+				capture.Closed{}))
 		x := sink.exchange()
 		if e := x.Response.Events[1]; e.Raw != nil || e.Dropped != 9 || len(x.Notes) != 1 {
 			t.Errorf("event %+v, notes %q", e, x.Notes)
@@ -159,16 +201,25 @@ func TestCodings(t *testing.T) {
 		{"cut off", "application/json", "gzip", gz[:len(gz)-9], masked(`{"access_token":"«abc»"}`), true},
 		{"not coded at all", "application/json", "gzip", secret, masked(`{"access_token":"«abc»"}`), false},
 		{"unknown coding", "application/json", "rot13", secret, masked(`{"access_token":"«abc»"}`), false},
-		{"form", "application/x-www-form-urlencoded", "", "grant_type=password&client_secret=a%2Fb&code=c&password=", masked("grant_type=password&client_secret=«a/b»&code=«c»&password="), false},
-		{"form that is JSON", "application/x-www-form-urlencoded", "", secret, masked(`{"access_token":"«abc»"}`), false},
+		{
+			"form", "application/x-www-form-urlencoded", "", "grant_type=password&client_secret=a%2Fb&code=c&password=",
+			masked("grant_type=password&client_secret=«a/b»&code=«c»&password="), false,
+		},
+		{
+			"form that is JSON", "application/x-www-form-urlencoded", "", secret, masked(`{"access_token":"«abc»"}`),
+			false,
+		},
 		{"JSON that is a form", "application/json", "", "access_token=abc", masked("access_token=«abc»"), false},
 		{"picture", "image/png", "gzip", gz, gz, false},
 		{"no type", "", "", secret, masked(`{"access_token":"«abc»"}`), false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Encoding: %s\r\n\r\n", tt.mediaType, tt.coding)
-			sink, _ := run(t, Options{}, new(tape).add(capture.Opened{}, capture.RequestEnd{}, capture.ResponseHead{Head: []byte(head)}, capture.ResponseBody{Data: []byte(tt.data)}, capture.ResponseEnd{}, capture.Closed{}))
+			head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Encoding: %s\r\n\r\n", tt.mediaType,
+				tt.coding)
+			sink, _ := run(t, Options{},
+				new(tape).add(capture.Opened{}, capture.RequestEnd{}, capture.ResponseHead{Head: []byte(head)},
+					capture.ResponseBody{Data: []byte(tt.data)}, capture.ResponseEnd{}, capture.Closed{}))
 			b := sink.exchange().Response.Body
 			if string(b.Data) != tt.want || b.Decoded != tt.decoded {
 				t.Errorf("got %q (decoded %v), want %q", b.Data, b.Decoded, tt.want)
@@ -186,7 +237,8 @@ func TestLearnsFromCards(t *testing.T) {
 	head := []byte("GET /?pinCode=abc HTTP/1.1\r\nX-Booking: abc\r\n\r\n")
 	for i, agent := range []string{"booker", "booker", "other"} {
 		tp := &tape{seq: uint64(i + 1)}
-		tp.add(capture.Opened{Agent: capture.Peer{Name: agent}, Head: bytes.Clone(head)}, capture.RequestEnd{}, capture.ResponseHead{}, capture.ResponseEnd{}, capture.Closed{})
+		tp.add(capture.Opened{Agent: capture.Peer{Name: agent}, Head: bytes.Clone(head)}, capture.RequestEnd{},
+			capture.ResponseHead{}, capture.ResponseEnd{}, capture.Closed{})
 		if err := r.Append(tp.steps...); err != nil {
 			t.Fatal(err)
 		}

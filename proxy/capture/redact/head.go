@@ -44,7 +44,8 @@ func (m *mask) head(head []byte, kind headKind) []byte {
 		}
 		out = append(out, line...)
 		next := end
-		for next < len(head) && next < end+2 && (head[next] == '\n' && (next == end || head[end] == '\r') || head[next] == '\r' && next == end) {
+		for next < len(head) && next < end+2 &&
+			(head[next] == '\n' && (next == end || head[end] == '\r') || head[next] == '\r' && next == end) {
 			next++
 		}
 		out = append(out, head[end:next]...)
@@ -59,7 +60,8 @@ var lineFeed = []byte{'\n'}
 // none of its names is that of a credential, and neither the target nor a value can be a URL with one in it.
 func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
 	if len(h.Bad) > 0 || bytes.Count(raw, lineFeed) != len(h.Fields)+2 || // something follows the blank line
-		h.Status == 0 && h.Method == "" || strings.ContainsAny(h.Target, "?#@") || strings.HasPrefix(h.Method, "CONNECT") {
+		h.Status == 0 && h.Method == "" || strings.ContainsAny(h.Target, "?#@") ||
+		strings.HasPrefix(h.Method, "CONNECT") {
 		return false
 	}
 	for i := range h.Fields {

@@ -34,7 +34,10 @@ func TestHead(t *testing.T) {
 		{"scheme of their own", "Authorization: Acme-V2 abc", "Authorization: Acme-V2 «abc»"},
 		{"scheme alone", "Authorization: Bearer", "Authorization: Bearer"},
 		{"basic", "Proxy-Authorization: Basic dXNlcjpwYXNz==", "Proxy-Authorization: Basic «dXNlcjpwYXNz==»"},
-		{"digest", `Authorization: Digest username="u", response="r"`, `Authorization: Digest «username="u", response="r"»`},
+		{
+			"digest", `Authorization: Digest username="u", response="r"`,
+			`Authorization: Digest «username="u", response="r"»`,
+		},
 		{"empty", "Authorization:", "Authorization:"},
 		{"blank before the colon", "Authorization : Bearer abc", "Authorization : Bearer «abc»"},
 		{"no colon", "Authorization Bearer", "Authorization Bearer"},
@@ -53,14 +56,27 @@ func TestHead(t *testing.T) {
 		{"done already", "Authorization: Bearer " + done, "Authorization: Bearer " + done},
 		{"cookies", `Cookie: a=abc; b="def"; c=; ghi`, `Cookie: a=«abc»; b="«def»"; c=; «ghi»`},
 		{"cookie with an equals sign", "Cookie: a=abc==", "Cookie: a=«abc==»"},
-		{"set-cookie", "Set-Cookie: a=abc; Path=/; HttpOnly; Expires=Wed, 09 Jun 2027 10:18:14 GMT", "Set-Cookie: a=«abc»; Path=/; HttpOnly; Expires=Wed, 09 Jun 2027 10:18:14 GMT"},
+		{
+			"set-cookie", "Set-Cookie: a=abc; Path=/; HttpOnly; Expires=Wed, 09 Jun 2027 10:18:14 GMT",
+			"Set-Cookie: a=«abc»; Path=/; HttpOnly; Expires=Wed, 09 Jun 2027 10:18:14 GMT",
+		},
 		{"set-cookie deletes", "Set-Cookie: a=; Max-Age=0", "Set-Cookie: a=; Max-Age=0"},
-		{"set-cookie joined", "Set-Cookie: a=abc; Path=/, b=def; Secure", "Set-Cookie: a=«abc»; Path=/, b=«def»; Secure"},
+		{
+			"set-cookie joined", "Set-Cookie: a=abc; Path=/, b=def; Secure",
+			"Set-Cookie: a=«abc»; Path=/, b=«def»; Secure",
+		},
 		{"set-cookie with an odd attribute", "Set-Cookie: a=abc; other=def", "Set-Cookie: a=«abc»; other=«def»"},
-		{"challenge", `WWW-Authenticate: Bearer realm="a, b", error="invalid_token", error_description="the token, again", authorization_uri="https://login.example/"`, ""},
+		{
+			"challenge",
+			`WWW-Authenticate: Bearer realm="a, b", error="invalid_token", error_description="the token, again",` +
+				` authorization_uri="https://login.example/"`, "",
+		},
 		{"challenge with a token", "WWW-Authenticate: Negotiate YIIabc==", "WWW-Authenticate: Negotiate «YIIabc==»"},
 		{"challenges", `Proxy-Authenticate: Digest realm="r", nonce="n", Basic realm="s"`, ""},
-		{"challenge with a secret parameter", `WWW-Authenticate: Acme realm="r", access_token="abc"`, `WWW-Authenticate: Acme realm="r", access_token="«abc»"`},
+		{
+			"challenge with a secret parameter", `WWW-Authenticate: Acme realm="r", access_token="abc"`,
+			`WWW-Authenticate: Acme realm="r", access_token="«abc»"`,
+		},
 		{"nothing secret", "Access-Control-Allow-Headers: Authorization, X-Api-Key", ""},
 		{"allowed credentials", "Access-Control-Allow-Credentials: true", ""},
 		{"keep-alive", "Keep-Alive: timeout=5", ""},
@@ -68,9 +84,15 @@ func TestHead(t *testing.T) {
 		{"idempotency", "Idempotency-Key: abc", ""},
 		{"quota", "X-RateLimit-Remaining-Tokens: 12", ""},
 		{"pseudo header", ":authority: host", ""},
-		{"location", "Location: /cb?access_token=abc&state=x#id_token=def", "Location: /cb?access_token=«abc»&state=x#id_token=«def»"},
+		{
+			"location", "Location: /cb?access_token=abc&state=x#id_token=def",
+			"Location: /cb?access_token=«abc»&state=x#id_token=«def»",
+		},
 		{"referer", "Referer: https://user:abc@h/p?code=def", "Referer: https://«user»:«abc»@h/p?code=«def»"},
-		{"link", `Link: </n?api_key=abc>; rel="next", </p?page=2>`, `Link: </n?api_key=«abc»>; rel="next", </p?page=2>`},
+		{
+			"link", `Link: </n?api_key=abc>; rel="next", </p?page=2>`,
+			`Link: </n?api_key=«abc»>; rel="next", </p?page=2>`,
+		},
 		{"mail", "From: someone@host", ""},
 	}
 	for _, tt := range tests {
@@ -160,7 +182,10 @@ func TestURL(t *testing.T) {
 }
 
 func FuzzURL(f *testing.F) {
-	for _, seed := range []string{"/a?token=x&b=c;d", "https://u:p@h/?%6bey=1#code=2", "a b <c?key=d>", "?a=1;;=&&=#?"} {
+	for _, seed := range []string{
+		"/a?token=x&b=c;d", "https://u:p@h/?%6bey=1#code=2", "a b <c?key=d>",
+		"?a=1;;=&&=#?",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
@@ -169,7 +194,8 @@ func FuzzURL(f *testing.F) {
 		if again := testMask.url(got); again != got {
 			t.Errorf("%q is done as %q, and that as %q", in, got, again)
 		}
-		if hidden := testMask.url("/p?access_token=" + secret + "&x=" + in); strings.Contains(hidden, secret) && !strings.Contains(in, secret) {
+		if hidden := testMask.url("/p?access_token=" + secret + "&x=" + in); strings.Contains(hidden, secret) &&
+			!strings.Contains(in, secret) {
 			t.Errorf("%q shows the secret", hidden)
 		}
 		if strings.Count(got, "&") != strings.Count(in, "&") && !strings.Contains(in, "@") {
@@ -179,7 +205,8 @@ func FuzzURL(f *testing.F) {
 }
 
 func FuzzHead(f *testing.F) {
-	f.Add([]byte("GET /?token=a HTTP/1.1\r\nCookie: a=b; c\r\n x\r\nSet-Cookie: a=b; Path=/, d=e\r\nWWW-Authenticate: Negotiate abc, Basic realm=\"x\"\r\n\r\n"))
+	f.Add([]byte("GET /?token=a HTTP/1.1\r\nCookie: a=b; c\r\n x\r\nSet-Cookie: a=b; Path=/, " +
+		"d=e\r\nWWW-Authenticate: Negotiate abc, Basic realm=\"x\"\r\n\r\n"))
 	f.Add([]byte("\r\r\n\n: :\n=\n @\n"))
 	f.Fuzz(func(t *testing.T, head []byte) {
 		for _, kind := range []headKind{requestHead, answerHead} {

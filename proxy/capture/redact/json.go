@@ -182,7 +182,8 @@ func (w *jsonWalk) name() ([]byte, error) {
 func (w *jsonWalk) follow(places []activePlace, name []byte) {
 	start := len(w.follows)
 	for _, a := range places {
-		if names := a.place.pointer.Names(); a.depth < len(names) && (names[a.depth] == string(name) || names[a.depth] == capture.AnyName) {
+		if names := a.place.pointer.Names(); a.depth < len(names) &&
+			(names[a.depth] == string(name) || names[a.depth] == capture.AnyName) {
 			w.follows = append(w.follows, activePlace{a.place, a.depth + 1})
 		}
 	}

@@ -32,7 +32,10 @@ func TestJSON(t *testing.T) {
 		name, in, want string
 		places         []secretPlace
 	}{
-		{"at a pointer", `{ "a" : {"token":"abc","x":"abc"} , "token":"abc" }`, `{ "a" : {"token":"«abc»","x":"abc"} , "token":"abc" }`, places(t, "/a/token")},
+		{
+			"at a pointer", `{ "a" : {"token":"abc","x":"abc"} , "token":"abc" }`,
+			`{ "a" : {"token":"«abc»","x":"abc"} , "token":"abc" }`, places(t, "/a/token"),
+		},
 		{"any element", `[{"t":"a"},{"t":"b"},{"u":"c"}]`, `[{"t":"«a»"},{"t":"«b»"},{"u":"c"}]`, places(t, "/*/t")},
 		{"element by index", `["a","b"]`, `["a","«b»"]`, places(t, "/1")},
 		{"twice the same name", `{"t":"a","t":"b"}`, `{"t":"«a»","t":"«b»"}`, places(t, "/t")},
@@ -41,26 +44,48 @@ func TestJSON(t *testing.T) {
 		{"empty stays", `{"t":""}`, "", places(t, "/t")},
 		{"done already", `{"t":"redacted.0123456789abcdef"}`, "", places(t, "/t")},
 		{"null and numbers stay", `{"t":null,"u":1,"v":true}`, "", places(t, "/t", "/u", "/v")},
-		{"numbers of the user", `{"t":12,"u":-1.5e3,"v":true,"w":0}`, `{"t":0,"u":0,"v":true,"w":0}`, places(t, "/t!", "/u!", "/v!", "/w!")},
+		{
+			"numbers of the user", `{"t":12,"u":-1.5e3,"v":true,"w":0}`, `{"t":0,"u":0,"v":true,"w":0}`,
+			places(t, "/t!", "/u!", "/v!", "/w!"),
+		},
 		{"all beneath", `{"t":{"a":["b",{"c":"d"}],"n":1}}`, `{"t":{"a":["«b»",{"c":"«d»"}],"n":1}}`, places(t, "/t")},
 		{"all beneath, with numbers", `{"t":[1,"a"]}`, `{"t":[0,"«a»"]}`, places(t, "/t!")},
 		{"whole text", `"abc"`, `"«abc»"`, places(t, "")},
-		{"OAuth", `{"access_token":"a","token_type":"Bearer","refreshToken":"b","id_token":"c","client_secret":"d","x":[{"access_token":"e"}]}`, `{"access_token":"«a»","token_type":"Bearer","refreshToken":"«b»","id_token":"«c»","client_secret":"«d»","x":[{"access_token":"«e»"}]}`, nil},
-		{"OAuth words that are no strings", `{"access_token":{"type":"string"},"id_token":["a"],"refresh_token":null}`, "", nil},
+		{
+			"OAuth",
+			`{"access_token":"a","token_type":"Bearer","refreshToken":"b","id_token":"c","client_secret":"d",` +
+				`"x":[{"access_token":"e"}]}`,
+			`{"access_token":"«a»","token_type":"Bearer","refreshToken":"«b»","id_token":"«c»","client_secret":"«d»",` +
+				`"x":[{"access_token":"«e»"}]}`, nil,
+		},
+		{
+			"OAuth words that are no strings",
+			`{"access_token":{"type":"string"},"id_token":["a"],"refresh_token":null}`,
+			"", nil,
+		},
 		{"page tokens", `{"pageToken":"a","page_token":"b","nextPageToken":"c","token":"d"}`, "", nil},
-		{"URL", `{"url":"https://h/hook?token=abc&x=1","b":"see https://h/?token=abc"}`, `{"url":"https://h/hook?token=«abc»&x=1","b":"see https://h/?token=abc"}`, nil},
+		{
+			"URL", `{"url":"https://h/hook?token=abc&x=1","b":"see https://h/?token=abc"}`,
+			`{"url":"https://h/hook?token=«abc»&x=1","b":"see https://h/?token=abc"}`, nil,
+		},
 		{"URL with escapes", `{"url":"https:\/\/u:p@h\/"}`, `{"url":"https://«u»:«p»@h/"}`, nil},
 		{"URL without secrets", `{"url":"https:\/\/h\/a?b=c"}`, "", nil},
 		{"not UTF-8", "{\"x\":\"\xff\",\"access_token\":\"a\"}", "{\"x\":\"\xff\",\"access_token\":\"«a»\"}", nil},
 		{"byte order mark", "\xef\xbb\xbf{\"access_token\":\"a\"}", "\xef\xbb\xbf{\"access_token\":\"«a»\"}", nil},
-		{"JSON Lines", "{\"access_token\":\"a\"}\n{\"access_token\":\"b\"}", "{\"access_token\":\"«a»\"}\n{\"access_token\":\"«b»\"}", nil},
+		{
+			"JSON Lines", "{\"access_token\":\"a\"}\n{\"access_token\":\"b\"}",
+			"{\"access_token\":\"«a»\"}\n{\"access_token\":\"«b»\"}", nil,
+		},
 		{"nothing", "", "", nil},
 		{"deep", strings.Repeat("[", 9000) + `"a"` + strings.Repeat("]", 9000), "", nil},
 
 		{"cut in a secret", `{"a":{"token":"ab`, `{"a":{"token":"«ab»`, nil},
 		{"cut after one", `{"p":"abc","q":{"p":"d`, `{"p":"«abc»","q":{"p":"«d»`, places(t, "/p")},
 		{"cut in an escape", `{"token":"ab\u00`, `{"token":"«ab\u00»`, nil},
-		{"broken before", `{,"credentials" : "Bearer abc", "pageToken":"p"}`, `{,"credentials" : "Bearer «abc»", "pageToken":"p"}`, nil},
+		{
+			"broken before", `{,"credentials" : "Bearer abc", "pageToken":"p"}`,
+			`{,"credentials" : "Bearer «abc»", "pageToken":"p"}`, nil,
+		},
 		{"quote missing", `{"a": "b, "token": "abc"}`, `{"a": "b, "token": "«abc»"}`, nil},
 		{"quote missing at the end", `{"token": "abc}`, `{"token": "«abc}»`, nil},
 		{"single quotes", `{'token': 'abc', 'x': 'y'}`, `{'token': '«abc»', 'x': 'y'}`, nil},
@@ -70,7 +95,11 @@ func TestJSON(t *testing.T) {
 		{"broken, with a URL", `{"url":"https://h/?key=abc",}`, `{"url":"https://h/?key=«abc»",}`, nil},
 		{"broken, with an escaped URL", `{"url":"https:\/\/h\/?key=abc\n",}`, `{"url":"https://h/?key=«abc»\n",}`, nil},
 		{"garbage behind", `{"access_token":"a"} access_token: b`, `{"access_token":"«a»"} access_token: «b»`, nil},
-		{"too deep", strings.Repeat("[", 20000) + `{"id_token":"a"}`, strings.Repeat("[", 20000) + `{"id_token":"«a»"}`, nil},
+		{
+			"too deep", strings.Repeat("[", 20000) + `{"id_token":"a"}`, strings.Repeat("[", 20000) +
+				`{"id_token":"«a»"}`,
+			nil,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -97,11 +126,16 @@ func TestJSON(t *testing.T) {
 func TestEvent(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"one line", "data: {\"t\":\"abc\"}\n\n", "data: {\"t\":\"«abc»\"}\n\n"},
-		{"several lines, CRLF", "event: x\r\ndata: {\r\ndata:\"t\" :\r\ndata:  \"abc\",\r\ndata: \"access_token\":\"d\"}\r\nid: 7\r\n\r\n", "event: x\r\ndata: {\r\ndata:\"t\" :\r\ndata:  \"«abc»\",\r\ndata: \"access_token\":\"«d»\"}\r\nid: 7\r\n\r\n"},
+		{"several lines, CRLF", "event: x\r\ndata: {\r\ndata:\"t\" :\r\ndata:  \"abc\",\r\ndata: " +
+			"\"access_token\":\"d\"}\r\nid: 7\r\n\r\n", "event: x\r\ndata: {\r\ndata:\"t\" :\r\ndata:  " +
+			"\"«abc»\",\r\ndata: \"access_token\":\"«d»\"}\r\nid: 7\r\n\r\n"},
 		{"CR", "data:{\"t\":\"abc\"}\r\r", "data:{\"t\":\"«abc»\"}\r\r"},
 		{"byte order mark", "\xef\xbb\xbfdata: {\"t\":\"abc\"}\n\n", "\xef\xbb\xbfdata: {\"t\":\"«abc»\"}\n\n"},
 		{"no data", "{\"access_token\":\"abc\"}\n\n", "{\"access_token\":\"«abc»\"}\n\n"},
-		{"data on the first line alone", "data: {\n  \"t\": \"abc\",\n  \"token\": \"def\"\n}\n\n", "data: {\n  \"t\": \"«abc»\",\n  \"token\": \"«def»\"\n}\n\n"},
+		{
+			"data on the first line alone", "data: {\n  \"t\": \"abc\",\n  \"token\": \"def\"\n}\n\n",
+			"data: {\n  \"t\": \"«abc»\",\n  \"token\": \"«def»\"\n}\n\n",
+		},
 		{"comment", ": token: abc\n\n", ": token: «abc»\n\n"},
 		{"cut", "data: {\"token\":\"ab", "data: {\"token\":\"«ab»"},
 		{"cut over lines", "data: {\"token\":\"ab\ndata: cd\n\n", "data: {\"token\":\"«ab\ncd»\ndata: \n\n"},
@@ -139,7 +173,8 @@ func tokens(t *testing.T, text []byte) (out []string, ok bool) {
 
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
-		`{"a":{"token":"abc"},"access_token":"Bearer x"}`, `[{"token":"a","token":"\ud800"},1,"https:\/\/u@h?key=1"]`, `{"token":"ab`, `{'id_token': x}`,
+		`{"a":{"token":"abc"},"access_token":"Bearer x"}`, `[{"token":"a","token":"\ud800"},1,"https:\/\/u@h?key=1"]`,
+		`{"token":"ab`, `{'id_token': x}`,
 		"{\"client_secret\":\"\xff\"} {}", "",
 	} {
 		f.Add([]byte(seed))

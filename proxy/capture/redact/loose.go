@@ -74,7 +74,8 @@ func (m *mask) looseURLs(text []byte) []edit {
 		for start > i && nameByte(text[start-1]) {
 			start--
 		}
-		for stop < len(text) && strings.IndexByte(urlEnds+"'", text[stop]) < 0 && !(text[stop] == '\\' && !bytes.HasPrefix(text[stop:], []byte(`\/`))) {
+		for stop < len(text) && strings.IndexByte(urlEnds+"'", text[stop]) < 0 &&
+			!(text[stop] == '\\' && !bytes.HasPrefix(text[stop:], []byte(`\/`))) {
 			stop++
 		}
 		was := strings.ReplaceAll(string(text[start:stop]), `\/`, "/")

@@ -74,8 +74,8 @@ func cutScheme(value string) (scheme, rest string) {
 
 // knownSchemes are authentication schemes that stand before a secret where a scheme is not required, in lower case: the
 // IANA registry's, and those that are common without being registered.
-var knownSchemes = setOf("basic bearer digest dpop gnap hoba mutual negotiate oauth privatetoken scram-sha-1 scram-sha-256 vapid " +
-	"concealed ntlm kerberos apikey api-key token hmac sharedkey aws4-hmac-sha256 jwt")
+var knownSchemes = setOf("basic bearer digest dpop gnap hoba mutual negotiate oauth privatetoken scram-sha-1 " +
+	"scram-sha-256 vapid concealed ntlm kerberos apikey api-key token hmac sharedkey aws4-hmac-sha256 jwt")
 
 // header returns what the field of that name carries: by its name, by the agent's card, or because the user says so.
 func (m *mask) header(name string) credential.Kind {
@@ -103,7 +103,8 @@ func (m *mask) secretParam(name string) bool {
 	if credential.Param(name).Hidden() {
 		return true
 	}
-	return m.agent != nil && len(m.agent.query) > 0 && !credential.PageToken(name) && m.agent.query[credential.Normal(name)]
+	return m.agent != nil && len(m.agent.query) > 0 && !credential.PageToken(name) &&
+		m.agent.query[credential.Normal(name)]
 }
 
 func setOf(words string) map[string]bool {

@@ -20,11 +20,11 @@ import (
 
 // Options say what New hides, and for whom.
 type Options struct {
-	Key       []byte            // of the placeholders; random, and kept with the capture so that equal secrets stay equal
+	Key       []byte            // of the placeholders; random, and kept with the capture: equal secrets stay equal
 	Describer capture.Describer // names the keys of exchanges and the places of their secrets; nil knows none
 	Keep      bool              // keep secrets: describe only
 	Extra     []Place           // what the user wants hidden besides
-	MaxHeld   int64             // bytes of bodies that may wait for their end, all exchanges together; 0 stands for 256 MiB
+	MaxHeld   int64             // bytes of bodies that may wait for their end, of all exchanges; 0 stands for 256 MiB
 }
 
 const (
@@ -55,7 +55,8 @@ func ParsePlace(s string) (Place, error) {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return Place{}, fmt.Errorf("read redaction %q: %w; write header:NAME or a JSON Pointer such as /params/pin", s, err)
+		return Place{}, fmt.Errorf("read redaction %q: %w; write header:NAME or a JSON Pointer such as /params/pin", s,
+			err)
 	}
 	return Place{pointer: p}, nil
 }

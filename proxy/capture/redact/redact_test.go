@@ -66,7 +66,8 @@ type tape struct {
 
 func (tp *tape) add(what ...capture.What) *tape {
 	for _, w := range what {
-		tp.steps = append(tp.steps, capture.Step{Seq: tp.seq, Offset: time.Duration(len(tp.steps)) * time.Millisecond, What: w})
+		tp.steps = append(tp.steps,
+			capture.Step{Seq: tp.seq, Offset: time.Duration(len(tp.steps)) * time.Millisecond, What: w})
 	}
 	return tp
 }
@@ -93,7 +94,9 @@ func run(t *testing.T, opts Options, tp *tape) (*recordingSink, string) {
 		}
 		var came []string
 		for _, s := range sink.steps[n:] {
-			came = append(came, fmt.Sprintf("%s@%d", strings.TrimPrefix(fmt.Sprintf("%T", s.What), "capture."), s.Offset.Milliseconds()))
+			came = append(came,
+				fmt.Sprintf("%s@%d", strings.TrimPrefix(fmt.Sprintf("%T", s.What), "capture."),
+					s.Offset.Milliseconds()))
 		}
 		order = append(order, strings.Join(came, " "))
 	}
@@ -126,69 +129,86 @@ func TestOrder(t *testing.T) {
 	}{
 		{
 			"JSON waits for its end, offsets stay",
-			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":`)}, capture.RequestBody{Data: []byte(`1}`)}, capture.RequestEnd{}, answer,
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"a":`)},
+				capture.RequestBody{Data: []byte(`1}`)}, capture.RequestEnd{}, answer,
 				capture.ResponseBody{Data: []byte(`{}`)}, capture.ResponseEnd{}, capture.Closed{}),
 			"Opened@0 |  |  | RequestBody@2 RequestEnd@3 | ResponseHead@4 |  | ResponseBody@5 ResponseEnd@6 | Closed@7",
 		},
 		{
 			"others pass at once",
-			new(tape).add(capture.Opened{Head: head("image/png", "")}, capture.RequestBody{Data: []byte(`{"a":`)}, capture.RequestBody{Data: []byte(`1}`)}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("image/png", "")}, capture.RequestBody{Data: []byte(`{"a":`)},
+				capture.RequestBody{Data: []byte(`1}`)}, capture.RequestEnd{}),
 			"Opened@0 | RequestBody@1 | RequestBody@2 | RequestEnd@3",
 		},
 		{
 			"text passes at once",
-			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(`hello`)}, capture.RequestBody{Data: []byte(`{}`)}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(`hello`)},
+				capture.RequestBody{Data: []byte(`{}`)}, capture.RequestEnd{}),
 			"Opened@0 | RequestBody@1 | RequestBody@2 | RequestEnd@3",
 		},
 		{
 			"text that is JSON waits",
-			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(" \n")}, capture.RequestBody{Data: []byte("\n{}")}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(" \n")},
+				capture.RequestBody{Data: []byte("\n{}")}, capture.RequestEnd{}),
 			"Opened@0 |  |  | RequestBody@2 RequestEnd@3",
 		},
 		{
 			"blanks come with what they turn out to be",
-			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(" \n")}, capture.RequestBody{Data: []byte("hi")}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(" \n")},
+				capture.RequestBody{Data: []byte("hi")}, capture.RequestEnd{}),
 			"Opened@0 |  | RequestBody@2 | RequestEnd@3",
 		},
 		{
 			"byte order mark in pieces",
-			new(tape).add(capture.Opened{Head: head("", "")}, capture.RequestBody{Data: []byte("\xef")}, capture.RequestBody{Data: []byte("\xbb\xbf ")}, capture.RequestBody{Data: []byte(" {}")}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("", "")}, capture.RequestBody{Data: []byte("\xef")},
+				capture.RequestBody{Data: []byte("\xbb\xbf ")}, capture.RequestBody{Data: []byte(" {}")},
+				capture.RequestEnd{}),
 			"Opened@0 |  |  |  | RequestBody@3 RequestEnd@4",
 		},
 		{
 			"blanks alone",
-			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(" \n")}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(" \n")},
+				capture.RequestEnd{}),
 			"Opened@0 |  | RequestBody@1 RequestEnd@2",
 		},
 		{
 			"compressed text waits",
-			new(tape).add(capture.Opened{Head: head("text/plain", "Content-Encoding: gzip\r\n")}, capture.RequestBody{Data: []byte("\x1f")}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("text/plain", "Content-Encoding: gzip\r\n")},
+				capture.RequestBody{Data: []byte("\x1f")}, capture.RequestEnd{}),
 			"Opened@0 |  | RequestBody@1 RequestEnd@2",
 		},
 		{
 			"an answer's end waits for the request's",
-			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{}`)}, answer, capture.ResponseBody{Data: []byte(`{}`)}, capture.ResponseEnd{}, capture.RequestEnd{}, capture.Closed{}),
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{}`)}, answer,
+				capture.ResponseBody{Data: []byte(`{}`)}, capture.ResponseEnd{}, capture.RequestEnd{},
+				capture.Closed{}),
 			"Opened@0 |  | ResponseHead@2 |  |  | RequestBody@1 RequestEnd@5 ResponseBody@3 ResponseEnd@4 | Closed@6",
 		},
 		{
 			"cut off in both bodies",
-			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{`)}, answer, capture.ResponseBody{Data: []byte(`{`)}, capture.Closed{}),
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{`)}, answer,
+				capture.ResponseBody{Data: []byte(`{`)}, capture.Closed{}),
 			"Opened@0 |  | ResponseHead@2 |  | RequestBody@1 ResponseBody@3 Closed@4",
 		},
 		{
 			"cut off while an answer's end waits",
-			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, answer, capture.ResponseBody{Data: []byte(`{}`)}, capture.ResponseEnd{}, capture.Closed{}),
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, answer, capture.ResponseBody{Data: []byte(`{}`)},
+				capture.ResponseEnd{}, capture.Closed{}),
 			"Opened@0 | ResponseHead@1 |  |  | ResponseBody@2 ResponseEnd@3 Closed@4",
 		},
 		{
 			"events and facts pass",
-			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestEnd{}, capture.Informational{Head: []byte("HTTP/1.1 103 Early\r\n\r\n")}, capture.ResponseHead{Stream: true},
-				capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {}\n\n")}}, capture.Fact{Note: "x"}, capture.Closed{}, capture.Fact{Note: "y"}, capture.Lost{}),
-			"Opened@0 | RequestEnd@1 | Informational@2 | ResponseHead@3 | ResponseEvent@4 | Fact@5 | Closed@6 | Fact@7 | Lost@8",
+			new(tape).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestEnd{},
+				capture.Informational{Head: []byte("HTTP/1.1 103 Early\r\n\r\n")}, capture.ResponseHead{Stream: true},
+				capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {}\n\n")}}, capture.Fact{Note: "x"},
+				capture.Closed{}, capture.Fact{Note: "y"}, capture.Lost{}),
+			"Opened@0 | RequestEnd@1 | Informational@2 | ResponseHead@3 | ResponseEvent@4 | Fact@5 | Closed@6 | " +
+				"Fact@7 | Lost@8",
 		},
 		{
 			"a record with holes",
-			new(tape).add(capture.ResponseBody{Data: []byte("{}")}, capture.RequestBody{Data: []byte("{}")}, capture.Closed{}, capture.Closed{}),
+			new(tape).add(capture.ResponseBody{Data: []byte("{}")}, capture.RequestBody{Data: []byte("{}")},
+				capture.Closed{}, capture.Closed{}),
 			" |  | RequestBody@1 ResponseBody@0 Closed@2 | Closed@3",
 		},
 	}
@@ -280,7 +300,8 @@ func texts(v reflect.Value, add func(string)) {
 func TestInMemory(t *testing.T) {
 	m := capture.NewMemory(capture.Info{})
 	r := New(m, Options{Key: testMask.key})
-	tp := (&tape{seq: 1}).add(capture.Opened{Head: []byte(jsonPost)}, capture.RequestBody{Data: []byte(`{"id_token":"abc"}`)}, capture.RequestEnd{}, capture.Closed{})
+	tp := (&tape{seq: 1}).add(capture.Opened{Head: []byte(jsonPost)},
+		capture.RequestBody{Data: []byte(`{"id_token":"abc"}`)}, capture.RequestEnd{}, capture.Closed{})
 	if err := errors.Join(r.Append(tp.steps...), r.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -294,15 +315,19 @@ func TestInMemory(t *testing.T) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	text := `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"parts":[{"kind":"text","text":"` + strings.Repeat("word ", 200) + `"}]}}}`
-	head := []byte(strings.Replace(jsonPost, "\r\n\r\n", "\r\nHost: 127.0.0.1:7001\r\nAuthorization: Bearer abc\r\nUser-Agent: x/1\r\n\r\n", 1))
+	text := `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"parts":[{"kind":"text","text":"` +
+		strings.Repeat("word ", 200) + `"}]}}}`
+	head := []byte(strings.Replace(jsonPost, "\r\n\r\n", "\r\nHost: 127.0.0.1:7001\r\nAuthorization: Bearer "+
+		"abc\r\nUser-Agent: x/1\r\n\r\n", 1))
 	event := []byte("data: " + text[:300] + "\"}]}}}\n\n")
 	discard := discardSink{}
 	b.Run("exchange", func(b *testing.B) {
 		r := New(discard, Options{Key: testMask.key})
 		for i := 0; b.Loop(); i++ {
 			tp := tape{seq: uint64(i + 1)}
-			tp.add(capture.Opened{Head: head}, capture.RequestBody{Data: []byte(text)}, capture.RequestEnd{}, capture.ResponseHead{Head: []byte(jsonAnswer)}, capture.ResponseBody{Data: []byte(text)}, capture.ResponseEnd{}, capture.Closed{})
+			tp.add(capture.Opened{Head: head}, capture.RequestBody{Data: []byte(text)}, capture.RequestEnd{},
+				capture.ResponseHead{Head: []byte(jsonAnswer)}, capture.ResponseBody{Data: []byte(text)},
+				capture.ResponseEnd{}, capture.Closed{})
 			_ = r.Append(tp.steps...)
 		}
 		b.SetBytes(int64(2 * len(text)))

@@ -58,9 +58,12 @@ func (p *planter) query() string { return url.QueryEscape(p.secret) }
 func (p *planter) requestHead(coding string) []byte {
 	lines := []string{
 		"POST /rpc?pageToken=next-page&apiKey=" + p.query() + "&x=1 HTTP/1.1",
-		"Host: agent", "Authorization: Bearer " + p.secret, "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(p.secret)),
-		"X-Api-Key: " + p.secret, "x-a2a-notification-token:" + p.secret, "X-Card-Named: " + p.secret, "X-Mine: " + p.secret,
-		"Cookie: session=" + p.secret + "; other=\"" + p.secret + "\"", "Referer: https://u:" + url.PathEscape(p.secret) + "@h/?token=" + p.query(),
+		"Host: agent", "Authorization: Bearer " + p.secret, "Proxy-Authorization: Basic " +
+			base64.StdEncoding.EncodeToString([]byte(p.secret)),
+		"X-Api-Key: " + p.secret, "x-a2a-notification-token:" + p.secret, "X-Card-Named: " + p.secret,
+		"X-Mine: " + p.secret,
+		"Cookie: session=" + p.secret + "; other=\"" + p.secret + "\"", "Referer: https://u:" +
+			url.PathEscape(p.secret) + "@h/?token=" + p.query(),
 		"X-Folded-Token:", " " + p.secret, "Content-Type: application/json", coding,
 	}
 	return []byte(strings.Join(lines, "\r\n") + "\r\n\r\n")
@@ -68,8 +71,10 @@ func (p *planter) requestHead(coding string) []byte {
 
 func (p *planter) answerHead(coding string) []byte {
 	lines := []string{
-		"HTTP/1.1 200 OK", "Set-Cookie: session=" + p.secret + "; Path=/", "Location: https://h/cb?code=" + p.query() + "#access_token=" + p.query(),
-		"X-Auth-Token: " + p.secret, "WWW-Authenticate: Negotiate abc, Bearer realm=\"r\"", "Content-Type: application/json", coding,
+		"HTTP/1.1 200 OK", "Set-Cookie: session=" + p.secret + "; Path=/", "Location: https://h/cb?code=" +
+			p.query() + "#access_token=" + p.query(),
+		"X-Auth-Token: " + p.secret, "WWW-Authenticate: Negotiate abc, Bearer realm=\"r\"",
+		"Content-Type: application/json", coding,
 	}
 	return []byte(strings.Join(lines, "\n") + "\n\n")
 }
@@ -77,7 +82,8 @@ func (p *planter) answerHead(coding string) []byte {
 // body is JSON with the secret in a described place, twice under one name, in one that the user names, in an answer of
 // OAuth, and in a URL.
 func (p *planter) body() string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0", "params":{ "token":%s,"token":%s,"auth":{"credentials":%s},"page_token":"next-page"},
+	return fmt.Sprintf(`{"jsonrpc":"2.0", "params":{ "token":%s,"token":%s,"auth":{"credentials":%s},`+
+		`"page_token":"next-page"},
 		"list":[{"pin":%s}], "access_token" :%s,"hook":"https:\/\/u:%s@h\/?token=%s&x=1"}`,
 		p.json(""), p.json(""), p.json("Bearer "), p.json(""), p.json(""), url.PathEscape(p.secret), p.query())
 }
@@ -107,18 +113,27 @@ func (p *planter) exchange() []capture.What {
 		whole := p.body()
 		data, coding = []byte(whole)[:20+p.rnd.IntN(len(whole)-20)], "X-Plain: 1" // broken JSON
 	}
-	steps := []capture.What{capture.Opened{Head: p.requestHead(coding), Agent: capture.Peer{Name: "agent", URL: "http://agent/?key=" + p.query()}}}
+	steps := []capture.What{capture.Opened{
+		Head:  p.requestHead(coding),
+		Agent: capture.Peer{Name: "agent", URL: "http://agent/?key=" + p.query()},
+	}}
 	steps = append(steps, p.pieces(data, func(d []byte) capture.What { return capture.RequestBody{Data: d} })...)
 	steps = append(steps, capture.RequestEnd{Trailer: []byte("X-Sum-Token: " + p.secret + "\r\n")})
-	steps = append(steps, capture.Informational{Head: []byte("HTTP/1.1 103 Early\r\nSet-Cookie: a=" + p.secret + "\r\n\r\n")})
-	steps = append(steps, capture.Fact{Note: "see http://h/?token=" + p.query(), Rewrites: []capture.Rewrite{{Was: "http://h/?token=" + p.query(), Now: "http://x/?token=" + p.query()}}})
+	steps = append(steps,
+		capture.Informational{Head: []byte("HTTP/1.1 103 Early\r\nSet-Cookie: a=" + p.secret + "\r\n\r\n")})
+	steps = append(steps,
+		capture.Fact{
+			Note:     "see http://h/?token=" + p.query(),
+			Rewrites: []capture.Rewrite{{Was: "http://h/?token=" + p.query(), Now: "http://x/?token=" + p.query()}},
+		})
 	if p.rnd.IntN(2) == 0 {
 		steps = append(steps, capture.ResponseHead{Head: p.answerHead("X-Plain: 1"), Stream: true})
 		for k := range 1 + p.rnd.IntN(3) {
 			raw := "event: x\ndata: " + strings.ReplaceAll(p.body(), "\n", "\r\ndata:") + "\r\n\r\n"
 			steps = append(steps, capture.ResponseEvent{Event: capture.Event{K: k + 1, Raw: []byte(raw)}})
 		}
-		return append(steps, capture.Closed{Fault: &capture.Fault{Detail: "dial http://" + url.PathEscape(p.secret) + "@h/"}})
+		return append(steps,
+			capture.Closed{Fault: &capture.Fault{Detail: "dial http://" + url.PathEscape(p.secret) + "@h/"}})
 	}
 	coding, data = p.coded(p.body())
 	steps = append(steps, capture.ResponseHead{Head: p.answerHead(coding)})
@@ -133,7 +148,8 @@ func (p *planter) exchange() []capture.What {
 func (p *planter) spellings() []string {
 	quoted, _ := jsontext.AppendQuote(nil, p.secret)
 	return []string{
-		p.secret, p.query(), url.PathEscape(p.secret), strings.Trim(string(quoted), `"`), base64.StdEncoding.EncodeToString([]byte(p.secret)),
+		p.secret, p.query(), url.PathEscape(p.secret), strings.Trim(string(quoted), `"`),
+		base64.StdEncoding.EncodeToString([]byte(p.secret)),
 		p.secret[len(p.secret)-8:], p.secret[:8],
 	}
 }
@@ -150,7 +166,8 @@ func TestLeavesNoSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := capture.Description{
-		Secrets: []string{"/params/token", "/params/auth/credentials"}, Headers: []string{"X-Card-Named"}, Keys: []capture.Key{{Kind: "task", Value: "t-1"}},
+		Secrets: []string{"/params/token", "/params/auth/credentials"}, Headers: []string{"X-Card-Named"},
+		Keys: []capture.Key{{Kind: "task", Value: "t-1"}},
 	}
 	describer := fakeDescriber{
 		request:  func(*capture.Exchange) capture.Description { return known },
@@ -163,7 +180,11 @@ func TestLeavesNoSecret(t *testing.T) {
 		sink := &recordingSink{}
 		r := New(sink, Options{Key: testMask.key, Describer: describer, Extra: []Place{pin, mine}})
 		// The first exchange is where the card is read.
-		steps := [][]capture.What{{capture.Opened{Agent: capture.Peer{Name: "agent"}}, capture.RequestEnd{}, capture.Closed{}}, p.exchange(), p.exchange()}
+		steps := [][]capture.What{{
+			capture.Opened{Agent: capture.Peer{Name: "agent"}},
+			capture.RequestEnd{},
+			capture.Closed{},
+		}, p.exchange(), p.exchange()}
 		shuffleIn(t, p.rnd, r, steps)
 		placeholder := (&mask{key: testMask.key}).placeholder(p.secret)
 		found := 0
@@ -205,7 +226,10 @@ func shuffleIn(t *testing.T, rnd *rand.Rand, sink capture.Sink, exchanges [][]ca
 
 func appendStep(t *testing.T, sink capture.Sink, seq, i int, what capture.What) {
 	t.Helper()
-	if err := sink.Append(capture.Step{Seq: uint64(seq), Offset: time.Duration(i) * time.Millisecond, What: what}); err != nil {
+	if err := sink.Append(capture.Step{
+		Seq: uint64(seq), Offset: time.Duration(i) * time.Millisecond,
+		What: what,
+	}); err != nil {
 		t.Fatal(err)
 	}
 }

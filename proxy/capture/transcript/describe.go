@@ -224,7 +224,8 @@ func (d *describer) body(kind string, b *capture.Body, data, section []byte) []b
 		text, f = bodyText(data)
 	}
 	flags := map[string]*bool{
-		"base64": &f.base64, "crlf": &f.crlf, "no-newline": &f.noNewline, "decoded": &b.Decoded, "incomplete": &incomplete,
+		"base64": &f.base64, "crlf": &f.crlf, "no-newline": &f.noNewline, "decoded": &b.Decoded,
+		"incomplete": &incomplete,
 	}
 	if !stream {
 		flags["missing"] = &missing

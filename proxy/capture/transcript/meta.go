@@ -71,7 +71,8 @@ type metaLine struct {
 func newMetaReader(m *messages) (*metaReader, error) {
 	r := &metaReader{m: m}
 	if m.request == nil && m.response == nil {
-		return nil, fmt.Errorf("%d: section \"%d.meta\": there is no %d.request or %d.response", m.metaLine, m.seq, m.seq, m.seq)
+		return nil, fmt.Errorf("%d: section \"%d.meta\": there is no %d.request or %d.response", m.metaLine, m.seq,
+			m.seq, m.seq)
 	}
 	n := m.metaLine
 	for line := range strings.Lines(string(m.meta)) {

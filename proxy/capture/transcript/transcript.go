@@ -46,8 +46,8 @@ import (
 //	started: TIME or +DURATION  RFC 3339, or since the exchange before started   [+1s, or when that one is over]
 //	offsets: unknown          all offsets below are unknown unless they are given
 //	request.head: base64      the section begins with the head in base64
-//	request.body: FLAGS       any of: base64; crlf (each LF stands for CRLF); no-newline (the last LF is the archive's);
-//	                          decoded (the content coding is off already); missing (nothing was kept);
+//	request.body: FLAGS       any of: base64; crlf (each LF stands for CRLF); no-newline (the last LF is that of the
+//	                          archive); decoded (the content coding is off already); missing (nothing was kept);
 //	                          incomplete (it did not come to its end)                            [none]
 //	request.size: NUMBER or unknown     bytes on the wire     [what the section has]
 //	request.dropped: NUMBER   bytes that were not kept        [0]
@@ -152,7 +152,8 @@ func Parse(file string, data []byte) (*Transcript, error) {
 		}
 	}
 	var before *capture.Exchange
-	for _, m := range slices.SortedFunc(mapValues(groups), func(a, b *messages) int { return cmp.Compare(a.seq, b.seq) }) {
+	for _, m := range slices.SortedFunc(mapValues(groups),
+		func(a, b *messages) int { return cmp.Compare(a.seq, b.seq) }) {
 		r, err := newMetaReader(m)
 		x := &capture.Exchange{Seq: m.seq}
 		if err == nil {

@@ -80,7 +80,8 @@ func TestParseDefaults(t *testing.T) {
 			Head:   []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"),
 			Stream: true,
 			Events: []capture.Event{
-				event(0, 20*ms, ": hello\n\n"), event(1, 30*ms, "data: {\"a\": 1}\n\n"), event(2, 40*ms, "data: {\"a\": 2}\n\n"),
+				event(0, 20*ms, ": hello\n\n"), event(1, 30*ms, "data: {\"a\": 1}\n\n"),
+				event(2, 40*ms, "data: {\"a\": 2}\n\n"),
 			},
 			Body: capture.Body{Size: 41, Complete: true, At: 50 * ms},
 		},
@@ -89,11 +90,13 @@ func TestParseDefaults(t *testing.T) {
 		t.Errorf("exchange 1: got +, want -:\n%s", diff)
 	}
 	second := tr.Exchanges[1]
-	if string(second.Request.Head) != "GET / HTTP/1.1\r\nHost: booker.example:8080\r\n\r\n" || second.Response.Body.Size != 0 ||
+	if string(second.Request.Head) != "GET / HTTP/1.1\r\nHost: booker.example:8080\r\n\r\n" ||
+		second.Response.Body.Size != 0 ||
 		!second.Started.Equal(start.Add(time.Second)) || second.ID == want.ID {
 		t.Errorf("exchange 2: got %+v", second)
 	}
-	if third := tr.Exchanges[2]; third.State != capture.StateOpen || third.Ended != capture.NotKnown || third.Response != nil {
+	if third := tr.Exchanges[2]; third.State != capture.StateOpen || third.Ended != capture.NotKnown ||
+		third.Response != nil {
 		t.Errorf("exchange 3, without an answer: got %+v, want it open", third)
 	}
 }
@@ -147,13 +150,15 @@ func TestParseMeta(t *testing.T) {
 	if string(x.Request.Body.Data) != "{}" || x.Conn != 3 || !x.Replayed || x.State != capture.StateClosed {
 		t.Errorf("got %+v", x)
 	}
-	if e := x.Response.Events; e[0].At != 24*time.Millisecond || e[1].At != 2*time.Second || x.Ended != 2020*time.Millisecond {
+	if e := x.Response.Events; e[0].At != 24*time.Millisecond || e[1].At != 2*time.Second ||
+		x.Ended != 2020*time.Millisecond {
 		t.Errorf("events at %v and %v, ended at %v", e[0].At, e[1].At, x.Ended)
 	}
 	if diff := cmp.Diff(&capture.Fault{Kind: "client-left", Side: "client", Detail: "went away"}, x.Fault); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]capture.Rewrite{{Place: "response.body#/url", Was: "a", Now: "b c"}}, x.Rewrites); diff != "" {
+	if diff := cmp.Diff([]capture.Rewrite{{Place: "response.body#/url", Was: "a", Now: "b c"}},
+		x.Rewrites); diff != "" {
 		t.Error(diff)
 	}
 	if y.Started.Sub(x.Started) != 50*time.Millisecond || y.Request.Head != nil || y.Request.Body.Complete {
@@ -189,8 +194,14 @@ func TestParseErrors(t *testing.T) {
 		{head + "request.head: base64\n", `t.txtar:1: section "1.request": read base64`},
 		{head + "request.body: no-newline\n", `t.txtar:1: section "1.request": there is no newline`},
 		{head + "request.size: -1\n", `request.size: "-1" is no number`},
-		{"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 1:7\n", "1 bytes of the stream"},
-		{"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 1:9\n", "longer than what is left"},
+		{
+			"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 1:7\n",
+			"1 bytes of the stream",
+		},
+		{
+			"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 1:9\n",
+			"longer than what is left",
+		},
 		{"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 8\n", `"8" is no K:LENGTH`},
 	}
 	for _, tt := range tests {

@@ -14,7 +14,9 @@ import (
 // default if it is not said, and says it on the way out, unless it is the default.
 
 // metaValue is a value of one word.
-func metaValue[T comparable](m metaIO, key string, p *T, byDefault T, format func(T) string, parse func(string) (T, error)) {
+func metaValue[T comparable](m metaIO, key string, p *T, byDefault T, format func(T) string,
+	parse func(string) (T, error),
+) {
 	m.line(key, func() [][]string {
 		if *p == byDefault {
 			return nil
@@ -83,13 +85,14 @@ func metaNumber(m metaIO, key string, p *int64, byDefault int64) {
 }
 
 func metaConn(m metaIO, p *uint64) {
-	metaValue(m, "conn", p, 0, func(n uint64) string { return strconv.FormatUint(n, 10) }, func(s string) (uint64, error) {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%q is no number", s)
-		}
-		return n, nil
-	})
+	metaValue(m, "conn", p, 0, func(n uint64) string { return strconv.FormatUint(n, 10) },
+		func(s string) (uint64, error) {
+			n, err := strconv.ParseUint(s, 10, 64)
+			if err != nil {
+				return 0, fmt.Errorf("%q is no number", s)
+			}
+			return n, nil
+		})
 }
 
 func metaYes(m metaIO, key string, p *bool, byDefault bool) {
