@@ -19,7 +19,7 @@ const (
 	ArtifactEntity                  //
 	StatusUpdateEntity              // a TaskStatusUpdateEvent
 	ArtifactUpdateEntity            // a TaskArtifactUpdateEvent
-	WrapperEntity                   // around one of the above: StreamResponse or SendMessageResponse of 1.0, or the like
+	WrapperEntity                   // around one of the above: StreamResponse, SendMessageResponse of 1.0, or the like
 	TaskListEntity                  // the answer to ListTasks of 1.0
 	ParamsEntity                    // the parameters of a request, unless they are one of the following
 	ConfigurationEntity             // the configuration of a send

@@ -102,8 +102,8 @@ func (s *Splitter) Flush() []Event {
 	return s.out
 }
 
-// Fields returns the fields of block i of those that the last call of Write or Flush returned: what its Event.Fields says,
-// found without reading the block again. They belong to the caller.
+// Fields returns the fields of block i of those that the last call of Write or Flush returned: what its Event.Fields
+// says, found without reading the block again. They belong to the caller.
 func (s *Splitter) Fields(i int) *EventFields { return s.fields[i] }
 
 // endSpan ends the line at hand at a place in the block.

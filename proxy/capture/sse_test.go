@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// split cuts a stream that is written in pieces whose lengths are those given, over and over; 0 writes it whole. It panics
-// where the fields that the splitter found are not those of the block.
+// split cuts a stream that is written in pieces whose lengths are those given, over and over; 0 writes it whole. It
+// panics where the fields that the splitter found are not those of the block.
 func split(stream []byte, limit int, lengths ...int) []Event {
 	s := Splitter{Limit: limit}
 	var blocks []Event
