@@ -104,24 +104,6 @@ func (s Dialects) String() string {
 	return strings.Join(names, "/")
 }
 
-// ParseDialects returns the set that a text in the form of String names, and whether it names one. The empty text names
-// none.
-func ParseDialects(text string) (Dialects, bool) {
-	var set Dialects
-	for name := range strings.SplitSeq(text, "/") {
-		found := false
-		for d, known := range dialectNames {
-			if name == known {
-				set, found = set|1<<d, true
-			}
-		}
-		if !found {
-			return 0, false
-		}
-	}
-	return set, true
-}
-
 // VersionDialects returns the dialects that a version written in a card or in an A2A-Version header stands for; the
 // patch number and what follows it do not count. Versions after 1.0 are read as 1.0. It returns the empty set for the
 // empty text and for what is no version.

@@ -81,10 +81,6 @@ var errorRows = [...]ErrorRow{
 	{ResourceUnavailable, "ResourceUnavailableError", -32011, onlyV0_1, "", nil},
 }
 
-// Errors returns the errors that the dialects and JSON-RPC define. The slice is a copy; what it refers to must not be
-// changed.
-func Errors() []ErrorRow { return append([]ErrorRow(nil), errorRows[:]...) }
-
 // Row returns the error in the words of both bindings, and whether a dialect defines it.
 func (n ErrorName) Row() (ErrorRow, bool) {
 	for i := range errorRows {

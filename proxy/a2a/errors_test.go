@@ -39,7 +39,7 @@ func TestErrorNameOf(t *testing.T) {
 }
 
 func TestErrorRows(t *testing.T) {
-	for _, row := range Errors() {
+	for _, row := range errorRows {
 		if got := ErrorNameOf(row.Code, row.In); got != row.Name {
 			t.Errorf("code %d in %s is %q, want %q", row.Code, row.In, got, row.Name)
 		}

@@ -180,9 +180,6 @@ func (u StatusUpdate) Final() bool {
 	return final
 }
 
-// HasFinal reports whether the event has the member "final", whatever its value.
-func (u StatusUpdate) HasFinal() bool { return u.Has("final") }
-
 // An ArtifactUpdate is an event that brings an artifact, or a piece of one.
 type ArtifactUpdate struct{ Value }
 

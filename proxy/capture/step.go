@@ -11,8 +11,9 @@ import (
 // A Step is one thing that happened to an exchange: the unit in which captures are written and followed.
 //
 // Steps of one exchange come in the order of their kinds below, but that the request's and the response's pieces may
-// mix (an answer can overtake its request), and that facts come at any time. Offsets never decrease in the order of
-// Arrival, apart from the sub-microsecond that separates two goroutines.
+// mix (an answer can overtake its request), and that facts come at any time. A recorder takes steps in causal order, over
+// all exchanges: what was caused by another step comes after it, and offsets never decrease. Only the bodies and ends
+// that package redact holds back come later than they passed, with the offsets at which they did.
 type Step struct {
 	Arrival uint64        // order of arrival in this capture, from 1; assigned by the Sink that stores it
 	Seq     uint64        // the exchange; 0 for what concerns the capture as a whole
