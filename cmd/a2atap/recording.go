@@ -126,6 +126,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
 	r.served.Go(func() { r.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
+	r.served.Go(func() { r.keepMemory().run(ctx) })
 	return r, nil
 }
 

@@ -218,8 +218,7 @@ func FuzzEvent(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		e := capture.Event{Raw: raw}
 		got := splice(raw, testMask.event(&e, parseEvent(&e, nil), testMask.placed(where)))
-		if a, b := capture.ParseEvent(raw), capture.ParseEvent(got); a.DataLines != b.DataLines ||
-			a.HasData != b.HasData {
+		if a, b := capture.ParseEvent(raw), capture.ParseEvent(got); a.DataLines != b.DataLines || a.HasData != b.HasData {
 			t.Errorf("%q has other data lines than %q", got, raw)
 		}
 	})

@@ -95,9 +95,8 @@ func (p Place) String() string {
 func New(next capture.Sink, opts Options) capture.Sink {
 	r := &redactor{
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
-		open: make(map[uint64]*openExchange), agents: make(map[string]*learned),
-		decodeLimit: capture.DefaultDecodeLimit,
-		places:      make(map[*string]*placeSet),
+		open: make(map[uint64]*openExchange), agents: make(map[string]*learned), decodeLimit: capture.DefaultDecodeLimit,
+		places: make(map[*string]*placeSet),
 	}
 	if r.maxHeld == 0 {
 		r.maxHeld = defaultMaxHeld

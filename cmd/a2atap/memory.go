@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+)
+
+const (
+	idleCheck = 250 * time.Millisecond // how often it is looked whether a recording is idle
+	idleShare = 200                    // giving memory back takes at most this part of the time: one in so many
+)
+
+// A memoryKeeper gives memory that is not in use back to the system while nothing is recorded: buffers that a load has
+// left, and the stacks of connections that are silent. It is for one goroutine.
+type memoryKeeper struct {
+	position func() uint64    // how far the record has come
+	busy     func() bool      // something waits to be recorded or judged
+	free     func()           // debug.FreeOSMemory
+	now      func() time.Time // of the monotonic clock
+
+	last  uint64    // position at the last check
+	given uint64    // position when memory was last given back
+	after time.Time // before which it is not given back again
+}
+
+// run checks until the context ends.
+func (k *memoryKeeper) run(ctx context.Context) {
+	tick := time.NewTicker(idleCheck)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			k.check()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// check gives memory back if nothing was recorded since the last check, and something since it was last given back. That
+// takes a collection, so that it comes the more rarely the longer it takes.
+func (k *memoryKeeper) check() {
+	at, now := k.position(), k.now()
+	idle := at == k.last && !k.busy()
+	k.last = at
+	if !idle || at == k.given || now.Before(k.after) {
+		return
+	}
+	k.given = at
+	k.free()
+	k.after = k.now().Add(idleShare * k.now().Sub(now))
+}
+
+// keepMemory returns a memoryKeeper of a recording.
+func (r *recording) keepMemory() *memoryKeeper {
+	return &memoryKeeper{
+		position: func() uint64 { return r.store.Committed().Arrival },
+		busy:     func() bool { return r.store.Waiting() > 0 },
+		free:     debug.FreeOSMemory,
+		now:      time.Now,
+		given:    r.store.Committed().Arrival,
+	}
+}
