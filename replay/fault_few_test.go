@@ -2,5 +2,5 @@
 
 package replay_test
 
-// everyBinding has each fault of an agent shown over every binding that the agent speaks.
-const everyBinding = false
+// everyWay has each fault shown by every agent that can have it, over every binding that the agent speaks.
+const everyWay = false

@@ -59,7 +59,7 @@ func TestOverlapsProveNothing(t *testing.T) {
 				want[id] = true
 			}
 		}
-		for range 10 {
+		for range orders {
 			for _, f := range run(overlap(random, exchanges)) {
 				if !want[f.Rule.ID] {
 					t.Errorf("%s: when all exchanges overlap, there is also %s", path, &f)

@@ -33,6 +33,13 @@ func TestUnknownToken(t *testing.T) {
 			c.Ask(list(""))
 			c.Add(capture.Closed{})
 		}, false},
+		{"a list whose answer was not kept", func(c *enginetest.Conversation) { // and which is not closed yet
+			c.Open("planner", enginetest.RPCHead)
+			c.Ask(list(""))
+			c.Add(capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")})
+			c.Add(capture.ResponseBody{Dropped: 300})
+			c.Add(capture.ResponseEnd{Size: 300})
+		}, false},
 		{"a list under way", func(c *enginetest.Conversation) {
 			c.Open("planner", enginetest.RPCHead)
 			c.Ask(list(""))

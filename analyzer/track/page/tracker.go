@@ -64,7 +64,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 	x := p.Exchange
 	switch {
 	case p.Kind == analyzer.ExchangeDone:
-		if x.Call.Batch != nil || x.Call.Operation == a2a.ListTasks && (!x.Ended || x.Cut) {
+		if unread(x) {
 			m.missed = true
 		}
 	case x.Call.Operation != a2a.ListTasks:
@@ -98,11 +98,16 @@ func (m *Memory) complete(p *analyzer.Pass) bool {
 		return false
 	}
 	for other := range p.Open() {
-		if other != p.Exchange && (!other.Asked || other.Call.Operation == a2a.ListTasks && !other.Ended) {
+		if other != p.Exchange && (!other.Asked || unread(other)) {
 			return false
 		}
 	}
 	return true
+}
+
+// unread reports whether an exchange may have led to a further page, or may yet, and what it said was not read.
+func unread(x *analyzer.Exchange) bool {
+	return x.Call.Batch != nil || x.Call.Operation == a2a.ListTasks && (!x.Ended || x.Cut)
 }
 
 // UnknownToken reports whether a request asks for a page by a token that no agent gave anybody in the recording.
