@@ -56,6 +56,7 @@ func ParseHostPattern(flag string) (HostPattern, error) {
 		return HostPattern{}, fmt.Errorf("--tunnel %q is no host; write HOST, HOST:PORT, *.DOMAIN or *, an IPv6 "+
 			"host with a port in brackets", flag)
 	}
+	name = rootless(name)
 	switch {
 	case all:
 		name = "*"
@@ -68,9 +69,13 @@ func ParseHostPattern(flag string) (HostPattern, error) {
 	return HostPattern{host: name, port: port}, nil
 }
 
+// rootless returns a host without the dot of the root that may end it: "example.com." is "example.com" (RFC 3986 section
+// 3.2.2).
+func rootless(host string) string { return strings.TrimSuffix(host, ".") }
+
 // matches reports whether a target is meant.
 func (h HostPattern) matches(to relay.Target) bool {
-	host := strings.TrimSuffix(to.Host, ".")
+	host := rootless(to.Host)
 	named := h.host == "*" || h.host == host || strings.HasPrefix(h.host, ".") && strings.HasSuffix(host, h.host)
 	return named && (h.port == "" || h.port == to.Port)
 }

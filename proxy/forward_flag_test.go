@@ -114,6 +114,8 @@ func FuzzConnectHead(f *testing.F) {
 func FuzzHostPattern(f *testing.F) {
 	f.Add("*.example:1", "a.example:1")
 	f.Add("[::1]", "[::1]:443")
+	f.Add("0", ".:1")
+	f.Add("a.example.", "a.example:1")
 	f.Fuzz(func(t *testing.T, flag, authority string) {
 		pattern, err := ParseHostPattern(flag)
 		host, port, bad := relay.ParseAuthority(authority)
