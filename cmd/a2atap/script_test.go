@@ -31,6 +31,10 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("testdata", "script"),
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=10") // a program with the race detector else ends a second late
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ready":     scriptReady,
 			"talk":      scriptTalk,
