@@ -10,9 +10,16 @@ import (
 )
 
 // A Principal stands for what a request carries to say on whose behalf it comes: the same number for the same fields
-// and parameters, in any order; 0 if it carries none. Where secrets were replaced, equal ones are still equal. The
-// numbers hold within this process only.
+// and parameters, in any order; 0 if it carries none. Where secrets were replaced with the same key, equal ones are
+// still equal. The numbers hold within this process only.
 type Principal uint64
+
+// keyBits of a Principal say with which keys secrets were replaced.
+const keyBits Principal = 1<<16 - 1
+
+// Unlike reports whether two principals are certainly not the same. Nobody can tell if they carry secrets that were
+// replaced with different keys, as in a capture that two users have recorded into, one after the other.
+func (p Principal) Unlike(q Principal) bool { return p != q && p&keyBits == q&keyBits }
 
 // principalSeed makes it impossible to choose credentials that give the number of others.
 var principalSeed = maphash.MakeSeed()
@@ -27,11 +34,17 @@ func (x *Exchange) Principal() Principal {
 
 // principalOf adds up the numbers of what the request carries, each on its own, so that their order says nothing.
 func principalOf(x *Exchange) Principal {
-	var sum uint64
+	var sum, keys uint64
 	carries := false
+	add := func(name, value string) {
+		sum, carries = sum+credentialSum(name, value), true
+		if key, hidden := credential.Hidden(value); hidden {
+			keys += maphash.String(principalSeed, key)
+		}
+	}
 	for i := range x.Request.Fields {
 		if f := &x.Request.Fields[i]; credential.Header(f.Name).TellsCaller() {
-			sum, carries = sum+credentialSum(f.Name, f.Value), true
+			add(f.Name, f.Value)
 		}
 	}
 	_, query, _ := strings.Cut(x.Request.Target, "?")
@@ -40,13 +53,13 @@ func principalOf(x *Exchange) Principal {
 		pair, query, _ = strings.Cut(query, "&")
 		name, value, _ := strings.Cut(pair, "=")
 		if credential.Param(unescaped(name)).TellsCaller() {
-			sum, carries = sum+credentialSum(name, value), true
+			add(name, value)
 		}
 	}
 	if !carries {
 		return 0
 	}
-	return Principal(cmp.Or(sum, 1))
+	return cmp.Or(Principal(sum)&^keyBits|Principal(keys)&keyBits, keyBits+1)
 }
 
 // unescaped returns the name of a parameter without its escapes, if they are right.

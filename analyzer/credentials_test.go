@@ -51,6 +51,42 @@ func TestPrincipal(t *testing.T) {
 	}
 }
 
+// Secrets that were hidden with different keys say nothing about whether they are the same.
+func TestPrincipalsOfTwoKeys(t *testing.T) {
+	of := func(values ...string) Principal {
+		x := &Exchange{}
+		for _, v := range values {
+			x.Request.Fields = append(x.Request.Fields, capture.Field{Name: "Authorization", Value: v})
+		}
+		return x.Principal()
+	}
+	const (
+		mine   = "Bearer redacted.0123456789abcdef.11111111"
+		other  = "Bearer redacted.fedcba9876543210.11111111"
+		theirs = "Bearer redacted.aaaaaaaaaaaaaaaa.22222222"
+		old    = "Bearer redacted.0123456789abcdef"
+	)
+	for _, test := range []struct {
+		a, b   Principal
+		unlike bool
+	}{
+		{of(mine), of(mine), false},
+		{of(mine), of(other), true},
+		{of(mine), of(theirs), false},
+		{of(mine), of(old), false},
+		{of(old), of("Bearer redacted.fedcba9876543210"), true},
+		{of(mine), of("Bearer plain"), false},
+		{of("Bearer plain"), of("Bearer other"), true},
+		{of(mine, theirs), of(theirs, mine), false},
+		{of(mine, theirs), of(theirs, other), true},
+		{of(mine), 0, false},
+	} {
+		if test.a.Unlike(test.b) != test.unlike || test.b.Unlike(test.a) != test.unlike {
+			t.Errorf("%x and %x: unlike is not %v", test.a, test.b, test.unlike)
+		}
+	}
+}
+
 // Rules ask again and again for whom a request comes: only the first answer may cost anything.
 func TestPrincipalIsWorkedOutOnce(t *testing.T) {
 	x := &Exchange{Request: capture.Head{Target: "/rpc?key=k", Fields: capture.Fields{{Name: "Authorization", Value: "Bearer b"}}}}

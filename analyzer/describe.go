@@ -17,8 +17,8 @@ type describer struct {
 }
 
 // NewDescriber returns what tells a recorder what A2A knows about an exchange: the keys it can be found by, and the
-// places of its secrets. It learns from the agent cards that it is shown, and remembers the requests of a bounded number
-// of open exchanges. Like any Describer it is for one goroutine; each recording needs one of its own.
+// places of its secrets. It learns from the agent cards that it is shown, and remembers the requests of a bounded
+// number of open exchanges. Like any Describer it is for one goroutine; each recording needs one of its own.
 func NewDescriber() capture.Describer {
 	return &describer{calls: make(map[uuid.UUID]*a2a.Call)}
 }

@@ -28,6 +28,7 @@ type Engine struct {
 	endpoints endpoints
 	origins   *recent.Map[string, *onceAt]
 	open      map[uint64]*intake
+	held      int              // bytes of bodies of those that are open
 	tallies   map[Link][]tally // for each link, one for each rule
 	lastLink  Link             // whose tally was asked for last
 	lastTally []tally          // nil as long as none was
@@ -114,6 +115,9 @@ func (e *Engine) Step(s capture.Step) []Finding {
 	e.step(s)
 	kept := e.mergeCovered()
 	if e.done != 0 {
+		if in := e.open[e.done]; in != nil {
+			e.held -= in.size
+		}
 		delete(e.open, e.done)
 		e.done = 0
 	}

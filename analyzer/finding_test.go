@@ -102,7 +102,7 @@ func TestParseSeverity(t *testing.T) {
 			t.Errorf("ParseSeverity(%q) = %v, %v", s, got, err)
 		}
 	}
-	if _, err := analyzer.ParseSeverity("fatal"); err == nil || !strings.Contains(err.Error(), "error, warning, note") {
+	if _, err := analyzer.ParseSeverity("fatal"); err == nil || !strings.Contains(err.Error(), "error, warning or note") {
 		t.Errorf("an unknown severity is answered with %v, want the known ones", err)
 	}
 }

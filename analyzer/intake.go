@@ -20,6 +20,7 @@ type intake struct {
 	endedAt  time.Time       // when it did; zero if not known
 	judged   bool            // at least one rule applied
 	gap      bool            // it is counted as lost
+	size     int             // bytes of it that count as held by the engine
 	lastK    int             // number of the last event of the stream
 	reported map[string]bool // rules that report once an exchange and have
 }
@@ -74,7 +75,7 @@ func ofAnswer(what capture.What) bool {
 func (e *Engine) advance(in *intake, s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.RequestBody:
-		addTo(&in.request, what.Data, what.Dropped, what.Decoded)
+		e.add(in, &in.request, what.Data, what.Dropped, what.Decoded)
 	case capture.RequestEnd:
 		in.request.Size, in.request.Complete, in.x.Asked = what.Size, true, true
 		e.request(in, s)
@@ -113,13 +114,16 @@ func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
 			e.counts.Streams++
 		}
 	case capture.ResponseBody:
-		addTo(&in.response, what.Data, what.Dropped, what.Decoded)
+		e.add(in, &in.response, what.Data, what.Dropped, what.Decoded)
 	case capture.ResponseEvent:
 		e.event(in, s, what.Event)
 	case capture.ResponseEnd:
 		in.response.Size, in.response.Complete, in.x.Ended, in.endedAt = what.Size, true, true, in.x.at(s)
 		if in.x.Stream == nil {
 			e.answer(in, s)
+			e.held -= len(in.response.Data)
+			in.size -= len(in.response.Data)
+			in.response.Data = nil
 		}
 	}
 }
@@ -153,8 +157,27 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 	e.done = s.Seq
 }
 
-// addTo adds a piece to a body. The first one is shared with the step, which nobody changes.
-func addTo(b *capture.Body, data []byte, dropped int64, decoded bool) {
+// maxBodies bounds the bytes of bodies that the engine holds, of all exchanges that are open. What goes beyond is not
+// judged, and counts as a gap.
+const maxBodies = 48 << 20
+
+// hold counts bytes that are held as long as the exchange is open. It returns false if there is no room for them.
+func (e *Engine) hold(in *intake, n int) bool {
+	if e.held+n > maxBodies {
+		return false
+	}
+	e.held += n
+	in.size += n
+	return true
+}
+
+// add adds a piece to a body. The first one is shared with the step, which nobody changes.
+func (e *Engine) add(in *intake, b *capture.Body, data []byte, dropped int64, decoded bool) {
+	if !e.hold(in, len(data)) {
+		e.gap(in)
+		dropped += int64(len(data))
+		data = nil
+	}
 	if b.Data == nil && data != nil {
 		b.Data = data[:len(data):len(data)]
 	} else {

@@ -14,7 +14,11 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	x := in.x
 	var whole bool
 	x.Body, x.doc, whole = content(&in.request, &x.Request, s.Parsed)
+	if whole && len(x.Body) > len(in.request.Data) && !e.hold(in, len(x.Body)) {
+		e.gap(in)
+	}
 	if !whole || x.Cut {
+		x.Body, x.doc = nil, nil
 		e.requestMissed = true
 		in.cut()
 		return
@@ -27,6 +31,10 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	}, e.endpoints.knownAt(x))
 	if x.doc == nil && len(x.Body) > 0 && (x.Call.Doc.Err != nil || x.Call.Doc.Root.Exists()) {
 		x.doc = &x.Call.Doc
+	}
+	if x.doc != nil {
+		in.size += x.doc.Size()
+		e.held += x.doc.Size()
 	}
 	o := e.message(x, RequestDecoded, s)
 	o.Place = x.RequestPlace().Body()

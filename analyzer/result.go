@@ -17,7 +17,8 @@ type Result struct {
 	Coverage  []Coverage
 	Counts    Counts
 	Agents    []Agent
-	Live      bool // a capture was still growing: this is what has happened so far
+	Live      bool            // a capture was still growing: this is what has happened so far
+	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
 }
 
 // Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
@@ -35,6 +36,7 @@ func (r *Result) Add(other *Result) {
 	r.Counts.Streams += other.Counts.Streams
 	r.Counts.Events += other.Counts.Events
 	r.Live = r.Live || other.Live
+	r.Crashes = append(r.Crashes, other.Crashes...)
 	r.addCoverage(other.Coverage)
 	for _, a := range other.Agents {
 		r.addAgent(a)
@@ -98,7 +100,7 @@ const (
 	StatusClean      Status = "clean"
 	StatusFindings   Status = "findings"
 	StatusNothing    Status = "nothing"    // nothing was judged
-	StatusIncomplete Status = "incomplete" // a counted loss makes the answer incomplete
+	StatusIncomplete Status = "incomplete" // a counted loss, or a recorder that was killed, makes the answer incomplete
 )
 
 // A Verdict sums a result up.
@@ -111,15 +113,16 @@ type Verdict struct {
 	Exchanges int
 	Judged    int
 	Lost      int64
-	Forgotten int // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
+	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
+	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
 }
 
-// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss makes it
-// StatusIncomplete.
+// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss or a
+// recorder that was killed makes it StatusIncomplete.
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
-		Baselined: r.Baselined,
+		Baselined: r.Baselined, Crashes: r.Crashes,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	gated := false
@@ -131,7 +134,7 @@ func (r *Result) Verdict(gate Severity) Verdict {
 		v.Status = StatusFindings
 	case v.Judged == 0:
 		v.Status = StatusNothing
-	case v.Lost > 0:
+	case v.Lost > 0, len(v.Crashes) > 0:
 		v.Status = StatusIncomplete
 	default:
 		v.Status = StatusClean
@@ -152,6 +155,9 @@ func (v Verdict) String() string {
 	}
 	if v.Baselined > 0 {
 		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
+	}
+	for _, c := range v.Crashes {
+		text += "; " + c.String()
 	}
 	return text
 }
@@ -199,6 +205,9 @@ func run(
 	result.Coverage, result.Counts, result.Agents = e.Coverage(), e.Counts(), e.Agents()
 	if info, infoErr := src.Info(ctx); infoErr == nil {
 		result.Counts.Lost = max(result.Counts.Lost, info.LostExchanges)
+		if info.Crashes > 0 {
+			result.Crashes = append(result.Crashes, info.Crash)
+		}
 	}
 	return result, err
 }

@@ -46,7 +46,7 @@ func ParseSeverity(name string) (Severity, error) {
 			return s, nil
 		}
 	}
-	return 0, fmt.Errorf("no severity %q; there are error, warning, note", name)
+	return 0, fmt.Errorf("unknown severity %q; use error, warning or note", name)
 }
 
 // Severity returns what a broken rule of this level amounts to.

@@ -272,7 +272,7 @@ func (c *Conn) ended(x int, e *exchange) {
 	delete(c.open, x)
 	c.recent[1], c.recent[0] = c.recent[0], endedExchange{x, e}
 	if e.skipped {
-		c.r.q.lose(e.lost)
+		c.r.q.countLoss(e.lost)
 		return
 	}
 	c.r.q.add(piece{kind: pieceEnded, x: e, lost: e.lost, size: e.request.dropped, dropped: e.answer.dropped}, nil,

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -39,6 +40,16 @@ func TestCardRequestHead(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantRewrites, record[0].Rewrites); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
+	}
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range wantRewrites {
+		name := strings.TrimSuffix(strings.TrimPrefix(r.Place, "request.header["), "]")
+		if !strings.Contains(string(readme), "`"+name) {
+			t.Errorf("the README does not say that %s is changed", name)
+		}
 	}
 	if len(record[2].Rewrites) != 0 {
 		t.Errorf("got rewrites %v where none was needed", record[2].Rewrites)

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"a2atap/proxy/capture/credential"
 )
 
 // A TapSpec says where a tap listens and which agent is behind it.
@@ -25,9 +27,43 @@ type TapSpec struct {
 func ParseTap(flag string) (TapSpec, error) {
 	spec, err := parseTap(flag)
 	if err != nil {
-		return TapSpec{}, fmt.Errorf("--agent %q: %w", flag, err)
+		return TapSpec{}, errors.New(withoutPassword(fmt.Sprintf("--agent %q: %v", flag, err), flag))
 	}
 	return spec, nil
+}
+
+// withoutPassword takes out of a message what can be a password in the URL of a flag: what stands before an @ that
+// begins no listening address, or is no port.
+func withoutPassword(message, flag string) string {
+	_, rest, found := strings.Cut(flag, "://")
+	if !found {
+		_, rest, _ = strings.Cut("="+flag, "=")
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	at := strings.LastIndexByte(rest, '@')
+	if at < 0 {
+		return message
+	}
+	before, after := rest[:at], rest[at+1:]
+	if i := strings.IndexByte(before, ']'); strings.HasPrefix(before, "[") && i >= 0 {
+		before = before[i+1:] // an IPv6 address
+	}
+	secret := before
+	if _, password, found := strings.Cut(before, ":"); found {
+		secret = password
+	}
+	_, err := parseListen(after)
+	if _, notPort := strconv.ParseUint(secret, 10, 16); err == nil && (notPort == nil || secret == before) {
+		return message // host:port or host, and a listening address
+	}
+	for _, shown := range []string{secret, strings.Trim(strconv.Quote(secret), `"`)} {
+		if shown != "" {
+			message = strings.ReplaceAll(message, shown, "…")
+		}
+	}
+	return message
 }
 
 func parseTap(flag string) (TapSpec, error) {
@@ -132,7 +168,7 @@ func parseAgentURL(s string) (*url.URL, error) {
 	u.Scheme = strings.ToLower(u.Scheme)
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":
-		return nil, fmt.Errorf("no scheme %q; there are http and https", u.Scheme)
+		return nil, fmt.Errorf("unknown scheme %q; use http or https", u.Scheme)
 	case u.User != nil:
 		return nil, errors.New("the URL has user information, which would not reach the agent; let the client send " +
 			"its credentials, and write the URL without the part before @")
@@ -184,7 +220,7 @@ func ParseAlias(flag string) (Alias, error) {
 	case errors.As(err, &scheme):
 		return Alias{}, fmt.Errorf("--alias %q: %w; write --alias %s=%s", flag, err, name, scheme.corrected)
 	case err != nil:
-		return Alias{}, fmt.Errorf("--alias %q: %w", flag, err)
+		return Alias{}, errors.New(credential.WithoutUserinfo(fmt.Sprintf("--alias %q: %v", flag, err)))
 	}
 	return Alias{Name: name, URL: u}, nil
 }

@@ -50,6 +50,13 @@ func TestParseTapErrors(t *testing.T) {
 		{"http://user@localhost:9000@7001", "user information"},
 		{"http://user:pass@localhost:9000", "user information"},
 		{"http://user:pass@9000", "user information"},
+		{"http://alice:s3cret@booker:9001", `--agent "http://alice:…@booker:9001": `},
+		{"http://alice:s3cret@booker@7001", `--agent "http://alice:…@7001": `},
+		{"b=http://s3cret@booker", `--agent "b=http://…@booker": `},
+		{"alice:s3cret@booker", `--agent "alice:…@booker": `},
+		{`http://alice:s3cret"x@booker:9001/rpc`, `--agent "http://alice:…@booker:9001/rpc": `},
+		{"http://alice:53227@booker", `--agent "http://alice:…@booker": `},
+		{"http://[::1]:9000@7001x", `--agent "http://[::1]:…@7001x": `},
 		{"http://b.example/@scope/agent", "write %40 for an @ in its path"},
 		{"http://localhost:9000@", "is no port"},
 		{"http://localhost:9000@:7001", "no listening address"},
@@ -57,7 +64,7 @@ func TestParseTapErrors(t *testing.T) {
 		{"http://localhost:9000@+7", "is no port"},
 		{"http://localhost:9000@::1:7001", "in brackets"},
 		{"http://localhost:9000@[x:y]:7001", "no IPv6 address"},
-		{"ftp://localhost", `no scheme "ftp"; there are http and https`},
+		{"ftp://localhost", `unknown scheme "ftp"; use http or https`},
 		{"http://", "has no host"},
 		{"http://:9000", "has no host"},
 		{"http://localhost:", "no port"},
@@ -90,7 +97,7 @@ func TestParseAlias(t *testing.T) {
 		"https://b.example?a=b": "write --alias NAME=URL",
 		"booker=b.example":      "write --alias booker=http://b.example",
 		"booker=":               "URL is missing",
-		"booker=ftp://b":        "there are http and https",
+		"booker=ftp://b":        "use http or https",
 	} {
 		if _, err := proxy.ParseAlias(flag); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want it to say %q", flag, err, want)

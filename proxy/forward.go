@@ -34,6 +34,7 @@ type Forward struct {
 	spec     ForwardSpec
 	listener net.Listener
 	addr     *net.TCPAddr
+	hosts    *hostList                // that requests to itself, in origin form, may name
 	front    *goproxy.ProxyHttpServer // decides about CONNECT
 }
 
@@ -54,6 +55,7 @@ func (p *Proxy) openForward(spec ForwardSpec) (*Forward, error) {
 		return nil, err
 	}
 	f := &Forward{proxy: p, spec: spec, listener: listener, addr: listener.Addr().(*net.TCPAddr)}
+	f.hosts = newHostList("this forward proxy", spec.Listen, f.addr, p.opts.AllowHosts)
 	if !f.addr.IP.IsLoopback() && spec.Auth == nil {
 		return nil, errors.Join(listener.Close(), fmt.Errorf("open the forward proxy: %s can be reached from other "+
 			"machines; ask its clients for credentials with --proxy-auth USER:PASS, or listen on 127.0.0.1",
@@ -113,7 +115,9 @@ func (f *Forward) serve(ctx context.Context, conn net.Conn) {
 		return
 	}
 	if !client.begins("CONNECT ") {
+		hosts := admission{list: f.hosts, local: conn.LocalAddr(), refused: func(error) {}}
 		f.relay(ctx, client, f.newForwardLink(conn, nil, ""), relay.Config{
+			Accept: hosts.accept,
 			Forward: &relay.Forward{
 				Admit: f.admits,
 				Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
@@ -141,6 +145,7 @@ func (f *Forward) serve(ctx context.Context, conn net.Conn) {
 func (f *Forward) relay(ctx context.Context, client net.Conn, l *forwardLink, cfg relay.Config) {
 	cfg.Observer = l
 	cfg.HeadTimeout, cfg.IdleTimeout = f.proxy.opts.HeadTimeout, f.proxy.opts.IdleTimeout
+	cfg.AnswerTimeout = f.proxy.opts.AnswerTimeout
 	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
 	if l.abandon() > 0 {
 		f.proxy.notice(fmt.Sprintf("the forward proxy: recording of a connection has failed, its traffic went on: %v",

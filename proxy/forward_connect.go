@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
 
@@ -193,7 +194,7 @@ func (c *connect) relay(client net.Conn, sni string) {
 	if sni != "" {
 		name = sni
 	}
-	if sni != "" && !strings.EqualFold(sni, strings.TrimSuffix(c.to.Host, ".")) {
+	if sni != "" && hostname.Normal(sni) != hostname.Normal(c.to.Host) {
 		l.sni = sni
 	}
 	c.forward.relay(c.ctx, client, l, relay.Config{Dial: func(ctx context.Context) (net.Conn, error) {

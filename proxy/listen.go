@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,6 +9,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"a2atap/proxy/relay"
 )
 
 // listenTCP opens a listening address. Its errors begin with what is to be opened, and say where to choose another
@@ -52,7 +55,8 @@ func (p *Proxy) accept(ctx context.Context, what string, listener net.Listener, 
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		p.notice(fmt.Sprintf("%s cannot accept connections for the moment: %v", what, err))
+		why := cmp.Or(relay.Exhausted(err), err.Error())
+		p.notice(fmt.Sprintf("%s cannot accept connections for the moment: %s", what, why))
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
@@ -74,6 +78,9 @@ func (p *Proxy) connect(ctx context.Context, address string, secure bool, name s
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
+		if why := relay.Exhausted(err); why != "" {
+			p.notice("agents cannot be reached for the moment: " + why)
+		}
 		return nil, err
 	}
 	if err := refuse(conn); err != nil {

@@ -98,6 +98,7 @@ func TestAuthority(t *testing.T) {
 	}
 	for _, test := range tests {
 		tap := &Tap{addr: net.TCPAddrFromAddrPort(mustAddrPort(t, test.listens))}
+		tap.hosts = newHostList("this tap", test.listens, tap.addr, []HostPattern{{host: "tap.example"}})
 		local := net.TCPAddrFromAddrPort(mustAddrPort(t, test.local))
 		if got := tap.authority(test.used, local); got != test.want {
 			t.Errorf("tap %s, Host %q, reached at %s: got %s, want %s", test.listens, test.used, test.local, got,

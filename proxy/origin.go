@@ -1,10 +1,13 @@
 package proxy
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"a2atap/proxy/hostname"
 )
 
 // An origin is a host and a port in the form in which they are compared. The scheme does not count: a card that says
@@ -21,16 +24,16 @@ func originOf(u *url.URL) origin {
 }
 
 func newOrigin(host, port string) origin {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	host = hostname.Normal(host)
 	if isLoopbackSpelling(host) {
 		host = loopback
 	}
 	return origin{host, port}
 }
 
-// isLoopbackSpelling reports whether people and cards write host for the loopback address: localhost, 127.0.0.1, ::1,
-// and the wildcards 0.0.0.0 and ::, which servers put into their cards since they listen there. Other addresses of
-// 127/8 are not meant: agents that share a port are distinguished by them.
+// isLoopbackSpelling reports whether people and cards write a normal host for the loopback address: localhost,
+// 127.0.0.1, ::1, and the wildcards 0.0.0.0 and ::, which servers put into their cards since they listen there. Other
+// addresses of 127/8 are not meant: agents that share a port are distinguished by them.
 func isLoopbackSpelling(host string) bool {
 	if host == loopback {
 		return true
@@ -39,18 +42,13 @@ func isLoopbackSpelling(host string) bool {
 	if err != nil {
 		return false
 	}
-	ip = ip.Unmap()
 	return ip == netip.AddrFrom4([4]byte{127, 0, 0, 1}) || ip == netip.IPv6Loopback() || ip.IsUnspecified()
 }
 
 // parseAuthority reads host[:port] as it stands in a Host field of plain HTTP.
 func parseAuthority(s string) (host, port string, ok bool) {
-	u, err := url.Parse("http://" + s)
-	if err != nil || u.Host != s || u.Hostname() == "" {
-		return "", "", false
-	}
-	host, port, err = net.SplitHostPort(hostPort(u))
-	return host, port, err == nil
+	host, port, ok = hostname.Split(s)
+	return host, cmp.Or(port, "80"), ok
 }
 
 // replaceOrigin puts another authority into an absolute URL, with the scheme http that taps speak. User information,

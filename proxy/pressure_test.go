@@ -1,30 +1,73 @@
-package proxy_test
+package proxy
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
-	"a2atap/proxy"
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 )
 
-// What waits grows while the capture is stuck, and is zero when it is not.
-func TestWaiting(t *testing.T) {
-	sink := &testSink{gate: make(chan struct{}), entered: make(chan struct{}, 1000)}
-	r := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink, QueueBytes: 1 << 20})
-	if waiting, limit := r.Waiting(); waiting != 0 || limit != 1<<20 {
-		t.Errorf("at the beginning %d bytes of %d wait", waiting, limit)
+// A heldSink takes nothing until it is released, and notices whether that is urgent.
+type heldSink struct {
+	release chan struct{}
+	urgency *background.Urgency
+	urgent  bool
+}
+
+func (s *heldSink) Append(...capture.Step) error {
+	<-s.release
+	s.urgent = s.urgent || s.urgency.High()
+	return nil
+}
+
+func (s *heldSink) Close() error { return nil }
+
+// What waits makes recording urgent, and what was recorded makes it give way again.
+func TestUrgency(t *testing.T) {
+	var u background.Urgency
+	sink := &heldSink{release: make(chan struct{}), urgency: &u}
+	const limit = 1 << 20
+	r := NewRecorder(RecorderOptions{Sink: sink, QueueBytes: limit, Urgency: &u})
+	c := r.Conn(capture.Peer{Name: "a"}, "127.0.0.1:1")
+	c.Request(0, []byte("POST / HTTP/1.1\r\n\r\n"))
+	for range 20 {
+		c.RequestBody(0, make([]byte, limit/20/2))
 	}
-	c := r.Conn(capture.Peer{Name: "booker"}, "")
-	observeExchange(c, 0, 0)
-	<-sink.entered
-	before, _ := r.Waiting()
-	observeExchange(c, 1, 20_000)
-	if after, _ := r.Waiting(); before == 0 || after < before+20_000 {
-		t.Errorf("%d bytes wait while some are recorded, then %d; want 20000 more", before, after)
+	if !r.q.urgent() {
+		t.Error("a queue that is half full is not urgent")
 	}
-	close(sink.gate)
-	closeRecorder(t, r)
-	if waiting, _ := r.Waiting(); waiting != 0 {
-		t.Errorf("at the end %d bytes wait", waiting)
+	close(sink.release)
+	if err := r.Close(t.Context()); err != nil {
+		t.Fatal(err)
 	}
+	if r.q.urgent() {
+		t.Error("an empty queue is urgent")
+	}
+	if !sink.urgent {
+		t.Error("recording did not notice that it was urgent")
+	}
+}
+
+// What has waited for long is urgent, however little it is.
+func TestUrgentAfterAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &heldSink{release: make(chan struct{})}
+		r := NewRecorder(RecorderOptions{Sink: sink})
+		c := r.Conn(capture.Peer{Name: "a"}, "127.0.0.1:1")
+		c.Request(0, []byte("POST / HTTP/1.1\r\n\r\n"))
+		time.Sleep(urgentAfter)
+		if r.q.urgent() {
+			t.Error("a head is urgent that has not waited for long")
+		}
+		time.Sleep(time.Nanosecond)
+		if !r.q.urgent() {
+			t.Error("a head that has waited for long is not urgent")
+		}
+		close(sink.release)
+		if err := r.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"a2atap/proxy/capture/credential"
 )
 
 // Defaults of Options.
@@ -18,6 +20,8 @@ const (
 	DefaultDialTimeout = 10 * time.Second
 	DefaultHeadTimeout = 30 * time.Second
 	DefaultIdleTimeout = 10 * time.Minute
+
+	DefaultTunnelTimeout = time.Hour
 )
 
 // Options say what a Proxy opens. Recorder is required.
@@ -30,13 +34,28 @@ type Options struct {
 	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap
 	AllowRemote bool // taps may listen on addresses that other machines reach
 
+	// AllowHosts are further hosts that requests to taps may name. A tap lets in those that name a loopback name or
+	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
+	// agent by a name of its own that leads here. Requests to the forward proxy itself are held to the same, those
+	// through it are for any host.
+	AllowHosts []HostPattern
+
 	RootCAs *x509.CertPool // that TLS agents are verified against; nil is the system's
 
 	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is DefaultDialTimeout
 	// HeadTimeout and IdleTimeout are against slow clients; neither runs while an exchange is in flight. 0 is
 	// DefaultHeadTimeout and DefaultIdleTimeout, less than 0 is for ever.
 	HeadTimeout, IdleTimeout time.Duration
-	Grace                    time.Duration // that exchanges in flight get to end in when the proxy stops; 0 is none
+
+	// AnswerTimeout is how long an agent may take to begin an answer, from the end of a request to the end of the
+	// answer's head; then the client gets 504. 0 is for ever: calls that wait for a task to end may take long, and some
+	// servers send the head of a stream with its first event.
+	AnswerTimeout time.Duration
+	// TunnelTimeout is how long a tunnel of the forward proxy may be silent in both directions before it is closed; 0 is
+	// DefaultTunnelTimeout, less than 0 is for ever.
+	TunnelTimeout time.Duration
+
+	Grace time.Duration // that exchanges in flight get to end in when the proxy stops; 0 is none
 
 	// OnTap is called with each further tap that opened by itself, OnNotice of what the user should know at once, once
 	// for each text. They are called by one goroutine, off the path of the traffic, while Serve runs; either may be
@@ -81,6 +100,7 @@ func New(opts Options) (*Proxy, error) {
 	setDefault(&opts.DialTimeout, DefaultDialTimeout)
 	setDefault(&opts.HeadTimeout, DefaultHeadTimeout)
 	setDefault(&opts.IdleTimeout, DefaultIdleTimeout)
+	setDefault(&opts.TunnelTimeout, DefaultTunnelTimeout)
 	p := &Proxy{
 		opts: opts,
 		// HTTP/1.1 alone is offered, since that is what the relay speaks (RFC 7301).
@@ -128,7 +148,7 @@ func (p *Proxy) open() error {
 	for _, a := range p.opts.Aliases {
 		t := p.tap(a.Name)
 		if t == nil {
-			return fmt.Errorf("alias %s=%s: no agent %q; there are %s", a.Name, a.URL, a.Name, p.names())
+			return fmt.Errorf("alias %s=%s: unknown agent %q; use %s", a.Name, a.URL, a.Name, p.names())
 		}
 		p.aliases[originOf(a.URL)] = t
 	}
@@ -204,7 +224,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 	}
 	cut()
 	// A capture that is stuck can hold up connections only where it was asked to (policy Wait), and not for ever.
-	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.q.unwait)
+	stuck := time.AfterFunc(p.stopTimeout, p.opts.Recorder.q.stopWaiting)
 	p.served.Wait()
 	stuck.Stop()
 	close(p.callbacks)
@@ -231,8 +251,9 @@ func (p *Proxy) Close() {
 	}
 }
 
-// notice tells the user something, once.
+// notice tells the user something, once, without passwords that are in URLs.
 func (p *Proxy) notice(text string) {
+	text = credential.WithoutUserinfo(text)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.noticed[text] || len(p.noticed) >= maxNotices {

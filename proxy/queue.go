@@ -57,33 +57,34 @@ var segments = sync.Pool{New: func() any {
 //
 // Its lock guards the producers' side of exchanges too, since both change together.
 type queue struct {
-	mu     sync.Mutex
-	ready  sync.Cond // there is something to take
-	room   sync.Cond // something was released
-	base   time.Time // offsets are measured from it, on the monotonic clock
-	limit  int64
-	used   int64 // bytes in segments, those being recorded included
-	wait   bool  // a full queue makes the producer wait
-	refuse bool  // nothing but ends is taken any more
-	closed bool
-	hurry  chan struct{} // take should not wait for more; capacity 1
+	mu       sync.Mutex
+	ready    sync.Cond // there is something to take
+	room     sync.Cond // something was released
+	base     time.Time // offsets are measured from it, on the monotonic clock
+	limit    int64
+	used     int64 // bytes in segments, those being recorded included
+	wait     bool  // a full queue makes the producer wait
+	refuse   bool  // nothing but ends is taken any more
+	closed   bool
+	flushNow chan struct{} // take should not wait for more; capacity 1
 
 	first, last *segment
-	lost        lost // exchanges of which nothing is in the queue, not yet told
+	busy        *segment  // what take handed out and was not released
+	lost        lossCount // exchanges of which nothing is in the queue, not yet reported
 }
 
-// lost counts what passed unrecorded.
-type lost struct{ exchanges, bytes int64 }
+// A lossCount says what passed unrecorded.
+type lossCount struct{ exchanges, bytes int64 }
 
 func newQueue(limit int64, wait bool) *queue {
-	q := &queue{limit: limit, wait: wait, base: time.Now(), hurry: make(chan struct{}, 1)}
+	q := &queue{limit: limit, wait: wait, base: time.Now(), flushNow: make(chan struct{}, 1)}
 	q.ready.L = &q.mu
 	q.room.L = &q.mu
 	return q
 }
 
-// add copies data into the queue and stamps the time. It returns false if there is no room. A piece that must go in
-// (it is small, and there are at most a few for each exchange in the queue) may exceed the limit; so may any piece while
+// add copies data into the queue and stamps the time. It returns false if there is no room. A piece that must go in (it
+// is small, and there are at most a few for each exchange in the queue) may exceed the limit; so may any piece while
 // the queue is empty, so that a small limit cannot refuse a large head for ever. The caller holds the lock, which a
 // waiting add gives up in between.
 func (q *queue) add(p piece, data []byte, must bool) bool {
@@ -92,7 +93,7 @@ func (q *queue) add(p piece, data []byte, must bool) bool {
 		if !q.wait || q.refuse || q.closed {
 			return false
 		}
-		q.hasten()
+		q.flush()
 		q.room.Wait()
 	}
 	if q.closed || q.refuse && !must {
@@ -107,16 +108,16 @@ func (q *queue) add(p piece, data []byte, must bool) bool {
 	s.weight += weight
 	q.used += weight
 	if q.used >= min(gatherBytes, q.limit/4) {
-		q.hasten()
+		q.flush()
 	}
 	q.ready.Signal()
 	return true
 }
 
-// hasten ends the wait of take.
-func (q *queue) hasten() {
+// flush ends the wait of take.
+func (q *queue) flush() {
 	select {
-	case q.hurry <- struct{}{}:
+	case q.flushNow <- struct{}{}:
 	default:
 	}
 }
@@ -141,8 +142,8 @@ func (q *queue) segment(n int) *segment {
 	return s
 }
 
-// lose counts an exchange of which nothing is in the queue. The caller holds the lock.
-func (q *queue) lose(bytes int64) {
+// countLoss counts an exchange of which nothing is in the queue. The caller holds the lock.
+func (q *queue) countLoss(bytes int64) {
 	q.lost.exchanges++
 	q.lost.bytes += bytes
 	q.ready.Signal()
@@ -153,11 +154,11 @@ func (q *queue) lose(bytes int64) {
 //
 // When it had to wait it waits a moment longer for more: to wake this goroutine for each piece would cost those who add
 // them, which are in the path of the traffic, more than all the rest.
-func (q *queue) take() (*segment, lost, bool) {
+func (q *queue) take() (*segment, lossCount, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	waited := false
-	for q.first == nil && q.lost == (lost{}) && !q.closed {
+	for q.first == nil && q.lost == (lossCount{}) && !q.closed {
 		waited = true
 		q.ready.Wait()
 	}
@@ -165,25 +166,27 @@ func (q *queue) take() (*segment, lost, bool) {
 		q.mu.Unlock()
 		select {
 		case <-time.After(gatherTime):
-		case <-q.hurry:
+		case <-q.flushNow:
 		}
 		q.mu.Lock()
 	}
-	s, gone := q.first, q.lost
-	q.lost = lost{}
+	s, loss := q.first, q.lost
+	q.lost = lossCount{}
 	if s != nil {
 		if q.first = s.next; q.first == nil {
 			q.last = nil
 		}
 		s.next = nil
+		q.busy = s
 	}
-	return s, gone, s != nil || gone != (lost{})
+	return s, loss, s != nil || loss != (lossCount{})
 }
 
 // release gives back a segment that was recorded.
 func (q *queue) release(s *segment) {
 	q.mu.Lock()
 	q.used -= s.weight
+	q.busy = nil
 	q.room.Broadcast()
 	q.mu.Unlock()
 	if cap(s.buf) > segmentSize || cap(s.pieces) > 4096 {
@@ -194,8 +197,8 @@ func (q *queue) release(s *segment) {
 	segments.Put(s)
 }
 
-// unwait makes a full queue refuse pieces from now on, those that wait for room included.
-func (q *queue) unwait() {
+// stopWaiting makes a full queue refuse pieces from now on, those that wait for room included.
+func (q *queue) stopWaiting() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.wait = false
@@ -207,7 +210,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.hasten()
+	q.flush()
 	q.ready.Broadcast()
 	q.room.Broadcast()
 }

@@ -9,12 +9,13 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 )
 
 // Defaults of RecorderOptions.
 const (
-	DefaultQueueBytes = 64 << 20
+	DefaultQueueBytes = 24 << 20
 	DefaultMaxBody    = 16 << 20
 	DefaultMaxEvent   = capture.DefaultBlockLimit
 )
@@ -26,7 +27,7 @@ type Policy uint8
 const (
 	Pass Policy = iota // traffic passes unrecorded, and that is counted
 	Wait               // traffic waits until there is room: the proxy slows it down
-	Stop               // recording ends; RecorderOptions.OnStop is told
+	Stop               // recording ends; RecorderOptions.OnStop is called
 )
 
 // ErrBehind is the cause given to RecorderOptions.OnLoss and OnStop when the queue was full.
@@ -45,8 +46,11 @@ type RecorderOptions struct {
 
 	IfFull Policy
 
-	// OnLoss is told once for each cause that something could not be recorded: ErrBehind, or the Sink's first error.
-	// OnStop is told once, with the same, when recording has ended for that reason (policy Stop); the caller then ends
+	// Urgency is set while so much waits to be recorded that it cannot give way to traffic any more. It may be nil.
+	Urgency *background.Urgency
+
+	// OnLoss is called once for each cause that something could not be recorded: ErrBehind, or the Sink's first error.
+	// OnStop is called once, with the same, when recording has ended for that reason (policy Stop); the caller then ends
 	// the whole. Both are called in a goroutine of their own and may be nil.
 	OnLoss func(error)
 	OnStop func(error)
@@ -60,17 +64,18 @@ type Recorder struct {
 	conns atomic.Uint64
 	done  chan struct{} // closed when everything was handed to the sink
 
-	told     [2]sync.Once // OnLoss: behind, sink
+	reported [2]sync.Once // OnLoss: behind, sink
 	stopOnce sync.Once
 	calls    sync.WaitGroup
 
 	// The rest belongs to the recording goroutine, but for stats.
-	seq    uint64
-	open   map[uint64]*exchange // by seq: opened in the capture and not closed
-	gone   lost                 // not yet told to the capture
-	reason error                // why
-	retry  []capture.Step       // ends whose batch the sink refused
-	tolls  []toll
+	seq        uint64
+	open       map[uint64]*exchange // by seq: opened in the capture and not closed
+	unreported lossCount            // what no Lost step says yet
+	reason     error                // why
+	retry      []capture.Step       // ends whose batch the sink refused
+	batch      []stepLoss           // of the batch at hand
+	work       background.Work
 
 	mu    sync.Mutex
 	stats Stats
@@ -84,6 +89,9 @@ type Stats struct {
 	Bytes         int64  // of heads, bodies and events that were recorded
 	LostExchanges int64  // exchanges of which nothing was recorded
 	LostBytes     int64  // bytes that passed unrecorded since the capture failed or was behind; limits are not counted
+
+	// Of those, what the sink has not taken as a Lost step: known after Close.
+	UnreportedExchanges, UnreportedBytes int64
 }
 
 // NewRecorder starts a recorder. Close ends it.
@@ -101,6 +109,7 @@ func NewRecorder(opts RecorderOptions) *Recorder {
 		opts: opts,
 		q:    newQueue(opts.QueueBytes, opts.IfFull == Wait),
 		done: make(chan struct{}),
+		work: background.Work{Urgency: opts.Urgency},
 		seq:  opts.Seq,
 		open: make(map[uint64]*exchange),
 	}
@@ -137,20 +146,22 @@ func (r *Recorder) Close(ctx context.Context) error {
 func (r *Recorder) run() {
 	defer close(r.done)
 	for {
-		s, gone, more := r.q.take()
+		s, loss, more := r.q.take()
 		if !more {
 			break
 		}
-		if gone != (lost{}) {
-			r.lose(gone, ErrBehind)
+		if loss != (lossCount{}) {
+			r.countLoss(loss, ErrBehind)
 		}
 		if s == nil {
 			r.append(nil)
 			continue
 		}
+		r.opts.Urgency.Set(r.q.urgent())
 		steps := make([]capture.Step, 0, len(s.pieces))
 		for i := range s.pieces {
 			steps = r.record(steps, &s.pieces[i])
+			r.work.GiveWay()
 		}
 		r.append(steps)
 		r.q.release(s)
@@ -163,7 +174,7 @@ func (r *Recorder) interrupt() {
 	var steps []capture.Step
 	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
 		x := r.open[seq]
-		steps = r.rest(steps, x, x.last)
+		steps = r.endStream(steps, x, x.last)
 		r.q.mu.Lock()
 		missing := x.lost
 		r.q.mu.Unlock()
@@ -172,6 +183,7 @@ func (r *Recorder) interrupt() {
 	}
 	r.append(steps)
 	r.append(nil) // what the sink has just refused gets a last chance
+	r.count(func(s *Stats) { s.UnreportedExchanges, s.UnreportedBytes = r.unreported.exchanges, r.unreported.bytes })
 }
 
 func (r *Recorder) count(change func(*Stats)) {
@@ -185,13 +197,13 @@ func (r *Recorder) behind() {
 	if r.opts.IfFull == Stop {
 		r.stop(ErrBehind)
 	}
-	r.tell(0, ErrBehind)
+	r.reportLoss(0, ErrBehind)
 }
 
-// tell calls OnLoss, once for each cause.
-func (r *Recorder) tell(cause int, err error) {
+// reportLoss calls OnLoss, once for each cause.
+func (r *Recorder) reportLoss(cause int, err error) {
 	if r.opts.OnLoss != nil {
-		r.told[cause].Do(func() { r.calls.Go(func() { r.opts.OnLoss(err) }) })
+		r.reported[cause].Do(func() { r.calls.Go(func() { r.opts.OnLoss(err) }) })
 	}
 }
 

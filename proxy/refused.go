@@ -7,9 +7,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A toll is what is lost with one step if the sink refuses its batch. It is noted beforehand, since steps belong to the
-// sink once they are appended.
-type toll struct {
+// A stepLoss is what is lost with one step if the sink refuses its batch. It is noted beforehand, since steps belong to
+// the sink once they are appended.
+type stepLoss struct {
 	seq    uint64
 	bytes  int64
 	opened bool
@@ -24,28 +24,28 @@ func (r *Recorder) append(steps []capture.Step) {
 		steps = append(r.retry, steps...)
 		r.retry = nil
 	}
-	reported := r.gone
-	if reported != (lost{}) {
+	reported := r.unreported
+	if reported != (lossCount{}) {
 		what := capture.Lost{Exchanges: reported.exchanges, Bytes: reported.bytes, Reason: r.reason.Error()}
 		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: what})
-		r.gone = lost{}
+		r.unreported = lossCount{}
 	}
 	if len(steps) == 0 {
 		return
 	}
 	var size int64
 	var opened uint64
-	r.tolls = r.tolls[:0]
+	r.batch = r.batch[:0]
 	for i := range steps {
-		t := tollOf(&steps[i])
-		r.tolls = append(r.tolls, t)
-		size += t.bytes
-		if t.opened {
+		l := lossOf(&steps[i])
+		r.batch = append(r.batch, l)
+		size += l.bytes
+		if l.opened {
 			opened++
 		}
 	}
 	if err := appendTo(r.opts.Sink, steps); err != nil {
-		r.gone = reported
+		r.unreported = reported
 		r.refused(err)
 		return
 	}
@@ -62,29 +62,29 @@ func appendTo(sink capture.Sink, steps []capture.Step) (err error) {
 	return sink.Append(steps...)
 }
 
-func tollOf(s *capture.Step) toll {
-	t := toll{seq: s.Seq}
+func lossOf(s *capture.Step) stepLoss {
+	l := stepLoss{seq: s.Seq}
 	switch what := s.What.(type) {
 	case capture.Opened:
-		t.opened, t.bytes = true, int64(len(what.Head))
+		l.opened, l.bytes = true, int64(len(what.Head))
 	case capture.RequestBody:
-		t.bytes = int64(len(what.Data))
+		l.bytes = int64(len(what.Data))
 	case capture.RequestEnd:
-		t.bytes = int64(len(what.Trailer))
+		l.bytes = int64(len(what.Trailer))
 	case capture.Informational:
-		t.bytes = int64(len(what.Head))
+		l.bytes = int64(len(what.Head))
 	case capture.ResponseHead:
-		t.bytes = int64(len(what.Head))
+		l.bytes = int64(len(what.Head))
 	case capture.ResponseBody:
-		t.bytes = int64(len(what.Data))
+		l.bytes = int64(len(what.Data))
 	case capture.ResponseEvent:
-		t.bytes = int64(len(what.Event.Raw))
+		l.bytes = int64(len(what.Event.Raw))
 	case capture.ResponseEnd:
-		t.bytes = int64(len(what.Trailer))
+		l.bytes = int64(len(what.Trailer))
 	case capture.Closed:
-		t.end, t.closed, t.at = true, what, s.Offset
+		l.end, l.closed, l.at = true, what, s.Offset
 	}
-	return t
+	return l
 }
 
 // refused counts what was in a batch that the sink did not take. Exchanges that began in it are lost as a whole, and
@@ -97,55 +97,55 @@ func (r *Recorder) refused(err error) {
 	})
 	begun := make(map[uint64]bool)
 	gaps := make(map[uint64]int64)
-	var lostWhole lost
-	for _, t := range r.tolls {
+	var whole lossCount
+	for _, l := range r.batch {
 		switch {
-		case t.opened:
+		case l.opened:
 			if len(begun) == 0 {
-				r.seq = t.seq - 1
+				r.seq = l.seq - 1
 			}
-			begun[t.seq] = true
-			lostWhole.exchanges++
-			lostWhole.bytes += t.bytes
-			if x := r.open[t.seq]; x != nil {
-				x.gone = true
-				delete(r.open, t.seq)
+			begun[l.seq] = true
+			whole.exchanges++
+			whole.bytes += l.bytes
+			if x := r.open[l.seq]; x != nil {
+				x.unrecorded = true
+				delete(r.open, l.seq)
 				if x.stream != nil {
 					x.stream.close()
 					x.stream = nil
 				}
 			}
-		case begun[t.seq]:
-			lostWhole.bytes += t.bytes
-		case t.end:
-			t.closed.Dropped += gaps[t.seq]
-			r.retry = append(r.retry, capture.Step{Seq: t.seq, Offset: t.at, What: t.closed})
-			delete(gaps, t.seq)
+		case begun[l.seq]:
+			whole.bytes += l.bytes
+		case l.end:
+			l.closed.Dropped += gaps[l.seq]
+			r.retry = append(r.retry, capture.Step{Seq: l.seq, Offset: l.at, What: l.closed})
+			delete(gaps, l.seq)
 		default:
-			gaps[t.seq] += t.bytes
-			r.count(func(s *Stats) { s.LostBytes += t.bytes })
+			gaps[l.seq] += l.bytes
+			r.count(func(s *Stats) { s.LostBytes += l.bytes })
 		}
 	}
 	for seq, n := range gaps {
 		if x := r.open[seq]; x != nil {
-			x.holed = true
+			x.truncated = true
 			x.missing += n
 		}
 	}
-	r.lose(lostWhole, err)
-	r.tell(1, err)
+	r.countLoss(whole, err)
+	r.reportLoss(1, err)
 	if r.opts.IfFull == Stop {
 		r.stop(err)
 	}
 }
 
-// lose counts what is lost as a whole, to be recorded with the next steps.
-func (r *Recorder) lose(gone lost, why error) {
-	if gone == (lost{}) {
+// countLoss counts what is lost as a whole, to be recorded with the next steps.
+func (r *Recorder) countLoss(n lossCount, why error) {
+	if n == (lossCount{}) {
 		return
 	}
-	r.gone.exchanges += gone.exchanges
-	r.gone.bytes += gone.bytes
+	r.unreported.exchanges += n.exchanges
+	r.unreported.bytes += n.bytes
 	r.reason = why
-	r.count(func(s *Stats) { s.LostExchanges += gone.exchanges; s.LostBytes += gone.bytes })
+	r.count(func(s *Stats) { s.LostExchanges += n.exchanges; s.LostBytes += n.bytes })
 }

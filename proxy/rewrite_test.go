@@ -142,7 +142,7 @@ func TestWhereCardsAre(t *testing.T) {
 			agent := newRawAgent(t, "")
 			card := `{"url":"http://ADDR/x","result":{"url":"http://ADDR/x"}}`
 			agent.answer = agent.sized(card)
-			r := newRig(t, nil, "http://"+agent.addr+"/a2a")
+			r := newRig(t, allowHosts(t, "agent.example"), "http://"+agent.addr+"/a2a")
 			tap := r.tap(0).Addr()
 			got := bodyOf(cardRequestOf(t, tap, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nConnection: "+
 				"close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
@@ -348,12 +348,12 @@ func TestNoRewrite(t *testing.T) {
 func TestAuthorityThatTheClientUsed(t *testing.T) {
 	agent := newRawAgent(t, "")
 	agent.answer = agent.sized(`{"url":"http://ADDR/"}`)
-	r := newRig(t, nil, "http://"+agent.addr)
+	r := newRig(t, allowHosts(t, "tap.example"), "http://"+agent.addr)
 	tap := r.tap(0).Addr()
 	_, port, _ := net.SplitHostPort(tap)
 	for host, want := range map[string]string{
 		"localhost:" + port: "localhost:" + port,
-		"[::1]:" + port:     "[::1]:" + port, "other:" + port: tap, "localhost": tap,
+		"[::1]:" + port:     "[::1]:" + port, "tap.example:" + port: "tap.example:" + port, "localhost": tap,
 	} {
 		got := bodyOf(cardRequestOf(t, tap, "GET /.well-known/agent.json HTTP/1.1\r\nHost: "+host+
 			"\r\nConnection: close\r\n\r\n"))

@@ -11,15 +11,15 @@ import (
 
 // recording is what the recording goroutine knows of an exchange.
 type recording struct {
-	seq     uint64
-	started time.Duration // since the queue's base
-	last    time.Duration // offset of the last piece
-	kept    [2]int64      // bytes recorded of the request's and of the answer's body
-	stream  *stream       // of an answer that is an event stream
-	fault   *capture.Fault
-	gone    bool  // the sink refused its beginning: nothing of it is in the capture
-	holed   bool  // the sink refused a part of it, so that no more of its bodies is recorded
-	missing int64 // bytes the sink refused
+	seq        uint64
+	started    time.Duration // since the queue's base
+	last       time.Duration // offset of the last piece
+	kept       [2]int64      // bytes recorded of the request's and of the answer's body
+	stream     *stream       // of an answer that is an event stream
+	fault      *capture.Fault
+	unrecorded bool  // the sink refused its beginning: nothing of it is in the capture
+	truncated  bool  // the sink refused a part of it: no more of its bodies is recorded
+	missing    int64 // bytes the sink refused
 }
 
 // record appends to steps what one piece comes to.
@@ -28,9 +28,9 @@ func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
 	if p.kind == pieceOpened {
 		return append(steps, r.begin(x, p))
 	}
-	if x.gone {
+	if x.unrecorded {
 		if n := int64(len(p.data)) + p.lost; n > 0 {
-			r.lose(lost{bytes: n}, r.reason)
+			r.countLoss(lossCount{bytes: n}, r.reason)
 		}
 		return steps
 	}
@@ -57,7 +57,7 @@ func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
 	case pieceAnswerBody:
 		steps = r.answerBody(steps, x, at, p.data)
 	case pieceAnswerEnd:
-		steps = r.rest(steps, x, at)
+		steps = r.endStream(steps, x, at)
 		if p.dropped > 0 {
 			add(capture.ResponseBody{Dropped: p.dropped})
 		}
@@ -105,7 +105,7 @@ func (r *Recorder) answerBody(steps []capture.Step, x *exchange, at time.Duratio
 		}
 		return steps
 	}
-	if x.holed {
+	if x.truncated {
 		x.missing += int64(len(p))
 		return steps
 	}
@@ -124,7 +124,7 @@ func (r *Recorder) answerBody(steps []capture.Step, x *exchange, at time.Duratio
 
 // limit returns what of a piece is to be recorded, owned, and how many bytes after that are not.
 func (r *Recorder) limit(x *exchange, p []byte, side int) (data []byte, dropped int64) {
-	if x.holed {
+	if x.truncated {
 		x.missing += int64(len(p))
 		return nil, int64(len(p))
 	}
@@ -136,12 +136,12 @@ func (r *Recorder) limit(x *exchange, p []byte, side int) (data []byte, dropped 
 	return owned(p[:n]), int64(len(p)) - n
 }
 
-// rest ends the stream of an answer: what was not dispatched by a blank line is its last event.
-func (r *Recorder) rest(steps []capture.Step, x *exchange, at time.Duration) []capture.Step {
+// endStream ends the stream of an answer: what was not dispatched by a blank line is its last event.
+func (r *Recorder) endStream(steps []capture.Step, x *exchange, at time.Duration) []capture.Step {
 	if x.stream == nil {
 		return steps
 	}
-	if !x.holed {
+	if !x.truncated {
 		steps = appendEvents(steps, x, at, x.stream.flush())
 	}
 	x.stream.close()
@@ -152,7 +152,7 @@ func (r *Recorder) rest(steps []capture.Step, x *exchange, at time.Duration) []c
 // ended closes an exchange that the relay has finished with.
 func (r *Recorder) ended(steps []capture.Step, x *exchange, p *piece) []capture.Step {
 	at := p.at - x.started
-	steps = r.rest(steps, x, at)
+	steps = r.endStream(steps, x, at)
 	if p.size > 0 {
 		steps = append(steps, capture.Step{Seq: x.seq, Offset: at, What: capture.RequestBody{Dropped: p.size}})
 	}

@@ -10,28 +10,28 @@ import (
 
 // A stream cuts an event stream into events, its content coding taken off first if it has one.
 type stream struct {
-	split   capture.Splitter
-	decoder *capture.StreamDecoder // nil without a content coding
-	failed  bool
-	lost    int64 // bytes on the wire since the decoder failed and not yet told
-	swelled swelled
+	split     capture.Splitter
+	decoder   *capture.StreamDecoder // nil without a content coding
+	failed    bool
+	lost      int64 // bytes on the wire since the decoder failed and not yet counted
+	expansion expansion
 }
 
-// swelled is what a coded stream has come to so far. A few kilobytes can claim to be gigabytes, or millions of events,
-// all of which would be in memory at once: where that begins, decoding ends.
-type swelled struct{ wire, decoded, events int64 }
+// An expansion is what a coded stream has come to so far. A few kilobytes can claim to be gigabytes, or millions of
+// events, all of which would be in memory at once: where that begins, decoding ends.
+type expansion struct{ wire, decoded, events int64 }
 
-// What a coded stream may come to: some for a start, and then so much for each byte on the wire. An uncoded stream cannot
-// have more than one event for a byte.
+// What a coded stream may come to: some for a start, and then so much for each byte on the wire. An uncoded stream
+// cannot have more than one event for a byte.
 const (
-	swellBytes, swellRatio = 16 << 20, 100
-	swellEvents            = 100_000
+	expansionBytes, expansionRatio = 16 << 20, 100
+	expansionEvents                = 100_000
 )
 
-var errSwells = errors.New("it becomes too large when decoded")
+var errExpansion = errors.New("it becomes too large when decoded")
 
-func (s *swelled) tooFar() bool {
-	return s.decoded > swellBytes+swellRatio*s.wire || s.events > swellEvents+s.wire
+func (s *expansion) excessive() bool {
+	return s.decoded > expansionBytes+expansionRatio*s.wire || s.events > expansionEvents+s.wire
 }
 
 const streamType = "text/event-stream"
@@ -69,8 +69,8 @@ func openStream(head []byte, limit int) *stream {
 	return s
 }
 
-// write takes the next bytes and returns the blocks that they complete. The error is told once; the bytes in which it
-// happened, and what comes after them, are counted.
+// write takes the next bytes and returns the blocks that they complete. The error is returned once; the bytes in which
+// it happened, and what comes after them, are counted.
 func (s *stream) write(p []byte) (events []event, err error) {
 	switch {
 	case s.decoder == nil:
@@ -79,21 +79,21 @@ func (s *stream) write(p []byte) (events []event, err error) {
 		s.lost += int64(len(p))
 		return nil, nil
 	}
-	s.swelled.wire += int64(len(p))
+	s.expansion.wire += int64(len(p))
 	if err = s.guarded(func() error { return s.decoder.Write(p, s.into(&events)) }); err != nil {
 		s.lost += int64(len(p))
 	}
 	return events, err
 }
 
-// flush ends the stream and returns what was left of it. Where decoding has failed that is nothing: the block at hand was
-// broken off by us, not by the agent.
+// flush ends the stream and returns what was left of it. Where decoding has failed that is nothing: the block at hand
+// was broken off by us, not by the agent.
 func (s *stream) flush() (events []event) {
 	if s.failed {
 		return nil
 	}
 	if s.decoder != nil {
-		// A stream that broke off is told by its exchange.
+		// The exchange says if its stream broke off.
 		_ = s.guarded(func() error { return s.decoder.Flush(s.into(&events)) })
 	}
 	return s.read(events, s.split.Flush())
@@ -118,10 +118,10 @@ func (s *stream) into(events *[]event) func(decoded []byte) {
 	return func(decoded []byte) {
 		found := s.split.Write(decoded)
 		*events = s.read(*events, found)
-		s.swelled.decoded += int64(len(decoded))
-		s.swelled.events += int64(len(found))
-		if s.swelled.tooFar() {
-			s.decoder.Fail(errSwells)
+		s.expansion.decoded += int64(len(decoded))
+		s.expansion.events += int64(len(found))
+		if s.expansion.excessive() {
+			s.decoder.Fail(errExpansion)
 		}
 	}
 }

@@ -6,21 +6,25 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"sync"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
 
 // A Tap is one listening address and the agent behind it. It maps origin to origin: the path of a request is that which
 // the client asked for.
 type Tap struct {
-	proxy    *Proxy
-	spec     TapSpec
-	agent    origin
-	listener net.Listener
-	addr     *net.TCPAddr
-	further  bool   // it opened by itself
-	family   string // the name that further taps of the same agent begin with
+	proxy       *Proxy
+	spec        TapSpec
+	agent       origin
+	listener    net.Listener
+	addr        *net.TCPAddr
+	hosts       *hostList
+	misdirected sync.Once // the user was told of a request for another host
+	further     bool      // it opened by itself
+	family      string    // the name that further taps of the same agent begin with
 }
 
 // Name returns the agent's name.
@@ -66,9 +70,7 @@ func (t *Tap) authority(used string, local net.Addr) string {
 	if !ok || port != strconv.Itoa(t.addr.Port) {
 		return t.listening(local)
 	}
-	// Of a tap that other machines reach nobody here knows all names, but a loopback tap has only its own.
-	name, own := newOrigin(host, port).host, newOrigin(t.addr.IP.String(), port).host
-	if t.addr.IP.IsLoopback() && name != loopback && name != own {
+	if !t.hosts.has(host, port, local) {
 		return t.listening(local)
 	}
 	return used
@@ -81,21 +83,34 @@ func (p *Proxy) listen(spec TapSpec) (*Tap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tap{
+	t := &Tap{
 		proxy: p, spec: spec, agent: originOf(spec.Agent), family: spec.Name,
 		listener: listener, addr: listener.Addr().(*net.TCPAddr),
-	}, nil
+	}
+	t.hosts = newHostList("this tap", spec.Listen, t.addr, p.opts.AllowHosts)
+	// Clients that a file of hosts or an option of theirs leads here name the agent itself, which then hears nothing new.
+	t.hosts.names = append(t.hosts.names, hostname.Normal(spec.Agent.Hostname()))
+	for _, a := range p.opts.Aliases {
+		if a.Name == spec.Name {
+			t.hosts.names = append(t.hosts.names, hostname.Normal(a.URL.Hostname()))
+		}
+	}
+	return t, nil
 }
 
 // relay serves one connection.
 func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	l := newLink(t, client)
+	hosts := admission{list: t.hosts, local: l.local, refused: t.refused}
 	cfg := relay.Config{
 		Dial:        t.dial,
 		Authority:   t.spec.Agent.Host,
+		Accept:      hosts.accept,
 		Observer:    l,
 		HeadTimeout: t.proxy.opts.HeadTimeout,
 		IdleTimeout: t.proxy.opts.IdleTimeout,
+
+		AnswerTimeout: t.proxy.opts.AnswerTimeout,
 	}
 	if !t.proxy.opts.NoRewrite {
 		cfg.Editor = cardEditor{l}
@@ -105,6 +120,11 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 		t.proxy.notice(fmt.Sprintf("tap %s: recording of a connection has failed, its traffic went on: %v", t.Name(),
 			err))
 	}
+}
+
+// refused tells the user, once, of a request for a host that is not the tap's.
+func (t *Tap) refused(why error) {
+	t.misdirected.Do(func() { t.proxy.notice(fmt.Sprintf("tap %s refused a request: %v", t.Name(), why)) })
 }
 
 // dial connects to the agent. The connection is refused if it would come back to us.

@@ -201,7 +201,7 @@ func TestListenErrors(t *testing.T) {
 			"alias",
 			[]string{"a=http://localhost:1", "b=http://localhost:2"},
 			"c=http://c.example",
-			[]string{`no agent "c"; there are a, b`},
+			[]string{`unknown agent "c"; use a, b`},
 		},
 	}
 	for _, test := range tests {

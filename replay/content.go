@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
 )
 
 // details compares the contents of two items of the same kind, as far as the protocol requires them to agree.
@@ -87,21 +88,24 @@ func (c *comparison) lists(rec, live item) {
 }
 
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
-// differently anyway.
+// differently anyway. Where the recording hides a secret, any other is as good.
 func (c *comparison) changes(rec, live item) []Change {
 	task := live.task
 	renamed := RewriteJSON(live.answer.Doc.Root.Raw(), c.call, func(role Role, text string) (string, bool) {
 		return c.values.recordedFor(role, task, text)
 	})
-	return Diff(rec.answer.Doc.Root, a2a.Parse(renamed).Root, func(pointer string, was, now a2a.Value) bool {
-		token := lastToken(pointer)
-		if isFreeText(token) || isFreeContent(token) && token != "error" || token == "history" || token == "name" {
-			return true
-		}
-		if was.Kind() != a2a.String || now.Kind() != a2a.String {
-			return false
-		}
-		a, b := was.Text(), now.Text()
-		return Opaque(a) && Opaque(b) || strings.Contains(a, "://") && strings.Contains(b, "://")
-	})
+	return Diff(rec.answer.Doc.Root, a2a.Parse(renamed).Root, sameAnyway)
+}
+
+// sameAnyway reports whether two runs may well say a value differently, so that it is no difference worth showing.
+func sameAnyway(pointer string, was, now a2a.Value) bool {
+	token := lastToken(pointer)
+	if isFreeText(token) || isFreeContent(token) && token != "error" || token == "history" || token == "name" {
+		return true
+	}
+	if was.Kind() != a2a.String || now.Kind() != a2a.String {
+		return false
+	}
+	a, b := was.Text(), now.Text()
+	return credential.Fits(a, b) || Opaque(a) && Opaque(b) || strings.Contains(a, "://") && strings.Contains(b, "://")
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/hostname"
 )
 
 // An address is where a request goes: scheme and authority, and the target in origin form.
@@ -160,9 +161,12 @@ func sameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool
 	return a2a.Interface{}, false
 }
 
-func sameMachine(a, b string) bool { return a == b || isLoopback(a) && isLoopback(b) }
+func sameMachine(a, b string) bool {
+	return hostname.Normal(a) == hostname.Normal(b) || isLoopback(a) && isLoopback(b)
+}
 
+// isLoopback reports whether a host is this machine, also as servers write it that listen on all addresses.
 func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && (ip.IsLoopback() || ip.IsUnspecified())
+	host = hostname.Normal(host)
+	return hostname.IsLoopback(host) || host == "0.0.0.0" || host == "::"
 }

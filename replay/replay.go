@@ -81,6 +81,9 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 	}
 	p.play(ctx)
 	report := &Report{Capture: p.plan.info.Name, To: to, Profile: o.Profile, Lost: p.plan.info.LostExchanges}
+	if p.plan.info.Crashes > 0 {
+		report.Crash = p.plan.info.Crash.String()
+	}
 	if err := p.report(ctx, report); err != nil {
 		return nil, err
 	}

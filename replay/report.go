@@ -74,7 +74,8 @@ type Report struct {
 	Matched     int
 	Differing   int
 	LeftOut     int
-	Lost        int64 // exchanges of which the capture says that nothing was recorded
+	Lost        int64  // exchanges of which the capture says that nothing was recorded
+	Crash       string // what the capture says of a recorder that was killed; empty if none was
 	Lines       []Line
 	Differences []Difference // those of the lines, of notifications, and new findings
 	Deliveries  Deliveries
@@ -82,8 +83,10 @@ type Report struct {
 	Notes       []string           // further remarks
 }
 
-// Same reports whether something was sent, nothing differs, and the capture lost nothing.
-func (r *Report) Same() bool { return r.Sent > 0 && len(r.Differences) == 0 && r.Lost == 0 }
+// Same reports whether something was sent, nothing differs, and the capture lacks nothing.
+func (r *Report) Same() bool {
+	return r.Sent > 0 && len(r.Differences) == 0 && r.Lost == 0 && r.Crash == ""
+}
 
 // Verdict returns the report in one line, counts included.
 func (r *Report) Verdict() string {
@@ -100,6 +103,9 @@ func (r *Report) Verdict() string {
 		what, r.Sent, r.Matched, r.Differing, r.LeftOut)
 	if r.Lost > 0 {
 		s += fmt.Sprintf("; incomplete: %d exchanges were not recorded", r.Lost)
+	}
+	if r.Crash != "" {
+		s += "; incomplete: " + r.Crash
 	}
 	if d := r.Deliveries; d.Expected > 0 || d.LeftOut > 0 {
 		s += fmt.Sprintf("; %d of %d notifications received, %d left out", d.Received, d.Expected, d.LeftOut)

@@ -3,6 +3,8 @@ package replay
 import (
 	"encoding/json"
 	"io"
+
+	"a2atap/proxy/jsondoc"
 )
 
 // A Tool names the program that wrote a report.
@@ -88,7 +90,7 @@ func WriteJSON(w io.Writer, r *Report, tool Tool) error {
 			d.Kind, d.Rule, d.Exchange, d.Live, d.Place, d.Want, d.Got, d.Message, changes,
 		})
 	}
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(jsondoc.NewEscaper(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(out)
@@ -107,7 +109,7 @@ func (r *Report) jsonVerdict() jsonVerdict {
 	case len(r.Differences) > 0:
 	case r.Sent == 0:
 		v.Status = "nothing"
-	case r.Lost > 0:
+	case r.Lost > 0, r.Crash != "":
 		v.Status = "incomplete"
 	default:
 		v.Status = "same"

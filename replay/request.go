@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 )
 
 // Credentials are put where the recording has placeholders for redacted ones.
@@ -36,9 +36,6 @@ func ParseCredentials(s string) (Credentials, error) {
 	}
 	return Credentials{}, fmt.Errorf("invalid credentials; write bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
 }
-
-// placeholder is what redaction leaves in place of a secret (see redact.New).
-var placeholder = regexp.MustCompile(`redacted\.[0-9a-f]{16}`)
 
 // An outgoing request is ready to be sent.
 type outgoing struct {
@@ -211,7 +208,7 @@ func hopByHop(fields capture.Fields) map[string]bool {
 
 // field returns the value of a field in the live request, and whether it is sent.
 func (p *player) field(f capture.Field) (string, bool) {
-	if placeholder.MatchString(f.Value) {
+	if credential.HasPlaceholder([]byte(f.Value)) {
 		if strings.EqualFold(f.Name, p.opts.Credentials.Header) {
 			return p.opts.Credentials.Value, true
 		}
@@ -229,12 +226,12 @@ func (p *player) field(f capture.Field) (string, bool) {
 // withoutSecrets takes the query parameters out of a target whose values were redacted.
 func (p *player) withoutSecrets(target string) string {
 	path, query, found := strings.Cut(target, "?")
-	if !found || !placeholder.MatchString(query) {
+	if !found || !credential.HasPlaceholder([]byte(query)) {
 		return target
 	}
 	var kept []string
 	for pair := range strings.SplitSeq(query, "&") {
-		if !placeholder.MatchString(pair) {
+		if !credential.HasPlaceholder([]byte(pair)) {
 			kept = append(kept, pair)
 			continue
 		}

@@ -20,7 +20,7 @@ type copied struct {
 // curl writes the request of an exchange as a curl command.
 func (l *loader) curl(seq uint64, write func(*capture.Exchange) (string, error)) tea.Cmd {
 	return func() tea.Msg {
-		x, err := l.src.Exchange(l.ctx, seq)
+		x, err := l.ends(seq, 1)
 		if err != nil {
 			return copied{err: err}
 		}

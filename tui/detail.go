@@ -1,63 +1,63 @@
 package tui
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
-	"a2atap/proxy/capture"
 )
 
-// maxOpen bounds the events whose content is shown at once, and maxSummaries those that were read for their rows.
+// maxOpen bounds the events whose content is shown at once, and maxRows the rows that are kept.
 const (
-	maxOpen      = 100
-	maxSummaries = 10_000
+	maxOpen = 100
+	maxRows = 10_000
 )
 
 // A detail is the panel of one exchange: its request, its response, the events of its stream.
 type detail struct {
-	shared      *shared
-	seq         uint64
-	width       int
-	window      window
-	mode        view
-	limit       int            // bytes of a body that are shown
-	goal        analyzer.Place // where to move when the document is ready
-	x           *capture.Exchange
+	shared *shared
+	seq    uint64
+	width  int
+	window window
+	mode   view
+	limit  int            // bytes of a body that are shown
+	goal   analyzer.Place // where to move when the document is ready
+	excerpt
+	ctx         context.Context // ends when the view is left
+	leave       context.CancelFunc
 	doc         document
-	ready       bool           // doc is there
-	loading     uint64         // ticket of the exchange under way
-	building    uint64         // ticket of the document under way
-	reading     uint64         // ticket of the summaries under way
-	reloadAgain bool           // the exchange has changed since it was loaded
-	took        time.Duration  // how long loading took the last time
-	extra       []int          // indices of the events that have lines below their rows, in order
-	summaries   map[int]string // by index of the event
-	pendingKeys []action       // keys that were pressed before the document was there
+	ready       bool             // doc is there
+	loading     uint64           // ticket of the exchange under way
+	building    uint64           // ticket of the document under way
+	reading     uint64           // ticket of the rows under way
+	reloadAgain bool             // the exchange has changed since it was loaded
+	took        time.Duration    // how long loading took the last time
+	extra       []int            // indices of the events that have lines below their rows, in order
+	rows        map[int]eventRow // by index of the event
+	toEnd       bool             // the end was asked for before it was there
+	sought      bool             // the cursor is at the goal, or the user has moved it
+	pendingKeys []action         // keys that were pressed before the document was there
 	err         error
 }
 
 // loaded is the message of loader.exchange.
 type loaded struct {
+	excerpt
 	ticket uint64
-	x      *capture.Exchange
 	took   time.Duration
 	err    error
 }
 
-// summarised holds one-line summaries of consecutive events, from the index first on.
-type summarised struct {
-	ticket uint64
-	first  int
-	words  []string
-}
-
 func newDetail(s *shared, goal analyzer.Place) *detail {
-	return &detail{shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, summaries: make(map[int]string)}
+	d := &detail{shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, rows: make(map[int]eventRow)}
+	d.ctx, d.leave = context.WithCancel(s.load.ctx)
+	return d
 }
 
 func (d *detail) place() place { return inDetail }
@@ -66,16 +66,17 @@ func (d *detail) place() place { return inDetail }
 func (d *detail) begin() tea.Cmd {
 	d.loading = d.shared.ticket()
 	d.reloadAgain = false
-	return d.shared.load.exchange(d.loading, d.seq, 0)
+	return d.readOn(0)
 }
 
-// exchange loads one exchange, after a pause.
-func (l *loader) exchange(ticket, seq uint64, pause time.Duration) tea.Cmd {
+// readOn returns the command that reads on, after a pause.
+func (d *detail) readOn(pause time.Duration) tea.Cmd {
+	ctx, load, ticket, seq, sofar := d.ctx, d.shared.load, d.loading, d.seq, d.excerpt
 	return func() tea.Msg {
-		l.pause(pause)
+		load.pause(pause)
 		begin := time.Now()
-		x, err := l.src.Exchange(l.ctx, seq)
-		return loaded{ticket: ticket, x: x, took: time.Since(begin), err: err}
+		after, err := sofar.read(ctx, load.src, seq)
+		return loaded{ticket: ticket, excerpt: after, took: time.Since(begin), err: err}
 	}
 }
 
@@ -83,7 +84,7 @@ func (d *detail) target() analyzer.Place {
 	at := analyzer.Place{Exchange: d.seq}
 	if i := d.eventAtCursor(); i >= 0 {
 		at.Response = true
-		return at.Event(d.x.Response.Events[i].K)
+		return at.Event(d.excerpt.events.number(i))
 	}
 	return at
 }
@@ -106,7 +107,7 @@ func (d *detail) build() tea.Cmd {
 	d.building = d.shared.ticket()
 	open := slices.Sorted(maps.Keys(d.doc.open))
 	return d.shared.load.build(d.building, docSource{
-		x: d.x, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8), limit: d.limit,
+		ctx: d.ctx, excerpt: d.excerpt, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8), limit: d.limit,
 		open: open[:min(len(open), maxOpen)],
 	})
 }
@@ -119,14 +120,8 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 		return d.load(msg)
 	case built:
 		return d.setDocument(msg)
-	case summarised:
-		if msg.ticket == d.reading {
-			d.reading = 0
-			for i, words := range msg.words {
-				d.summaries[msg.first+i] = words
-			}
-			return d.summarise()
-		}
+	case rowsRead:
+		return d.setRows(msg)
 	case exchangesChanged:
 		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
 			return d.reload()
@@ -139,7 +134,7 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// reload loads an exchange again that goes on. One that takes long is loaded less often.
+// reload reads on in an exchange that goes on. What takes long is done less often.
 func (d *detail) reload() tea.Cmd {
 	if d.loading != 0 {
 		d.reloadAgain = true
@@ -147,7 +142,7 @@ func (d *detail) reload() tea.Cmd {
 	}
 	d.loading = d.shared.ticket()
 	d.reloadAgain = false
-	return d.shared.load.exchange(d.loading, d.seq, min(10*d.took, 5*time.Second))
+	return d.readOn(min(10*d.took, 5*time.Second))
 }
 
 func (d *detail) load(msg loaded) tea.Cmd {
@@ -158,12 +153,53 @@ func (d *detail) load(msg loaded) tea.Cmd {
 	if msg.err != nil {
 		return nil
 	}
-	d.x = msg.x
-	cmd := d.build()
-	if d.reloadAgain {
-		return tea.Batch(cmd, d.reload())
+	first := d.x == nil
+	at := d.spot()
+	d.excerpt = msg.excerpt
+	var cmds []tea.Cmd
+	if first || !d.more {
+		cmds = append(cmds, d.build())
 	}
-	return cmd
+	if d.ready {
+		d.grow(at)
+		cmds = append(cmds, d.summarise())
+	}
+	switch {
+	case d.more:
+		d.loading = d.shared.ticket()
+		cmds = append(cmds, d.readOn(0))
+	case d.reloadAgain:
+		cmds = append(cmds, d.reload())
+	}
+	return tea.Batch(cmds...)
+}
+
+// grow takes events into account that were read, and keeps the cursor at the same content, or at the end if that was
+// asked for.
+func (d *detail) grow(at spot) {
+	d.window.length = d.length()
+	if d.toEnd {
+		d.window.move(d.window.length - 1)
+		d.toEnd = d.more
+		return
+	}
+	d.window.move(d.lineOf(at))
+}
+
+// setRows takes rows that were read.
+func (d *detail) setRows(msg rowsRead) tea.Cmd {
+	if msg.ticket != d.reading {
+		return nil
+	}
+	d.reading = 0
+	for i, row := range msg.rows {
+		d.rows[msg.first+i] = row
+	}
+	if msg.err != nil {
+		d.err = msg.err
+		return nil
+	}
+	return d.summarise()
 }
 
 // setDocument replaces the document, and keeps the cursor at the same content.
@@ -181,19 +217,30 @@ func (d *detail) setDocument(msg built) tea.Cmd {
 		keys[i] = true
 	}
 	d.extra = slices.Sorted(maps.Keys(keys))
-	d.window.length = d.length()
 	if d.ready {
-		d.window.move(d.lineOf(at))
+		d.grow(at)
+		d.seekGoal()
 		return d.summarise()
 	}
+	d.window.length = d.length()
 	d.ready = true
-	d.seek(d.goal)
+	d.window.move(0)
+	d.seekGoal()
 	cmds := []tea.Cmd{d.summarise()}
 	for _, a := range d.pendingKeys {
 		cmds = append(cmds, d.act(a))
 	}
 	d.pendingKeys = nil
 	return tea.Batch(cmds...)
+}
+
+// seekGoal moves to the goal, once what it names was read.
+func (d *detail) seekGoal() {
+	if d.sought || d.more && strings.HasPrefix(d.goal.Part, "event[") {
+		return
+	}
+	d.sought = true
+	d.seek(d.goal)
 }
 
 // call returns the decoded request.
@@ -204,7 +251,7 @@ func (d *detail) call() *a2a.Call {
 	return &d.doc.reading.Call
 }
 
-// summarise returns the command that reads the events in visible rows.
+// summarise returns the command that reads the visible rows of events.
 func (d *detail) summarise() tea.Cmd {
 	if d.reading != 0 || !d.ready || d.events() == 0 {
 		return nil
@@ -215,7 +262,7 @@ func (d *detail) summarise() tea.Cmd {
 		if s.zone != zoneEvents {
 			continue
 		}
-		if _, there := d.summaries[s.index]; there {
+		if _, there := d.rows[s.index]; there || s.index >= d.events() {
 			continue
 		}
 		if first < 0 {
@@ -226,18 +273,11 @@ func (d *detail) summarise() tea.Cmd {
 	if first < 0 {
 		return nil
 	}
-	if len(d.summaries) > maxSummaries {
-		clear(d.summaries)
+	if len(d.rows) > maxRows {
+		clear(d.rows)
 	}
 	d.reading = d.shared.ticket()
-	ticket, call, events := d.reading, *d.call(), d.x.Response.Events[first:last+1]
-	return func() tea.Msg {
-		answer := summarised{ticket: ticket, first: first}
-		for i := range events {
-			answer.words = append(answer.words, clip(summary(&call, &events[i]), 400))
-		}
-		return answer
-	}
+	return d.shared.load.rows(d.ctx, d.reading, d.seq, d.excerpt.events, *d.call(), first, last)
 }
 
 func (d *detail) act(a action) tea.Cmd {
@@ -245,6 +285,7 @@ func (d *detail) act(a action) tea.Cmd {
 		d.pendingKeys = append(d.pendingKeys, a)
 		return nil
 	}
+	d.sought, d.toEnd = true, a == goBottom && d.more
 	switch a {
 	case nextFinding:
 		d.jump(1)

@@ -3,12 +3,10 @@ package tui
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/capture"
 )
 
 // toggle opens or closes the event under the cursor.
@@ -48,6 +46,7 @@ func (d *detail) nextSection() {
 
 // jump moves to the next finding in a direction, and reports whether there is one.
 func (d *detail) jump(step int) bool {
+	d.sought, d.toEnd = true, false
 	for n := d.window.cursor + step; n >= 0 && n < d.window.length; {
 		s := d.spotAt(n)
 		if l := d.docLine(s); l != nil && l.finding {
@@ -121,9 +120,5 @@ func (d *detail) show(n int) {
 
 // indexOf returns the index of the event that a place names, or -1.
 func (d *detail) indexOf(at analyzer.Place) int {
-	if !strings.HasPrefix(at.Part, "event[") || d.events() == 0 {
-		return -1
-	}
-	return slices.IndexFunc(d.x.Response.Events,
-		func(e capture.Event) bool { return e.K > 0 && at.Event(e.K).Part == at.Part })
+	return d.excerpt.events.indexOf(at.Part)
 }

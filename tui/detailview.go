@@ -24,13 +24,8 @@ type spot struct {
 	sub   int // of the line below the row of an event; -1 is the row
 }
 
-// events returns how many rows of events there are. While a document is being made they are those of the exchange.
-func (d *detail) events() int {
-	if d.x == nil || d.x.Response == nil {
-		return 0
-	}
-	return len(d.x.Response.Events)
-}
+// events returns how many rows of events there are, as far as they were read.
+func (d *detail) events() int { return d.excerpt.events.length() }
 
 // below returns the lines below the row of an event: its content if it is open, what is wrong with it otherwise.
 func (d *detail) below(i int) []docLine {
@@ -129,7 +124,10 @@ func (d *detail) status() string {
 	}
 	words := d.x.Client.Name + " → " + d.x.Agent.Name + ", "
 	if res := d.x.Response; res != nil && res.Stream {
-		words += plural(countEvents(res), "event") + ", "
+		words += plural(d.excerpt.events.count(), "event") + ", "
+		if d.more {
+			words += fmt.Sprintf("loading %d %%, ", d.percent())
+		}
 	}
 	return words + d.mode.String()
 }
@@ -161,10 +159,9 @@ func (d *detail) view() []line {
 
 // row draws the row of an event: its number, its time, the pause before it, its size and its summary.
 func (d *detail) row(i int) line {
-	e := &d.x.Response.Events[i]
-	number := "·" + strconv.Itoa(e.K)
-	if e.K == 0 {
-		number = "·"
+	number := "·"
+	if k := d.excerpt.events.number(i); k > 0 {
+		number += strconv.Itoa(k)
 	}
 	sign, look := "▸", styleDim
 	if _, open := d.doc.open[i]; open {
@@ -174,22 +171,24 @@ func (d *detail) row(i int) line {
 		mark := d.doc.marks[i][0].spans[0]
 		sign, look = string([]rune(mark.text)[:1]), mark.style
 	}
-	row := text(look, sign+" ").
-		add(styleStrong, pad(number, max(len(strconv.Itoa(d.events())), 4)+2)).
-		add(styleDim, padLeft(d.when(e.At), 12)+" ")
-	words, there := d.summaries[i]
+	row := text(look, sign+" ").add(styleStrong, pad(number, max(len(strconv.Itoa(d.events())), 4)+2))
+	e, there := d.rows[i]
 	if !there {
-		words = "…"
+		return row.add(styleDim, "…")
 	}
-	if e.Unterminated {
+	words := e.words
+	if e.unterminated {
 		words = "unterminated: " + words
 	}
-	if e.Dropped > 0 {
+	if e.dropped {
 		words = "cut: " + words
 	}
-	row = row.add(d.pauseStyle(i), padLeft(d.pause(i), 9)+"  ")
+	if i == 0 {
+		e.before = d.x.Response.At
+	}
+	row = row.add(styleDim, padLeft(d.when(e.at), 12)+" ").add(e.pauseStyle(), padLeft(e.pause(), 9)+"  ")
 	if d.width >= 100 {
-		row = row.add(styleDim, padLeft(size(int64(len(e.Raw))+e.Dropped), 8)+"  ")
+		row = row.add(styleDim, padLeft(size(e.size), 8)+"  ")
 	}
 	return row.add(styleText, words)
 }
@@ -206,19 +205,15 @@ func (d *detail) when(at time.Duration) string {
 }
 
 // gap returns how long the stream was silent before an event, or NotKnown.
-func (d *detail) gap(i int) time.Duration {
-	before := d.x.Response.At
-	if i > 0 {
-		before = d.x.Response.Events[i-1].At
-	}
-	if at := d.x.Response.Events[i].At; at >= 0 && before >= 0 {
-		return at - before
+func (e *eventRow) gap() time.Duration {
+	if e.at >= 0 && e.before >= 0 {
+		return e.at - e.before
 	}
 	return capture.NotKnown
 }
 
-func (d *detail) pause(i int) string {
-	gap := d.gap(i)
+func (e *eventRow) pause() string {
+	gap := e.gap()
 	if gap < 0 {
 		return ""
 	}
@@ -226,9 +221,14 @@ func (d *detail) pause(i int) string {
 }
 
 // pauseStyle highlights pauses of a second and more.
-func (d *detail) pauseStyle(i int) style {
-	if d.gap(i) >= time.Second {
+func (e *eventRow) pauseStyle() style {
+	if e.gap() >= time.Second {
 		return styleWarning
 	}
 	return styleDim
+}
+
+// percent returns how much of the capture behind the beginning of the exchange was read.
+func (d *detail) percent() uint64 {
+	return min(100*d.excerpt.events.next/max(d.shared.info.Arrivals, 1), 99)
 }

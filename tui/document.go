@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"slices"
+	"context"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -49,7 +49,9 @@ type document struct {
 
 // A docSource holds what a document is built from.
 type docSource struct {
-	x        *capture.Exchange
+	excerpt
+	ctx      context.Context
+	load     *loader
 	findings []analyzer.Finding
 	view     view
 	width    int
@@ -67,7 +69,7 @@ type built struct {
 // build lays an exchange out.
 func (l *loader) build(ticket uint64, s docSource) tea.Cmd {
 	return func() tea.Msg {
-		s.reading = l.reader.Read(brief(s.x))
+		s.load, s.reading = l, l.reader.Read(s.x)
 		return built{ticket, s.layout()}
 	}
 }
@@ -79,7 +81,7 @@ func (s docSource) layout() document {
 	w.answer()
 	w.doc.before = w.lines
 	w.lines = nil
-	w.events()
+	w.contents()
 	w.ending()
 	w.doc.after = w.lines
 	return w.doc
@@ -143,7 +145,7 @@ func (w *docWriter) answer() {
 	w.head(at, res.Head, styleAnswer, "← ")
 	if res.Stream {
 		w.put(analyzer.Place{}, line{}, 0)
-		w.put(at.Body(), text(styleDim, plural(countEvents(res), "event")+"; enter opens one"), 0)
+		w.put(at.Body(), text(styleDim, w.howMany()+"; enter opens one"), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
 		return
 	}
@@ -208,37 +210,42 @@ func (w *docWriter) trailer(at analyzer.Place, raw []byte) {
 	}
 }
 
-// events lays out the findings of a stream's events, and the contents of those that are open.
-func (w *docWriter) events() {
+// contents lays out the findings of a stream's events, and the contents of those that are open.
+func (w *docWriter) contents() {
 	if w.x.Response == nil || !w.x.Response.Stream {
 		return
 	}
-	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
-	broken := make(map[string]bool)
 	for i := range w.findings {
-		if p := w.findings[i].Place; p.Response && strings.HasPrefix(p.Part, "event[") {
-			broken[p.Part] = true
+		f := &w.findings[i]
+		if !f.Place.Response {
+			continue
+		}
+		if at := w.excerpt.events.indexOf(f.Place.Part); at >= 0 {
+			w.doc.marks[at] = append(w.doc.marks[at], findingLines(f, w.width-1)...)
 		}
 	}
-	if len(broken) == 0 && len(w.open) == 0 {
-		return
-	}
-	for i := range w.x.Response.Events {
-		e := &w.x.Response.Events[i]
-		place := at.Event(e.K)
-		mine := func(p analyzer.Place) bool { return p.Response && e.K > 0 && p.Part == place.Part }
-		if slices.Contains(w.open, i) {
-			w.lines = nil
-			w.event(place, e, mine)
-			w.doc.open[i] = w.lines
+	for _, i := range w.open {
+		w.lines = nil
+		err := w.load.events(w.ctx, w.x.Seq, w.excerpt.events, i, i, func(at int, e *capture.Event) {
+			if at == i {
+				place := eventAt(w.x.Seq, e.K)
+				w.event(place, e, func(p analyzer.Place) bool { return p.Response && e.K > 0 && p.Part == place.Part })
+			}
+		})
+		if err != nil {
+			w.put(analyzer.Place{}, text(styleError, "! "+err.Error()), 2)
 		}
-		if len(broken) > 0 && e.K > 0 && broken[place.Part] {
-			w.lines = nil
-			w.found(mine)
-			w.doc.marks[i] = w.lines
-		}
+		w.doc.open[i] = w.lines
 	}
 	w.lines = nil
+}
+
+// howMany says how many events there are, once all were read.
+func (w *docWriter) howMany() string {
+	if w.more {
+		return "events"
+	}
+	return plural(w.excerpt.events.count(), "event")
 }
 
 // event writes the content of one event.
@@ -272,6 +279,8 @@ func (w *docWriter) ending() {
 		w.put(analyzer.Place{}, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
 	}
 	switch {
+	case w.more:
+		w.put(analyzer.Place{}, text(styleDim, "… loading"), 0)
 	case w.x.State == capture.StateOpen:
 		w.put(analyzer.Place{}, text(styleWarning, "… still open"), 0)
 	case w.x.State == capture.StateInterrupted:

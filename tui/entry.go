@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -91,7 +93,7 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 		add(x.State.String())
 	}
 	if res := x.Response; res != nil && res.Stream {
-		add(plural(countEvents(res), "event"))
+		add(plural(countEvents(res.Events), "event"))
 	}
 	if len(r.Tasks) == 1 {
 		add("task " + short(r.Tasks[0]))
@@ -103,9 +105,9 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 }
 
 // countEvents returns how many events a stream has; blocks of comments are none.
-func countEvents(res *capture.Response) int {
-	for i := len(res.Events) - 1; i >= 0; i-- {
-		if k := res.Events[i].K; k > 0 {
+func countEvents(events []capture.Event) int {
+	for i := len(events) - 1; i >= 0; i-- {
+		if k := events[i].K; k > 0 {
 			return k
 		}
 	}
@@ -126,7 +128,7 @@ func (l *loader) entries(ticket uint64, seqs []uint64) tea.Cmd {
 	return func() tea.Msg {
 		answer := entries{ticket: ticket}
 		begin := time.Now()
-		answer.left, answer.err = l.each(seqs, begin.Add(batchTime), func(seq uint64, x *capture.Exchange) {
+		answer.left, answer.err = l.each(seqs, entryEvents, begin.Add(batchTime), func(seq uint64, x *capture.Exchange) {
 			if x == nil {
 				answer.list = append(answer.list, entry{seq: seq, absent: true})
 				return
@@ -140,10 +142,13 @@ func (l *loader) entries(ticket uint64, seqs []uint64) tea.Cmd {
 
 // each reads at least one of the exchanges of a sorted list, in order, until the time end. It calls f for each, with
 // nil if the capture has no such exchange, and returns those that are left.
-func (l *loader) each(seqs []uint64, end time.Time, f func(uint64, *capture.Exchange)) (left []uint64, err error) {
+// Of a stream only the first and last ends events are needed; 0 if all are.
+func (l *loader) each(
+	seqs []uint64, ends int, end time.Time, f func(uint64, *capture.Exchange),
+) (left []uint64, err error) {
 	for len(seqs) > 0 {
 		n := neighbours(seqs)
-		if seqs, err = l.span(seqs[:n], seqs[n:], end, f); err != nil || l.ctx.Err() != nil {
+		if seqs, err = l.span(seqs[:n], seqs[n:], ends, end, f); err != nil || l.ctx.Err() != nil {
 			return nil, errors.Join(err, l.ctx.Err())
 		}
 		if time.Now().After(end) {
@@ -163,8 +168,10 @@ func neighbours(seqs []uint64) int {
 }
 
 // span reads exchanges that follow each other, and returns those that are left.
-func (l *loader) span(seqs, rest []uint64, end time.Time, f func(uint64, *capture.Exchange)) ([]uint64, error) {
-	if len(seqs) == 1 {
+func (l *loader) span(
+	seqs, rest []uint64, ends int, end time.Time, f func(uint64, *capture.Exchange),
+) ([]uint64, error) {
+	if len(seqs) == 1 && ends == 0 {
 		x, err := l.src.Exchange(l.ctx, seqs[0])
 		if err != nil && !errors.Is(err, capture.ErrNotFound) {
 			return nil, err
@@ -174,7 +181,13 @@ func (l *loader) span(seqs, rest []uint64, end time.Time, f func(uint64, *captur
 	}
 	all := append(seqs[:len(seqs):len(seqs)], rest...)
 	last, done := seqs[len(seqs)-1], 0
-	for x, err := range l.src.Exchanges(l.ctx, seqs[0]) {
+	exchanges := l.src.Exchanges
+	if ends > 0 {
+		exchanges = func(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+			return l.src.Ends(ctx, from, ends)
+		}
+	}
+	for x, err := range exchanges(l.ctx, seqs[0]) {
 		if err != nil {
 			return nil, err
 		}

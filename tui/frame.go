@@ -121,6 +121,9 @@ func (m *inspector) state() (string, style) {
 	if lost := max(s.info.LostExchanges, s.judged.counts.Lost); lost > 0 {
 		words = append(words, plural(lost, "exchange")+" lost")
 	}
+	if s.info.Crashes > 0 {
+		words = append(words, "recorder killed")
+	}
 	switch {
 	case s.info.Live:
 		words = append(words, "live")

@@ -38,7 +38,7 @@ func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.F
 		w := ladderContent{ticket: ticket}
 		w.err = l.findRelated(&w, seq)
 		if w.err == nil {
-			_, w.err = l.each(w.seqs, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
+			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
 					w.draw(x, &l.reader, found[x.Seq])
 				}
@@ -54,14 +54,23 @@ func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.F
 func (w *ladderContent) draw(x *capture.Exchange, reader *analyzer.Reader, found []analyzer.Finding) {
 	short := shorten(x, maxLadderEvents)
 	w.arrows = append(w.arrows, Arrows(short, reader.Read(short), found)...)
-	if x.Response == nil || len(short.Response.Events) == len(x.Response.Events) {
+	if x.Response == nil || len(short.Response.Events) <= maxLadderEvents {
 		return
 	}
-	events := x.Response.Events
-	first, last := events[maxLadderEvents], events[len(events)-maxLadderEvents-1]
+	head, tail := short.Response.Events[:maxLadderEvents], short.Response.Events[maxLadderEvents:]
+	last, next := countEvents(head), countEvents(tail)
+	for i := range tail {
+		if k := tail[i].K; k > 0 {
+			next = k - 1
+			break
+		}
+	}
+	if next <= last {
+		return
+	}
 	w.arrows = append(w.arrows, Arrow{
-		At: x.Started.Add(max(last.At, 0)), Exchange: x.Seq, Response: true, From: x.Agent.Name, To: x.Client.Name,
-		Event: first.K,
-		Label: fmt.Sprintf("·%d–%d not drawn", first.K, last.K),
+		At: x.Started.Add(max(head[len(head)-1].At, 0)), Exchange: x.Seq, Response: true,
+		From: x.Agent.Name, To: x.Client.Name, Event: last + 1,
+		Label: fmt.Sprintf("·%d–%d not drawn", last+1, next),
 	})
 }

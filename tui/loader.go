@@ -36,7 +36,7 @@ func (l *loader) readCards(exchanges uint64) error {
 			if err != nil {
 				return err
 			}
-			x, err := l.src.Exchange(l.ctx, seq)
+			x, err := l.ends(seq, entryEvents)
 			if err != nil {
 				return err
 			}

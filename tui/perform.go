@@ -83,12 +83,20 @@ func (m *inspector) push(p panel) tea.Cmd {
 func (m *inspector) back(a action) tea.Cmd {
 	switch {
 	case len(m.stack) > 1:
+		m.leaveTop()
 		m.stack = m.stack[:len(m.stack)-1]
 		return m.top().resize(m.width, m.panelHeight())
 	case a == leave:
 		return m.quit()
 	}
 	return m.list.update(a)
+}
+
+// leaveTop ends what the top panel has under way, since it goes.
+func (m *inspector) leaveTop() {
+	if d, is := m.top().(*detail); is {
+		d.leave()
+	}
 }
 
 // quit leaves the inspector, but asks first if that also ends a recording.
@@ -149,6 +157,7 @@ func (m *inspector) showNeighbour(d *detail, a action) tea.Cmd {
 
 // replace shows another exchange in place of the detail.
 func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
+	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
 	m.list.anchor = at.Exchange
 	next := newDetail(m.shared, at)

@@ -10,7 +10,7 @@ import (
 
 // findRelated finds the exchanges that share a task or a context with one, those that share one with them, and so on.
 func (l *loader) findRelated(w *ladderContent, seq uint64) error {
-	x, err := l.src.Exchange(l.ctx, seq)
+	x, err := l.ends(seq, entryEvents)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (l *loader) expand(w *ladderContent, index capture.Index) error {
 // keysOf returns the tasks and contexts of at most maxLadderExchanges exchanges.
 func (l *loader) keysOf(seqs []uint64) (keys []capture.Key, err error) {
 	for _, seq := range seqs[:min(len(seqs), maxLadderExchanges)] {
-		x, err := l.src.Exchange(l.ctx, seq)
+		x, err := l.ends(seq, entryEvents)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (m memoryIndex) Find(_ context.Context, key capture.Key, from uint64) iter.
 
 func (l *loader) indexAll() (memoryIndex, error) {
 	m := make(memoryIndex)
-	for x, err := range l.src.Exchanges(l.ctx, 1) {
+	for x, err := range l.src.Ends(l.ctx, 1, entryEvents) {
 		if err != nil {
 			return nil, err
 		}

@@ -206,7 +206,7 @@ func (l *loader) scan(
 // matching returns those exchanges of a sorted list that match a filter.
 func (l *loader) matching(f *filter.Filter, seqs []uint64, found map[uint64][]analyzer.Finding) ([]uint64, error) {
 	var chosen []uint64
-	_, err := l.each(seqs, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+	_, err := l.each(seqs, 0, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
 		if x != nil && l.matches(f, x, found) {
 			chosen = append(chosen, seq)
 		}

@@ -65,16 +65,19 @@ func (c *counting) read(ctx context.Context) error {
 	}
 }
 
-func (c *counting) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
-	if err := c.read(ctx); err != nil {
-		return nil, err
-	}
-	return c.Source.Exchange(ctx, seq)
+func (c *counting) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return c.counted(ctx, c.Source.Exchanges(ctx, from))
 }
 
-func (c *counting) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+func (c *counting) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	return c.counted(ctx, c.Source.Ends(ctx, from, n))
+}
+
+func (c *counting) counted(
+	ctx context.Context, exchanges iter.Seq2[*capture.Exchange, error],
+) iter.Seq2[*capture.Exchange, error] {
 	return func(yield func(*capture.Exchange, error) bool) {
-		for x, err := range c.Source.Exchanges(ctx, from) {
+		for x, err := range exchanges {
 			if wait := c.read(ctx); wait != nil {
 				yield(nil, wait)
 				return
@@ -195,7 +198,7 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	u.until("the last events", func() bool { return shown() && strings.Contains(u.screen(), "·"+fmt.Sprint(events)) })
 	u.strike("ctrl+b")
 	u.until("a page before", shown)
-	if got := len(d.summaries); got > 4*24 {
+	if got := len(d.rows); got > 4*24 {
 		t.Errorf("three screens of events took %d of them to be read", got)
 	}
 	if got := d.window.length; got < events {
@@ -212,7 +215,7 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 
 // Lines and what stands in them are each other's inverse, wherever events have lines below them.
 func TestSpotsAndLines(t *testing.T) {
-	d := &detail{x: &capture.Exchange{Response: &capture.Response{Events: make([]capture.Event, 50)}}}
+	d := &detail{excerpt: excerpt{events: stream{last: make([]int32, 50)}}}
 	d.doc.before, d.doc.after = make([]docLine, 7), make([]docLine, 3)
 	d.doc.marks = map[int][]docLine{
 		0: make([]docLine, 2), 8: make([]docLine, 1), 9: make([]docLine, 4),

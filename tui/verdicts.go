@@ -97,8 +97,8 @@ func (j *judgeRun) relay(v *Verdicts) bool {
 	return false
 }
 
-// earlier judges the steps up to an arrival number with an engine that is then forgotten, and returns how much that was.
-// It returns false when the inspector has ended.
+// earlier judges the steps up to an arrival number with an engine that is then forgotten, and returns how much that
+// was. It returns false when the inspector has ended.
 func (j *judgeRun) earlier(last uint64) (analyzer.Counts, bool) {
 	if last == 0 {
 		return analyzer.Counts{}, true

@@ -5,6 +5,8 @@ package address
 import (
 	"net/url"
 	"strings"
+
+	"a2atap/proxy/hostname"
 )
 
 // Target returns the agent's origin and the escaped path that a request's target names there.
@@ -36,9 +38,9 @@ func authorityLen(rest string) int {
 	return len(rest)
 }
 
-// Of returns a URL in a form in which equal addresses are equal: scheme and host in lower case, one spelling for this
-// machine, no default port, no slash at the end, no query and no fragment. Agents write any spelling of the loopback
-// address into their cards, and are reached under another.
+// Of returns a URL in a form in which equal addresses are equal: scheme in lower case, the host as hostname.Normal has
+// it, one spelling for this machine, no default port, no slash at the end, no query and no fragment. Agents write any
+// spelling of the loopback address into their cards, and are reached under another.
 func Of(raw string) string {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
@@ -53,11 +55,12 @@ func Of(raw string) string {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && i > strings.LastIndexByte(host, ']') {
 		host, port = host[:i], host[i:]
 	}
-	host = strings.ToLower(host)
+	host = hostname.Normal(host)
 	switch host {
-	case "127.0.0.1", "[::1]", "0.0.0.0":
+	case "127.0.0.1", "::1", "0.0.0.0", "::":
 		host = "localhost"
 	}
+	host = hostname.Join(host, "")
 	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" {
 		port = ""
 	}

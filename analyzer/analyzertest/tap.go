@@ -2,7 +2,6 @@ package analyzertest
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/url"
 	"testing"
@@ -67,11 +66,9 @@ func Tap(t testing.TB, agent string, list ...Option) *Recording {
 
 // start opens the tap.
 func start(agent *url.URL, o *options, test string) (*Recording, error) {
-	key := make([]byte, 32)
-	rand.Read(key) //nolint:errcheck // it never fails
 	r := &Recording{options: o, agent: agent, served: make(chan struct{})}
 	r.memory = capture.NewMemory(capture.Info{Name: test, Created: time.Now()})
-	r.sink = redact.New(r.memory, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
+	r.sink = redact.New(r.memory, redact.Options{Describer: analyzer.NewDescriber()})
 	r.record = proxy.NewRecorder(proxy.RecorderOptions{Sink: r.sink})
 	p, err := proxy.New(proxy.Options{
 		Taps:    []proxy.TapSpec{{Name: o.name, Agent: agent, Listen: "127.0.0.1:0"}},

@@ -1,7 +1,7 @@
 // Package baseline keeps the findings that a project has accepted, so that a check fails for new ones only.
 //
-// A baseline is a JSON file that people read, edit and commit. Entries are recognised by fingerprint: rule, who broke it,
-// the agent, the operation, and the place without its numbers. A capture made tomorrow has the same ones.
+// A baseline is a JSON file that people read, edit and commit. Entries are recognised by fingerprint: rule, who broke
+// it, the agent, the operation, and the place without its numbers. A capture made tomorrow has the same ones.
 package baseline
 
 import (
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/jsondoc"
 )
 
 // Version is that of the file format.
@@ -71,7 +72,7 @@ func Read(r io.Reader) (*Baseline, error) {
 
 // Write writes the baseline in a form that makes small diffs: sorted, one member a line.
 func (b *Baseline) Write(w io.Writer) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(jsondoc.NewEscaper(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	out := Baseline{Version: Version, Known: append([]Entry{}, b.Known...)}

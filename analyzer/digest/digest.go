@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
 )
 
 // A Digest is a number of 64 bits for a sequence of texts and numbers. Different digests mean different contents; equal
@@ -36,15 +37,16 @@ func (d Digest) Byte(b byte) Digest { return d.Number(uint64(b)) }
 // Text adds a text: two texts are something else than both in one.
 func (d Digest) Text(s string) Digest { return d.Number(maphash.String(seed, s)) }
 
-// JSONString adds what a JSON string says, whatever its escapes, as Text does; nothing if the value is no string.
+// JSONString adds what a JSON string says, whatever its escapes, as Text does; nothing if the value is no string. All
+// secrets that were hidden count as equal, since equal ones may have been hidden with different keys.
 func (d Digest) JSONString(v a2a.Value) Digest {
 	if v.Kind() != a2a.String {
 		return d
 	}
 	if plain, ok := plainText(v); ok {
-		return d.Number(maphash.Bytes(seed, plain))
+		return d.Number(maphash.Bytes(seed, credential.Alike(plain)))
 	}
-	return d.Text(v.Text())
+	return d.Number(maphash.Bytes(seed, credential.Alike([]byte(v.Text()))))
 }
 
 // plainText returns the bytes of a string that stand for themselves; ok is false if some of them do not.

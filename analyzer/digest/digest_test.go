@@ -27,6 +27,8 @@ func TestContentOfArtifacts(t *testing.T) {
 		{"alphabets of base64", `{"parts":[{"raw":"+/+/"}]}`, `{"parts":[{"raw":"-_-_"}]}`, true},
 		{"padding", `{"parts":[{"raw":"aGVsbG8="}]}`, `{"parts":[{"kind":"file","file":{"bytes":"aGVsbG8"}}]}`, true},
 		{"members and numbers", `{"parts":[{"data":{"a":1,"b":[1e2,false]}}]}`, `{"parts":[{"data":{"b":[100,false],"a":1.0}}]}`, true},
+		{"secrets", `{"parts":[{"data":{"pin":"redacted.0123456789abcdef.11111111"}}]}`, `{"parts":[{"data":{"pin":"redacted.aaaaaaaaaaaaaaaa.22222222"}}]}`, true},
+		{"a secret and none", `{"parts":[{"data":{"pin":"redacted.0123456789abcdef.11111111"}}]}`, `{"parts":[{"data":{"pin":"1234"}}]}`, false},
 		{"links", `{"parts":[{"url":"http://x/?sig=1"}]}`, `{"parts":[{"url":"http://x/?sig=2"}]}`, true},
 		{"order of text", `{"parts":[{"text":"one"},{"text":"two"}]}`, `{"parts":[{"text":"two"},{"text":"one"}]}`, false},
 		{"bytes", `{"parts":[{"raw":"aGVsbG8="}]}`, `{"parts":[{"raw":"aGVsbG9v"}]}`, false},

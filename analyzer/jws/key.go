@@ -109,7 +109,7 @@ func ParseKey(text []byte) (Key, error) {
 	case j.Type == "OKP" && j.Curve == "Ed25519":
 		k.public, err = j.ed25519()
 	default:
-		err = fmt.Errorf("kind %q is not supported; there are EC, RSA and OKP with Ed25519", strings.TrimSpace(j.Type+" "+j.Curve))
+		err = fmt.Errorf("unsupported kind %q; use EC, RSA or OKP with Ed25519", strings.TrimSpace(j.Type+" "+j.Curve))
 	}
 	if err != nil {
 		return Key{}, fmt.Errorf("key %q: %w", j.ID, err)
@@ -122,7 +122,7 @@ var curves = map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": ellipt
 func (j *jwk) ec() (crypto.PublicKey, error) {
 	curve := curves[j.Curve]
 	if curve == nil {
-		return nil, fmt.Errorf("curve %q is not supported; there are P-256, P-384 and P-521", j.Curve)
+		return nil, fmt.Errorf("unsupported curve %q; use P-256, P-384 or P-521", j.Curve)
 	}
 	size := (curve.Params().BitSize + 7) / 8
 	point := make([]byte, 1+2*size)

@@ -27,9 +27,9 @@ func TestParseKeySet(t *testing.T) {
 		{"no keys", `{"jwks":[]}`, "", `no list "keys"`},
 		{"a single key", `{` + ecKey + `}`, "", "single key"},
 		{"empty", `{"keys":[]}`, "", "no key"},
-		{"symmetric only", `{"keys":[{"kty":"oct","k":"AA"}]}`, "", "not supported"},
+		{"symmetric only", `{"keys":[{"kty":"oct","k":"AA"}]}`, "", "unsupported"},
 		{"not on the curve", `{"keys":[{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}]}`, "", "no key that can verify"},
-		{"another curve", `{"keys":[{"kty":"EC","crv":"secp256k1","x":"AAAA","y":"AAAA"}]}`, "", "not supported"},
+		{"another curve", `{"keys":[{"kty":"EC","crv":"secp256k1","x":"AAAA","y":"AAAA"}]}`, "", "unsupported"},
 		{"an even larger exponent", `{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAAAAAAAA"}]}`, "", "modulus or exponent"},
 		{"half an Ed25519 key", `{"keys":[{"kty":"OKP","crv":"Ed25519","x":"AAAA"}]}`, "", "no Ed25519 key"},
 	}

@@ -1,13 +1,14 @@
-// Package recent is memory of bounded size: a map that forgets what was not used for longest, and counts what it forgot.
+// Package recent is memory of bounded size: a map that forgets what was not used for longest, and counts what it
+// forgot.
 package recent
 
 import "iter"
 
-// A Map is a map of bounded size. When there is no more room it forgets the entry that was not used for longest; both Get
-// and Put count as use. It is for one goroutine.
+// A Map is a map of bounded size. When there is no more room it forgets the entry that was not used for longest; both
+// Get and Put count as use. It is for one goroutine.
 //
-// Its entries stand in one slice, linked by their indices: a session holds tens of thousands of them, and each that stood
-// alone would be one more for the garbage collector to find.
+// Its entries stand in one slice, linked by their indices: a session holds tens of thousands of them, and each that
+// stood alone would be one more for the garbage collector to find.
 type Map[K comparable, V any] struct {
 	limit     int
 	forgotten int

@@ -14,8 +14,8 @@ const maxGitHub = 10
 // githubKinds are the names of the severities among workflow commands.
 var githubKinds = [...]string{analyzer.Note: "notice", analyzer.Warning: "warning", analyzer.Error: "error"}
 
-// GitHub writes a result as workflow commands: a line a finding, at most ten lines of each severity, the last of which says
-// how many more there are. Where nothing was proved, that is a warning.
+// GitHub writes a result as workflow commands: a line a finding, at most ten lines of each severity, the last of which
+// says how many more there are. Where nothing was proved, that is a warning.
 func GitHub(w io.Writer, r *Report) error {
 	var b strings.Builder
 	found := r.Result.Findings

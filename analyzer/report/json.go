@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/jsondoc"
 )
 
 // A Tool names the program that made a report.
@@ -64,6 +65,7 @@ type Verdict struct {
 	Exchanges int    `json:"exchanges"`
 	Judged    int    `json:"judged"`
 	Lost      int64  `json:"lost"`
+	Crashes   int    `json:"crashes,omitempty"`   // captures whose recorder was killed: some traffic may be missing
 	Forgotten int    `json:"forgotten,omitempty"` // dropped to bound memory: rules are silent on it
 	Live      bool   `json:"live,omitempty"`      // the recording goes on: this is what has happened so far
 }
@@ -83,7 +85,8 @@ func JSON(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule, gate analyzer
 	v := r.Verdict(gate)
 	doc.Verdict = Verdict{
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
-		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Forgotten: v.Forgotten, Live: r.Live,
+		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
+		Forgotten: v.Forgotten, Live: r.Live,
 	}
 	return encode(w, doc, "  ")
 }
@@ -104,7 +107,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 }
 
 func encode(w io.Writer, v any, indent string) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(jsondoc.NewEscaper(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", indent)
 	return e.Encode(v)

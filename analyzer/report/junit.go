@@ -46,8 +46,8 @@ type (
 // maxInCase bounds the findings that one case spells out.
 const maxInCase = 50
 
-// JUnit writes a result as JUnit XML: a suite for each link, a case for each rule. A rule that was not observed is skipped,
-// one broken by a finding at or above the gate has failed, and milder findings are its output.
+// JUnit writes a result as JUnit XML: a suite for each link, a case for each rule. A rule that was not observed is
+// skipped, one broken by a finding at or above the gate has failed, and milder findings are its output.
 func JUnit(w io.Writer, r *Report) error {
 	all := junitSuites{Name: "a2atap"}
 	applied, found, also := byLink(r.Result)
@@ -104,7 +104,7 @@ func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.F
 	}
 	if failing != nil {
 		worst := slices.MaxFunc(failing, func(a, b *analyzer.Finding) int { return int(a.Severity) - int(b.Severity) })
-		c.Failure = &junitMessage{Message: worst.String(), Type: worst.Severity.String(), Text: lines(failing) + "fix: " + oneLine(rule.Fix)}
+		c.Failure = &junitMessage{Message: analyzer.Clean(worst.String()), Type: worst.Severity.String(), Text: lines(failing) + "fix: " + oneLine(rule.Fix)}
 	}
 	if others != nil {
 		c.Out = lines(others)
@@ -124,7 +124,8 @@ func lines(findings []*analyzer.Finding) string {
 	return b.String()
 }
 
-// byLink sorts coverage and findings by link and rule; also holds, for a rule that was broken along with another, that one.
+// byLink sorts coverage and findings by link and rule; also holds, for a rule that was broken along with another, that
+// one.
 func byLink(r *analyzer.Result) (applied map[analyzer.Link]map[string]int, found map[analyzer.Link]map[string][]*analyzer.Finding, also map[analyzer.Link]map[string]string) {
 	applied = make(map[analyzer.Link]map[string]int)
 	found = make(map[analyzer.Link]map[string][]*analyzer.Finding)

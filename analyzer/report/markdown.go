@@ -31,7 +31,7 @@ func Markdown(w io.Writer, r *Report) error {
 	fmt.Fprintf(&b, "Captures: %s.\n\n", strings.Join(captures, ", "))
 	if m := newMatrix(r.Result); len(m.cells) > 0 {
 		b.WriteString("## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were observed there, none of them broken.\n\n")
-		mdTable(&b, m.rows())
+		mdTable(&b, mdNames(m.rows()))
 	}
 	for _, c := range Conformances(r.Result, r.Rules, r.Now) {
 		mdConformance(&b, r, &c)
@@ -123,6 +123,19 @@ func mdNotObserved(b *strings.Builder, r *Report) {
 	b.WriteString(strings.Join(codes, " ") + "\n\n</details>\n")
 }
 
+// mdNames makes the names in a matrix safe: whatever they hold, each is one cell, and says only itself.
+func mdNames(rows [][]string) [][]string {
+	for i, row := range rows {
+		if row[0] = mdText(row[0]); i == 0 {
+			row[0] = `client \ agent`
+			for j, agent := range row[1:] {
+				row[1+j] = mdText(agent)
+			}
+		}
+	}
+	return rows
+}
+
 func mdTable(b *strings.Builder, rows [][]string) {
 	for i, row := range rows {
 		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
@@ -140,10 +153,13 @@ var mdEscaper = strings.NewReplacer(
 
 func mdText(s string) string { return mdEscaper.Replace(oneLine(analyzer.Clean(s))) }
 
-// mdCode returns a text as code. Inside of code nothing has a meaning but the backtick, and the bar in tables.
+// mdCode returns a text as code. Inside of code nothing has a meaning but the backtick, and in tables the bar and what
+// would take its meaning off, which then needs a backslash that code would show.
 func mdCode(s string) string {
-	s = strings.ReplaceAll(analyzer.Clean(s), "`", "'")
-	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+	if s = analyzer.Clean(s); strings.ContainsAny(s, "`|\\") {
+		return "<code>" + mdText(s) + "</code>"
+	}
+	return "`" + s + "`"
 }
 
 func orDash(s string) string {

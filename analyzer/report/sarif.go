@@ -86,8 +86,8 @@ type (
 	}
 )
 
-// SARIF writes a result as SARIF 2.1.0: at most 5,000 results, worst first in doubt, and the number of those left out. The
-// place of a finding is its logical location; the capture is the artifact.
+// SARIF writes a result as SARIF 2.1.0: at most 5,000 results, worst first in doubt, and the number of those left out.
+// The place of a finding is its logical location; the capture is the artifact.
 func SARIF(w io.Writer, r *Report) error {
 	run := sarifRun{ColumnKind: "unicodeCodePoints", Language: language, NewLines: []string{"\r\n", "\n"}, Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: r.Tool.Name, Version: r.Tool.Version, Language: language, Rules: []sarifRule{}}

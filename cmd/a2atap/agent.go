@@ -24,6 +24,7 @@ type agentOptions struct {
 	step      time.Duration
 	readyFile string
 	remote    bool
+	hosts     []string
 }
 
 func newAgent(e env) *cobra.Command {
@@ -48,6 +49,7 @@ the rule of that name on purpose; --fault list prints the faults that it support
 	f.DurationVar(&o.step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
 	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL to `FILE` once the agent is listening")
 	f.BoolVar(&o.remote, "allow-remote", false, "allow a listening address that other machines can reach")
+	f.StringArrayVar(&o.hosts, "allow-host", nil, allowHostHelp)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -61,6 +63,10 @@ func agent(ctx context.Context, e env, o agentOptions, name string) error {
 	}
 	defer a.Close()
 	if err := localOnly(o.listen, o.remote); err != nil {
+		return err
+	}
+	allowed, err := parseAllowedHosts(o.hosts)
+	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -79,7 +85,7 @@ func agent(ctx context.Context, e env, o agentOptions, name string) error {
 		l.Close()
 		return err
 	}
-	return serve(ctx, l, a)
+	return serve(ctx, l, checkHosts(e, a, o.listen, l, allowed))
 }
 
 // serve serves HTTP until the context ends, then closes open connections, streams included.
@@ -109,19 +115,6 @@ func listFaults(e env, name string) error {
 		}
 	}
 	return nil
-}
-
-// localOnly refuses an address that other machines can reach, unless that was asked for.
-func localOnly(addr string, allowed bool) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return usage("invalid address %q; write HOST:PORT, such as 127.0.0.1:9001", addr)
-	}
-	ip := net.ParseIP(host)
-	if allowed || host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return usage("%s can be reached from other machines; listen on 127.0.0.1, or give --allow-remote", addr)
 }
 
 // netCause strips the prefix that package net adds to an error: the caller's message says it already.

@@ -42,6 +42,7 @@ func startRecord(b *testing.B, path, agent, folder string) *program {
 	p := &program{messages: &bytes.Buffer{}}
 	p.command = exec.Command(path, "record", "--agent", "booker=http://"+agent+"/rpc",
 		"-o", filepath.Join(folder, "c.a2atap"), "--format", "json")
+	p.command.Env = append(os.Environ(), "HOME="+folder, "XDG_CONFIG_HOME="+folder)
 	p.command.Stderr = p.messages
 	out, err := p.command.StdoutPipe()
 	if err != nil {

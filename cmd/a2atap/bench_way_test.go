@@ -157,7 +157,7 @@ func storeWay(agent, path string, described bool) (string, func() (wayReport, er
 	}
 	var sink capture.Sink = store
 	if described {
-		sink = redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: analyzer.NewDescriber()})
+		sink = redact.New(store, redact.Options{Describer: analyzer.NewDescriber()})
 	}
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
 	p, err := proxy.New(proxy.Options{Taps: []proxy.TapSpec{benchTap(agent)}, Recorder: recorder})

@@ -46,7 +46,7 @@ Findings that a project accepts are kept in a baseline: --baseline FILE --update
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
 
 Exit status: 0 no finding at or above --fail-on, 1 findings, 2 wrong usage, 3 a capture could not be read, 4
-inconclusive: nothing was judged, or the capture lost traffic.`,
+inconclusive: nothing was judged, the capture lost traffic, or its recorder was killed.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,33 +14,52 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/jsondoc"
 )
 
 func newDoctor(e env) *cobra.Command {
-	format := ""
+	o := doctorOptions{}
 	cmd := &cobra.Command{
 		Use:   "doctor CAPTURE",
 		Short: "Check a capture's files for damage",
 		Long: `Doctor reads all files of a capture, further segments included, and prints what it examined and each problem,
 with the file, the bucket of the database and the key. It checks that all blocks can be decoded and no step is
-missing, that exchanges, index and totals agree with the steps, and that the database's pages are consistent.
+missing, that exchanges, index and totals agree with the steps, and that the database's pages are consistent. It names
+the keys with which secrets were hidden by their fingerprints.
 docs/capture-format.md explains these terms. It changes nothing, and does not look at the traffic itself: that is what
 check is for.
 
+With --repair it records what can be read of a damaged capture into a new one, whose index is made anew, and which says
+what could not be read. The damaged capture stays as it is. A sound one is not copied.
+
 A capture that is being recorded cannot be examined, and no recorder can open it while it is examined.
 
-Exit status: 0 sound, 1 problems, 2 wrong usage, 3 the capture could not be read.`,
+Exit status: 0 sound, or repaired and nothing is missing, 1 problems, 2 wrong usage, 3 the capture could not be read, 4
+repaired, and something is missing.`,
 		Example: `  a2atap doctor c.a2atap
-  a2atap doctor c.a2atap --format json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return doctor(cmd.Context(), e, format, args[0]) },
+  a2atap doctor c.a2atap --format json
+  a2atap doctor c.a2atap --repair -o whole.a2atap`,
+		RunE: func(cmd *cobra.Command, args []string) error { return doctor(cmd.Context(), e, o, args[0]) },
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "print as `FORMAT`: text or json")
+	f := cmd.Flags()
+	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json")
+	f.BoolVar(&o.repair, "repair", false, "record what can be read of a damaged capture into a new one")
+	f.StringVarP(&o.output, "output", "o", "", "with --repair: the new capture `FILE` (default NAME.repaired.a2atap)")
 	return withArgs(cmd, 1, 1)
 }
 
-func doctor(ctx context.Context, e env, format, name string) error {
-	if err := choose("format", format, "text", "json"); err != nil {
+type doctorOptions struct {
+	format string
+	repair bool
+	output string
+}
+
+func doctor(ctx context.Context, e env, o doctorOptions, name string) error {
+	if err := choose("format", o.format, "text", "json"); err != nil {
 		return err
+	}
+	if o.output != "" && !o.repair {
+		return usage("-o names the capture that --repair makes; add --repair")
 	}
 	if name == "-" || isText(name) {
 		return usage("doctor examines files that a2atap recorded, and %s is not one; use a2atap check for its traffic",
@@ -51,10 +72,14 @@ func doctor(ctx context.Context, e env, format, name string) error {
 	}
 	found, err := bolt.Examine(ctx, name, at)
 	p.clear()
+	if o.repair && errors.Is(err, bolt.ErrDamaged) {
+		e.tell("doctor: %v", err)
+		return o.repaired(ctx, e, name)
+	}
 	if err != nil {
 		return err
 	}
-	if format == "json" {
+	if o.format == "json" {
 		err = doctorJSON(e.Out, name, found)
 	} else {
 		err = doctorText(e.Out, found)
@@ -63,6 +88,9 @@ func doctor(ctx context.Context, e env, format, name string) error {
 		return err
 	}
 	fmt.Fprintf(e.Err, "doctor: %s\n", diagnosis(found))
+	if !found.Sound() && o.repair {
+		return o.repaired(ctx, e, name)
+	}
 	if !found.Sound() {
 		return &exit{code: exitFindings}
 	}
@@ -83,11 +111,14 @@ func diagnosis(c *bolt.Checkup) string {
 	if c.Sound() {
 		return "sound: " + looked
 	}
-	return fmt.Sprintf("damaged: %s in %s; keep a copy, and record into another file",
+	return fmt.Sprintf("damaged: %s in %s; --repair makes a new capture of what can be read",
 		analyzer.Plural(len(c.Problems)+c.More, "problem"), looked)
 }
 
 func doctorText(w io.Writer, c *bolt.Checkup) error {
+	if err := doctorKeys(w, c); err != nil {
+		return err
+	}
 	for _, f := range c.Files {
 		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n",
 			analyzer.Clean(f.Name), analyzer.Plural(f.Exchanges, "exchange"), analyzer.Plural(f.Steps, "step"), analyzer.Plural(f.Blocks, "block"),
@@ -97,8 +128,7 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 		}
 	}
 	if !c.Ended {
-		_, err := fmt.Fprintln(w, "the last recorder was killed; exchanges that were open then are marked interrupted, "+
-			"which is not damage")
+		_, err := fmt.Fprintf(w, "%s; exchanges that were open then are marked interrupted, which is not damage\n", c.Crash)
 		if err != nil {
 			return err
 		}
@@ -115,12 +145,33 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 	return nil
 }
 
+// doctorKeys prints with which keys secrets are hidden.
+func doctorKeys(w io.Writer, c *bolt.Checkup) error {
+	if len(c.Keys) > 0 {
+		_, err := fmt.Fprintf(w, "secrets are hidden with %s that the capture does not hold: %s\n",
+			analyzer.Plural(len(c.Keys), "key"), analyzer.Clean(strings.Join(c.Keys, ", ")))
+		if err != nil {
+			return err
+		}
+	}
+	if c.KeyInside {
+		_, err := fmt.Fprintln(w, "the capture holds the key with which secrets are hidden, as those of format 1 do: who has it "+
+			"can try short secrets; record more into it, which takes the key out, before you give it away")
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 type (
 	doctorReport struct {
 		Tool     report.Tool     `json:"tool"`
 		Capture  string          `json:"capture"`
 		Verdict  doctorVerdict   `json:"verdict"`
 		Files    []doctorFile    `json:"files"`
+		Keys     []string        `json:"keys"`      // fingerprints of those that secrets are hidden with
+		Inside   bool            `json:"keyInside"` // the capture holds such a key
 		Problems []doctorProblem `json:"problems"`
 	}
 	doctorVerdict struct {
@@ -150,6 +201,7 @@ type (
 func doctorJSON(w io.Writer, name string, c *bolt.Checkup) error {
 	out := doctorReport{
 		Tool: tool(), Capture: name, Files: []doctorFile{}, Problems: []doctorProblem{},
+		Keys: append([]string{}, c.Keys...), Inside: c.KeyInside,
 		Verdict: doctorVerdict{
 			Status: "sound", Problems: len(c.Problems) + c.More, Exchanges: c.Exchanges, Steps: c.Steps, Ended: c.Ended,
 		},
@@ -163,7 +215,7 @@ func doctorJSON(w io.Writer, name string, c *bolt.Checkup) error {
 	for _, p := range c.Problems {
 		out.Problems = append(out.Problems, doctorProblem(p))
 	}
-	encoder := json.NewEncoder(w)
+	encoder := json.NewEncoder(jsondoc.NewEscaper(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(out)

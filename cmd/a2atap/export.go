@@ -67,6 +67,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		return err
 	}
 	defer src.Close()
+	if err := e.tellGaps(ctx, "export", src); err != nil {
+		return err
+	}
 	src = e.withProgress(ctx, "export "+name, src)
 	return writeOutput(e, o.output, func(w io.Writer) error {
 		return writeExchanges(ctx, w, format, src, keep)

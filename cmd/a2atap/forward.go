@@ -20,7 +20,8 @@ localhost and 127.0.0.1: use a tap for such an agent, or another name of this ma
 only (gRPC) or that --tunnel names are passed on encrypted, and the capture says so; name an agent that requires a
 client certificate with --tunnel, too. No other proxy is used on the way to an agent.`
 
-// forwardSpec turns flags into what a forward proxy takes, nil for none.
+// forwardSpec turns flags into what a forward proxy takes, nil for none. It reads the secret of --proxy-auth from where
+// that says.
 func (o *recordOptions) forwardSpec(e env) (*proxy.ForwardSpec, error) {
 	if o.forward == "" {
 		if len(o.tunnel) > 0 || o.proxyAuth != "" {
@@ -39,6 +40,9 @@ func (o *recordOptions) forwardSpec(e env) (*proxy.ForwardSpec, error) {
 			return nil, usage("%w", err)
 		}
 		spec.Tunnel = append(spec.Tunnel, pattern)
+	}
+	if o.proxyAuth, err = e.secret("--proxy-auth", o.proxyAuth); err != nil {
+		return nil, err
 	}
 	if o.proxyAuth != "" {
 		if spec.Auth, err = proxy.ParseCredentials(o.proxyAuth); err != nil {

@@ -19,6 +19,7 @@ type importOptions struct {
 	output      string
 	keepSecrets bool
 	redact      []string
+	redactKey   string
 }
 
 func newImport(e env) *cobra.Command {
@@ -38,12 +39,14 @@ and opens faster.`,
 		"write the capture to `FILE` (default the input name with the extension .a2atap)")
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
 	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
 	return withArgs(cmd, 1, 1)
 }
 
 func importFile(ctx context.Context, e env, o importOptions, name string) error {
-	extra, err := parseRedactions(o.redact)
-	if err != nil {
+	hidden := redact.Options{Keep: o.keepSecrets}
+	var err error
+	if hidden.Extra, err = parseRedactions(o.redact); err != nil {
 		return err
 	}
 	output := o.output
@@ -62,7 +65,12 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 		return err
 	}
 	defer src.Close()
-	n, err := copyCapture(ctx, e.withProgress(ctx, "import "+name, src), output, o.keepSecrets, extra)
+	if !o.keepSecrets {
+		if hidden.Key, err = e.redactionKey(o.redactKey); err != nil {
+			return err
+		}
+	}
+	n, err := copyCapture(ctx, e.withProgress(ctx, "import "+name, src), output, hidden)
 	if err != nil {
 		return fmt.Errorf("import %s: %w", name, err)
 	}
@@ -72,16 +80,13 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 
 // copyCapture writes all steps of a source into a new capture, in order, and returns the number of exchanges. After an
 // error the capture holds what was read before it.
-func copyCapture(
-	ctx context.Context, src capture.Source, output string, keepSecrets bool, extra []redact.Place,
-) (int, error) {
-	store, err := bolt.Open(output, bolt.Options{Tool: toolName(), SecretsKept: keepSecrets})
+func copyCapture(ctx context.Context, src capture.Source, output string, hidden redact.Options) (int, error) {
+	store, err := bolt.Open(output, named(bolt.Options{Tool: toolName(), SecretsKept: hidden.Keep}, hidden.Key))
 	if err != nil {
 		return 0, err
 	}
-	sink := redact.New(store, redact.Options{
-		Key: store.RedactionKey(), Describer: analyzer.NewDescriber(), Keep: keepSecrets, Extra: extra,
-	})
+	hidden.Describer = analyzer.NewDescriber()
+	sink := redact.New(store, hidden)
 	n := 0
 	copyAll := func() error {
 		for s, err := range src.Steps(ctx, 1) {

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +21,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
 
@@ -120,6 +121,12 @@ type pseudoTerminal struct {
 // inspectIn runs the inspector of a recording in a pseudo-terminal of 80 columns, until it ends.
 func inspectIn(t *testing.T, r *recording) (*pseudoTerminal, <-chan error) {
 	t.Helper()
+	return inspectSource(t, r.store, r.screen(), 24)
+}
+
+// inspectSource runs the inspector on a capture in a pseudo-terminal of 80 columns, until it ends.
+func inspectSource(t *testing.T, src capture.Source, o tui.Options, rows uint16) (*pseudoTerminal, <-chan error) {
+	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +134,7 @@ func inspectIn(t *testing.T, r *recording) (*pseudoTerminal, <-chan error) {
 	var unlocked, number int32
 	control(t, master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlocked))
 	control(t, master, syscall.TIOCGPTN, unsafe.Pointer(&number))
-	size := [4]uint16{24, 80} // rows, columns, and two that nobody uses
+	size := [4]uint16{rows, 80} // rows, columns, and two that nobody uses
 	control(t, master, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
 	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -153,9 +160,8 @@ func inspectIn(t *testing.T, r *recording) (*pseudoTerminal, <-chan error) {
 		}
 	})
 	ended := make(chan error, 1)
-	o := r.screen()
 	o.Theme, o.In, o.Out = tui.Plain, in, terminal
-	reading.Go(func() { ended <- tui.Run(ctx, r.store, o) })
+	reading.Go(func() { ended <- tui.Run(ctx, src, o) })
 	t.Cleanup(func() {
 		cancel()
 		keys.Close()
@@ -186,8 +192,15 @@ func control(t *testing.T, f *os.File, request uintptr, value unsafe.Pointer) {
 // shows waits until the words were written to the screen.
 func (p *pseudoTerminal) shows(t *testing.T, words string) {
 	t.Helper()
+	p.matches(t, regexp.QuoteMeta(words))
+}
+
+// matches is shows for what a regular expression describes.
+func (p *pseudoTerminal) matches(t *testing.T, words string) {
+	t.Helper()
+	pattern := regexp.MustCompile(words)
 	deadline := time.After(tooLong)
-	for text := p.written(); !strings.Contains(text, words); text = p.written() {
+	for text := p.written(); !pattern.MatchString(text); text = p.written() {
 		select {
 		case <-p.changed:
 		case <-deadline:

@@ -30,13 +30,13 @@ func (i *interrupts) second() bool {
 	return now.Sub(i.first) >= secondAfter
 }
 
-// untilInterrupted returns a context that ends with the first SIGINT or SIGTERM. The second ends the process, until the
-// caller calls cancel, when it has nothing left to do.
+// untilInterrupted returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. The second ends the process,
+// until the caller calls cancel, when it has nothing left to do.
 func untilInterrupted(ctx context.Context, e env) (_ context.Context, cancel context.CancelFunc) {
 	ctx, end := context.WithCancel(ctx)
 	over, finish := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, endings()...)
 	go func() {
 		defer signal.Stop(signals)
 		i := interrupts{now: e.Now}
@@ -50,15 +50,22 @@ func untilInterrupted(ctx context.Context, e env) (_ context.Context, cancel con
 	}
 }
 
+// endings are the signals that end a command in good order. Who starts it with nohup wants it to go on when the
+// terminal is closed.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
 // twice takes signals until it was a second interrupt, and then returns true, or until the context ends. It calls
 // interrupted for each that is not.
 func (i *interrupts) twice(ctx context.Context, signals <-chan os.Signal, interrupted func()) bool {
 	for {
 		select {
-		case s := <-signals:
-			if s == syscall.SIGHUP {
-				continue
-			}
+		case <-signals:
 			if i.second() {
 				return true
 			}

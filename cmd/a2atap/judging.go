@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 )
@@ -16,26 +18,25 @@ import (
 // How judging shares the machine with the traffic that it judges.
 const (
 	judgeSlice = 300 * time.Microsecond // of judging at a time
-	judgeNap   = 50 * time.Microsecond  // after a slice, where all processors are busy: who waits for one gets it then
-	judgeRest  = 10 * time.Millisecond  // after a slice, while there is no time to spare; leaves 3 % of a processor
+	judgePause = 10 * time.Millisecond  // after a slice, while there is no time to spare; leaves 3 % of a processor
 
-	judgeQueue = 1 << 20 // bytes that wait to be recorded or stored, from which on there is no time to spare
+	judgeBacklog = 1 << 20 // bytes that wait to be recorded or stored, from which on there is no time to spare
 
 	judgePatience = time.Second // after which a recording that ends says that it waits for its verdict
 
-	behindTold = 1_000  // exchanges that judging is behind when the user is told
-	behindMost = 50_000 // exchanges that it may be behind because it rests
-	stepsEach  = 16     // so many steps of a stream count as one exchange
+	lagNotice        = 1_000  // exchanges that judging is behind when the user is told
+	lagMax           = 50_000 // exchanges that it may be behind because it pauses
+	stepsPerExchange = 16     // so many steps of a stream count as one exchange
 )
 
 // judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
 // rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
 func (r *recording) judge(o recordingOptions) {
-	src := &addition{Source: r.store, after: r.store.Position(), pace: r.pace}
+	src := &addition{Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle}
 	each, options := o.onFinding, o.keys
 	if r.verdicts != nil {
 		var engine *analyzer.Engine
-		src.shown = &shown{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
+		src.progress = &judgingProgress{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
 			r.verdicts.Judged(arrival, engine.Counts(), behind)
 		}}
 		each = func(f analyzer.Finding) {
@@ -44,7 +45,10 @@ func (r *recording) judge(o recordingOptions) {
 		}
 		options = append(slices.Clip(options), func(e *analyzer.Engine) { engine = e })
 	}
-	result, err := analyzer.Follow(context.Background(), o.rules, src, each, options...)
+	result, err := followGuarded(o.rules, src, each, options)
+	if errors.Is(err, errJudging) && r.onNotice != nil {
+		r.onNotice(err.Error())
+	}
 	if r.verdicts != nil {
 		var counts analyzer.Counts
 		if result != nil {
@@ -55,6 +59,21 @@ func (r *recording) judge(o recordingOptions) {
 	r.judged <- judgement{result, err}
 }
 
+// errJudging says that judging has failed by a mistake of ours.
+var errJudging = errors.New("judging has ended, recording goes on")
+
+// followGuarded judges a source as it grows. A rule that panics ends it with errJudging, and nothing else.
+func followGuarded(
+	rules []*analyzer.Rule, src capture.Source, each func(analyzer.Finding), options []analyzer.EngineOption,
+) (result *analyzer.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			result, err = nil, fmt.Errorf("%w: a rule panicked: %v; a2atap check shows where, please report it", errJudging, v)
+		}
+	}()
+	return analyzer.Follow(context.Background(), rules, src, each, options...)
+}
+
 // verdict waits for the rules to come to the end of what was stored.
 func (r *recording) verdict() judgement {
 	select {
@@ -63,24 +82,23 @@ func (r *recording) verdict() judgement {
 	case <-time.After(r.patience):
 	}
 	if r.onBehind != nil {
-		left := analyzer.Plural(r.pace.exchanges(), "exchange")
+		left := analyzer.Plural(r.throttle.exchanges(), "exchange")
 		r.onBehind(fmt.Sprintf("all is recorded; %s left to judge before the verdict", left))
 	}
 	return <-r.judged
 }
 
-// newPace returns the pace of judging a recording.
-func (r *recording) newPace() *judgePace {
-	machine := newMachine()
-	p := &judgePace{
-		hurried: make(chan struct{}),
-		pressed: func() bool {
+// newThrottle returns the throttle of judging a recording.
+func (r *recording) newThrottle() *throttle {
+	cpu := newCPUMonitor()
+	p := &throttle{
+		lifted: make(chan struct{}),
+		busy: func() bool {
 			waiting, _ := r.recorder.Waiting()
-			return waiting+int64(r.store.Waiting()) > judgeQueue || machine.full(r.recorder.Stats().Bytes)
+			return waiting+int64(r.store.Waiting()) > judgeBacklog || cpu.saturated(r.recorder.Stats().Bytes)
 		},
-		crowded: machine.crowded,
-		stored:  r.store.Committed,
-		told: func(l lag) {
+		stored: r.store.Committed,
+		onLag: func(l lag) {
 			text := fmt.Sprintf("judging is %v behind, since traffic goes first; it catches up, at the end at the latest", l)
 			if r.onBehind != nil {
 				r.onBehind(text)
@@ -98,61 +116,57 @@ func (r *recording) newPace() *judgePace {
 type lag struct{ exchanges, steps uint64 }
 
 // weight is the lag in exchanges, where the events of a stream count too.
-func (l lag) weight() uint64 { return max(l.exchanges, l.steps/stepsEach) }
+func (l lag) weight() uint64 { return max(l.exchanges, l.steps/stepsPerExchange) }
 
 func (l lag) String() string {
-	if l.exchanges >= l.steps/stepsEach {
+	if l.exchanges >= l.steps/stepsPerExchange {
 		return analyzer.Plural(l.exchanges, "exchange")
 	}
 	return analyzer.Plural(l.steps, "event")
 }
 
-// A judgePace says when judging rests. It is for the goroutine that judges, but for hurry.
-type judgePace struct {
-	pressed func() bool          // traffic passes, and there is no time to spare
-	crowded func() bool          // somebody may wait for a processor
-	stored  func() bolt.Position // how far judging could be
-	told    func(lag)            // called once, when judging is far behind
-	hurried chan struct{}        // closed when there is no traffic to go first any more
+// A throttle pauses judging while traffic needs the processors. It is for the goroutine that judges, but for lift.
+type throttle struct {
+	busy   func() bool          // traffic passes, and there is no time to spare
+	stored func() bolt.Position // how far judging could be
+	onLag  func(lag)            // called once, when judging is far behind
+	lifted chan struct{}        // closed when there is no traffic to go first any more
 
-	began time.Time     // the slice
-	seq   atomic.Uint64 // the last exchange of which something was judged
-	timer *time.Timer
-	said  bool
+	began    time.Time     // the slice
+	seq      atomic.Uint64 // the last exchange of which something was judged
+	timer    *time.Timer
+	reported bool
 }
 
-// hurry ends all rests. It is called once.
-func (p *judgePace) hurry() { close(p.hurried) }
+// lift ends all pauses. It is called once.
+func (p *throttle) lift() { close(p.lifted) }
 
 // begin begins a slice.
-func (p *judgePace) begin() { p.began = time.Now() }
+func (p *throttle) begin() { p.began = time.Now() }
 
-// judged is called for each step that was judged, and rests if it is time to.
-func (p *judgePace) judged(s *capture.Step) {
+// judged is called for each step that was judged, and pauses if it is time to.
+func (p *throttle) judged(s *capture.Step) {
 	if s.Seq > p.seq.Load() {
 		p.seq.Store(s.Seq)
 	}
-	if time.Since(p.began) < judgeSlice || p.isHurried() {
+	if time.Since(p.began) < judgeSlice || p.isLifted() {
 		return
 	}
 	stored := p.stored().Arrival
-	l := lag{p.exchanges(), stored - min(s.Arrival, stored)} // what is stored is read before that is told
-	if !p.said && l.weight() >= behindTold {
-		p.said = true
-		p.told(l)
+	l := lag{p.exchanges(), stored - min(s.Arrival, stored)} // what is stored is read before what is judged
+	if !p.reported && l.weight() >= lagNotice {
+		p.reported = true
+		p.onLag(l)
 	}
-	switch {
-	case p.pressed() && l.weight() < behindMost:
-		p.rest(judgeRest)
-	case p.crowded():
-		p.rest(judgeNap)
+	if p.busy() && l.weight() < lagMax {
+		p.pause(judgePause)
 	}
 	p.begin()
 }
 
-func (p *judgePace) isHurried() bool {
+func (p *throttle) isLifted() bool {
 	select {
-	case <-p.hurried:
+	case <-p.lifted:
 		return true
 	default:
 		return false
@@ -160,12 +174,12 @@ func (p *judgePace) isHurried() bool {
 }
 
 // exchanges is how many exchanges are stored and were not judged. Anybody may ask.
-func (p *judgePace) exchanges() uint64 {
+func (p *throttle) exchanges() uint64 {
 	judged, stored := p.seq.Load(), p.stored().Seq
 	return stored - min(judged, stored)
 }
 
-func (p *judgePace) rest(d time.Duration) {
+func (p *throttle) pause(d time.Duration) {
 	if p.timer == nil {
 		p.timer = time.NewTimer(d)
 	} else {
@@ -173,7 +187,7 @@ func (p *judgePace) rest(d time.Duration) {
 	}
 	select {
 	case <-p.timer.C:
-	case <-p.hurried:
+	case <-p.lifted:
 	}
 }
 
@@ -181,9 +195,19 @@ func (p *judgePace) rest(d time.Duration) {
 // position.
 type addition struct {
 	capture.Source
-	after bolt.Position
-	pace  *judgePace
-	shown *shown // nil if nobody looks
+	after    bolt.Position
+	before   capture.Info // as it was then
+	throttle *throttle
+	progress *judgingProgress // nil if nobody looks
+}
+
+// Info implements capture.Source. What earlier recordings lost is not what this one did.
+func (a *addition) Info(ctx context.Context) (capture.Info, error) {
+	info, err := a.Source.Info(ctx)
+	info.LostExchanges -= a.before.LostExchanges
+	info.LostBytes -= a.before.LostBytes
+	info.Crashes, info.Crash = 0, capture.Crash{}
+	return info, err
 }
 
 // Wait implements capture.Source. What an earlier recording left in the capture is nothing to come back for: Steps does
@@ -196,52 +220,55 @@ func (a *addition) Wait(ctx context.Context, from uint64) error {
 func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
 	return func(yield func(capture.Step, error) bool) {
 		from = max(from, a.after.Arrival+1)
-		a.pace.begin()
-		a.shown.begin(from - 1)
+		var work background.Work
+		a.throttle.begin()
+		a.progress.begin(from - 1)
 		for s, err := range a.Source.Steps(ctx, from) {
 			if !yield(s, err) {
 				return
 			}
-			a.shown.judged(&s)
-			a.pace.judged(&s)
+			a.progress.judged(&s)
+			a.throttle.judged(&s)
+			work.GiveWay()
 		}
-		a.shown.end()
+		a.progress.end()
 	}
 }
 
-// showPause is how often the inspector is told how far judging is while there is more to judge.
-const showPause = 100 * time.Millisecond
+// progressInterval is how often the inspector is told how far judging is while there is more to judge.
+const progressInterval = 100 * time.Millisecond
 
-// A shown tells the inspector how far judging is. It is for the goroutine that judges; a nil one tells nobody.
-type shown struct {
+// A judgingProgress tells the inspector how far judging is. It is for the goroutine that judges; a nil one tells
+// nobody.
+type judgingProgress struct {
 	tell   func(arrival uint64, behind bool) // that the steps up to one were judged, and whether more wait
 	stored func() bolt.Position
 
-	arrival uint64    // the last step that was judged
-	told    time.Time // or, if nothing was told since, the begin of the reading
-	behind  bool      // something was told since
+	arrival  uint64    // the last step that was judged
+	reported time.Time // or, if nothing was reported since, the begin of the reading
+	behind   bool      // something was reported since
 }
 
 // begin begins to read after a step.
-func (s *shown) begin(arrival uint64) {
+func (s *judgingProgress) begin(arrival uint64) {
 	if s != nil {
-		s.arrival, s.told, s.behind = arrival, time.Now(), false
+		s.arrival, s.reported, s.behind = arrival, time.Now(), false
 	}
 }
 
-func (s *shown) judged(step *capture.Step) {
+func (s *judgingProgress) judged(step *capture.Step) {
 	if s == nil {
 		return
 	}
 	s.arrival = step.Arrival
-	if now := time.Now(); now.Sub(s.told) >= showPause {
-		s.told, s.behind = now, true
+	if now := time.Now(); now.Sub(s.reported) >= progressInterval {
+		s.reported, s.behind = now, true
 		s.tell(s.arrival, true)
 	}
 }
 
 // end comes after the last step that was stored at the begin. If it took long to get there, more may wait.
-func (s *shown) end() {
+func (s *judgingProgress) end() {
 	if s != nil {
 		s.tell(s.arrival, s.behind && s.arrival < s.stored().Arrival)
 	}

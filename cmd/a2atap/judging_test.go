@@ -80,7 +80,7 @@ func TestSlowRulesDelayNothing(t *testing.T) {
 	if info, err := r.store.Info(t.Context()); err != nil || info.Exchanges != calls || info.LostExchanges != 0 {
 		t.Errorf("recorded while the rules were stuck: %+v, error %v; want %d exchanges", info, err, calls)
 	}
-	left := r.pace.exchanges()
+	left := r.throttle.exchanges()
 	if left < calls-clients { // those that were under way when the rules got stuck have begun
 		t.Errorf("judging is %d exchanges behind, want about %d", left, calls)
 	}
@@ -113,28 +113,27 @@ func callTask(client *http.Client, to string) error {
 	return errors.Join(err, answer.Body.Close())
 }
 
-// A paced is a judging of which the test says how busy everything is.
-type paced struct {
-	*judgePace
-	isPressed, isCrowded bool
-	at                   bolt.Position // what is stored
-	told                 []string
+// A testThrottle is a throttle of which the test says how busy everything is.
+type testThrottle struct {
+	*throttle
+	isBusy  bool
+	at      bolt.Position // what is stored
+	notices []string
 }
 
-func newPaced() *paced {
-	p := &paced{}
-	p.judgePace = &judgePace{
-		hurried: make(chan struct{}),
-		pressed: func() bool { return p.isPressed },
-		crowded: func() bool { return p.isCrowded },
-		stored:  func() bolt.Position { return p.at },
-		told:    func(l lag) { p.told = append(p.told, l.String()) },
+func newTestThrottle() *testThrottle {
+	p := &testThrottle{}
+	p.throttle = &throttle{
+		lifted: make(chan struct{}),
+		busy:   func() bool { return p.isBusy },
+		stored: func() bolt.Position { return p.at },
+		onLag:  func(l lag) { p.notices = append(p.notices, l.String()) },
 	}
 	return p
 }
 
-// judge takes so much of the bubble's time to judge a step, and returns how long judging rests then.
-func (p *paced) judge(takes time.Duration, s capture.Step) time.Duration {
+// judge takes so much of the bubble's time to judge a step, and returns how long judging pauses then.
+func (p *testThrottle) judge(takes time.Duration, s capture.Step) time.Duration {
 	p.begin()
 	time.Sleep(takes)
 	done := time.Now()
@@ -142,49 +141,47 @@ func (p *paced) judge(takes time.Duration, s capture.Step) time.Duration {
 	return time.Since(done)
 }
 
-func TestJudgingRests(t *testing.T) {
+func TestThrottlePauses(t *testing.T) {
 	for name, c := range map[string]struct {
-		pressed, crowded bool
-		takes            time.Duration
-		behind           uint64 // exchanges
-		rests            time.Duration
+		busy   bool
+		takes  time.Duration
+		behind uint64 // exchanges
+		pause  time.Duration
 	}{
-		"time to spare":                     {false, false, judgeSlice, 5, 0},
-		"all processors busy":               {false, true, judgeSlice, 5, judgeNap},
-		"no time to spare":                  {true, true, judgeSlice, 5, judgeRest},
-		"a slice that is not over":          {true, true, judgeSlice - 1, 5, 0},
-		"a long step":                       {true, false, time.Second, 5, judgeRest},
-		"too far behind":                    {true, true, judgeSlice, behindMost, judgeNap},
-		"too far behind, processors idling": {true, false, judgeSlice, behindMost, 0},
+		"time to spare":            {false, judgeSlice, 5, 0},
+		"no time to spare":         {true, judgeSlice, 5, judgePause},
+		"a slice that is not over": {true, judgeSlice - 1, 5, 0},
+		"a long step":              {true, time.Second, 5, judgePause},
+		"too far behind":           {true, judgeSlice, lagMax, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPaced()
-				p.isPressed, p.isCrowded = c.pressed, c.crowded
+				p := newTestThrottle()
+				p.isBusy = c.busy
 				p.at = bolt.Position{Seq: 7 + c.behind, Arrival: 100}
-				if got := p.judge(c.takes, capture.Step{Seq: 7, Arrival: 100}); got != c.rests {
-					t.Errorf("it rests for %v, want %v", got, c.rests)
+				if got := p.judge(c.takes, capture.Step{Seq: 7, Arrival: 100}); got != c.pause {
+					t.Errorf("it pauses for %v, want %v", got, c.pause)
 				}
 			})
 		})
 	}
 }
 
-// When there is no more traffic, judging does not rest, and does not say how far it is behind: the end does.
-func TestHurryEndsRests(t *testing.T) {
+// When there is no more traffic, judging does not pause, and does not say how far it is behind: the end does.
+func TestThrottleIsLifted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPaced()
-		p.isPressed = true
+		p := newTestThrottle()
+		p.isBusy = true
 		go func() {
-			time.Sleep(judgeSlice + judgeRest/2)
-			p.hurry()
+			time.Sleep(judgeSlice + judgePause/2)
+			p.lift()
 		}()
-		if got := p.judge(judgeSlice, capture.Step{}); got != judgeRest/2 {
-			t.Errorf("hurried in the middle of a rest it rests for %v", got)
+		if got := p.judge(judgeSlice, capture.Step{}); got != judgePause/2 {
+			t.Errorf("lifted in the middle of a pause it pauses for %v", got)
 		}
-		p.at = bolt.Position{Seq: behindTold}
-		if got := p.judge(judgeSlice, capture.Step{}); got != 0 || p.told != nil {
-			t.Errorf("hurried it rests for %v, and says %q", got, p.told)
+		p.at = bolt.Position{Seq: lagNotice}
+		if got := p.judge(judgeSlice, capture.Step{}); got != 0 || p.notices != nil {
+			t.Errorf("lifted it pauses for %v, and says %q", got, p.notices)
 		}
 	})
 }
@@ -195,19 +192,19 @@ func TestFarBehindIsSaid(t *testing.T) {
 		stored bolt.Position
 		says   string
 	}{
-		"a little":          {bolt.Position{Seq: 1 + behindTold - 1, Arrival: 8 * behindTold}, ""},
-		"exchanges":         {bolt.Position{Seq: 1 + behindTold, Arrival: 8 * behindTold}, "1000 exchanges"},
+		"a little":          {bolt.Position{Seq: 1 + lagNotice - 1, Arrival: 8 * lagNotice}, ""},
+		"exchanges":         {bolt.Position{Seq: 1 + lagNotice, Arrival: 8 * lagNotice}, "1000 exchanges"},
 		"a stream":          {bolt.Position{Seq: 2, Arrival: 1 + 20_000}, "20000 events"},
 		"ahead of the word": {bolt.Position{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := newPaced()
+				p := newTestThrottle()
 				p.at = c.stored
 				for range 3 {
 					p.judge(judgeSlice, capture.Step{Seq: 1, Arrival: 1})
 				}
-				if got := strings.Join(p.told, ", "); got != c.says {
+				if got := strings.Join(p.notices, ", "); got != c.says {
 					t.Errorf("it says %q, want %q", got, c.says)
 				}
 			})
@@ -216,30 +213,30 @@ func TestFarBehindIsSaid(t *testing.T) {
 }
 
 // The inspector is told now and then how far judging is, and that more waits only where catching up takes long.
-func TestProgressIsTold(t *testing.T) {
+func TestProgressIsReported(t *testing.T) {
 	for name, c := range map[string]struct {
-		takes  time.Duration // a step
-		stored uint64        // when the steps are judged
-		told   string
+		takes    time.Duration // a step
+		stored   uint64        // when the steps are judged
+		reported string
 	}{
 		"nothing to judge":        {0, 0, "7"},
-		"at once":                 {showPause / 4, 10, "10"},
-		"at once, while it grows": {showPause / 4, 12, "10"},
-		"slowly":                  {showPause / 2, 10, "9 behind, 10"},
-		"slowly, while it grows":  {showPause / 2, 12, "9 behind, 10 behind"},
-		"very slowly":             {showPause, 12, "8 behind, 9 behind, 10 behind, 10 behind"},
+		"at once":                 {progressInterval / 4, 10, "10"},
+		"at once, while it grows": {progressInterval / 4, 12, "10"},
+		"slowly":                  {progressInterval / 2, 10, "9 behind, 10"},
+		"slowly, while it grows":  {progressInterval / 2, 12, "9 behind, 10 behind"},
+		"very slowly":             {progressInterval, 12, "8 behind, 9 behind, 10 behind, 10 behind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var told []string
-				s := &shown{
+				var reported []string
+				s := &judgingProgress{
 					stored: func() bolt.Position { return bolt.Position{Arrival: c.stored} },
 					tell: func(arrival uint64, behind bool) {
 						text := fmt.Sprint(arrival)
 						if behind {
 							text += " behind"
 						}
-						told = append(told, text)
+						reported = append(reported, text)
 					},
 				}
 				s.begin(7)
@@ -248,8 +245,8 @@ func TestProgressIsTold(t *testing.T) {
 					s.judged(&capture.Step{Arrival: arrival})
 				}
 				s.end()
-				if got := strings.Join(told, ", "); got != c.told {
-					t.Errorf("told %q, want %q", got, c.told)
+				if got := strings.Join(reported, ", "); got != c.reported {
+					t.Errorf("reported %q, want %q", got, c.reported)
 				}
 			})
 		})

@@ -23,6 +23,7 @@ type env struct {
 }
 
 func main() {
+	surviveFileLimit()
 	os.Exit(run(context.Background(), env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Getenv: os.Getenv,
 	}, os.Args[1:]))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime"
 	"runtime/debug"
 	"time"
 )
@@ -15,8 +16,9 @@ const (
 // left, and the stacks of connections that are silent. It is for one goroutine.
 type memoryKeeper struct {
 	position func() uint64    // how far the record has come
+	trim     func()           // keeps what is in use within its bounds, while something is recorded
 	busy     func() bool      // something waits to be recorded or judged
-	free     func()           // debug.FreeOSMemory
+	free     func()           // two collections, since pools keep what they hold over the first
 	now      func() time.Time // of the monotonic clock
 
 	last  uint64    // position at the last check
@@ -38,10 +40,13 @@ func (k *memoryKeeper) run(ctx context.Context) {
 	}
 }
 
-// check gives memory back if nothing was recorded since the last check, and something since it was last given back. That
-// takes a collection, so that it comes the more rarely the longer it takes.
+// check gives memory back if nothing was recorded since the last check, and something since it was last given back.
+// That takes a collection, so that it comes the more rarely the longer it takes.
 func (k *memoryKeeper) check() {
 	at, now := k.position(), k.now()
+	if at != k.last {
+		k.trim()
+	}
 	idle := at == k.last && !k.busy()
 	k.last = at
 	if !idle || at == k.given || now.Before(k.after) {
@@ -56,9 +61,13 @@ func (k *memoryKeeper) check() {
 func (r *recording) keepMemory() *memoryKeeper {
 	return &memoryKeeper{
 		position: func() uint64 { return r.store.Committed().Arrival },
-		busy:     func() bool { return r.store.Waiting() > 0 },
-		free:     debug.FreeOSMemory,
-		now:      time.Now,
-		given:    r.store.Committed().Arrival,
+		trim: func() {
+			recordingRuntime.adjust()
+			r.store.DropPages() //nolint:errcheck // they stay then
+		},
+		busy:  func() bool { return r.store.Waiting() > 0 },
+		free:  func() { runtime.GC(); debug.FreeOSMemory() },
+		now:   time.Now,
+		given: r.store.Committed().Arrival,
 	}
 }

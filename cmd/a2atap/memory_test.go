@@ -8,10 +8,10 @@ import (
 func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 	var at uint64
 	var busy bool
-	freed := 0
+	freed, trimmed := 0, uint64(0)
 	clock := time.Unix(0, 0)
 	k := &memoryKeeper{
-		position: func() uint64 { return at }, busy: func() bool { return busy }, now: func() time.Time { return clock },
+		position: func() uint64 { return at }, trim: func() { trimmed = at }, busy: func() bool { return busy }, now: func() time.Time { return clock },
 		free: func() { freed++; clock = clock.Add(10 * time.Millisecond) },
 	}
 	steps := []struct {
@@ -31,6 +31,9 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 	for _, step := range steps {
 		step.do()
 		k.check()
+		if trimmed != at {
+			t.Fatalf("%s: memory was last looked at at %d, want %d", step.what, trimmed, at)
+		}
 		if freed != step.want {
 			t.Fatalf("%s: memory was given back %d times, want %d", step.what, freed, step.want)
 		}

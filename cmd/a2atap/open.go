@@ -35,7 +35,26 @@ func openCapture(e env, name string) (capture.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return src, nil
+	return hideNamed(context.Background(), src), nil
+}
+
+// tellGaps says what a capture lacks of the traffic that passed, for a command that does not judge it. Other formats
+// than ours do not say.
+func (e env) tellGaps(ctx context.Context, command string, src capture.Source) error {
+	if !isOurs(src) {
+		return nil
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("%s: %w", command, err)
+	}
+	if n := info.LostExchanges; n > 0 {
+		e.tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analyzer.Plural(n, "exchange"))
+	}
+	if info.Crashes > 0 {
+		e.tell("%s: %s: %s", command, info.Name, info.Crash)
+	}
+	return nil
 }
 
 func isText(name string) bool {

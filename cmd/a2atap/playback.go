@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy"
+	"a2atap/proxy/capture/credential"
 	"a2atap/replay/playback"
 )
 
@@ -22,8 +23,11 @@ type playbackOptions struct {
 	breakAfter  int
 	usedUp      string
 	capture     string
+	redactKey   string
 	readyFile   string
 	allowRemote bool
+	allowHosts  []string
+	allowed     []proxy.HostPattern // allowHosts
 	allowEmpty  bool
 }
 
@@ -54,8 +58,10 @@ no request came.`,
 	f.StringVar(&o.usedUp, "used-up", "repeat",
 		"what to do when the recorded answers run out: `WHAT` is repeat (the last one) or error")
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
 	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL to `FILE` once it is listening")
 	f.BoolVar(&o.allowRemote, "allow-remote", false, "allow a listening address that other machines can reach")
+	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if no request came")
 	return withArgs(cmd, 1, 1)
 }
@@ -74,6 +80,9 @@ func playBack(ctx context.Context, e env, o playbackOptions, name string) error 
 		return err
 	}
 	defer src.Close()
+	if err := e.tellGaps(ctx, "playback", src); err != nil {
+		return err
+	}
 	if options.Keep, err = keep.chooser(ctx, src); err != nil {
 		return fmt.Errorf("playback %s: %w", name, err)
 	}
@@ -113,6 +122,10 @@ func (o *playbackOptions) playback(e env) (playback.Options, error) {
 	if err := localOnly(o.listen, o.allowRemote); err != nil {
 		return out, err
 	}
+	var err error
+	if o.allowed, err = parseAllowedHosts(o.allowHosts); err != nil {
+		return out, err
+	}
 	if o.speed != "max" {
 		factor, err := strconv.ParseFloat(o.speed, 64)
 		if err != nil || factor <= 0 {
@@ -120,7 +133,9 @@ func (o *playbackOptions) playback(e env) (playback.Options, error) {
 		}
 		out.Speed = factor
 	}
-	out.OnMiss = func(m playback.Miss) { fmt.Fprintf(e.Err, "playback: not matched: %s\n", analyzer.Clean(m.String())) }
+	out.OnMiss = func(m playback.Miss) {
+		fmt.Fprintf(e.Err, "playback: not matched: %s\n", analyzer.Clean(credential.WithoutUserinfo(m.String())))
+	}
 	return out, nil
 }
 
@@ -140,14 +155,14 @@ func (o *playbackOptions) serve(ctx context.Context, e env, player *playback.Pla
 	}
 	address := "http://" + l.Addr().String() + player.Path()
 	if o.capture != "" {
-		r, err := o.record(address)
+		r, err := o.record(e, address)
 		if err != nil {
 			l.Close()
 			return err
 		}
 		defer func() {
 			if _, _, err := r.stop(); err != nil {
-				fmt.Fprintf(e.Err, "a2atap: record the traffic into %s: %v\n", o.capture, err)
+				e.notice(fmt.Sprintf("record the traffic into %s: %v", o.capture, err))
 			}
 		}()
 		address = r.proxy.Taps()[0].URL()
@@ -158,16 +173,21 @@ func (o *playbackOptions) serve(ctx context.Context, e env, player *playback.Pla
 		l.Close()
 		return err
 	}
-	return serve(ctx, l, player)
+	return serve(ctx, l, checkHosts(e, player, listen, l, o.allowed))
 }
 
-func (o *playbackOptions) record(agentURL string) (*recording, error) {
+func (o *playbackOptions) record(e env, agentURL string) (*recording, error) {
 	u, err := url.Parse(agentURL)
 	if err != nil {
 		return nil, err
 	}
+	key, err := e.redactionKey(o.redactKey)
+	if err != nil {
+		return nil, err
+	}
 	return startRecording(recordingOptions{
-		output: o.capture, allowRemote: o.allowRemote,
-		taps: []proxy.TapSpec{{Name: "playback", Agent: u, Listen: o.listen}},
+		output: o.capture, key: key, allowRemote: o.allowRemote, allowHosts: o.allowed,
+		onNotice: e.notice,
+		taps:     []proxy.TapSpec{{Name: "playback", Agent: u, Listen: o.listen}},
 	})
 }

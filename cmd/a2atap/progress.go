@@ -18,9 +18,12 @@ type commonFlags struct {
 	progress string // auto, always or never
 }
 
+// quiet reports whether --quiet is given.
+func (e env) quiet() bool { return e.common != nil && e.common.quiet }
+
 // tell prints a line on standard error, unless --quiet is given.
 func (e env) tell(format string, args ...any) {
-	if e.common != nil && e.common.quiet {
+	if e.quiet() {
 		return
 	}
 	fmt.Fprintf(e.Err, format+"\n", args...)

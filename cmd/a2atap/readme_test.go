@@ -179,6 +179,7 @@ func (s *shell) say(out string, without ...string) {
 func (s *shell) command(args []string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), "a2atap", args...) // testscript put it on the path
 	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), "HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
 	return cmd
 }
 

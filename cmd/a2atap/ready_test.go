@@ -47,6 +47,8 @@ func TestReadyFileGoesBeforeListening(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
 	taken := l.Addr().String()
 	dir := t.TempDir()
 	transcript := filepath.Join(dir, "c.txtar")

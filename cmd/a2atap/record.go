@@ -1,47 +1,46 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"a2atap/analyzer"
-	"a2atap/analyzer/report"
 	"a2atap/proxy"
+	"a2atap/proxy/capture"
 	"a2atap/tui"
 )
 
 type recordOptions struct {
-	agents      []string
-	aliases     []string
-	forward     string
-	tunnel      []string
-	proxyAuth   string
-	output      string
-	duration    time.Duration
-	exchanges   int64
-	failOn      string
-	readyFile   string
-	noRewrite   bool
-	keepSecrets bool
-	redact      []string
-	maxBody     string
-	segmentSize string
-	ifFails     string
-	allowRemote bool
-	jwks        []string
-	format      string
-	allowEmpty  bool
-	tui         bool
+	agents        []string
+	aliases       []string
+	forward       string
+	tunnel        []string
+	proxyAuth     string
+	output        string
+	duration      time.Duration
+	exchanges     int64
+	failOn        string
+	readyFile     string
+	noRewrite     bool
+	keepSecrets   bool
+	redact        []string
+	redactKey     string
+	maxBody       string
+	segmentSize   string
+	ifFails       string
+	allowRemote   bool
+	allowHosts    []string
+	timeoutHead   time.Duration
+	timeoutTunnel time.Duration
+	jwks          []string
+	format        string
+	allowEmpty    bool
+	tui           bool
 }
 
 func newRecord(e env) *cobra.Command {
@@ -54,16 +53,21 @@ forwarded at once and byte for byte, recorded into a capture, and checked; findi
 URLs in the agent card are changed, so that clients that follow it come back through the tap (--no-rewrite turns that
 off).
 
+A tap lets in requests that name a loopback name or address, the address it listens on, or the agent itself, so that no
+page of the web gets to the agent through it. Clients that reach it by another name, such as those in containers, get
+421 until that name is given with --allow-host.
+
 It runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by placeholders
-in the capture (--keep-secrets keeps them). A second interrupt, at least one second after the first, ends it at once.
+in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is the user's
+own, and is never in the capture. A second interrupt, at least one second after the first, ends it at once.
 
 Judging yields to the traffic: on a machine that is full it falls behind, says so, and catches up when there is time, at
 the end at the latest.
 
 ` + forwardHelp + `
 
-Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen or record; with --fail-on also 1 findings at or above it,
-4 inconclusive: nothing was judged, or traffic was lost.`,
+Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
+findings at or above it, 4 inconclusive: nothing was judged, or traffic was lost.`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
   a2atap record --forward 7080 --tunnel idp.example
@@ -92,7 +96,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
 	f.StringArrayVar(&o.tunnel, "tunnel", nil,
 		"with --forward: do not intercept TLS to `HOST` (or HOST:PORT, *.DOMAIN, *); repeatable")
-	f.StringVar(&o.proxyAuth, "proxy-auth", "", "with --forward: require these credentials of clients, `USER:PASS`")
+	f.StringVar(&o.proxyAuth, "proxy-auth", "", "with --forward: require these credentials of clients, `USER:PASS`; "+
+		secretHelp)
 	f.StringVarP(&o.output, "output", "o", "",
 		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.failOn, "fail-on", "never",
@@ -100,13 +105,19 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards")
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
 	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
+	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
 	f.StringVar(&o.maxBody, "max-body", "16MiB",
 		"record at most `SIZE` of a body; the rest is forwarded but not recorded")
 	f.StringVar(&o.segmentSize, "segment-size", "", "start another file when the capture has reached `SIZE`")
-	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up or fails: "+
-		"`POLICY` is pass (traffic is not recorded), wait, or stop")
+	f.StringVar(&o.ifFails, "if-capture-fails", "pass", "what to do when the capture cannot keep up, the disk is "+
+		"full or the file is taken away: `POLICY` is pass (traffic is not recorded), wait (until there is room), or stop")
 	f.BoolVar(&o.allowRemote, "allow-remote", false,
 		"allow taps and --forward to listen on addresses that other machines can reach")
+	f.DurationVar(&o.timeoutHead, "timeout-head", 0, "answer with 504 for an agent that has not sent the head of its "+
+		"answer `D` after the request; 0 waits for ever, as for calls that wait for a task")
+	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
+		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
+	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"with --fail-on: exit with 0 also if nothing was judged or traffic was lost")
@@ -145,6 +156,9 @@ func record(ctx context.Context, e env, o recordOptions) error {
 	if f := r.proxy.Forward(); f != nil {
 		out.forward(f)
 		fmt.Fprintf(&ready, "forward %s\n", f.URL())
+	}
+	if r.before.Crashes > 0 {
+		e.tell("the recording goes on in %s: %s", options.output, r.before.Crash)
 	}
 	e.tell("recording into %s; interrupt to stop", options.output)
 	if err = writeReady(o.readyFile, ready.String()); err == nil && o.tui {
@@ -185,7 +199,17 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		}
 		r.aliases = append(r.aliases, alias)
 	}
+	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
+		return r, usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
+	}
+	r.timeoutHead, r.timeoutTunnel = o.timeoutHead, o.timeoutTunnel
+	if o.timeoutTunnel == 0 {
+		r.timeoutTunnel = -1
+	}
 	var err error
+	if r.allowHosts, err = parseAllowedHosts(o.allowHosts); err != nil {
+		return r, err
+	}
 	if r.redact, err = parseRedactions(o.redact); err != nil {
 		return r, err
 	}
@@ -209,6 +233,11 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	}
 	if r.forward, err = o.forwardSpec(e); err != nil {
 		return r, err
+	}
+	if !o.keepSecrets {
+		if r.key, err = e.redactionKey(o.redactKey); err != nil {
+			return r, err
+		}
 	}
 	if r.output == "" {
 		r.output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
@@ -259,9 +288,17 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 		waited <- r.wait(ctx, duration, exchanges)
 		cancel()
 	}()
-	err := runInspector(ctx, e, r.store, r.screen())
+	err := runInspector(ctx, e, r.shown(), r.screen())
 	cancel()
 	return errors.Join(err, <-waited)
+}
+
+// shown is the capture as the inspector shows it.
+func (r *recording) shown() capture.Source {
+	if r.before.SecretsKept || r.keep {
+		return r.store
+	}
+	return &hidden{indexed: r.store, names: r.names, key: r.key}
 }
 
 // screen is what the inspector shows of the recording: its rules, what they find, and where to send traffic.
@@ -276,101 +313,4 @@ func (r *recording) screen() tui.Options {
 	return tui.Options{
 		Rules: r.rules, Keys: r.keys, Verdicts: r.verdicts, Hints: hints, QuitEnds: "Quitting ends the recording.",
 	}
-}
-
-// A recordPrinter prints taps, notices, findings and the verdict of a recording. It may be used by several goroutines.
-type recordPrinter struct {
-	mu   sync.Mutex
-	e    env
-	json bool
-}
-
-// behind holds output back while show uses the screen, and prints it when show returns.
-func (p *recordPrinter) behind(show func() error) error {
-	var out, talk bytes.Buffer
-	p.mu.Lock()
-	screen := p.e
-	p.e.Out, p.e.Err = &out, &talk
-	p.mu.Unlock()
-	err := show()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.e = screen
-	_, outErr := out.WriteTo(screen.Out)
-	_, talkErr := talk.WriteTo(screen.Err)
-	return errors.Join(err, outErr, talkErr)
-}
-
-func (p *recordPrinter) tap(t *proxy.Tap) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.json {
-		fmt.Fprintf(p.e.Out, "%s %s (agent at %s)\n", t.Name(), t.URL(), t.Agent())
-		return
-	}
-	p.line(map[string]any{"tap": map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()}})
-}
-
-func (p *recordPrinter) forward(f *proxy.Forward) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.json {
-		fmt.Fprintf(p.e.Out, "forward %s (proxy for any agent)\n", f.URL())
-		return
-	}
-	p.line(map[string]any{"forward": map[string]string{"url": f.URL()}})
-}
-
-func (p *recordPrinter) line(v any) {
-	encoder := json.NewEncoder(p.e.Out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		fmt.Fprintf(p.e.Err, "a2atap: print: %v\n", err)
-	}
-}
-
-func (p *recordPrinter) notice(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fmt.Fprintf(p.e.Err, "a2atap: %s\n", analyzer.Clean(text))
-}
-
-// tell is notice for what the user may do without.
-func (p *recordPrinter) tell(text string) {
-	if !p.e.common.quiet {
-		p.notice(text)
-	}
-}
-
-func (p *recordPrinter) finding(f analyzer.Finding) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.json {
-		p.line(map[string]any{"finding": report.JSONFinding(&f)})
-	} else {
-		io.WriteString(p.e.Out, report.Line(&f)+"\n") //nolint:errcheck // a closed terminal ends no recording
-	}
-}
-
-// end prints the verdict and returns the exit status as an error, nil for 0.
-func (p *recordPrinter) end(
-	o recordOptions, gate analyzer.Severity, output string, r *analyzer.Result, s proxy.Stats, err error,
-) error {
-	if r == nil {
-		return err
-	}
-	v := displayedVerdict(r, gate)
-	fmt.Fprintf(p.e.Err, "record: %s, %s in %s", analyzer.Plural(s.Exchanges, "exchange"), analyzer.Plural(s.Bytes, "byte"), output)
-	if s.LostExchanges > 0 || s.LostBytes > 0 {
-		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s", analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
-	}
-	fmt.Fprintln(p.e.Err)
-	printVerdict(p.e, "record", v)
-	switch {
-	case err != nil:
-		return err
-	case o.failOn == "never":
-		return nil
-	}
-	return verdictExit(r, gate, o.allowEmpty)
 }

@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy"
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
@@ -21,20 +22,23 @@ import (
 
 // recordingOptions say what a recording taps, and how it stores the traffic.
 type recordingOptions struct {
-	output      string
-	taps        []proxy.TapSpec
-	aliases     []proxy.Alias
-	forward     *proxy.ForwardSpec // nil for none
-	noRewrite   bool
-	allowRemote bool
-	keepSecrets bool
-	redact      []redact.Place
-	maxBody     int64
-	segment     int64
-	policy      proxy.Policy
-	grace       time.Duration           // that exchanges in flight get when the recording ends
-	keys        []analyzer.EngineOption // that cards are signed with
-	roots       *x509.CertPool          // that TLS agents are verified against; nil is the system's
+	output                     string
+	taps                       []proxy.TapSpec
+	aliases                    []proxy.Alias
+	forward                    *proxy.ForwardSpec // nil for none
+	noRewrite                  bool
+	allowRemote                bool
+	allowHosts                 []proxy.HostPattern
+	timeoutHead, timeoutTunnel time.Duration // as proxy.Options has them
+	keepSecrets                bool
+	redact                     []redact.Place
+	key                        []byte // of placeholders; nil is one for this recording only
+	maxBody                    int64
+	segment                    int64
+	policy                     proxy.Policy
+	grace                      time.Duration           // that exchanges in flight get when the recording ends
+	keys                       []analyzer.EngineOption // that cards are signed with
+	roots                      *x509.CertPool          // that TLS agents are verified against; nil is the system's
 
 	onTap     func(*proxy.Tap)       // a further tap opened by itself
 	onNotice  func(string)           // what the user should know at once
@@ -43,6 +47,9 @@ type recordingOptions struct {
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 
+	fault func() error // makes commits fail, for tests; nil
+	room  int          // bytes that may wait to be recorded, and to be stored; 0 stands for the defaults
+
 	inspected bool // what the rules find is shown by inspect, too; onFinding must be given
 }
 
@@ -50,6 +57,9 @@ type recordingOptions struct {
 type recording struct {
 	store    *bolt.Store
 	sink     capture.Sink
+	names    *redact.Names // under which agents are sent credentials, as their cards say
+	key      []byte        // of placeholders
+	keep     bool          // secrets are kept
 	recorder *proxy.Recorder
 	proxy    *proxy.Proxy
 	before   capture.Info // of the capture, when this recording began
@@ -58,12 +68,13 @@ type recording struct {
 	rules    []*analyzer.Rule
 	keys     []analyzer.EngineOption
 	verdicts *tui.Verdicts // for the inspector; nil if there is none
-	pace     *judgePace
+	throttle *throttle
 	patience time.Duration // that the end has with the rules before it says what it waits for
 
 	failed chan error // the capture cannot go on, and the user chose to stop then
 	passed tally
 
+	ending    ending
 	stopProxy context.CancelFunc
 	served    sync.WaitGroup
 	judged    chan judgement
@@ -81,30 +92,43 @@ func startRecording(o recordingOptions) (*recording, error) {
 		failed: make(chan error, 1), judged: make(chan judgement, 1),
 	}
 	r.passed.changed = make(chan struct{}, 1)
+	if o.key == nil {
+		o.key = redact.NewKey()
+	}
 	_, statErr := os.Stat(o.output)
+	var urgency background.Urgency
 	var err error
-	r.store, err = bolt.Open(o.output, bolt.Options{
-		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets,
+	r.store, err = bolt.Open(o.output, named(bolt.Options{
+		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Urgency: &urgency,
+		Wait: o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
 		OnError: func(err error) { r.lost(err, o.policy) },
-	})
+	}, o.key))
 	if err != nil {
 		return nil, err
 	}
+	r.names = &redact.Names{}
+	r.key, r.keep = o.key, o.keepSecrets
 	r.sink = redact.New(r.store, redact.Options{
-		Key: r.store.RedactionKey(), Describer: analyzer.NewDescriber(), Keep: o.keepSecrets, Extra: o.redact,
+		Key: o.key, Describer: analyzer.NewDescriber(), Keep: o.keepSecrets, Extra: o.redact, Names: r.names,
+		Urgency: &urgency, OutOfTime: r.ending.over,
 	})
 	start := r.store.Position()
 	if r.before, err = r.store.Info(context.Background()); err != nil {
 		return nil, errors.Join(err, r.sink.Close())
 	}
+	if _, err := learnCards(context.Background(), r.store, r.names, 1); err != nil && r.onNotice != nil {
+		r.onNotice(fmt.Sprintf("credentials that cards in %s name are hidden when the cards come again: %v", o.output, err))
+	}
 	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
 		Sink: counted{r.sink, &r.passed}, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
+		QueueBytes: int64(o.room), Urgency: &urgency,
 		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
 		OnStop: r.fail,
 	})
 	r.proxy, err = proxy.New(proxy.Options{
 		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder,
-		NoRewrite: o.noRewrite, AllowRemote: o.allowRemote,
+		NoRewrite: o.noRewrite, AllowRemote: o.allowRemote, AllowHosts: o.allowHosts,
+		AnswerTimeout: o.timeoutHead, TunnelTimeout: o.timeoutTunnel,
 		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
 	})
 	if err != nil {
@@ -121,18 +145,32 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.inspected {
 		r.verdicts = tui.NewVerdicts(start.Arrival)
 	}
-	r.pace = r.newPace()
+	r.throttle = r.newThrottle()
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
 	r.served.Go(func() { r.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
-	r.served.Go(func() { r.keepMemory().run(ctx) })
+	recordingRuntime.begin()
+	r.served.Go(func() {
+		defer recordingRuntime.end()
+		r.keepMemory().run(ctx)
+	})
 	return r, nil
+}
+
+// behind returns how long what will be stored next has waited for it.
+func (r *recording) behind() time.Duration {
+	if r.recorder == nil {
+		return 0 // the capture is being opened
+	}
+	return r.recorder.Behind()
 }
 
 // lost is called once for each cause for which something could not be recorded.
 func (r *recording) lost(err error, policy proxy.Policy) {
-	if r.onNotice != nil {
+	if r.onNotice != nil && policy == proxy.Wait {
+		r.onNotice(fmt.Sprintf("nothing can be recorded now, and traffic waits: %v", err))
+	} else if r.onNotice != nil {
 		r.onNotice(fmt.Sprintf("not everything is recorded: %v", err))
 	}
 	if policy == proxy.Stop {
@@ -150,22 +188,31 @@ func (r *recording) fail(err error) {
 // stop ends the recording: taps first, then what is still to be stored, then the rules. It returns what they found and
 // what was recorded.
 func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
+	r.store.StopWaiting() // first: traffic that waits for the capture goes on
 	r.stopProxy()
 	r.served.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	r.pace.hurry()
-	err := errors.Join(r.recorder.Close(ctx), r.sink.Close())
+	r.ending.begin()
+	r.throttle.lift()
+	// However long it takes: what is left is recorded, or counted. A second interrupt ends it at once.
+	err := errors.Join(r.recorder.Close(context.Background()), r.sink.Close())
 	j := r.verdict()
-	stats := r.recorder.Stats()
-	if after, infoErr := r.store.Info(ctx); infoErr == nil { // what the store lost by itself, after it had taken it
-		stats.LostExchanges = max(stats.LostExchanges, after.LostExchanges-r.before.LostExchanges)
-		stats.LostBytes = max(stats.LostBytes, after.LostBytes-r.before.LostBytes)
-	}
+	stats := r.account()
 	if j.result != nil {
 		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)
 	}
 	return j.result, stats, errors.Join(err, j.err)
+}
+
+// account says what became of all that passed: what the store has, and what it or the recorder lost. Neither knows of
+// the other's losses, but that the recorder has appended most of its own as lost.
+func (r *recording) account() proxy.Stats {
+	stats, stored := r.recorder.Stats(), r.store.Account()
+	recorded := stats.LostBytes - stats.UnreportedBytes // of the lost bytes, those that the store knows of
+	stats.Bytes -= min(stats.Bytes, max(0, stored.LostBytes-recorded))
+	stats.Exchanges = uint64(stored.Exchanges)
+	stats.LostExchanges = stored.LostExchanges + stats.UnreportedExchanges
+	stats.LostBytes = stored.LostBytes + stats.UnreportedBytes
+	return stats
 }
 
 // A tally counts exchanges as they are recorded. It may be read while it counts.

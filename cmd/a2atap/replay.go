@@ -27,6 +27,7 @@ type replayOptions struct {
 	timeout    time.Duration
 	auth       string
 	capture    string
+	redactKey  string
 	format     string
 	output     string
 	allowEmpty bool
@@ -60,8 +61,10 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
 	f.StringVar(&o.auth, "auth", "", "send `CREDENTIALS` where the recording has placeholders: "+
-		"bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
+		"bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE; "+secretHelp+", of the whole or of what follows "+
+		"bearer:, basic: or NAME=")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: text, json or junit")
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
@@ -69,7 +72,7 @@ was sent, or the capture lost traffic.`,
 }
 
 func replayCapture(ctx context.Context, e env, o replayOptions, name string) error {
-	options, err := o.replay()
+	options, err := o.replay(e)
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
-	report, err := o.run(ctx, src, options)
+	report, err := o.run(ctx, e, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return usage("replay %s: %w with --agent NAME", name, err)
 	}
@@ -111,7 +114,7 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 }
 
 // replay turns flags into what the package takes, but for the choice of exchanges.
-func (o *replayOptions) replay() (replay.Options, error) {
+func (o *replayOptions) replay(e env) (replay.Options, error) {
 	out := replay.Options{Rules: rules.All, Speed: o.speed, Wait: o.wait, Timeout: o.timeout}
 	if o.to == "" {
 		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
@@ -126,6 +129,9 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	if out.Profile, err = replay.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
+	if o.auth, err = e.credentials("--auth", o.auth); err != nil {
+		return out, err
+	}
 	if o.auth != "" {
 		if out.Credentials, err = replay.ParseCredentials(o.auth); err != nil {
 			return out, usage("--auth: %w", err)
@@ -135,15 +141,21 @@ func (o *replayOptions) replay() (replay.Options, error) {
 }
 
 // run replays, and keeps the traffic if that is asked for.
-func (o *replayOptions) run(ctx context.Context, src capture.Source, options replay.Options) (*replay.Report, error) {
+func (o *replayOptions) run(
+	ctx context.Context, e env, src capture.Source, options replay.Options,
+) (*replay.Report, error) {
 	if o.capture == "" {
 		return replay.Run(ctx, src, o.to, options)
 	}
-	store, err := bolt.Open(o.capture, bolt.Options{Tool: toolName()})
+	key, err := e.redactionKey(o.redactKey)
 	if err != nil {
 		return nil, err
 	}
-	sink := redact.New(store, redact.Options{Key: store.RedactionKey(), Describer: analyzer.NewDescriber()})
+	store, err := bolt.Open(o.capture, named(bolt.Options{Tool: toolName()}, key))
+	if err != nil {
+		return nil, err
+	}
+	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
 	options.Sink, options.Seq = sink, store.Position().Seq
 	report, err := replay.Run(ctx, src, o.to, options)
 	return report, errors.Join(err, sink.Close())

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture/credential"
 )
 
 // Exit codes. When several apply, the order is usage, failed, findings, inconclusive, ok.
@@ -54,9 +57,22 @@ func run(ctx context.Context, e env, args []string) int {
 		err = x.err
 	}
 	if err != nil {
-		fmt.Fprintf(e.Err, "a2atap: %v\n", err)
+		text := err.Error()
+		if code != exitUsage { // which says what was written, and @ divides more than user and host there
+			text = credential.WithoutUserinfo(text)
+		}
+		lines := strings.Split(text, "\n")
+		for i := range lines {
+			lines[i] = analyzer.Clean(lines[i])
+		}
+		fmt.Fprintf(e.Err, "a2atap: %s\n", strings.Join(lines, "\n"))
 	}
 	return code
+}
+
+// notice prints a message in which foreign text may be: nothing that a terminal would obey, and no password of a URL.
+func (e env) notice(text string) {
+	fmt.Fprintf(e.Err, "a2atap: %s\n", analyzer.Clean(credential.WithoutUserinfo(text)))
 }
 
 // The help of a command begins with examples that work.

@@ -78,7 +78,7 @@ func runProgram(ctx context.Context, e env, o recordOptions, args []string) erro
 	}
 	options.grace = childGrace
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endings()...)
 	defer signal.Stop(signals)
 	r, err := startRecording(options)
 	if err != nil {

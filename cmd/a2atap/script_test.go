@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"io"
@@ -23,7 +24,7 @@ import (
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient})
+	testscript.Main(m, map[string]func(){"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends})
 }
 
 func TestScripts(t *testing.T) {
@@ -33,6 +34,13 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // a program with the race detector else ends a second late
+			kept, err := filepath.Abs(filepath.Join("..", "..", "proxy", "capture", "bolt", "testdata"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("KEPT", kept) // a capture of each format
+			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -45,6 +53,8 @@ func TestScripts(t *testing.T) {
 			"until":     scriptUntil,
 			"stopwatch": scriptStopwatch,
 			"raw":       scriptRaw,
+			"crowd":     scriptCrowd,
+			"connect":   scriptConnect,
 			"rawagent":  scriptRawAgent,
 			"tlsagent":  scriptTLSAgent,
 		},
@@ -227,6 +237,51 @@ func scriptRaw(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("raw: %v", err)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), answer, 0o600))
+}
+
+// crowd ADDR N ANSWERS opens N connections at once, sends a request on each and keeps it open until it has an answer.
+func scriptCrowd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: crowd ADDR N ANSWERS")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	conns := make([]net.Conn, n)
+	for i := range conns {
+		conns[i], err = net.Dial("tcp", args[0])
+		ts.Check(err)
+		defer conns[i].Close()
+		ts.Check(conns[i].SetDeadline(time.Now().Add(30 * time.Second)))
+	}
+	for _, conn := range conns {
+		_, err := io.WriteString(conn, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		ts.Check(err)
+	}
+	var answers bytes.Buffer
+	for _, conn := range conns {
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		ts.Check(err)
+		ts.Check(answer.Write(&answers))
+		answers.WriteByte('\n') // so that the next one begins a line
+		conn.Close()
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), answers.Bytes(), 0o600))
+}
+
+// connect ADDR TARGET asks a forward proxy for CONNECT, says nothing, and waits for the end.
+func scriptConnect(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: connect ADDR TARGET")
+	}
+	conn, err := net.Dial("tcp", args[0])
+	ts.Check(err)
+	defer conn.Close()
+	ts.Check(conn.SetDeadline(time.Now().Add(30 * time.Second)))
+	_, err = io.WriteString(conn, "CONNECT "+args[1]+" HTTP/1.1\r\nHost: "+args[1]+"\r\n\r\n")
+	ts.Check(err)
+	if answer, _ := io.ReadAll(conn); !bytes.HasPrefix(answer, []byte("HTTP/1.1 200 ")) { // it ends with a reset
+		ts.Fatalf("connect: got %q", answer)
+	}
 }
 
 // rawagent NAME FILE listens on a free port, sets NAME to its URL, and answers each connection with the bytes of a

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
 )
 
@@ -62,7 +64,7 @@ given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer c
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.stream, "stream", false, "ask for a stream and print its events")
-	f.StringVar(&o.auth, "auth", "", "send credentials: `bearer:TOKEN`")
+	f.StringVar(&o.auth, "auth", "", "send credentials: `bearer:TOKEN`; "+secretHelp+", of the whole or of TOKEN")
 	f.StringVar(&o.protocol, "protocol", "",
 		"use `PROTOCOL`: "+strings.Join(protocolWords(), ", ")+" (default what the card prefers)")
 	f.StringVar(&o.task, "task", "", "send to the existing task `ID`")
@@ -84,7 +86,7 @@ func protocolWords() []string {
 }
 
 func send(ctx context.Context, e env, o sendOptions, url, text string) error {
-	options, err := o.client()
+	options, err := o.client(e)
 	if err != nil {
 		return err
 	}
@@ -127,15 +129,19 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 	}
 }
 
-func (o *sendOptions) client() (client.Options, error) {
+func (o *sendOptions) client(e env) (client.Options, error) {
 	options := client.Options{Version: tool().Version, Timeout: o.timeout, Fault: o.fault}
 	if err := choose("format", o.format, "text", "json"); err != nil {
 		return options, err
 	}
 	if o.auth != "" {
-		token, ok := strings.CutPrefix(o.auth, "bearer:")
+		auth, err := e.credentials("--auth", o.auth)
+		if err != nil {
+			return options, err
+		}
+		token, ok := strings.CutPrefix(auth, "bearer:")
 		if !ok || token == "" {
-			return options, usage("--auth %q: write bearer:TOKEN", o.auth)
+			return options, usage("--auth: write bearer:TOKEN")
 		}
 		options.Token = token
 	}
@@ -292,6 +298,6 @@ func (s *sender) raw(body []byte) error {
 	if !json.Valid(body) {
 		return errors.New("the answer is not JSON")
 	}
-	_, err := fmt.Fprintf(s.e.Out, "%s\n", strings.TrimSpace(string(body)))
+	_, err := fmt.Fprintf(s.e.Out, "%s\n", jsondoc.Escape(bytes.TrimSpace(body)))
 	return err
 }

@@ -61,6 +61,9 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 		return err
 	}
 	defer src.Close()
+	if err := e.tellGaps(ctx, "show", src); err != nil {
+		return err
+	}
 	src = e.withProgress(ctx, "show "+name, src)
 	reader, err := newReader(ctx, src)
 	if err != nil {

@@ -9,9 +9,10 @@ import (
 	"crypto/x509/pkix"
 	"fmt"
 	"net/netip"
-	"strings"
 	"sync"
 	"time"
+
+	"a2atap/proxy/hostname"
 )
 
 const (
@@ -40,8 +41,8 @@ type leaf struct {
 // Leaf returns a certificate for a host, a name or an IP address without port, signed by the authority. It is kept and
 // given again until shortly before its end. It must not be changed.
 func (a *Authority) Leaf(host string) (*tls.Certificate, error) {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if host == "" {
+	host = hostname.Normal(host)
+	if host == "" || host == "." {
 		return nil, fmt.Errorf("make a certificate: there is no host to make it for")
 	}
 	l := a.leafs.get(host)
@@ -91,7 +92,7 @@ func (a *Authority) sign(host string, now time.Time) (*tls.Certificate, error) {
 		BasicConstraintsValid: true,
 	}
 	if ip, err := netip.ParseAddr(host); err == nil {
-		template.IPAddresses = append(template.IPAddresses, ip.Unmap().AsSlice())
+		template.IPAddresses = append(template.IPAddresses, ip.AsSlice())
 	} else {
 		template.DNSNames = []string{host}
 	}

@@ -17,7 +17,8 @@
 //
 // # Caveats
 //
-// An Exchange is held in memory as a whole. Work over long streams goes by steps, one event at a time.
+// An Exchange is held in memory as a whole. Work over long streams goes by steps, one event at a time, and who shows one
+// reads it in part (Source.Ends, Source.StepsOf).
 package capture
 
 import (
@@ -87,7 +88,7 @@ func ParseState(s string) (State, error) {
 			return state, nil
 		}
 	}
-	return 0, fmt.Errorf("no state %q; there are open, closed, interrupted", s)
+	return 0, fmt.Errorf("unknown state %q; use open, closed or interrupted", s)
 }
 
 // A Peer is one end of an exchange.

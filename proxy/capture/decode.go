@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 )
 
-// DefaultDecodeLimit is how many bytes the decoding of a body yields at most: 64 MiB. A few kilobytes can claim to be
-// gigabytes.
-const DefaultDecodeLimit = 64 << 20
+// DefaultDecodeLimit is how many bytes the decoding of a body yields at most: 16 MiB, as much as is kept of a body that
+// is not coded. A few kilobytes can claim to be gigabytes.
+const DefaultDecodeLimit = 16 << 20
 
 // Errors of decoding that callers branch on. Both are returned by Decode and by what calls it.
 var (
@@ -53,9 +54,9 @@ func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
-	var out bytes.Buffer
-	_, err = out.ReadFrom(io.LimitReader(r, limit))
-	if err == nil && int64(out.Len()) == limit {
+	var out chunks
+	err = out.readFrom(io.LimitReader(r, limit))
+	if err == nil && int64(out.size) == limit {
 		if n, _ := io.ReadFull(r, make([]byte, 1)); n > 0 {
 			err = fmt.Errorf("%w: more than %d bytes", ErrTooLong, limit)
 		}
@@ -63,7 +64,50 @@ func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
 	if err != nil {
 		err = fmt.Errorf("decode %s: %w", strings.Join(codings, ", "), err)
 	}
-	return bytes.Clone(out.Bytes()), err
+	return out.join(), err
+}
+
+// A chunk is room for what is being decoded.
+type chunk [64 << 10]byte
+
+var chunkPool = sync.Pool{New: func() any { return new(chunk) }}
+
+// Chunks hold what was decoded until it is known how long that is. A buffer that grows would take and leave three times
+// as much memory.
+type chunks struct {
+	list []*chunk
+	size int
+}
+
+// readFrom reads to the end.
+func (c *chunks) readFrom(r io.Reader) error {
+	for {
+		at := c.size % len(chunk{})
+		if at == 0 && c.size == len(c.list)*len(chunk{}) {
+			c.list = append(c.list, chunkPool.Get().(*chunk))
+		}
+		n, err := r.Read(c.list[len(c.list)-1][at:])
+		c.size += n
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// join returns all in one piece, nil if there is nothing, and gives the chunks back.
+func (c *chunks) join() []byte {
+	var whole []byte
+	if c.size > 0 {
+		whole = make([]byte, 0, c.size)
+	}
+	for _, one := range c.list {
+		whole = append(whole, one[:min(len(one), c.size-len(whole))]...)
+		chunkPool.Put(one)
+	}
+	return whole
 }
 
 // Decode returns the body as it was before its content codings were applied, or as much of it as can be decoded (see

@@ -13,8 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow bounds the memory of one zstd stream. RFC 9659 allows content codings 8 MiB; servers go beyond it.
-const maxWindow = 64 << 20
+// maxWindow bounds the memory of one zstd stream: RFC 9659 section 3.
+const maxWindow = 8 << 20
 
 // maxCodings is how many codings may lie over one another. More is an attack or a mistake.
 const maxCodings = 8

@@ -150,6 +150,10 @@ func (m *Memory) Wait(ctx context.Context, from uint64) error {
 
 // Exchanges yields copies of the exchanges that are there now, as far as they have come.
 func (m *Memory) Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exchange, error] {
+	return m.each(ctx, from, m.assemble)
+}
+
+func (m *Memory) each(ctx context.Context, from uint64, assemble func(uint64) *Exchange) iter.Seq2[*Exchange, error] {
 	return func(yield func(*Exchange, error) bool) {
 		m.mu.Lock()
 		seqs := slices.Sorted(maps.Keys(m.of))
@@ -160,7 +164,7 @@ func (m *Memory) Exchanges(ctx context.Context, from uint64) iter.Seq2[*Exchange
 				yield(nil, err)
 				return
 			}
-			if x := m.assemble(seq); x != nil && !yield(x, nil) {
+			if x := assemble(seq); x != nil && !yield(x, nil) {
 				return
 			}
 		}
@@ -176,6 +180,58 @@ func (m *Memory) Exchange(ctx context.Context, seq uint64) (*Exchange, error) {
 		return x, nil
 	}
 	return nil, fmt.Errorf("read exchange %d: %w", seq, ErrNotFound)
+}
+
+// Ends yields copies of the exchanges, of a long stream its first and last n events.
+func (m *Memory) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*Exchange, error] {
+	return m.each(ctx, from, func(seq uint64) *Exchange { return m.assembleEnds(seq, n) })
+}
+
+// assembleEnds is assemble without the events between the first and the last n.
+func (m *Memory) assembleEnds(seq uint64, n int) *Exchange {
+	m.mu.Lock()
+	steps, of := m.steps, m.of[seq]
+	m.mu.Unlock()
+	events := 0
+	for _, i := range of {
+		if _, is := steps[i].What.(ResponseEvent); is {
+			events++
+		}
+	}
+	var x *Exchange
+	at := 0
+	for _, i := range of {
+		if _, is := steps[i].What.(ResponseEvent); is {
+			if at++; at > n && at <= events-n {
+				continue
+			}
+		}
+		x = Assemble(x, steps[i].Clone())
+	}
+	return x
+}
+
+// StepsOf yields copies of the steps of one exchange.
+func (m *Memory) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[Step, error] {
+	return func(yield func(Step, error) bool) {
+		m.mu.Lock()
+		steps, of := m.steps, m.of[seq]
+		m.mu.Unlock()
+		if len(of) == 0 {
+			yield(Step{}, fmt.Errorf("read exchange %d: %w", seq, ErrNotFound))
+			return
+		}
+		first, _ := slices.BinarySearch(of, int(max(from, 1)-1))
+		for _, i := range of[first:] {
+			if err := ctx.Err(); err != nil {
+				yield(Step{}, err)
+				return
+			}
+			if !yield(steps[i].Clone(), nil) {
+				return
+			}
+		}
+	}
 }
 
 // assemble returns an exchange of its own, or nil.

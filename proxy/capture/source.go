@@ -3,6 +3,7 @@ package capture
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -41,6 +42,17 @@ type Source interface {
 	// Exchange returns one exchange as far as it has come, or an error that wraps ErrNotFound.
 	Exchange(ctx context.Context, seq uint64) (*Exchange, error)
 
+	// Ends yields what Exchanges does, but of a long stream only its first and its last n events for sure, n from 1.
+	// What else was recorded while those between them passed may be missing too.
+	Ends(ctx context.Context, from uint64, n int) iter.Seq2[*Exchange, error]
+
+	// StepsOf yields the steps of one exchange that are in the capture now, from arrival number from on, in order. It
+	// is how an exchange of any length is read in pieces. One that a killed recorder left open ends with a Closed that
+	// says so and has arrival number 0, since it is not in the capture. An exchange that is not there yields an error
+	// that wraps ErrNotFound. Where arrival numbers are made up, in a file of another format, those of StepsOf may
+	// be others than those of Steps.
+	StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[Step, error]
+
 	Close() error
 }
 
@@ -72,6 +84,23 @@ type Info struct {
 	Arrivals      uint64 // how many steps there are, which is also the last arrival number
 	LostExchanges int64  // exchanges of which nothing was recorded
 	LostBytes     int64  // bytes that passed unrecorded
+	Crashes       uint64 // recorders of it that were killed: what passed in the moment before is missing
+	Crash         Crash  // the last of those
+}
+
+// A Crash is the end of a recorder that was killed.
+type Crash struct {
+	After  time.Time     // what passed before is in the capture; zero if that is not known
+	Within time.Duration // how long before the end what passed may be missing
+}
+
+// String says what may be missing, in words.
+func (c Crash) String() string {
+	if c.After.IsZero() {
+		return "the recorder was killed; what passed in the moment before that may be missing"
+	}
+	return fmt.Sprintf("the recorder was killed; up to %d ms before that, after %s, may be missing (more if it could not "+
+		"write)", (c.Within+time.Millisecond-1)/time.Millisecond, c.After.UTC().Format("2006-01-02 15:04:05.000 UTC"))
 }
 
 // A Describer says what the bytes of an exchange mean to those who will look for it. It is asked in the writer, off the

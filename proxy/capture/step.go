@@ -33,6 +33,9 @@ type Parsed struct {
 	Doc    *jsondoc.Doc // of Text, or of the data of Fields; nil if that was not taken for JSON
 }
 
+// largeText is how long a Text is that may well be another than the bytes on the wire, from which it was decoded.
+const largeText = 64 << 10
+
 // Size is about how many bytes a Parsed takes in memory beside the bytes of its step.
 func (p *Parsed) Size() int {
 	if p == nil {
@@ -41,6 +44,9 @@ func (p *Parsed) Size() int {
 	n := 0
 	if p.Head != nil {
 		n += len(p.Head.Line) + 64*len(p.Head.Fields)
+	}
+	if len(p.Text) > largeText {
+		n += len(p.Text)
 	}
 	if p.Doc != nil {
 		n += p.Doc.Size()

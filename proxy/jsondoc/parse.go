@@ -18,7 +18,7 @@ import (
 // Bounds of what Parse takes in. Deeper nesting than 10000 levels is refused too.
 const (
 	maxTextSize   = 1 << 30 // bytes
-	maxNodes      = 4 << 20 // values and member names
+	maxNodes      = 1 << 20 // values and member names
 	maxDuplicates = 16      // that are remembered
 )
 

@@ -52,6 +52,9 @@ func (a *answers) unsolicited() bool {
 
 // readFailed deals with the end of what the agent sends.
 func (a *answers) readFailed(err error) {
+	if a.giveOurs() {
+		return
+	}
 	if errors.Is(err, net.ErrClosed) {
 		return // by us: the reason is known
 	}
@@ -152,7 +155,7 @@ func (a *answers) passPartial() {
 	if len(b) == 0 || a.x != nil {
 		return
 	}
-	if x := a.front(); x != nil {
+	if x := a.front(); x != nil && a.takeTurn(x, false) {
 		a.obs.answer(x.n, b)
 		a.send(b)
 	}

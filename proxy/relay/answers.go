@@ -22,7 +22,11 @@ type answers struct {
 // run relays answers until the agent has ended its sending or the connection is broken.
 func (a *answers) run() {
 	defer a.in.release()
-	for a.answer() {
+	if a.cfg.AnswerTimeout > 0 && !a.setReadDeadline() {
+		a.tooLate()
+	} else {
+		for x, n := a.awaitHead(); x != nil && a.answer(x, n); x, n = a.awaitHead() {
+		}
 	}
 	a.mu.Lock()
 	left := a.replaced()
@@ -34,25 +38,27 @@ func (a *answers) run() {
 	a.endUnfinished(false)
 }
 
-// answer relays one answer, interim or final, and reports whether another may follow.
-func (a *answers) answer() bool {
-	x, n := a.awaitHead()
-	if x == nil {
-		return false
-	}
+// answer relays one answer, interim or final, whose head has n bytes, and reports whether another may follow.
+func (a *answers) answer(x *exchange, n int) bool {
 	raw := a.in.unread()[:n]
 	status, b, err := scanAnswer(raw, x.method, a.cfg.HeadLimit)
+	interim := err == nil && status < 200 && status != 101
+	if !a.takeTurn(x, interim) {
+		a.giveOurs()
+		return false
+	}
 	switch {
 	case err != nil:
 		a.refuse(x, n, err)
 		return false
 	case status == 101:
 		return a.upgrade(x, n)
-	case status < 200:
+	case interim:
 		a.obs.informational(x.n, raw)
 		if !a.send(raw) {
 			return false
 		}
+		a.interimPassed(x)
 		a.in.consume(n)
 		return true
 	}
@@ -63,15 +69,17 @@ func (a *answers) answer() bool {
 			a.edit.tooLarge(x.n)
 		}
 	}
-	if !a.pass(n) {
-		return false
-	}
+	return a.pass(n) && a.rest() && a.endAnswer()
+}
+
+// rest relays what follows a head.
+func (a *answers) rest() bool {
 	for !a.body.done() {
 		if !a.fill() || !a.pass(0) {
 			return false
 		}
 	}
-	return a.endAnswer()
+	return true
 }
 
 // awaitHead waits for a complete head and returns its exchange and length; nil if there will be none.
@@ -93,7 +101,11 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 				err = a.find.earlyAnswer(b)
 			}
 			if err != nil {
-				a.refuse(x, len(b), err)
+				if a.takeTurn(x, false) {
+					a.refuse(x, len(b), err)
+				} else {
+					a.giveOurs()
+				}
 				return nil, 0
 			}
 		}
@@ -105,11 +117,19 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 
 // fill reads once, and reports whether there is something new.
 func (a *answers) fill() bool {
-	err := a.in.fill(a.agent)
-	if err != nil {
-		a.readFailed(err)
+	for {
+		err := a.in.fill(a.agent)
+		switch {
+		case err == nil:
+			return true
+		case !isTimeout(err) || a.cfg.AnswerTimeout == 0:
+			a.readFailed(err)
+			return false
+		case !a.setReadDeadline():
+			a.tooLate()
+			return false
+		}
 	}
-	return err == nil
 }
 
 // pass describes what there is of the answer, head bytes of which are its head, and forwards it. It reports whether the

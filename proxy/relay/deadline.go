@@ -1,6 +1,9 @@
 package relay
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // setReadDeadline sets how long the next read of the client may take, and reports whether there is any time left.
 // Deadlines are looked at when they pass, not moved with each exchange: if one is in flight then, nothing happens.
@@ -29,6 +32,48 @@ func (r *requests) setReadDeadline() bool {
 	}
 	r.client.SetReadDeadline(until)
 	return true
+}
+
+// setReadDeadline sets how long the next read of the agent may take, and reports whether there is any time left for the
+// answer that is due. Like the client's, the deadline is looked at when it passes, not moved with each exchange.
+func (a *answers) setReadDeadline() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	from := now
+	if x := a.due(); x != nil && a.x == nil && x.requestDone && x.turn != turnOurs {
+		from = x.doneAt
+		if a.idleSince.After(from) { // an answer before this one has ended since
+			from = a.idleSince
+		}
+	}
+	until := from.Add(a.cfg.AnswerTimeout)
+	if !until.After(now) {
+		return false
+	}
+	a.agent.SetReadDeadline(until)
+	return true
+}
+
+// tooLate puts 504 in the place of the answer that is due.
+func (a *answers) tooLate() {
+	x := a.front()
+	if x == nil || !a.takeTurn(x, false) {
+		return
+	}
+	f := Fault{
+		Kind: KindTimeout, Side: SideAgent, Status: 504,
+		Detail: fmt.Sprintf("no head of an answer within %v (RFC 9110 section 15.6.5)", a.cfg.AnswerTimeout),
+		advice: "see what keeps the agent, or give it more time",
+	}
+	if b := a.in.unread(); len(b) > 0 {
+		a.obs.answer(x.n, b)
+	}
+	a.noteCause(x.n, f)
+	a.fault(x, f)
+	a.unanswered(x)
+	reset(a.agent)
+	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 }
 
 // headBegun starts the time that a head may take.

@@ -20,10 +20,11 @@
 // # What is refused
 //
 // A message whose end two readers could find in two places (RFC 9112 section 6.3) is not forwarded: lengths that
-// differ, a length beside a transfer coding, a request whose last coding is not chunked, a transfer coding in
-// HTTP/1.0, folded lines, a bare CR, NUL, and white space before a colon. A request gets 400, an answer is replaced
-// by 502, both with a header X-A2atap that says so. A broken chunk in a body that is already under way cannot be
-// answered any more: both connections are broken off.
+// differ, a length beside a transfer coding, a request whose last coding is not chunked, a transfer coding in HTTP/1.0,
+// folded lines, a bare CR, NUL, and white space before a colon. A request gets 400, an answer is replaced by 502, both
+// with a header X-A2atap that says so. For a broken chunk in a request that is already under way the client gets 400,
+// too, and the agent a reset; once the agent's answer has begun, or in an answer, none of that is possible: both
+// connections are broken off.
 //
 // A bare LF ends a line of a head or of a trailer section, as RFC 9112 section 2.2 allows, and is forwarded as it
 // came. In the lines of chunked framing it is refused: no version of HTTP allows it there, and readers differ.
@@ -35,7 +36,7 @@
 //     answer without a declared length that ends after the FIN is reported as whole, and as a Fault of KindClientLeft
 //     too. An agent that neither heeds the FIN nor writes keeps both connections, as it would keep its own without us,
 //     until the context of Serve ends.
-//   - Our own answers (400, 408, 431, 501, 502, 504, 505) are not described to the Observer as answers of the agent.
+//   - Our own answers (400, 408, 421, 431, 501 to 505) are not described to the Observer as answers of the agent.
 //     The [Fault] says which status we sent.
 //   - An agent on TLS that closes without a closing alert, but between two records, looks to crypto/tls like one that
 //     closes in order. An answer that lasts until close is then taken for complete (RFC 9112 section 9.8 would not).

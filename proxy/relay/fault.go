@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"syscall"
 )
@@ -17,7 +18,7 @@ const (
 	KindNotHTTP     = "not-http"    // bytes that are no HTTP/1 at all
 	KindUnreachable = "unreachable" // no connection to the agent
 	KindTLS         = "tls"         // a connection to the agent, but no TLS session on it
-	KindTimeout     = "timeout"     // the agent did not accept in time, or the client did not finish its head in time
+	KindTimeout     = "timeout"     // an end was too slow: to accept, with a head, or in a tunnel with anything at all
 	KindReset       = "reset"       // one end reset its connection
 	KindTruncated   = "truncated"   // one end closed its connection inside a message, or before one that was due
 	KindClientLeft  = "client-left" // the client closed its connection before the answer was complete
@@ -41,6 +42,8 @@ type Fault struct {
 	Status int    // status of our own answer to the client, 0 if there was none
 	// where the exchange is -1 what arrived, after a refused head what followed it: the first 64 KiB at most
 	Bytes []byte
+
+	advice string // for our own answer: what to do, where it does not follow from the rest
 }
 
 // Error returns the side, the kind and the detail.
@@ -53,7 +56,12 @@ var stopped = Fault{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was 
 
 // DialFault classifies an error of Config.Dial, and says which status the client gets: RFC 9110 sections 15.6.3 (502)
 // and 15.6.5 (504).
+//
+// A machine that gives us no more descriptors is no fault of the agent: the side is SideProxy then, the status 503.
 func DialFault(err error, authority string) Fault {
+	if why := Exhausted(err); why != "" {
+		return Fault{Kind: KindUnreachable, Side: SideProxy, Detail: why, Status: http.StatusServiceUnavailable}
+	}
 	f := Fault{Kind: KindUnreachable, Side: SideAgent, Detail: "connect to the agent: " + reason(err), Status: 502}
 	if authority != "" {
 		f.Detail = "connect to the agent at " + authority + ": " + reason(err)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net"
+
+	"a2atap/proxy/hostname"
 )
 
 // Forward makes a relay serve the clients of a forward proxy. Their requests have targets in absolute form, and each
@@ -111,5 +113,5 @@ func (d *destination) isNamed(host string) bool {
 	if port == "" {
 		port = defaultPorts[d.Scheme]
 	}
-	return err == nil && name == d.Host && port == d.Port
+	return err == nil && hostname.Normal(name) == hostname.Normal(d.Host) && port == d.Port
 }

@@ -51,15 +51,27 @@ type pair struct {
 type exchange struct {
 	n              int
 	method         method
-	upgrade        bool   // asked for another protocol
-	decided        bool   // the head of the final answer was there
-	requestDone    bool   // the request is complete
-	answerReported bool   // the answer is complete, and was reported; its last bytes may still have to be written
-	answerDone     bool   // the answer is complete and written
-	ended          bool   // Ended was called
-	faulted        bool   // its fault was reported
-	ownAnswer      []byte // not an exchange of the agent's: our answer, due when those before it are done
+	turn           turn      // whose answer the client gets
+	doneAt         time.Time // when the request was complete; not set where nothing depends on it
+	upgrade        bool      // asked for another protocol
+	decided        bool      // the head of the final answer was there
+	requestDone    bool      // the request is complete
+	answerReported bool      // the answer is complete, and was reported; its last bytes may still have to be written
+	answerDone     bool      // the answer is complete and written
+	ended          bool      // Ended was called
+	faulted        bool      // its fault was reported
+	ownAnswer      []byte    // ours in place of the agent's, due when those before it are done
 }
+
+// A turn says who answers an exchange.
+type turn uint8
+
+const (
+	turnOpen    turn = iota // nobody yet
+	turnInterim             // the agent, with an interim answer that is being passed on
+	turnAgent               // the agent
+	turnOurs                // we do, since the rest of the request cannot be framed
+)
 
 func newPair(client net.Conn, cfg Config) *pair {
 	if cfg.Observer == nil {
@@ -70,6 +82,9 @@ func newPair(client net.Conn, cfg Config) *pair {
 	}
 	if cfg.Mark == "" {
 		cfg.Mark = "a2atap"
+	}
+	if cfg.linger <= 0 {
+		cfg.linger = lingerTime
 	}
 	p := &pair{cfg: cfg, client: client, causeAt: -1, idleSince: time.Now()}
 	p.obs.to, p.edit.by = cfg.Observer, cfg.Editor
@@ -83,6 +98,11 @@ func (p *pair) serve(ctx context.Context) error {
 	defer stop()
 	r := &requests{pair: p, in: bufferOf(p.client)}
 	r.run(ctx)
+	return p.end()
+}
+
+// end waits for the answers, closes both connections and returns what went wrong.
+func (p *pair) end() error {
 	p.reader.Wait()
 	p.client.Close()
 	if p.agent != nil {
@@ -211,6 +231,9 @@ func (p *pair) requestComplete(x *exchange) {
 	p.mu.Lock()
 	p.inRequest = false
 	x.requestDone = x != p.tunnel
+	if p.cfg.AnswerTimeout > 0 {
+		x.doneAt = time.Now()
+	}
 	p.limitLinger()
 	over := p.answersEnd
 	p.finish(x)
@@ -261,7 +284,7 @@ func (p *pair) finish(x *exchange) {
 		if i := slices.Index(p.unfinished, x); i >= 0 {
 			p.unfinished = slices.Delete(p.unfinished, i, i+1)
 		}
-		if p.cfg.IdleTimeout > 0 || p.cfg.HeadTimeout > 0 {
+		if p.cfg.IdleTimeout > 0 || p.cfg.HeadTimeout > 0 || p.cfg.AnswerTimeout > 0 {
 			p.idleSince = time.Now()
 		}
 		if !x.upgrade { // else the reader of the client may still look at it
@@ -290,7 +313,7 @@ func (p *pair) limitLinger() bool {
 	if !p.answersEnd || p.inRequest && !p.sendBlocked || p.tunnel != nil {
 		return false
 	}
-	p.client.SetReadDeadline(time.Now().Add(lingerTime))
+	p.client.SetReadDeadline(time.Now().Add(p.cfg.linger))
 	return true
 }
 

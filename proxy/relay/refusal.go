@@ -170,7 +170,7 @@ func (r *requests) reply(f Fault) bool {
 
 // writeFinal writes our own answer and ends our sending to the client.
 func (p *pair) writeFinal(own []byte) {
-	p.client.SetWriteDeadline(time.Now().Add(lingerTime))
+	p.client.SetWriteDeadline(time.Now().Add(p.cfg.linger))
 	p.client.Write(own)
 	closeWrite(p.client)
 	p.endAnswers()
@@ -217,6 +217,10 @@ func OwnAnswer(mark string, f Fault) []byte {
 // message says in a sentence what happened and what to do.
 func message(f Fault) string {
 	switch {
+	case f.advice != "":
+		return f.Detail + "; " + f.advice
+	case f.Side == SideProxy:
+		return f.Detail
 	case f.Kind == KindNotHTTP:
 		return f.Detail + "; the proxy did not forward it: use plain HTTP/1.1 with this listener"
 	case f.Kind == KindTimeout && f.Side == SideClient:
@@ -225,6 +229,8 @@ func message(f Fault) string {
 		return f.Detail + "; see that the agent runs and listens there"
 	case f.Kind == KindTLS:
 		return f.Detail + "; see that the agent speaks TLS there and its certificate can be verified"
+	case f.Status == http.StatusMisdirectedRequest:
+		return "the request was not forwarded: " + f.Detail
 	case f.Side == SideAgent:
 		return "the agent's answer was not forwarded: " + f.Detail + "; correct the agent"
 	default:

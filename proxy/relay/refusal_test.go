@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // ownAnswerOf reads an answer of ours and checks its mark.
@@ -140,7 +141,8 @@ func TestRefusedLater(t *testing.T) {
 	agent.receiveEnd()
 }
 
-// TestBrokenChunks breaks the framing of a body that is under way: both ends see a break, neither an end.
+// TestBrokenChunks breaks the framing of a body that is under way: the agent sees a break, and the client too, or our
+// answer where there is none yet.
 func TestBrokenChunks(t *testing.T) {
 	tests := map[string]string{
 		"no size":         "\r\n",
@@ -170,10 +172,13 @@ func TestBrokenChunks(t *testing.T) {
 			if s := agent.receiveBreak(); strings.HasSuffix(s, "0\r\n\r\n") {
 				t.Errorf("the agent got %q, want a break", s)
 			}
+			if status, kind := ownAnswerOf(t, client); status != 400 || kind != KindRefused {
+				t.Errorf("got %d %s, want 400 refused", status, kind)
+			}
 			client.receiveBreak()
 			e := w.ended(0)
 			wantFault(t, e.Fault, KindRefused, SideClient)
-			if e.RequestEnd || !strings.HasPrefix(e.Body, "abc") {
+			if e.Fault.Status != 400 || e.RequestEnd || !strings.HasPrefix(e.Body, "abc") {
 				t.Errorf("got %+v, want a part of a request", e)
 			}
 		})
@@ -331,6 +336,7 @@ func TestUnreachable(t *testing.T) {
 func TestUnreachableLargeBody(t *testing.T) {
 	w := newWire(t, false, func(c *Config) {
 		c.Dial = func(context.Context) (net.Conn, error) { return nil, fmt.Errorf("no route") }
+		c.linger = time.Minute // whatever else the machine has to do
 	})
 	client := w.client()
 	sent := make(chan error, 1)

@@ -23,6 +23,12 @@ type Config struct {
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
 	Authority string
 
+	// Accept is asked about each host that a request names: the value of Host, with its port if there is one, and the
+	// authority of a target in absolute form. Where it returns an error, the request gets 421 with the error's text (RFC
+	// 9110 section 15.5.20) and is not forwarded. Beside Forward it is asked about requests in origin form, which no
+	// forward proxy takes: those get 400 if it accepts. Nil accepts all. The slice is valid during the call.
+	Accept func(authority []byte) error
+
 	// Observer gets what passes; nil is Discard.
 	Observer Observer
 
@@ -37,8 +43,14 @@ type Config struct {
 	// is ended.
 	HeadTimeout, IdleTimeout time.Duration
 
+	// AnswerTimeout is how long an agent may take from the end of a request, or of the answer before, to the end of the
+	// head of its final answer; then the client gets 504. 0 is for ever. What follows a head may take as long as it likes.
+	AnswerTimeout time.Duration
+
 	// Mark names the speaker in our own answers, in their Server header and body; empty is "a2atap".
 	Mark string
+
+	linger time.Duration // in place of lingerTime, for tests
 }
 
 // Serve relays between client and the agent until both directions have ended, and closes both connections. It owns

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -30,9 +31,15 @@ type requests struct {
 // run relays requests until the client has ended its sending or the connection is broken.
 func (r *requests) run(ctx context.Context) {
 	defer r.in.release()
-	r.setReadDeadline()
-	for r.request(ctx) {
+	if r.setReadDeadline() { // else it has waited for us for too long
+		for n, ok := r.awaitHead(); ok && r.request(ctx, n); n, ok = r.awaitHead() {
+		}
 	}
+	r.endRequests()
+}
+
+// endRequests says that no request will follow, and ends the connection to the agent if no answer will either.
+func (r *requests) endRequests() {
 	r.mu.Lock()
 	r.requestsEnd = true
 	agent := r.agent
@@ -43,21 +50,20 @@ func (r *requests) run(ctx context.Context) {
 	}
 }
 
-// request relays one request, and reports whether another may follow.
-func (r *requests) request(ctx context.Context) bool {
-	n, ok := r.awaitHead()
-	if !ok {
-		return false
-	}
+// request relays one request, whose head has n bytes, and reports whether another may follow. It does not wait for
+// that: a connection waits with a small stack.
+func (r *requests) request(ctx context.Context, n int) bool {
 	raw := r.in.unread()[:n]
 	h, err := scanRequest(raw, r.cfg.HeadLimit)
-	if r.cfg.Forward != nil {
-		switch err {
-		case nil:
-			err = r.route(raw)
-		case errConnect:
-			err = errLateConnect
+	switch {
+	case r.cfg.Forward == nil && err == nil:
+		err = r.accept(raw, &h)
+	case r.cfg.Forward != nil && err == nil:
+		if err = r.route(raw); err == errNotAbsolute {
+			err = cmp.Or(r.accept(raw, &h), err)
 		}
+	case r.cfg.Forward != nil && err == errConnect:
+		err = errLateConnect
 	}
 	if err != nil {
 		r.refuse(n, err)
@@ -110,6 +116,7 @@ func (r *requests) awaitHead() (n int, ok bool) {
 			r.headBegun()
 		}
 		if !r.fill() {
+			r.endUpgrade()
 			return 0, false
 		}
 	}
@@ -188,6 +195,19 @@ func (r *requests) brokenHead() {
 	r.refused(b, Fault{Kind: KindTruncated, Side: SideClient, Detail: "connection closed inside the head of a request"})
 }
 
+// endUpgrade notes that the client has ended its side of an upgraded connection without a byte of the other protocol.
+func (r *requests) endUpgrade() {
+	r.mu.Lock()
+	x := r.tunnel
+	if !r.clientEOF {
+		x = nil
+	}
+	r.mu.Unlock()
+	if x != nil {
+		r.tunnelled(x)
+	}
+}
+
 // relayRaw passes what the client sends after an upgrade.
 func (r *requests) relayRaw() {
 	r.x, r.body = r.tunnel, newBody(framedClose, 0, 0)
@@ -257,11 +277,7 @@ func (r *requests) pass(head []byte, skip int) bool {
 	if r.in.consume(skip + n); err == nil {
 		return true
 	}
-	r.noteCause(r.x.n, Fault{Kind: KindRefused, Side: SideClient, Detail: err.Error()})
-	if r.agent != nil {
-		reset(r.agent)
-	}
-	reset(r.client)
+	r.refuseRest(err)
 	return false
 }
 

@@ -107,7 +107,7 @@ func validName(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= 255
+	return s != "" && s != "." && len(s) <= 255
 }
 
 var nameChar = charSet(alphanumeric + "-._")

@@ -129,7 +129,7 @@ func Connect(ctx context.Context, agent string, o Options) (*Client, error) {
 // if a client of it cannot have the fault.
 func New(endpoint Interface, o Options) (*Client, error) {
 	if !slices.Contains(Protocols(), endpoint.Protocol) {
-		return nil, fmt.Errorf("%s is not spoken here; there are %s", endpoint.Protocol, join(Protocols()))
+		return nil, fmt.Errorf("unknown protocol %s; use %s", endpoint.Protocol, join(Protocols()))
 	}
 	endpoint.URL = strings.TrimRight(endpoint.URL, "/")
 	c := &Client{endpoint: endpoint, http: newHTTP(o)}

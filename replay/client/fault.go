@@ -19,7 +19,7 @@ type Fault struct {
 }
 
 // ErrNoFault says that a client of the protocol cannot have a fault of the name that was asked for.
-var ErrNoFault = errors.New("no fault")
+var ErrNoFault = errors.New("unknown fault")
 
 // allFaults are the faults, in the order of the rule catalogue.
 var allFaults = slices.Concat(
@@ -53,7 +53,7 @@ func FaultOf(p Protocol, slug string) (Fault, error) {
 		for i, f := range fit {
 			slugs[i] = f.Slug
 		}
-		return Fault{}, fmt.Errorf("a client of %s has %w %q; there are %s", p, ErrNoFault, slug, strings.Join(slugs, ", "))
+		return Fault{}, fmt.Errorf("%w %q of a client of %s; use %s", ErrNoFault, slug, p, strings.Join(slugs, ", "))
 	}
 	return fit[i], nil
 }

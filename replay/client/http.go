@@ -7,10 +7,11 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"sync"
+
+	"a2atap/proxy/hostname"
 )
 
 // maxAnswer bounds an answer that is no stream, in bytes.
@@ -41,8 +42,7 @@ func newHTTP(o Options) *httpClient {
 
 // proxyBeyondLoopback uses the proxy of the environment, but never for this machine.
 func proxyBeyondLoopback(r *http.Request) (*url.URL, error) {
-	host := r.URL.Hostname()
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+	if hostname.IsLoopback(hostname.Normal(r.URL.Hostname())) {
 		return nil, nil
 	}
 	return http.ProxyFromEnvironment(r)

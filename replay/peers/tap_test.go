@@ -53,7 +53,7 @@ func (tp *tap) route(t testing.TB, agentURL string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tp.sink = redact.New(store, redact.Options{Key: store.RedactionKey()})
+	tp.sink = redact.New(store, redact.Options{Keep: true})
 	tp.recorder = proxy.NewRecorder(proxy.RecorderOptions{Sink: tp.sink, OnLoss: tp.lost})
 	agent, err := url.Parse(agentURL)
 	if err != nil {

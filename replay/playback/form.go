@@ -9,6 +9,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
 	"a2atap/replay"
 )
 
@@ -99,7 +100,8 @@ func (f *form) query(query string) {
 	}
 }
 
-// differences returns where a live form differs from a recorded one. The names translate ids of the live client.
+// differences returns where a live form differs from a recorded one. The names translate ids of the live client. Where
+// the recording hides a secret, any other is as good.
 func (recorded *form) differences(live *form, n *names) []replay.Change {
 	var changes []replay.Change
 	add := func(at, was, now string) {
@@ -125,7 +127,7 @@ func (recorded *form) differences(live *form, n *names) []replay.Change {
 	for _, at := range slices.Sorted(maps.Keys(leaves)) {
 		was, wasThere := recorded.leaves[at]
 		now, isThere := live.leaves[at]
-		if wasThere != isThere || was != now && !(replay.Opaque(was) && replay.Opaque(now)) {
+		if wasThere != isThere || !credential.Fits(was, now) && !(replay.Opaque(was) && replay.Opaque(now)) {
 			add(at, was, now)
 		}
 	}

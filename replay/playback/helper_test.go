@@ -45,7 +45,7 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 		t.Fatal(err)
 	}
 	mem := capture.NewMemory(capture.Info{Name: "test"})
-	sink := redact.New(mem, redact.Options{Key: []byte("0123456789abcdef0123456789abcdef")})
+	sink := redact.New(mem, redact.Options{Keep: true})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
 	p, err := proxy.New(proxy.Options{
 		Taps: []proxy.TapSpec{{Name: "booker", Agent: u, Listen: "127.0.0.1:0"}}, Recorder: recorder, Grace: time.Second,

@@ -85,7 +85,7 @@ func hooksFor(name, slug string) (hooks, error) {
 		for i, f := range fit {
 			slugs[i] = f.Slug
 		}
-		return hooks{}, fmt.Errorf("agent %s has no fault %q; there are %s", name, slug, strings.Join(slugs, ", "))
+		return hooks{}, fmt.Errorf("unknown fault %q of agent %s; use %s", slug, name, strings.Join(slugs, ", "))
 	}
 	return fit[i].hooks(), nil
 }

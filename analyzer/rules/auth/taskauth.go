@@ -30,11 +30,11 @@ var AuthRequiredHasMessage = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.StatusSeen,
-	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom and how. Without
-it the client knows only that nothing goes on, and the task waits for ever.`,
+	Doc: `The task waits until somebody grants something, and the status message is where the agent says what, by whom and
+how. Without it the client knows only that nothing goes on, and the task waits for ever.`,
 	Fix: `Put a message into the status: what has to be authorized, and where (a URL, a scheme, a scope).`,
-	Silent: `A warning where the exchange asks for an extension, by which both sides may have agreed on another way. Of several such
-statuses of an exchange the first is reported.`,
+	Silent: `A warning where the exchange asks for an extension, by which both sides may have agreed on another way. Of
+several such statuses of an exchange the first is reported.`,
 	Check: checkAuthMessage,
 }
 
@@ -46,8 +46,8 @@ var AuthRequiredHasMessage0x = &analyzer.Rule{
 	Once:  analyzer.PerExchange,
 	On:    analyzer.StatusSeen,
 	Cites: rule.Cite("4.5", a2a.V0_2, a2a.V0_3),
-	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it the client knows
-only that nothing goes on, and the task waits for ever.`,
+	Doc: `The task waits for further credentials, and the status message is where the agent says for which. Without it the
+client knows only that nothing goes on, and the task waits for ever.`,
 	Fix:    `Put a message into the status: which credentials are needed, and how to get them.`,
 	Silent: `Of several such statuses of an exchange the first is reported.`,
 	Check:  checkAuthMessage,
@@ -76,8 +76,8 @@ var AuthRequiredUsesTask = &analyzer.Rule{
 	Level:  analyzer.Must,
 	On:     analyzer.UpdateSeen | analyzer.SnapshotSeen,
 	Covers: []string{"event-ids", "task-id-present"},
-	Doc: `An agent that needs an authorization keeps a task for it: the client grants what is asked, and then looks at that task, or
-sends it a message. A status that names no task leaves nothing to come back to.`,
+	Doc: `An agent that needs an authorization keeps a task for it: the client grants what is asked, and then looks at that
+task, or sends it a message. A status that names no task leaves nothing to come back to.`,
 	Fix:    `Name the task in every status update (taskId), and give every Task its id.`,
 	Silent: `Updates and tasks in other states, which have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
@@ -105,10 +105,11 @@ var AuthRequiredStreamKept = &analyzer.Rule{
 	On:       analyzer.EventSeen | analyzer.StreamEnded,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
-	Doc: `A task that waits for an authorization goes on by itself once it is granted, and the client does not take part in that. On a
-stream that stays open it sees the task go on; on one that was closed it has to ask again and again.`,
-	Fix:    `Keep the stream open in this state; or make sure that clients can subscribe to the task again.`,
-	Silent: `A note only, since another section lets agents close here. Streams that broke, that the client left, or of which a part is missing.`,
+	Doc: `A task that waits for an authorization goes on by itself once it is granted, and the client does not take part in
+that. On a stream that stays open it sees the task go on; on one that was closed it has to ask again and again.`,
+	Fix: `Keep the stream open in this state; or make sure that clients can subscribe to the task again.`,
+	Silent: `A note only, since another section lets agents close here. Streams that broke, that the client left, or of
+which a part is missing.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.State != a2a.AuthRequired || s.Gap {

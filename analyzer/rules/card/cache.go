@@ -34,10 +34,11 @@ var CardCacheControl = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
 	Cites: rule.Cite("8.6.1", a2a.V1_0),
-	Doc: `A card changes rarely and is asked for often. Without max-age clients guess how long they may keep it: some fetch it
-before every call, some never again.`,
-	Fix:    `Answer with Cache-Control: max-age and the seconds for which an old card does no harm, such as 3600.`,
-	Silent: `Answers whose headers are not in the capture. It is a note if Cache-Control says something else, such as no-store, or Expires is there.`,
+	Doc: `A card changes rarely and is asked for often. Without max-age clients guess how long they may keep it: some fetch
+it before every call, some never again.`,
+	Fix: `Answer with Cache-Control: max-age and the seconds for which an old card does no harm, such as 3600.`,
+	Silent: `Answers whose headers are not in the capture. It is a note if Cache-Control says something else, such as
+no-store, or Expires is there.`,
 	Check: func(p *analyzer.Pass) {
 		fields := p.Exchange.Response.Fields
 		if !freshCard(p) {
@@ -70,12 +71,13 @@ func freshCard(p *analyzer.Pass) bool {
 
 // CardETag reports a card that clients cannot ask about without fetching it.
 var CardETag = &analyzer.Rule{
-	ID:     "card-etag",
-	Title:  "agent card without an ETag",
-	Level:  analyzer.Should,
-	Side:   a2a.Agent,
-	Cites:  rule.Cite("8.6.1", a2a.V1_0),
-	Doc:    `With an ETag a client can ask whether its copy is still right and gets a 304 without a body. Without one it has to fetch the whole card again.`,
+	ID:    "card-etag",
+	Title: "agent card without an ETag",
+	Level: analyzer.Should,
+	Side:  a2a.Agent,
+	Cites: rule.Cite("8.6.1", a2a.V1_0),
+	Doc: `With an ETag a client can ask whether its copy is still right and gets a 304 without a body. Without one it
+has to fetch the whole card again.`,
 	Fix:    `Answer with an ETag made from the card's version or from a digest of its bytes.`,
 	Silent: `Answers whose headers are not in the capture. Last-Modified alone does not replace an ETag.`,
 	Check: func(p *analyzer.Pass) {
@@ -91,13 +93,15 @@ var CardETag = &analyzer.Rule{
 
 // CardNotModified reports a card that was sent although the client had it.
 var CardNotModified = &analyzer.Rule{
-	ID:     "card-not-modified",
-	Title:  "unchanged agent card sent again to a client that has it",
-	Level:  analyzer.Should,
-	Side:   a2a.Agent,
-	Cites:  rule.Cite("8.6", a2a.V1_0),
-	Doc:    `The client asked for the card only if its ETag has changed, and got the whole card with that very ETag. Caches save nothing then.`,
-	Fix:    `Compare If-None-Match with the card's ETag, weakly, and answer 304 without a body if one of them is the same.`,
+	ID:    "card-not-modified",
+	Title: "unchanged agent card sent again to a client that has it",
+	Level: analyzer.Should,
+	Side:  a2a.Agent,
+	Cites: rule.Cite("8.6", a2a.V1_0),
+	Doc: `The client asked for the card only if its ETag has changed, and got the whole card with that very ETag. Caches
+save nothing then.`,
+	Fix: `Compare If-None-Match with the card's ETag, weakly, and answer 304 without a body if one of them is the
+same.`,
 	Silent: `If-None-Match: *, and cards whose ETag the request did not name.`,
 	Check: func(p *analyzer.Pass) {
 		tag := p.Exchange.Response.Fields.Get("ETag")
@@ -141,10 +145,12 @@ var CardConditionalGet = &analyzer.Rule{
 	Side:  a2a.Client,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6.2", a2a.V1_0),
-	Doc:   `The client has the card and its ETag or Last-Modified. Sent along, they let the agent answer 304 without a body.`,
-	Fix:   `Keep the ETag with the card and send it as If-None-Match when the card has expired; most HTTP caches do so by themselves.`,
-	Silent: `Fetches over another connection, which may be another program that has no copy; cards that do not say how long they may be kept; captures
-without times; requests with Cache-Control or Pragma, which ask for a new copy.`,
+	Doc: `The client has the card and its ETag or Last-Modified. Sent along, they let the agent answer 304 without a
+body.`,
+	Fix: `Keep the ETag with the card and send it as If-None-Match when the card has expired; most HTTP caches do so by
+themselves.`,
+	Silent: `Fetches over another connection, which may be another program that has no copy; cards that do not say how long
+they may be kept; captures without times; requests with Cache-Control or Pragma, which ask for a new copy.`,
 	Check: func(p *analyzer.Pass) {
 		overdue, known := copyOverdue(p)
 		if !known || overdue < clockMargin {
@@ -183,10 +189,11 @@ var CardCacheHonoured = &analyzer.Rule{
 	Side:  a2a.Client,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6.2", a2a.V1_0),
-	Doc:   `The agent said for how long the card may be kept, and the client asks again before that. Each fetch costs a round trip before the call itself.`,
-	Fix:   `Keep the card for as long as max-age says.`,
-	Silent: `Fetches over another connection, which may be another program that has no copy; requests with Cache-Control, Pragma or a condition; captures
-without times. It is a note, since people reload on purpose.`,
+	Doc: `The agent said for how long the card may be kept, and the client asks again before that. Each fetch costs a
+round trip before the call itself.`,
+	Fix: `Keep the card for as long as max-age says.`,
+	Silent: `Fetches over another connection, which may be another program that has no copy; requests with Cache-Control,
+Pragma or a condition; captures without times. It is a note, since people reload on purpose.`,
 	Check: func(p *analyzer.Pass) {
 		overdue, known := copyOverdue(p)
 		if !known {
@@ -207,11 +214,12 @@ var CardStable = &analyzer.Rule{
 	Side:  a2a.Agent,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.6", rule.Every...),
-	Doc: `Clients tell by the ETag, and people by the version, whether a card is the one that they know. If the content changes under the
-same one, caches hand out the old card for as long as they like.`,
+	Doc: `Clients tell by the ETag, and people by the version, whether a card is the one that they know. If the content
+changes under the same one, caches hand out the old card for as long as they like.`,
 	Fix: `Make the ETag from the content, and give the agent a new version when its card changes.`,
-	Silent: `Fetches that differ in the host, the A2A-Version, Accept or the credentials, since one URL may have several cards; differences in white space and order of members, and in signatures, which
-differ each time. The version counts only if neither answer has an ETag.`,
+	Silent: `Fetches that differ in the host, the A2A-Version, Accept or the credentials, since one URL may have several
+cards; differences in white space and order of members, and in signatures, which differ each time. The version counts
+only if neither answer has an ETag.`,
 	Check: func(p *analyzer.Pass) {
 		if !freshCard(p) {
 			return

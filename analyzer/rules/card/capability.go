@@ -35,12 +35,14 @@ var CapStreamingUnsupported = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.3.4", a2a.V1_0),
 	Covers:   rule.CodeRules,
-	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError (-32004). Clients
-read the card before they choose how to call: if it is wrong, they poll where they could listen, or look for a fault in their request.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.streaming to true if the agent streams.`,
-	Silent: `Agents whose card was not seen before the request, agents one of whose cards offers streaming, or that have an extended card which
-was not seen. A refusal as an unknown method, and errors that may have a cause of their own: credentials, rate, version, extensions, content types, a
-task that is not there, a request that is wrong in itself.`,
+	Doc: `The card does not say streaming:true, and a streaming call gets something else than UnsupportedOperationError
+(-32004). Clients read the card before they choose how to call: if it is wrong, they poll where they could listen, or
+look for a fault in their request.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.streaming to
+true if the agent streams.`,
+	Silent: `Agents whose card was not seen before the request, agents one of whose cards offers streaming, or that have an
+extended card which was not seen. A refusal as an unknown method, and errors that may have a cause of their own:
+credentials, rate, version, extensions, content types, a task that is not there, a request that is wrong in itself.`,
 	Check: func(p *analyzer.Pass) {
 		card := quietCard(p)
 		if card == nil {
@@ -66,11 +68,11 @@ var CapStreamingUnsupported0x = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", rule.Before1...),
-	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to call, so most of
-them will poll an agent that could tell them at once.`,
+	Doc: `The card does not say streaming:true, and the agent streams. Clients read the card before they choose how to
+call, so most of them will poll an agent that could tell them at once.`,
 	Fix: `Set capabilities.streaming to true in the card; or refuse streaming calls.`,
-	Silent: `Refusals with whatever error. Agents whose card was not seen before the request, one of whose cards offers streaming, or that have
-an extended card which was not seen.`,
+	Silent: `Refusals with whatever error. Agents whose card was not seen before the request, one of whose cards offers
+streaming, or that have an extended card which was not seen.`,
 	Check: func(p *analyzer.Pass) {
 		card := quietCard(p)
 		if card == nil {
@@ -119,12 +121,14 @@ var CapStreamingRefused = &analyzer.Rule{
 		rule.Cite("5.5.2", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
 	),
-	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method. Clients take the
-card's word and have no other way prepared.`,
-	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the card names.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not declare for this URL. Calls about a
-known task, unless the same client sees it active afterwards: an ended task has nothing to stream. Resubscription in 0.2 and 0.3, which is
-optional. HTTP statuses 404, 405 and 501 count only for the declared path of an interface where other calls succeed.`,
+	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
+Clients take the card's word and have no other way prepared.`,
+	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the card
+names.`,
+	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not
+declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
+nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
+declared path of an interface where other calls succeed.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.TaskSeen {
 			reportRefusedSubscription(p)
@@ -207,11 +211,14 @@ var CapExtendedUndeclared = &analyzer.Rule{
 		rule.Cite("13.3", a2a.V1_0),
 	),
 	Covers: rule.CodeRules,
-	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than UnsupportedOperationError (-32004).
-A client cannot tell an agent that has no such card from one that failed to show it.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.extendedAgentCard to true if there is one.`,
-	Silent: `Agents whose card was not seen before the request, or one of whose cards offers an extended one. Errors that may have a cause of their own:
-credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not say which they are.`,
+	Doc: `The card does not say extendedAgentCard:true, and the request for one gets something else than
+UnsupportedOperationError (-32004). A client cannot tell an agent that has no such card from one that failed to show
+it.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set
+capabilities.extendedAgentCard to true if there is one.`,
+	Silent: `Agents whose card was not seen before the request, or one of whose cards offers an extended one. Errors that
+may have a cause of their own: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not say
+which they are.`,
 	Check: func(p *analyzer.Pass) {
 		card := extendedFlag(p, false)
 		if card == nil {
@@ -241,12 +248,12 @@ var CapExtendedDeclared = &analyzer.Rule{
 		rule.Cite("7.10", a2a.V0_3),
 		rule.Cite("3.3.4", a2a.V1_0),
 	),
-	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or does not know it.
-A client that logged in to see more gets nothing, and no hint that there is nothing.`,
-	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard); or serve the operation.
-If the card is not configured yet, the error is -32007.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not declare for this URL; in 0.3 the method
-name agent/authenticatedExtendedCard, which is a slip of the specification.`,
+	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
+does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
+	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard); or
+serve the operation. If the card is not configured yet, the error is -32007.`,
+	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not
+declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification.`,
 	Check: func(p *analyzer.Pass) {
 		card := extendedFlag(p, true)
 		if card == nil || !declared(p.Exchange) || p.Exchange.Call.Method == "agent/authenticatedExtendedCard" {

@@ -37,11 +37,13 @@ var CardJSONObject = &analyzer.Rule{
 		rule.Cite("5.1", rule.Before1...),
 		rule.Cite("14.3", a2a.V1_0),
 	),
-	Doc: `Status 200 says that here is the card, and then it is a web page, a list or nothing at all. Clients fail in their JSON parser, with a
-message that does not lead to the card.`,
-	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers before the card's.`,
-	Silent: `Other statuses. Bodies labelled as JSON that are no JSON at all, which json-wellformed reports. Pages of another kind from hosts where no call of A2A in a version of this path
-succeeded, or that have their card at another path.`,
+	Doc: `Status 200 says that here is the card, and then it is a web page, a list or nothing at all. Clients fail in their
+JSON parser, with a message that does not lead to the card.`,
+	Fix: `Answer with the card as a JSON object, or with 404 if there is none. Look for a catch-all route that answers
+before the card's.`,
+	Silent: `Other statuses. Bodies labelled as JSON that are no JSON at all, which json-wellformed reports. Pages of
+another kind from hosts where no call of A2A in a version of this path succeeded, or that have their card at another
+path.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.GetCard || x.Response.Status != 200 || !a2a.IsCardPath(x.Path) {
@@ -76,10 +78,11 @@ var CardRequiredFields = &analyzer.Rule{
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4.1", a2a.V1_0),
 	),
-	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members that its
-version requires, and then nothing else of the agent is ever tried.`,
-	Fix:    `Add the members that the message names. Empty lists and empty objects have to be written too.`,
-	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which cards have since 0.2.5 only.`,
+	Doc: `The agent card is how clients learn to talk to an agent. Typed clients fail to read a card without the members
+that its version requires, and then nothing else of the agent is ever tried.`,
+	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
+	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which
+cards have since 0.2.5 only.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		missing, in := fewestMissing(p.Card, missingFields)
@@ -100,8 +103,8 @@ var CardRequiredNested = &analyzer.Rule{
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
 	),
-	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients fail to read
-the whole card for one that is missing.`,
+	Doc: `Skills, interfaces, the provider and security schemes have members of their own that are required. Typed clients
+fail to read the whole card for one that is missing.`,
 	Fix:    `Add the members that the message names to the object that it names.`,
 	Silent: `Cards that carry the members of two versions, if those of one are complete; extensions without a URI.`,
 	Check: func(p *analyzer.Pass) {
@@ -214,11 +217,12 @@ var CardWellknownPath = &analyzer.Rule{
 		rule.Cite("5.3", rule.Before1...),
 		rule.Cite("8.2", a2a.V1_0),
 	),
-	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, before at /.well-known/agent.json. A card at the other path is found only by
-those that try both.`,
+	Doc: `Since 0.3 clients look for the card at /.well-known/agent-card.json, before at /.well-known/agent.json. A card at
+the other path is found only by those that try both.`,
 	Fix: `Serve the card at the path of its version; at both, if older clients are to find it too.`,
-	Silent: `Cards of which it is not known that they are not at the other path too: it has to be answered with 404, in the same A2A-Version. Cards that may be of
-either version. It is a note, since the path is a recommendation, and is said at the end of the recording.`,
+	Silent: `Cards of which it is not known that they are not at the other path too: it has to be answered with 404, in the
+same A2A-Version. Cards that may be of either version. It is a note, since the path is a recommendation, and is said at
+the end of the recording.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Kind == analyzer.CardSeen {

@@ -35,10 +35,11 @@ var CardInterfacesNonempty = &analyzer.Rule{
 	Title: "agent card without any interface",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.7", a2a.V1_0),
-	Doc: `supportedInterfaces says at which URL, in which binding and in which version the agent is spoken to. A client that finds
-an empty list has read a card and still does not know where to send anything.`,
-	Fix:    `Write one entry for each URL, binding and version that the agent serves; the first is the preferred one.`,
-	Silent: `A missing list, which card-required-fields reports. It is a note if the members of 0.3 are complete, since such a card still leads somewhere.`,
+	Doc: `supportedInterfaces says at which URL, in which binding and in which version the agent is spoken to. A client
+that finds an empty list has read a card and still does not know where to send anything.`,
+	Fix: `Write one entry for each URL, binding and version that the agent serves; the first is the preferred one.`,
+	Silent: `A missing list, which card-required-fields reports. It is a note if the members of 0.3 are complete, since
+such a card still leads somewhere.`,
 	Check: func(p *analyzer.Pass) {
 		list := p.Card.Get("supportedInterfaces")
 		if list.Kind() != a2a.Array {
@@ -65,10 +66,12 @@ var CardURLAbsolute = &analyzer.Rule{
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
 	),
-	Doc: `Clients send requests to the URL as it stands in the card. A path or a bare host name gives them nothing to connect to, and what
-they would have to put before it is nowhere said: cards are also handed on by registries.`,
-	Fix:    `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of the agent.`,
-	Silent: `Entries of gRPC, if they are host:port. URLs of custom bindings, if they have any scheme. Empty URLs, which count as missing.`,
+	Doc: `Clients send requests to the URL as it stands in the card. A path or a bare host name gives them nothing to
+connect to, and what they would have to put before it is nowhere said: cards are also handed on by registries.`,
+	Fix: `Write scheme, host and path: https://agent.example.com/a2a. Behind a gateway, configure the public URL of the
+agent.`,
+	Silent: `Entries of gRPC, if they are host:port. URLs of custom bindings, if they have any scheme. Empty URLs, which
+count as missing.`,
 	Check: func(p *analyzer.Pass) {
 		for i := range p.Card.Interfaces {
 			entry := &p.Card.Interfaces[i]
@@ -113,11 +116,12 @@ var CardURLHTTPS = &analyzer.Rule{
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
 	),
-	Doc: `In production agents are reached over HTTPS. Over plain HTTP everybody on the way reads the messages and the credentials that
-come with them, and may change the answers.`,
+	Doc: `In production agents are reached over HTTPS. Over plain HTTP everybody on the way reads the messages and the
+credentials that come with them, and may change the answers.`,
 	Fix: `Serve the agent over TLS, or put it behind a proxy that does, and write the https URL into the card.`,
-	Silent: `Whether this is production nobody can see, so it is a warning at most, and hosts that the open network cannot reach are not reported: loopback and
-private addresses, names without a dot, reserved names such as agent.local. Interfaces of gRPC and of custom bindings are not judged.`,
+	Silent: `Whether this is production nobody can see, so it is a warning at most, and hosts that the open network cannot
+reach are not reported: loopback and private addresses, names without a dot, reserved names such as agent.local.
+Interfaces of gRPC and of custom bindings are not judged.`,
 	Check: func(p *analyzer.Pass) {
 		for i := range p.Card.Interfaces {
 			entry := &p.Card.Interfaces[i]
@@ -138,11 +142,12 @@ var CardProtocolVersionPresent = &analyzer.Rule{
 	Title: "agent card does not say its protocolVersion",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
-	Doc: `The card's protocolVersion tells clients which dialect the agent speaks. Without it they have to guess between versions whose
-method names are the same and whose objects are not.`,
+	Doc: `The card's protocolVersion tells clients which dialect the agent speaks. Without it they have to guess between
+versions whose method names are the same and whose objects are not.`,
 	Fix: `Write "protocolVersion": "0.3.0" into the card.`,
-	Silent: `Cards at agent.json without the member, which 0.2 has since 0.2.5 only; cards that have nothing that came with 0.2.4 or later; cards that are
-complete in 1.0. It is a warning if nothing but the path agent-card.json speaks for 0.3.`,
+	Silent: `Cards at agent.json without the member, which 0.2 has since 0.2.5 only; cards that have nothing that came with
+0.2.4 or later; cards that are complete in 1.0. It is a warning if nothing but the path agent-card.json speaks for
+0.3.`,
 	Check: func(p *analyzer.Pass) {
 		v := p.Card.Get("protocolVersion")
 		if v.Exists() && !v.IsNull() && !v.Is("") || completeModern(p.Card) {
@@ -191,8 +196,8 @@ var CardProtocolVersionPatch = &analyzer.Rule{
 	Title: "interface version with a patch number",
 	Level: analyzer.Should,
 	Cites: rule.Cite("3.6", a2a.V1_0),
-	Doc: `Versions are negotiated by major and minor number. A client that compares texts does not find its "1.0" in "1.0.0", and
-turns away from an interface that it could use.`,
+	Doc: `Versions are negotiated by major and minor number. A client that compares texts does not find its "1.0" in
+"1.0.0", and turns away from an interface that it could use.`,
 	Fix:    `Write "1.0", not "1.0.0", as protocolVersion of each interface.`,
 	Silent: `The protocolVersion of the card itself, which 0.3 writes as 0.3.0.`,
 	Check: func(p *analyzer.Pass) {
@@ -230,8 +235,9 @@ var CardBindingKnown = &analyzer.Rule{
 	Title: "protocolBinding is neither a core binding nor a URI",
 	Level: analyzer.Should,
 	Cites: rule.Cite("5.8", a2a.V1_0),
-	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC, GRPC and HTTP+JSON, as
-written here. Another spelling is another binding, and one without a URI may mean something else to somebody else.`,
+	Doc: `Clients choose an interface by its protocolBinding, and compare it with the names that they know: JSONRPC, GRPC
+and HTTP+JSON, as written here. Another spelling is another binding, and one without a URI may mean something else to
+somebody else.`,
 	Fix:    `Write JSONRPC, GRPC or HTTP+JSON in capitals; name a binding of your own by a URI.`,
 	Silent: `The transports of 0.3, which may have any name.`,
 	Check: func(p *analyzer.Pass) {
@@ -255,10 +261,11 @@ var CardPreferredTransport = &analyzer.Rule{
 	Title: "agent card does not name its preferred transport",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.6.1", a2a.V0_3),
-	Doc: `preferredTransport says what is spoken at the card's url. Clients that find none take JSON-RPC for granted, which is right
-only by luck.`,
-	Fix:    `Write "preferredTransport": "JSONRPC", or whatever the agent speaks at its url.`,
-	Silent: `It is a warning, since the types of 0.3 make the member optional and JSONRPC its default. Cards that are complete in 1.0 are not reported.`,
+	Doc: `preferredTransport says what is spoken at the card's url. Clients that find none take JSON-RPC for granted, which
+is right only by luck.`,
+	Fix: `Write "preferredTransport": "JSONRPC", or whatever the agent speaks at its url.`,
+	Silent: `It is a warning, since the types of 0.3 make the member optional and JSONRPC its default. Cards that are
+complete in 1.0 are not reported.`,
 	Check: func(p *analyzer.Pass) {
 		if completeModern(p.Card) {
 			return
@@ -276,10 +283,11 @@ var CardTransportConflict = &analyzer.Rule{
 	Title: "agent card declares another transport for its main URL",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.6.4", a2a.V0_3),
-	Doc: `url with preferredTransport and additionalInterfaces together tell what is spoken where. If the list names the main URL
-with other transports only, a client cannot know which of the two is meant.`,
-	Fix:    `List the main URL with its preferred transport too, or give each transport its own URL.`,
-	Silent: `A main URL that the list does not name, and one that it names with several transports among which is the preferred one. It is a warning, since a URL may serve several transports.`,
+	Doc: `url with preferredTransport and additionalInterfaces together tell what is spoken where. If the list names the
+main URL with other transports only, a client cannot know which of the two is meant.`,
+	Fix: `List the main URL with its preferred transport too, or give each transport its own URL.`,
+	Silent: `A main URL that the list does not name, and one that it names with several transports among which is the
+preferred one. It is a warning, since a URL may serve several transports.`,
 	Check: func(p *analyzer.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
 		if url == "" || transport == "" || completeModern(p.Card) {
@@ -329,10 +337,11 @@ var CardAdditionalComplete = &analyzer.Rule{
 	Title: "additionalInterfaces without the main interface",
 	Level: analyzer.Should,
 	Cites: rule.Cite("5.6.2", a2a.V0_3),
-	Doc: `additionalInterfaces should hold all interfaces, the main one too. Clients that choose from the list alone do not find
-the one that the agent prefers.`,
-	Fix:    `Add an entry with the card's url and its preferredTransport.`,
-	Silent: `Cards without the list or with an empty one; a main URL that is listed with another transport, which card-transport-conflict reports; cards that are complete in 1.0.`,
+	Doc: `additionalInterfaces should hold all interfaces, the main one too. Clients that choose from the list alone do not
+find the one that the agent prefers.`,
+	Fix: `Add an entry with the card's url and its preferredTransport.`,
+	Silent: `Cards without the list or with an empty one; a main URL that is listed with another transport, which
+card-transport-conflict reports; cards that are complete in 1.0.`,
 	Check: func(p *analyzer.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
 		if p.Card.Get("additionalInterfaces").Len() == 0 || url == "" || transport == "" || completeModern(p.Card) {

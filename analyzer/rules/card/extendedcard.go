@@ -30,10 +30,11 @@ var CardExtendedCache = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Bindings: rule.OnREST,
 	Cites:    rule.Cite("13.3", a2a.V1_0),
-	Doc: `The extended card is for one client. Without a word on caching a cache between the two may hand it to another one, and the client does not know
-when to ask again.`,
-	Fix:    `Answer with Cache-Control: private, max-age=300, or no-store.`,
-	Silent: `Extended cards over JSON-RPC, where there is nothing to cache; answers whose headers are not in the capture. Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
+	Doc: `The extended card is for one client. Without a word on caching a cache between the two may hand it to another
+one, and the client does not know when to ask again.`,
+	Fix: `Answer with Cache-Control: private, max-age=300, or no-store.`,
+	Silent: `Extended cards over JSON-RPC, where there is nothing to cache; answers whose headers are not in the capture.
+Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields
@@ -60,10 +61,11 @@ var CardExtendedIdentity = &analyzer.Rule{
 		rule.Cite("9.1", a2a.V0_3),
 		rule.Cite("13.3", a2a.V1_0),
 	),
-	Doc: `Clients put the extended card in the place of the public one. A skill or an interface that it leaves out is then gone for exactly those clients
-that have signed in.`,
-	Fix:    `Build the extended card from the public one and add to it.`,
-	Silent: `What the extended card adds; other members. Compared with the public card that names the same endpoint and was fetched last before. It is a note, since an agent may mean it.`,
+	Doc: `Clients put the extended card in the place of the public one. A skill or an interface that it leaves out is then
+gone for exactly those clients that have signed in.`,
+	Fix: `Build the extended card from the public one and add to it.`,
+	Silent: `What the extended card adds; other members. Compared with the public card that names the same endpoint and was
+fetched last before. It is a note, since an agent may mean it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		public := card.Of(p).Public(x, p.Card.Shapes)
@@ -123,11 +125,14 @@ var CardCapabilityVsTraffic = &analyzer.Rule{
 		rule.Cite("3.4.2", a2a.V0_3),
 		rule.Cite("5.2", a2a.V1_0),
 	),
-	Doc: `The agent answers over a transport, or hands out an extended card, of which its card says nothing. Clients decide by the card, so what it leaves out is
-used by nobody but those who were told.`,
-	Fix: `Declare every transport with its URL in supportedInterfaces (0.3: additionalInterfaces), and the extended card with its flag.`,
-	Silent: `URLs that no card names, which may be another agent's; bindings that a card names at another URL of the host; cards of 0.1 and 0.2, which cannot declare transports;
-cards that promise an extended card which was not seen; declared transports that fail, perhaps only now. Streaming, push notifications and the extended card of 1.0 have rules of their own.`,
+	Doc: `The agent answers over a transport, or hands out an extended card, of which its card says nothing. Clients decide
+by the card, so what it leaves out is used by nobody but those who were told.`,
+	Fix: `Declare every transport with its URL in supportedInterfaces (0.3: additionalInterfaces), and the extended card
+with its flag.`,
+	Silent: `URLs that no card names, which may be another agent's; bindings that a card names at another URL of the host;
+cards of 0.1 and 0.2, which cannot declare transports; cards that promise an extended card which was not seen; declared
+transports that fail, perhaps only now. Streaming, push notifications and the extended card of 1.0 have rules of their
+own.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || p.Answer.Err != nil || x.Call.Batch != nil {

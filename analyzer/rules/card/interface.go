@@ -34,11 +34,13 @@ var ReqTenantEcho = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
-	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one the
-request reaches somebody else's agent, or none.`,
-	Fix: `Copy tenant from the interface entry that you use into every request: into the parameters, or over HTTP+JSON into the path or the query.`,
-	Silent: `Any of the tenants that the cards declare for this URL, binding and version, and none where one of the entries declares none. A missing
-tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where the URL of the interface ends in the tenant.`,
+	Doc: `An interface entry of the card may declare a tenant. Every request to that interface repeats it; with another one
+the request reaches somebody else's agent, or none.`,
+	Fix: `Copy tenant from the interface entry that you use into every request: into the parameters, or over HTTP+JSON into
+the path or the query.`,
+	Silent: `Any of the tenants that the cards declare for this URL, binding and version, and none where one of the entries
+declares none. A missing tenant is a warning, since 1.0.0 knew it in paths only; nothing is said where the URL of the
+interface ends in the tenant.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		var declared string
@@ -82,10 +84,11 @@ var ReqTenantOmit = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("8.3.2", a2a.V1_0),
-	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may refuse
-the request, or file its tasks where no later request finds them.`,
-	Fix:    `Send tenant only if the interface entry has one.`,
-	Silent: `Endpoints that no card names. The finding is a warning: 1.0.0 has no such duty, and nobody can see the patch version.`,
+	Doc: `A tenant is sent where the interface entry of the card declares one, and only there. Agents without tenants may
+refuse the request, or file its tasks where no later request finds them.`,
+	Fix: `Send tenant only if the interface entry has one.`,
+	Silent: `Endpoints that no card names. The finding is a warning: 1.0.0 has no such duty, and nobody can see the patch
+version.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Tenant == "" {
@@ -119,11 +122,11 @@ var ReqInterfaceURL = &analyzer.Rule{
 		rule.Cite("5.6.3", a2a.V0_3),
 		rule.Cite("8.3.2", a2a.V1_0),
 	),
-	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of another: the
-agent answers 404, or an error that blames the body.`,
+	Doc: `Each interface of a card is a URL and a binding. What is right over one binding means nothing at the URL of
+another: the agent answers 404, or an error that blames the body.`,
 	Fix: `Choose an interface entry whose binding the client speaks, and send to the URL of that very entry.`,
-	Silent: `URLs that a card offers for this binding too, with or without a word about it; bindings that we do not know; calls that began before the card was
-there.`,
+	Silent: `URLs that a card offers for this binding too, with or without a word about it; bindings that we do not know;
+calls that began before the card was there.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		var other card.Offer
@@ -153,7 +156,8 @@ var ReqCapabilityStreaming = &analyzer.Rule{
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
 	),
-	Doc:    `The card says what an agent can do, and this one does not say that it streams. The call will most likely be refused.`,
+	Doc: `The card says what an agent can do, and this one does not say that it streams. The call will most likely be
+refused.`,
 	Fix:    `Look at capabilities.streaming before you stream, and send without streaming otherwise.`,
 	Silent: silentCapability,
 	Check: func(p *analyzer.Pass) {
@@ -188,8 +192,8 @@ var ReqCapabilityPush = &analyzer.Rule{
 		rule.Cite("7.5", rule.Before1...),
 		rule.Cite("3.3.4", a2a.V1_0),
 	),
-	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is refused, or
-the client waits for news that never come.`,
+	Doc: `The card says what an agent can do, and this one does not say that it sends push notifications. The call is
+refused, or the client waits for news that never come.`,
 	Fix:    `Look at capabilities.pushNotifications before you set a webhook, and poll otherwise.`,
 	Silent: silentCapability,
 	Check: func(p *analyzer.Pass) {

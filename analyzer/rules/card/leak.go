@@ -19,11 +19,13 @@ var CardSecretLeak = &analyzer.Rule{
 	On:       analyzer.CardSeen,
 	Bindings: rule.OnAll,
 	Cites:    append(rule.Cite("5.4", rule.Before1...), rule.Cite("14.3", a2a.V1_0)...),
-	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches and listed by
-registries. What stands in it has to be taken for known.`,
-	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out over another channel.`,
-	Silent: `Everything that does not surely look like a secret: only private keys, tokens in a form that their issuer is known for, passwords in URLs, secrets under the names
-that OAuth has for them in a security scheme, and the credentials of a 0.1 card. Signed tokens, which may be public attestations. Examples of skills, and signatures.`,
+	Doc: `A card says which credentials are needed, never what they are: it is handed to everybody who asks, kept in caches
+and listed by registries. What stands in it has to be taken for known.`,
+	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out
+over another channel.`,
+	Silent: `Everything that does not surely look like a secret: only private keys, tokens in a form that their issuer is
+known for, passwords in URLs, secrets under the names that OAuth has for them in a security scheme, and the credentials
+of a 0.1 card. Signed tokens, which may be public attestations. Examples of skills, and signatures.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		if credentials := p.Card.Get("authentication").Get("credentials"); credentials.Kind() == a2a.String && !credentials.Is("") {

@@ -47,9 +47,10 @@ var CardOAuthFlowOne = &analyzer.Rule{
 	ID:    "card-oauth-flow-one",
 	Title: "OAuth scheme without exactly one flow",
 	Level: analyzer.Must,
-	Doc: `In 1.0 the flows of an OAuth scheme are alternatives of which one is set. Parsers refuse a card with two, and a client that
-finds none cannot get a token.`,
-	Fix: `Keep one flow in each scheme. For several flows describe several schemes, and let the requirements name them as alternatives.`,
+	Doc: `In 1.0 the flows of an OAuth scheme are alternatives of which one is set. Parsers refuse a card with two, and a
+client that finds none cannot get a token.`,
+	Fix: `Keep one flow in each scheme. For several flows describe several schemes, and let the requirements name them as
+alternatives.`,
 	Silent: `Schemes in the form of 0.2 and 0.3, where several flows may stand; members that are null. Flows named like
 authorizationCodeFlow are a warning, since a migration guide spells them so.`,
 	Check: func(p *analyzer.Pass) {
@@ -97,8 +98,8 @@ var CardOAuthFlowDeprecated = &analyzer.Rule{
 	ID:    "card-oauth-flow-deprecated",
 	Title: "OAuth scheme with a deprecated flow",
 	Level: analyzer.Should,
-	Doc: `The implicit and the password flow hand tokens and passwords to places where they leak, and 1.0 marks both as deprecated.
-Clients written for 1.0 need not know them.`,
+	Doc: `The implicit and the password flow hand tokens and passwords to places where they leak, and 1.0 marks both as
+deprecated. Clients written for 1.0 need not know them.`,
 	Fix:    `Use authorizationCode with PKCE for people, clientCredentials for programs, deviceCode for devices.`,
 	Silent: `Schemes in the form of 0.2 and 0.3, which have both flows.`,
 	Check: func(p *analyzer.Pass) {
@@ -122,11 +123,12 @@ var CardOAuthURL = &analyzer.Rule{
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.5", a2a.V1_0),
 	),
-	Doc: `A client goes to these URLs for its token, from wherever it runs. A relative one leads nowhere, and over plain HTTP codes,
-client secrets and tokens can be read on the way.`,
+	Doc: `A client goes to these URLs for its token, from wherever it runs. A relative one leads nowhere, and over plain
+HTTP codes, client secrets and tokens can be read on the way.`,
 	Fix: `Write the full https URLs of the authorization server.`,
-	Silent: `Plain HTTP in 0.2, where nothing forbids it, and for flows other than authorizationCode in 0.3. It is a warning for flows of 1.0 that are not deprecated, whose
-URLs nothing demands TLS of, and a note for hosts that the open network cannot reach.`,
+	Silent: `Plain HTTP in 0.2, where nothing forbids it, and for flows other than authorizationCode in 0.3. It is a
+warning for flows of 1.0 that are not deprecated, whose URLs nothing demands TLS of, and a note for hosts that the open
+network cannot reach.`,
 	Check: func(p *analyzer.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			if s.Type != a2a.OAuth2Scheme {

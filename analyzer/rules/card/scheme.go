@@ -33,10 +33,12 @@ var CardSecurityRefs = &analyzer.Rule{
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.5", a2a.V1_0),
 	),
-	Doc: `A security requirement is a list of names, and what each name means stands in securitySchemes. A client that finds a name
-without an entry cannot know which credentials to send, and gives up or sends none.`,
-	Fix:    `Describe the scheme in securitySchemes under exactly the name that the requirement uses, or remove the requirement.`,
-	Silent: `Schemes that nothing requires; the names of scopes; security of a skill in a card of 0.2, which has no such member.`,
+	Doc: `A security requirement is a list of names, and what each name means stands in securitySchemes. A client that
+finds a name without an entry cannot know which credentials to send, and gives up or sends none.`,
+	Fix: `Describe the scheme in securitySchemes under exactly the name that the requirement uses, or remove the
+requirement.`,
+	Silent: `Schemes that nothing requires; the names of scopes; security of a skill in a card of 0.2, which has no such
+member.`,
 	Check: func(p *analyzer.Pass) {
 		schemes := p.Card.Get("securitySchemes")
 		for _, r := range requirements(p.Card) {
@@ -56,11 +58,11 @@ var CardSecurityShape = &analyzer.Rule{
 	Title: "security requirements in the form of another version",
 	Level: analyzer.Must,
 	Cites: rule.Cite("4.5", a2a.V1_0),
-	Doc: `In 1.0 the requirements stand in securityRequirements, each as {"schemes": {"NAME": {"list": [...]}}}. A typed client takes the
-earlier form for an empty requirement, sends no credentials, and is turned away.`,
+	Doc: `In 1.0 the requirements stand in securityRequirements, each as {"schemes": {"NAME": {"list": [...]}}}. A typed
+client takes the earlier form for an empty requirement, sends no credentials, and is turned away.`,
 	Fix: `Write "securityRequirements": [{"schemes": {"bearer": {"list": []}}}].`,
-	Silent: `Cards that are also of an earlier version: there either form is fine. It is a note if the card has only the member security of
-earlier versions, since sample cards of 1.0 print that.`,
+	Silent: `Cards that are also of an earlier version: there either form is fine. It is a note if the card has only the
+member security of earlier versions, since sample cards of 1.0 print that.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Card.Legacy.Empty() {
 			return
@@ -136,9 +138,10 @@ var CardSchemeDiscriminator = &analyzer.Rule{
 	Title: "security scheme without a known type",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
-	Doc: `The type of a security scheme says how to read the rest of it. Typed clients choose the class by it, and fail to read the whole
-card for a type that they do not know.`,
-	Fix:    `Write one of apiKey, http, oauth2 and openIdConnect, since 0.3 also mutualTLS, exactly so. Bearer tokens are type http with scheme bearer.`,
+	Doc: `The type of a security scheme says how to read the rest of it. Typed clients choose the class by it, and fail to
+read the whole card for a type that they do not know.`,
+	Fix: `Write one of apiKey, http, oauth2 and openIdConnect, since 0.3 also mutualTLS, exactly so. Bearer tokens are
+type http with scheme bearer.`,
 	Silent: `Schemes in the member of their kind, as in the proto JSON of 0.x and in 1.0.`,
 	Check: func(p *analyzer.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
@@ -183,10 +186,12 @@ var CardSchemeOneof = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Cites:  rule.Cite("4.5", a2a.V1_0),
 	Covers: []string{"card-scheme-discriminator"},
-	Doc: `In 1.0 a security scheme is an object with one member that names its kind, and the details are in there. Clients that find none
-do not know what to send; parsers refuse the card if they find two.`,
-	Fix:    `Write {"httpAuthSecurityScheme": {"scheme": "bearer"}} instead of {"type": "http", "scheme": "bearer"}; one entry for each scheme.`,
-	Silent: `Cards that are also of an earlier version: there the form with type is accepted. Further members beside the one; members that are null.`,
+	Doc: `In 1.0 a security scheme is an object with one member that names its kind, and the details are in there. Clients
+that find none do not know what to send; parsers refuse the card if they find two.`,
+	Fix: `Write {"httpAuthSecurityScheme": {"scheme": "bearer"}} instead of {"type": "http", "scheme": "bearer"}; one
+entry for each scheme.`,
+	Silent: `Cards that are also of an earlier version: there the form with type is accepted. Further members beside the
+one; members that are null.`,
 	Check: func(p *analyzer.Pass) {
 		for _, s := range a2a.SecuritySchemes(p.Card.Value) {
 			value := p.Card.Get("securitySchemes").Get(s.Name)
@@ -216,8 +221,8 @@ var CardAPIKeyLocation = &analyzer.Rule{
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.5", a2a.V1_0),
 	),
-	Doc: `An API key goes into the query, a header or a cookie. A client that finds any other word, be it another spelling, has no place
-to put the key and sends the request without it.`,
+	Doc: `An API key goes into the query, a header or a cookie. A client that finds any other word, be it another spelling,
+has no place to put the key and sends the request without it.`,
 	Fix:    `Write query, header or cookie, in lower case; the member is in up to 0.3 and location in 1.0.`,
 	Silent: `A missing location, which counts as a missing member.`,
 	Check: func(p *analyzer.Pass) {

@@ -34,9 +34,11 @@ var CardSignatureShape = &analyzer.Rule{
 		rule.Cite("5.5.6", a2a.V0_3),
 		rule.Cite("8.4.2", a2a.V1_0),
 	),
-	Doc: `A signature is a JWS in two parts: protected, which is a JSON object in base64url, and signature, which is base64url too, both
-without padding. A library that cannot read them refuses the signature, and strict clients refuse the card.`,
-	Fix:    `Take both parts as a JWS library gives them; the compact form is PROTECTED.PAYLOAD.SIGNATURE, and the payload is left out.`,
+	Doc: `A signature is a JWS in two parts: protected, which is a JSON object in base64url, and signature, which is
+base64url too, both without padding. A library that cannot read them refuses the signature, and strict clients refuse
+the card.`,
+	Fix: `Take both parts as a JWS library gives them; the compact form is PROTECTED.PAYLOAD.SIGNATURE, and the payload
+is left out.`,
 	Silent: `The member header, and signatures that the recorder has hidden.`,
 	Check: func(p *analyzer.Pass) {
 		for i, s := range p.Card.Signatures() {
@@ -73,9 +75,10 @@ var CardSignatureHeader = &analyzer.Rule{
 	Title: "signature of the agent card names no algorithm or no key",
 	Level: analyzer.Must,
 	Cites: rule.Cite("8.4.2", a2a.V1_0),
-	Doc: `Who verifies a signature looks in its protected header for the algorithm and for the id of the key. Without them nobody knows
-what to verify it with, and "none" means that it is no signature at all.`,
-	Fix:    `Put alg and kid into the protected header, such as {"alg": "ES256", "kid": "key-1", "typ": "JOSE"}, before you sign.`,
+	Doc: `Who verifies a signature looks in its protected header for the algorithm and for the id of the key. Without them
+nobody knows what to verify it with, and "none" means that it is no signature at all.`,
+	Fix: `Put alg and kid into the protected header, such as {"alg": "ES256", "kid": "key-1", "typ": "JOSE"}, before you
+sign.`,
 	Silent: `Headers that cannot be read, which card-signature-shape reports; which algorithm it is.`,
 	Check: func(p *analyzer.Pass) {
 		for i, s := range p.Card.Signatures() {
@@ -98,11 +101,12 @@ what to verify it with, and "none" means that it is no signature at all.`,
 
 // CardSignatureTyp reports a signature whose header does not say what it is.
 var CardSignatureTyp = &analyzer.Rule{
-	ID:     "card-signature-typ",
-	Title:  "signature of the agent card without typ JOSE",
-	Level:  analyzer.Should,
-	Cites:  rule.Cite("8.4.2", a2a.V1_0),
-	Doc:    `typ keeps signatures of one kind from being taken for another: a card's is JOSE, while libraries for tokens write JWT.`,
+	ID:    "card-signature-typ",
+	Title: "signature of the agent card without typ JOSE",
+	Level: analyzer.Should,
+	Cites: rule.Cite("8.4.2", a2a.V1_0),
+	Doc: `typ keeps signatures of one kind from being taken for another: a card's is JOSE, while libraries for tokens
+write JWT.`,
 	Fix:    `Set "typ": "JOSE" in the protected header before you sign.`,
 	Silent: `Headers that cannot be read; capitals and small letters.`,
 	Check: func(p *analyzer.Pass) {
@@ -126,14 +130,17 @@ var CardSignatureValid = &analyzer.Rule{
 	On:    analyzer.CardVerified,
 	Needs: []*analyzer.Tracker{signature.Tracker},
 	Cites: rule.Cite("8.4", a2a.V1_0),
-	Doc: `The signature was made with another key, or over something other than this card: clients that verify it take the card for
-forged. Mostly the card was changed after it was signed, or was signed in another form than the canonical one (RFC 8785).`,
-	Fix: `Sign last, over the card without signatures, in canonical form, and publish the key under the kid of the header. An ECDSA signature is R and S one after
-the other, not DER.`,
-	Silent: `Signatures whose key is not known: nothing is fetched. A key is known if it is in the file of --jwks, if a client fetched the JWKS at the header's jku through us after
-the card named it, or if it stands in the header. Every reading of section 8.4 is tried: members with default values kept or left out, and members that 1.0 does
-not know too. Not verified: critical headers, other algorithms, cards with a member twice, with hidden values, or with whole numbers of 16 digits and more. It is a warning if another signature of the card verifies, if the card is also
-of an earlier version, and if the key was fetched before the card or was given for another jku.`,
+	Doc: `The signature was made with another key, or over something other than this card: clients that verify it take the
+card for forged. Mostly the card was changed after it was signed, or was signed in another form than the canonical one
+(RFC 8785).`,
+	Fix: `Sign last, over the card without signatures, in canonical form, and publish the key under the kid of the header.
+An ECDSA signature is R and S one after the other, not DER.`,
+	Silent: `Signatures whose key is not known: nothing is fetched. A key is known if it is in the file of --jwks, if a
+client fetched the JWKS at the header's jku through us after the card named it, or if it stands in the header. Every
+reading of section 8.4 is tried: members with default values kept or left out, and members that 1.0 does not know too.
+Not verified: critical headers, other algorithms, cards with a member twice, with hidden values, or with whole numbers
+of 16 digits and more. It is a warning if another signature of the card verifies, if the card is also of an earlier
+version, and if the key was fetched before the card or was given for another jku.`,
 	Check: func(p *analyzer.Pass) {
 		valid := slices.ContainsFunc(signature.Checks(p), func(c signature.Check) bool { return c.Valid })
 		for _, c := range signature.Checks(p) {

@@ -28,10 +28,11 @@ var CardArraysNonempty = &analyzer.Rule{
 	Title: "required list in the agent card is empty",
 	Level: analyzer.Should,
 	Cites: rule.Cite("5.7", a2a.V1_0),
-	Doc: `Clients and registries choose agents by their skills, tags and media types. An empty list in their place makes the agent one
-that nobody finds, and validators that take the required lists at their word refuse the card.`,
-	Fix:    `Describe at least one skill, with at least one tag, and name the media types that the agent takes and gives.`,
-	Silent: `Missing lists, which count as missing members. It is a note if the members of 0.3 are complete, where the lists may be empty. The text of 1.0 contradicts itself on this, so it is never an error.`,
+	Doc: `Clients and registries choose agents by their skills, tags and media types. An empty list in their place makes
+the agent one that nobody finds, and validators that take the required lists at their word refuse the card.`,
+	Fix: `Describe at least one skill, with at least one tag, and name the media types that the agent takes and gives.`,
+	Silent: `Missing lists, which count as missing members. It is a note if the members of 0.3 are complete, where the
+lists may be empty. The text of 1.0 contradicts itself on this, so it is never an error.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		var empty []string
@@ -71,10 +72,11 @@ var CardModeSyntax = &analyzer.Rule{
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.4", a2a.V1_0),
 	),
-	Doc: `Modes are media types, and clients match them with those of the parts that they send and accept. "text" matches nothing:
-a client either skips the agent or sends it what it does not take.`,
-	Fix:    `Write media types: text/plain instead of text, application/json instead of json, image/png instead of image.`,
-	Silent: `Cards that may be of 0.1, which writes "text". Whether a media type is registered. Wildcards such as image/*.`,
+	Doc: `Modes are media types, and clients match them with those of the parts that they send and accept. "text" matches
+nothing: a client either skips the agent or sends it what it does not take.`,
+	Fix: `Write media types: text/plain instead of text, application/json instead of json, image/png instead of image.`,
+	Silent: `Cards that may be of 0.1, which writes "text". Whether a media type is registered. Wildcards such as
+image/*.`,
 	Check: func(p *analyzer.Pass) {
 		modes := modesOf{p: p}
 		modes.judge(p.Card.Value, "", "defaultInputModes", "defaultOutputModes")
@@ -124,8 +126,8 @@ var CardSkillIDUnique = &analyzer.Rule{
 		rule.Cite("5.5.4", rule.Before1...),
 		rule.Cite("4.4", a2a.V1_0),
 	),
-	Doc: `A skill's id names it within its agent. Clients keep skills in maps by their id, so one of the two disappears, and which one
-depends on the client.`,
+	Doc: `A skill's id names it within its agent. Clients keep skills in maps by their id, so one of the two disappears,
+and which one depends on the client.`,
 	Fix:    `Give each skill an id of its own.`,
 	Silent: `Missing and empty ids, which count as missing members; ids that differ in case; skills of other agents.`,
 	Check: func(p *analyzer.Pass) {
@@ -158,9 +160,10 @@ var CardExtensionURI = &analyzer.Rule{
 		rule.Cite("5.5.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.4", a2a.V1_0),
 	),
-	Doc: `An extension is known by its URI and by nothing else: clients compare it with those that they implement and name it in the
-request to use it. Without one the entry cannot be used, and if it is required, neither can the agent.`,
-	Fix:    `Write the extension's URI as its documentation gives it, scheme included: https://example.com/ext/traceability/v1.`,
+	Doc: `An extension is known by its URI and by nothing else: clients compare it with those that they implement and name
+it in the request to use it. Without one the entry cannot be used, and if it is required, neither can the agent.`,
+	Fix: `Write the extension's URI as its documentation gives it, scheme included:
+https://example.com/ext/traceability/v1.`,
 	Silent: `Whether the URI leads anywhere. It is a warning in 1.0, which does not mark the member as required.`,
 	Check: func(p *analyzer.Pass) {
 		worst := analyzer.Error

@@ -35,8 +35,8 @@ var ArtifactIDPresent = &analyzer.Rule{
 		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.7", a2a.V1_0),
 	),
-	Doc: `By its id a client puts the pieces of an artifact together and replaces one that comes again. Without it every piece is a new
-artifact, or typed clients refuse the event.`,
+	Doc: `By its id a client puts the pieces of an artifact together and replaces one that comes again. Without it every
+piece is a new artifact, or typed clients refuse the event.`,
 	Fix:    `Give each artifact of a task an id, and write it into every piece.`,
 	Silent: `What the id looks like.`,
 	Check: func(p *analyzer.Pass) {
@@ -54,10 +54,12 @@ var ArtifactIDUnique = &analyzer.Rule{
 		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.7", a2a.V1_0),
 	),
-	Doc: `An id stands for one artifact of its task. Where two have the same one, a client that files them by id keeps only the last: a
-result is lost.`,
-	Fix:    `Make an id for each artifact. Pieces of one artifact belong together in one list of parts, not side by side in the task.`,
-	Silent: `Artifacts of different tasks, pieces in events of a stream, and artifacts without an id, which another rule reports.`,
+	Doc: `An id stands for one artifact of its task. Where two have the same one, a client that files them by id keeps only
+the last: a result is lost.`,
+	Fix: `Make an id for each artifact. Pieces of one artifact belong together in one list of parts, not side by side in
+the task.`,
+	Silent: `Artifacts of different tasks, pieces in events of a stream, and artifacts without an id, which another rule
+reports.`,
 	Check: func(p *analyzer.Pass) {
 		list := p.Entity.Member("artifacts")
 		if !list.Elem(1).Exists() {
@@ -117,11 +119,11 @@ var ArtifactPartsArray = &analyzer.Rule{
 		rule.Cite("4.1.7", a2a.V1_0),
 	),
 	Covers: []string{"unknown-field"},
-	Doc: `What an artifact holds is in its parts, a list even if there is only one. Without it there is no result, and a typed client
-refuses the task.`,
+	Doc: `What an artifact holds is in its parts, a list even if there is only one. Without it there is no result, and a
+typed client refuses the task.`,
 	Fix: `Write "parts" as a list of objects.`,
-	Silent: `A list that is left out is a note in an event that says it is the last chunk, and before 1.0 over HTTP+JSON, where it may be an
-empty one.`,
+	Silent: `A list that is left out is a note in an event that says it is the last chunk, and before 1.0 over HTTP+JSON,
+where it may be an empty one.`,
 	Check: requirePartsList,
 }
 
@@ -146,9 +148,11 @@ var ArtifactPartsNonempty = &analyzer.Rule{
 		rule.Cite("6.7", a2a.V0_1, a2a.V0_2),
 		rule.Cite("4.1.7", a2a.V1_0),
 	),
-	Doc:    `An artifact has at least one part. With none it is a result that says nothing, and clients that read the first part fail.`,
-	Fix:    `Leave the artifact out until there is something in it. To close one, send the last piece with lastChunk.`,
-	Silent: `0.3, which does not ask for it. It is a note in an event that says it is the last chunk, in 0.2 unless the card names a version up to 0.2.5, and before 1.0 over HTTP+JSON.`,
+	Doc: `An artifact has at least one part. With none it is a result that says nothing, and clients that read the first
+part fail.`,
+	Fix: `Leave the artifact out until there is something in it. To close one, send the last piece with lastChunk.`,
+	Silent: `0.3, which does not ask for it. It is a note in an event that says it is the last chunk, in 0.2 unless the
+card names a version up to 0.2.5, and before 1.0 over HTTP+JSON.`,
 	Check: func(p *analyzer.Pass) {
 		worst := analyzer.Error
 		if isLastChunk(p) {
@@ -165,8 +169,8 @@ var ArtifactIndex = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.7", a2a.V0_1),
-	Doc: `In 0.1 the index says which artifact of a task a piece belongs to. A client that finds no number there cannot put the pieces
-together.`,
+	Doc: `In 0.1 the index says which artifact of a task a piece belongs to. A client that finds no number there cannot put
+the pieces together.`,
 	Fix:    `Count the artifacts of a task from 0, and write the number as an integer.`,
 	Silent: `An artifact without an index is number 0.`,
 	Check: func(p *analyzer.Pass) {
@@ -194,11 +198,11 @@ var OutputInMessage = &analyzer.Rule{
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.7", a2a.V1_0),
 	),
-	Doc: `Results of a task are artifacts; messages are for the conversation about it. A client that collects artifacts finds none here, and
-messages need not be kept.`,
+	Doc: `Results of a task are artifacts; messages are for the conversation about it. A client that collects artifacts
+finds none here, and messages need not be kept.`,
 	Fix: `Put the result into an artifact. Keep the status message for words such as "done".`,
-	Silent: `Tasks in events of a stream, whose artifacts come in events of their own, and in lists, which leave artifacts out; 0.2 unless the card
-names 0.2.6. It is said once for each URL.`,
+	Silent: `Tasks in events of a stream, whose artifacts come in events of their own, and in lists, which leave artifacts
+out; 0.2 unless the card names 0.2.6. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask:

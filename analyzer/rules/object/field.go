@@ -36,8 +36,8 @@ var MetadataObject = &analyzer.Rule{
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1", a2a.V1_0),
 	),
-	Doc: `Metadata is a map from names to anything. Typed receivers read it as one, and refuse the whole message for a text or a list in its
-place.`,
+	Doc: `Metadata is a map from names to anything. Typed receivers read it as one, and refuse the whole message for a text
+or a list in its place.`,
 	Fix:    `Put the value into an object under a name, best one that begins with the URI of an extension.`,
 	Silent: `What is in it, and metadata that is null.`,
 	Check: func(p *analyzer.Pass) {
@@ -70,12 +70,12 @@ var JSONCamelcase = &analyzer.Rule{
 		rule.Cite("5.5", a2a.V1_0),
 	),
 	Covers: []string{"card-required-fields", "card-required-nested"},
-	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find the member, and take
-it for missing.`,
-	Fix: `Print with the JSON names of the protocol: in Python, MessageToDict without preserving_proto_field_name, or models with their
-aliases.`,
-	Silent: `0.3 over JSON-RPC, where another rule finds the member missing; names inside metadata, data and other free objects; names that the
-protocol does not have. Of several from one side in an exchange the first is reported.`,
+	Doc: `Names in JSON are in camelCase: messageId, not message_id. Receivers that read JSON by these names do not find
+the member, and take it for missing.`,
+	Fix: `Print with the JSON names of the protocol: in Python, MessageToDict without preserving_proto_field_name, or
+models with their aliases.`,
+	Silent: `0.3 over JSON-RPC, where another rule finds the member missing; names inside metadata, data and other free
+objects; names that the protocol does not have. Of several from one side in an exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.CardSeen {
 			reportSnakeCard(p)
@@ -139,11 +139,11 @@ var EnumNameString = &analyzer.Rule{
 	On:     analyzer.StatusSeen | analyzer.MessageSeen | analyzer.FrameSeen,
 	Cites:  rule.Cite("5.5", a2a.V1_0),
 	Covers: []string{"version-semantics-mixed"},
-	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of 1.0 does not know
-"completed", nor the number 3, and cannot read the message.`,
+	Doc: `1.0 writes states and roles by their full names in capitals: TASK_STATE_COMPLETED, ROLE_AGENT. A client of 1.0
+does not know "completed", nor the number 3, and cannot read the message.`,
 	Fix: `Write TASK_STATE_… and ROLE_… names. "canceled" is TASK_STATE_CANCELED, with one L.`,
-	Silent: `Values that no version has, which task-state-enum and msg-role-enum report. In a history, messages of the client that were judged when
-they were sent. Of several from one side in an exchange the first is reported.`,
+	Silent: `Values that no version has, which task-state-enum and msg-role-enum report. In a history, messages of the
+client that were judged when they were sent. Of several from one side in an exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		name := "state"
 		switch {
@@ -181,8 +181,8 @@ var FieldType = &analyzer.Rule{
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("4", a2a.V1_0),
 	),
-	Doc: `Each member of the protocol's objects is of one type. Typed receivers refuse the whole message for a number where a text should be,
-or for a text in place of a list.`,
+	Doc: `Each member of the protocol's objects is of one type. Typed receivers refuse the whole message for a number where
+a text should be, or for a text in place of a list.`,
 	Fix:    `Write the type that the message names. Ids are strings, also where they look like numbers.`,
 	Silent: `Members with a rule of their own, null, and unknown members. 1.0 also takes an integer in a string.`,
 	Check: func(p *analyzer.Pass) {
@@ -205,11 +205,12 @@ var FieldNullRequired = &analyzer.Rule{
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("5.7", a2a.V1_0),
 	),
-	Doc: `A member that is required has a value. null is none: typed receivers refuse the message as if the member were missing. In 0.2 and
-0.3 the schemas take no null for optional members either.`,
+	Doc: `A member that is required has a value. null is none: typed receivers refuse the message as if the member were
+missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
 	Fix: `Write the value, or leave an optional member out: in Python, model_dump(exclude_none=True).`,
-	Silent: `Required members with a rule of their own, which takes null for missing; optional ones in 0.1 and 1.0, where null is allowed, and in 0.2
-and 0.3 more than a note. Of several from one side in an exchange the first is reported. null inside metadata and data is a value.`,
+	Silent: `Required members with a rule of their own, which takes null for missing; optional ones in 0.1 and 1.0, where
+null is allowed, and in 0.2 and 0.3 more than a note. Of several from one side in an exchange the first is reported.
+null inside metadata and data is a value.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.NullMember) {
@@ -234,12 +235,13 @@ var LegacyFieldEmitted = &analyzer.Rule{
 	On:       analyzer.EntitySeen | analyzer.CardSeen,
 	Cites:    rule.Cite("A.2.1", a2a.V1_0),
 	Covers:   []string{"version-semantics-mixed"},
-	Doc: `1.0 has dropped or renamed the member. Receivers of 1.0 ignore it, so what it was meant to say is lost; receivers of both versions may
-take the message for one of the old.`,
-	Fix: `Leave out "kind", "type" and "final"; write returnImmediately for blocking, taskPushNotificationConfig for pushNotificationConfig,
-raw or url for file, mediaType for mimeType.`,
-	Silent: `Cards that carry the members of two versions; everything inside metadata and data; members of a message, task or update whose role or state is
-spelt as in an older version, which is reported instead. Of several from one side in an exchange the first is reported.`,
+	Doc: `1.0 has dropped or renamed the member. Receivers of 1.0 ignore it, so what it was meant to say is lost; receivers
+of both versions may take the message for one of the old.`,
+	Fix: `Leave out "kind", "type" and "final"; write returnImmediately for blocking, taskPushNotificationConfig for
+pushNotificationConfig, raw or url for file, mediaType for mimeType.`,
+	Silent: `Cards that carry the members of two versions; everything inside metadata and data; members of a message, task
+or update whose role or state is spelt as in an older version, which is reported instead. Of several from one side in an
+exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.CardSeen {
 			reportLegacyCapability(p)
@@ -279,11 +281,12 @@ var UnknownField = &analyzer.Rule{
 		rule.Cite("6", rule.Before1...),
 		rule.Cite("5.7", a2a.V1_0),
 	),
-	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict; it may be a member
-that is misspelt, or in the wrong object.`,
+	Doc: `No version of the protocol has this member here. Receivers ignore it, or refuse the message if they are strict;
+it may be a member that is misspelt, or in the wrong object.`,
 	Fix: `Check the spelling and the object. Put what is your own into metadata.`,
-	Silent: `Members of older versions and names in snake_case, which other rules report; names that are no plain words; exchanges with an
-extension, and agents whose card declares one or was not seen. Of several from one side in an exchange the first is reported.`,
+	Silent: `Members of older versions and names in snake_case, which other rules report; names that are no plain words;
+exchanges with an extension, and agents whose card declares one or was not seen. Of several from one side in an exchange
+the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		if p.Entity.Oddities()&a2a.UnknownMember == 0 || hasExtensions(p.Exchange) || extendable(p) {

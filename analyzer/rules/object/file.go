@@ -34,9 +34,10 @@ var PartFileXor = &analyzer.Rule{
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.6", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"unknown-field"},
-	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which one counts; with
-neither there is no file.`,
-	Fix:    `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other out.`,
+	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which one
+counts; with neither there is no file.`,
+	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other
+out.`,
 	Silent: `Members that are null. Over HTTP+JSON the names fileWithBytes and fileWithUri count too.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Entity.Type != a2a.FileEntity {
@@ -75,9 +76,11 @@ var PartFileXorV01 = &analyzer.Rule{
 	On:       analyzer.FrameSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.6", a2a.V0_1),
-	Doc:      `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which one counts.`,
-	Fix:      `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other out or null.`,
-	Silent:   `A file with neither: 0.1 allows one that is only named.`,
+	Doc: `A file comes either with its bytes or with a uri to fetch it from. With both a receiver does not know which
+one counts.`,
+	Fix: `Write "bytes" for a file that is sent along and "uri" for one that is to be fetched, and leave the other out
+or null.`,
+	Silent: `A file with neither: 0.1 allows one that is only named.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Entity.Type != a2a.FileEntity {
 			return
@@ -100,8 +103,8 @@ var PartBase64 = &analyzer.Rule{
 		rule.Cite("6.6", rule.Before1...),
 		rule.Cite("4.1.6", a2a.V1_0),
 	),
-	Doc: `A file inside a message is written in base64. What cannot be decoded is lost, and parsers of typed receivers refuse the whole
-message for it.`,
+	Doc: `A file inside a message is written in base64. What cannot be decoded is lost, and parsers of typed receivers
+refuse the whole message for it.`,
 	Fix:    `Encode the bytes with a library for base64, without a "data:" prefix. Write a text as a text part.`,
 	Silent: `The alphabet of URLs, missing padding, and line ends or spaces between the letters.`,
 	Check: func(p *analyzer.Pass) {
@@ -169,8 +172,8 @@ var PartURLAbsolute = &analyzer.Rule{
 		rule.Cite("6.6", rule.Before1...),
 		rule.Cite("4.1.6", a2a.V1_0),
 	),
-	Doc: `A file by reference is fetched by whoever receives the message. A path alone has no host there: it means nothing on another
-machine.`,
+	Doc: `A file by reference is fetched by whoever receives the message. A path alone has no host there: it means nothing
+on another machine.`,
 	Fix:    `Write the whole URI, scheme and host included, one that the other side can reach.`,
 	Silent: `Whether anything is there. URIs of any scheme are fine, "data:" among them.`,
 	Check: func(p *analyzer.Pass) {
@@ -196,8 +199,8 @@ var PartMediaTypeSyntax = &analyzer.Rule{
 		rule.Cite("6.6", rule.Before1...),
 		rule.Cite("4.1.6", a2a.V1_0),
 	),
-	Doc: `Receivers choose by the media type how to show or read a content. "png" or "text" is not one: what handles image/png or
-text/plain is not found.`,
+	Doc: `Receivers choose by the media type how to show or read a content. "png" or "text" is not one: what handles
+image/png or text/plain is not found.`,
 	Fix:    `Write type and subtype, such as image/png, text/plain or application/json.`,
 	Silent: `Media types that are not registered, parameters, and an empty text.`,
 	Check: func(p *analyzer.Pass) {
@@ -222,12 +225,12 @@ var OutputModeAccepted = &analyzer.Rule{
 		rule.Cite("7.1.2", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.2.2", a2a.V1_0),
 	),
-	Doc: `A client says with acceptedOutputModes what it can show or read. An artifact of another type is one that it has no use for,
-although the task looks well done.`,
-	Fix: `Look at acceptedOutputModes before choosing a format, and convert, or answer ContentTypeNotSupportedError (-32005) where the agent
-cannot.`,
-	Silent: `Parts that declare no media type, messages of a status or a history, requests that accept nothing in particular. Parameters of types do not
-count, and short names such as "text" stand for every subtype.`,
+	Doc: `A client says with acceptedOutputModes what it can show or read. An artifact of another type is one that it has
+no use for, although the task looks well done.`,
+	Fix: `Look at acceptedOutputModes before choosing a format, and convert, or answer ContentTypeNotSupportedError
+(-32005) where the agent cannot.`,
+	Silent: `Parts that declare no media type, messages of a status or a history, requests that accept nothing in
+particular. Parameters of types do not count, and short names such as "text" stand for every subtype.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Entity.In != a2a.InArtifact && p.Entity.In != a2a.InResult || !p.Exchange.Call.Operation.Sends() {
 			return

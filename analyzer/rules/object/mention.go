@@ -30,8 +30,8 @@ var MsgExtensionsURI = &analyzer.Rule{
 	Side:   a2a.Agent,
 	Either: true,
 	On:     analyzer.MessageSeen | analyzer.ArtifactSeen,
-	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up there; a name or an
-object in their place finds nothing, or fails the whole message.`,
+	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up
+there; a name or an object in their place finds nothing, or fails the whole message.`,
 	Fix:    `List the URIs exactly as the agent card has them, as strings.`,
 	Silent: `Whether the card declares the extension. Of several such entries in one list the first is reported.`,
 	Check: func(p *analyzer.Pass) {
@@ -60,8 +60,8 @@ var MsgReferenceTaskIDs = &analyzer.Rule{
 	Side:   a2a.Client,
 	Either: true,
 	On:     analyzer.MessageSeen,
-	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed agents, or read as
-its letters.`,
+	Doc: `A message refers to other tasks by a list of their ids. A single string in place of the list is refused by typed
+agents, or read as its letters.`,
 	Fix:    `Write a list of strings, each the id of another task.`,
 	Silent: `Whether the tasks exist. A message that refers to its own task is a note.`,
 	Check: func(p *analyzer.Pass) {

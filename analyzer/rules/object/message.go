@@ -38,8 +38,8 @@ var MsgObject = &analyzer.Rule{
 		rule.Cite("7.1", rule.Before1...),
 		rule.Cite("3.2.1", a2a.V1_0),
 	),
-	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has nothing to
-work on, and mostly answers that the parameters are invalid.`,
+	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
+nothing to work on, and mostly answers that the parameters are invalid.`,
 	Fix:    `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
 	Silent: `Parameters that are missing as a whole. Over HTTP+JSON the member "request" of 0.x is taken for the message.`,
 	Check: func(p *analyzer.Pass) {
@@ -74,9 +74,10 @@ var MsgIDPresent = &analyzer.Rule{
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.4", a2a.V1_0),
 	),
-	Doc: `Whoever makes a message gives it an id. By it a message that was sent twice is taken for one, and histories are put together;
-typed clients and agents refuse a message without.`,
-	Fix:    `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent again.`,
+	Doc: `Whoever makes a message gives it an id. By it a message that was sent twice is taken for one, and histories are
+put together; typed clients and agents refuse a message without.`,
+	Fix: `Write a fresh "messageId" into every message, such as a UUID, and the same one when the message is sent
+again.`,
 	Silent: `What the id looks like. In a history, messages of the client that were judged when they were sent.`,
 	Check: func(p *analyzer.Pass) {
 		requireText(p, "messageId", analyzer.Error)
@@ -107,11 +108,11 @@ var MsgRoleEnum = &analyzer.Rule{
 		rule.Cite("4.1.5", a2a.V1_0),
 	),
 	Covers: []string{"version-semantics-mixed"},
-	Doc: `The role says who speaks: the client's side or the agent. A receiver that cannot read it drops the message or puts it into the
-wrong mouth, which a language model then goes on from.`,
+	Doc: `The role says who speaks: the client's side or the agent. A receiver that cannot read it drops the message or
+puts it into the wrong mouth, which a language model then goes on from.`,
 	Fix: `Write "user" or "agent" before 1.0, and "ROLE_USER" or "ROLE_AGENT" in 1.0.`,
-	Silent: `Before 1.0, over HTTP+JSON, the spelling of 1.0. In 1.0 the spelling of other versions is left to enum-name-string. In a history, messages
-of the client that were judged when they were sent.`,
+	Silent: `Before 1.0, over HTTP+JSON, the spelling of 1.0. In 1.0 the spelling of other versions is left to
+enum-name-string. In a history, messages of the client that were judged when they were sent.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		role := p.Entity.Member("role")
@@ -160,10 +161,12 @@ var MsgRoleClient = &analyzer.Rule{
 		rule.Cite("6.4", rule.Before1...),
 		rule.Cite("4.1.5", a2a.V1_0),
 	),
-	Doc: `What goes from client to agent is said by the user, whoever or whatever that is. An agent that builds its conversation from roles
-takes such a message for its own words, and does not answer it.`,
-	Fix:    `Send messages with the role of the user. An agent that asks another agent is that agent's client, and so the user there.`,
-	Silent: `Roles that are missing or unknown. Before 1.0 the finding is a warning: there the role of the user is only what is usual.`,
+	Doc: `What goes from client to agent is said by the user, whoever or whatever that is. An agent that builds its
+conversation from roles takes such a message for its own words, and does not answer it.`,
+	Fix: `Send messages with the role of the user. An agent that asks another agent is that agent's client, and so the
+user there.`,
+	Silent: `Roles that are missing or unknown. Before 1.0 the finding is a warning: there the role of the user is only
+what is usual.`,
 	Check: func(p *analyzer.Pass) {
 		role := p.Entity.Member("role")
 		if p.Entity.In != a2a.InRequest || role.Kind() != a2a.String {
@@ -191,8 +194,8 @@ var MsgRoleServer = &analyzer.Rule{
 		rule.Cite("6.4", rule.Before1...),
 		rule.Cite("4.1.5", a2a.V1_0),
 	),
-	Doc: `A message that answers, and the one that goes with a status, are the agent's own. With the role of the user a client shows them
-as if the user had said them, and may send them back.`,
+	Doc: `A message that answers, and the one that goes with a status, are the agent's own. With the role of the user a
+client shows them as if the user had said them, and may send them back.`,
 	Fix:    `Set the role of the agent in every message that the agent makes. Do not copy the message that came in.`,
 	Silent: `Messages of a history, where both sides speak. Roles that are missing or unknown.`,
 	Check: func(p *analyzer.Pass) {
@@ -220,11 +223,11 @@ var MsgPartsArray = &analyzer.Rule{
 		rule.Cite("4.1.4", a2a.V1_0),
 	),
 	Covers: []string{"unknown-field"},
-	Doc: `What a message says is in its parts, a list even if there is only one. Without it there is nothing to read, and a typed receiver
-refuses the whole message.`,
+	Doc: `What a message says is in its parts, a list even if there is only one. Without it there is nothing to read, and a
+typed receiver refuses the whole message.`,
 	Fix: `Write "parts" as a list of objects. A plain text is a list of one text part.`,
-	Silent: `Before 1.0, over HTTP+JSON, the name "content"; a list that is left out there is an empty one, and a note. In a history, messages of the
-client that were judged when they were sent.`,
+	Silent: `Before 1.0, over HTTP+JSON, the name "content"; a list that is left out there is an empty one, and a note. In
+a history, messages of the client that were judged when they were sent.`,
 	Check: requirePartsList,
 }
 
@@ -265,11 +268,11 @@ var MsgPartsNonempty = &analyzer.Rule{
 		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),
 		rule.Cite("4.1.4", a2a.V1_0),
 	),
-	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents have nothing to
-work on.`,
+	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
+have nothing to work on.`,
 	Fix: `Leave the message out where there is nothing to say; a status may come without one.`,
-	Silent: `0.3, which does not ask for it. In 0.2 it is an error only if the card names a version up to 0.2.5, and else a note; so it is before
-1.0 over HTTP+JSON. In a history, messages of the client that were judged when they were sent.`,
+	Silent: `0.3, which does not ask for it. In 0.2 it is an error only if the card names a version up to 0.2.5, and else a
+note; so it is before 1.0 over HTTP+JSON. In a history, messages of the client that were judged when they were sent.`,
 	Check: func(p *analyzer.Pass) { requireParts(p, analyzer.Error) },
 }
 
@@ -298,11 +301,12 @@ var MsgKind = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed"},
-	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that does not find it
-reads nothing at all.`,
+	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
+does not find it reads nothing at all.`,
 	Fix: `Write "kind":"message" into every message.`,
-	Silent: `In events of a stream, event-kind reports it. Anywhere but in a direct answer a missing kind is a note, since examples of the
-specification leave it out, and in a history nothing. A message whose role is spelt as in 1.0 is reported for that instead.`,
+	Silent: `In events of a stream, event-kind reports it. Anywhere but in a direct answer a missing kind is a note, since
+examples of the specification leave it out, and in a history nothing. A message whose role is spelt as in 1.0 is
+reported for that instead.`,
 	Check: func(p *analyzer.Pass) {
 		kind, direct := p.Entity.Member("kind"), p.Entity.In == a2a.InResult
 		if direct && p.Event != nil {
@@ -330,8 +334,8 @@ var MsgContextOnServerMessage = &analyzer.Rule{
 	Once:     analyzer.PerEndpoint,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.1.4", a2a.V1_0),
-	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot go on with the
-conversation: its next message begins another one.`,
+	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
+go on with the conversation: its next message begins another one.`,
 	Fix:    `Write the context's id into the message: the one that the client sent, or a new one.`,
 	Silent: `Messages of a status or a history, which are in the context of their task. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {

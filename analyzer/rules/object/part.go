@@ -36,11 +36,11 @@ var PartObject = &analyzer.Rule{
 		rule.Cite("6.5", rule.Before1...),
 		rule.Cite("4.1.6", a2a.V1_0),
 	),
-	Doc: `Each element in the parts of a message or artifact is an object that says what it holds. A bare text or a null among them makes
-typed receivers refuse the whole message.`,
+	Doc: `Each element in the parts of a message or artifact is an object that says what it holds. A bare text or a null
+among them makes typed receivers refuse the whole message.`,
 	Fix: `Wrap a text: {"text":"…"} in 1.0, {"kind":"text","text":"…"} in 0.2 and 0.3, {"type":"text","text":"…"} in 0.1.`,
-	Silent: `Parts that are no list, which another rule reports. In a history, messages of the client that were judged when they were
-sent.`,
+	Silent: `Parts that are no list, which another rule reports. In a history, messages of the client that were judged when
+they were sent.`,
 	Check: func(p *analyzer.Pass) {
 		parts, name := partsOf(p)
 		for i, part := range parts.Elems() {
@@ -61,11 +61,12 @@ var PartDiscriminator = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"unknown-field", "version-semantics-mixed"},
-	Doc: `The member "kind" says whether a part is text, a file or data. Typed receivers choose by it how to read the part, and refuse the
-whole message when it is missing or says something else.`,
+	Doc: `The member "kind" says whether a part is text, a file or data. Typed receivers choose by it how to read the part,
+and refuse the whole message when it is missing or says something else.`,
 	Fix: `Write "kind":"text", "kind":"file" or "kind":"data" into every part.`,
-	Silent: `What else the part holds. "type" in place of "kind" is a warning: examples of 0.2.0 and 0.2.1 print it so. In a history, messages of
-the client that were judged when they were sent. A message whose role is spelt as in 1.0 is reported for that instead.`,
+	Silent: `What else the part holds. "type" in place of "kind" is a warning: examples of 0.2.0 and 0.2.1 print it so. In
+a history, messages of the client that were judged when they were sent. A message whose role is spelt as in 1.0 is
+reported for that instead.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		kind, typ := p.Entity.Member("kind"), p.Entity.Member("type")
@@ -101,10 +102,11 @@ var PartDiscriminatorV01 = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_1),
 	Covers:   []string{"unknown-field", "version-semantics-mixed"},
-	Doc: `In 0.1 the member "type" says whether a part is text, a file or data. A receiver that finds neither it nor a member of one of
-these names does not know what it was given.`,
-	Fix:    `Write "type":"text", "type":"file" or "type":"data" into every part.`,
-	Silent: `A missing type where one of the members text, file and data shows it: the first schemas have a default for it.`,
+	Doc: `In 0.1 the member "type" says whether a part is text, a file or data. A receiver that finds neither it nor a
+member of one of these names does not know what it was given.`,
+	Fix: `Write "type":"text", "type":"file" or "type":"data" into every part.`,
+	Silent: `A missing type where one of the members text, file and data shows it: the first schemas have a default for
+it.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		switch typ := p.Entity.Member("type"); {
@@ -126,10 +128,11 @@ var PartKindContentMatch = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", rule.Before1...),
 	Covers:   []string{"unknown-field", "version-semantics-mixed"},
-	Doc: `A part that says "text" has a member text, one that says "file" a member file, one that says "data" a member data. Otherwise the
-receiver reads an empty part, or fails.`,
-	Fix:    `Put the content into the member that the part's kind names.`,
-	Silent: `Parts without a known kind, which another rule reports; an empty text; members beside the one that is needed.`,
+	Doc: `A part that says "text" has a member text, one that says "file" a member file, one that says "data" a member
+data. Otherwise the receiver reads an empty part, or fails.`,
+	Fix: `Put the content into the member that the part's kind names.`,
+	Silent: `Parts without a known kind, which another rule reports; an empty text; members beside the one that is
+needed.`,
 	Check: func(p *analyzer.Pass) {
 		kind := partKindOf(p.Entity.Member("kind"))
 		if kind == "" {
@@ -154,12 +157,12 @@ var PartExactlyOne = &analyzer.Rule{
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("4.1.6", a2a.V1_0),
 	Covers:   []string{"legacy-field-emitted", "unknown-field", "version-semantics-mixed"},
-	Doc: `A part of 1.0 holds one of text, raw, url and data: the member that is there says what the part is. With none there is nothing
-to read; with two the parsers that the format is made for refuse the message.`,
-	Fix: `Write exactly one of the four. Send two parts for two contents. A file of older versions becomes raw or url, beside mediaType and
-filename.`,
-	Silent: `Members that are null count as not there, except data, which may be null. In a history, messages of the client that were judged
-when they were sent.`,
+	Doc: `A part of 1.0 holds one of text, raw, url and data: the member that is there says what the part is. With none
+there is nothing to read; with two the parsers that the format is made for refuse the message.`,
+	Fix: `Write exactly one of the four. Send two parts for two contents. A file of older versions becomes raw or url,
+beside mediaType and filename.`,
+	Silent: `Members that are null count as not there, except data, which may be null. In a history, messages of the client
+that were judged when they were sent.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		first, second := "", ""
@@ -190,9 +193,10 @@ var PartDataObject = &analyzer.Rule{
 	Either:   true,
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
-	Doc:      `Before 1.0 the data of a part is an object. Typed receivers read it as a map, and fail at a number, a text or a list.`,
-	Fix:      `Put the value into an object under a name: {"kind":"data","data":{"items":[…]}}. 1.0 takes any value.`,
-	Silent:   `What is inside. A list is a note: texts up to 0.2.5 allow it. Parts that say they are something else.`,
+	Doc: `Before 1.0 the data of a part is an object. Typed receivers read it as a map, and fail at a number, a text
+or a list.`,
+	Fix:    `Put the value into an object under a name: {"kind":"data","data":{"items":[…]}}. 1.0 takes any value.`,
+	Silent: `What is inside. A list is a note: texts up to 0.2.5 allow it. Parts that say they are something else.`,
 	Check: func(p *analyzer.Pass) {
 		data, kind := p.Entity.Member("data"), p.Entity.Member("kind")
 		if !data.Exists() || kind.Exists() && !kind.Is("data") {

@@ -29,10 +29,11 @@ var SendResponseOneof = &analyzer.Rule{
 	Title: "answer to a message is neither a task nor a message",
 	Level: analyzer.Must,
 	Cites: rule.Cite("3.2.3", a2a.V1_0),
-	Doc: `An agent answers a message with a task or with a message, in the member of that name. A client looks for the one or the other: with
-neither it has no answer, with both it does not know which one counts.`,
-	Fix:    `Answer {"task":{…}} or {"message":{…}}, never the bare object and never both.`,
-	Silent: `Errors, answers that cannot be read, and answers in the shape of another version. A member that is null is not there; unknown members beside it do not count.`,
+	Doc: `An agent answers a message with a task or with a message, in the member of that name. A client looks for the one
+or the other: with neither it has no answer, with both it does not know which one counts.`,
+	Fix: `Answer {"task":{…}} or {"message":{…}}, never the bare object and never both.`,
+	Silent: `Errors, answers that cannot be read, and answers in the shape of another version. A member that is null is not
+there; unknown members beside it do not count.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Exchange.Call.Operation != a2a.SendMessage {
 			return
@@ -96,11 +97,12 @@ var StreamResponseOneof = &analyzer.Rule{
 		rule.Cite("3.2.3", a2a.V1_0),
 	),
 	Covers: []string{"stream-first-event"},
-	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. A client finds the object by the name
-of its member: with none there is nothing to read, with two parsers refuse the event.`,
+	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. A client finds the
+object by the name of its member: with none there is nothing to read, with two parsers refuse the event.`,
 	Fix: `Send one object for each event, in the member that bears its name.`,
-	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is judged, where a flat object with "kind" is fine too. An
-error object after other events is a note over HTTP+JSON: nothing is laid down for failures so late.`,
+	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is judged, where a flat object
+with "kind" is fine too. An error object after other events is a note over HTTP+JSON: nothing is laid down for failures
+so late.`,
 	Check: func(p *analyzer.Pass) {
 		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding == a2a.HTTPJSON
 		if !call.Streams || p.Answer == nil || p.Dialects.Has(a2a.V0_3) && !rest {
@@ -132,10 +134,12 @@ var SendResultType = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1", rule.Before1...),
-	Doc: `An agent answers a message with a Task, and since 0.2 it may answer with a Message. A client that gets something else has no
-answer, although the call succeeded.`,
-	Fix:    `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or an object of your own.`,
-	Silent: `Errors, and results in the shape of 1.0. A Task or Message without "kind" is told by its members, and task-kind or msg-kind reports it.`,
+	Doc: `An agent answers a message with a Task, and since 0.2 it may answer with a Message. A client that gets something
+else has no answer, although the call succeeded.`,
+	Fix: `Answer with the Task itself as the result, or since 0.2 with a Message, not with a list, a text or an object
+of your own.`,
+	Silent: `Errors, and results in the shape of 1.0. A Task or Message without "kind" is told by its members, and
+task-kind or msg-kind reports it.`,
 	Check: func(p *analyzer.Pass) {
 		v, at, ok := resultOf(p)
 		if p.Exchange.Call.Operation != a2a.SendMessage || !ok {
@@ -175,9 +179,10 @@ var GetResultTask = &analyzer.Rule{
 		rule.Cite("3.1.5", a2a.V1_0),
 	),
 	Covers: []string{"unknown-field"},
-	Doc: `To get or to cancel a task is answered with the Task itself. A client that looks for its id and status at the top finds nothing in
-an object around it.`,
-	Fix:    `Write the Task as the result, or as the body, without {"task":…} around it: that is for answers to messages only.`,
+	Doc: `To get or to cancel a task is answered with the Task itself. A client that looks for its id and status at the top
+finds nothing in an object around it.`,
+	Fix: `Write the Task as the result, or as the body, without {"task":…} around it: that is for answers to messages
+only.`,
 	Silent: `Errors, null over JSON-RPC, and answers that cannot be read. What the Task holds is judged by other rules.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {

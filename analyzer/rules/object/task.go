@@ -33,8 +33,8 @@ var TaskIDPresent = &analyzer.Rule{
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1.1", a2a.V1_0),
 	),
-	Doc: `Everything that a client can do with a task it does by the id: get it, cancel it, go on with it. Without one the task is lost as
-soon as the answer is read.`,
+	Doc: `Everything that a client can do with a task it does by the id: get it, cancel it, go on with it. Without one the
+task is lost as soon as the answer is read.`,
 	Fix:    `Write the task's id as a non-empty string into every Task.`,
 	Silent: `What the id looks like.`,
 	Check: func(p *analyzer.Pass) {
@@ -49,8 +49,8 @@ var TaskContextID = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-	Doc: `In 0.2 and 0.3 every task is in a context, which the agent makes if the client names none. Typed clients refuse a Task without
-it, and no client can begin a second task in the same conversation.`,
+	Doc: `In 0.2 and 0.3 every task is in a context, which the agent makes if the client names none. Typed clients refuse a
+Task without it, and no client can begin a second task in the same conversation.`,
 	Fix:    `Write the context's id into every Task.`,
 	Silent: `1.0, where the member may be left out, and 0.1, which has no contexts.`,
 	Check: func(p *analyzer.Pass) {
@@ -67,8 +67,8 @@ var TaskStatusPresent = &analyzer.Rule{
 		rule.Cite("6.1", rule.Before1...),
 		rule.Cite("4.1.1", a2a.V1_0),
 	),
-	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result. Without it the client
-waits for ever or gives up.`,
+	Doc: `A client looks at the state of a task to know whether to wait, to ask its user, or to take the result. Without it
+the client waits for ever or gives up.`,
 	Fix:    `Write "status" with "state" into every Task, also where only its artifacts have changed.`,
 	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
 	Check:  requireState,
@@ -106,12 +106,13 @@ var TaskStateEnum = &analyzer.Rule{
 		rule.Cite("4.1.3", a2a.V1_0),
 	),
 	Covers: []string{"version-semantics-mixed"},
-	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it waits for ever, or fails to
-read the answer at all.`,
-	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the status message or in
-metadata.`,
-	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other versions is left to
-enum-name-string. With an extension activated the finding is a note. Of several in an exchange the first is reported.`,
+	Doc: `The states are a closed list. A client that meets another one cannot tell whether the task still runs: it waits
+for ever, or fails to read the answer at all.`,
+	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the
+status message or in metadata.`,
+	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other
+versions is left to enum-name-string. With an extension activated the finding is a note. Of several in an exchange the
+first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		state := p.Entity.Member("state")
 		if !state.Exists() {
@@ -169,8 +170,8 @@ var TaskStateUnspecified = &analyzer.Rule{
 	Level: analyzer.Must,
 	On:    analyzer.StatusSeen,
 	Cites: rule.Cite("4.1.3", a2a.V1_0),
-	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it: neither whether to
-wait nor whether there is a result.`,
+	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it:
+neither whether to wait nor whether there is a result.`,
 	Fix:    `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,
 	Silent: `The state unknown of older versions, which is legal there.`,
 	Check: func(p *analyzer.Pass) {
@@ -193,8 +194,8 @@ var TaskKind = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed"},
-	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that does not find it
-reads nothing at all.`,
+	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
+does not find it reads nothing at all.`,
 	Fix:    `Write "kind":"task" into every Task.`,
 	Silent: `Events of a stream, which event-kind judges, and tasks inside another object, which get-result-task judges.`,
 	Check: func(p *analyzer.Pass) {

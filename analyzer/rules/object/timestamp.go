@@ -30,10 +30,11 @@ var TaskTimestampFormat = &analyzer.Rule{
 	On:       analyzer.StatusSeen,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("6.2", rule.Before1...),
-	Doc: `A status says when it was recorded. Clients sort and show by it; a number of seconds or a date in words cannot be read by what reads
-ISO 8601.`,
-	Fix:    `Write 2025-04-02T16:59:25Z, in UTC.`,
-	Silent: `A time without a zone, which examples of the specification have; every other form of ISO 8601; a timestamp that is null.`,
+	Doc: `A status says when it was recorded. Clients sort and show by it; a number of seconds or a date in words cannot be
+read by what reads ISO 8601.`,
+	Fix: `Write 2025-04-02T16:59:25Z, in UTC.`,
+	Silent: `A time without a zone, which examples of the specification have; every other form of ISO 8601; a timestamp
+that is null.`,
 	Check: func(p *analyzer.Pass) {
 		v := p.Entity.Member("timestamp")
 		if !v.Exists() {
@@ -54,11 +55,11 @@ var TimestampUTCZ = &analyzer.Rule{
 	Either:   true,
 	On:       analyzer.StatusSeen | analyzer.FrameSeen,
 	Bindings: rule.OnAll,
-	Doc: `1.0 has one way to write a time: date, T, time, Z. Parsers of it refuse everything else, and with it the whole message; a time
-without a zone is read as any.`,
+	Doc: `1.0 has one way to write a time: date, T, time, Z. Parsers of it refuse everything else, and with it the whole
+message; a time without a zone is read as any.`,
 	Fix: `Format times in UTC as 2026-03-01T10:00:00.000Z.`,
-	Silent: `Any number of digits after the point. A small t or z is a note, and an offset has a rule of its own. Times in metadata and data are
-free.`,
+	Silent: `Any number of digits after the point. A small t or z is a note, and an offset has a rule of its own. Times in
+metadata and data are free.`,
 	Check: func(p *analyzer.Pass) {
 		v, name := timeOf(p)
 		if !v.Exists() {
@@ -85,8 +86,8 @@ var TimestampNoOffset = &analyzer.Rule{
 	Either:   true,
 	On:       analyzer.StatusSeen | analyzer.FrameSeen,
 	Bindings: rule.OnAll,
-	Doc: `Times of 1.0 are in UTC and end with Z. Receivers compare them as text and sort by them: with an offset the order comes out
-wrong, and strict parsers refuse the message.`,
+	Doc: `Times of 1.0 are in UTC and end with Z. Receivers compare them as text and sort by them: with an offset the order
+comes out wrong, and strict parsers refuse the message.`,
 	Fix:    `Convert to UTC and write Z. In Python replace "+00:00", which isoformat() prints.`,
 	Silent: `Times that are wrong in another way, which timestamp-utc-z reports.`,
 	Check: func(p *analyzer.Pass) {
@@ -121,11 +122,11 @@ var TimestampMillis = &analyzer.Rule{
 	On:       analyzer.FrameSeen | analyzer.StreamEnded,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
-	Doc: `Times of 1.0 have milliseconds where the agent can tell them. Tasks that change several times in a second cannot be sorted by
-times of whole seconds, and a list by time shows them in any order.`,
+	Doc: `Times of 1.0 have milliseconds where the agent can tell them. Tasks that change several times in a second cannot
+be sorted by times of whole seconds, and a list by time shows them in any order.`,
 	Fix: `Keep the milliseconds when a status is recorded, and print them: 2026-03-01T10:00:00.125Z.`,
-	Silent: `A time on a whole second may be so by chance: it takes three different ones in one stream or list, and none with a fraction. It is
-said once for each URL.`,
+	Silent: `A time on a whole second may be so by chance: it takes three different ones in one stream or list, and none
+with a fraction. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		var clock stream.Clock
 		switch {

@@ -33,8 +33,8 @@ var EventKind = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed"},
-	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or with a kind of its own,
-is dropped or ends the client's reading.`,
+	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or with
+a kind of its own, is dropped or ends the client's reading.`,
 	Fix:    `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
 	Silent: `Errors, results that are no object, and objects in the shape of 1.0.`,
 	Check: func(p *analyzer.Pass) {
@@ -65,10 +65,11 @@ var EventIDs = &analyzer.Rule{
 		rule.Cite("4.2.1", a2a.V1_0),
 		rule.Cite("4.2.2", a2a.V1_0),
 	),
-	Doc: `An update names its task and the context of it. A client that follows several tasks cannot tell without them where it belongs,
-and typed clients refuse the event.`,
-	Fix:    `Write taskId and contextId into every update.`,
-	Silent: `Which task and context they name. In 1.0 a missing contextId is a warning: an example of the specification leaves it out.`,
+	Doc: `An update names its task and the context of it. A client that follows several tasks cannot tell without them
+where it belongs, and typed clients refuse the event.`,
+	Fix: `Write taskId and contextId into every update.`,
+	Silent: `Which task and context they name. In 1.0 a missing contextId is a warning: an example of the specification
+leaves it out.`,
 	Check: func(p *analyzer.Pass) {
 		requireText(p, "taskId", analyzer.Error)
 		worst := analyzer.Error
@@ -89,7 +90,8 @@ var EventIDV01 = &analyzer.Rule{
 		rule.Cite("7.2.2", a2a.V0_1),
 		rule.Cite("7.2.3", a2a.V0_1),
 	),
-	Doc:    `In 0.1 an update names its task with "id". A client that follows several tasks cannot tell without it where the update belongs.`,
+	Doc: `In 0.1 an update names its task with "id". A client that follows several tasks cannot tell without it where
+the update belongs.`,
 	Fix:    `Write the task's id as "id" into every update.`,
 	Silent: `Which task it names.`,
 	Check: func(p *analyzer.Pass) {
@@ -107,8 +109,8 @@ var EventStatus = &analyzer.Rule{
 		rule.Cite("7.2.2", rule.Before1...),
 		rule.Cite("4.2.1", a2a.V1_0),
 	),
-	Doc: `A status update is there to tell the state of the task. Without it the client does not know whether to go on listening, to ask its
-user, or to stop.`,
+	Doc: `A status update is there to tell the state of the task. Without it the client does not know whether to go on
+listening, to ask its user, or to stop.`,
 	Fix:    `Write "status" with "state" into every status update, also where only the message is new.`,
 	Silent: `Before 1.0, over HTTP+JSON, a missing state is a note: the proto JSON leaves out the state unknown.`,
 	Check: func(p *analyzer.Pass) {
@@ -128,7 +130,8 @@ var EventArtifact = &analyzer.Rule{
 		rule.Cite("7.2.3", rule.Before1...),
 		rule.Cite("4.2.2", a2a.V1_0),
 	),
-	Doc:    `An artifact update brings an artifact or a piece of one. Without it there is nothing to add, and a client cannot even tell to what.`,
+	Doc: `An artifact update brings an artifact or a piece of one. Without it there is nothing to add, and a client
+cannot even tell to what.`,
 	Fix:    `Write "artifact" as an object, also in the event that closes it.`,
 	Silent: `What the artifact holds.`,
 	Check: func(p *analyzer.Pass) {
@@ -153,10 +156,11 @@ var EventFinalType = &analyzer.Rule{
 	Once:     analyzer.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", rule.Before1...),
-	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or taken for true even if
-it says "false".`,
-	Fix:    `Write "final":true in the last event and "final":false in the others, without quotes.`,
-	Silent: `0.1, where it may be left out. In 0.2 and 0.3 a missing one is a note, said once for an exchange: the schema requires it, the text does not.`,
+	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or
+taken for true even if it says "false".`,
+	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,
+	Silent: `0.1, where it may be left out. In 0.2 and 0.3 a missing one is a note, said once for an exchange: the schema
+requires it, the text does not.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Entity.Type != a2a.StatusUpdateEntity {
 			return
@@ -183,8 +187,8 @@ var EventFlagsType = &analyzer.Rule{
 		rule.Cite("7.2.3", rule.Before1...),
 		rule.Cite("4.2.2", a2a.V1_0),
 	),
-	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed clients, or taken for
-true even if it says "false": the artifact comes out wrong.`,
+	Doc: `The flags tell how a piece of an artifact is to be put together. A text in place of true is refused by typed
+clients, or taken for true even if it says "false": the artifact comes out wrong.`,
 	Fix:    `Write true or false without quotes, or leave the member out for false.`,
 	Silent: `Flags that are missing or null. 0.1 has them inside the artifact.`,
 	Check: func(p *analyzer.Pass) {

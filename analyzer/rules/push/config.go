@@ -30,11 +30,12 @@ var Configs = rule.Family{
 
 // PushGetDetails reports a config without the URL that it is about.
 var PushGetDetails = &analyzer.Rule{
-	ID:     "push-get-details",
-	Title:  "push config read without its URL",
-	Level:  analyzer.Must,
-	Cites:  rule.Cite("3.1.8", a2a.V1_0),
-	Doc:    `A config that is read comes with its details, above all the URL. Without it the client cannot tell where its notifications go.`,
+	ID:    "push-get-details",
+	Title: "push config read without its URL",
+	Level: analyzer.Must,
+	Cites: rule.Cite("3.1.8", a2a.V1_0),
+	Doc: `A config that is read comes with its details, above all the URL. Without it the client cannot tell where its
+notifications go.`,
 	Fix:    `Answer with the stored config: taskId, id and url. Only secrets may be left out.`,
 	Silent: `Any other member.`,
 	Check: func(p *analyzer.Pass) {
@@ -56,10 +57,12 @@ var PushGetMissing = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.8", a2a.V1_0),
-	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back instead, it was not
-deleted, and its notifications with the task's content go on.`,
-	Fix:    `Remove the config before confirming its deletion, and answer a read of it with TaskNotFoundError (-32001, HTTP+JSON: 404).`,
-	Silent: `Reads that began before the deletion was confirmed, and tasks for which anybody has asked for a config since: agents may give it the same id.`,
+	Doc: `A config that does not exist is answered with TaskNotFoundError. If one whose deletion was confirmed comes back
+instead, it was not deleted, and its notifications with the task's content go on.`,
+	Fix: `Remove the config before confirming its deletion, and answer a read of it with TaskNotFoundError (-32001,
+HTTP+JSON: 404).`,
+	Silent: `Reads that began before the deletion was confirmed, and tasks for which anybody has asked for a config since:
+agents may give it the same id.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.GetPushConfig {
@@ -86,8 +89,8 @@ var PushGetIDMatch = &analyzer.Rule{
 		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.8", a2a.V1_0),
 	),
-	Doc: `A task may have several push configs, which are told apart by their id. A client that is given another one than it asked for changes or
-deletes the wrong one next.`,
+	Doc: `A task may have several push configs, which are told apart by their id. A client that is given another one than
+it asked for changes or deletes the wrong one next.`,
 	Fix:    `Look the config up by task and id, and answer with exactly that one.`,
 	Silent: `Ids that the answer leaves out; in 0.2 and 0.3 the config's id if the request does not name one.`,
 	Check: func(p *analyzer.Pass) {
@@ -119,9 +122,10 @@ var PushListShape = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.7", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"field-type", "unknown-field"},
-	Doc: `In 0.2 and 0.3 the result of tasks/pushNotificationConfig/list is an array of objects with taskId and pushNotificationConfig. Typed
-clients fail to read anything else.`,
-	Fix:    `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig": {"url": ...}}.`,
+	Doc: `In 0.2 and 0.3 the result of tasks/pushNotificationConfig/list is an array of objects with taskId and
+pushNotificationConfig. Typed clients fail to read anything else.`,
+	Fix: `Answer with a JSON array, an empty one if there is no config, of {"taskId": ..., "pushNotificationConfig":
+{"url": ...}}.`,
 	Silent: `A null result, which is reported as such; agents of 1.0, whose list is an object.`,
 	Check: func(p *analyzer.Pass) {
 		v := p.Answer.Payload.Value
@@ -149,8 +153,8 @@ var PushListShapeV1 = &analyzer.Rule{
 	Title: "list of push configs is no object with configs",
 	Level: analyzer.Must,
 	Cites: rule.Cite("3.1.9", a2a.V1_0),
-	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A bare array is what 0.3
-had: clients of 1.0 find nothing in it.`,
+	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A
+bare array is what 0.3 had: clients of 1.0 find nothing in it.`,
 	Fix:    `Answer {"configs": [...]}.`,
 	Silent: `A missing configs, which stands for none, and members that are not known.`,
 	Check: func(p *analyzer.Pass) {
@@ -177,11 +181,12 @@ var PushListComplete = &analyzer.Rule{
 	On:    analyzer.AnswerSeen | analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.9", a2a.V1_0),
-	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A config that
-is not listed cannot be found and deleted, or was lost together with its notifications.`,
-	Fix: `List every stored config of the task, and keep configs as long as the task is active; with several pages, return a nextPageToken.`,
-	Silent: `Pages, configs that came along with a message, that somebody tried to delete or that another client set, and tasks that are not seen
-active after the list.`,
+	Doc: `A list of push configs has all of the task's configs, and they last until the task ends or they are deleted. A
+config that is not listed cannot be found and deleted, or was lost together with its notifications.`,
+	Fix: `List every stored config of the task, and keep configs as long as the task is active; with several pages, return
+a nextPageToken.`,
+	Silent: `Pages, configs that came along with a message, that somebody tried to delete or that another client set, and
+tasks that are not seen active after the list.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Kind == analyzer.AnswerSeen {
@@ -208,10 +213,11 @@ var PushListNoDeleted = &analyzer.Rule{
 	Once:  analyzer.PerExchange,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
-	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the task's content
-go on.`,
-	Fix:    `Remove the config from the store before confirming its deletion.`,
-	Silent: `Lists that began before the deletion was confirmed, and tasks for which anybody has asked for a config since: agents may give it the same id.`,
+	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the
+task's content go on.`,
+	Fix: `Remove the config from the store before confirming its deletion.`,
+	Silent: `Lists that began before the deletion was confirmed, and tasks for which anybody has asked for a config since:
+agents may give it the same id.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil {
@@ -238,9 +244,10 @@ var PushDeleteResult = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
-	Doc:      `In 0.2 and 0.3 the result of a deletion is null. Typed clients fail to read another value, and take a deletion that worked for one that failed.`,
-	Fix:      `Answer "result": null.`,
-	Silent:   `An empty object is a note. A missing result is reported as such.`,
+	Doc: `In 0.2 and 0.3 the result of a deletion is null. Typed clients fail to read another value, and take a
+deletion that worked for one that failed.`,
+	Fix:    `Answer "result": null.`,
+	Silent: `An empty object is a note. A missing result is reported as such.`,
 	Check: func(p *analyzer.Pass) {
 		result := p.Answer.Result
 		if p.Exchange.Call.Operation != a2a.DeletePushConfig || !result.Exists() || p.Answer.Err != nil {
@@ -265,10 +272,11 @@ var PushDeleteIdempotent = &analyzer.Rule{
 	Level: analyzer.Should,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
-	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was lost has
-to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
-	Fix:    `Answer the deletion of a config that is not there as if it had been.`,
-	Silent: `TaskNotFoundError is a note. Refusals with a cause of their own (credentials, rate, version), failures of the server, HTTP+JSON errors that do not say which they are.`,
+	Doc: `Deleting a config twice has the effect of deleting it once, and succeeds twice. A client whose first answer was
+lost has to try again, and cannot tell an error for what is gone from one for what could not be deleted.`,
+	Fix: `Answer the deletion of a config that is not there as if it had been.`,
+	Silent: `TaskNotFoundError is a note. Refusals with a cause of their own (credentials, rate, version), failures of the
+server, HTTP+JSON errors that do not say which they are.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.DeletePushConfig {

@@ -12,6 +12,7 @@ import (
 	"a2atap/analyzer/track/push"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
 )
 
 // Deliveries is the family of rules about notifications and the configs that ask for them.
@@ -38,12 +39,13 @@ var HookAuth = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
-	Doc: `A config with authentication tells the agent which credentials its notifications have to carry. The receiver checks them and has to turn
-away everything else, so the client never hears of its task; one that does not check can be lied to by anybody.`,
+	Doc: `A config with authentication tells the agent which credentials its notifications have to carry. The receiver
+checks them and has to turn away everything else, so the client never hears of its task; one that does not check can be
+lied to by anybody.`,
 	Fix: `Send the header Authorization with the scheme and the credentials of the config.`,
-	Silent: `Tasks whose beginning is not in the recording, for which there may be another config; configs without authentication; other schemes than Bearer,
-Basic and Digest, if the request carries anything that may be a credential; mutual TLS, which cannot be seen; the first attempt of Basic and Digest,
-which the receiver answers with a challenge.`,
+	Silent: `Tasks whose beginning is not in the recording, for which there may be another config; configs without
+authentication; other schemes than Bearer, Basic and Digest, if the request carries anything that may be a credential;
+mutual TLS, which cannot be seen; the first attempt of Basic and Digest, which the receiver answers with a challenge.`,
 	Check: func(p *analyzer.Pass) {
 		x, d := p.Exchange, push.Traced(p)
 		asks := func(c *push.Config) bool { return len(c.Schemes) > 0 && c.Schemes[0] != "" }
@@ -96,9 +98,9 @@ func fitsConfig(x *analyzer.Exchange, c *push.Config) bool {
 func isTLS(scheme string) bool { return strings.Contains(strings.ToLower(scheme), "tls") }
 
 // sameSecret reports whether credentials may be those that were asked for: they are the same, or nobody can tell, since
-// none were given or one of the two was hidden in another way.
+// none were given or one of the two was hidden in another way, such as with another key.
 func sameSecret(got, want string) bool {
-	return want == "" || got == want || strings.Contains(want, " ") || isHidden(got) != isHidden(want)
+	return want == "" || credential.SameSecret(got, want) || strings.Contains(want, " ") || isHidden(got) != isHidden(want)
 }
 
 // isHidden reports whether a secret was replaced when it was recorded.
@@ -113,11 +115,11 @@ var HookAuth0x = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("6.8", rule.Before1...),
-	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver cannot tell a notification
-without any credentials from one that anybody else has sent.`,
+	Doc: `A config whose authentication names schemes asks the agent to authenticate itself to the webhook. A receiver
+cannot tell a notification without any credentials from one that anybody else has sent.`,
 	Fix: `Send credentials by one of the schemes, at least the config's token.`,
-	Silent: `Any header or parameter that may be a credential, the config's token among them; mutual TLS, which cannot be seen; tasks whose beginning is not in the
-recording, for which there may be another config.`,
+	Silent: `Any header or parameter that may be a credential, the config's token among them; mutual TLS, which cannot be
+seen; tasks whose beginning is not in the recording, for which there may be another config.`,
 	Check: func(p *analyzer.Pass) {
 		asks := func(c *push.Config) bool {
 			return len(c.Schemes) > 0 && !slices.ContainsFunc(c.Schemes, isTLS)
@@ -145,11 +147,11 @@ func carriesToken(p *analyzer.Pass) bool {
 		if isHidden(c.Token) && !isBareObject(doc) {
 			return true // it may be in the body, where it was not hidden
 		}
-		if strings.Contains(x.Request.Target, c.Token) || bytes.Contains(body, []byte(c.Token)) {
+		if credential.MayHold(x.Request.Target, c.Token) || bytes.Contains(body, []byte(c.Token)) {
 			return true
 		}
 		for _, f := range x.Request.Fields {
-			if strings.Contains(f.Value, c.Token) {
+			if credential.MayHold(f.Value, c.Token) {
 				return true
 			}
 		}
@@ -177,11 +179,12 @@ var HookToken = &analyzer.Rule{
 	Needs:  []*analyzer.Tracker{push.Tracker},
 	Cites:  rule.Cite("6.8", rule.Before1...),
 	Covers: []string{"hook-auth-0x"},
-	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the task that the client
-asked about; without it the receiver has to turn it away or to trust anybody.`,
+	Doc: `The token of a config is a secret between the client and the agent. A notification that carries it belongs to the
+task that the client asked about; without it the receiver has to turn it away or to trust anybody.`,
 	Fix: `Send the token with every notification, in the header X-A2A-Notification-Token.`,
-	Silent: `A token anywhere in the headers, the URL or the body; bodies with members beside those of a task or an update, where the recording
-hides the token of the config; tasks whose beginning is not in the recording, for which there may be another config.`,
+	Silent: `A token anywhere in the headers, the URL or the body; bodies with members beside those of a task or an update,
+where the recording hides the token of the config; tasks whose beginning is not in the recording, for which there may be
+another config.`,
 	Check: func(p *analyzer.Pass) {
 		if !allAsk(p, func(c *push.Config) bool { return c.Token != "" }) {
 			return
@@ -203,10 +206,11 @@ var HookTaskKnown = &analyzer.Rule{
 		rule.Cite("9", rule.Before1...),
 		rule.Cite("4.3.3", a2a.V1_0),
 	),
-	Doc: `A config is for one task. A notification about another one tells a webhook what its owner did not ask for, and perhaps may
-not know.`,
-	Fix:    `Look the configs up by the task that has changed, not by its context or its client.`,
-	Silent: `Tasks whose beginning is not in the recording; webhooks that several agents were given, or for which a request was not recorded whole or not answered; tasks that had a config for the webhook at any time.`,
+	Doc: `A config is for one task. A notification about another one tells a webhook what its owner did not ask for, and
+perhaps may not know.`,
+	Fix: `Look the configs up by the task that has changed, not by its context or its client.`,
+	Silent: `Tasks whose beginning is not in the recording; webhooks that several agents were given, or for which a request
+was not recorded whole or not answered; tasks that had a config for the webhook at any time.`,
 	Check: func(p *analyzer.Pass) {
 		d := push.Traced(p)
 		if !d.Whole {
@@ -227,11 +231,12 @@ var HookAfterDelete = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("3.1.10", a2a.V1_0),
-	Doc: `Nothing is sent for a config after its deletion was confirmed. The client may have deleted it because the webhook belongs to
-somebody else by now.`,
+	Doc: `Nothing is sent for a config after its deletion was confirmed. The client may have deleted it because the webhook
+belongs to somebody else by now.`,
 	Fix: `Stop what delivers for a config before confirming its deletion.`,
-	Silent: `Notifications within 30 seconds of the deletion, which may have been under way; tasks with another config for the webhook, or for which anybody
-has asked for a config since; notifications of a task for which an earlier one failed, which may be a repetition.`,
+	Silent: `Notifications within 30 seconds of the deletion, which may have been under way; tasks with another config for
+the webhook, or for which anybody has asked for a config since; notifications of a task for which an earlier one failed,
+which may be a repetition.`,
 	Check: func(p *analyzer.Pass) {
 		x, gone := p.Exchange, push.Traced(p).Deleted
 		if gone == nil || push.Traced(p).Retry || x.Started.IsZero() || gone.Confirmed.At.IsZero() || x.Started.Sub(gone.Confirmed.At) < underWay {
@@ -253,12 +258,13 @@ var HookAttempted = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{push.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("4.3.3", a2a.V1_0),
-	Doc: `An agent tries at least once to deliver what happens to a task to each webhook that was configured for it. A client that relies on it
-waits for a task that has long ended.`,
+	Doc: `An agent tries at least once to deliver what happens to a task to each webhook that was configured for it. A
+client that relies on it waits for a task that has long ended.`,
 	Fix: `Deliver at least the end of the task to every config that is there when it ends.`,
-	Silent: `Webhooks none of whose notifications passed here, or not all of which were taken, or at which not each could be assigned to a task; URLs that an agent may
-refuse: without https, or at a private address; configs that somebody tried to delete, or that were not confirmed while the task was seen at work;
-tasks that ended less than 5 minutes before the recording.`,
+	Silent: `Webhooks none of whose notifications passed here, or not all of which were taken, or at which not each could
+be assigned to a task; URLs that an agent may refuse: without https, or at a private address; configs that somebody
+tried to delete, or that were not confirmed while the task was seen at work; tasks that ended less than 5 minutes before
+the recording.`,
 	Check: func(p *analyzer.Pass) {
 		c := push.Idle(p)
 		if rule.ReachOf(c.URL) != rule.FromAnywhere || rule.SchemeOf(c.URL) != "https" || p.At.Sub(p.Task.At) < patience {
@@ -280,8 +286,8 @@ var HookStateAgrees = &analyzer.Rule{
 	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("4.3.3", a2a.V1_0),
 	Covers: []string{"state-terminal-immutable"},
-	Doc: `A notification tells what a stream or a read of the task tells. If they disagree about how the task ended, a client acts on an outcome
-that never was.`,
+	Doc: `A notification tells what a stream or a read of the task tells. If they disagree about how the task ended, a
+client acts on an outcome that never was.`,
 	Fix:    `Notify from the stored task, not from what the work last reported.`,
 	Silent: `States of a task that has not ended: they may be late, or repeated.`,
 	Check: func(p *analyzer.Pass) {

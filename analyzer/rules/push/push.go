@@ -13,6 +13,7 @@ import (
 	"a2atap/analyzer/track/card"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/hostname"
 )
 
 // Push is the family of rules about whether an agent pushes, and about setting a push notification config.
@@ -41,13 +42,13 @@ var PushUnsupportedError = &analyzer.Rule{
 	Cites:  rule.Cite("3.3.4", a2a.V1_0),
 	Covers: rule.CodeRules,
 	Doc: `An agent whose card does not offer push notifications refuses every operation on their configs with
-PushNotificationNotSupportedError (-32003). A client that is told anything else waits for notifications that never come, or repairs a
-request that was right.`,
-	Fix: `Answer -32003 with the reason PUSH_NOTIFICATION_NOT_SUPPORTED (HTTP+JSON: status 400), or set capabilities.pushNotifications to true in the
-card if the agent does push.`,
-	Silent: `Agents whose card was not seen before the request, or of which any card offers push; configs that come along with a message; refusals with
-a cause of their own (credentials, rate, version, extensions, a request that is wrong in itself, a task that the agent may not know); HTTP+JSON errors
-that do not say which they are.`,
+PushNotificationNotSupportedError (-32003). A client that is told anything else waits for notifications that never come,
+or repairs a request that was right.`,
+	Fix: `Answer -32003 with the reason PUSH_NOTIFICATION_NOT_SUPPORTED (HTTP+JSON: status 400), or set
+capabilities.pushNotifications to true in the card if the agent does push.`,
+	Silent: `Agents whose card was not seen before the request, or of which any card offers push; configs that come along
+with a message; refusals with a cause of their own (credentials, rate, version, extensions, a request that is wrong in
+itself, a task that the agent may not know); HTTP+JSON errors that do not say which they are.`,
 	Check: func(p *analyzer.Pass) { checkUndeclaredPush(p, a2a.PushNotSupported) },
 }
 
@@ -60,11 +61,12 @@ var PushUnsupportedError0x = &analyzer.Rule{
 	Cites:  rule.Cite("8.2", rule.Before1...),
 	Covers: rule.CodeRules,
 	Doc: `An agent whose card does not offer push notifications says so when a client asks for them: with
-PushNotificationNotSupportedError (-32003), or as an operation or method that it does not have. Any other answer leaves the client waiting for
-notifications.`,
+PushNotificationNotSupportedError (-32003), or as an operation or method that it does not have. Any other answer leaves
+the client waiting for notifications.`,
 	Fix: `Answer -32003, or set capabilities.pushNotifications to true in the card if the agent does push.`,
-	Silent: `Agents whose card was not seen before the request, or of which any card offers push; configs that come along with a message; errors over
-HTTP+JSON, which have no codes before 1.0; refusals with a cause of their own (credentials, rate, parameters, a task that the agent may not know).`,
+	Silent: `Agents whose card was not seen before the request, or of which any card offers push; configs that come along
+with a message; errors over HTTP+JSON, which have no codes before 1.0; refusals with a cause of their own (credentials,
+rate, parameters, a task that the agent may not know).`,
 	Check: func(p *analyzer.Pass) {
 		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Answer.Err != nil {
 			return
@@ -129,9 +131,10 @@ var PushSupportedButRefused = &analyzer.Rule{
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("3.3.2", a2a.V1_0),
 	),
-	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A client that
-chose the agent for this capability finds out only when it waits for news of a task.`,
-	Fix:    `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push needs.`,
+	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A client
+that chose the agent for this capability finds out only when it waits for news of a task.`,
+	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
+needs.`,
 	Silent: `Agents whose card was not seen before the request, or whose cards disagree.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported {
@@ -161,11 +164,11 @@ var PushCreateEcho = &analyzer.Rule{
 		rule.Cite("7.5", rule.Before1...),
 		rule.Cite("3.1.7", a2a.V1_0),
 	),
-	Doc: `The answer to a config that was set is that config: the same URL and the same task. If it names others, notifications go where nobody
-listens, or tell of a task that nobody asked about.`,
+	Doc: `The answer to a config that was set is that config: the same URL and the same task. If it names others,
+notifications go where nobody listens, or tell of a task that nobody asked about.`,
 	Fix: `Answer with the config as it was stored, and store it as it came. Secrets may be left out.`,
-	Silent: `Members that the answer leaves out; secrets, also in the query and the user information of the URL; spellings of one URL that are equal by
-RFC 3986.`,
+	Silent: `Members that the answer leaves out; secrets, also in the query and the user information of the URL; spellings
+of one URL that are equal by RFC 3986.`,
 	Check: func(p *analyzer.Pass) {
 		asked, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok {
@@ -241,8 +244,8 @@ var PushCreateID = &analyzer.Rule{
 	Title: "created push config without id",
 	Level: analyzer.Must,
 	Cites: rule.Cite("3.1.7", a2a.V1_0),
-	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete the config: both
-operations ask for the id.`,
+	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
+the config: both operations ask for the id.`,
 	Fix:    `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,
 	Silent: `Which id it is: agents may assign one of their own.`,
 	Check: func(p *analyzer.Pass) {
@@ -263,10 +266,11 @@ var PushCreateIDKept = &analyzer.Rule{
 	Title: "client's id of a push config replaced",
 	Level: analyzer.Should,
 	Cites: rule.Cite("6.8", a2a.V0_3),
-	Doc: `In 0.3 the client chooses the id of a push config, to tell several webhooks of one task apart. If the agent stores it under another id,
-the client's later reads and deletes miss it.`,
-	Fix:    `Keep the id of pushNotificationConfig if the client sets one.`,
-	Silent: `Configs without an id; 0.2, where agents make the id, and agents whose card does not tell that they speak 0.3.`,
+	Doc: `In 0.3 the client chooses the id of a push config, to tell several webhooks of one task apart. If the agent
+stores it under another id, the client's later reads and deletes miss it.`,
+	Fix: `Keep the id of pushNotificationConfig if the client sets one.`,
+	Silent: `Configs without an id; 0.2, where agents make the id, and agents whose card does not tell that they speak
+0.3.`,
 	Check: func(p *analyzer.Pass) {
 		asked, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok || asked.ConfigID == "" || config.ID() == "" {
@@ -286,10 +290,13 @@ var PushPrivateURLAccepted = &analyzer.Rule{
 	Title: "webhook at a private address accepted",
 	Level: analyzer.Should,
 	Cites: rule.Cite("13.2", a2a.V1_0),
-	Doc: `An agent on the internet posts to whatever webhook it accepts. If that may be localhost, a link-local or a private address, any client
-can make it call services inside the agent's own network, such as the metadata service of a cloud.`,
-	Fix:    `Refuse configs whose URL names localhost or a loopback, link-local or private address, and check again after the name is resolved.`,
-	Silent: `Agents that are at such an address or name themselves, as in a lab; names other than localhost, whose address nobody knows; configs that come along with a message.`,
+	Doc: `An agent on the internet posts to whatever webhook it accepts. If that may be localhost, a link-local or a
+private address, any client can make it call services inside the agent's own network, such as the metadata service of a
+cloud.`,
+	Fix: `Refuse configs whose URL names localhost or a loopback, link-local or private address, and check again after
+the name is resolved.`,
+	Silent: `Agents that are at such an address or name themselves, as in a lab; names other than localhost, whose address
+nobody knows; configs that come along with a message.`,
 	Check: func(p *analyzer.Pass) {
 		asked, _, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok || rule.ReachOf(p.Exchange.Origin) != rule.FromAnywhere || asked.PushConfig.URL() == "" {
@@ -308,11 +315,10 @@ func isPrivateURL(raw string) bool {
 	if err != nil {
 		return false
 	}
-	host := strings.ToLower(u.Hostname())
+	host := hostname.Normal(u.Hostname())
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
-		return host == "localhost" || strings.HasSuffix(host, ".localhost")
+		return hostname.IsLoopback(host)
 	}
-	ip = ip.Unmap()
 	return ip.IsLoopback() || ip.IsUnspecified() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
 }

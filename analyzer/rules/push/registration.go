@@ -36,11 +36,12 @@ var ReqPushConfig = &analyzer.Rule{
 		rule.Cite("4.3.1", a2a.V1_0),
 	),
 	Covers: []string{"unknown-field", "field-null-required"},
-	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could do
-with it: it refuses the request, or sends nothing while the client waits.`,
-	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the member pushNotificationConfig.`,
-	Silent: `In 0.1 null in place of a config, which takes a webhook away. Over HTTP+JSON before 1.0 the config may stand in any of the places that
-agents of that time read.`,
+	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could
+do with it: it refuses the request, or sends nothing while the client waits.`,
+	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the
+member pushNotificationConfig.`,
+	Silent: `In 0.1 null in place of a config, which takes a webhook away. Over HTTP+JSON before 1.0 the config may stand
+in any of the places that agents of that time read.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if !rule.ParamsReadable(call) {
@@ -138,8 +139,8 @@ var ReqPushAuthentication = &analyzer.Rule{
 		rule.Cite("6.9", rule.Before1...),
 		rule.Cite("4.3.2", a2a.V1_0),
 	),
-	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot, and
-the webhook will turn its notifications away.`,
+	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot,
+and the webhook will turn its notifications away.`,
 	Fix:    `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
 	Silent: `null. Over HTTP+JSON before 1.0 the list may be left out when it is empty. An empty scheme is a note.`,
 	Check: func(p *analyzer.Pass) {
@@ -175,8 +176,9 @@ var ReqPushInlineTaskID = &analyzer.Rule{
 	Level:  analyzer.Should,
 	Cites:  rule.Cite("3.2.2", a2a.V1_0),
 	Covers: []string{"field-type"},
-	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A task
-id in the config is at best ignored; at worst the agent refuses the message, or binds the webhook to another task.`,
+	Doc: `A push config that goes along with a message is for the task of that message, whose id may not even exist yet. A
+task id in the config is at best ignored; at worst the agent refuses the message, or binds the webhook to another
+task.`,
 	Fix:    `Leave taskId out of configuration.taskPushNotificationConfig.`,
 	Silent: `An empty taskId.`,
 	Check: func(p *analyzer.Pass) {
@@ -200,11 +202,11 @@ var ReqPushHTTPS = &analyzer.Rule{
 		rule.Cite("6.8", rule.Before1...),
 		rule.Cite("13.2", a2a.V1_0),
 	),
-	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP everybody
-on the way reads and may change them. Agents may refuse such a URL.`,
+	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
+everybody on the way reads and may change them. Agents may refuse such a URL.`,
 	Fix: `Register an absolute https URL. For tests on one machine or in one network plain HTTP will do.`,
-	Silent: `Plain HTTP within this machine or a private network. Only 0.1 demands https; later it is a recommendation, and the
-finding a warning.`,
+	Silent: `Plain HTTP within this machine or a private network. Only 0.1 demands https; later it is a recommendation, and
+the finding a warning.`,
 	Check: func(p *analyzer.Pass) {
 		v := configOf(p).Get("url")
 		url := v.Text()
@@ -232,11 +234,11 @@ var ReqPushTokenUnique = &analyzer.Rule{
 	On:    analyzer.RequestSeen | analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("13.2", a2a.V1_0),
-	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for all, whoever
-has seen one notification can forge any other.`,
+	Doc: `The webhook tells by the token that a notification is meant for it and about that task. With one token for all,
+whoever has seen one notification can forge any other.`,
 	Fix: `Make a random token for every push config.`,
-	Silent: `A config that is set again, one that another client has set, and a message that is sent again with its config. A config that goes along with a
-message is judged once the answer has named the task.`,
+	Silent: `A config that is set again, one that another client has set, and a message that is sent again with its config.
+A config that goes along with a message is judged once the answer has named the task.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		task := x.Call.TaskID
@@ -284,9 +286,11 @@ var ReqPushGetID = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("3.1.8", a2a.V1_0),
-	Doc:      `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was enough, which clients of two versions tend to forget.`,
-	Fix:      `Send the id of the config as params.id beside params.taskId. It is in the answer to the creation, and in the list of a task's configs.`,
-	Silent:   `Requests without params as a whole, and a missing taskId: another rule reports those.`,
+	Doc: `A task may have several push configs, and in 1.0 each is read by its own id. Before, the id of the task was
+enough, which clients of two versions tend to forget.`,
+	Fix: `Send the id of the config as params.id beside params.taskId. It is in the answer to the creation, and in the
+list of a task's configs.`,
+	Silent: `Requests without params as a whole, and a missing taskId: another rule reports those.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Exchange.Call.Operation == a2a.GetPushConfig {
 			checkConfigID(p)

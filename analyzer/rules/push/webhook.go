@@ -38,8 +38,8 @@ var HookPost = &analyzer.Rule{
 		rule.Cite("9", rule.Before1...),
 		rule.Cite("4.3.3", a2a.V1_0),
 	),
-	Doc: `Notifications are posted to the webhook. Receivers route by the method: another one is answered with 405, and the client never hears
-of its task.`,
+	Doc: `Notifications are posted to the webhook. Receivers route by the method: another one is answered with 405, and the
+client never hears of its task.`,
 	Fix:    `Send notifications with POST, and follow no redirect that turns it into a GET.`,
 	Silent: `Requests without a task, message or update in their body, such as challenges and health checks.`,
 	Check: func(p *analyzer.Pass) {
@@ -57,8 +57,8 @@ var HookContentType = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
-	Doc: `Notifications come as application/a2a+json; the first text of 1.0 said application/json. Frameworks of receivers parse the
-body by its label: with another one they hand on an empty body or answer 415.`,
+	Doc: `Notifications come as application/a2a+json; the first text of 1.0 said application/json. Frameworks of receivers
+parse the body by its label: with another one they hand on an empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/a2a+json on every notification.`,
 	Silent: `Parameters such as charset; recordings of other programs that lack the field.`,
 	Check: func(p *analyzer.Pass) {
@@ -70,12 +70,13 @@ body by its label: with another one they hand on an empty body or answer 415.`,
 
 // HookContentType0x reports an older notification that is not labelled as JSON at all.
 var HookContentType0x = &analyzer.Rule{
-	ID:     "hook-content-type-0x",
-	Title:  "notification not labelled as JSON",
-	Level:  analyzer.Should,
-	Side:   a2a.Agent,
-	Cites:  rule.Cite("9", rule.Before1...),
-	Doc:    `Notifications are JSON. Frameworks of receivers parse the body by its label: with another one they hand on an empty body or answer 415.`,
+	ID:    "hook-content-type-0x",
+	Title: "notification not labelled as JSON",
+	Level: analyzer.Should,
+	Side:  a2a.Agent,
+	Cites: rule.Cite("9", rule.Before1...),
+	Doc: `Notifications are JSON. Frameworks of receivers parse the body by its label: with another one they hand on an
+empty body or answer 415.`,
 	Fix:    `Set Content-Type: application/json on every notification.`,
 	Silent: `Any type that ends in +json; parameters such as charset; recordings of other programs that lack the field.`,
 	Check:  func(p *analyzer.Pass) { checkHookType(p, "expected application/json", rule.IsJSON) },
@@ -101,11 +102,13 @@ var HookPayload = &analyzer.Rule{
 	On:    analyzer.DeliveryTraced,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
-	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message, statusUpdate and
-artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what 0.3 sent.`,
-	Fix: `Post {"statusUpdate": {...}} or another of the four. Keep with each config the version of the request that set it, and notify in that one.`,
-	Silent: `Members of other names beside the one; null members; bodies that are no JSON, which are reported as such; tasks whose config for the
-webhook was not seen, or was set in other versions too.`,
+	Doc: `A client that set its config in 1.0 gets what a stream would bring: an object with exactly one of task, message,
+statusUpdate and artifactUpdate, without a JSON-RPC envelope around it. It finds nothing in a bare Task, which is what
+0.3 sent.`,
+	Fix: `Post {"statusUpdate": {...}} or another of the four. Keep with each config the version of the request that set
+it, and notify in that one.`,
+	Silent: `Members of other names beside the one; null members; bodies that are no JSON, which are reported as such;
+tasks whose config for the webhook was not seen, or was set in other versions too.`,
 	Check: func(p *analyzer.Pass) {
 		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
 		if p.Doc.Err != nil || len(push.Traced(p).Configs) == 0 || slices.ContainsFunc(push.Traced(p).Configs, older) {
@@ -149,10 +152,11 @@ var HookPayload0x = &analyzer.Rule{
 	Side:  a2a.Agent,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("9", rule.Before1...),
-	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to ask for
-the rest. One webhook usually serves many tasks.`,
-	Fix:    `Post the Task, or at least an object with its id and state.`,
-	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are no JSON, which are reported as such.`,
+	Doc: `Before 1.0 the agent decides what a notification holds, but the receiver has to learn which task it is about, to
+ask for the rest. One webhook usually serves many tasks.`,
+	Fix: `Post the Task, or at least an object with its id and state.`,
+	Silent: `Any shape in which a member id, taskId or task_id stands at any depth; bodies that are no JSON, which are
+reported as such.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc.Err != nil || !push.Of(p).Configured(p.Exchange) {
 			return
@@ -194,11 +198,12 @@ var HookReceiver2xx = &analyzer.Rule{
 	On:    analyzer.DeliveryTraced,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: rule.Cite("4.3.3", a2a.V1_0),
-	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive: it repeats it, and
-in the end stops notifying. A redirect is not followed by most agents.`,
+	Doc: `A receiver acknowledges a notification with a 2xx status. Anything else tells the agent that it did not arrive:
+it repeats it, and in the end stops notifying. A redirect is not followed by most agents.`,
 	Fix: `Answer 2xx as soon as the notification is stored, at the very URL of the config, and work on it afterwards.`,
-	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and failures of the server; other statuses 4xx before the third in
-a row; notifications that are not what the client asked for: in another form, without its credentials, or for a task without a config.`,
+	Silent: `Statuses that refuse the body, the credentials, the task or the rate, and failures of the server; other
+statuses 4xx before the third in a row; notifications that are not what the client asked for: in another form, without
+its credentials, or for a task without a config.`,
 	Check: func(p *analyzer.Pass) {
 		d, status := push.Traced(p), p.Exchange.Response.Status
 		authentic := slices.ContainsFunc(d.Configs, func(c *push.Config) bool {
@@ -231,10 +236,11 @@ var HookHTTPS = &analyzer.Rule{
 		rule.Cite("6.8", rule.Before1...),
 		rule.Cite("13.2", a2a.V1_0),
 	),
-	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP everybody on the way reads
-and may change them.`,
-	Fix:    `Give the agent an https URL for the webhook.`,
-	Silent: `Webhooks in the same network; requests that say that TLS ended before (Forwarded, X-Forwarded-Proto); webhooks whose config is in the recording, where the URL is reported.`,
+	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP
+everybody on the way reads and may change them.`,
+	Fix: `Give the agent an https URL for the webhook.`,
+	Silent: `Webhooks in the same network; requests that say that TLS ended before (Forwarded, X-Forwarded-Proto); webhooks
+whose config is in the recording, where the URL is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if push.Of(p).Configured(x) || strings.HasPrefix(x.Origin, "https:") {

@@ -72,8 +72,8 @@ var RESTQueryCamelCase = &analyzer.Rule{
 	Title: "query parameter in snake_case",
 	Level: analyzer.Must,
 	Cites: rule.Cite("11.5", a2a.V1_0),
-	Doc: `Parameters in the query are written in camelCase. An agent ignores a name that it does not know: the filter or the page
-that the client asked for is silently left out, and it gets everything.`,
+	Doc: `Parameters in the query are written in camelCase. An agent ignores a name that it does not know: the filter or
+the page that the client asked for is silently left out, and it gets everything.`,
 	Fix:    `Write contextId, pageSize, pageToken, historyLength, statusTimestampAfter, includeArtifacts.`,
 	Silent: `Names that are none of the protocol's in either spelling.`,
 	Check: func(p *analyzer.Pass) {
@@ -92,8 +92,8 @@ var RESTQueryBool = &analyzer.Rule{
 	Title: "boolean in the query is neither true nor false",
 	Level: analyzer.Must,
 	Cites: rule.Cite("11.5", a2a.V1_0),
-	Doc: `A boolean in the query is true or false, in lower case. Agents refuse 1, yes or True, or take them for false: the artifacts
-that the client asked for are then missing without a word.`,
+	Doc: `A boolean in the query is true or false, in lower case. Agents refuse 1, yes or True, or take them for false: the
+artifacts that the client asked for are then missing without a word.`,
 	Fix:    `Write includeArtifacts=true or leave the parameter out.`,
 	Silent: `An empty value, which counts as left out.`,
 	Check: func(p *analyzer.Pass) {
@@ -108,11 +108,12 @@ that the client asked for are then missing without a word.`,
 
 // RESTQueryNumber reports a number that is none.
 var RESTQueryNumber = &analyzer.Rule{
-	ID:     "rest-query-number",
-	Title:  "number in the query is no decimal integer",
-	Level:  analyzer.Must,
-	Cites:  rule.Cite("11.5", a2a.V1_0),
-	Doc:    `pageSize and historyLength are decimal integers. An agent refuses anything else, or falls back to a default that the client does not know.`,
+	ID:    "rest-query-number",
+	Title: "number in the query is no decimal integer",
+	Level: analyzer.Must,
+	Cites: rule.Cite("11.5", a2a.V1_0),
+	Doc: `pageSize and historyLength are decimal integers. An agent refuses anything else, or falls back to a default
+that the client does not know.`,
 	Fix:    `Write digits only, such as pageSize=20.`,
 	Silent: `An empty value, which counts as left out. Whether the number is in range is not judged here.`,
 	Check: func(p *analyzer.Pass) {
@@ -135,9 +136,11 @@ var RESTQueryEnum = &analyzer.Rule{
 		rule.Cite("11.5", a2a.V1_0),
 		rule.Cite("5.5", a2a.V1_0),
 	),
-	Doc:    `The status to filter by is written as the name of the enum value. An agent refuses another word, or finds no task in that state.`,
-	Fix:    `Write status=TASK_STATE_WORKING and the like.`,
-	Silent: `An empty value, which counts as left out. A name of earlier versions, such as working, is a note, since 1.0.0 prints it itself.`,
+	Doc: `The status to filter by is written as the name of the enum value. An agent refuses another word, or finds no
+task in that state.`,
+	Fix: `Write status=TASK_STATE_WORKING and the like.`,
+	Silent: `An empty value, which counts as left out. A name of earlier versions, such as working, is a note, since 1.0.0
+prints it itself.`,
 	Check: func(p *analyzer.Pass) {
 		judgeQuery(p, func(value string) (string, analyzer.Severity) {
 			state, known := a2a.ParseState(value)
@@ -161,8 +164,8 @@ var RESTQueryTimestamp = &analyzer.Rule{
 		rule.Cite("11.5", a2a.V1_0),
 		rule.Cite("5.6.1", a2a.V1_0),
 	),
-	Doc: `An instant is written in UTC with a Z, such as 2026-03-01T10:00:00Z. An offset like +01:00 is another spelling that agents need
-not read, and its plus sign becomes a blank in a query unless it is escaped.`,
+	Doc: `An instant is written in UTC with a Z, such as 2026-03-01T10:00:00Z. An offset like +01:00 is another spelling
+that agents need not read, and its plus sign becomes a blank in a query unless it is escaped.`,
 	Fix:    `Convert to UTC and write the Z: statusTimestampAfter=2026-03-01T10:00:00.000Z.`,
 	Silent: `Any number of digits after the second; an empty value, which counts as left out. A small t or z is a note.`,
 	Check: func(p *analyzer.Pass) {
@@ -187,9 +190,10 @@ var RESTQueryNested = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Cites:  rule.Cite("11.5", a2a.V1_0),
 	Covers: []string{"rest-query-encoding"},
-	Doc: `The query holds plain values only; nested objects travel in the body of a POST. There is no agreed way to write an object
-into a query, so agents ignore it.`,
-	Fix:    `Leave metadata, message and configuration out of GET and DELETE: the operations behind them have no such field.`,
+	Doc: `The query holds plain values only; nested objects travel in the body of a POST. There is no agreed way to write
+an object into a query, so agents ignore it.`,
+	Fix: `Leave metadata, message and configuration out of GET and DELETE: the operations behind them have no such
+field.`,
 	Silent: `Parameters that are none of the protocol's, and text that only looks like JSON, such as a page token.`,
 	Check: func(p *analyzer.Pass) {
 		for name, value := range queryOf(p) {
@@ -216,10 +220,11 @@ var RESTQueryEncoding = &analyzer.Rule{
 	Title: "query is not percent-encoded",
 	Level: analyzer.Must,
 	Cites: append(rule.Cite("11.5", a2a.V1_0), rule.Cite("RFC 3986 §3.4", a2a.V1_0)...),
-	Doc: `What a URI does not allow in its query is percent-encoded. Gateways refuse a raw quote, brace or letter outside ASCII, or
-change it on the way, and a lone percent sign makes parsers drop the whole query.`,
-	Fix:    `Build the query with a URL library, one value at a time; do not join strings.`,
-	Silent: `What the syntax allows raw, such as : / ? @ + and commas. Whether a plus sign means a blank is not judged, nor are recordings of other programs, which may show URLs decoded. Of several such characters the first is named.`,
+	Doc: `What a URI does not allow in its query is percent-encoded. Gateways refuse a raw quote, brace or letter outside
+ASCII, or change it on the way, and a lone percent sign makes parsers drop the whole query.`,
+	Fix: `Build the query with a URL library, one value at a time; do not join strings.`,
+	Silent: `What the syntax allows raw, such as : / ? @ + and commas. Whether a plus sign means a blank is not judged, nor
+are recordings of other programs, which may show URLs decoded. Of several such characters the first is named.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation == a2a.NoOperation || call.Query == "" || !p.Exchange.HeadersKept() {

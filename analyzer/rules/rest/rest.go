@@ -44,11 +44,13 @@ var RESTVerb = &analyzer.Rule{
 		rule.Cite("5.3", a2a.V1_0),
 		rule.Cite("11.3", a2a.V1_0),
 	),
-	Doc: `Over HTTP+JSON the HTTP method is part of the operation: GET reads, POST acts, DELETE removes. An agent answers another
-one with 404 or 405, or does something else than the client meant.`,
-	Fix: `Use the method of the route: POST for message:send, message:stream, :cancel and new push configs, GET for tasks, lists and cards, DELETE to remove a push config.`,
-	Silent: `Subscribing with GET or POST, which are both right; OPTIONS and HEAD; paths that are neither below an interface that a card declares
-nor come with another mark of A2A. It is a note where the card declares extensions, which may add methods.`,
+	Doc: `Over HTTP+JSON the HTTP method is part of the operation: GET reads, POST acts, DELETE removes. An agent answers
+another one with 404 or 405, or does something else than the client meant.`,
+	Fix: `Use the method of the route: POST for message:send, message:stream, :cancel and new push configs, GET for tasks,
+lists and cards, DELETE to remove a push config.`,
+	Silent: `Subscribing with GET or POST, which are both right; OPTIONS and HEAD; paths that are neither below an
+interface that a card declares nor come with another mark of A2A. It is a note where the card declares extensions, which
+may add methods.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.NoOperation {
@@ -93,11 +95,14 @@ var RESTRouteKnown = &analyzer.Rule{
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.3", a2a.V1_0),
 	),
-	Doc: `The path says which operation is meant. What is close to a route, such as tasks/ID/cancel or messages:send, is none: the
-agent knows no such path, and the call fails as if the agent were not there.`,
-	Fix: `Append the route to the interface's URL as the specification writes it: message:send, message:stream, tasks/ID, tasks/ID:cancel, tasks/ID:subscribe, tasks/ID/pushNotificationConfigs.`,
-	Silent: `Paths that the agent does not answer with 404, 405 or 501; paths below no declared HTTP+JSON interface, or without a mark of A2A (its headers, its media type, a path that looks
-like a route); well-known URIs; the URLs of other interfaces and what is beneath them. It is a note where the card declares extensions, which may bring routes of their own.`,
+	Doc: `The path says which operation is meant. What is close to a route, such as tasks/ID/cancel or messages:send, is
+none: the agent knows no such path, and the call fails as if the agent were not there.`,
+	Fix: `Append the route to the interface's URL as the specification writes it: message:send, message:stream, tasks/ID,
+tasks/ID:cancel, tasks/ID:subscribe, tasks/ID/pushNotificationConfigs.`,
+	Silent: `Paths that the agent does not answer with 404, 405 or 501; paths below no declared HTTP+JSON interface, or
+without a mark of A2A (its headers, its media type, a path that looks like a route); well-known URIs; the URLs of other
+interfaces and what is beneath them. It is a note where the card declares extensions, which may bring routes of their
+own.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.NoOperation {
@@ -125,10 +130,11 @@ var RESTV1Prefix = &analyzer.Rule{
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("11.3", a2a.V1_0),
-	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have such
-paths, or take "v1" for the name of a tenant.`,
-	Fix:    `Send to the interface's URL plus the route, without /v1 between them.`,
-	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once for each URL.`,
+	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have
+such paths, or take "v1" for the name of a tenant.`,
+	Fix: `Send to the interface's URL plus the route, without /v1 between them.`,
+	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an
+earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		call := &x.Call
@@ -157,10 +163,11 @@ var RESTRequestContentType = &analyzer.Rule{
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("3.2.3", a2a.V0_3),
-	Doc: `A body of the HTTP+JSON binding is labelled application/json in 0.3. Frameworks choose the parser by this label: with another
-one they answer 415, or hand the agent an empty body.`,
-	Fix:    `Send "Content-Type: application/json" with every body.`,
-	Silent: `Requests without a body, bodies under GET and DELETE, which mean nothing, and labels that the recording does not have. Parameters such as charset are ignored.`,
+	Doc: `A body of the HTTP+JSON binding is labelled application/json in 0.3. Frameworks choose the parser by this label:
+with another one they answer 415, or hand the agent an empty body.`,
+	Fix: `Send "Content-Type: application/json" with every body.`,
+	Silent: `Requests without a body, bodies under GET and DELETE, which mean nothing, and labels that the recording does
+not have. Parameters such as charset are ignored.`,
 	Check: func(p *analyzer.Pass) {
 		if !hasOwnBody(p) {
 			return
@@ -188,10 +195,11 @@ var RESTResponseContentType = &analyzer.Rule{
 	Side:  a2a.Agent,
 	On:    analyzer.AnswerSeen,
 	Cites: rule.Cite("3.2.3", a2a.V0_3),
-	Doc: `An answer of the HTTP+JSON binding is labelled application/json in 0.3. Clients choose their parser by this label: JSON
-labelled as text is shown to a user, or refused, although its content is right.`,
-	Fix:    `Send "Content-Type: application/json" with every JSON body.`,
-	Silent: `Bodies that are no JSON object or array, JSON errors that gateways answer on their own, and application/problem+json for errors. Parameters are ignored.`,
+	Doc: `An answer of the HTTP+JSON binding is labelled application/json in 0.3. Clients choose their parser by this
+label: JSON labelled as text is shown to a user, or refused, although its content is right.`,
+	Fix: `Send "Content-Type: application/json" with every JSON body.`,
+	Silent: `Bodies that are no JSON object or array, JSON errors that gateways answer on their own, and
+application/problem+json for errors. Parameters are ignored.`,
 	Check: func(p *analyzer.Pass) {
 		if !hasOwnAnswer(p) {
 			return
@@ -229,11 +237,11 @@ var RESTContentTypeV1 = &analyzer.Rule{
 	Either: true,
 	On:     analyzer.RequestSeen | analyzer.AnswerSeen,
 	Cites:  rule.Cite("11.1", a2a.V1_0),
-	Doc: `Bodies of the HTTP+JSON binding are labelled application/a2a+json, or application/json as in 1.0.0. Both sides choose their
-parser by this label: under another one a right body is refused, or never looked at.`,
+	Doc: `Bodies of the HTTP+JSON binding are labelled application/a2a+json, or application/json as in 1.0.0. Both sides
+choose their parser by this label: under another one a right body is refused, or never looked at.`,
 	Fix: `Send "Content-Type: application/a2a+json" with every JSON body.`,
-	Silent: `Any label that ends in +json; messages without a body, bodies under GET and DELETE, event streams, error pages that are no JSON, and errors that gateways
-answer on their own. Parameters are ignored.`,
+	Silent: `Any label that ends in +json; messages without a body, bodies under GET and DELETE, event streams, error pages
+that are no JSON, and errors that gateways answer on their own. Parameters are ignored.`,
 	Check: func(p *analyzer.Pass) {
 		at, fields := p.Exchange.RequestPlace(), p.Exchange.Request.Fields
 		judged := p.Kind == analyzer.RequestSeen && hasOwnBody(p) && p.Doc.Err == nil
@@ -259,8 +267,8 @@ var RESTBodyObject = &analyzer.Rule{
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("11.4", a2a.V1_0),
-	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent can read no
-field of it: the call is refused, or does something with nothing in it.`,
+	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
+can read no field of it: the call is refused, or does something with nothing in it.`,
 	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,
 	Silent: `Requests without a body, bodies of routes that take none, and bodies that are no JSON.`,
 	Check: func(p *analyzer.Pass) {
@@ -290,11 +298,12 @@ var RESTSuccessStatus = &analyzer.Rule{
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.4", a2a.V1_0),
 	),
-	Doc: `A call that succeeded is answered with 200. Clients that compare the status with 200, as generated ones do, take any other
-one for a failure and throw the result away.`,
+	Doc: `A call that succeeded is answered with 200. Clients that compare the status with 200, as generated ones do, take
+any other one for a failure and throw the result away.`,
 	Fix: `Answer 200 with the result, also where a task was created or goes on.`,
-	Silent: `201 for a new push config, 204 for a removed one, and 203, which proxies set. 201 and 202 for a message, and 202 for a cancellation,
-are a note, since they say something true; in 0.3, which leaves the choice to the agent, any status of success is.`,
+	Silent: `201 for a new push config, 204 for a removed one, and 203, which proxies set. 201 and 202 for a message, and
+202 for a cancellation, are a note, since they say something true; in 0.3, which leaves the choice to the agent, any
+status of success is.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		status, op := x.Response.Status, x.Call.Operation
@@ -324,10 +333,11 @@ var RESTAnswerMissing = &analyzer.Rule{
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.4", a2a.V1_0),
 	),
-	Doc: `Nearly every call returns something: a task, a message, a list, a config. Under a status of success without a body the
-client has no id to go on with, and the task that it may have started is lost to it.`,
-	Fix:    `Send the result as JSON with status 200. An empty list is a result too.`,
-	Silent: `The removal of a push config, which returns nothing; streaming calls; statuses other than 2xx; answers that were cut off.`,
+	Doc: `Nearly every call returns something: a task, a message, a list, a config. Under a status of success without a
+body the client has no id to go on with, and the task that it may have started is lost to it.`,
+	Fix: `Send the result as JSON with status 200. An empty list is a result too.`,
+	Silent: `The removal of a push config, which returns nothing; streaming calls; statuses other than 2xx; answers that
+were cut off.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		switch x.Call.Operation {

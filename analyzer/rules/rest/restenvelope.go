@@ -31,11 +31,12 @@ var RESTErrorEnvelope = &analyzer.Rule{
 	Title:  "error JSON without the error object",
 	Level:  analyzer.Must,
 	Covers: []string{"rest-error-body"},
-	Doc: `Errors of the HTTP+JSON binding are objects with one member, error, which holds code, status, message and details.
-A client that finds another shape knows that something failed, and not what.`,
+	Doc: `Errors of the HTTP+JSON binding are objects with one member, error, which holds code, status, message and
+details. A client that finds another shape knows that something failed, and not what.`,
 	Fix: `Wrap the error: {"error": {"code": 404, "status": "NOT_FOUND", "message": "...", "details": [...]}}.`,
-	Silent: `Bodies that are no JSON or not labelled as JSON. Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417,
-421, 426, 429, 431, 501 to 505) are a note, unless a 404 speaks of a task. application/problem+json is a warning, since examples of 1.0 print it.`,
+	Silent: `Bodies that are no JSON or not labelled as JSON. Statuses that gateways and frameworks answer on their own
+(401, 403 to 408, 411, 413 to 415, 417, 421, 426, 429, 431, 501 to 505) are a note, unless a 404 speaks of a task.
+application/problem+json is a warning, since examples of 1.0 print it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
@@ -77,10 +78,12 @@ var RESTErrorCodeEqualsStatus = &analyzer.Rule{
 	ID:    "rest-error-code-equals-status",
 	Title: "error.code differs from the HTTP status",
 	Level: analyzer.Must,
-	Doc: `The code of an error repeats the HTTP status, so that it is still known where the body is logged or handed on alone. With
-another number there, two layers of one client act on different errors.`,
-	Fix:    `Write the HTTP status as error.code, as a JSON number. The code of JSON-RPC, such as -32001, does not belong there: the ErrorInfo in details says which error it is.`,
-	Silent: `A number without fraction counts as an integer however it is written. Errors under a status of success are left to rest-error-not-2xx.`,
+	Doc: `The code of an error repeats the HTTP status, so that it is still known where the body is logged or handed on
+alone. With another number there, two layers of one client act on different errors.`,
+	Fix: `Write the HTTP status as error.code, as a JSON number. The code of JSON-RPC, such as -32001, does not belong
+there: the ErrorInfo in details says which error it is.`,
+	Silent: `A number without fraction counts as an integer however it is written. Errors under a status of success are
+left to rest-error-not-2xx.`,
 	Check: func(p *analyzer.Pass) {
 		status := p.Exchange.Response.Status
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
@@ -98,8 +101,8 @@ var RESTErrorMessage = &analyzer.Rule{
 	Title: "error.message missing or no string",
 	Level: analyzer.Must,
 	Cites: append(rule.Cite("11.6", a2a.V1_0), rule.Cite("3.3.2", a2a.V1_0)...),
-	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell them
-which of their values was wrong.`,
+	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell
+them which of their values was wrong.`,
 	Fix:    `Send a short sentence as error.message.`,
 	Silent: `An empty message is a warning. Answers without an error object are left to rest-error-envelope.`,
 	Check: func(p *analyzer.Pass) {
@@ -120,9 +123,10 @@ var RESTErrorStatusName = &analyzer.Rule{
 	ID:    "rest-error-status-name",
 	Title: "error.status is no gRPC status name",
 	Level: analyzer.Should,
-	Doc: `error.status is the name of a gRPC status, such as NOT_FOUND. Libraries turn it into an enum: another word, the HTTP reason
-phrase or a number makes them drop the error or fail to read it.`,
-	Fix:    `Write the gRPC name for the HTTP status: INVALID_ARGUMENT or FAILED_PRECONDITION for 400, NOT_FOUND for 404, INTERNAL for 500. What A2A calls the error goes into the ErrorInfo.`,
+	Doc: `error.status is the name of a gRPC status, such as NOT_FOUND. Libraries turn it into an enum: another word, the
+HTTP reason phrase or a number makes them drop the error or fail to read it.`,
+	Fix: `Write the gRPC name for the HTTP status: INVALID_ARGUMENT or FAILED_PRECONDITION for 400, NOT_FOUND for 404,
+INTERNAL for 500. What A2A calls the error goes into the ErrorInfo.`,
 	Silent: `A missing or null status. Whether the name fits the HTTP status is not judged.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
@@ -149,8 +153,8 @@ var RESTErrorDetailsArray = &analyzer.Rule{
 	ID:    "rest-error-details-array",
 	Title: "error.details is no array",
 	Level: analyzer.Must,
-	Doc: `error.details is a list of objects, each of a type that it names. Clients look through the list for the ErrorInfo; from an
-object or a string in its place typed ones cannot read the error at all.`,
+	Doc: `error.details is a list of objects, each of a type that it names. Clients look through the list for the
+ErrorInfo; from an object or a string in its place typed ones cannot read the error at all.`,
 	Fix:    `Put every detail into an array, also where there is only one.`,
 	Silent: `Missing or null details.`,
 	Check: func(p *analyzer.Pass) {
@@ -168,8 +172,8 @@ var RESTErrorDetailsType = &analyzer.Rule{
 	Title: "error detail without @type",
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
-	Doc: `Each detail of an error names its type in @type. Without it nobody can tell an ErrorInfo from a list of wrong fields: clients
-skip the detail, and typed ones fail to read the error.`,
+	Doc: `Each detail of an error names its type in @type. Without it nobody can tell an ErrorInfo from a list of wrong
+fields: clients skip the detail, and typed ones fail to read the error.`,
 	Fix:    `Add "@type" to each detail, such as "type.googleapis.com/google.rpc.ErrorInfo".`,
 	Silent: `Details that are no array. Of several such details in one answer the first is reported.`,
 	Check: func(p *analyzer.Pass) {

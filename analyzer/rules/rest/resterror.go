@@ -38,10 +38,12 @@ var RESTErrorNot2xx = &analyzer.Rule{
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("11.6", a2a.V1_0),
 	),
-	Doc: `Over HTTP+JSON the status code says whether a call succeeded. A client that reads 200 takes the body for a task or
-a message, and fails in a place that has nothing to do with the cause.`,
-	Fix:    `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is wrong.`,
-	Silent: `Only a body with error.code and error.message, or application/problem+json, counts as an error. In a stream only the first event is judged: later there is no status left to choose.`,
+	Doc: `Over HTTP+JSON the status code says whether a call succeeded. A client that reads 200 takes the body for a task
+or a message, and fails in a place that has nothing to do with the cause.`,
+	Fix: `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is
+wrong.`,
+	Silent: `Only a body with error.code and error.message, or application/problem+json, counts as an error. In a stream
+only the first event is judged: later there is no status left to choose.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
@@ -73,11 +75,13 @@ var RESTErrorBody = &analyzer.Rule{
 		rule.Cite("3.3.2", a2a.V1_0),
 		rule.Cite("11.6", a2a.V1_0),
 	),
-	Doc: `An error says in JSON which one it is and why. From an empty body or a page of text a client learns that something failed, and
-not whether to repair the request, to try again or to give up.`,
-	Fix: `Answer {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "..."}} with every status of 400 and more; let no framework write its own page.`,
-	Silent: `Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417, 421, 426, 429, 431, 501 to 505), and 400
-as plain text or HTML. An error object is left to the rules about its members, and application/problem+json with status and title or detail is enough.`,
+	Doc: `An error says in JSON which one it is and why. From an empty body or a page of text a client learns that
+something failed, and not whether to repair the request, to try again or to give up.`,
+	Fix: `Answer {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "..."}} with every status of 400 and
+more; let no framework write its own page.`,
+	Silent: `Statuses that gateways and frameworks answer on their own (401, 403 to 408, 411, 413 to 415, 417, 421, 426,
+429, 431, 501 to 505), and 400 as plain text or HTML. An error object is left to the rules about its members, and
+application/problem+json with status and title or detail is enough.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
@@ -120,11 +124,13 @@ var RESTErrorInfoPresent = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: rule.Cite("11.6", a2a.V1_0),
-	Doc: `Many errors of A2A share one HTTP status. Which one it is stands in an ErrorInfo among the details: without it a client cannot
-tell a task that has ended from a request that is wrong.`,
-	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"} to error.details, with the reason of the error.`,
-	Silent: `Errors that need not be A2A's: all but a 404 for a task that the path names, the refusal to do something to a task that is known to have
-ended, and the refusal of a capability that no card declares. Errors that speak of validation or credentials, an ErrorInfo of another domain, and details that cannot be told apart for want of a type.`,
+	Doc: `Many errors of A2A share one HTTP status. Which one it is stands in an ErrorInfo among the details: without it a
+client cannot tell a task that has ended from a request that is wrong.`,
+	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain":
+"a2a-protocol.org"} to error.details, with the reason of the error.`,
+	Silent: `Errors that need not be A2A's: all but a 404 for a task that the path names, the refusal to do something to a
+task that is known to have ended, and the refusal of a capability that no card declares. Errors that speak of validation
+or credentials, an ErrorInfo of another domain, and details that cannot be told apart for want of a type.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
 			return
@@ -187,10 +193,11 @@ var RESTErrorStatusMap = &analyzer.Rule{
 	Title: "HTTP status does not fit the A2A error",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.4", a2a.V1_0),
-	Doc: `Each error of A2A has an HTTP status. Gateways, retries and metrics see the status only: a task that is not found under 500 is
-tried again for ever, and raises an alarm that is none.`,
-	Fix:    `Answer with the status that the protocol gives the error: 404 for TASK_NOT_FOUND, 400 for most others.`,
-	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different statuses, each of them is right. Errors under a status of success are left to rest-error-not-2xx.`,
+	Doc: `Each error of A2A has an HTTP status. Gateways, retries and metrics see the status only: a task that is not found
+under 500 is tried again for ever, and raises an alarm that is none.`,
+	Fix: `Answer with the status that the protocol gives the error: 404 for TASK_NOT_FOUND, 400 for most others.`,
+	Silent: `Reasons that A2A does not define and ErrorInfo of other domains. Where patch versions of 1.0 name different
+statuses, each of them is right. Errors under a status of success are left to rest-error-not-2xx.`,
 	Check: func(p *analyzer.Pass) {
 		status := p.Exchange.Response.Status
 		if p.Doc == nil || p.Doc.Err != nil || status < 400 {

@@ -30,8 +30,8 @@ var RPCBatchEmpty = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
-	Doc: `A batch holds at least one request. An empty array asks nothing, and the agent has to answer it with an error that belongs to no
-call.`,
+	Doc: `A batch holds at least one request. An empty array asks nothing, and the agent has to answer it with an error
+that belongs to no call.`,
 	Fix:    `Send nothing while there is nothing to ask.`,
 	Silent: `Empty bodies.`,
 	Check: func(p *analyzer.Pass) {
@@ -54,10 +54,11 @@ var RPCIDReuseInflight = &analyzer.Rule{
 	Once:  analyzer.PerExchange,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
-	Doc: `Answers to a batch come in any order and are known by their id alone. With the same id twice the client cannot tell
-which answer belongs to which call.`,
-	Fix:    `Give each call of a batch an id of its own.`,
-	Silent: `The same id in separate requests, even on one connection: clients behind a proxy each count from 1. Of several in a batch the first is reported, and only the first hundred calls are compared.`,
+	Doc: `Answers to a batch come in any order and are known by their id alone. With the same id twice the client cannot
+tell which answer belongs to which call.`,
+	Fix: `Give each call of a batch an id of its own.`,
+	Silent: `The same id in separate requests, even on one connection: clients behind a proxy each count from 1. Of several
+in a batch the first is reported, and only the first hundred calls are compared.`,
 	Check: func(p *analyzer.Pass) {
 		calls := p.Exchange.Call.Batch
 		if len(calls) < 2 {
@@ -84,8 +85,8 @@ var RPCBatchStream = &analyzer.Rule{
 	Side:     a2a.Client,
 	Once:     analyzer.PerExchange,
 	On:       analyzer.RequestSeen,
-	Doc: `A batch is answered with one array, a streaming method with an event stream: what an agent does with one inside the other, no version of A2A says.
-Most refuse it or never answer that call.`,
+	Doc: `A batch is answered with one array, a streaming method with an event stream: what an agent does with one inside
+the other, no version of A2A says. Most refuse it or never answer that call.`,
 	Fix:    `Send streaming calls in requests of their own.`,
 	Silent: `Of several in a batch the first is reported, and only the first hundred calls are looked at.`,
 	Check: func(p *analyzer.Pass) {
@@ -105,8 +106,8 @@ var RPCBatchResponseArray = &analyzer.Rule{
 	Level: analyzer.Should,
 	Side:  a2a.Agent,
 	On:    analyzer.AnswerSeen,
-	Doc: `The answer to a batch is an array with a response for each call, even if it is only one. A client that sent several and gets one object
-does not know what became of the others.`,
+	Doc: `The answer to a batch is an array with a response for each call, even if it is only one. A client that sent
+several and gets one object does not know what became of the others.`,
 	Fix:    `Put the responses into an array, or refuse batches with one error.`,
 	Silent: `A single error of any code: an agent may refuse batches.`,
 	Check: func(p *analyzer.Pass) {
@@ -134,11 +135,12 @@ var RPCBatchResponseComplete = &analyzer.Rule{
 	Side:  a2a.Agent,
 	Once:  analyzer.PerExchange,
 	On:    analyzer.AnswerSeen,
-	Doc: `The answer to a batch holds one response for each call that has an id. A client waits for ever for the one that is missing, and takes the second
-of two for the answer to something else.`,
+	Doc: `The answer to a batch holds one response for each call that has an id. A client waits for ever for the one that
+is missing, and takes the second of two for the answer to something else.`,
 	Fix: `Collect one response for each call with an id, failed ones included, before the array is sent.`,
-	Silent: `The order of the responses. Ids that no call has are left to rpc-id-echo, and where there is one, or one without id, no call is said to be left out. Batches with an
-id twice, streaming calls in them, and batches of more than a hundred calls are not judged.`,
+	Silent: `The order of the responses. Ids that no call has are left to rpc-id-echo, and where there is one, or one
+without id, no call is said to be left out. Batches with an id twice, streaming calls in them, and batches of more than
+a hundred calls are not judged.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		root := p.Answer.Doc.Root
@@ -196,8 +198,8 @@ var RPCBatchResponseEmptyArray = &analyzer.Rule{
 	Level: analyzer.Must,
 	Side:  a2a.Agent,
 	On:    analyzer.AnswerSeen,
-	Doc: `Where there is nothing to answer, because all calls of a batch are notifications, nothing is sent. An empty array is neither an answer nor
-none, and clients that read the first element of it fail.`,
+	Doc: `Where there is nothing to answer, because all calls of a batch are notifications, nothing is sent. An empty array
+is neither an answer nor none, and clients that read the first element of it fail.`,
 	Fix:    `Answer a batch of notifications with no body; any other one with a response for each call that has an id.`,
 	Silent: `Answers to single calls.`,
 	Check: func(p *analyzer.Pass) {

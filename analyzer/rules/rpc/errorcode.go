@@ -34,9 +34,10 @@ var RPCErrorCodeReserved = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
-	Doc: `Codes from -32768 to -32100 belong to JSON-RPC, which has given a meaning to five of them and keeps the others for later. A
-library that meets such a code may treat it as a fault of the transport.`,
-	Fix:    `Use a code of A2A or of JSON-RPC where one fits, else one between -32099 and -32000 that A2A does not use, or one outside the reserved range.`,
+	Doc: `Codes from -32768 to -32100 belong to JSON-RPC, which has given a meaning to five of them and keeps the others
+for later. A library that meets such a code may treat it as a fault of the transport.`,
+	Fix: `Use a code of A2A or of JSON-RPC where one fits, else one between -32099 and -32000 that A2A does not use, or
+one outside the reserved range.`,
 	Silent: `The five codes that JSON-RPC defines: -32700 and -32600 to -32603.`,
 	Check: func(p *analyzer.Pass) {
 		judgeCodes(p, func(at string, code int64) {
@@ -73,8 +74,8 @@ var RPCErrorCodeA2ARange = &analyzer.Rule{
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
 	Cites: rule.Cite("9.5", a2a.V1_0),
-	Doc: `The code lies between -32099 and -32000, where A2A takes its codes from, and 1.0 gives it no meaning. An agent may define codes of its
-own there; a later version of A2A may define the same one otherwise.`,
+	Doc: `The code lies between -32099 and -32000, where A2A takes its codes from, and 1.0 gives it no meaning. An agent
+may define codes of its own there; a later version of A2A may define the same one otherwise.`,
 	Fix:    `Document the code, or choose one outside the range from -32768 to -32000.`,
 	Silent: `Codes that 1.0 defines, and codes outside the range.`,
 	Check: func(p *analyzer.Pass) {
@@ -94,11 +95,12 @@ var RPCErrorCodeDialect = &analyzer.Rule{
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
 	Cites: rule.Cite("8.2", rule.Before1...),
-	Doc: `The version that is spoken here does not define this code, and another one does. A client of this version does not know what the code means
-or, since some were given another meaning later, takes it for something else.`,
+	Doc: `The version that is spoken here does not define this code, and another one does. A client of this version does
+not know what the code means or, since some were given another meaning later, takes it for something else.`,
 	Fix: `Choose codes by the version of the request: an agent that serves several has to map its errors for each.`,
-	Silent: `URLs that are offered in a version that defines the code too; where the version cannot be told, codes that one of those possible defines. An agent of 1.0 that
-says so to a client of an earlier version, with the reason VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
+	Silent: `URLs that are offered in a version that defines the code too; where the version cannot be told, codes that one
+of those possible defines. An agent of 1.0 that says so to a client of an earlier version, with the reason
+VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
 	Check: func(p *analyzer.Pass) {
 		offered := a2a.Dialects(0)
 		if end := p.Exchange.Endpoint; end != nil {
@@ -132,11 +134,12 @@ var RPCParseErrorUnfounded = &analyzer.Rule{
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `The code -32700 says that the request is no JSON at all, and this one is. The client's author looks for a broken serialiser
-or a truncated body, while the fault is in one of the values.`,
-	Fix: `Answer -32700 only where the JSON parser fails. A request that is JSON and does not fit the schema is -32600 or -32602.`,
-	Silent: `Requests with a byte order mark, invalid UTF-8, a member name twice or a content coding; with another media type than JSON; batches;
-refusals that may come before the body is read.`,
+	Doc: `The code -32700 says that the request is no JSON at all, and this one is. The client's author looks for a broken
+serialiser or a truncated body, while the fault is in one of the values.`,
+	Fix: `Answer -32700 only where the JSON parser fails. A request that is JSON and does not fit the schema is -32600 or
+-32602.`,
+	Silent: `Requests with a byte order mark, invalid UTF-8, a member name twice or a content coding; with another media
+type than JSON; batches; refusals that may come before the body is read.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		doc := &x.Call.Doc
@@ -164,11 +167,12 @@ var RPCInvalidJSONWrongCode = &analyzer.Rule{
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `A body that is no JSON is refused with -32700. With another code the client's author looks at the members of a request that
-never had any, since its text is broken.`,
+	Doc: `A body that is no JSON is refused with -32700. With another code the client's author looks at the members of a
+request that never had any, since its text is broken.`,
 	Fix: `Map the failure of the JSON parser to -32700, before anything else is looked at.`,
-	Silent: `Refusals by HTTP status alone, and those with a cause of their own (credentials, media type, size, rate, version, extensions); texts that some parsers read: more text
-after the value, a byte order mark; answers that show that the agent could read it.`,
+	Silent: `Refusals by HTTP status alone, and those with a cause of their own (credentials, media type, size, rate,
+version, extensions); texts that some parsers read: more text after the value, a byte order mark; answers that show that
+the agent could read it.`,
 	Check: func(p *analyzer.Pass) {
 		if !unreadable(p.Exchange) {
 			return
@@ -192,11 +196,12 @@ var RPCInvalidRequestWrongCode = &analyzer.Rule{
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `JSON that is no request object is refused with -32600. An agent that runs it all the same lets faulty clients pass that
-fail at every other agent; another code hides that the envelope is wrong.`,
+	Doc: `JSON that is no request object is refused with -32600. An agent that runs it all the same lets faulty clients
+pass that fail at every other agent; another code hides that the envelope is wrong.`,
 	Fix: `Check jsonrpc, method, params and id first, and answer -32600 if one of them is not as JSON-RPC 2.0 wants it.`,
-	Silent: `The codes -32700 and -32602, and -32601 where nothing but the method is wrong; a null in place of params; batches; refusals with a cause of their own
-(credentials, media type, size, rate, version, extensions); answers that are no JSON-RPC.`,
+	Silent: `The codes -32700 and -32602, and -32601 where nothing but the method is wrong; a null in place of params;
+batches; refusals with a cause of their own (credentials, media type, size, rate, version, extensions); answers that are
+no JSON-RPC.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		root := x.Call.Doc.Root
@@ -235,10 +240,12 @@ var RPCInvalidRequestUnfounded = &analyzer.Rule{
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `The code -32600 says that the JSON is no request object of JSON-RPC, and this one is. The client's author searches the envelope for a
-fault that is in the parameters, or in the agent.`,
-	Fix: `Answer -32602 for parameters that are wrong, -32601 for an unknown method, and the error of A2A that fits for the rest.`,
-	Silent: `Messages that name a task or a context, and subscriptions before 1.0, for whose refusal some versions name no code; requests that name another version than they speak; batches, requests without id, with another media type or
+	Doc: `The code -32600 says that the JSON is no request object of JSON-RPC, and this one is. The client's author
+searches the envelope for a fault that is in the parameters, or in the agent.`,
+	Fix: `Answer -32602 for parameters that are wrong, -32601 for an unknown method, and the error of A2A that fits for the
+rest.`,
+	Silent: `Messages that name a task or a context, and subscriptions before 1.0, for whose refusal some versions name no
+code; requests that name another version than they speak; batches, requests without id, with another media type or
 method than POST; refusals that may come before the body is read. Where the parameters lack something, it is a note.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange

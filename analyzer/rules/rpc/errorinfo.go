@@ -75,11 +75,12 @@ var RPCA2AErrorInfo = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("9.5", a2a.V1_0),
-	Doc: `Beside its code an error of A2A carries an ErrorInfo, whose reason is the same in every binding. Clients that handle errors by reason, whatever
-they are connected by, do not recognise this one.`,
-	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"} to error.data, with the reason of the code.`,
-	Silent: `Codes of JSON-RPC itself and of the agent's own. Data that is no array, or has an element without @type, is left to the rules about those. A warning, although 1.0.0 demanded it:
-later patch versions only recommend it.`,
+	Doc: `Beside its code an error of A2A carries an ErrorInfo, whose reason is the same in every binding. Clients that
+handle errors by reason, whatever they are connected by, do not recognise this one.`,
+	Fix: `Add {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND", "domain":
+"a2a-protocol.org"} to error.data, with the reason of the code.`,
+	Silent: `Codes of JSON-RPC itself and of the agent's own. Data that is no array, or has an element without @type, is
+left to the rules about those. A warning, although 1.0.0 demanded it: later patch versions only recommend it.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code, _ := failure.Get("code").Int()
@@ -105,10 +106,11 @@ var RPCErrorInfoDomain = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
-	Doc: `A reason means something within its domain only. Clients compare both, so the reason of A2A's error goes unnoticed under
-another domain.`,
-	Fix:    `Set "domain" to "a2a-protocol.org" wherever the reason is one of A2A's.`,
-	Silent: `Reasons that A2A does not define. Over JSON-RPC it is a warning, since later patch versions of 1.0 only recommend the ErrorInfo there.`,
+	Doc: `A reason means something within its domain only. Clients compare both, so the reason of A2A's error goes
+unnoticed under another domain.`,
+	Fix: `Set "domain" to "a2a-protocol.org" wherever the reason is one of A2A's.`,
+	Silent: `Reasons that A2A does not define. Over JSON-RPC it is a warning, since later patch versions of 1.0 only
+recommend the ErrorInfo there.`,
 	Check: func(p *analyzer.Pass) {
 		if !fails(p) {
 			return
@@ -133,11 +135,13 @@ var RPCErrorInfoReason = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.6", a2a.V1_0),
-	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at its end. Clients compare it as it
-stands: TASK_NOT_FOUND_ERROR or taskNotFound is no error that they know.`,
-	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND; for errors of your own set a domain of your own.`,
-	Silent: `Other domains. A reason of the agent's own in the right form is a note over HTTP+JSON and beside codes that are not A2A's. Over JSON-RPC the others are a warning, since later patch
-versions of 1.0 only recommend the ErrorInfo there.`,
+	Doc: `Under the domain of A2A the reason is the name of the error in capitals with underscores, without ERROR at its
+end. Clients compare it as it stands: TASK_NOT_FOUND_ERROR or taskNotFound is no error that they know.`,
+	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND; for errors of your own set a domain of your
+own.`,
+	Silent: `Other domains. A reason of the agent's own in the right form is a note over HTTP+JSON and beside codes that
+are not A2A's. Over JSON-RPC the others are a warning, since later patch versions of 1.0 only recommend the ErrorInfo
+there.`,
 	Check: func(p *analyzer.Pass) {
 		if !fails(p) {
 			return
@@ -181,10 +185,11 @@ var RPCErrorInfoCodeMatch = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("5.4", a2a.V1_0),
-	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that goes by the reason do different things
-after the same answer.`,
-	Fix:    `Take code and reason from one table, so that they cannot part.`,
-	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is no integer is left to rpc-error-code-int.`,
+	Doc: `Each error of A2A has one code and one reason. Where they disagree, a client that goes by the code and one that
+goes by the reason do different things after the same answer.`,
+	Fix: `Take code and reason from one table, so that they cannot part.`,
+	Silent: `Reasons under another domain, and reasons that A2A does not define. A code that is no integer is left to
+rpc-error-code-int.`,
 	Check: func(p *analyzer.Pass) {
 		if !fails(p) {
 			return
@@ -210,10 +215,12 @@ var RPCValidationDetail = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
-	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to compare the whole request with the
-schema.`,
-	Fix:    `Name the parameter and its fault in the message, or add a google.rpc.BadRequest with fieldViolations to the details.`,
-	Silent: `It is a note. Any details but an ErrorInfo, and any message that is more than the name of the error, are taken for an explanation. A missing message has rules of its own.`,
+	Doc: `An error about parameters should name the one that is wrong and say why. Without that the client's author has to
+compare the whole request with the schema.`,
+	Fix: `Name the parameter and its fault in the message, or add a google.rpc.BadRequest with fieldViolations to the
+details.`,
+	Silent: `It is a note. Any details but an ErrorInfo, and any message that is more than the name of the error, are taken
+for an explanation. A missing message has rules of its own.`,
 	Check: func(p *analyzer.Pass) {
 		if !fails(p) {
 			return

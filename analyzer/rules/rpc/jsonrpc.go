@@ -39,8 +39,9 @@ var RPCResponseJSONRPC = &analyzer.Rule{
 	),
 	Doc: `Every JSON-RPC 2.0 response, each event of a stream included, carries the member jsonrpc with exactly the string
 "2.0". Clients use it to tell a response from anything else that may come with status 200.`,
-	Fix:    `Send "jsonrpc": "2.0", as a string, in every response object and in the data of every event.`,
-	Silent: `Error pages of gateways and frameworks that are no JSON-RPC. In a stream or a batch the first such response is reported. In 0.1 its absence from an event is a warning.`,
+	Fix: `Send "jsonrpc": "2.0", as a string, in every response object and in the data of every event.`,
+	Silent: `Error pages of gateways and frameworks that are no JSON-RPC. In a stream or a batch the first such response is
+reported. In 0.1 its absence from an event is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
@@ -67,10 +68,12 @@ var RPCResponseIDPresent = &analyzer.Rule{
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
 	),
-	Doc: `Every response object has the member id, be it null. Typed clients refuse to read a response without one, and those
-that wait for the answer to a certain call never see it.`,
-	Fix:    `Copy the id of the request into every response, errors and events of streams included; send null where the request's cannot be read.`,
-	Silent: `Where jsonrpc is missing as well, that alone is reported. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is reported.`,
+	Doc: `Every response object has the member id, be it null. Typed clients refuse to read a response without one, and
+those that wait for the answer to a certain call never see it.`,
+	Fix: `Copy the id of the request into every response, errors and events of streams included; send null where the
+request's cannot be read.`,
+	Silent: `Where jsonrpc is missing as well, that alone is reported. Error pages of gateways that are no JSON-RPC are not
+judged. In a stream or a batch the first such response is reported.`,
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			if !response.Has("jsonrpc") {
@@ -96,8 +99,9 @@ var RPCIDEcho = &analyzer.Rule{
 	),
 	Doc: `A response carries the id of its request, with the same JSON type. A client that has several calls under way
 finds the caller by it: with another id the answer is lost or reaches the wrong one.`,
-	Fix:    `Copy the id of the request as it came: a number stays that number, a string that string.`,
-	Silent: `1 and 1.0 are the same number. Events of a stream are left to stream-rpc-id. A null id in an answer and requests whose id is missing, null or of another type are not judged here. Answers to a batch may come in any order.`,
+	Fix: `Copy the id of the request as it came: a number stays that number, a string that string.`,
+	Silent: `1 and 1.0 are the same number. Events of a stream are left to stream-rpc-id. A null id in an answer and
+requests whose id is missing, null or of another type are not judged here. Answers to a batch may come in any order.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		judgeResponses(p, func(at string, response a2a.Value) {
@@ -140,11 +144,12 @@ var RPCIDNullParseError = &analyzer.Rule{
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
 	),
-	Doc: `When the id of a request cannot be told, the error that answers it carries null. An id that the agent made up reaches
-a call that has nothing to do with it, or none.`,
+	Doc: `When the id of a request cannot be told, the error that answers it carries null. An id that the agent made up
+reaches a call that has nothing to do with it, or none.`,
 	Fix: `Send "id": null with -32700, and with -32600 for a request whose id is missing or of a wrong type.`,
-	Silent: `An id echoed from a request that can be read is right under any code. A missing id is left to rpc-response-id-present. Texts that some
-parsers read (more text after the value, a byte order mark) and batches are not judged.`,
+	Silent: `An id echoed from a request that can be read is right under any code. A missing id is left to
+rpc-response-id-present. Texts that some parsers read (more text after the value, a byte order mark) and batches are not
+judged.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		doc := &x.Call.Doc
@@ -177,11 +182,13 @@ var RPCIDNullUnjustified = &analyzer.Rule{
 		rule.Cite("6.11.2", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
 	),
-	Doc: `A null id says that the request could not be read so far as to know its id. A client with several calls under way cannot tell
-which of them this answers, and drops it.`,
-	Fix: `Keep the id of the request at hand in error handlers too, and send it in every answer except to a request that cannot be read.`,
-	Silent: `The codes -32700 and -32600, which say that the request could not be read. Refusals that may come before the body is read (401, 403, 404, 405,
-413, 415, 429, 5xx and the like) are a note. Events of a stream are left to stream-rpc-id; batches are not judged.`,
+	Doc: `A null id says that the request could not be read so far as to know its id. A client with several calls under way
+cannot tell which of them this answers, and drops it.`,
+	Fix: `Keep the id of the request at hand in error handlers too, and send it in every answer except to a request that
+cannot be read.`,
+	Silent: `The codes -32700 and -32600, which say that the request could not be read. Refusals that may come before the
+body is read (401, 403, 404, 405, 413, 415, 429, 5xx and the like) are a note. Events of a stream are left to
+stream-rpc-id; batches are not judged.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || call.Doc.Err != nil || !rule.IsID(call.ID) {
@@ -217,8 +224,10 @@ var RPCResultXorError = &analyzer.Rule{
 	),
 	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
 neither it has nothing: the call looks as if it had never been answered.`,
-	Fix:    `Send the member result on success and the member error on failure, never both. A successful call without content still has a result.`,
-	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is reported.`,
+	Fix: `Send the member result on success and the member error on failure, never both. A successful call without
+content still has a result.`,
+	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a
+batch the first such response is reported.`,
 	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields", "push-list-shape", "push-list-shape-v1"},
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
@@ -245,8 +254,10 @@ var RPCResultXorErrorV01 = &analyzer.Rule{
 	Cites: rule.Cite("6.11.2", a2a.V0_1),
 	Doc: `A JSON-RPC response says either how the call came out or why it failed. With both a client has to guess, with
 neither it has nothing: the call looks as if it had never been answered.`,
-	Fix:    `Send the member result on success and the member error on failure, never both.`,
-	Silent: `A null beside the other member counts as absent, and so does an error of null; a null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is reported.`,
+	Fix: `Send the member result on success and the member error on failure, never both.`,
+	Silent: `A null beside the other member counts as absent, and so does an error of null; a null result alone is a
+result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a batch the first such response is
+reported.`,
 	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present"},
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
@@ -273,10 +284,12 @@ var RPCResultNull = &analyzer.Rule{
 		rule.Cite("7", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1", a2a.V1_0),
 	),
-	Doc: `Every method of A2A but the deletion of a push config returns an object or a list. A client that gets null has been told that
-the call succeeded, and falls over the first member it reads.`,
-	Fix:    `Return the task, message, config or card; answer with an error if there is none. A list without entries is an empty list.`,
-	Silent: `Deletion of a push config, and methods that A2A does not define. In 0.1 null counts as absent. In a stream or a batch the first such response is reported.`,
+	Doc: `Every method of A2A but the deletion of a push config returns an object or a list. A client that gets null has
+been told that the call succeeded, and falls over the first member it reads.`,
+	Fix: `Return the task, message, config or card; answer with an error if there is none. A list without entries is an
+empty list.`,
+	Silent: `Deletion of a push config, and methods that A2A does not define. In 0.1 null counts as absent. In a stream or
+a batch the first such response is reported.`,
 	Check: func(p *analyzer.Pass) {
 		judgeReplies(p, func(at string, response, request a2a.Value) {
 			result := response.Get("result")
@@ -316,11 +329,13 @@ var RPCNotificationAnswered = &analyzer.Rule{
 	Level: analyzer.Must,
 	Once:  analyzer.PerExchange,
 	Cites: rule.Cite("JSON-RPC 2.0 §4.1", rule.Every...),
-	Doc: `A request without the member id is a notification: the client says that it reads no answer, and no answer has an id by which
-it could be known. An agent that runs such a call and answers it shows that it does not look for the id at all.`,
+	Doc: `A request without the member id is a notification: the client says that it reads no answer, and no answer has an
+id by which it could be known. An agent that runs such a call and answers it shows that it does not look for the id at
+all.`,
 	Fix: `Answer a request without id with no body (status 202 or 204), or refuse it with -32600 and a null id.`,
-	Silent: `Errors -32600 and -32602 without an id of their own, since the schemas since 0.2.2 ask for an id; errors that may come before the body is read (401, 403, 404,
-405, 413, 415, 429 and the like); requests and errors that are wrong in another way too.`,
+	Silent: `Errors -32600 and -32602 without an id of their own, since the schemas since 0.2.2 ask for an id; errors that
+may come before the body is read (401, 403, 404, 405, 413, 415, 429 and the like); requests and errors that are wrong in
+another way too.`,
 	Covers: []string{"rpc-response-id-present"},
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.EventSeen && !rule.OpensStream(p) || !notifies(p) {

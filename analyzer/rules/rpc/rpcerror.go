@@ -33,10 +33,11 @@ var RPCErrorObject = &analyzer.Rule{
 		rule.Cite("6.12", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5.1", a2a.V1_0),
 	),
-	Doc: `The member error holds an object with a code and a message. Clients that find a text or a list in its place cannot read the answer, and
-report a broken connection where the agent meant to say why it refused.`,
-	Fix:    `Send {"code": -32603, "message": "..."} with the code that fits.`,
-	Silent: `Answers of gateways that are no JSON-RPC, such as {"error":"invalid_token"} under 401. A null beside a result is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
+	Doc: `The member error holds an object with a code and a message. Clients that find a text or a list in its place
+cannot read the answer, and report a broken connection where the agent meant to say why it refused.`,
+	Fix: `Send {"code": -32603, "message": "..."} with the code that fits.`,
+	Silent: `Answers of gateways that are no JSON-RPC, such as {"error":"invalid_token"} under 401. A null beside a result
+is left to rpc-result-xor-error; in 0.1 null counts as absent.`,
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			failure := response.Get("error")
@@ -59,8 +60,9 @@ var RPCErrorCodeInt = &analyzer.Rule{
 	Cites: rule.Cite("JSON-RPC 2.0 §5.1", rule.Every...),
 	Doc: `The code of an error object is an integer. Clients tell a task that is not found from an agent that is broken by
 nothing else, and typed ones fail to read the answer at all.`,
-	Fix:    `Send the numeric code of the error, such as -32001, as a JSON number.`,
-	Silent: `A number without fraction counts as an integer however it is written. An error that is no object is not judged here.`,
+	Fix: `Send the numeric code of the error, such as -32001, as a JSON number.`,
+	Silent: `A number without fraction counts as an integer however it is written. An error that is no object is not judged
+here.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			code := failure.Get("code")
@@ -103,10 +105,11 @@ var RPCErrorDataArray = &analyzer.Rule{
 	Title: "JSON-RPC error data is no array",
 	Level: analyzer.Must,
 	Cites: rule.Cite("9.5", a2a.V1_0),
-	Doc: `In 1.0 the data of an error is an array of typed objects, among which a client looks for those that it knows. With a text or a single
-object there it finds no reason, and typed clients may fail to read the error at all.`,
-	Fix:    `Send "data": [{"@type": "...", ...}], or leave data out.`,
-	Silent: `A null counts as absent. With the codes of JSON-RPC itself and codes of the agent's own it is a note, since an example of 1.0.0 prints an object.`,
+	Doc: `In 1.0 the data of an error is an array of typed objects, among which a client looks for those that it knows.
+With a text or a single object there it finds no reason, and typed clients may fail to read the error at all.`,
+	Fix: `Send "data": [{"@type": "...", ...}], or leave data out.`,
+	Silent: `A null counts as absent. With the codes of JSON-RPC itself and codes of the agent's own it is a note, since an
+example of 1.0.0 prints an object.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			data := failure.Get("data")
@@ -131,10 +134,11 @@ var RPCErrorDataTypeKey = &analyzer.Rule{
 	Title: "element of JSON-RPC error data without @type",
 	Level: analyzer.Must,
 	Cites: rule.Cite("9.5", a2a.V1_0),
-	Doc: `Each element of an error's data says in @type what it is. Clients choose their reader by it: without it the reason stands there and
-nobody finds it.`,
-	Fix:    `Add "@type", for example "type.googleapis.com/google.rpc.ErrorInfo".`,
-	Silent: `Data that is no array is left to rpc-error-data-array. Of several such elements in an exchange the first is reported.`,
+	Doc: `Each element of an error's data says in @type what it is. Clients choose their reader by it: without it the
+reason stands there and nobody finds it.`,
+	Fix: `Add "@type", for example "type.googleapis.com/google.rpc.ErrorInfo".`,
+	Silent: `Data that is no array is left to rpc-error-data-array. Of several such elements in an exchange the first is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrors(p, func(at string, failure a2a.Value) {
 			for i, detail := range failure.Get("data").Elems() {

@@ -38,8 +38,9 @@ var RPCMethodString = &analyzer.Rule{
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
 	Doc: `The member method, a string, says what is asked. Without it the agent can only refuse the request, and its log
 does not tell which call of the client went wrong.`,
-	Fix:    `Send the name of the method as a string, such as "SendMessage" in 1.0 or "message/send" in 0.3.`,
-	Silent: `JSON without method, params and jsonrpc, which is meant for something else at the same URL; responses of JSON-RPC that are sent as a request.`,
+	Fix: `Send the name of the method as a string, such as "SendMessage" in 1.0 or "message/send" in 0.3.`,
+	Silent: `JSON without method, params and jsonrpc, which is meant for something else at the same URL; responses of
+JSON-RPC that are sent as a request.`,
 	Check: func(p *analyzer.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			if request.Has("result") || request.Has("error") {
@@ -70,8 +71,8 @@ var RPCMethodReserved = &analyzer.Rule{
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("JSON-RPC 2.0 §4", rule.Every...),
-	Doc: `Names that begin with "rpc." belong to JSON-RPC itself and to extensions of it. A library may handle them before the agent
-sees them, so a method of one's own under such a name works with some servers only.`,
+	Doc: `Names that begin with "rpc." belong to JSON-RPC itself and to extensions of it. A library may handle them before
+the agent sees them, so a method of one's own under such a name works with some servers only.`,
 	Fix:    `Choose another name for the method.`,
 	Silent: `rpc.discover, which a published extension of JSON-RPC defines.`,
 	Covers: []string{"rpc-method-known", "rpc-method-pascal"},
@@ -94,11 +95,12 @@ var RPCMethodPattern = &analyzer.Rule{
 	On:    analyzer.RequestSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("3.5.1", a2a.V0_3),
-	Doc: `In 0.3 a method is named by category and action with a slash between them, like message/send. Gateways route and filter by
-the category, and another name tells an agent that some other version or protocol is meant.`,
+	Doc: `In 0.3 a method is named by category and action with a slash between them, like message/send. Gateways route and
+filter by the category, and another name tells an agent that some other version or protocol is meant.`,
 	Fix: `Use the names of 0.3, such as message/send and tasks/get. PascalCase names such as SendMessage belong to 1.0.`,
-	Silent: `Interfaces that no card declares as 0.3, or that are offered in another version too; names of 1.0, which dialect-mismatch judges; agents that declare extensions, or have a
-further card that was not seen; reserved names, which rpc-method-reserved judges.`,
+	Silent: `Interfaces that no card declares as 0.3, or that are offered in another version too; names of 1.0, which
+dialect-mismatch judges; agents that declare extensions, or have a further card that was not seen; reserved names, which
+rpc-method-reserved judges.`,
 	Covers: []string{"rpc-method-known"},
 	Check: func(p *analyzer.Pass) {
 		if !declaredOnly(p, a2a.V0_3) {
@@ -128,11 +130,11 @@ var RPCMethodPascal = &analyzer.Rule{
 	On:    analyzer.RequestSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("9.1", a2a.V1_0),
-	Doc: `The methods of 1.0 are named as in its gRPC service, in PascalCase. Names are compared exactly: another spelling of a
-right name is an unknown method.`,
+	Doc: `The methods of 1.0 are named as in its gRPC service, in PascalCase. Names are compared exactly: another spelling
+of a right name is an unknown method.`,
 	Fix: `Use the names of 1.0, such as SendMessage and GetTask.`,
-	Silent: `Interfaces that no card declares as 1.0, or that are offered in an earlier version too; methods of an earlier version, which rpc-method-dialect judges; agents that declare
-extensions, or have a further card that was not seen.`,
+	Silent: `Interfaces that no card declares as 1.0, or that are offered in an earlier version too; methods of an earlier
+version, which rpc-method-dialect judges; agents that declare extensions, or have a further card that was not seen.`,
 	Covers: []string{"rpc-method-known"},
 	Check: func(p *analyzer.Pass) {
 		if !declaredOnly(p, a2a.V1_0) {
@@ -207,10 +209,12 @@ var RPCMethodKnown = &analyzer.Rule{
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("9.4", a2a.V1_0),
 	),
-	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it. Mostly it is a
-misspelt name: methods are compared exactly, capital letters included.`,
-	Fix:    `Compare the name with those of the version that the agent's card declares. A method of your own belongs to an extension that the card names.`,
-	Silent: `Agents whose card was not seen before, that declare extensions, or that have a further card that was not seen.`,
+	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it. Mostly it is
+a misspelt name: methods are compared exactly, capital letters included.`,
+	Fix: `Compare the name with those of the version that the agent's card declares. A method of your own belongs to an
+extension that the card names.`,
+	Silent: `Agents whose card was not seen before, that declare extensions, or that have a further card that was not
+seen.`,
 	Check: func(p *analyzer.Pass) {
 		judgeMethods(p, func(at, method string, call *a2a.Call) {
 			if call.Operation == a2a.NoOperation && mayExtend(p) {
@@ -235,12 +239,12 @@ var RPCMethodDialect = &analyzer.Rule{
 	On:       analyzer.OutcomeSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("A2A 1.0 §3.6.2", rule.Before1...),
-	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. It works as long as the agent happens to
-understand both, and ends with the next release that drops what it never promised.`,
-	Fix: `Let the client choose an interface whose protocolVersion it speaks, or use an SDK of 1.0. An agent that does serve both adds an interface
-entry for each version.`,
-	Silent: `URLs that no card names, or that are offered in an earlier version too, be it by the card's members of 0.x. It is said once for each URL. Where the
-agent does not understand the call, dialect-mismatch says so.`,
+	Doc: `The card offers this URL in 1.0 only, and the client calls a method of an earlier version there. It works as long
+as the agent happens to understand both, and ends with the next release that drops what it never promised.`,
+	Fix: `Let the client choose an interface whose protocolVersion it speaks, or use an SDK of 1.0. An agent that does
+serve both adds an interface entry for each version.`,
+	Silent: `URLs that no card names, or that are offered in an earlier version too, be it by the card's members of 0.x. It
+is said once for each URL. Where the agent does not understand the call, dialect-mismatch says so.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || call.Operation == a2a.NoOperation || p.Answer == nil {
@@ -267,11 +271,12 @@ var RPCUnknownMethodCode = &analyzer.Rule{
 		rule.Cite("8.1", rule.Before1...),
 		rule.Cite("9.5", a2a.V1_0),
 	),
-	Doc: `A method that the agent does not have is refused with -32601. By that code a client learns that the agent is older or does less, and can do
-without; any other code makes it repair its parameters or try again.`,
+	Doc: `A method that the agent does not have is refused with -32601. By that code a client learns that the agent is
+older or does less, and can do without; any other code makes it repair its parameters or try again.`,
 	Fix: `Answer -32601 for every method name that is not served, before its parameters are looked at.`,
-	Silent: `The codes -32600, -32004 and -32009, which say it too; refusals with a cause of their own (credentials, rate, size, extensions) and codes of the agent's own;
-agents whose card was not seen before, that declare extensions, or that have a further card that was not seen.`,
+	Silent: `The codes -32600, -32004 and -32009, which say it too; refusals with a cause of their own (credentials, rate,
+size, extensions) and codes of the agent's own; agents whose card was not seen before, that declare extensions, or that
+have a further card that was not seen.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.NoOperation || !isRequest(call.Doc.Root, p.Dialects) || mayExtend(p) {
@@ -298,10 +303,12 @@ var RPCCoreMethodMissing = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("11.1.2", a2a.V0_3),
-	Doc: `Every agent of 0.3 serves message/send, tasks/get and tasks/cancel. This one offers JSON-RPC alone and says that it has no such
-method, so there is no way left to do what every client relies on.`,
-	Fix:    `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel: with -32001 where it knows no such task.`,
-	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen before; requests that name another version.`,
+	Doc: `Every agent of 0.3 serves message/send, tasks/get and tasks/cancel. This one offers JSON-RPC alone and says that
+it has no such method, so there is no way left to do what every client relies on.`,
+	Fix: `Serve the method. An agent without lasting tasks still answers tasks/get and tasks/cancel: with -32001 where
+it knows no such task.`,
+	Silent: `Agents that offer another transport, at which the method may be; agents whose card was not seen before;
+requests that name another version.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask, a2a.CancelTask:
@@ -335,10 +342,11 @@ var RPCCoreMethodMissingV1 = &analyzer.Rule{
 	On:       analyzer.AnswerSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("5.1", a2a.V1_0),
-	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose this one by the card
-finds a method missing only when it needs it.`,
-	Fix:    `Serve the method at every interface that the card names, or take the interface out of the card.`,
-	Silent: `Streaming, push and extended-card methods, which an agent may leave out; interfaces that no card declares as 1.0; requests that do not name version 1.0, for which an agent may look the method up in 0.3.`,
+	Doc: `Every interface that a card of 1.0 offers serves sending, getting, listing and cancelling. A client that chose
+this one by the card finds a method missing only when it needs it.`,
+	Fix: `Serve the method at every interface that the card names, or take the interface out of the card.`,
+	Silent: `Streaming, push and extended-card methods, which an agent may leave out; interfaces that no card declares as
+1.0; requests that do not name version 1.0, for which an agent may look the method up in 0.3.`,
 	Check: func(p *analyzer.Pass) {
 		switch p.Exchange.Call.Operation {
 		case a2a.SendMessage, a2a.GetTask, a2a.ListTasks, a2a.CancelTask:

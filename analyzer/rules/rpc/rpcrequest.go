@@ -37,9 +37,10 @@ var RPCRequestIsObject = &analyzer.Rule{
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
 	),
-	Doc: `A call is a JSON object, several calls are an array of such objects. Anything else carries neither method nor id: the agent can only
-answer that it did not understand, to nobody in particular.`,
-	Fix:    `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds the object.`,
+	Doc: `A call is a JSON object, several calls are an array of such objects. Anything else carries neither method nor id:
+the agent can only answer that it did not understand, to nobody in particular.`,
+	Fix: `Send one request object as the body. Look for a body that was serialised twice: then it is a string that holds
+the object.`,
 	Silent: `Bodies that are not labelled as JSON, and empty ones. An empty array is left to rpc-batch-empty.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
@@ -72,8 +73,9 @@ var RPCRequestJSONRPC = &analyzer.Rule{
 	),
 	Doc: `Every JSON-RPC 2.0 request carries the member jsonrpc with exactly the string "2.0". A strict agent refuses the
 request without it, so a client that leaves it out works with some agents only.`,
-	Fix:    `Send "jsonrpc": "2.0", as a string, in every request.`,
-	Silent: `Bodies that are no JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a note, since that schema gives it a default.`,
+	Fix: `Send "jsonrpc": "2.0", as a string, in every request.`,
+	Silent: `Bodies that are no JSON-RPC at all: JSON without method, params and jsonrpc. In 0.1 its absence is a note,
+since that schema gives it a default.`,
 	Check: func(p *analyzer.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, _ *a2a.Call) {
 			p.Applied()
@@ -96,8 +98,8 @@ var RPCParamsStructured = &analyzer.Rule{
 	Title: "JSON-RPC params is neither object nor array",
 	Level: analyzer.Must,
 	Cites: rule.Cite("JSON-RPC 2.0 §4.2", rule.Every...),
-	Doc: `The member params holds the parameters by name, in an object, or is left out. A string or a null there makes the whole
-request invalid for a strict agent, before it looks at the method.`,
+	Doc: `The member params holds the parameters by name, in an object, or is left out. A string or a null there makes the
+whole request invalid for a strict agent, before it looks at the method.`,
 	Fix:    `Send an object. Leave params out where the method takes none, rather than sending null.`,
 	Silent: `In 0.1 null counts as absent. An array is left to rpc-params-object.`,
 	Check: func(p *analyzer.Pass) {
@@ -123,9 +125,10 @@ var RPCParamsObject = &analyzer.Rule{
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("9.4", a2a.V1_0),
 	),
-	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one object.
-An agent has no way to know what the elements of an array mean.`,
-	Fix:    `Send params as an object with the named members of the method. Look for a JSON-RPC library that passes arguments by position.`,
+	Doc: `JSON-RPC lets a method take its parameters by position, but no method of A2A defines an order: each takes one
+object. An agent has no way to know what the elements of an array mean.`,
+	Fix: `Send params as an object with the named members of the method. Look for a JSON-RPC library that passes
+arguments by position.`,
 	Silent: `Methods that A2A does not define.`,
 	Check: func(p *analyzer.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
@@ -175,8 +178,8 @@ var RPCIDType = &analyzer.Rule{
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
 	),
-	Doc: `The id of a request is a string or a number. An agent cannot echo another value in a way that its clients agree on,
-and has to refuse the request without saying which one it means.`,
+	Doc: `The id of a request is a string or a number. An agent cannot echo another value in a way that its clients agree
+on, and has to refuse the request without saying which one it means.`,
 	Fix:    `Use a number that counts up, or a UUID as a string.`,
 	Silent: `A null id is left to rpc-id-null, an absent one to rpc-id-missing.`,
 	Check: func(p *analyzer.Pass) {
@@ -202,8 +205,8 @@ var RPCIDNull = &analyzer.Rule{
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §4", a2a.V1_0),
 	),
-	Doc: `In a response null stands for an id that could not be read. A client that asks with null cannot tell its answer from such
-an error, and some agents take the request for one that wants no answer.`,
+	Doc: `In a response null stands for an id that could not be read. A client that asks with null cannot tell its answer
+from such an error, and some agents take the request for one that wants no answer.`,
 	Fix:    `Give every request an id of its own: a number that counts up, or a UUID as a string.`,
 	Silent: `In 0.1 it is a note, since null counts as absent there.`,
 	Check: func(p *analyzer.Pass) {
@@ -261,10 +264,11 @@ var RPCIDMissing = &analyzer.Rule{
 		rule.Cite("6.11.1", rule.Before1...),
 		rule.Cite("9.3", a2a.V1_0),
 	),
-	Doc: `A JSON-RPC request without id is a notification, which is never answered: the client does not learn the id of the task
-that it has just started, nor that the call failed.`,
-	Fix:    `Send an id with every call: a number that counts up, or a UUID as a string.`,
-	Silent: `Methods that A2A does not define. A warning in 1.0, which only shows the id, and where no card tells 0.2 from 0.3; a note in 0.1 and in versions before 0.2.2, whose schema does not ask for it.`,
+	Doc: `A JSON-RPC request without id is a notification, which is never answered: the client does not learn the id of the
+task that it has just started, nor that the call failed.`,
+	Fix: `Send an id with every call: a number that counts up, or a UUID as a string.`,
+	Silent: `Methods that A2A does not define. A warning in 1.0, which only shows the id, and where no card tells 0.2 from
+0.3; a note in 0.1 and in versions before 0.2.2, whose schema does not ask for it.`,
 	Check: func(p *analyzer.Pass) {
 		judgeRequests(p, func(at string, request a2a.Value, call *a2a.Call) {
 			if call.Operation == a2a.NoOperation {

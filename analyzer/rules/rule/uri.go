@@ -4,6 +4,8 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+
+	"a2atap/proxy/hostname"
 )
 
 // IsAbsolute reports whether a text is a URL with a scheme and an authority.
@@ -56,7 +58,7 @@ var reservedEnds = [...]string{
 	".home.arpa", ".lan", ".home", ".corp", ".private", ".localdomain", ".svc", ".onion", ".alt",
 }
 
-// HostOf returns the host of a URL in lower case, without port and brackets.
+// HostOf returns the host of a URL in the form of hostname.Normal, without port.
 func HostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
@@ -66,7 +68,7 @@ func HostOf(url string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
-	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	return hostname.Normal(host)
 }
 
 // IsIP reports whether a host is an IP address.

@@ -37,11 +37,14 @@ var StreamChunkAppendKnown = &analyzer.Rule{
 	Title: "piece is appended to an artifact that was never begun",
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{artifact.Tracker, task.Tracker},
-	Doc: `An update with append:true adds to an artifact that was sent before. In this stream, which created the task and was seen
-from its beginning, nothing of that artifact came before: a client has nothing to add to, and drops the piece or fails.`,
-	Fix: `Send the first piece of every artifact with append false, or leave it out, and use one artifactId for all pieces.`,
-	Silent: `Streams that continue a task or a context, subscriptions and recordings that begin later, where the first piece lies outside the view; artifacts
-without an id; streams with more artifacts than are remembered. In 0.1 the client makes the task's id and the task may be older: there it is a warning.`,
+	Doc: `An update with append:true adds to an artifact that was sent before. In this stream, which created the task and
+was seen from its beginning, nothing of that artifact came before: a client has nothing to add to, and drops the piece
+or fails.`,
+	Fix: `Send the first piece of every artifact with append false, or leave it out, and use one artifactId for all
+pieces.`,
+	Silent: `Streams that continue a task or a context, subscriptions and recordings that begin later, where the first
+piece lies outside the view; artifacts without an id; streams with more artifacts than are remembered. In 0.1 the client
+makes the task's id and the task may be older: there it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		old := p.Dialects == a2a.Of(a2a.V0_1)
@@ -87,11 +90,11 @@ var StreamChunkAfterLast = &analyzer.Rule{
 	Level: analyzer.Should,
 	Once:  analyzer.PerExchange,
 	Needs: []*analyzer.Tracker{artifact.Tracker},
-	Doc: `lastChunk:true says that an artifact is complete. Clients store or show it then; a piece that is appended later is lost, or makes
-a second, different result.`,
+	Doc: `lastChunk:true says that an artifact is complete. Clients store or show it then; a piece that is appended later
+is lost, or makes a second, different result.`,
 	Fix: `Set lastChunk on the last piece only, or send the whole artifact again without append.`,
-	Silent: `Pieces in another stream of the task, which may repeat what was sent; replays of a 0.x resubscription; artifacts without an id; streams
-with a gap. Of several such events in a stream the first is reported.`,
+	Silent: `Pieces in another stream of the task, which may repeat what was sent; replays of a 0.x resubscription;
+artifacts without an id; streams with a gap. Of several such events in a stream the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		u, ok := artifactUpdate(p)
 		if !ok || !u.Append() || mayRepeatEvents(p) || p.Exchange.Stream.Gap {
@@ -121,10 +124,11 @@ var StreamChunkIncomplete = &analyzer.Rule{
 	Level: analyzer.Advice,
 	Once:  analyzer.PerExchange,
 	Needs: []*analyzer.Tracker{artifact.Tracker, stream.Tracker},
-	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed, but a client that waits
-for the mark before it shows the artifact waits for ever.`,
-	Fix:    `Set lastChunk:true on the last piece of every artifact.`,
-	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams with a gap. The first such artifact is named.`,
+	Doc: `An artifact came in pieces, and none was marked as the last before the task was completed. That is allowed, but a
+client that waits for the mark before it shows the artifact waits for ever.`,
+	Fix: `Set lastChunk:true on the last piece of every artifact.`,
+	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams
+with a gap. The first such artifact is named.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.Answer == nil || s.Terminal > 0 || s.Gap || mayRepeatEvents(p) {
@@ -151,11 +155,13 @@ var StreamArtifactConsistent = &analyzer.Rule{
 	Level: analyzer.Should,
 	On:    analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{artifact.Tracker, card.Tracker, task.Tracker},
-	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text or bytes for it.
-Who listened and who asked later have different results. A piece that was lost, sent twice or stored in the wrong order looks like that.`,
+	Doc: `The stream sent an artifact from its first piece to the end of the task, and the finished task shows other text
+or bytes for it. Who listened and who asked later have different results. A piece that was lost, sent twice or stored in
+the wrong order looks like that.`,
 	Fix: `Store each piece as it is sent, under one lock for each task, and add to an artifact only where append is true.`,
-	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not show from their
-beginning; clients that take some media types only; other clients, credentials, extensions and bindings; in versions before 0.2.4 tasks that got a message since. It is a note: agents may refine a result.`,
+	Silent: `How text is cut into parts, data values, references to files, media types; artifacts that the stream did not
+show from their beginning; clients that take some media types only; other clients, credentials, extensions and bindings;
+in versions before 0.2.4 tasks that got a message since. It is a note: agents may refine a result.`,
 	Check: func(p *analyzer.Pass) {
 		t, ok := p.Snapshot()
 		if !ok || t.Get("artifacts").Kind() != a2a.Array {

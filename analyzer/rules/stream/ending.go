@@ -46,10 +46,11 @@ var StreamClosedOnTerminal = &analyzer.Rule{
 		rule.Cite("3.1.6", a2a.V1_0),
 	),
 	Covers: []string{"state-terminal-immutable", "stream-no-message-in-task-stream"},
-	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what comes
-later reaches some of them and not others.`,
-	Fix:    `Send artifacts and messages before the terminal state, and close the stream after it.`,
-	Silent: `One Task in the same state that repeats the outcome before the stream closes. Of several such events the first is reported.`,
+	Doc: `When a task reaches a terminal state the agent closes the stream. Clients stop listening at that event, so what
+comes later reaches some of them and not others.`,
+	Fix: `Send artifacts and messages before the terminal state, and close the stream after it.`,
+	Silent: `One Task in the same state that repeats the outcome before the stream closes. Of several such events the first
+is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || isOver(p) || p.Answer == nil || rule.Reopens(p) {
@@ -97,11 +98,12 @@ var StreamNothingAfterFinal = &analyzer.Rule{
 	Needs:  []*analyzer.Tracker{stream.Tracker},
 	Cites:  rule.Cite("7.2.2", rule.Before1...),
 	Covers: []string{"state-terminal-immutable"},
-	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what comes later
-reaches some of them and not others.`,
+	Doc: `A status update with final:true is the last event of its stream. Clients close the connection there, so what
+comes later reaches some of them and not others.`,
 	Fix: `Set final on the last event only, and send artifacts before it.`,
-	Silent: `In the proto flavour of 0.2 and 0.3 over HTTP+JSON only further status updates count, since artifacts may follow there; on a resubscription
-only an end in a terminal state counts, since earlier rounds may be replayed. Of several such events the first is reported.`,
+	Silent: `In the proto flavour of 0.2 and 0.3 over HTTP+JSON only further status updates count, since artifacts may
+follow there; on a resubscription only an end in a terminal state counts, since earlier rounds may be replayed. Of
+several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
@@ -129,11 +131,11 @@ var StreamMessageCloses = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{stream.Tracker},
 	Cites: rule.Cite("3.1.2", a2a.V1_0),
-	Doc: `A stream that is one Message closes after it. As long as the body is open a client that reads to the end waits, and both sides hold a
-connection for nothing.`,
+	Doc: `A stream that is one Message closes after it. As long as the body is open a client that reads to the end waits,
+and both sides hold a connection for nothing.`,
 	Fix: `End the body of the answer right after the Message. The connection itself may be kept.`,
-	Silent: `Up to five seconds; recordings without times; what the connection does after the body has ended. Since the clock is the recorder's,
-and a slow client holds up an agent, it is never more than a warning.`,
+	Silent: `Up to five seconds; recordings without times; what the connection does after the body has ended. Since the
+clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.First != a2a.MessagePayload || s.Events != 1 {
@@ -168,11 +170,12 @@ var StreamEndsAfterTerminal = &analyzer.Rule{
 		rule.Cite("3.1.2", a2a.V1_0),
 		rule.Cite("3.1.6", a2a.V1_0),
 	),
-	Doc: `When a task reaches a terminal state the agent closes its streams. There is no other sign in 1.0 that nothing more will come: a
-client that reads to the end waits until something times out.`,
-	Fix: `End the body of the answer after the terminal state, or after the final Task that may follow it. The connection itself may be kept.`,
-	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's. Since the clock is the
-recorder's, and a slow client holds up an agent, it is never more than a warning.`,
+	Doc: `When a task reaches a terminal state the agent closes its streams. There is no other sign in 1.0 that nothing
+more will come: a client that reads to the end waits until something times out.`,
+	Fix: `End the body of the answer after the terminal state, or after the final Task that may follow it. The connection
+itself may be kept.`,
+	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's.
+Since the clock is the recorder's, and a slow client holds up an agent, it is never more than a warning.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Terminal == 0 || s.Newest != s.Terminal && s.Newest != s.Repeated {
@@ -192,11 +195,11 @@ var StreamClosesAfterFinal = &analyzer.Rule{
 		rule.Cite("9.2", a2a.V0_1),
 		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
 	),
-	Doc: `After the event with final:true the agent typically closes the stream. A client that reads to the end of the body, not to that event,
-waits until something times out.`,
+	Doc: `After the event with final:true the agent typically closes the stream. A client that reads to the end of the
+body, not to that event, waits until something times out.`,
 	Fix: `End the body of the answer right after the final event. The connection itself may be kept.`,
-	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's; on a resubscription, which
-may replay earlier rounds, only an end in a terminal state counts.`,
+	Silent: `Up to five seconds; recordings without times; streams that go on with other events, which is another rule's;
+on a resubscription, which may replay earlier rounds, only an end in a terminal state counts.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		final := s.Final
@@ -217,10 +220,11 @@ var StreamTerminalWithoutFinal = &analyzer.Rule{
 	Level: analyzer.Should,
 	Needs: []*analyzer.Tracker{stream.Tracker},
 	Cites: rule.Cite("7.2.2", rule.Before1...),
-	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes the end of the stream
-for a broken connection, and subscribes again.`,
-	Fix:    `Set final:true on the status update that ends the task.`,
-	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client left or that broke.`,
+	Doc: `Before 1.0 the last update of a stream says final:true. Clients stop at that mark; one that never sees it takes
+the end of the stream for a broken connection, and subscribes again.`,
+	Fix: `Set final:true on the status update that ends the task.`,
+	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client left or
+that broke.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 || s.Rest != nil {
@@ -241,10 +245,11 @@ var StreamFinalActiveState = &analyzer.Rule{
 	Once:  analyzer.PerExchange,
 	On:    analyzer.EventSeen,
 	Cites: rule.Cite("7.2.2", rule.Before1...),
-	Doc: `The last update of the stream leaves the task submitted or working. The client stops listening there, and has to find out by itself how
-the task goes on.`,
-	Fix:    `Keep final:true for the update that ends the task or makes it wait for the client.`,
-	Silent: `The states unknown, input-required and auth-required. Of several such events in a stream the first is reported.`,
+	Doc: `The last update of the stream leaves the task submitted or working. The client stops listening there, and has to
+find out by itself how the task goes on.`,
+	Fix: `Keep final:true for the update that ends the task or makes it wait for the client.`,
+	Silent: `The states unknown, input-required and auth-required. Of several such events in a stream the first is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Payload.Kind != a2a.StatusPayload {
 			return
@@ -271,11 +276,12 @@ var StreamTruncated = &analyzer.Rule{
 		rule.Cite("9.3", a2a.V0_2, a2a.V0_3),
 		rule.Cite("11.7", a2a.V1_0),
 	),
-	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the client
-without the outcome: it has to find out by itself that it should ask again.`,
-	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If the agent has to
-stop, let it end the task as failed first.`,
-	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording; streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
+	Doc: `An agent keeps a stream open until the task ends or waits for the client. A stream that ends before leaves the
+client without the outcome: it has to find out by itself that it should ask again.`,
+	Fix: `Close the stream only after a terminal state, after input-required or auth-required, or after a Message. If the
+agent has to stop, let it end the task as failed first.`,
+	Silent: `Streams that the client left, that broke, that were cut short of their framing or by the end of the recording;
+streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
@@ -305,11 +311,12 @@ var StreamEmpty = &analyzer.Rule{
 		rule.Cite("3.1.2", a2a.V1_0),
 		rule.Cite("3.1.6", a2a.V1_0),
 	),
-	Doc: `The agent opened a stream and closed it without an event. The client has neither an answer nor an error: it does not know whether its
-message was taken.`,
-	Fix: `Send the Task or Message as the first event, and an error where there is none. Look for a handler that fails after the head was sent.`,
-	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a 0.x resubscription, which promises later events only;
-a last event without its blank line, which is another rule's. Before 1.0 it is a warning.`,
+	Doc: `The agent opened a stream and closed it without an event. The client has neither an answer nor an error: it does
+not know whether its message was taken.`,
+	Fix: `Send the Task or Message as the first event, and an error where there is none. Look for a handler that fails
+after the head was sent.`,
+	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a 0.x resubscription, which
+promises later events only; a last event without its blank line, which is another rule's. Before 1.0 it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Rest != nil && s.Rest.Fields.HasData || x.Response.Status != 200 || !x.Call.Operation.Streams() || mayRepeatEvents(p) {
@@ -335,8 +342,8 @@ var StreamStillOpen = &analyzer.Rule{
 		rule.Cite("7.2", rule.Before1...),
 		rule.Cite("3.1.2", a2a.V1_0),
 	),
-	Doc: `The recording stopped while this stream was open. That is nobody's fault; it is said because nothing can be known of how the
-stream would have ended, and a verdict should not pass over it.`,
+	Doc: `The recording stopped while this stream was open. That is nobody's fault; it is said because nothing can be known
+of how the stream would have ended, and a verdict should not pass over it.`,
 	Fix:    `Let the recording run until the agents are done, if the end of the stream matters.`,
 	Silent: `Streams that ended by themselves or broke, whoever broke them.`,
 	Check: func(p *analyzer.Pass) {

@@ -36,10 +36,11 @@ var SSEUTF8 = &analyzer.Rule{
 	Once:   analyzer.PerExchange,
 	Cites:  rule.Cite("WHATWG HTML §9.2.5", rule.Every...),
 	Covers: []string{"json-utf8"},
-	Doc: `An event stream is UTF-8, whatever its label says. Clients replace what is not by question marks: names and texts arrive damaged, and
-nobody is told.`,
-	Fix:    `Encode the text as UTF-8 before it is written. Do not cut a chunk of text inside a character.`,
-	Silent: `Events that the recording or the end of the stream cut, and blocks of comments. Of several such events the first is reported.`,
+	Doc: `An event stream is UTF-8, whatever its label says. Clients replace what is not by question marks: names and texts
+arrive damaged, and nobody is told.`,
+	Fix: `Encode the text as UTF-8 before it is written. Do not cut a chunk of text inside a character.`,
+	Silent: `Events that the recording or the end of the stream cut, and blocks of comments. Of several such events the
+first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		raw := p.Event.Raw
@@ -65,8 +66,8 @@ var SSEUnterminatedEvent = &analyzer.Rule{
 	Level: analyzer.Must,
 	On:    analyzer.StreamEnded,
 	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
-	Doc: `An event of a stream is dispatched by the blank line after it. If the stream ends before that line, clients that follow the
-standard throw the event away: often it is the one that says how the task ended.`,
+	Doc: `An event of a stream is dispatched by the blank line after it. If the stream ends before that line, clients that
+follow the standard throw the event away: often it is the one that says how the task ended.`,
 	Fix:    `Write "data: ...", a line end and one more line end for every event, the last one included.`,
 	Silent: `Streams that the client left, that broke, or that the end of the recording cut; a rest without data.`,
 	Check: func(p *analyzer.Pass) {
@@ -90,10 +91,11 @@ var SSEStrayLine = &analyzer.Rule{
 	Once:   analyzer.PerExchange,
 	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
 	Covers: []string{"json-wellformed"},
-	Doc: `Each line of an event begins with the name of a field; clients ignore lines with a name that they do not know. JSON that is printed
-over several lines after a single "data:" loses all of them but the first.`,
-	Fix:    `Print the JSON on one line, or begin each of its lines with "data: ".`,
-	Silent: `A field of another name is legal and ignored: it is a note. Comments, and the fields event, id and retry. Of several such lines in a stream the first is reported.`,
+	Doc: `Each line of an event begins with the name of a field; clients ignore lines with a name that they do not know.
+JSON that is printed over several lines after a single "data:" loses all of them but the first.`,
+	Fix: `Print the JSON on one line, or begin each of its lines with "data: ".`,
+	Silent: `A field of another name is legal and ignored: it is a note. Comments, and the fields event, id and retry. Of
+several such lines in a stream the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		var odd []byte
@@ -116,12 +118,13 @@ over several lines after a single "data:" loses all of them but the first.`,
 
 // SSERetryDigits reports a reconnection time that is no number.
 var SSERetryDigits = &analyzer.Rule{
-	ID:     "sse-retry-digits",
-	Title:  "retry is no number of milliseconds",
-	Level:  analyzer.Should,
-	Once:   analyzer.PerExchange,
-	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
-	Doc:    `The field retry holds digits only: milliseconds. Clients ignore anything else, and come back after a time of their own.`,
+	ID:    "sse-retry-digits",
+	Title: "retry is no number of milliseconds",
+	Level: analyzer.Should,
+	Once:  analyzer.PerExchange,
+	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Doc: `The field retry holds digits only: milliseconds. Clients ignore anything else, and come back after a time of
+their own.`,
 	Fix:    `Send "retry: 3000", without unit, sign or fraction; or leave it out, A2A does not need it.`,
 	Silent: `Streams without the field. Of several such fields in a stream the first is reported.`,
 	Check: func(p *analyzer.Pass) {
@@ -146,12 +149,13 @@ func ignoredField(p *analyzer.Pass, name string) (value string, found bool) {
 
 // SSEIDNul notes an event id that is ignored.
 var SSEIDNul = &analyzer.Rule{
-	ID:     "sse-id-nul",
-	Title:  "event id holds U+0000",
-	Level:  analyzer.Advice,
-	Once:   analyzer.PerExchange,
-	Cites:  rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
-	Doc:    `Clients ignore an id with the character U+0000, and go on with the one before it. A client that resumes by it resumes too early.`,
+	ID:    "sse-id-nul",
+	Title: "event id holds U+0000",
+	Level: analyzer.Advice,
+	Once:  analyzer.PerExchange,
+	Cites: rule.Cite("WHATWG HTML §9.2.6", rule.Every...),
+	Doc: `Clients ignore an id with the character U+0000, and go on with the one before it. A client that resumes by it
+resumes too early.`,
 	Fix:    `Send ids as plain text, or none: A2A does not use them.`,
 	Silent: `Streams without ids. Of several such ids in a stream the first is reported.`,
 	Check: func(p *analyzer.Pass) {
@@ -171,10 +175,11 @@ var SSEEmptyData = &analyzer.Rule{
 	Level: analyzer.Should,
 	Once:  analyzer.PerExchange,
 	Cites: append(rule.Cite("3.3", rule.Before1...), rule.Cite("11.7", a2a.V1_0)...),
-	Doc: `The data of an event is one JSON object. An event whose data is blank is dispatched all the same: clients hand the empty text to
-their JSON parser, and many end the stream with its error.`,
-	Fix:    `Send a comment (": ping") to keep a connection open; clients skip it.`,
-	Silent: `Events without a data field, which are not dispatched; events of a type of their own, such as a ping. Of several such events the first is reported.`,
+	Doc: `The data of an event is one JSON object. An event whose data is blank is dispatched all the same: clients hand
+the empty text to their JSON parser, and many end the stream with its error.`,
+	Fix: `Send a comment (": ping") to keep a connection open; clients skip it.`,
+	Silent: `Events without a data field, which are not dispatched; events of a type of their own, such as a ping. Of
+several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		f := &p.Event.Fields
 		if kind := string(f.Type); !f.HasData || kind != "" && kind != "message" {
@@ -195,10 +200,11 @@ var SSEOneJSON = &analyzer.Rule{
 	Once:   analyzer.PerExchange,
 	Cites:  append(rule.Cite("3.3", rule.Before1...), rule.Cite("11.7", a2a.V1_0)...),
 	Covers: []string{"json-wellformed"},
-	Doc: `The data of an event is one JSON object. Two in one event are no JSON text: clients lose both, or all but the first. Mostly the
-blank line between two events is missing.`,
-	Fix:    `End each event with a blank line, and begin the next one with its own "data:".`,
-	Silent: `White space and line ends inside the one object; other text after it. Of several such events the first is reported.`,
+	Doc: `The data of an event is one JSON object. Two in one event are no JSON text: clients lose both, or all but the
+first. Mostly the blank line between two events is missing.`,
+	Fix: `End each event with a blank line, and begin the next one with its own "data:".`,
+	Silent: `White space and line ends inside the one object; other text after it. Of several such events the first is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil && !p.Doc.Trailing {
 			return

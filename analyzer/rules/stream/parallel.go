@@ -30,13 +30,13 @@ var StreamSameEvents = &analyzer.Rule{
 	Title: "two streams of one task differ",
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{stream.Tracker},
-	Doc: `All streams of a task that are open at the same time bring the same updates in the same order. Here two clients that watched the same
-task have seen different things, and build different results from them.`,
-	Fix: `Publish each update once, in one order, to all subscribers of the task, with a queue for each of them. A queue that several streams
-read from gives each update to one of them only.`,
-	Silent: `Tasks as events, timestamps, members with their default value; what was sent before both streams were open; what is missing at the end of a
-stream that its client left, that broke or that the recording cut; other clients, credentials and extensions; updates further back than the
-last 128; streams with an error or a gap.`,
+	Doc: `All streams of a task that are open at the same time bring the same updates in the same order. Here two clients
+that watched the same task have seen different things, and build different results from them.`,
+	Fix: `Publish each update once, in one order, to all subscribers of the task, with a queue for each of them. A queue
+that several streams read from gives each update to one of them only.`,
+	Silent: `Tasks as events, timestamps, members with their default value; what was sent before both streams were open;
+what is missing at the end of a stream that its client left, that broke or that the recording cut; other clients,
+credentials and extensions; updates further back than the last 128; streams with an error or a gap.`,
 	Check: func(p *analyzer.Pass) {
 		d, compared := stream.Of(p).Diverges(p.Observation)
 		if compared {
@@ -59,11 +59,12 @@ var StreamCloseIsolated = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Needs:  []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Covers: []string{"stream-truncated"},
-	Doc: `The agent ended this stream within a second after the client of another stream of the same task had left, and the task was at work.
-Closing one stream must not disturb the others: whoever still listens loses the outcome.`,
-	Fix: `Tie the work to the task and not to the request that began it: when a client leaves, take its subscription off, and cancel nothing.`,
-	Silent: `Streams of one connection, recordings without times or connections, tasks that had ended or wait. Since it may be a coincidence, it is
-a warning at most, and a note where the stream broke.`,
+	Doc: `The agent ended this stream within a second after the client of another stream of the same task had left, and the
+task was at work. Closing one stream must not disturb the others: whoever still listens loses the outcome.`,
+	Fix: `Tie the work to the task and not to the request that began it: when a client leaves, take its subscription off,
+and cancel nothing.`,
+	Silent: `Streams of one connection, recordings without times or connections, tasks that had ended or wait. Since it may
+be a coincidence, it is a warning at most, and a note where the stream broke.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.End.Open || p.End.ByClient() || s.Gap || s.Failed > 0 {

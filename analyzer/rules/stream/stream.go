@@ -35,8 +35,8 @@ var StreamFirstEvent = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
-	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message. Updates
-name a task by its id only: a client that never saw the task cannot tell what they are about.`,
+	Doc: `The stream that answers a message begins with the Task that the message started or continued, or is one Message.
+Updates name a task by its id only: a client that never saw the task cannot tell what they are about.`,
 	Fix:    `Send the Task as the first event, before any update; or, where there is no task, send one Message and close.`,
 	Silent: `An error as the first event, events that cannot be read, and subscriptions.`,
 	Check: func(p *analyzer.Pass) {
@@ -58,8 +58,8 @@ var StreamSubscribeFirstTask = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
-	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again, so this snapshot is
-all that a client gets to know of it: without it the client shows a task that has long moved on.`,
+	Doc: `The stream that answers a subscription begins with the Task as it is now. Nothing that was missed is sent again,
+so this snapshot is all that a client gets to know of it: without it the client shows a task that has long moved on.`,
 	Fix:    `Send the Task in its current state as the first event of every subscription, before any update.`,
 	Silent: `An error as the first event, and events that cannot be read.`,
 	Check: func(p *analyzer.Pass) {
@@ -85,10 +85,11 @@ var StreamMessageOnly = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
-	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the answer
-and stop reading: what follows is lost.`,
-	Fix:    `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
-	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is reported.`,
+	Doc: `A stream that begins with a Message consists of that Message alone and closes. Clients take the Message for the
+answer and stop reading: what follows is lost.`,
+	Fix: `Close the stream after the Message. An agent that wants to send more starts a task and sends the Task first.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.Exchange.Call.Operation != a2a.SendStreamingMessage || s.Events == 0 || s.First != a2a.MessagePayload {
@@ -110,10 +111,11 @@ var StreamNoMessageInTaskStream = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.2", a2a.V1_0),
-	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer where there is no
-task: clients that meet one in between drop it, or take the task for answered.`,
-	Fix:    `Put what the agent says into the message of a status update, and results into artifacts.`,
-	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first is reported.`,
+	Doc: `A stream that begins with a Task goes on with updates of its status and artifacts. A Message is the whole answer
+where there is no task: clients that meet one in between drop it, or take the task for answered.`,
+	Fix: `Put what the agent says into the message of a status update, and results into artifacts.`,
+	Silent: `Streams that begin with anything but a Task, and events that cannot be read. Of several such events the first
+is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if p.Answer == nil || s.Events == 0 || s.First != a2a.TaskPayload {
@@ -136,10 +138,12 @@ var StreamTaskSnapshotPosition = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("11.7", a2a.V1_0),
-	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are expected: clients may
-take a second Task for the last event, or build the artifacts anew from it and then add to them twice.`,
-	Fix:    `Send updates of the status and of artifacts. If the whole Task has to be shown, show it last.`,
-	Silent: `A Task at the end, and one that only an error follows; what follows the end of the task is another rule's. Of several such events the first is reported.`,
+	Doc: `In a stream the Task comes first, and may come once more before the stream closes. In between only updates are
+expected: clients may take a second Task for the last event, or build the artifacts anew from it and then add to them
+twice.`,
+	Fix: `Send updates of the status and of artifacts. If the whole Task has to be shown, show it last.`,
+	Silent: `A Task at the end, and one that only an error follows; what follows the end of the task is another rule's. Of
+several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) || p.Answer == nil {
@@ -166,11 +170,13 @@ var StreamRPCEnvelope = &analyzer.Rule{
 		rule.Cite("9.4.2", a2a.V1_0),
 	),
 	Covers: []string{"rpc-response-jsonrpc", "rpc-result-xor-error", "rpc-result-xor-error-v01"},
-	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an object without the
-envelope, or from anything else, they get nothing.`,
-	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object belongs to HTTP+JSON.`,
-	Silent: `What is no JSON at all, blank data, and several values in one event are left to the rules about them; so is a response that only lacks
-one of its members; events of a type of their own that hold nothing of A2A. Of several such events the first is reported.`,
+	Doc: `Over JSON-RPC the data of each event is one complete JSON-RPC response. Clients read its member result; from an
+object without the envelope, or from anything else, they get nothing.`,
+	Fix: `Send {"jsonrpc":"2.0","id":…,"result":…} as the data of every event, with the id of the request. The bare object
+belongs to HTTP+JSON.`,
+	Silent: `What is no JSON at all, blank data, and several values in one event are left to the rules about them; so is a
+response that only lacks one of its members; events of a type of their own that hold nothing of A2A. Of several such
+events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Exchange.Call.Batch != nil {
 			return
@@ -198,10 +204,11 @@ var StreamRPCID = &analyzer.Rule{
 		rule.Cite("7.2.1", rule.Before1...),
 		rule.Cite("JSON-RPC 2.0 §5", a2a.V1_0),
 	),
-	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A client
-that checks it drops events with another one.`,
-	Fix:    `Copy the id of the request into every event: a number stays that number, a string that string.`,
-	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event without id is not judged here. Of several such events the first is reported.`,
+	Doc: `Each event of a JSON-RPC stream is a response to the one request, and carries its id with the same JSON type. A
+client that checks it drops events with another one.`,
+	Fix: `Copy the id of the request into every event: a number stays that number, a string that string.`,
+	Silent: `1 and 1.0 are the same number. An error under the codes for unreadable requests may carry null. An event
+without id is not judged here. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		asked := p.Exchange.Call.ID
 		if p.Answer == nil || !rule.IsID(asked) || !p.Answer.ID.Exists() {
@@ -228,9 +235,10 @@ var StreamRESTBare = &analyzer.Rule{
 		rule.Cite("3.3.3", a2a.V0_3),
 		rule.Cite("11.7", a2a.V1_0),
 	),
-	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this binding finds none of the
-members that it knows in a JSON-RPC response.`,
-	Fix:    `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main interface.`,
+	Doc: `Over HTTP+JSON the data of an event is the object itself: {"task":…}, {"statusUpdate":…}. A client of this
+binding finds none of the members that it knows in a JSON-RPC response.`,
+	Fix: `Send the bare object. Choose the form of events by the binding of the request, not by that of the agent's main
+interface.`,
 	Silent: `In 0.3, whose text leaves the form open, it is a note. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil {
@@ -260,10 +268,12 @@ var StreamErrorLast = &analyzer.Rule{
 		rule.Cite("7.2.1", rule.Before1...),
 		rule.Cite("9.4.2", a2a.V1_0),
 	),
-	Doc: `An error is the last event of a stream. Clients report it and stop reading, so what comes later reaches nobody, while the agent believes
-it was delivered.`,
-	Fix:    `Close the stream after an error. What a client can live with belongs into a status update, not into an error.`,
-	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is reported.`,
+	Doc: `An error is the last event of a stream. Clients report it and stop reading, so what comes later reaches nobody,
+while the agent believes it was delivered.`,
+	Fix: `Close the stream after an error. What a client can live with belongs into a status update, not into an
+error.`,
+	Silent: `Comments, events without data and events of other types, such as a ping. Of several such events the first is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Failed == 0 || isOver(p) || p.Answer == nil {

@@ -31,12 +31,12 @@ var StateCancelTerminal = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites: slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
-	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client that gets the
-task back instead takes its cancellation for accepted, and may undo what was already done.`,
+	Doc: `A task that is completed, failed or rejected cannot be canceled, and the agent says so with an error. A client
+that gets the task back instead takes its cancellation for accepted, and may undo what was already done.`,
 	Fix: `Answer -32002, TaskNotCancelableError, when the task has ended.`,
-	Silent: `Tasks that are canceled already, for which success is right; answers that show another state, which other rules judge; tasks whose
-end was not fully delivered before the request began; in versions before 0.2.4 tasks that got a message since. Before 1.0 only the error
-is defined and not when to send it: there it is a warning.`,
+	Silent: `Tasks that are canceled already, for which success is right; answers that show another state, which other
+rules judge; tasks whose end was not fully delivered before the request began; in versions before 0.2.4 tasks that got a
+message since. Before 1.0 only the error is defined and not when to send it: there it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		ended, worst := cancels(p)
 		if ended == nil || p.Task.TaskID != ended.TaskID {
@@ -78,13 +78,15 @@ var StateCancelTerminalCode = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:    slices.Concat(rule.Cite("8.2", rule.Before1...), rule.Cite("5.4", a2a.V1_0)),
 	Covers:   rule.CodeRules,
-	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError (-32002). By that error
-a client knows that it came too late; with another one it tries again or reports a failure that is none.`,
+	Doc: `The cancellation of a task that is completed, failed or rejected is answered with TaskNotCancelableError
+(-32002). By that error a client knows that it came too late; with another one it tries again or reports a failure that
+is none.`,
 	Fix: `Answer -32002 with the reason TASK_NOT_CANCELABLE when the task has ended.`,
-	Silent: `TaskNotFoundError (the task may have been removed); tasks that are canceled already; refusals with a cause of their own (credentials, rate,
-version, extensions); errors with a code of the agent's own that do not speak of the task's state; HTTP+JSON errors that do not say which
-they are; tasks whose end was not fully delivered before the request began; in versions before 0.2.4 tasks that got a message since. An
-agent that cannot cancel at all and says so is a note. Before 1.0 it is a warning.`,
+	Silent: `TaskNotFoundError (the task may have been removed); tasks that are canceled already; refusals with a cause of
+their own (credentials, rate, version, extensions); errors with a code of the agent's own that do not speak of the
+task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the
+request began; in versions before 0.2.4 tasks that got a message since. An agent that cannot cancel at all and says so
+is a note. Before 1.0 it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		ended, worst := cancels(p)
 		if ended == nil || !refused(p, a2a.MethodNotFound) {
@@ -114,11 +116,11 @@ var StateCancelChangesTerminal = &analyzer.Rule{
 	Bindings: rule.OnAll,
 	Cites:    slices.Concat(rule.Cite("7.4", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
 	Covers:   []string{"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early", "state-final-state-agrees"},
-	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Who saw the first end acted on it;
-now the record says that nothing was delivered.`,
+	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Who saw the first end
+acted on it; now the record says that nothing was delivered.`,
 	Fix: `Check the state of the task before you cancel it, in the same transaction, and answer -32002 if it has ended.`,
-	Silent: `Tasks whose end was not fully delivered before the cancellation began, and observations that overlap it; in versions before 0.2.4
-tasks that got a message since; there it is a warning.`,
+	Silent: `Tasks whose end was not fully delivered before the cancellation began, and observations that overlap it; in
+versions before 0.2.4 tasks that got a message since; there it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		now := p.Task
 		known := task.Of(p).Get(p.Exchange, now.TaskID)

@@ -33,8 +33,8 @@ var IDContextPreserved = &analyzer.Rule{
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
 	Cites: rule.Cite("3.4.1", a2a.V1_0),
-	Doc: `A client that names a context goes on with a conversation. An agent that cannot use the context refuses the message; if
-it takes another one, the client does not notice that the agent has forgotten what was said.`,
+	Doc: `A client that names a context goes on with a conversation. An agent that cannot use the context refuses the
+message; if it takes another one, the client does not notice that the agent has forgotten what was said.`,
 	Fix:    `Put the task or message into the context that the message names, or answer with an error.`,
 	Silent: `Answers that name no context, and messages that name a task, whose context counts.`,
 	Check: func(p *analyzer.Pass) {
@@ -49,8 +49,8 @@ var IDContextPreserved0x = &analyzer.Rule{
 	Level: analyzer.Advice,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
 	Cites: rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-	Doc: `A client that names a context goes on with a conversation. An agent that takes another one has forgotten what was said,
-and the client does not notice.`,
+	Doc: `A client that names a context goes on with a conversation. An agent that takes another one has forgotten what was
+said, and the client does not notice.`,
 	Fix:    `Put the task or message into the context that the message names. In 1.0 that is a duty.`,
 	Silent: `Answers that name no context, and messages that name a task, whose context counts.`,
 	Check: func(p *analyzer.Pass) {
@@ -97,8 +97,8 @@ var IDContextInferred = &analyzer.Rule{
 	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
-	Doc: `A message that names only a task belongs to the context of that task. An agent that makes a new context for it cuts the
-conversation in two.`,
+	Doc: `A message that names only a task belongs to the context of that task. An agent that makes a new context for it
+cuts the conversation in two.`,
 	Fix:    `Take the context from the stored task when the message names none.`,
 	Silent: `Answers that name no context or another task, and tasks whose context is not known.`,
 	Check: func(p *analyzer.Pass) {
@@ -128,9 +128,10 @@ var IDContextMismatchRejected = &analyzer.Rule{
 	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
-	Doc: `A message that names a task and another context than the task's contradicts itself. An agent that takes it answers in a
-conversation that the client did not mean, so that it has to refuse.`,
-	Fix:    `Compare message.contextId with the context of the stored task, and answer with InvalidParams (-32602) if they differ.`,
+	Doc: `A message that names a task and another context than the task's contradicts itself. An agent that takes it
+answers in a conversation that the client did not mean, so that it has to refuse.`,
+	Fix: `Compare message.contextId with the context of the stored task, and answer with InvalidParams (-32602) if they
+differ.`,
 	Silent: `Tasks whose context is not known, or that were seen in more than one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
@@ -163,8 +164,8 @@ var IDContextStable = &analyzer.Rule{
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.1", a2a.V1_0),
 	),
-	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one the
-next turn lands in another conversation, and what was said before is lost to the agent.`,
+	Doc: `A task belongs to one context for all its life. Clients group conversations by the context id: with another one
+the next turn lands in another conversation, and what was said before is lost to the agent.`,
 	Fix:    `Store the context id with the task and write the stored one into every task, event and message about it.`,
 	Silent: `Objects that carry no context id.`,
 	Check: func(p *analyzer.Pass) {
@@ -196,10 +197,11 @@ var IDStreamContextConsistent = &analyzer.Rule{
 		rule.Cite("4.2.1", a2a.V1_0),
 	),
 	Covers: []string{"id-context-stable", "id-context-inferred"},
-	Doc: `A stream is about one task, and a task is in one context. Clients keep the context id of an event for the next message,
-which lands in another conversation if that event has another one.`,
-	Fix:    `Make the context id once, when the task is made, and write the stored one into every event.`,
-	Silent: `Events without a context id, and one that names the task's own context after one that did not, which another rule has reported.`,
+	Doc: `A stream is about one task, and a task is in one context. Clients keep the context id of an event for the next
+message, which lands in another conversation if that event has another one.`,
+	Fix: `Make the context id once, when the task is made, and write the stored one into every event.`,
+	Silent: `Events without a context id, and one that names the task's own context after one that did not, which another
+rule has reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		now := p.Task
@@ -231,8 +233,8 @@ var IDStatusMessageTask = &analyzer.Rule{
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.4", a2a.V1_0),
 	),
-	Doc: `The message of a status belongs to the task of that status. If it names another task or context, clients that store
-messages by these ids file it where nobody looks.`,
+	Doc: `The message of a status belongs to the task of that status. If it names another task or context, clients that
+store messages by these ids file it where nobody looks.`,
 	Fix:    `Write the ids of the task into the message, or none.`,
 	Silent: `Messages that name neither, and tasks that have no id.`,
 	Check: func(p *analyzer.Pass) {

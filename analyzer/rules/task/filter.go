@@ -72,8 +72,8 @@ var ListSorted = &analyzer.Rule{
 	Title: "tasks of a list are not sorted by time",
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{page.Tracker},
-	Doc: `A list begins with the task whose status is the newest. Clients read the first page to learn what is new, and stop at
-the first task that they know; what stands behind it they never see.`,
+	Doc: `A list begins with the task whose status is the newest. Clients read the first page to learn what is new, and
+stop at the first task that they know; what stands behind it they never see.`,
 	Fix:    `Sort by status.timestamp, newest first, before you page.`,
 	Silent: `Tasks without a timestamp, and differences below the precision of the coarser of two.`,
 	Check: func(p *analyzer.Pass) {
@@ -143,8 +143,8 @@ var ListFilterContext = &analyzer.Rule{
 	ID:    "list-filter-context",
 	Title: "list holds a task of another context",
 	Level: analyzer.Must,
-	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation among them
-is confusing at best, and somebody else's data at worst.`,
+	Doc: `A client that lists the tasks of one context shows them as one conversation. A task of another conversation among
+them is confusing at best, and somebody else's data at worst.`,
 	Fix:    `Apply contextId before you page.`,
 	Silent: `An empty contextId, which is no filter, and tasks that name no context.`,
 	Check: func(p *analyzer.Pass) {
@@ -173,8 +173,8 @@ var ListFilterStatus = &analyzer.Rule{
 	ID:    "list-filter-status",
 	Title: "list holds a task in another state",
 	Level: analyzer.Must,
-	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or follows those
-that work. A task in another state is handled wrongly.`,
+	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or follows
+those that work. A task in another state is handled wrongly.`,
 	Fix:    `Apply status before you page, to the state that you then print.`,
 	Silent: `No filter: status is left out, empty, unspecified, or no state. Tasks whose state is not known.`,
 	Check: func(p *analyzer.Pass) {
@@ -204,10 +204,11 @@ var ListFilterTime = &analyzer.Rule{
 	ID:    "list-filter-time",
 	Title: "list holds a task that is too old",
 	Level: analyzer.Must,
-	Doc: `statusTimestampAfter asks for what has changed since the client looked. With older tasks in the list it handles again
-what it has handled.`,
-	Fix:    `Leave out tasks whose status.timestamp is before statusTimestampAfter.`,
-	Silent: `The very time of the filter, differences below the precision of the coarser of two, and what is no timestamp.`,
+	Doc: `statusTimestampAfter asks for what has changed since the client looked. With older tasks in the list it handles
+again what it has handled.`,
+	Fix: `Leave out tasks whose status.timestamp is before statusTimestampAfter.`,
+	Silent: `The very time of the filter, differences below the precision of the coarser of two, and what is no
+timestamp.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		text := filterText(p, "statusTimestampAfter", "status_timestamp_after")
@@ -239,11 +240,11 @@ var ListArtifactsOmitted = &analyzer.Rule{
 	ID:    "list-artifacts-omitted",
 	Title: "list holds artifacts that were not asked for",
 	Level: analyzer.Must,
-	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list in their
-place tells clients that the task has made nothing.`,
+	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list in
+their place tells clients that the task has made nothing.`,
 	Fix: `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
-	Silent: `A value of includeArtifacts that is neither true nor false. The value null in place of the list, which says no more than a
-member that is not there.`,
+	Silent: `A value of includeArtifacts that is neither true nor false. The value null in place of the list, which says no
+more than a member that is not there.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		if !ok || !withoutArtifacts(&p.Exchange.Call) {
@@ -274,12 +275,13 @@ func withoutArtifacts(call *a2a.Call) bool {
 
 // ListDuplicateTask reports a task that stands twice on a page.
 var ListDuplicateTask = &analyzer.Rule{
-	ID:     "list-duplicate-task",
-	Title:  "task stands twice on a page",
-	Level:  analyzer.Should,
-	Doc:    `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
-	Fix:    `Select tasks by their id. A join that multiplies rows is the usual cause.`,
-	Silent: `Tasks without id, and a task that comes again on another page, since it may have changed in between. Of very long pages only the first tasks are compared.`,
+	ID:    "list-duplicate-task",
+	Title: "task stands twice on a page",
+	Level: analyzer.Should,
+	Doc:   `A page holds each task once. With a task in it twice clients count wrongly, or do its work twice.`,
+	Fix:   `Select tasks by their id. A join that multiplies rows is the usual cause.`,
+	Silent: `Tasks without id, and a task that comes again on another page, since it may have changed in between. Of very
+long pages only the first tasks are compared.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		if !ok {
@@ -318,10 +320,11 @@ var ListScope = &analyzer.Rule{
 	On:    analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{answer.Tracker},
 	Cites: rule.Cite("13.1", a2a.V1_0),
-	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists it all
-the same: who asks for a list learns of other people's work.`,
-	Fix:    `Apply the same check of permissions to ListTasks as to GetTask, before you count and page.`,
-	Silent: `Tasks that the same credentials have made, and requests without credentials. The finding is a note, since nobody can see what the credentials are good for.`,
+	Doc: `A list holds only what the client may see. The agent has told this client that the task does not exist, and lists
+it all the same: who asks for a list learns of other people's work.`,
+	Fix: `Apply the same check of permissions to ListTasks as to GetTask, before you count and page.`,
+	Silent: `Tasks that the same credentials have made, and requests without credentials. The finding is a note, since
+nobody can see what the credentials are good for.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Exchange.Call.Operation != a2a.ListTasks {
 			return

@@ -39,9 +39,10 @@ var StateSendTerminalRejected = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Cites:    rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"state-terminal-immutable", "stream-closed-on-terminal"},
-	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a success
-believes that its message is being worked on, while the others that know the task have stopped looking.`,
-	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and refer to the old one.`,
+	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a
+success believes that its message is being worked on, while the others that know the task have stopped looking.`,
+	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and
+refer to the old one.`,
 	Silent: `Versions before 0.2.4, which allowed it; ` + unless + `. An answer with another task
 or a message is a note. Where no card says whether the agent may be older than 0.2.4, the finding is a warning.`,
 	Check: checkNotRefused,
@@ -61,10 +62,10 @@ var StateSendTerminalRejectedV1 = &analyzer.Rule{
 		rule.Cite("3.1.2", a2a.V1_0),
 	),
 	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
-	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that gets a success
-believes that its message is being worked on, while the others that know the task have stopped looking.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. Let the client start a new task in the same
-context, and refer to the old one.`,
+	Doc: `A task that has ended takes no more messages: they are answered with UnsupportedOperationError. A client that
+gets a success believes that its message is being worked on, while the others that know the task have stopped looking.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when a message names an ended task. Let the client start a
+new task in the same context, and refer to the old one.`,
 	Silent: `An answer with another task or a message is a note. Not judged: ` + unless + `.`,
 	Check:  checkNotRefused,
 }
@@ -111,13 +112,15 @@ var StateSendTerminalCode = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.1.1", a2a.V1_0),
 	Covers:   rule.CodeRules,
-	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client knows
-that it has to start a new task; with another one it repairs a request that was right, or tries again for ever.`,
-	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the message is terminal.`,
-	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry), refusals with a cause of
-their own (credentials, rate, version, extensions, content types, a method that the agent does not know, a request that is wrong in itself),
-errors with a code of the agent's own that do not speak of the task's state, HTTP+JSON errors that do not say which they are, and tasks
-whose end was not fully delivered before the request began.`,
+	Doc: `A message to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client
+knows that it has to start a new task; with another one it repairs a request that was right, or tries again for ever.`,
+	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) as soon as the task named by the
+message is terminal.`,
+	Silent: `TaskNotFoundError (the task may have been removed), a message id that was sent to the task before (a retry),
+refusals with a cause of their own (credentials, rate, version, extensions, content types, a method that the agent does
+not know, a request that is wrong in itself), errors with a code of the agent's own that do not speak of the task's
+state, HTTP+JSON errors that do not say which they are, and tasks whose end was not fully delivered before the request
+began.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		ended := task.Of(p).EndedBefore(p.Exchange)
@@ -140,11 +143,11 @@ var StateSubscribeTerminal = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   []string{"stream-closed-on-terminal", "stream-subscribe-first-task", "state-terminal-immutable"},
-	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the same makes the
-client wait for updates that cannot come, or take up a task that is over.`,
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError. A stream that opens all the
+same makes the client wait for updates that cannot come, or take up a task that is over.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION when the task is terminal; clients get the task by GetTask.`,
-	Silent: `A stream that consists of one Task is a note. Not judged: a stream with an error (state-subscribe-terminal-code looks at it), and tasks
-whose end was not fully delivered before the request began.`,
+	Silent: `A stream that consists of one Task is a note. Not judged: a stream with an error
+(state-subscribe-terminal-code looks at it), and tasks whose end was not fully delivered before the request began.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		s, ended := stream.Of(p).In(x), task.Of(p).EndedBefore(x)
@@ -180,12 +183,13 @@ var StateSubscribeTerminalCode = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{answer.Tracker, task.Tracker},
 	Cites:    rule.Cite("3.1.6", a2a.V1_0),
 	Covers:   rule.CodeRules,
-	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a client
-knows that nothing more will come and that it can get the task instead.`,
+	Doc: `A subscription to a task that has ended is answered with UnsupportedOperationError (-32004). By that error a
+client knows that nothing more will come and that it can get the task instead.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400) when the task is terminal.`,
-	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals with a cause of their own
-(credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the agent's own that do not speak
-of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was not fully delivered before the request began.`,
+	Silent: `TaskNotFoundError, unless a later answer to the same client still knows the task; refusals with a cause of
+their own (credentials, rate, version, extensions, a method that the agent does not know); errors with a code of the
+agent's own that do not speak of the task's state; HTTP+JSON errors that do not say which they are; tasks whose end was
+not fully delivered before the request began.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.TaskSeen {
 			reportFalseNotFound(p)

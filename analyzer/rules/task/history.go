@@ -28,11 +28,12 @@ var HistoryMax = &analyzer.Rule{
 	ID:    "history-max",
 	Title: "more history than was asked for",
 	Level: analyzer.Must,
-	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte. The
-agent may send fewer messages than that, and never more.`,
-	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks, and in the Task that opens a stream.`,
-	Silent: `Requests without the limit, or with one that is no whole number from 0. In a list of tasks the finding is a warning: there the limit stands
-in the schema's comments only.`,
+	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
+The agent may send fewer messages than that, and never more.`,
+	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks, and in
+the Task that opens a stream.`,
+	Silent: `Requests without the limit, or with one that is no whole number from 0. In a list of tasks the finding is a
+warning: there the limit stands in the schema's comments only.`,
 	Check: func(p *analyzer.Pass) {
 		limit, ok := historyLimit(p)
 		if !ok || limit < 0 {
@@ -52,8 +53,8 @@ var HistoryMax0x = &analyzer.Rule{
 	Title: "more history than was asked for, before 1.0",
 	Level: analyzer.Should,
 	Cites: rule.Cite("7.3.1", rule.Before1...),
-	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte. The
-agent answers with the newest messages, up to that number.`,
+	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
+The agent answers with the newest messages, up to that number.`,
 	Fix:    `Cut history to the newest historyLength messages in the answers to a message and to tasks/get.`,
 	Silent: `A limit of zero, which before 1.0 means that none is asked for, and requests without the limit.`,
 	Check: func(p *analyzer.Pass) {

@@ -35,8 +35,8 @@ var IDTaskEchoV01 = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_1),
-	Doc: `In 0.1 the client makes the id of a task, and asks, cancels and listens by it. A task that comes back under another id
-is one that the client does not know.`,
+	Doc: `In 0.1 the client makes the id of a task, and asks, cancels and listens by it. A task that comes back under
+another id is one that the client does not know.`,
 	Fix:    `Keep params.id of tasks/send as the id of the task.`,
 	Silent: `Tasks without id, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
@@ -65,8 +65,8 @@ var IDEventEchoV01 = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", a2a.V0_1),
 	Covers:   []string{"id-stream-task-consistent"},
-	Doc: `Every event of tasks/sendSubscribe is about the task that the client sent, and carries its id. A client that follows
-several tasks files the event under the wrong one, or drops it.`,
+	Doc: `Every event of tasks/sendSubscribe is about the task that the client sent, and carries its id. A client that
+follows several tasks files the event under the wrong one, or drops it.`,
 	Fix:    `Write params.id of the request into the member id of every event.`,
 	Silent: `The id of the JSON-RPC request in its place is a note: early documents print that by mistake.`,
 	Check: func(p *analyzer.Pass) {
@@ -93,8 +93,8 @@ var IDGetEcho = &analyzer.Rule{
 		rule.Cite("7.3", rule.Before1...),
 		rule.Cite("3.1.3", a2a.V1_0),
 	),
-	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to the
-wrong client; after a cancel it may be the one that was stopped.`,
+	Doc: `To get or to cancel a task is answered with that task. Another one in its place is somebody else's work, shown to
+the wrong client; after a cancel it may be the one that was stopped.`,
 	Fix:    `Look the task up by exactly the id that the request names, percent-decoded where it stands in a path.`,
 	Silent: `Tasks without id, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
@@ -122,8 +122,8 @@ var IDTaskUnique = &analyzer.Rule{
 	Doc: `A message that names no task may start one, and then the agent gives it an id that no other task has. Where two
 clients are given the same id, each reads the other's answers and can cancel the other's work.`,
 	Fix: `Make a fresh id for every new task, such as a UUID. A counter that starts again with the process is not enough.`,
-	Silent: `A repeated message id (a retry may be answered with the first task), messages into the context of the first task or that
-refer to it (the agent may go on with that task), and messages without an id.`,
+	Silent: `A repeated message id (a retry may be answered with the first task), messages into the context of the first
+task or that refer to it (the agent may go on with that task), and messages without an id.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot {
@@ -167,10 +167,12 @@ var IDTaskContinued = &analyzer.Rule{
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.4.3", a2a.V1_0),
 	),
-	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits for ever, and what it knows
-is lost to the new one.`,
-	Fix:    `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that make a task for every message have to be told.`,
-	Silent: `Tasks that are not known, or may have ended when the message came. Before 1.0 no text demands it: there it is a note.`,
+	Doc: `A message that names a task goes on with that task. If a new one answers, the old task waits for ever, and what
+it knows is lost to the new one.`,
+	Fix: `Look up the task that message.taskId names, and go on with it as long as it has not ended. Frameworks that
+make a task for every message have to be told.`,
+	Silent: `Tasks that are not known, or may have ended when the message came. Before 1.0 no text demands it: there it is
+a note.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || !p.Task.Snapshot || x.Stream != nil && !rule.OpensStream(p) {
@@ -205,8 +207,8 @@ var IDStreamTaskConsistent = &analyzer.Rule{
 		rule.Cite("7.2.2", a2a.V0_1, a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.2", a2a.V1_0),
 	),
-	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of another
-task changes the wrong one.`,
+	Doc: `A stream is about one task. Clients read the id from the first event and take it for that of all; an event of
+another task changes the wrong one.`,
 	Fix:    `Write the id of the task into every event of its stream. Where one queue serves several tasks, filter it.`,
 	Silent: `An event that names the task of the request after one that did not, which another rule has reported.`,
 	Check: func(p *analyzer.Pass) {
@@ -236,7 +238,8 @@ var IDSubscribeMatch = &analyzer.Rule{
 		rule.Cite("3.1.6", a2a.V1_0),
 	),
 	Covers: []string{"id-stream-task-consistent"},
-	Doc:    `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has ended, or failed.`,
+	Doc: `A client subscribes to a task to learn what becomes of it. Events of another task tell it that its own has
+ended, or failed.`,
 	Fix:    `Attach the subscriber to the events of exactly the task that the request names.`,
 	Silent: `Events that name no task.`,
 	Check: func(p *analyzer.Pass) {
@@ -261,10 +264,11 @@ var IDTaskHistoryConsistent = &analyzer.Rule{
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.1.4", a2a.V1_0),
 	),
-	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the id that they name
-shows it under another task, or under one that it has never heard of.`,
-	Fix:    `Write the id of the task into the messages of its history, or leave taskId out.`,
-	Silent: `Messages of the user, who may have sent them to an older task, and messages of a task that the client continues or refers to. Of several such messages in one exchange the first is reported.`,
+	Doc: `What the agent said in the course of a task carries that task's id, or none. A client that files messages by the
+id that they name shows it under another task, or under one that it has never heard of.`,
+	Fix: `Write the id of the task into the messages of its history, or leave taskId out.`,
+	Silent: `Messages of the user, who may have sent them to an older task, and messages of a task that the client
+continues or refers to. Of several such messages in one exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		m := p.Entity
 		if m.In != a2a.InHistory || m.Author != a2a.Agent {

@@ -39,12 +39,13 @@ var StateTerminalImmutable = &analyzer.Rule{
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.1", a2a.V1_0),
 	),
-	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay, they
-answer a user, they stop listening), and nothing tells them that it was taken back.`,
-	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same context.`,
-	Silent: `Observations that overlap in time, whose order nobody knows; the state unknown; notifications and replayed events of a 0.2 or 0.3
-resubscription, which may be late, unless they show another terminal state; 0.1 and versions before 0.2.4, which allowed a restart. Where
-no card says whether the agent may be that old, the finding is a warning.`,
+	Doc: `A task that is completed, failed, canceled or rejected stays so. Clients act on the terminal state (they pay,
+they answer a user, they stop listening), and nothing tells them that it was taken back.`,
+	Fix: `Send the terminal state last, when nothing can follow. More work on the same matter is a new task in the same
+context.`,
+	Silent: `Observations that overlap in time, whose order nobody knows; the state unknown; notifications and replayed
+events of a 0.2 or 0.3 resubscription, which may be late, unless they show another terminal state; 0.1 and versions
+before 0.2.4, which allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		before, worst, judged := terminalBefore(p)
 		if !judged || worst == analyzer.Note || rule.Reopens(p) {
@@ -91,11 +92,11 @@ var StateTerminalImmutableEarly = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    rule.Cite("6.3", a2a.V0_1, a2a.V0_2),
-	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were written for
-them stop looking at the task when it ends, and miss what comes after.`,
+	Doc: `Versions before 0.2.4 let a client take up a task that has ended. Later ones forbid it, so clients that were
+written for them stop looking at the task when it ends, and miss what comes after.`,
 	Fix: `Start a new task for more work already now: it is right in every version.`,
-	Silent: `Versions since 0.2.4, which state-terminal-immutable judges; observations that overlap in time; the state unknown; notifications and
-replayed events, unless they show another terminal state.`,
+	Silent: `Versions since 0.2.4, which state-terminal-immutable judges; observations that overlap in time; the state
+unknown; notifications and replayed events, unless they show another terminal state.`,
 	Check: func(p *analyzer.Pass) {
 		before, worst, judged := terminalBefore(p)
 		if !judged || worst != analyzer.Note {
@@ -121,11 +122,11 @@ var StateFinalStateAgrees = &analyzer.Rule{
 		rule.Cite("3.1.3", a2a.V1_0),
 	),
 	Covers: []string{"state-terminal-immutable"},
-	Doc: `A stream or a notification said that the task has ended, and whoever asks for the task afterwards is told another state.
-Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled them.`,
+	Doc: `A stream or a notification said that the task has ended, and whoever asks for the task afterwards is told another
+state. Clients use the stream to stop waiting and the poll to fetch the result: one of the two has misled them.`,
 	Fix: `Store the terminal state before you announce it, and let every way to ask for a task read the same store.`,
-	Silent: `Polls that began before the announcement was delivered; the state unknown; versions before 0.2.4, which allowed a restart. Where
-no card says whether the agent may be that old, the finding is a warning.`,
+	Silent: `Polls that began before the announcement was delivered; the state unknown; versions before 0.2.4, which
+allowed a restart. Where no card says whether the agent may be that old, the finding is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		before, worst, judged := terminalBefore(p)
 		if !judged || worst == analyzer.Note || !before.Event || p.Exchange.Call.Operation != a2a.GetTask {
@@ -154,11 +155,11 @@ var StateStatusRegressTime = &analyzer.Rule{
 		rule.Cite("6.2", rule.Before1...),
 		rule.Cite("3.5.2", a2a.V1_0),
 	),
-	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were made, so
-either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
+	Doc: `The timestamps of a task's states go backwards within one stream. Events come in the order in which they were
+made, so either the order is wrong or the clock is; a client that sorts by time keeps the wrong state as the newest.`,
 	Fix: `Take the timestamp when the state changes, from one clock, and send events in that order.`,
-	Silent: `Timestamps that cannot be read or name no zone, differences below the coarser precision of the two, replays of a 0.x resubscription,
-and other tasks. Of several such events the first is reported.`,
+	Silent: `Timestamps that cannot be read or name no zone, differences below the coarser precision of the two, replays of
+a 0.x resubscription, and other tasks. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if s.Stamp == nil || p.Answer == nil || p.Exchange.Call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) {
@@ -199,11 +200,13 @@ var StateUnknownTaskKnown = &analyzer.Rule{
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("3.3.1", a2a.V1_0),
 	),
-	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been removed,
-which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
-	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch results late.`,
-	Silent: `Other clients and other credentials, calls that overlap the last look at the task, recordings without times, push configurations, and
-messages to, cancellations of and subscriptions to a task that has ended, where this error is an accepted answer.`,
+	Doc: `The agent showed this task to the same client less than a minute ago and now does not know it. It may have been
+removed, which is allowed at any time; more often the agent runs in several processes that do not share their tasks.`,
+	Fix: `Keep tasks in a store that all processes of the agent share, and keep ended ones for a while: clients fetch
+results late.`,
+	Silent: `Other clients and other credentials, calls that overlap the last look at the task, recordings without times,
+push configurations, and messages to, cancellations of and subscriptions to a task that has ended, where this error is
+an accepted answer.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Answer == nil || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Last == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {

@@ -33,9 +33,10 @@ var ListNextTokenPresent = &analyzer.Rule{
 	Title:  "page of tasks without nextPageToken",
 	Level:  analyzer.Must,
 	Covers: []string{"list-required-fields"},
-	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the end of
-the list from an agent that does not page.`,
-	Fix:    `Write nextPageToken into every page, "" into the last. Printers of protocol buffers leave empty fields out unless they are told otherwise.`,
+	Doc: `Every page says where the next one begins, and the last one says "". Without the member a client cannot tell the
+end of the list from an agent that does not page.`,
+	Fix: `Write nextPageToken into every page, "" into the last. Printers of protocol buffers leave empty fields out
+unless they are told otherwise.`,
 	Silent: `The name next_page_token, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
@@ -72,10 +73,11 @@ var ListLastPageToken = &analyzer.Rule{
 	ID:    "list-last-page-token",
 	Title: "nextPageToken although all tasks are on the page",
 	Level: analyzer.Must,
-	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that always gives
-one it asks for ever.`,
-	Fix:    `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
-	Silent: `Answers to a request with a pageToken, and pages without totalSize: there nobody can tell how many tasks are left.`,
+	Doc: `On the last page nextPageToken is "". A client that is given a token asks for the page; with an agent that always
+gives one it asks for ever.`,
+	Fix: `Give a token only if there are tasks after the page: look for one task more than the page holds.`,
+	Silent: `Answers to a request with a pageToken, and pages without totalSize: there nobody can tell how many tasks are
+left.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		total, known := page.Get("totalSize").Int()
@@ -96,10 +98,11 @@ var ListRequiredFields = &analyzer.Rule{
 	Title: "page of tasks is not complete",
 	Level: analyzer.Must,
 	Cites: rule.Cite("5.7", a2a.V1_0),
-	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go through all
-tasks count on the three.`,
-	Fix:    `Write tasks, pageSize and totalSize into every page, the empty list and 0 too.`,
-	Silent: `What would be empty or 0 and was left out, as printers of protocol buffers do, is a warning. nextPageToken has a rule of its own.`,
+	Doc: `A page holds its tasks, its size, and how many tasks there are in all. Clients that show "page 2 of 7" or go
+through all tasks count on the three.`,
+	Fix: `Write tasks, pageSize and totalSize into every page, the empty list and 0 too.`,
+	Silent: `What would be empty or 0 and was left out, as printers of protocol buffers do, is a warning. nextPageToken has
+a rule of its own.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		if !ok {
@@ -135,8 +138,8 @@ var ListPageLimit = &analyzer.Rule{
 	ID:    "list-page-limit",
 	Title: "more tasks on a page than were asked for",
 	Level: analyzer.Must,
-	Doc: `A page has at most pageSize tasks; 50 if the client does not say, and never more than 100. Clients make room for that
-many, and may drop the rest.`,
+	Doc: `A page has at most pageSize tasks; 50 if the client does not say, and never more than 100. Clients make room for
+that many, and may drop the rest.`,
 	Fix:    `Cut the page, and give a nextPageToken for what is left.`,
 	Silent: `A pageSize outside 1 to 100 is the client's fault: then only 100 counts.`,
 	Check: func(p *analyzer.Pass) {
@@ -175,10 +178,11 @@ var ListPageSizeEcho = &analyzer.Rule{
 	ID:    "list-page-size-echo",
 	Title: "pageSize of a page is not its size",
 	Level: analyzer.Should,
-	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger than was
-asked for. Clients reckon with it how many pages are to come.`,
-	Fix:    `Write the size that you page by: the requested one, or your own where it is smaller.`,
-	Silent: `Answers without pageSize, requests for a size outside 1 to 100, and pages with more tasks than were asked for, which have rules of their own.`,
+	Doc: `pageSize in the answer says how large the agent makes the pages: at least as large as this one, and no larger
+than was asked for. Clients reckon with it how many pages are to come.`,
+	Fix: `Write the size that you page by: the requested one, or your own where it is smaller.`,
+	Silent: `Answers without pageSize, requests for a size outside 1 to 100, and pages with more tasks than were asked for,
+which have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		size := page.Get("pageSize")
@@ -202,10 +206,11 @@ asked for. Clients reckon with it how many pages are to come.`,
 
 // ListTotalSize reports fewer tasks in all than on one page.
 var ListTotalSize = &analyzer.Rule{
-	ID:     "list-total-size",
-	Title:  "totalSize is smaller than the page",
-	Level:  analyzer.Must,
-	Doc:    `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than there are in all.`,
+	ID:    "list-total-size",
+	Title: "totalSize is smaller than the page",
+	Level: analyzer.Must,
+	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
+there are in all.`,
 	Fix:    `Count the tasks that pass the filters, before you page.`,
 	Silent: `Pages without totalSize, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {

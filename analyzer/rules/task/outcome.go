@@ -33,12 +33,12 @@ var StateBlocking = &analyzer.Rule{
 	On:    analyzer.AnswerSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("3.2.2", a2a.V1_0),
-	Doc: `Unless the client says returnImmediately, a SendMessage is answered when the task has ended or waits for the client. A client
-that relies on it takes the answer for the outcome, and never looks at the task again.`,
-	Fix: `Hold the answer until the task is completed, failed, canceled, rejected, or requires input or authorization; return at once only if
-configuration.returnImmediately is true.`,
-	Silent: `Streams; answers that are a Message; clients that set the member "blocking" of the release candidate, which had another default;
-requests where neither the A2A-Version header nor a card names version 1.0.`,
+	Doc: `Unless the client says returnImmediately, a SendMessage is answered when the task has ended or waits for the
+client. A client that relies on it takes the answer for the outcome, and never looks at the task again.`,
+	Fix: `Hold the answer until the task is completed, failed, canceled, rejected, or requires input or authorization;
+return at once only if configuration.returnImmediately is true.`,
+	Silent: `Streams; answers that are a Message; clients that set the member "blocking" of the release candidate, which
+had another default; requests where neither the A2A-Version header nor a card names version 1.0.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer.Payload.Kind != a2a.TaskPayload || !card.Of(p).Waits(p.Exchange) {
 			return
@@ -63,9 +63,10 @@ var StateBlocking0x = &analyzer.Rule{
 	Level: analyzer.Advice,
 	On:    analyzer.AnswerSeen,
 	Cites: rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
-	Doc: `The client asked to wait for the outcome and got a task that is still at work. Agents may do so; a client that does not
-expect it shows its user nothing.`,
-	Fix:    `Hold the answer until the task has ended or waits for the client. In a client, poll the task or subscribe to it when it comes back active.`,
+	Doc: `The client asked to wait for the outcome and got a task that is still at work. Agents may do so; a client that
+does not expect it shows its user nothing.`,
+	Fix: `Hold the answer until the task has ended or waits for the client. In a client, poll the task or subscribe to
+it when it comes back active.`,
 	Silent: `Streams, answers that are a Message, and sends that leave it to the agent.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
@@ -90,11 +91,12 @@ var StateBlockingArtifacts = &analyzer.Rule{
 	On:    analyzer.TaskSeen,
 	Needs: []*analyzer.Tracker{artifact.Tracker},
 	Cites: rule.Cite("3.2.2", a2a.V1_0),
-	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks an artifact
-that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
-	Fix: `Build the answer from the stored task, after the last artifact was stored, and make the task terminal only then.`,
-	Silent: `Clients that said returnImmediately or take some media types only; other clients, credentials, extensions and bindings; polls that overlap the send; artifacts without an id;
-tasks with more artifacts than are remembered.`,
+	Doc: `A send that waits for the end of its task is answered with the task and everything it has made. This answer lacks
+an artifact that the agent shows when it is asked for the task afterwards: a client that does not ask loses it.`,
+	Fix: `Build the answer from the stored task, after the last artifact was stored, and make the task terminal only
+then.`,
+	Silent: `Clients that said returnImmediately or take some media types only; other clients, credentials, extensions and
+bindings; polls that overlap the send; artifacts without an id; tasks with more artifacts than are remembered.`,
 	Check: func(p *analyzer.Pass) {
 		t, index := missingArtifact(p)
 		if index == judgedNothing {
@@ -138,12 +140,14 @@ var StateArtifactsAfterTerminal = &analyzer.Rule{
 		rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.1", a2a.V1_0),
 	),
-	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once: whoever came first
-works with something else than whoever came later.`,
-	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to the old one.`,
-	Silent: `References to files, whose links may be signed anew for each answer; media types and metadata; answers that leave artifacts out, as
-sends, cancellations, lists and notifications may; answers to clients that take some media types only; other clients, credentials, extensions and bindings; answers that overlap; artifacts without
-an id; tasks with more artifacts than are remembered; versions before 0.2.4, which allowed a restart.`,
+	Doc: `A task that has ended does not change any more, and neither do its artifacts. Clients fetch the result once:
+whoever came first works with something else than whoever came later.`,
+	Fix: `Make the task terminal after its last artifact was stored. Improved results belong to a new task that refers to
+the old one.`,
+	Silent: `References to files, whose links may be signed anew for each answer; media types and metadata; answers that
+leave artifacts out, as sends, cancellations, lists and notifications may; answers to clients that take some media types
+only; other clients, credentials, extensions and bindings; answers that overlap; artifacts without an id; tasks with
+more artifacts than are remembered; versions before 0.2.4, which allowed a restart.`,
 	Check: func(p *analyzer.Pass) {
 		t, ok := p.Snapshot()
 		worst := rule.RestartSeverity(p)

@@ -35,11 +35,11 @@ var ReqPageTokenOrigin = &analyzer.Rule{
 	Level: analyzer.Should,
 	Needs: []*analyzer.Tracker{page.Tracker},
 	Cites: rule.Cite("3.1.4", a2a.V1_0),
-	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a number of
-the page, works with one agent by luck and fails with the next.`,
+	Doc: `A pageToken is copied from the nextPageToken of the page before. One that the client makes itself, such as a
+number of the page, works with one agent by luck and fails with the next.`,
 	Fix: `Send the nextPageToken of the last answer, byte for byte, and none for the first page.`,
-	Silent: `Recordings that lack a request or an answer, and requests while another list is on its way. The finding is a note, since
-the token may be from before the recording.`,
+	Silent: `Recordings that lack a request or an answer, and requests while another list is on its way. The finding is a
+note, since the token may be from before the recording.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.ListTasks || x.Call.PageToken == "" {
@@ -67,11 +67,12 @@ var ReqToTerminal = &analyzer.Rule{
 		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.1", a2a.V1_0),
 	),
-	Doc: `A task that is completed, failed, canceled or rejected takes no more messages. The client was told that it has ended, so
-that it could have known that the message will be refused.`,
-	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds if it matters.`,
-	Silent: `Ends that were told to another client or for other credentials, or only after the message was on its way; a message that is
-sent again; versions before 0.2.4, which allowed a restart.`,
+	Doc: `A task that is completed, failed, canceled or rejected takes no more messages. The client was told that it has
+ended, so that it could have known that the message will be refused.`,
+	Fix: `Start a new task in the same context: leave taskId out, keep contextId, and name the old task in referenceTaskIds
+if it matters.`,
+	Silent: `Ends that were told to another client or for other credentials, or only after the message was on its way; a
+message that is sent again; versions before 0.2.4, which allowed a restart.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		worst := rule.RestartSeverity(p)
@@ -101,8 +102,8 @@ var ReqContextTaskMismatch = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{task.Tracker},
 	Cites: rule.Cite("3.4.3", a2a.V1_0),
-	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the message,
-since it cannot know which of the two the client means.`,
+	Doc: `A task belongs to one context, and a message that names both has to name that one. The agent has to refuse the
+message, since it cannot know which of the two the client means.`,
 	Fix:    `Keep the contextId of each task beside its id, or send the taskId alone.`,
 	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one.`,
 	Check: func(p *analyzer.Pass) {
@@ -125,10 +126,11 @@ var ReqTaskIDExists = &analyzer.Rule{
 	Level: analyzer.Must,
 	Needs: []*analyzer.Tracker{answer.Tracker},
 	Cites: rule.Cite("3.4.2", a2a.V1_0),
-	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this client
-that this one does not; it will not come into being by a message.`,
-	Fix:    `Leave taskId out to start a new task, and take its id from the answer.`,
-	Silent: `Tasks that were seen since, and answers to another client, for other credentials, or that came after the message was on its way.`,
+	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this
+client that this one does not; it will not come into being by a message.`,
+	Fix: `Leave taskId out to start a new task, and take its id from the answer.`,
+	Silent: `Tasks that were seen since, and answers to another client, for other credentials, or that came after the
+message was on its way.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || x.Call.TaskID == "" {
@@ -152,11 +154,12 @@ var ReqMessageIDReuse = &analyzer.Rule{
 		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.3.1", a2a.V1_0),
 	),
-	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under that id is
-never read.`,
-	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the very same message again. A counter that starts again with the process is not enough.`,
-	Silent: `The same role, text, bytes, data and files again, whatever ids, metadata, media types and queries of URLs go with them; messages of another
-client, for other credentials or another tenant.`,
+	Doc: `An agent may take a message whose id it knows for a retry, and answer as it did before. Another message under
+that id is never read.`,
+	Fix: `Make a fresh id for every message, such as a UUID, and keep it only to send the very same message again. A
+counter that starts again with the process is not enough.`,
+	Silent: `The same role, text, bytes, data and files again, whatever ids, metadata, media types and queries of URLs go
+with them; messages of another client, for other credentials or another tenant.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || x.Call.MessageID == "" {

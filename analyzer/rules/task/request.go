@@ -37,11 +37,12 @@ var ReqTaskID = &analyzer.Rule{
 		rule.Cite("3.1.3", a2a.V1_0),
 	),
 	Covers: []string{"field-type", "field-null-required"},
-	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the id
-the agent can only refuse.`,
-	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set one. Over HTTP+JSON it stands in the path.`,
-	Silent: `Requests whose params are no object, which another rule reports. A push config of 1.0 created without taskId is a warning: the schema does not
-mark the member as required, since HTTP+JSON has it in the path.`,
+	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the
+id the agent can only refuse.`,
+	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
+one. Over HTTP+JSON it stands in the path.`,
+	Silent: `Requests whose params are no object, which another rule reports. A push config of 1.0 created without taskId
+is a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if !asksForTask(call.Operation) || !rule.ParamsReadable(call) {
@@ -87,9 +88,10 @@ var ReqSendIDV01 = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_1),
-	Doc: `In 0.1 the client makes the id of a task and sends it along with every message, the first one too. Without it neither
-side can speak of the task later.`,
-	Fix:    `Make an id for a new task, such as a UUID, and send it as params.id. Send the same id with all that belongs to the task.`,
+	Doc: `In 0.1 the client makes the id of a task and sends it along with every message, the first one too. Without it
+neither side can speak of the task later.`,
+	Fix: `Make an id for a new task, such as a UUID, and send it as params.id. Send the same id with all that belongs to
+the task.`,
 	Silent: `Requests whose params are no object, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
@@ -111,8 +113,8 @@ var ReqAcceptedOutputModes = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.1.1", a2a.V0_2),
-	Doc: `Up to 0.2.5 a configuration that goes with a message lists the media types that the client can read. Strict agents of
-that time refuse the message without the list.`,
+	Doc: `Up to 0.2.5 a configuration that goes with a message lists the media types that the client can read. Strict
+agents of that time refuse the message without the list.`,
 	Fix:    `Send configuration.acceptedOutputModes, such as ["text/plain"], or no configuration at all.`,
 	Silent: `Agents whose card does not name a version from 0.2.0 to 0.2.5: later ones do not require it.`,
 	Check: func(p *analyzer.Pass) {
@@ -142,11 +144,11 @@ var ReqHistoryLength = &analyzer.Rule{
 		rule.Cite("7.3.1", rule.Before1...),
 		rule.Cite("3.2.4", a2a.V1_0),
 	),
-	Doc: `historyLength says how many messages of the history the client wants at most. With a negative number, a fraction or a
-text an agent refuses the request, or sends what the client did not mean.`,
+	Doc: `historyLength says how many messages of the history the client wants at most. With a negative number, a fraction
+or a text an agent refuses the request, or sends what the client did not mean.`,
 	Fix: `Send a whole number from 0. Leave the member out to let the agent decide.`,
-	Silent: `null; digits in a string, which parsers of 1.0 and of HTTP+JSON take; text in the query, which another rule reports. Before 1.0 no text
-forbids negative numbers: there they are a note.`,
+	Silent: `null; digits in a string, which parsers of 1.0 and of HTTP+JSON take; text in the query, which another rule
+reports. Before 1.0 no text forbids negative numbers: there they are a note.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		v := historyLength(call)
@@ -226,9 +228,10 @@ var ReqPageSize = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
-	Doc:      `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than the client reckons with.`,
-	Fix:      `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
-	Silent:   `Text in the query, which another rule reports, and lists of push configs, whose pages have no such bounds.`,
+	Doc: `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than
+the client reckons with.`,
+	Fix:    `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
+	Silent: `Text in the query, which another rule reports, and lists of push configs, whose pages have no such bounds.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Operation != a2a.ListTasks {
@@ -268,9 +271,11 @@ var ReqListStatus = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
-	Doc:      `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or lists what nobody asked for.`,
-	Fix:      `Send a name such as "TASK_STATE_WORKING", or leave status out.`,
-	Silent:   `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; numbers and states in another spelling, which another rule reports; the query of HTTP+JSON, which has a rule of its own.`,
+	Doc: `The filter status of ListTasks is the name of a state. With any other text the agent refuses the request, or
+lists what nobody asked for.`,
+	Fix: `Send a name such as "TASK_STATE_WORKING", or leave status out.`,
+	Silent: `An empty text and TASK_STATE_UNSPECIFIED, which mean no filter; numbers and states in another spelling,
+which another rule reports; the query of HTTP+JSON, which has a rule of its own.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		status := call.Params.Get("status")

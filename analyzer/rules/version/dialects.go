@@ -35,16 +35,17 @@ var DialectMismatch = &analyzer.Rule{
 		rule.Cite("3.6.2", a2a.V1_0),
 	),
 	Covers: []string{"rpc-method-dialect", "ver-header-present"},
-	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths, states and shapes
-differ between them, so nothing works, and each side's log blames the other. The message says what each side speaks, and how the same
-request is written in the version of the agent.`,
-	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's version: the message names the
-method or path to send instead. An agent can offer both: one interface entry for each version. For a card, ask at the path that the message
-names; an agent can serve its card at both.`,
-	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card names and where nothing else
-succeeded; dialects that cannot be told apart; refusals that may have another cause, such as an unknown task. It is said once for each URL and
-version, and only as a note where the agent answers VersionNotSupportedError, since clients may try versions in turn. A card that is not where the
-client asks is reported at the end of the recording, if the other well-known path has it; it is a note where the same client found it there.`,
+	Doc: `The client asks in one version of the protocol at a URL where the agent speaks another. Method names, paths,
+states and shapes differ between them, so nothing works, and each side's log blames the other. The message says what
+each side speaks, and how the same request is written in the version of the agent.`,
+	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's
+version: the message names the method or path to send instead. An agent can offer both: one interface entry for each
+version. For a card, ask at the path that the message names; an agent can serve its card at both.`,
+	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card
+names and where nothing else succeeded; dialects that cannot be told apart; refusals that may have another cause, such
+as an unknown task. It is said once for each URL and version, and only as a note where the agent answers
+VersionNotSupportedError, since clients may try versions in turn. A card that is not where the client asks is reported
+at the end of the recording, if the other well-known path has it; it is a note where the same client found it there.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		switch {

@@ -33,12 +33,14 @@ var EquivErrorSame = &analyzer.Rule{
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs: []*analyzer.Tracker{answer.Tracker, task.Tracker},
-	Doc: `An agent behaves the same whatever binding it is called over. A client that changes the binding, or a gateway that translates, gets
-another error for the same call, and acts on it: it gives up a task that is there, or repairs a request that is right.`,
+	Doc: `An agent behaves the same whatever binding it is called over. A client that changes the binding, or a gateway
+that translates, gets another error for the same call, and acts on it: it gives up a task that is there, or repairs a
+request that is right.`,
 	Fix: `Map the errors of all bindings from one table, in one place behind them.`,
-	Silent: `Other operations, clients, credentials or versions; tasks that were seen and not known to have ended, since they may have changed in between; a task that
-is not found later, since it may have been removed; errors about the version, extensions, content types or push, which have causes of
-their own; and errors that a rule about ended tasks reports.`,
+	Silent: `Other operations, clients, credentials or versions; tasks that were seen and not known to have ended, since
+they may have changed in between; a task that is not found later, since it may have been removed; errors about the
+version, extensions, content types or push, which have causes of their own; and errors that a rule about ended tasks
+reports.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.RequestMissed() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() || x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
@@ -92,11 +94,12 @@ var EquivResultSame = &analyzer.Rule{
 	Level: analyzer.Must,
 	On:    analyzer.AnswerSeen,
 	Needs: []*analyzer.Tracker{answer.Tracker},
-	Doc: `An agent gives the same task over every binding. Where one leaves out an artifact or tells another state, what a client knows of its work
-depends on how it asked.`,
+	Doc: `An agent gives the same task over every binding. Where one leaves out an artifact or tells another state, what a
+client knows of its work depends on how it asked.`,
 	Fix: `Keep tasks in one store behind all bindings, and write each from the same object.`,
-	Silent: `Tasks that have not ended; other clients, credentials, versions or history lengths; the order of members, defaults that are left out, metadata, links, instants; the
-history, unless the client says how much of it; tasks that change over one binding too.`,
+	Silent: `Tasks that have not ended; other clients, credentials, versions or history lengths; the order of members,
+defaults that are left out, metadata, links, instants; the history, unless the client says how much of it; tasks that
+change over one binding too.`,
 	Check: func(p *analyzer.Pass) {
 		before, part := answer.Of(p).ShownElsewhere(p.Observation)
 		if before == nil || p.RequestMissed() {

@@ -38,8 +38,8 @@ var RPCHTTPPost = &analyzer.Rule{
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("9.1", a2a.V1_0),
 	),
-	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and gateways may
-drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
+	Doc: `JSON-RPC calls are posted. Agents route by the HTTP method before they look into the body, and caches and
+gateways may drop a body under GET or repeat a PUT: the call never arrives, or arrives twice.`,
 	Fix:    `Send every JSON-RPC request with POST to the URL of the interface.`,
 	Silent: `OPTIONS and HEAD, which are no calls whatever they carry, and bodies that are not surely JSON-RPC of A2A.`,
 	Check: func(p *analyzer.Pass) {
@@ -63,8 +63,8 @@ var RPCRequestContentType = &analyzer.Rule{
 		rule.Cite("3.2", a2a.V0_1, a2a.V0_2),
 		rule.Cite("3.2.1", a2a.V0_3),
 	),
-	Doc: `A client that calls over JSON-RPC has to say application/json. Many frameworks choose the parser by this label: with
-another one they answer 415, or hand the agent an empty body.`,
+	Doc: `A client that calls over JSON-RPC has to say application/json. Many frameworks choose the parser by this label:
+with another one they answer 415, or hand the agent an empty body.`,
 	Fix:    `Send "Content-Type: application/json" with every JSON-RPC request.`,
 	Silent: `Parameters such as charset are ignored, and a label that the recording does not have is not missed.`,
 	Check:  func(p *analyzer.Pass) { judgeRequestLabel(p) },
@@ -113,8 +113,9 @@ var RPCResponseContentType = &analyzer.Rule{
 	),
 	Doc: `An agent that answers over JSON-RPC has to say application/json. Clients choose their parser by this label: a
 JSON-RPC object labelled as text is shown to a user, or refused, although its content is right.`,
-	Fix:    `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
-	Silent: `Parameters such as charset are ignored. Answers without a body and error pages that are no JSON-RPC are not judged.`,
+	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
+	Silent: `Parameters such as charset are ignored. Answers without a body and error pages that are no JSON-RPC are not
+judged.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Answer.IsEnvelope {
 			return
@@ -139,8 +140,9 @@ var RPCResponseContentTypeV1 = &analyzer.Rule{
 	Cites:    rule.Cite("9.1", a2a.V1_0),
 	Doc: `The JSON-RPC binding of 1.0 carries application/json. Clients choose their parser by this label: a JSON-RPC
 object labelled as text is shown to a user, or refused, although its content is right.`,
-	Fix:    `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
-	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without a body and error pages that are no JSON-RPC are not judged.`,
+	Fix: `Send "Content-Type: application/json" with every JSON-RPC answer that is not an event stream.`,
+	Silent: `Parameters are ignored. The label of the other binding, application/a2a+json, is a note. Answers without a
+body and error pages that are no JSON-RPC are not judged.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Answer.IsEnvelope {
 			return
@@ -169,9 +171,10 @@ var RPCAnswerMissing = &analyzer.Rule{
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("JSON-RPC 2.0 §5", rule.Every...),
 	Covers:   []string{"rpc-result-xor-error"},
-	Doc: `A JSON-RPC request with an id gets a response object, whatever there is to say. Without one the client cannot tell
-whether the call was done: most fail to parse the empty text and try again.`,
-	Fix:    `Answer every request that has an id with a response object; where there is nothing to return, with "result": {} or null.`,
+	Doc: `A JSON-RPC request with an id gets a response object, whatever there is to say. Without one the client cannot
+tell whether the call was done: most fail to parse the empty text and try again.`,
+	Fix: `Answer every request that has an id with a response object; where there is nothing to return, with "result":
+{} or null.`,
 	Silent: `Requests without id, which are notifications; statuses other than 2xx; answers that were cut off.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
@@ -200,10 +203,11 @@ var StreamContentType = &analyzer.Rule{
 		rule.Cite("9.4.2", a2a.V1_0),
 		rule.Cite("11.7", a2a.V1_0),
 	),
-	Doc: `Server-sent events travel as text/event-stream. Clients decide by this label whether to read events as they come; under
-another one they wait for the end of the body and then fail to parse it.`,
-	Fix:    `Set "Content-Type: text/event-stream" before the first event is written.`,
-	Silent: `Parameters are ignored. A body counts as a stream only if it is no JSON, begins with a line of an event and has data that begins like a JSON object.`,
+	Doc: `Server-sent events travel as text/event-stream. Clients decide by this label whether to read events as they come;
+under another one they wait for the end of the body and then fail to parse it.`,
+	Fix: `Set "Content-Type: text/event-stream" before the first event is written.`,
+	Silent: `Parameters are ignored. A body counts as a stream only if it is no JSON, begins with a line of an event and
+has data that begins like a JSON object.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.EventSeen {
 			if rule.OpensStream(p) {
@@ -262,10 +266,11 @@ var StreamStatus200 = &analyzer.Rule{
 		rule.Cite("9.4.2", a2a.V1_0),
 		rule.Cite("11.7", a2a.V1_0),
 	),
-	Doc: `An event stream begins with status 200. Clients that follow the standard for server-sent events give up on any other
-one, so the events are written and nobody reads them.`,
-	Fix:    `Answer a streaming call with 200, also where it creates a task.`,
-	Silent: `Statuses of 300 and more, which make the answer an error whatever its label; 204 and 205, which have no body.`,
+	Doc: `An event stream begins with status 200. Clients that follow the standard for server-sent events give up on any
+other one, so the events are written and nobody reads them.`,
+	Fix: `Answer a streaming call with 200, also where it creates a task.`,
+	Silent: `Statuses of 300 and more, which make the answer an error whatever its label; 204 and 205, which have no
+body.`,
 	Check: func(p *analyzer.Pass) {
 		status := p.Exchange.Response.Status
 		if !beginsStream(p) || !rule.Succeeded(status) || status == 204 || status == 205 {
@@ -297,11 +302,12 @@ var StreamMethodAnsweredJSON = &analyzer.Rule{
 		rule.Cite("3.1.2", a2a.V1_0),
 		rule.Cite("9.4.2", a2a.V1_0),
 	),
-	Doc: `A call of a streaming method is answered with an event stream. A client that asked for one hands the answer to its
-reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
-	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it as the only
-event. Without support for streaming, answer with the error for that.`,
-	Silent: `Errors as JSON, which are right in place of a stream; answers that are no A2A object. Before 1.0 the finding is a warning.`,
+	Doc: `A call of a streaming method is answered with an event stream. A client that asked for one hands the answer to
+its reader of events, which finds none in a JSON body: the result is there and nobody sees it.`,
+	Fix: `Answer with text/event-stream and one event for each update; an agent that has one Message or Task only sends it
+as the only event. Without support for streaming, answer with the error for that.`,
+	Silent: `Errors as JSON, which are right in place of a stream; answers that are no A2A object. Before 1.0 the finding
+is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Streams || p.Answer == nil || p.Answer.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
@@ -342,10 +348,12 @@ var NonstreamMethodAnsweredSSE = &analyzer.Rule{
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("9.4.1", a2a.V1_0),
 	),
-	Doc: `Only the streaming methods are answered with events. A client that sent a plain call waits for one JSON object, parses
-the text of the stream as such, and fails.`,
-	Fix:    `Answer with one JSON object; stream only where SendStreamingMessage or SubscribeToTask (before 1.0: message/stream, tasks/resubscribe) was called.`,
-	Silent: `Batches, methods that A2A does not know, and statuses other than 2xx. Over HTTP+JSON and in 1.0 it is a warning, since no sentence says it outright.`,
+	Doc: `Only the streaming methods are answered with events. A client that sent a plain call waits for one JSON object,
+parses the text of the stream as such, and fails.`,
+	Fix: `Answer with one JSON object; stream only where SendStreamingMessage or SubscribeToTask (before 1.0:
+message/stream, tasks/resubscribe) was called.`,
+	Silent: `Batches, methods that A2A does not know, and statuses other than 2xx. Over HTTP+JSON and in 1.0 it is a
+warning, since no sentence says it outright.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || x.Call.Streams || x.Call.Batch != nil || !rule.Succeeded(x.Response.Status) {

@@ -26,11 +26,13 @@ var CardUnavailable = &analyzer.Rule{
 		rule.Cite("8.1", a2a.V1_0),
 		rule.Cite("8.2", a2a.V1_0),
 	),
-	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails, nothing else of the
-agent is ever tried.`,
-	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can fail, best from memory.`,
-	Silent: `Refusals for want of credentials, and a 404 where the host serves a card at another path. Other 404 are a note, since the client may have asked at
-the path of another version; so are 502, 503 and 504, which gateways answer, and a failure after which the card came. It is said at the end of the recording.`,
+	Doc: `An agent makes its card available, since clients learn from it where and how to call. When the fetch fails,
+nothing else of the agent is ever tried.`,
+	Fix: `Serve the card at /.well-known/agent-card.json (before 0.3: /.well-known/agent.json) without any work that can
+fail, best from memory.`,
+	Silent: `Refusals for want of credentials, and a 404 where the host serves a card at another path. Other 404 are a
+note, since the client may have asked at the path of another version; so are 502, 503 and 504, which gateways answer,
+and a failure after which the card came. It is said at the end of the recording.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.CardSeen {
 			if p.Exchange.Call.Operation == a2a.GetCard {

@@ -33,8 +33,9 @@ var JSONWellformed = &analyzer.Rule{
 	Doc: `Whoever says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the other side
 sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
 	Fix: `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
-	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts too large or too deep to be read to
-their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and 504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
+	Silent: `Empty bodies, bodies and events that were cut off, bodies in an unknown Content-Encoding, texts too large or
+too deep to be read to their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and
+504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc == nil || !saysJSON(p) || p.Doc.Err != nil && (mayBeJSON(p) || p.Kind == analyzer.AnswerSeen && framedAsEvents(p)) {
 			return
@@ -96,10 +97,12 @@ var JSONUTF8 = &analyzer.Rule{
 	Once:   analyzer.PerExchange,
 	Cites:  rule.Cite("RFC 8259 §8.1", rule.Every...),
 	Covers: []string{"json-wellformed"},
-	Doc: `JSON between systems is UTF-8 without a byte order mark. Some parsers refuse anything else, some replace what they cannot
-read: names and texts arrive mangled, and signatures over them break.`,
-	Fix:    `Encode as UTF-8 and write no mark. Look for a file read as Latin-1 or UTF-16, or text cut in the middle of a character.`,
-	Silent: `Bodies and events that were cut off; bodies that are not labelled as JSON; a mark at the very start of an event stream, which is allowed there. Of several such events the first is reported.`,
+	Doc: `JSON between systems is UTF-8 without a byte order mark. Some parsers refuse anything else, some replace what
+they cannot read: names and texts arrive mangled, and signatures over them break.`,
+	Fix: `Encode as UTF-8 and write no mark. Look for a file read as Latin-1 or UTF-16, or text cut in the middle of a
+character.`,
+	Silent: `Bodies and events that were cut off; bodies that are not labelled as JSON; a mark at the very start of an
+event stream, which is allowed there. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc == nil || !saysJSON(p) {
 			return
@@ -124,8 +127,9 @@ var JSONDuplicateKeys = &analyzer.Rule{
 	Cites:  rule.Cite("RFC 8259 §4", rule.Every...),
 	Doc: `Member names in an object should be unique. Where one stands twice, some parsers take the first value, some the
 last, some fail: two sides can read different messages from the same bytes.`,
-	Fix:    `Write each member once. Look for a field that is both part of the object and added by hand.`,
-	Silent: `Texts that are not well-formed are left to json-wellformed. Of several such names in one exchange the first is reported.`,
+	Fix: `Write each member once. Look for a field that is both part of the object and added by hand.`,
+	Silent: `Texts that are not well-formed are left to json-wellformed. Of several such names in one exchange the first is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Doc == nil || p.Doc.Err != nil {
 			return

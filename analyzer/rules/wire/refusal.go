@@ -37,13 +37,15 @@ var ErrorInternalForNamedCase = &analyzer.Rule{
 		rule.Cite("3.3.2", a2a.V1_0),
 		rule.Cite("5.4", a2a.V1_0),
 	),
-	Doc: `An internal error says that the agent is broken and that the same call may work later. Where the client asked for what is not there, or came
-without credentials, it has to be told so: with an internal error it tries again for ever, and the agent's operator looks for a
-fault that there is not.`,
-	Fix: `Check for these cases before the work begins, and answer TaskNotFoundError (-32001), UnsupportedOperationError (-32004), or HTTP 401.`,
-	Silent: `Internal errors for which the traffic shows no such cause. Cases are: a task that the agent has just said it does not know; streaming and extended cards of 0.2 and 0.3 that the card does not
-offer; and, over HTTP+JSON, a call without any credentials to an agent whose card asks for some, if the error speaks of them: over JSON-RPC any code will do for that.
-Others have rules of their own.`,
+	Doc: `An internal error says that the agent is broken and that the same call may work later. Where the client asked for
+what is not there, or came without credentials, it has to be told so: with an internal error it tries again for ever,
+and the agent's operator looks for a fault that there is not.`,
+	Fix: `Check for these cases before the work begins, and answer TaskNotFoundError (-32001), UnsupportedOperationError
+(-32004), or HTTP 401.`,
+	Silent: `Internal errors for which the traffic shows no such cause. Cases are: a task that the agent has just said it
+does not know; streaming and extended cards of 0.2 and 0.3 that the card does not offer; and, over HTTP+JSON, a call
+without any credentials to an agent whose card asks for some, if the error speaks of them: over JSON-RPC any code will
+do for that. Others have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Exchange.Call.Operation == a2a.NoOperation || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
@@ -123,12 +125,15 @@ var PushValidConfigRefused = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.8", a2a.V0_2, a2a.V0_3),
-	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No client can do it
-right: what this agent wants is not what the protocol says.`,
-	Fix: `Take configs as the version of the card has them: in 0.2 and 0.3 the task's id, and a config with a url; everything else may be missing.`,
-	Silent: `Refusals that blame the URL, its host or its scheme, whether it can be reached, the authentication, or a task that is not known; refusals without a reason
-where the URL is private or not https; configs that lack something, have a member of another type, or an id where the agent may be one of 0.2, which chose it itself; agents whose card was not seen, or does not offer push; HTTP+JSON, where the text
-puts the config into a member and the proto definition does not.`,
+	Doc: `The card offers push notifications, and a config with all that its version requires is refused as invalid. No
+client can do it right: what this agent wants is not what the protocol says.`,
+	Fix: `Take configs as the version of the card has them: in 0.2 and 0.3 the task's id, and a config with a url;
+everything else may be missing.`,
+	Silent: `Refusals that blame the URL, its host or its scheme, whether it can be reached, the authentication, or a task
+that is not known; refusals without a reason where the URL is private or not https; configs that lack something, have a
+member of another type, or an id where the agent may be one of 0.2, which chose it itself; agents whose card was not
+seen, or does not offer push; HTTP+JSON, where the text puts the config into a member and the proto definition does
+not.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.CreatePushConfig || p.Answer == nil || !offersPush(p) || !validPushConfig(&x.Call) || p.Dialects.Has(a2a.V0_2) && x.Call.PushConfig.Config().Has("id") {

@@ -32,12 +32,12 @@ var TransportHTTPS = &analyzer.Rule{
 		rule.Cite("7.1", a2a.V1_0),
 		rule.Cite("13.4", a2a.V1_0),
 	),
-	Doc: `In production A2A runs over TLS. Over plain http anybody on the way reads the messages and the credentials with them, and can
-answer in the agent's place.`,
+	Doc: `In production A2A runs over TLS. Over plain http anybody on the way reads the messages and the credentials with
+them, and can answer in the agent's place.`,
 	Fix: `Serve the agent over https and write https URLs into its card.`,
-	Silent: `Loopback, private and link-local addresses; names of one label and names under reserved or local domains (.example, .test, .invalid,
-.local, .internal, .home.arpa, .svc and the like); requests that say TLS ended before the tap. Whether a host serves
-production cannot be seen, so it is a note, once for a host.`,
+	Silent: `Loopback, private and link-local addresses; names of one label and names under reserved or local domains
+(.example, .test, .invalid, .local, .internal, .home.arpa, .svc and the like); requests that say TLS ended before the
+tap. Whether a host serves production cannot be seen, so it is a note, once for a host.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		op := x.Call.Operation
@@ -63,10 +63,12 @@ var TransportHSTS = &analyzer.Rule{
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("13.4", a2a.V1_0),
-	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a redirect to http takes
-them to whoever answers there.`,
-	Fix:    `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have a switch for it.`,
-	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and 504; recordings that may lack header fields. It is said once for a host.`,
+	Doc: `The header Strict-Transport-Security tells clients to come back over TLS only. Without it a link or a redirect to
+http takes them to whoever answers there.`,
+	Fix: `Send "Strict-Transport-Security: max-age=31536000" with every answer; most servers and gateways have a switch
+for it.`,
+	Silent: `Hosts that are an IP address or this machine, where the header has no effect; answers of status 502, 503 and
+504; recordings that may lack header fields. It is said once for a host.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields

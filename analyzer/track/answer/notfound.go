@@ -39,7 +39,7 @@ func (m *Memory) Hidden(x *analyzer.Exchange, taskID string) *NotFound {
 	if t == nil || t.Created == nil {
 		return nil
 	}
-	if asks := x.KnownPrincipal(); asks == 0 || t.FirstFor == 0 || asks == t.FirstFor {
+	if asks := x.KnownPrincipal(); asks == 0 || t.FirstFor == 0 || !asks.Unlike(t.FirstFor) {
 		return nil
 	}
 	return a

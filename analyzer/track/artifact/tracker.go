@@ -12,7 +12,7 @@ import (
 
 // Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
 const (
-	maxTasks     = 50_000
+	maxTasks     = 10_000
 	maxArtifacts = 16 // of a task
 	maxPieces    = 64 // artifacts of a stream
 )
@@ -46,8 +46,8 @@ type Memory struct {
 	pieces  analyzer.Slot[*Pieces]
 }
 
-// An Ended is what was shown of the artifacts of an ended task. The zero Ended is that of a task of which nothing was. Its
-// sets do not change.
+// An Ended is what was shown of the artifacts of an ended task. The zero Ended is that of a task of which nothing was.
+// Its sets do not change.
 type Ended struct {
 	Awaited  *Set // by a send that waited for it; nil once another answer showed more
 	Shown    *Set // by the newest Task that shows artifacts

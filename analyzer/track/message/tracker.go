@@ -12,7 +12,7 @@ import (
 )
 
 // maxMessages bounds the messages that are remembered. What goes beyond is forgotten, least recently used first.
-const maxMessages = 50_000
+const maxMessages = 10_000
 
 // Tracker remembers what the messages of requests say.
 var Tracker = &analyzer.Tracker{

@@ -9,7 +9,7 @@ import (
 
 // Bounds of what is remembered. What goes beyond is forgotten: of tasks, the least recently used first.
 const (
-	maxTasks    = 50_000
+	maxTasks    = 10_000
 	maxMessages = 16 // message ids kept for each task
 )
 
@@ -125,7 +125,7 @@ func (m *Memory) FoundByAnother(x *analyzer.Exchange) *analyzer.TaskObservation 
 	if t == nil || t.First == nil || t.FirstFor == 0 || !x.BeganAfter(t.First.Moment()) {
 		return nil
 	}
-	if asks := x.KnownPrincipal(); asks == 0 || asks == t.FirstFor {
+	if asks := x.KnownPrincipal(); asks == 0 || !asks.Unlike(t.FirstFor) {
 		return nil
 	}
 	return t.First

@@ -39,6 +39,7 @@ type access interface {
 type place struct {
 	seq    uint64
 	blocks []uint64
+	closed bool // its end is in the capture; not known where a recorder was asked
 }
 
 // places is an answer to locate.
@@ -51,20 +52,22 @@ type places struct {
 // maxPlaced bounds how many blocks one answer to locate names, beyond those of its first exchange.
 const maxPlaced = 1 << 16
 
-func (set segmentSet) info() (capture.Info, error) {
-	var st state
-	var info capture.Info
-	err := set.last().view(func(tx *bbolt.Tx) (err error) {
-		st, err = readState(tx)
-		return err
-	})
+// info describes the capture. A recorder has it if live is true, which lost in addition what more says.
+func (set segmentSet) info(live bool, more unreported) (capture.Info, error) {
+	st, err := set.state()
+	if !live {
+		more = st.unreported
+	}
 	m := set[0].meta
+	info := capture.Info{
+		ID: m.capture, Created: m.created, Tool: m.tool, Format: int(set[0].format), Live: live,
+		Exchanges: st.seq, Arrivals: st.arrival,
+		LostExchanges: st.lostExchanges + more.exchanges, LostBytes: st.lostBytes + more.bytes,
+	}
 	for _, s := range set {
 		info.SecretsKept = info.SecretsKept || s.meta.secretsKept
 	}
-	info.ID, info.Created, info.Tool, info.Format = m.capture, m.created, m.tool, Format
-	info.Exchanges, info.Arrivals = st.seq, st.arrival
-	info.LostExchanges, info.LostBytes = st.lostExchanges, st.lostBytes
+	info.Crashes, info.Crash = st.crash(live || st.ended)
 	return info, err
 }
 
@@ -180,6 +183,7 @@ func (set segmentSet) locate(seq uint64, limit int) (places, error) {
 			n++
 		}
 		p := &answer.found[n-1]
+		p.closed = p.closed || r.closed
 		before := len(p.blocks)
 		if p.blocks, err = r.append(p.blocks); err != nil {
 			return answer, err
@@ -194,6 +198,7 @@ type rowPlace struct {
 	segment *segment
 	seq     uint64
 	first   uint64
+	closed  bool
 }
 
 // rows appends the first blocks of up to limit exchanges from seq on.
@@ -206,7 +211,7 @@ func (s *segment) rows(rows []rowPlace, seq uint64, limit int) ([]rowPlace, erro
 			if err != nil {
 				return err
 			}
-			rows = append(rows, rowPlace{s, binary.BigEndian.Uint64(k), r.first})
+			rows = append(rows, rowPlace{s, binary.BigEndian.Uint64(k), r.first, r.flags&rowClosed != 0})
 			n++
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 )
 
@@ -19,8 +20,10 @@ type batch struct {
 	rows   map[uint64]*row // of the exchanges that it touches, by sequence number
 	parts  [][]byte        // keys of the parts bucket
 	index  []entry
+	begun  int64     // exchanges of which the capture had nothing
 	young  youngRuns // of the index, before the batch; after it, when it was stored
 
+	work   *background.Work
 	lookup func(seq uint64) (row, error) // what was known of an exchange before
 	raw    []byte                        // the encoded steps of the block under way
 	first  uint64                        // its first arrival number
@@ -50,6 +53,9 @@ func (b *batch) addPiece(s *capture.Step) error {
 	if s.Seq != 0 {
 		if r, err = b.row(s.Seq); err != nil {
 			return err
+		}
+		if _, ok := s.What.(capture.Fact); ok && r.unknown() {
+			return nil // of an exchange that was lost
 		}
 	}
 	if before > 0 && len(raw) > blockTarget {
@@ -92,6 +98,9 @@ func (b *batch) note(s *capture.Step, r *row) {
 	}
 	if r == nil {
 		return
+	}
+	if r.unknown() {
+		b.begun++
 	}
 	switch {
 	case r.first == 0:
@@ -164,6 +173,7 @@ func (b *batch) store(tx *bbolt.Tx) error {
 		if err := blocks.Put(number64(block.first), block.value); err != nil {
 			return fmt.Errorf("store a block of %d bytes: %w", len(block.value), err)
 		}
+		b.work.GiveWay()
 	}
 	if err := b.storeRows(tx); err != nil {
 		return fmt.Errorf("store rows of exchanges: %w", err)
@@ -174,9 +184,10 @@ func (b *batch) store(tx *bbolt.Tx) error {
 		if err := parts.Put(key, nothing); err != nil {
 			return fmt.Errorf("store parts of exchanges: %w", err)
 		}
+		b.state.tables.parts.add(entrySum(key, nothing))
 	}
 	var err error
-	if b.young, err = b.young.store(tx, b.index, b.state.arrival); err != nil {
+	if b.young, err = b.young.store(tx, b.index, &b.state); err != nil {
 		return fmt.Errorf("store the index: %w", err)
 	}
 	return b.state.put(tx)
@@ -187,15 +198,24 @@ func (b *batch) storeRows(tx *bbolt.Tx) error {
 	exchanges.FillPercent = sequential
 	for _, seq := range slices.Sorted(maps.Keys(b.rows)) {
 		r, key := b.rows[seq], number64(seq)
-		if err := exchanges.Put(key, r.encode()); err != nil {
+		value := r.encode()
+		if err := exchanges.Put(key, value); err != nil {
 			return err
 		}
+		if r.stored {
+			b.state.tables.rows.remove(r.sum)
+		}
+		r.stored, r.sum = true, entrySum(key, value)
+		b.state.tables.rows.add(r.sum)
+		b.work.GiveWay()
 		var err error
 		switch isOpen := open.Get(key) != nil; {
 		case r.flags&rowClosed == 0 && !isOpen:
 			err = open.Put(key, nothing)
+			b.state.tables.open.add(entrySum(key, nothing))
 		case r.flags&rowClosed != 0 && isOpen:
 			err = open.Delete(key)
+			b.state.tables.open.remove(entrySum(key, nothing))
 		}
 		if err != nil {
 			return err

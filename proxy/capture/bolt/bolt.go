@@ -27,8 +27,7 @@ import (
 	"sync"
 	"time"
 
-	"go.etcd.io/bbolt"
-
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 )
 
@@ -46,20 +45,37 @@ type Options struct {
 	// SecretsKept says that secrets are stored as they are. The capture says so for ever.
 	SecretsKept bool
 
-	// Budget is how many bytes of steps may wait to be stored; 0 means 32 MiB. Append waits while they are more.
+	// Urgency is that of the work; it may be nil.
+	Urgency *background.Urgency
+
+	// RedactionKey is the fingerprint of the key with which secrets are hidden, without blanks; empty for none. The
+	// capture names it. The key itself is not for the store.
+	RedactionKey string
+
+	// Budget is how many bytes of steps may wait to be stored; 0 means 16 MiB. Append waits while they are more.
 	Budget int
+
+	// Wait makes a commit that fails, since the disk is full or the file was moved away, wait until it succeeds, until
+	// StopWaiting or Close: then Append waits too. Without it the steps are lost, and counted.
+	Wait bool
+
+	// Behind, if not nil, says for how long what will be appended next has waited already. It is called for each commit.
+	Behind func() time.Duration
+
+	// Fault, if not nil, is called in each commit and makes it fail with the error that it returns. It is for tests.
+	Fault func() error
+
+	copied *meta // what a new capture is, if it is a copy of another
+	begins state // of such a capture
 
 	// OnError is called when steps could not be stored, or when something else went wrong that does not end the
 	// recording: once for a series of the same. It is called by the goroutine that writes and must not call the Store.
 	OnError func(error)
-
-	// beforeCommit is called in the transaction, to make it fail.
-	beforeCommit func(tx *bbolt.Tx) error
 }
 
 const (
 	defaultFlush  = 10 * time.Millisecond
-	defaultBudget = 32 << 20
+	defaultBudget = 16 << 20
 	commitBytes   = 1 << 20 // that wait end the wait
 )
 
@@ -76,7 +92,6 @@ type Store struct {
 	queue  *queue
 	server *server
 	start  Position
-	key    []byte
 	done   chan struct{} // closed when the writer has ended
 
 	closing sync.Once
@@ -121,14 +136,16 @@ func open(path string, o Options) (*Store, error) {
 		return nil, err
 	}
 	in := newLocalAccess(path, set)
-	w := &writer{local: in, options: o, open: make(map[uint64]row)}
+	w := &writer{
+		local: in, options: o, open: make(map[uint64]row), patience: patience{over: make(chan struct{})},
+		work: background.Work{Urgency: o.Urgency},
+	}
 	if err := w.resume(); err != nil {
 		return nil, errors.Join(err, in.close(w.broken != nil))
 	}
 	s := &Store{
 		Reader: Reader{access: followerAccess{in}, close: in.remote.close},
 		local:  in, writer: w, queue: newQueue(o.Budget, commitBytes), done: make(chan struct{}),
-		key:   set[0].meta.key,
 		start: Position{Seq: w.state.seq, Arrival: w.state.arrival, Conn: w.state.conn},
 	}
 	if s.server, err = serve(path, in); err != nil {
@@ -156,9 +173,19 @@ func (s *Store) Committed() Position {
 // Waiting returns about how many bytes of steps were appended and are not stored yet.
 func (s *Store) Waiting() int { return s.queue.waiting() }
 
-// RedactionKey returns the capture's secret, 32 random bytes made when it was created. Placeholders for secrets are
-// made with it, so that they are equal in all segments and runs. The caller must not change it.
-func (s *Store) RedactionKey() []byte { return s.key }
+// DropPages gives up the pages of the file that writing and reading it have left in memory, where the system can tell
+// them apart (Linux): they stay in its cache and come back when they are read again.
+func (s *Store) DropPages() error {
+	_, err := s.local.read(func(set segmentSet, _ bool) error {
+		for _, segment := range set {
+			if err := dropPages(segment.db); err != nil {
+				return fmt.Errorf("drop the pages of %s: %w", segment.path, err)
+			}
+		}
+		return nil
+	})
+	return err
+}
 
 // Append implements capture.Sink. It returns when the steps are queued, and an error only after Close. It may be called
 // by several goroutines.
@@ -171,6 +198,7 @@ func (s *Store) Flush() { s.queue.flush() }
 // anything that was appended is not in the capture. It may be called again and then returns the same.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
+		s.StopWaiting()
 		s.queue.close()
 		<-s.done
 		s.err = s.writer.end()

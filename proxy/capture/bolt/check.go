@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
 )
 
 // maxProblems is how many problems a Checkup lists before it only counts them.
@@ -19,6 +22,9 @@ type Checkup struct {
 	Exchanges int           // of the whole capture
 	Steps     uint64        // of the whole capture
 	Ended     bool          // the last recorder came to its end; otherwise it was killed, which is no problem
+	Crash     capture.Crash // if it was
+	Keys      []string      // fingerprints of the keys with which secrets were hidden
+	KeyInside bool          // a file has the key itself, as captures of format 1 have until more is recorded into them
 	Problems  []Problem     // at most 100
 	More      int           // how many problems are not listed
 }
@@ -86,6 +92,7 @@ func Check(ctx context.Context, path string) error {
 // or the context ended.
 func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*Checkup, error) {
 	o := newRemoteAccess(path)
+	o.lenient = true
 	defer o.close()
 	c := checker{ctx: ctx, at: at}
 	err := o.files(func(set segmentSet) error {
@@ -94,6 +101,10 @@ func Examine(ctx context.Context, path string, at func(arrival, last uint64)) (*
 	})
 	if errors.Is(err, errLocked) {
 		err = notWhileHeld(path, err)
+	}
+	if errors.Is(err, errPages) {
+		c.problem(Problem{File: path, What: err.Error()})
+		err = nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("check %s: %w", path, err)
@@ -118,7 +129,9 @@ type checker struct {
 	ctx context.Context
 	at  func(arrival, last uint64)
 
-	state  state  // as it follows from the steps
+	shallow bool // without what bbolt has to say
+
+	state  totals // as they follow from the steps
 	unsure bool   // how many steps the last block has is not known
 	last   uint64 // arrival number, as the state says
 	found  int    // problems, listed or not
@@ -143,6 +156,7 @@ func (c *checker) check(set segmentSet) {
 		}
 		c.state.arrival, c.unsure = s.meta.arrivals, false
 		c.file(s)
+		c.keys(s)
 		if c.ctx.Err() != nil {
 			return
 		}
@@ -150,15 +164,31 @@ func (c *checker) check(set segmentSet) {
 		c.Exchanges += c.Files[i].Exchanges
 		c.Steps += uint64(c.Files[i].Steps)
 	}
-	c.Ended, st.ended = st.ended, false
+	if err := set.whole(set[0].path); err != nil && stErr == nil && !c.shallow {
+		c.problem(Problem{File: set[0].path, What: err.Error()})
+	}
+	c.Ended = st.ended
+	_, c.Crash = st.crash(st.ended)
 	switch name := set.last().path; {
 	case stErr != nil:
 		c.problem(Problem{name, string(bucketMeta), string(metaState), stErr.Error()})
-	case c.found == 0 && st != c.state:
+	case c.found == 0 && st.totals != c.state:
 		c.problem(Problem{
 			name, string(bucketMeta), string(metaState),
-			fmt.Sprintf("the state says %v, the steps say %v", st, c.state),
+			fmt.Sprintf("the state says %v, the steps say %v", st.totals, c.state),
 		})
+	}
+}
+
+// keys notes with which keys secrets were hidden.
+func (c *checker) keys(s *segment) {
+	for _, key := range s.meta.keys {
+		if !slices.Contains(c.Keys, key) {
+			c.Keys = append(c.Keys, key)
+		}
+	}
+	if key, err := s.keyInside(); err == nil && len(key) > 0 {
+		c.KeyInside = true
 	}
 }
 
@@ -179,11 +209,20 @@ func (c *checker) file(s *segment) {
 		c.problem(Problem{File: s.path, What: err.Error()})
 	}
 	c.Files = append(c.Files, sc.here)
-	if c.found > before || c.ctx.Err() != nil {
+	if c.found > before || c.ctx.Err() != nil || c.shallow {
 		return
 	}
+	c.sums(s)
 	if err := c.database(s); err != nil {
 		c.problem(Problem{File: s.path, What: "database: " + err.Error()})
+	}
+}
+
+// sums compares what the buckets hold with what the last commit left.
+func (c *checker) sums(s *segment) {
+	st, err := segmentSet([]*segment{s}).state()
+	if err == nil && st.summed && st.tables != s.found {
+		c.problem(Problem{s.path, string(bucketMeta), string(metaState), st.tables.differ(&s.found)})
 	}
 }
 
@@ -206,7 +245,7 @@ func (c *checker) database(s *segment) error {
 }
 
 // String says the totals in words.
-func (s state) String() string {
+func (s totals) String() string {
 	return fmt.Sprintf("%d steps, last exchange %d, last connection %d, %d exchanges and %d bytes lost",
 		s.arrival, s.seq, s.conn, s.lostExchanges, s.lostBytes)
 }

@@ -126,8 +126,8 @@ func TestExamineSays(t *testing.T) {
 	}
 }
 
-// TestDamageIsToldOnce damages a block: that those after it begin where they do is no further problem.
-func TestDamageIsToldOnce(t *testing.T) {
+// TestDamageIsReportedOnce damages a block: that those after it begin where they do is no further problem.
+func TestDamageIsReportedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
 	s := mustOpen(t, path, Options{SegmentSize: 1})
 	for seq := uint64(1); seq <= 4; seq++ {

@@ -94,7 +94,7 @@ func TestDecodeNamesWhatItDoesNotKnow(t *testing.T) {
 		bytes []byte
 		want  string
 	}{
-		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 1 has no such kind of step"},
+		"unknown tag":     {[]byte{99, 1, 0}, "tag 99: format 2 has no such kind of step"},
 		"empty":           {nil, "damaged"},
 		"short":           {[]byte{tagRequestBody, 1, 0, 200}, "damaged"},
 		"too long":        {[]byte{tagInformational, 1, 0, 0, 7}, "1 bytes too many"},
@@ -173,6 +173,7 @@ func FuzzUnseal(f *testing.F) {
 	f.Add(sealed(1, bytes.Repeat(raw, 20)).value, true)
 	f.Fuzz(func(t *testing.T, value []byte, mend bool) {
 		if mend && len(value) > blockHeader {
+			value = bytes.Clone(value) // it is the fuzzer's
 			sum := crcOf(value[blockHeader:])
 			binary.LittleEndian.PutUint32(value[1:], sum)
 		}
@@ -218,7 +219,7 @@ func FuzzRequest(f *testing.F) {
 // FuzzAnswer reads answers of a recorder that may not be one.
 func FuzzAnswer(f *testing.F) {
 	var e encoder
-	e.places(&places{found: []place{{1, []uint64{1, 9}}, {2, []uint64{9}}}, last: 2})
+	e.places(&places{found: []place{{seq: 1, blocks: []uint64{1, 9}}, {seq: 2, blocks: []uint64{9}}}, last: 2})
 	f.Add(e.b)
 	e = encoder{}
 	e.blocks([]block{{first: 1, value: []byte("value")}})

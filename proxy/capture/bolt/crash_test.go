@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -20,14 +21,14 @@ func TestKilledRecorder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := newPath(t)
-			for range rounds {
-				killedOnce(t, path, segment)
+			for round := range rounds {
+				killedOnce(t, path, segment, uint64(round)+1)
 			}
 		})
 	}
 }
 
-func killedOnce(t *testing.T, path string, segment int64) {
+func killedOnce(t *testing.T, path string, segment int64, crashes uint64) {
 	before := reopened(t, path)
 	recorder := startHelper(t, "record", path, segment)
 	line, ok := recorder.line()
@@ -62,6 +63,9 @@ func killedOnce(t *testing.T, path string, segment int64) {
 	}
 	t.Logf("the follower saw %d steps, the recorder had committed at least %d", len(seen), committed)
 	checkKilled(t, path, seen, committed)
+	if info, err := mustRead(t, path).Info(patient(t)); err != nil || info.Crashes != crashes {
+		t.Errorf("%d recorders were killed, want %d; error %v", info.Crashes, crashes, err)
+	}
 }
 
 // reopened opens and closes a capture, as the next recorder does, and returns how many steps it has.
@@ -80,8 +84,16 @@ func reopened(t *testing.T, path string) uint64 {
 	if at.Arrival < before || at.Seq != lastSeq {
 		t.Fatalf("position %+v after %d steps of %d exchanges", at, before, lastSeq)
 	}
-	// Each exchange that was left open has exactly one more step now.
-	for _, step := range collect(t, s, before+1) {
+	// Each exchange that was left open has exactly one more step now, and the last one says that the recorder was killed.
+	added := collect(t, s, before+1)
+	if n := len(added); n > 0 {
+		lost, ok := added[n-1].What.(capture.Lost)
+		if !ok || !strings.HasPrefix(lost.Reason, "the recorder was killed; up to ") {
+			t.Fatalf("the last step that was added is %+v", added[n-1])
+		}
+		added = added[:n-1]
+	}
+	for _, step := range added {
 		if end, ok := step.What.(capture.Closed); !ok || !end.Interrupted {
 			t.Fatalf("step %+v was added", step)
 		}
@@ -111,6 +123,9 @@ func checkKilled(t *testing.T, path string, seen []uint64, committed uint64) {
 	}
 	if info.Live {
 		t.Error("the capture says that it is recorded")
+	}
+	if age := time.Since(info.Crash.After); age < 0 || age > testTimeout || info.Crash.Within < 2*time.Millisecond {
+		t.Errorf("the crash is told as %+v", info.Crash)
 	}
 	if info.Arrivals < committed {
 		t.Errorf("%d steps, %d were committed", info.Arrivals, committed)

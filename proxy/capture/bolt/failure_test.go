@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"go.etcd.io/bbolt"
 
 	"a2atap/proxy/capture"
 )
@@ -34,6 +33,10 @@ func TestDiskFull(t *testing.T) {
 
 // TestExplain says what went wrong once, and what to do about it.
 func TestExplain(t *testing.T) {
+	grow := errors.New("file resize error: truncate c.a2atap: " + syscall.EFBIG.Error())
+	if err := explain(grow); !errors.Is(err, syscall.EFBIG) || strings.Contains(err.Error(), "c.a2atap") {
+		t.Errorf("a file that cannot grow: %v", err)
+	}
 	for cause, want := range map[error]string{
 		syscall.ENOSPC: "no space left on device; make room there, or record to another place",
 		syscall.EROFS:  "read-only file system; choose a place that you may write",
@@ -56,7 +59,7 @@ func TestFailedCommits(t *testing.T) {
 	s := mustOpen(t, path, Options{
 		Flush:   time.Millisecond,
 		OnError: func(err error) { told <- err },
-		beforeCommit: func(*bbolt.Tx) error {
+		Fault: func() error {
 			if failing.Load() {
 				return broken
 			}
@@ -139,7 +142,7 @@ func checkLosses(t *testing.T, s capture.Source, lostOf2 int64) {
 func TestFailureUntilTheEnd(t *testing.T) {
 	path := newPath(t)
 	var failing atomic.Bool
-	s := mustOpen(t, path, Options{beforeCommit: func(*bbolt.Tx) error {
+	s := mustOpen(t, path, Options{Fault: func() error {
 		if failing.Load() {
 			return errors.New("no space left on device")
 		}
@@ -171,7 +174,7 @@ func TestStepsOfNoKind(t *testing.T) {
 		t.Errorf("close: %v", err)
 	}
 	if steps := collect(t, s, 1); len(steps) != 3 ||
-		steps[2].What != capture.What(capture.Lost{Reason: "format 1 has no kind of step for <nil>"}) {
+		steps[2].What != capture.What(capture.Lost{Reason: "format 2 has no kind of step for <nil>"}) {
 		t.Errorf("steps %+v", steps)
 	}
 }
@@ -182,7 +185,7 @@ func TestBudget(t *testing.T) {
 	path := newPath(t)
 	gate := make(chan struct{})
 	var gated atomic.Bool
-	s := mustOpen(t, path, Options{Budget: 10 << 10, Flush: time.Millisecond, beforeCommit: func(*bbolt.Tx) error {
+	s := mustOpen(t, path, Options{Budget: 10 << 10, Flush: time.Millisecond, Fault: func() error {
 		if gated.Load() {
 			<-gate
 		}

@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"os"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -29,6 +30,7 @@ const (
 	pageMetaSize   = 64
 	boltMagic      = 0xED0CDAED
 	metaPageSizeAt = 8
+	metaRootAt     = 16
 	metaFreelistAt = 32
 	metaPagesAt    = 40
 	metaTxAt       = 48
@@ -82,7 +84,9 @@ func inspect(path string) error {
 type metaPage struct {
 	pageSize uint64 // in bytes
 	pages    uint64 // that it claims to have
+	root     uint64 // the page with the list of buckets
 	freelist uint64 // the page with the list of free pages
+	sum      uint64 // of the meta page
 }
 
 func newestMeta(f io.ReaderAt) (newest metaPage, err error) {
@@ -100,11 +104,18 @@ func newestMeta(f io.ReaderAt) (newest metaPage, err error) {
 		if binary.NativeEndian.Uint32(m) != boltMagic || binary.NativeEndian.Uint64(m[metaSumAt:]) != sum.Sum64() {
 			continue
 		}
+		pageSize := uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:]))
+		// What was recorded may look like such a page: there are two, and the second has one place.
+		if pageSize < minPageSize || pageSize > maxPageSize || at != 0 && uint64(at) != pageSize || newest.pages != 0 && pageSize != newest.pageSize {
+			continue
+		}
 		tx := binary.NativeEndian.Uint64(m[metaTxAt:])
 		if newest.pages == 0 || tx > last {
 			last = tx
 			newest = metaPage{
-				pageSize: uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:])),
+				pageSize: pageSize,
+				root:     binary.NativeEndian.Uint64(m[metaRootAt:]),
+				sum:      sum.Sum64(),
 				pages:    binary.NativeEndian.Uint64(m[metaPagesAt:]),
 				freelist: binary.NativeEndian.Uint64(m[metaFreelistAt:]),
 			}
@@ -167,6 +178,12 @@ func kindOf(m fs.FileMode) string {
 func explain(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
+	}
+	// What the database says of a file that cannot grow is a text.
+	for _, cause := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EROFS} {
+		if strings.HasSuffix(err.Error(), ": "+cause.Error()) {
+			err = cause
+		}
 	}
 	switch {
 	case errors.Is(err, fs.ErrPermission):

@@ -170,13 +170,14 @@ func hashOf(s capture.Step) uint64 {
 
 // helpHold locks the file as a recorder does, and does not answer.
 func helpHold(path string) error {
-	db, err := tryExclusive(path, Options{})
+	s := &segment{path: path}
+	err := s.tryExclusive(Options{})
 	if err != nil {
 		return err
 	}
 	fmt.Println("held")
 	io.Copy(io.Discard, os.Stdin)
-	return db.Close()
+	return s.db.Close()
 }
 
 // helpFull records while the system lets no file grow, as on a full disk, and goes on when it does again.

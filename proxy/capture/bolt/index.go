@@ -165,6 +165,7 @@ func findIn(tx *bbolt.Tx, found []uint64, h keyHash, seq uint64, limit int) ([]u
 // youngRuns is what a segment has in young runs.
 type youngRuns struct {
 	keys    [][]byte
+	sums    []uint64 // of the runs
 	entries []entry
 }
 
@@ -176,6 +177,7 @@ func readYoung(tx *bbolt.Tx) (y youngRuns, err error) {
 			return y, fmt.Errorf("a run of the index has %d bytes: %w", len(r), errDamaged)
 		}
 		y.keys = append(y.keys, bytes.Clone(k))
+		y.sums = append(y.sums, entrySum(k, v))
 		for i := range r.len() {
 			y.entries = append(y.entries, r.at(i))
 		}
@@ -183,27 +185,33 @@ func readYoung(tx *bbolt.Tx) (y youngRuns, err error) {
 	return y, nil
 }
 
-// store writes the entries of a commit that ends at an arrival number, and returns what is young after it. The receiver
+// store writes the entries of a commit after which the state is st, and returns what is young after it. The receiver
 // stays as it is.
-func (y youngRuns) store(tx *bbolt.Tx, entries []entry, arrival uint64) (youngRuns, error) {
+func (y youngRuns) store(tx *bbolt.Tx, entries []entry, st *state) (youngRuns, error) {
 	if len(entries) == 0 {
 		return y, nil
 	}
 	index := tx.Bucket(bucketIndex)
 	if len(y.entries)+len(entries) < mergeEntries && len(y.keys) < mergeRuns {
-		key := runKey(runYoung, arrival)
+		key, value := runKey(runYoung, st.arrival), makeRun(entries)
+		sum := entrySum(key, value)
+		st.tables.index.add(sum)
 		after := youngRuns{
 			keys:    append(y.keys[:len(y.keys):len(y.keys)], key),
+			sums:    append(y.sums[:len(y.sums):len(y.sums)], sum),
 			entries: slices.Concat(y.entries, entries),
 		}
-		return after, index.Put(key, makeRun(entries))
+		return after, index.Put(key, value)
 	}
-	for _, key := range y.keys {
+	for i, key := range y.keys {
 		if err := index.Delete(key); err != nil {
 			return y, err
 		}
+		st.tables.index.remove(y.sums[i])
 	}
-	return youngRuns{}, index.Put(runKey(runMerged, arrival), makeRun(slices.Concat(y.entries, entries)))
+	key, value := runKey(runMerged, st.arrival), makeRun(slices.Concat(y.entries, entries))
+	st.tables.index.add(entrySum(key, value))
+	return youngRuns{}, index.Put(key, value)
 }
 
 func runKey(level byte, arrival uint64) []byte {

@@ -3,6 +3,8 @@ package bolt
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,7 +14,7 @@ import (
 )
 
 // Format is the version of the file format that this package writes. docs/capture-format.md describes it.
-const Format = 1
+const Format = 2
 
 // The buckets of a segment.
 var (
@@ -32,8 +34,9 @@ var (
 	metaCapture = []byte("capture")
 	metaCreated = []byte("created")
 	metaTool    = []byte("tool")
-	metaKey     = []byte("key")
 	metaSecrets = []byte("secrets")
+	metaKeys    = []byte("keys")
+	metaKey     = []byte("key") // in format 1: the key itself
 	metaSegment = []byte("segment")
 	metaState   = []byte("state")
 )
@@ -44,16 +47,16 @@ var nothing = []byte{}
 // sequential is how full pages of buckets are left that only grow at their end.
 const sequential = 0.95
 
-// A meta is what a segment says of the capture it belongs to. But for the secrets, nothing in it changes.
+// A meta is what a segment says of the capture it belongs to. But for what it says of secrets, nothing in it changes.
 type meta struct {
 	capture     uuid.UUID
 	created     time.Time
 	tool        string
-	key         []byte // for redaction
 	secretsKept bool
-	segment     uint64 // its number in the capture, from 1
-	arrivals    uint64 // how many steps the segments before it have
-	exchanges   uint64 // the last sequence number of the segments before it
+	keys        []string // fingerprints of the keys with which secrets were hidden, in the order of their first use
+	segment     uint64   // its number in the capture, from 1
+	arrivals    uint64   // how many steps the segments before it have
+	exchanges   uint64   // the last sequence number of the segments before it
 }
 
 func (m *meta) put(tx *bbolt.Tx) error {
@@ -70,8 +73,8 @@ func (m *meta) put(tx *bbolt.Tx) error {
 		{metaCapture, m.capture[:]},
 		{metaCreated, []byte(m.created.Format(time.RFC3339Nano))},
 		{metaTool, []byte(m.tool)},
-		{metaKey, m.key},
 		{metaSecrets, secrets},
+		{metaKeys, []byte(strings.Join(m.keys, " "))},
 		{metaSegment, segment},
 	} {
 		if err := b.Put(e.key, e.value); err != nil {
@@ -79,6 +82,21 @@ func (m *meta) put(tx *bbolt.Tx) error {
 		}
 	}
 	return nil
+}
+
+// maxKeyNames is how many fingerprints of keys a segment keeps, the newest: a recorder may have a new key each time.
+const maxKeyNames = 64
+
+// recordedAs notes how a recorder treats secrets, and reports whether that is news.
+func (m *meta) recordedAs(o Options) bool {
+	kept := o.SecretsKept && !m.secretsKept
+	m.secretsKept = m.secretsKept || kept
+	named := o.RedactionKey != "" && !slices.Contains(m.keys, o.RedactionKey)
+	if named {
+		m.keys = append(slices.Clone(m.keys), o.RedactionKey)
+		m.keys = m.keys[max(0, len(m.keys)-maxKeyNames):]
+	}
+	return kept || named
 }
 
 // readFormat returns the format of a segment; 0 if the database has nothing in it yet, which is what a recorder leaves
@@ -108,58 +126,27 @@ func readFormat(tx *bbolt.Tx) (uint64, error) {
 	return format, nil
 }
 
-func readMeta(tx *bbolt.Tx) (meta, error) {
-	b := tx.Bucket(bucketMeta)
+func readMeta(tx *bbolt.Tx) (meta, error) { return parseMeta(tx.Bucket(bucketMeta).Get) }
+
+// parseMeta reads the entries that get returns.
+func parseMeta(get func(key []byte) []byte) (meta, error) {
 	var m meta
 	var err error
-	if m.capture, err = uuid.FromBytes(b.Get(metaCapture)); err != nil {
+	if m.capture, err = uuid.FromBytes(get(metaCapture)); err != nil {
 		return m, fmt.Errorf("the capture's id is damaged: %w", capture.ErrFormat)
 	}
-	if m.created, err = time.Parse(time.RFC3339Nano, string(b.Get(metaCreated))); err != nil {
+	if m.created, err = time.Parse(time.RFC3339Nano, string(get(metaCreated))); err != nil {
 		return m, fmt.Errorf("the time of creation is damaged: %w", capture.ErrFormat)
 	}
-	m.tool = string(b.Get(metaTool))
-	m.key = append([]byte(nil), b.Get(metaKey)...)
-	m.secretsKept = string(b.Get(metaSecrets)) == "kept"
-	d := decoder{b: b.Get(metaSegment)}
+	m.tool = string(get(metaTool))
+	m.secretsKept = string(get(metaSecrets)) == "kept"
+	m.keys = strings.Fields(string(get(metaKeys)))
+	d := decoder{b: get(metaSegment)}
 	m.segment, m.arrivals, m.exchanges = d.number(), d.number(), d.number()
 	if d.err != nil || m.segment == 0 {
 		return m, fmt.Errorf("the segment's number is damaged: %w", capture.ErrFormat)
 	}
 	return m, nil
-}
-
-// A state says how far a capture has come. It is rewritten by each commit.
-type state struct {
-	ended         bool   // the recorder ended as it should
-	arrival       uint64 // the last arrival number
-	seq           uint64 // the last sequence number
-	conn          uint64 // the last connection number
-	lostExchanges int64
-	lostBytes     int64
-}
-
-func (s *state) put(tx *bbolt.Tx) error {
-	var e encoder
-	e.flag(s.ended)
-	e.number(s.arrival)
-	e.number(s.seq)
-	e.number(s.conn)
-	e.signed(s.lostExchanges)
-	e.signed(s.lostBytes)
-	return tx.Bucket(bucketMeta).Put(metaState, e.b)
-}
-
-func readState(tx *bbolt.Tx) (state, error) {
-	d := decoder{b: tx.Bucket(bucketMeta).Get(metaState)}
-	s := state{
-		ended: d.flag(), arrival: d.number(), seq: d.number(), conn: d.number(),
-		lostExchanges: d.signed(), lostBytes: d.signed(),
-	}
-	if d.err != nil {
-		return s, fmt.Errorf("the capture's state is damaged: %w", capture.ErrFormat)
-	}
-	return s, nil
 }
 
 // Flags of a row.
@@ -180,7 +167,13 @@ type row struct {
 	// Not stored, and known to the writer only:
 	last uint64    // the last block of the batch with steps of it
 	keys []keyHash // what the index has of an open exchange
+
+	stored bool   // in this segment
+	sum    uint64 // then: its entrySum
 }
+
+// unknown reports whether the capture has nothing of the exchange.
+func (r *row) unknown() bool { return r.first == 0 && r.flags&rowContinued == 0 }
 
 func (r *row) encode() []byte {
 	var e encoder

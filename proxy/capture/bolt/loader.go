@@ -3,6 +3,7 @@ package bolt
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"a2atap/proxy/capture"
 )
@@ -14,6 +15,9 @@ type loader struct {
 	order  []uint64 // first arrival numbers of blocks, in the order in which they came
 	size   int      // bytes of them
 	asked  int      // how many blocks were asked for the last time: each time it is more
+
+	shortened bool // of a stream only its ends are wanted
+	ends      int  // then: how many events of each
 }
 
 const (
@@ -54,11 +58,23 @@ func openTheBlock(b block) (*openBlock, error) {
 	return open, nil
 }
 
+// events returns how many events of an exchange the block has.
+func (b *openBlock) events(seq uint64) int {
+	n := 0
+	for _, s := range b.steps {
+		if s.seq == seq && b.raw[s.start] == tagResponseEvent {
+			n++
+		}
+	}
+	return n
+}
+
 // exchange returns the first exchange of at; the others are those that will be asked for next.
 func (l *loader) exchange(ctx context.Context, at []place, crashed bool) (*capture.Exchange, error) {
 	var x *capture.Exchange
-	for i, first := range at[0].blocks {
-		b, err := l.block(ctx, first, at, i)
+	events := 0
+	for i := 0; i < len(at[0].blocks); i++ {
+		b, err := l.block(ctx, at[0].blocks[i], at, i)
 		if err != nil {
 			return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
 		}
@@ -70,8 +86,15 @@ func (l *loader) exchange(ctx context.Context, at []place, crashed bool) (*captu
 			if err != nil {
 				return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
 			}
-			step.Arrival = first + uint64(k)
+			step.Arrival = at[0].blocks[i] + uint64(k)
 			x = capture.Assemble(x, step)
+		}
+		before := events
+		events += b.events(at[0].seq)
+		if l.shortened && before < l.ends && events >= l.ends {
+			if i, err = l.lastEvents(ctx, at, i); err != nil {
+				return nil, fmt.Errorf("read exchange %d: %w", at[0].seq, err)
+			}
 		}
 	}
 	if x == nil {
@@ -81,6 +104,60 @@ func (l *loader) exchange(ctx context.Context, at []place, crashed bool) (*captu
 		x.State = capture.StateInterrupted
 	}
 	return x, nil
+}
+
+// lastEvents returns the block of at[0], after the one numbered i, behind which its last events are, as many as are
+// wanted.
+func (l *loader) lastEvents(ctx context.Context, at []place, i int) (int, error) {
+	one := []place{at[0]}
+	for last, events := len(at[0].blocks)-1, 0; last > i; last-- {
+		b, err := l.block(ctx, at[0].blocks[last], one, last)
+		if err != nil {
+			return 0, err
+		}
+		if events += b.events(at[0].seq); events >= l.ends {
+			return last - 1, nil
+		}
+	}
+	return i, nil
+}
+
+// stepsOf yields the steps of at[0] from arrival number from on, and returns whether to go on. The bytes of a step are
+// parts of its block, which is let go.
+func (l *loader) stepsOf(ctx context.Context, at []place, from uint64, yield func(capture.Step, error) bool) bool {
+	i, exact := slices.BinarySearch(at[0].blocks, from)
+	if !exact {
+		i = max(i-1, 0)
+	}
+	for ; i < len(at[0].blocks); i++ {
+		first := at[0].blocks[i]
+		err := ctx.Err()
+		var b *openBlock
+		if err == nil {
+			b, err = l.block(ctx, first, at, i)
+		}
+		if err != nil {
+			yield(capture.Step{}, fmt.Errorf("read exchange %d: %w", at[0].seq, err))
+			return false
+		}
+		for k, s := range b.steps {
+			arrival := first + uint64(k)
+			if s.seq != at[0].seq || arrival < from {
+				continue
+			}
+			step, err := decodeStep(b.raw[s.start:s.end], false)
+			if err != nil {
+				yield(capture.Step{}, fmt.Errorf("read exchange %d: %w", at[0].seq, err))
+				return false
+			}
+			step.Arrival = arrival
+			if !yield(step, nil) {
+				return false
+			}
+		}
+		l.forget(first)
+	}
+	return true
 }
 
 // block returns the block that begins at first, which is the one numbered i of at[0]. If it is not there it is fetched,
@@ -139,6 +216,15 @@ func (l *loader) keep(first uint64, b *openBlock) {
 		delete(l.blocks, l.order[0])
 		l.order = l.order[1:]
 	}
+}
+
+// forget lets a block go.
+func (l *loader) forget(first uint64) {
+	if b := l.blocks[first]; b != nil {
+		l.size -= len(b.raw)
+	}
+	delete(l.blocks, first)
+	l.order = slices.DeleteFunc(l.order, func(n uint64) bool { return n == first })
 }
 
 func errNoBlock(first uint64) error {

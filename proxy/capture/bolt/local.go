@@ -47,6 +47,13 @@ func (in *localAccess) advance(st state, blocks []block) {
 	in.changed = make(chan struct{})
 }
 
+// admit lets readers know what was lost and could not be recorded.
+func (in *localAccess) admit(u unreported) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.state.unreported = u
+}
+
 // end lets readers know that there will be no more commits.
 func (in *localAccess) end(st state) {
 	in.mu.Lock()
@@ -80,8 +87,8 @@ func (in *localAccess) read(fn func(set segmentSet, ended bool) error) (bool, er
 
 func (in *localAccess) info(ctx context.Context) (info capture.Info, err error) {
 	open, err := in.read(func(set segmentSet, ended bool) (err error) {
-		info, err = set.info()
-		info.Name, info.Live = in.path, !ended
+		info, err = set.info(!ended, in.state.unreported)
+		info.Name = in.path
 		return err
 	})
 	if !open {

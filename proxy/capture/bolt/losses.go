@@ -7,10 +7,9 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// maxLosses bounds how many exchanges are remembered one by one while nothing can be stored.
-const maxLosses = 4096
-
-// losses counts what could not be stored, until it can be recorded in the capture itself.
+// losses counts what could not be stored, until it can be recorded in the capture itself. An exchange that was lost
+// from its beginning to its end is only counted, so there is an entry for each exchange that is open or has a gap, no
+// more.
 type losses struct {
 	steps     int64
 	exchanges map[uint64]*loss
@@ -21,7 +20,7 @@ type losses struct {
 // A loss is what is missing of one exchange.
 type loss struct {
 	bytes  int64
-	opened bool
+	opened bool          // its beginning is missing too
 	end    *capture.Step // its Closed, which is stored as soon as something can be
 }
 
@@ -38,39 +37,46 @@ func (l *losses) add(steps []capture.Step, reason error) {
 func (l *losses) addStep(s *capture.Step) {
 	l.steps++
 	n := payload(s)
-	_, isOpened := s.What.(capture.Opened)
 	if lost, ok := s.What.(capture.Lost); ok {
 		n = lost.Bytes
 		l.whole.Exchanges += lost.Exchanges
 	}
-	x := l.exchanges[s.Seq]
-	if x == nil && (s.Seq == 0 || len(l.exchanges) >= maxLosses) {
+	if s.Seq == 0 {
 		l.whole.Bytes += n
-		if isOpened {
-			l.whole.Exchanges++
-		}
 		return
 	}
+	x := l.exchanges[s.Seq]
 	if x == nil {
 		x = &loss{}
 		l.exchanges[s.Seq] = x
 	}
 	x.bytes += n
-	x.opened = x.opened || isOpened
-	if _, ok := s.What.(capture.Closed); ok {
+	switch s.What.(type) {
+	case capture.Opened:
+		x.opened = true
+	case capture.Closed:
+		if x.opened {
+			l.whole.Exchanges++
+			l.whole.Bytes += x.bytes
+			delete(l.exchanges, s.Seq)
+			return
+		}
 		end := *s
 		x.end = &end
 	}
 }
 
-// pending returns steps that say what was lost. An exchange that was lost from its beginning to its end is only
-// counted; one of which something is in the capture, or will be, gets a step that says it has a gap, and its end.
-func (l *losses) pending() []capture.Step {
+func (l *losses) any() bool {
+	return len(l.exchanges) > 0 || l.whole.Exchanges != 0 || l.whole.Bytes != 0
+}
+
+// pending returns steps that say what was lost: for exchanges of which something is in the capture, which holds
+// reports, or will be, a step that says it has a gap, and its end; and one for all others.
+func (l *losses) pending(holds func(seq uint64) bool) []capture.Step {
 	whole := l.whole
 	var steps []capture.Step
 	for seq, x := range l.exchanges {
-		if x.opened && x.end != nil {
-			whole.Exchanges++
+		if !x.opened && !holds(seq) { // learned of an exchange that was lost before
 			whole.Bytes += x.bytes
 			continue
 		}
@@ -87,6 +93,18 @@ func (l *losses) pending() []capture.Step {
 		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: whole})
 	}
 	return steps
+}
+
+// total returns what the capture lacks and does not say, if nothing more can be stored.
+func (l *losses) total(holds func(seq uint64) bool) unreported {
+	sum := unreported{l.whole.Exchanges, l.whole.Bytes}
+	for seq, x := range l.exchanges {
+		sum.bytes += x.bytes
+		if x.opened && !holds(seq) {
+			sum.exchanges++
+		}
+	}
+	return sum
 }
 
 // clear forgets what pending returned: it is in the capture now.

@@ -94,7 +94,7 @@ func TestWhatIsNoCapture(t *testing.T) {
 		"future": {
 			readFile(t,
 				withMeta(t, writeFile(t, filepath.Join(t.TempDir(), "f"), whole), metaFormat,
-					binary.AppendUvarint(nil, 2))),
+					binary.AppendUvarint(nil, Format+1))),
 			capture.ErrFuture, "use a newer a2atap",
 		},
 		"other's meta": {

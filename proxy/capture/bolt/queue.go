@@ -3,6 +3,7 @@ package bolt
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"a2atap/proxy/capture"
 )
@@ -23,6 +24,7 @@ type queue struct {
 	bytes   int // of the steps that wait
 	busy    int // of the steps that take handed out
 	in, out uint64
+	since   time.Time // when the first of the steps that wait came
 	closed  bool
 }
 
@@ -44,7 +46,7 @@ func notify(c chan struct{}) {
 func (q *queue) put(steps []capture.Step) error {
 	n := 0
 	for i := range steps {
-		n += weight(&steps[i])
+		n += weight(&steps[i]) + steps[i].Parsed.Size()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -53,6 +55,9 @@ func (q *queue) put(steps []capture.Step) error {
 	}
 	if q.closed {
 		return errClosed
+	}
+	if len(q.steps) == 0 {
+		q.since = time.Now()
 	}
 	q.steps = append(q.steps, steps...)
 	q.bytes += n
@@ -64,8 +69,8 @@ func (q *queue) put(steps []capture.Step) error {
 	return nil
 }
 
-// take hands out all that waits. done must follow before the next take.
-func (q *queue) take(spare []capture.Step) []capture.Step {
+// take hands out all that waits, and says since when it does. done must follow before the next take.
+func (q *queue) take(spare []capture.Step) ([]capture.Step, time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	steps := q.steps
@@ -75,7 +80,7 @@ func (q *queue) take(spare []capture.Step) []capture.Step {
 	case <-q.flushNow:
 	default:
 	}
-	return steps
+	return steps, q.since
 }
 
 func (q *queue) done(n int) {

@@ -101,6 +101,9 @@ func (r *Reader) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step,
 				end = last
 			}
 			if len(found) == 0 {
+				if next <= end {
+					yield(capture.Step{}, errNoBlock(next))
+				}
 				return
 			}
 			for _, b := range found {
@@ -172,8 +175,16 @@ func yieldSteps(steps []capture.Step, from, end uint64, yield func(capture.Step,
 
 // Exchanges implements capture.Source. It ends at the last exchange that was there when it began.
 func (r *Reader) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return r.exchanges(ctx, from, &loader{access: r.access})
+}
+
+// Ends implements capture.Source. Blocks between the ends of a stream are not read.
+func (r *Reader) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*capture.Exchange, error] {
+	return r.exchanges(ctx, from, &loader{access: r.access, shortened: true, ends: n})
+}
+
+func (r *Reader) exchanges(ctx context.Context, from uint64, l *loader) iter.Seq2[*capture.Exchange, error] {
 	return func(yield func(*capture.Exchange, error) bool) {
-		l := loader{access: r.access}
 		var end uint64
 		// The first pages are small: who wants fifty exchanges does not pay for hundreds.
 		limit := pageExchanges / 8
@@ -222,6 +233,27 @@ func (r *Reader) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, e
 	}
 	l := loader{access: r.access}
 	return l.exchange(ctx, at.found[:1], at.crashed)
+}
+
+// StepsOf implements capture.Source. It holds a few blocks at a time.
+func (r *Reader) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		at, err := r.locate(ctx, seq, 1)
+		if err == nil && (seq == 0 || len(at.found) == 0 || at.found[0].seq != seq) {
+			err = fmt.Errorf("exchange %d of %d: %w", seq, at.last, capture.ErrNotFound)
+		}
+		if err != nil {
+			yield(capture.Step{}, err)
+			return
+		}
+		l := loader{access: r.access}
+		more := l.stepsOf(ctx, at.found[:1], from, yield)
+		if more && at.crashed && !at.found[0].closed {
+			yield(capture.Step{
+				Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true},
+			}, nil)
+		}
+	}
 }
 
 // Find implements capture.Index.

@@ -27,6 +27,11 @@ type remoteAccess struct {
 	mu     sync.Mutex
 	idle   []*client           // connections to the recorder that wait for their next call
 	sealed map[string]*segment // segments that will not change any more, kept open
+
+	verified map[string]verified // files, by path
+	whole    bool                // the set of them was verified too
+	lenient  bool                // to open what is damaged, if its pages make sense
+
 	inUse  sync.WaitGroup
 	closed bool
 }
@@ -34,7 +39,14 @@ type remoteAccess struct {
 var errReaderClosed = errors.New("the reader was closed")
 
 func newRemoteAccess(path string) *remoteAccess {
-	return &remoteAccess{path: path, sealed: make(map[string]*segment)}
+	return &remoteAccess{path: path, sealed: make(map[string]*segment), verified: make(map[string]verified)}
+}
+
+// verified is what a file was found to be when it had a mark.
+type verified struct {
+	mark   uint64
+	found  tables
+	summed bool
 }
 
 // do calls exactly one of the functions, with the files or with a connection. It starts again when the recorder ends in
@@ -163,7 +175,50 @@ func (o *remoteAccess) open() (segmentSet, error) {
 			return nil, errors.Join(err, set.close())
 		}
 	}
+	if err := o.complete(set); err != nil {
+		return nil, errors.Join(err, set.close())
+	}
 	return set, nil
+}
+
+// verify verifies a segment, unless its file is as it was when that was last done.
+func (o *remoteAccess) verify(s *segment) error {
+	mark, err := markOf(s.path)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	known, ok := o.verified[s.path]
+	o.mu.Unlock()
+	if ok && known.mark == mark {
+		s.found, s.summed = known.found, known.summed
+		return nil
+	}
+	if err := s.verify(false); err != nil && (!o.lenient || errors.Is(err, errPages)) {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.verified[s.path] = verified{mark, s.found, s.summed}
+	o.whole = false
+	return nil
+}
+
+// complete verifies what concerns a set as a whole, unless no file was written since that was last done.
+func (o *remoteAccess) complete(set segmentSet) error {
+	o.mu.Lock()
+	done := o.whole || o.lenient
+	o.mu.Unlock()
+	if done {
+		return nil
+	}
+	if err := errors.Join(set.whole(o.path), set.verifyUnsummed()); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.whole = true
+	return nil
 }
 
 // segment opens one file. It returns nil for a segment in which nothing was written yet.
@@ -182,6 +237,9 @@ func (o *remoteAccess) segment(path string, keep bool) (*segment, error) {
 		return nil, err
 	}
 	s = &segment{path: path, db: db}
+	if err := o.verify(s); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	blank, err := s.load()
 	if err != nil || blank {
 		return nil, errors.Join(err, db.Close())
@@ -199,7 +257,7 @@ func (o *remoteAccess) segment(path string, keep bool) (*segment, error) {
 
 func (o *remoteAccess) info(ctx context.Context) (info capture.Info, err error) {
 	err = o.do(ctx,
-		func(set segmentSet) (err error) { info, err = set.info(); return err },
+		func(set segmentSet) (err error) { info, err = set.info(false, unreported{}); return err },
 		func(c *client) (err error) { info, err = c.info(ctx); return err })
 	info.Name = o.path
 	return info, err

@@ -1,12 +1,12 @@
 package bolt
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"runtime"
 	"time"
 
@@ -15,9 +15,6 @@ import (
 
 	"a2atap/proxy/capture"
 )
-
-// keySize is the length of a redaction key in bytes.
-const keySize = 32
 
 // initialMap is how much of the file's address space is mapped at once, so that no growth has to wait for readers. It
 // costs no memory and no room on the disk, but on Windows, where it would.
@@ -51,7 +48,7 @@ func openForWriting(path string, o Options) (_ segmentSet, err error) {
 	for i, p := range paths {
 		s := &segment{path: p}
 		if i == 0 || i == len(paths)-1 {
-			s.db, err = openExclusive(path, p, o)
+			err = s.openExclusive(path, o)
 		} else {
 			s.db, err = openReadOnly(p)
 		}
@@ -62,11 +59,14 @@ func openForWriting(path string, o Options) (_ segmentSet, err error) {
 			return set, err
 		}
 		set = append(set, s)
-		if err = s.ready(path, set, o); err != nil {
+		if err = s.verify(s.file != nil); err == nil {
+			err = s.ready(path, set, o)
+		}
+		if err != nil {
 			return set, err
 		}
 	}
-	return set, nil
+	return set, errors.Join(set.whole(path), set.verifyUnsummed())
 }
 
 // ready makes a segment that was opened, the last of set, usable: new ones are filled in, old formats upgraded.
@@ -89,12 +89,15 @@ func (s *segment) ready(path string, set segmentSet, o Options) error {
 // begin fills in a new segment: the first of a new capture, or one that a killed recorder did not get to fill in.
 func (s *segment) begin(before segmentSet, o Options) error {
 	if len(before) == 0 {
+		st := state{ended: true} // nothing can be missing
 		m := meta{
-			capture: uuid.New(), created: time.Now().UTC(), tool: o.Tool, key: make([]byte, keySize),
-			secretsKept: o.SecretsKept, segment: 1,
+			capture: uuid.New(), created: time.Now().UTC(), tool: o.Tool, segment: 1,
 		}
-		rand.Read(m.key) // never fails
-		return s.create(m, state{}, nil)
+		if o.copied != nil {
+			m, st = *o.copied, o.begins
+		}
+		m.recordedAs(o)
+		return s.create(m, &st, nil)
 	}
 	last := before.last()
 	st, err := before.state()
@@ -107,53 +110,61 @@ func (s *segment) begin(before segmentSet, o Options) error {
 	}
 	m := last.meta
 	m.segment, m.arrivals, m.exchanges = m.segment+1, st.arrival, st.seq
-	return s.create(m, st, open)
+	return s.create(m, &st, open)
 }
 
 // openExclusive opens a segment for writing, or creates it. When another process has it, it waits a moment, since
 // readers let go of it soon; but not when a recorder answers. path is the capture's.
-func openExclusive(path, segment string, o Options) (*bbolt.DB, error) {
+func (s *segment) openExclusive(path string, o Options) error {
 	deadline := time.Now().Add(heldTimeout)
 	for {
-		db, err := tryExclusive(segment, o)
+		err := s.tryExclusive(o)
 		if !errors.Is(err, errLocked) {
-			return db, err
+			return err
 		}
 		if h, askErr := askHolder(path); askErr == nil {
-			return nil, fmt.Errorf("%w: %s records into it; stop that, or record into another file", errLocked, h)
+			return fmt.Errorf("%w: %s records into it; stop that, or record into another file", errLocked, h)
 		}
 		if time.Now().After(deadline) {
-			return nil, heldBy(path, errors.New("nobody listens there"))
+			return heldBy(path, errors.New("nobody listens there"))
 		}
 		time.Sleep(heldPause)
 	}
 }
 
 // tryExclusive looks at what is there before it opens it for writing: what is no capture of ours is not touched.
-func tryExclusive(segment string, o Options) (*bbolt.DB, error) {
-	err := inspect(segment)
+func (s *segment) tryExclusive(o Options) error {
+	err := inspect(s.path)
 	if err != nil && !errors.Is(err, errEmpty) && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return err
 	}
 	if err == nil {
-		if err := inspectFreelist(segment); err != nil {
-			return nil, err
-		}
-		db, err := openReadOnly(segment)
-		if err != nil {
-			return nil, err
-		}
-		err = view(db, func(tx *bbolt.Tx) error {
-			_, err := readFormat(tx)
+		if err := inspectFreelist(s.path); err != nil {
 			return err
-		})
+		}
+		db, err := openReadOnly(s.path)
+		if err != nil {
+			return err
+		}
+		if err = inspectMeta(s.path); err == nil {
+			err = view(db, func(tx *bbolt.Tx) error {
+				_, err := readFormat(tx)
+				return err
+			})
+		}
 		if err := errors.Join(err, db.Close()); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return openDB(segment, bbolt.Options{
+	s.db, err = openDB(s.path, bbolt.Options{
 		Timeout: time.Nanosecond, InitialMmapSize: initialMap(o.SegmentSize), NoStatistics: true,
+		OpenFile: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+			var err error
+			s.file, err = os.OpenFile(name, flag, mode)
+			return s.file, err
+		},
 	})
+	return err
 }
 
 // openExchanges returns the exchanges that have no end as far as this segment knows.
@@ -186,10 +197,15 @@ func (w *writer) resume() error {
 	if err != nil {
 		return err
 	}
+	if !w.state.summed {
+		w.state.tables = last.found
+	}
+	w.start = w.state
+	w.state = w.state.resumed()
+	w.taken(time.Now())
 	b := w.batch()
-	for _, seq := range open {
-		err := b.add(capture.Step{Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true}})
-		if err != nil {
+	for _, step := range w.inherited(open) {
+		if err := b.add(step); err != nil {
 			return err
 		}
 	}
@@ -198,9 +214,30 @@ func (w *writer) resume() error {
 		return err
 	}
 	w.adopt(b)
-	if w.options.SecretsKept && !last.meta.secretsKept {
-		last.meta.secretsKept = true
-		return last.db.Update(last.meta.put)
+	w.start.lostExchanges, w.start.lostBytes = w.state.lostExchanges, w.state.lostBytes
+	w.stored()
+	if last.meta.recordedAs(w.options) {
+		return last.db.Update(func(tx *bbolt.Tx) error { return errors.Join(last.meta.put(tx), w.state.put(tx)) })
 	}
 	return nil
+}
+
+// inherited returns what is to be said of the recorder before: what it left open, that it was killed, and what it could
+// not record.
+func (w *writer) inherited(open []uint64) (steps []capture.Step) {
+	for _, seq := range open {
+		steps = append(steps, capture.Step{
+			Seq: seq, Offset: capture.NotKnown, What: capture.Closed{Interrupted: true},
+		})
+	}
+	if times, last := w.start.crash(w.start.ended); times > w.start.kills {
+		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: capture.Lost{Reason: last.String()}})
+	}
+	if u := w.state.unreported; u != (unreported{}) {
+		w.state.unreported = unreported{}
+		steps = append(steps, capture.Step{Offset: capture.NotKnown, What: capture.Lost{
+			Exchanges: u.exchanges, Bytes: u.bytes, Reason: "the recorder before could not write it",
+		}})
+	}
+	return steps
 }

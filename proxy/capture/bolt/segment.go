@@ -19,9 +19,12 @@ import (
 type segment struct {
 	path   string
 	db     *bbolt.DB
+	file   *os.File // of the database; nil if it is only read
 	format uint64
 	meta   meta
-	kept   bool // it stays open when its set is closed
+	found  tables // what was in its file when it was opened
+	summed bool   // and the state said it
+	kept   bool   // it stays open when its set is closed
 }
 
 func (s *segment) view(fn func(tx *bbolt.Tx) error) error {
@@ -113,7 +116,7 @@ func (s *segment) belongs(first *segment, n uint64) error {
 
 // create makes the buckets of a new segment and says what it is and where it begins. open are the exchanges that go on
 // in it.
-func (s *segment) create(m meta, st state, open []uint64) error {
+func (s *segment) create(m meta, st *state, open []uint64) error {
 	err := guard(func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			for _, name := range buckets {
@@ -121,10 +124,13 @@ func (s *segment) create(m meta, st state, open []uint64) error {
 					return err
 				}
 			}
+			st.tables = tables{}
 			for _, seq := range open {
-				if err := tx.Bucket(bucketOpen).Put(number64(seq), nothing); err != nil {
+				key := number64(seq)
+				if err := tx.Bucket(bucketOpen).Put(key, nothing); err != nil {
 					return err
 				}
+				st.tables.open.add(entrySum(key, nothing))
 			}
 			return errors.Join(m.put(tx), st.put(tx))
 		})
@@ -132,7 +138,7 @@ func (s *segment) create(m meta, st state, open []uint64) error {
 	if err != nil {
 		return fmt.Errorf("create %s: %w", s.path, explain(err))
 	}
-	s.meta = m
+	s.meta, s.format, s.summed = m, Format, true
 	syncFolder(filepath.Dir(s.path))
 	return nil
 }
@@ -155,7 +161,7 @@ func (set segmentSet) last() *segment { return set[len(set)-1] }
 func (set segmentSet) close() error {
 	var errs []error
 	for _, s := range set {
-		if !s.kept {
+		if !s.kept && s.db != nil { // an upgrade may have failed to open it again
 			errs = append(errs, s.db.Close())
 		}
 	}

@@ -291,11 +291,12 @@ func TestSocketsInTheWay(t *testing.T) {
 // TestOtherVersion meets a recorder that speaks another version of the protocol.
 func TestOtherVersion(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
-	db, err := tryExclusive(path, Options{})
+	s := &segment{path: path}
+	err := s.tryExclusive(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer s.db.Close()
 	l, err := listenAt(path + ".sock")
 	if err != nil {
 		t.Fatal(err)

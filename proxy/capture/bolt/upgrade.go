@@ -11,7 +11,7 @@ import (
 // there are formats. Each is one transaction, so that a segment is always in one format or in the other.
 //
 // A format, once released, is never changed: a capture of each stays in testdata, and a test that reads it.
-var upgrades = []func(tx *bbolt.Tx) error{}
+var upgrades = []func(tx *bbolt.Tx) error{forgetKey}
 
 // upgrade brings a segment that load found to be of an earlier format to the present one.
 func (s *segment) upgrade(path string, o Options) error {
@@ -19,16 +19,33 @@ func (s *segment) upgrade(path string, o Options) error {
 		if err := s.db.Close(); err != nil {
 			return err
 		}
-		var err error
-		if s.db, err = openExclusive(path, s.path, o); err != nil {
+		if err := s.openExclusive(path, o); err != nil {
 			return err
 		}
+	}
+	secret, err := s.keyInside()
+	if err != nil {
+		return err
 	}
 	if err := upgrade(s.db, upgrades); err != nil {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
-	_, err := s.load()
+	if len(secret) > 0 {
+		if err := s.erase(secret); err != nil {
+			return err
+		}
+	}
+	_, err = s.load()
 	return err
+}
+
+// sumAgain brings the sums in the state up to date once the meta bucket has changed, if there are any.
+func sumAgain(tx *bbolt.Tx) error {
+	st, err := readState(tx)
+	if err != nil || !st.summed {
+		return err
+	}
+	return st.put(tx)
 }
 
 // upgrade runs the steps that a segment needs.
@@ -46,7 +63,10 @@ func upgrade(db *bbolt.DB, steps []func(tx *bbolt.Tx) error) error {
 				if err := steps[format-1](tx); err != nil {
 					return fmt.Errorf("upgrade from format %d: %w", format, err)
 				}
-				return tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, format+1))
+				if err := tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, format+1)); err != nil {
+					return err
+				}
+				return sumAgain(tx)
 			})
 		})
 		if err != nil || done {

@@ -3,8 +3,10 @@ package bolt
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,11 +16,17 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// TestFormat1 reads a capture that was written when format 1 was new, and goes on with it. It has two exchanges of
-// exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3.
-func TestFormat1(t *testing.T) {
+// TestFormats reads captures that were written when their format was new, and goes on with them. Each has two exchanges
+// of exchangeSteps, the first with the key {"task", "t-1"}, and then each kind of step, in exchange 3.
+func TestFormats(t *testing.T) {
+	for format := 1; format <= Format; format++ {
+		t.Run(strconv.Itoa(format), func(t *testing.T) { testFormat(t, format) })
+	}
+}
+
+func testFormat(t *testing.T, format int) {
 	path := filepath.Join(t.TempDir(), "c.a2atap")
-	writeFile(t, path, readFile(t, keptFormat1))
+	writeFile(t, path, readFile(t, kept(format)))
 	if err := Check(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +35,7 @@ func TestFormat1(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Format != 1 || info.Tool != "a2atap 0.1" || info.Exchanges != 3 || info.Arrivals != 29 ||
+	if info.Format != format || info.Tool != fmt.Sprintf("a2atap 0.%d", format) || info.Exchanges != 3 || info.Arrivals != 29 ||
 		info.LostBytes != 12 {
 		t.Errorf("info %+v", info)
 	}
@@ -56,14 +64,24 @@ func TestFormat1(t *testing.T) {
 	if err := Check(t.Context(), path); err != nil {
 		t.Error(err)
 	}
+	if info, err = mustRead(t, path).Info(patient(t)); err != nil || info.Format != Format {
+		t.Errorf("after more was recorded into it the format is %d, error %v", info.Format, err)
+	}
 }
 
-const keptFormat1 = "testdata/format-1.a2atap"
+// kept returns the name of the capture that is kept of a format.
+func kept(format int) string { return fmt.Sprintf("testdata/format-%d.a2atap", format) }
 
-// TestFormatIsStable encodes what is in the kept capture again: the same steps are the same bytes. A change of the
-// codec needs a new format.
+// TestFormatIsStable encodes what is in the kept captures again: the same steps are the same bytes. A change of the codec
+// needs a new format.
 func TestFormatIsStable(t *testing.T) {
-	set, err := newRemoteAccess(keptFormat1).open()
+	for format := 1; format <= Format; format++ {
+		t.Run(strconv.Itoa(format), func(t *testing.T) { testStable(t, format) })
+	}
+}
+
+func testStable(t *testing.T, format int) {
+	set, err := newRemoteAccess(kept(format)).open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +115,7 @@ func TestFormatIsStable(t *testing.T) {
 	}
 }
 
-// TestUpgradeStepByStep runs made-up upgrades on a segment.
+// TestUpgradeStepByStep runs made-up upgrades on a segment that says it is of format 1.
 func TestUpgradeStepByStep(t *testing.T) {
 	path := closedCapture(t, Options{}, 1)
 	db, err := bbolt.Open(path, 0o600, nil)
@@ -111,6 +129,12 @@ func TestUpgradeStepByStep(t *testing.T) {
 			return nil
 		})
 		return format
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, 1))
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	var ran []int
 	broken := errors.New("broken")
@@ -133,7 +157,7 @@ func TestUpgradeStepByStep(t *testing.T) {
 	}
 	// Put it back for the check at the end of the test.
 	err = db.Update(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, Format))
+		return errors.Join(tx.Bucket(bucketMeta).Put(metaFormat, binary.AppendUvarint(nil, Format)), sumAgain(tx))
 	})
 	if err != nil {
 		t.Error(err)
@@ -145,7 +169,7 @@ func TestUpgradesAndFormatsAgree(t *testing.T) {
 		t.Errorf("%d upgrades lead to format %d", len(upgrades), Format)
 	}
 	for n := 1; n <= Format; n++ {
-		if _, err := os.Stat(filepath.Join("testdata", "format-"+string(rune('0'+n))+".a2atap")); err != nil {
+		if _, err := os.Stat(kept(n)); err != nil {
 			t.Error("a capture of each format is kept:", err)
 		}
 	}

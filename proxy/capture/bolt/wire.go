@@ -15,7 +15,7 @@ import (
 // request, the recorder one answer, and so on; a connection that says hello first learns whom it talks to. Numbers and
 // strings are as in the steps of the file. docs/capture-format.md has it in outline.
 const (
-	wireVersion = 1
+	wireVersion = 2
 	maxRequest  = 64 << 10
 	maxAnswer   = maxBlock + pageBytes + 16*maxPlaced
 	frameHeader = 4
@@ -104,6 +104,9 @@ func (e *encoder) info(i *capture.Info) {
 	e.number(i.Arrivals)
 	e.signed(i.LostExchanges)
 	e.signed(i.LostBytes)
+	e.number(i.Crashes)
+	e.instant(i.Crash.After)
+	e.signed(int64(i.Crash.Within))
 }
 
 func (d *decoder) info() capture.Info {
@@ -111,6 +114,7 @@ func (d *decoder) info() capture.Info {
 		ID: d.uuid(), Created: d.instant(), Tool: d.text(), Format: int(d.number()), Live: d.flag(),
 		SecretsKept: d.flag(),
 		Exchanges:   d.number(), Arrivals: d.number(), LostExchanges: d.signed(), LostBytes: d.signed(),
+		Crashes: d.number(), Crash: capture.Crash{After: d.instant(), Within: time.Duration(d.signed())},
 	}
 }
 

@@ -1,12 +1,14 @@
 package bolt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
 
 	"go.etcd.io/bbolt"
 
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 )
 
@@ -23,26 +25,53 @@ type writer struct {
 	options Options
 
 	state   state
+	start   state          // that the recording began with
 	open    map[uint64]row // of exchanges that have not ended
 	young   youngRuns
 	lost    losses
+	begun   int64         // exchanges of which something was stored first by this recording
+	lag     time.Duration // the longest that steps waited until they were committed
+	since   time.Time     // when the first of the steps under way came
+	whole   time.Time     // what came before is stored with the steps under way
+	watch   watch
 	size    int64  // bytes of the last segment that are in use
 	raw     []byte // room for the block under way
 	room    []byte // for blocks
 	failing string
 	broken  error // the database faulted: it cannot be used any more
-	first   error // the first failure
+	work    background.Work
+
+	patience patience
+	first    error // the first failure
 }
 
-// commit stores steps, together with what is to be said about earlier losses. On failure they are counted as lost.
+// commit stores steps, together with what is to be said about earlier losses. If it cannot, it tries again for as long
+// as the options say, and then counts them as lost.
 func (w *writer) commit(steps []capture.Step) {
-	b := w.batch()
-	pending := w.lost.pending()
-	refused := w.fill(b, pending, steps)
-	if err := w.store(b); err != nil {
-		w.lost.add(steps, err)
+	err := w.attempt(steps)
+	for err != nil && w.broken == nil && w.waits() {
 		w.report(err)
+		w.pause()
+		err = w.attempt(steps)
+	}
+	if err == nil {
 		return
+	}
+	w.lost.add(steps, err)
+	w.report(err)
+	w.admit()
+}
+
+// attempt stores steps, or changes nothing and says why.
+func (w *writer) attempt(steps []capture.Step) error {
+	if err := w.watch.look(w.local.segments()); err != nil {
+		return err
+	}
+	b := w.batch()
+	b.state.unreported = unreported{}
+	refused := w.fill(b, w.lost.pending(w.holds), steps)
+	if err := w.store(b); err != nil {
+		return err
 	}
 	w.lost.clear()
 	for _, r := range refused {
@@ -56,13 +85,24 @@ func (w *writer) commit(steps []capture.Step) {
 	if w.options.SegmentSize > 0 && w.size >= w.options.SegmentSize {
 		w.rotate()
 	}
+	return nil
+}
+
+// admit notes in the state what was lost: it may fit where steps do not.
+func (w *writer) admit() {
+	b := w.batch()
+	b.state.unreported = w.lost.total(w.holds)
+	if w.store(b) == nil {
+		w.state = b.state
+	}
+	w.local.admit(b.state.unreported)
 }
 
 // batch begins a batch.
 func (w *writer) batch() *batch {
 	b := &batch{
 		state: w.state, young: w.young, rows: make(map[uint64]*row), lookup: w.lookup, raw: w.raw[:0],
-		room: w.room[:0], keep: w.local.followed.Load(),
+		room: w.room[:0], keep: w.local.followed.Load(), work: &w.work,
 	}
 	b.state.ended = false
 	return b
@@ -79,6 +119,7 @@ func (w *writer) fill(b *batch, lists ...[]capture.Step) (refused []unstorable) 
 			if err := b.add(steps[i]); err != nil {
 				refused = append(refused, unstorable{steps[i], err})
 			}
+			w.work.GiveWay()
 		}
 	}
 	b.endBlock()
@@ -96,6 +137,7 @@ func (w *writer) store(b *batch) error {
 	if w.broken != nil {
 		return w.broken
 	}
+	b.state.beat = w.beat()
 	last := w.local.last()
 	err := guard(func() error {
 		return last.db.Update(func(tx *bbolt.Tx) error {
@@ -104,8 +146,8 @@ func (w *writer) store(b *batch) error {
 			if err := b.store(tx); err != nil {
 				return err
 			}
-			if w.options.beforeCommit != nil {
-				return w.options.beforeCommit(tx)
+			if w.options.Fault != nil {
+				return w.options.Fault()
 			}
 			return nil
 		})
@@ -129,6 +171,7 @@ func (w *writer) store(b *batch) error {
 // adopt takes over what a batch that was stored has changed.
 func (w *writer) adopt(b *batch) {
 	w.state, w.young = b.state, b.young
+	w.begun += b.begun
 	for seq, r := range b.rows {
 		if r.flags&rowClosed != 0 {
 			delete(w.open, seq)
@@ -158,7 +201,9 @@ func (w *writer) lookup(seq uint64) (row, error) {
 				return nil
 			}
 			var err error
-			found, err = decodeRow(v)
+			if found, err = decodeRow(v); err == nil {
+				found.stored, found.sum = true, entrySum(number64(seq), v)
+			}
 			return err
 		})
 		if err != nil {
@@ -168,14 +213,23 @@ func (w *writer) lookup(seq uint64) (row, error) {
 	return found, nil
 }
 
+// holds reports whether the capture has something of an exchange.
+func (w *writer) holds(seq uint64) bool {
+	if seq > w.state.seq {
+		return false
+	}
+	r, err := w.lookup(seq)
+	return err != nil || r.stored || r.flags&rowContinued != 0
+}
+
 // rotate goes on in a new segment. If it cannot be made, the old one grows further.
 func (w *writer) rotate() {
 	last := w.local.last()
-	m := last.meta
+	m, st := last.meta, w.state
 	m.segment, m.arrivals, m.exchanges = m.segment+1, w.state.arrival, w.state.seq
 	s := &segment{path: segmentName(w.local.path, m.segment)}
 	var err error
-	if s.db, err = openExclusive(w.local.path, s.path, w.options); err == nil {
+	if err = s.openExclusive(w.local.path, w.options); err == nil {
 		open := make([]uint64, 0, len(w.open))
 		for seq := range w.open {
 			open = append(open, seq)
@@ -185,7 +239,7 @@ func (w *writer) rotate() {
 			err = fmt.Errorf("%s is in the way; move it", s.path)
 		}
 		if err == nil {
-			err = s.create(m, w.state, open)
+			err = s.create(m, &st, open)
 		}
 		if err != nil {
 			err = errors.Join(err, s.db.Close())
@@ -196,9 +250,20 @@ func (w *writer) rotate() {
 		return
 	}
 	w.local.add(s)
-	w.size, w.young = 0, youngRuns{}
+	w.markContinued(last)
+	w.state, w.size, w.young = st, 0, youngRuns{}
 	for seq, r := range w.open {
 		w.open[seq] = row{flags: rowContinued, ended: capture.NotKnown, keys: r.keys}
+	}
+}
+
+// markContinued notes in a segment that there is another one, so that it is missed where it is missing.
+func (w *writer) markContinued(s *segment) {
+	st := w.state
+	st.continued = true
+	err := guard(func() error { return s.db.Update(st.put) })
+	if err != nil {
+		w.report(fmt.Errorf("write %s: %w", s.path, explain(err)))
 	}
 }
 
@@ -216,21 +281,23 @@ func (w *writer) report(err error) {
 	}
 }
 
-// end marks that the recording ended as it should, and says what did not get stored. Losses that were recorded in the
-// capture are no error any more: readers see them.
+// end marks that the recording ended as it should, and says what did not get stored. Losses are an error even where
+// the capture says them by now.
 func (w *writer) end() error {
-	if len(w.lost.pending()) > 0 {
+	w.watch.due()
+	if w.lost.any() {
 		w.commit(nil)
 	}
-	ended := &batch{state: w.state, young: w.young}
-	ended.state.ended = true
-	err := w.store(ended)
+	b := w.batch()
+	b.state.ended, b.state.unreported = true, w.lost.total(w.holds)
+	err := w.store(b)
 	if err == nil {
-		w.state = ended.state
+		w.state = b.state
 	}
 	w.local.end(w.state)
+	err = errors.Join(err, w.watch.look(w.local.segments()))
 	if w.lost.steps > 0 {
-		err = fmt.Errorf("%d steps were not stored (%w)", w.lost.steps, errors.Join(w.first, err))
+		err = fmt.Errorf("%d steps were not stored (%w)", w.lost.steps, cmp.Or(w.first, err))
 	}
 	return err
 }
@@ -240,17 +307,29 @@ func (w *writer) end() error {
 func (w *writer) run(q *queue) {
 	timer := time.NewTimer(w.options.Flush)
 	defer timer.Stop()
+	look := time.NewTicker(watchPause)
+	defer look.Stop()
 	var spare []capture.Step
 	for !q.drained() {
-		<-q.wake
+		select {
+		case <-q.wake:
+		case <-look.C:
+			if err := w.watch.look(w.local.segments()); err != nil {
+				w.report(err)
+			}
+			continue
+		}
 		timer.Reset(w.options.Flush)
 		select {
 		case <-timer.C:
 		case <-q.flushNow:
 		}
-		steps := q.take(spare)
+		steps, since := q.take(spare)
 		if len(steps) > 0 {
+			w.taken(since)
+			w.work.Begin()
 			w.commit(steps)
+			w.stored()
 		}
 		q.done(len(steps))
 		clear(steps)

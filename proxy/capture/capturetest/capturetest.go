@@ -29,6 +29,8 @@ func TestSource(t *testing.T, open func(t *testing.T, xs []*capture.Exchange) ca
 	t.Run("exchanges", func(t *testing.T) { xs, s := opened(t); checkExchanges(t, s, xs) })
 	t.Run("steps", func(t *testing.T) { xs, s := opened(t); checkSteps(t, s, xs) })
 	t.Run("one", func(t *testing.T) { xs, s := opened(t); checkExchange(t, s, xs) })
+	t.Run("steps of one", func(t *testing.T) { xs, s := opened(t); checkStepsOf(t, s, xs) })
+	t.Run("ends", func(t *testing.T) { xs, s := opened(t); checkEnds(t, s, xs) })
 	t.Run("info", func(t *testing.T) { xs, s := opened(t); checkInfo(t, s, xs) })
 	t.Run("end", func(t *testing.T) { _, s := opened(t); checkEnd(t, s) })
 	t.Run("partial", func(t *testing.T) { _, s := opened(t); checkPartial(t, s) })

@@ -7,10 +7,7 @@
 // concurrent use. The package imports nothing of ours.
 package credential
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // A Kind says what stands under a name, and how it is written.
 type Kind uint8
@@ -35,8 +32,9 @@ func (k Kind) Hidden() bool { return k > Identity }
 
 // Header returns what the header field of that name carries.
 //
-// A name that contains key, token, secret, auth, cookie, password, passwd, credential or jwt is that of a secret; so is
-// DPoP (RFC 9449). Session, signature and dpop in a name only distinguish callers.
+// A name that contains key, token, secret, auth, bearer, cookie, session, password or another word for it, credential
+// or jwt is that of a secret, and one that has sid, otp, totp, pin or pwd as a word of its own; so is DPoP (RFC 9449).
+// Signature and dpop in a name only distinguish callers.
 func Header(name string) Kind {
 	switch name { // nearly all fields have these names, in one of these spellings
 	case "Host", "host", "Accept", "accept", "Accept-Encoding", "accept-encoding", "User-Agent", "user-agent",
@@ -158,55 +156,3 @@ func CookieAttribute(name string) bool {
 
 var cookieAttributes = strings.Fields("expires max-age domain path secure httponly samesite partitioned priority " +
 	"version comment")
-
-// Member reports whether the member of a JSON object with that name, as it stands between its quotes, holds a secret
-// wherever it stands. "_", "-" and "." in the name do not count.
-//
-// Source: RFC 6749 sections 4, 5 and 6 (OAuth), RFC 7591 section 3.2.1, RFC 7636, RFC 8628, RFC 8693, OpenID Connect
-// Core section 3.1.3.3.
-func Member(name []byte) bool { return memberOf(name) == secretMember }
-
-// LooseMember reports the same for JSON that is broken, where nobody can tell any more where a member stands: there are
-// more names that hold a secret then.
-func LooseMember(name []byte) bool { return memberOf(name) != 0 }
-
-func memberOf(name []byte) memberKind {
-	if len(name) < len("token") || !memberLetters[name[0]] {
-		return 0
-	}
-	var short normalised
-	for _, c := range name {
-		if c >= utf8.RuneSelf {
-			return memberNames[Normal(string(name))]
-		}
-	}
-	normal, ok := normalise(&short, name)
-	if !ok {
-		return 0
-	}
-	return memberNames[string(normal)]
-}
-
-// memberLetters are the bytes that a name in memberNames may begin with, in any case and behind separators.
-var memberLetters = func() (all [256]bool) {
-	for name := range memberNames {
-		all[name[0]], all[name[0]-'a'+'A'] = true, true
-	}
-	for c := range all {
-		all[c] = all[c] || separates(byte(c)) || c >= utf8.RuneSelf
-	}
-	return all
-}()
-
-type memberKind uint8
-
-const (
-	secretMember memberKind = iota + 1
-	looseMember
-)
-
-var memberNames = table(map[memberKind]string{
-	secretMember: "accesstoken refreshtoken idtoken clientsecret clientassertion devicecode codeverifier " +
-		"registrationaccesstoken subjecttoken actortoken",
-	looseMember: "token credentials secret password apikey authorization",
-})

@@ -12,6 +12,8 @@ const (
 	anywhere  words = 1 << iota // in any name they may say who is asking
 	inHeaders                   // in the name of a header field they stand for a secret
 	inParams                    // the same of a parameter
+	alone                       // only as a word of its own: "pin" is none in "mapping"
+	secret    = anywhere | inHeaders | inParams
 )
 
 // vocabulary has the words by their first letters, and what each of them says.
@@ -19,14 +21,29 @@ var vocabulary = [utf8.RuneSelf][]struct {
 	word string
 	says words
 }{
-	'a': {{"auth", anywhere | inHeaders | inParams}},
-	'c': {{"cookie", anywhere | inHeaders | inParams}, {"credential", anywhere | inHeaders | inParams}},
+	'a': {{"auth", secret}},
+	'b': {{"bearer", secret}},
+	'c': {{"cookie", secret}, {"credential", secret}},
 	'd': {{"dpop", anywhere}},
-	'j': {{"jwt", anywhere | inHeaders | inParams}},
-	'k': {{"key", anywhere | inHeaders | inParams}},
-	'p': {{"password", anywhere | inHeaders | inParams}, {"passwd", anywhere | inHeaders | inParams}},
-	's': {{"secret", anywhere | inHeaders | inParams}, {"session", anywhere}, {"signature", anywhere | inParams}},
-	't': {{"token", anywhere | inHeaders | inParams}},
+	'j': {{"jwt", secret}},
+	'k': {{"key", secret}},
+	'o': {{"otp", secret | alone}},
+	'p': {
+		{"password", secret},
+		{"passwd", secret},
+		{"passphrase", secret},
+		{"passcode", secret},
+		{"pin", secret | alone},
+		{"pwd", secret | alone},
+	},
+	's': {
+		{"secret", secret},
+		{"session", secret},
+		{"sessid", secret},
+		{"sid", secret | alone},
+		{"signature", anywhere | inParams},
+	},
+	't': {{"token", secret}, {"totp", secret | alone}},
 }
 
 // wordsOf returns what the words in a name say. Where it is loose, separators between their letters do not count.
@@ -37,13 +54,30 @@ func wordsOf(name string, loose bool) (found words) {
 			continue
 		}
 		for _, v := range vocabulary[first] {
-			if found&v.says != v.says && beginsWith(name[i:], v.word, loose) {
+			switch {
+			case found&v.says == v.says:
+			case v.says&alone != 0:
+				if beginsWith(name[i:], v.word, false) && isWord(name, i, i+len(v.word)) {
+					found |= v.says
+				}
+			case beginsWith(name[i:], v.word, loose):
 				found |= v.says
 			}
 		}
 	}
-	return found
+	return found &^ alone
 }
+
+// isWord reports whether the letters of a name from start to end are a word of it: what stands around them are
+// separators or digits, or the next word begins with a capital, as in pinCode.
+func isWord(name string, start, end int) bool {
+	begins := start == 0 || !isLetter(name[start-1]) || isLower(name[start-1]) && !isLower(name[start])
+	return begins && (end == len(name) || !isLetter(name[end]) || isLower(name[end-1]) && !isLower(name[end]))
+}
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+func isLetter(c byte) bool { return isLower(c | 0x20) }
 
 // beginsWith reports whether a name begins with a word of lower-case letters, in any case.
 func beginsWith(name, word string, loose bool) bool {

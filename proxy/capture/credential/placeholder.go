@@ -5,28 +5,161 @@ import (
 	"strings"
 )
 
-// A placeholder, which stands in a record for a secret, is PlaceholderPrefix and so many lower-case hexadecimal digits.
+// A placeholder, which stands in a record for a secret, is PlaceholderPrefix, so many lower-case hexadecimal digits of
+// the secret's digest, and then, after a full stop, so many of the fingerprint of the key that the digest was made
+// with. Up to format 1 of captures the key was the capture's own, and its fingerprint was left out.
 const (
 	PlaceholderPrefix = "redacted."
 	PlaceholderDigits = 16
+	FingerprintDigits = 8
 )
 
-// IsPlaceholder reports whether a text is a placeholder.
-func IsPlaceholder(s string) bool {
-	digits, ok := strings.CutPrefix(s, PlaceholderPrefix)
-	return ok && len(digits) == PlaceholderDigits && strings.Trim(digits, "0123456789abcdef") == ""
+// Placeholder returns the placeholder with a digest and a fingerprint, of as many digits as the constants say.
+func Placeholder(digest, fingerprint string) string {
+	return PlaceholderPrefix + digest + "." + fingerprint
 }
+
+// IsPlaceholder reports whether a text is a placeholder.
+func IsPlaceholder(s string) bool { return s != "" && placeholderLen(s) == len(s) }
 
 // HasPlaceholder reports whether a text has a placeholder in it: then it is not the text that passed.
 func HasPlaceholder(text []byte) bool {
 	for {
-		i := bytes.Index(text, []byte(PlaceholderPrefix))
+		i := bytes.Index(text, prefixBytes)
 		if i < 0 {
 			return false
 		}
-		text = text[i+len(PlaceholderPrefix):]
-		if len(text) >= PlaceholderDigits && IsPlaceholder(PlaceholderPrefix+string(text[:PlaceholderDigits])) {
+		text = text[i:]
+		if placeholderLen(string(text[:min(len(text), longest)])) > 0 {
 			return true
+		}
+		text = text[len(PlaceholderPrefix):]
+	}
+}
+
+// SameSecret reports whether two texts of one record can have been the same before secrets were hidden in them: what
+// stands around the placeholders is the same, and so are placeholders that were made with the same key. Those of two
+// keys say only that there was a secret, so they count as the same.
+func SameSecret(a, b string) bool {
+	if a == b {
+		return true
+	}
+	for {
+		startA, endA := nextPlaceholder(a)
+		startB, endB := nextPlaceholder(b)
+		if startA < 0 || startB < 0 || a[:startA] != b[:startB] {
+			return startA < 0 && startB < 0 && a == b
+		}
+		p, q := a[startA:endA], b[startB:endB]
+		if p != q && keyOf(p) == keyOf(q) {
+			return false
+		}
+		a, b = a[endA:], b[endB:]
+	}
+}
+
+// MayHold reports whether a secret, or what stands for it, stands in a text of the same record, or may do so: where the
+// secret is hidden, behind a placeholder of another key.
+func MayHold(text, secret string) bool {
+	if strings.Contains(text, secret) {
+		return true
+	}
+	if !IsPlaceholder(secret) {
+		return false
+	}
+	for start, end := nextPlaceholder(text); start >= 0; start, end = nextPlaceholder(text) {
+		if keyOf(text[start:end]) != keyOf(secret) {
+			return true
+		}
+		text = text[end:]
+	}
+	return false
+}
+
+// Hidden reports whether a text has a placeholder in it, and returns the fingerprint of the key of the first; "" if
+// that has none.
+func Hidden(text string) (fingerprint string, ok bool) {
+	start, end := nextPlaceholder(text)
+	if start < 0 {
+		return "", false
+	}
+	return strings.TrimPrefix(keyOf(text[start:end]), "."), true
+}
+
+// Alike returns a text with all placeholders made alike: so all texts are equal that may have been. A text without
+// placeholders is returned as it is.
+func Alike(text []byte) []byte {
+	if !HasPlaceholder(text) {
+		return text
+	}
+	var out []byte
+	rest := string(text)
+	for start, end := nextPlaceholder(rest); start >= 0; start, end = nextPlaceholder(rest) {
+		out = append(append(out, rest[:start]...), PlaceholderPrefix...)
+		rest = rest[end:]
+	}
+	return append(out, rest...)
+}
+
+// keyOf returns what a placeholder says about its key.
+func keyOf(placeholder string) string { return placeholder[shortest:] }
+
+// Fits reports whether a text from elsewhere can be what was recorded: it is equal but for the placeholders, each of
+// which stands for any secret, hidden or not, but not for nothing. It needs no key.
+func Fits(recorded, text string) bool {
+	start, end := nextPlaceholder(recorded)
+	if start < 0 {
+		return recorded == text
+	}
+	text, ok := strings.CutPrefix(text, recorded[:start])
+	for ok {
+		recorded = recorded[end:]
+		if start, end = nextPlaceholder(recorded); start < 0 {
+			return len(text) > len(recorded) && strings.HasSuffix(text, recorded)
+		}
+		// The secret ends where what follows it comes next, after one byte at least.
+		next := -1
+		if text != "" {
+			next = strings.Index(text[1:], recorded[:start])
+		}
+		if ok = next >= 0; ok {
+			text = text[1+next+start:]
+		}
+	}
+	return false
+}
+
+// nextPlaceholder returns where the next placeholder of a text begins and ends; start is -1 if there is none.
+func nextPlaceholder(text string) (start, end int) {
+	for from := 0; ; from += len(PlaceholderPrefix) {
+		i := strings.Index(text[from:], PlaceholderPrefix)
+		if i < 0 {
+			return -1, -1
+		}
+		from += i
+		if n := placeholderLen(text[from:]); n > 0 {
+			return from, from + n
 		}
 	}
 }
+
+const (
+	shortest = len(PlaceholderPrefix) + PlaceholderDigits
+	longest  = shortest + len(".") + FingerprintDigits
+)
+
+var prefixBytes = []byte(PlaceholderPrefix)
+
+// placeholderLen returns how long the placeholder is with which a text begins; 0 if it begins with none.
+func placeholderLen(text string) int {
+	if len(text) < shortest || !strings.HasPrefix(text, PlaceholderPrefix) ||
+		!isHex(text[len(PlaceholderPrefix):shortest]) {
+		return 0
+	}
+	if len(text) >= longest && text[shortest] == '.' && isHex(text[shortest+1:longest]) {
+		return longest
+	}
+	return shortest
+}
+
+func isHex(digits string) bool { return strings.Trim(digits, "0123456789abcdef") == "" }

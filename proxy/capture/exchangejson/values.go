@@ -113,7 +113,7 @@ func Bytes(text, encoding string) ([]byte, error) {
 		}
 		return data, nil
 	}
-	return nil, fmt.Errorf("no encoding %q; there is base64", encoding)
+	return nil, fmt.Errorf("unknown encoding %q; use base64", encoding)
 }
 
 // Milliseconds returns a duration in milliseconds, nil if it is not known.

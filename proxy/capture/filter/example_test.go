@@ -21,8 +21,8 @@ func ExampleParse() {
 	fmt.Println(slow.Match(x, nil), slow)
 
 	_, err = filter.Parse("metod:POST")
-	fmt.Println(err.Error()[:60])
+	fmt.Println(err.Error()[:65])
 	// Output:
 	// true method:POST (dur:>2s or status:>=500) not path:/health
-	// filter: column 1: no key "metod"; did you mean "method"? key
+	// filter: column 1: unknown key "metod"; did you mean "method"? use
 }

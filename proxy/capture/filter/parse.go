@@ -158,7 +158,7 @@ func (p *parser) primary() (node, error) {
 	}
 	key := findKey(name)
 	if key == nil {
-		return nil, p.errorf(start, "no key %q; did you mean %q? keys are %s; quote the word to search for it as it "+
+		return nil, p.errorf(start, "unknown key %q; did you mean %q? use %s; quote the word to search for it as it "+
 			"stands", name, nearest(name, keyNames), strings.Join(keyNames, " "))
 	}
 	if p.delimiter(p.pos) {

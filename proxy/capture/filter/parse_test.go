@@ -12,11 +12,11 @@ func TestParseErrors(t *testing.T) {
 		column int
 		says   string // a part of the message
 	}{
-		{"foo taks:1", 5, `no key "taks"; did you mean "task"? keys are n id time`},
+		{"foo taks:1", 5, `unknown key "taks"; did you mean "task"? use n id time`},
 		{"stat:x", 1, `did you mean "state"`},
 		{"ctx:1", 1, `did you mean "context"`},
 		{"http://host/", 1, "quote the word to search for it"},
-		{"12:30", 1, `no key "12"`},
+		{"12:30", 1, `unknown key "12"`},
 		{"task:", 6, "task has no value; write something like task:t-1"},
 		{"task: t-1", 6, "task has no value"},
 		{`task:""`, 6, "task has an empty value"},
@@ -51,7 +51,7 @@ func TestParseErrors(t *testing.T) {
 		{"n:3..x", 3, `not "x"`},
 		{"time:noon", 6, "time wants a time such as 15:04:05"},
 		{"time:12:00..2026-11-21", 6, "time wants a time"},
-		{"is:opne", 4, `is has no "opne"; did you mean "open"? there are open cut`},
+		{"is:opne", 4, `unknown word "opne" after is:; did you mean "open"? use open cut`},
 		{"is:truncated", 4, `did you mean "cut"`},
 		{"header:=x", 8, "header has no name"},
 		{"header:X=", 10, "header has an empty value"},

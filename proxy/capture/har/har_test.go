@@ -236,14 +236,14 @@ func TestReadErrors(t *testing.T) {
 		{foreign("", `,"content":{"text":"?","encoding":"base64"}`, ""), `entry 2: response.content.text: read base64`},
 		{
 			foreign("", `,"content":{"text":"","encoding":"rot13"}`, ""),
-			`entry 2: response.content.text: no encoding "rot13"`,
+			`entry 2: response.content.text: unknown encoding "rot13"; use base64`,
 		},
 		{
 			foreign("", "", `,"_eventStream":[{"raw":"?","rawEncoding":"base64"}]`),
 			`entry 2: _eventStream[0].raw: read base64`,
 		},
 		{foreign("", "", `,"_a2atap":{"id":"x"}`), `entry 2: _a2atap.id: `},
-		{foreign("", "", `,"_a2atap":{"state":"shut"}`), `entry 2: _a2atap.state: no state "shut"`},
+		{foreign("", "", `,"_a2atap":{"state":"shut"}`), `entry 2: _a2atap.state: unknown state "shut"`},
 		{`7`, `entry 2: the entry: a number`},
 	} {
 		s, err := open.File(capturetest.WriteFile(t, "c.har", []byte(`{"log":{"entries":[{},`+tt.entry+`,{}]}}`)))

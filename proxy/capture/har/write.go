@@ -14,6 +14,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/exchangejson"
+	"a2atap/proxy/jsondoc"
 )
 
 // A Writer writes exchanges as a HAR 1.2, entry by entry: no more than one is in memory. What HAR has no room for is
@@ -48,7 +49,7 @@ func (w *Writer) Write(x *capture.Exchange) error {
 	}
 	w.entries++
 	if _, err = w.w.WriteString(separator); err == nil {
-		_, err = w.w.Write(entry)
+		_, err = w.w.Write(jsondoc.Escape(entry))
 	}
 	if err != nil {
 		return fmt.Errorf("write exchange %d as har: %w", x.Seq, err)

@@ -166,6 +166,39 @@ func (s *source) exchanges(ctx context.Context, places iter.Seq[int]) iter.Seq2[
 	}
 }
 
+// Ends yields the exchanges as a whole: a record cannot be read in part.
+func (s *source) Ends(ctx context.Context, from uint64, _ int) iter.Seq2[*capture.Exchange, error] {
+	return s.Exchanges(ctx, from)
+}
+
+// StepsOf yields the steps of one exchange, numbered from 1.
+func (s *source) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		x, err := s.Exchange(ctx, seq)
+		if err != nil {
+			yield(capture.Step{}, err)
+			return
+		}
+		arrival := uint64(0)
+		for step, err := range capture.Interleave(func(yield func(*capture.Exchange, error) bool) { yield(x, nil) }) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(capture.Step{}, err)
+				return
+			}
+			if arrival++; arrival < from {
+				continue
+			}
+			step.Arrival = arrival
+			if !yield(step, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Exchange reads one exchange.
 func (s *source) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
 	if err := ctx.Err(); err != nil {

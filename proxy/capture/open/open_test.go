@@ -3,12 +3,14 @@ package open_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/capturetest"
@@ -252,5 +254,49 @@ func TestExportDecodes(t *testing.T) {
 			t.Errorf("what cannot be decoded: got +, want -:\n%s", diff)
 		}
 		s.Close()
+	}
+}
+
+// Characters that a terminal would obey are escapes in JSON, and what is read again is what was written.
+func TestJSONIsSafeToLookAt(t *testing.T) {
+	const body = "{\"text\":\"a\u202eb\u0085c\u2066\u2028\x7f\"}"
+	x := capturetest.Exchanges()[0]
+	x.Client.Name = "planner\u200f"
+	x.Request.Body.Data = []byte(body)
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"c.jsonl": func(b *bytes.Buffer) error {
+			w := jsonl.NewWriter(b, nil)
+			return errors.Join(w.Write(x), w.Close())
+		},
+		"c.har": func(b *bytes.Buffer) error {
+			w, err := har.NewWriter(b, "1")
+			if err != nil {
+				return err
+			}
+			return errors.Join(w.Write(x), w.Close())
+		},
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range b.String() {
+			if c != '\n' && (unicode.IsControl(c) || unicode.In(c, unicode.Cf, unicode.Zl, unicode.Zp)) {
+				t.Errorf("%s holds %U", name, c)
+			}
+		}
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src, err := open.File(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		got, err := src.Exchange(t.Context(), 1)
+		if err != nil || string(got.Request.Body.Data) != body || got.Client.Name != x.Client.Name {
+			t.Errorf("%s: %+v, error %v", name, got, err)
+		}
 	}
 }

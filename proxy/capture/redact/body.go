@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
 )
 
 // A piece is a part of a body, of a request or of an answer.
@@ -18,6 +20,7 @@ type held struct {
 	head    *capture.Head // nil where the record has a gap
 	data    []byte
 	dropped int64
+	unkept  int64        // of these, what never came here
 	decoded bool         // it came decoded
 	passed  int64        // bytes that did not wait
 	last    capture.Step // the last piece that waits; without What if none does
@@ -31,11 +34,20 @@ const (
 	bodyPasses                    // it holds nothing that we could find: it passes at once
 	bodyJSON
 	bodyForm
+	bodyText
+	bodyXML
+	bodyMultipart
 	bodyUnknown  // compressed, so that only its end tells what it is
+	bodyHeadless // it is part of no message that is known: a whole one, which nobody asked for, or the rest of one
 	bodyWithheld // there was no more room for it
 )
 
-var errNoRoom = errors.New("too many bodies were on their way at once")
+var (
+	errNoRoom    = errors.New("too many bodies were on their way at once")
+	errNoTime    = errors.New("the recording ended before there was time to search it")
+	errUnsettled = errors.New("without its secrets it would be something else")
+	errHeadless  = errors.New("nobody can know what it is a part of")
+)
 
 // take takes a piece of the body. It reports whether something passes at once, and what.
 func (h *held) take(r *redactor, s capture.Step, p piece) (piece, bool) {
@@ -65,35 +77,59 @@ func (h *held) fields() capture.Fields {
 
 // decide tells by the fields of the head and the first bytes what a body is.
 func (h *held) decide(r *redactor, fields capture.Fields, data []byte) {
-	if r.opts.Keep && r.opts.Describer == nil {
+	kind := mediaKind(fields.MediaType())
+	switch {
+	case r.opts.Keep && r.opts.Describer == nil:
 		h.kind = bodyPasses
 		return
+	case h.head == nil && !r.opts.Keep:
+		h.kind = bodyHeadless
+		return
+	case kind == bodyUnknown && len(fields.Codings()) == 0, kind == bodyText && r.opts.Keep:
+		if len(h.data) < len(capture.BOM) {
+			data = slices.Concat(h.data, data)
+		}
+		kind = sniff(data, kind == bodyText)
 	}
-	switch kind := mediaKind(fields.MediaType()); {
-	case kind != bodyUnknown:
-		h.kind = kind
-	case len(fields.Codings()) > 0:
-		h.kind = bodyUnknown
-	default:
-		h.kind = h.sniff(data)
+	if r.opts.Keep && kind != bodyJSON && kind != bodyUndecided && kind != bodyUnknown {
+		kind = bodyPasses
 	}
+	h.kind = kind
 }
 
 // sniff tells by its first bytes what a body is: wrongly labelled JSON is common.
-func (h *held) sniff(data []byte) bodyKind {
-	if len(h.data) < len(capture.BOM) {
-		data = slices.Concat(h.data, data)
-	}
-	switch rest := trimFront(data); {
+func sniff(data []byte, isText bool) bodyKind {
+	rest := trimFront(data)
+	switch {
 	case len(rest) == 0 || len(data) < len(capture.BOM) && strings.HasPrefix(capture.BOM, string(data)):
 		return bodyUndecided
 	case looksLikeJSON(rest):
 		return bodyJSON
+	case rest[0] == '<':
+		return bodyXML
+	case isText || isPlain(rest):
+		return bodyText
 	}
 	return bodyPasses
 }
 
-// mediaKind tells by its media type what a body is; bodyUnknown if it could be JSON.
+// isPlain reports whether a text begins as one that people can read.
+func isPlain(data []byte) bool {
+	data = data[:min(len(data), 256)]
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i > 0 && !utf8.FullRune(data[i:]) // cut off here
+		}
+		if r < ' ' && !isBlank(byte(r)) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// mediaKind tells by its media type what a body is; bodyUnknown if its first bytes have to tell.
 func mediaKind(essence string) bodyKind {
 	major, minor, _ := strings.Cut(essence, "/")
 	switch {
@@ -101,7 +137,13 @@ func mediaKind(essence string) bodyKind {
 		return bodyForm
 	case minor == "json" || strings.HasSuffix(minor, "+json"):
 		return bodyJSON
-	case major == "application" || major == "text" || major == "":
+	case minor == "xml" || strings.HasSuffix(minor, "+xml") || minor == "html":
+		return bodyXML
+	case major == "multipart":
+		return bodyMultipart
+	case major == "text" || major == "message":
+		return bodyText
+	case major == "application" || major == "":
 		return bodyUnknown
 	}
 	return bodyPasses
@@ -120,6 +162,7 @@ func looksLikeJSON(data []byte) bool {
 func (h *held) add(r *redactor, s capture.Step, p piece) {
 	h.last = s
 	h.dropped += p.Dropped
+	h.unkept += p.Dropped
 	h.decoded = h.decoded || p.Decoded
 	n := int64(len(p.Data))
 	if h.kind == bodyWithheld || r.held+n > r.maxHeld {
@@ -140,6 +183,19 @@ func (h *held) add(r *redactor, s capture.Step, p piece) {
 func (h *held) release(r *redactor) {
 	r.held -= int64(len(h.data))
 	h.data = nil
+}
+
+// long reports whether it takes a while to search the body. What is coded may be much longer than it looks.
+func (h *held) long() bool {
+	if len(h.fields().Codings()) > 0 {
+		return len(h.data) > longBody/64
+	}
+	return len(h.data) > longBody
+}
+
+// outOfTime reports whether there is no time for long bodies.
+func (r *redactor) outOfTime() bool {
+	return !r.opts.Keep && r.opts.OutOfTime != nil && r.opts.OutOfTime()
 }
 
 // finish completes the Describer's view of the body. It returns the body's text, whether that is another than the bytes
@@ -168,19 +224,65 @@ func (h *held) finish(b *capture.Body, limit int64) (text []byte, coded, whole b
 	return text, coded, whole, nil
 }
 
-// body returns the edits that hide the secrets of a body.
-func (m *mask) body(kind bodyKind, body *capture.Parsed, set *placeSet) []edit {
-	labelled := kind == bodyForm || kind == bodyJSON
+// body returns a body without its secrets; it is the body itself if it has none. It is withheld, with an error, if its
+// secrets cannot be taken out so that what is left stays what it was.
+func (m *mask) body(kind bodyKind, body *capture.Parsed, contentType string, set *placeSet) ([]byte, error) {
+	if looksLikeJSON(body.Text) && (body.Doc == nil || body.Doc.Err == nil) {
+		return splice(body.Text, m.json(body.Doc, body.Text, set)), nil
+	}
+	return settle(body.Text, func(text []byte) []edit { return m.once(kind, contentType, text, set) })
+}
+
+// once returns the edits that hide the secrets of a body, as far as one look finds them.
+func (m *mask) once(kind bodyKind, contentType string, text []byte, set *placeSet) []edit {
 	switch {
-	case looksLikeJSON(body.Text):
-		return m.parsed(body.Doc, body.Text, set)
-	case labelled: // as either, whatever the label
-		if edits := m.form(body.Text); len(edits) > 0 {
+	case looksLikeJSON(text):
+		return m.json(nil, text, set)
+	case kind == bodyForm, kind == bodyJSON: // as either, whatever the label
+		if edits := m.form(text); len(edits) > 0 {
 			return edits
 		}
-		return m.parsed(body.Doc, body.Text, set)
+		return m.json(nil, text, set)
+	case kind == bodyMultipart:
+		return m.multipart(contentType, text, set)
+	case kind == bodyXML:
+		return append(m.xml(text), m.loose(text, set)...)
+	case kind == bodyText, kind == bodyUnknown && isPlain(text):
+		return m.loose(text, set)
 	}
 	return nil
+}
+
+// maxLooks bounds how often a text is looked at until nothing more is found in it.
+const maxLooks = 8
+
+// settle makes edits until there are none to make, so that what is hidden once stays as it is when it is hidden again.
+// JSON that is cut off or broken must stay so, in the same way: else rules would judge what nobody has sent.
+func settle(text []byte, look func([]byte) []edit) ([]byte, error) {
+	now := text
+	for range maxLooks {
+		edits := look(now)
+		if len(edits) == 0 {
+			if len(now) > 0 && &now[0] != &text[0] && !sameFault(text, now) {
+				return nil, errUnsettled
+			}
+			return now, nil
+		}
+		now = splice(now, edits)
+	}
+	return nil, errUnsettled
+}
+
+// sameFault reports whether both texts are JSON, or neither is, and both are cut off or neither is.
+func sameFault(was, is []byte) bool {
+	if !looksLikeJSON(was) && !looksLikeJSON(is) {
+		return true
+	}
+	a, b := jsondoc.Parse(was).Err, jsondoc.Parse(is).Err
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Truncated == b.Truncated && a.Limit == b.Limit
 }
 
 // An edit replaces the bytes from start to end.
@@ -189,8 +291,12 @@ type edit struct {
 	text       string
 }
 
-// splice returns a copy of data with the edits made. Of edits that overlap, the one that begins first is made.
+// splice returns a copy of data with the edits made; data itself if there are none. Of edits that overlap, the one that
+// begins first is made.
 func splice(data []byte, edits []edit) []byte {
+	if len(edits) == 0 {
+		return data
+	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	out := make([]byte, 0, len(data))
 	at := 0

@@ -18,6 +18,7 @@ type openExchange struct {
 	responseDone      bool          // the same
 	answered          *capture.Step // a ResponseEnd that waits for the request's end
 	remembered        int64         // bytes of the request's body that count as held
+	withheld          int64         // bytes of bodies that could not be searched
 	noted             bool          // the exchange has its note about what was withheld
 }
 
@@ -78,10 +79,11 @@ func (r *redactor) closed(out []capture.Step, s capture.Step, what capture.Close
 		var keys []capture.Key
 		out, keys = r.finish(out, o)
 		s.Keys = append(s.Keys, keys...)
+		what.Dropped += o.withheld
 	}
 	if what.Fault != nil && !r.opts.Keep {
 		fault := *what.Fault
-		fault.Detail = r.mask.urls(fault.Detail)
+		fault.Detail = r.mask.text(fault.Detail)
 		what.Fault = &fault
 	}
 	s.What = what
@@ -150,7 +152,13 @@ func (o *openExchange) answer() *capture.Response {
 func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer, *capture.Parsed) capture.Description) (
 	p piece, parsed *capture.Parsed, keys []capture.Key, err error,
 ) {
-	text, coded, whole, err := h.finish(b, o.r.decodeLimit)
+	var text []byte
+	var coded, whole bool
+	if o.r.outOfTime() && h.long() {
+		err = errNoTime
+	} else if text, coded, whole, err = h.finish(b, o.r.decodeLimit); len(text) > longBody && o.r.outOfTime() {
+		text, coded, whole, err = nil, false, false, errNoTime
+	}
 	parsed = &capture.Parsed{Head: h.head, Text: text}
 	if err == nil && len(text) > 0 && (h.kind == bodyJSON || looksLikeJSON(text)) {
 		doc := jsondoc.Parse(text)
@@ -161,15 +169,23 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 		err = errDescriber
 	}
 	p = piece{Data: h.data, Dropped: h.dropped, Decoded: h.decoded}
-	switch {
-	case err != nil:
-		p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
-		whole = false
-	case !o.r.opts.Keep:
-		if edits := o.r.maskFor(o).body(h.kind, parsed, o.r.described(d)); len(edits) > 0 {
-			p.Data, p.Decoded = splice(text, edits), h.decoded || coded
+	if err == nil && !o.r.opts.Keep {
+		var now []byte
+		var cut int
+		now, cut, err = o.r.maskFor(o).message(h, parsed, o.r.described(d))
+		if !same(now, text) {
+			p.Data, p.Decoded = now, h.decoded || coded
 			whole = false
 		}
+		if p.Dropped += int64(cut); err != nil && len(now) == 0 {
+			p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
+		}
+	} else if err != nil {
+		p.Data, p.Dropped = nil, h.dropped+int64(len(h.data))
+		whole = false
+	}
+	if err != nil {
+		o.withheld += p.Dropped - h.unkept
 	}
 	h.release(o.r)
 	if parsed.Head = nil; !whole { // the head may have held secrets
@@ -203,7 +219,7 @@ func (o *openExchange) describe(
 		}
 	}()
 	d = ask(o.r.opts.Describer, m)
-	o.r.learn(o.x, d)
+	o.r.names.Learn(o.x, d)
 	return d, true
 }
 
@@ -252,15 +268,22 @@ func (r *redactor) event(out []capture.Step, s capture.Step, what capture.Respon
 		return append(out, s)
 	case !ok:
 		what.Event.Dropped += int64(len(e.Raw))
+		o.withheld += int64(len(e.Raw))
 		what.Event.Raw = nil
 		s.What = what
 		return o.note(append(out, s), errDescriber)
 	}
-	if edits := r.maskFor(o).event(&e, parsed, r.described(d)); len(edits) > 0 {
-		what.Event.Raw = splice(e.Raw, edits)
+	raw, err := r.maskFor(o).event(&e, parsed, r.described(d))
+	switch {
+	case err != nil:
+		what.Event.Dropped += int64(len(e.Raw))
+		o.withheld += int64(len(e.Raw))
+		fallthrough
+	case !same(raw, e.Raw):
+		what.Event.Raw = raw
 		s.What = what
-	} else {
-		s.Parsed = parsed
+		return o.note(append(out, s), err)
 	}
+	s.Parsed = parsed
 	return append(out, s)
 }

@@ -230,11 +230,11 @@ func TestCodings(t *testing.T) {
 
 func TestLearnsFromCards(t *testing.T) {
 	d := fakeDescriber{response: func(*capture.Exchange) capture.Description {
-		return capture.Description{Headers: []string{"X-Booking"}, Query: []string{"pin_code"}}
+		return capture.Description{Headers: []string{"X-Booking"}, Query: []string{"seat_no"}}
 	}}
 	sink := &recordingSink{}
 	r := New(sink, Options{Key: testMask.key, Describer: d})
-	head := []byte("GET /?pinCode=abc HTTP/1.1\r\nX-Booking: abc\r\n\r\n")
+	head := []byte("GET /?seatNo=abc HTTP/1.1\r\nX-Booking: abc\r\n\r\n")
 	for i, agent := range []string{"booker", "booker", "other"} {
 		tp := &tape{seq: uint64(i + 1)}
 		tp.add(capture.Opened{Agent: capture.Peer{Name: agent}, Head: bytes.Clone(head)}, capture.RequestEnd{},
@@ -249,8 +249,52 @@ func TestLearnsFromCards(t *testing.T) {
 			got = append(got, string(open.Head))
 		}
 	}
-	hidden := masked("GET /?pinCode=«abc» HTTP/1.1\r\nX-Booking: «abc»\r\n\r\n")
+	hidden := masked("GET /?seatNo=«abc» HTTP/1.1\r\nX-Booking: «abc»\r\n\r\n")
 	if diff := cmp.Diff([]string{string(head), hidden, string(head)}, got); diff != "" {
 		t.Errorf("heads (-want +got):\n%s", diff)
+	}
+}
+
+// When the recording ends there is no time to search long bodies: they are withheld, and short ones are not.
+func TestNoTimeForLongBodies(t *testing.T) {
+	for _, overdue := range []bool{false, true} {
+		var m capture.Memory
+		s := New(&m, Options{Key: make([]byte, 32), OutOfTime: func() bool { return overdue }})
+		const unkept = 5 // bytes over the limit of a body: no loss
+		for seq, size := range map[uint64]int{1: longBody, 2: longBody + 1} {
+			body := append([]byte(`{"password":"hunter2"}`), bytes.Repeat([]byte(" "), size-22)...)
+			for _, what := range []capture.What{
+				capture.Opened{Head: []byte("POST / HTTP/1.1\r\nContent-Type: application/json\r\n\r\n")},
+				capture.RequestBody{Data: body},
+				capture.RequestBody{Dropped: unkept},
+				capture.RequestEnd{Size: int64(size) + unkept},
+				capture.Closed{},
+			} {
+				if err := s.Append(capture.Step{Seq: seq, What: what}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			x, err := m.Exchange(t.Context(), seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			withheld := x.Request.Body.Dropped == int64(size)+unkept && len(x.Request.Body.Data) == 0
+			want := overdue && size > longBody
+			if withheld != want {
+				t.Errorf("overdue %t: a body of %d bytes is withheld: %t, want %t", overdue, size, withheld, want)
+			}
+			var lost int64
+			for step, err := range m.Steps(t.Context(), 1) {
+				if closed, ok := step.What.(capture.Closed); err == nil && ok && step.Seq == seq {
+					lost = closed.Dropped
+				}
+			}
+			if want && lost != int64(size) || !want && lost != 0 {
+				t.Errorf("overdue %t: of a body of %d bytes %d count as lost", overdue, size, lost)
+			}
+			if bytes.Contains(x.Request.Body.Data, []byte("hunter2")) {
+				t.Errorf("overdue %t: a body of %d bytes keeps its secret", overdue, size)
+			}
+		}
 	}
 }

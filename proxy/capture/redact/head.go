@@ -61,7 +61,7 @@ var lineFeed = []byte{'\n'}
 func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
 	if len(h.Bad) > 0 || bytes.Count(raw, lineFeed) != len(h.Fields)+2 || // something follows the blank line
 		h.Status == 0 && h.Method == "" || strings.ContainsAny(h.Target, "?#@") ||
-		strings.HasPrefix(h.Method, "CONNECT") {
+		h.Method == "CONNECT" || h.Method == "PRI" {
 		return false
 	}
 	for i := range h.Fields {
@@ -69,7 +69,7 @@ func (m *mask) harmlessHead(raw []byte, h *capture.Head) bool {
 			return false
 		}
 	}
-	return true
+	return marksOf(raw)&^markURL == 0
 }
 
 // isRequestLine reports whether a line begins with a method and something after it.
@@ -88,7 +88,7 @@ func (m *mask) requestLine(line string) string {
 	if at := strings.LastIndexByte(target, '@'); at >= 0 && method == "CONNECT" {
 		return method + " " + m.userPassword(target[:at]) + target[at:] + version
 	}
-	return method + " " + m.url(target) + version
+	return method + " " + m.text(m.url(target)) + version
 }
 
 // field hides the secrets in the line of a field. It returns what the field carries too. A line without a colon is read
@@ -140,7 +140,7 @@ func (m *mask) value(kind credential.Kind, value string) string {
 	case credential.Secret:
 		return m.hide(value)
 	}
-	return m.urls(value)
+	return m.text(value)
 }
 
 // cookies hides the values of all cookies of a request: any of them may be a session.
@@ -161,15 +161,14 @@ func (m *mask) cookie(pair string) string {
 	} else {
 		name += "="
 	}
-	inner := strings.Trim(value, " \t")
-	bare := inner
-	if len(inner) >= 2 && inner[0] == '"' && inner[len(inner)-1] == '"' {
-		bare = inner[1 : len(inner)-1]
+	bare := strings.Trim(value, " \t")
+	at := len(value) - len(strings.TrimLeft(value, " \t"))
+	if n := len(bare); n >= 2 && bare[0] == '"' && bare[n-1] == '"' {
+		bare, at = bare[1:n-1], at+1
 	}
 	if bare == "" {
 		return pair
 	}
-	at := strings.Index(value, bare)
 	return name + value[:at] + m.hideWhole(bare) + value[at+len(bare):]
 }
 

@@ -55,6 +55,11 @@ func TestHead(t *testing.T) {
 		{"named by the card", "X-Booking: abc", "X-Booking: «abc»"},
 		{"done already", "Authorization: Bearer " + done, "Authorization: Bearer " + done},
 		{"cookies", `Cookie: a=abc; b="def"; c=; ghi`, `Cookie: a=«abc»; b="«def»"; c=; «ghi»`},
+		{"cookie of quotes", `Cookie: """`, `Cookie: "«"»"`},
+		{"no colon, and quotes", `Cookie """`, `Cookie "«"»"`},
+		{"session", "Mcp-Session-Id: abc", "Mcp-Session-Id: «abc»"},
+		{"one-time password", "X-OTP: abc", "X-OTP: «abc»"},
+		{"token in an unknown field", "X-Note: Bearer abc1234 or so", "X-Note: Bearer «abc1234» or so"},
 		{"cookie with an equals sign", "Cookie: a=abc==", "Cookie: a=«abc==»"},
 		{
 			"set-cookie", "Set-Cookie: a=abc; Path=/; HttpOnly; Expires=Wed, 09 Jun 2027 10:18:14 GMT",
@@ -128,6 +133,8 @@ func TestRequestLine(t *testing.T) {
 		{"GET http://u:p@h/a?pin=abc HTTP/1.1", "GET http://«u»:«p»@h/a?pin=«abc» HTTP/1.1"},
 		{"GET /a?token=abc def HTTP/1.1", "GET /a?token=«abc def» HTTP/1.1"},
 		{"GET /a?token=abc", "GET /a?token=«abc»"},
+		{"GET /a?sid=abc&otp=def&pin=ghi&side=x HTTP/1.1", "GET /a?sid=«abc»&otp=«def»&pin=«ghi»&side=x HTTP/1.1"},
+		{"GET /f/eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x/y HTTP/1.1", "GET /f/«eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x»/y HTTP/1.1"},
 		{"CONNECT u:p@h:443 HTTP/1.1", "CONNECT «u»:«p»@h:443 HTTP/1.1"},
 		{"CONNECT h:443 HTTP/1.1", "CONNECT h:443 HTTP/1.1"},
 		{"Authorization: Bearer abc", "Authorization: Bearer «abc»"},
@@ -208,6 +215,10 @@ func FuzzHead(f *testing.F) {
 	f.Add([]byte("GET /?token=a HTTP/1.1\r\nCookie: a=b; c\r\n x\r\nSet-Cookie: a=b; Path=/, " +
 		"d=e\r\nWWW-Authenticate: Negotiate abc, Basic realm=\"x\"\r\n\r\n"))
 	f.Add([]byte("\r\r\n\n: :\n=\n @\n"))
+	for _, x := range seeds(f) {
+		f.Add(x.Request.Head)
+		f.Add(x.Response.Head)
+	}
 	f.Fuzz(func(t *testing.T, head []byte) {
 		for _, kind := range []headKind{requestHead, answerHead} {
 			h := capture.ParseRequestHead(head)

@@ -12,17 +12,13 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// loose returns the edits that hide secrets in text that should be JSON and is none: cut off, with a quote missing,
-// with other quotes, escaped once more. It looks for names of secrets that a colon and a value follow, whatever stands
-// around them, and hides the value up to where it could end. The last names of the places count as well.
-func (m *mask) loose(text []byte, places []secretPlace) []edit {
-	extra := make(map[string]bool)
-	for _, p := range places {
-		if name := lastName(p.pointer); name != "" {
-			extra[credential.Normal(name)] = true
-		}
-	}
-	edits := m.looseURLs(text)
+// loose returns the edits that hide secrets in text that has no structure to go by: JSON that is cut off, has a quote
+// missing, has other quotes or is escaped once more, and plain text. It looks for names of secrets that a colon or an
+// equals sign and a value follow, whatever stands around them, and hides the value up to where it could end. The last
+// names of the places count as well, and what shows itself by its form is hidden as in text.
+func (m *mask) loose(text []byte, set *placeSet) []edit {
+	extra := m.lastNames(set)
+	edits := m.tokens(m.looseURLs(text), text, marksOf(text))
 	for i := 0; i < len(text); i++ {
 		if !nameByte(text[i]) {
 			continue
@@ -31,15 +27,44 @@ func (m *mask) loose(text []byte, places []secretPlace) []edit {
 		for end < len(text) && nameByte(text[end]) {
 			end++
 		}
-		if name := text[i:min(end, i+maxLooseName)]; credential.LooseMember(name) || m.isExtra(extra, name) {
-			if start, stop, quoted := looseValue(text, end); start < stop {
-				edits = m.looseEdit(edits, text, start, stop, quoted)
-				end = stop
+		name := text[max(i, end-maxLooseName):end]
+		hide := extra[credential.Normal(string(name))]
+		if hide == hideNothing && credential.Member(name) {
+			hide = hideStrings
+			if credential.PasswordMember(name) {
+				hide = hideNumbers
+			}
+		}
+		if hide != hideNothing {
+			if _, to := m.authorizationAt(text, end-len("uthorization"), end); to > 0 {
+				end = to // tokens has it
+			} else {
+				edits, end = m.looseMember(edits, text, end, hide)
 			}
 		}
 		i = end // the byte there is no part of a name, or of a value that is done with
 	}
 	return edits
+}
+
+// lastNames returns the last names of places, normalised, and what is hidden there. Page tokens are never hidden.
+func (m *mask) lastNames(set *placeSet) map[string]hiding {
+	if len(set.list)+len(m.places) == 0 {
+		return nil
+	}
+	names := make(map[string]hiding)
+	for _, p := range slices.Concat(set.list, m.places) {
+		name := lastName(p.pointer)
+		if name == "" || credential.PageToken(name) {
+			continue
+		}
+		hide := hideStrings
+		if p.numbers {
+			hide = hideNumbers
+		}
+		names[credential.Normal(name)] = max(hide, names[credential.Normal(name)])
+	}
+	return names
 }
 
 // lastName returns the last name of a pointer that is the name of a member, "" if none is.
@@ -52,30 +77,20 @@ func lastName(p capture.Pointer) string {
 	return ""
 }
 
-// isExtra reports whether a name is that of one of the places. Page tokens are never hidden.
-func (m *mask) isExtra(extra map[string]bool, name []byte) bool {
-	return len(extra) > 0 && extra[credential.Normal(string(name))] && !credential.PageToken(string(name))
-}
-
 // looseURLs returns the edits for the secrets of all URLs in a text, whatever stands around them. Their slashes may be
 // escaped.
 func (m *mask) looseURLs(text []byte) []edit {
 	var edits []edit
-	for i := 0; ; {
-		n := bytes.IndexByte(text[i:], ':')
+	for i := 0; i < len(text); {
+		n := bytes.IndexAny(text[i:], "?#@")
 		if n < 0 {
 			return edits
 		}
 		start, stop := i+n, i+n+1
-		if rest := text[stop:]; !bytes.HasPrefix(rest, []byte("//")) && !bytes.HasPrefix(rest, []byte(`\/\/`)) {
-			i = stop
-			continue
-		}
-		for start > i && nameByte(text[start-1]) {
+		for start > i && !endsURL(text, start-1) {
 			start--
 		}
-		for stop < len(text) && strings.IndexByte(urlEnds+"'", text[stop]) < 0 &&
-			!(text[stop] == '\\' && !bytes.HasPrefix(text[stop:], []byte(`\/`))) {
+		for stop < len(text) && !endsURL(text, stop) {
 			stop++
 		}
 		was := strings.ReplaceAll(string(text[start:stop]), `\/`, "/")
@@ -83,6 +98,18 @@ func (m *mask) looseURLs(text []byte) []edit {
 			edits = append(edits, edit{start, stop, now})
 		}
 		i = stop
+	}
+	return edits
+}
+
+// endsURL reports whether the byte at i can be none of a URL.
+func endsURL(text []byte, i int) bool {
+	if c := text[i]; c == '\\' {
+		return i+1 == len(text) || text[i+1] != '/'
+	} else if c == '\'' {
+		return true
+	} else {
+		return strings.IndexByte(urlEnds, c) >= 0
 	}
 }
 
@@ -94,14 +121,59 @@ func nameByte(c byte) bool {
 	return letter || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
-func (m *mask) looseEdit(edits []edit, text []byte, start, stop int, quoted bool) []edit {
+// looseMember appends the edits for the value that belongs to a name that ends at i, if one follows, and returns where
+// it ends.
+func (m *mask) looseMember(edits []edit, text []byte, i int, hide hiding) ([]edit, int) {
+	begin, sign := looseValue(text, i)
+	switch {
+	case sign == 0:
+		return edits, i
+	case begin < len(text) && (text[begin] == '[' || text[begin] == '{'):
+		return m.looseGroup(edits, text, begin, hide), i
+	}
+	start, stop, quoted := looseScalar(text, begin, sign)
+	if start < stop {
+		edits = m.looseEdit(edits, text, start, stop, quoted, hide)
+	}
+	return edits, max(stop, i)
+}
+
+// looseGroup appends the edits for all strings in the object or the list that begins at i, but names.
+func (m *mask) looseGroup(edits []edit, text []byte, i int, hide hiding) []edit {
+	for depth := 0; i < len(text); {
+		switch text[i] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				return edits
+			}
+		default:
+			if start := skipQuote(text, i); start > i {
+				stop := quoteEnd(text, start, text[i:start])
+				i = min(len(text), stop+start-i)
+				if next := skipBlanks(text, i); (next == len(text) || text[next] != ':') && start < stop {
+					edits = m.looseEdit(edits, text, start, stop, true, hide)
+				}
+				continue
+			}
+		}
+		i++
+	}
+	return edits
+}
+
+func (m *mask) looseEdit(edits []edit, text []byte, start, stop int, quoted bool, hide hiding) []edit {
 	was := string(text[start:stop])
 	if quoted {
 		if plain, err := jsontext.AppendUnquote(nil, `"`+was+`"`); err == nil {
 			was = string(plain)
 		}
-	} else if isJSONLiteral(was) {
-		return edits
+	} else if jsontext.Value(was).IsValid() { // no string, and what it should be
+		if hide != hideNumbers || was == "0" || jsontext.Value(was).Kind() != '0' {
+			return edits
+		}
+		return append(edits, edit{start, stop, "0"})
 	}
 	if now := m.hide(was); now != was {
 		edits = append(edits, edit{start, stop, now})
@@ -109,29 +181,32 @@ func (m *mask) looseEdit(edits []edit, text []byte, start, stop int, quoted bool
 	return edits
 }
 
-// isJSONLiteral reports whether a value without quotes is what it should be, and no string.
-func isJSONLiteral(s string) bool {
-	return jsontext.Value(s).IsValid()
+// looseValue returns where the value begins that belongs to a name that ends at i, and the sign between them; 0 if
+// there is none.
+func looseValue(text []byte, i int) (start int, sign byte) {
+	i = skipBlanks(text, skipQuote(text, i))
+	switch {
+	case i >= len(text) || text[i] != ':' && text[i] != '=':
+		return 0, 0
+	case i+1 < len(text) && strings.IndexByte("=>", text[i+1]) >= 0: // "==" or "=>" in a program
+		return 0, 0
+	}
+	return skipBlanks(text, i+1), text[i]
 }
 
-// looseValue returns where the value begins and ends that belongs to a name that ends at i, and whether quotes stand
-// around it. The value is empty if none follows.
-func looseValue(text []byte, i int) (start, stop int, quoted bool) {
-	i = skipQuote(text, i)
-	i = skipBlanks(text, i)
-	if i >= len(text) || text[i] != ':' {
-		return 0, 0, false
-	}
-	i = skipBlanks(text, i+1)
+// looseScalar returns where the value that begins at i starts and stops without its quotes, and whether it has some.
+// Without, it is all of the line behind a colon, and one word behind an equals sign.
+func looseScalar(text []byte, i int, sign byte) (start, stop int, quoted bool) {
 	start = skipQuote(text, i)
 	if start > i {
 		return start, quoteEnd(text, start, text[i:start]), true
 	}
-	if i >= len(text) || text[i] == '{' || text[i] == '[' {
-		return 0, 0, false
-	}
 	stop = len(text)
-	if n := bytes.IndexAny(text[start:], ",}]\r\n"); n >= 0 {
+	ends := ",}]&<\r\n\"\\"
+	if sign == '=' {
+		ends += " \t;>'"
+	}
+	if n := bytes.IndexAny(text[start:], ends); n >= 0 {
 		stop = start + n
 	}
 	return start, start + len(bytes.TrimRight(text[start:stop], " \t")), false
@@ -150,7 +225,7 @@ func skipQuote(text []byte, i int) int {
 }
 
 func skipBlanks(text []byte, i int) int {
-	for i < len(text) && bytes.IndexByte([]byte(" \t\r\n"), text[i]) >= 0 {
+	for i < len(text) && isBlank(text[i]) {
 		i++
 	}
 	return i

@@ -16,6 +16,7 @@ import (
 type mask struct {
 	key     []byte
 	mac     hash.Hash         // with the key, to be used again; made when it is first needed
+	keyName string            // the fingerprint of the key; made with mac
 	lowered map[string]string // names of fields seen so far, to what they are in lower case; nil keeps none
 	headers map[string]bool   // that the user named, in lower case
 	places  []secretPlace     // that the user named
@@ -26,12 +27,13 @@ type mask struct {
 // is.
 func (m *mask) placeholder(secret string) string {
 	if m.mac == nil {
-		m.mac = hmac.New(sha256.New, m.key)
+		m.mac, m.keyName = hmac.New(sha256.New, m.key), Fingerprint(m.key)
 	}
 	m.mac.Reset()
 	io.WriteString(m.mac, secret) //nolint:errcheck // a hash takes everything
 	var sum [sha256.Size]byte
-	return credential.PlaceholderPrefix + hex.EncodeToString(m.mac.Sum(sum[:0])[:credential.PlaceholderDigits/2])
+	digest := hex.EncodeToString(m.mac.Sum(sum[:0])[:credential.PlaceholderDigits/2])
+	return credential.Placeholder(digest, m.keyName)
 }
 
 // hide returns a value with a placeholder for the secret in it, so that "Bearer X" and "X" give the same. What is empty

@@ -1,37 +1,44 @@
 // Package redact hides the secrets of what is recorded: New returns a Sink that puts placeholders in their place before
 // it hands steps on, and tells the next Sink by which keys an exchange can be found.
 //
-// It knows HTTP, URLs, forms and JSON. Where the protocol has its secrets, a capture.Describer says.
+// It knows HTTP, URLs, forms, JSON, multipart bodies and XML. Where the protocol has its secrets, a capture.Describer
+// says.
 package redact
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/credential"
 )
 
 // Options say what New hides, and for whom.
 type Options struct {
-	Key       []byte            // of the placeholders; random, and kept with the capture: equal secrets stay equal
-	Describer capture.Describer // names the keys of exchanges and the places of their secrets; nil knows none
-	Keep      bool              // keep secrets: describe only
-	Extra     []Place           // what the user wants hidden besides
-	MaxHeld   int64             // bytes of bodies that may wait for their end, of all exchanges; 0 stands for 256 MiB
+	Key       []byte              // of the placeholders, see UserKey and ReadKey; nil is one that New makes and forgets
+	Describer capture.Describer   // names the keys of exchanges and the places of their secrets; nil knows none
+	Keep      bool                // keep secrets: describe only
+	Extra     []Place             // what the user wants hidden besides
+	Names     *Names              // what cards have named before, and where more is learned; nil knows none
+	Urgency   *background.Urgency // of the work; may be nil
+	MaxHeld   int64               // bytes of bodies that may wait for their end, of all exchanges; 0 stands for 32 MiB
+
+	// OutOfTime reports whether there is no time left for long bodies: the recording ends. Bodies over 64 KiB are then
+	// withheld rather than searched. It may be nil.
+	OutOfTime func() bool
 }
 
 const (
-	defaultMaxHeld = 256 << 20
+	defaultMaxHeld = 32 << 20
 	// maxRemembered is the longest request body that a Describer still sees when it is asked about events and the
 	// answer.
 	maxRemembered = 1 << 20
+	// longBody is how long a body is that takes a while to search, so that there may be no time for it at the end.
+	longBody = 64 << 10
 )
 
 // A Place is where the user wants something hidden: a header, or values in JSON.
@@ -71,23 +78,28 @@ func (p Place) String() string {
 
 // New returns a Sink that hides secrets before it hands steps on to next, and asks the Describer for their keys.
 //
-// Hidden are credentials in headers, in queries and in the user information of URLs, cookies, tokens in the answers and
-// forms of OAuth, what the Describer points at, and what the user names. A header carries credentials if key, token,
-// secret, auth, cookie, password, credential or jwt is in its name, if it is DPoP, or if a card or the user says so;
-// not Access-Control-*, Idempotency-Key, Sec-WebSocket-Key and quotas (RateLimit), and of a challenge
-// (WWW-Authenticate) only what stands for its parameters. Page tokens are never hidden. In place of a secret stands
-// "redacted." and 16 hexadecimal digits, the same wherever the same secret stood; the scheme of credentials, the names
-// of cookies and parameters, and every other byte stay as they were. Empty values stay empty. Only JSON, forms and
-// events are looked into; other bodies pass as they are.
+// Hidden are credentials in headers, in queries and in the user information of URLs, cookies, what the Describer points
+// at, what the user names, the members, fields and elements of JSON, forms, multipart bodies and XML whose names say a
+// secret (package credential has the names), and what shows itself in any text: bearer tokens, JSON Web Tokens, URLs,
+// private keys. In place of a secret stands a placeholder (see package credential), the same wherever the same secret
+// stood and the same key was used; the scheme of credentials, the names of cookies and parameters, and every other byte
+// stay as they were. Empty values stay empty, and page tokens as they are. Of a list or an object with the name of a
+// secret all strings are hidden, unless it is a security scheme of a card or a JSON Schema; a password that is a number
+// becomes 0. Pictures, sound and other bodies that are no text pass as they are. docs/security.md says what stays
+// visible.
 //
-// Bodies that may hold secrets (JSON, forms, and what looks like it) wait for their end and then come as one piece,
-// with the offset of the last; so does an answer's end wait for the end of its request, since the request says what to
-// look for. Events and other bodies pass at once. A compressed body in which something had to be hidden is handed on
-// decoded. JSON that is broken is searched for the names of secrets without regard to its structure, and hides rather
-// too much.
+// What is no HTTP/1 is not searched, and not kept: of HTTP/2 its preface and the lengths of its frames, of others how
+// many bytes they were. The same holds for bytes of an agent that answer no request, unless they are whole answers.
 //
-// Secrets come first: a body that cannot be searched, since the Describer panics, since it is enormous when decoded, or
-// since too much is waiting already, is withheld: counted as dropped, with a note.
+// Bodies that may hold secrets, which all texts are, wait for their end and then come as one piece, with the offset of
+// the last; so does an answer's end wait for the end of its request, since the request says what to look for. Events
+// and other bodies pass at once. A compressed body in which something had to be hidden is handed on decoded. JSON that
+// is broken is searched for the names of secrets without regard to its structure, and hides rather too much; it stays
+// as broken as it was.
+//
+// Secrets come first: a body that cannot be searched, since the Describer panics, since it is enormous when decoded,
+// since too much is waiting already, since it is long and the recording ends, or since it would be another document
+// without its secrets, is withheld: counted as dropped, with a note.
 //
 // While an exchange is open, the Describer sees its request as the client sent it, bodies decoded; of request bodies
 // over 1 MiB only when the request itself is described. It sees no events but the one it is asked about, and of bodies
@@ -95,16 +107,20 @@ func (p Place) String() string {
 func New(next capture.Sink, opts Options) capture.Sink {
 	r := &redactor{
 		next: next, opts: opts, maxHeld: opts.MaxHeld,
-		open: make(map[uint64]*openExchange), agents: make(map[string]*learned), decodeLimit: capture.DefaultDecodeLimit,
-		places: make(map[*string]*placeSet),
+		open: make(map[uint64]*openExchange), decodeLimit: capture.DefaultDecodeLimit,
+		places: make(map[*string]*placeSet), work: background.Work{Urgency: opts.Urgency},
+	}
+	if r.names = opts.Names; r.names == nil {
+		r.names = &Names{}
 	}
 	if r.maxHeld == 0 {
 		r.maxHeld = defaultMaxHeld
 	}
-	r.mask = mask{
-		key: slices.Clone(opts.Key), mac: hmac.New(sha256.New, opts.Key),
-		headers: make(map[string]bool), lowered: make(map[string]string),
+	if r.opts.Key == nil {
+		r.opts.Key = NewKey()
 	}
+	r.mask = mask{key: slices.Clone(r.opts.Key), headers: make(map[string]bool), lowered: make(map[string]string)}
+	r.mask.placeholder("") // makes what all copies of the mask share
 	for _, extra := range opts.Extra {
 		if extra.header != "" {
 			r.mask.headers[extra.header] = true
@@ -123,32 +139,22 @@ type redactor struct {
 	mask    mask
 	scoped  mask // with what is known of the agent at hand; see maskFor
 	open    map[uint64]*openExchange
-	agents  map[string]*learned // what cards said, by agent
-	held    int64               // bytes of bodies in memory
+	names   *Names // what cards said
+	held    int64  // bytes of bodies in memory
 	maxHeld int64
 	places  map[*string]*placeSet // by the first of the pointers that the Describer named
 
 	userPlaces *placeSet // that of the user alone
 
 	decodeLimit int64 // of one body
+	work        background.Work
 }
-
-// learned is what a Describer said about the credentials of an agent.
-type learned struct {
-	headers map[string]bool // in lower case
-	query   map[string]bool // normalised
-}
-
-// Bounds of what is learned, for agents that name a new header in each card.
-const (
-	maxLearnedAgents = 1000
-	maxLearnedNames  = 100
-)
 
 func (r *redactor) Append(steps ...capture.Step) error {
 	out := make([]capture.Step, 0, len(steps)) // not reused: next takes it over
 	for _, s := range steps {
 		out = r.step(out, s)
+		r.work.GiveWay()
 	}
 	if len(out) == 0 {
 		return nil
@@ -189,8 +195,10 @@ func (r *redactor) step(out []capture.Step, s capture.Step) []capture.Step {
 		capture.Assemble(o.x, s)
 		head := capture.ParseResponseHead(what.Head)
 		o.response.head = &head
-		what.Head, s.Parsed = r.parsedHead(o, what.Head, &head, answerHead)
+		var note string
+		what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, answerHead)
 		s.What = what
+		return withNote(append(out, s), note)
 	case capture.ResponseBody:
 		return r.responseBody(out, s, what)
 	case capture.ResponseEvent:
@@ -223,12 +231,22 @@ func (r *redactor) opened(out []capture.Step, s capture.Step, what capture.Opene
 	r.open[s.Seq] = o
 	head := capture.ParseRequestHead(what.Head)
 	o.request.head = &head
-	what.Head, s.Parsed = r.parsedHead(o, what.Head, &head, requestHead)
+	var note string
+	what.Head, note, s.Parsed = r.parsedHead(o, what.Head, &head, requestHead)
 	if !r.opts.Keep {
 		what.Agent.URL = r.mask.url(what.Agent.URL)
 	}
 	s.What = what
-	return append(out, s)
+	return withNote(append(out, s), note)
+}
+
+// withNote adds a note to the exchange of the last step, if there is something to say.
+func withNote(out []capture.Step, note string) []capture.Step {
+	if note == "" {
+		return out
+	}
+	last := &out[len(out)-1]
+	return append(out, capture.Step{Seq: last.Seq, Offset: last.Offset, What: capture.Fact{Note: note}})
 }
 
 // head returns a head or trailer without its secrets.
@@ -239,56 +257,30 @@ func (r *redactor) head(o *openExchange, head []byte, kind headKind) []byte {
 	return r.maskFor(o).head(head, kind)
 }
 
-// parsedHead returns a head without its secrets, and what it was parsed to if it has none.
-func (r *redactor) parsedHead(o *openExchange, raw []byte, h *capture.Head, kind headKind) ([]byte, *capture.Parsed) {
+// parsedHead returns a head without its secrets, and what it was parsed to if it has none. The note says what was left
+// out as a whole.
+func (r *redactor) parsedHead(o *openExchange, raw []byte, h *capture.Head, kind headKind) (
+	head []byte, note string, parsed *capture.Parsed,
+) {
 	if !r.opts.Keep && !r.maskFor(o).harmlessHead(raw, h) {
-		masked := r.scoped.head(raw, kind)
-		if !bytes.Equal(masked, raw) {
-			return masked, nil
+		foreign := foreignRequest
+		if kind == answerHead {
+			foreign = foreignAnswer
+		}
+		kept, note := foreign(raw, h)
+		if masked := r.scoped.head(kept, kind); note != "" || !bytes.Equal(masked, raw) {
+			return masked, note, nil
 		}
 	}
-	return raw, &capture.Parsed{Head: h}
+	return raw, "", &capture.Parsed{Head: h}
 }
 
 // maskFor returns the mask for an exchange: what is hidden everywhere, and what its agent's card named. It is valid
 // until the next call.
 func (r *redactor) maskFor(o *openExchange) *mask {
 	r.scoped = r.mask
-	r.scoped.agent = r.agents[agentKey(o.x)]
+	r.scoped.agent = r.names.of(o.x.Agent)
 	return &r.scoped
-}
-
-func agentKey(x *capture.Exchange) string {
-	if x.Agent.Name != "" {
-		return x.Agent.Name
-	}
-	return x.Agent.URL
-}
-
-// learn keeps the names of credentials for later exchanges with the same agent.
-func (r *redactor) learn(x *capture.Exchange, d capture.Description) {
-	if len(d.Headers) == 0 && len(d.Query) == 0 {
-		return
-	}
-	key := agentKey(x)
-	l := r.agents[key]
-	if l == nil {
-		if len(r.agents) >= maxLearnedAgents {
-			return
-		}
-		l = &learned{headers: make(map[string]bool), query: make(map[string]bool)}
-		r.agents[key] = l
-	}
-	for _, name := range d.Headers {
-		if len(l.headers) < maxLearnedNames {
-			l.headers[strings.ToLower(name)] = true
-		}
-	}
-	for _, name := range d.Query {
-		if len(l.query) < maxLearnedNames {
-			l.query[credential.Normal(name)] = true
-		}
-	}
 }
 
 // fact hides what URLs in a fact hold.
@@ -296,7 +288,7 @@ func (r *redactor) fact(f capture.Fact) capture.Fact {
 	if r.opts.Keep {
 		return f
 	}
-	f.Note = r.mask.urls(f.Note)
+	f.Note = r.mask.text(f.Note)
 	f.Client.URL = r.mask.url(f.Client.URL)
 	f.Rewrites = slices.Clone(f.Rewrites)
 	for i := range f.Rewrites {

@@ -141,10 +141,10 @@ func TestOrder(t *testing.T) {
 			"Opened@0 | RequestBody@1 | RequestBody@2 | RequestEnd@3",
 		},
 		{
-			"text passes at once",
+			"text waits",
 			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(`hello`)},
 				capture.RequestBody{Data: []byte(`{}`)}, capture.RequestEnd{}),
-			"Opened@0 | RequestBody@1 | RequestBody@2 | RequestEnd@3",
+			"Opened@0 |  |  | RequestBody@2 RequestEnd@3",
 		},
 		{
 			"text that is JSON waits",
@@ -154,8 +154,8 @@ func TestOrder(t *testing.T) {
 		},
 		{
 			"blanks come with what they turn out to be",
-			new(tape).add(capture.Opened{Head: head("text/plain", "")}, capture.RequestBody{Data: []byte(" \n")},
-				capture.RequestBody{Data: []byte("hi")}, capture.RequestEnd{}),
+			new(tape).add(capture.Opened{Head: head("application/x", "")}, capture.RequestBody{Data: []byte(" \n")},
+				capture.RequestBody{Data: []byte("\x00")}, capture.RequestEnd{}),
 			"Opened@0 |  | RequestBody@2 | RequestEnd@3",
 		},
 		{

@@ -161,7 +161,7 @@ func metaFlags(m metaIO, key string, flags map[string]*bool) {
 		for _, word := range slices.Concat(lines...) {
 			flag := flags[word]
 			if flag == nil {
-				return fmt.Errorf("no flag %q; there are %s", word, strings.Join(names, ", "))
+				return fmt.Errorf("unknown flag %q; use %s", word, strings.Join(names, ", "))
 			}
 			*flag = true
 		}

@@ -168,7 +168,7 @@ func (r *metaReader) wrong(kind string, err error) {
 func (r *metaReader) finish() error {
 	if r.err == nil && len(r.lines) > 0 {
 		l := r.lines[0]
-		r.err = r.at(l.n, fmt.Errorf("no key %q here; there are %s", l.key, strings.Join(r.known, ", ")))
+		r.err = r.at(l.n, fmt.Errorf("unknown key %q; use %s", l.key, strings.Join(r.known, ", ")))
 	}
 	return r.err
 }

@@ -4,6 +4,7 @@ package transcript
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -199,10 +200,13 @@ func Sniff(begin []byte) (isTranscript, isArchive bool) {
 
 // group puts a section where it belongs.
 func group(groups map[uint64]*messages, s section) error {
+	if s.name == "want" {
+		return errors.New("there is one already; put all findings into one")
+	}
 	number, kind, _ := strings.Cut(s.name, ".")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || seq == 0 || number[0] == '0' || number[0] == '+' {
-		return fmt.Errorf("no such section; there are N.request, N.response, N.meta and, once, want, with N from 1")
+		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, or want")
 	}
 	m := groups[seq]
 	if m == nil {
@@ -219,7 +223,7 @@ func group(groups map[uint64]*messages, s section) error {
 	case "meta":
 		content, line = &m.meta, &m.metaLine
 	default:
-		return fmt.Errorf("no such section; there are N.request, N.response, N.meta and, once, want, with N from 1")
+		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, or want")
 	}
 	if *content != nil {
 		return fmt.Errorf("it was there before, in line %d", *line)

@@ -189,7 +189,7 @@ func peerOf(words []string) (capture.Peer, error) {
 		case "how":
 			p.How = words[i+1]
 		default:
-			return p, fmt.Errorf("nothing is called %q; there are addr, url, how", words[i])
+			return p, fmt.Errorf("unknown word %q; use addr, url or how", words[i])
 		}
 	}
 	return p, nil

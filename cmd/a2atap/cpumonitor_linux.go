@@ -6,18 +6,18 @@ import (
 	"strconv"
 )
 
-// processorTimes reads the first line of /proc/stat: cpu, and then the times as user, nice, system, idle, and waiting
+// readCPUTimes reads the first line of /proc/stat: cpu, and then the times as user, nice, system, idle, and waiting
 // for input and output, and further ones (proc_stat(5)).
-func processorTimes() (t times) {
+func readCPUTimes() (t cpuTimes) {
 	f, err := os.Open("/proc/stat")
 	if err != nil {
-		return times{}
+		return cpuTimes{}
 	}
 	defer f.Close()
 	var room [512]byte
 	n, err := f.Read(room[:])
 	if err != nil {
-		return times{}
+		return cpuTimes{}
 	}
 	line, _, _ := bytes.Cut(room[:n], []byte("\n"))
 	for i, word := range bytes.Fields(line) {
@@ -26,7 +26,7 @@ func processorTimes() (t times) {
 		}
 		n, err := strconv.ParseUint(string(word), 10, 64)
 		if err != nil {
-			return times{}
+			return cpuTimes{}
 		}
 		if i <= 8 { // what guests use is in user and nice already
 			t.all += n

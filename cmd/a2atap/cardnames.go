@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"iter"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
+)
+
+// An indexed source is a capture of ours.
+type indexed interface {
+	capture.Source
+	capture.Index
+}
+
+// learnCards learns from the cards of a capture, from an exchange on, under which names agents are sent credentials. It
+// returns the exchange after the last card.
+func learnCards(ctx context.Context, src indexed, names *redact.Names, from uint64) (next uint64, err error) {
+	next = from
+	for _, op := range []a2a.Operation{a2a.GetCard, a2a.GetExtendedCard} {
+		for seq, err := range src.Find(ctx, capture.Key{Kind: "operation", Value: op.String()}, from) {
+			if err != nil {
+				return from, err
+			}
+			x, err := src.Exchange(ctx, seq)
+			if err != nil {
+				return from, err
+			}
+			if x.State == capture.StateOpen {
+				continue // it is looked at again
+			}
+			if x.Response != nil {
+				names.Learn(x, analyzer.NewDescriber().Response(x, nil))
+			}
+			next = max(next, seq+1)
+		}
+	}
+	return next, nil
+}
+
+// A hidden source is a capture that hides in the heads of requests what the agent's card has named as credentials only
+// after they were recorded.
+type hidden struct {
+	indexed
+	names *redact.Names
+	key   []byte
+	grows bool // cards may come
+
+	mu      sync.Mutex
+	next    uint64 // the first exchange that may be a card which nobody has looked at
+	learned time.Time
+}
+
+// hideNamed returns the capture with what its cards have named hidden; the capture itself if there is nothing of it, or
+// if its secrets were kept on purpose. Where it is damaged, whoever reads it next gets the error.
+func hideNamed(ctx context.Context, src *bolt.Reader) capture.Source {
+	info, err := src.Info(ctx)
+	if err != nil || info.SecretsKept {
+		return src
+	}
+	h := &hidden{indexed: src, names: &redact.Names{}, grows: info.Live, next: 1}
+	h.learn(ctx)
+	if h.names.Empty() && !h.grows {
+		return src
+	}
+	h.key = keyForReading()
+	return hiddenReader{h, src}
+}
+
+// keyForReading is the user's key, if there is one, so that placeholders are those of recordings.
+func keyForReading() []byte {
+	if config, err := os.UserConfigDir(); err == nil {
+		if key, err := redact.ReadKey(filepath.Join(config, "a2atap", "redaction.key")); err == nil {
+			return key
+		}
+	}
+	return redact.NewKey()
+}
+
+// learn looks at the cards that have come.
+func (h *hidden) learn(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.next, _ = learnCards(ctx, h.indexed, h.names, h.next) // after an error they are looked at again
+	h.learned = time.Now()
+}
+
+// relearn looks at the cards that have come to a capture that grows, unless that was done a moment ago.
+func (h *hidden) relearn(ctx context.Context) {
+	h.mu.Lock()
+	due := h.grows && time.Since(h.learned) > time.Second
+	h.mu.Unlock()
+	if due {
+		h.learn(ctx)
+	}
+}
+
+// Steps implements capture.Source.
+func (h *hidden) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		h.relearn(ctx)
+		for s, err := range h.indexed.Steps(ctx, from) {
+			if opened, ok := s.What.(capture.Opened); ok {
+				if head := h.names.RequestHead(h.key, opened.Agent, opened.Head); !same(head, opened.Head) {
+					opened.Head = head
+					s.What, s.Parsed = opened, nil
+				}
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
+}
+
+// Exchanges implements capture.Source.
+func (h *hidden) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	return func(yield func(*capture.Exchange, error) bool) {
+		h.relearn(ctx)
+		for x, err := range h.indexed.Exchanges(ctx, from) {
+			if !yield(h.hide(x), err) {
+				return
+			}
+		}
+	}
+}
+
+// Exchange implements capture.Source.
+func (h *hidden) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	h.relearn(ctx)
+	x, err := h.indexed.Exchange(ctx, seq)
+	return h.hide(x), err
+}
+
+func (h *hidden) hide(x *capture.Exchange) *capture.Exchange {
+	if x != nil {
+		x.Request.Head = h.names.RequestHead(h.key, x.Agent, x.Request.Head)
+	}
+	return x
+}
+
+// same reports whether a head is another one, and no copy of it.
+func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+
+// A hiddenReader is a hidden source that another recorder may append to.
+type hiddenReader struct {
+	*hidden
+	reader *bolt.Reader
+}
+
+// Resumed is that of the capture.
+func (r hiddenReader) Resumed(ctx context.Context, from uint64) error {
+	return r.reader.Resumed(ctx, from)
+}
+
+// isOurs reports whether a source is a capture in our format.
+func isOurs(src capture.Source) bool {
+	switch src.(type) {
+	case *bolt.Reader, hiddenReader:
+		return true
+	}
+	return false
+}

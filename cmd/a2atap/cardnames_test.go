@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture/bolt"
+)
+
+// A capture that grows hides what a card names as soon as the card has come.
+func TestCardComesWhileTheCaptureIsRead(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	agent := &cannedAgent{answers: make(map[string]string)}
+	go agent.serve(plain)
+	w := &sowing{path: filepath.Join(t.TempDir(), "c.a2atap"), sown: sown{basic: make(map[string]int)}}
+	r, err := startRecording(recordingOptions{output: w.path, taps: []proxy.TapSpec{{
+		Name: "a", Agent: &url.URL{Scheme: "http", Host: plain.Addr().String()}, Listen: "127.0.0.1:0",
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stopped(t, r)
+	tap := r.proxy.Taps()[0].Addr()
+	all := agent.add(w.sendings("x", "", tap))
+	card, named := all[len(all)-2], all[len(all)-1]
+	dial := func() (net.Conn, error) { return net.Dial("tcp", tap) }
+	w.talk(t, dial, []sending{named})
+
+	reader, err := bolt.Read(w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	src, ok := hideNamed(t.Context(), reader).(hiddenReader)
+	if !ok {
+		t.Fatal("a capture that grows is shown as it is")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	defer cancel()
+	for sent, arrival := false, uint64(1); ; arrival++ {
+		if err := src.Wait(ctx, arrival); err != nil {
+			t.Fatalf("the card has come, and what it names is shown: %v", err)
+		}
+		src.mu.Lock()
+		src.learned = time.Time{} // a second has passed
+		src.mu.Unlock()
+		x, err := src.Exchange(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := len(w.found(string(x.Request.Head))) > 0
+		if sent && !shown {
+			if !strings.Contains(string(x.Request.Head), "X-Booking: redacted.") {
+				t.Errorf("got %s", x.Request.Head)
+			}
+			return
+		}
+		if !sent {
+			if !shown {
+				t.Fatalf("hidden before the card came: %s", x.Request.Head)
+			}
+			w.talk(t, dial, []sending{card})
+			sent = true
+		}
+	}
+}

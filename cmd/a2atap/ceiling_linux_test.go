@@ -1,0 +1,116 @@
+//go:build linux && !race
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMemoryHasACeiling sends bodies that are made to take memory, forty at a time. The recorder forwards them all, and
+// stays below its bound.
+func TestMemoryHasACeiling(t *testing.T) {
+	const clients = 40
+	const ceiling = 160 << 20
+	const binary = 24 << 20 // by which the pages of a test's program are more than those of a2atap
+	const begin = `{"jsonrpc":"2.0","id":1,"result":{"kind":"message","parts":[`
+	for name, body := range map[string][]byte{
+		"compressed":               compressed(t, begin, `{"kind":"text","text":"aaaaaaaaaaaaaaa"},`, 100<<20),
+		"compressed, of numbers":   compressed(t, begin, "1,", 15<<20),
+		"compressed, nested":       compressed(t, begin, `{"a":`, 15<<20),
+		"compressed, all is blank": compressed(t, begin, " ", 15<<20),
+		"long":                     []byte(begin + strings.Repeat(`{"kind":"text","text":"b"},`, 20<<20/27)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				if name != "long" {
+					w.Header().Set("Content-Encoding", "gzip")
+				}
+				w.Write(body)
+			}))
+			defer agent.Close()
+			p := startKilled(t, filepath.Join(t.TempDir(), "c.a2atap"), agent.URL, false)
+			client := &http.Client{Timeout: tooLong, Transport: &http.Transport{DisableCompression: true}}
+			defer client.CloseIdleConnections()
+			var calls sync.WaitGroup
+			for range clients {
+				calls.Go(func() {
+					const call = `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}`
+					answer, err := client.Post(p.url, "application/json", strings.NewReader(call))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer answer.Body.Close()
+					if n, err := io.Copy(io.Discard, answer.Body); err != nil || n != int64(len(body)) {
+						t.Errorf("%d bytes of %d came: %v", n, len(body), err)
+					}
+				})
+			}
+			calls.Wait()
+			if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- p.cmd.Wait() }()
+			peak := peakOf(t, p.cmd.Process.Pid, ended)
+			t.Logf("%d MiB", peak>>20)
+			if peak > ceiling+binary {
+				t.Errorf("it took %d MiB, want at most %d and %d for the program", peak>>20, ceiling>>20, binary>>20)
+			}
+		})
+	}
+}
+
+// compressed returns text that is repeated up to a length, in gzip.
+func compressed(t *testing.T, begin, text string, length int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	io.WriteString(w, begin)
+	piece := strings.Repeat(text, 1<<20/len(text))
+	for range length / len(piece) {
+		io.WriteString(w, piece)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// peakOf returns the most memory in bytes that a process has had in its life, as of just before it ended.
+func peakOf(t *testing.T, pid int, ended <-chan error) (peak int64) {
+	t.Helper()
+	every := time.NewTicker(5 * time.Millisecond)
+	defer every.Stop()
+	for {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if _, rest, ok := strings.Cut(string(status), "\nVmHWM:"); err == nil && ok {
+			var kib int64
+			if _, err := fmt.Sscan(rest, &kib); err != nil {
+				t.Fatal(err)
+			}
+			peak = kib << 10
+		}
+		select {
+		case err := <-ended:
+			if err != nil || peak == 0 {
+				t.Fatalf("the recorder ended with %v, and took %d bytes", err, peak)
+			}
+			return peak
+		case <-every.C:
+		}
+	}
+}

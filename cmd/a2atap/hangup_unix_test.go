@@ -1,0 +1,74 @@
+//go:build unix
+
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture/bolt"
+)
+
+// TestHangingUpEndsARecording closes the terminal of a recorder: it ends in good order, unless it was told to go on.
+func TestHangingUpEndsARecording(t *testing.T) {
+	t.Parallel()
+	agent := httptest.NewServer(http.NotFoundHandler())
+	defer agent.Close()
+	for name, c := range map[string]struct {
+		ignored bool
+		signals []syscall.Signal
+	}{
+		"hung up": {false, []syscall.Signal{syscall.SIGHUP}},
+		"nohup":   {true, []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "c.a2atap")
+			p := startKilled(t, path, agent.URL, c.ignored)
+			if err := sendNumbered(http.DefaultClient, p.url, "1"); err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range c.signals {
+				if i > 0 { // it goes on
+					if err := sendNumbered(http.DefaultClient, p.url, "2"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := p.cmd.Process.Signal(s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			waitFor(t, p.cmd)
+			src, err := bolt.Read(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer src.Close()
+			info, err := src.Info(t.Context())
+			if err != nil || info.Crashes != 0 || info.Exchanges != uint64(len(c.signals)) {
+				t.Errorf("got %+v, error %v", info, err)
+			}
+		})
+	}
+}
+
+func waitFor(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+	case <-time.After(tooLong):
+		cmd.Process.Kill()
+		<-ended
+		t.Fatal("it does not end")
+	}
+}

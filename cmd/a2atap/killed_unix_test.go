@@ -1,0 +1,261 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/replay/refagent"
+)
+
+// TestKilledRecorderIsSaid kills recorders under traffic. What the capture lacks of the exchanges that were answered is
+// within what it says, and no reader calls it complete.
+func TestKilledRecorderIsSaid(t *testing.T) {
+	t.Parallel()
+	spec, err := refagent.New("spec", refagent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := httptest.NewServer(spec)
+	defer agent.Close()
+	random := rand.New(rand.NewPCG(1, kills))
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	total, all := 0, &traffic{answered: make(map[string]time.Time)}
+	for round := range kills {
+		p := startKilled(t, path, agent.URL, false)
+		all.pass(t, p, path, round, 500+random.IntN(500))
+		total += lackedAfterKill(t, path, uint64(round)+1, all)
+	}
+	t.Logf("%d of %d answered exchanges are missing after %d kills", total, len(all.answered), kills)
+	code, said := runQuietly(t, "check", path, "--format", "json", "-o", filepath.Join(t.TempDir(), "report.json"))
+	if code != exitInconclusive {
+		t.Errorf("check exits with %d", code)
+	}
+	if !saidKilled.MatchString(said) || !strings.HasPrefix(said, "check: incomplete: ") {
+		t.Errorf("check says %q", said)
+	}
+	code, said = runQuietly(t, "show", path, "1")
+	if code != exitOK || !saidKilled.MatchString(said) {
+		t.Errorf("show exits with %d and says %q", code, said)
+	}
+}
+
+var saidKilled = regexp.MustCompile(
+	`the recorder was killed; up to \d+ ms before that, after \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC, may be missing`)
+
+// lackedAfterKill looks at what a killed recorder left, and returns how many answered exchanges are missing.
+func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (missing int) {
+	t.Helper()
+	src, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	info, err := src.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.stored = info.Arrivals
+	if info.Crashes != crashes || !saidKilled.MatchString(info.Crash.String()) {
+		t.Errorf("after %d kills: %d, the last %v", crashes, info.Crashes, info.Crash)
+	}
+	if late := all.killed.Sub(info.Crash.After); late < 0 || late > tooLong {
+		t.Errorf("killed at %v, said to be after %v", all.killed, info.Crash.After)
+	}
+	kept := make(map[string]bool)
+	for x, err := range src.Exchanges(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Request.Body.Complete {
+			kept[numberOf(x)] = true
+		}
+	}
+	var oldest time.Duration
+	for n, at := range all.answered {
+		if kept[n] {
+			continue
+		}
+		missing++
+		if all.latest(n) {
+			oldest = max(oldest, all.killed.Sub(at))
+		}
+		if all.latest(n) && at.Before(info.Crash.After) {
+			t.Errorf("exchange %s was answered at %v and is missing; all before %v is said to be there", n, at, info.Crash.After)
+		}
+	}
+	if code, said := runQuietly(t, "check", path); code != exitInconclusive || !strings.Contains(said, "check: incomplete: ") {
+		t.Errorf("check exits with %d and says %q", code, said)
+	}
+	t.Logf("the oldest that is missing was answered %v before the kill; %v is said", oldest, info.Crash.Within)
+	return missing - all.missedBefore(missing)
+}
+
+const exchangeNumber = "X-Exchange"
+
+func numberOf(x *capture.Exchange) string {
+	head := capture.ParseRequestHead(x.Request.Head)
+	return head.Fields.Get(exchangeNumber)
+}
+
+// A killed is a recorder that will be killed.
+type killed struct {
+	cmd *exec.Cmd
+	url string
+}
+
+// startKilled starts a recorder, which ignores SIGHUP if it is told to, as nohup does.
+func startKilled(t *testing.T, path, agent string, nohup bool) *killed {
+	t.Helper()
+	args := []string{"a2atap", "record", "--agent", "a=" + agent + "/spec", "-o", path, "--format", "json"}
+	if nohup {
+		args = append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, args...)
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	return startCommand(t, cmd, &said)
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd, said *bytes.Buffer) *killed {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if cmd.ProcessState == nil {
+			cmd.Process.Kill()
+			cmd.Wait()
+		}
+	})
+	lines := bufio.NewReader(out)
+	var first struct{ Tap struct{ URL string } }
+	line, err := lines.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, &first)
+	}
+	if err != nil {
+		t.Fatalf("start a2atap record: %v\n%s", err, said.String())
+	}
+	go io.Copy(io.Discard, lines)
+	return &killed{cmd, first.Tap.URL}
+}
+
+// traffic is what clients sent through recorders, and when it was answered.
+type traffic struct {
+	mu       sync.Mutex
+	answered map[string]time.Time // by number
+	round    int
+	killed   time.Time // the last recorder
+	missed   int       // in earlier rounds
+	stored   uint64    // steps in earlier rounds
+}
+
+// pass sends messages with four clients, and kills the recorder after some answers.
+func (a *traffic) pass(t *testing.T, p *killed, path string, round, answers int) {
+	t.Helper()
+	a.round = round
+	enough := make(chan struct{})
+	var clients sync.WaitGroup
+	left := answers
+	for c := range 4 {
+		clients.Go(func() {
+			client := &http.Client{Transport: &http.Transport{}}
+			defer client.CloseIdleConnections()
+			for i := 0; ; i++ {
+				n := fmt.Sprintf("%d-%d-%d", round, c, i)
+				if sendNumbered(client, p.url, n) != nil {
+					return
+				}
+				a.mu.Lock()
+				a.answered[n] = time.Now()
+				if left--; left == 0 {
+					close(enough)
+				}
+				a.mu.Unlock()
+			}
+		})
+	}
+	select {
+	case <-enough:
+	case <-time.After(tooLong):
+		t.Error("the recorder passes nothing")
+	}
+	// A machine that is busy with other things may not have stored anything yet.
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	defer cancel()
+	src, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if err := src.Wait(ctx, a.stored+50); err != nil {
+		t.Fatal(err)
+	}
+	a.killed = time.Now()
+	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.cmd.Wait()
+	clients.Wait()
+}
+
+// latest reports whether an exchange is of the last recorder.
+func (a *traffic) latest(n string) bool { return strings.HasPrefix(n, fmt.Sprintf("%d-", a.round)) }
+
+// missedBefore returns how many exchanges were missing before this round, and takes note of how many are now.
+func (a *traffic) missedBefore(now int) int {
+	before := a.missed
+	a.missed = now
+	return before
+}
+
+func sendNumbered(client *http.Client, url, n string) error {
+	body := `{"jsonrpc":"2.0","id":"` + n + `","method":"SendMessage","params":{"message":{"messageId":"m-` + n +
+		`","role":"ROLE_USER","parts":[{"text":"message-only"}]}}}`
+	request, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("A2A-Version", "1.0")
+	request.Header.Set(exchangeNumber, n)
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err
+}
+
+// runQuietly runs a command and returns its exit status, and what it says on standard error.
+func runQuietly(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var said bytes.Buffer
+	e := env{In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
+	code := run(context.Background(), e, args)
+	return code, said.String()
+}

@@ -1,0 +1,62 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestFileLimit records in a process that may write no file larger than it has to be at the beginning. What it says at
+// its end adds up, and its capture is never called complete.
+func TestFileLimit(t *testing.T) {
+	t.Parallel()
+	const sent = 400
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	var said bytes.Buffer
+	agent := noiseAgent(t)
+	cmd := exec.Command("sh", "-c", `ulimit -f 1000; exec "$@"`, "sh",
+		"a2atap", "record", "--agent", "a="+agent.URL, "-o", path, "--format", "json")
+	cmd.Stderr = &said
+	p := startCommand(t, cmd, &said)
+	s := &crowd{url: p.url}
+	s.send(sent)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var ended *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &ended) || ended.ExitCode() != exitFailed {
+		t.Errorf("it ends with %v\n%s", err, said.String())
+	}
+	match := regexp.MustCompile(`(?m)^record: ([\d,]+) exchanges?, .*; NOT recorded: ([\d,]+) exchanges?,`).
+		FindStringSubmatch(said.String())
+	if match == nil || !strings.Contains(said.String(), "file too large; make room there") {
+		t.Fatalf("it says %s", said.String())
+	}
+	recorded, lost := parseCount(t, match[1]), parseCount(t, match[2])
+	if recorded+lost != sent || lost == 0 {
+		t.Errorf("%d recorded and %d lost of %d", recorded, lost, sent)
+	}
+	if code, verdict := runQuietly(t, "check", path); code != exitInconclusive {
+		t.Errorf("check exits with %d and says %s", code, verdict)
+	}
+	if code, note := runQuietly(t, "show", path); code != exitOK || !strings.Contains(note, " lacks "+match[2]+" exchange") {
+		t.Errorf("show exits with %d and says %s", code, note)
+	}
+}
+
+func parseCount(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(strings.ReplaceAll(s, ",", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

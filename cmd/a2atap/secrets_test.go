@@ -1,0 +1,331 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture/bolt"
+)
+
+// A sowing is a recording of traffic with secrets, over every way in, and what was printed meanwhile.
+type sowing struct {
+	sown
+	path    string
+	printed lockedBuffer
+}
+
+// A lockedBuffer may be written by several goroutines.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func sow(t *testing.T, keep bool) *sowing {
+	w := &sowing{path: filepath.Join(t.TempDir(), "c.a2atap"), sown: sown{basic: make(map[string]int)}}
+	t.Setenv("A2ATAP_CA_DIR", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // for the redaction key
+	agent := &cannedAgent{answers: make(map[string]string)}
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	server := httptest.NewUnstartedServer(nil) // for its certificate
+	server.StartTLS()
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	config := &tls.Config{Certificates: server.TLS.Certificates}
+	server.Close()
+	secure, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer secure.Close()
+	go agent.serve(plain)
+	go agent.serve(secure)
+
+	e := env{In: strings.NewReader(""), Out: &w.printed, Err: &w.printed, Now: time.Now, Getenv: os.Getenv}
+	o := recordOptions{
+		agents: []string{"plain=http://" + plain.Addr().String(), "secure=https://" + secure.Addr().String()},
+		output: w.path, forward: "0", format: "json", failOn: "never", maxBody: "16MiB", ifFails: "pass",
+		keepSecrets: keep,
+	}
+	out := &recordPrinter{e: e, json: true}
+	options, err := o.recording(e, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.roots = roots
+	r, err := startRecording(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taps, forward := r.proxy.Taps(), strings.TrimPrefix(r.proxy.Forward().URL(), "http://")
+	dial := func(addr string) func() (net.Conn, error) {
+		return func() (net.Conn, error) { return net.Dial("tcp", addr) }
+	}
+	w.talk(t, dial(taps[0].Addr()), agent.add(w.sendings("tap", "", taps[0].Addr())))
+	w.talk(t, dial(taps[1].Addr()), agent.add(w.sendings("tls", "", taps[1].Addr())))
+	w.talk(t, dial(forward),
+		agent.add(w.sendings("forward", "http://"+plain.Addr().String(), plain.Addr().String())))
+	authority, err := openAuthority(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted, err := os.ReadFile(authority.CertificateFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := x509.NewCertPool()
+	ours.AppendCertsFromPEM(trusted)
+	w.talk(t, func() (net.Conn, error) {
+		conn, err := net.Dial("tcp", forward)
+		if err != nil {
+			return nil, err
+		}
+		name := secure.Addr().String()
+		fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n", name, name)
+		if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+			return nil, err
+		}
+		return tls.Client(conn, &tls.Config{RootCAs: ours, ServerName: "127.0.0.1"}), nil
+	}, agent.add(w.sendings("intercepted", "", secure.Addr().String())))
+	w.talkRaw(t, taps[0].Addr(), forward, agent)
+	result, stats, err := r.stop()
+	if err := out.end(o, 0, w.path, result, stats, err); err != nil {
+		t.Fatal(err)
+	}
+	w.runSender(t, e, keep, agent.add(w.sendings("run", "http://"+plain.Addr().String(), plain.Addr().String())))
+	return w
+}
+
+// talk makes the exchanges, each on a connection of its own. What arrives must be what was sent.
+func (w *sowing) talk(t *testing.T, dial func() (net.Conn, error), all []sending) {
+	t.Helper()
+	for _, s := range all {
+		conn, err := dial()
+		if answer, err := rawCall(conn, err, s.Request); err != nil || answer != s.Answer {
+			t.Errorf("%s: got %q, %v; want %q", s.Path, answer, err, s.Answer)
+		}
+	}
+}
+
+// talkRaw sends what is no exchange: HTTP/2, another protocol, an answer that nobody asked for, and a CONNECT that is
+// refused.
+func (w *sowing) talkRaw(t *testing.T, tap, forward string, agent *cannedAgent) {
+	t.Helper()
+	frame := func(kind byte, payload string) string {
+		return string([]byte{0, 0, byte(len(payload)), kind, 0, 0, 0, 0, 1}) + payload
+	}
+	agent.add([]sending{{Path: "/twice", Answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + w.in("second answer",
+		"HTTP/1.1 200 OK\r\nSet-Cookie: a=§\r\nContent-Type: application/json\r\n\r\n{\"access_token\":\"§\"}")}})
+	for _, request := range []string{
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, "") +
+			frame(1, w.in("HTTP/2 head", "\x00\x0dauthorization\x0f§")) + frame(0, w.in("HTTP/2 data", `{"token":"§"}`)),
+		"GET /twice HTTP/1.1\r\nHost: " + tap + "\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", tap)
+		if answer, err := rawCall(conn, err, request); err != nil || answer == "" {
+			t.Errorf("got %q, %v", answer, err)
+		}
+	}
+	conn, err := net.Dial("tcp", forward)
+	answer, err := rawCall(conn, err,
+		w.in("CONNECT", "CONNECT u:§@127.0.0.1:x HTTP/1.1\r\nProxy-Authorization: Bearer §\r\n\r\n"))
+	if err != nil || answer == "" {
+		t.Errorf("got %q, %v", answer, err)
+	}
+}
+
+// runSender appends what a program sends that runs through the proxy.
+func (w *sowing) runSender(t *testing.T, e env, keep bool, all []sending) {
+	t.Helper()
+	text, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(t.TempDir(), "sendings")
+	if err := os.WriteFile(script, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"run", "-o", w.path, "--", "sender", script}
+	if keep {
+		args = slices.Insert(args, 1, "--keep-secrets")
+	}
+	if code := run(t.Context(), e, args); code != 0 {
+		t.Errorf("run ends with %d: %s", code, w.printed.String())
+	}
+}
+
+// unpacked returns all texts of the capture, as the store hands them out of its blocks, and the bytes of its file.
+func (w *sowing) unpacked(t *testing.T) string {
+	t.Helper()
+	src, err := bolt.Read(w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	var all strings.Builder
+	for s, err := range src.Steps(context.Background(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeTexts(&all, reflect.ValueOf(s))
+	}
+	file, err := os.ReadFile(w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all.Write(file)
+	return all.String()
+}
+
+// writeTexts writes all strings and bytes in a value.
+func writeTexts(b *strings.Builder, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		fmt.Fprintln(b, v.String())
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 && v.Kind() == reflect.Slice {
+			fmt.Fprintf(b, "%s\n", v.Bytes())
+			return
+		}
+		for i := range v.Len() {
+			writeTexts(b, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			writeTexts(b, v.Field(i))
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			writeTexts(b, v.Elem())
+		}
+	}
+}
+
+const secretsSown = 221
+
+// Of 221 secrets none is in the capture, nor in anything that is printed of it.
+func TestNoSecretIsStored(t *testing.T) {
+	w := sow(t, false)
+	if n := len(w.places); n != secretsSown {
+		t.Errorf("%d secrets were sown, want %d", n, secretsSown)
+	}
+	if places := w.found(w.unpacked(t)); len(places) > 0 {
+		t.Errorf("in the file are %d:\n%s", len(places), strings.Join(places, "\n"))
+	}
+	if places := w.found(w.printed.String()); len(places) > 0 {
+		t.Errorf("recording prints\n%s", strings.Join(places, "\n"))
+	}
+	commands := map[string][]string{
+		"show":   {"list", "ladder", "transcript", "curl", "json"},
+		"export": {"har", "jsonl", "txtar"},
+		"check":  {"text", "json", "markdown", "junit", "sarif", "github"},
+	}
+	for verb, formats := range commands {
+		for _, format := range formats {
+			var out bytes.Buffer
+			e := env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
+			code := run(t.Context(), e, []string{verb, w.path, "--format", format})
+			if places := w.found(out.String()); len(places) > 0 || out.Len() < 500 || code > exitFindings {
+				t.Errorf("%s %s ends with %d and prints %d bytes with the secrets of\n%s", verb, format, code,
+					out.Len(), strings.Join(places, "\n"))
+			}
+		}
+	}
+}
+
+// All of them are there if they are to be kept: the test above would see them.
+func TestAllSecretsAreKept(t *testing.T) {
+	w := sow(t, true)
+	if places := w.found(w.unpacked(t)); len(places) != secretsSown {
+		missing := slices.DeleteFunc(slices.Clone(w.places), func(p string) bool { return slices.Contains(places, p) })
+		t.Errorf("%d are in the file; missing:\n%s", len(places), strings.Join(missing, "\n"))
+	}
+}
+
+// What only a card names is hidden wherever it is shown, also if it was sent before the card came, and in the file as
+// soon as the card is known: also by another recording into it.
+func TestCardNamesWhatWasSent(t *testing.T) {
+	t.Setenv("A2ATAP_CA_DIR", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	plain, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	w := &sowing{path: filepath.Join(t.TempDir(), "c.a2atap"), sown: sown{basic: make(map[string]int)}}
+	agent := &cannedAgent{answers: make(map[string]string)}
+	go agent.serve(plain)
+	address := &url.URL{Scheme: "http", Host: plain.Addr().String()}
+	record := func(place string, which ...string) {
+		t.Helper()
+		r, err := startRecording(recordingOptions{
+			output: w.path, taps: []proxy.TapSpec{{Name: "a", Agent: address, Listen: "127.0.0.1:0"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tap := r.proxy.Taps()[0].Addr()
+		all := agent.add(w.sendings(place, "", tap))
+		for _, path := range which {
+			for _, s := range all {
+				if strings.HasSuffix(s.Path, path) {
+					w.talk(t, func() (net.Conn, error) { return net.Dial("tcp", tap) }, []sending{s})
+				}
+			}
+		}
+		stopped(t, r)
+	}
+	record("before", "/named", "agent-card.json")
+	record("after", "/named")
+	var early []string
+	for _, place := range w.found(w.unpacked(t)) {
+		place, _, _ = strings.Cut(place, " /")
+		early = append(early, strings.TrimRight(place, "0123456789 "))
+	}
+	if diff := cmp.Diff([]string{"before head", "before query"}, slices.Compact(early)); diff != "" {
+		t.Errorf("in the file (-want +got):\n%s", diff)
+	}
+	for _, format := range []string{"transcript", "json", "curl"} {
+		var out bytes.Buffer
+		e := env{In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, Getenv: os.Getenv}
+		run(t.Context(), e, []string{"show", w.path, "--format", format})
+		if places := w.found(out.String()); len(places) > 0 || !strings.Contains(out.String(), "seat=redacted.") {
+			t.Errorf("show %s shows %q in\n%s", format, places, out.String())
+		}
+	}
+}

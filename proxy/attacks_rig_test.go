@@ -1,0 +1,121 @@
+package proxy_test
+
+import (
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"a2atap/proxy"
+)
+
+// A road is one of the four that traffic takes through a proxy: through a tap to an agent in the clear or on TLS, or
+// through a forward proxy in the clear or inside a CONNECT that is opened.
+type road struct{ forward, secure bool }
+
+// everyRoad runs a test for each of the roads.
+func everyRoad(t *testing.T, test func(t *testing.T, r road)) {
+	for name, r := range map[string]road{
+		"tap": {false, false}, "TLS": {false, true}, "plain": {true, false}, "intercepted": {true, true},
+	} {
+		t.Run(name, func(t *testing.T) { test(t, r) })
+	}
+}
+
+// A trip is a proxy with an agent at the end of a road.
+type trip struct {
+	*rig
+	road
+	agent   string // the agent's address
+	forward *forwardRig
+}
+
+// to builds a proxy on the road to an agent.
+func (r road) to(t *testing.T, agent string, set func(*proxy.Options)) *trip {
+	t.Helper()
+	if r.forward {
+		f := newForwardRig(t, set)
+		return &trip{f.rig, r, agent, f}
+	}
+	scheme := "http://"
+	if r.secure {
+		scheme = "https://"
+	}
+	return &trip{newRig(t, func(o *proxy.Options, recorder *proxy.RecorderOptions) {
+		o.RootCAs = testRoots(t)
+		recorder.IfFull = proxy.Wait
+		if set != nil {
+			set(o)
+		}
+	}, "booker="+scheme+agent), r, agent, nil}
+}
+
+// serve starts an agent and builds a proxy on the road to it.
+func (r road) serve(t *testing.T, set func(*proxy.Options), handler http.HandlerFunc) *trip {
+	t.Helper()
+	return r.to(t, (way{r.secure}).agent(t, handler).Listener.Addr().String(), set)
+}
+
+// listen starts an agent that the test plays, and builds a proxy on the road to it.
+func (r road) listen(t *testing.T, set func(*proxy.Options)) (*trip, net.Listener) {
+	t.Helper()
+	l := (way{r.secure}).listen(t)
+	return r.to(t, l.Addr().String(), set), l
+}
+
+// entry is where connections of clients arrive.
+func (p *trip) entry() string {
+	if p.forward != nil {
+		return p.forward.forward.Addr()
+	}
+	return p.tap(0).Addr()
+}
+
+// dial connects as a client does, and returns what its targets begin with and the host that it names.
+func (p *trip) dial() (conn net.Conn, origin, host string) {
+	p.t.Helper()
+	if p.forward != nil {
+		conn, origin = (way{p.secure}).dial(p.forward, p.agent)
+		return conn, origin, p.agent
+	}
+	conn, err := net.Dial("tcp", p.entry())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(4 * testTimeout))
+	return conn, "", p.entry()
+}
+
+// client returns a client and the URL of the agent as it knows it.
+func (p *trip) client() (client *http.Client, url string) {
+	if p.forward != nil {
+		return p.forward.client(""), (way{p.secure}).scheme() + "://" + p.agent
+	}
+	return newClient(p.t), "http://" + p.entry()
+}
+
+// accept takes a connection of the agent's.
+func accept(t *testing.T, l net.Listener) net.Conn {
+	t.Helper()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(4 * testTimeout))
+	return conn
+}
+
+// noRoots trusts nobody.
+func noRoots(o *proxy.Options) { o.RootCAs = x509.NewCertPool() }
+
+// closedAddress is one where nobody listens.
+func closedAddress(t *testing.T) string {
+	t.Helper()
+	server := httptest.NewServer(nil)
+	defer server.Close()
+	return server.Listener.Addr().String()
+}

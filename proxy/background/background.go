@@ -1,0 +1,54 @@
+// Package background lets work that can wait give way to the traffic: recording, storing and judging hold no processor
+// for long that a relay, a client or an agent could use.
+package background
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// slice is how long work goes on before it gives way: less than anybody notices, and much more than giving way takes
+// when nobody waits, which is half a microsecond.
+const slice = 25 * time.Microsecond
+
+// Urgency says that work cannot wait any more, since too much of it has come together. It may be used by several
+// goroutines; a nil one is never high.
+type Urgency struct{ high atomic.Bool }
+
+// Set changes whether the urgency is high.
+func (u *Urgency) Set(high bool) {
+	if u != nil && u.high.Load() != high {
+		u.high.Store(high)
+	}
+}
+
+// High reports whether the urgency is high.
+func (u *Urgency) High() bool { return u != nil && u.high.Load() }
+
+// giveWay lets those go first who wait for the processor.
+var giveWay = yield
+
+// patience is how long a job may take that gives way, before it does so no more.
+const patience = 10 * time.Millisecond
+
+// Work is what a goroutine does that can wait. The zero Work is ready to use, by one goroutine, and can always wait.
+type Work struct {
+	Urgency *Urgency
+
+	job   time.Time // when it began; zero for work that is not done in jobs
+	since time.Time // since when it has not given way
+}
+
+// Begin begins a job, which has to be done in some ten milliseconds.
+func (w *Work) Begin() { w.job = time.Now() }
+
+// GiveWay is called after each small piece of work. If that has taken a processor for a while, and is not urgent, those
+// who wait for one get it first. The caller must hold no lock that the traffic needs.
+func (w *Work) GiveWay() {
+	now := time.Now()
+	if now.Sub(w.since) < slice || w.Urgency.High() || !w.job.IsZero() && now.Sub(w.job) > patience {
+		return
+	}
+	giveWay()
+	w.since = time.Now()
+}

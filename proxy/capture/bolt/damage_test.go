@@ -1,0 +1,341 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// damages is how many captures TestDamagedCaptures damages.
+const damages = 1000
+
+// TestDamagedCaptures damages captures in ways that come of a seed. Whoever reads one gets all that was recorded, or an
+// error, or is told that the recorder was killed: never less without a word.
+func TestDamagedCaptures(t *testing.T) {
+	t.Parallel()
+	bases := []*base{
+		newBase(t, "one file", closedCapture(t, Options{}, 80)),
+		newBase(t, "segments", closedCapture(t, Options{SegmentSize: 1}, 4)),
+		newBase(t, "many commits", manyCommits(t)),
+	}
+	const parts = 4
+	for part := range parts {
+		t.Run(strconv.Itoa(part), func(t *testing.T) {
+			t.Parallel()
+			noticed := 0
+			for seed := part; seed < damages; seed += parts {
+				b := bases[seed%len(bases)]
+				if b.damaged(t, uint64(seed)) {
+					noticed++
+				}
+			}
+			if noticed < damages/parts/10 {
+				t.Errorf("of %d damaged captures %d are noticed", damages/parts, noticed)
+			}
+		})
+	}
+}
+
+// manyCommits makes a capture whose tables were rewritten often, with a stream that goes on.
+func manyCommits(t *testing.T) string {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{})
+	mustAppend(t, s, exchangeSteps(1, 100)[0])
+	for seq := uint64(2); seq < 40; seq++ {
+		mustAppend(t, s, exchangeSteps(seq, 300)...)
+		mustAppend(t, s, event(1, int(seq)))
+		s.Flush()
+	}
+	mustClose(t, s)
+	return path
+}
+
+// A base is a sound capture, and what there is to read in it.
+type base struct {
+	name  string
+	files [][]byte
+	truth map[string]string
+	steps []uint64 // hashes
+}
+
+func newBase(t *testing.T, name, path string) *base {
+	t.Helper()
+	paths, err := segmentPaths(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &base{name: name}
+	for _, p := range paths {
+		b.files = append(b.files, readFile(t, p))
+	}
+	b.truth = readings(t.Context(), path)
+	for what, got := range b.truth {
+		if got == "" {
+			t.Fatalf("%s: %s of a sound capture is an error", name, what)
+		}
+	}
+	for _, step := range collect(t, mustRead(t, path), 1) {
+		b.steps = append(b.steps, hashOf(step))
+	}
+	return b
+}
+
+// TestRebuild repairs captures whose index does not match their blocks: all is as it was.
+func TestRebuild(t *testing.T) {
+	for name, spoil := range map[string]func(tx *bbolt.Tx) error{
+		"rows":  func(tx *bbolt.Tx) error { return tx.Bucket(bucketExchanges).Delete(number64(7)) },
+		"parts": func(tx *bbolt.Tx) error { return tx.Bucket(bucketParts).Put(partKey(7, 1), nothing) },
+		"index": func(tx *bbolt.Tx) error {
+			k, _ := tx.Bucket(bucketIndex).Cursor().First()
+			return tx.Bucket(bucketIndex).Delete(k)
+		},
+		"open": func(tx *bbolt.Tx) error { return tx.Bucket(bucketOpen).Put(number64(7), nothing) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := writeFile(t, filepath.Join(t.TempDir(), "c.a2atap"), readFile(t, closedCapture(t, Options{}, 60)))
+			want := collect(t, mustRead(t, path), 1)
+			before, err := mustRead(t, path).Info(patient(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			update(t, path, spoil)
+			if _, err := Read(path); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "run a2atap doctor") {
+				t.Errorf("read: %v", err)
+			}
+			if _, err := Open(path, Options{}); !errors.Is(err, ErrDamaged) {
+				t.Errorf("open: %v", err)
+			}
+			to := newPath(t)
+			r, err := Rebuild(t.Context(), path, to, func(s capture.Sink) capture.Sink { return s })
+			if err != nil || !r.Whole() || r.Exchanges != 60 || int(r.Steps) != len(want) {
+				t.Fatalf("got %+v, error %v", r, err)
+			}
+			if diff := cmp.Diff(want, collect(t, mustRead(t, to), 1)); diff != "" {
+				t.Errorf("got +, want -:\n%s", diff)
+			}
+			after, err := mustRead(t, to).Info(patient(t))
+			if before.Name = after.Name; err != nil || after != before {
+				t.Errorf("got %+v, want %+v, error %v", after, before, err)
+			}
+		})
+	}
+}
+
+// damaged damages a copy, reads it in each way, and reports whether that was noticed.
+func (b *base) damaged(t *testing.T, seed uint64) (noticed bool) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "c.a2atap")
+	random := rand.New(rand.NewPCG(seed, 1))
+	spoilt := random.IntN(len(b.files))
+	how := ""
+	for i, data := range b.files {
+		if i == spoilt {
+			how, data = damage(random, bytes.Clone(data))
+		}
+		writeFile(t, segmentName(path, uint64(i)+1), data)
+	}
+	if len(b.files) > 1 && random.IntN(20) == 0 {
+		how = "the last segment is missing"
+		writeFile(t, segmentName(path, uint64(spoilt)+1), b.files[spoilt])
+		os.Remove(segmentName(path, uint64(len(b.files))))
+	}
+	got := readings(t.Context(), path)
+	for what := range b.truth {
+		if got[what] == "" {
+			noticed = true
+		}
+	}
+	told := false
+	if r, err := Read(path); err == nil {
+		info, err := r.Info(t.Context())
+		told = err == nil && info.Crashes > 0
+		r.Close()
+	}
+	for what, want := range b.truth {
+		if got[what] != "" && got[what] != want && !told {
+			t.Errorf("%s, seed %d, %s: %s is another without a word", b.name, seed, how, what)
+		}
+	}
+	if seed%10 == 0 {
+		b.repaired(t, path, seed, how)
+	}
+	if seed%16 == 1 {
+		b.goesOn(t, path, seed, how)
+	}
+	return noticed || told
+}
+
+// repaired repairs a damaged capture. What comes of it is sound, has nothing that was not recorded, and says what it
+// lacks.
+func (b *base) repaired(t *testing.T, path string, seed uint64, how string) {
+	t.Helper()
+	to := path + "-repaired"
+	r, err := Rebuild(t.Context(), path, to, func(s capture.Sink) capture.Sink { return s })
+	if err != nil {
+		if !errors.Is(err, ErrDamaged) && !errors.Is(err, capture.ErrFormat) && !strings.Contains(err.Error(), "is missing") {
+			t.Errorf("%s, seed %d, %s: repair: %v", b.name, seed, how, err)
+		}
+		return
+	}
+	if err := Check(t.Context(), to); err != nil {
+		t.Errorf("%s, seed %d, %s: the repaired capture: %v", b.name, seed, how, err)
+	}
+	left, said := b.steps, false
+	for _, step := range collect(t, mustRead(t, to), 1) {
+		if lost, ok := step.What.(capture.Lost); ok && lost.Reason == unreadable {
+			said = true
+			continue
+		}
+		if end, ok := step.What.(capture.Closed); ok && end.Interrupted || step.What == nil {
+			continue
+		}
+		if lost, ok := step.What.(capture.Lost); ok && strings.HasPrefix(lost.Reason, "the recorder was killed") {
+			continue
+		}
+		i := slices.Index(left, hashOf(step))
+		if i < 0 {
+			t.Fatalf("%s, seed %d, %s: the repaired capture has what was not recorded: %+v", b.name, seed, how, step)
+		}
+		left = left[i+1:]
+	}
+	if int(r.Steps) < len(b.steps) && (r.Whole() || !said) && r.Crash == "" {
+		t.Errorf("%s, seed %d, %s: %d of %d steps were repaired, and nothing is said: %+v", b.name, seed, how, r.Steps,
+			len(b.steps), r)
+	}
+}
+
+// goesOn records into a damaged capture. If that is possible, what comes of it is sound.
+func (b *base) goesOn(t *testing.T, path string, seed uint64, how string) {
+	t.Helper()
+	s, err := Open(path, Options{})
+	if err != nil {
+		return
+	}
+	defer s.Reader.Close()
+	at := s.Position()
+	mustAppend(t, s, exchangeSteps(at.Seq+1, 100)...)
+	if err := s.Close(); err != nil {
+		return
+	}
+	if err := Check(t.Context(), path); err != nil {
+		_, unread := readSteps(t.Context(), path)
+		if unread == nil {
+			t.Errorf("%s, seed %d, %s: a recorder went on, and left: %v", b.name, seed, how, err)
+		}
+	}
+}
+
+// damage spoils a file in a random way, and says how.
+func damage(random *rand.Rand, data []byte) (how string, damaged []byte) {
+	page := os.Getpagesize()
+	pages := len(data) / page
+	at := random.IntN(len(data))
+	if random.IntN(2) == 0 { // where things are: most of a file is free, or blocks
+		at = min(random.IntN(pages)*page+random.IntN(200), len(data)-1)
+	}
+	switch random.IntN(7) {
+	case 0:
+		data[at] ^= 1 << random.IntN(8)
+		return fmt.Sprintf("a bit of byte %d", at), data
+	case 1:
+		for range 20 {
+			data[random.IntN(len(data))] ^= 1 << random.IntN(8)
+		}
+		return "twenty bits", data
+	case 2:
+		clear(data[at/page*page:][:page])
+		return fmt.Sprintf("page %d is zero", at/page), data
+	case 3:
+		return fmt.Sprintf("cut to %d bytes", at), data[:at]
+	case 4:
+		other := random.IntN(pages)
+		copy(data[at/page*page:][:page], data[other*page:][:page])
+		return fmt.Sprintf("page %d over page %d", other, at/page), data
+	case 5:
+		n := min(1+random.IntN(64), len(data)-at)
+		for i := range n {
+			data[at+i] = byte(random.IntN(256))
+		}
+		return fmt.Sprintf("%d bytes from %d", n, at), data
+	}
+	n := min(512, len(data)-at)
+	clear(data[at:][:n])
+	return fmt.Sprintf("%d bytes from %d are zero", n, at), data
+}
+
+// readings reads a capture in each way, and returns what comes of it as text; nothing for an error.
+func readings(ctx context.Context, path string) map[string]string {
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
+	all := map[string]string{"steps": "", "exchanges": "", "one": "", "find": "", "info": "", "sound": ""}
+	if Check(ctx, path) == nil {
+		all["sound"] = "sound"
+	}
+	all["steps"], _ = readSteps(ctx, path)
+	r, err := Read(path)
+	if err != nil {
+		return all
+	}
+	defer r.Close()
+	sum := fnv.New64a()
+	for x, xErr := range r.Exchanges(ctx, 1) {
+		if err = xErr; err == nil {
+			fmt.Fprintf(sum, "%d %s %v %d %d %s %s\n", x.Seq, x.ID, x.State, x.Ended, x.Lost, x.Request.Head, x.Request.Body.Data)
+			if a := x.Response; a != nil {
+				fmt.Fprintf(sum, "%s %s %d %v\n", a.Head, a.Body.Data, len(a.Events), a.Body.Complete)
+			}
+		}
+	}
+	if err == nil {
+		all["exchanges"] = fmt.Sprint(sum.Sum64())
+	}
+	if x, err := r.Exchange(ctx, 3); err == nil || errors.Is(err, capture.ErrNotFound) {
+		all["one"] = fmt.Sprintf("%+v", x)
+		if x != nil {
+			all["one"] = fmt.Sprintf("%d %s %v %s", x.Seq, x.ID, x.State, x.Request.Body.Data)
+		}
+	}
+	found := []uint64{0}
+	for seq, findErr := range r.Find(ctx, capture.Key{Kind: "agent", Value: "booker"}, 1) {
+		err = findErr
+		found = append(found, seq)
+	}
+	if err == nil {
+		all["find"] = fmt.Sprint(found)
+	}
+	if info, err := r.Info(ctx); err == nil {
+		info.Name = ""
+		all["info"] = fmt.Sprintf("%+v", info)
+	}
+	return all
+}
+
+func readSteps(ctx context.Context, path string) (string, error) {
+	r, err := Read(path)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	sum := fnv.New64a()
+	for step, err := range r.Steps(ctx, 1) {
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(sum, step.Arrival, hashOf(step))
+	}
+	return fmt.Sprint(sum.Sum64()), nil
+}

@@ -1,0 +1,205 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/bbolt"
+
+	"a2atap/proxy/capture"
+)
+
+// keysOf returns the fingerprints that a capture names, and fails the test if it has a key inside.
+func keysOf(t *testing.T, path string) []string {
+	t.Helper()
+	c, err := Examine(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Sound() || c.KeyInside {
+		t.Errorf("%v, with a key inside: %v", c.Problems, c.KeyInside)
+	}
+	return c.Keys
+}
+
+// A capture names the keys of all who recorded into it, each once, in all its segments.
+func TestKeysAreNamed(t *testing.T) {
+	for name, size := range map[string]int64{"one file": 0, "many segments": 1} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			for i, key := range []string{"aaaaaaaa", "bbbbbbbb", "", "aaaaaaaa"} {
+				s := mustOpen(t, path, Options{RedactionKey: key, SegmentSize: size, SecretsKept: key == ""})
+				mustAppend(t, s, exchangeSteps(uint64(2*i+1), 100)...)
+				s.Flush()
+				mustAppend(t, s, exchangeSteps(uint64(2*i+2), 100)...)
+				mustClose(t, s)
+			}
+			if diff := cmp.Diff([]string{"aaaaaaaa", "bbbbbbbb"}, keysOf(t, path)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A recorder whose key is new each time does not make the list grow without end.
+func TestKeysAreBounded(t *testing.T) {
+	path := newPath(t)
+	for i := range maxKeyNames + 3 {
+		mustClose(t, mustOpen(t, path, Options{RedactionKey: fmt.Sprintf("%08x", i)}))
+	}
+	keys := keysOf(t, path)
+	if len(keys) != maxKeyNames || keys[0] != "00000003" || keys[maxKeyNames-1] != fmt.Sprintf("%08x", maxKeyNames+2) {
+		t.Errorf("%d keys: %v", len(keys), keys)
+	}
+}
+
+// age makes a capture of format 1 of one in the present format: each of its segments has a key inside.
+func age(t *testing.T, path string, key []byte) {
+	t.Helper()
+	paths, err := segmentPaths(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		db, err := bbolt.Open(p, 0o600, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = db.Update(func(tx *bbolt.Tx) error {
+			b := tx.Bucket(bucketMeta)
+			for k, v := range map[string][]byte{"format": binary.AppendUvarint(nil, 1), "key": key} {
+				if err := b.Put([]byte(k), v); err != nil {
+					return err
+				}
+			}
+			return errors.Join(b.Delete(metaKeys), sumAgain(tx))
+		})
+		for range 5 { // each commit leaves a copy of what is around the state
+			if err == nil {
+				err = db.Update(sumAgain)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(readFile(t, p), key); n < 2 {
+			t.Fatalf("%s has %d copies of the key", p, n)
+		}
+	}
+}
+
+// Who records into a capture that has its key inside takes the key out of all of its files, copies that nobody uses
+// included. What was recorded stays as it is.
+func TestKeyInsideIsErased(t *testing.T) {
+	key := []byte("the key of a capture of format 1")
+	for name, size := range map[string]int64{"one file": 0, "many segments": 1} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			s := mustOpen(t, path, Options{SegmentSize: size})
+			for seq := range uint64(4) {
+				mustAppend(t, s, exchangeSteps(seq+1, 10_000)...)
+				s.Flush()
+			}
+			mustClose(t, s)
+			age(t, path, key)
+
+			c, err := Examine(t.Context(), path, nil)
+			if err != nil || !c.Sound() || !c.KeyInside || len(c.Keys) > 0 {
+				t.Fatalf("%+v, error %v", c, err)
+			}
+			want := exchangesOf(t, path)
+
+			mustClose(t, mustOpen(t, path, Options{RedactionKey: "aaaaaaaa"}))
+			if diff := cmp.Diff([]string{"aaaaaaaa"}, keysOf(t, path)); diff != "" {
+				t.Error(diff)
+			}
+			paths, err := segmentPaths(path)
+			if err != nil || len(paths) < int(1+3*size) {
+				t.Fatalf("%d segments, error %v", len(paths), err)
+			}
+			for _, p := range paths {
+				if n := bytes.Count(readFile(t, p), key); n > 0 {
+					t.Errorf("%s has %d copies of the key", p, n)
+				}
+			}
+			if diff := cmp.Diff(want, exchangesOf(t, path)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A reader that has an old segment open is in the way of the upgrade, which says so.
+func TestUpgradeWhileRead(t *testing.T) {
+	path := newPath(t)
+	s := mustOpen(t, path, Options{SegmentSize: 1})
+	for seq := range uint64(3) {
+		mustAppend(t, s, exchangeSteps(seq+1, 100)...)
+		s.Flush()
+	}
+	mustClose(t, s)
+	age(t, path, []byte("the key of a capture of format 1"))
+	reader, err := openReadOnly(segmentName(path, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := Open(path, Options{}); !errors.Is(err, errLocked) {
+		t.Errorf("got %v, %v", s, err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, mustOpen(t, path, Options{}))
+	keysOf(t, path)
+}
+
+// A page that is in use is not overwritten, whatever it holds.
+func TestEraseSparesWhatIsUsed(t *testing.T) {
+	path := newPath(t)
+	value := bytes.Repeat([]byte("recorded"), 4)
+	mustClose(t, mustOpen(t, path, Options{Tool: string(value)}))
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &segment{path: path, db: db}
+	if err := s.erase(value); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := mustRead(t, path).Info(patient(t)); err != nil || info.Tool != string(value) {
+		t.Errorf("tool %q, error %v", info.Tool, err)
+	}
+	if n := bytes.Count(readFile(t, path), value); n != 1 {
+		t.Errorf("the file has the value %d times", n)
+	}
+}
+
+func exchangesOf(t *testing.T, path string) []*capture.Exchange {
+	t.Helper()
+	r, err := Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() // a reader keeps finished segments open, and those could not be upgraded
+	var all []*capture.Exchange
+	for x, err := range r.Exchanges(patient(t), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, x)
+	}
+	if len(all) == 0 {
+		t.Fatal("there are no exchanges")
+	}
+	return all
+}

@@ -1,0 +1,169 @@
+package credential
+
+import (
+	"strings"
+	"testing"
+)
+
+// Placeholders: two secrets of one key, one of another, and one of a capture that has its own key.
+const (
+	pinA    = "redacted.0123456789abcdef.11111111"
+	pinB    = "redacted.fedcba9876543210.11111111"
+	foreign = "redacted.aaaaaaaaaaaaaaaa.22222222"
+	old     = "redacted.0123456789abcdef"
+)
+
+func TestPlaceholder(t *testing.T) {
+	if got := Placeholder(strings.Repeat("a", PlaceholderDigits), strings.Repeat("2", FingerprintDigits)); got != foreign {
+		t.Errorf("got %s", got)
+	}
+	for text, want := range map[string]struct{ is, has bool }{
+		pinA:                        {true, true},
+		old:                         {true, true},
+		"Bearer " + pinA + "\"":     {false, true},
+		"redacted." + old:           {false, true},
+		"redacted.redacted." + pinA: {false, true},
+		old + "0":                   {false, true},
+		old + ".1111111":            {false, true},
+		old + ".1111111g":           {false, true},
+		pinA + "1":                  {false, true},
+		old[:len(old)-1]:            {},
+		"redacted.0123456789ABCDEF": {},
+		"redacted.redacted":         {},
+		"":                          {},
+	} {
+		if got := IsPlaceholder(text); got != want.is {
+			t.Errorf("IsPlaceholder(%q) = %v", text, got)
+		}
+		if got := HasPlaceholder([]byte(text)); got != want.has {
+			t.Errorf("HasPlaceholder(%q) = %v", text, got)
+		}
+	}
+}
+
+func TestSameSecret(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{pinA, pinA, true},
+		{pinA, pinB, false},
+		{pinA, foreign, true},
+		{pinA, old, true}, // the key of old has no fingerprint, so it is another
+		{old, "redacted.fedcba9876543210", false},
+		{"Bearer " + pinA, "Bearer " + foreign, true},
+		{"Bearer " + pinA, "Basic " + foreign, false},
+		{"a=" + pinA + "&b=" + pinB, "a=" + foreign + "&b=" + pinB, true},
+		{"a=" + pinA + "&b=" + pinA, "a=" + foreign + "&b=" + pinB, false},
+		{pinA + "x", foreign + "y", false},
+		{pinA + "x", foreign, false},
+		{pinA, "secret", false},
+		{"", "", true},
+		{"", pinA, false},
+	} {
+		if got := SameSecret(test.a, test.b); got != test.want {
+			t.Errorf("SameSecret(%q, %q) = %v", test.a, test.b, got)
+		}
+		if got := SameSecret(test.b, test.a); got != test.want {
+			t.Errorf("SameSecret(%q, %q) = %v", test.b, test.a, got)
+		}
+	}
+}
+
+func TestFits(t *testing.T) {
+	for _, test := range []struct {
+		recorded, text string
+		want           bool
+	}{
+		{"plain", "plain", true},
+		{"plain", "other", false},
+		{pinA, "1234", true},
+		{pinA, pinB, true},
+		{pinA, "", false},
+		{old, foreign, true},
+		{"pin " + pinA + ".", "pin 1234.", true},
+		{"pin " + pinA + ".", "pin .", false},
+		{"pin " + pinA + ".", "pin 1234", false},
+		{"pin " + pinA, "pim 1234", false},
+		{"a=" + pinA + "&b=" + pinB + "&c", "a=1&b=2&c", true},
+		{"a=" + pinA + "&b=" + pinB + "&c", "a=&b=2&c", false},
+		{"a=" + pinA + "&b=" + pinB + "&c", "a=1&b=&c", false},
+		{"a=" + pinA + "&b=" + pinB, "a=1", false},
+		{pinA + pinB, "12", true},
+		{pinA + pinB, "1", false},
+		{"1234", pinA, false}, // what was not hidden does not fit what is
+	} {
+		if got := Fits(test.recorded, test.text); got != test.want {
+			t.Errorf("Fits(%q, %q) = %v", test.recorded, test.text, got)
+		}
+	}
+}
+
+func TestMayHold(t *testing.T) {
+	for _, test := range []struct {
+		text, secret string
+		want         bool
+	}{
+		{"Bearer " + pinA, pinA, true},
+		{"Bearer " + pinB, pinA, false},
+		{"Bearer " + foreign, pinA, true},
+		{pinB + pinB + foreign, pinA, true},
+		{"Bearer " + foreign, "secret", false},
+		{"a secret", "secret", true},
+		{"nothing", pinA, false},
+	} {
+		if got := MayHold(test.text, test.secret); got != test.want {
+			t.Errorf("MayHold(%q, %q) = %v", test.text, test.secret, got)
+		}
+	}
+}
+
+func TestHidden(t *testing.T) {
+	for text, want := range map[string]string{
+		"Bearer " + pinA: "11111111", foreign + pinA: "22222222", "x" + old: "", "plain": "-", "": "-",
+	} {
+		got, ok := Hidden(text)
+		if !ok {
+			got = "-"
+		}
+		if got != want {
+			t.Errorf("Hidden(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAlike(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain": "plain", "": "", "a" + pinA + "b" + old: "aredacted.bredacted.", foreign: "redacted.", "redacted.": "redacted.",
+	} {
+		if got := string(Alike([]byte(text))); got != want {
+			t.Errorf("Alike(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func FuzzPlaceholders(f *testing.F) {
+	f.Add("Bearer "+pinA, "Bearer "+foreign)
+	f.Add("a="+old+"&b="+pinB, "a=1&b=2")
+	f.Add("redacted.redacted."+old, old+".1111111")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if !SameSecret(a, a) || !Fits(a, a) {
+			t.Errorf("%q is not itself", a)
+		}
+		if SameSecret(a, b) != SameSecret(b, a) {
+			t.Errorf("SameSecret(%q, %q) depends on the order", a, b)
+		}
+		if a != b && !HasPlaceholder([]byte(a)) && (Fits(a, b) || SameSecret(a, b)) {
+			t.Errorf("%q passes for %q", b, a)
+		}
+		if IsPlaceholder(a) && !HasPlaceholder([]byte(a)) {
+			t.Errorf("%q is a placeholder and has none", a)
+		}
+		if SameSecret(a, b) && string(Alike([]byte(a))) != string(Alike([]byte(b))) {
+			t.Errorf("%q and %q are the same and not alike", a, b)
+		}
+		if SameSecret(a, b) && !Fits(a, b) {
+			t.Errorf("%q and %q are the same and do not fit", a, b)
+		}
+	})
+}

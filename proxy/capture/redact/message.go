@@ -1,0 +1,79 @@
+package redact
+
+import (
+	"bytes"
+	"strconv"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
+)
+
+// message returns a body without its secrets, as body does; one that belongs to no head also without what cannot be
+// searched, and how many bytes that is.
+func (m *mask) message(h *held, body *capture.Parsed, set *placeSet) (now []byte, cut int, err error) {
+	if h.kind != bodyHeadless {
+		now, err = m.body(h.kind, body, h.fields().Get("Content-Type"), set)
+		return now, 0, err
+	}
+	if looksLikeJSON(body.Text) && jsondoc.Parse(body.Text).Err == nil {
+		return splice(body.Text, m.json(nil, body.Text, set)), 0, nil
+	}
+	if now, cut = m.answers(body.Text, set); cut > 0 {
+		err = errHeadless
+	}
+	return now, cut, err
+}
+
+// answers returns a text of whole answers, one after another, without their secrets, and how many bytes at its end are
+// none or cannot be searched.
+func (m *mask) answers(text []byte, set *placeSet) (now []byte, rest int) {
+	for {
+		if blanks := len(text) - len(bytes.TrimLeft(text, "\r\n")); blanks > 0 {
+			now, text = append(now, text[:blanks]...), text[blanks:]
+		}
+		if !bytes.HasPrefix(text, []byte("HTTP/")) {
+			return now, len(text)
+		}
+		end := headEnd(text)
+		if end < 0 {
+			return append(now, m.head(text, answerHead)...), 0
+		}
+		h := capture.ParseResponseHead(text[:end])
+		now, text = append(now, m.head(text[:end], answerHead)...), text[end:]
+		size, ok := bodySize(&h, len(text))
+		if !ok {
+			return now, len(text)
+		}
+		kind := mediaKind(h.Fields.MediaType())
+		if kind == bodyUnknown {
+			kind = sniff(text[:size], false)
+		}
+		body, err := m.body(kind, &capture.Parsed{Text: text[:size]}, h.Fields.Get("Content-Type"), set)
+		if err != nil {
+			return now, len(text)
+		}
+		now, text = append(now, body...), text[size:]
+	}
+}
+
+// bodySize returns how much of the bytes behind the head of an answer is its body, as far as it can be searched: in
+// plain, and in one piece.
+//
+// Source: RFC 9112 section 6.3.
+func bodySize(h *capture.Head, there int) (size int, ok bool) {
+	switch length := h.Fields.Get("Content-Length"); {
+	case h.Status < 200, h.Status == 204, h.Status == 304:
+		return 0, true
+	case len(h.Fields.Codings()) > 0, h.Fields.Has("Transfer-Encoding"):
+		return 0, false
+	case length != "":
+		n, err := strconv.ParseUint(length, 10, 63)
+		return int(min(n, uint64(there))), err == nil
+	}
+	return there, true
+}
+
+// same reports whether a slice is another one, from its first byte to its last.
+func same(a, b []byte) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}

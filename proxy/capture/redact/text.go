@@ -1,0 +1,309 @@
+package redact
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strings"
+
+	"a2atap/proxy/capture/credential"
+)
+
+// marks say which credentials a text may have in it that show themselves by their form, not by a name.
+type marks uint8
+
+const (
+	markURL           marks = 1 << iota // with a query, a fragment or user information
+	markBearer                          // RFC 6750 section 2.1
+	markBasic                           // RFC 7617 section 2
+	markJWT                             // RFC 7519
+	markAuthorization                   // the field, in a command or a log
+	markKey                             // RFC 7468 section 10 and its like
+
+	allMarks = marks(1<<iota - 1)
+)
+
+// marksOf returns what a text may have in it. Nearly all texts have nothing, and it is cheap to see.
+func marksOf(text []byte) (found marks) {
+	equals := bytes.IndexByte(text, '=') >= 0
+	if equals && (bytes.IndexByte(text, '?') >= 0 || bytes.IndexByte(text, '#') >= 0) ||
+		bytes.IndexByte(text, '@') >= 0 && (has(text, "//") || has(text, `\/`)) {
+		found |= markURL
+	}
+	if anyBefore(text, 'J', "ey") {
+		found |= markJWT
+	}
+	if anyBefore(text, 'z', "uthori") || anyBefore(text, 'Z', "UTHORI") {
+		found |= markAuthorization
+	}
+	if has(text, "PRIVATE KEY-----") {
+		found |= markKey
+	}
+	return found | schemesOf(text)
+}
+
+// schemesOf returns which schemes stand in a text with a blank behind them. It looks at the last byte that either could
+// have there, and goes on by as many as neither can begin at (Horspool's algorithm, for two words).
+func schemesOf(text []byte) (found marks) {
+	const size = len("asic ")
+	for i := size - 1; i < len(text); i += int(schemeSkips[text[i]]) {
+		switch {
+		case text[i] != ' ':
+		case equalFold(text[i+1-size:i], "arer") && i >= size && text[i-size]|0x20 == 'e':
+			found |= markBearer
+		case equalFold(text[i+1-size:i], "asic"):
+			found |= markBasic
+		}
+	}
+	return found
+}
+
+// schemeSkips says by the last byte of five how far the next five begin that could be one of the words.
+var schemeSkips = func() (skips [256]uint8) {
+	for c := range skips {
+		skips[c] = uint8(len("asic "))
+	}
+	for _, word := range [...]string{"arer", "asic"} {
+		for i := range len(word) {
+			skip := min(skips[word[i]], uint8(len(word)-i))
+			skips[word[i]], skips[word[i]-'a'+'A'] = skip, skip
+		}
+	}
+	return skips
+}()
+
+// equalFold reports whether letters are others in lower case, in any case.
+func equalFold(text []byte, lower string) bool {
+	for i, c := range text {
+		if c|0x20 != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// anyBefore reports whether a letter that is rare stands in a text with others before it. It is much faster than to
+// look for the whole.
+func anyBefore(text []byte, rare byte, before string) bool {
+	for at := 0; ; at++ {
+		n := bytes.IndexByte(text[at:], rare)
+		if n < 0 {
+			return false
+		}
+		if at += n; bytes.HasSuffix(text[:at], []byte(before)) {
+			return true
+		}
+	}
+}
+
+func has(text []byte, part string) bool { return bytes.Contains(text, []byte(part)) }
+
+// text hides the credentials in a text that show themselves by their form: in URLs, behind "Bearer" and "Basic", JSON
+// Web Tokens, in a field Authorization, and private keys. It minds no names.
+func (m *mask) text(s string) string {
+	found := marksOf([]byte(s))
+	if found == 0 {
+		return s
+	}
+	if found&markURL != 0 {
+		s = m.urls(s)
+	}
+	if edits := m.tokens(nil, []byte(s), found); len(edits) > 0 {
+		s = string(splice([]byte(s), edits))
+	}
+	return s
+}
+
+// tokens appends the edits that hide what text hides, but for URLs, in a text that is given as it stands between quotes
+// or without any.
+func (m *mask) tokens(edits []edit, text []byte, found marks) []edit {
+	if found&markAuthorization != 0 {
+		edits = m.each(edits, text, "uthorization", (*mask).authorizationAt)
+		edits = m.each(edits, text, "UTHORIZATION", (*mask).authorizationAt)
+	}
+	if found&markBearer != 0 {
+		edits = m.each(edits, text, "earer ", (*mask).bearerAt)
+		edits = m.each(edits, text, "EARER ", (*mask).bearerAt)
+	}
+	if found&markBasic != 0 {
+		edits = m.each(edits, text, "asic ", (*mask).basicAt)
+		edits = m.each(edits, text, "ASIC ", (*mask).basicAt)
+	}
+	if found&markJWT != 0 {
+		edits = m.each(edits, text, "eyJ", (*mask).jwtAt)
+	}
+	if found&markKey != 0 {
+		edits = m.each(edits, text, "PRIVATE KEY-----", (*mask).keyAt)
+	}
+	return edits
+}
+
+// each appends the edits for all places where a word stands. At is given where it begins and ends, and returns what is
+// to be hidden: nothing if the end is not behind the start.
+func (m *mask) each(
+	edits []edit, text []byte, word string, at func(m *mask, text []byte, i, end int) (from, to int),
+) []edit {
+	for i := 0; ; i += len(word) {
+		n := bytes.Index(text[i:], []byte(word))
+		if n < 0 {
+			return edits
+		}
+		i += n
+		from, to := at(m, text, i, i+len(word))
+		if from >= to {
+			continue
+		}
+		was := string(text[from:to])
+		if now := m.hideWhole(was); now != was {
+			edits = append(edits, edit{from, to, now})
+		}
+	}
+}
+
+// bearerAt finds the token behind "Bearer". What is only a word, as in "Bearer authentication", is none.
+func (m *mask) bearerAt(text []byte, i, end int) (from, to int) {
+	if !wordBegins(text, i, 'b') {
+		return 0, 0
+	}
+	from = skipBlanks(text, end)
+	to = from + tokenLength(text[from:])
+	if !mayBeSecret(text[from:to]) {
+		return 0, 0
+	}
+	return from, to
+}
+
+// basicAt finds the user and the password behind "Basic": base64 with a colon in it.
+func (m *mask) basicAt(text []byte, i, end int) (from, to int) {
+	if !wordBegins(text, i, 'b') {
+		return 0, 0
+	}
+	from = skipBlanks(text, end)
+	to = from + tokenLength(text[from:])
+	plain, err := base64.RawStdEncoding.DecodeString(string(bytes.TrimRight(text[from:to], "=")))
+	if err != nil || bytes.IndexByte(plain, ':') < 0 {
+		return 0, 0
+	}
+	return from, to
+}
+
+// jwtAt finds a JSON Web Token: at least three parts in base64url, the first of which begins as an object.
+func (m *mask) jwtAt(text []byte, i, _ int) (from, to int) {
+	if i > 0 && nameByte(text[i-1]) {
+		return 0, 0
+	}
+	parts, at := 0, i
+	for {
+		start := at
+		for at < len(text) && nameByte(text[at]) {
+			at++
+		}
+		if parts == 0 && at-start < len("eyJhbGciOi") || parts == 1 && at-start < 2 {
+			return 0, 0
+		}
+		parts++
+		if at == len(text) || text[at] != '.' {
+			break
+		}
+		at++
+	}
+	if parts < 3 {
+		return 0, 0
+	}
+	return i, at
+}
+
+// authorizationAt finds the credentials behind the name of the field: the word after a scheme that is known, or else
+// the first, if that may be a secret. Parameters, as Digest has them, are hidden up to the end of the line.
+func (m *mask) authorizationAt(text []byte, i, end int) (from, to int) {
+	if i <= 0 || text[i-1]|0x20 != 'a' || !equalFold(text[i:end], "uthorization") {
+		return 0, 0
+	}
+	at := skipBlanks(text, skipQuote(text, end))
+	if at >= len(text) || text[at] != ':' && text[at] != '=' {
+		return 0, 0
+	}
+	from = skipQuote(text, skipBlanks(text, at+1))
+	to = wordEnd(text, from)
+	switch word := string(text[from:to]); {
+	case knownSchemes[strings.ToLower(word)]:
+	case credential.IsPlaceholder(word):
+		return to, to
+	case mayBeSecret(text[from:to]):
+		return from, to
+	default:
+		return 0, 0
+	}
+	from = skipBlanks(text, to)
+	to = wordEnd(text, from)
+	quoted := to < len(text) && text[to] == '"' && to > from && text[to-1] == '='
+	if quoted || bytes.IndexByte(bytes.TrimRight(text[from:to], "="), '=') > 0 {
+		if n := bytes.IndexAny(text[from:], "\r\n\\"); n >= 0 {
+			return from, from + n
+		}
+		return from, len(text)
+	}
+	return from, to
+}
+
+// wordEnd returns where the word ends that begins at i.
+func wordEnd(text []byte, i int) int {
+	for i < len(text) && strings.IndexByte(urlEnds+`',;\`, text[i]) < 0 {
+		i++
+	}
+	return i
+}
+
+// keyAt finds what stands between the lines around a private key.
+func (m *mask) keyAt(text []byte, i, end int) (from, to int) {
+	if line := bytes.LastIndex(text[:i], []byte("-----BEGIN ")); line < 0 || bytes.IndexByte(text[line:i], '\n') >= 0 {
+		return 0, 0
+	}
+	from, to = end, len(text)
+	if n := bytes.IndexAny(text[end:], `"<`); n >= 0 {
+		to = end + n
+	}
+	if n := bytes.Index(text[end:to], []byte("-----END ")); n >= 0 {
+		to = end + n
+	}
+	for from < to && isBlank(text[from]) {
+		from++
+	}
+	for from < to && isBlank(text[to-1]) {
+		to--
+	}
+	return from, to
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+// wordBegins reports whether a word begins before i, with that letter in either case.
+func wordBegins(text []byte, i int, letter byte) bool {
+	return i > 0 && text[i-1]|0x20 == letter && (i == 1 || !nameByte(text[i-2]))
+}
+
+// tokenLength returns how long the token68 is that a text begins with, without what ends a sentence.
+//
+// Source: RFC 9110 section 11.2.
+func tokenLength(text []byte) int {
+	n := 0
+	for n < len(text) && (nameByte(text[n]) || strings.IndexByte("._~+/=", text[n]) >= 0) {
+		n++
+	}
+	return len(bytes.TrimRight(text[:n], "."))
+}
+
+// mayBeSecret reports whether what stands where a secret may stand is more than a word.
+func mayBeSecret(text []byte) bool {
+	const short, long = 6, 20
+	if len(text) < short || credential.IsPlaceholder(string(text)) {
+		return false
+	}
+	for i, c := range text {
+		if c < 'a' || c > 'z' {
+			if i > 0 || c < 'A' || c > 'Z' {
+				return true
+			}
+		}
+	}
+	return len(text) >= long
+}

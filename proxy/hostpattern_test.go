@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/proxy/relay"
+)
+
+func TestHostPattern(t *testing.T) {
+	target := func(authority string) relay.Target {
+		t.Helper()
+		host, port, err := relay.ParseAuthority(authority)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return relay.Target{Scheme: "https", Host: host, Port: port}
+	}
+	tests := map[string]struct{ yes, no []string }{
+		"A.example":       {[]string{"a.example:443", "a.example.:1"}, []string{"b.a.example:443", "xa.example:443"}},
+		"a.example:8443":  {[]string{"a.example:8443"}, []string{"a.example:443"}},
+		"*.example":       {[]string{"a.example:443", "b.a.example:1"}, []string{"example:443", "aexample:443"}},
+		"*.example:0443":  {[]string{"a.example:443"}, []string{"a.example:444"}},
+		"*":               {[]string{"a:1", "[::1]:2"}, nil},
+		"*:443":           {[]string{"a:443"}, []string{"a:1"}},
+		"::1":             {[]string{"[::1]:1"}, []string{"[::2]:1"}},
+		"[::1]":           {[]string{"[::1]:1"}, nil},
+		"[0:0::1]:443":    {[]string{"[::1]:443"}, []string{"[::1]:1"}},
+		"127.0.0.1":       {[]string{"127.0.0.1:9"}, []string{"127.0.0.2:9"}},
+		"a_b-c.example:1": {[]string{"a_b-c.example:1"}, nil},
+		"a.example.":      {[]string{"a.example:1", "A.Example.:2"}, nil},
+		"*.EXAMPLE.":      {[]string{"a.example:1"}, []string{"example:1"}},
+		"bücher.example":  {[]string{"xn--bcher-kva.example:1", "XN--bcher-KVA.example.:1"}, []string{"bcher.example:1"}},
+		"*.bücher.test":   {[]string{"a.xn--bcher-kva.test:1"}, nil},
+		"::ffff:1.2.3.4":  {[]string{"1.2.3.4:1"}, nil},
+		"1.2.3.4":         {[]string{"[::ffff:102:304]:1"}, nil},
+	}
+	for flag, test := range tests {
+		pattern, err := ParseHostPattern(flag)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, s := range test.yes {
+			if !pattern.matches(target(s)) {
+				t.Errorf("%s does not match %s", flag, s)
+			}
+		}
+		for _, s := range test.no {
+			if pattern.matches(target(s)) {
+				t.Errorf("%s matches %s", flag, s)
+			}
+		}
+	}
+	for _, flag := range []string{
+		"", "a b", "a:", "a:0", "a:x", "http://a", "a/b", "a*", "*a", "*.", "**", "*.*.a",
+		"[a]", "[::1", "a:1:2", "*:",
+	} {
+		if pattern, err := ParseHostPattern(flag); err == nil || !strings.HasPrefix(err.Error(), "--tunnel ") {
+			t.Errorf("%q: got %+v, %v", flag, pattern, err)
+		}
+	}
+}
+
+func TestParseAllowedHost(t *testing.T) {
+	for flag, want := range map[string]HostPattern{
+		"Tap.Example.": {host: "tap.example"}, "*.example": {host: ".example"}, "tap:7001": {host: "tap", port: "7001"},
+		"192.0.2.1": {host: "192.0.2.1"}, "2001:DB8::1": {host: "2001:db8::1"},
+	} {
+		if got, err := ParseAllowedHost(flag); got != want || err != nil {
+			t.Errorf("%s: got %+v, %v", flag, got, err)
+		}
+	}
+	for flag, why := range map[string]string{
+		"": "no host", "http://a": "no host", "a b": "no host", "*.": "no host", "*": "any page", "*:80": "any page",
+	} {
+		if _, err := ParseAllowedHost(flag); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: got %v", flag, err)
+		}
+	}
+}
+
+// FuzzHostPattern matches patterns of any sort with hosts of any sort.
+func FuzzHostPattern(f *testing.F) {
+	f.Add("*.example:1", "a.example:1")
+	f.Add("[::1]", "[::1]:443")
+	f.Add("0", ".:1")
+	f.Add("a.example.", "a.example:1")
+	f.Fuzz(func(t *testing.T, flag, authority string) {
+		pattern, err := ParseHostPattern(flag)
+		host, port, bad := relay.ParseAuthority(authority)
+		if err != nil || bad != nil {
+			return
+		}
+		to := relay.Target{Scheme: "https", Host: host, Port: port}
+		if exact, err := ParseHostPattern(to.Authority()); err != nil || !exact.matches(to) {
+			t.Errorf("%s does not match itself: %v", authority, err)
+		}
+		if all := (HostPattern{host: "*"}); pattern.matches(to) && !all.matches(to) {
+			t.Errorf("%s matches %s, * does not", flag, authority)
+		}
+	})
+}

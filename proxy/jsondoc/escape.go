@@ -1,0 +1,69 @@
+package jsondoc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// Escape returns a JSON text in which escapes stand for the characters in it that a terminal or an editor would obey
+// rather than show: DEL and the control characters of C1, line and paragraph separators, and the marks that change the
+// direction of writing. The text means the same. Those of C0 cannot stand in a JSON text but as white space. A text
+// without such characters is returned as it is.
+func Escape(text []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(text); {
+		n, r := obeyed(text[i:])
+		if n == 0 {
+			i++
+			continue
+		}
+		out = fmt.Appendf(append(out, text[done:i]...), `\u%04x`, r)
+		i += n
+		done = i
+	}
+	if done == 0 {
+		return text
+	}
+	return append(out, text[done:]...)
+}
+
+// obeyed returns the character with which a text begins and how many bytes it has, if it is one that Escape replaces,
+// else 0.
+func obeyed(text []byte) (int, rune) {
+	switch text[0] {
+	case 0x7f:
+		return 1, 0x7f
+	case 0xc2: // U+0080 to U+00BF
+		if len(text) > 1 && text[1] >= 0x80 && text[1] < 0xa0 {
+			return 2, rune(text[1])
+		}
+	case 0xd8:
+		if bytes.HasPrefix(text, []byte("\u061c")) {
+			return 2, 0x61c
+		}
+	case 0xe2: // U+2000 to U+2FFF
+		if len(text) < 3 || text[1] != 0x80 && text[1] != 0x81 || text[2]&0xc0 != 0x80 {
+			return 0, 0
+		}
+		switch r := 0x2000 | rune(text[1]&0x3f)<<6 | rune(text[2]&0x3f); {
+		case r == 0x200e, r == 0x200f, 0x2028 <= r && r <= 0x202e, 0x2066 <= r && r <= 0x2069:
+			return 3, r
+		}
+	}
+	return 0, 0
+}
+
+// NewEscaper returns a Writer that writes JSON texts on as Escape does. Each Write must end with a whole character, as
+// those of an encoder do.
+func NewEscaper(w io.Writer) io.Writer { return escaper{w} }
+
+type escaper struct{ w io.Writer }
+
+func (e escaper) Write(p []byte) (int, error) {
+	if _, err := e.w.Write(Escape(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,67 @@
+package jsondoc
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestEscape(t *testing.T) {
+	for r := rune(0x20); r <= 0x2fff; r++ {
+		text := `{"a` + string(r) + `b":1}`
+		obeys := r == 0x7f || 0x80 <= r && r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r == 0x2028 || r == 0x2029
+		got := string(Escape([]byte(text)))
+		if changed := got != text; changed != obeys {
+			t.Errorf("%U: changed is %v, want %v", r, changed, obeys)
+		}
+		if obeys && strings.ContainsRune(got, r) {
+			t.Errorf("%U: got %q", r, got)
+		}
+	}
+	// A character that is cut off, or none, stays.
+	for _, text := range []string{"", "plain", "\xc2", "\xe2\x80", "\xe2\x81", "\xe2\x82\xac", "\xd8", "\xe2\x80\x00"} {
+		if got := Escape([]byte(text)); string(got) != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	const many = "\"\u0080\u202e\u2066é\u200e\x7f\""
+	if got, want := string(Escape([]byte(many))), `"\u0080\u202e\u2066é\u200e\u007f"`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestEscaper(t *testing.T) {
+	var b bytes.Buffer
+	text := []byte("[\"\u202e\"]\n")
+	if n, err := NewEscaper(&b).Write(text); n != len(text) || err != nil || b.String() != `["\u202e"]`+"\n" {
+		t.Errorf("wrote %q, %d bytes, error %v", b.String(), n, err)
+	}
+}
+
+// An escaped text means what it meant.
+func FuzzEscape(f *testing.F) {
+	f.Add([]byte("{\"a\u0085\":[\"\u202ex\u2069\",\"\\u202e\",1]}"))
+	f.Add([]byte("\"\xe2\x80\xc2\x85\""))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got := Escape(bytes.Clone(text))
+		if !bytes.Equal(Escape(got), got) {
+			t.Errorf("%q is escaped twice: %q", got, Escape(got))
+		}
+		var was, is any
+		if !utf8.Valid(text) || json.Unmarshal(text, &was) != nil {
+			return
+		}
+		if err := json.Unmarshal(got, &is); err != nil || !reflect.DeepEqual(was, is) {
+			t.Errorf("%q became %q: %v", text, got, err)
+		}
+		for _, r := range string(got) {
+			if r >= 0x7f && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r)) {
+				t.Errorf("%q holds %U still", got, r)
+			}
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+)
+
+const (
+	chunkedPost = "POST / HTTP/1.1\r\nHost: $HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+	noChunk     = "no chunk\r\n"
+)
+
+// TestBrokenChunkAnswered breaks a request when the client can still get our answer.
+func TestBrokenChunkAnswered(t *testing.T) {
+	const interim = "HTTP/1.1 100 Continue\r\n\r\n"
+	tests := map[string]struct {
+		before, passes string // what the agent has sent, and the client has got of it
+	}{
+		"at once":             {"", ""},
+		"interim":             {interim, interim},
+		"two interim":         {interim + interim, interim + interim},
+		"half a head":         {"HTTP/1.1 200 OK\r\nA: ", ""},
+		"interim, half a one": {interim + "HTTP/1.1 103 Ea", interim},
+	}
+	bothWires(t, func(t *testing.T, secure bool) {
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
+				w := newWire(t, secure, nil)
+				client := w.client()
+				client.send(w.host(chunkedPost))
+				agent := w.accept()
+				agent.receive(w.agentHost(chunkedPost))
+				agent.send(test.before)
+				client.receive(test.passes)
+				client.send(noChunk)
+				if status, kind := ownAnswerOf(t, client); status != 400 || kind != KindRefused {
+					t.Errorf("got %d %s, want 400 refused", status, kind)
+				}
+				agent.receiveBreak()
+				client.Close()
+				e := w.ended(0)
+				wantFault(t, e.Fault, KindRefused, SideClient)
+				if e.Fault.Status != 400 || e.Answer != "" || e.AnswerEnd || strings.Join(e.Interim, "") != test.passes {
+					t.Errorf("recorded %+v", e)
+				}
+			})
+		}
+	})
+}
+
+// TestBrokenChunkInTurn breaks the second of two pipelined requests: the answer to the first one comes whole, then ours.
+func TestBrokenChunkInTurn(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	client.send(w.host(get + chunkedPost + noChunk))
+	agent := w.accept()
+	agent.receive(w.agentHost(get + chunkedPost))
+	agent.send(ok[:len(ok)-2])
+	client.receive(ok[:len(ok)-2])
+	agent.send(ok[len(ok)-2:])
+	client.receive(ok[len(ok)-2:])
+	if status, _ := ownAnswerOf(t, client); status != 400 {
+		t.Errorf("got %d, want 400", status)
+	}
+	agent.receiveBreak()
+	client.Close()
+	if e := w.ended(0); e.Fault != nil {
+		t.Errorf("got fault %v for the first request, want none", e.Fault)
+	}
+	wantFault(t, w.ended(1).Fault, KindRefused, SideClient)
+}
+
+// TestBrokenChunkBehindAnswer breaks a request whose answer is under way: it gets no other.
+func TestBrokenChunkBehindAnswer(t *testing.T) {
+	w := newWire(t, false, nil)
+	client := w.client()
+	client.send(w.host(chunkedPost))
+	agent := w.accept()
+	agent.receive(w.agentHost(chunkedPost))
+	agent.send(silentStream)
+	client.receive(silentStream)
+	client.send(noChunk)
+	if s := client.receiveBreak(); s != "" {
+		t.Errorf("the client got %q", s)
+	}
+	agent.receiveBreak()
+	e := w.ended(0)
+	wantFault(t, e.Fault, KindRefused, SideClient)
+	if e.Fault.Status != 0 || e.Answer == "" || e.AnswerEnd {
+		t.Errorf("recorded %+v", e)
+	}
+}
+
+// TestBrokenChunkToNobody breaks a request for which there is no agent, which is what the client is told.
+func TestBrokenChunkToNobody(t *testing.T) {
+	for name, first := range map[string]string{"in one piece": chunkedPost + noChunk, "in two": chunkedPost} {
+		t.Run(name, func(t *testing.T) {
+			w := newWire(t, false, func(c *Config) {
+				c.Dial = func(context.Context) (net.Conn, error) { return nil, errors.New("no way") }
+			})
+			client := w.client()
+			client.send(w.host(first))
+			if status, kind := ownAnswerOf(t, client); status != 502 || kind != KindUnreachable {
+				t.Errorf("got %d %s", status, kind)
+			}
+			client.send(noChunk)
+			client.receiveBreak()
+			wantFault(t, w.ended(0).Fault, KindUnreachable, SideAgent)
+		})
+	}
+}

@@ -1,0 +1,197 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+)
+
+// inParts fails when an exchange is read as a whole.
+type inParts struct {
+	*bolt.Reader
+	t *testing.T
+}
+
+func (p inParts) Exchange(ctx context.Context, seq uint64) (*capture.Exchange, error) {
+	p.t.Errorf("exchange %d is read as a whole", seq)
+	return p.Reader.Exchange(ctx, seq)
+}
+
+func (p inParts) Exchanges(ctx context.Context, from uint64) iter.Seq2[*capture.Exchange, error] {
+	p.t.Errorf("exchanges from %d on are read as a whole", from)
+	return p.Reader.Exchanges(ctx, from)
+}
+
+// A stream of very many events is in the list, the detail and the ladder without being in memory.
+func TestLongStreamIsNotHeld(t *testing.T) {
+	const events = 200_000
+	path := filepath.Join(t.TempDir(), "long.a2atap")
+	s, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := subscribed(1, "t-1")
+	steps[2].Keys = []capture.Key{{Kind: "task", Value: "t-1"}}
+	for k := range events {
+		steps = append(steps, status(1, k+1, "t-1", "TASK_STATE_WORKING"))
+	}
+	if err := s.Append(steps...); err != nil {
+		t.Fatal(err)
+	}
+	steps = nil
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := bolt.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	before := heap()
+	u := startUI(t, inParts{r, t}, 80, 24, Options{Rules: []*analyzer.Rule{}})
+	defer u.cancel()
+	u.until("the list", func() bool { return strings.Contains(u.screen(), "SubscribeToTask") })
+	u.strike("enter")
+	d := u.m.top().(*detail)
+	u.strike("G")
+	u.until("the last events", func() bool { return !d.more && d.ready && strings.Contains(u.screen(), "·200000 ") })
+	u.strike("k")
+	u.strike("k")
+	u.strike("enter")
+	u.until("the content of the last event", func() bool { return strings.Contains(u.screen(), `"statusUpdate"`) })
+	u.strike("l")
+	f := u.m.top().(*ladderPanel)
+	u.until("the ladder", func() bool { return f.ready })
+	if got := f.rows; len(got) > 3*maxLadderEvents {
+		t.Errorf("the ladder has %d rows", len(got))
+	}
+	gap := fmt.Sprintf("·%d–%d not drawn", maxLadderEvents+1, events-maxLadderEvents)
+	if got := f.content.arrows[maxLadderEvents+1].Label; got != gap {
+		t.Errorf("in the middle of the ladder is %q, want %q", got, gap)
+	}
+	if got := heap() - before; got > 24<<20 { // the events themselves are some 80 MiB
+		t.Errorf("looking at it takes %d bytes", got)
+	}
+	runtime.KeepAlive(u)
+}
+
+// heap returns how many bytes are in use.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// steady takes a millisecond for each step of an exchange.
+type steady struct {
+	capture.Source
+	steps atomic.Int64
+}
+
+func (s *steady) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	return func(yield func(capture.Step, error) bool) {
+		for step, err := range s.Source.StepsOf(ctx, seq, from) {
+			s.steps.Add(1)
+			time.Sleep(time.Millisecond)
+			if !yield(step, err) {
+				return
+			}
+		}
+	}
+}
+
+func TestKeysWhileAStreamLoads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := long(t, 3_000)
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		src := &steady{Source: m.Reader()}
+		u := newUI(t, src, 80, 24, Options{})
+		defer u.close()
+		u.press("enter")
+		u.sees("loading ")
+		u.sees("·1 ")
+		u.press("j", "j")
+		if d := u.m.top().(*detail); d.window.cursor != 2 || !d.more {
+			t.Errorf("two keys while it loads: line %d, loading %v", d.window.cursor, d.more)
+		}
+		u.press("G")
+		u.sees(">… loading")
+		u.pass(10 * time.Second)
+		u.sees("·3000 ")
+		u.sees(">… still open")
+		u.sees("3,000 events, as JSON")
+
+		before := src.steps.Load()
+		u.press("esc", "enter", "esc")
+		u.pass(100 * time.Millisecond)
+		left := src.steps.Load()
+		u.pass(10 * time.Second)
+		if got := src.steps.Load(); got != left || left-before > 1_000 || left == before {
+			t.Errorf("%d steps were read after the view was left, %d before", got-left, left-before)
+		}
+
+		u.run(u.m.openDetail(eventAt(1, 2_900)))
+		u.pass(300 * time.Millisecond)
+		if d := u.m.top().(*detail); d.window.cursor != 0 {
+			t.Errorf("before the goal was read the cursor is at line %d", d.window.cursor)
+		}
+		u.pass(10 * time.Second)
+		if got, want := u.m.top().target(), eventAt(1, 2_900); got != want {
+			t.Errorf("the cursor is at %v, want %v", got, want)
+		}
+		if line := u.cursorLine(); !strings.Contains(line, "·2900 ") || !strings.Contains(line, "status working") {
+			t.Errorf("the cursor is on %q", line)
+		}
+	})
+}
+
+// Events are found by their numbers, and numbers by their events, with blocks of comments between them.
+func TestStreamNumbers(t *testing.T) {
+	var s stream
+	k := 0
+	for i := range 3 * pageEvents {
+		e := capture.Event{Raw: []byte(": \n\n")}
+		if i%3 == 1 {
+			k++
+			e.K = k
+		}
+		s.add(&e, &capture.Step{Arrival: uint64(2*i + 5), Offset: time.Duration(i)})
+	}
+	if s.length() != 3*pageEvents || s.count() != k || len(s.pages) != 3 {
+		t.Errorf("%d blocks with %d events have %d marks", s.length(), s.count(), len(s.pages))
+	}
+	for i := range s.length() {
+		want := 0
+		if i%3 == 1 {
+			want = i/3 + 1
+		}
+		if got := s.number(i); got != want {
+			t.Errorf("block %d has number %d, want %d", i, got, want)
+		}
+		if want > 0 && s.indexOf(eventAt(1, want).Part) != i {
+			t.Errorf("event %d is at %d, want %d", want, s.indexOf(eventAt(1, want).Part), i)
+		}
+		if p := s.page(i); p.index != i/pageEvents*pageEvents || p.arrival != uint64(2*p.index+5) {
+			t.Errorf("block %d is read from %+v on", i, p)
+		}
+	}
+	for _, part := range []string{"", "body", "event[0]", "event[99999]", "event[x]"} {
+		if i := s.indexOf(part); i >= 0 {
+			t.Errorf("%q is block %d", part, i)
+		}
+	}
+}
