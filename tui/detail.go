@@ -42,7 +42,7 @@ type detail struct {
 	rows        map[int]eventRow // by index of the event
 	toEnd       bool             // the end was asked for before it was there
 	sought      bool             // the cursor is at the goal, or the user has moved it
-	pendingKeys []action         // keys that were pressed before the document was there
+	pendingKeys []action         // keys that were pressed before the document was there; the inspector performs them then
 	err         error
 }
 
@@ -226,12 +226,7 @@ func (d *detail) setDocument(msg built) tea.Cmd {
 	d.ready = true
 	d.window.move(0)
 	d.seekGoal()
-	cmds := []tea.Cmd{d.summarise()}
-	for _, a := range d.pendingKeys {
-		cmds = append(cmds, d.act(a))
-	}
-	d.pendingKeys = nil
-	return tea.Batch(cmds...)
+	return d.summarise()
 }
 
 // seekGoal moves to the goal, once what it names was read.

@@ -64,7 +64,7 @@ func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.message = string(msg)
 		return m, nil
 	}
-	return m, m.broadcast(msg)
+	return m, tea.Batch(m.broadcast(msg), m.performPending())
 }
 
 // broadcast passes a message to all panels, since those below the top one may be loading, too.

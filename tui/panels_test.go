@@ -246,6 +246,23 @@ func TestNeighbours(t *testing.T) {
 	})
 }
 
+// Keys that are typed faster than exchanges load are not lost.
+func TestNeighboursTypedAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g")
+		for _, k := range []string{"enter", "]", "]", "v", "]", "[", "]"} {
+			u.strike(k)
+		}
+		u.pass(time.Second)
+		if got := u.m.top().title(); got != "4" {
+			t.Errorf("]]v][] from exchange 1 leads to %s, want 4", got)
+		}
+		u.sees("decoded")
+	})
+}
+
 func TestSections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{})

@@ -36,7 +36,7 @@ func (m *inspector) perform(a action) tea.Cmd {
 			return m.openFindings(0)
 		}
 	case nextFinding, previousFinding, nextExchange, previousExchange:
-		if d, ok := top.(*detail); ok && d.ready {
+		if d, ok := top.(*detail); ok && (d.ready || d.err != nil) {
 			return m.step(d, a)
 		}
 	case copyCurl:
@@ -45,6 +45,22 @@ func (m *inspector) perform(a action) tea.Cmd {
 		return m.changeDisplay(a)
 	}
 	return top.update(a)
+}
+
+// performPending performs the keys that were pressed while the detail was loading, now that its document is there. One
+// of them may lead to another exchange, where those after it wait in turn.
+func (m *inspector) performPending() tea.Cmd {
+	d, is := m.top().(*detail)
+	if !is || !d.ready || len(d.pendingKeys) == 0 {
+		return nil
+	}
+	keys := d.pendingKeys
+	d.pendingKeys = nil
+	var cmds []tea.Cmd
+	for _, a := range keys {
+		cmds = append(cmds, m.perform(a))
+	}
+	return tea.Batch(cmds...)
 }
 
 // changeDisplay changes how everything is shown.
