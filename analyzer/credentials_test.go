@@ -89,7 +89,9 @@ func TestPrincipalsOfTwoKeys(t *testing.T) {
 
 // Rules ask again and again for whom a request comes: only the first answer may cost anything.
 func TestPrincipalIsWorkedOutOnce(t *testing.T) {
-	x := &Exchange{Request: capture.Head{Target: "/rpc?key=k", Fields: capture.Fields{{Name: "Authorization", Value: "Bearer b"}}}}
+	x := &Exchange{
+		Request: capture.Head{Target: "/rpc?key=k", Fields: capture.Fields{{Name: "Authorization", Value: "Bearer b"}}},
+	}
 	first := x.Principal()
 	x.Request = capture.Head{Target: "/rpc"}
 	if again := x.Principal(); again != first || first == 0 {

@@ -25,7 +25,11 @@ func TestOneCauseOneFinding(t *testing.T) {
 		{"around it", inside, enginetest.Here, false},
 		{"beside it", inside, func(p analyzer.Place) analyzer.Place { return p.At("/result/tasks") }, false},
 		{"the head, not the body", func(p analyzer.Place) analyzer.Place { return p.Status() }, enginetest.Here, false},
-		{"the whole answer", func(p analyzer.Place) analyzer.Place { return analyzer.Place{Exchange: p.Exchange, Response: true} }, enginetest.Here, true},
+		{
+			"the whole answer",
+			func(p analyzer.Place) analyzer.Place { return analyzer.Place{Exchange: p.Exchange, Response: true} },
+			enginetest.Here, true,
+		},
 		{"another exchange", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Exchange++; return p }, false},
 		{"the request", enginetest.Here, func(p analyzer.Place) analyzer.Place { p.Response = false; return p }, false},
 	}
@@ -54,7 +58,9 @@ func TestOneCauseOneFinding(t *testing.T) {
 }
 
 func TestCoversThroughAnother(t *testing.T) {
-	a, b, c := enginetest.Rule("a", analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("b", analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("c", analyzer.AnswerSeen, enginetest.At(enginetest.Here))
+	a, b, c := enginetest.Rule("a", analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("b",
+		analyzer.AnswerSeen, enginetest.At(enginetest.Here)), enginetest.Rule("c", analyzer.AnswerSeen,
+		enginetest.At(enginetest.Here))
 	a.Covers, b.Covers = []string{"b"}, []string{"c"}
 	talk := &enginetest.Conversation{T: t}
 	talk.Exchange("planner", enginetest.Send, enginetest.Working)
@@ -103,7 +109,8 @@ func TestScopes(t *testing.T) {
 
 // What a rule that reports once covers is not reported in its place later on.
 func TestScopeKeepsWhatItCovers(t *testing.T) {
-	outer, inner := enginetest.Rule("outer", analyzer.EventSeen, enginetest.At(enginetest.Here)), enginetest.Rule("inner", analyzer.EventSeen, enginetest.At(enginetest.Here))
+	outer, inner := enginetest.Rule("outer", analyzer.EventSeen, enginetest.At(enginetest.Here)), enginetest.Rule("inner",
+		analyzer.EventSeen, enginetest.At(enginetest.Here))
 	outer.Covers, outer.Once, inner.Once = []string{"inner"}, analyzer.PerExchange, analyzer.PerExchange
 	outer.Check = func(p *analyzer.Pass) {
 		if p.Event.K == 1 {

@@ -35,13 +35,14 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	recorded, err := capture.ReadMemory(capture.Info{Name: "example.txtar"}, func(yield func(*capture.Exchange, error) bool) {
-		for _, x := range tr.Exchanges {
-			if !yield(x, nil) {
-				return
+	recorded, err := capture.ReadMemory(capture.Info{Name: "example.txtar"},
+		func(yield func(*capture.Exchange, error) bool) {
+			for _, x := range tr.Exchanges {
+				if !yield(x, nil) {
+					return
+				}
 			}
-		}
-	})
+		})
 	if err != nil {
 		fmt.Println(err)
 		return

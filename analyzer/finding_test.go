@@ -38,7 +38,8 @@ func TestPlaceText(t *testing.T) {
 func TestFingerprint(t *testing.T) {
 	finding := func(change func(f *analyzer.Finding)) string {
 		f := analyzer.Finding{
-			Rule: &analyzer.Rule{ID: "r"}, Side: a2a.Agent, Operation: a2a.GetTask, Link: analyzer.Link{Client: "planner", Agent: "booker"},
+			Rule: &analyzer.Rule{ID: "r"}, Side: a2a.Agent, Operation: a2a.GetTask,
+			Link:  analyzer.Link{Client: "planner", Agent: "booker"},
 			Place: analyzer.Place{Exchange: 3, Response: true}.Event(4).At("/result/artifacts/0/parts/12/text"),
 		}
 		change(&f)

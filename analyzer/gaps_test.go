@@ -19,20 +19,28 @@ func TestGaps(t *testing.T) {
 	}{
 		{"whole", func(c *enginetest.Conversation) { c.Answer(enginetest.Working) }, 1, 0},
 		{"a gap in the answer, told at once", func(c *enginetest.Conversation) {
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)}, capture.ResponseBody{Data: []byte(enginetest.Working)}, capture.Lost{Bytes: 7},
+			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)},
+				capture.ResponseBody{Data: []byte(enginetest.Working)}, capture.Lost{Bytes: 7},
 				capture.ResponseEnd{Size: half}, capture.Closed{Dropped: 7})
 		}, 0, 1},
 		{"a piece not kept", func(c *enginetest.Conversation) {
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)}, capture.ResponseBody{Data: []byte(enginetest.Working), Dropped: 3}, capture.ResponseEnd{Size: half + 3}, capture.Closed{})
+			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)},
+				capture.ResponseBody{Data: []byte(enginetest.Working), Dropped: 3}, capture.ResponseEnd{Size: half + 3},
+				capture.Closed{})
 		}, 0, 0},
 		{"a piece that the store refused", func(c *enginetest.Conversation) {
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)}, capture.ResponseBody{Data: []byte(enginetest.Working[:40])}, capture.ResponseEnd{Size: half}, capture.Closed{Dropped: half - 40})
+			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)},
+				capture.ResponseBody{Data: []byte(enginetest.Working[:40])}, capture.ResponseEnd{Size: half},
+				capture.Closed{Dropped: half - 40})
 		}, 0, 1},
 		{"the head that the store refused", func(c *enginetest.Conversation) {
-			c.Add(capture.ResponseBody{Data: []byte(enginetest.Working)}, capture.ResponseEnd{Size: half}, capture.Closed{Dropped: 50})
+			c.Add(capture.ResponseBody{Data: []byte(enginetest.Working)}, capture.ResponseEnd{Size: half},
+				capture.Closed{Dropped: 50})
 		}, 0, 1},
 		{"no end", func(c *enginetest.Conversation) {
-			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)}, capture.ResponseBody{Data: []byte(enginetest.Working)}, capture.Closed{Fault: &capture.Fault{Kind: "truncated", Side: "agent"}})
+			c.Add(capture.ResponseHead{Head: []byte(enginetest.JSONHead)},
+				capture.ResponseBody{Data: []byte(enginetest.Working)},
+				capture.Closed{Fault: &capture.Fault{Kind: "truncated", Side: "agent"}})
 		}, 0, 0},
 		{"a coding that nobody knows", func(c *enginetest.Conversation) {
 			c.Add(capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Encoding: x-own\r\n\r\n")})
@@ -70,10 +78,13 @@ func TestLostExchangesAreCounted(t *testing.T) {
 func TestRequestThatNeverCameWhole(t *testing.T) {
 	c := &enginetest.Conversation{T: t}
 	c.Open("planner", enginetest.RPCHead)
-	c.Add(capture.RequestBody{Data: []byte(enginetest.Send[:20])}, capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Add(capture.RequestBody{Data: []byte(enginetest.Send[:20])},
+		capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
 	c.Event(1, enginetest.Working)
 	c.Add(capture.Closed{Fault: &capture.Fault{Kind: "reset", Side: "client"}})
-	if _, found := c.Judge(enginetest.Rule("r", analyzer.AnswerSeen|analyzer.EventSeen|analyzer.StreamEnded, enginetest.At(enginetest.Here))); len(found) > 0 {
+	if _, found := c.Judge(
+		enginetest.Rule("r", analyzer.AnswerSeen|analyzer.EventSeen|analyzer.StreamEnded, enginetest.At(enginetest.Here)),
+	); len(found) > 0 {
 		t.Errorf("got %q, want nothing", enginetest.Texts(found))
 	}
 }
@@ -82,7 +93,8 @@ func TestRequestThatNeverCameWhole(t *testing.T) {
 func TestAnswerOvertakesRequest(t *testing.T) {
 	c := &enginetest.Conversation{T: t}
 	c.Open("planner", enginetest.RPCHead)
-	c.Add(capture.RequestBody{Data: []byte(enginetest.Send[:20])}, capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
+	c.Add(capture.RequestBody{Data: []byte(enginetest.Send[:20])},
+		capture.ResponseHead{Head: []byte(enginetest.SSEHead), Stream: true})
 	c.Event(1, enginetest.Working)
 	c.Add(capture.RequestBody{Data: []byte(enginetest.Send[20:])}, capture.RequestEnd{Size: int64(len(enginetest.Send))})
 	c.Event(2, enginetest.Working)
@@ -101,7 +113,10 @@ func TestGapsOfStreams(t *testing.T) {
 	}{
 		{"none", func(c *enginetest.Conversation) { c.Event(1, enginetest.Working); c.Event(2, enginetest.Working) }, false},
 		{"the first is missing", func(c *enginetest.Conversation) { c.Event(2, enginetest.Working) }, true},
-		{"one in the middle is missing", func(c *enginetest.Conversation) { c.Event(1, enginetest.Working); c.Event(3, enginetest.Working) }, true},
+		{
+			"one in the middle is missing",
+			func(c *enginetest.Conversation) { c.Event(1, enginetest.Working); c.Event(3, enginetest.Working) }, true,
+		},
 		{"one was cut", func(c *enginetest.Conversation) {
 			c.Add(capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte("data: {"), Dropped: 9}})
 		}, true},
@@ -126,7 +141,9 @@ func TestGapsOfStreams(t *testing.T) {
 			test.events(c)
 			c.Add(capture.ResponseEnd{}, capture.Closed{})
 			var gap, seen bool
-			c.Judge(enginetest.Rule("r", analyzer.StreamEnded, func(p *analyzer.Pass) { gap, seen = p.Exchange.Stream.Gap, true }))
+			c.Judge(
+				enginetest.Rule("r", analyzer.StreamEnded, func(p *analyzer.Pass) { gap, seen = p.Exchange.Stream.Gap, true }),
+			)
 			if !seen || gap != test.gap {
 				t.Errorf("gap is %v, want %v (end seen: %v)", gap, test.gap, seen)
 			}
@@ -143,10 +160,24 @@ func TestHowStreamsEnd(t *testing.T) {
 		clean, open bool
 	}{
 		{"as framed", []capture.What{capture.ResponseEnd{}, capture.Closed{}}, false, 1, true, false},
-		{"broken", []capture.What{capture.Closed{Fault: &capture.Fault{Kind: "reset", Side: "agent"}}}, false, 1, false, false},
-		{"client left", []capture.What{capture.ResponseEnd{}, capture.Closed{Fault: &capture.Fault{Kind: "client-left", Side: "client"}}}, false, 1, false, false},
+		{
+			"broken",
+			[]capture.What{capture.Closed{Fault: &capture.Fault{Kind: "reset", Side: "agent"}}},
+			false, 1, false,
+			false,
+		},
+		{
+			"client left",
+			[]capture.What{capture.ResponseEnd{}, capture.Closed{Fault: &capture.Fault{Kind: "client-left", Side: "client"}}},
+			false, 1, false, false,
+		},
 		{"interrupted", []capture.What{capture.Closed{Interrupted: true}}, false, 1, false, true},
-		{"shut down", []capture.What{capture.Closed{Fault: &capture.Fault{Kind: "shutdown", Side: "proxy"}}}, false, 1, false, true},
+		{
+			"shut down",
+			[]capture.What{capture.Closed{Fault: &capture.Fault{Kind: "shutdown", Side: "proxy"}}},
+			false, 1, false,
+			true,
+		},
 		{"open at the end", nil, false, 1, false, true},
 		{"open and going on", nil, true, 0, false, false},
 	}
@@ -159,7 +190,11 @@ func TestHowStreamsEnd(t *testing.T) {
 			c.Event(1, enginetest.Working)
 			c.Add(test.end...)
 			var ends []analyzer.StreamEnd
-			e := analyzer.NewEngine([]*analyzer.Rule{enginetest.Rule("r", analyzer.StreamEnded, func(p *analyzer.Pass) { ends = append(ends, *p.End) })})
+			e := analyzer.NewEngine(
+				[]*analyzer.Rule{
+					enginetest.Rule("r", analyzer.StreamEnded, func(p *analyzer.Pass) { ends = append(ends, *p.End) }),
+				},
+			)
 			for _, s := range c.Steps {
 				e.Step(s)
 			}

@@ -24,14 +24,54 @@ func TestVerdict(t *testing.T) {
 		want   analyzer.Status
 		line   string
 	}{
-		{"clean", analyzer.Counts{Exchanges: 2, Judged: 1}, none, analyzer.Error, analyzer.StatusClean, "clean: 0 errors, 0 warnings, 0 notes in 2 exchanges, 1 judged"},
-		{"below the gate", analyzer.Counts{Exchanges: 1, Judged: 1}, warned, analyzer.Error, analyzer.StatusClean, "clean: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged"},
-		{"at the gate", analyzer.Counts{Exchanges: 1, Judged: 1}, warned, analyzer.Warning, analyzer.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged"},
-		{"findings despite a loss", analyzer.Counts{Exchanges: 1, Judged: 1, Lost: 1}, warned, analyzer.Note, analyzer.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged, 1 lost"},
-		{"nothing", analyzer.Counts{Exchanges: 3}, none, analyzer.Error, analyzer.StatusNothing, "nothing: 0 errors, 0 warnings, 0 notes in 3 exchanges, 0 judged"},
-		{"a loss", analyzer.Counts{Exchanges: 3, Judged: 3, Lost: 2}, none, analyzer.Error, analyzer.StatusIncomplete, "incomplete: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 2 lost"},
-		{"forgotten", analyzer.Counts{Exchanges: 3, Judged: 3, Forgotten: 7}, none, analyzer.Error, analyzer.StatusClean, "clean: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 7 forgotten to bound memory"},
-		{"a gate above all", analyzer.Counts{Exchanges: 1, Judged: 1}, failed, analyzer.Error + 1, analyzer.StatusClean, "clean: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged"},
+		{
+			"clean",
+			analyzer.Counts{Exchanges: 2, Judged: 1},
+			none, analyzer.Error, analyzer.StatusClean,
+			"clean: 0 errors, 0 warnings, 0 notes in 2 exchanges, 1 judged",
+		},
+		{
+			"below the gate",
+			analyzer.Counts{Exchanges: 1, Judged: 1},
+			warned, analyzer.Error, analyzer.StatusClean,
+			"clean: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
+		},
+		{
+			"at the gate",
+			analyzer.Counts{Exchanges: 1, Judged: 1},
+			warned, analyzer.Warning, analyzer.StatusFindings,
+			"findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged",
+		},
+		{
+			"findings despite a loss",
+			analyzer.Counts{Exchanges: 1, Judged: 1, Lost: 1},
+			warned, analyzer.Note,
+			analyzer.StatusFindings, "findings: 0 errors, 1 warning, 1 note in 1 exchange, 1 judged, 1 lost",
+		},
+		{
+			"nothing",
+			analyzer.Counts{Exchanges: 3},
+			none, analyzer.Error, analyzer.StatusNothing,
+			"nothing: 0 errors, 0 warnings, 0 notes in 3 exchanges, 0 judged",
+		},
+		{
+			"a loss",
+			analyzer.Counts{Exchanges: 3, Judged: 3, Lost: 2},
+			none, analyzer.Error, analyzer.StatusIncomplete,
+			"incomplete: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 2 lost",
+		},
+		{
+			"forgotten",
+			analyzer.Counts{Exchanges: 3, Judged: 3, Forgotten: 7},
+			none, analyzer.Error, analyzer.StatusClean,
+			"clean: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 7 forgotten to bound memory",
+		},
+		{
+			"a gate above all",
+			analyzer.Counts{Exchanges: 1, Judged: 1},
+			failed, analyzer.Error + 1, analyzer.StatusClean,
+			"clean: 1 error, 0 warnings, 0 notes in 1 exchange, 1 judged",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -52,9 +92,10 @@ func TestResultAdd(t *testing.T) {
 	link := analyzer.Link{Client: "planner", Agent: "booker"}
 	one := func(name string) *analyzer.Result {
 		return &analyzer.Result{
-			Captures: []string{name}, Findings: []analyzer.Finding{{Rule: r}}, Coverage: []analyzer.Coverage{{Rule: r, Link: link, Applied: 2, Broken: 1}},
-			Counts: analyzer.Counts{Exchanges: 1, Judged: 1, Lost: 1, Forgotten: 1, Streams: 1, Events: 3},
-			Agents: []analyzer.Agent{{Link: "booker", Operations: map[a2a.Operation]int{a2a.GetTask: 1}}},
+			Captures: []string{name}, Findings: []analyzer.Finding{{Rule: r}},
+			Coverage: []analyzer.Coverage{{Rule: r, Link: link, Applied: 2, Broken: 1}},
+			Counts:   analyzer.Counts{Exchanges: 1, Judged: 1, Lost: 1, Forgotten: 1, Streams: 1, Events: 3},
+			Agents:   []analyzer.Agent{{Link: "booker", Operations: map[a2a.Operation]int{a2a.GetTask: 1}}},
 		}
 	}
 	sum := &analyzer.Result{}
@@ -63,9 +104,12 @@ func TestResultAdd(t *testing.T) {
 	second.Agents[0].Name, second.Agents[0].Push = "Booker", true
 	sum.Add(second)
 	want := &analyzer.Result{
-		Captures: []string{"a", "b"}, Findings: []analyzer.Finding{{Rule: r}, {Rule: r}}, Coverage: []analyzer.Coverage{{Rule: r, Link: link, Applied: 4, Broken: 2}},
-		Counts: analyzer.Counts{Exchanges: 2, Judged: 2, Lost: 2, Forgotten: 2, Streams: 2, Events: 6},
-		Agents: []analyzer.Agent{{Link: "booker", Name: "Booker", Push: true, Operations: map[a2a.Operation]int{a2a.GetTask: 2}}},
+		Captures: []string{"a", "b"}, Findings: []analyzer.Finding{{Rule: r}, {Rule: r}},
+		Coverage: []analyzer.Coverage{{Rule: r, Link: link, Applied: 4, Broken: 2}},
+		Counts:   analyzer.Counts{Exchanges: 2, Judged: 2, Lost: 2, Forgotten: 2, Streams: 2, Events: 6},
+		Agents: []analyzer.Agent{
+			{Link: "booker", Name: "Booker", Push: true, Operations: map[a2a.Operation]int{a2a.GetTask: 2}},
+		},
 	}
 	if diff := cmp.Diff(want, sum); diff != "" {
 		t.Errorf("sum (-want +got):\n%s", diff)

@@ -32,7 +32,10 @@ func TestValidate(t *testing.T) {
 		{"no check", func(a, _, _ *analyzer.Rule) { a.Check = nil }, "rule a: no check"},
 		{"no observation", func(a, _, _ *analyzer.Rule) { a.On = 0 }, "rule a: no check, or no observation"},
 		{"no binding", func(a, _, _ *analyzer.Rule) { a.Bindings = 0 }, "rule a: no binding"},
-		{"covers what is not there", func(a, _, _ *analyzer.Rule) { a.Covers = []string{"d"} }, `rule a: covers "d", which does not exist`},
+		{
+			"covers what is not there", func(a, _, _ *analyzer.Rule) { a.Covers = []string{"d"} },
+			`rule a: covers "d", which does not exist`,
+		},
 		{"covers itself", func(a, _, _ *analyzer.Rule) { a.Covers = []string{"a"} }, "rule a: covers itself"},
 		{"covers in a circle", func(a, b, c *analyzer.Rule) {
 			a.Covers, b.Covers, c.Covers = []string{"b"}, []string{"c"}, []string{"a"}
@@ -70,7 +73,8 @@ func TestAtMost(t *testing.T) {
 		{analyzer.Advice, analyzer.Error, analyzer.Note},
 	}
 	for _, test := range tests {
-		r := enginetest.Rule("r", analyzer.AnswerSeen, func(p *analyzer.Pass) { p.Report(p.Place, "seen", "expected", analyzer.AtMost(test.atMost)) })
+		r := enginetest.Rule("r", analyzer.AnswerSeen,
+			func(p *analyzer.Pass) { p.Report(p.Place, "seen", "expected", analyzer.AtMost(test.atMost)) })
 		r.Level = test.level
 		c := &enginetest.Conversation{T: t}
 		c.Exchange("planner", enginetest.Send, enginetest.Working)

@@ -27,8 +27,10 @@ func (n *notebook) Take(p *analyzer.Pass) {
 func (n *notebook) Forgotten() int { return 1 }
 
 var kindNames = map[analyzer.Kinds]string{
-	analyzer.RequestRead: "RequestRead", analyzer.RequestSeen: "RequestSeen", analyzer.RequestDone: "RequestDone", analyzer.AnswerSeen: "AnswerSeen",
-	analyzer.OutcomeSeen: "OutcomeSeen", analyzer.SnapshotSeen: "SnapshotSeen", analyzer.TaskSeen: "TaskSeen", analyzer.AnswerDone: "AnswerDone",
+	analyzer.RequestRead: "RequestRead", analyzer.RequestSeen: "RequestSeen", analyzer.RequestDone: "RequestDone",
+	analyzer.AnswerSeen:  "AnswerSeen",
+	analyzer.OutcomeSeen: "OutcomeSeen", analyzer.SnapshotSeen: "SnapshotSeen", analyzer.TaskSeen: "TaskSeen",
+	analyzer.AnswerDone: "AnswerDone",
 	analyzer.ConfigIdle: "ConfigIdle", analyzer.ExchangeDone: "ExchangeDone", analyzer.CaptureDone: "CaptureDone",
 }
 
@@ -42,8 +44,8 @@ func noting(name string, pages *[]string, needs ...*analyzer.Tracker) *analyzer.
 	}
 }
 
-// Of one exchange, everything comes in one order: of each observation the rules first, then the trackers, each after those
-// that it needs.
+// Of one exchange, everything comes in one order: of each observation the rules first, then the trackers, each after
+// those that it needs.
 func TestOrder(t *testing.T) {
 	var pages []string
 	first := noting("z", &pages)
@@ -55,7 +57,9 @@ func TestOrder(t *testing.T) {
 	c.Exchange("planner", enginetest.Send, enginetest.Working)
 	e, _ := c.Judge(rule)
 	var want []string
-	for _, kind := range strings.Fields("RequestRead RequestSeen RequestDone AnswerSeen OutcomeSeen SnapshotSeen TaskSeen AnswerDone ExchangeDone CaptureDone") {
+	for _, kind := range strings.Fields(
+		"RequestRead RequestSeen RequestDone AnswerSeen OutcomeSeen SnapshotSeen TaskSeen AnswerDone ExchangeDone CaptureDone",
+	) {
 		if !strings.HasSuffix(kind, "Done") && kind != "RequestRead" {
 			want = append(want, "rule sees "+kind)
 		}
@@ -77,7 +81,12 @@ func TestTrackersObserve(t *testing.T) {
 	maker.New = func(*analyzer.Setup) analyzer.State {
 		return &notebook{name: "a", pages: &pages, takes: func(p *analyzer.Pass) {
 			if p.Kind == analyzer.TaskSeen {
-				p.Observe(analyzer.Observation{Kind: analyzer.ConfigIdle, Exchange: p.Exchange, Dialects: p.Dialects, Place: p.Place, Detail: "made"})
+				p.Observe(
+					analyzer.Observation{
+						Kind: analyzer.ConfigIdle, Exchange: p.Exchange, Dialects: p.Dialects, Place: p.Place,
+						Detail: "made",
+					},
+				)
 			}
 		}}
 	}
@@ -104,7 +113,10 @@ func TestSetup(t *testing.T) {
 		other analyzer.Slot[string]
 	}
 	base := noting("base", new([]string))
-	counter := &analyzer.Tracker{Name: "counter", Doc: "d", Needs: []*analyzer.Tracker{base}, On: analyzer.RequestRead | analyzer.AnswerDone}
+	counter := &analyzer.Tracker{
+		Name: "counter", Doc: "d", Needs: []*analyzer.Tracker{base},
+		On: analyzer.RequestRead | analyzer.AnswerDone,
+	}
 	var read []int
 	counter.New = func(s *analyzer.Setup) analyzer.State {
 		n := &numbers{slot: analyzer.NewSlot[int](s), other: analyzer.NewSlot[string](s)}
@@ -169,18 +181,45 @@ func TestValidateTrackers(t *testing.T) {
 		{"no name", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Name = "" }, "the name is no slug"},
 		{"no doc", func(_ *analyzer.Rule, _, b *analyzer.Tracker) { b.Doc = "" }, "tracker b: no doc"},
 		{"no state", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.New = nil }, "tracker a: no state"},
-		{"no observation", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.On = 0 }, "tracker a: no state, or no observation"},
-		{"one name twice", func(_ *analyzer.Rule, _, b *analyzer.Tracker) { b.Name = "a" }, "tracker a: the name stands twice"},
-		{"a need that is missing", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Needs = append(a.Needs, nil) }, "tracker a: a need without a tracker"},
-		{"needs itself", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Needs = append(a.Needs, a) }, "tracker a: needs itself"},
-		{"needs in a circle", func(_ *analyzer.Rule, a, b *analyzer.Tracker) { b.Needs = []*analyzer.Tracker{a} }, "tracker b: needs itself"},
-		{"makes what the engine does", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Makes = analyzer.TaskSeen }, "tracker a: it makes observations"},
+		{
+			"no observation", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.On = 0 },
+			"tracker a: no state, or no observation",
+		},
+		{
+			"one name twice", func(_ *analyzer.Rule, _, b *analyzer.Tracker) { b.Name = "a" },
+			"tracker a: the name stands twice",
+		},
+		{
+			"a need that is missing", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Needs = append(a.Needs, nil) },
+			"tracker a: a need without a tracker",
+		},
+		{
+			"needs itself", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Needs = append(a.Needs, a) },
+			"tracker a: needs itself",
+		},
+		{
+			"needs in a circle", func(_ *analyzer.Rule, a, b *analyzer.Tracker) { b.Needs = []*analyzer.Tracker{a} },
+			"tracker b: needs itself",
+		},
+		{
+			"makes what the engine does", func(_ *analyzer.Rule, a, _ *analyzer.Tracker) { a.Makes = analyzer.TaskSeen },
+			"tracker a: it makes observations",
+		},
 		{"two make the same", func(_ *analyzer.Rule, a, b *analyzer.Tracker) {
 			a.Makes, b.Makes = analyzer.CardMissed, analyzer.CardMissed
 		}, "comes from tracker b too"},
-		{"a rule's need is missing", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.Needs = append(r.Needs, nil) }, "rule r: a need without a tracker"},
-		{"a rule wants what is for trackers", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.On |= analyzer.RequestDone }, "rule r: wants an observation that is for"},
-		{"a rule wants what no tracker makes", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.On |= analyzer.CardMissed }, "rule r: wants an observation that comes"},
+		{
+			"a rule's need is missing", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.Needs = append(r.Needs, nil) },
+			"rule r: a need without a tracker",
+		},
+		{
+			"a rule wants what is for trackers", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.On |= analyzer.RequestDone },
+			"rule r: wants an observation that is for",
+		},
+		{
+			"a rule wants what no tracker makes", func(r *analyzer.Rule, _, _ *analyzer.Tracker) { r.On |= analyzer.CardMissed },
+			"rule r: wants an observation that comes",
+		},
 		{"a rule wants what its tracker makes", func(r *analyzer.Rule, a, _ *analyzer.Tracker) {
 			r.On, a.Makes = analyzer.CardMissed, analyzer.CardMissed
 		}, ""},

@@ -44,7 +44,8 @@ func mayStream(head []byte) bool {
 			return false
 		}
 		from := slash - len("text")
-		if from >= 0 && len(rest)-from >= len(streamType) && bytes.EqualFold(rest[from:from+len(streamType)], []byte(streamType)) {
+		if from >= 0 && len(rest)-from >= len(streamType) &&
+			bytes.EqualFold(rest[from:from+len(streamType)], []byte(streamType)) {
 			return true
 		}
 		rest = rest[slash+1:]

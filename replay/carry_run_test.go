@@ -54,7 +54,8 @@ func (b *booker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		task += "-more"
 	}
 	w.Header().Set("Content-Type", "application/json")
-	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"task":{"id":%q,"contextId":"c","status":{"state":%q},"metadata":{"booking":%q}}}}`, call.ID, task, state, booking)
+	fmt.Fprintf(w,
+		`{"jsonrpc":"2.0","id":%s,"result":{"task":{"id":%q,"contextId":"c","status":{"state":%q},"metadata":{"booking":%q}}}}`, call.ID, task, state, booking)
 }
 
 // Opaque values are carried as roles are: a number from one answer, and a task id outside of its role. Words in text
@@ -72,7 +73,9 @@ func TestReplayCarriesOpaqueValues(t *testing.T) {
 		first := must[*client.Result](t)(c.Send(t.Context(), client.Text("book"), client.SendOptions{})).Task
 		m := client.Text("I am asking about bk-recorded0-90ab1")
 		m.Metadata = []byte(`{"booking":"bk-recorded0-90ab1","about":"` + first.ID + `"}`)
-		if r := must[*client.Result](t)(c.Send(t.Context(), m, client.SendOptions{})); r.Task.Status.State != client.Completed {
+		if r := must[*client.Result](t)(
+			c.Send(t.Context(), m, client.SendOptions{}),
+		); r.Task.Status.State != client.Completed {
 			t.Fatalf("the recorded agent says %+v", r.Task)
 		}
 	})
@@ -85,7 +88,8 @@ func TestReplayCarriesOpaqueValues(t *testing.T) {
 	}
 	wantSame(t, r)
 	second := live.seen[len(live.seen)-1]
-	if !strings.Contains(second, "asking about bk-recorded0-90ab1") || !strings.Contains(second, `"booking":"bk-live77777-90ab41"`) {
+	if !strings.Contains(second, "asking about bk-recorded0-90ab1") ||
+		!strings.Contains(second, `"booking":"bk-live77777-90ab41"`) {
 		t.Errorf("the second request is %s", second)
 	}
 }

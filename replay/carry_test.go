@@ -146,9 +146,12 @@ func TestOpaque(t *testing.T) {
 
 // Valid JSON stays valid, what is no JSON stays as it is, and where nothing is substituted no byte changes.
 func FuzzRewriteJSON(f *testing.F) {
-	f.Add([]byte(`{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"text":"t"}]}}}`), "/rpc")
+	f.Add([]byte(
+		`{"jsonrpc":"2.0","id":7,"method":"SendMessage","params":{"message":{"messageId":"m","parts":[{"text":"t"}]}}}`,
+	), "/rpc")
 	f.Add([]byte(`{"name":"tasks/t/pushNotificationConfigs/p","id":"t","status":{}}`), "/v1/tasks/t:cancel")
-	f.Add([]byte(`[{"jsonrpc":"2.0","id":"\ud800","result":{"id":"\u0000","id":"x","status":1}}]`), "/tasks/a?contextId=%ff&x")
+	f.Add([]byte(`[{"jsonrpc":"2.0","id":"\ud800","result":{"id":"\u0000","id":"x","status":1}}]`),
+		"/tasks/a?contextId=%ff&x")
 	f.Add([]byte("\xef\xbb\xbf{\"id\":1e400,\"jsonrpc\":null}"), "/")
 	f.Fuzz(func(t *testing.T, body []byte, target string) {
 		call := decode("POST", target, string(body))
@@ -180,7 +183,10 @@ func TestDiff(t *testing.T) {
 		{"members", `{"a":1,"b":2}`, `{"b":2,"c":3}`, []replay.Change{{Pointer: "/a", Was: "1"}, {Pointer: "/c", Now: "3"}}},
 		{"inserted", `[1,2,3]`, `[1,9,2,3]`, []replay.Change{{Pointer: "/1", Now: "9"}}},
 		{"removed", `[{"a":1},{"a":2}]`, `[{"a":2}]`, []replay.Change{{Pointer: "/0", Was: `{"a":1}`}}},
-		{"inside an element", `[{"a":1,"b":1},{"a":2}]`, `[{"a":1,"b":7},{"a":2}]`, []replay.Change{{Pointer: "/0/b", Was: "1", Now: "7"}}},
+		{
+			"inside an element", `[{"a":1,"b":1},{"a":2}]`, `[{"a":1,"b":7},{"a":2}]`,
+			[]replay.Change{{Pointer: "/0/b", Was: "1", Now: "7"}},
+		},
 		{"null and absent", `{"a":null}`, `{}`, []replay.Change{{Pointer: "/a", Was: "null"}}},
 	}
 	for _, test := range tests {

@@ -30,7 +30,9 @@ func edited(t testing.TB, src capture.Source, edit func(x *capture.Exchange)) *c
 			}
 		}
 	}
-	return must[*capture.Memory](t)(capture.ReadMemory(capture.Info{Name: "edited"}, iter.Seq2[*capture.Exchange, error](exchanges)))
+	return must[*capture.Memory](t)(
+		capture.ReadMemory(capture.Info{Name: "edited"}, iter.Seq2[*capture.Exchange, error](exchanges)),
+	)
 }
 
 // replaceIn replaces text in the answer of an exchange, and reports whether it was there.
@@ -104,7 +106,9 @@ var differenceTests = []struct {
 				t.Error("nothing to change")
 			}
 		},
-		[]wanted{{replay.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1}},
+		[]wanted{
+			{replay.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1},
+		},
 	},
 	{
 		"error for success", func(t *testing.T, x *capture.Exchange) {

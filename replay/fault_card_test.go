@@ -16,7 +16,8 @@ import (
 func revisit(ctx context.Context, tapURL string, _ client.Protocol, _ client.Options) {
 	tag := ""
 	for range 2 {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(tapURL, "/")+"/.well-known/agent-card.json", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+			strings.TrimRight(tapURL, "/")+"/.well-known/agent-card.json", nil)
 		if err != nil {
 			panic(err)
 		}

@@ -24,7 +24,8 @@ func configure(ctx context.Context, tapURL string, p client.Protocol, o client.O
 		return
 	}
 	const id = "our-hook"
-	c.CreatePush(ctx, client.PushConfig{TaskID: task.ID, ID: id, URL: "http://127.0.0.1:9/hook"}) //nolint:errcheck // see tour
+	c.CreatePush(ctx,
+		client.PushConfig{TaskID: task.ID, ID: id, URL: "http://127.0.0.1:9/hook"}) //nolint:errcheck // see tour
 	look := func() {
 		c.GetPush(ctx, task.ID, id)    //nolint:errcheck // see tour
 		c.ListPush(ctx, task.ID)       //nolint:errcheck // see tour

@@ -117,7 +117,8 @@ func hasFault(agent, slug string) bool {
 func TestClientFaults(t *testing.T) {
 	t.Parallel()
 	for p, name := range map[client.Protocol]string{
-		client.JSONRPC10: "spec", client.REST10: "spec", client.JSONRPC03: "spec03", client.REST03: "spec03-rest", client.JSONRPC01: "legacy",
+		client.JSONRPC10: "spec", client.REST10: "spec", client.JSONRPC03: "spec03", client.REST03: "spec03-rest",
+		client.JSONRPC01: "legacy",
 	} {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +166,9 @@ type breach struct {
 }
 
 // judged lets a client talk to an agent through a tap, and returns what all rules find.
-func judged(t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, said ...talk) []analyzer.Finding {
+func judged(
+	t *testing.T, name string, a refagent.Options, p client.Protocol, o client.Options, said ...talk,
+) []analyzer.Finding {
 	t.Helper()
 	a.Push = true
 	o.ProtoJSON = name == "spec03-proto"

@@ -191,7 +191,8 @@ func (p *player) polling(e *entry, rec *reply, c *comparison) bool {
 }
 
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
-func (p *player) once(ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
+func (p *player) once(
+	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
 ) (*comparison, []Difference) {
 	l := newPairer(p.values, e, call, rec)
 	log := p.log.open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)

@@ -115,8 +115,14 @@ func webhookExchange(t testing.TB, r *http.Request) *capture.Exchange {
 	return &capture.Exchange{
 		Started: time.Now().UTC(), State: capture.StateClosed,
 		Client: capture.Peer{Name: "booker"}, Agent: capture.Peer{Name: "webhook", URL: "http://" + r.Host},
-		Request:  capture.Request{Head: []byte(head.String()), Body: capture.Body{Data: body, Size: int64(len(body)), Complete: true}},
-		Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\n\r\n"), Body: capture.Body{Data: []byte{}, Complete: true}},
+		Request: capture.Request{
+			Head: []byte(head.String()),
+			Body: capture.Body{Data: body, Size: int64(len(body)), Complete: true},
+		},
+		Response: &capture.Response{
+			Head: []byte("HTTP/1.1 200 OK\r\n\r\n"),
+			Body: capture.Body{Data: []byte{}, Complete: true},
+		},
 	}
 }
 

@@ -47,7 +47,7 @@ type Options struct {
 	Profile     Profile                      // Protocol if empty
 	Speed       float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait        time.Duration                // how long the agent may take to listen
-	Timeout     time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state to be reached
+	Timeout     time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
 	Credentials Credentials                  // in place of redacted ones
 	Sink        capture.Sink                 // keeps the live traffic; nil for none. It is not closed
 	Seq         uint64                       // the last number that the sink's capture has used already
@@ -184,7 +184,8 @@ func (p *player) report(ctx context.Context, r *Report) error {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, Difference{
-			Kind: DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected, Got: f.Seen,
+			Kind: DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected,
+			Got:     f.Seen,
 			Message: fmt.Sprintf("%s (rule %s, not broken in the recording)", f.Message, f.Rule.ID),
 		})
 	}

@@ -16,17 +16,25 @@ import (
 
 func sample() *replay.Report {
 	state := replay.Difference{
-		Kind: replay.DifferentState, Exchange: 3, Live: 4, Place: "3.response.body#/result/task", Want: "rejected", Got: "completed",
+		Kind: replay.DifferentState, Exchange: 3, Live: 4, Place: "3.response.body#/result/task", Want: "rejected",
+		Got:     "completed",
 		Message: "the state is completed, recorded was rejected",
 		Changes: []replay.Change{{Pointer: "/result/task/status/state", Was: `"rejected"`, Now: "\"comp\x1bleted\""}},
 	}
-	delivery := replay.Difference{Kind: replay.DifferentDelivery, Message: "task t: notified 1 times of Task completed, recorded 2", Want: "2", Got: "1"}
+	delivery := replay.Difference{
+		Kind:    replay.DifferentDelivery,
+		Message: "task t: notified 1 times of Task completed, recorded 2", Want: "2", Got: "1",
+	}
 	return &replay.Report{
-		Capture: "c.a2atap", To: "http://127.0.0.1:9001", Profile: replay.Protocol, Sent: 2, Matched: 1, Differing: 1, LeftOut: 1,
+		Capture: "c.a2atap", To: "http://127.0.0.1:9001", Profile: replay.Protocol, Sent: 2, Matched: 1, Differing: 1,
+		LeftOut: 1,
 		Lines: []replay.Line{
 			{Exchange: 1, Live: 1, Operation: "GetAgentCard", Status: replay.Matched, Requests: 1},
 			{Exchange: 2, Operation: "GetTask", Task: "t", Status: replay.LeftOut, Why: "no answer to it was recorded"},
-			{Exchange: 3, Live: 4, Operation: "SendMessage", Status: replay.Differing, Requests: 1, Differences: []replay.Difference{state}},
+			{
+				Exchange: 3, Live: 4, Operation: "SendMessage", Status: replay.Differing, Requests: 1,
+				Differences: []replay.Difference{state},
+			},
 		},
 		Differences: []replay.Difference{state, delivery},
 		Deliveries:  replay.Deliveries{Expected: 2, Received: 1},
@@ -74,11 +82,15 @@ func TestWriteJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"status": "different", "sent": 2.0, "matched": 1.0, "differing": 1.0, "leftOut": 1.0, "differences": 2.0, "lost": 0.0}
+	want := map[string]any{
+		"status": "different", "sent": 2.0, "matched": 1.0, "differing": 1.0, "leftOut": 1.0,
+		"differences": 2.0, "lost": 0.0,
+	}
 	if diff := cmp.Diff(want, got.Verdict); diff != "" {
 		t.Errorf("verdict (-want +got):\n%s", diff)
 	}
-	if len(got.Exchanges) != 3 || got.Differences[0].Kind != "state" || *got.Differences[0].Changes[0].Recorded != `"rejected"` {
+	if len(got.Exchanges) != 3 || got.Differences[0].Kind != "state" ||
+		*got.Differences[0].Changes[0].Recorded != `"rejected"` {
 		t.Errorf("document %s", b.Bytes())
 	}
 }
@@ -100,7 +112,8 @@ func TestWriteJUnit(t *testing.T) {
 	if err := xml.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Tests != 4 || got.Failures != 2 || got.Skipped != 1 || got.Cases[2].Failure == nil || got.Cases[2].Name != "3 SendMessage" {
+	if got.Tests != 4 || got.Failures != 2 || got.Skipped != 1 || got.Cases[2].Failure == nil ||
+		got.Cases[2].Name != "3 SendMessage" {
 		t.Errorf("suite %+v\n%s", got, b.Bytes())
 	}
 }

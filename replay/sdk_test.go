@@ -79,7 +79,8 @@ func plants(sends, gets, streams []uint64, unknown uint64, answers [][]byte) []p
 	}
 	return []plant{
 		{"a state", func(t *testing.T, x *capture.Exchange) {
-			if x.Seq == sends[1] && !replaceIn(x, "TASK_STATE_COMPLETED", "TASK_STATE_REJECTED") && !replaceIn(x, `"completed"`, `"rejected"`) {
+			if x.Seq == sends[1] && !replaceIn(x, "TASK_STATE_COMPLETED", "TASK_STATE_REJECTED") &&
+				!replaceIn(x, `"completed"`, `"rejected"`) {
 				t.Error("nothing to change")
 			}
 		}, named(replay.DifferentState, sends[1])},
@@ -159,7 +160,8 @@ func TestConversationIsWhole(t *testing.T) {
 			}
 			want := []string{
 				"CancelTask", "CreateTaskPushNotificationConfig", "DeleteTaskPushNotificationConfig", "GetAgentCard", "GetTask",
-				"GetTaskPushNotificationConfig", "ListTaskPushNotificationConfigs", "SendMessage", "SendStreamingMessage", "SubscribeToTask",
+				"GetTaskPushNotificationConfig", "ListTaskPushNotificationConfigs", "SendMessage", "SendStreamingMessage",
+				"SubscribeToTask",
 			}
 			if p.Client.Name == peers.Go03Client.Name {
 				want = want[:len(want)-1] // see its driver

@@ -26,7 +26,9 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 		streams, extended = card.Streaming, card.Extended
 	}
 	if extended {
-		c.ExtendedCard(ctx) //nolint:errcheck // see above; it comes early, so that what it says is surely known to all that follows
+		c.ExtendedCard(
+			ctx,
+		) //nolint:errcheck // see above; it comes early, so that what it says is surely known to all that follows
 	}
 	ask := func(task *client.Task, ops ...client.Operation) {
 		for _, op := range ops {
@@ -36,14 +38,19 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 		}
 	}
 	send := func(text string) *client.Task { return sent(c.Send(ctx, client.Text(text), client.SendOptions{})) }
-	for _, text := range []string{"message-only hello", "task-lifecycle please", "task-failure please", "data-types please"} {
+	for _, text := range []string{
+		"message-only hello", "task-lifecycle please", "task-failure please",
+		"data-types please",
+	} {
 		ask(send(text), client.GetTask, client.CancelTask)
 	}
 	c.Send(ctx, client.Text("data-types please"), client.SendOptions{ //nolint:errcheck // see above
 		AcceptedOutputModes: []string{"text/plain", "application/json", "image/svg+xml"},
 	})
-	ask(send("multi-turn start"), client.SendMessage, client.GetTask, client.ListTasks, client.StreamMessage, client.CreatePushConfig,
-		client.GetPushConfig, client.ListPushConfigs, client.DeletePushConfig, client.CancelTask, client.CancelTask, client.SubscribeToTask)
+	ask(send("multi-turn start"), client.SendMessage, client.GetTask, client.ListTasks, client.StreamMessage,
+		client.CreatePushConfig,
+		client.GetPushConfig, client.ListPushConfigs, client.DeletePushConfig, client.CancelTask, client.CancelTask,
+		client.SubscribeToTask)
 	if streams {
 		stream(ctx, c, "streaming please", "task-lifecycle please", "message-only please")
 		follow(ctx, c)
@@ -230,7 +237,8 @@ func probe(ctx context.Context, tapURL string, p client.Protocol, _ client.Optio
 	defer transport.CloseIdleConnections()
 	for _, r := range probes[p.Binding] {
 		verb, path, _ := strings.Cut(r.line, " ")
-		req, err := http.NewRequestWithContext(ctx, verb, strings.TrimRight(tapURL, "/")+path, strings.NewReader(strings.ReplaceAll(r.body, "GetTask", method(p))))
+		req, err := http.NewRequestWithContext(ctx, verb, strings.TrimRight(tapURL, "/")+path,
+			strings.NewReader(strings.ReplaceAll(r.body, "GetTask", method(p))))
 		if err != nil {
 			panic(err)
 		}
@@ -265,7 +273,10 @@ var probes = map[string][]struct{ line, body string }{
 		{"POST ", `{"jsonrpc":"2.0","id":3,"method":"GetTask","params":{}}`},
 		{"POST ", `{"jsonrpc":"2.0","id":4,"params":{}}`},
 		{"POST ", `{"jsonrpc":"2.0","id":null,"method":"GetTask","params":{"id":"no-such-task"}}`},
-		{"POST ", `[{"jsonrpc":"2.0","id":5,"method":"GetTask","params":{"id":"no-such-task"}},{"jsonrpc":"2.0","id":6,"method":"GetTask","params":{"id":"no-such-task"}}]`},
+		{
+			"POST ",
+			`[{"jsonrpc":"2.0","id":5,"method":"GetTask","params":{"id":"no-such-task"}},{"jsonrpc":"2.0","id":6,"method":"GetTask","params":{"id":"no-such-task"}}]`,
+		},
 		{"POST ", `[]`},
 		{"POST ", `{"jsonrpc":"2.0","method":"GetTask","params":{"id":"no-such-task"}}`},
 	},

@@ -36,7 +36,9 @@ func TestReplayPolls(t *testing.T) {
 			polls := 0
 			src := record(t, w.start(t), func(tapURL string) {
 				c := connect(t, tapURL, w.protocol, client.Options{})
-				id := must[*client.Result](t)(c.Send(t.Context(), client.Text("streaming"), client.SendOptions{ReturnImmediately: true})).Task.ID
+				id := must[*client.Result](t)(
+					c.Send(t.Context(), client.Text("streaming"), client.SendOptions{ReturnImmediately: true}),
+				).Task.ID
 				for ended := false; !ended; polls++ {
 					ended = must[*client.Task](t)(c.Get(t.Context(), id, nil)).Status.State.Terminal()
 				}
@@ -77,7 +79,9 @@ func startLaggard(t *testing.T, name string, answers int) string {
 		}
 		answer := httptest.NewRecorder()
 		inner.ServeHTTP(answer, r)
-		text := strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_WORKING", `"completed"`, `"working"`).Replace(answer.Body.String())
+		text := strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_WORKING", `"completed"`, `"working"`).Replace(
+			answer.Body.String(),
+		)
 		maps.Copy(w.Header(), answer.Header())
 		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 		w.WriteHeader(answer.Code)
@@ -108,7 +112,8 @@ func TestReplayLeavesStreams(t *testing.T) {
 	wantSame(t, play(t, src, agent, replay.Options{Sink: kept}))
 	was, now := lastExchange(t, src), lastExchange(t, kept)
 	if len(was.Response.Events) != len(now.Response.Events) {
-		t.Errorf("the recorded client left after %d events, the replay after %d", len(was.Response.Events), len(now.Response.Events))
+		t.Errorf("the recorded client left after %d events, the replay after %d", len(was.Response.Events),
+			len(now.Response.Events))
 	}
 	if now.Fault == nil || now.Fault.Side != "client" || !now.Replayed {
 		t.Errorf("the replayed exchange has fault %+v, replayed %t; want one of the client, true", now.Fault, now.Replayed)
@@ -197,7 +202,8 @@ func TestReplayPutsCredentials(t *testing.T) {
 	}
 	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{Credentials: credentials}))
 	r := play(t, src, agent.URL+inner.Path(), replay.Options{})
-	if len(r.Differences) == 0 || r.Differences[0].Kind != replay.DifferentOutcome || !strings.Contains(strings.Join(r.Notes, "\n"), "Authorization") {
+	if len(r.Differences) == 0 || r.Differences[0].Kind != replay.DifferentOutcome ||
+		!strings.Contains(strings.Join(r.Notes, "\n"), "Authorization") {
 		t.Errorf("without credentials: %s, notes %q, %v", r.Verdict(), r.Notes, r.Differences)
 	}
 }
@@ -362,7 +368,9 @@ func TestReplayOfConditionalCards(t *testing.T) {
 	src := record(t, agent, func(tapURL string) {
 		tag := ""
 		for i, want := range []int{http.StatusOK, http.StatusNotModified} {
-			r := must[*http.Request](t)(http.NewRequestWithContext(t.Context(), http.MethodGet, tapURL+"/.well-known/agent-card.json", nil))
+			r := must[*http.Request](t)(
+				http.NewRequestWithContext(t.Context(), http.MethodGet, tapURL+"/.well-known/agent-card.json", nil),
+			)
 			if tag != "" {
 				r.Header.Set("If-None-Match", tag)
 			}

@@ -107,8 +107,9 @@ func (d *detail) build() tea.Cmd {
 	d.building = d.shared.ticket()
 	open := slices.Sorted(maps.Keys(d.doc.open))
 	return d.shared.load.build(d.building, docSource{
-		ctx: d.ctx, excerpt: d.excerpt, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8), limit: d.limit,
-		open: open[:min(len(open), maxOpen)],
+		ctx: d.ctx, excerpt: d.excerpt, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8),
+		limit: d.limit,
+		open:  open[:min(len(open), maxOpen)],
 	})
 }
 

@@ -29,7 +29,13 @@ func TestLadder(t *testing.T) {
 		want   string
 	}{
 		{"nothing", 80, nil, ""},
-		{"both ways", 60, []Arrow{at(0, "traveller", "booker", "SendMessage"), warned, at(22, "traveller", "traveller", "itself"), unknown, broken}, `
+		{
+			"both ways", 60,
+			[]Arrow{
+				at(0, "traveller", "booker", "SendMessage"), warned, at(22, "traveller", "traveller", "itself"), unknown,
+				broken,
+			},
+			`
                traveller                             booker
   0.000s    1      │─SendMessage───────────────────────▶│
   0.020s    1      │◀───────────────────────200 working─│
@@ -39,7 +45,8 @@ func TestLadder(t *testing.T) {
   0.025s    1      │                         to itself ↺│
                ! three
   0.030s    1      │✗────────────────────reset by agent─│
-`},
+`,
+		},
 		{"hostile and wide", 50, []Arrow{at(0, "\x1b[31m", "京都", "a very long label indeed, 京都行きの切符")}, `
                  ␛[31m                      京都
   0.000s    1      │─a very long label ind…──▶│
@@ -90,7 +97,8 @@ func TestArrows(t *testing.T) {
 		}
 	}
 	want := []string{
-		"traveller SendStreamingMessage", "booker ·1 task submitted", "booker ·2 status working", "booker ·3–5 3 artifact chunks",
+		"traveller SendStreamingMessage", "booker ·1 task submitted", "booker ·2 status working",
+		"booker ·3–5 3 artifact chunks",
 		"booker ·6 status completed", "booker ·7 status working", "booker stream ends",
 		"traveller GetTask book-0000", "booker 200 TaskNotFoundError",
 		"traveller CancelTask book-91c2", "booker reset by agent (broken)",

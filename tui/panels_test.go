@@ -326,7 +326,9 @@ func TestCompressedBodyIsShownDecoded(t *testing.T) {
 		m := growing(t, 0)
 		steps := append(asked(1, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\n\r\n", "{}"),
 			answered(1, gzipped(t, `{"city":"Kyoto"}`))...)
-		steps[3].What = capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n")}
+		steps[3].What = capture.ResponseHead{
+			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"),
+		}
 		record(t, m, steps)
 		u := newUI(t, m.Reader(), 80, 24, Options{})
 		defer u.close()

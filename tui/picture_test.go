@@ -28,7 +28,8 @@ const (
 
 // The colours of the dark theme, by the number that SGR gives them; 0 is that of plain text.
 var ink = map[string]string{
-	"0": "#d0d4da", "30": "#1b1f26", "32": "#8fbf7f", "33": "#d7ba7d", "35": "#c792ea", "36": "#6cb6c9", "90": "#7d8590", "91": "#ff7b72",
+	"0": "#d0d4da", "30": "#1b1f26", "32": "#8fbf7f", "33": "#d7ba7d", "35": "#c792ea", "36": "#6cb6c9", "90": "#7d8590",
+	"91": "#ff7b72",
 	"93": "#e3b341", "94": "#79b8ff", "96": "#7fd5e0",
 }
 
@@ -39,9 +40,13 @@ func picture(frame []line, columns int) string {
 	var b strings.Builder
 	w, h := float64(columns)*cellWidth+2*margin, len(frame)*cellHeight+2*margin
 	fmt.Fprintf(&b, "<!-- Generated from a frame of the inspector: go test ./tui -update -->\n")
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="The inspector, at a finding in a stream">`+"\n", w, h, w, h)
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="The inspector, at a finding in a stream">`+"\n", w, h, w, h)
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", paper)
-	b.WriteString(`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` + "\n")
+	b.WriteString(
+		`<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="14" xml:space="preserve">` +
+			"\n",
+	)
 	for i, l := range frame {
 		drawLine(&b, l, margin+i*cellHeight)
 	}

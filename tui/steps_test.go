@@ -10,7 +10,8 @@ import (
 
 // call returns the steps of a call that asks for a task and gets it in a state.
 func call(seq uint64, task, state string) []capture.Step {
-	return append(asked(seq, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
+	return append(asked(seq,
+		"POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"GetTask","params":{"id":%q}}`, seq, task)),
 		answered(seq, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"id":%q,"contextId":"c","status":{"state":%q}}}`, seq,
 			task, state))...)
@@ -29,7 +30,10 @@ func asked(seq uint64, head, body string) []capture.Step {
 
 func answered(seq uint64, body string) []capture.Step {
 	return []capture.Step{
-		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")}},
+		{
+			Seq: seq, Offset: time.Millisecond,
+			What: capture.ResponseHead{Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")},
+		},
 		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseBody{Data: []byte(body)}},
 		{Seq: seq, Offset: time.Millisecond, What: capture.ResponseEnd{Size: int64(len(body))}},
 		{Seq: seq, Offset: time.Millisecond, What: capture.Closed{}},
@@ -38,7 +42,8 @@ func answered(seq uint64, body string) []capture.Step {
 
 // subscribed returns the steps of a stream that is open.
 func subscribed(seq uint64, task string) []capture.Step {
-	return append(asked(seq, "POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
+	return append(asked(seq,
+		"POST /a2a HTTP/1.1\r\nHost: booker.example\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\n\r\n",
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"SubscribeToTask","params":{"id":%q}}`, seq, task)),
 		capture.Step{Seq: seq, Offset: time.Millisecond, What: capture.ResponseHead{
 			Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"), Stream: true,

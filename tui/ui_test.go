@@ -56,7 +56,10 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 	if o.Theme == "" {
 		o.Theme = Plain
 	}
-	u := &ui{t: t, m: newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx, cancel: cancel}
+	u := &ui{
+		t: t, m: newInspector(newLoader(ctx, src, o.Rules, o.Keys...), o), msgs: make(chan tea.Msg), ctx: ctx,
+		cancel: cancel,
+	}
 	u.run(u.m.Init())
 	u.send(tea.WindowSizeMsg{Width: width, Height: height})
 	return u
@@ -139,7 +142,8 @@ func (u *ui) until(what string, holds func() bool) {
 }
 
 var named = map[string]tea.KeyType{
-	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "space": tea.KeySpace, "up": tea.KeyUp, "down": tea.KeyDown,
+	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "space": tea.KeySpace, "up": tea.KeyUp,
+	"down": tea.KeyDown,
 	"left": tea.KeyLeft, "ctrl+f": tea.KeyCtrlF, "ctrl+b": tea.KeyCtrlB, "ctrl+c": tea.KeyCtrlC, "ctrl+u": tea.KeyCtrlU,
 	"end": tea.KeyEnd, "home": tea.KeyHome, "backspace": tea.KeyBackspace,
 }

@@ -104,8 +104,9 @@ func (b *Baseline) Accept(f *analyzer.Finding) {
 	}
 	b.index[f.Fingerprint()] = len(b.Known)
 	b.Known = append(b.Known, Entry{
-		Fingerprint: f.Fingerprint(), Rule: f.Rule.ID, Side: f.Side.String(), Agent: f.Link.Agent, Operation: f.Operation.String(),
-		Place: f.Place.String(), Message: f.Message, seen: 1,
+		Fingerprint: f.Fingerprint(), Rule: f.Rule.ID, Side: f.Side.String(), Agent: f.Link.Agent,
+		Operation: f.Operation.String(),
+		Place:     f.Place.String(), Message: f.Message, seen: 1,
 	})
 }
 

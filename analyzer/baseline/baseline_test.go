@@ -44,7 +44,8 @@ func TestAcceptedIsKnown(t *testing.T) {
 	}
 }
 
-// An entry is stale if its rule was observed on its agent and no finding came of it. What was not observed tells nothing.
+// An entry is stale if its rule was observed on its agent and no finding came of it. What was not observed tells
+// nothing.
 func TestStale(t *testing.T) {
 	b := &baseline.Baseline{}
 	b.Accept(finding(echo, 3, "booker"))

@@ -26,14 +26,26 @@ func TestContentOfArtifacts(t *testing.T) {
 		{"flavours", `{"parts":[{"kind":"text","text":"one"}]}`, `{"parts":[{"text":"one","mediaType":"text/plain"}]}`, true},
 		{"alphabets of base64", `{"parts":[{"raw":"+/+/"}]}`, `{"parts":[{"raw":"-_-_"}]}`, true},
 		{"padding", `{"parts":[{"raw":"aGVsbG8="}]}`, `{"parts":[{"kind":"file","file":{"bytes":"aGVsbG8"}}]}`, true},
-		{"members and numbers", `{"parts":[{"data":{"a":1,"b":[1e2,false]}}]}`, `{"parts":[{"data":{"b":[100,false],"a":1.0}}]}`, true},
-		{"secrets", `{"parts":[{"data":{"pin":"redacted.0123456789abcdef.11111111"}}]}`, `{"parts":[{"data":{"pin":"redacted.aaaaaaaaaaaaaaaa.22222222"}}]}`, true},
-		{"a secret and none", `{"parts":[{"data":{"pin":"redacted.0123456789abcdef.11111111"}}]}`, `{"parts":[{"data":{"pin":"1234"}}]}`, false},
+		{
+			"members and numbers", `{"parts":[{"data":{"a":1,"b":[1e2,false]}}]}`,
+			`{"parts":[{"data":{"b":[100,false],"a":1.0}}]}`, true,
+		},
+		{
+			"secrets", `{"parts":[{"data":{"pin":"redacted.0123456789abcdef.11111111"}}]}`,
+			`{"parts":[{"data":{"pin":"redacted.aaaaaaaaaaaaaaaa.22222222"}}]}`, true,
+		},
+		{
+			"a secret and none", `{"parts":[{"data":{"pin":"redacted.0123456789abcdef.11111111"}}]}`,
+			`{"parts":[{"data":{"pin":"1234"}}]}`, false,
+		},
 		{"links", `{"parts":[{"url":"http://x/?sig=1"}]}`, `{"parts":[{"url":"http://x/?sig=2"}]}`, true},
 		{"order of text", `{"parts":[{"text":"one"},{"text":"two"}]}`, `{"parts":[{"text":"two"},{"text":"one"}]}`, false},
 		{"bytes", `{"parts":[{"raw":"aGVsbG8="}]}`, `{"parts":[{"raw":"aGVsbG9v"}]}`, false},
 		{"order of elements", `{"parts":[{"data":{"b":[1,2]}}]}`, `{"parts":[{"data":{"b":[2,1]}}]}`, false},
-		{"where a member stands", `{"parts":[{"data":{"a":{"b":1},"c":2}}]}`, `{"parts":[{"data":{"a":{"b":1,"c":2}}}]}`, false},
+		{
+			"where a member stands", `{"parts":[{"data":{"a":{"b":1},"c":2}}]}`, `{"parts":[{"data":{"a":{"b":1,"c":2}}}]}`,
+			false,
+		},
 		{"names", `{"parts":[{"data":{"ab":"c"}}]}`, `{"parts":[{"data":{"a":"bc"}}]}`, false},
 		{"text and data", `{"parts":[{"text":"1"}]}`, `{"parts":[{"data":1}]}`, false},
 	} {
@@ -62,7 +74,8 @@ func TestContentInPieces(t *testing.T) {
 			}
 		}
 	}
-	if whole == contentOf(`{"parts":[`+part(text[1:])+`]}`) || whole == contentOf(`{"parts":[`+part(text[:len(text)-1])+`]}`) {
+	if whole == contentOf(`{"parts":[`+part(text[1:])+`]}`) ||
+		whole == contentOf(`{"parts":[`+part(text[:len(text)-1])+`]}`) {
 		t.Error("a letter less is the same")
 	}
 }
@@ -71,8 +84,10 @@ func TestContentInPieces(t *testing.T) {
 func TestDigestsDiffer(t *testing.T) {
 	seen := make(map[digest.Digest]string)
 	for _, text := range []string{
-		`{"a":1,"b":2}`, `{"a":2,"b":1}`, `{"a":1,"c":2}`, `{"ab":12}`, `{"a":{"b":1},"c":2}`, `{"a":{"b":2},"c":1}`, `{"c":{"b":1},"a":2}`,
-		`["x","y"]`, `["y","x"]`, `["xy"]`, `["x",["y"]]`, `[["x"],"y"]`, `{"a":"xy","b":"zz"}`, `{"a":"zz","b":"xy"}`, `{"a":"zy","b":"xz"}`,
+		`{"a":1,"b":2}`, `{"a":2,"b":1}`, `{"a":1,"c":2}`, `{"ab":12}`, `{"a":{"b":1},"c":2}`, `{"a":{"b":2},"c":1}`,
+		`{"c":{"b":1},"a":2}`,
+		`["x","y"]`, `["y","x"]`, `["xy"]`, `["x",["y"]]`, `[["x"],"y"]`, `{"a":"xy","b":"zz"}`, `{"a":"zz","b":"xy"}`,
+		`{"a":"zy","b":"xz"}`,
 		`"\u0000"`, `"\u0000\u0000"`, `"0"`, `0.5`, `"0.5"`, `true`, `"true"`, `[]`,
 	} {
 		doc := a2a.Parse([]byte(text))

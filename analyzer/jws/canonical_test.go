@@ -30,9 +30,19 @@ func TestCanonical(t *testing.T) {
 		},
 		{"zero (B)", `[0, -0, 0.0]`, `[0,0,0]`},
 		{"smallest and largest (B)", `[5e-324, 1.7976931348623157e308]`, `[5e-324,1.7976931348623157e+308]`},
-		{"whole numbers (B)", `[9007199254740992, 295147905179352830000, 1e21]`, `[9007199254740992,295147905179352830000,1e+21]`},
-		{"fractions (B)", `[9.999999999999997e22, 0.000001, 0.0000001, 333333333.3333332]`, `[9.999999999999997e+22,0.000001,1e-7,333333333.3333332]`},
-		{"a card (A2A 1.0 section 8.4.1)", `{"skills":[],"name":"Example Agent","description":"","capabilities":{"streaming":false,"pushNotifications":false}}`, `{"capabilities":{"pushNotifications":false,"streaming":false},"description":"","name":"Example Agent","skills":[]}`},
+		{
+			"whole numbers (B)", `[9007199254740992, 295147905179352830000, 1e21]`,
+			`[9007199254740992,295147905179352830000,1e+21]`,
+		},
+		{
+			"fractions (B)", `[9.999999999999997e22, 0.000001, 0.0000001, 333333333.3333332]`,
+			`[9.999999999999997e+22,0.000001,1e-7,333333333.3333332]`,
+		},
+		{
+			"a card (A2A 1.0 section 8.4.1)",
+			`{"skills":[],"name":"Example Agent","description":"","capabilities":{"streaming":false,"pushNotifications":false}}`,
+			`{"capabilities":{"pushNotifications":false,"streaming":false},"description":"","name":"Example Agent","skills":[]}`,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -96,7 +96,8 @@ func ParseKey(text []byte) (Key, error) {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return Key{}, fmt.Errorf("a key cannot be read: %w", err)
 	}
-	if j.Use != "" && j.Use != "sig" || j.Ops != nil && !slices.Contains(j.Ops, "verify") && !slices.Contains(j.Ops, "sign") {
+	if j.Use != "" && j.Use != "sig" ||
+		j.Ops != nil && !slices.Contains(j.Ops, "verify") && !slices.Contains(j.Ops, "sign") {
 		return Key{}, fmt.Errorf("key %q is not for signatures", j.ID)
 	}
 	k := Key{ID: j.ID, Alg: j.Alg}

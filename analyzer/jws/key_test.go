@@ -19,7 +19,11 @@ func TestParseKeySet(t *testing.T) {
 		err        string // part of it
 	}{
 		{"two kinds under one id", `{"keys":[{"kid":"a",` + ecKey + `},{"kid":"a",` + edKey + `}],"extra":1}`, "a a", ""},
-		{"what is not for signatures is passed over", `{"keys":[{"kid":"a","use":"enc",` + ecKey + `},{"kid":"b","key_ops":["encrypt"],` + ecKey + `},{"kty":"oct","k":"AA"},3,{"kid":"c","use":"sig",` + ecKey + `}]}`, "c", ""},
+		{
+			"what is not for signatures is passed over",
+			`{"keys":[{"kid":"a","use":"enc",` + ecKey + `},{"kid":"b","key_ops":["encrypt"],` + ecKey +
+				`},{"kty":"oct","k":"AA"},3,{"kid":"c","use":"sig",` + ecKey + `}]}`, "c", "",
+		},
 		{"no id", `{"keys":[{` + edKey + `}]}`, "", ""},
 		{"padding is forgiven", `{"keys":[{"kid":"p",` + strings.Replace(edKey, `URo"`, `URo="`, 1) + `}]}`, "p", ""},
 		{"no JSON", `keys`, "", "no JWK Set"},

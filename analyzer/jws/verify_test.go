@@ -86,7 +86,10 @@ func signers(t *testing.T) []signer {
 		h.Write(input)
 		return h.Sum(nil)
 	}
-	for bits, curve := range map[string]elliptic.Curve{"256": elliptic.P256(), "384": elliptic.P384(), "512": elliptic.P521()} {
+	for bits, curve := range map[string]elliptic.Curve{
+		"256": elliptic.P256(), "384": elliptic.P384(),
+		"512": elliptic.P521(),
+	} {
 		key, err := ecdsa.GenerateKey(curve, rand.Reader)
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +101,8 @@ func signers(t *testing.T) []signer {
 		}
 		list = append(list, signer{
 			"ES" + bits,
-			fmt.Sprintf(`{"kty":"EC","crv":%q,"x":%q,"y":%q}`, curve.Params().Name, url64(point[1:1+size]), url64(point[1+size:])),
+			fmt.Sprintf(`{"kty":"EC","crv":%q,"x":%q,"y":%q}`, curve.Params().Name, url64(point[1:1+size]),
+				url64(point[1+size:])),
 			func(input []byte) []byte {
 				r, s, err := ecdsa.Sign(rand.Reader, key, digest(bits, input))
 				if err != nil {
@@ -121,7 +125,8 @@ func signers(t *testing.T) []signer {
 			}
 			return s
 		}}, signer{"PS" + bits, jwk, func(input []byte) []byte {
-			s, err := rsa.SignPSS(rand.Reader, key, hash, digest(bits, input), &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
+			s, err := rsa.SignPSS(rand.Reader, key, hash, digest(bits, input),
+				&rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -143,7 +148,8 @@ func signers(t *testing.T) []signer {
 
 func url64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// Each algorithm takes its own signatures, refuses changed ones, and says nothing of those by an algorithm of another kind.
+// Each algorithm takes its own signatures, refuses changed ones, and says nothing of those by an algorithm of another
+// kind.
 func TestRoundTrip(t *testing.T) {
 	input := jws.SigningInput("eyJhbGciOiJ4In0", []byte(`{"name":"Booker"}`))
 	all := signers(t)

@@ -81,7 +81,8 @@ func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Ru
 		default:
 			result.Status = "pass"
 			if finding != nil {
-				result.Message = min(finding.Severity, rule.Level.Severity()).String() + ", " + finding.Side.String() + ": " + finding.Message
+				result.Message = min(finding.Severity, rule.Level.Severity()).String() + ", " + finding.Side.String() + ": " +
+					finding.Message
 			}
 			c.Summary.Passed++
 		}
@@ -139,15 +140,20 @@ func level(agent *analyzer.Agent, failed map[analyzer.Category]int) (level, reas
 	others := failed[analyzer.Streaming] + failed[analyzer.ErrorHandling] + failed[analyzer.Interop]
 	switch {
 	case agent.Name == "" || sent == 0 || done[a2a.GetTask] == 0:
-		return "not-determined", fmt.Sprintf("a level needs the card, a send and a get: card %s, %d sends, %d gets were answered", yes(agent.Name != ""), sent, done[a2a.GetTask])
+		return "not-determined", fmt.Sprintf(
+			"a level needs the card, a send and a get: card %s, %d sends, %d gets were answered", yes(agent.Name != ""), sent,
+			done[a2a.GetTask],
+		)
 	case failed[analyzer.AgentCard]+failed[analyzer.Lifecycle] > 0:
 		return "non-conformant", "the card or the life of a task breaks the protocol"
 	case others > 0:
 		return "partial", "the life of a task holds, other parts break the protocol"
 	case agent.Streaming && streamed == 0 || agent.Push && pushed == 0:
-		return "minimal", "nothing observed breaks the protocol; an advertised feature was not exercised: " + unexercised(agent, streamed, pushed)
+		return "minimal", "nothing observed breaks the protocol; an advertised feature was not exercised: " +
+			unexercised(agent, streamed, pushed)
 	}
-	return "full", "nothing observed breaks the protocol; streaming " + tested(agent.Streaming) + ", push " + tested(agent.Push)
+	return "full", "nothing observed breaks the protocol; streaming " + tested(agent.Streaming) + ", push " +
+		tested(agent.Push)
 }
 
 func yes(b bool) string {

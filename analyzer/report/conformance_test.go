@@ -29,20 +29,86 @@ func TestConformanceLevel(t *testing.T) {
 		want   string
 		reason string
 	}{
-		{"everything", analyzer.Agent{Name: "Booker", Streaming: true, Push: true, Operations: all}, "", "full", "streaming tested, push tested"},
-		{"push not advertised", analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.CreatePushConfig)}, "", "full", "push not advertised"},
-		{"nothing advertised", analyzer.Agent{Name: "Booker", Operations: without(a2a.CreatePushConfig, a2a.SendStreamingMessage)}, "", "full", "streaming not advertised, push not advertised"},
-		{"push not tried", analyzer.Agent{Name: "Booker", Push: true, Operations: without(a2a.CreatePushConfig)}, "", "minimal", "not exercised: push"},
-		{"streaming not tried", analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.SendStreamingMessage)}, "", "minimal", "not exercised: streaming"},
-		{"neither tried", analyzer.Agent{Name: "Booker", Streaming: true, Push: true, Operations: without(a2a.SendStreamingMessage, a2a.CreatePushConfig)}, "", "minimal", "not exercised: streaming, push"},
-		{"a stream is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.Streaming, "partial", "the life of a task holds"},
-		{"an error is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.ErrorHandling, "partial", "the life of a task holds"},
-		{"interop is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.Interop, "partial", "the life of a task holds"},
-		{"the card is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.AgentCard, "non-conformant", "the card or the life of a task"},
-		{"a task is wrong", analyzer.Agent{Name: "Booker", Operations: all}, analyzer.Lifecycle, "non-conformant", "the card or the life of a task"},
+		{
+			"everything",
+			analyzer.Agent{Name: "Booker", Streaming: true, Push: true, Operations: all},
+			"", "full",
+			"streaming tested, push tested",
+		},
+		{
+			"push not advertised",
+			analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.CreatePushConfig)},
+			"", "full", "push not advertised",
+		},
+		{
+			"nothing advertised",
+			analyzer.Agent{Name: "Booker", Operations: without(a2a.CreatePushConfig, a2a.SendStreamingMessage)},
+			"", "full",
+			"streaming not advertised, push not advertised",
+		},
+		{
+			"push not tried",
+			analyzer.Agent{Name: "Booker", Push: true, Operations: without(a2a.CreatePushConfig)},
+			"",
+			"minimal", "not exercised: push",
+		},
+		{
+			"streaming not tried",
+			analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.SendStreamingMessage)},
+			"", "minimal",
+			"not exercised: streaming",
+		},
+		{
+			"neither tried",
+			analyzer.Agent{
+				Name: "Booker", Streaming: true, Push: true,
+				Operations: without(a2a.SendStreamingMessage, a2a.CreatePushConfig),
+			},
+			"", "minimal",
+			"not exercised: streaming, push",
+		},
+		{
+			"a stream is wrong",
+			analyzer.Agent{Name: "Booker", Operations: all},
+			analyzer.Streaming, "partial",
+			"the life of a task holds",
+		},
+		{
+			"an error is wrong",
+			analyzer.Agent{Name: "Booker", Operations: all},
+			analyzer.ErrorHandling, "partial",
+			"the life of a task holds",
+		},
+		{
+			"interop is wrong",
+			analyzer.Agent{Name: "Booker", Operations: all},
+			analyzer.Interop, "partial",
+			"the life of a task holds",
+		},
+		{
+			"the card is wrong",
+			analyzer.Agent{Name: "Booker", Operations: all},
+			analyzer.AgentCard, "non-conformant",
+			"the card or the life of a task",
+		},
+		{
+			"a task is wrong",
+			analyzer.Agent{Name: "Booker", Operations: all},
+			analyzer.Lifecycle, "non-conformant",
+			"the card or the life of a task",
+		},
 		{"no card", analyzer.Agent{Operations: all}, "", "not-determined", "card no, 2 sends, 1 gets"},
-		{"no get", analyzer.Agent{Name: "Booker", Operations: without(a2a.GetTask)}, "", "not-determined", "card yes, 2 sends, 0 gets"},
-		{"no send", analyzer.Agent{Name: "Booker", Operations: without(a2a.SendMessage, a2a.SendStreamingMessage)}, analyzer.Lifecycle, "not-determined", "card yes, 0 sends, 1 gets"},
+		{
+			"no get",
+			analyzer.Agent{Name: "Booker", Operations: without(a2a.GetTask)},
+			"", "not-determined",
+			"card yes, 2 sends, 0 gets",
+		},
+		{
+			"no send",
+			analyzer.Agent{Name: "Booker", Operations: without(a2a.SendMessage, a2a.SendStreamingMessage)},
+			analyzer.Lifecycle, "not-determined", "card yes, 0 sends, 1 gets",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,7 +119,8 @@ func TestConformanceLevel(t *testing.T) {
 				r := &analyzer.Rule{ID: string(c), Category: c, Level: analyzer.Must}
 				list = append(list, r)
 				if c == test.broken {
-					result.Findings = append(result.Findings, analyzer.Finding{Rule: r, Severity: analyzer.Error, Side: a2a.Agent, Link: analyzer.Link{Agent: "booker"}})
+					result.Findings = append(result.Findings,
+						analyzer.Finding{Rule: r, Severity: analyzer.Error, Side: a2a.Agent, Link: analyzer.Link{Agent: "booker"}})
 				}
 			}
 			got := report.Conformances(result, list, day)[0]
@@ -68,7 +135,10 @@ func TestConformanceResults(t *testing.T) {
 	r := &analyzer.Rule{ID: "r", Category: analyzer.Streaming, Level: analyzer.Must}
 	link := analyzer.Link{Client: "planner", Agent: "booker"}
 	finding := func(s analyzer.Severity, side a2a.Side, agent string) analyzer.Finding {
-		return analyzer.Finding{Rule: r, Severity: s, Side: side, Link: analyzer.Link{Client: "planner", Agent: agent}, Message: "seen; expected"}
+		return analyzer.Finding{
+			Rule: r, Severity: s, Side: side, Link: analyzer.Link{Client: "planner", Agent: agent},
+			Message: "seen; expected",
+		}
 	}
 	tests := []struct {
 		name     string
@@ -79,11 +149,38 @@ func TestConformanceResults(t *testing.T) {
 	}{
 		{"not observed", 0, nil, "skip", "not observed"},
 		{"kept", 3, nil, "pass", ""},
-		{"an error", 3, []analyzer.Finding{finding(analyzer.Note, a2a.Agent, "booker"), finding(analyzer.Error, a2a.Agent, "booker")}, "fail", "seen; expected"},
-		{"a warning", 3, []analyzer.Finding{finding(analyzer.Warning, a2a.Agent, "booker")}, "pass", "warning, agent: seen; expected"},
-		{"the client's error", 3, []analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker")}, "pass", "error, client: seen; expected"},
-		{"both are at fault", 3, []analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker"), finding(analyzer.Error, a2a.Agent, "booker")}, "fail", "seen; expected"},
-		{"broken along with another", 3, []analyzer.Finding{{Rule: &analyzer.Rule{ID: "outer"}, Severity: analyzer.Error, Side: a2a.Agent, Link: link, Also: []string{"r"}, Message: "seen; expected"}}, "fail", "seen; expected"},
+		{
+			"an error", 3,
+			[]analyzer.Finding{finding(analyzer.Note, a2a.Agent, "booker"), finding(analyzer.Error, a2a.Agent, "booker")},
+			"fail", "seen; expected",
+		},
+		{
+			"a warning", 3,
+			[]analyzer.Finding{finding(analyzer.Warning, a2a.Agent, "booker")},
+			"pass",
+			"warning, agent: seen; expected",
+		},
+		{
+			"the client's error", 3,
+			[]analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker")},
+			"pass",
+			"error, client: seen; expected",
+		},
+		{
+			"both are at fault", 3,
+			[]analyzer.Finding{finding(analyzer.Error, a2a.Client, "booker"), finding(analyzer.Error, a2a.Agent, "booker")},
+			"fail", "seen; expected",
+		},
+		{
+			"broken along with another", 3,
+			[]analyzer.Finding{
+				{
+					Rule: &analyzer.Rule{ID: "outer"}, Severity: analyzer.Error, Side: a2a.Agent, Link: link, Also: []string{"r"},
+					Message: "seen; expected",
+				},
+			},
+			"fail", "seen; expected",
+		},
 		{"another agent's error", 3, []analyzer.Finding{finding(analyzer.Error, a2a.Agent, "hotel")}, "pass", ""},
 	}
 	for _, test := range tests {

@@ -27,13 +27,17 @@ import (
 
 // few are the rules of the golden files: new rules must not change those.
 var few = []*analyzer.Rule{
-	rpc.RPCRequestJSONRPC, rpc.RPCResultXorError, rpc.RPCIDEcho, wire.JSONDuplicateKeys, stream.StreamFirstEvent, card.CardRequiredFields,
+	rpc.RPCRequestJSONRPC, rpc.RPCResultXorError, rpc.RPCIDEcho, wire.JSONDuplicateKeys, stream.StreamFirstEvent,
+	card.CardRequiredFields,
 	rest.RESTErrorNot2xx,
 }
 
 // whole returns a report on a result by all rules, with errors as the gate.
 func whole(r *analyzer.Result) *report.Report {
-	return &report.Report{Result: r, Rules: few, Gate: analyzer.Error, Tool: report.Tool{Name: "a2atap", Version: "1.2.3"}, Now: day}
+	return &report.Report{
+		Result: r, Rules: few, Gate: analyzer.Error, Tool: report.Tool{Name: "a2atap", Version: "1.2.3"},
+		Now: day,
+	}
 }
 
 // small returns what a few rules have to say.
@@ -153,7 +157,8 @@ func TestSARIFOfNothing(t *testing.T) {
 	if err := report.SARIF(&b, whole(&analyzer.Result{})); err != nil {
 		t.Fatal(err)
 	}
-	if log := valid(t, b.Bytes()); log.Runs[0].Invocations[0].ExecutionSuccessful == nil || *log.Runs[0].Invocations[0].ExecutionSuccessful {
+	if log := valid(t, b.Bytes()); log.Runs[0].Invocations[0].ExecutionSuccessful == nil ||
+		*log.Runs[0].Invocations[0].ExecutionSuccessful {
 		t.Error("nothing was judged, and the run is called successful")
 	}
 }
@@ -211,7 +216,10 @@ func TestGitHub(t *testing.T) {
 
 // A step may have ten annotations of a kind; the last one counts what is left out.
 func TestGitHubIsBounded(t *testing.T) {
-	for n, want := range map[int][]string{10: {"::error title=r (agent booker)::"}, 12: {"::error title=r (agent booker)::", "::error title=a2atap::and 3 errors more"}} {
+	for n, want := range map[int][]string{
+		10: {"::error title=r (agent booker)::"},
+		12: {"::error title=r (agent booker)::", "::error title=a2atap::and 3 errors more"},
+	} {
 		r := many(n, analyzer.Error)
 		r.Add(many(1, analyzer.Note))
 		var b strings.Builder
@@ -228,7 +236,8 @@ func TestGitHubIsBounded(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := report.GitHub(&b, whole(&analyzer.Result{})); err != nil || !strings.HasPrefix(b.String(), "::warning title=a2atap::nothing: ") {
+	if err := report.GitHub(&b, whole(&analyzer.Result{})); err != nil ||
+		!strings.HasPrefix(b.String(), "::warning title=a2atap::nothing: ") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -242,7 +251,8 @@ func TestGitHubIsInert(t *testing.T) {
 	if err := report.GitHub(&b, whole(r)); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Count(b.String(), "\n") != 1 || !strings.Contains(b.String(), "made up%250A") || !strings.Contains(b.String(), "a%2Ctitle=b%3Ac") {
+	if strings.Count(b.String(), "\n") != 1 || !strings.Contains(b.String(), "made up%250A") ||
+		!strings.Contains(b.String(), "a%2Ctitle=b%3Ac") {
 		t.Errorf("got %q", b.String())
 	}
 }
@@ -280,11 +290,15 @@ func TestFormats(t *testing.T) {
 // many returns a result of n findings of one severity.
 func many(n int, s analyzer.Severity) *analyzer.Result {
 	r := &analyzer.Result{Captures: []string{"c.a2atap"}, Counts: analyzer.Counts{Exchanges: n, Judged: n}}
-	rule := &analyzer.Rule{ID: "r", Title: "t", Family: "f", Category: analyzer.Streaming, Level: analyzer.Must, Doc: "d", Fix: "f", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}}}
+	rule := &analyzer.Rule{
+		ID: "r", Title: "t", Family: "f", Category: analyzer.Streaming, Level: analyzer.Must, Doc: "d",
+		Fix: "f", Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
+	}
 	for i := range n {
 		r.Findings = append(r.Findings, analyzer.Finding{
-			Rule: rule, Severity: s, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: "booker"}, Capture: "c.a2atap",
-			Place: analyzer.Place{Exchange: uint64(i + 1)}, Message: fmt.Sprintf("seen %d; expected", i),
+			Rule: rule, Severity: s, Side: a2a.Agent, Link: analyzer.Link{Client: "planner", Agent: "booker"},
+			Capture: "c.a2atap",
+			Place:   analyzer.Place{Exchange: uint64(i + 1)}, Message: fmt.Sprintf("seen %d; expected", i),
 		})
 		r.Found[s]++
 	}

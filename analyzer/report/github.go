@@ -27,12 +27,14 @@ func GitHub(w io.Writer, r *Report) error {
 		f := &found[i]
 		s := f.Severity
 		if said[s]++; said[s] < maxGitHub || total[s] == maxGitHub && said[s] == maxGitHub {
-			annotate(&b, s, fmt.Sprintf("%s (%s)", f.Rule.ID, culprit(f)), fmt.Sprintf("%s: %s (%s; %s)", f.Capture, f, f.Link, strings.Join(f.Sections(), ", ")))
+			annotate(&b, s, fmt.Sprintf("%s (%s)", f.Rule.ID, culprit(f)),
+				fmt.Sprintf("%s: %s (%s; %s)", f.Capture, f, f.Link, strings.Join(f.Sections(), ", ")))
 		}
 	}
 	for s, n := range total {
 		if more := n - maxGitHub + 1; n > maxGitHub {
-			annotate(&b, analyzer.Severity(s), "a2atap", fmt.Sprintf("and %s more", analyzer.Plural(more, analyzer.Severity(s).String())))
+			annotate(&b, analyzer.Severity(s), "a2atap",
+				fmt.Sprintf("and %s more", analyzer.Plural(more, analyzer.Severity(s).String())))
 		}
 	}
 	if v := r.verdict(); v.Status == analyzer.StatusNothing || v.Status == analyzer.StatusIncomplete {
@@ -48,5 +50,6 @@ var (
 )
 
 func annotate(b *strings.Builder, s analyzer.Severity, title, message string) {
-	fmt.Fprintf(b, "::%s title=%s::%s\n", githubKinds[s], githubProperty.Replace(analyzer.Clean(title)), githubData.Replace(analyzer.Clean(message)))
+	fmt.Fprintf(b, "::%s title=%s::%s\n", githubKinds[s], githubProperty.Replace(analyzer.Clean(title)),
+		githubData.Replace(analyzer.Clean(message)))
 }

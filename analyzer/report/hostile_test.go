@@ -17,8 +17,10 @@ import (
 
 // names are what a client may call itself by its User-Agent, to be seen as something else.
 var names = []string{
-	"planner | 0 errors | ok", `planner \| ok`, `\`, `planner \\|`, "`planner", "`|`", "planner\n| evil | ok |", "planner\r\n::error::pwned",
-	"::set-output name=x::y", "%0A::error::pwned", "<img src=x onerror=alert(1)>", "[planner](http://evil.example)", "@everyone", "</testsuite>",
+	"planner | 0 errors | ok", `planner \| ok`, `\`, `planner \\|`, "`planner", "`|`", "planner\n| evil | ok |",
+	"planner\r\n::error::pwned",
+	"::set-output name=x::y", "%0A::error::pwned", "<img src=x onerror=alert(1)>", "[planner](http://evil.example)",
+	"@everyone", "</testsuite>",
 	"]]>", `"><script>`, "\x1b[2Jplanner", "\u202eрlanner", "\u0085\u2028::error::x", "| --- |", "",
 }
 
@@ -61,7 +63,8 @@ func TestNamesStayNames(t *testing.T) {
 				checkTables(t, name, b.String())
 			case "github":
 				for line := range strings.Lines(b.String()) {
-					if !strings.HasPrefix(line, "::error title=r (agent") || strings.Count(line, "title=") != 1 || strings.HasPrefix(line, "::error::") {
+					if !strings.HasPrefix(line, "::error title=r (agent") || strings.Count(line, "title=") != 1 ||
+						strings.HasPrefix(line, "::error::") {
 						t.Errorf("of %q there is the line %q", name, line)
 					}
 				}

@@ -71,7 +71,9 @@ type Verdict struct {
 }
 
 // JSON writes a result as one document. The gate decides the verdict's status; now is the date of the reports.
-func JSON(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule, gate analyzer.Severity, tool Tool, now time.Time) error {
+func JSON(
+	w io.Writer, r *analyzer.Result, rules []*analyzer.Rule, gate analyzer.Severity, tool Tool, now time.Time,
+) error {
 	doc := Document{
 		Tool: tool, Captures: append([]string{}, r.Captures...), Exchanges: r.Counts.Exchanges,
 		Findings: []Finding{}, Coverage: []Coverage{}, Reports: Conformances(r, rules, now),

@@ -29,7 +29,8 @@ func TestJSON(t *testing.T) {
 	members(t, "tool", doc["tool"], "name", "version")
 	members(t, "verdict", doc["verdict"], "status", "error", "warning", "note", "baselined", "exchanges", "judged", "lost")
 	for _, f := range doc["findings"].([]any) {
-		members(t, "finding", f, "rule", "level", "severity", "side", "dialect", "binding", "link", "capture", "exchange", "exchangeId",
+		members(t, "finding", f, "rule", "level", "severity", "side", "dialect", "binding", "link", "capture", "exchange",
+			"exchangeId",
 			"place", "seen", "expected", "message", "sections", "also", "fingerprint")
 		finding := f.(map[string]any)
 		oneOf(t, finding, "level", "MUST", "SHOULD", "MAY", "ADVICE")
@@ -45,7 +46,8 @@ func TestJSON(t *testing.T) {
 		members(t, "coverage", c, "rule", "link", "applied", "broken")
 	}
 	for _, r := range doc["reports"].([]any) {
-		members(t, "report", r, "agentUrl", "agentName", "agentVersion", "testDate", "summary", "categories", "conformanceLevel", "levelReason")
+		members(t, "report", r, "agentUrl", "agentName", "agentVersion", "testDate", "summary", "categories",
+			"conformanceLevel", "levelReason")
 		one := r.(map[string]any)
 		members(t, "summary", one["summary"], "total", "passed", "failed", "skipped")
 		members(t, "categories", one["categories"], "agentCard", "lifecycle", "streaming", "errorHandling", "interop")
@@ -100,14 +102,16 @@ func TestRulesJSONMembers(t *testing.T) {
 		t.Errorf("%d rules are written, want %d", len(list), len(rules.All))
 	}
 	for _, r := range list {
-		members(t, "rule", r, "id", "title", "level", "severity", "dialects", "bindings", "side", "sections", "family", "covers", "fix", "doc", "silent")
+		members(t, "rule", r, "id", "title", "level", "severity", "dialects", "bindings", "side", "sections", "family",
+			"covers", "fix", "doc", "silent")
 		for _, name := range []string{"dialects", "bindings", "sections"} {
 			if values, _ := r[name].([]any); len(values) == 0 {
 				t.Errorf("rule %s: %s is %v, want a list that is not empty", r["id"], name, r[name])
 			}
 		}
 		for _, s := range r["sections"].([]any) {
-			if text := s.(string); strings.Count(text, "§") != 1 || strings.Contains(text, "§RFC") || strings.Contains(text, "(") {
+			if text := s.(string); strings.Count(text, "§") != 1 || strings.Contains(text, "§RFC") ||
+				strings.Contains(text, "(") {
 				t.Errorf("rule %s: section %q does not read as one", r["id"], text)
 			}
 		}

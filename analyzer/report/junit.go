@@ -71,9 +71,12 @@ func JUnit(w io.Writer, r *Report) error {
 		all.Suites = append(all.Suites, suite)
 	}
 	if len(all.Suites) == 0 { // an empty document would look like success
-		all.Suites = []junitSuite{{Name: "nothing", Tests: 1, Skipped: 1, Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"), Cases: []junitCase{
-			{Name: "judged", Class: "a2atap", Skipped: &junitMessage{Message: "nothing was judged"}},
-		}}}
+		all.Suites = []junitSuite{{
+			Name: "nothing", Tests: 1, Skipped: 1,
+			Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"), Cases: []junitCase{
+				{Name: "judged", Class: "a2atap", Skipped: &junitMessage{Message: "nothing was judged"}},
+			},
+		}}
 		all.Tests, all.Skipped = 1, 1
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -104,7 +107,10 @@ func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.F
 	}
 	if failing != nil {
 		worst := slices.MaxFunc(failing, func(a, b *analyzer.Finding) int { return int(a.Severity) - int(b.Severity) })
-		c.Failure = &junitMessage{Message: analyzer.Clean(worst.String()), Type: worst.Severity.String(), Text: lines(failing) + "fix: " + oneLine(rule.Fix)}
+		c.Failure = &junitMessage{
+			Message: analyzer.Clean(worst.String()), Type: worst.Severity.String(),
+			Text: lines(failing) + "fix: " + oneLine(rule.Fix),
+		}
 	}
 	if others != nil {
 		c.Out = lines(others)
@@ -124,12 +130,13 @@ func lines(findings []*analyzer.Finding) string {
 	return b.String()
 }
 
+// A ruleMap holds something for each rule, by its id, of each link.
+type ruleMap[T any] map[analyzer.Link]map[string]T
+
 // byLink sorts coverage and findings by link and rule; also holds, for a rule that was broken along with another, that
 // one.
-func byLink(r *analyzer.Result) (applied map[analyzer.Link]map[string]int, found map[analyzer.Link]map[string][]*analyzer.Finding, also map[analyzer.Link]map[string]string) {
-	applied = make(map[analyzer.Link]map[string]int)
-	found = make(map[analyzer.Link]map[string][]*analyzer.Finding)
-	also = make(map[analyzer.Link]map[string]string)
+func byLink(r *analyzer.Result) (applied ruleMap[int], found ruleMap[[]*analyzer.Finding], also ruleMap[string]) {
+	applied, found, also = make(ruleMap[int]), make(ruleMap[[]*analyzer.Finding]), make(ruleMap[string])
 	for _, c := range r.Coverage {
 		if c.Link.Agent == "" {
 			continue
@@ -152,7 +159,7 @@ func byLink(r *analyzer.Result) (applied map[analyzer.Link]map[string]int, found
 	return applied, found, also
 }
 
-func linksOf(applied map[analyzer.Link]map[string]int, found map[analyzer.Link]map[string][]*analyzer.Finding) []analyzer.Link {
+func linksOf(applied ruleMap[int], found ruleMap[[]*analyzer.Finding]) []analyzer.Link {
 	var links []analyzer.Link
 	for l := range applied {
 		links = append(links, l)

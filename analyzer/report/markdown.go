@@ -23,14 +23,18 @@ func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
 	v := r.verdict()
 	fmt.Fprintf(&b, "# A2A check: %s\n\n", v.Status)
-	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", mdText(v.String()), mdText(r.Tool.Name), mdText(r.Tool.Version), r.Now.UTC().Format("2006-01-02 15:04 UTC"))
+	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", mdText(v.String()), mdText(r.Tool.Name), mdText(r.Tool.Version),
+		r.Now.UTC().Format("2006-01-02 15:04 UTC"))
 	captures := make([]string, 0, len(r.Result.Captures))
 	for _, c := range r.Result.Captures {
 		captures = append(captures, mdCode(c))
 	}
 	fmt.Fprintf(&b, "Captures: %s.\n\n", strings.Join(captures, ", "))
 	if m := newMatrix(r.Result); len(m.cells) > 0 {
-		b.WriteString("## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were observed there, none of them broken.\n\n")
+		b.WriteString(
+			"## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were " +
+				"observed there, none of them broken.\n\n",
+		)
 		mdTable(&b, mdNames(m.rows()))
 	}
 	for _, c := range Conformances(r.Result, r.Rules, r.Now) {
@@ -45,7 +49,8 @@ func Markdown(w io.Writer, r *Report) error {
 // mdConformance writes the report on one agent.
 func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 	fmt.Fprintf(b, "## Agent %s\n\n", mdText(c.link))
-	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", mdText(orDash(c.AgentName)), mdCode(c.AgentURL), mdText(orDash(c.AgentVersion)), c.ConformanceLevel, mdText(c.LevelReason))
+	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", mdText(orDash(c.AgentName)),
+		mdCode(c.AgentURL), mdText(orDash(c.AgentVersion)), c.ConformanceLevel, mdText(c.LevelReason))
 	rows := [][]string{{"Category", "Passed", "Failed", "Not observed"}}
 	var failed []ConformanceResult
 	for _, category := range analyzer.Categories {
@@ -56,9 +61,11 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 				failed = append(failed, result)
 			}
 		}
-		rows = append(rows, []string{titles[category], fmt.Sprint(count["pass"]), fmt.Sprint(count["fail"]), fmt.Sprint(count["skip"])})
+		rows = append(rows,
+			[]string{titles[category], fmt.Sprint(count["pass"]), fmt.Sprint(count["fail"]), fmt.Sprint(count["skip"])})
 	}
-	rows = append(rows, []string{"All", fmt.Sprint(c.Summary.Passed), fmt.Sprint(c.Summary.Failed), fmt.Sprint(c.Summary.Skipped)})
+	rows = append(rows,
+		[]string{"All", fmt.Sprint(c.Summary.Passed), fmt.Sprint(c.Summary.Failed), fmt.Sprint(c.Summary.Skipped)})
 	mdTable(b, rows)
 	if len(failed) == 0 {
 		return
@@ -66,7 +73,8 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 	b.WriteString("### Failed tests\n\n")
 	rows = [][]string{{"Test", "Category", "Message", "Recommendation"}}
 	for _, result := range failed {
-		rows = append(rows, []string{mdCode(result.Test), result.Category, mdText(result.Message), mdText(fixOf(r.Rules, result.Test))})
+		rows = append(rows,
+			[]string{mdCode(result.Test), result.Category, mdText(result.Message), mdText(fixOf(r.Rules, result.Test))})
 	}
 	mdTable(b, rows)
 }
@@ -100,7 +108,8 @@ func mdFindings(b *strings.Builder, r *analyzer.Result) {
 			place = f.Capture + ": " + place
 		}
 		rows = append(rows, []string{
-			f.Severity.String(), mdText(culprit(f)), mdCode(f.Rule.ID), mdCode(place), mdText(f.Message), mdText(strings.Join(f.Sections(), ", ")),
+			f.Severity.String(), mdText(culprit(f)), mdCode(f.Rule.ID), mdCode(place), mdText(f.Message),
+			mdText(strings.Join(f.Sections(), ", ")),
 		})
 	}
 	mdTable(b, rows)
@@ -115,7 +124,9 @@ func mdNotObserved(b *strings.Builder, r *Report) {
 	if len(never) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "## Not observed\n\nNothing in the traffic put %d of %d rules to the test.\n\n<details><summary>The rules</summary>\n\n", len(never), len(r.Rules))
+	fmt.Fprintf(b,
+		"## Not observed\n\nNothing in the traffic put %d of %d rules to the test.\n\n"+
+			"<details><summary>The rules</summary>\n\n", len(never), len(r.Rules))
 	codes := make([]string, 0, len(never))
 	for _, id := range never {
 		codes = append(codes, mdCode(id))
@@ -148,7 +159,8 @@ func mdTable(b *strings.Builder, rows [][]string) {
 
 // mdEscaper takes the meaning off what Markdown and HTML act on: messages quote what was on the wire.
 var mdEscaper = strings.NewReplacer(
-	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`, "~", `\~`, "@", "&#64;",
+	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
+	"#", `\#`, "~", `\~`, "@", "&#64;",
 )
 
 func mdText(s string) string { return mdEscaper.Replace(oneLine(analyzer.Clean(s))) }

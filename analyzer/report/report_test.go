@@ -24,8 +24,8 @@ var update = flag.Bool("update", false, "rewrite the golden files to what is wri
 
 var day = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// judged returns what judging testdata/calls.txtar comes to: a card, a call that breaks two rules at one place, a stream
-// that is in order, and a request of a client at fault.
+// judged returns what judging testdata/calls.txtar comes to: a card, a call that breaks two rules at one place, a
+// stream that is in order, and a request of a client at fault.
 func judged(t *testing.T) *analyzer.Result {
 	t.Helper()
 	const file = "testdata/calls.txtar"
@@ -102,8 +102,10 @@ func TestRules(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	result := judged(t)
 	for name, write := range map[string]func(w io.Writer) error{
-		"text":        func(w io.Writer) error { return report.Text(w, result, rules.All) },
-		"json":        func(w io.Writer) error { return report.JSON(w, result, rules.All, analyzer.Error, report.Tool{}, day) },
+		"text": func(w io.Writer) error { return report.Text(w, result, rules.All) },
+		"json": func(w io.Writer) error {
+			return report.JSON(w, result, rules.All, analyzer.Error, report.Tool{}, day)
+		},
 		"markdown":    func(w io.Writer) error { return report.Markdown(w, whole(result)) },
 		"junit":       func(w io.Writer) error { return report.JUnit(w, whole(result)) },
 		"sarif":       func(w io.Writer) error { return report.SARIF(w, whole(result)) },

@@ -118,7 +118,8 @@ func RulesMarkdown(w io.Writer, list []*analyzer.Rule) error {
 // without an example the page has none.
 func RulePage(w io.Writer, r *analyzer.Rule, example, output string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\n## What it reports\n\n%s: %s. %s at fault; level %s.\n", r.ID, strings.Join(r.Bindings.Names(), ", "), r.Title, title(side(r)), r.Level)
+	fmt.Fprintf(&b, "# %s\n\n## What it reports\n\n%s: %s. %s at fault; level %s.\n", r.ID,
+		strings.Join(r.Bindings.Names(), ", "), r.Title, title(side(r)), r.Level)
 	fmt.Fprintf(&b, "\n## Why\n\n%s\n", oneLine(r.Doc))
 	b.WriteString("\n## Spec\n\n")
 	for _, s := range r.Sections(0) {

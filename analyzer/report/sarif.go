@@ -89,7 +89,10 @@ type (
 // SARIF writes a result as SARIF 2.1.0: at most 5,000 results, worst first in doubt, and the number of those left out.
 // The place of a finding is its logical location; the capture is the artifact.
 func SARIF(w io.Writer, r *Report) error {
-	run := sarifRun{ColumnKind: "unicodeCodePoints", Language: language, NewLines: []string{"\r\n", "\n"}, Results: []sarifResult{}}
+	run := sarifRun{
+		ColumnKind: "unicodeCodePoints", Language: language, NewLines: []string{"\r\n", "\n"},
+		Results: []sarifResult{},
+	}
 	run.Tool.Driver = sarifDriver{Name: r.Tool.Name, Version: r.Tool.Version, Language: language, Rules: []sarifRule{}}
 	index := make(map[string]int, len(r.Rules))
 	for _, rule := range r.Rules {
@@ -154,14 +157,17 @@ func worst(findings []analyzer.Finding, limit int) (kept []*analyzer.Finding, le
 func sarifFinding(f *analyzer.Finding, index int) sarifResult {
 	return sarifResult{
 		RuleID: f.Rule.ID, RuleIndex: index, Level: f.Severity.String(),
-		Message: sarifText{analyzer.Clean(f.Message) + " (" + culprit(f) + " at fault; " + strings.Join(f.Sections(), ", ") + ")"},
+		Message: sarifText{
+			analyzer.Clean(f.Message) + " (" + culprit(f) + " at fault; " + strings.Join(f.Sections(), ", ") + ")",
+		},
 		Locations: []sarifLocation{{
 			Physical: sarifPhysical{sarifArtifact{(&url.URL{Path: f.Capture}).String()}},
 			Logical:  []sarifLogical{{Name: analyzer.Clean(f.Place.String()), Kind: "member"}},
 		}},
 		Fingerprints: map[string]string{"a2atap/v1": f.Fingerprint()},
 		Properties: sarifProperties{
-			"link": f.Link.String(), "side": f.Side.String(), "operation": f.Operation.String(), "exchangeId": f.ExchangeID.String(), "also": append([]string{}, f.Also...),
+			"link": f.Link.String(), "side": f.Side.String(), "operation": f.Operation.String(),
+			"exchangeId": f.ExchangeID.String(), "also": append([]string{}, f.Also...),
 		},
 	}
 }

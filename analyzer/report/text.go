@@ -87,7 +87,8 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
 	for _, l := range links {
 		t := tallies[l]
-		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", analyzer.Clean(l.Client), analyzer.Clean(l.Agent), t.applied, len(rules), t.broken)
+		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", analyzer.Clean(l.Client), analyzer.Clean(l.Agent),
+			t.applied, len(rules), t.broken)
 	}
 	if len(r.Captures) > 1 {
 		b.WriteString("\n")
@@ -120,7 +121,8 @@ func neverText(never []string, rules []*analyzer.Rule) string {
 			count[r.Family] = 0
 		}
 	}
-	return fmt.Sprintf("%d rules (%s); --format markdown names them", len(never), strings.TrimSuffix(strings.Join(families, " "), ","))
+	return fmt.Sprintf("%d rules (%s); --format markdown names them", len(never),
+		strings.TrimSuffix(strings.Join(families, " "), ","))
 }
 
 // unobserved returns the ids of the rules that never applied.

@@ -22,7 +22,10 @@ func UnobservedText(w io.Writer, list []analyzer.Unobserved) error {
 // UnobservedMarkdown writes the same as a table.
 func UnobservedMarkdown(w io.Writer, list []analyzer.Unobserved) error {
 	var b strings.Builder
-	b.WriteString("\nNever observed, and so never a success:\n\n| requirement | level | why not | what would be wrong |\n|---|---|---|---|\n")
+	b.WriteString(
+		"\nNever observed, and so never a success:\n\n" +
+			"| requirement | level | why not | what would be wrong |\n|---|---|---|---|\n",
+	)
 	for _, u := range list {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", u.ID, u.Level, u.Reason, u.Title)
 	}

@@ -26,10 +26,17 @@ var (
 
 // asked returns the steps of a request number seq with a body of about 1.2 KB.
 func asked(seq uint64, method string) []capture.Step {
-	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"message":{"messageId":"m%d","role":"ROLE_USER","parts":[{"text":"%s"}]}}}`,
+	body := fmt.Appendf(nil,
+		`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"message":{"messageId":"m%d","role":"ROLE_USER","parts":[{"text":"%s"}]}}}`,
 		seq, method, seq, wish)
 	return []capture.Step{
-		{Seq: seq, What: capture.Opened{Client: capture.Peer{Name: "planner"}, Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte(rpcHead)}},
+		{
+			Seq: seq,
+			What: capture.Opened{
+				Client: capture.Peer{Name: "planner"},
+				Agent:  capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte(rpcHead),
+			},
+		},
 		{Seq: seq, What: capture.RequestBody{Data: body}},
 		{Seq: seq, What: capture.RequestEnd{Size: int64(len(body))}},
 	}
@@ -37,7 +44,8 @@ func asked(seq uint64, method string) []capture.Step {
 
 // answered returns the steps of a whole call, with an answer of about 1.2 KB.
 func answered(seq uint64) []capture.Step {
-	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":{"task":{"id":"task-%d","contextId":"ctx-%d","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00Z"},"artifacts":[{"artifactId":"a1","parts":[{"text":"%s"}]}]}}}`,
+	body := fmt.Appendf(nil,
+		`{"jsonrpc":"2.0","id":%d,"result":{"task":{"id":"task-%d","contextId":"ctx-%d","status":{"state":"TASK_STATE_COMPLETED","timestamp":"2026-03-01T10:00:00Z"},"artifacts":[{"artifactId":"a1","parts":[{"text":"%s"}]}]}}}`,
 		seq, seq, seq, offer)
 	return append(asked(seq, "SendMessage"),
 		capture.Step{Seq: seq, What: capture.ResponseHead{Head: []byte(okHead)}},
@@ -48,13 +56,20 @@ func answered(seq uint64) []capture.Step {
 
 // chunk returns event k of a stream: a piece of an artifact.
 func chunk(k int) capture.Step {
-	return capture.Step{Seq: 1, Arrival: uint64(k + 5), What: capture.ResponseEvent{Event: capture.Event{K: k, Raw: piece}}}
+	return capture.Step{
+		Seq: 1, Arrival: uint64(k + 5),
+		What: capture.ResponseEvent{Event: capture.Event{K: k, Raw: piece}},
+	}
 }
 
-var piece = []byte(`data: {"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t1","contextId":"c1","append":true,"artifact":{"artifactId":"a1","parts":[{"text":"a word of a long answer"}]}}}}` + "\n\n")
+var piece = []byte(
+	`data: {"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t1","contextId":"c1","append":true,"artifact":{"artifactId":"a1","parts":[{"text":"a word of a long answer"}]}}}}` + "\n\n",
+)
 
 // beat is a small event: the task works on.
-var beat = []byte(`data: {"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n")
+var beat = []byte(
+	`data: {"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}` + "\n\n",
+)
 
 // streaming returns an engine in the middle of a stream.
 func streaming() *analyzer.Engine {
@@ -121,13 +136,16 @@ func pieces(k int) []byte {
 
 // pieceOf returns the only piece of artifact k.
 func pieceOf(k int) []byte {
-	return fmt.Appendf(nil, `data: {"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t1","contextId":"c1","artifact":{"artifactId":"a%d","parts":[{"text":"a word"}]}}}}`+"\n\n", k)
+	return fmt.Appendf(nil,
+		`data: {"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t1","contextId":"c1","artifact":{"artifactId":"a%d","parts":[{"text":"a word"}]}}}}`+"\n\n", k)
 }
 
 // second opens another stream of the task, which stays silent.
 func second(e *analyzer.Engine) {
 	steps := asked(2, "SubscribeToTask")
-	steps[1].What = capture.RequestBody{Data: []byte(`{"jsonrpc":"2.0","id":2,"method":"SubscribeToTask","params":{"id":"t1"}}`)}
+	steps[1].What = capture.RequestBody{
+		Data: []byte(`{"jsonrpc":"2.0","id":2,"method":"SubscribeToTask","params":{"id":"t1"}}`),
+	}
 	steps[2].What = capture.RequestEnd{Size: 73}
 	steps = append(steps, capture.Step{Seq: 2, What: capture.ResponseHead{Head: []byte(sseHead), Stream: true}},
 		capture.Step{Seq: 2, What: capture.ResponseEvent{Event: capture.Event{K: 1, Raw: []byte(
@@ -138,8 +156,8 @@ func second(e *analyzer.Engine) {
 	}
 }
 
-// Sessions forget what is too old, so that a long capture takes no more memory than a short one: when each of their tables
-// is full, what comes later takes the place of what was there.
+// Sessions forget what is too old, so that a long capture takes no more memory than a short one: when each of their
+// tables is full, what comes later takes the place of what was there.
 func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 	const full, more, enough, slack = 52_000, 8_000, 256 << 20, 1 << 20
 	e := analyzer.NewEngine(rules.All)
@@ -148,7 +166,8 @@ func TestManyExchangesTakeBoundedMemory(t *testing.T) {
 	judgeMany(e, full, full+more)
 	after := heap()
 	if after > enough || after > before+slack {
-		t.Errorf("%d exchanges took %d MiB, want at most %d; %d more took %d KiB", full, before>>20, enough>>20, more, int64(after-before)>>10)
+		t.Errorf("%d exchanges took %d MiB, want at most %d; %d more took %d KiB", full, before>>20, enough>>20, more,
+			int64(after-before)>>10)
 	}
 	if n := e.Counts().Forgotten; n == 0 {
 		t.Errorf("nothing was forgotten of %d tasks", full+more)
@@ -166,7 +185,8 @@ func judgeMany(e *analyzer.Engine, from, to uint64) {
 	}
 }
 
-// BenchmarkCapture judges a hundred thousand exchanges, and says what one costs and how much memory is in use at the end.
+// BenchmarkCapture judges a hundred thousand exchanges, and says what one costs and how much memory is in use at the
+// end.
 func BenchmarkCapture(b *testing.B) {
 	const n = 100_000
 	for b.Loop() {
@@ -221,7 +241,13 @@ func BenchmarkOtherTraffic(b *testing.B) {
 	e := analyzer.NewEngine(rules.All)
 	body := []byte(strings.Repeat("x", 1200))
 	steps := []capture.Step{
-		{Seq: 1, What: capture.Opened{Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte("GET /health HTTP/1.1\r\nHost: booker:9001\r\n\r\n")}},
+		{
+			Seq: 1,
+			What: capture.Opened{
+				Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"},
+				Head:  []byte("GET /health HTTP/1.1\r\nHost: booker:9001\r\n\r\n"),
+			},
+		},
 		{Seq: 1, What: capture.RequestEnd{}},
 		{Seq: 1, What: capture.ResponseHead{Head: []byte(okHead)}},
 		{Seq: 1, What: capture.ResponseBody{Data: body}},

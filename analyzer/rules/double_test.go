@@ -29,7 +29,8 @@ func overlaps(f, g *analyzer.Finding) bool {
 	if f.Rule.Category == analyzer.AgentCard || g.Rule.Category == analyzer.AgentCard {
 		return false
 	}
-	if f.Rule == g.Rule || f.Place.Exchange != g.Place.Exchange || f.Place.Response != g.Place.Response || f.Place.Part != g.Place.Part {
+	if f.Rule == g.Rule || f.Place.Exchange != g.Place.Exchange || f.Place.Response != g.Place.Response ||
+		f.Place.Part != g.Place.Part {
 		return false
 	}
 	a, b := fmt.Sprint(f.Place, "/"), fmt.Sprint(g.Place, "/")

@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture/transcript"
 )
 
-// Whatever is in a capture, judging it does not panic, and judging it again finds the same. A transcript of each family is
-// there to begin with.
+// Whatever is in a capture, judging it does not panic, and judging it again finds the same. A transcript of each family
+// is there to begin with.
 func FuzzTranscript(f *testing.F) {
 	family := ""
 	for _, path := range transcripts(f) {
@@ -50,7 +50,10 @@ func FuzzSteps(f *testing.F) {
 	f.Fuzz(func(t *testing.T, order, request, answer []byte) {
 		steps := make([]capture.Step, 0, len(order))
 		for i, b := range order {
-			s := capture.Step{Arrival: uint64(i + 1), Seq: uint64(b/16) % 4, Offset: time.Duration(i), What: stepOf(b%16, request, answer)}
+			s := capture.Step{
+				Arrival: uint64(i + 1), Seq: uint64(b/16) % 4, Offset: time.Duration(i),
+				What: stepOf(b%16, request, answer),
+			}
 			steps = append(steps, s)
 		}
 		judgeTwice(t, steps)
@@ -60,7 +63,10 @@ func FuzzSteps(f *testing.F) {
 func stepOf(kind byte, request, answer []byte) capture.What {
 	switch kind {
 	case 0:
-		return capture.Opened{Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"}, Head: []byte("POST /rpc HTTP/1.1\r\nA2A-Version: 1.0\r\n\r\n")}
+		return capture.Opened{
+			Agent: capture.Peer{Name: "booker", URL: "http://booker:9001"},
+			Head:  []byte("POST /rpc HTTP/1.1\r\nA2A-Version: 1.0\r\n\r\n"),
+		}
 	case 1:
 		return capture.RequestBody{Data: request}
 	case 2:

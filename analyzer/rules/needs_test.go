@@ -23,8 +23,9 @@ const (
 	trackPath = "a2atap/analyzer/track"
 )
 
-// Every rule names the trackers that its check asks, however far down, and no others but those whose observations it wants.
-// To ask one that is not named is a panic in the middle of somebody's recording, perhaps on a way that no transcript takes.
+// Every rule names the trackers that its check asks, however far down, and no others but those whose observations it
+// wants. To ask one that is not named is a panic in the middle of somebody's recording, perhaps on a way that no
+// transcript takes.
 func TestRulesNameWhatTheyAsk(t *testing.T) {
 	asked := askedByRules(t)
 	for _, r := range rules.All {
@@ -47,8 +48,8 @@ func TestRulesNameWhatTheyAsk(t *testing.T) {
 	}
 }
 
-// A reader finds what the declarations of the packages of rules refer to. Types are not checked: it is enough to know which
-// name is which declaration.
+// A reader finds what the declarations of the packages of rules refer to. Types are not checked: it is enough to know
+// which name is which declaration.
 type reader struct {
 	fset   *token.FileSet
 	info   types.Info

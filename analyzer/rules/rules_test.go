@@ -99,7 +99,8 @@ func judge(t *testing.T, exchanges []*capture.Exchange) []analyzer.Finding {
 // judged holds what was found in the transcripts, by path.
 var judged sync.Map
 
-// judgeFile returns what is found in a transcript. It is judged once, for all tests: what is returned must not be changed.
+// judgeFile returns what is found in a transcript. It is judged once, for all tests: what is returned must not be
+// changed.
 func judgeFile(t *testing.T, path string) []analyzer.Finding {
 	t.Helper()
 	if found, ok := judged.Load(path); ok {
@@ -150,7 +151,8 @@ func transcripts(t testing.TB) []string {
 // The catalogue is whole: what is not in it is listed with the reason.
 func TestCatalogueIsWhole(t *testing.T) {
 	if n := len(rules.All) + len(rules.Unobserved); n < 371 {
-		t.Errorf("%d rules, with %d that cannot be observed; want the 369 of the protocol's catalogue and two of our own", len(rules.All), len(rules.Unobserved))
+		t.Errorf("%d rules, with %d that cannot be observed; want the 369 of the protocol's catalogue and two of our own",
+			len(rules.All), len(rules.Unobserved))
 	}
 	if len(rules.All) < 350 {
 		t.Errorf("%d rules can be observed", len(rules.All))

@@ -111,7 +111,10 @@ func (v *value) write(b *strings.Builder, space string) {
 
 // Where the names of members are the user's: maps, and what the protocol leaves free.
 var (
-	free = []string{"metadata", "data", "header", "error", "details", "authentication", "security", "securityRequirements", "state", "context"}
+	free = []string{
+		"metadata", "data", "header", "error", "details", "authentication", "security", "securityRequirements",
+		"state", "context",
+	}
 	maps = []string{"securitySchemes", "scopes", "schemes", "$defs"}
 )
 

@@ -44,19 +44,29 @@ func TestVariationsAreSilent(t *testing.T) {
 
 // telling names the transcripts whose silence hangs on what a variation takes away.
 var telling = map[string][]string{
-	"on another host too": {"card-rewritten"},                    // the signature covers the host
-	"numbers as ids":      {"event-fields", "multi-line-events"}, // events of several fields and lines are left as they are
-	"event names":         {"keep-alive-events"},                 // its events are none of A2A by their names
-	"event names behind":  {"keep-alive-events"},
-	"no times":            {"pieces-in-two-streams", "race-with-the-end"}, // exchanges that do not overlap prove an order
-	"bodies not kept":     {"same-webhook"},                               // nobody knows then that two agents share the webhook
+	"on another host too": {"card-rewritten"}, // the signature covers the host
+	"numbers as ids": {
+		"event-fields",
+		"multi-line-events",
+	}, // events of several fields and lines are left as they are
+	"event names":        {"keep-alive-events"}, // its events are none of A2A by their names
+	"event names behind": {"keep-alive-events"},
+	"no times":           {"pieces-in-two-streams", "race-with-the-end"}, // exchanges that do not overlap prove an order
+	"bodies not kept": {
+		"same-webhook",
+	}, // nobody knows then that two agents share the webhook
 	// One client made a HAR, which says neither whose calls they were nor what it lacks.
-	"as HAR of others": {"cut-and-open", "refused-before-the-state", "streams-in-part", "task-removed", "v03-refused-after-the-end"},
+	"as HAR of others": {
+		"cut-and-open", "refused-before-the-state", "streams-in-part", "task-removed",
+		"v03-refused-after-the-end",
+	},
 }
 
 // loud returns the findings that are more than notes.
 func loud(findings []analyzer.Finding) []string {
-	return lines(slices.DeleteFunc(slices.Clone(findings), func(f analyzer.Finding) bool { return f.Severity < analyzer.Warning }))
+	return lines(
+		slices.DeleteFunc(slices.Clone(findings), func(f analyzer.Finding) bool { return f.Severity < analyzer.Warning }),
+	)
 }
 
 // varied is a conversation on its way to become another.
@@ -93,31 +103,43 @@ var variations = []variation{
 		return contentType.ReplaceAllString(head, "$1; charset=utf-8\r\n")
 	})},
 	{"more headers", heads(func(head string) string {
-		return strings.TrimSuffix(head, "\r\n") + "X-Request-Id: 5\r\nDate: Thu, 05 Mar 2026 10:00:00 GMT\r\nVia: 1.1 gateway\r\n" +
+		return strings.TrimSuffix(head, "\r\n") +
+			"X-Request-Id: 5\r\nDate: Thu, 05 Mar 2026 10:00:00 GMT\r\nVia: 1.1 gateway\r\n" +
 			"Traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\nX-Empty:\r\n\r\n"
 	})},
 	{"http/2", heads(func(head string) string {
 		return strings.Replace(eachField(head, strings.ToLower), "HTTP/1.1", "HTTP/2.0", 1)
 	})},
 	{"host in upper case", requestHeads(func(head string) string {
-		return hostField.ReplaceAllStringFunc(head, func(s string) string { return "Host: " + strings.ToUpper(s[len("Host: "):]) })
+		return hostField.ReplaceAllStringFunc(head,
+			func(s string) string { return "Host: " + strings.ToUpper(s[len("Host: "):]) })
 	})},
 	{"escaped paths", requestHeads(func(head string) string {
-		return taskPath.ReplaceAllStringFunc(head, func(s string) string { return fmt.Sprintf("%s%%%02X", s[:len(s)-1], s[len(s)-1]) })
+		return taskPath.ReplaceAllStringFunc(head,
+			func(s string) string { return fmt.Sprintf("%s%%%02X", s[:len(s)-1], s[len(s)-1]) })
 	})},
 	{"application/json", responseHeads(func(head string) string {
 		return strings.Replace(head, "application/a2a+json", "application/json", 1)
 	})},
 	{"gzip", (*varied).compress},
 
-	{"comments between events", streams(func(s string) string { return ": hello\n\n" + strings.ReplaceAll(s, "\n\n", "\n\n:\n\n: ping\n\n") })},
-	{"comments in events", streams(func(s string) string { return strings.ReplaceAll(s, "data:", ": still here\ndata:") })},
+	{
+		"comments between events",
+		streams(func(s string) string { return ": hello\n\n" + strings.ReplaceAll(s, "\n\n", "\n\n:\n\n: ping\n\n") }),
+	},
+	{
+		"comments in events",
+		streams(func(s string) string { return strings.ReplaceAll(s, "data:", ": still here\ndata:") }),
+	},
 	{"carriage returns", streams(func(s string) string { return strings.ReplaceAll(s, "\n", "\r") })},
 	{"carriage returns and line feeds", streams(func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") })},
 	{"event names", streams(func(s string) string {
 		return strings.ReplaceAll(s, "data:", "event: message\nid: 7\nretry: 3000\ndata:")
 	})},
-	{"event names behind", streams(func(s string) string { return strings.ReplaceAll(s, "\n\n", "\nid: 7\nevent: message\nx: y\n\n") })},
+	{
+		"event names behind",
+		streams(func(s string) string { return strings.ReplaceAll(s, "\n\n", "\nid: 7\nevent: message\nx: y\n\n") }),
+	},
 	{"only an id", streams(func(s string) string { return "id: 1\n\n" + s + "retry: 10\n\n" })},
 	{"no space after data", streams(func(s string) string { return strings.ReplaceAll(s, "data: ", "data:") })},
 	{"events in lines", streams(func(s string) string { return strings.ReplaceAll(s, `,"`, ",\ndata: \"") })},

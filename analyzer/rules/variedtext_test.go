@@ -106,7 +106,8 @@ func setBody(b *capture.Body, head *[]byte, change func(string) string) {
 	if b.Size != capture.NotKnown {
 		b.Size = int64(len(b.Data))
 	}
-	*head = bytes.ReplaceAll(*head, fmt.Appendf(nil, "Content-Length: %d\r", old), fmt.Appendf(nil, "Content-Length: %d\r", len(b.Data)))
+	*head = bytes.ReplaceAll(*head, fmt.Appendf(nil, "Content-Length: %d\r", old),
+		fmt.Appendf(nil, "Content-Length: %d\r", len(b.Data)))
 }
 
 func heads(change func(string) string) func(*varied) {
@@ -142,7 +143,8 @@ func eachField(head string, change func(string) string) string {
 func (c *varied) compress() {
 	for _, x := range c.exchanges {
 		r := x.Response
-		if r == nil || r.Stream || !r.Body.Complete || !r.Body.Kept() || len(r.Body.Data) == 0 || capture.ParseResponseHead(r.Head).Fields.Has("Content-Encoding") {
+		if r == nil || r.Stream || !r.Body.Complete || !r.Body.Kept() || len(r.Body.Data) == 0 ||
+			capture.ParseResponseHead(r.Head).Fields.Has("Content-Encoding") {
 			continue
 		}
 		var b bytes.Buffer

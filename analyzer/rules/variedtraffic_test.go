@@ -147,7 +147,10 @@ func (c *varied) insert(before func(i int, x *capture.Exchange) []*capture.Excha
 func withAnswer(x *capture.Exchange, head, body string) *capture.Exchange {
 	n := *x
 	n.Fault, n.Rewrites, n.Notes, n.Lost = nil, nil, nil, 0
-	n.Response = &capture.Response{Head: []byte(head + "\r\n\r\n"), Body: capture.Body{Data: []byte(body), Size: int64(len(body)), Complete: true}}
+	n.Response = &capture.Response{
+		Head: []byte(head + "\r\n\r\n"),
+		Body: capture.Body{Data: []byte(body), Size: int64(len(body)), Complete: true},
+	}
 	return &n
 }
 
@@ -194,7 +197,8 @@ func (c *varied) repeatReads() {
 
 // seenWhole reports whether an exchange was seen from its beginning to its end.
 func seenWhole(x *capture.Exchange) bool {
-	return len(x.Request.Head) > 0 && x.Request.Body.Complete && x.Response != nil && x.Response.Body.Complete && x.Lost == 0 &&
+	return len(x.Request.Head) > 0 && x.Request.Body.Complete && x.Response != nil && x.Response.Body.Complete &&
+		x.Lost == 0 &&
 		x.Started.Nanosecond() == 0 && x.State == capture.StateClosed && x.Ended != capture.NotKnown
 }
 

@@ -119,12 +119,16 @@ func streamResult(id string, k int, last bool, text string) string {
 	start := bodyStart + id + `","result":`
 	switch {
 	case k == 0:
-		return start + fmt.Sprintf(`{"task":{"id":"t-%s","contextId":"c-%s","status":{"state":"TASK_STATE_WORKING"}}}}`, id, id)
+		return start +
+			fmt.Sprintf(`{"task":{"id":"t-%s","contextId":"c-%s","status":{"state":"TASK_STATE_WORKING"}}}}`, id, id)
 	case last:
-		return start + fmt.Sprintf(`{"statusUpdate":{"taskId":"t-%s","contextId":"c-%s","status":{"state":"TASK_STATE_COMPLETED"}}}}`, id, id)
+		return start +
+			fmt.Sprintf(`{"statusUpdate":{"taskId":"t-%s","contextId":"c-%s","status":{"state":"TASK_STATE_COMPLETED"}}}}`, id,
+				id)
 	}
-	return start + fmt.Sprintf(`{"artifactUpdate":{"taskId":"t-%s","contextId":"c-%s","artifact":{"artifactId":"a-%s-%d","parts":[{"text":"%s"}]},"lastChunk":true}}}`,
-		id, id, id, k, text)
+	return start +
+		fmt.Sprintf(`{"artifactUpdate":{"taskId":"t-%s","contextId":"c-%s","artifact":{"artifactId":"a-%s-%d","parts":[{"text":"%s"}]},"lastChunk":true}}}`,
+			id, id, id, k, text)
 }
 
 // A pace says what the origin does with a stream.

@@ -19,7 +19,7 @@ type cpuTimes struct{ all, idle uint64 }
 
 const (
 	sampleInterval = 200 * time.Millisecond // at least, between two samples
-	saturatedIdle  = 25                     // percent of one processor; they are saturated when less is idle of all of them
+	saturatedIdle  = 25                     // percent of one processor; saturated when less is idle of all of them
 )
 
 func newCPUMonitor() *cpuMonitor {

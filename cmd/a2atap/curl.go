@@ -32,7 +32,8 @@ func curl(x *capture.Exchange) (string, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, _ := x.Request.Body.Decode(&head)
 	if bytes.IndexByte(x.Request.Head, 0) >= 0 || bytes.IndexByte(body, 0) >= 0 {
-		return "", fmt.Errorf("exchange %d: there is a zero byte in it, so a command cannot hold it; use --format json", x.Seq)
+		return "", fmt.Errorf("exchange %d: there is a zero byte in it, so a command cannot hold it; use --format json",
+			x.Seq)
 	}
 	parts := []string{"curl", "-sS", "-X", quote(head.Method)}
 	for _, f := range head.Fields {

@@ -68,7 +68,8 @@ func TestQuoteForAShell(t *testing.T) {
 	for c := 1; c < 256; c++ {
 		words = append(words, string([]byte{byte(c), '7', '\''}))
 	}
-	words = append(words, "", "plain", "it's", "\n", "\u202eé\u2028", "$(id)`id`$HOME", `\'`, "\ufffd\x1b", "'\x7f'", "a\xe2\x80")
+	words = append(words, "", "plain", "it's", "\n", "\u202eé\u2028", "$(id)`id`$HOME", `\'`, "\ufffd\x1b", "'\x7f'",
+		"a\xe2\x80")
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		quoted[i] = quote(word)

@@ -34,7 +34,10 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/...", "a2atap/tui", "recording must work without a screen"},
 	{"a2atap/proxy/...", "a2atap/replay/...", "the proxy watches and never speaks for itself"},
 	{"a2atap/analyzer", "a2atap/analyzer/rules/...", "the engine is given its rules; it must not know its catalogue"},
-	{"a2atap/analyzer", "a2atap/analyzer/track/...", "the engine gets trackers with the rules that need them; it knows none"},
+	{
+		"a2atap/analyzer", "a2atap/analyzer/track/...",
+		"the engine gets trackers with the rules that need them; it knows none",
+	},
 	{"a2atap/analyzer/track/...", "a2atap/analyzer/rules/...", "what remembers does not judge"},
 	{"a2atap/analyzer/track/...", "a2atap/analyzer/report", "what remembers does not print"},
 	{"a2atap/analyzer/recent", "a2atap/...", "memory of bounded size knows nothing of what it holds"},
@@ -47,7 +50,10 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/analyzer/...", "a2atap/proxy/relay", "judging works on a capture from anywhere"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/bolt", "judging works on any Source"},
 	{"a2atap/analyzer/...", "a2atap/proxy/capture/open", "judging works on any Source"},
-	{"a2atap/analyzer/...", "a2atap/proxy/capture/redact", "what was hidden was hidden before; judging only has to know it"},
+	{
+		"a2atap/analyzer/...", "a2atap/proxy/capture/redact",
+		"what was hidden was hidden before; judging only has to know it",
+	},
 	{"a2atap/analyzer/...", "a2atap/replay/...", "one reading of the protocol must not judge itself"},
 	{"a2atap/analyzer/...", "a2atap/tui", "a judgment is drawn, and never draws"},
 	{"a2atap/...", "a2atap/analyzer/analyzertest", "it registers a flag and is for tests, ours and other people's"},

@@ -121,7 +121,8 @@ func doctorText(w io.Writer, c *bolt.Checkup) error {
 	}
 	for _, f := range c.Files {
 		_, err := fmt.Fprintf(w, "%s: %s with %s in %s, %s, %s open, %s\n",
-			analyzer.Clean(f.Name), analyzer.Plural(f.Exchanges, "exchange"), analyzer.Plural(f.Steps, "step"), analyzer.Plural(f.Blocks, "block"),
+			analyzer.Clean(f.Name), analyzer.Plural(f.Exchanges, "exchange"), analyzer.Plural(f.Steps, "step"),
+			analyzer.Plural(f.Blocks, "block"),
 			analyzer.Plural(f.Entries, "index key"), analyzer.Plural(f.Open, "exchange"), analyzer.Plural(f.Bytes, "byte"))
 		if err != nil {
 			return err
@@ -155,8 +156,9 @@ func doctorKeys(w io.Writer, c *bolt.Checkup) error {
 		}
 	}
 	if c.KeyInside {
-		_, err := fmt.Fprintln(w, "the capture holds the key with which secrets are hidden, as those of format 1 do: who has it "+
-			"can try short secrets; record more into it, which takes the key out, before you give it away")
+		_, err := fmt.Fprintln(w,
+			"the capture holds the key with which secrets are hidden, as those of format 1 do: who has it "+
+				"can try short secrets; record more into it, which takes the key out, before you give it away")
 		if err != nil {
 			return err
 		}

@@ -33,8 +33,9 @@ type seen struct {
 
 func (s *seen) rule() *analyzer.Rule {
 	return &analyzer.Rule{
-		ID: "request-seen", Title: "a request", Family: "test", Category: analyzer.Interop, Level: analyzer.Must, Side: a2a.Client,
-		On: analyzer.RequestSeen, Bindings: analyzer.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
+		ID: "request-seen", Title: "a request", Family: "test", Category: analyzer.Interop, Level: analyzer.Must,
+		Side: a2a.Client,
+		On:   analyzer.RequestSeen, Bindings: analyzer.OnJSONRPC, Cites: []a2a.Cite{{In: a2a.V1_0, Section: "1"}},
 		Doc: "Nothing.", Fix: "Nothing.", Silent: "Never.",
 		Check: func(p *analyzer.Pass) {
 			s.mu.Lock()
@@ -93,7 +94,8 @@ func TestRecordingWithInspectorJudgesOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			result := stopped(t, r)
-			if c := result.Counts; c.Exchanges != 3 || c.Judged != 3 || result.Found[analyzer.Error] != 3 || printed.Load() != 3 {
+			if c := result.Counts; c.Exchanges != 3 || c.Judged != 3 || result.Found[analyzer.Error] != 3 ||
+				printed.Load() != 3 {
 				t.Errorf("the verdict is on %+v, with %d errors, %d printed; want 3 of each",
 					c, result.Found[analyzer.Error], printed.Load())
 			}

@@ -13,7 +13,8 @@ import (
 	"a2atap/proxy"
 )
 
-// A rule that panics ends judging, which is said at once and at the end, and nothing else: traffic passes and is recorded.
+// A rule that panics ends judging, which is said at once and at the end, and nothing else: traffic passes and is
+// recorded.
 func TestPanickingRuleStopsNothing(t *testing.T) {
 	agent := httptest.NewServer(http.NotFoundHandler())
 	defer agent.Close()

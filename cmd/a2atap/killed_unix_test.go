@@ -102,7 +102,8 @@ func lackedAfterKill(t *testing.T, path string, crashes uint64, all *traffic) (m
 			t.Errorf("exchange %s was answered at %v and is missing; all before %v is said to be there", n, at, info.Crash.After)
 		}
 	}
-	if code, said := runQuietly(t, "check", path); code != exitInconclusive || !strings.Contains(said, "check: incomplete: ") {
+	if code, said := runQuietly(t, "check", path); code != exitInconclusive ||
+		!strings.Contains(said, "check: incomplete: ") {
 		t.Errorf("check exits with %d and says %q", code, said)
 	}
 	t.Logf("the oldest that is missing was answered %v before the kill; %v is said", oldest, info.Crash.Within)
@@ -255,7 +256,10 @@ func sendNumbered(client *http.Client, url, n string) error {
 func runQuietly(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var said bytes.Buffer
-	e := env{In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now, Getenv: func(string) string { return "" }}
+	e := env{
+		In: strings.NewReader(""), Out: io.Discard, Err: &said, Now: time.Now,
+		Getenv: func(string) string { return "" },
+	}
 	code := run(context.Background(), e, args)
 	return code, said.String()
 }

@@ -66,8 +66,8 @@ var troubles = []trouble{
 	},
 }
 
-// TestNothingIsLostUncounted lets the disk fail in each way, for a time and for good. What was sent is what was recorded
-// and what was counted as lost together, and what is said to be recorded is in the file.
+// TestNothingIsLostUncounted lets the disk fail in each way, for a time and for good. What was sent is what was
+// recorded and what was counted as lost together, and what is said to be recorded is in the file.
 func TestNothingIsLostUncounted(t *testing.T) {
 	t.Parallel()
 	for _, trouble := range troubles {

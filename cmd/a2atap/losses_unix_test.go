@@ -47,7 +47,8 @@ func TestFileLimit(t *testing.T) {
 	if code, verdict := runQuietly(t, "check", path); code != exitInconclusive {
 		t.Errorf("check exits with %d and says %s", code, verdict)
 	}
-	if code, note := runQuietly(t, "show", path); code != exitOK || !strings.Contains(note, " lacks "+match[2]+" exchange") {
+	if code, note := runQuietly(t, "show", path); code != exitOK ||
+		!strings.Contains(note, " lacks "+match[2]+" exchange") {
 		t.Errorf("show exits with %d and says %s", code, note)
 	}
 }

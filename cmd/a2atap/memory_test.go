@@ -11,7 +11,8 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 	freed, trimmed := 0, uint64(0)
 	clock := time.Unix(0, 0)
 	k := &memoryKeeper{
-		position: func() uint64 { return at }, trim: func() { trimmed = at }, busy: func() bool { return busy }, now: func() time.Time { return clock },
+		position: func() uint64 { return at }, trim: func() { trimmed = at }, busy: func() bool { return busy },
+		now:  func() time.Time { return clock },
 		free: func() { freed++; clock = clock.Add(10 * time.Millisecond) },
 	}
 	steps := []struct {

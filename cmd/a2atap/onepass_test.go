@@ -74,7 +74,8 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 		t.Fatalf("judged %+v", c)
 	}
 	if got, want := jsondoc.Texts()-before, uint64(2*exchanges+1+events); got != want {
-		t.Errorf("%d texts were parsed, want %d: two for each of %d exchanges, one and %d events for the stream", got, want, exchanges, events)
+		t.Errorf("%d texts were parsed, want %d: two for each of %d exchanges, one and %d events for the stream", got, want,
+			exchanges, events)
 	}
 }
 
@@ -82,7 +83,9 @@ func TestEachTextIsParsedOnce(t *testing.T) {
 func passStream(r *proxy.Recorder, events int) {
 	c := r.Conn(capture.Peer{Name: "booker", URL: "http://127.0.0.1:9001/rpc"}, "127.0.0.1:40000")
 	body := `{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{"message":{"messageId":"m-s","role":"ROLE_USER","parts":[{"text":"go"}]}}}`
-	c.Request(0, fmt.Appendf(nil, "POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body)))
+	c.Request(0,
+		fmt.Appendf(nil,
+			"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1:9001\r\nA2A-Version: 1.0\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(body)))
 	c.RequestBody(0, []byte(body))
 	c.RequestEnd(0, nil)
 	c.Answer(0, []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"))

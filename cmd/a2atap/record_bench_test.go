@@ -135,7 +135,9 @@ func runCell(b *testing.B, o *origin, name string, l load) *cell {
 func printTable(b *testing.B, l load, ways []string, cells map[string][]*cell) {
 	var t strings.Builder
 	fmt.Fprintf(&t, "\n%s\n\n", l.name)
-	fmt.Fprintf(&t, "| way | %s/s | ÷ direct | ÷ relay | ÷ nginx | p50 µs | p99 µs | CPU µs each | peak MiB | wrong | not recorded |\n", l.unit)
+	fmt.Fprintf(&t,
+		"| way | %s/s | ÷ direct | ÷ relay | ÷ nginx | p50 µs | p99 µs | CPU µs each | peak MiB | wrong | not recorded |\n",
+		l.unit)
 	t.WriteString("|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, name := range ways {
 		all := cells[name]

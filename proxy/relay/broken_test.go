@@ -51,7 +51,8 @@ func TestBrokenChunkAnswered(t *testing.T) {
 	})
 }
 
-// TestBrokenChunkInTurn breaks the second of two pipelined requests: the answer to the first one comes whole, then ours.
+// TestBrokenChunkInTurn breaks the second of two pipelined requests: the answer to the first one comes whole, then
+// ours.
 func TestBrokenChunkInTurn(t *testing.T) {
 	w := newWire(t, false, nil)
 	client := w.client()

@@ -2,8 +2,8 @@ package relay
 
 import "testing"
 
-// TestUpgradeWithoutBytes lets the ends of an upgraded connection end it without a word of the other protocol, the agent
-// first or the client: nothing broke.
+// TestUpgradeWithoutBytes lets the ends of an upgraded connection end it without a word of the other protocol, the
+// agent first or the client: nothing broke.
 func TestUpgradeWithoutBytes(t *testing.T) {
 	const (
 		ask  = "GET / HTTP/1.1\r\nHost: $HOST\r\nConnection: upgrade\r\nUpgrade: e\r\n\r\n"

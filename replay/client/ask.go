@@ -47,7 +47,8 @@ func (c *Client) Ask(ctx context.Context, op Operation, task *Task) error {
 // askPush performs an operation on a push config, which it creates first.
 func (c *Client) askPush(ctx context.Context, op Operation, task *Task) error {
 	config, err := c.CreatePush(ctx, PushConfig{
-		TaskID: task.ID, ID: "hook-of-" + task.ID, URL: "http://127.0.0.1:9/hook", Token: "known-to-both", Scheme: "Bearer", Credentials: "secret",
+		TaskID: task.ID, ID: "hook-of-" + task.ID, URL: "http://127.0.0.1:9/hook", Token: "known-to-both", Scheme: "Bearer",
+		Credentials: "secret",
 	})
 	if err != nil {
 		return err

@@ -21,7 +21,8 @@ func TestDecodeCard(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Card{
-		URL: "http://h/.well-known/agent-card.json", Name: "Hybrid", Description: "d", Version: "2", Streaming: true, Push: true, Extended: true,
+		URL: "http://h/.well-known/agent-card.json", Name: "Hybrid", Description: "d", Version: "2", Streaming: true,
+		Push: true, Extended: true,
 		Interfaces: []Interface{
 			{"grpc.example:443", Protocol{"1.0", "GRPC"}, ""},
 			{"http://h/rest", REST10, "acme"},
@@ -54,7 +55,8 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	only := &Card{Name: "g", Interfaces: card.Interfaces[:1]}
-	if _, err := only.Choose(); err == nil || err.Error() != `agent "g" offers A2A 1.0 GRPC; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.1 JSONRPC` {
+	if _, err := only.Choose(); err == nil ||
+		err.Error() != `agent "g" offers A2A 1.0 GRPC; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.1 JSONRPC` {
 		t.Errorf("got %v, want what is offered and what is spoken", err)
 	}
 	if _, err := new(Card).Choose(JSONRPC10); err == nil || !strings.Contains(err.Error(), "offers no interface") {
@@ -68,7 +70,10 @@ func TestDiscover(t *testing.T) {
 		asked         []string
 	}{
 		{"beneath", "/x", "/x/.well-known/agent-card.json", []string{"/x/.well-known/agent-card.json"}},
-		{"old name", "/x/", "/x/.well-known/agent.json", []string{"/x/.well-known/agent-card.json", "/x/.well-known/agent.json"}},
+		{
+			"old name", "/x/", "/x/.well-known/agent.json",
+			[]string{"/x/.well-known/agent-card.json", "/x/.well-known/agent.json"},
+		},
 		{
 			"at the origin", "/x?y=z", "/.well-known/agent-card.json",
 			[]string{"/x/.well-known/agent-card.json", "/x/.well-known/agent.json", "/.well-known/agent-card.json"},
@@ -105,12 +110,14 @@ func TestDiscover(t *testing.T) {
 		})
 	}
 	for _, url := range []string{"ftp://x", "127.0.0.1:80", "http://127.0.0.1:1"} {
-		if _, err := Discover(t.Context(), url, Options{}); err == nil || !strings.HasPrefix(err.Error(), "find the card of "+url) {
+		if _, err := Discover(t.Context(), url, Options{}); err == nil ||
+			!strings.HasPrefix(err.Error(), "find the card of "+url) {
 			t.Errorf("%s: got %v, want what was attempted", url, err)
 		}
 	}
 	a := agent(t, reply(200, "application/json", `[]`))
-	if _, err := Discover(t.Context(), a.url, Options{}); err == nil || !strings.Contains(err.Error(), "read the card at "+a.url+"/.well-known/agent-card.json") {
+	if _, err := Discover(t.Context(), a.url, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "read the card at "+a.url+"/.well-known/agent-card.json") {
 		t.Errorf("got %v, want the card that cannot be read", err)
 	}
 }

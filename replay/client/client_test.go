@@ -25,7 +25,8 @@ func TestEditChangesTheRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := <-a.seen
-	if got.method != "PUT" || got.path != "/b/tasks/t:cancel" || got.body != "edited" || got.header.Get("A2A-Version") != "" ||
+	if got.method != "PUT" || got.path != "/b/tasks/t:cancel" || got.body != "edited" ||
+		got.header.Get("A2A-Version") != "" ||
 		got.header.Get("User-Agent") != "planner/1.0" {
 		t.Errorf("got %+v, want the edited request", got)
 	}
@@ -60,7 +61,10 @@ func TestRefusals(t *testing.T) {
 		{"gateway before JSON-RPC", JSONRPC10, 401, `{"detail":"no"}`, Error{HTTPStatus: 401, Message: "Unauthorized"}},
 		{"error under 200", REST10, 200, `{"error":{"code":404,"message":"gone"}}`, Error{HTTPStatus: 200, Message: "gone"}},
 		{"broken error", JSONRPC10, 200, `{"error":{"code":"-32001","message":5}}`, Error{HTTPStatus: 200, Message: "OK"}},
-		{"error without an envelope", REST10, 404, `{"code":404,"message":"gone","details":[` + info + `]}`, Error{Code: -32001, Reason: "TASK_NOT_FOUND", HTTPStatus: 404, Message: "gone"}},
+		{
+			"error without an envelope", REST10, 404, `{"code":404,"message":"gone","details":[` + info + `]}`,
+			Error{Code: -32001, Reason: "TASK_NOT_FOUND", HTTPStatus: 404, Message: "gone"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := speak(t, agent(t, reply(tt.status, "application/json", tt.body)), tt.protocol, Options{})
@@ -82,7 +86,10 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestUnreadableAnswers(t *testing.T) {
-	for _, body := range []string{``, `{"jsonrpc":"2.0","id":"id"}`, `{"result":`, `{"result":{"kind":"x"}}`, `{"result":{"id":5}}`} {
+	for _, body := range []string{
+		``, `{"jsonrpc":"2.0","id":"id"}`, `{"result":`, `{"result":{"kind":"x"}}`,
+		`{"result":{"id":5}}`,
+	} {
 		c := speak(t, agent(t, reply(200, "application/json", body)), JSONRPC10, Options{})
 		_, err := c.Send(t.Context(), Text("x"), SendOptions{})
 		var refused *Error
@@ -98,10 +105,12 @@ func TestUnreadableAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Get(t.Context(), "t", nil); err == nil || !strings.HasPrefix(err.Error(), "GetTask: GET http://127.0.0.1:1/tasks/t: ") {
+	if _, err := c.Get(t.Context(), "t", nil); err == nil ||
+		!strings.HasPrefix(err.Error(), "GetTask: GET http://127.0.0.1:1/tasks/t: ") {
 		t.Errorf("got %v, want what was attempted", err)
 	}
-	if _, err := New(Interface{Protocol: Protocol{"0.3", "GRPC"}}, Options{}); err == nil || !strings.Contains(err.Error(), "A2A 1.0 HTTP+JSON") {
+	if _, err := New(Interface{Protocol: Protocol{"0.3", "GRPC"}}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "A2A 1.0 HTTP+JSON") {
 		t.Errorf("got %v, want the known protocols", err)
 	}
 }

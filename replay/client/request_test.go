@@ -22,7 +22,8 @@ var requestTests = []struct {
 		do: func(ctx context.Context, c *Client) error {
 			three := 3
 			m := Message{
-				ContextID: "c", TaskID: "t", References: []string{"r"}, Extensions: []string{"urn:x"}, Metadata: json.RawMessage(`{"a":1}`),
+				ContextID: "c", TaskID: "t", References: []string{"r"}, Extensions: []string{"urn:x"},
+				Metadata: json.RawMessage(`{"a":1}`),
 				Parts: []Part{
 					{Text: "hi"},
 					{Bytes: []byte{0, 1}, MediaType: "a/b", Filename: "f"},
@@ -37,7 +38,8 @@ var requestTests = []struct {
 			})
 			return err
 		},
-		rpc: `{"jsonrpc":"2.0","id":"id","method":"SendMessage","params":` + send10 + `}`, rest: "POST /a/message:send " + send10,
+		rpc:  `{"jsonrpc":"2.0","id":"id","method":"SendMessage","params":` + send10 + `}`,
+		rest: "POST /a/message:send " + send10,
 		rpc3: `{"jsonrpc":"2.0","id":"id","method":"message/send","params":{"message":{"kind":"message","messageId":"id","contextId":"c","taskId":"t","role":"user","parts":[` +
 			`{"kind":"text","text":"hi"},{"kind":"file","file":{"name":"f","mimeType":"a/b","bytes":"AAE="}},{"kind":"file","file":{"mimeType":"a/b","uri":"https://u"}},` +
 			`{"kind":"data","data":[1]},{"kind":"text","text":""}],"referenceTaskIds":["r"],"extensions":["urn:x"],"metadata":{"a":1}},` +
@@ -107,7 +109,8 @@ var requestTests = []struct {
 	{
 		name: "create push",
 		do: func(ctx context.Context, c *Client) error {
-			_, err := c.CreatePush(ctx, PushConfig{TaskID: "t", ID: "p", URL: "https://hook", Scheme: "Bearer", Credentials: "cred"})
+			_, err := c.CreatePush(ctx,
+				PushConfig{TaskID: "t", ID: "p", URL: "https://hook", Scheme: "Bearer", Credentials: "cred"})
 			return err
 		},
 		rpc:  `{"jsonrpc":"2.0","id":"id","method":"CreateTaskPushNotificationConfig","params":{"id":"p","taskId":"t","url":"https://hook","authentication":{"scheme":"Bearer","credentials":"cred"}}}`,

@@ -53,7 +53,8 @@ func (c *Client) open(ctx context.Context, cancel context.CancelFunc, in call) (
 	}
 	timer := time.AfterFunc(c.http.opts.Timeout, cancel)
 	resp, err := c.http.do(ctx, out)
-	if err == nil && in.op == SubscribeToTask && resp.StatusCode == http.StatusMethodNotAllowed && in.verb == http.MethodPost {
+	if err == nil && in.op == SubscribeToTask && resp.StatusCode == http.StatusMethodNotAllowed &&
+		in.verb == http.MethodPost {
 		// A2A 1.0 names POST in the text and GET in the proto, and some agents serve only the latter.
 		resp.Body.Close()
 		in.verb, in.body = http.MethodGet, nil

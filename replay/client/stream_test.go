@@ -30,7 +30,8 @@ func TestStreams(t *testing.T) {
 	c := speak(t, a, REST10, Options{})
 	n := 0
 	for e, err := range c.Stream(t.Context(), Text("x"), SendOptions{}) {
-		if err != nil || e.Task.ID != fmt.Sprintf("t%d", n) || string(e.Raw) != fmt.Sprintf("{\"task\":\n{\"id\":\"t%d\"}}", n) {
+		if err != nil || e.Task.ID != fmt.Sprintf("t%d", n) ||
+			string(e.Raw) != fmt.Sprintf("{\"task\":\n{\"id\":\"t%d\"}}", n) {
 			t.Errorf("event %d: got %s, %v", n, e.Raw, err)
 		}
 		n++
@@ -56,7 +57,9 @@ func TestStreams(t *testing.T) {
 }
 
 func TestStreamErrors(t *testing.T) {
-	a := agent(t, reply(200, "text/event-stream", "data: {\"task\":{\"id\":\"t\"}}\n\ndata: {\"error\":{\"code\":500,\"message\":\"late\"}}\n\ndata: {\"task\":{\"id\":\"t\"}}\n\n"))
+	a := agent(t,
+		reply(200, "text/event-stream",
+			"data: {\"task\":{\"id\":\"t\"}}\n\ndata: {\"error\":{\"code\":500,\"message\":\"late\"}}\n\ndata: {\"task\":{\"id\":\"t\"}}\n\n"))
 	var got []string
 	for e, err := range speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t") {
 		got = append(got, fmt.Sprint(e.Task != nil, " ", err))

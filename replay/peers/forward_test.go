@@ -38,7 +38,10 @@ func TestForward(t *testing.T) {
 			defer cancel()
 			s := &script{webhook: hook.URL, driver: &go2Driver{
 				http: f.client, parser: agentcard.DefaultCardParser,
-				transports: []a2aclient.FactoryOption{a2aclient.WithJSONRPCTransport(f.client), a2aclient.WithRESTTransport(f.client)},
+				transports: []a2aclient.FactoryOption{
+					a2aclient.WithJSONRPCTransport(f.client),
+					a2aclient.WithRESTTransport(f.client),
+				},
 			}}
 			seen, err := s.play(ctx, agent.URL, binding)
 			if err != nil {
@@ -134,7 +137,8 @@ func (f *forward) check(t *testing.T, pair Pair, agent *httptest.Server) {
 	checkFaults(t, pair, exchanges)
 	for _, x := range exchanges {
 		if x.State != capture.StateClosed || x.Lost != 0 || len(x.Notes) > 0 || len(x.Rewrites) > 0 {
-			t.Errorf("%s: state %s, %d bytes lost, notes %q, rewrites %v; want it closed and nothing else", title(x), x.State, x.Lost, x.Notes, x.Rewrites)
+			t.Errorf("%s: state %s, %d bytes lost, notes %q, rewrites %v; want it closed and nothing else", title(x), x.State,
+				x.Lost, x.Notes, x.Rewrites)
 		}
 		if x.Client.Name != "traveller" || x.Agent.URL != agent.URL {
 			t.Errorf("%s: from %s to %s", title(x), x.Client.Name, x.Agent.URL)

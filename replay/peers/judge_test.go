@@ -88,7 +88,8 @@ func whole(r *analyzer.Result) []string {
 	lines := []string{fmt.Sprintf("%+v", r.Counts)}
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		lines = append(lines, fmt.Sprint(f.Severity, f.Side, f.Dialects, f.Binding, f.Operation, f.Link, f.ExchangeID, f, f.Also, f.Fingerprint()))
+		lines = append(lines,
+			fmt.Sprint(f.Severity, f.Side, f.Dialects, f.Binding, f.Operation, f.Link, f.ExchangeID, f, f.Also, f.Fingerprint()))
 	}
 	for _, c := range r.Coverage {
 		lines = append(lines, fmt.Sprintf("%s on %s: %d applied, %d broken", c.Rule.ID, c.Link, c.Applied, c.Broken))

@@ -9,8 +9,9 @@ import (
 // An Observation is one thing that a client saw: an answer, an event of a stream, an error, a line of the card. Values
 // are as the SDK hands them to its user, ids included. Programs print one Observation per line as JSON.
 type Observation struct {
-	Step      string   `json:"step"`                // the part of the script
-	Kind      string   `json:"kind"`                // card, interface, message, task, status, artifact, config, configs, list, notification, error, done
+	Step string `json:"step"` // the part of the script
+	// Kind is card, interface, message, task, status, artifact, config, configs, list, notification, error or done.
+	Kind      string   `json:"kind"`
 	State     string   `json:"state,omitempty"`     // a task's state, spelt as the SDK spells it
 	Text      string   `json:"text,omitempty"`      // of a message, of a status, of an artifact's chunk, of an error
 	Artifacts []string `json:"artifacts,omitempty"` // the text of each artifact of a task

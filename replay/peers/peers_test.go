@@ -10,7 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-var update = flag.Bool("update", false, "write what the clients saw directly to testdata/seen; other routes then compare when run again")
+var update = flag.Bool("update", false,
+	"write what the clients saw directly to testdata/seen; other routes then compare when run again")
 
 func TestMain(m *testing.M) {
 	AtOnce(8)

@@ -70,7 +70,8 @@ func (tp *tap) checkWhole(t *testing.T, src capture.Source, exchanges []*capture
 	}
 	for _, x := range exchanges {
 		if x.State != capture.StateClosed || x.Lost != 0 || len(x.Notes) > 0 {
-			t.Errorf("%s: state %s, %d bytes lost, notes %q; want it closed and nothing else", title(x), x.State, x.Lost, x.Notes)
+			t.Errorf("%s: state %s, %d bytes lost, notes %q; want it closed and nothing else", title(x), x.State, x.Lost,
+				x.Notes)
 		}
 		request, response := &x.Request.Body, &x.Response.Body
 		if !request.Complete || !request.Kept() || !response.Complete && x.Fault == nil || response.Dropped != 0 {

@@ -41,7 +41,8 @@ func checkRedaction(t *testing.T, src capture.Source, want *analyzer.Result) {
 func tokensIn(t *testing.T, src capture.Source) (titles []string) {
 	t.Helper()
 	for _, x := range read(t, src) {
-		if whole := string(x.Request.Head) + string(x.Request.Body.Data) + callOf(x).Answer; strings.Contains(whole, "-token\"") {
+		if whole := string(x.Request.Head) + string(x.Request.Body.Data) + callOf(x).Answer; strings.Contains(whole,
+			"-token\"") {
 			titles = append(titles, title(x))
 		}
 	}

@@ -96,8 +96,11 @@ func TestCompareTraffic(t *testing.T) {
 	for name, change := range map[string]func([]*capture.Exchange) []*capture.Exchange{
 		"an exchange is missing": func(all []*capture.Exchange) []*capture.Exchange { return slices.Delete(all, 1, 2) },
 		"an exchange is twice":   func(all []*capture.Exchange) []*capture.Exchange { return append(all, all[1]) },
-		"a byte is another":      func(all []*capture.Exchange) []*capture.Exchange { all[1].Response.Body.Data[0]++; return all },
-		"an event is missing":    func(all []*capture.Exchange) []*capture.Exchange { cutStream(all, 1); return all },
+		"a byte is another": func(all []*capture.Exchange) []*capture.Exchange {
+			all[1].Response.Body.Data[0]++
+			return all
+		},
+		"an event is missing": func(all []*capture.Exchange) []*capture.Exchange { cutStream(all, 1); return all },
 		"a target is another": func(all []*capture.Exchange) []*capture.Exchange {
 			all[2].Request.Head = all[0].Request.Head
 			return all

@@ -118,7 +118,8 @@ func places(lines []string) []string {
 // keep writes what was recorded as a transcript; its head says what is confirmed about it.
 func keep(t *testing.T, pair Pair, src capture.Source) {
 	var head strings.Builder
-	fmt.Fprintf(&head, "Recorded: an agent of %s, asked by a client of %s over %s.\n", pair.Agent.Name, pair.Client.Name, pair.Binding)
+	fmt.Fprintf(&head, "Recorded: an agent of %s, asked by a client of %s over %s.\n", pair.Agent.Name, pair.Client.Name,
+		pair.Binding)
 	for _, c := range slices.Concat(confirmed, confirmedWild) {
 		if c.matches(pair) {
 			fmt.Fprintf(&head, "%s: %s.\n", strings.Fields(c.finding)[2], c.reason)

@@ -62,7 +62,8 @@ func (a *responder) head(head *capture.Head) {
 	to := a.w.Header()
 	for _, f := range head.Fields {
 		switch strings.ToLower(f.Name) {
-		case "connection", "keep-alive", "transfer-encoding", "trailer", "upgrade", "content-length", "content-encoding", "date":
+		case "connection", "keep-alive", "transfer-encoding", "trailer", "upgrade", "content-length", "content-encoding",
+			"date":
 			continue
 		case "content-type":
 			if a.converts() {

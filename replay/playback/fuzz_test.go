@@ -24,10 +24,12 @@ func FuzzPlayback(f *testing.F) {
 		x := &capture.Exchange{
 			Seq: uint64(i + 1), State: capture.StateClosed,
 			Request: capture.Request{
-				Head: []byte("POST /rpc HTTP/1.1\r\nContent-Type: application/json\r\n\r\n"), Body: capture.Body{Data: []byte(body), Complete: true},
+				Head: []byte("POST /rpc HTTP/1.1\r\nContent-Type: application/json\r\n\r\n"),
+				Body: capture.Body{Data: []byte(body), Complete: true},
 			},
 			Response: &capture.Response{
-				Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"), Body: capture.Body{Data: []byte(answer), Complete: true},
+				Head: []byte("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"),
+				Body: capture.Body{Data: []byte(answer), Complete: true},
 			},
 		}
 		if err := src.Append(capture.Steps(x)...); err != nil {

@@ -87,7 +87,8 @@ func perform(t testing.TB, src capture.Source, o playback.Options) (*playback.Pl
 
 func connect(t testing.TB, agentURL string, p client.Protocol) *client.Client {
 	t.Helper()
-	c, err := client.Connect(t.Context(), agentURL, client.Options{Prefer: []client.Protocol{p}, Timeout: 10 * time.Second})
+	c, err := client.Connect(t.Context(), agentURL,
+		client.Options{Prefer: []client.Protocol{p}, Timeout: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,8 @@ func TestPlaybackGivesTheRecordedRun(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			var was []string
-			src := record(t, startAgent(t, w.agent, refagent.Options{}), func(tapURL string) { was = talk(t, tapURL, w.protocol) })
+			src := record(t, startAgent(t, w.agent, refagent.Options{}),
+				func(tapURL string) { was = talk(t, tapURL, w.protocol) })
 			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
 			if diff := cmp.Diff(was, talk(t, origin+"/"+w.agent, w.protocol)); diff != "" {
 				t.Errorf("what the client saw (-recorded +played):\n%s", diff)
@@ -122,7 +123,10 @@ func TestPlaybackGivesTheRecordedRun(t *testing.T) {
 
 // In 1.0 a recording of one binding answers clients of the other.
 func TestPlaybackChangesTheBinding(t *testing.T) {
-	for _, w := range []struct{ was, now client.Protocol }{{client.JSONRPC10, client.REST10}, {client.REST10, client.JSONRPC10}} {
+	for _, w := range []struct{ was, now client.Protocol }{
+		{client.JSONRPC10, client.REST10},
+		{client.REST10, client.JSONRPC10},
+	} {
 		t.Run(w.was.Binding+" to "+w.now.Binding, func(t *testing.T) {
 			var was []string
 			src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) { was = talk(t, tapURL, w.was) })
@@ -206,7 +210,8 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 			if diff := cmp.Diff(change, misses[0].Changes); diff != "" || misses[0].Nearest != 2 {
 				t.Errorf("nearest %d, changes (-want +got):\n%s", misses[0].Nearest, diff)
 			}
-			if got := misses[1].String(); !strings.Contains(got, "GetTask") || !strings.Contains(got, "GetAgentCard, SendMessage") {
+			if got := misses[1].String(); !strings.Contains(got, "GetTask") ||
+				!strings.Contains(got, "GetAgentCard, SendMessage") {
 				t.Errorf("miss %q does not name what there is", got)
 			}
 			if r := p.Report(); r.Missed != 2 || r.Used != 1 || len(r.Unused) != 1 || r.Unused[0].Operation != "SendMessage" {
@@ -298,7 +303,8 @@ func TestPlaybackAnswersWithTheClientsContext(t *testing.T) {
 func TestPlaybackStreams(t *testing.T) {
 	const step = 30 * time.Millisecond
 	src := record(t, startAgent(t, "spec", refagent.Options{StepTime: step}), func(tapURL string) {
-		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"), client.SendOptions{}) {
+		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
+			client.SendOptions{}) {
 			if err != nil {
 				t.Error(err)
 			}

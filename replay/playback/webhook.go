@@ -111,7 +111,8 @@ func (n *notification) deliver(ctx context.Context, to target, substitute replay
 	}
 	for _, f := range capture.ParseRequestHead(n.x.Request.Head).Fields {
 		switch strings.ToLower(f.Name) {
-		case "host", "content-length", "content-encoding", "transfer-encoding", "connection", "accept-encoding", "authorization", "x-a2a-notification-token":
+		case "host", "content-length", "content-encoding", "transfer-encoding", "connection", "accept-encoding",
+			"authorization", "x-a2a-notification-token":
 		default:
 			r.Header.Add(f.Name, f.Value)
 		}

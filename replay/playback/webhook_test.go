@@ -46,8 +46,11 @@ func (r *receiver) keep(req *http.Request, body []byte) {
 		"\r\nX-A2A-Notification-Token: redacted.0123456789abcdef\r\n\r\n"
 	r.posts = append(r.posts, &capture.Exchange{
 		Seq: uint64(100 + len(r.posts)), State: capture.StateClosed, Client: capture.Peer{Name: "booker"},
-		Request:  capture.Request{Head: []byte(head), Body: capture.Body{Data: body, Complete: true}},
-		Response: &capture.Response{Head: []byte("HTTP/1.1 200 OK\r\n\r\n"), Body: capture.Body{Data: []byte{}, Complete: true}},
+		Request: capture.Request{Head: []byte(head), Body: capture.Body{Data: body, Complete: true}},
+		Response: &capture.Response{
+			Head: []byte("HTTP/1.1 200 OK\r\n\r\n"),
+			Body: capture.Body{Data: []byte{}, Complete: true},
+		},
 	})
 }
 
@@ -74,7 +77,8 @@ func pushed(t *testing.T, agentURL string, p client.Protocol, hook *receiver) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CreatePush(t.Context(), client.PushConfig{TaskID: r.Task.ID, URL: hook.url, Token: "live-token"}); err != nil {
+	if _, err := c.CreatePush(t.Context(),
+		client.PushConfig{TaskID: r.Task.ID, URL: hook.url, Token: "live-token"}); err != nil {
 		t.Fatal(err)
 	}
 	m := client.Text("done")

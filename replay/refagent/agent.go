@@ -81,15 +81,17 @@ var profiles = []*profile{
 		name: "spec03-rest", rest: rest03, streaming: true, route: route, card: spec03RESTCard, noExtended: noExtended03,
 	},
 	{
-		name: "spec03-proto", rest: rest03proto, streaming: true, route: route, card: spec03ProtoCard, noExtended: noExtended03,
+		name: "spec03-proto", rest: rest03proto, streaming: true, route: route, card: spec03ProtoCard,
+		noExtended: noExtended03,
 	},
 	{
 		name: "spec02", dialect: v02{}, streaming: true, route: route, cardNames: []string{"agent.json"}, card: spec02Card,
 		noExtended: noExtended03,
 	},
 	{
-		name: "legacy", dialect: v01{}, streaming: true, clientIDs: true, route: taskRoute01, cardNames: []string{"agent.json"},
-		card: legacyCard, noExtended: noExtended03,
+		name: "legacy", dialect: v01{}, streaming: true, clientIDs: true, route: taskRoute01,
+		cardNames: []string{"agent.json"},
+		card:      legacyCard, noExtended: noExtended03,
 	},
 }
 

@@ -17,7 +17,8 @@ const echoCardText = `{"name":"Echo Agent","description":"Answers every message 
 	`"skills":[{"id":"echo","name":"Echo","description":"Sends back the text that it was sent.","tags":["echo","test"]}]}`
 
 func TestCards(t *testing.T) {
-	_, body := exchange(t, serve(t, "echo", refagent.Options{BaseURL: "https://agents.example/"}), "GET /echo/.well-known/agent-card.json")
+	_, body := exchange(t, serve(t, "echo", refagent.Options{BaseURL: "https://agents.example/"}),
+		"GET /echo/.well-known/agent-card.json")
 	if diff := cmp.Diff(echoCardText, body); diff != "" {
 		t.Errorf("echo card (-want +got):\n%s", diff)
 	}
@@ -37,7 +38,8 @@ func TestCards(t *testing.T) {
 	if strings.Contains(spec, "securityRequirements") || strings.Count(spec, `"tags"`) != 8 {
 		t.Errorf("spec card requires security or has not eight skills: %s", spec)
 	}
-	_, spec03 := exchange(t, serve(t, "spec03", refagent.Options{BaseURL: "http://a.example"}), "GET /spec03/.well-known/agent-card.json")
+	_, spec03 := exchange(t, serve(t, "spec03", refagent.Options{BaseURL: "http://a.example"}),
+		"GET /spec03/.well-known/agent-card.json")
 	want := `{"protocolVersion":"0.3.0","name":"AgentBin Spec Agent (v0.3)","description":"Shows every way in which a task can go.",` +
 		`"url":"http://a.example/spec03","preferredTransport":"JSONRPC","version":"1.0.0","capabilities":{"streaming":true,"pushNotifications":false},`
 	if !strings.HasPrefix(spec03, want) || strings.Contains(spec03, "supportedInterfaces") {
@@ -56,7 +58,10 @@ func TestCardCaching(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	for _, path := range []string{"/spec", "/spec/.well-known/agent.json", "/.well-known/agent-card.json", "/.well-known/agent.json"} {
+	for _, path := range []string{
+		"/spec", "/spec/.well-known/agent.json", "/.well-known/agent-card.json",
+		"/.well-known/agent.json",
+	} {
 		if resp, body := exchange(t, origin, "GET "+path); resp.StatusCode != 200 || body != card {
 			t.Errorf("%s: got %d %s, want the card", path, resp.StatusCode, body)
 		}
@@ -67,7 +72,8 @@ func TestCardCaching(t *testing.T) {
 			t.Errorf("If-None-Match %s: got %d %q, want 304", tag, resp.StatusCode, body)
 		}
 	}
-	if resp, _ := exchange(t, origin, "GET /spec/.well-known/agent-card.json\nIf-None-Match: \"0.9\""); resp.StatusCode != 200 {
+	if resp, _ := exchange(t, origin,
+		"GET /spec/.well-known/agent-card.json\nIf-None-Match: \"0.9\""); resp.StatusCode != 200 {
 		t.Errorf("another tag: got %d, want 200", resp.StatusCode)
 	}
 	if resp, _ := exchange(t, origin, "POST /spec/.well-known/agent-card.json\n\n{}"); resp.StatusCode != 405 {
@@ -77,7 +83,8 @@ func TestCardCaching(t *testing.T) {
 
 func TestCrossOrigin(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{})
-	resp, _ := exchange(t, origin, "OPTIONS /spec/message:send\nOrigin: https://page.example\nAccess-Control-Request-Headers: a2a-version, content-type")
+	resp, _ := exchange(t, origin,
+		"OPTIONS /spec/message:send\nOrigin: https://page.example\nAccess-Control-Request-Headers: a2a-version, content-type")
 	if resp.StatusCode != 204 || resp.Header.Get("Access-Control-Allow-Origin") != "*" ||
 		resp.Header.Get("Access-Control-Allow-Headers") != "a2a-version, content-type" ||
 		!strings.Contains(resp.Header.Get("Access-Control-Allow-Methods"), "POST") {

@@ -128,7 +128,8 @@ func (e *engine) resume(id string, o order) (turn, *failure) {
 		// A2A 1.0 §3.4.3.
 		return turn{}, invalidParams(violation{"message.contextId", "is not the context of task " + id})
 	case r.task.status.state.terminal():
-		return turn{}, fail(codeUnsupported, "Task "+id+" has ended ("+string(r.task.status.state)+") and takes no more messages")
+		return turn{}, fail(codeUnsupported,
+			"Task "+id+" has ended ("+string(r.task.status.state)+") and takes no more messages")
 	case !r.task.status.state.interrupted():
 		return turn{}, fail(codeUnsupported, "Task "+id+" is being worked on and does not wait for a message")
 	}

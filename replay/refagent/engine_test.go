@@ -23,7 +23,10 @@ func TestForget(t *testing.T) {
 		}
 		ended = append(ended, turn.first.id)
 	}
-	for id, known := range map[string]bool{busy: true, ended[0]: false, ended[1]: false, ended[2]: true, ended[maxTasks]: true} {
+	for id, known := range map[string]bool{
+		busy: true, ended[0]: false, ended[1]: false, ended[2]: true,
+		ended[maxTasks]: true,
+	} {
 		if _, f := a.engine.get(id); (f == nil) != known {
 			t.Errorf("task %s: known %v, want %v", id, f == nil, known)
 		}
@@ -40,7 +43,9 @@ func TestClosedEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Close()
-	task := a.engine.start(order{skill: keyword("streaming"), push: &pushConfig{id: "p", url: "http://127.0.0.1:1/", dialect: v10{}}})
+	task := a.engine.start(
+		order{skill: keyword("streaming"), push: &pushConfig{id: "p", url: "http://127.0.0.1:1/", dialect: v10{}}},
+	)
 	if f := a.engine.deleteConfig(task.first.id, "p"); f != nil {
 		t.Error(f.message)
 	}

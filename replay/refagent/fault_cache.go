@@ -63,9 +63,10 @@ var cacheFaults = []Fault{
 	{
 		Slug: "card-extended-cache", agents: only10,
 		Doc: "The extended card over HTTP+JSON says nothing about caches.",
-		hooks: onAnswer(func(c *call) bool { return c.op == getExtendedCard && c.binding == httpJSON && c.failure == nil }, func(_ *call, out *answer) {
-			out.header = http.Header{"Content-Type": out.header["Content-Type"]}
-		}),
+		hooks: onAnswer(func(c *call) bool { return c.op == getExtendedCard && c.binding == httpJSON && c.failure == nil },
+			func(_ *call, out *answer) {
+				out.header = http.Header{"Content-Type": out.header["Content-Type"]}
+			}),
 	},
 	{
 		Slug: "card-extended-identity", agents: only10,
@@ -91,6 +92,7 @@ func signed(header, signature string) func(object) object {
 // foreignHeader is a protected header with a key that has signed nothing.
 func foreignHeader() string {
 	public := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey)
-	return fmt.Sprintf(`{"alg":"EdDSA","kid":"key-1","typ":"JOSE","jwk":{"kty":"OKP","crv":"Ed25519","kid":"key-1","x":%q}}`,
+	return fmt.Sprintf(
+		`{"alg":"EdDSA","kid":"key-1","typ":"JOSE","jwk":{"kty":"OKP","crv":"Ed25519","kid":"key-1","x":%q}}`,
 		base64.RawURLEncoding.EncodeToString(public))
 }

@@ -24,8 +24,9 @@ var capabilityFaults = []Fault{
 	},
 	{
 		Slug: "cap-streaming-refused", agents: []string{"spec", "spec03", "spec02"},
-		Doc:   "The card says that the agent streams, and it refuses to.",
-		hooks: admitNone(calls(streamMessage), func() *failure { return fail(codeUnsupported, "Streaming is not supported") }),
+		Doc: "The card says that the agent streams, and it refuses to.",
+		hooks: admitNone(calls(streamMessage),
+			func() *failure { return fail(codeUnsupported, "Streaming is not supported") }),
 	},
 	{
 		Slug: "cap-extended-undeclared", agents: only10, Also: []string{"req-capability-extended"},
@@ -54,10 +55,12 @@ var capabilityFaults = []Fault{
 	{
 		Slug: "ext-required-missing-code", agents: with10,
 		Also: []string{"ext-required-missing", "ext-required-missing-client"},
-		Doc:  "The card requires an extension, and messages without it are refused as about something to cancel; other calls are answered.",
+		Doc: "The card requires an extension, and messages without it are refused as about something to cancel; " +
+			"other calls are answered.",
 		hooks: func() hooks {
 			h := requireSeats()
-			h.admit = admitNone(calls(sendMessage), func() *failure { return fail(codeTaskNotCancelable, "There is nothing to cancel") })().admit
+			h.admit = admitNone(calls(sendMessage),
+				func() *failure { return fail(codeTaskNotCancelable, "There is nothing to cancel") })().admit
 			return h
 		},
 	},

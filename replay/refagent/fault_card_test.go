@@ -25,7 +25,10 @@ var cardFaultTests = []struct {
 	{"card-binding-known", "spec", nil, "GET /spec", `"protocolBinding":"WEBSOCKET"`, ""},
 	{"card-preferred-transport", "spec03", nil, "GET /spec03", `"url"`, `"preferredTransport"`},
 	{"card-transport-conflict", "spec03", nil, "GET /spec03", `"transport":"GRPC"`, ""},
-	{"card-additional-complete", "spec03", nil, "GET /spec03", `"additionalInterfaces":[{"url":"https://a2atap.example/a2a","transport":"HTTP+JSON"}]`, ""},
+	{
+		"card-additional-complete", "spec03", nil, "GET /spec03",
+		`"additionalInterfaces":[{"url":"https://a2atap.example/a2a","transport":"HTTP+JSON"}]`, "",
+	},
 	{"card-arrays-nonempty", "spec", nil, "GET /spec", `"tags":[]`, ""},
 	{"card-mode-syntax", "spec", nil, "GET /spec", `"defaultInputModes":["text/plain","text"]`, ""},
 	{"card-skill-id-unique", "spec", nil, "GET /spec", `message-only hello world"]}]`, ""},
@@ -33,7 +36,10 @@ var cardFaultTests = []struct {
 	{"card-mode-syntax", "spec03", nil, "GET /spec03", `"defaultInputModes":["text/plain","text"]`, ""},
 	{"card-skill-id-unique", "spec03", nil, "GET /spec03", `message-only hello"]}]`, ""},
 	{"card-extension-uri", "spec03", nil, "GET /spec03", `"uri":"seats/v1"`, ""},
-	{"card-security-refs", "spec", nil, "GET /spec", `"securityRequirements":[{"schemes":{}},{"schemes":{"house":{"list":[]}}}]`, ""},
+	{
+		"card-security-refs", "spec", nil, "GET /spec",
+		`"securityRequirements":[{"schemes":{}},{"schemes":{"house":{"list":[]}}}]`, "",
+	},
 	{"card-security-refs", "spec03", nil, "GET /spec03", `"security":[{},{"house":[]}]`, ""},
 	{"card-security-shape", "spec", nil, "GET /spec", `"securityRequirements":[{},{"key":[]}]`, ""},
 	{"card-scheme-discriminator", "spec03", nil, "GET /spec03", `"securitySchemes":{"house":{"type":"bearer"}}`, ""},
@@ -53,7 +59,10 @@ var cardFaultTests = []struct {
 	{"card-signature-shape", "spec", nil, "GET /spec", `"signature":"AAA="`, ""},
 	{"card-signature-shape", "spec03", nil, "GET /spec03", `"signature":"AAA="`, ""},
 	{"card-signature-header", "spec", nil, "GET /spec", `"protected":"eyJhbGciOiJFUzI1NiIsInR5cCI6IkpPU0UifQ"`, ""},
-	{"card-signature-typ", "spec", nil, "GET /spec", `"protected":"eyJhbGciOiJFUzI1NiIsImtpZCI6ImtleS0xIiwidHlwIjoiSldUIn0"`, ""},
+	{
+		"card-signature-typ", "spec", nil, "GET /spec",
+		`"protected":"eyJhbGciOiJFUzI1NiIsImtpZCI6ImtleS0xIiwidHlwIjoiSldUIn0"`, "",
+	},
 	{"card-signature-valid", "spec", nil, "GET /spec", `"signature":"AAAAAAAAAAAAAAAAAAAA`, ""},
 	{"card-extended-identity", "spec", nil, knownRPC, `"skills":[{"id":"admin-status"`, `message-only`},
 }
@@ -82,7 +91,10 @@ func TestCardFaults(t *testing.T) {
 var cardHeaderFaults = []struct{ slug, request, field string }{
 	{"card-cache-control", "GET /spec", "Cache-Control"},
 	{"card-etag", "GET /spec", "ETag"},
-	{"card-extended-cache", "GET /spec/extendedAgentCard\nA2A-Version: 1.0\nAuthorization: Bearer agentbin-test-token", "Cache-Control"},
+	{
+		"card-extended-cache", "GET /spec/extendedAgentCard\nA2A-Version: 1.0\nAuthorization: Bearer agentbin-test-token",
+		"Cache-Control",
+	},
 }
 
 func TestCardHeaderFaults(t *testing.T) {

@@ -71,7 +71,8 @@ var cardURLFaults = []Fault{
 		Slug: "card-additional-complete", agents: only03,
 		Doc: "The card lists a further interface, and not the main one.",
 		hooks: onCards(func(o object) object {
-			return o.with("additionalInterfaces", []any{object{{"url", "https://a2atap.example/a2a"}, {"transport", "HTTP+JSON"}}})
+			return o.with("additionalInterfaces",
+				[]any{object{{"url", "https://a2atap.example/a2a"}, {"transport", "HTTP+JSON"}}})
 		}),
 	},
 }
@@ -105,14 +106,16 @@ func addInterface(url, binding, version string) func(object) object {
 	return func(o object) object {
 		interfaces, _ := o.get("supportedInterfaces")
 		list := append([]any(nil), interfaces.([]any)...)
-		return o.with("supportedInterfaces", append(list, object{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}}))
+		return o.with("supportedInterfaces",
+			append(list, object{{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}}))
 	}
 }
 
 // addTransports gives a 0.3 card a list of its main interface and one at another URL.
 func addTransports(url string) func(object) object {
 	return func(o object) object {
-		return o.with("additionalInterfaces", []any{transportAt(o, "JSONRPC"), object{{"url", url}, {"transport", "HTTP+JSON"}}})
+		return o.with("additionalInterfaces",
+			[]any{transportAt(o, "JSONRPC"), object{{"url", url}, {"transport", "HTTP+JSON"}}})
 	}
 }
 

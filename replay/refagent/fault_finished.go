@@ -46,8 +46,9 @@ var finishedFaults = []Fault{
 	},
 	{
 		Slug: "state-cancel-changes-terminal", agents: withTask,
-		Doc:   "The cancellation of a task that has ended cancels it.",
-		hooks: acceptEnded(codeTaskNotCancelable, func(t *task) { t.status.state, t.status.message = canceled, nil }, cancelTask),
+		Doc: "The cancellation of a task that has ended cancels it.",
+		hooks: acceptEnded(codeTaskNotCancelable, func(t *task) { t.status.state, t.status.message = canceled, nil },
+			cancelTask),
 	},
 	{
 		Slug: "state-subscribe-terminal", agents: only10,

@@ -101,7 +101,10 @@ var identityFaults = []Fault{
 		Slug: "id-status-message-task", agents: withTask,
 		Doc: "The message of a status says that it belongs to another task.",
 		hooks: onTask(getTask, func(_ *call, t *task) {
-			t.status.message = &message{id: "b", taskID: t.id + "-b", contextID: t.contextID, role: roleAgent, parts: text("Which day?")}
+			t.status.message = &message{
+				id: "b", taskID: t.id + "-b", contextID: t.contextID, role: roleAgent,
+				parts: text("Which day?"),
+			}
 		}),
 	},
 }

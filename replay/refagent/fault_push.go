@@ -135,7 +135,8 @@ func keepDeleted(op operation) func() hooks {
 			refuse: func(c *call, f *failure) *failure {
 				mu.Lock()
 				defer mu.Unlock()
-				if _, known := kept[c.request.taskID+"/"+c.request.configID]; known && c.op == getPushConfig && op == getPushConfig {
+				if _, known := kept[c.request.taskID+"/"+c.request.configID]; known && c.op == getPushConfig &&
+					op == getPushConfig {
 					return nil
 				}
 				return f

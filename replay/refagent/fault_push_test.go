@@ -7,17 +7,23 @@ import (
 
 // What the tests of faults of push configs send: the task is the first that the agent makes.
 var (
-	turnsRPC   = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn start")+`}`)
-	turns03    = "POST /spec03\n\n" + rpc("1", "message/send", message03("multi-turn start"))
-	hookRPC    = "POST /spec" + v10Header + rpc(`"r"`, "CreateTaskPushNotificationConfig", `{"taskId":"id-1","id":"h","url":"http://127.0.0.1:9/h"}`)
-	hookREST   = "POST /spec/tasks/id-1/pushNotificationConfigs" + v10Header + `{"id":"h","url":"http://127.0.0.1:9/h"}`
-	hook03     = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/set", `{"taskId":"id-1","pushNotificationConfig":{"id":"h","url":"http://127.0.0.1:9/h"}}`)
-	lookRPC    = "POST /spec" + v10Header + rpc(`"r"`, "GetTaskPushNotificationConfig", `{"taskId":"id-1","id":"h"}`)
-	look03     = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1","pushNotificationConfigId":"h"}`)
-	list03     = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/list", `{"id":"id-1"}`)
-	listREST   = "GET /spec/tasks/id-1/pushNotificationConfigs\nA2A-Version: 1.0"
-	unhookRPC  = "POST /spec" + v10Header + rpc(`"r"`, "DeleteTaskPushNotificationConfig", `{"taskId":"id-1","id":"h"}`)
-	unhook03   = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/delete", `{"id":"id-1","pushNotificationConfigId":"h"}`)
+	turnsRPC = "POST /spec" + v10Header +
+		rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn start")+`}`)
+	turns03 = "POST /spec03\n\n" + rpc("1", "message/send", message03("multi-turn start"))
+	hookRPC = "POST /spec" + v10Header +
+		rpc(`"r"`, "CreateTaskPushNotificationConfig", `{"taskId":"id-1","id":"h","url":"http://127.0.0.1:9/h"}`)
+	hookREST = "POST /spec/tasks/id-1/pushNotificationConfigs" + v10Header + `{"id":"h","url":"http://127.0.0.1:9/h"}`
+	hook03   = "POST /spec03\n\n" +
+		rpc("1", "tasks/pushNotificationConfig/set",
+			`{"taskId":"id-1","pushNotificationConfig":{"id":"h","url":"http://127.0.0.1:9/h"}}`)
+	lookRPC = "POST /spec" + v10Header + rpc(`"r"`, "GetTaskPushNotificationConfig", `{"taskId":"id-1","id":"h"}`)
+	look03  = "POST /spec03\n\n" +
+		rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1","pushNotificationConfigId":"h"}`)
+	list03    = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/list", `{"id":"id-1"}`)
+	listREST  = "GET /spec/tasks/id-1/pushNotificationConfigs\nA2A-Version: 1.0"
+	unhookRPC = "POST /spec" + v10Header + rpc(`"r"`, "DeleteTaskPushNotificationConfig", `{"taskId":"id-1","id":"h"}`)
+	unhook03  = "POST /spec03\n\n" +
+		rpc("1", "tasks/pushNotificationConfig/delete", `{"id":"id-1","pushNotificationConfigId":"h"}`)
 	taskRPC    = []string{turnsRPC}
 	hookedRPC  = []string{turnsRPC, hookRPC}
 	task03     = []string{turns03}
@@ -34,8 +40,14 @@ var pushFaultTests = []struct {
 }{
 	{"push-unsupported-error", "spec", nil, "GET /spec", `"pushNotifications":false`, `"pushNotifications":true`},
 	{"push-unsupported-error-0x", "spec03", nil, "GET /spec03", `"pushNotifications":false`, `"pushNotifications":true`},
-	{"push-create-echo", "spec", taskRPC, hookRPC, `"url":"http://127.0.0.1:9/h/elsewhere"`, `"url":"http://127.0.0.1:9/h"`},
-	{"push-create-echo", "spec03", task03, hook03, `"url":"http://127.0.0.1:9/h/elsewhere"`, `"url":"http://127.0.0.1:9/h"`},
+	{
+		"push-create-echo", "spec", taskRPC, hookRPC, `"url":"http://127.0.0.1:9/h/elsewhere"`,
+		`"url":"http://127.0.0.1:9/h"`,
+	},
+	{
+		"push-create-echo", "spec03", task03, hook03, `"url":"http://127.0.0.1:9/h/elsewhere"`,
+		`"url":"http://127.0.0.1:9/h"`,
+	},
 	{"push-create-id", "spec", taskRPC, hookRPC, `"result":{"taskId"`, `"id":"h"`},
 	{"push-create-id", "spec", taskRPC, hookREST, `{"taskId"`, `"id":"h"`},
 	{"push-create-id-kept", "spec03", task03, hook03, `"id":"h-ours"`, `"id":"h"`},

@@ -175,7 +175,11 @@ var rpcBatchFaults = []Fault{
 		Doc: "The calls of a batch are refused one by one, except for the last.",
 		hooks: onBatch(func(ids []any) any {
 			return values(ids[:len(ids)-1], func(id any) any {
-				return object{{"jsonrpc", "2.0"}, {"id", id}, {"error", object{{"code", codeInternal}, {"message", "batches are not supported"}}}}
+				return object{
+					{"jsonrpc", "2.0"},
+					{"id", id},
+					{"error", object{{"code", codeInternal}, {"message", "batches are not supported"}}},
+				}
 			})
 		}),
 	},

@@ -32,7 +32,8 @@ var schemeFaults = []Fault{
 		Slug: "card-security-refs", agents: with10,
 		Doc: "The card requires nothing, or a scheme that it does not describe.",
 		hooks: onCards(func(o object) object {
-			return o.with("securityRequirements", []any{object{{"schemes", object{}}}, object{{"schemes", object{{"house", object{{"list", []any{}}}}}}}})
+			return o.with("securityRequirements",
+				[]any{object{{"schemes", object{}}}, object{{"schemes", object{{"house", object{{"list", []any{}}}}}}}})
 		}),
 	},
 	{
@@ -46,7 +47,8 @@ var schemeFaults = []Fault{
 		Slug: "card-security-shape", agents: only10,
 		Doc: "The card has its requirements in the form of 0.3.",
 		hooks: onCards(func(o object) object {
-			return addScheme(o, "key", keyScheme("header")).with("securityRequirements", []any{object{}, object{{"key", []any{}}}})
+			return addScheme(o, "key", keyScheme("header")).with("securityRequirements",
+				[]any{object{}, object{{"key", []any{}}}})
 		}),
 	},
 	{
@@ -75,8 +77,11 @@ var schemeFaults = []Fault{
 	},
 	{
 		Slug: "card-oauth-flow-one", agents: only10,
-		Doc:   "An OAuth scheme of the card has two flows.",
-		hooks: onCards(addFlows(member{"clientCredentials", tokenFlow(tokenURL)}, member{"deviceCode", tokenFlow(tokenURL).with("deviceAuthorizationUrl", tokenURL)})),
+		Doc: "An OAuth scheme of the card has two flows.",
+		hooks: onCards(
+			addFlows(member{"clientCredentials", tokenFlow(tokenURL)},
+				member{"deviceCode", tokenFlow(tokenURL).with("deviceAuthorizationUrl", tokenURL)}),
+		),
 	},
 	{
 		Slug: "card-oauth-flow-deprecated", agents: only10,
@@ -92,13 +97,16 @@ var schemeFaults = []Fault{
 		Slug: "card-oauth-url", agents: only03, Also: []string{"auth-extended-card-client"},
 		Doc: "The token URL of an OAuth scheme of the card is a path.",
 		hooks: onCards(func(o object) object {
-			return addScheme(o, "oauth", object{{"type", "oauth2"}, {"flows", object{{"clientCredentials", tokenFlow("/oauth/token")}}}})
+			return addScheme(o, "oauth",
+				object{{"type", "oauth2"}, {"flows", object{{"clientCredentials", tokenFlow("/oauth/token")}}}})
 		}),
 	},
 	{
 		Slug: "card-secret-leak", agents: anyAgent,
-		Doc:   "The documentation that the card names is reached with a password, which is there.",
-		hooks: onCards(func(o object) object { return o.with("documentationUrl", "https://reader:secret@docs.a2atap.example/") }),
+		Doc: "The documentation that the card names is reached with a password, which is there.",
+		hooks: onCards(
+			func(o object) object { return o.with("documentationUrl", "https://reader:secret@docs.a2atap.example/") },
+		),
 	},
 }
 

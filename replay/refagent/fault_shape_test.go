@@ -5,8 +5,11 @@ var (
 	dataRPC = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "data-types")+`}`)
 	data03  = "POST /spec03\n\n" + rpc("1", "message/send", message03("data-types"))
 
-	send01   = "POST /legacy\n\n" + rpc("1", "tasks/send", `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"data-types"}]}}`)
-	stream01 = "POST /legacy\n\n" + rpc("1", "tasks/sendSubscribe", `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}}`)
+	send01 = "POST /legacy\n\n" +
+		rpc("1", "tasks/send", `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"data-types"}]}}`)
+	stream01 = "POST /legacy\n\n" +
+		rpc("1", "tasks/sendSubscribe",
+			`{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}}`)
 )
 
 // shapeFaultTests show the faults of shapes as faultTests show the others. TestFaults runs both.

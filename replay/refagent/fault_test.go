@@ -4,85 +4,6 @@ import (
 	"strings"
 )
 
-// What the fault tests send.
-var (
-	sendRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "task-lifecycle")+`}`)
-	sendREST    = "POST /spec/message:send" + v10Header + `{"message":` + userMessage("", "task-lifecycle") + `}`
-	streamRPC   = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "task-lifecycle")+`}`)
-	streamREST  = "POST /spec/message:stream" + v10Header + `{"message":` + userMessage("", "task-lifecycle") + `}`
-	messageRPC  = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "message-only")+`}`)
-	unknownRPC  = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"t9"}`)
-	unknownREST = "GET /spec/tasks/t9\nA2A-Version: 1.0"
-	getRPC      = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"id-1"}`)
-	againRPC    = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage",
-		`{"message":{"messageId":"m2","taskId":"id-1","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
-	cancelRPC    = "POST /spec" + v10Header + rpc(`"r"`, "CancelTask", `{"id":"id-1"}`)
-	chunksRPC    = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "streaming")+`}`)
-	subscribeRPC = "POST /spec" + v10Header + rpc(`"r"`, "SubscribeToTask", `{"id":"id-1"}`)
-	pushRPC      = "POST /spec" + v10Header + rpc(`"r"`, "ListTaskPushNotificationConfigs", `{"taskId":"id-1"}`)
-
-	strangeRPC = "POST /spec" + v10Header + rpc(`"r"`, "NoSuchMethod", `{}`)
-	brokenRPC  = "POST /spec" + v10Header + `{"jsonrpc":"2.0","id":"r"`
-	muteRPC    = "POST /spec" + v10Header + `{"jsonrpc":"2.0","method":"GetTask","params":{"id":"t9"}}`
-	aimlessRPC = "POST /spec" + v10Header + `{"jsonrpc":"2.0","id":"r","params":{"id":"t9"}}`
-	emptyRPC   = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{}`)
-	batchRPC   = "POST /spec" + v10Header + "[" + rpc(`"a"`, "GetTask", `{"id":"t9"}`) + "," + rpc(`"b"`, "GetTask", `{"id":"t9"}`) + "]"
-
-	strange03        = "POST /spec03\n\n" + rpc("1", "no/such", `{}`)
-	broken03         = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1`
-	mute03           = "POST /spec03\n\n" + `{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"t9"}}`
-	aimless03        = "POST /spec03\n\n" + `{"jsonrpc":"2.0","id":1,"params":{"id":"t9"}}`
-	empty03          = "POST /spec03\n\n" + rpc("1", "tasks/get", `{}`)
-	batch03          = "POST /spec03\n\n[" + rpc("1", "tasks/get", `{"id":"t9"}`) + "," + rpc("2", "tasks/get", `{"id":"t9"}`) + "]"
-	cancelUnknownRPC = "POST /spec" + v10Header + rpc(`"r"`, "CancelTask", `{"id":"t9"}`)
-	cancelREST       = "POST /spec/tasks/id-1:cancel" + v10Header + `{}`
-	getREST          = "GET /spec/tasks/id-1\nA2A-Version: 1.0"
-	turnRPC          = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn")+`}`)
-	turnAgainRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","taskId":"id-1","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
-
-	setPush03       = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/set", `{"taskId":"id-1","pushNotificationConfig":{"id":"p1","url":"http://127.0.0.1:9/hook"}}`)
-	cancelUnknown03 = "POST /spec03\n\n" + rpc("1", "tasks/cancel", `{"id":"t9"}`)
-	streamMessage03 = "POST /spec03\n\n" + rpc("1", "message/stream", message03("message-only"))
-	turn03          = "POST /spec03\n\n" + rpc("1", "message/send", message03("multi-turn"))
-	turnAgain03     = "POST /spec03\n\n" + rpc("1", "message/send", `{"message":{"kind":"message","messageId":"m2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"more"}]}}`)
-
-	extendedRPC = "POST /spec" + v10Header + rpc(`"r"`, "GetExtendedAgentCard", `{}`)
-	knownRPC    = "POST /spec\nAuthorization: Bearer agentbin-test-token" + v10Header + rpc(`"r"`, "GetExtendedAgentCard", `{}`)
-	waitRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
-	waitStream  = "POST /spec" + v10Header + rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
-
-	parts01  = "POST /legacy\n\n" + rpc("1", "tasks/send", `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}}`)
-	wait03   = "POST /spec03\n\n" + rpc("1", "message/send", message03("tck-auth-required"))
-	push03   = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1"}`)
-	send03   = "POST /spec03\n\n" + rpc("1", "message/send", message03("task-lifecycle"))
-	stream03 = "POST /spec03\n\n" + rpc("1", "message/stream", message03("task-lifecycle"))
-	chunks03 = "POST /spec03\n\n" + rpc("1", "message/stream", message03("streaming"))
-	cancel03 = "POST /spec03\n\n" + rpc("1", "tasks/cancel", `{"id":"id-1"}`)
-	again03  = "POST /spec03\n\n" + rpc("1", "message/send",
-		`{"message":{"kind":"message","messageId":"m2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"more"}]}}`)
-	get03     = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1"}`)
-	unknown03 = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"t9"}`)
-)
-
-// What they send to tasks that wait for the client, and to lists.
-var (
-	multiRPC    = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "multi-turn start")+`}`)
-	multi03     = "POST /spec03\n\n" + rpc("1", "message/send", message03("multi-turn start"))
-	goOn03      = "POST /spec03\n\n" + rpc("1", "message/send", `{"message":{"kind":"message","messageId":"m2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"more"}]}}`)
-	sameRPC     = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","contextId":"id-2","role":"ROLE_USER","parts":[{"text":"task-lifecycle"}]}}`)
-	same03      = "POST /spec03\n\n" + rpc("1", "message/send", `{"message":{"kind":"message","messageId":"m2","contextId":"id-2","role":"user","parts":[{"kind":"text","text":"task-lifecycle"}]}}`)
-	mismatchRPC = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":{"messageId":"m2","taskId":"id-1","contextId":"another","role":"ROLE_USER","parts":[{"text":"more"}]}}`)
-	getOneRPC   = "POST /spec" + v10Header + rpc(`"r"`, "GetTask", `{"id":"id-1","historyLength":1}`)
-	getOne03    = "POST /spec03\n\n" + rpc("1", "tasks/get", `{"id":"id-1","historyLength":1}`)
-	tasksREST   = "GET /spec/tasks\nA2A-Version: 1.0"
-)
-
-func listing(query string) string { return "GET /spec/tasks?" + query + "\nA2A-Version: 1.0" }
-
-func message03(text string) string {
-	return `{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"` + text + `"}]}}`
-}
-
 // faultTests show each fault on the wire: what the faulty answer has and the faithful one has not, or the reverse.
 var faultTests = []struct {
 	slug, agent string
@@ -119,7 +40,8 @@ var faultTests = []struct {
 	{"rpc-id-null-unjustified", "spec", nil, unknownRPC, `"id":null`, `"id":"r"`},
 	{"rpc-id-null-unjustified", "spec03", nil, unknown03, `"id":null`, `"id":1,`},
 	{
-		"rpc-result-xor-error-v01", "legacy", nil, "POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
+		"rpc-result-xor-error-v01", "legacy", nil,
+		"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
 		`,"error":{"code":-32603,"message":"Internal error"}}`, "",
 	},
 	{"rpc-result-null", "spec", []string{sendRPC}, getRPC, `"result":null`, "TASK_STATE"},
@@ -162,16 +84,45 @@ var faultTests = []struct {
 	{"stream-content-type", "spec03", nil, stream03, "200 application/json data: ", "text/event-stream"},
 	{"stream-status-200", "spec", nil, streamRPC, "201 text/event-stream", "200"},
 	{"stream-status-200", "spec03", nil, stream03, "201 text/event-stream", "200"},
-	{"stream-method-answered-json", "spec", nil, messageRPC, `200 application/json {"jsonrpc":"2.0","id":"r","result":{"message"`, "data: "},
-	{"stream-method-answered-json", "spec03", nil, streamMessage03, `200 application/json {"jsonrpc":"2.0","id":1,"result":{"kind":"message"`, "data: "},
-	{"nonstream-method-answered-sse", "spec", []string{sendRPC}, getRPC, `200 text/event-stream data: {"jsonrpc"`, "application/json"},
-	{"nonstream-method-answered-sse", "spec03", []string{send03}, get03, `200 text/event-stream data: {"jsonrpc"`, "application/json"},
+	{
+		"stream-method-answered-json", "spec", nil, messageRPC,
+		`200 application/json {"jsonrpc":"2.0","id":"r","result":{"message"`, "data: ",
+	},
+	{
+		"stream-method-answered-json", "spec03", nil, streamMessage03,
+		`200 application/json {"jsonrpc":"2.0","id":1,"result":{"kind":"message"`, "data: ",
+	},
+	{
+		"nonstream-method-answered-sse", "spec",
+		[]string{sendRPC},
+		getRPC, `200 text/event-stream data: {"jsonrpc"`,
+		"application/json",
+	},
+	{
+		"nonstream-method-answered-sse", "spec03",
+		[]string{send03},
+		get03, `200 text/event-stream data: {"jsonrpc"`,
+		"application/json",
+	},
 	{"json-utf8", "spec", nil, sendRPC, "200 application/json \xef\xbb\xbf{", ""},
 	{"json-utf8", "spec03", nil, send03, "200 application/json \xef\xbb\xbf{", ""},
-	{"card-unavailable", "spec", nil, "GET /spec/.well-known/agent-card.json", "500 text/plain; charset=utf-8 out of cards", "skills"},
-	{"card-unavailable", "spec03", nil, "GET /spec03/.well-known/agent-card.json", "500 text/plain; charset=utf-8 out of cards", "skills"},
-	{"rest-response-content-type", "spec03-rest", nil, "POST /spec03-rest/v1/message:send\n\n" + message03("task-lifecycle"), "200 text/plain", "application/json"},
-	{"rest-answer-missing", "spec03-rest", []string{"POST /spec03-rest/v1/message:send\n\n" + message03("task-lifecycle")}, "GET /spec03-rest/v1/tasks/id-1", "200 application/json $", "id-1"},
+	{
+		"card-unavailable", "spec", nil, "GET /spec/.well-known/agent-card.json",
+		"500 text/plain; charset=utf-8 out of cards", "skills",
+	},
+	{
+		"card-unavailable", "spec03", nil, "GET /spec03/.well-known/agent-card.json",
+		"500 text/plain; charset=utf-8 out of cards", "skills",
+	},
+	{
+		"rest-response-content-type", "spec03-rest", nil,
+		"POST /spec03-rest/v1/message:send\n\n" + message03("task-lifecycle"), "200 text/plain", "application/json",
+	},
+	{
+		"rest-answer-missing", "spec03-rest",
+		[]string{"POST /spec03-rest/v1/message:send\n\n" + message03("task-lifecycle")},
+		"GET /spec03-rest/v1/tasks/id-1", "200 application/json $", "id-1",
+	},
 	{"rest-content-type-v1", "spec", nil, sendREST, "200 text/plain", "application/a2a+json"},
 	{"rest-success-status", "spec", []string{sendREST}, getREST, "202 application/a2a+json", "200"},
 	{"rest-answer-missing", "spec", []string{sendREST}, getREST, "200 application/a2a+json $", "id-1"},
@@ -182,14 +133,22 @@ var faultTests = []struct {
 	{"rest-error-details-array", "spec", nil, unknownREST, `"details":{`, `"details":[`},
 	{"rest-error-details-type", "spec", nil, unknownREST, `"details":[{"reason"`, "@type"},
 	{"rest-errorinfo-present", "spec", nil, unknownREST, "Task not found: t9\"}}", "ErrorInfo"},
-	{"rest-error-status-map", "spec", nil, unknownREST, `500 application/a2a+json {"error":{"code":500,"status":"INTERNAL"`, "404"},
+	{
+		"rest-error-status-map", "spec", nil, unknownREST,
+		`500 application/a2a+json {"error":{"code":500,"status":"INTERNAL"`, "404",
+	},
 	{"equiv-error-same", "spec", nil, cancelUnknownRPC, `"code":-32002`, `"code":-32001`},
 	{"equiv-result-same", "spec", []string{sendREST}, getREST, `"name":"artifact"`, ""},
 	{"id-task-history-consistent", "spec", []string{turnRPC, turnAgainRPC}, getRPC, `"taskId":"another-task"`, ""},
 	{"id-task-history-consistent", "spec03", []string{turn03, turnAgain03}, get03, `"taskId":"another-task"`, ""},
 	{"error-internal-for-named-case", "spec", nil, cancelUnknownRPC, `"code":-32603`, `"code":-32001`},
 	{"error-internal-for-named-case", "spec03", nil, cancelUnknown03, `"code":-32603`, `"code":-32001`},
-	{"push-valid-config-refused", "spec03", []string{send03}, setPush03, `"message":"Invalid parameters: retries is missing"`, ""},
+	{
+		"push-valid-config-refused", "spec03",
+		[]string{send03},
+		setPush03,
+		`"message":"Invalid parameters: retries is missing"`, "",
+	},
 	{"id-get-echo", "spec", []string{sendRPC}, getRPC, `"id":"id-1-b"`, `"id":"id-1"`},
 	{"id-get-echo", "spec03", []string{send03}, get03, `"id":"id-1-b"`, `"id":"id-1"`},
 	{"id-task-continued", "spec", []string{multiRPC}, againRPC, `"id":"id-1-b"`, `"id":"id-1"`},
@@ -205,7 +164,12 @@ var faultTests = []struct {
 	{"id-status-message-task", "spec", []string{sendRPC}, getRPC, `"taskId":"id-1-b"`, ""},
 	{"id-status-message-task", "spec03", []string{send03}, get03, `"taskId":"id-1-b"`, ""},
 	{"id-task-unique", "spec", []string{sendRPC}, sendRPC, `"id":"id-1"`, ""},
-	{"id-task-unique", "spec", []string{sendRPC}, streamREST, `{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED"`, "Update"},
+	{
+		"id-task-unique", "spec",
+		[]string{sendRPC},
+		streamREST,
+		`{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED"`, "Update",
+	},
 	{"id-task-unique", "spec03", []string{send03}, send03, `"kind":"task","id":"id-1"`, ""},
 	{"id-context-stable", "spec", []string{sendRPC}, getRPC, `"contextId":"id-2-moved"`, `"contextId":"id-2"`},
 	{"id-context-stable", "spec03", []string{send03}, get03, `"contextId":"id-2-moved"`, `"contextId":"id-2"`},
@@ -224,17 +188,42 @@ var faultTests = []struct {
 	{"list-total-size", "spec", []string{sendRPC}, tasksREST, `"totalSize":0`, `"totalSize":1`},
 	{"list-sorted", "spec", []string{sendRPC, sameRPC}, tasksREST, `"tasks":[{"id":"id-1"`, ""},
 	{"list-filter-context", "spec", []string{sendRPC}, listing("contextId=id-2"), `"contextId":"id-2-b"`, ""},
-	{"list-filter-status", "spec", []string{sendRPC}, listing("status=TASK_STATE_COMPLETED"), "TASK_STATE_FAILED", "TASK_STATE_COMPLETED"},
-	{"list-filter-time", "spec", []string{sendRPC}, listing("statusTimestampAfter=2020-01-01T00:00:00.000Z"), `"2019-12-31T23:00:00.000Z"`, ""},
+	{
+		"list-filter-status", "spec",
+		[]string{sendRPC},
+		listing("status=TASK_STATE_COMPLETED"), "TASK_STATE_FAILED",
+		"TASK_STATE_COMPLETED",
+	},
+	{
+		"list-filter-time", "spec",
+		[]string{sendRPC},
+		listing("statusTimestampAfter=2020-01-01T00:00:00.000Z"),
+		`"2019-12-31T23:00:00.000Z"`, "",
+	},
 	{"list-artifacts-omitted", "spec", []string{sendRPC}, tasksREST, `"artifacts":[]`, ""},
 	{"list-duplicate-task", "spec", []string{sendRPC}, tasksREST, `"totalSize":2`, `"totalSize":1`},
 	{"list-scope", "spec", []string{sendRPC}, getRPC, `"code":-32001`, "TASK_STATE"},
-	{"stream-first-event", "spec", nil, streamRPC, `event-stream data: {"jsonrpc":"2.0","id":"r","result":{"statusUpdate"`, `{"task"`},
+	{
+		"stream-first-event", "spec", nil, streamRPC, `event-stream data: {"jsonrpc":"2.0","id":"r","result":{"statusUpdate"`,
+		`{"task"`,
+	},
 	{"stream-first-event", "spec", nil, streamREST, `event-stream data: {"statusUpdate"`, `{"task"`},
 	{"stream-message-only", "spec", nil, messageRPC, `{"message":{"messageId":"id-1-2"`, ""},
-	{"stream-closed-on-terminal", "spec", nil, streamRPC, "COMPLETED\"," + at + "}}}}\n\ndata: " + `{"jsonrpc":"2.0","id":"r","result":{"statusUpdate":{"taskId":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, ""},
-	{"stream-closed-on-terminal", "spec", nil, streamREST, "COMPLETED\"," + at + "}}}\n\ndata: " + `{"statusUpdate":{"taskId":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, ""},
-	{"stream-nothing-after-final", "spec03", nil, stream03, `"final":true}}` + "\n\ndata: " + `{"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"id-1","contextId":"id-2","status":{"state":"working"`, ""},
+	{
+		"stream-closed-on-terminal", "spec", nil, streamRPC,
+		"COMPLETED\"," + at + "}}}}\n\ndata: " +
+			`{"jsonrpc":"2.0","id":"r","result":{"statusUpdate":{"taskId":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, "",
+	},
+	{
+		"stream-closed-on-terminal", "spec", nil, streamREST,
+		"COMPLETED\"," + at + "}}}\n\ndata: " +
+			`{"statusUpdate":{"taskId":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, "",
+	},
+	{
+		"stream-nothing-after-final", "spec03", nil, stream03,
+		`"final":true}}` + "\n\ndata: " +
+			`{"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"id-1","contextId":"id-2","status":{"state":"working"`, "",
+	},
 	{"stream-truncated", "spec", nil, streamRPC, "WORKING\"," + at + "}}}}\n\n$", "COMPLETED"},
 	{"stream-truncated", "spec03", nil, stream03, `"final":false}}` + "\n\n$", "completed"},
 	{"stream-rpc-id", "spec", nil, streamRPC, `"id":"another-id"`, `"id":"r"`},
@@ -258,7 +247,12 @@ var faultTests = []struct {
 	{"state-cancel-terminal-code", "spec03", []string{send03}, cancel03, `"code":-32602`, "-32002"},
 	{"state-cancel-changes-terminal", "spec", []string{sendRPC}, cancelRPC, "TASK_STATE_CANCELED", `"error"`},
 	{"state-cancel-changes-terminal", "spec03", []string{send03}, cancel03, `"state":"canceled"`, `"error"`},
-	{"state-subscribe-terminal", "spec", []string{sendRPC}, subscribeRPC, `event-stream data: {"jsonrpc":"2.0","id":"r","result":{"task":{"id":"id-1"`, `"error"`},
+	{
+		"state-subscribe-terminal", "spec",
+		[]string{sendRPC},
+		subscribeRPC,
+		`event-stream data: {"jsonrpc":"2.0","id":"r","result":{"task":{"id":"id-1"`, `"error"`,
+	},
 	{"state-blocking", "spec", nil, sendRPC, "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"},
 	{"state-blocking-0x", "spec03", nil, send03, `"state":"working"`, `"state":"completed"`},
 	{"state-blocking-artifacts", "spec", nil, sendRPC, "TASK_STATE_COMPLETED\"," + at + "},\"history\"", `"artifacts"`},
@@ -268,10 +262,16 @@ var faultTests = []struct {
 	{"state-status-regress-time", "spec03", nil, stream03, "working\",\"timestamp\":\"2026-03-01T09:00:00.000Z", ""},
 	{"stream-no-message-in-task-stream", "spec", nil, streamRPC, `"result":{"message":{"messageId":"id-1-hello"`, ""},
 	{"stream-no-message-in-task-stream", "spec", nil, streamREST, `data: {"message":{"messageId":"id-1-hello"`, ""},
-	{"stream-task-snapshot-position", "spec", nil, streamRPC, `"result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, ""},
+	{
+		"stream-task-snapshot-position", "spec", nil, streamRPC,
+		`"result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_WORKING"`, "",
+	},
 	{"stream-rpc-envelope", "spec", nil, streamRPC, `event-stream data: {"task"`, "jsonrpc"},
 	{"stream-rpc-envelope", "spec03", nil, stream03, `event-stream data: {"kind":"task"`, "jsonrpc"},
-	{"stream-rest-bare", "spec", nil, streamREST, `event-stream data: {"jsonrpc":"2.0","id":"1","result":{"task"`, `data: {"task"`},
+	{
+		"stream-rest-bare", "spec", nil, streamREST, `event-stream data: {"jsonrpc":"2.0","id":"1","result":{"task"`,
+		`data: {"task"`,
+	},
 	{"stream-error-last", "spec", nil, streamRPC, `{"jsonrpc":"2.0","id":"r","error":{"code":-32603`, ""},
 	{"stream-error-last", "spec03", nil, stream03, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603`, ""},
 	{"stream-terminal-without-final", "spec03", nil, stream03, `"final":false}}` + "\n\n$", `"final":true`},
@@ -280,8 +280,14 @@ var faultTests = []struct {
 	{"stream-empty", "spec03", nil, stream03, "event-stream $", "data"},
 	{"stream-chunk-append-known", "spec", nil, streamRPC, `"append":true`, ""},
 	{"stream-chunk-append-known", "spec03", nil, stream03, `"append":true`, ""},
-	{"stream-chunk-after-last", "spec", nil, chunksRPC, `Chunk 2: Analyzing input data..."}]},"append":true,"lastChunk":true`, ""},
-	{"stream-chunk-after-last", "spec03", nil, chunks03, `Chunk 2: Analyzing input data..."}]},"append":true,"lastChunk":true`, ""},
+	{
+		"stream-chunk-after-last", "spec", nil, chunksRPC,
+		`Chunk 2: Analyzing input data..."}]},"append":true,"lastChunk":true`, "",
+	},
+	{
+		"stream-chunk-after-last", "spec03", nil, chunks03,
+		`Chunk 2: Analyzing input data..."}]},"append":true,"lastChunk":true`, "",
+	},
 	{"stream-chunk-incomplete", "spec", nil, chunksRPC, `"append":true}`, `"lastChunk":true`},
 	{"stream-chunk-incomplete", "spec03", nil, chunks03, `"append":true`, `"lastChunk":true`},
 	{"stream-artifact-consistent", "spec", nil, streamRPC, `"Something else"`, "Processed"},
@@ -302,13 +308,25 @@ var faultTests = []struct {
 	{"push-supported-but-refused", "spec03", nil, "GET /spec03", `"pushNotifications":true`, `"pushNotifications":false`},
 	{"card-required-fields", "spec", nil, "GET /spec", `"capabilities"`, `"version"`},
 	{"card-required-fields", "spec03", nil, "GET /spec03", `"capabilities"`, `"version"`},
-	{"auth-not-enforced", "spec", nil, "GET /spec", `"securityRequirements":[{"schemes":{"bearer_token":{"list":[]}}}]`, ""},
+	{
+		"auth-not-enforced", "spec", nil, "GET /spec", `"securityRequirements":[{"schemes":{"bearer_token":{"list":[]}}}]`,
+		"",
+	},
 	{"auth-not-enforced", "spec03", nil, "GET /spec03", `"security":[{"bearer_token":[]}]`, ""},
 	{"auth-extended-card-server", "spec", nil, extendedRPC, "Extended", "401 "},
 	{"auth-error-no-leak", "spec", []string{sendRPC}, getRPC, "403 application/json", ""},
-	{"auth-required-has-message", "spec", nil, waitRPC, `"state":"TASK_STATE_AUTH_REQUIRED",` + at, `"state":"TASK_STATE_AUTH_REQUIRED","message"`},
-	{"auth-required-has-message-0x", "spec03", nil, wait03, `"state":"auth-required",` + at, `"state":"auth-required","message"`},
-	{"auth-required-uses-task", "spec", nil, waitStream, `{"statusUpdate":{"taskId":"","contextId":"id-2","status":{"state":"TASK_STATE_AUTH_REQUIRED"`, ""},
+	{
+		"auth-required-has-message", "spec", nil, waitRPC, `"state":"TASK_STATE_AUTH_REQUIRED",` + at,
+		`"state":"TASK_STATE_AUTH_REQUIRED","message"`,
+	},
+	{
+		"auth-required-has-message-0x", "spec03", nil, wait03, `"state":"auth-required",` + at,
+		`"state":"auth-required","message"`,
+	},
+	{
+		"auth-required-uses-task", "spec", nil, waitStream,
+		`{"statusUpdate":{"taskId":"","contextId":"id-2","status":{"state":"TASK_STATE_AUTH_REQUIRED"`, "",
+	},
 	{"cap-streaming-unsupported", "spec", nil, "GET /spec", `"streaming":false`, `"streaming":true`},
 	{"cap-streaming-unsupported-0x", "spec03", nil, "GET /spec03", `"streaming":false`, `"streaming":true`},
 	{"cap-streaming-refused", "spec", nil, streamRPC, `"code":-32004`, ""},

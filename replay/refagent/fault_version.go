@@ -5,9 +5,10 @@ var versionFaults = []Fault{
 	{
 		Slug: "ver-unsupported-error", agents: with10,
 		Doc: "A version that nobody knows is refused as an internal error.",
-		hooks: onAnswer(func(c *call) bool { return isRPCFailure(c) && c.failure.code == codeVersion }, editError(func(o object) object {
-			return o.with("code", codeInternal).without("data")
-		})),
+		hooks: onAnswer(func(c *call) bool { return isRPCFailure(c) && c.failure.code == codeVersion },
+			editError(func(o object) object {
+				return o.with("code", codeInternal).without("data")
+			})),
 	},
 	{
 		Slug: "ver-supported-refused", agents: with10,

@@ -60,9 +60,14 @@ func TestEveryFaultIsTested(t *testing.T) {
 	for _, tt := range cardHeaderFaults {
 		tested = append(tested, "spec "+tt.slug)
 	}
-	tested = append(tested, "spec id-subscribe-match", "spec03 id-subscribe-match")                         // TestSubscribeMatchFault
-	tested = append(tested, "spec hook-auth")                                                               // TestHookAuthFault
-	for _, slug := range []string{"auth-www-authenticate", "ext-response-unrequested", "ext-no-fallback"} { // TestHeaderFaults
+	tested = append(tested, "spec id-subscribe-match",
+		"spec03 id-subscribe-match") // TestSubscribeMatchFault
+	tested = append(tested,
+		"spec hook-auth") // TestHookAuthFault
+	for _, slug := range []string{
+		"auth-www-authenticate", "ext-response-unrequested",
+		"ext-no-fallback",
+	} { // TestHeaderFaults
 		tested = append(tested, "spec "+slug, "spec03 "+slug)
 	}
 	tested = append(tested, "spec stream-subscribe-first-task", "spec stream-same-events") // TestSubscriptionFaults
@@ -121,7 +126,8 @@ func TestHeaderFaults(t *testing.T) {
 		opts.Fault = tt.slug
 		resp, _ := exchange(t, serve(t, tt.agent, opts), tt.request)
 		if got := resp.Header.Get(tt.field) != ""; resp.StatusCode != tt.status || got != tt.has {
-			t.Errorf("%s of %s: got status %d, and that it has %s is %v; want %d, %v", tt.slug, tt.agent, resp.StatusCode, tt.field, got, tt.status, tt.has)
+			t.Errorf("%s of %s: got status %d, and that it has %s is %v; want %d, %v", tt.slug, tt.agent, resp.StatusCode,
+				tt.field, got, tt.status, tt.has)
 		}
 	}
 }
@@ -139,7 +145,8 @@ func TestPushSupportedButRefusedFault(t *testing.T) {
 }
 
 func TestHookAuthFault(t *testing.T) {
-	c := connect(t, serve(t, "spec", refagent.Options{Push: true, Fault: "hook-auth"})+"/spec", client.REST10, client.Options{})
+	c := connect(t, serve(t, "spec", refagent.Options{Push: true, Fault: "hook-auth"})+"/spec", client.REST10,
+		client.Options{})
 	hook := newWebhook(t)
 	_, err := c.Send(t.Context(), client.Text("tck-reject-task"), client.SendOptions{
 		Push: &client.PushConfig{URL: hook.url, Scheme: "Bearer", Credentials: "secret"},

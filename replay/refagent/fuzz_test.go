@@ -58,7 +58,8 @@ func FuzzRPC(f *testing.F) {
 
 // FuzzREST sends any path, query and body to an HTTP+JSON interface: the answer is always JSON or a stream.
 func FuzzREST(f *testing.F) {
-	f.Add("POST", "message:send", "", []byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"data-types"}]}}`))
+	f.Add("POST", "message:send", "",
+		[]byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"data-types"}]}}`))
 	f.Add("GET", "tasks", "pageSize=1&status=TASK_STATE_WORKING", []byte{})
 	f.Add("GET", "tasks/a%2Fb:cancel", "historyLength=-1", []byte{})
 	f.Add("DELETE", "tasks/a/pushNotificationConfigs/b", "", []byte{})

@@ -27,7 +27,8 @@ var olderTests = []struct {
 	{
 		"0.2 task", "spec02", nil,
 		"POST /spec02" + jsonHeader + rpc("1", "message/send", message03("task-lifecycle")),
-		`200 {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed",` + at + `},"artifacts":[{"artifactId":"id-3",` +
+		`200 {"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"id-1","contextId":"id-2","status":{"state":"completed",` +
+			at + `},"artifacts":[{"artifactId":"id-3",` +
 			`"name":"result","description":"The processed result","parts":[{"kind":"text","text":"[task-lifecycle] Processed: task-lifecycle"}]}],` +
 			`"history":[{"kind":"message","messageId":"m1","contextId":"id-2","taskId":"id-1","role":"user","parts":[{"kind":"text","text":"task-lifecycle"}]}]}}`,
 	},
@@ -58,10 +59,12 @@ var olderTests = []struct {
 	{
 		"0.3 as its proto", "spec03-proto",
 		[]string{
-			"POST /spec03-proto/v1/message:send" + jsonHeader + `{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"tck-artifact-file"}]}}`,
+			"POST /spec03-proto/v1/message:send" + jsonHeader +
+				`{"message":{"messageId":"m1","role":"ROLE_USER","content":[{"text":"tck-artifact-file"}]}}`,
 		},
 		"GET /spec03-proto/v1/tasks/id-1",
-		`200 {"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED",` + at + `},"artifacts":[{"artifactId":"id-3","name":"output",` +
+		`200 {"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_COMPLETED",` + at +
+			`},"artifacts":[{"artifactId":"id-3","name":"output",` +
 			`"parts":[{"file":{"fileWithBytes":"ZmlsZSBjb250ZW50","mimeType":"text/plain"}}]}],` +
 			`"history":[{"messageId":"m1","contextId":"id-2","taskId":"id-1","role":"ROLE_USER","content":[{"text":"tck-artifact-file"}]}]}`,
 	},
@@ -80,13 +83,16 @@ var olderTests = []struct {
 		"0.1 answers with tasks only", "legacy", nil,
 		"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "message-only hi")),
 		`200 {"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed","message":{"role":"agent",` +
-			`"parts":[{"type":"text","text":"[message-only] You said: message-only hi"}]},` + at + `},"history":[{"role":"user","parts":[{"type":"text","text":"message-only hi"}]}]}}`,
+			`"parts":[{"type":"text","text":"[message-only] You said: message-only hi"}]},` + at +
+			`},"history":[{"role":"user","parts":[{"type":"text","text":"message-only hi"}]}]}}`,
 	},
 	{
 		"0.1 stream", "legacy", nil,
 		"POST /legacy" + jsonHeader + rpc("1", "tasks/sendSubscribe", legacySend("t1", "tck-complete-task")),
-		`200 data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"submitted",` + at + `},"final":false}}` + "\n\n" +
-			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"working",` + at + `},"final":false}}` + "\n\n" +
+		`200 data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"submitted",` + at + `},"final":false}}` +
+			"\n\n" +
+			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"working",` + at + `},"final":false}}` +
+			"\n\n" +
 			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"completed","message":{"role":"agent","parts":[{"type":"text","text":"Hello from TCK"}]},` + at + `},"final":true}}` + "\n\n",
 	},
 	{

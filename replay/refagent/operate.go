@@ -87,7 +87,8 @@ func (a *Agent) subscribe(r *request) (reply, *failure) {
 	case f != nil:
 		return reply{}, f
 	case t.status.state.terminal():
-		return reply{}, fail(codeUnsupported, "Task "+t.id+" has ended ("+string(t.status.state)+") and cannot be subscribed to")
+		return reply{}, fail(codeUnsupported,
+			"Task "+t.id+" has ended ("+string(t.status.state)+") and cannot be subscribed to")
 	}
 	return reply{stream: &stream{first: event{task: &t}, rest: events}}, nil
 }

@@ -185,7 +185,8 @@ func TestCancel(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, task := range []*client.Task{canceled, get(t, c, task.ID)} {
-			if task.Status.State != client.Canceled || task.Status.Message.Text() != "[task-cancel] Task canceled by client request." {
+			if task.Status.State != client.Canceled ||
+				task.Status.Message.Text() != "[task-cancel] Task canceled by client request." {
 				t.Errorf("got %s, want a canceled task", task.Raw)
 			}
 			if diff := cmp.Diff(said, string(task.Metadata)); diff != "" {
@@ -214,18 +215,23 @@ func TestRefusals(t *testing.T) {
 			{"send to unknown", -32001, 404, sendTo(ctx, c, &client.Task{ID: zeroID})},
 			{"send to ended", -32004, 400, sendTo(ctx, c, done)},
 			{"send to busy", -32004, 400, sendTo(ctx, c, busy)},
-			{"stream to ended", -32004, 400, func() error { return lastError(c.Stream(ctx, followUp("x", done), client.SendOptions{})) }},
+			{
+				"stream to ended", -32004, 400,
+				func() error { return lastError(c.Stream(ctx, followUp("x", done), client.SendOptions{})) },
+			},
 			{"subscribe unknown", -32001, 404, func() error { return lastError(c.Subscribe(ctx, zeroID)) }},
 			{"subscribe ended", -32004, 400, func() error { return lastError(c.Subscribe(ctx, done.ID)) }},
 			{"create push", -32003, 400, func() error {
-				_, err := c.CreatePush(ctx, client.PushConfig{TaskID: zeroID, ID: "test-config", URL: "https://example.com/webhook"})
+				_, err := c.CreatePush(ctx,
+					client.PushConfig{TaskID: zeroID, ID: "test-config", URL: "https://example.com/webhook"})
 				return err
 			}},
 			{"get push", -32003, 400, func() error { _, err := c.GetPush(ctx, zeroID, "x"); return err }},
 			{"list push", -32003, 400, func() error { _, err := c.ListPush(ctx, zeroID); return err }},
 			{"delete push", -32003, 400, func() error { return c.DeletePush(ctx, zeroID, "x") }},
 			{"inline push", -32003, 400, func() error {
-				_, err := c.Send(ctx, client.Text("task-lifecycle"), client.SendOptions{Push: &client.PushConfig{URL: "https://example.com/"}})
+				_, err := c.Send(ctx, client.Text("task-lifecycle"),
+					client.SendOptions{Push: &client.PushConfig{URL: "https://example.com/"}})
 				return err
 			}},
 			{"media type", -32005, 400, func() error {
@@ -247,7 +253,8 @@ func TestRefusals(t *testing.T) {
 				}
 			})
 		}
-		_, err := c.Send(ctx, client.Message{Parts: []client.Part{{Text: "x"}}, TaskID: busy.ID, ContextID: "other"}, client.SendOptions{})
+		_, err := c.Send(ctx, client.Message{Parts: []client.Part{{Text: "x"}}, TaskID: busy.ID, ContextID: "other"},
+			client.SendOptions{})
 		checkInvalid(t, err)
 	})
 }
@@ -287,9 +294,13 @@ func TestExtendedCard(t *testing.T) {
 			}
 		})
 	}
-	_, err := connect(t, serve(t, "echo", refagent.Options{})+"/echo", client.REST10, client.Options{}).ExtendedCard(t.Context())
+	_, err := connect(t, serve(t, "echo", refagent.Options{})+"/echo", client.REST10, client.Options{}).ExtendedCard(
+		t.Context(),
+	)
 	checkRefusal(t, err, -32004)
-	_, err = connect(t, serve(t, "spec03", refagent.Options{})+"/spec03", client.JSONRPC03, client.Options{}).ExtendedCard(t.Context())
+	_, err = connect(t, serve(t, "spec03", refagent.Options{})+"/spec03", client.JSONRPC03, client.Options{}).ExtendedCard(
+		t.Context(),
+	)
 	checkRefusal(t, err, -32007)
 }
 
@@ -341,7 +352,8 @@ func TestListTasks(t *testing.T) {
 				}
 			}
 			one := 1
-			page, err := c.List(t.Context(), client.ListOptions{State: client.Completed, IncludeArtifacts: true, HistoryLength: &one})
+			page, err := c.List(t.Context(),
+				client.ListOptions{State: client.Completed, IncludeArtifacts: true, HistoryLength: &one})
 			if err != nil || len(page.Tasks) != 4 || page.TotalSize != 4 {
 				t.Fatalf("got %+v, %v, want four tasks", page, err)
 			}

@@ -190,7 +190,10 @@ func readObject(w http.ResponseWriter, r *http.Request) (object, *failure) {
 // query reads the query parameters that a core operation knows (A2A 1.0 §11.5); others are ignored.
 func query(q url.Values) object {
 	var o object
-	for _, name := range []string{"historyLength", "contextId", "status", "pageSize", "pageToken", "statusTimestampAfter"} {
+	for _, name := range []string{
+		"historyLength", "contextId", "status", "pageSize", "pageToken",
+		"statusTimestampAfter",
+	} {
 		if v := q.Get(name); v != "" {
 			o = append(o, member{name, v}) // ProtoJSON reads numbers from strings
 		}

@@ -53,7 +53,10 @@ func routes03(lists bool) func(path string) (restRoute, bool) {
 // configRoutes03 returns the routes of push configs; config is what follows their collection.
 func configRoutes03(task, config string) (restRoute, bool) {
 	if config == "" {
-		return restRoute{map[string]operation{http.MethodGet: listPushConfigs, http.MethodPost: createPushConfig}, object{{"id", task}, {"taskId", task}}}, true
+		return restRoute{
+			map[string]operation{http.MethodGet: listPushConfigs, http.MethodPost: createPushConfig},
+			object{{"id", task}, {"taskId", task}},
+		}, true
 	}
 	id, err := url.PathUnescape(strings.TrimPrefix(config, "/"))
 	if err != nil || id == "" || !strings.HasPrefix(config, "/") || strings.Contains(id, "/") {

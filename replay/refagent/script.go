@@ -11,23 +11,33 @@ import (
 //
 // The text prefixes are those of kits that cannot choose message ids; both name the same scenarios.
 var scripts = map[string]*skill{
-	"message-response":  {answer: func(string) string { return "Direct message response" }},
-	"complete-task":     {run: func(j *job) { j.status(working, ""); j.status(completed, "Hello from TCK") }},
-	"artifact-text":     {run: produce(text("Generated text content"))},
-	"artifact-file":     {run: produce([]part{{kind: rawPart, raw: []byte("file content"), mediaType: "text/plain", filename: "output.txt"}})},
-	"artifact-file-url": {run: produce([]part{{kind: urlPart, url: "https://example.com/output.txt", mediaType: "text/plain", filename: "output.txt"}})},
-	"artifact-data":     {run: produce(data(object{{"key", "value"}, {"count", number(42)}}))},
-	"input-required":    {run: interrupt(inputRequired, "Please send more input")},
-	"auth-required":     {run: interrupt(authRequired, "Please authenticate out of band and send another message")},
-	"reject-task":       {run: func(j *job) { j.status(rejected, "rejected") }},
+	"message-response": {answer: func(string) string { return "Direct message response" }},
+	"complete-task":    {run: func(j *job) { j.status(working, ""); j.status(completed, "Hello from TCK") }},
+	"artifact-text":    {run: produce(text("Generated text content"))},
+	"artifact-file": {
+		run: produce([]part{{kind: rawPart, raw: []byte("file content"), mediaType: "text/plain", filename: "output.txt"}}),
+	},
+	"artifact-file-url": {
+		run: produce(
+			[]part{{kind: urlPart, url: "https://example.com/output.txt", mediaType: "text/plain", filename: "output.txt"}},
+		),
+	},
+	"artifact-data":  {run: produce(data(object{{"key", "value"}, {"count", number(42)}}))},
+	"input-required": {run: interrupt(inputRequired, "Please send more input")},
+	"auth-required":  {run: interrupt(authRequired, "Please authenticate out of band and send another message")},
+	"reject-task":    {run: func(j *job) { j.status(rejected, "rejected") }},
 
-	"stream-001":              {run: produce(text("Stream output"))},
-	"stream-002":              {run: produce(text("Stream output"))},
-	"stream-003":              {run: produce(text("Stream output"))},
-	"stream-basic":            {run: produce(text("Stream output"))},
-	"stream-ordering-001":     {run: produce(text("Ordered output"))},
-	"stream-artifact-text":    {run: produceAtOnce(text("Streamed text content"))},
-	"stream-artifact-file":    {run: produceAtOnce([]part{{kind: rawPart, raw: []byte("file content"), mediaType: "text/plain", filename: "output.txt"}})},
+	"stream-001":           {run: produce(text("Stream output"))},
+	"stream-002":           {run: produce(text("Stream output"))},
+	"stream-003":           {run: produce(text("Stream output"))},
+	"stream-basic":         {run: produce(text("Stream output"))},
+	"stream-ordering-001":  {run: produce(text("Ordered output"))},
+	"stream-artifact-text": {run: produceAtOnce(text("Streamed text content"))},
+	"stream-artifact-file": {
+		run: produceAtOnce(
+			[]part{{kind: rawPart, raw: []byte("file content"), mediaType: "text/plain", filename: "output.txt"}},
+		),
+	},
 	"stream-artifact-chunked": {run: produceChunks},
 	"stream-chunked":          {run: produceChunks},
 

@@ -72,7 +72,8 @@ func is(o object, name, value string) bool {
 func isMessage(o object) bool { return is(o, "role", "ROLE_AGENT") || is(o, "role", "agent") }
 
 func isPart(o object) bool {
-	return has(o, "kind") && (has(o, "text") || has(o, "file") || has(o, "data")) || has(o, "type") && !has(o, "kind") && !has(o, "@type") ||
+	return has(o, "kind") && (has(o, "text") || has(o, "file") || has(o, "data")) ||
+		has(o, "type") && !has(o, "kind") && !has(o, "@type") ||
 		has(o, "text") || has(o, "raw") || has(o, "data") && !has(o, "code")
 }
 
@@ -89,7 +90,8 @@ func isArtifactUpdate(o object) bool { return has(o, "artifact") }
 
 // isWrapper reports whether an object stands around one that a message is answered with.
 func isWrapper(o object) bool {
-	return has(o, "task") || has(o, "message") && !has(o, "state") && !has(o, "code") || has(o, "statusUpdate") || has(o, "artifactUpdate")
+	return has(o, "task") || has(o, "message") && !has(o, "state") && !has(o, "code") || has(o, "statusUpdate") ||
+		has(o, "artifactUpdate")
 }
 
 // inline, referTo and mediaType edit a file: in 1.0 it is a part, before it is an object in one.
@@ -134,7 +136,8 @@ func repeatArtifact(o object) object {
 func resultAsMessage(o object) object {
 	artifacts, _ := o.get("artifacts")
 	value, _ := o.get("status")
-	if artifacts == nil || !is(value.(object), "state", "TASK_STATE_COMPLETED") && !is(value.(object), "state", "completed") {
+	if artifacts == nil ||
+		!is(value.(object), "state", "TASK_STATE_COMPLETED") && !is(value.(object), "state", "completed") {
 		return o
 	}
 	parts, _ := artifacts.([]any)[0].(object).get("parts")

@@ -120,7 +120,10 @@ func hasWord(text, word string) bool {
 
 func streaming(j *job) {
 	j.say(working, "Starting streamed response...")
-	chunks := []string{"Processing your request...", "Analyzing input data...", "Generating results...", "Finalizing output..."}
+	chunks := []string{
+		"Processing your request...", "Analyzing input data...", "Generating results...",
+		"Finalizing output...",
+	}
 	for i, c := range chunks {
 		if i > 0 && !j.pause(j.engine.step) {
 			return

@@ -207,7 +207,8 @@ func TestInlinePushIsRetried(t *testing.T) {
 	eachLink(t, refagent.Options{Push: true}, func(t *testing.T, _ link, c *client.Client) {
 		hook := newWebhook(t)
 		hook.failures <- 503
-		_, err := c.Send(t.Context(), client.Text("task-failure"), client.SendOptions{Push: &client.PushConfig{URL: hook.url}})
+		_, err := c.Send(t.Context(), client.Text("task-failure"),
+			client.SendOptions{Push: &client.PushConfig{URL: hook.url}})
 		if err != nil {
 			t.Fatal(err)
 		}

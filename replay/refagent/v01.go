@@ -116,7 +116,9 @@ func (d v01) event(e event) any {
 	case e.status != nil:
 		return object{{"id", e.status.taskID}, {"status", d.status(e.status.status)}, {"final", e.endsStream()}}
 	}
-	a := d.artifact(e.artifact.artifact).(object).with("index", e.artifact.index).with("append", e.artifact.append).with("lastChunk", e.artifact.last)
+	a := d.artifact(e.artifact.artifact).(object).with("index", e.artifact.index).with("append", e.artifact.append).with(
+		"lastChunk", e.artifact.last,
+	)
 	return object{{"id", e.artifact.taskID}, {"artifact", a}}
 }
 

@@ -167,7 +167,9 @@ func (v03proto) part(p part) any {
 	case dataPart:
 		return object{{"data", object{{"data", p.data}}}}
 	case rawPart:
-		return object{{"file", object{{"fileWithBytes", base64.StdEncoding.EncodeToString(p.raw)}}.optional("mimeType", p.mediaType)}}
+		return object{
+			{"file", object{{"fileWithBytes", base64.StdEncoding.EncodeToString(p.raw)}}.optional("mimeType", p.mediaType)},
+		}
 	case urlPart:
 		return object{{"file", object{{"fileWithUri", p.url}}.optional("mimeType", p.mediaType)}}
 	}

@@ -76,8 +76,9 @@ var wireTests = []struct {
 	},
 	{
 		name: "1.0 immediate task", agent: "spec",
-		request: "POST /spec" + v10Header + rpc("7", "SendMessage", `{"message":`+userMessage("", "task-cancel")+`,"configuration":{"returnImmediately":true}}`),
-		status:  200, mediaType: "application/json",
+		request: "POST /spec" + v10Header +
+			rpc("7", "SendMessage", `{"message":`+userMessage("", "task-cancel")+`,"configuration":{"returnImmediately":true}}`),
+		status: 200, mediaType: "application/json",
 		want: `{"jsonrpc":"2.0","id":7,"result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_SUBMITTED",` + at + `},` +
 			`"history":[` + userMessage(`"contextId":"id-2","taskId":"id-1",`, "task-cancel") + `]}}}`,
 	},
@@ -110,8 +111,9 @@ var wireTests = []struct {
 	},
 	{
 		name: "1.0 invalid parameters", agent: "spec",
-		request: "POST /spec" + v10Header + rpc(`"f"`, "SendMessage", `{"message":{"messageId":"","role":"user","parts":[]}}`),
-		status:  200, mediaType: "application/json",
+		request: "POST /spec" + v10Header +
+			rpc(`"f"`, "SendMessage", `{"message":{"messageId":"","role":"user","parts":[]}}`),
+		status: 200, mediaType: "application/json",
 		want: `{"jsonrpc":"2.0","id":"f","error":{"code":-32602,"message":"Invalid parameters: message.messageId is required",` +
 			`"data":[{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[` +
 			`{"field":"message.messageId","description":"is required"},{"field":"message.role","description":"must be ROLE_USER"},` +
@@ -119,8 +121,10 @@ var wireTests = []struct {
 	},
 	{
 		name: "1.0 stream", agent: "spec",
-		request: "POST /spec" + v10Header + rpc(`"b"`, "SendStreamingMessage", `{"message":`+userMessage("", "tck-stream-artifact-chunked")+`,"configuration":{"historyLength":0}}`),
-		status:  200, mediaType: "text/event-stream",
+		request: "POST /spec" + v10Header +
+			rpc(`"b"`, "SendStreamingMessage",
+				`{"message":`+userMessage("", "tck-stream-artifact-chunked")+`,"configuration":{"historyLength":0}}`),
+		status: 200, mediaType: "text/event-stream",
 		want: `data: {"jsonrpc":"2.0","id":"b","result":{"task":{"id":"id-1","contextId":"id-2","status":{"state":"TASK_STATE_SUBMITTED",` + at + `}}}}` + "\n\n" +
 			`data: {"jsonrpc":"2.0","id":"b","result":{"artifactUpdate":{"taskId":"id-1","contextId":"id-2","artifact":{"artifactId":"id-3","name":"output","parts":[{"text":"chunk-1 "}]}}}}` + "\n\n" +
 			`data: {"jsonrpc":"2.0","id":"b","result":{"artifactUpdate":{"taskId":"id-1","contextId":"id-2","artifact":{"artifactId":"id-3","name":"output","parts":[{"text":"chunk-2"}]},"append":true,"lastChunk":true}}}` + "\n\n" +
@@ -170,8 +174,9 @@ var wireTests = []struct {
 		want: `{"jsonrpc":"2.0","id":3,"error":{"code":-32001,"message":"Task not found: t9"}}`,
 	},
 	{
-		name: "1.0 method at a 0.3 agent", agent: "spec03", request: "POST /spec03" + v10Header + rpc("3", "SendMessage", `{}`),
-		status: 200, mediaType: "application/json",
+		name: "1.0 method at a 0.3 agent", agent: "spec03",
+		request: "POST /spec03" + v10Header + rpc("3", "SendMessage", `{}`),
+		status:  200, mediaType: "application/json",
 		want: `{"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"Method not found: SendMessage"}}`,
 	},
 }
@@ -216,15 +221,31 @@ var envelopeTests = []struct{ name, body, want string }{
 	{"case of names counts", rpc("1", "GetTask", `{"ID":"x"}`), `"id":1,"error":{"code":-32602,`},
 	{"null message", rpc("1", "SendMessage", `{"message":null}`), `message is required`},
 	{"message is a string", rpc("1", "SendMessage", `{"message":"hi"}`), `message must be an object`},
-	{"two contents", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a","url":"b"}]}}`), `message.parts[0] must hold exactly one`},
-	{"bad base64", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"*"}]}}`), `message.parts[0].raw must be base64`},
+	{
+		"two contents",
+		rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"a","url":"b"}]}}`),
+		`message.parts[0] must hold exactly one`,
+	},
+	{
+		"bad base64", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"*"}]}}`),
+		`message.parts[0].raw must be base64`,
+	},
 	{"boolean as string", rpc("1", "ListTasks", `{"includeArtifacts":"true"}`), `includeArtifacts must be true or false`},
 	{"fraction", rpc("1", "ListTasks", `{"pageSize":1.5}`), `pageSize must be an integer`},
-	{"bad time", rpc("1", "ListTasks", `{"statusTimestampAfter":"yesterday"}`), `statusTimestampAfter must be an RFC 3339 timestamp`},
-	{"integral float and string are numbers", rpc("1", "ListTasks", `{"pageSize":1e1,"historyLength":"2"}`), `"pageSize":10,`},
+	{
+		"bad time", rpc("1", "ListTasks", `{"statusTimestampAfter":"yesterday"}`),
+		`statusTimestampAfter must be an RFC 3339 timestamp`,
+	},
+	{
+		"integral float and string are numbers", rpc("1", "ListTasks", `{"pageSize":1e1,"historyLength":"2"}`),
+		`"pageSize":10,`,
+	},
 	{"snake case is read", rpc("1", "ListTasks", `{"page_size":3}`), `"pageSize":3,`},
 	{"unknown members are skipped", rpc("1", "ListTasks", `{"colour":"red","status":null}`), `"totalSize":0`},
-	{"null is data", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":null}]}}`), `"message":{`},
+	{
+		"null is data", rpc("1", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":null}]}}`),
+		`"message":{`,
+	},
 }
 
 func TestEnvelope(t *testing.T) {
@@ -258,7 +279,8 @@ func TestParts03(t *testing.T) {
 	origin := serve(t, "spec03", refagent.Options{})
 	for _, tt := range partTests {
 		message := `{"message":{"messageId":"m","role":"user","parts":[` + tt.part + `]}}`
-		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body, tt.want) {
+		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body,
+			tt.want) {
 			t.Errorf("%s: got %s, want %s", tt.part, body, tt.want)
 		}
 	}
@@ -268,7 +290,8 @@ func TestParts03(t *testing.T) {
 		`{"message":{"messageId":"m","role":"user"}}`:                           `message.parts is required`,
 		`{"message":{"messageId":"m","role":"user","parts":[],"extensions":1}}`: `message.extensions must be an array of strings`,
 	} {
-		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body, want) {
+		if _, body := exchange(t, origin, "POST /spec03\n\n"+rpc("1", "message/send", message)); !strings.Contains(body,
+			want) {
 			t.Errorf("%s: got %s, want %s", message, body, want)
 		}
 	}
@@ -278,107 +301,9 @@ func TestLargeBody(t *testing.T) {
 	origin := serve(t, "spec", refagent.Options{})
 	large := strings.Repeat(" ", 16<<20+1)
 	for _, path := range []string{"/spec", "/spec/message:send"} {
-		if resp, body := exchange(t, origin, "POST "+path+"\n\n"+large); resp.StatusCode != 413 || !strings.Contains(body, "larger than 16 MiB") {
+		if resp, body := exchange(t, origin, "POST "+path+"\n\n"+large); resp.StatusCode != 413 ||
+			!strings.Contains(body, "larger than 16 MiB") {
 			t.Errorf("%s: got %d %s, want 413", path, resp.StatusCode, body)
 		}
-	}
-}
-
-func TestVersions(t *testing.T) {
-	origin := serve(t, "spec", refagent.Options{})
-	for _, tt := range []struct {
-		name, path, header, method, want string
-	}{
-		{"1.0", "/spec", "A2A-Version: 1.0", "ListTasks", `"result"`},
-		{"patch number", "/spec", "A2A-Version: 1.0.7", "ListTasks", `"result"`},
-		{"in the query", "/spec?A2A-Version=1.0", "X: y", "ListTasks", `"result"`},
-		{"missing, unmistakably 1.0", "/spec", "X: y", "ListTasks", `"result"`},
-		{"missing, unmistakably 0.3", "/spec", "X: y", "message/send", `"code":-32009`},
-		{"0.3", "/spec", "A2A-Version: 0.3", "message/send", `"code":-32009`},
-		{"unknown", "/spec", "A2A-Version: 9.9", "ListTasks", `"code":-32009`},
-		{"unknown in the query", "/spec?A2A-Version=9.9", "X: y", "ListTasks", `"code":-32009`},
-		{"no version", "/spec", "A2A-Version: latest", "ListTasks", `"reason":"VERSION_NOT_SUPPORTED"`},
-		{"1.0 asked, 0.3 method", "/spec", "A2A-Version: 1.0", "message/send", `"code":-32601`},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, body := exchange(t, origin, "POST "+tt.path+"\n"+tt.header+"\n\n"+rpc("1", tt.method, `{}`))
-			if !strings.Contains(body, tt.want) {
-				t.Errorf("got %s, want %s", body, tt.want)
-			}
-		})
-	}
-	resp, body := exchange(t, origin, "GET /spec/tasks\nA2A-Version: 9.9")
-	if resp.StatusCode != 400 || !strings.Contains(body, "VERSION_NOT_SUPPORTED") {
-		t.Errorf("HTTP+JSON: got %d %s, want 400 VERSION_NOT_SUPPORTED", resp.StatusCode, body)
-	}
-}
-
-func TestMediaTypes(t *testing.T) {
-	origin := serve(t, "spec", refagent.Options{})
-	for accept, want := range map[string]string{
-		"X: y": "application/a2a+json", "Accept: */*": "application/a2a+json", "Accept: application/json": "application/json",
-		"Accept: application/json;q=0.9, text/html": "application/json", "Accept: text/html": "application/a2a+json",
-		"Accept: application/json\nAccept: application/a2a+json": "application/a2a+json",
-	} {
-		for _, path := range []string{"/spec/tasks", "/spec/tasks/t1"} {
-			if resp, _ := exchange(t, origin, "GET "+path+"\n"+accept); resp.Header.Get("Content-Type") != want {
-				t.Errorf("%s: got %s, want %s", accept, resp.Header.Get("Content-Type"), want)
-			}
-		}
-	}
-}
-
-func TestRoutes(t *testing.T) {
-	origin := serve(t, "spec", refagent.Options{})
-	for _, tt := range []struct {
-		request string
-		status  int
-		want    string
-	}{
-		{"GET /spec/tasks", 200, `"tasks":[]`},
-		{"HEAD /spec/tasks", 200, ``},
-		{"GET /spec/tasks?pageSize=abc", 400, `pageSize must be an integer`},
-		{"GET /spec/tasks?includeArtifacts=TRUE", 400, `includeArtifacts must be true or false`},
-		{"GET /spec/tasks?status=TASK_STATE_WORKING&page_size=500", 200, `"pageSize":50`},
-		{"GET /spec/tasks/urn:x:7", 404, `Task not found: urn:x:7`},
-		{"GET /spec/tasks/a%2Fb%3Acancel", 404, `Task not found: a/b:cancel`},
-		{"POST /spec/tasks/t1:cancel", 404, `TASK_NOT_FOUND`},
-		{"POST /spec/tasks/t1:cancel\n\nnull", 404, `TASK_NOT_FOUND`},
-		{"POST /spec/tasks/t1:subscribe", 404, `TASK_NOT_FOUND`},
-		{"GET /spec/tasks/t1:subscribe", 404, `TASK_NOT_FOUND`},
-		{"GET /spec/tasks/t1:cancel", 405, `"status":"UNIMPLEMENTED"`},
-		{"DELETE /spec/tasks/t1", 405, `not allowed`},
-		{"GET /spec/tasks/t1/pushNotificationConfigs/c", 400, `PUSH_NOTIFICATION_NOT_SUPPORTED`},
-		{"DELETE /spec/tasks/t1/pushNotificationConfigs/c", 400, `PUSH_NOTIFICATION_NOT_SUPPORTED`},
-		{"GET /spec/tasks/", 404, `No such route`},
-		{"GET /spec/tenant/tasks", 404, `No such route`},
-		{"POST /spec/v1/message:send", 404, `"code":404`},
-		{"POST /spec/message:send", 400, `message is required`},
-		{"POST /spec/message:send\n\n[]", 400, `must be a JSON object`},
-		{"POST /spec/message:send\n\n{", 400, `Invalid JSON`},
-		{"POST /spec/message:send\nContent-Type: text/plain\n\n{}", 415, `"code":415`},
-		{"POST /spec\nContent-Type: text/plain\n\n{}", 415, `"jsonrpc"`},
-		{"PUT /spec\n\n{}", 405, ``},
-		{"GET /spec/extendedAgentCard", 401, `UNAUTHENTICATED`},
-		{"GET /spec/extendedAgentCard\nAuthorization: bearer agentbin-test-token", 200, `admin-status`},
-		{"GET /specific", 404, ``},
-		{"POST /other", 404, ``},
-	} {
-		t.Run(tt.request, func(t *testing.T) {
-			resp, body := exchange(t, origin, tt.request)
-			if resp.StatusCode != tt.status || !strings.Contains(body, tt.want) {
-				t.Errorf("got %d %s, want %d %s", resp.StatusCode, body, tt.status, tt.want)
-			}
-			if resp.StatusCode == 405 && resp.Header.Get("Allow") == "" {
-				t.Error("no Allow header")
-			}
-			if resp.StatusCode == 401 && !strings.HasPrefix(resp.Header.Get("WWW-Authenticate"), "Bearer") {
-				t.Error("no challenge")
-			}
-		})
-	}
-	resp, _ := exchange(t, serve(t, "spec03", refagent.Options{}), "GET /spec03/tasks")
-	if resp.StatusCode != 404 {
-		t.Errorf("spec03 serves HTTP+JSON: got %d, want 404", resp.StatusCode)
 	}
 }

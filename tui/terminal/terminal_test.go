@@ -89,8 +89,8 @@ func TestOutputKeepsWritesWhole(t *testing.T) {
 	}
 }
 
-// The background is set before the screen library asks for it, as long as this package needs nothing that is initialised
-// later: then nobody asks the terminal.
+// The background is set before the screen library asks for it, as long as this package needs nothing that is
+// initialised later: then nobody asks the terminal.
 func TestBackgroundIsSetFirst(t *testing.T) {
 	if !lipgloss.HasDarkBackground() {
 		t.Error("the background is not the one that was set")

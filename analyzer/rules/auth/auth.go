@@ -60,7 +60,9 @@ at an endpoint is reported.`,
 			return
 		}
 		at, what := carriedText(x)
-		p.Report(at, fmt.Sprintf("the card at %s asks for %s, and the request carries %s", card.Place, wantedText(card), what), "expected the credentials of one of the card's alternatives")
+		p.Report(at,
+			fmt.Sprintf("the card at %s asks for %s, and the request carries %s", card.Place, wantedText(card), what),
+			"expected the credentials of one of the card's alternatives")
 	},
 }
 
@@ -91,7 +93,9 @@ of other programs, which leave credentials out. The first call at an endpoint is
 		}
 		p.Applied()
 		if rule.NoCredentials(p.Exchange, card) {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a call without credentials succeeded, and the card at %s asks for %s", card.Place, wantedText(card)), "expected a refusal such as 401")
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("a call without credentials succeeded, and the card at %s asks for %s", card.Place, wantedText(card)),
+				"expected a refusal such as 401")
 		}
 	},
 }
@@ -123,7 +127,8 @@ at an endpoint is reported.`,
 		}
 		p.Applied()
 		if !x.Response.Fields.Has("WWW-Authenticate") {
-			p.Report(x.ResponsePlace().Status(), "status 401 without WWW-Authenticate", "expected a challenge that says how to authenticate")
+			p.Report(x.ResponsePlace().Status(), "status 401 without WWW-Authenticate",
+				"expected a challenge that says how to authenticate")
 		}
 	},
 }
@@ -155,7 +160,8 @@ Connect stand for Bearer and DPoP. The first request at an endpoint is reported.
 		}
 		scheme := rule.AuthorizationScheme(x)
 		for _, c := range cards {
-			if scheme == "" || len(c.Security.Schemes) == 0 || slices.ContainsFunc(c.Security.Schemes, func(w a2a.Want) bool { return declares(w, scheme) }) {
+			if scheme == "" || len(c.Security.Schemes) == 0 ||
+				slices.ContainsFunc(c.Security.Schemes, func(w a2a.Want) bool { return declares(w, scheme) }) {
 				return
 			}
 		}
@@ -191,7 +197,9 @@ credentials out.`,
 		}
 		p.Applied()
 		if rule.NoCredentials(x, card) {
-			p.Report(x.RequestPlace(), "the extended card is asked for without credentials", fmt.Sprintf("expected those of a scheme of the card at %s: %s", card.Place, rule.SchemeNames(card.Security.Schemes)))
+			p.Report(x.RequestPlace(), "the extended card is asked for without credentials",
+				fmt.Sprintf("expected those of a scheme of the card at %s: %s", card.Place,
+					rule.SchemeNames(card.Security.Schemes)))
 		}
 	},
 }
@@ -219,7 +227,8 @@ which no request shows; HARs of other programs, which leave credentials out.`,
 		}
 		p.Applied()
 		if rule.NoCredentials(p.Exchange, card) {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the extended card is handed out to a request without credentials", "expected a refusal such as 401")
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), "the extended card is handed out to a request without credentials",
+				"expected a refusal such as 401")
 		}
 	},
 }
@@ -248,7 +257,9 @@ are the same or do not show; tasks that nobody was seen to get before.`,
 		}
 		p.Applied()
 		if x.Response.Status == 403 {
-			p.Report(x.ResponsePlace().Status(), fmt.Sprintf("status 403 for task %s, which a request with other credentials got at %s", analyzer.QuoteText(x.Call.TaskID), owner.Object),
+			p.Report(x.ResponsePlace().Status(),
+				fmt.Sprintf("status 403 for task %s, which a request with other credentials got at %s",
+					analyzer.QuoteText(x.Call.TaskID), owner.Object),
 				"expected the same answer as for a task that does not exist", analyzer.AtMost(analyzer.Note))
 		}
 	},

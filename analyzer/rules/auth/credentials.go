@@ -23,13 +23,15 @@ func challenged(p *analyzer.Pass) bool {
 		return true
 	}
 	name := p.Answer.Err.Name
-	return !name.A2A() || name == a2a.AuthenticationRequired || name == a2a.AuthorizationFailed || name == a2a.RateLimitExceeded || name == a2a.ResourceUnavailable
+	return !name.A2A() || name == a2a.AuthenticationRequired || name == a2a.AuthorizationFailed ||
+		name == a2a.RateLimitExceeded || name == a2a.ResourceUnavailable
 }
 
 // satisfied reports whether a request carries what one of the cards asks for that were seen before, extended ones too.
 func satisfied(p *analyzer.Pass) bool {
 	for _, c := range card.Of(p).Before(p.Exchange) {
-		if !c.Security.Asks() || slices.ContainsFunc(c.Security.Alternatives, func(all []a2a.Want) bool { return carries(p.Exchange, all) }) {
+		if !c.Security.Asks() ||
+			slices.ContainsFunc(c.Security.Alternatives, func(all []a2a.Want) bool { return carries(p.Exchange, all) }) {
 			return true
 		}
 	}
@@ -52,7 +54,8 @@ func carriesOne(x *analyzer.Exchange, w a2a.Want) bool {
 		return rule.HasKey(x, w)
 	case a2a.HTTPScheme:
 		scheme := rule.AuthorizationScheme(x)
-		return x.Request.Fields.Has("Authorization") && (scheme == "" || w.Scheme == "" || strings.EqualFold(scheme, w.Scheme))
+		return x.Request.Fields.Has("Authorization") &&
+			(scheme == "" || w.Scheme == "" || strings.EqualFold(scheme, w.Scheme))
 	case a2a.OAuth2Scheme, a2a.OpenIDConnectScheme:
 		_, inQuery := x.Call.QueryValue("access_token")
 		return inQuery || x.Request.Fields.Has("Authorization") && !strings.EqualFold(rule.AuthorizationScheme(x), "basic")

@@ -66,7 +66,8 @@ func checkAuthMessage(p *analyzer.Pass) {
 	if fields := p.Exchange.Request.Fields; fields.Has("A2A-Extensions") || fields.Has("X-A2A-Extensions") {
 		worst = analyzer.Warning
 	}
-	p.Report(p.Here(), fmt.Sprintf("the state is %s without a message", analyzer.QuoteText(status.StateText())), "expected a message that says what to authorize", analyzer.AtMost(worst))
+	p.Report(p.Here(), fmt.Sprintf("the state is %s without a message", analyzer.QuoteText(status.StateText())),
+		"expected a message that says what to authorize", analyzer.AtMost(worst))
 }
 
 // AuthRequiredUsesTask reports a wait for an authorization that belongs to no task.
@@ -91,7 +92,9 @@ task, or sends it a message. A status that names no task leaves nothing to come 
 			name = "id"
 		}
 		if id := p.Entity.Get(name); id.Text() == "" {
-			p.Report(p.Here(), fmt.Sprintf("%s waits for an authorization, and its %s is %s", p.Entity.Type, name, analyzer.Quote(id)), "expected the id of the task")
+			p.Report(p.Here(),
+				fmt.Sprintf("%s waits for an authorization, and its %s is %s", p.Entity.Type, name, analyzer.Quote(id)),
+				"expected the id of the task")
 		}
 	},
 }
@@ -122,6 +125,7 @@ which a part is missing.`,
 		if !p.End.Clean {
 			return
 		}
-		p.Report(p.Place, "the stream ends after the state AUTH_REQUIRED", "expected it to stay open until the authorization is granted", analyzer.AtMost(analyzer.Note))
+		p.Report(p.Place, "the stream ends after the state AUTH_REQUIRED",
+			"expected it to stay open until the authorization is granted", analyzer.AtMost(analyzer.Note))
 	},
 }

@@ -54,7 +54,8 @@ no-store, or Expires is there.`,
 		at := p.Exchange.ResponsePlace().Header("Cache-Control")
 		switch {
 		case len(values) > 0:
-			p.Report(at, "Cache-Control is "+analyzer.QuoteText(values[0]), "expected max-age in it", analyzer.AtMost(analyzer.Note))
+			p.Report(at, "Cache-Control is "+analyzer.QuoteText(values[0]), "expected max-age in it",
+				analyzer.AtMost(analyzer.Note))
 		case fields.Has("Expires"):
 			p.Report(at, "no Cache-Control, only Expires", "expected Cache-Control with max-age", analyzer.AtMost(analyzer.Note))
 		default:
@@ -110,7 +111,8 @@ same.`,
 		}
 		p.Applied()
 		if listsETag(p.Exchange.NoneMatch, tag) {
-			p.Report(p.Exchange.ResponsePlace().Status(), "status 200 with ETag "+analyzer.Clip(tag)+", which If-None-Match named", "expected 304")
+			p.Report(p.Exchange.ResponsePlace().Status(),
+				"status 200 with ETag "+analyzer.Clip(tag)+", which If-None-Match named", "expected 304")
 		}
 	},
 }
@@ -162,7 +164,8 @@ they may be kept; captures without times; requests with Cache-Control or Pragma,
 		}
 		p.Applied()
 		if !isConditional(p.Exchange) {
-			p.Report(p.Exchange.RequestPlace().Header("If-None-Match"), "no If-None-Match and no If-Modified-Since for a card that the client has", "expected one of them")
+			p.Report(p.Exchange.RequestPlace().Header("If-None-Match"),
+				"no If-None-Match and no If-Modified-Since for a card that the client has", "expected one of them")
 		}
 	},
 }
@@ -201,7 +204,9 @@ Pragma or a condition; captures without times. It is a note, since people reload
 		}
 		p.Applied()
 		if overdue < -clockMargin && !isConditional(p.Exchange) {
-			p.Report(p.Exchange.RequestPlace().Line(), "the card is fetched again while the copy of the same connection is fresh", "expected the copy to be used until max-age is over")
+			p.Report(p.Exchange.RequestPlace().Line(),
+				"the card is fetched again while the copy of the same connection is fresh",
+				"expected the copy to be used until max-age is over")
 		}
 	},
 }
@@ -239,7 +244,8 @@ only if neither answer has an ETag.`,
 		}
 		p.Applied()
 		if !sameCard(last.Card, p.Card) {
-			p.Report(at, "another card than at "+last.Place.String()+", with the same "+same, "expected a new one for a new card")
+			p.Report(at, "another card than at "+last.Place.String()+", with the same "+same,
+				"expected a new one for a new card")
 		}
 	},
 }

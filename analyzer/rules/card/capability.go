@@ -54,7 +54,8 @@ credentials, rate, version, extensions, content types, a task that is not there,
 		case failure == nil:
 			reportOpened(p, card, expected)
 		case failure.Name != a2a.UnsupportedOperation && failure.Name != a2a.MethodNotFound && !rule.OtherCause(p):
-			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("the card at %s offers no streaming, and the refusal is %s", card.Place, failure), expected)
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("the card at %s offers no streaming, and the refusal is %s", card.Place, failure), expected)
 		}
 	},
 }
@@ -105,7 +106,9 @@ func quietCard(p *analyzer.Pass) *card.Card {
 
 func reportOpened(p *analyzer.Pass, card *card.Card, expected string) {
 	if p.Event != nil && rule.CallSucceeded(p) {
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a stream opens with %s, and the card at %s offers no streaming", p.Answer.Payload.Kind, card.Place), expected)
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			fmt.Sprintf("a stream opens with %s, and the card at %s offers no streaming", p.Answer.Payload.Kind, card.Place),
+			expected)
 	}
 }
 
@@ -140,7 +143,8 @@ declared path of an interface where other calls succeed.`,
 		}
 		p.Applied()
 		if startsTask(p) && refusedAsUnknown(p) {
-			p.Report(p.Place.At(p.Answer.Err.Pointer), streamingRefused(card, p.Answer.Err), "expected the agent to do what its card says")
+			p.Report(p.Place.At(p.Answer.Err.Pointer), streamingRefused(card, p.Answer.Err),
+				"expected the agent to do what its card says")
 		}
 	},
 }
@@ -151,7 +155,11 @@ func reportRefusedSubscription(p *analyzer.Pass) {
 	if refused == nil || p.Task.Late || !p.Task.State.Known() || p.Task.State.Terminal() || !refused.Before(p.Exchange) {
 		return
 	}
-	p.Report(refused.Place, fmt.Sprintf("a stream of task %s is refused as not supported, the card says streaming:true, and the task is active at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace()),
+	p.Report(refused.Place,
+		fmt.Sprintf(
+			"a stream of task %s is refused as not supported, the card says streaming:true, and the task is active at %s",
+			analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace(),
+		),
 		"expected the agent to do what its card says", analyzer.Of(refused.Exchange))
 }
 
@@ -163,7 +171,8 @@ func startsTask(p *analyzer.Pass) bool {
 		return x.Call.Operation.Sends()
 	}
 	failure := p.Answer.Err
-	return x.Dialects == a2a.Of(a2a.V0_1) && task.Of(p).Named(x) == nil && failure != nil && failure.Name != a2a.UnsupportedOperation
+	return x.Dialects == a2a.Of(a2a.V0_1) && task.Of(p).Named(x) == nil && failure != nil &&
+		failure.Name != a2a.UnsupportedOperation
 }
 
 func streamingRefused(card *card.Card, failure *a2a.Error) string {
@@ -196,7 +205,8 @@ func routeMissing(p *analyzer.Pass) bool {
 	if x.Dialects == a2a.Of(a2a.V1_0) {
 		route = "/message:stream"
 	}
-	return x.Call.Binding == a2a.HTTPJSON && x.Call.Tenant == "" && x.Path == x.Call.Prefix+route && !x.Endpoint.Answered.Empty()
+	return x.Call.Binding == a2a.HTTPJSON && x.Call.Tenant == "" && x.Path == x.Call.Prefix+route &&
+		!x.Endpoint.Answered.Empty()
 }
 
 // CapExtendedUndeclared reports an extended card that is asked for where none is offered, answered in the wrong way.
@@ -229,10 +239,12 @@ which they are.`,
 		switch failure := p.Answer.Err; {
 		case failure == nil:
 			if rule.CallSucceeded(p) {
-				p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("an extended card is handed out, and the card at %s offers none", card.Place), expected)
+				p.Report(p.Place.At(p.Answer.Payload.Pointer),
+					fmt.Sprintf("an extended card is handed out, and the card at %s offers none", card.Place), expected)
 			}
 		case failure.Name == a2a.ExtendedCardNotConfigured || failure.Name != a2a.UnsupportedOperation && !rule.OtherCause(p):
-			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("the card at %s offers no extended card, and the refusal is %s", card.Place, failure), expected)
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("the card at %s offers no extended card, and the refusal is %s", card.Place, failure), expected)
 		}
 	},
 }
@@ -265,7 +277,9 @@ declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, wh
 			return
 		}
 		if status := p.Exchange.Response.Status; status != 401 && status != 403 {
-			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("the extended card is refused with %s, and the card at %s advertises it", failure, card.Place), "expected the agent to do what its card says")
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("the extended card is refused with %s, and the card at %s advertises it", failure, card.Place),
+				"expected the agent to do what its card says")
 		}
 	},
 }

@@ -60,7 +60,8 @@ path.`,
 		case p.Doc == nil:
 			p.Report(p.Place, "the body is empty", "expected a JSON object")
 		default:
-			p.Report(p.Place, "the body is "+analyzer.QuoteText(string(p.Body[:min(len(p.Body), bodyStart)])), "expected a JSON object")
+			p.Report(p.Place, "the body is "+analyzer.QuoteText(string(p.Body[:min(len(p.Body), bodyStart)])),
+				"expected a JSON object")
 		}
 	},
 }

@@ -53,7 +53,8 @@ such a card still leads somewhere.`,
 		if completeLegacy(p.Card) {
 			worst = analyzer.Note
 		}
-		p.Report(p.Place.In("supportedInterfaces"), "supportedInterfaces is empty", "expected at least one interface", analyzer.AtMost(worst))
+		p.Report(p.Place.In("supportedInterfaces"), "supportedInterfaces is empty", "expected at least one interface",
+			analyzer.AtMost(worst))
 	},
 }
 
@@ -130,7 +131,8 @@ Interfaces of gRPC and of custom bindings are not judged.`,
 			}
 			p.Applied()
 			if rule.SchemeOf(entry.URL) == "http" && rule.ReachOf(entry.URL) == rule.FromAnywhere {
-				p.Report(inCard(p, entry.Pointer), "the URL is "+analyzer.QuoteText(entry.URL), "expected https for a host on the open network", analyzer.AtMost(analyzer.Warning))
+				p.Report(inCard(p, entry.Pointer), "the URL is "+analyzer.QuoteText(entry.URL),
+					"expected https for a host on the open network", analyzer.AtMost(analyzer.Warning))
 			}
 		}
 	},
@@ -272,7 +274,8 @@ complete in 1.0 are not reported.`,
 		}
 		p.Applied()
 		if transport := p.Card.Get("preferredTransport"); !transport.Exists() || transport.IsNull() || transport.Is("") {
-			p.Report(p.Place, "the card has no preferredTransport", "expected the transport of its url", analyzer.AtMost(analyzer.Warning))
+			p.Report(p.Place, "the card has no preferredTransport", "expected the transport of its url",
+				analyzer.AtMost(analyzer.Warning))
 		}
 	},
 }
@@ -299,8 +302,11 @@ preferred one. It is a warning, since a URL may serve several transports.`,
 		}
 		if !listed && other >= 0 {
 			at := a2a.Ptr("", "additionalInterfaces", other, "transport")
-			p.Report(inCard(p, at), fmt.Sprintf("the card's url is listed with transport %s only", analyzer.Quote(p.Card.Get("additionalInterfaces").Elem(other).Get("transport"))),
-				"expected it with "+analyzer.QuoteText(transport)+" too, its preferred transport", analyzer.AtMost(analyzer.Warning))
+			p.Report(inCard(p, at),
+				fmt.Sprintf("the card's url is listed with transport %s only",
+					analyzer.Quote(p.Card.Get("additionalInterfaces").Elem(other).Get("transport"))),
+				"expected it with "+analyzer.QuoteText(transport)+" too, its preferred transport",
+				analyzer.AtMost(analyzer.Warning))
 		}
 	},
 }
@@ -349,7 +355,8 @@ card-transport-conflict reports; cards that are complete in 1.0.`,
 		}
 		p.Applied()
 		if listed, other := mainListed(p.Card, url, transport); !listed && other < 0 {
-			p.Report(p.Place.In("additionalInterfaces"), "additionalInterfaces does not name "+analyzer.QuoteText(url), "expected an entry for the card's url and preferred transport")
+			p.Report(p.Place.In("additionalInterfaces"), "additionalInterfaces does not name "+analyzer.QuoteText(url),
+				"expected an entry for the card's url and preferred transport")
 		}
 	},
 }

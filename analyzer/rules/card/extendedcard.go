@@ -76,13 +76,15 @@ fetched last before. It is a note, since an agent may mean it.`,
 		skills := p.Card.Get("skills")
 		for _, skill := range public.Get("skills").Elems() {
 			if id := skill.Get("id"); id.Kind() == a2a.String && skills.Kind() == a2a.Array && !hasSkill(skills, id.Text()) {
-				p.Report(inCard(p, "/skills"), "the skill "+analyzer.Quote(id)+" of "+public.Place.String()+" is missing", "expected all skills of the public card")
+				p.Report(inCard(p, "/skills"), "the skill "+analyzer.Quote(id)+" of "+public.Place.String()+" is missing",
+					"expected all skills of the public card")
 				break
 			}
 		}
 		for i := range public.Interfaces {
 			if old := &public.Interfaces[i]; old.URL != "" && !hasInterface(p.Card, old) {
-				p.Report(p.Place, "the interface "+analyzer.QuoteText(old.URL)+" of "+public.Place.String()+" is missing", "expected the interfaces of the public card")
+				p.Report(p.Place, "the interface "+analyzer.QuoteText(old.URL)+" of "+public.Place.String()+" is missing",
+					"expected the interfaces of the public card")
 				break
 			}
 		}
@@ -101,7 +103,8 @@ func hasSkill(skills a2a.Value, id string) bool {
 // hasInterface reports whether a card has an interface of another one; entries of a face that it does not have do not
 // count.
 func hasInterface(card *a2a.Card, old *a2a.Interface) bool {
-	if modern := strings.HasPrefix(old.Pointer, "/supportedInterfaces"); modern && !card.Modern || !modern && card.Legacy.Empty() {
+	if modern := strings.HasPrefix(old.Pointer, "/supportedInterfaces"); modern && !card.Modern ||
+		!modern && card.Legacy.Empty() {
 		return true
 	}
 	for i := range card.Interfaces {
@@ -158,7 +161,8 @@ func judgeUnannounced(p *analyzer.Pass) {
 	}
 	p.Applied()
 	if !slices.ContainsFunc(cards, func(c *card.Card) bool { return c.ExtendedCard.True() }) {
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), "the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not say so",
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			"the agent has an extended card, and "+cards[len(cards)-1].Place.String()+" does not say so",
 			"expected supportsAuthenticatedExtendedCard to be true")
 	}
 }
@@ -174,6 +178,8 @@ func judgeBinding(p *analyzer.Pass) {
 	if card == nil || !card.Modern && card.Legacy != a2a.Of(a2a.V0_3) || card.ExtendedCard.True() && !card.Extended {
 		return
 	}
-	p.Report(p.Place, "the agent answers in "+x.Call.Binding.String()+" at "+analyzer.QuoteText(entry.URL)+", which "+card.Place.String()+" declares for "+analyzer.Clip(entry.Transport)+" only",
+	p.Report(p.Place,
+		"the agent answers in "+x.Call.Binding.String()+" at "+analyzer.QuoteText(entry.URL)+", which "+card.Place.String()+
+			" declares for "+analyzer.Clip(entry.Transport)+" only",
 		"expected every transport in the card")
 }

@@ -107,7 +107,8 @@ version.`,
 			}
 		}
 		if last != nil {
-			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant), "expected none, since the card at "+last.Place.String()+" declares none", analyzer.AtMost(analyzer.Warning))
+			p.Report(x.RequestPlace(), "tenant is "+analyzer.QuoteText(x.Call.Tenant),
+				"expected none, since the card at "+last.Place.String()+" declares none", analyzer.AtMost(analyzer.Warning))
 		}
 	},
 }
@@ -165,8 +166,8 @@ refused.`,
 	},
 }
 
-const silentCapability = `Endpoints that no card names, or a card says or ever said that the agent can do it; agents whose extended card was not seen; calls that
-began before the card was there.`
+const silentCapability = `Endpoints that no card names, or a card says or ever said that the agent can do it; agents whose
+extended card was not seen; calls that began before the card was there.`
 
 // checkAbility judges a call that asks for something that an agent may not be able to do.
 func checkAbility(p *analyzer.Pass, ability card.Abilities, asks bool, what string) {
@@ -178,7 +179,8 @@ func checkAbility(p *analyzer.Pass, ability card.Abilities, asks bool, what stri
 		p.Applied()
 	}
 	if card := card.Of(p).Without(x, ability); card != nil {
-		p.Report(x.RequestPlace(), rule.MethodOrPath(x)+" asks for "+what, "expected no such call, since the card at "+card.Place.String()+" does not offer it")
+		p.Report(x.RequestPlace(), rule.MethodOrPath(x)+" asks for "+what,
+			"expected no such call, since the card at "+card.Place.String()+" does not offer it")
 	}
 }
 

@@ -28,8 +28,10 @@ known for, passwords in URLs, secrets under the names that OAuth has for them in
 of a 0.1 card. Signed tokens, which may be public attestations. Examples of skills, and signatures.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
-		if credentials := p.Card.Get("authentication").Get("credentials"); credentials.Kind() == a2a.String && !credentials.Is("") {
-			p.Report(inCard(p, "/authentication/credentials"), "authentication.credentials has a value", "expected no credentials in a card")
+		if credentials := p.Card.Get("authentication").Get("credentials"); credentials.Kind() == a2a.String &&
+			!credentials.Is("") {
+			p.Report(inCard(p, "/authentication/credentials"), "authentication.credentials has a value",
+				"expected no credentials in a card")
 			return
 		}
 		if !mayLeak(p.Card.Raw()) {

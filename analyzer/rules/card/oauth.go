@@ -72,7 +72,9 @@ authorizationCodeFlow are a warning, since a migration guide spells them so.`,
 			} else if misspelt {
 				worst = analyzer.Warning
 			}
-			p.Report(p.Place.At(flows.Pointer()), seen, "expected exactly one of authorizationCode, clientCredentials, deviceCode, implicit and password", analyzer.AtMost(worst))
+			p.Report(p.Place.At(flows.Pointer()), seen,
+				"expected exactly one of authorizationCode, clientCredentials, deviceCode, implicit and password",
+				analyzer.AtMost(worst))
 		}
 	},
 }
@@ -107,7 +109,8 @@ deprecated. Clients written for 1.0 need not know them.`,
 			p.Applied()
 			for _, name := range [...]string{"implicit", "password"} {
 				if flow := flows.Get(name); flow.Exists() && !flow.IsNull() {
-					p.Report(p.Place.At(flow.Pointer()), "the flow "+name+" is offered", "expected authorizationCode, clientCredentials or deviceCode")
+					p.Report(p.Place.At(flow.Pointer()), "the flow "+name+" is offered",
+						"expected authorizationCode, clientCredentials or deviceCode")
 				}
 			}
 		}
@@ -155,7 +158,8 @@ func tlsIf(holds bool) tlsDemand { return tlsDemand{holds, analyzer.Error} }
 // tlsOf returns what a card of its version has to say about the URLs of a flow.
 func tlsOf(card *a2a.Card, flow string) tlsDemand {
 	switch {
-	case card.Legacy == a2a.Of(a2a.V0_3) && flow == "authorizationCode", card.Modern && (flow == "implicit" || flow == "password"):
+	case card.Legacy == a2a.Of(a2a.V0_3) && flow == "authorizationCode", card.Modern &&
+		(flow == "implicit" || flow == "password"):
 		return tlsIf(true)
 	}
 	return tlsDemand{card.Modern, analyzer.Warning}

@@ -45,7 +45,9 @@ member.`,
 			for name := range r.names() {
 				p.Applied()
 				if !schemes.Has(name) {
-					p.Report(inCard(p, r.at), "the requirement names "+analyzer.QuoteText(name)+", which securitySchemes does not have", "expected the names of schemes of the card")
+					p.Report(inCard(p, r.at),
+						"the requirement names "+analyzer.QuoteText(name)+", which securitySchemes does not have",
+						"expected the names of schemes of the card")
 				}
 			}
 		}
@@ -72,10 +74,12 @@ member security of earlier versions, since sample cards of 1.0 print that.`,
 			p.Applied()
 			switch {
 			case r.member == "securityRequirements" && r.open():
-				p.Report(inCard(p, r.at), "the requirement is "+analyzer.Quote(r.Value), `expected {"schemes": {NAME: {"list": [...]}}}`)
+				p.Report(inCard(p, r.at), "the requirement is "+analyzer.Quote(r.Value),
+					`expected {"schemes": {NAME: {"list": [...]}}}`)
 			case r.member == "security" && !found && !p.Card.Has("securityRequirements"):
 				found = true
-				p.Report(inCard(p, strings.TrimSuffix(r.at, "/0")), "the requirements stand in security", "expected them in securityRequirements", analyzer.AtMost(analyzer.Note))
+				p.Report(inCard(p, strings.TrimSuffix(r.at, "/0")), "the requirements stand in security",
+					"expected them in securityRequirements", analyzer.AtMost(analyzer.Note))
 			}
 		}
 	},
@@ -157,7 +161,8 @@ type http with scheme bearer.`,
 			case !kind.Exists():
 				p.Report(at, "the scheme has no type", "expected apiKey, http, oauth2, openIdConnect or mutualTLS")
 			default:
-				p.Report(at.In("type"), "type is "+analyzer.Quote(kind), "expected apiKey, http, oauth2, openIdConnect or mutualTLS")
+				p.Report(at.In("type"), "type is "+analyzer.Quote(kind),
+					"expected apiKey, http, oauth2, openIdConnect or mutualTLS")
 			}
 		}
 	},
@@ -169,8 +174,10 @@ func kindMembers(scheme a2a.Value) int {
 	n := 0
 	for name, v := range scheme.Members() {
 		switch name {
-		case "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme",
-			"api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme", "mtls_security_scheme":
+		case "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme",
+			"mtlsSecurityScheme",
+			"api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme",
+			"open_id_connect_security_scheme", "mtls_security_scheme":
 			if !v.IsNull() {
 				n++
 			}
@@ -207,7 +214,8 @@ one; members that are null.`,
 			if n > 1 {
 				seen = "the scheme has several members that name its kind"
 			}
-			p.Report(inCard(p, a2a.Ptr("/securitySchemes", s.Name)), seen, "expected exactly one, such as httpAuthSecurityScheme")
+			p.Report(inCard(p, a2a.Ptr("/securitySchemes", s.Name)), seen,
+				"expected exactly one, such as httpAuthSecurityScheme")
 		}
 	},
 }

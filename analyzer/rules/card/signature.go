@@ -49,7 +49,8 @@ is left out.`,
 				continue
 			}
 			if v := s.Get("protected"); s.Header.Kind() != a2a.Object && !wasHidden(v) {
-				p.Report(memberOr(at, v, "protected"), "protected is "+analyzer.Quote(v), "expected a JSON object in base64url without padding")
+				p.Report(memberOr(at, v, "protected"), "protected is "+analyzer.Quote(v),
+					"expected a JSON object in base64url without padding")
 			}
 			if v := s.Get("signature"); s.Bytes == nil && !wasHidden(v) {
 				p.Report(memberOr(at, v, "signature"), "signature is "+analyzer.Quote(v), "expected base64url without padding")

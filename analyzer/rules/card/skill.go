@@ -140,7 +140,8 @@ and which one depends on the client.`,
 			}
 			p.Applied()
 			if seen[id.Text()] {
-				p.Report(inCard(p, a2a.Ptr("/skills", i, "id")), "the id "+analyzer.Quote(id)+" was given to another skill before", "expected ids that are unique in the card")
+				p.Report(inCard(p, a2a.Ptr("/skills", i, "id")), "the id "+analyzer.Quote(id)+" was given to another skill before",
+					"expected ids that are unique in the card")
 				return
 			}
 			if seen == nil {

@@ -106,7 +106,9 @@ func findSameID(p *analyzer.Pass, list a2a.Value) {
 }
 
 func reportSameID(p *analyzer.Pass, i, j int, id a2a.Value) {
-	p.Report(element(p, "artifacts", i).In("artifactId"), fmt.Sprintf("artifact %d has the artifactId %s of artifact %d", i, analyzer.Quote(id), j), "expected an id of its own")
+	p.Report(element(p, "artifacts", i).In("artifactId"),
+		fmt.Sprintf("artifact %d has the artifactId %s of artifact %d", i, analyzer.Quote(id), j),
+		"expected an id of its own")
 }
 
 // ArtifactPartsArray reports an artifact without a list of parts.
@@ -215,7 +217,8 @@ out; 0.2 unless the card names 0.2.6. It is said once for each URL.`,
 		}
 		p.Applied()
 		if message := task.StatusMessage(); !task.Get("artifacts").Elem(0).Exists() && message.Parts().Elem(0).Exists() {
-			p.Report(p.Here("status", "message"), "the task is completed without artifacts, and its status message has content", "expected results as artifacts")
+			p.Report(p.Here("status", "message"), "the task is completed without artifacts, and its status message has content",
+				"expected results as artifacts")
 		}
 	},
 }

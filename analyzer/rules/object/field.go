@@ -46,7 +46,8 @@ or a list in its place.`,
 			return
 		}
 		switch p.Entity.Type {
-		case a2a.TaskEntity, a2a.MessageEntity, a2a.PartEntity, a2a.ArtifactEntity, a2a.StatusUpdateEntity, a2a.ArtifactUpdateEntity, a2a.ParamsEntity:
+		case a2a.TaskEntity, a2a.MessageEntity, a2a.PartEntity, a2a.ArtifactEntity, a2a.StatusUpdateEntity,
+			a2a.ArtifactUpdateEntity, a2a.ParamsEntity:
 		default:
 			return
 		}
@@ -86,7 +87,8 @@ objects; names that the protocol does not have. Of several from one side in an e
 		}
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.SnakeMember) {
-			p.Report(p.Here(m.Name.Text()), "the member is called "+analyzer.Quote(m.Name), "expected "+analyzer.QuoteText(m.Slot.Name))
+			p.Report(p.Here(m.Name.Text()), "the member is called "+analyzer.Quote(m.Name),
+				"expected "+analyzer.QuoteText(m.Slot.Name))
 		}
 	},
 }
@@ -118,8 +120,10 @@ func reportSnakeCard(p *analyzer.Pass) {
 func snakeMember(v a2a.Value) string {
 	for name := range v.Pairs() {
 		for _, known := range [...]string{
-			"supported_interfaces", "documentation_url", "icon_url", "security_schemes", "security_requirements", "default_input_modes",
-			"default_output_modes", "push_notifications", "extended_agent_card", "protocol_binding", "protocol_version", "input_modes", "output_modes",
+			"supported_interfaces", "documentation_url", "icon_url", "security_schemes", "security_requirements",
+			"default_input_modes",
+			"default_output_modes", "push_notifications", "extended_agent_card", "protocol_binding", "protocol_version",
+			"input_modes", "output_modes",
 		} {
 			if name.Is(known) {
 				return known
@@ -163,9 +167,11 @@ client that were judged when they were sent. Of several from one side in an exch
 		case v.Kind() == a2a.Number:
 			p.Report(p.Here(name), name+" is the number "+analyzer.Quote(v), "expected a name")
 		case name != "role" && !isState(p, v) && inOtherSpelling(v):
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v), "expected "+analyzer.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
+			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v),
+				"expected "+analyzer.QuoteText(a2a.StateOf(v.Text()).Spelling(a2a.V1_0)))
 		case name == "role" && !v.Is("ROLE_USER") && !v.Is("ROLE_AGENT") && a2a.RoleOf(v.Text()) != a2a.NoRole:
-			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v), "expected "+analyzer.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
+			p.Report(p.Here(name), name+" is "+analyzer.Quote(v)+whoseSpelling(p, v),
+				"expected "+analyzer.QuoteText(a2a.RoleOf(v.Text()).Spelling(a2a.V1_0)))
 		}
 	},
 }
@@ -218,7 +224,8 @@ null inside metadata and data is a value.`,
 			case required && m.Slot.Shape != a2a.AnyShape && p.Entity.Author == a2a.Agent:
 				p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is null", "expected "+m.Slot.Shape.String())
 			case m.Slot.Required.Intersect(p.Dialects).Empty() && !p.Dialects.Has(a2a.V0_1) && !p.Entity.Modern():
-				p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is null", "expected the member to be left out", analyzer.AtMost(analyzer.Note))
+				p.Report(p.Here(m.Name.Text()), m.Slot.Name+" is null", "expected the member to be left out",
+					analyzer.AtMost(analyzer.Note))
 			}
 		}
 	},
@@ -252,7 +259,8 @@ exchange the first is reported.`,
 			return
 		}
 		for m := range p.Entity.Odd(a2a.LegacyMember) {
-			p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analyzer.Quote(m.Name), "expected it to be left out in 1.0")
+			p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analyzer.Quote(m.Name),
+				"expected it to be left out in 1.0")
 		}
 	},
 }
@@ -264,7 +272,8 @@ func reportLegacyCapability(p *analyzer.Pass) {
 	}
 	p.Applied()
 	if p.Card.Get("capabilities").Has("stateTransitionHistory") {
-		p.Report(p.Place.In("capabilities", "stateTransitionHistory"), `the capabilities have the member "stateTransitionHistory"`, "expected it to be left out in 1.0")
+		p.Report(p.Place.In("capabilities", "stateTransitionHistory"),
+			`the capabilities have the member "stateTransitionHistory"`, "expected it to be left out in 1.0")
 	}
 }
 
@@ -294,7 +303,8 @@ the first is reported.`,
 		}
 		for m := range p.Entity.Odd(a2a.UnknownMember) {
 			if isWord(content(m.Name)) {
-				p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analyzer.Quote(m.Name), "expected members of the protocol, and others in metadata")
+				p.Report(p.Here(m.Name.Text()), p.Entity.Type.String()+" has the member "+analyzer.Quote(m.Name),
+					"expected members of the protocol, and others in metadata")
 				return
 			}
 		}

@@ -81,7 +81,8 @@ agents, or read as its letters.`,
 				p.Report(element(p, "referenceTaskIds", i), analyzer.Quote(v)+" is no task id", "expected a string")
 				return
 			case len(own) > 0 && string(own) == string(v.Raw()):
-				p.Report(element(p, "referenceTaskIds", i), "the message refers to its own task "+analyzer.Quote(v), "expected other tasks", analyzer.AtMost(analyzer.Note))
+				p.Report(element(p, "referenceTaskIds", i), "the message refers to its own task "+analyzer.Quote(v),
+					"expected other tasks", analyzer.AtMost(analyzer.Note))
 				return
 			}
 		}

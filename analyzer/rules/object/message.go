@@ -178,7 +178,8 @@ what is usual.`,
 		}
 		p.Applied()
 		if isRole(p, role, a2a.AgentRole) {
-			p.Report(p.Here("role"), "the client's message has the role "+analyzer.Quote(role), "expected that of the user", analyzer.AtMost(worst))
+			p.Report(p.Here("role"), "the client's message has the role "+analyzer.Quote(role), "expected that of the user",
+				analyzer.AtMost(worst))
 		}
 	},
 }

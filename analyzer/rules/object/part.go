@@ -143,7 +143,8 @@ needed.`,
 		}
 		p.Applied()
 		if !p.Entity.Member(kind).Exists() {
-			p.Report(p.Here(), fmt.Sprintf("the part says %q and has no member of that name", kind), fmt.Sprintf("expected %q", kind))
+			p.Report(p.Here(), fmt.Sprintf("the part says %q and has no member of that name", kind),
+				fmt.Sprintf("expected %q", kind))
 		}
 	},
 }
@@ -180,7 +181,8 @@ that were judged when they were sent.`,
 		case first == "":
 			p.Report(p.Here(), "the part has none of text, raw, url and data", "expected exactly one of them")
 		case second != "":
-			p.Report(p.Here(), fmt.Sprintf("the part has both %s and %s", first, second), "expected exactly one of text, raw, url and data")
+			p.Report(p.Here(), fmt.Sprintf("the part has both %s and %s", first, second),
+				"expected exactly one of text, raw, url and data")
 		}
 	},
 }

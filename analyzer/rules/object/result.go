@@ -41,7 +41,8 @@ there; unknown members beside it do not count.`,
 		if v, at, ok := resultOf(p); ok {
 			p.Applied()
 			if n := countMembers(v, "task", "message"); n != 1 {
-				p.Report(p.Place.At(at), "the answer "+memberCountText(v, n, "neither task nor message", "both task and message"), "expected exactly one of them")
+				p.Report(p.Place.At(at), "the answer "+memberCountText(v, n, "neither task nor message", "both task and message"),
+					"expected exactly one of them")
 			}
 		}
 	},
@@ -110,7 +111,8 @@ so late.`,
 		}
 		if p.Answer.Err != nil {
 			if rest && p.Exchange.Stream.Events > stream.Of(p).In(p.Exchange).Failed && !rule.OpensStream(p) {
-				p.Report(p.Place.At(p.Answer.Err.Pointer), "the event is an error", "expected task, message, statusUpdate or artifactUpdate", analyzer.AtMost(analyzer.Note))
+				p.Report(p.Place.At(p.Answer.Err.Pointer), "the event is an error",
+					"expected task, message, statusUpdate or artifactUpdate", analyzer.AtMost(analyzer.Note))
 			}
 			return
 		}
@@ -119,9 +121,13 @@ so late.`,
 			return
 		}
 		p.Applied()
-		n := countMembers(v, "task", "message", "statusUpdate", "artifactUpdate") + countMembers(v, "status_update", "artifact_update")
+		n := countMembers(v, "task", "message", "statusUpdate", "artifactUpdate") +
+			countMembers(v, "status_update", "artifact_update")
 		if n != 1 {
-			p.Report(p.Place.At(at), "the event "+memberCountText(v, n, "none of task, message, statusUpdate and artifactUpdate", "several of task, message, statusUpdate and artifactUpdate"),
+			p.Report(p.Place.At(at),
+				"the event "+
+					memberCountText(v, n, "none of task, message, statusUpdate and artifactUpdate",
+						"several of task, message, statusUpdate and artifactUpdate"),
 				"expected exactly one of them")
 		}
 	},
@@ -197,7 +203,9 @@ only.`,
 		p.Applied()
 		switch payload := &p.Answer.Payload; {
 		case payload.Kind == a2a.TaskPayload && payload.Wrapped:
-			p.Report(p.Place.At(at), "the Task is the member "+analyzer.QuoteText(payload.Pointer[len(at)+1:])+" of another object", "expected the bare Task")
+			p.Report(p.Place.At(at),
+				"the Task is the member "+analyzer.QuoteText(payload.Pointer[len(at)+1:])+" of another object",
+				"expected the bare Task")
 		case payload.Kind != a2a.TaskPayload:
 			p.Report(p.Place.At(at), "the answer is "+resultName(payload.Kind, v), "expected a Task")
 		}

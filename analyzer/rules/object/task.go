@@ -126,7 +126,8 @@ first is reported.`,
 		if hasExtensions(p.Exchange) {
 			worst = analyzer.Note
 		}
-		p.Report(p.Here("state"), "the state is "+analyzer.Quote(state)+whoseSpelling(p, state), "expected "+stateNames(p, state), analyzer.AtMost(worst))
+		p.Report(p.Here("state"), "the state is "+analyzer.Quote(state)+whoseSpelling(p, state),
+			"expected "+stateNames(p, state), analyzer.AtMost(worst))
 	},
 }
 

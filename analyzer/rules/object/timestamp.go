@@ -263,8 +263,10 @@ func isISO8601(text []byte) bool {
 		end++
 	}
 	clock, zone := clock[:end], withoutFraction(clock[end:])
-	dated := isDate(date, "dddd-dd-dd") || isDate(date, "dddddddd") || matchesPattern(date, "dddd-ddd") || matchesPattern(date, "ddddddd") ||
+	dated := isDate(date, "dddd-dd-dd") || isDate(date, "dddddddd") || matchesPattern(date, "dddd-ddd") ||
+		matchesPattern(date, "ddddddd") ||
 		matchesPattern(date, "dddd-Wdd-d") || matchesPattern(date, "ddddWddd")
-	timed := isClock(clock, "dd:dd:dd") || isClock(clock, "dddddd") || isClock(clock, "dd:dd") || isClock(clock, "dddd") || isClock(clock, "dd")
+	timed := isClock(clock, "dd:dd:dd") || isClock(clock, "dddddd") || isClock(clock, "dd:dd") || isClock(clock, "dddd") ||
+		isClock(clock, "dd")
 	return dated && timed && (len(zone) == 0 || string(zone) == "Z" || string(zone) == "z" || isOffset(zone))
 }

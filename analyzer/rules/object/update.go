@@ -38,7 +38,8 @@ a kind of its own, is dropped or ends the client's reading.`,
 	Fix:    `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
 	Silent: `Errors, results that are no object, and objects in the shape of 1.0.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer == nil || !p.Answer.IsEnvelope || p.Answer.Err != nil || p.Answer.Result.Kind() != a2a.Object || !p.Exchange.Call.Streams {
+		if p.Answer == nil || !p.Answer.IsEnvelope || p.Answer.Err != nil || p.Answer.Result.Kind() != a2a.Object ||
+			!p.Exchange.Call.Streams {
 			return
 		}
 		p.Applied()
@@ -46,9 +47,11 @@ a kind of its own, is dropped or ends the client's reading.`,
 		switch {
 		case kind.Is("task"), kind.Is("message"), kind.Is("status-update"), kind.Is("artifact-update"):
 		case kind.Exists():
-			p.Report(p.Place.At("/result/kind"), "kind is "+analyzer.Quote(kind), `expected "task", "message", "status-update" or "artifact-update"`)
+			p.Report(p.Place.At("/result/kind"), "kind is "+analyzer.Quote(kind),
+				`expected "task", "message", "status-update" or "artifact-update"`)
 		default:
-			p.Report(p.Place.At("/result"), "the event has no kind", `expected "task", "message", "status-update" or "artifact-update"`)
+			p.Report(p.Place.At("/result"), "the event has no kind",
+				`expected "task", "message", "status-update" or "artifact-update"`)
 		}
 	},
 }

@@ -45,7 +45,8 @@ notifications go.`,
 		}
 		p.Applied()
 		if url := config.Config().Get("url"); url.Text() == "" {
-			p.Report(p.Place.At(config.Config().Pointer()).In("url"), "url is "+analyzer.Quote(url), "expected the URL of the webhook")
+			p.Report(p.Place.At(config.Config().Pointer()).In("url"), "url is "+analyzer.Quote(url),
+				"expected the URL of the webhook")
 		}
 	},
 }
@@ -74,7 +75,8 @@ agents may give it the same id.`,
 		}
 		p.Applied()
 		if _, _, ok := configAnswer(p, a2a.GetPushConfig); ok {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), "config "+analyzer.QuoteText(gone.ID)+" is there, and its deletion was confirmed at "+gone.Place.String(),
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				"config "+analyzer.QuoteText(gone.ID)+" is there, and its deletion was confirmed at "+gone.Place.String(),
 				"expected TaskNotFoundError (-32001)")
 		}
 	},
@@ -140,7 +142,8 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 		}
 		for i, one := range v.Elems() {
 			if one.Get("pushNotificationConfig").Kind() != a2a.Object {
-				p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, i)), "an element is "+analyzer.Quote(one), "expected an object with taskId and pushNotificationConfig")
+				p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, i)), "an element is "+analyzer.Quote(one),
+					"expected an object with taskId and pushNotificationConfig")
 				return
 			}
 		}
@@ -159,7 +162,8 @@ bare array is what 0.3 had: clients of 1.0 find nothing in it.`,
 	Silent: `A missing configs, which stands for none, and members that are not known.`,
 	Check: func(p *analyzer.Pass) {
 		v := p.Answer.Payload.Value
-		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() || !rule.Succeeded(p.Exchange.Response.Status) {
+		if p.Exchange.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil || !v.Exists() || v.IsNull() ||
+			!rule.Succeeded(p.Exchange.Response.Status) {
 			return
 		}
 		p.Applied()
@@ -190,18 +194,23 @@ tasks that are not seen active after the list.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if p.Kind == analyzer.AnswerSeen {
-			if known := push.Of(p).ConfigsOf(x, x.Call.TaskID); x.Call.Operation == a2a.ListPushConfigs && p.Answer.Err == nil && known != nil && len(known.List) > 0 {
+			if known := push.Of(p).ConfigsOf(x, x.Call.TaskID); x.Call.Operation == a2a.ListPushConfigs && p.Answer.Err == nil &&
+				known != nil && len(known.List) > 0 {
 				p.Applied()
 			}
 			return
 		}
 		known := push.Of(p).ConfigsOf(x, p.Task.TaskID)
-		if known == nil || known.Missed == nil || p.Task.Late || !(p.Task.State.Active() || p.Task.State.Interrupted()) || !x.BeganAfter(known.Missed.Listed) {
+		if known == nil || known.Missed == nil || p.Task.Late || !(p.Task.State.Active() || p.Task.State.Interrupted()) ||
+			!x.BeganAfter(known.Missed.Listed) {
 			return
 		}
 		missed := known.Missed
-		p.Report(missed.Place, "config "+analyzer.QuoteText(missed.Config.ID)+", created at "+missed.Config.Place.String()+", is not in the list, and task "+
-			analyzer.QuoteText(p.Task.TaskID)+" is active at "+p.Task.StatePlace().String(), "expected all configs of the task", analyzer.Of(missed.Exchange))
+		p.Report(missed.Place,
+			"config "+analyzer.QuoteText(missed.Config.ID)+", created at "+missed.Config.Place.String()+
+				", is not in the list, and task "+
+				analyzer.QuoteText(p.Task.TaskID)+" is active at "+p.Task.StatePlace().String(), "expected all configs of the task",
+			analyzer.Of(missed.Exchange))
 	},
 }
 
@@ -230,7 +239,8 @@ agents may give it the same id.`,
 		p.Applied()
 		for c := range p.Answer.Payload.PushConfigs() {
 			if gone := known.Deletion(x, c.ID()); gone != nil {
-				p.Report(p.Place.At(c.Pointer()), "config "+analyzer.QuoteText(gone.ID)+" is listed, and its deletion was confirmed at "+gone.Place.String(),
+				p.Report(p.Place.At(c.Pointer()),
+					"config "+analyzer.QuoteText(gone.ID)+" is listed, and its deletion was confirmed at "+gone.Place.String(),
 					"expected it to be gone")
 			}
 		}
@@ -261,7 +271,8 @@ deletion that worked for one that failed.`,
 		if result.Kind() == a2a.Object && result.Len() == 0 {
 			worst = analyzer.Note
 		}
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), "result is "+analyzer.Quote(result), "expected null", analyzer.AtMost(worst))
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), "result is "+analyzer.Quote(result), "expected null",
+			analyzer.AtMost(worst))
 	},
 }
 
@@ -295,7 +306,9 @@ server, HTTP+JSON errors that do not say which they are.`,
 		if failure.Name == a2a.TaskNotFound || x.Response.Status == 404 {
 			worst = analyzer.Note
 		}
-		p.Report(p.Place.At(failure.Pointer), "config "+analyzer.QuoteText(gone.ID)+" was deleted at "+gone.Place.String()+", and deleting it again is answered with "+failure.String(),
+		p.Report(p.Place.At(failure.Pointer),
+			"config "+analyzer.QuoteText(gone.ID)+" was deleted at "+gone.Place.String()+
+				", and deleting it again is answered with "+failure.String(),
 			"expected success", analyzer.AtMost(worst))
 	},
 }

@@ -61,7 +61,8 @@ mutual TLS, which cannot be seen; the first attempt of Basic and Digest, which t
 		if strings.EqualFold(rule.AuthorizationScheme(x), scheme) {
 			seen = "other credentials of scheme " + analyzer.QuoteText(scheme)
 		}
-		p.Report(x.RequestPlace().Header("Authorization"), "the notification carries "+seen, "expected those of the config at "+d.Configs[0].Place.String())
+		p.Report(x.RequestPlace().Header("Authorization"), "the notification carries "+seen,
+			"expected those of the config at "+d.Configs[0].Place.String())
 	},
 }
 
@@ -130,7 +131,8 @@ seen; tasks whose beginning is not in the recording, for which there may be anot
 		p.Applied()
 		if p.Exchange.Bare() && !carriesToken(p) {
 			c := push.Traced(p).Configs[0]
-			p.Report(p.Place, "the notification carries no credentials", fmt.Sprintf("expected some of scheme %s, as the config at %s asks", analyzer.QuoteText(c.Schemes[0]), c.Place))
+			p.Report(p.Place, "the notification carries no credentials",
+				fmt.Sprintf("expected some of scheme %s, as the config at %s asks", analyzer.QuoteText(c.Schemes[0]), c.Place))
 		}
 	},
 }
@@ -163,7 +165,8 @@ func carriesToken(p *analyzer.Pass) bool {
 func isBareObject(doc *a2a.Doc) bool {
 	for name := range doc.Root.Members() {
 		switch name {
-		case "id", "contextId", "sessionId", "taskId", "kind", "status", "artifact", "artifacts", "history", "final", "append", "lastChunk":
+		case "id", "contextId", "sessionId", "taskId", "kind", "status", "artifact", "artifacts", "history", "final",
+			"append", "lastChunk":
 		default:
 			return false
 		}
@@ -191,7 +194,9 @@ another config.`,
 		}
 		p.Applied()
 		if !carriesToken(p) {
-			p.Report(p.Place, "the token of the config at "+push.Traced(p).Configs[0].Place.String()+" is nowhere in the notification", "expected it in the header X-A2A-Notification-Token")
+			p.Report(p.Place,
+				"the token of the config at "+push.Traced(p).Configs[0].Place.String()+" is nowhere in the notification",
+				"expected it in the header X-A2A-Notification-Token")
 		}
 	},
 }
@@ -218,7 +223,9 @@ was not recorded whole or not answered; tasks that had a config for the webhook 
 		}
 		p.Applied()
 		if !d.Bound {
-			p.Report(p.Place, "the notification is about task "+analyzer.QuoteText(p.Exchange.Call.TaskID)+", made at "+d.Known.Created.Place.String()+", for which nobody gave this webhook",
+			p.Report(p.Place,
+				"the notification is about task "+analyzer.QuoteText(p.Exchange.Call.TaskID)+", made at "+
+					d.Known.Created.Place.String()+", for which nobody gave this webhook",
 				"expected only tasks with a config for it")
 		}
 	},
@@ -239,10 +246,13 @@ the webhook, or for which anybody has asked for a config since; notifications of
 which may be a repetition.`,
 	Check: func(p *analyzer.Pass) {
 		x, gone := p.Exchange, push.Traced(p).Deleted
-		if gone == nil || push.Traced(p).Retry || x.Started.IsZero() || gone.Confirmed.At.IsZero() || x.Started.Sub(gone.Confirmed.At) < underWay {
+		if gone == nil || push.Traced(p).Retry || x.Started.IsZero() || gone.Confirmed.At.IsZero() ||
+			x.Started.Sub(gone.Confirmed.At) < underWay {
 			return
 		}
-		p.Report(p.Place, "the notification is about task "+analyzer.QuoteText(x.Call.TaskID)+", whose config "+analyzer.QuoteText(gone.ID)+" was deleted at "+gone.Place.String(),
+		p.Report(p.Place,
+			"the notification is about task "+analyzer.QuoteText(x.Call.TaskID)+", whose config "+analyzer.QuoteText(gone.ID)+
+				" was deleted at "+gone.Place.String(),
 			"expected no notification after that")
 	},
 }
@@ -270,7 +280,9 @@ the recording.`,
 		if rule.ReachOf(c.URL) != rule.FromAnywhere || rule.SchemeOf(c.URL) != "https" || p.At.Sub(p.Task.At) < patience {
 			return
 		}
-		p.Report(p.Place, fmt.Sprintf("task %s ended at %s, and nothing was sent to the webhook of this config", analyzer.QuoteText(c.TaskID), p.Task.StatePlace()),
+		p.Report(p.Place,
+			fmt.Sprintf("task %s ended at %s, and nothing was sent to the webhook of this config", analyzer.QuoteText(c.TaskID),
+				p.Task.StatePlace()),
 			"expected at least one notification")
 	},
 }
@@ -299,7 +311,8 @@ client acts on an outcome that never was.`,
 		p.Applied()
 		if before := known.Terminal; now.State != before.State {
 			p.Report(now.StatePlace(), fmt.Sprintf("the notification says %s of task %s, which ended as %s at %s",
-				analyzer.QuoteText(now.Spelling), analyzer.QuoteText(now.TaskID), analyzer.QuoteText(before.Spelling), before.StatePlace()),
+				analyzer.QuoteText(now.Spelling), analyzer.QuoteText(now.TaskID), analyzer.QuoteText(before.Spelling),
+				before.StatePlace()),
 				"expected the same outcome")
 		}
 	},

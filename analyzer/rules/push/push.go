@@ -88,19 +88,23 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 	}
 	failure := p.Answer.Err
 	if failure == nil {
-		if !rule.Succeeded(x.Response.Status) || p.Answer.Payload.Kind == a2a.NoPayload && x.Call.Operation != a2a.DeletePushConfig {
+		if !rule.Succeeded(x.Response.Status) ||
+			p.Answer.Payload.Kind == a2a.NoPayload && x.Call.Operation != a2a.DeletePushConfig {
 			return
 		}
-		p.Report(p.Place, x.Call.Operation.String()+" succeeds, and the card at "+cards[0].Place.String()+" offers no push notifications",
+		p.Report(p.Place,
+			x.Call.Operation.String()+" succeeds, and the card at "+cards[0].Place.String()+" offers no push notifications",
 			"expected PushNotificationNotSupportedError (-32003)")
 		return
 	}
-	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && task.Of(p).Named(x) == nil || failure.Name == a2a.InvalidParams || failure.Name == a2a.InvalidRequest {
+	if !saysWhy(p) || failure.Name == a2a.TaskNotFound && task.Of(p).Named(x) == nil ||
+		failure.Name == a2a.InvalidParams || failure.Name == a2a.InvalidRequest {
 		return
 	}
 	p.Applied()
 	if !slices.Contains(allowed, failure.Name) {
-		p.Report(p.Place.At(failure.Pointer), "the refusal is "+failure.String()+", and the card at "+cards[0].Place.String()+" offers no push notifications",
+		p.Report(p.Place.At(failure.Pointer),
+			"the refusal is "+failure.String()+", and the card at "+cards[0].Place.String()+" offers no push notifications",
 			"expected PushNotificationNotSupportedError (-32003)")
 	}
 }
@@ -150,7 +154,9 @@ needs.`,
 				return
 			}
 		}
-		p.Report(p.Place.At(p.Answer.Err.Pointer), "push notifications are refused as not supported, and the card at "+cards[0].Place.String()+" says pushNotifications:true",
+		p.Report(p.Place.At(p.Answer.Err.Pointer),
+			"push notifications are refused as not supported, and the card at "+cards[0].Place.String()+
+				" says pushNotifications:true",
 			"expected the agent to do what its card says")
 	},
 }
@@ -178,7 +184,8 @@ of one URL that are equal by RFC 3986.`,
 		if got.Text() != "" && want != "" {
 			p.Applied()
 			if canonical(got.Text()) != canonical(want) {
-				p.Report(p.Place.At(got.Pointer()), "url is "+analyzer.Quote(got), "expected "+analyzer.QuoteText(want)+", as the client asked")
+				p.Report(p.Place.At(got.Pointer()), "url is "+analyzer.Quote(got),
+					"expected "+analyzer.QuoteText(want)+", as the client asked")
 			}
 		}
 		checkTaskID(p, asked, config)
@@ -188,10 +195,12 @@ of one URL that are equal by RFC 3986.`,
 // configAnswer returns the config that an operation without error was answered with, and what was asked.
 func configAnswer(p *analyzer.Pass, operations ...a2a.Operation) (asked *a2a.Call, config a2a.PushConfig, ok bool) {
 	asked = &p.Exchange.Call
-	if p.Answer.Err != nil || !slices.Contains(operations, asked.Operation) || p.Answer.Payload.Value.Kind() != a2a.Object {
+	if p.Answer.Err != nil || !slices.Contains(operations, asked.Operation) ||
+		p.Answer.Payload.Value.Kind() != a2a.Object {
 		return nil, a2a.PushConfig{}, false
 	}
-	return asked, a2a.PushConfig{Value: p.Answer.Payload.Value}, p.Answer.Payload.Pointer != "" || asked.Binding == a2a.HTTPJSON
+	return asked, a2a.PushConfig{Value: p.Answer.Payload.Value}, p.Answer.Payload.Pointer != "" ||
+		asked.Binding == a2a.HTTPJSON
 }
 
 // checkTaskID reports a config that is said to belong to another task than the one asked for.
@@ -202,7 +211,8 @@ func checkTaskID(p *analyzer.Pass, asked *a2a.Call, config a2a.PushConfig) {
 	}
 	p.Applied()
 	if got != asked.TaskID {
-		p.Report(memberPlace(p, config, "taskId", "name", "id"), "the config is of task "+analyzer.QuoteText(got), "expected task "+analyzer.QuoteText(asked.TaskID)+", as the client asked")
+		p.Report(memberPlace(p, config, "taskId", "name", "id"), "the config is of task "+analyzer.QuoteText(got),
+			"expected task "+analyzer.QuoteText(asked.TaskID)+", as the client asked")
 	}
 }
 
@@ -255,7 +265,8 @@ the config: both operations ask for the id.`,
 		}
 		p.Applied()
 		if config.ID() == "" && config.Get("id").Text() == "" {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer).In("id"), "id is "+analyzer.Quote(config.Get("id")), "expected the id that the config was given")
+			p.Report(p.Place.At(p.Answer.Payload.Pointer).In("id"), "id is "+analyzer.Quote(config.Get("id")),
+				"expected the id that the config was given")
 		}
 	},
 }
@@ -304,7 +315,8 @@ nobody knows; configs that come along with a message.`,
 		}
 		p.Applied()
 		if isPrivateURL(asked.PushConfig.URL()) {
-			p.Report(p.Place, fmt.Sprintf("a config with url %s is accepted", analyzer.QuoteText(asked.PushConfig.URL())), "expected the agent to refuse addresses of its own network")
+			p.Report(p.Place, fmt.Sprintf("a config with url %s is accepted", analyzer.QuoteText(asked.PushConfig.URL())),
+				"expected the agent to refuse addresses of its own network")
 		}
 	},
 }

@@ -77,7 +77,8 @@ func checkConfigToSet(p *analyzer.Pass) {
 		}
 		p.Applied()
 		if config.Kind() != a2a.Object {
-			p.Report(rule.InParams(p, config), rule.QuoteMember("pushNotificationConfig", config), "expected an object with a url")
+			p.Report(rule.InParams(p, config), rule.QuoteMember("pushNotificationConfig", config),
+				"expected an object with a url")
 			return
 		}
 		reportNoURL(p, config)
@@ -214,14 +215,16 @@ the finding a warning.`,
 			return
 		}
 		p.Applied()
-		if rule.IsAbsolute(url) && (rule.SchemeOf(url) == "https" || rule.SchemeOf(url) == "http" && rule.ReachOf(url) != rule.FromAnywhere) {
+		if rule.IsAbsolute(url) &&
+			(rule.SchemeOf(url) == "https" || rule.SchemeOf(url) == "http" && rule.ReachOf(url) != rule.FromAnywhere) {
 			return
 		}
 		worst := analyzer.Warning
 		if p.Dialects == a2a.Of(a2a.V0_1) {
 			worst = analyzer.Error
 		}
-		p.Report(rule.InParams(p, v), "the webhook is "+analyzer.QuoteText(url), "expected an absolute https URL", analyzer.AtMost(worst))
+		p.Report(rule.InParams(p, v), "the webhook is "+analyzer.QuoteText(url), "expected an absolute https URL",
+			analyzer.AtMost(worst))
 	},
 }
 
@@ -253,7 +256,8 @@ A config that goes along with a message is judged once the answer has named the 
 		}
 		p.Applied()
 		if earlier := push.Of(p).TokenElsewhere(x, task); earlier != nil {
-			p.Report(rule.InParams(p, config.Get("token")), "the token of a config for task "+analyzer.QuoteText(task)+" is that of another one, at "+earlier.Place.String(),
+			p.Report(rule.InParams(p, config.Get("token")),
+				"the token of a config for task "+analyzer.QuoteText(task)+" is that of another one, at "+earlier.Place.String(),
 				"expected a token of its own")
 		}
 	},

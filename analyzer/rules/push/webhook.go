@@ -122,7 +122,9 @@ tasks whose config for the webhook was not seen, or was set in other versions to
 		case root.Has("jsonrpc"):
 			p.Report(p.Place.At(""), "the notification is a JSON-RPC message", hookExpected+" without an envelope")
 		case len(members) == 0 && root.Has("kind"):
-			p.Report(p.Place.At("/kind"), "the notification is an object with kind "+analyzer.Quote(root.Get("kind"))+", as in 0.3", hookExpected+", since the config was set in 1.0")
+			p.Report(p.Place.At("/kind"),
+				"the notification is an object with kind "+analyzer.Quote(root.Get("kind"))+", as in 0.3",
+				hookExpected+", since the config was set in 1.0")
 		case len(members) == 0:
 			p.Report(p.Place.At(""), "the notification is "+analyzer.Quote(root), hookExpected)
 		case len(members) > 1:
@@ -215,9 +217,11 @@ its credentials, or for a task without a config.`,
 		p.Applied()
 		switch {
 		case status >= 300 && status < 400:
-			p.Report(p.Exchange.ResponsePlace().Status(), fmt.Sprintf("the notification is answered with status %d", status), "expected 2xx")
+			p.Report(p.Exchange.ResponsePlace().Status(), fmt.Sprintf("the notification is answered with status %d", status),
+				"expected 2xx")
 		case status >= 400 && d.Refused >= persistent:
-			p.Report(p.Exchange.ResponsePlace().Status(), fmt.Sprintf("%d notifications in a row are refused, this one with status %d", d.Refused, status), "expected 2xx")
+			p.Report(p.Exchange.ResponsePlace().Status(),
+				fmt.Sprintf("%d notifications in a row are refused, this one with status %d", d.Refused, status), "expected 2xx")
 		}
 	},
 }
@@ -255,7 +259,10 @@ whose config is in the recording, where the URL is reported.`,
 
 // cameByTLS reports whether a request says that TLS ended before it was recorded.
 func cameByTLS(x *analyzer.Exchange) bool {
-	for _, name := range [...]string{"Forwarded", "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Ssl", "Front-End-Https"} {
+	for _, name := range [...]string{
+		"Forwarded", "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Ssl",
+		"Front-End-Https",
+	} {
 		if len(x.Request.Fields.Values(name)) > 0 {
 			return true
 		}

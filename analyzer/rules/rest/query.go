@@ -47,14 +47,17 @@ func queryOf(p *analyzer.Pass) iter.Seq2[string, string] {
 
 // judgeQuery calls wrong with the value of each parameter of those names that is not empty, and reports those for which
 // it says what was expected.
-func judgeQuery(p *analyzer.Pass, wrong func(value string) (expected string, worst analyzer.Severity), names ...string) {
+func judgeQuery(
+	p *analyzer.Pass, wrong func(value string) (expected string, worst analyzer.Severity), names ...string,
+) {
 	for name, value := range queryOf(p) {
 		if value == "" || !slices.Contains(names, name) {
 			continue
 		}
 		p.Applied()
 		if expected, worst := wrong(value); expected != "" {
-			p.Report(p.Exchange.RequestPlace().Line(), "the query has "+name+"="+analyzer.Clip(value), "expected "+expected, analyzer.AtMost(worst))
+			p.Report(p.Exchange.RequestPlace().Line(), "the query has "+name+"="+analyzer.Clip(value), "expected "+expected,
+				analyzer.AtMost(worst))
 		}
 	}
 }
@@ -208,7 +211,8 @@ field.`,
 				continue
 			}
 			if inner != "" || strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
-				p.Report(p.Exchange.RequestPlace().Line(), "the query has "+analyzer.Clip(name+"="+value), "expected no nested field")
+				p.Report(p.Exchange.RequestPlace().Line(), "the query has "+analyzer.Clip(name+"="+value),
+					"expected no nested field")
 			}
 		}
 	},
@@ -233,7 +237,8 @@ are recordings of other programs, which may show URLs decoded. Of several such c
 		p.Applied()
 		if i := illegalInQuery(call.Query); i >= 0 {
 			_, size := utf8.DecodeRuneInString(call.Query[i:])
-			p.Report(p.Exchange.RequestPlace().Line(), "the query has "+analyzer.QuoteText(call.Query[i:i+size])+" as it is", "expected it percent-encoded")
+			p.Report(p.Exchange.RequestPlace().Line(), "the query has "+analyzer.QuoteText(call.Query[i:i+size])+" as it is",
+				"expected it percent-encoded")
 		}
 	},
 }

@@ -58,7 +58,8 @@ may add methods.`,
 			return
 		}
 		if verbs := routeMethods(x); len(verbs) > 0 {
-			p.Report(x.RequestPlace().Line(), "the request is "+analyzer.Clip(x.Request.Method+" "+x.Path), "expected "+strings.Join(verbs, " or "), atMostIfExtended(p))
+			p.Report(x.RequestPlace().Line(), "the request is "+analyzer.Clip(x.Request.Method+" "+x.Path),
+				"expected "+strings.Join(verbs, " or "), atMostIfExtended(p))
 		}
 	},
 }
@@ -115,7 +116,8 @@ own.`,
 			return
 		}
 		if len(routeMethods(x)) == 0 {
-			p.Report(x.RequestPlace().Line(), fmt.Sprintf("the path is %s, answered with %d", analyzer.QuoteText(x.Path), x.Response.Status),
+			p.Report(x.RequestPlace().Line(),
+				fmt.Sprintf("the path is %s, answered with %d", analyzer.QuoteText(x.Path), x.Response.Status),
 				"expected a route of the HTTP+JSON binding", atMostIfExtended(p))
 		}
 	},
@@ -138,7 +140,8 @@ earlier version under the same URL, or a tenant of that name; URLs that no card 
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		call := &x.Call
-		if call.Operation == a2a.NoOperation || x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(a2a.V1_0) || call.Tenant == "v1" {
+		if call.Operation == a2a.NoOperation || x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(a2a.V1_0) ||
+			call.Tenant == "v1" {
 			return
 		}
 		if call.Evidence != a2a.Decisive && a2a.VersionDialects(call.Version) != a2a.Of(a2a.V1_0) {
@@ -146,7 +149,9 @@ earlier version under the same URL, or a tenant of that name; URLs that no card 
 		}
 		p.Applied()
 		if underV1(x) {
-			p.Report(x.RequestPlace().Line(), "the path is "+analyzer.QuoteText(x.Path)+", as before 1.0, the request is of 1.0, and "+x.Endpoint.URL+" is offered in 1.0",
+			p.Report(x.RequestPlace().Line(),
+				"the path is "+analyzer.QuoteText(x.Path)+", as before 1.0, the request is of 1.0, and "+x.Endpoint.URL+
+					" is offered in 1.0",
 				"expected "+analyzer.QuoteText(call.Prefix+"/"+call.Route))
 		}
 	},
@@ -175,7 +180,8 @@ not have. Parameters such as charset are ignored.`,
 		p.Applied()
 		fields := p.Exchange.Request.Fields
 		if fields.MediaType() != "application/json" {
-			p.Report(p.Exchange.RequestPlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/json")
+			p.Report(p.Exchange.RequestPlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")),
+				"expected application/json")
 		}
 	},
 }
@@ -184,7 +190,8 @@ not have. Parameters such as charset are ignored.`,
 // recorded.
 func hasOwnBody(p *analyzer.Pass) bool {
 	x := p.Exchange
-	return p.Doc != nil && x.Request.Method == "POST" && x.Call.Operation != a2a.NoOperation && rule.LabelKept(x, x.Request.Fields)
+	return p.Doc != nil && x.Request.Method == "POST" && x.Call.Operation != a2a.NoOperation &&
+		rule.LabelKept(x, x.Request.Fields)
 }
 
 // RESTResponseContentType reports an answer of 0.3 that is not labelled as JSON.
@@ -210,7 +217,8 @@ application/problem+json for errors. Parameters are ignored.`,
 		case label == "application/json":
 		case label == "application/problem+json" && p.Exchange.Response.Status >= 400:
 		default:
-			p.Report(p.Exchange.ResponsePlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/json")
+			p.Report(p.Exchange.ResponsePlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")),
+				"expected application/json")
 		}
 	},
 }
@@ -254,7 +262,8 @@ that are no JSON, and errors that gateways answer on their own. Parameters are i
 		}
 		p.Applied()
 		if !rule.IsJSON(fields.MediaType()) {
-			p.Report(at.Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/a2a+json", rule.BySender(p))
+			p.Report(at.Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/a2a+json",
+				rule.BySender(p))
 		}
 	},
 }
@@ -313,12 +322,14 @@ status of success is.`,
 		p.Applied()
 		worst := analyzer.Warning
 		switch {
-		case status == 200, status == 203, status == 201 && op == a2a.CreatePushConfig, status == 204 && op == a2a.DeletePushConfig:
+		case status == 200, status == 203, status == 201 && op == a2a.CreatePushConfig, status == 204 &&
+			op == a2a.DeletePushConfig:
 			return
 		case p.Dialects != a2a.Of(a2a.V1_0), op.Sends() && status <= 202, op == a2a.CancelTask && status == 202:
 			worst = analyzer.Note
 		}
-		p.Report(x.ResponsePlace().Status(), fmt.Sprintf("%s answered with status %d and a result", op, status), "expected 200", analyzer.AtMost(worst))
+		p.Report(x.ResponsePlace().Status(), fmt.Sprintf("%s answered with status %d and a result", op, status),
+			"expected 200", analyzer.AtMost(worst))
 	},
 }
 
@@ -349,7 +360,8 @@ were cut off.`,
 		}
 		p.Applied()
 		if p.Doc == nil {
-			p.Report(p.Place, fmt.Sprintf("%s answered with status %d and no body", x.Call.Operation, x.Response.Status), "expected the result")
+			p.Report(p.Place, fmt.Sprintf("%s answered with status %d and no body", x.Call.Operation, x.Response.Status),
+				"expected the result")
 		}
 	},
 }

@@ -41,7 +41,8 @@ application/problem+json is a warning, since examples of 1.0 print it.`,
 		x := p.Exchange
 		status := x.Response.Status
 		label := x.Response.Fields.MediaType()
-		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || underV1(x) || x.Endpoint.Declared.Empty() && rule.NoRoute(p) || label != "" && !rule.IsJSON(label) {
+		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || underV1(x) ||
+			x.Endpoint.Declared.Empty() && rule.NoRoute(p) || label != "" && !rule.IsJSON(label) {
 			return
 		}
 		p.Applied()
@@ -56,7 +57,8 @@ application/problem+json is a warning, since examples of 1.0 print it.`,
 		case rule.FromInfrastructure(status) && !(status == 404 && rule.SpeaksOfTask(root, x.Path)):
 			worst = analyzer.Note
 		}
-		p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(root)), `expected an object with the member "error"`, analyzer.AtMost(worst))
+		p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(root)),
+			`expected an object with the member "error"`, analyzer.AtMost(worst))
 	},
 }
 
@@ -89,7 +91,8 @@ left to rest-error-not-2xx.`,
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			code := failure.Get("code")
 			if n, integer := code.Int(); !integer || n != int64(status) {
-				p.Report(at.In("code"), fmt.Sprintf("error.code is %s under status %d", analyzer.Quote(code), status), fmt.Sprintf("expected %d", status))
+				p.Report(at.In("code"), fmt.Sprintf("error.code is %s under status %d", analyzer.Quote(code), status),
+					fmt.Sprintf("expected %d", status))
 			}
 		})
 	},
@@ -112,7 +115,8 @@ them which of their values was wrong.`,
 			case message.Kind() != a2a.String:
 				p.Report(at.In("message"), "error.message is "+analyzer.Quote(message), "expected a string")
 			case message.Is(""):
-				p.Report(at.In("message"), "error.message is empty", "expected a short description", analyzer.AtMost(analyzer.Warning))
+				p.Report(at.In("message"), "error.message is empty", "expected a short description",
+					analyzer.AtMost(analyzer.Warning))
 			}
 		})
 	},
@@ -131,7 +135,8 @@ INTERNAL for 500. What A2A calls the error goes into the ErrorInfo.`,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			if name := failure.Get("status"); name.Exists() && !name.IsNull() && !isGRPCStatus(name.Text()) {
-				p.Report(at.In("status"), "error.status is "+analyzer.Quote(name), "expected the name of a gRPC status, such as NOT_FOUND")
+				p.Report(at.In("status"), "error.status is "+analyzer.Quote(name),
+					"expected the name of a gRPC status, such as NOT_FOUND")
 			}
 		})
 	},
@@ -140,8 +145,10 @@ INTERNAL for 500. What A2A calls the error goes into the ErrorInfo.`,
 // isGRPCStatus reports whether a name is one of gRPC's canonical status codes.
 func isGRPCStatus(name string) bool {
 	switch name {
-	case "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
-		"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
+	case "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
+		"PERMISSION_DENIED",
+		"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE",
+		"DATA_LOSS",
 		"UNAUTHENTICATED":
 		return true
 	}
@@ -180,7 +187,8 @@ fields: clients skip the detail, and typed ones fail to read the error.`,
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			for i, d := range failure.Get("details").Elems() {
 				if kind := d.Get("@type"); kind.Kind() != a2a.String || kind.Is("") {
-					p.Report(at.At(a2a.Ptr("/error/details", i)), "the detail "+analyzer.Quote(d)+" has no @type", "expected the name of its type")
+					p.Report(at.At(a2a.Ptr("/error/details", i)), "the detail "+analyzer.Quote(d)+" has no @type",
+						"expected the name of its type")
 				}
 			}
 		})

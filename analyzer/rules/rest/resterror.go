@@ -92,7 +92,8 @@ application/problem+json with status and title or detail is enough.`,
 		if status == 400 && p.Doc != nil && (label == "text/plain" || label == "text/html") {
 			return
 		}
-		if p.Doc != nil && p.Doc.Err != nil && (p.Doc.Err.Limit || bytes.HasPrefix(bytes.TrimSpace(p.Body), []byte("<")) && status == 400) {
+		if p.Doc != nil && p.Doc.Err != nil &&
+			(p.Doc.Err.Limit || bytes.HasPrefix(bytes.TrimSpace(p.Body), []byte("<")) && status == 400) {
 			return
 		}
 		p.Applied()
@@ -100,9 +101,12 @@ application/problem+json with status and title or detail is enough.`,
 		case p.Doc == nil:
 			p.Report(p.Place, fmt.Sprintf("status %d without a body", status), "expected an error with code and message")
 		case p.Doc.Err != nil:
-			p.Report(p.Place, fmt.Sprintf("status %d with %s", status, analyzer.QuoteText(string(p.Body[:min(len(p.Body), maxShown)]))), "expected an error with code and message")
+			p.Report(p.Place,
+				fmt.Sprintf("status %d with %s", status, analyzer.QuoteText(string(p.Body[:min(len(p.Body), maxShown)]))),
+				"expected an error with code and message")
 		case !tellsError(p.Doc.Root):
-			p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(p.Doc.Root)), "expected an error with code and message")
+			p.Report(p.Place.At(""), fmt.Sprintf("status %d with %s", status, analyzer.Quote(p.Doc.Root)),
+				"expected an error with code and message")
 		}
 	},
 }
@@ -155,7 +159,8 @@ or credentials, an ErrorInfo of another domain, and details that cannot be told 
 		if details.Exists() {
 			at = at.In("details")
 		}
-		p.Report(at, fmt.Sprintf("status %d: %s, and no ErrorInfo says so", p.Exchange.Response.Status, what), "expected one in error.details")
+		p.Report(at, fmt.Sprintf("status %d: %s, and no ErrorInfo says so", p.Exchange.Response.Status, what),
+			"expected one in error.details")
 	},
 }
 
@@ -178,8 +183,10 @@ func ownError(p *analyzer.Pass, failure a2a.Value) string {
 		return ""
 	}
 	op := x.Call.Operation
-	if ended := task.Of(p).EndedBefore(x); ended != nil && !task.Of(p).Retry(x) && (op.Sends() || op == a2a.CancelTask || op == a2a.SubscribeToTask) && rule.SpeaksOfState(text) {
-		return fmt.Sprintf("task %s ended as %s at %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace())
+	if ended := task.Of(p).EndedBefore(x); ended != nil && !task.Of(p).Retry(x) &&
+		(op.Sends() || op == a2a.CancelTask || op == a2a.SubscribeToTask) && rule.SpeaksOfState(text) {
+		return fmt.Sprintf("task %s ended as %s at %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling),
+			ended.StatePlace())
 	}
 	if lacking := rule.Undeclared(p); lacking != "" && strings.Contains(strings.ToLower(text), "support") {
 		return "the card at " + card.Of(p).Before(x)[0].Place.String() + " declares no " + lacking
@@ -213,8 +220,9 @@ statuses, each of them is right. Errors under a status of success are left to re
 			}
 			p.Applied()
 			if !slices.Contains(row.Status, status) {
-				p.Report(p.Exchange.ResponsePlace().Status(), fmt.Sprintf("status %d with reason %s at %s", status, analyzer.QuoteText(row.Reason),
-					p.Place.At(a2a.Ptr("/error/details", i, "reason"))), "expected status "+anyOf(row.Status))
+				p.Report(p.Exchange.ResponsePlace().Status(),
+					fmt.Sprintf("status %d with reason %s at %s", status, analyzer.QuoteText(row.Reason),
+						p.Place.At(a2a.Ptr("/error/details", i, "reason"))), "expected status "+anyOf(row.Status))
 			}
 			return
 		}

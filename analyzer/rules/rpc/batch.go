@@ -68,7 +68,8 @@ in a batch the first is reported, and only the first hundred calls are compared.
 		for i := range calls {
 			for j := range calls[:i] {
 				if id := calls[i].ID; rule.IsID(id) && a2a.SameID(calls[j].ID, id) {
-					p.Report(p.Place.At(a2a.Ptr("", i, "id")), "id is "+analyzer.Quote(id)+", as at "+a2a.Ptr("", j, "id"), "expected another id for each call")
+					p.Report(p.Place.At(a2a.Ptr("", i, "id")), "id is "+analyzer.Quote(id)+", as at "+a2a.Ptr("", j, "id"),
+						"expected another id for each call")
 					return
 				}
 			}
@@ -93,7 +94,8 @@ the other, no version of A2A says. Most refuse it or never answer that call.`,
 		for i := range p.Exchange.Call.Batch {
 			p.Applied()
 			if one := &p.Exchange.Call.Batch[i]; one.Streams {
-				p.Report(p.Place.At(a2a.Ptr("", i, "method")), "method is "+analyzer.QuoteText(one.Method), "expected no streaming method in a batch")
+				p.Report(p.Place.At(a2a.Ptr("", i, "method")), "method is "+analyzer.QuoteText(one.Method),
+					"expected no streaming method in a batch")
 			}
 		}
 	},
@@ -144,7 +146,8 @@ a hundred calls are not judged.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		root := p.Answer.Doc.Root
-		if call.Batch == nil || !wholeBatch(call) || p.Answer.Doc.Err != nil || root.Kind() != a2a.Array || root.Elem(0).Kind() == a2a.Absent {
+		if call.Batch == nil || !wholeBatch(call) || p.Answer.Doc.Err != nil || root.Kind() != a2a.Array ||
+			root.Elem(0).Kind() == a2a.Absent {
 			return
 		}
 		seen, ok := answeredCalls(p, call, root)
@@ -154,7 +157,8 @@ a hundred calls are not judged.`,
 		p.Applied()
 		for i := range call.Batch {
 			if one := &call.Batch[i]; rule.IsID(one.ID) && !seen[i] && !one.Streams {
-				p.Report(p.Place.At(""), "no response to the call with id "+analyzer.Quote(one.ID), "expected one for each call that has an id")
+				p.Report(p.Place.At(""), "no response to the call with id "+analyzer.Quote(one.ID),
+					"expected one for each call that has an id")
 			}
 		}
 	},
@@ -181,7 +185,8 @@ func answeredCalls(p *analyzer.Pass, call *a2a.Call, responses a2a.Value) (seen 
 		case i < 0:
 			ok = false
 		case seen[i]:
-			p.Report(p.Place.At(a2a.Ptr("", k)), "a second response to the call with id "+analyzer.Quote(id), "expected one for each call that has an id")
+			p.Report(p.Place.At(a2a.Ptr("", k)), "a second response to the call with id "+analyzer.Quote(id),
+				"expected one for each call that has an id")
 		default:
 			seen[i] = true
 		}

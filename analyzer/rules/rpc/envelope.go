@@ -134,7 +134,8 @@ func fails(p *analyzer.Pass) bool {
 // judgeRefusal calls judge with the code of the error that answers a single call, and with where it stands, unless its
 // cause may be one that was seen before the request was read: credentials, media type, version, rate or size.
 func judgeRefusal(p *analyzer.Pass, judge func(at string, code int64, name a2a.ErrorName)) {
-	if !fails(p) || p.Exchange.Call.Batch != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) || rule.FromInfrastructure(p.Exchange.Response.Status) {
+	if !fails(p) || p.Exchange.Call.Batch != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) ||
+		rule.FromInfrastructure(p.Exchange.Response.Status) {
 		return
 	}
 	judgeResponses(p, func(at string, response a2a.Value) {

@@ -82,7 +82,8 @@ may define codes of its own there; a later version of A2A may define the same on
 		judgeCodes(p, func(at string, code int64) {
 			p.Applied()
 			if code >= -32099 && code <= -32000 && !ofA2A(code) {
-				p.Report(p.Place.At(at), "code is "+strconv.FormatInt(code, 10)+", which A2A 1.0 does not define", "expected one that it defines, or one outside its range")
+				p.Report(p.Place.At(at), "code is "+strconv.FormatInt(code, 10)+", which A2A 1.0 does not define",
+					"expected one that it defines, or one outside its range")
 			}
 		})
 	},
@@ -117,7 +118,9 @@ VERSION_NOT_SUPPORTED, cannot say it otherwise.`,
 			}
 			for _, d := range slices.Backward(rule.Every) {
 				if name := a2a.ErrorNameOf(code, a2a.Of(d)); name != a2a.OtherError {
-					p.Report(p.Place.At(at), fmt.Sprintf("code is %d, which %s does not define: in %s it is %s", code, p.Dialects, a2a.Of(d), name), "expected a code of this version")
+					p.Report(p.Place.At(at),
+						fmt.Sprintf("code is %d, which %s does not define: in %s it is %s", code, p.Dialects, a2a.Of(d), name),
+						"expected a code of this version")
 					return
 				}
 			}
@@ -152,7 +155,8 @@ type than JSON; batches; refusals that may come before the body is read.`,
 		judgeRefusal(p, func(at string, _ int64, name a2a.ErrorName) {
 			p.Applied()
 			if name == a2a.ParseError {
-				p.Report(p.Place.At(at), "code is -32700, and the request is well-formed JSON", "expected a code that says what is wrong with it")
+				p.Report(p.Place.At(at), "code is -32700, and the request is well-formed JSON",
+					"expected a code that says what is wrong with it")
 			}
 		})
 	},
@@ -251,10 +255,12 @@ method than POST; refusals that may come before the body is read. Where the para
 		x := p.Exchange
 		call := &x.Call
 		root := call.Doc.Root
-		if call.Doc.Err != nil || !isRequest(root, p.Dialects) || !rule.IsID(call.ID) || root.Get("params").IsNull() || rule.Mismatched(p) {
+		if call.Doc.Err != nil || !isRequest(root, p.Dialects) || !rule.IsID(call.ID) || root.Get("params").IsNull() ||
+			rule.Mismatched(p) {
 			return
 		}
-		if !labelledJSON(x) || x.Request.Method != "POST" || call.Operation.Sends() && (call.TaskID != "" || call.ContextID != "") {
+		if !labelledJSON(x) || x.Request.Method != "POST" ||
+			call.Operation.Sends() && (call.TaskID != "" || call.ContextID != "") {
 			return
 		}
 		if call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) || asksForAnother(call) {
@@ -269,7 +275,8 @@ method than POST; refusals that may come before the body is read. Where the para
 			if !surelyValid(call) {
 				worst = analyzer.Note
 			}
-			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0", "expected a code that says what is wrong with it", analyzer.AtMost(worst))
+			p.Report(p.Place.At(at), "code is -32600, and the request is one of JSON-RPC 2.0",
+				"expected a code that says what is wrong with it", analyzer.AtMost(worst))
 		})
 	},
 }

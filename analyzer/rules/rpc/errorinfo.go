@@ -94,7 +94,8 @@ left to the rules about those. A warning, although 1.0.0 demanded it: later patc
 				}
 			}
 			row, _ := a2a.ErrorNameOf(code, a2a.Of(a2a.V1_0)).Row()
-			p.Report(p.Place.At(at+"/data"), fmt.Sprintf("no ErrorInfo beside the code %d", code), "expected one with the reason "+row.Reason)
+			p.Report(p.Place.At(at+"/data"), fmt.Sprintf("no ErrorInfo beside the code %d", code),
+				"expected one with the reason "+row.Reason)
 		})
 	},
 }
@@ -122,7 +123,8 @@ recommend the ErrorInfo there.`,
 			}
 			p.Applied()
 			if domain := info.Get("domain"); !domain.Is(a2aDomain) {
-				p.Report(p.Place.At(at+"/domain"), "domain is "+analyzer.Quote(domain)+" beside the reason "+reason, `expected "`+a2aDomain+`"`, analyzer.AtMost(errorInfoSeverity(p)))
+				p.Report(p.Place.At(at+"/domain"), "domain is "+analyzer.Quote(domain)+" beside the reason "+reason,
+					`expected "`+a2aDomain+`"`, analyzer.AtMost(errorInfoSeverity(p)))
 			}
 		})
 	},
@@ -155,7 +157,9 @@ there.`,
 			if a2a.ErrorNameOfReason(reason.Text()) != a2a.OtherError {
 				return
 			}
-			worst, expected := errorInfoSeverity(p), "expected the name of an error in UPPER_SNAKE_CASE, without ERROR at its end"
+			worst, expected := errorInfoSeverity(
+				p,
+			), "expected the name of an error in UPPER_SNAKE_CASE, without ERROR at its end"
 			if isReason(reason.Text()) {
 				code, _ := failure.Get("code").Int()
 				if !ofA2A(code) {
@@ -202,7 +206,8 @@ rpc-error-code-int.`,
 			}
 			p.Applied()
 			if code != row.Code {
-				p.Report(p.Place.At(from+"/code"), fmt.Sprintf("code is %d, and the reason at %s is %s", code, at, row.Reason), "expected "+strconv.FormatInt(row.Code, 10))
+				p.Report(p.Place.At(from+"/code"), fmt.Sprintf("code is %d, and the reason at %s is %s", code, at, row.Reason),
+					"expected "+strconv.FormatInt(row.Code, 10))
 			}
 		})
 	},
@@ -236,7 +241,8 @@ for an explanation. A missing message has rules of its own.`,
 			if !isGeneric(message.Text()) || explains(details) {
 				return
 			}
-			p.Report(p.Place.At(at), "the parameters are refused with no more than "+analyzer.QuoteText(message.Text()), "expected which of them is wrong", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Place.At(at), "the parameters are refused with no more than "+analyzer.QuoteText(message.Text()),
+				"expected which of them is wrong", analyzer.AtMost(analyzer.Note))
 		})
 	},
 }
@@ -260,8 +266,10 @@ func explains(details a2a.Value) bool {
 
 // generic holds the messages that say no more than that something is wrong with the parameters.
 var generic = []string{
-	"invalid params", "invalid parameters", "invalid parameter", "invalid method parameters", "invalid method parameter(s)", "invalid argument",
-	"invalid arguments", "invalid_argument", "invalid request", "invalid request parameters", "invalid input", "bad request", "badrequest", "validation error",
+	"invalid params", "invalid parameters", "invalid parameter", "invalid method parameters",
+	"invalid method parameter(s)", "invalid argument",
+	"invalid arguments", "invalid_argument", "invalid request", "invalid request parameters", "invalid input",
+	"bad request", "badrequest", "validation error",
 	"validation failed", "request validation failed", "request payload validation error", "error", "invalid",
 }
 

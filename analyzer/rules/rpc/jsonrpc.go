@@ -113,7 +113,8 @@ requests whose id is missing, null or of another type are not judged here. Answe
 			case rule.IsID(call.ID):
 				p.Applied()
 				if !a2a.SameID(call.ID, got) {
-					p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(got), "expected "+analyzer.Quote(call.ID)+", the id of the request")
+					p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(got),
+						"expected "+analyzer.Quote(call.ID)+", the id of the request")
 				}
 			}
 		})
@@ -165,7 +166,8 @@ judged.`,
 			case code == -32700 && unreadable(x), code == -32600 && doc.Err == nil && !readable:
 				p.Applied()
 				if id := response.Get("id"); !id.IsNull() {
-					p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(id)+", and none can be read from the request", "expected null")
+					p.Report(p.Place.At(at+"/id"), "id is "+analyzer.Quote(id)+", and none can be read from the request",
+						"expected null")
 				}
 			}
 		})
@@ -207,7 +209,8 @@ stream-rpc-id; batches are not judged.`,
 			if status := p.Exchange.Response.Status; rule.FromInfrastructure(status) || status >= 500 {
 				worst = analyzer.Note
 			}
-			p.Report(p.Place.At(at+"/id"), "id is null", "expected "+analyzer.Quote(call.ID)+", the id of the request", analyzer.AtMost(worst))
+			p.Report(p.Place.At(at+"/id"), "id is null", "expected "+analyzer.Quote(call.ID)+", the id of the request",
+				analyzer.AtMost(worst))
 		})
 	},
 }
@@ -228,7 +231,10 @@ neither it has nothing: the call looks as if it had never been answered.`,
 content still has a result.`,
 	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a
 batch the first such response is reported.`,
-	Covers: []string{"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields", "push-list-shape", "push-list-shape-v1"},
+	Covers: []string{
+		"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields",
+		"push-list-shape", "push-list-shape-v1",
+	},
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
@@ -302,7 +308,8 @@ a batch the first such response is reported.`,
 			}
 			p.Applied()
 			if result.IsNull() {
-				p.Report(p.Place.At(at+"/result"), "result is null", "expected what "+analyzer.QuoteText(request.Get("method").Text())+" returns")
+				p.Report(p.Place.At(at+"/result"), "result is null",
+					"expected what "+analyzer.QuoteText(request.Get("method").Text())+" returns")
 			}
 		})
 	},
@@ -350,7 +357,8 @@ another way too.`,
 			}
 			if failure.Exists() {
 				code, ok := failure.Get("code").Int()
-				if !ok || code == -32600 || !rule.IsID(id) && (code == -32602 || rule.FromInfrastructure(p.Exchange.Response.Status)) || batch && at == "" {
+				if !ok || code == -32600 ||
+					!rule.IsID(id) && (code == -32602 || rule.FromInfrastructure(p.Exchange.Response.Status)) || batch && at == "" {
 					return
 				}
 			}

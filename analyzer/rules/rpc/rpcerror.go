@@ -93,7 +93,8 @@ code alone does not tell them which of their values was wrong.`,
 			case message.Kind() != a2a.String:
 				p.Report(p.Place.At(at+"/message"), "message is "+analyzer.Quote(message), "expected a string")
 			case message.Is(""):
-				p.Report(p.Place.At(at+"/message"), "message is empty", "expected a short description", analyzer.AtMost(analyzer.Warning))
+				p.Report(p.Place.At(at+"/message"), "message is empty", "expected a short description",
+					analyzer.AtMost(analyzer.Warning))
 			}
 		})
 	},
@@ -120,7 +121,8 @@ example of 1.0.0 prints an object.`,
 			if code, ok := failure.Get("code").Int(); ok && ofA2A(code) {
 				worst = analyzer.Error
 			}
-			p.Report(p.Place.At(at+"/data"), "data is "+analyzer.Quote(data), "expected an array of objects with @type", analyzer.AtMost(worst))
+			p.Report(p.Place.At(at+"/data"), "data is "+analyzer.Quote(data), "expected an array of objects with @type",
+				analyzer.AtMost(worst))
 		})
 	},
 }
@@ -145,7 +147,8 @@ reported.`,
 				kind := detail.Get("@type")
 				switch {
 				case detail.Kind() != a2a.Object:
-					p.Report(p.Place.At(a2a.Ptr(at+"/data", i)), "an element of data is "+analyzer.Quote(detail), "expected an object with @type")
+					p.Report(p.Place.At(a2a.Ptr(at+"/data", i)), "an element of data is "+analyzer.Quote(detail),
+						"expected an object with @type")
 				case kind.Kind() != a2a.String || kind.Is(""):
 					p.Report(p.Place.At(a2a.Ptr(at+"/data", i, "@type")), "@type is "+analyzer.Quote(kind), "expected a type URL")
 				}

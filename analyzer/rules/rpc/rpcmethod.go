@@ -80,7 +80,8 @@ the agent sees them, so a method of one's own under such a name works with some 
 		judgeMethods(p, func(at, method string, _ *a2a.Call) {
 			p.Applied()
 			if strings.HasPrefix(method, "rpc.") && method != "rpc.discover" {
-				p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method), `expected a name that does not begin with "rpc."`)
+				p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method),
+					`expected a name that does not begin with "rpc."`)
 			}
 		})
 	},
@@ -113,7 +114,8 @@ rpc-method-reserved judges.`,
 			p.Applied()
 			for segment := range strings.SplitSeq(method, "/") {
 				if segment == "" || segment == method {
-					p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method), "expected a category and an action, such as message/send")
+					p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method),
+						"expected a category and an action, such as message/send")
 					return
 				}
 			}
@@ -146,7 +148,8 @@ version, which rpc-method-dialect judges; agents that declare extensions, or hav
 			}
 			p.Applied()
 			if call.Operation == a2a.NoOperation && !isPascal(method) {
-				p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method), "expected a name in PascalCase, such as SendMessage")
+				p.Report(p.Place.At(at+"/method"), "method is "+analyzer.QuoteText(method),
+					"expected a name in PascalCase, such as SendMessage")
 			}
 		})
 	},
@@ -255,7 +258,8 @@ is said once for each URL. Where the agent does not understand the call, dialect
 		}
 		p.Applied()
 		p.Report(p.Exchange.RequestPlace().Body().At("/method"),
-			"method is "+analyzer.QuoteText(call.Method)+", and "+p.Exchange.Endpoint.URL+" is offered in 1.0 only", "expected a method of 1.0")
+			"method is "+analyzer.QuoteText(call.Method)+", and "+p.Exchange.Endpoint.URL+" is offered in 1.0 only",
+			"expected a method of 1.0")
 	},
 }
 
@@ -288,7 +292,8 @@ have a further card that was not seen.`,
 			case a2a.MethodNotFound, a2a.InvalidRequest, a2a.UnsupportedOperation, a2a.ParseError:
 				return
 			}
-			p.Report(p.Place.At(at), "unknown method "+analyzer.QuoteText(call.Method)+" is refused with "+codeText(code, name), "expected -32601")
+			p.Report(p.Place.At(at), "unknown method "+analyzer.QuoteText(call.Method)+" is refused with "+codeText(code, name),
+				"expected -32601")
 		})
 	},
 }
@@ -366,6 +371,7 @@ this one by the card finds a method missing only when it needs it.`,
 func reportCoreMethod(p *analyzer.Pass) {
 	p.Applied()
 	if failure := p.Answer.Err; failure != nil && failure.Name == a2a.MethodNotFound {
-		p.Report(p.Place.At(failure.Pointer).In("code"), "method "+analyzer.QuoteText(p.Exchange.Call.Method)+" is not found", "expected a method that every agent serves")
+		p.Report(p.Place.At(failure.Pointer).In("code"), "method "+analyzer.QuoteText(p.Exchange.Call.Method)+" is not found",
+			"expected a method that every agent serves")
 	}
 }

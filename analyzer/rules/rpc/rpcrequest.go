@@ -276,7 +276,8 @@ task that it has just started, nor that the call failed.`,
 			}
 			p.Applied()
 			if !request.Has("id") {
-				p.Report(p.Place.At(at+"/id"), "id is missing", "expected a string or a number", analyzer.AtMost(missingIDSeverity(p)))
+				p.Report(p.Place.At(at+"/id"), "id is missing", "expected a string or a number",
+					analyzer.AtMost(missingIDSeverity(p)))
 			}
 		})
 	},

@@ -21,7 +21,8 @@ func AskingCard(p *analyzer.Pass) *card.Card {
 // SchemeCard is the same for cards that declare schemes, whether or not every request has to use one.
 func SchemeCard(p *analyzer.Pass) *card.Card {
 	return lastCard(p, func(s *a2a.Security) bool {
-		return len(s.Schemes) > 0 && !s.Hidden() && !slices.ContainsFunc(s.Schemes, func(w a2a.Want) bool { return w.Type == a2a.MutualTLSScheme })
+		return len(s.Schemes) > 0 && !s.Hidden() &&
+			!slices.ContainsFunc(s.Schemes, func(w a2a.Want) bool { return w.Type == a2a.MutualTLSScheme })
 	})
 }
 

@@ -46,7 +46,9 @@ func TestFamilyLeavesToRules(t *testing.T) {
 func TestFamilyRefuses(t *testing.T) {
 	for name, of := range map[string]func(){
 		"a rule of another family": func() { rule.Family{Name: "b"}.Of(&analyzer.Rule{ID: "r", Family: "a"}) },
-		"a rule with its own side": func() { rule.Family{Name: "b", Side: a2a.Agent}.Of(&analyzer.Rule{ID: "r", Side: a2a.Receiver}) },
+		"a rule with its own side": func() {
+			rule.Family{Name: "b", Side: a2a.Agent}.Of(&analyzer.Rule{ID: "r", Side: a2a.Receiver})
+		},
 		"a rule with its own scope": func() {
 			rule.Family{Name: "b", Once: analyzer.PerOrigin}.Of(&analyzer.Rule{ID: "r", Once: analyzer.PerExchange})
 		},

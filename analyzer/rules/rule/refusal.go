@@ -50,7 +50,8 @@ func isPlain(x *analyzer.Exchange) bool {
 		return x.Call.Params.Len() == 0
 	}
 	message := a2a.Message{Value: x.Call.Message}
-	if !x.Call.Operation.Sends() || x.Call.Params.Len() != 1 || isAboutTask(x) || x.Call.ContextID != "" || x.Call.Doc.Err != nil {
+	if !x.Call.Operation.Sends() || x.Call.Params.Len() != 1 || isAboutTask(x) || x.Call.ContextID != "" ||
+		x.Call.Doc.Err != nil {
 		return false
 	}
 	if message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 {
@@ -89,14 +90,18 @@ func NoRoute(p *analyzer.Pass) bool {
 
 // CodeRules say less of a wrong code than the rules that know which one is right.
 var CodeRules = []string{
-	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded", "rpc-invalid-request-unfounded",
+	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded",
+	"rpc-invalid-request-unfounded",
 	"rpc-errorinfo-reason",
 }
 
 // SpeaksOfState reports whether an error's text gives the state of the task as its reason.
 func SpeaksOfState(message string) bool {
 	message = strings.ToLower(message)
-	for _, word := range [...]string{"terminal", "state", "complete", "finished", "ended", "closed", "done", "cancel", "failed", "rejected"} {
+	for _, word := range [...]string{
+		"terminal", "state", "complete", "finished", "ended", "closed", "done", "cancel",
+		"failed", "rejected",
+	} {
 		if strings.Contains(message, word) {
 			return true
 		}

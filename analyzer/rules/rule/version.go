@@ -56,7 +56,8 @@ func wasTurnedAway(p *analyzer.Pass) bool {
 // RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client
 // that does not know it.
 func RefusesVersion(failure *a2a.Error) bool {
-	return failure.Name == a2a.VersionNotSupported || failure.Reason == "VERSION_NOT_SUPPORTED" || failure.Name == a2a.OtherError && failure.Code == -32009
+	return failure.Name == a2a.VersionNotSupported || failure.Reason == "VERSION_NOT_SUPPORTED" ||
+		failure.Name == a2a.OtherError && failure.Code == -32009
 }
 
 // Reopens reports whether a later event at hand answers a message to a task that had ended. That it was not refused has

@@ -49,7 +49,8 @@ makes the task's id and the task may be older: there it is a warning.`,
 		x := p.Exchange
 		old := p.Dialects == a2a.Of(a2a.V0_1)
 		u, ok := artifactUpdate(p)
-		if !ok || !u.Append() || x.Call.TaskID != "" && !old || x.Stream.Gap || artifact.Of(p).Pieces(x).More || !taskBegunHere(p, u.TaskID()) {
+		if !ok || !u.Append() || x.Call.TaskID != "" && !old || x.Stream.Gap || artifact.Of(p).Pieces(x).More ||
+			!taskBegunHere(p, u.TaskID()) {
 			return
 		}
 		p.Applied()
@@ -58,7 +59,8 @@ makes the task's id and the task may be older: there it is a warning.`,
 			if old {
 				worst = analyzer.Warning
 			}
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("append is true, and artifact %s was not in the stream before", artifact.Name(u.Artifact())),
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("append is true, and artifact %s was not in the stream before", artifact.Name(u.Artifact())),
 				"expected the first piece without append", analyzer.AtMost(worst))
 		}
 	},
@@ -67,7 +69,8 @@ makes the task's id and the task may be older: there it is a warning.`,
 // taskBegunHere reports whether the task of an event was surely begun by the message that the stream answers.
 func taskBegunHere(p *analyzer.Pass, id string) bool {
 	x := p.Exchange
-	if x.Call.Operation != a2a.SendStreamingMessage || task.Of(p).Named(x) != nil || x.Call.ContextID != "" || len(x.References()) > 0 {
+	if x.Call.Operation != a2a.SendStreamingMessage || task.Of(p).Named(x) != nil || x.Call.ContextID != "" ||
+		len(x.References()) > 0 {
 		return false
 	}
 	known := task.Of(p).Get(x, id)
@@ -106,7 +109,9 @@ artifacts without an id; streams with a gap. Of several such events in a stream 
 		}
 		p.Applied()
 		if before.Last > 0 {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a piece is appended to artifact %s, whose last one was event %d", artifact.Name(u.Artifact()), before.Last),
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("a piece is appended to artifact %s, whose last one was event %d", artifact.Name(u.Artifact()),
+					before.Last),
 				"expected nothing after lastChunk, or a new beginning without append")
 		}
 	},
@@ -135,14 +140,16 @@ with a gap. The first such artifact is named.`,
 			return
 		}
 		payload := p.Answer.Payload
-		if payload.Kind != a2a.StatusPayload && payload.Kind != a2a.TaskPayload || (a2a.Task{Value: payload.Value}).State() != a2a.Completed {
+		if payload.Kind != a2a.StatusPayload && payload.Kind != a2a.TaskPayload ||
+			(a2a.Task{Value: payload.Value}).State() != a2a.Completed {
 			return
 		}
 		if artifact.Of(p).Pieces(p.Exchange).Chunked() {
 			p.Applied()
 		}
 		if open := artifact.Of(p).Pieces(p.Exchange).Unfinished(); open != nil {
-			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")), fmt.Sprintf("the artifact whose newest piece is event %d has no last piece", open.Newest),
+			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "state")),
+				fmt.Sprintf("the artifact whose newest piece is event %d has no last piece", open.Newest),
 				"expected lastChunk before the task is completed")
 		}
 	},

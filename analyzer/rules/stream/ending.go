@@ -61,7 +61,8 @@ is reported.`,
 			return
 		}
 		at, what := lateEvent(p)
-		p.Report(at, fmt.Sprintf("%s after event %d ended the task as %q", what, s.Terminal, s.Ended.Spelling(a2a.V1_0)), "expected the stream to close, at most after one final Task")
+		p.Report(at, fmt.Sprintf("%s after event %d ended the task as %q", what, s.Terminal, s.Ended.Spelling(a2a.V1_0)),
+			"expected the stream to close, at most after one final Task")
 	},
 }
 
@@ -155,7 +156,8 @@ func judgeLateClose(p *analyzer.Pass, event int, what string, worst analyzer.Sev
 	}
 	p.Applied()
 	if open >= grace {
-		p.Report(p.Exchange.ResponsePlace().Event(event), fmt.Sprintf("the body was open %s after %s", open.Round(100*time.Millisecond), what),
+		p.Report(p.Exchange.ResponsePlace().Event(event),
+			fmt.Sprintf("the body was open %s after %s", open.Round(100*time.Millisecond), what),
 			"expected it to end at once", analyzer.AtMost(worst))
 	}
 }
@@ -227,12 +229,15 @@ the end of the stream for a broken connection, and subscribes again.`,
 that broke.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 || s.Rest != nil {
+		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 ||
+			s.Rest != nil {
 			return
 		}
 		p.Applied()
 		if s.Final == 0 {
-			p.Report(p.Exchange.ResponsePlace().Event(s.Terminal), fmt.Sprintf("the task ended as %q, and the stream without final:true", s.Ended), "expected final:true on this event")
+			p.Report(p.Exchange.ResponsePlace().Event(s.Terminal),
+				fmt.Sprintf("the task ended as %q, and the stream without final:true", s.Ended),
+				"expected final:true on this event")
 		}
 	},
 }
@@ -260,7 +265,9 @@ reported.`,
 		}
 		p.Applied()
 		if u.State().Active() {
-			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "final")), "final is true, and the task is "+analyzer.QuoteText(u.StateText()), "expected it with a task that has ended or waits")
+			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "final")),
+				"final is true, and the task is "+analyzer.QuoteText(u.StateText()),
+				"expected it with a task that has ended or waits")
 		}
 	},
 }
@@ -294,7 +301,8 @@ streams with an error, a Message or final:true; tasks whose state was never seen
 		known := task.Of(p).Get(p.Exchange, s.TaskID)
 		elsewhere := known != nil && known.Last != nil && !known.Last.State.Active()
 		if s.State.Active() && !elsewhere {
-			p.Report(p.Place, fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analyzer.QuoteText(s.TaskID), s.State),
+			p.Report(p.Place,
+				fmt.Sprintf("the stream ends after %d events with task %s %q", s.Events, analyzer.QuoteText(s.TaskID), s.State),
 				"expected it to stay open until the task ends or waits for the client")
 		}
 	},
@@ -319,7 +327,8 @@ after the head was sent.`,
 promises later events only; a last event without its blank line, which is another rule's. Before 1.0 it is a warning.`,
 	Check: func(p *analyzer.Pass) {
 		x, s := p.Exchange, stream.Of(p).In(p.Exchange)
-		if !p.End.Clean || s.Gap || s.Rest != nil && s.Rest.Fields.HasData || x.Response.Status != 200 || !x.Call.Operation.Streams() || mayRepeatEvents(p) {
+		if !p.End.Clean || s.Gap || s.Rest != nil && s.Rest.Fields.HasData || x.Response.Status != 200 ||
+			!x.Call.Operation.Streams() || mayRepeatEvents(p) {
 			return
 		}
 		p.Applied()
@@ -328,7 +337,8 @@ promises later events only; a last event without its blank line, which is anothe
 			worst = analyzer.Error
 		}
 		if s.Events == 0 {
-			p.Report(p.Place, "the stream ended without any event", "expected a Task, a Message or an error", analyzer.AtMost(worst))
+			p.Report(p.Place, "the stream ended without any event", "expected a Task, a Message or an error",
+				analyzer.AtMost(worst))
 		}
 	},
 }
@@ -349,7 +359,8 @@ of how the stream would have ended, and a verdict should not pass over it.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		if p.End.Open {
-			p.Report(p.Place, fmt.Sprintf("the stream was open after %d events when the recording stopped", p.Exchange.Stream.Events),
+			p.Report(p.Place,
+				fmt.Sprintf("the stream was open after %d events when the recording stopped", p.Exchange.Stream.Events),
 				"nothing is known of its end")
 		}
 	},

@@ -77,7 +77,8 @@ follow the standard throw the event away: often it is the one that says how the 
 		p.Applied()
 		rest := p.Exchange.Stream.Rest
 		if rest != nil && rest.Fields.HasData {
-			p.Report(p.Exchange.ResponsePlace().Event(rest.K), "the stream ends inside the event "+analyzer.QuoteText(string(rest.Fields.Data)),
+			p.Report(p.Exchange.ResponsePlace().Event(rest.K),
+				"the stream ends inside the event "+analyzer.QuoteText(string(rest.Fields.Data)),
 				"expected a blank line after it")
 		}
 	},
@@ -104,14 +105,16 @@ several such lines in a stream the first is reported.`,
 			switch {
 			case string(line.Name) == "id", string(line.Name) == "retry":
 			case bytes.IndexByte([]byte(" \t{}[]\""), text[0]) >= 0:
-				p.Report(p.Place, "the line "+analyzer.QuoteText(string(text))+" belongs to no field", `expected "data: " before it`)
+				p.Report(p.Place, "the line "+analyzer.QuoteText(string(text))+" belongs to no field",
+					`expected "data: " before it`)
 				return
 			case odd == nil:
 				odd = text
 			}
 		}
 		if odd != nil && (p.Doc == nil || p.Doc.Err == nil) {
-			p.Report(p.Place, "the line "+analyzer.QuoteText(string(odd))+" is of a field that clients ignore", "expected data, event, id or retry", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Place, "the line "+analyzer.QuoteText(string(odd))+" is of a field that clients ignore",
+				"expected data, event, id or retry", analyzer.AtMost(analyzer.Note))
 		}
 	},
 }
@@ -215,7 +218,8 @@ reported.`,
 		}
 		rest := p.Event.Fields.Data[p.Doc.Err.Offset:]
 		if next := a2a.Parse(rest); next.Err == nil || next.Trailing {
-			p.Report(p.Place, fmt.Sprintf("after the JSON value comes %s", analyzer.QuoteText(strings.TrimSpace(string(rest)))), "expected one JSON value in an event")
+			p.Report(p.Place, fmt.Sprintf("after the JSON value comes %s", analyzer.QuoteText(strings.TrimSpace(string(rest)))),
+				"expected one JSON value in an event")
 		}
 	},
 }

@@ -45,9 +45,13 @@ credentials and extensions; updates further back than the last 128; streams with
 		switch {
 		case d == nil:
 		case d.K > 0:
-			p.Report(p.Exchange.ResponsePlace().Event(d.K), fmt.Sprintf("counted from the end of the task, this update stands where %s has another one", d.Other), "expected the same updates in the same order")
+			p.Report(p.Exchange.ResponsePlace().Event(d.K),
+				fmt.Sprintf("counted from the end of the task, this update stands where %s has another one", d.Other),
+				"expected the same updates in the same order")
 		default:
-			p.Report(p.Place, fmt.Sprintf("the %d updates of %s, which ran at the same time, do not stand here in a row", d.Missing, d.Other), "expected the same updates in the same order")
+			p.Report(p.Place,
+				fmt.Sprintf("the %d updates of %s, which ran at the same time, do not stand here in a row", d.Missing, d.Other),
+				"expected the same updates in the same order")
 		}
 	},
 }
@@ -84,7 +88,9 @@ be a coincidence, it is a warning at most, and a note where the stream broke.`,
 		if p.End.Clean {
 			worst = analyzer.Warning
 		}
-		p.Report(p.Place, fmt.Sprintf("the stream ends with task %s %q, %s after the client of stream %d left", analyzer.QuoteText(s.TaskID), s.State, p.End.At.Sub(left.At).Round(time.Millisecond), left.Exchange),
+		p.Report(p.Place,
+			fmt.Sprintf("the stream ends with task %s %q, %s after the client of stream %d left", analyzer.QuoteText(s.TaskID),
+				s.State, p.End.At.Sub(left.At).Round(time.Millisecond), left.Exchange),
 			"expected it to stay open", analyzer.AtMost(worst))
 	},
 }

@@ -98,7 +98,9 @@ reported.`,
 		if isOver(p) || p.Answer == nil {
 			return
 		}
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("%s follows the Message of event %d", p.Answer.Payload.Kind, s.Message), "expected the stream to be that Message alone")
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			fmt.Sprintf("%s follows the Message of event %d", p.Answer.Payload.Kind, s.Message),
+			"expected the stream to be that Message alone")
 	},
 }
 
@@ -123,7 +125,8 @@ is reported.`,
 		}
 		p.Applied()
 		if p.Answer.Payload.Kind == a2a.MessagePayload {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a Message follows the Task of event %d", s.Begun), "expected only updates of the task")
+			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a Message follows the Task of event %d", s.Begun),
+				"expected only updates of the task")
 		}
 	},
 }
@@ -146,13 +149,15 @@ twice.`,
 several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) || p.Answer == nil {
+		if s.First == a2a.MessagePayload || s.Snapshot == 0 || s.Terminal > 0 && s.Terminal <= s.Snapshot || isOver(p) ||
+			p.Answer == nil {
 			return
 		}
 		switch kind := p.Answer.Payload.Kind; kind {
 		case a2a.TaskPayload, a2a.MessagePayload, a2a.StatusPayload, a2a.ArtifactPayload:
 			if s.Snapshot == s.Newest {
-				p.Report(p.Exchange.ResponsePlace().Event(s.Snapshot), fmt.Sprintf("a Task stands in the middle of the stream, and %s follows it", kind), "expected it first or last")
+				p.Report(p.Exchange.ResponsePlace().Event(s.Snapshot),
+					fmt.Sprintf("a Task stands in the middle of the stream, and %s follows it", kind), "expected it first or last")
 			}
 		}
 	},
@@ -215,11 +220,13 @@ without id is not judged here. Of several such events the first is reported.`,
 			return
 		}
 		p.Applied()
-		if failure := p.Answer.Err; p.Answer.ID.IsNull() && failure != nil && (failure.Name == a2a.ParseError || failure.Name == a2a.InvalidRequest) {
+		if failure := p.Answer.Err; p.Answer.ID.IsNull() && failure != nil &&
+			(failure.Name == a2a.ParseError || failure.Name == a2a.InvalidRequest) {
 			return
 		}
 		if !a2a.SameID(asked, p.Answer.ID) {
-			p.Report(p.Place.At("/id"), "id is "+analyzer.Quote(p.Answer.ID), "expected "+analyzer.Quote(asked)+", the id of the request")
+			p.Report(p.Place.At("/id"), "id is "+analyzer.Quote(p.Answer.ID),
+				"expected "+analyzer.Quote(asked)+", the id of the request")
 		}
 	},
 }

@@ -47,7 +47,8 @@ message since. Before 1.0 only the error is defined and not when to send it: the
 			return
 		}
 		p.Report(p.Task.StatePlace(),
-			fmt.Sprintf("task %s ended as %s at %s, and its cancellation succeeds", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace()),
+			fmt.Sprintf("task %s ended as %s at %s, and its cancellation succeeds", analyzer.QuoteText(ended.TaskID),
+				analyzer.QuoteText(ended.Spelling), ended.StatePlace()),
 			"expected TaskNotCancelableError (-32002)", analyzer.AtMost(worst))
 	},
 }
@@ -101,7 +102,8 @@ is a note. Before 1.0 it is a warning.`,
 			worst = analyzer.Note
 		}
 		p.Report(p.Place.At(failure.Pointer),
-			fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
+			fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID),
+				analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
 			"expected TaskNotCancelableError (-32002)", analyzer.AtMost(worst))
 	},
 }
@@ -115,7 +117,10 @@ var StateCancelChangesTerminal = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
 	Bindings: rule.OnAll,
 	Cites:    slices.Concat(rule.Cite("7.4", rule.Before1...), rule.Cite("3.1.5", a2a.V1_0)),
-	Covers:   []string{"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early", "state-final-state-agrees"},
+	Covers: []string{
+		"state-cancel-terminal", "state-terminal-immutable", "state-terminal-immutable-early",
+		"state-final-state-agrees",
+	},
 	Doc: `A task that was completed, failed or rejected is canceled after a client asked for that. Who saw the first end
 acted on it; now the record says that nothing was delivered.`,
 	Fix: `Check the state of the task before you cancel it, in the same transaction, and answer -32002 if it has ended.`,
@@ -138,7 +143,8 @@ versions before 0.2.4 tasks that got a message since; there it is a warning.`,
 		worst := max(rule.RestartSeverity(p), analyzer.Warning)
 		before := known.Terminal
 		p.Report(now.StatePlace(),
-			fmt.Sprintf("task %s is %s since the cancellation at %s, and had ended as %s at %s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling),
+			fmt.Sprintf("task %s is %s since the cancellation at %s, and had ended as %s at %s", analyzer.QuoteText(now.TaskID),
+				analyzer.QuoteText(now.Spelling),
 				cancellation.Place, analyzer.QuoteText(before.Spelling), before.StatePlace()),
 			"expected TaskNotCancelableError (-32002) and the state it had", analyzer.AtMost(worst))
 	},

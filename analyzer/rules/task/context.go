@@ -70,14 +70,16 @@ func checkContextPreserved(p *analyzer.Pass) {
 	if id := payload.Value.Get("contextId"); id.Text() != "" {
 		p.Applied()
 		if !id.Is(call.ContextID) {
-			p.Report(p.Place.At(id.Pointer()), "contextId is "+analyzer.Quote(id), "expected "+analyzer.QuoteText(call.ContextID)+", as the client sent it")
+			p.Report(p.Place.At(id.Pointer()), "contextId is "+analyzer.Quote(id),
+				"expected "+analyzer.QuoteText(call.ContextID)+", as the client sent it")
 		}
 	}
 }
 
 // answeredSend returns what a successful answer to a message, or the first event of one, holds.
 func answeredSend(p *analyzer.Pass) (*a2a.Payload, bool) {
-	if !p.Exchange.Call.Operation.Sends() || p.Answer == nil || p.Answer.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+	if !p.Exchange.Call.Operation.Sends() || p.Answer == nil || p.Answer.Err != nil ||
+		p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 		return nil, false
 	}
 	switch p.Answer.Payload.Kind {
@@ -113,7 +115,9 @@ cuts the conversation in two.`,
 		}
 		p.Applied()
 		if known.Context.ContextID != now.ContextID {
-			p.Report(now.ContextPlace(), "the answer to a message to task "+analyzer.QuoteText(now.TaskID)+" is in context "+analyzer.QuoteText(now.ContextID),
+			p.Report(now.ContextPlace(),
+				"the answer to a message to task "+analyzer.QuoteText(now.TaskID)+" is in context "+
+					analyzer.QuoteText(now.ContextID),
 				"expected "+analyzer.QuoteText(known.Context.ContextID)+", as at "+known.Context.ContextPlace().String())
 		}
 	},
@@ -135,7 +139,8 @@ differ.`,
 	Silent: `Tasks whose context is not known, or that were seen in more than one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved || x.Call.ContextID == "" || task.Of(p).Named(x).Context.ContextID == x.Call.ContextID {
+		if task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved ||
+			x.Call.ContextID == "" || task.Of(p).Named(x).Context.ContextID == x.Call.ContextID {
 			return
 		}
 		known := task.Of(p).Named(x).Context
@@ -145,8 +150,11 @@ differ.`,
 		}
 		p.Applied()
 		if taken {
-			p.Report(p.Place.At(payload.Pointer), "the answer to a message in context "+analyzer.QuoteText(x.Call.ContextID)+" to task "+analyzer.QuoteText(x.Call.TaskID)+" is a "+payload.Kind.String(),
-				"expected an error, since the task is in context "+analyzer.QuoteText(known.ContextID)+" at "+known.ContextPlace().String())
+			p.Report(p.Place.At(payload.Pointer),
+				"the answer to a message in context "+analyzer.QuoteText(x.Call.ContextID)+" to task "+
+					analyzer.QuoteText(x.Call.TaskID)+" is a "+payload.Kind.String(),
+				"expected an error, since the task is in context "+analyzer.QuoteText(known.ContextID)+" at "+
+					known.ContextPlace().String())
 		}
 	},
 }
@@ -178,7 +186,8 @@ the next turn lands in another conversation, and what was said before is lost to
 		}
 		p.Applied()
 		if known.Context.ContextID != p.Task.ContextID {
-			p.Report(p.Task.ContextPlace(), "task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
+			p.Report(p.Task.ContextPlace(),
+				"task "+analyzer.QuoteText(p.Task.TaskID)+" is in context "+analyzer.QuoteText(p.Task.ContextID),
 				"expected "+analyzer.QuoteText(known.Context.ContextID)+", as at "+known.Context.ContextPlace().String())
 		}
 	},
@@ -213,7 +222,8 @@ rule has reported.`,
 		if now.ContextID == first.ContextID || first.TaskID != now.TaskID {
 			return
 		}
-		if known := task.Of(p).Get(x, now.TaskID); known != nil && known.Context != nil && known.Context.ContextID == now.ContextID {
+		if known := task.Of(p).Get(x, now.TaskID); known != nil && known.Context != nil &&
+			known.Context.ContextID == now.ContextID {
 			return
 		}
 		p.Report(now.ContextPlace(), "the event is in context "+analyzer.QuoteText(now.ContextID),
@@ -257,7 +267,8 @@ store messages by these ids file it where nobody looks.`,
 			}
 			p.Applied()
 			if !pair.said.Is(own) {
-				p.Report(p.Place.At(pair.said.Pointer()), pair.name+" is "+analyzer.Quote(pair.said), "expected "+analyzer.QuoteText(own)+", as the task has it")
+				p.Report(p.Place.At(pair.said.Pointer()), pair.name+" is "+analyzer.Quote(pair.said),
+					"expected "+analyzer.QuoteText(own)+", as the task has it")
 				return
 			}
 		}

@@ -92,7 +92,8 @@ stop at the first task that they know; what stands behind it they never see.`,
 			if !last.IsZero() {
 				p.Applied()
 				if last.before(now) {
-					p.Report(p.Place.At(v.Pointer()), "timestamp "+analyzer.Quote(v)+" follows "+analyzer.Quote(lastText), "expected the newest first")
+					p.Report(p.Place.At(v.Pointer()), "timestamp "+analyzer.Quote(v)+" follows "+analyzer.Quote(lastText),
+						"expected the newest first")
 					return
 				}
 			}
@@ -114,7 +115,9 @@ func checkOrderOfPages(p *analyzer.Pass, list a2a.Value) {
 			return true
 		}
 		v := t.Status().Get("timestamp")
-		p.Report(p.Place.At(v.Pointer()), "timestamp "+analyzer.Quote(v)+", which was seen before the first page, follows the older task at "+older.String(), "expected the newest first")
+		p.Report(p.Place.At(v.Pointer()),
+			"timestamp "+analyzer.Quote(v)+", which was seen before the first page, follows the older task at "+older.String(),
+			"expected the newest first")
 		return false
 	})
 }
@@ -162,7 +165,8 @@ them is confusing at best, and somebody else's data at worst.`,
 			if id.Is(want) {
 				return true
 			}
-			p.Report(p.Place.At(id.Pointer()), "contextId is "+analyzer.Quote(id), "expected "+analyzer.QuoteText(want)+", as the filter says")
+			p.Report(p.Place.At(id.Pointer()), "contextId is "+analyzer.Quote(id),
+				"expected "+analyzer.QuoteText(want)+", as the filter says")
 			return false
 		})
 	},
@@ -193,7 +197,8 @@ those that work. A task in another state is handled wrongly.`,
 			if state == want {
 				return true
 			}
-			p.Report(p.Place.At(t.Status().StateValue().Pointer()), "state is "+analyzer.QuoteText(t.StateText()), "expected "+analyzer.QuoteText(text)+", as the filter says")
+			p.Report(p.Place.At(t.Status().StateValue().Pointer()), "state is "+analyzer.QuoteText(t.StateText()),
+				"expected "+analyzer.QuoteText(text)+", as the filter says")
 			return false
 		})
 	},
@@ -229,7 +234,8 @@ timestamp.`,
 			if !at.before(from) {
 				return true
 			}
-			p.Report(p.Place.At(v.Pointer()), "timestamp is "+analyzer.Quote(v), "expected none before "+analyzer.QuoteText(text)+", as the filter says")
+			p.Report(p.Place.At(v.Pointer()), "timestamp is "+analyzer.Quote(v),
+				"expected none before "+analyzer.QuoteText(text)+", as the filter says")
 			return false
 		})
 	},
@@ -297,7 +303,8 @@ long pages only the first tasks are compared.`,
 			p.Applied()
 			for _, earlier := range ids[:n] {
 				if bytes.Equal(earlier, id.Raw()) {
-					p.Report(p.Place.At(id.Pointer()), "task "+analyzer.Quote(id)+" stands on the page already", "expected each task once")
+					p.Report(p.Place.At(id.Pointer()), "task "+analyzer.Quote(id)+" stands on the page already",
+						"expected each task once")
 					return false
 				}
 			}
@@ -331,7 +338,9 @@ nobody can see what the credentials are good for.`,
 		}
 		p.Applied()
 		if denied := answer.Of(p).Hidden(p.Exchange, p.Task.TaskID); denied != nil {
-			p.Report(p.Task.Object, "task "+analyzer.QuoteText(p.Task.TaskID)+" is listed, and was said not to exist at "+denied.Place.String(), "expected no such task in the list", analyzer.AtMost(analyzer.Note))
+			p.Report(p.Task.Object,
+				"task "+analyzer.QuoteText(p.Task.TaskID)+" is listed, and was said not to exist at "+denied.Place.String(),
+				"expected no such task in the list", analyzer.AtMost(analyzer.Note))
 		}
 	},
 }

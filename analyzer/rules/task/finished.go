@@ -26,7 +26,8 @@ var Finished = rule.Family{
 	StateSubscribeTerminalCode,
 )
 
-const unless = `a message id that was sent to the task before (a retry), tasks whose end was not fully delivered before the request began`
+const unless = "a message id that was sent to the task before (a retry), tasks whose end was not fully delivered " +
+	"before the request began"
 
 // StateSendTerminalRejected reports a message to a finished task that is not refused, before 1.0.
 var StateSendTerminalRejected = &analyzer.Rule{
@@ -73,7 +74,8 @@ new task in the same context, and refer to the old one.`,
 func checkNotRefused(p *analyzer.Pass) {
 	x := p.Exchange
 	ended := task.Of(p).EndedBefore(x)
-	if !x.Call.Operation.Sends() || ended == nil || task.Of(p).Retry(x) || p.Answer == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+	if !x.Call.Operation.Sends() || ended == nil || task.Of(p).Retry(x) || p.Answer == nil ||
+		p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 		return
 	}
 	worst := rule.RestartSeverity(p)
@@ -98,7 +100,8 @@ func checkNotRefused(p *analyzer.Pass) {
 		worst = analyzer.Note
 	}
 	p.Report(p.Place.At(payload.Pointer),
-		fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with a %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
+		fmt.Sprintf("task %s ended as %s at %s, and a message to it is answered with a %s", analyzer.QuoteText(ended.TaskID),
+			analyzer.QuoteText(ended.Spelling), ended.StatePlace(), payload.Kind),
 		"expected an error", analyzer.AtMost(worst))
 }
 
@@ -155,7 +158,9 @@ same makes the client wait for updates that cannot come, or take up a task that 
 			return
 		}
 		report := func(at analyzer.Place, what string, worst analyzer.Severity) {
-			p.Report(at, fmt.Sprintf("task %s ended as %s at %s, and the subscription is answered with %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), what),
+			p.Report(at,
+				fmt.Sprintf("task %s ended as %s at %s, and the subscription is answered with %s", analyzer.QuoteText(ended.TaskID),
+					analyzer.QuoteText(ended.Spelling), ended.StatePlace(), what),
 				"expected UnsupportedOperationError (-32004)", analyzer.AtMost(worst))
 		}
 		lone := s.Events == 1 && s.First == a2a.TaskPayload
@@ -216,7 +221,8 @@ func refused(p *analyzer.Pass, accept ...a2a.ErrorName) bool {
 	}
 	name := p.Answer.Err.Name
 	switch name {
-	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported, a2a.PushNotSupported,
+	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported,
+		a2a.PushNotSupported,
 		a2a.MethodNotFound, a2a.ParseError:
 		return slices.Contains(accept, name)
 	case a2a.OtherError: // such as one about credentials, for which there is no code
@@ -239,7 +245,8 @@ func badRequest(p *analyzer.Pass) bool {
 	message := a2a.Message{Value: x.Call.Message}
 	known := task.Of(p).Named(x).Context
 	foreign := known != nil && x.Call.ContextID != "" && x.Call.ContextID != known.ContextID
-	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 || x.Call.HistoryLength < 0 {
+	if foreign || message.ID() == "" || message.Role() != a2a.UserRole || message.Parts().Len() == 0 ||
+		x.Call.HistoryLength < 0 {
 		return true
 	}
 	for _, part := range message.Parts().All() {
@@ -256,7 +263,8 @@ func reportWrongRefusal(p *analyzer.Pass, ended *analyzer.TaskObservation) {
 		return
 	}
 	p.Report(p.Place.At(failure.Pointer),
-		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID), analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
+		fmt.Sprintf("task %s ended as %s at %s, and the refusal is %s", analyzer.QuoteText(ended.TaskID),
+			analyzer.QuoteText(ended.Spelling), ended.StatePlace(), failure),
 		"expected UnsupportedOperationError (-32004)")
 }
 
@@ -268,6 +276,7 @@ func reportFalseNotFound(p *analyzer.Pass) {
 		return
 	}
 	p.Report(refused.Place,
-		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID), p.Task.StatePlace()),
+		fmt.Sprintf("ended task %s is said not to be found, and is there at %s", analyzer.QuoteText(p.Task.TaskID),
+			p.Task.StatePlace()),
 		"expected UnsupportedOperationError (-32004)", analyzer.Of(refused.Exchange))
 }

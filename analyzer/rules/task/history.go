@@ -133,7 +133,8 @@ func checkHistory(p *analyzer.Pass, limit int64, options ...analyzer.Option) {
 		if history.Kind() != a2a.Array || int64(n) <= limit {
 			return true
 		}
-		p.Report(p.Place.At(history.Pointer()), "history has "+analyzer.Plural(n, "message"), "expected at most "+strconv.FormatInt(limit, 10)+", as historyLength says", options...)
+		p.Report(p.Place.At(history.Pointer()), "history has "+analyzer.Plural(n, "message"),
+			"expected at most "+strconv.FormatInt(limit, 10)+", as historyLength says", options...)
 		return false
 	})
 }

@@ -52,7 +52,8 @@ another id is one that the client does not know.`,
 // reportOtherTask reports an object that is about another task than the request.
 func reportOtherTask(p *analyzer.Pass, why string, options ...analyzer.Option) {
 	if asked := p.Exchange.Call.TaskID; p.Task.TaskID != asked {
-		p.Report(p.Task.TaskIDPlace(), "the id of the task is "+analyzer.QuoteText(p.Task.TaskID), "expected "+analyzer.QuoteText(asked)+", "+why, options...)
+		p.Report(p.Task.TaskIDPlace(), "the id of the task is "+analyzer.QuoteText(p.Task.TaskID),
+			"expected "+analyzer.QuoteText(asked)+", "+why, options...)
 	}
 }
 
@@ -139,10 +140,13 @@ task or that refer to it (the agent may go on with that task), and messages with
 		if first.MessageID == "" || known.WasSent(call.MessageID) || common {
 			return
 		}
-		if mayContinue(known, call.ContextID, p.Exchange.References()) || mayContinue(known, first.ContextID, first.References) {
+		if mayContinue(known, call.ContextID, p.Exchange.References()) ||
+			mayContinue(known, first.ContextID, first.References) {
 			return
 		}
-		p.Report(p.Task.TaskIDPlace(), "new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+first.Place.String(),
+		p.Report(p.Task.TaskIDPlace(),
+			"new task "+analyzer.QuoteText(p.Task.TaskID)+" has the id that was given to another new task at "+
+				first.Place.String(),
 			"expected an id of its own")
 	},
 }
@@ -190,7 +194,9 @@ a note.`,
 		if !p.Dialects.Has(a2a.V1_0) {
 			worst = analyzer.Note
 		}
-		p.Report(p.Task.TaskIDPlace(), fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analyzer.QuoteText(p.Task.TaskID), analyzer.QuoteText(active.TaskID), analyzer.QuoteText(active.Spelling), active.StatePlace()),
+		p.Report(p.Task.TaskIDPlace(),
+			fmt.Sprintf("the answer is task %s, and task %s is %s at %s", analyzer.QuoteText(p.Task.TaskID),
+				analyzer.QuoteText(active.TaskID), analyzer.QuoteText(active.Spelling), active.StatePlace()),
 			"expected the task that the message names", analyzer.AtMost(worst))
 	},
 }
@@ -283,6 +289,7 @@ continues or refers to. Of several such messages in one exchange the first is re
 		if own.Is(id) || id == p.Exchange.Call.TaskID || slices.Contains(p.Exchange.References(), id) {
 			return
 		}
-		p.Report(p.Here("taskId"), "taskId is "+analyzer.QuoteText(id)+" in the history of task "+analyzer.Quote(own), "expected that task's id")
+		p.Report(p.Here("taskId"), "taskId is "+analyzer.QuoteText(id)+" in the history of task "+analyzer.Quote(own),
+			"expected that task's id")
 	},
 }

@@ -78,7 +78,8 @@ func reportRestart(p *analyzer.Pass, before *analyzer.TaskObservation, worst ana
 		at = " at " + before.StatePlace().String()
 	}
 	p.Report(now.StatePlace(),
-		fmt.Sprintf("task %s is %s after terminal state %s%s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling), analyzer.QuoteText(before.Spelling), at),
+		fmt.Sprintf("task %s is %s after terminal state %s%s", analyzer.QuoteText(now.TaskID),
+			analyzer.QuoteText(now.Spelling), analyzer.QuoteText(before.Spelling), at),
 		"expected no other state", analyzer.AtMost(worst))
 }
 
@@ -136,7 +137,8 @@ allowed a restart. Where no card says whether the agent may be that old, the fin
 		now := p.Task
 		if now.State != before.State {
 			p.Report(now.StatePlace(),
-				fmt.Sprintf("task %s is %s, and %s announced %s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling), before.StatePlace(), analyzer.QuoteText(before.Spelling)),
+				fmt.Sprintf("task %s is %s, and %s announced %s", analyzer.QuoteText(now.TaskID), analyzer.QuoteText(now.Spelling),
+					before.StatePlace(), analyzer.QuoteText(before.Spelling)),
 				"expected the state that was announced as terminal", analyzer.AtMost(worst))
 		}
 	},
@@ -162,7 +164,8 @@ made, so either the order is wrong or the clock is; a client that sorts by time 
 a 0.x resubscription, and other tasks. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if s.Stamp == nil || p.Answer == nil || p.Exchange.Call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) {
+		if s.Stamp == nil || p.Answer == nil ||
+			p.Exchange.Call.Operation == a2a.SubscribeToTask && !p.Dialects.Has(a2a.V1_0) {
 			return
 		}
 		payload := p.Answer.Payload
@@ -183,7 +186,8 @@ a 0.x resubscription, and other tasks. Of several such events the first is repor
 		p.Applied()
 		if s.Stamp.Earlier(at, unit) {
 			p.Report(p.Place.At(a2a.Ptr(payload.Pointer, "status", "timestamp")),
-				fmt.Sprintf("timestamp %s is before %s of event %d", analyzer.QuoteText(text), analyzer.QuoteText(s.Stamp.Text), s.Stamp.K), "expected times that do not go back")
+				fmt.Sprintf("timestamp %s is before %s of event %d", analyzer.QuoteText(text), analyzer.QuoteText(s.Stamp.Text),
+					s.Stamp.K), "expected times that do not go back")
 		}
 	},
 }
@@ -209,7 +213,8 @@ push configurations, and messages to, cancellations of and subscriptions to a ta
 an accepted answer.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if p.Answer == nil || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Last == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if p.Answer == nil || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Last == nil ||
+			p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		last := task.Of(p).Named(x).Last
@@ -228,7 +233,8 @@ an accepted answer.`,
 		p.Applied()
 		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.TaskNotFound {
 			p.Report(p.Place.At(failure.Pointer),
-				fmt.Sprintf("task %s is not found, and was shown at %s", analyzer.QuoteText(last.TaskID), last.Object), "expected to find it again")
+				fmt.Sprintf("task %s is not found, and was shown at %s", analyzer.QuoteText(last.TaskID), last.Object),
+				"expected to find it again")
 		}
 	},
 }

@@ -45,7 +45,8 @@ unless they are told otherwise.`,
 		}
 		p.Applied()
 		if token := rule.Member(page, "nextPageToken", "next_page_token"); !rule.Given(token) {
-			p.Report(p.Place.At(valueOrHolder(token, page).Pointer()), rule.QuoteMember("nextPageToken", token), `expected a text, "" on the last page`)
+			p.Report(p.Place.At(valueOrHolder(token, page).Pointer()), rule.QuoteMember("nextPageToken", token),
+				`expected a text, "" on the last page`)
 		}
 	},
 }
@@ -87,7 +88,8 @@ left.`,
 		p.Applied()
 		token := rule.Member(page, "nextPageToken", "next_page_token")
 		if n := page.Get("tasks").Len(); int64(n) == total && token.Text() != "" {
-			p.Report(p.Place.At(token.Pointer()), fmt.Sprintf("nextPageToken is %s on a page with all %d tasks", analyzer.Quote(token), n), `expected ""`)
+			p.Report(p.Place.At(token.Pointer()),
+				fmt.Sprintf("nextPageToken is %s on a page with all %d tasks", analyzer.Quote(token), n), `expected ""`)
 		}
 	},
 }
@@ -128,7 +130,8 @@ a rule of its own.`,
 			}
 		}
 		if len(missing) > 0 {
-			p.Report(p.Place.At(page.Pointer()), "the page lacks "+strings.Join(missing, ", "), "expected tasks, pageSize and totalSize", analyzer.AtMost(worst))
+			p.Report(p.Place.At(page.Pointer()), "the page lacks "+strings.Join(missing, ", "),
+				"expected tasks, pageSize and totalSize", analyzer.AtMost(worst))
 		}
 	},
 }
@@ -157,7 +160,8 @@ that many, and may drop the rest.`,
 			limit, why = 50, "without pageSize"
 		}
 		if n := tasks.Len(); int64(n) > limit {
-			p.Report(p.Place.At(tasks.Pointer()), fmt.Sprintf("the page has %d tasks", n), "expected at most "+strconv.FormatInt(limit, 10)+" "+why)
+			p.Report(p.Place.At(tasks.Pointer()), fmt.Sprintf("the page has %d tasks", n),
+				"expected at most "+strconv.FormatInt(limit, 10)+" "+why)
 		}
 	},
 }
@@ -197,9 +201,11 @@ which have rules of their own.`,
 		switch {
 		case inRange && held > asked:
 		case n < held:
-			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d on a page with %d tasks", n, held), "expected no less than the page holds")
+			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d on a page with %d tasks", n, held),
+				"expected no less than the page holds")
 		case inRange && n > asked:
-			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d, and the client asked for %d", n, asked), "expected no more than was asked for")
+			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d, and the client asked for %d", n, asked),
+				"expected no more than was asked for")
 		}
 	},
 }
@@ -222,7 +228,8 @@ there are in all.`,
 		}
 		p.Applied()
 		if held := page.Get("tasks").Len(); n < int64(held) {
-			p.Report(p.Place.At(total.Pointer()), fmt.Sprintf("totalSize is %d on a page with %d tasks", n, held), "expected no less than the page holds")
+			p.Report(p.Place.At(total.Pointer()), fmt.Sprintf("totalSize is %d on a page with %d tasks", n, held),
+				"expected no less than the page holds")
 		}
 	},
 }

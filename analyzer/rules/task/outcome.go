@@ -78,7 +78,8 @@ it when it comes back active.`,
 		p.Applied()
 		if t.State().Active() {
 			p.Report(p.Place.At(a2a.Ptr(p.Answer.Payload.Pointer, "status", "state")),
-				fmt.Sprintf("the task is %s, and the client asked to wait", analyzer.QuoteText(t.StateText())), "expected a task that has ended or waits for the client")
+				fmt.Sprintf("the task is %s, and the client asked to wait", analyzer.QuoteText(t.StateText())),
+				"expected a task that has ended or waits for the client")
 		}
 	},
 }
@@ -108,7 +109,8 @@ bindings; polls that overlap the send; artifacts without an id; tasks with more 
 		}
 		w := artifact.Of(p).Ended(p.Exchange, p.Task.TaskID).Awaited
 		p.Report(w.Place.In("artifacts"),
-			fmt.Sprintf("artifact %s is not there, and is at %s", artifact.Name(a2a.Artifact{Value: t.Get("artifacts").Elem(index)}), p.Place.In("artifacts", fmt.Sprint(index))),
+			fmt.Sprintf("artifact %s is not there, and is at %s",
+				artifact.Name(a2a.Artifact{Value: t.Get("artifacts").Elem(index)}), p.Place.In("artifacts", fmt.Sprint(index))),
 			"expected all artifacts of the task", w.About())
 	},
 }
@@ -164,7 +166,8 @@ more artifacts than are remembered; versions before 0.2.4, which allowed a resta
 		p.Applied()
 		at, seen := changedMember(p, known.Shown, t)
 		if seen != "" {
-			p.Report(at, fmt.Sprintf("%s, and at %s the task had ended too", seen, known.Shown.Place), "expected the same artifacts", analyzer.AtMost(worst))
+			p.Report(at, fmt.Sprintf("%s, and at %s the task had ended too", seen, known.Shown.Place),
+				"expected the same artifacts", analyzer.AtMost(worst))
 		}
 	},
 }

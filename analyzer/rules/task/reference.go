@@ -53,7 +53,8 @@ note, since the token may be from before the recording.`,
 		if v := rule.Member(x.Call.Params, "pageToken", "page_token"); v.Exists() {
 			at = rule.InParams(p, v)
 		}
-		p.Report(at, "no answer in the recording gave the pageToken "+analyzer.QuoteText(x.Call.PageToken), "expected a nextPageToken of the agent", analyzer.AtMost(analyzer.Note))
+		p.Report(at, "no answer in the recording gave the pageToken "+analyzer.QuoteText(x.Call.PageToken),
+			"expected a nextPageToken of the agent", analyzer.AtMost(analyzer.Note))
 	},
 }
 
@@ -84,7 +85,9 @@ message that is sent again; versions before 0.2.4, which allowed a restart.`,
 		if ended == nil || task.Of(p).Retry(x) || !task.Of(p).ToldEnd(x) {
 			return
 		}
-		p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(ended.TaskID)+", which is "+analyzer.QuoteText(ended.Spelling)+" at "+ended.StatePlace().String(),
+		p.Report(messagePlace(p, "taskId"),
+			"the message goes to task "+analyzer.QuoteText(ended.TaskID)+", which is "+analyzer.QuoteText(ended.Spelling)+" at "+
+				ended.StatePlace().String(),
 			"expected a new task", analyzer.AtMost(worst))
 	},
 }
@@ -108,12 +111,14 @@ message, since it cannot know which of the two the client means.`,
 	Silent: `Tasks whose context is not known, or that the agent itself has shown in more than one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || task.Of(p).Named(x) == nil || task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved {
+		if !x.Call.Operation.Sends() || x.Call.ContextID == "" || task.Of(p).Named(x) == nil ||
+			task.Of(p).Named(x).Context == nil || task.Of(p).Named(x).Moved {
 			return
 		}
 		p.Applied()
 		if known := task.Of(p).Named(x).Context; known.ContextID != x.Call.ContextID {
-			p.Report(messagePlace(p, "contextId"), "contextId is "+analyzer.QuoteText(x.Call.ContextID)+" in a message to task "+analyzer.QuoteText(x.Call.TaskID),
+			p.Report(messagePlace(p, "contextId"),
+				"contextId is "+analyzer.QuoteText(x.Call.ContextID)+" in a message to task "+analyzer.QuoteText(x.Call.TaskID),
 				"expected "+analyzer.QuoteText(known.ContextID)+", as at "+known.ContextPlace().String())
 		}
 	},
@@ -138,7 +143,9 @@ message was on its way.`,
 		}
 		p.Applied()
 		if absent := answer.Of(p).NotFoundBefore(x); absent != nil {
-			p.Report(messagePlace(p, "taskId"), "the message goes to task "+analyzer.QuoteText(x.Call.TaskID)+", which is said not to exist at "+absent.Place.String(),
+			p.Report(messagePlace(p, "taskId"),
+				"the message goes to task "+analyzer.QuoteText(x.Call.TaskID)+", which is said not to exist at "+
+					absent.Place.String(),
 				"expected a task that exists, or none")
 		}
 	},
@@ -167,7 +174,8 @@ with them; messages of another client, for other credentials or another tenant.`
 		}
 		p.Applied()
 		if earlier, ok := message.Of(p).Other(x); ok {
-			p.Report(messagePlace(p, "messageId"), "messageId "+analyzer.QuoteText(x.Call.MessageID)+" was that of another message, at "+earlier.String(),
+			p.Report(messagePlace(p, "messageId"),
+				"messageId "+analyzer.QuoteText(x.Call.MessageID)+" was that of another message, at "+earlier.String(),
 				"expected an id of its own")
 		}
 	},

@@ -59,7 +59,8 @@ is a warning: the schema does not mark the member as required, since HTTP+JSON h
 			worst = analyzer.Warning
 		}
 		if call.Binding == a2a.HTTPJSON {
-			p.Report(p.Exchange.RequestPlace().Line(), "the path names no task", "expected the task's id", analyzer.AtMost(worst))
+			p.Report(p.Exchange.RequestPlace().Line(), "the path names no task", "expected the task's id",
+				analyzer.AtMost(worst))
 			return
 		}
 		p.Report(rule.InParams(p, v), rule.QuoteMember(name, v), "expected the task's id", analyzer.AtMost(worst))
@@ -129,7 +130,8 @@ agents of that time refuse the message without the list.`,
 			if !at.Exists() {
 				at = configuration
 			}
-			p.Report(rule.InParams(p, at), rule.QuoteMember("acceptedOutputModes", modes), "expected the media types that the client accepts")
+			p.Report(rule.InParams(p, at), rule.QuoteMember("acceptedOutputModes", modes),
+				"expected the media types that the client accepts")
 		}
 	},
 }
@@ -286,6 +288,7 @@ which another rule reports; the query of HTTP+JSON, which has a rule of its own.
 		if text, ok := status.Str(); ok && (text == "" || a2a.StateOf(text) != a2a.NoState) {
 			return
 		}
-		p.Report(rule.InParams(p, status), rule.QuoteMember("status", status), "expected the name of a state, such as TASK_STATE_WORKING")
+		p.Report(rule.InParams(p, status), rule.QuoteMember("status", status),
+			"expected the name of a state, such as TASK_STATE_WORKING")
 	},
 }

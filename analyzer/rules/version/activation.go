@@ -42,12 +42,14 @@ message are a note.`,
 		if !p.Exchange.Call.Operation.Sends() {
 			worst = analyzer.Note
 		}
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), answeredWithout(uri, card), "expected ExtensionSupportRequiredError (-32008)", analyzer.AtMost(worst))
+		p.Report(p.Place.At(p.Answer.Payload.Pointer), answeredWithout(uri, card),
+			"expected ExtensionSupportRequiredError (-32008)", analyzer.AtMost(worst))
 	},
 }
 
 func answeredWithout(uri string, card *card.Card) string {
-	return fmt.Sprintf("the call succeeds without the extension %s, which the card at %s requires", analyzer.QuoteText(uri), card.Place)
+	return fmt.Sprintf("the call succeeds without the extension %s, which the card at %s requires",
+		analyzer.QuoteText(uri), card.Place)
 }
 
 // missingExtension returns the first extension that every card seen before the call requires and that the request does
@@ -55,7 +57,8 @@ func answeredWithout(uri string, card *card.Card) string {
 func missingExtension(p *analyzer.Pass) (string, *card.Card) {
 	x := p.Exchange
 	cards := card.Of(p).Before(x)
-	if len(cards) == 0 || !x.HeadersKept() || x.Call.Operation == a2a.NoOperation || x.Call.Operation == a2a.GetExtendedCard {
+	if len(cards) == 0 || !x.HeadersKept() || x.Call.Operation == a2a.NoOperation ||
+		x.Call.Operation == a2a.GetExtendedCard {
 		return "", nil
 	}
 	last := cards[len(cards)-1]
@@ -84,7 +87,8 @@ func bodyQuotes(body []byte, uri string) bool {
 		if i < 0 {
 			return false
 		}
-		before, after := i > 0 && strings.IndexByte(`", `, body[i-1]) >= 0, i+len(uri) < len(body) && strings.IndexByte(`", `, body[i+len(uri)]) >= 0
+		before, after := i > 0 && strings.IndexByte(`", `, body[i-1]) >= 0, i+len(uri) < len(body) &&
+			strings.IndexByte(`", `, body[i+len(uri)]) >= 0
 		if before && after {
 			return true
 		}
@@ -130,7 +134,9 @@ that do not say which they are; cards that were not seen before.`,
 		}
 		failure := p.Answer.Err
 		if failure.Name.A2A() && !rule.OtherCause(p) {
-			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("the request lacks the extension %s, which the card at %s requires, and the refusal is %s", analyzer.QuoteText(uri), card.Place, failure),
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("the request lacks the extension %s, which the card at %s requires, and the refusal is %s",
+					analyzer.QuoteText(uri), card.Place, failure),
 				"expected ExtensionSupportRequiredError (-32008)")
 		}
 	},
@@ -158,12 +164,15 @@ known to have the header; other calls than sending a message; a URI anywhere in 
 may leave fields out. The first message at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		fetched := slices.ContainsFunc(card.Of(p).Before(x), func(c *card.Card) bool { return c.Client != "" && c.Client == x.Link.Client })
+		fetched := slices.ContainsFunc(card.Of(p).Before(x),
+			func(c *card.Card) bool { return c.Client != "" && c.Client == x.Link.Client })
 		if !x.Call.Operation.Sends() || !fetched || !activates(p) {
 			return
 		}
 		if uri, card := missingExtension(p); uri != "" {
-			p.Report(x.RequestPlace(), fmt.Sprintf("the message goes without the extension %s, which the card at %s requires", analyzer.QuoteText(uri), card.Place), "expected the client to ask for it")
+			p.Report(x.RequestPlace(),
+				fmt.Sprintf("the message goes without the extension %s, which the card at %s requires", analyzer.QuoteText(uri),
+					card.Place), "expected the client to ask for it")
 		}
 	},
 }
@@ -228,7 +237,9 @@ at an endpoint is reported.`,
 		}
 		p.Applied()
 		if !x.Response.Fields.Has(extensionsName) && !x.Response.Fields.Has(extensionsName0x) {
-			p.Report(x.ResponsePlace(), fmt.Sprintf("the request asks for %s, and the answer has no %s", analyzer.QuoteText(uri), extensionsField(p)), "expected the extensions that are active", analyzer.AtMost(analyzer.Note))
+			p.Report(x.ResponsePlace(),
+				fmt.Sprintf("the request asks for %s, and the answer has no %s", analyzer.QuoteText(uri), extensionsField(p)),
+				"expected the extensions that are active", analyzer.AtMost(analyzer.Note))
 		}
 	},
 }
@@ -281,7 +292,8 @@ may leave fields out. The first answer at an endpoint is reported.`,
 		for uri := range extensionsIn(x.Response.Fields) {
 			p.Applied()
 			if !asksFor(x, uri) && !required(p, uri) {
-				p.Report(extensionsPlace(x), "the answer lists "+analyzer.QuoteText(uri), "expected only extensions that the request asks for")
+				p.Report(extensionsPlace(x), "the answer lists "+analyzer.QuoteText(uri),
+					"expected only extensions that the request asks for")
 				return
 			}
 		}
@@ -289,7 +301,8 @@ may leave fields out. The first answer at an endpoint is reported.`,
 }
 
 func required(p *analyzer.Pass, uri string) bool {
-	return slices.ContainsFunc(card.Of(p).Before(p.Exchange), func(c *card.Card) bool { return slices.Contains(c.Needs, uri) })
+	return slices.ContainsFunc(card.Of(p).Before(p.Exchange),
+		func(c *card.Card) bool { return slices.Contains(c.Needs, uri) })
 }
 
 // extensionsPlace returns the place of the field in which an answer lists its extensions.
@@ -331,7 +344,9 @@ requested one too; HARs of other programs, which may leave fields out. The first
 			}
 			for asked := range extensionsIn(x.Request.Fields) {
 				if otherVersion(asked, got) && !fieldLists(x.Response.Fields, asked) {
-					p.Report(extensionsPlace(x), fmt.Sprintf("the answer lists %s in place of %s", analyzer.QuoteText(got), analyzer.QuoteText(asked)), "expected no other version of an extension")
+					p.Report(extensionsPlace(x),
+						fmt.Sprintf("the answer lists %s in place of %s", analyzer.QuoteText(got), analyzer.QuoteText(asked)),
+						"expected no other version of an extension")
 					return
 				}
 			}

@@ -77,8 +77,10 @@ func reportMismatch(p *analyzer.Pass) {
 		worst = analyzer.Note // the client is told in so many words, and can go on in another version
 	}
 	p.Report(x.RequestPlace(),
-		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, rule.MethodOrPath(x), x.Endpoint.URL, offerText(p, known)),
-		fmt.Sprintf("expected a request in %s%s", known, requestIn(x, known)), analyzer.By(a2a.Client), analyzer.AtMost(worst), mismatchScope(x, known))
+		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, rule.MethodOrPath(x), x.Endpoint.URL,
+			offerText(p, known)),
+		fmt.Sprintf("expected a request in %s%s", known, requestIn(x, known)), analyzer.By(a2a.Client),
+		analyzer.AtMost(worst), mismatchScope(x, known))
 }
 
 // mismatchScope says in what a mismatch is reported once at a URL: over HTTP+JSON, where a path alone is a guess,
@@ -148,7 +150,8 @@ func routeIn(x *analyzer.Exchange, modern bool) string {
 func withoutPrefix(p *analyzer.Pass) bool {
 	x := p.Exchange
 	known := rule.Understood(x)
-	if known.Empty() || !x.Endpoint.Answered.Empty() || x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !rule.NoRoute(p) {
+	if known.Empty() || !x.Endpoint.Answered.Empty() || x.Call.Binding != a2a.HTTPJSON ||
+		x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !rule.NoRoute(p) {
 		return false
 	}
 	return x.Path == x.Call.Prefix+"/"+x.Call.Route && !strings.HasSuffix(x.Call.Prefix, "/v1")
@@ -167,7 +170,9 @@ func reportPath(p *analyzer.Pass, known a2a.Dialects) {
 	if path := routeIn(x, known.Has(a2a.V1_0)); path != "" {
 		expected = path
 	}
-	p.Report(x.RequestPlace().Line(), fmt.Sprintf("the path is as in A2A %s (%s), and %s %s", of, rule.MethodOrPath(x), x.Endpoint.URL, offerText(p, known)),
+	p.Report(x.RequestPlace().Line(),
+		fmt.Sprintf("the path is as in A2A %s (%s), and %s %s", of, rule.MethodOrPath(x), x.Endpoint.URL,
+			offerText(p, known)),
 		fmt.Sprintf("expected a path of %s: %s", known, expected), analyzer.By(a2a.Client), mismatchScope(x, known))
 }
 
@@ -176,13 +181,16 @@ func reportPath(p *analyzer.Pass, known a2a.Dialects) {
 func checkAnsweredOtherwise(p *analyzer.Pass) {
 	x := p.Exchange
 	got := p.Answer.Payload.Dialects
-	if x.Call.Binding != a2a.JSONRPC || x.Call.Evidence != a2a.Decisive || x.Call.Version != "" || x.Call.Batch != nil || p.Answer.Err != nil ||
+	if x.Call.Binding != a2a.JSONRPC || x.Call.Evidence != a2a.Decisive || x.Call.Version != "" || x.Call.Batch != nil ||
+		p.Answer.Err != nil ||
 		got.Empty() || p.Answer.Payload.Kind == a2a.CardPayload {
 		return
 	}
 	p.Applied()
 	if got.Intersect(x.Spoken()).Empty() {
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("the client speaks A2A %s (%s), and the agent answers in %s", x.Call.Dialects, rule.MethodOrPath(x), got),
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			fmt.Sprintf("the client speaks A2A %s (%s), and the agent answers in %s", x.Call.Dialects, rule.MethodOrPath(x),
+				got),
 			fmt.Sprintf("expected an answer in %s", x.Call.Dialects), analyzer.By(a2a.Agent))
 	}
 }
@@ -195,13 +203,16 @@ func checkCardPath(p *analyzer.Pass) {
 	}
 	p.Applied()
 	card := card.Of(p).Beside(x)
-	if card == nil || rule.CardBelongs(card.Shapes, x.Dialects) { // the client looks in the right place: card-wellknown-path
+	if card == nil ||
+		rule.CardBelongs(card.Shapes, x.Dialects) { // the client looks in the right place: card-wellknown-path
 		return
 	}
 	worst := analyzer.Warning
 	if card.Client == x.Link.Client {
 		worst = analyzer.Note // it looks in both places
 	}
-	p.Report(x.RequestPlace().Line(), fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
-		analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path), analyzer.By(a2a.Client), analyzer.AtMost(worst))
+	p.Report(x.RequestPlace().Line(),
+		fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
+			analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path),
+		analyzer.By(a2a.Client), analyzer.AtMost(worst))
 }

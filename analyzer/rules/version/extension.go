@@ -163,7 +163,8 @@ slip that the agent ignores in silence, or may mean something else some day.`,
 			}
 			p.Applied()
 			if !strings.EqualFold(f.Name, versionName) && !strings.EqualFold(f.Name, extensionsName) {
-				p.Report(p.Exchange.RequestPlace().Header(f.Name), "there is a field "+analyzer.QuoteText(f.Name), "expected A2A-Version or A2A-Extensions")
+				p.Report(p.Exchange.RequestPlace().Header(f.Name), "there is a field "+analyzer.QuoteText(f.Name),
+					"expected A2A-Version or A2A-Extensions")
 				return
 			}
 		}
@@ -198,8 +199,10 @@ without a URI, or with what is none.`,
 			}
 			p.Applied()
 			_, rest, _ := strings.Cut(uri, "://")
-			if !strings.ContainsAny(rest[strings.IndexByte(rest, '/')+1:], "0123456789") && !strings.ContainsAny(uri[:len(uri)-len(rest)], "0123456789") {
-				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "capabilities", "extensions", i, "uri")), "the URI is "+analyzer.QuoteText(uri), "expected a version in it", analyzer.AtMost(analyzer.Note))
+			if !strings.ContainsAny(rest[strings.IndexByte(rest, '/')+1:], "0123456789") &&
+				!strings.ContainsAny(uri[:len(uri)-len(rest)], "0123456789") {
+				p.Report(p.Place.At(a2a.Ptr(p.Place.Pointer, "capabilities", "extensions", i, "uri")),
+					"the URI is "+analyzer.QuoteText(uri), "expected a version in it", analyzer.AtMost(analyzer.Note))
 			}
 		}
 	},

@@ -29,10 +29,13 @@ card says that only 1.0 is spoken there. The first call at an endpoint is report
 		x := p.Exchange
 		version, _, given := givenVersion(p)
 		want := sameFormat(a2a.VersionDialects(version))
-		if !given || want.Empty() || x.Call.Dialects.Empty() || x.Call.Dialects.Intersect(want) != x.Call.Dialects || !rule.CallSucceeded(p) {
+		if !given || want.Empty() || x.Call.Dialects.Empty() || x.Call.Dialects.Intersect(want) != x.Call.Dialects ||
+			!rule.CallSucceeded(p) {
 			return
 		}
-		if first := p.Kind == analyzer.AnswerSeen || p.Kind == analyzer.EventSeen && rule.OpensStream(p); want.Has(a2a.V1_0) != (p.Kind == analyzer.OutcomeSeen) || !first && p.Kind != analyzer.OutcomeSeen {
+		if first := p.Kind == analyzer.AnswerSeen ||
+			p.Kind == analyzer.EventSeen && rule.OpensStream(p); want.Has(a2a.V1_0) != (p.Kind == analyzer.OutcomeSeen) ||
+			!first && p.Kind != analyzer.OutcomeSeen {
 			return
 		}
 		got := p.Answer.Payload.Dialects
@@ -41,7 +44,9 @@ card says that only 1.0 is spoken there. The first call at an endpoint is report
 		}
 		p.Applied()
 		if got.Intersect(want).Empty() {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("the request asks for version %s, and the answer is in %s", analyzer.QuoteText(version), got), "expected an answer in the version of the request")
+			p.Report(p.Place.At(p.Answer.Payload.Pointer),
+				fmt.Sprintf("the request asks for version %s, and the answer is in %s", analyzer.QuoteText(version), got),
+				"expected an answer in the version of the request")
 		}
 	},
 }
@@ -77,13 +82,17 @@ which may leave fields out. The first call at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, _, _ := givenVersion(p)
-		if version != "" || !x.HeadersKept() || x.Call.Dialects.Empty() || x.Call.Dialects.Has(a2a.V1_0) || x.Endpoint == nil || !x.Endpoint.Declared.Has(a2a.V0_3) {
+		if version != "" || !x.HeadersKept() || x.Call.Dialects.Empty() || x.Call.Dialects.Has(a2a.V1_0) ||
+			x.Endpoint == nil || !x.Endpoint.Declared.Has(a2a.V0_3) {
 			return
 		}
-		if !rule.CallSucceeded(p) || p.Answer.Payload.Kind == a2a.CardPayload || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if !rule.CallSucceeded(p) || p.Answer.Payload.Kind == a2a.CardPayload ||
+			p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
 		}
-		p.Report(p.Place.At(p.Answer.Payload.Pointer), fmt.Sprintf("a request of %s without a version is answered in %s", x.Call.Dialects, p.Answer.Payload.Dialects), "expected an answer in 0.3")
+		p.Report(p.Place.At(p.Answer.Payload.Pointer),
+			fmt.Sprintf("a request of %s without a version is answered in %s", x.Call.Dialects, p.Answer.Payload.Dialects),
+			"expected an answer in 0.3")
 	},
 }
 
@@ -133,6 +142,8 @@ of an exchange the first is reported.`,
 
 func reportMixed(p *analyzer.Pass, in a2a.Dialects, mark a2a.Mark, side a2a.Side) {
 	if mark.At.Kind() == a2a.String { // not where a discriminator is missing
-		p.Report(p.Place.At(mark.At.Pointer()), fmt.Sprintf("%s is of %s, and the rest of the message of %s", analyzer.Quote(mark.At), mark.Dialects, in), "expected one version", analyzer.By(side))
+		p.Report(p.Place.At(mark.At.Pointer()),
+			fmt.Sprintf("%s is of %s, and the rest of the message of %s", analyzer.Quote(mark.At), mark.Dialects, in),
+			"expected one version", analyzer.By(side))
 	}
 }

@@ -53,7 +53,8 @@ programs, which may leave fields out. The first request at an endpoint is report
 		}
 		p.Applied()
 		if _, _, given := givenVersion(p); !given {
-			p.Report(x.RequestPlace(), "a request of 1.0 ("+rule.MethodOrPath(x)+") names no version", `expected "A2A-Version: 1.0"`)
+			p.Report(x.RequestPlace(), "a request of 1.0 ("+rule.MethodOrPath(x)+") names no version",
+				`expected "A2A-Version: 1.0"`)
 		}
 	},
 }
@@ -164,7 +165,9 @@ the agent looks first.`,
 		}
 		p.Applied()
 		if head != param && !a2a.SameVersion(head, param) {
-			p.Report(x.RequestPlace().Header(versionName), fmt.Sprintf("the header asks for %s, and a parameter for %s", analyzer.QuoteText(head), analyzer.QuoteText(param)), "expected one version")
+			p.Report(x.RequestPlace().Header(versionName),
+				fmt.Sprintf("the header asks for %s, and a parameter for %s", analyzer.QuoteText(head), analyzer.QuoteText(param)),
+				"expected one version")
 		}
 	},
 }
@@ -208,7 +211,9 @@ another version, that is said instead. The first request at an endpoint is repor
 		if refused || a2a.VersionDialects(version) != a2a.Of(a2a.V1_0) {
 			worst = analyzer.Note
 		}
-		p.Report(at, fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analyzer.QuoteText(version), x.Endpoint.URL, offeredVersions(p)), "expected a version of this interface", analyzer.AtMost(worst))
+		p.Report(at,
+			fmt.Sprintf("the client asks for version %s, and %s is offered in %s", analyzer.QuoteText(version), x.Endpoint.URL,
+				offeredVersions(p)), "expected a version of this interface", analyzer.AtMost(worst))
 	},
 }
 
@@ -256,7 +261,8 @@ with another cause, such as credentials. Of versions that do not exist yet any f
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, _, given := givenVersion(p)
-		if !given || countNumbers(version) < 2 || p.Answer == nil || !knowsVersions(p) || x.Call.Operation == a2a.GetExtendedCard {
+		if !given || countNumbers(version) < 2 || p.Answer == nil || !knowsVersions(p) ||
+			x.Call.Operation == a2a.GetExtendedCard {
 			return
 		}
 		offered, known := offersVersion(p, version)
@@ -270,12 +276,14 @@ with another cause, such as credentials. Of versions that do not exist yet any f
 		switch failure := p.Answer.Err; {
 		case failure != nil:
 			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) {
-				p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("version %s is not offered, and the refusal is %s", analyzer.QuoteText(version), failure), expected)
+				p.Report(p.Place.At(failure.Pointer),
+					fmt.Sprintf("version %s is not offered, and the refusal is %s", analyzer.QuoteText(version), failure), expected)
 			}
 		case rule.CallSucceeded(p) && future:
 			p.Report(at, fmt.Sprintf("version %s is not offered, and the call succeeds", analyzer.QuoteText(version)), expected)
 		case rule.CallSucceeded(p) && !got.Empty() && !got.Has(a2a.V1_0):
-			p.Report(at, fmt.Sprintf("version %s is not offered, and the answer is in %s", analyzer.QuoteText(version), got), expected)
+			p.Report(at, fmt.Sprintf("version %s is not offered, and the answer is in %s", analyzer.QuoteText(version), got),
+				expected)
 		}
 	},
 }
@@ -307,7 +315,9 @@ each version and URL.`,
 		}
 		p.Applied()
 		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.VersionNotSupported {
-			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("version %s is refused as not supported, and the card offers it for %s", analyzer.QuoteText(version), p.Exchange.Endpoint.URL), "expected the agent to do what its card says")
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("version %s is refused as not supported, and the card offers it for %s", analyzer.QuoteText(version),
+					p.Exchange.Endpoint.URL), "expected the agent to do what its card says")
 		}
 	},
 }

@@ -43,7 +43,8 @@ version, extensions, content types or push, which have causes of their own; and 
 reports.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if p.RequestMissed() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() || x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if p.RequestMissed() || p.Answer == nil || p.Answer.Err == nil || !p.Answer.Err.Name.A2A() ||
+			x.Call.Operation.Sends() || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		before := answer.Of(p).RefusedElsewhere(p.Observation)
@@ -52,18 +53,22 @@ reports.`,
 		}
 		p.Applied()
 		now := p.Answer.Err
-		if now.Name == before.Name || now.Name == a2a.TaskNotFound || !mayBeRight(x, before.Name) || !mayBeRight(x, now.Name) {
+		if now.Name == before.Name || now.Name == a2a.TaskNotFound || !mayBeRight(x, before.Name) ||
+			!mayBeRight(x, now.Name) {
 			return
 		}
-		p.Report(p.Place.At(now.Pointer), fmt.Sprintf("%s of task %s is refused with %s, and over %s with %s at %s", x.Call.Operation,
-			analyzer.QuoteText(x.Call.TaskID), now, before.Binding, before.Name, before.Place), "expected the same error over all bindings")
+		p.Report(p.Place.At(now.Pointer),
+			fmt.Sprintf("%s of task %s is refused with %s, and over %s with %s at %s", x.Call.Operation,
+				analyzer.QuoteText(x.Call.TaskID), now, before.Binding, before.Name, before.Place),
+			"expected the same error over all bindings")
 	},
 }
 
 // sameState reports whether a task was surely in the same state for two calls: it had ended, or nobody has ever seen
 // it.
 func sameState(p *analyzer.Pass, before *answer.Refusal) bool {
-	return before.Terminal && task.Of(p).EndedBefore(p.Exchange) != nil || before.Unseen && task.Of(p).Named(p.Exchange) == nil
+	return before.Terminal && task.Of(p).EndedBefore(p.Exchange) != nil ||
+		before.Unseen && task.Of(p).Named(p.Exchange) == nil
 }
 
 // givenCause reports whether an error is about what each request brings itself, or about what the card offers.
@@ -107,8 +112,10 @@ change over one binding too.`,
 		}
 		p.Applied()
 		if part != "" {
-			p.Report(p.Place.At(p.Answer.Payload.Pointer).In(part), fmt.Sprintf("task %s differs in %s from what %s says of it at %s",
-				analyzer.QuoteText(p.Exchange.Call.TaskID), part, before.Binding, before.Place), "expected the same task over all bindings")
+			p.Report(p.Place.At(p.Answer.Payload.Pointer).In(part),
+				fmt.Sprintf("task %s differs in %s from what %s says of it at %s",
+					analyzer.QuoteText(p.Exchange.Call.TaskID), part, before.Binding, before.Place),
+				"expected the same task over all bindings")
 		}
 	},
 }

@@ -94,7 +94,8 @@ func judgeRequestLabel(p *analyzer.Pass) {
 	}
 	p.Applied()
 	if fields.MediaType() != "application/json" {
-		p.Report(p.Exchange.RequestPlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")), "expected application/json")
+		p.Report(p.Exchange.RequestPlace().Header("Content-Type"), rule.ContentType(fields.Values("Content-Type")),
+			"expected application/json")
 	}
 }
 
@@ -153,7 +154,8 @@ body and error pages that are no JSON-RPC are not judged.`,
 		switch rule.Essence(types) {
 		case "application/json":
 		case "application/a2a+json":
-			p.Report(at, rule.ContentType(types), "expected application/json: that one is for HTTP+JSON", analyzer.AtMost(analyzer.Note))
+			p.Report(at, rule.ContentType(types), "expected application/json: that one is for HTTP+JSON",
+				analyzer.AtMost(analyzer.Note))
 		default:
 			p.Report(at, rule.ContentType(types), "expected application/json")
 		}
@@ -183,7 +185,8 @@ tell whether the call was done: most fail to parse the empty text and try again.
 		}
 		p.Applied()
 		if p.Doc == nil {
-			p.Report(p.Place, fmt.Sprintf("status %d without a body", x.Response.Status), "expected a JSON-RPC response with the id "+analyzer.Quote(x.Call.ID))
+			p.Report(p.Place, fmt.Sprintf("status %d without a body", x.Response.Status),
+				"expected a JSON-RPC response with the id "+analyzer.Quote(x.Call.ID))
 		}
 	},
 }
@@ -217,7 +220,8 @@ has data that begins like a JSON object.`,
 		}
 		if rule.Succeeded(p.Exchange.Response.Status) && framedAsEvents(p) {
 			p.Report(p.Exchange.ResponsePlace().Header("Content-Type"),
-				"server-sent events under "+rule.ContentType(p.Exchange.Response.Fields.Values("Content-Type")), "expected text/event-stream")
+				"server-sent events under "+rule.ContentType(p.Exchange.Response.Fields.Values("Content-Type")),
+				"expected text/event-stream")
 		}
 	},
 }
@@ -329,8 +333,9 @@ is a warning.`,
 		if !p.Dialects.Has(a2a.V1_0) {
 			worst = analyzer.Warning
 		}
-		p.Report(x.ResponsePlace().Header("Content-Type"), fmt.Sprintf("%s answered with one %s, %s", x.Call.Operation, p.Answer.Payload.Kind,
-			rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream", analyzer.AtMost(worst))
+		p.Report(x.ResponsePlace().Header("Content-Type"),
+			fmt.Sprintf("%s answered with one %s, %s", x.Call.Operation, p.Answer.Payload.Kind,
+				rule.ContentType(x.Response.Fields.Values("Content-Type"))), "expected an event stream", analyzer.AtMost(worst))
 	},
 }
 
@@ -356,7 +361,8 @@ message/stream, tasks/resubscribe) was called.`,
 warning, since no sentence says it outright.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if x.Call.Operation == a2a.NoOperation || x.Call.Streams || x.Call.Batch != nil || !rule.Succeeded(x.Response.Status) {
+		if x.Call.Operation == a2a.NoOperation || x.Call.Streams || x.Call.Batch != nil ||
+			!rule.Succeeded(x.Response.Status) {
 			return
 		}
 		if p.Kind != analyzer.AnswerSeen && !beginsStream(p) {

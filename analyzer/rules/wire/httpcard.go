@@ -44,7 +44,8 @@ and a failure after which the card came. It is said at the end of the recording.
 		if f.Status == 404 && (f.Later || f.Elsewhere) {
 			return
 		}
-		worst, seen, expected := analyzer.Error, fmt.Sprintf("%s is answered with status %d", analyzer.QuoteText(p.Exchange.Path), f.Status), "expected the card"
+		worst, seen, expected := analyzer.Error, fmt.Sprintf("%s is answered with status %d",
+			analyzer.QuoteText(p.Exchange.Path), f.Status), "expected the card"
 		switch {
 		case f.Status == 404:
 			worst, expected = analyzer.Note, "expected the card there or at "+otherCardPath(p.Exchange.Path)

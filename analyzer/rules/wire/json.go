@@ -29,7 +29,10 @@ var JSONWellformed = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Either: true,
 	Cites:  rule.Cite("RFC 8259 §2", rule.Every...),
-	Covers: []string{"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final", "stream-error-last"},
+	Covers: []string{
+		"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final",
+		"stream-error-last",
+	},
 	Doc: `Whoever says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the other side
 sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,
 	Fix: `Write bodies with a JSON library. In event streams put the whole JSON text into the event's data lines.`,
@@ -37,12 +40,14 @@ sees nothing of what was meant, and a lenient parser hides the fault until anoth
 too deep to be read to their end, blank event data, bodies that are not labelled as JSON, answers of status 502, 503 and
 504 and HTML error pages, which gateways send. Invalid UTF-8 and byte order marks are not judged here.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Doc == nil || !saysJSON(p) || p.Doc.Err != nil && (mayBeJSON(p) || p.Kind == analyzer.AnswerSeen && framedAsEvents(p)) {
+		if p.Doc == nil || !saysJSON(p) ||
+			p.Doc.Err != nil && (mayBeJSON(p) || p.Kind == analyzer.AnswerSeen && framedAsEvents(p)) {
 			return
 		}
 		p.Applied()
 		if err := p.Doc.Err; err != nil {
-			p.Report(p.Place, fmt.Sprintf("no JSON at byte %d: %s", err.Offset, err.Reason), "expected one well-formed JSON text", rule.BySender(p))
+			p.Report(p.Place, fmt.Sprintf("no JSON at byte %d: %s", err.Offset, err.Reason),
+				"expected one well-formed JSON text", rule.BySender(p))
 		}
 	},
 }
@@ -137,7 +142,8 @@ reported.`,
 		p.Applied()
 		if len(p.Doc.Duplicates) > 0 {
 			d := p.Doc.Duplicates[0]
-			p.Report(p.Place.At(d.Pointer), "member "+analyzer.QuoteText(d.Name)+" stands more than once", "expected unique member names", rule.BySender(p))
+			p.Report(p.Place.At(d.Pointer), "member "+analyzer.QuoteText(d.Name)+" stands more than once",
+				"expected unique member names", rule.BySender(p))
 		}
 	},
 }

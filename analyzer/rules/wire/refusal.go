@@ -47,7 +47,8 @@ does not know; streaming and extended cards of 0.2 and 0.3 that the card does no
 without any credentials to an agent whose card asks for some, if the error speaks of them: over JSON-RPC any code will
 do for that. Others have rules of their own.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer == nil || p.Exchange.Call.Operation == a2a.NoOperation || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+		if p.Answer == nil || p.Exchange.Call.Operation == a2a.NoOperation ||
+			p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
 		}
 		cause, expected := knownCause(p)
@@ -60,7 +61,8 @@ do for that. Others have rules of their own.`,
 			if failure.Name == a2a.NoErrorName {
 				what = fmt.Sprintf("status %d", p.Exchange.Response.Status)
 			}
-			p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("%s is refused with %s, and %s", p.Exchange.Call.Operation, what, cause), "expected "+expected)
+			p.Report(p.Place.At(failure.Pointer),
+				fmt.Sprintf("%s is refused with %s, and %s", p.Exchange.Call.Operation, what, cause), "expected "+expected)
 		}
 	},
 }
@@ -85,7 +87,8 @@ func knownCause(p *analyzer.Pass) (cause, expected string) {
 	x := p.Exchange
 	starts := x.Call.Operation.Sends() && p.Dialects.Has(a2a.V0_1) // a task whose id the client made
 	if gone := answer.Of(p).NotFoundBefore(x); gone != nil && !starts && !task.Of(p).Retry(x) && !p.RequestMissed() {
-		return fmt.Sprintf("task %s was not found before, at %s", analyzer.QuoteText(x.Call.TaskID), gone.Place), "TaskNotFoundError (-32001)"
+		return fmt.Sprintf("task %s was not found before, at %s", analyzer.QuoteText(x.Call.TaskID),
+			gone.Place), "TaskNotFoundError (-32001)"
 	}
 	if kinds := a2a.Of(a2a.V0_2, a2a.V0_3); p.Dialects.Intersect(kinds) == p.Dialects {
 		switch lacking := rule.Undeclared(p); {
@@ -107,7 +110,10 @@ func knownCause(p *analyzer.Pass) (cause, expected string) {
 // speaksOfCredentials reports whether an error's text says that the client has to show who it is.
 func speaksOfCredentials(message string) bool {
 	message = strings.ToLower(message)
-	for _, words := range [...]string{"unauthenticated", "not authenticated", "unauthorized", "authentication required", "missing credentials", "no credentials", "missing authorization", "missing bearer"} {
+	for _, words := range [...]string{
+		"unauthenticated", "not authenticated", "unauthorized", "authentication required",
+		"missing credentials", "no credentials", "missing authorization", "missing bearer",
+	} {
 		if strings.Contains(message, words) {
 			return true
 		}
@@ -136,7 +142,8 @@ seen, or does not offer push; HTTP+JSON, where the text puts the config into a m
 not.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if x.Call.Operation != a2a.CreatePushConfig || p.Answer == nil || !offersPush(p) || !validPushConfig(&x.Call) || p.Dialects.Has(a2a.V0_2) && x.Call.PushConfig.Config().Has("id") {
+		if x.Call.Operation != a2a.CreatePushConfig || p.Answer == nil || !offersPush(p) || !validPushConfig(&x.Call) ||
+			p.Dialects.Has(a2a.V0_2) && x.Call.PushConfig.Config().Has("id") {
 			return
 		}
 		p.Applied()
@@ -145,10 +152,13 @@ not.`,
 			return
 		}
 		switch blame := blamedOn(failure); {
-		case blame == onPolicy, blame == onNothing && (rule.ReachOf(x.Call.PushConfig.URL()) != rule.FromAnywhere || rule.SchemeOf(x.Call.PushConfig.URL()) != "https"):
+		case blame == onPolicy, blame == onNothing &&
+			(rule.ReachOf(x.Call.PushConfig.URL()) != rule.FromAnywhere || rule.SchemeOf(x.Call.PushConfig.URL()) != "https"):
 			return
 		}
-		p.Report(p.Place.At(failure.Pointer), fmt.Sprintf("the config has a task id and a URL, and is refused with %s: %s", failure, analyzer.QuoteText(failure.Message)),
+		p.Report(p.Place.At(failure.Pointer),
+			fmt.Sprintf("the config has a task id and a URL, and is refused with %s: %s", failure,
+				analyzer.QuoteText(failure.Message)),
 			"expected it to be taken")
 	},
 }
@@ -167,10 +177,13 @@ func offersPush(p *analyzer.Pass) bool {
 // validPushConfig reports whether a call has all that a push config needs, and nothing of another type.
 func validPushConfig(call *a2a.Call) bool {
 	config := call.PushConfig.Config()
-	if call.TaskID == "" || call.Binding == a2a.JSONRPC && (call.Params.Get("taskId").Kind() != a2a.String || call.Params.Get("pushNotificationConfig").Kind() != a2a.Object) {
+	if call.TaskID == "" ||
+		call.Binding == a2a.JSONRPC &&
+			(call.Params.Get("taskId").Kind() != a2a.String || call.Params.Get("pushNotificationConfig").Kind() != a2a.Object) {
 		return false
 	}
-	if u, err := url.Parse(config.Get("url").Text()); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if u, err := url.Parse(config.Get("url").Text()); err != nil || u.Host == "" ||
+		u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
 	for _, name := range [...]string{"id", "token"} {
@@ -206,14 +219,17 @@ const (
 // blamedOn returns what an error gives as its reason.
 func blamedOn(failure *a2a.Error) blamed {
 	text := strings.ToLower(failure.Message)
-	generic := strings.NewReplacer("invalid", "", "method", "", "parameters", "", "params", "", "request", "", "payload", "", "validation", "", "error", "", "bad", "", "failed", "", "json-rpc", "").Replace(text)
+	generic := strings.NewReplacer("invalid", "", "method", "", "parameters", "", "params", "", "request", "", "payload",
+		"", "validation", "", "error", "", "bad", "", "failed", "", "json-rpc", "").Replace(text)
 	if detail := failure.Value.Get("data"); detail.Exists() && !detail.IsNull() {
 		text += strings.ToLower(string(detail.Raw()))
 		generic += "."
 	}
 	for _, word := range [...]string{
-		"url", "uri", "host", "scheme", "http", "reach", "connect", "private", "local", "loopback", "address", "domain", "resolve", "auth",
-		"credential", "allow", "permit", "polic", "forbid", "not found", "unknown task", "no such task", "exist", "terminal", "complete",
+		"url", "uri", "host", "scheme", "http", "reach", "connect", "private", "local", "loopback", "address", "domain",
+		"resolve", "auth",
+		"credential", "allow", "permit", "polic", "forbid", "not found", "unknown task", "no such task", "exist", "terminal",
+		"complete",
 	} {
 		if strings.Contains(text, word) {
 			return onPolicy

@@ -44,13 +44,15 @@ tap. Whether a host serves production cannot be seen, so it is a note, once for 
 		if p.Kind == analyzer.AnswerSeen && op != a2a.GetCard || op == a2a.Webhook {
 			return
 		}
-		if x.Origin == "" || rule.ReachOf(x.Origin) != rule.FromAnywhere || strings.EqualFold(x.Request.Fields.Get("X-Forwarded-Proto"), "https") ||
+		if x.Origin == "" || rule.ReachOf(x.Origin) != rule.FromAnywhere ||
+			strings.EqualFold(x.Request.Fields.Get("X-Forwarded-Proto"), "https") ||
 			strings.Contains(strings.ToLower(x.Request.Fields.Get("Forwarded")), "proto=https") {
 			return
 		}
 		p.Applied()
 		if rule.SchemeOf(x.Origin) == "http" {
-			p.Report(x.RequestPlace().Line(), "the agent is asked at "+analyzer.QuoteText(x.Origin), "expected https in production", analyzer.AtMost(analyzer.Note))
+			p.Report(x.RequestPlace().Line(), "the agent is asked at "+analyzer.QuoteText(x.Origin),
+				"expected https in production", analyzer.AtMost(analyzer.Note))
 		}
 	},
 }
@@ -84,7 +86,8 @@ for it.`,
 		}
 		p.Applied()
 		if !fields.Has("Strict-Transport-Security") {
-			p.Report(x.ResponsePlace().Header("Strict-Transport-Security"), "no Strict-Transport-Security from "+analyzer.QuoteText(x.Origin), "expected one")
+			p.Report(x.ResponsePlace().Header("Strict-Transport-Security"),
+				"no Strict-Transport-Security from "+analyzer.QuoteText(x.Origin), "expected one")
 		}
 	},
 }

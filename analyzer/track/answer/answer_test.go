@@ -39,7 +39,8 @@ func TestNotFoundBefore(t *testing.T) {
 	}
 	for _, test := range tests {
 		found := false
-		rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) { found = Of(p).NotFoundBefore(p.Exchange) != nil })
+		rule := enginetest.Rule("r", analyzer.RequestSeen,
+			func(p *analyzer.Pass) { found = Of(p).NotFoundBefore(p.Exchange) != nil })
 		rule.Needs = []*analyzer.Tracker{Tracker}
 		c := &enginetest.Conversation{T: t}
 		test.talk(c)

@@ -10,7 +10,9 @@ import (
 )
 
 func update(id string, members string) a2a.ArtifactUpdate {
-	doc := a2a.Parse(fmt.Appendf(nil, `{"taskId":"t1","artifact":{"artifactId":%q,"parts":[{"text":"x"}]}%s}`, id, members))
+	doc := a2a.Parse(
+		fmt.Appendf(nil, `{"taskId":"t1","artifact":{"artifactId":%q,"parts":[{"text":"x"}]}%s}`, id, members),
+	)
 	return a2a.ArtifactUpdate{Value: doc.Root}
 }
 
@@ -70,7 +72,8 @@ func TestSetsAreBounded(t *testing.T) {
 		"one twice": {task(many[0], many[0]), 1, true},
 		"nameless":  {task(`{"parts":[]}`), 0, true},
 	} {
-		if test.set.Len() != test.len || test.set.Partly != test.partly || test.set.Like(&analyzer.Exchange{}) == test.partly {
+		if test.set.Len() != test.len || test.set.Partly != test.partly ||
+			test.set.Like(&analyzer.Exchange{}) == test.partly {
 			t.Errorf("%s: %d artifacts, partly %v; want %d, %v", name, test.set.Len(), test.set.Partly, test.len, test.partly)
 		}
 	}

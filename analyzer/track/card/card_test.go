@@ -94,7 +94,8 @@ func TestForgottenCards(t *testing.T) {
 	if got := m.Forgotten(); got != 3+2 {
 		t.Errorf("%d are forgotten, want three cards and two fetches", got)
 	}
-	if m.LastFetch(fetchOf(1)) != nil || m.LastFetch(fetchOf(2)) == nil || m.LastFetchHere(fetchOf(3)) != nil || m.LastFetchHere(fetchOf(4)) == nil {
+	if m.LastFetch(fetchOf(1)) != nil || m.LastFetch(fetchOf(2)) == nil || m.LastFetchHere(fetchOf(3)) != nil ||
+		m.LastFetchHere(fetchOf(4)) == nil {
 		t.Error("other fetches are kept than the last ones")
 	}
 }

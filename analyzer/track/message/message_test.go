@@ -15,7 +15,10 @@ func TestOther(t *testing.T) {
 		want                  bool
 	}{
 		{"the same", "planner", enginetest.Send, false},
-		{"the same in other parts", "planner", strings.Replace(enginetest.Send, `{"text":"hi"}`, `{"text":"h"},{"text":"i"}`, 1), false},
+		{
+			"the same in other parts", "planner",
+			strings.Replace(enginetest.Send, `{"text":"hi"}`, `{"text":"h"},{"text":"i"}`, 1), false,
+		},
 		{"with metadata", "planner", strings.Replace(enginetest.Send, `"text"`, `"metadata":{},"text"`, 1), false},
 		{"another text", "planner", strings.Replace(enginetest.Send, "hi", "ho", 1), true},
 		{"another role", "planner", strings.Replace(enginetest.Send, "USER", "AGENT", 1), true},

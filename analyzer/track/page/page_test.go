@@ -15,7 +15,8 @@ func list(token string) string {
 }
 
 func leadsTo(token string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"tasks":[],"nextPageToken":%q,"pageSize":1,"totalSize":2}}`, token)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"tasks":[],"nextPageToken":%q,"pageSize":1,"totalSize":2}}`,
+		token)
 }
 
 // A token is unknown only if every answer that may have led to it was read.
@@ -26,8 +27,14 @@ func TestUnknownToken(t *testing.T) {
 		want bool
 	}{
 		{"nothing before", func(*enginetest.Conversation) {}, true},
-		{"a page that leads to it", func(c *enginetest.Conversation) { c.Exchange("planner", list(""), leadsTo("a")) }, false},
-		{"one that leads elsewhere", func(c *enginetest.Conversation) { c.Exchange("planner", list(""), leadsTo("b")) }, true},
+		{
+			"a page that leads to it", func(c *enginetest.Conversation) { c.Exchange("planner", list(""), leadsTo("a")) },
+			false,
+		},
+		{
+			"one that leads elsewhere", func(c *enginetest.Conversation) { c.Exchange("planner", list(""), leadsTo("b")) },
+			true,
+		},
 		{"a list without an answer", func(c *enginetest.Conversation) {
 			c.Open("planner", enginetest.RPCHead)
 			c.Ask(list(""))
@@ -53,7 +60,8 @@ func TestUnknownToken(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			unknown := false
-			rule := enginetest.Rule("r", analyzer.RequestSeen, func(p *analyzer.Pass) { unknown = Of(p).UnknownToken(p.Exchange) })
+			rule := enginetest.Rule("r", analyzer.RequestSeen,
+				func(p *analyzer.Pass) { unknown = Of(p).UnknownToken(p.Exchange) })
 			rule.Needs = []*analyzer.Tracker{Tracker}
 			c := &enginetest.Conversation{T: t}
 			test.talk(c)

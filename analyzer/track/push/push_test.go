@@ -12,7 +12,10 @@ import (
 )
 
 func create(task, id, url string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":%q,"id":%q,"url":%q}}`, task, id, url)
+	return fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":%q,"id":%q,"url":%q}}`, task,
+		id, url,
+	)
 }
 
 func created(task, id, url string) string {
@@ -138,6 +141,7 @@ func TestUsersOfWebhooksAreBounded(t *testing.T) {
 		h.expect(&Config{})
 	}
 	if len(h.expected) != maxExpected || !h.lost {
-		t.Errorf("%d configs are expected, and more were not followed: %v; want %d, true", len(h.expected), h.lost, maxExpected)
+		t.Errorf("%d configs are expected, and more were not followed: %v; want %d, true", len(h.expected), h.lost,
+			maxExpected)
 	}
 }

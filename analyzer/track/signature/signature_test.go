@@ -23,12 +23,16 @@ func sealed(card, header string, seed byte) string {
 		panic(err)
 	}
 	signature := base64.RawURLEncoding.EncodeToString(ed25519.Sign(private, jws.SigningInput(protected, payload)))
-	return fmt.Sprintf(`%s,"signatures":[{"protected":%q,"signature":%q}]}`, strings.TrimSuffix(card, "}"), protected, signature)
+	return fmt.Sprintf(`%s,"signatures":[{"protected":%q,"signature":%q}]}`, strings.TrimSuffix(card, "}"), protected,
+		signature)
 }
 
 func keySetOf(id string, seed byte) string {
-	public := ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize))).Public().(ed25519.PublicKey)
-	return fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":%q,"x":%q}]}`, id, base64.RawURLEncoding.EncodeToString(public))
+	public := ed25519.NewKeyFromSeed(
+		[]byte(strings.Repeat(string(rune(seed)), ed25519.SeedSize)),
+	).Public().(ed25519.PublicKey)
+	return fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":%q,"x":%q}]}`, id,
+		base64.RawURLEncoding.EncodeToString(public))
 }
 
 const signedCard = `{"name":"Booker","supportedInterfaces":[{"url":"http://booker:9001/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`
@@ -63,10 +67,25 @@ func TestSignaturesChecked(t *testing.T) {
 		want  []string
 	}{
 		{"no key", "", func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, nil},
-		{"a key of another id", keySetOf("x", 1), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, nil},
-		{"a key that was given", keySetOf("k", 1), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, []string{"1 true keys.json"}},
-		{"another key under its id", keySetOf("k", 2), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, []string{"1 false keys.json"}},
-		{"a key given for a jku", keySetOf("k", 2), func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, far, 1)) }, []string{"1 false keys.json uncertain"}},
+		{
+			"a key of another id", keySetOf("x", 1),
+			func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) }, nil,
+		},
+		{
+			"a key that was given", keySetOf("k", 1),
+			func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) },
+			[]string{"1 true keys.json"},
+		},
+		{
+			"another key under its id", keySetOf("k", 2),
+			func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, header, 1)) },
+			[]string{"1 false keys.json"},
+		},
+		{
+			"a key given for a jku", keySetOf("k", 2),
+			func(c *enginetest.Conversation) { fetch(c, cardURL, sealed(signedCard, far, 1)) },
+			[]string{"1 false keys.json uncertain"},
+		},
 		{"keys fetched after the card", "", func(c *enginetest.Conversation) {
 			fetch(c, cardURL, sealed(signedCard, far, 1))
 			fetch(c, "/keys?of=booker", keySetOf("k", 1))

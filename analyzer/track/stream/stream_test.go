@@ -23,7 +23,10 @@ func TestReadTimestamp(t *testing.T) {
 	}
 	at, unit, _ := ReadTimestamp("2026-03-01T10:00:09.900Z")
 	s := &Stamp{At: at, Unit: unit}
-	for text, want := range map[string]bool{"2026-03-01T10:00:09Z": false, "2026-03-01T10:00:08Z": true, "2026-03-01T10:00:09.899Z": true, "2026-03-01T12:00:09.950+02:00": false} {
+	for text, want := range map[string]bool{
+		"2026-03-01T10:00:09Z": false, "2026-03-01T10:00:08Z": true,
+		"2026-03-01T10:00:09.899Z": true, "2026-03-01T12:00:09.950+02:00": false,
+	} {
 		if at, unit, _ := ReadTimestamp(text); s.Earlier(at, unit) != want {
 			t.Errorf("%s is earlier: %v, want %v", text, !want, want)
 		}

@@ -66,8 +66,14 @@ func TestNamedTask(t *testing.T) {
 		want string
 	}{
 		{"a task that was never seen", func(*enginetest.Conversation) {}, "unknown"},
-		{"a task at work", func(c *enginetest.Conversation) { c.Exchange("planner", enginetest.Send, enginetest.Working) }, "active"},
-		{"a task that has ended", func(c *enginetest.Conversation) { c.Exchange("planner", enginetest.Send, completed) }, "ended told"},
+		{
+			"a task at work", func(c *enginetest.Conversation) { c.Exchange("planner", enginetest.Send, enginetest.Working) },
+			"active",
+		},
+		{
+			"a task that has ended", func(c *enginetest.Conversation) { c.Exchange("planner", enginetest.Send, completed) },
+			"ended told",
+		},
 		{"an end that somebody else was told", func(c *enginetest.Conversation) {
 			c.Exchange("hotel", enginetest.Send, completed)
 		}, "ended"},

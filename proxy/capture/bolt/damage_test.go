@@ -294,7 +294,8 @@ func readings(ctx context.Context, path string) map[string]string {
 	sum := fnv.New64a()
 	for x, xErr := range r.Exchanges(ctx, 1) {
 		if err = xErr; err == nil {
-			fmt.Fprintf(sum, "%d %s %v %d %d %s %s\n", x.Seq, x.ID, x.State, x.Ended, x.Lost, x.Request.Head, x.Request.Body.Data)
+			fmt.Fprintf(sum, "%d %s %v %d %d %s %s\n", x.Seq, x.ID, x.State, x.Ended, x.Lost, x.Request.Head,
+				x.Request.Body.Data)
 			if a := x.Response; a != nil {
 				fmt.Fprintf(sum, "%s %s %d %v\n", a.Head, a.Body.Data, len(a.Events), a.Body.Complete)
 			}

@@ -106,7 +106,8 @@ func newestMeta(f io.ReaderAt) (newest metaPage, err error) {
 		}
 		pageSize := uint64(binary.NativeEndian.Uint32(m[metaPageSizeAt:]))
 		// What was recorded may look like such a page: there are two, and the second has one place.
-		if pageSize < minPageSize || pageSize > maxPageSize || at != 0 && uint64(at) != pageSize || newest.pages != 0 && pageSize != newest.pageSize {
+		if pageSize < minPageSize || pageSize > maxPageSize || at != 0 && uint64(at) != pageSize ||
+			newest.pages != 0 && pageSize != newest.pageSize {
 			continue
 		}
 		tx := binary.NativeEndian.Uint64(m[metaTxAt:])

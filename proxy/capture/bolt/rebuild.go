@@ -203,7 +203,8 @@ func (r *rebuilder) end() error {
 	}
 	if u := r.state.unreported; u != (unreported{}) {
 		steps = append(steps, capture.Step{
-			Offset: capture.NotKnown, What: capture.Lost{Exchanges: u.exchanges, Bytes: u.bytes, Reason: "it could not be written"},
+			Offset: capture.NotKnown,
+			What:   capture.Lost{Exchanges: u.exchanges, Bytes: u.bytes, Reason: "it could not be written"},
 		})
 	}
 	if times, crash := r.state.crash(r.state.ended); !r.state.ended && times > 0 {

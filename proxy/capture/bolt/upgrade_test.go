@@ -35,7 +35,8 @@ func testFormat(t *testing.T, format int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Format != format || info.Tool != fmt.Sprintf("a2atap 0.%d", format) || info.Exchanges != 3 || info.Arrivals != 29 ||
+	if info.Format != format || info.Tool != fmt.Sprintf("a2atap 0.%d", format) || info.Exchanges != 3 ||
+		info.Arrivals != 29 ||
 		info.LostBytes != 12 {
 		t.Errorf("info %+v", info)
 	}
@@ -72,8 +73,8 @@ func testFormat(t *testing.T, format int) {
 // kept returns the name of the capture that is kept of a format.
 func kept(format int) string { return fmt.Sprintf("testdata/format-%d.a2atap", format) }
 
-// TestFormatIsStable encodes what is in the kept captures again: the same steps are the same bytes. A change of the codec
-// needs a new format.
+// TestFormatIsStable encodes what is in the kept captures again: the same steps are the same bytes. A change of the
+// codec needs a new format.
 func TestFormatIsStable(t *testing.T) {
 	for format := 1; format <= Format; format++ {
 		t.Run(strconv.Itoa(format), func(t *testing.T) { testStable(t, format) })

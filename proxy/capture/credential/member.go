@@ -52,7 +52,8 @@ var memberEndings = strings.Fields("token secret password passwd pwd passphrase 
 	"accountkey subscriptionkey clientassertion devicecode codeverifier")
 
 // publicMembers end as those that hold a secret, and hold none.
-var publicMembers = setOf("pagetoken nextpagetoken prevpagetoken previouspagetoken nexttoken continuationtoken synctoken " +
+var publicMembers = setOf("pagetoken nextpagetoken prevpagetoken previouspagetoken nexttoken continuationtoken " +
+	"synctoken " +
 	"nextsynctoken resumetoken progresstoken cancellationtoken stoptoken eostoken bostoken padtoken unktoken septoken " +
 	"masktoken clstoken maxtoken")
 

@@ -134,7 +134,8 @@ func TestHidden(t *testing.T) {
 
 func TestAlike(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain": "plain", "": "", "a" + pinA + "b" + old: "aredacted.bredacted.", foreign: "redacted.", "redacted.": "redacted.",
+		"plain": "plain", "": "", "a" + pinA + "b" + old: "aredacted.bredacted.", foreign: "redacted.",
+		"redacted.": "redacted.",
 	} {
 		if got := string(Alike([]byte(text))); got != want {
 			t.Errorf("Alike(%q) = %q, want %q", text, got, want)

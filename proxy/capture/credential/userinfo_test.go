@@ -25,7 +25,8 @@ func TestWithoutUserinfo(t *testing.T) {
 func FuzzWithoutUserinfo(f *testing.F) {
 	f.Add("see ", "alice:s3cret", "booker/a")
 	f.Fuzz(func(t *testing.T, before, user, host string) {
-		if user == "" || strings.ContainsAny(user, "…/?#\"'<>`@:\\") || strings.TrimSpace(user) != user || len(strings.Fields(user)) != 1 {
+		if user == "" || strings.ContainsAny(user, "…/?#\"'<>`@:\\") || strings.TrimSpace(user) != user ||
+			len(strings.Fields(user)) != 1 {
 			return
 		}
 		secret := user + "\x01secret"

@@ -91,7 +91,10 @@ func TestAnswersThatNobodyAskedFor(t *testing.T) {
 		{"two of them", sized(cookie, "x") + "\r\n" + cookie + "\r\n", sized(hidden, "x") + "\r\n" + hidden + "\r\n", 0},
 		{"until the end", cookie + "\r\ntoken: abc", hidden + "\r\ntoken: «abc»", 0},
 		{"cut off in the head", "HTTP/1.1 200 OK\r\nX-Token: ab", "HTTP/1.1 200 OK\r\nX-Token: «ab»", 0},
-		{"chunked", cookie + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", hidden + "Transfer-Encoding: chunked\r\n\r\n", 8},
+		{
+			"chunked", cookie + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n", hidden + "Transfer-Encoding: chunked\r\n\r\n",
+			8,
+		},
 		{"compressed", cookie + "Content-Encoding: gzip\r\n\r\nabc", hidden + "Content-Encoding: gzip\r\n\r\n", 3},
 		{"the rest of another", `c","x":1}` + "\r\n", "", 11},
 		{"a rest behind an answer", sized(cookie, "") + "abc", sized(hidden, ""), 3},

@@ -134,7 +134,10 @@ func TestRequestLine(t *testing.T) {
 		{"GET /a?token=abc def HTTP/1.1", "GET /a?token=«abc def» HTTP/1.1"},
 		{"GET /a?token=abc", "GET /a?token=«abc»"},
 		{"GET /a?sid=abc&otp=def&pin=ghi&side=x HTTP/1.1", "GET /a?sid=«abc»&otp=«def»&pin=«ghi»&side=x HTTP/1.1"},
-		{"GET /f/eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x/y HTTP/1.1", "GET /f/«eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x»/y HTTP/1.1"},
+		{
+			"GET /f/eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x/y HTTP/1.1",
+			"GET /f/«eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.x»/y HTTP/1.1",
+		},
 		{"CONNECT u:p@h:443 HTTP/1.1", "CONNECT «u»:«p»@h:443 HTTP/1.1"},
 		{"CONNECT h:443 HTTP/1.1", "CONNECT h:443 HTTP/1.1"},
 		{"Authorization: Bearer abc", "Authorization: Bearer «abc»"},

@@ -121,11 +121,14 @@ func TestKeysThatAreRefused(t *testing.T) {
 		"read only":         {text: good, mode: 0o400},
 		"without a newline": {text: strings.TrimSpace(good), mode: 0o600},
 		"of a group":        {text: good, mode: 0o640, own: true, want: []string{"mode 0640", "run chmod 600"}},
-		"of everybody":      {text: good, mode: 0o644, want: []string{"other users have access", "mode 0644", "run chmod 600"}},
-		"empty":             {mode: 0o600, want: []string{"it is empty", "openssl rand -hex 32"}},
-		"blank":             {text: " \n\n", mode: 0o600, want: []string{"it is empty"}},
-		"a password":        {text: "correct horse\n", mode: 0o600, want: []string{"13 bytes", "at least 32"}},
-		"a book":            {text: strings.Repeat("x", 10_000), mode: 0o600, want: []string{"more than 4096 bytes"}},
+		"of everybody": {
+			text: good, mode: 0o644,
+			want: []string{"other users have access", "mode 0644", "run chmod 600"},
+		},
+		"empty":      {mode: 0o600, want: []string{"it is empty", "openssl rand -hex 32"}},
+		"blank":      {text: " \n\n", mode: 0o600, want: []string{"it is empty"}},
+		"a password": {text: "correct horse\n", mode: 0o600, want: []string{"13 bytes", "at least 32"}},
+		"a book":     {text: strings.Repeat("x", 10_000), mode: 0o600, want: []string{"more than 4096 bytes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := newKeyFile(t, test.text, test.mode)
@@ -181,7 +184,8 @@ func TestPlaceholdersOfTwoKeys(t *testing.T) {
 		memory := capture.NewMemory(capture.Info{})
 		sink := New(memory, Options{Key: key})
 		head := "GET / HTTP/1.1\r\nHost: a\r\nX-Api-Key: " + pin + "\r\n\r\n"
-		err := sink.Append(capture.Step{Seq: 1, What: capture.Opened{Head: []byte(head)}}, capture.Step{Seq: 1, What: capture.Closed{}})
+		err := sink.Append(capture.Step{Seq: 1, What: capture.Opened{Head: []byte(head)}},
+			capture.Step{Seq: 1, What: capture.Closed{}})
 		if err != nil {
 			t.Fatal(err)
 		}

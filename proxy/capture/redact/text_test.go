@@ -43,7 +43,10 @@ func TestBodiesThatAreNoJSON(t *testing.T) {
 			"elements in an element", bodyXML, "", "<credentials> <u>abc</u>\n<credentials>d</credentials>e</credentials>f",
 			"<credentials> <u>«abc»</u>\n<credentials>«d»</credentials>«e»</credentials>f",
 		},
-		{"character data", bodyXML, "", "<secret><![CDATA[a<b]]></secret><secret/>c", "<secret><![CDATA[«a<b»]]></secret><secret/>c"},
+		{
+			"character data", bodyXML, "", "<secret><![CDATA[a<b]]></secret><secret/>c",
+			"<secret><![CDATA[«a<b»]]></secret><secret/>c",
+		},
 		{
 			"value beside a name", bodyXML, "", `<add key="apiKey" value="abc"/><input type="password" name="p" value="d">`,
 			`<add key="apiKey" value="«abc»"/><input type="password" name="p" value="«d»">`,
@@ -87,7 +90,8 @@ func TestBodiesThatAreNoJSON(t *testing.T) {
 func TestMediaKinds(t *testing.T) {
 	for kind, types := range map[bodyKind]string{
 		bodyForm: "application/x-www-form-urlencoded", bodyJSON: "application/json application/a2a+json text/json",
-		bodyXML: "text/xml application/soap+xml text/html image/svg+xml", bodyText: "text/plain text/event-stream message/http",
+		bodyXML:       "text/xml application/soap+xml text/html image/svg+xml",
+		bodyText:      "text/plain text/event-stream message/http",
 		bodyMultipart: "multipart/form-data", bodyPasses: "image/png audio/ogg video/mp4 font/woff",
 		bodyUnknown: "application/octet-stream application/x-yaml",
 	} {
