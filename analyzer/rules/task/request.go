@@ -41,7 +41,8 @@ var ReqTaskID = &analyzer.Rule{
 id the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
 one. Over HTTP+JSON it stands in the path.`,
-	Silent: `Requests whose params are no object, which another rule reports. A push config of 1.0 created without taskId
+	Silent: `Requests whose params are no object, which another rule reports; tasks/get and tasks/cancel with a taskId where
+nothing shows that A2A is spoken, since MCP has them too. A push config of 1.0 created without taskId
 is a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
@@ -49,23 +50,31 @@ is a warning: the schema does not mark the member as required, since HTTP+JSON h
 			return
 		}
 		p.Applied()
+		if call.Binding == a2a.HTTPJSON {
+			if call.TaskID == "" {
+				p.Report(p.Exchange.RequestPlace().Line(), "the path names no task", "expected the task's id")
+			}
+			return
+		}
 		name, snake := taskIDMember(call)
 		v := rule.Member(call.Params, name, snake)
-		if call.TaskID != "" || v.Text() != "" {
+		if v.Text() != "" {
 			return
 		}
 		worst := analyzer.Error
 		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) {
 			worst = analyzer.Warning
 		}
-		if call.Binding == a2a.HTTPJSON {
-			p.Report(p.Exchange.RequestPlace().Line(), "the path names no task", "expected the task's id",
-				analyzer.AtMost(worst))
-			return
+		seen := rule.QuoteMember(name, v)
+		if other := call.Params.Get(otherMember[name]); !v.Exists() && other.Text() != "" {
+			seen += ", and " + rule.QuoteMember(otherMember[name], other)
 		}
-		p.Report(rule.InParams(p, v), rule.QuoteMember(name, v), "expected the task's id", analyzer.AtMost(worst))
+		p.Report(rule.InParams(p, v), seen, "expected the task's id", analyzer.AtMost(worst))
 	},
 }
+
+// otherMember is what the member with the task's id is called in other operations and versions.
+var otherMember = map[string]string{"id": "taskId", "taskId": "id"}
 
 func asksForTask(o a2a.Operation) bool {
 	return o == a2a.GetTask || o == a2a.CancelTask || o == a2a.SubscribeToTask || o.Push()
