@@ -290,7 +290,7 @@ var MsgPartsNonempty = &analyzer.Rule{
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),
-		rule.Cite("4.1.4", a2a.V1_0),
+		rule.Cite("5.7", a2a.V1_0),
 	),
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,
