@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 // Extensions is the family of rules about extensions: how they are asked for, required and activated.
@@ -50,9 +51,10 @@ var ExtHeaderName = &analyzer.Rule{
 	),
 	Doc: `In 1.0 the field lost its X-. An agent of 1.0 looks for A2A-Extensions only: the extensions are not activated,
 and if one of them is required, the call is refused.`,
-	Fix:    `Send A2A-Extensions; a client that also serves older agents may send both.`,
-	Silent: `Requests with both fields. The first request of each client at an endpoint is reported.`,
-	Check:  func(p *analyzer.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
+	Fix: `Send A2A-Extensions; a client that also serves older agents may send both.`,
+	Silent: `Requests with both fields, and an empty field, which asks for nothing. The first request of each client at an
+endpoint is reported.`,
+	Check: func(p *analyzer.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
 }
 
 // ExtHeaderName0x reports extensions asked for under the name of 1.0.
@@ -68,8 +70,8 @@ var ExtHeaderName0x = &analyzer.Rule{
 	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so
 the extensions are not activated.`,
 	Fix: `Send X-A2A-Extensions; a client that also serves newer agents may send both.`,
-	Silent: `Requests with both fields; agents older than 0.2.4, which had neither. The first request of each client
-at an endpoint is reported.`,
+	Silent: `Requests with both fields; an empty field, which asks for nothing; agents older than 0.2.4, which had neither.
+The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if !olderThanActivation(p) {
 			checkHeaderName(p, extensionsName0x, extensionsName)
@@ -79,7 +81,10 @@ at an endpoint is reported.`,
 
 func checkHeaderName(p *analyzer.Pass, right, wrong string) {
 	fields := p.Exchange.Request.Fields
-	if !fields.Has(right) && !fields.Has(wrong) {
+	asks := slices.ContainsFunc(fields, func(f capture.Field) bool {
+		return strings.EqualFold(f.Name, wrong) && strings.TrimSpace(f.Value) != ""
+	})
+	if !fields.Has(right) && !asks {
 		return
 	}
 	p.Applied()
