@@ -34,7 +34,7 @@ var PushGetDetails = &analyzer.Rule{
 	Title: "push config answered without its URL",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
-		rule.Cite("7.6", rule.Before1...),
+		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.8", a2a.V1_0),
 	),
 	Covers: []string{"unknown-field", "field-type"},
@@ -42,9 +42,9 @@ var PushGetDetails = &analyzer.Rule{
 where its notifications go. Where the URL stands depends on the version: in 1.0 beside id and taskId, before that in
 pushNotificationConfig. A client that looks for it in the one place finds nothing in the other.`,
 	Fix: `Answer with the stored config. In 1.0 that is {"taskId": ..., "id": ..., "url": ...}; before, it is {"taskId": ...,
-"pushNotificationConfig": {"id": ..., "url": ...}}, with "id" in place of "taskId" in 0.1. Only secrets may be left out.`,
+"pushNotificationConfig": {"id": ..., "url": ...}}. Only secrets may be left out.`,
 	Silent: `Any other member. In the answer to a config that is set, only a config in the shape of another version is
-reported. Over HTTP+JSON before 1.0 either shape is fine. In 0.1 pushNotificationConfig may be null.`,
+reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 	Check: func(p *analyzer.Pass) {
 		asked, config, ok := configAnswer(p, a2a.GetPushConfig, a2a.CreatePushConfig)
 		if !ok {
@@ -61,14 +61,13 @@ reported. Over HTTP+JSON before 1.0 either shape is fine. In 0.1 pushNotificatio
 			holder = config.Value
 		case asked.Binding == a2a.JSONRPC && !p.Dialects.Has(a2a.V1_0):
 			holder = config.Get("pushNotificationConfig")
-			if holder.Kind() == a2a.Object || holder.IsNull() && p.Dialects.Has(a2a.V0_1) {
-				break
+			if holder.Kind() != a2a.Object {
+				p.Report(p.Place.At(config.Pointer()), rule.QuoteMember("pushNotificationConfig", holder), "expected the config")
+				return
 			}
-			p.Report(p.Place.At(config.Pointer()), rule.QuoteMember("pushNotificationConfig", holder), "expected the config")
-			return
 		}
 		url := holder.Get("url")
-		if url.Text() != "" || holder.IsNull() || asked.Operation == a2a.CreatePushConfig {
+		if url.Text() != "" || asked.Operation == a2a.CreatePushConfig {
 			return
 		}
 		p.Report(p.Place.At(holder.Pointer()).In("url"), "url is "+analyzer.Quote(url), "expected the URL of the webhook")
