@@ -136,8 +136,7 @@ var RESTV1Prefix = &analyzer.Rule{
 such paths, or take "v1" for the name of a tenant.`,
 	Fix: `Send to the interface's URL plus the route, without /v1 between them.`,
 	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an
-earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once
-for each URL and client.`,
+earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		call := &x.Call

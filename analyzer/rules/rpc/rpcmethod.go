@@ -247,7 +247,7 @@ as the agent happens to understand both, and ends with the next release that dro
 	Fix: `Let the client choose an interface whose protocolVersion it speaks, or use an SDK of 1.0. An agent that does
 serve both adds an interface entry for each version.`,
 	Silent: `URLs that no card names, or that are offered in an earlier version too, be it by the card's members of 0.x. It
-is said once for each URL and client. Where the agent does not understand the call, dialect-mismatch says so.`,
+is said once for each URL. Where the agent does not understand the call, dialect-mismatch says so.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || call.Operation == a2a.NoOperation || p.Answer == nil {
