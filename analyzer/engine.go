@@ -27,6 +27,7 @@ type Engine struct {
 	sent      SentMessages        // nil if no tracker knows
 	endpoints endpoints
 	origins   *recent.Map[string, *onceAt]
+	cards     refetched
 	open      map[uint64]*intake
 	held      int              // bytes of bodies of those that are open
 	tallies   map[Link][]tally // for each link, one for each rule
@@ -84,6 +85,7 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		given:     make(map[*Tracker][]any),
 		endpoints: newEndpoints(),
 		origins:   recent.New[string, *onceAt](maxEndpoints),
+		cards:     newRefetched(),
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]tally),
 		times:     make([]uint8, len(rules)),
