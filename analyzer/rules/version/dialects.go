@@ -69,7 +69,9 @@ func reportMismatch(p *analyzer.Pass) {
 	x := p.Exchange
 	known := rule.Understood(x)
 	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
-		reportPath(p, known)
+		if p.Answer.Err != nil { // else the agent has such a path, and nothing shows that the client means another version
+			reportPath(p, known)
+		}
 		return
 	}
 	worst := analyzer.Warning
