@@ -103,6 +103,7 @@ func TestRequestDialects(t *testing.T) {
 			"10 before 7", "POST /message:send", spelled, Known{}, []string{version1}, "1.0", Strong,
 		},
 		{"4 against 7", "POST /message:send", spelled, Known{}, nil, "0.2/0.3/1.0", Hint},
+		{"10 against 4 and 7", "POST /v1/message:send", spelled, Known{}, []string{version1}, "0.2/0.3/1.0", Hint},
 		{"4 and 7", "POST /v1/message:send", spelled, Known{}, nil, "0.2/0.3", Strong},
 		{"13 and 4 before 7", "POST /a2a/message:send", spelled, at(V1_0), nil, "1.0", Strong},
 		{"13 and 7 before 4", "POST /a2a/message:send", spelled, at(V0_3), nil, "0.2/0.3", Strong},
@@ -112,7 +113,9 @@ func TestRequestDialects(t *testing.T) {
 		{"13 says nothing: 7 and no version", "POST /a2a/message:send", spelled, at(V0_3, V1_0), nil, "0.2/0.3", Strong},
 		{
 			"10 and 13 before 5", "POST /a2a/message:send", `{"message":` + message0 + `}`,
-			at(V1_0), []string{version1}, "1.0", Strong,
+			at(V1_0),
+			[]string{version1},
+			"1.0", Strong,
 		},
 		{"5 before 13 and 4", "POST /a2a/message:send", `{"message":` + message0 + `}`, at(V1_0), nil, "0.2/0.3", Decisive},
 		{"13 and 7 before 10", "POST /a2a/message:send", spelled, at(V0_3), []string{version1}, "0.2/0.3", Strong},

@@ -131,25 +131,40 @@ func (c *Call) restDialects(found route, prefix string, base Base, below bool) (
 		c.surely1_0 = false
 		return shape, Decisive
 	}
-	legacy := !declared.Empty() && !declared.Has(V1_0)
+	path, weight := pathDialects(prefix, base.Path, declared)
+	in, evidence := named, Strong
 	switch {
-	case named == onlyV1_0 && legacy && !spelling.Empty():
-		c.surely1_0 = false
-		return kindDialects, Strong // a header alone, which agents before 1.0 do not read
-	case named == onlyV1_0:
-		return named, Strong
-	case !named.Empty():
-		return kindDialects, Strong // the client asks for the semantics of 0.3, which 0.2 shares
+	case named.Empty():
+		in, evidence = c.weighREST(found, path, weight, declared, spelling)
+	case named != onlyV1_0: // the client asks for the semantics of 0.3, which 0.2 shares
+		in = kindDialects
+	case spelling.Empty():
+	case !declared.Empty() && !declared.Has(V1_0): // all but a header, which agents before 1.0 do not read
+		in = kindDialects
+	case declared != onlyV1_0 && path == kindDialects:
+		in, evidence = kindDialects|onlyV1_0, Hint
 	}
-	in, evidence := c.weighREST(found, prefix, base, declared, spelling)
 	c.surely1_0 = c.surely1_0 && in == onlyV1_0
 	return in, evidence
+}
+
+// pathDialects returns the dialects that have a route under a path, and how much that weighs; none where nobody knows.
+func pathDialects(prefix, base string, declared Dialects) (Dialects, int) {
+	switch under := strings.HasSuffix(prefix, "/v1"); {
+	case under && !declared.Empty() && prefix == base: // it belongs to the interface
+		return 0, 0
+	case under && !declared.Empty(): // 1.0 has no such route
+		return kindDialects, 4
+	case under:
+		return kindDialects, 2
+	}
+	return onlyV1_0, 2
 }
 
 // weighREST weighs what tells the dialect of a call that names no version. Where as much speaks for 1.0 as against it,
 // both are returned. Without a version agents take a request for one of 0.3 (A2A 1.0 §3.6.2): so those do that declare
 // both.
-func (c *Call) weighREST(found route, prefix string, base Base, declared, spelling Dialects) (Dialects, Evidence) {
+func (c *Call) weighREST(found route, path Dialects, weight int, declared, spelling Dialects) (Dialects, Evidence) {
 	if found.dialects.Intersect(onlyV1_0).Empty() || found.dialects == onlyV1_0 {
 		return found.dialects, Strong
 	}
@@ -157,15 +172,6 @@ func (c *Call) weighREST(found route, prefix string, base Base, declared, spelli
 	v.add(declared, 3)
 	if !declared.Intersect(kindDialects).Empty() && declared.Has(V1_0) {
 		v.add(kindDialects, 2)
-	}
-	path, weight := onlyV1_0, 2
-	switch under := strings.HasSuffix(prefix, "/v1"); {
-	case under && declared != 0 && prefix == base.Path: // it belongs to the interface
-		path = 0
-	case under && declared != 0: // 1.0 has no such route
-		path, weight = kindDialects, 4
-	case under:
-		path = kindDialects
 	}
 	v.add(path, weight)
 	v.add(spelling, 2)

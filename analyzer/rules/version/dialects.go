@@ -69,7 +69,8 @@ func reportMismatch(p *analyzer.Pass) {
 	x := p.Exchange
 	known := rule.Understood(x)
 	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
-		if p.Answer.Err != nil { // else the agent has such a path, and nothing shows that the client means another version
+		// An agent that has such a path leaves nothing to show that the client means another version.
+		if failure := p.Answer.Err; failure != nil && (rule.NoRoute(p) || rule.RefusesVersion(failure)) {
 			reportPath(p, known)
 		}
 		return
