@@ -69,7 +69,10 @@ func reportMismatch(p *analyzer.Pass) {
 	x := p.Exchange
 	known := rule.Understood(x)
 	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
-		reportPath(p, known)
+		// An agent that has such a path leaves nothing to show that the client means another version.
+		if failure := p.Answer.Err; failure != nil && (rule.NoRoute(p) || rule.RefusesVersion(failure)) {
+			reportPath(p, known)
+		}
 		return
 	}
 	worst := analyzer.Warning
