@@ -32,7 +32,7 @@ var MsgObject = &analyzer.Rule{
 	Title:    "message to be sent is missing or no object",
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
-	On:       analyzer.FrameSeen,
+	On:       analyzer.RequestSeen | analyzer.FrameSeen,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.1", rule.Before1...),
@@ -40,10 +40,19 @@ var MsgObject = &analyzer.Rule{
 	),
 	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
 nothing to work on, and mostly answers that the parameters are invalid.`,
-	Fix:    `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
-	Silent: `Parameters that are missing as a whole. Over HTTP+JSON the member "request" of 0.x is taken for the message.`,
+	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
+	Silent: `Over HTTP+JSON the member "request" of 0.x is taken for the message. Parameters that are no object, and a body
+that is no JSON, are left to the rules about them.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Entity.Type != a2a.ParamsEntity || !p.Exchange.Call.Operation.Sends() {
+		switch {
+		case !p.Exchange.Call.Operation.Sends():
+			return
+		case p.Kind == analyzer.RequestSeen:
+			if lacksParams(p) {
+				p.Report(p.Exchange.RequestPlace().Body(), "there are no parameters", "expected a message to send")
+			}
+			return
+		case p.Entity.Type != a2a.ParamsEntity:
 			return
 		}
 		p.Applied()
@@ -60,6 +69,20 @@ nothing to work on, and mostly answers that the parameters are invalid.`,
 			p.Report(p.Here(name), "the message is "+analyzer.Quote(message), "expected an object")
 		}
 	},
+}
+
+// lacksParams reports whether the request at hand has no parameters at all: over HTTP+JSON no body, over JSON-RPC no
+// params, or the null that stands for that in 0.1.
+func lacksParams(p *analyzer.Pass) bool {
+	call := &p.Exchange.Call
+	switch {
+	case call.Batch != nil:
+		return false
+	case call.Binding == a2a.HTTPJSON: // HARs of other programs may leave a body out
+		length := p.Exchange.Request.Fields.Get("Content-Length")
+		return p.Doc == nil && (length == "0" || length == "" && p.Exchange.HeadersKept())
+	}
+	return !call.Params.Exists() || call.Params.IsNull() && p.Dialects == a2a.Of(a2a.V0_1)
 }
 
 // MsgIDPresent reports a message without an id.
@@ -90,7 +113,9 @@ func requireText(p *analyzer.Pass, name string, worst analyzer.Severity) {
 	switch v := p.Entity.Member(name); {
 	case !v.Exists():
 		p.Report(p.Here(), name+" is missing", "expected a non-empty string", analyzer.AtMost(worst))
-	case v.Kind() != a2a.String, v.Is(""):
+	case v.Kind() != a2a.String:
+		p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected a non-empty string")
+	case v.Is(""):
 		p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected a non-empty string", analyzer.AtMost(worst))
 	}
 }
@@ -267,7 +292,7 @@ var MsgPartsNonempty = &analyzer.Rule{
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),
-		rule.Cite("4.1.4", a2a.V1_0),
+		rule.Cite("5.7", a2a.V1_0),
 	),
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,
@@ -301,7 +326,7 @@ var MsgKind = &analyzer.Rule{
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-	Covers:   []string{"version-semantics-mixed"},
+	Covers:   []string{"version-semantics-mixed", "field-type"},
 	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
 does not find it reads nothing at all.`,
 	Fix: `Write "kind":"message" into every message.`,
@@ -337,10 +362,12 @@ var MsgContextOnServerMessage = &analyzer.Rule{
 	Cites:    rule.Cite("4.1.4", a2a.V1_0),
 	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
 go on with the conversation: its next message begins another one.`,
-	Fix:    `Write the context's id into the message: the one that the client sent, or a new one.`,
-	Silent: `Messages of a status or a history, which are in the context of their task. It is said once for each URL.`,
+	Fix: `Write the context's id into the message: the one that the client sent, or a new one.`,
+	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is no string, which
+another rule reports. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() {
+		v := p.Entity.Member("contextId")
+		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() && (!v.Exists() || v.Kind() == a2a.String) {
 			requireText(p, "contextId", analyzer.Warning)
 		}
 	},

@@ -111,11 +111,12 @@ it, and notify in that one.`,
 tasks whose config for the webhook was not seen, or was set in other versions too.`,
 	Check: func(p *analyzer.Pass) {
 		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
-		if p.Doc.Err != nil || len(push.Traced(p).Configs) == 0 || slices.ContainsFunc(push.Traced(p).Configs, older) {
+		root, configs := p.Doc.Root, push.Traced(p).Configs
+		unnamed := len(configs) == 0 && root.Kind() != a2a.Object && push.Of(p).Configured(p.Exchange) // all in 1.0
+		if p.Doc.Err != nil || len(configs) == 0 && !unnamed || slices.ContainsFunc(configs, older) {
 			return
 		}
 		p.Applied()
-		root := p.Doc.Root
 		switch members := responseMembers(root); {
 		case root.Kind() != a2a.Object:
 			p.Report(p.Place.At(""), "the notification is "+analyzer.Quote(root), hookExpected)
@@ -237,7 +238,8 @@ var HookHTTPS = &analyzer.Rule{
 	Once:  analyzer.PerEndpoint,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("6.8", rule.Before1...),
+		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
+		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
 		rule.Cite("13.2", a2a.V1_0),
 	),
 	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP

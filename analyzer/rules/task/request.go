@@ -64,7 +64,7 @@ is a warning: the schema does not mark the member as required, since HTTP+JSON h
 			return
 		}
 		worst := analyzer.Error
-		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) {
+		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) && (!rule.Given(v) || v.Is("")) {
 			worst = analyzer.Warning
 		}
 		at, seen := rule.InParams(p, v), rule.QuoteMember(name, v)
@@ -107,7 +107,7 @@ the task.`,
 	Silent: `Requests whose params are no object, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if !call.Operation.Sends() || !rule.ParamsReadable(call) {
+		if !call.Operation.Sends() || call.Params.Kind() != a2a.Object {
 			return
 		}
 		p.Applied()
