@@ -21,6 +21,7 @@ var Results = rule.Family{
 	StreamResponseOneof,
 	SendResultType,
 	GetResultTask,
+	ResultObject,
 )
 
 // SendResponseOneof reports an answer of 1.0 that is neither a task nor a message.
@@ -92,7 +93,7 @@ var StreamResponseOneof = &analyzer.Rule{
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
+	On:       analyzer.EventSeen | analyzer.ForeignSeen,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
@@ -104,9 +105,17 @@ object by the name of its member: with none there is nothing to read, with two p
 	Fix: `Send one object for each event, in the member that bears its name.`,
 	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is judged, where a flat object
 with "kind" is fine too. An error object after other events is a note over HTTP+JSON: nothing is laid down for failures
-so late. Of several such events the first is reported.`,
+so late. Of several such events the first is reported. Where a stream begins with an event of another version, that is
+said instead.`,
 	Check: func(p *analyzer.Pass) {
 		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding == a2a.HTTPJSON
+		if p.Kind == analyzer.ForeignSeen {
+			if call.Streams && p.Dialects.Has(a2a.V1_0) && turnsForeign(p) {
+				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(),
+					"expected task, message, statusUpdate or artifactUpdate")
+			}
+			return
+		}
 		if !call.Streams || p.Answer == nil || p.Dialects.Has(a2a.V0_3) && !rest {
 			return
 		}
@@ -209,6 +218,69 @@ only.`,
 				"expected the bare Task")
 		case payload.Kind != a2a.TaskPayload:
 			p.Report(p.Place.At(at), "the answer is "+resultName(payload.Kind, v), "expected a Task")
+		}
+	},
+}
+
+// ResultObject reports an answer that is of another JSON type than the answers to its operation are.
+var ResultObject = &analyzer.Rule{
+	ID:    "result-object",
+	Title: "result is no JSON object",
+	Level: analyzer.Must,
+	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites: slices.Concat(
+		rule.Cite("7", rule.Before1...),
+		rule.Cite("3.1", a2a.V1_0),
+	),
+	Doc: `Every operation is answered with an object: a task, an update, a config, a card, a page of a list. Typed clients
+fail to read a text, a number or a list in its place, and the call is lost although it succeeded.`,
+	Fix: `Write the object of the operation as the result, or as the body, and an error as an error.`,
+	Silent: `Errors, null over JSON-RPC, and answers that have a rule of their own: to a send, to the get and the
+cancellation of a task, and the events of 1.0 and of HTTP+JSON. Before 1.0 lists of push configs may be arrays, and
+nothing lays down what a list of tasks is.`,
+	Check: func(p *analyzer.Pass) {
+		v, at, ok := resultOf(p)
+		if !ok {
+			return
+		}
+		call := &p.Exchange.Call
+		rest, modern := call.Binding == a2a.HTTPJSON, p.Dialects.Has(a2a.V1_0)
+		switch call.Operation {
+		case a2a.NoOperation, a2a.GetTask, a2a.CancelTask:
+			return
+		case a2a.SendMessage:
+			if !rest || modern {
+				return
+			}
+		case a2a.SendStreamingMessage, a2a.SubscribeToTask:
+			if p.Event == nil || rest || modern {
+				return
+			}
+		case a2a.ListTasks:
+			if !modern {
+				return
+			}
+		case a2a.DeletePushConfig:
+			if !modern || v.IsNull() {
+				return
+			}
+		case a2a.ListPushConfigs:
+			if !rest || modern {
+				return
+			}
+			p.Applied()
+			for i, config := range v.Elems() {
+				if config.Kind() != a2a.Object {
+					p.Report(p.Place.At(a2a.Ptr(at, i)), "a config is "+analyzer.Quote(config), "expected an object")
+					return
+				}
+			}
+			if v.Kind() == a2a.Array {
+				return
+			}
+		}
+		if p.Applied(); v.Kind() != a2a.Object {
+			p.Report(p.Place.At(at), "the result is "+analyzer.Quote(v), "expected an object")
 		}
 	},
 }

@@ -252,12 +252,13 @@ func canonical(raw string) string {
 
 // PushCreateID reports a config without the id that the agent assigns.
 var PushCreateID = &analyzer.Rule{
-	ID:    "push-create-id",
-	Title: "created push config without id",
-	Level: analyzer.Must,
-	Cites: rule.Cite("3.1.7", a2a.V1_0),
-	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor
-delete the config: both operations ask for the id.`,
+	ID:     "push-create-id",
+	Title:  "created push config without id",
+	Level:  analyzer.Must,
+	Cites:  rule.Cite("3.1.7", a2a.V1_0),
+	Covers: []string{"field-type"},
+	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
+the config: both operations ask for the id.`,
 	Fix: `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,
 	Silent: `Which id it is: agents may assign one of their own. A config in the shape of another version is reported as
 such.`,
