@@ -33,6 +33,8 @@ type Engine struct {
 	lastLink  Link             // whose tally was asked for last
 	lastTally []tally          // nil as long as none was
 	counts    Counts
+	byLink    map[Link]*Calls
+	onEnded   func(Ended) // nil if nobody asked
 	agents    agents
 	walker    a2a.Walker
 	whole     Observation // of the message at hand
@@ -86,6 +88,7 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		origins:   recent.New[string, *onceAt](maxEndpoints),
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]tally),
+		byLink:    make(map[Link]*Calls),
 		times:     make([]uint8, len(rules)),
 		dialects:  make([]a2a.Dialects, len(rules)),
 	}
@@ -155,6 +158,9 @@ func (e *Engine) End(live bool) []Finding {
 		if in.x.Stream != nil {
 			streams = append(streams, in)
 		}
+	}
+	for _, in := range e.open {
+		e.ended(in)
 	}
 	slices.SortFunc(streams, func(a, b *intake) int { return cmp.Compare(a.x.Seq, b.x.Seq) })
 	for _, in := range streams {

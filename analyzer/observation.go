@@ -21,12 +21,15 @@ const (
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
+	CallEnded                     // a call or the fetch of a card is over; End says how. In all dialects if in none
 
 	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.
 	DeliveryTraced // a notification, once it is known which configs can have caused it
 	CardMissed     // the capture is over, and the last fetch of a card had failed
 	CardVerified   // keys are known for signatures of a card: at once, or when a client has fetched them
 	ConfigIdle     // the capture is over, and nothing was sent for a push config although its task has ended
+	AgentGone      // the capture is over, and an agent could not be reached from some exchange on
+	LinkRefused    // the capture is over, and no call of a link has succeeded, and some were answered
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer
 	// ones first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON
@@ -55,7 +58,7 @@ const (
 	EntitySeen = SnapshotSeen | StatusSeen | MessageSeen | PartSeen | ArtifactSeen | UpdateSeen | PushConfigSeen |
 		FrameSeen
 
-	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle
+	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused
 	forTrackers    = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
 		CaptureDone
 )
@@ -99,7 +102,7 @@ type Observation struct {
 	Event    *Event           // EventSeen, OutcomeSeen of a stream
 	Card     *a2a.Card        // CardSeen, CardVerified
 	Task     *TaskObservation // TaskSeen
-	End      *StreamEnd       // StreamEnded
+	End      *StreamEnd       // StreamEnded, CallEnded, ExchangeDone
 	Entity   *a2a.Entity      // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
 	Detail   any              // what a tracker says beside; the tracker's package reads it
 	Arrival  uint64           // of the step that brought it

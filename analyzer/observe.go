@@ -152,6 +152,8 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	}
 	if x.Stream.Events == 0 && !x.Stream.Gap {
 		e.outcome(in, o)
+	} else {
+		in.answered(o)
 	}
 	e.answerObjects(in, o, &o.Answer.Payload)
 	e.payload(in, o, &o.Answer.Payload)
@@ -162,6 +164,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 // outcome observes once more what an answer or the first event of a stream holds, now as what came of the request: by
 // the dialects of the request, whatever those of the answer are.
 func (e *Engine) outcome(in *intake, o *Observation) {
+	in.answered(o)
 	kind, dialects := o.Kind, o.Dialects
 	o.Kind, o.Dialects = OutcomeSeen, o.Exchange.Dialects
 	e.observe(in, o)

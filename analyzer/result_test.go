@@ -28,7 +28,7 @@ func TestVerdict(t *testing.T) {
 			"clean",
 			analyzer.Counts{Exchanges: 2, Judged: 1},
 			none, analyzer.Error, analyzer.StatusClean,
-			"clean: 0 errors, 0 warnings, 0 notes in 2 exchanges, 1 judged",
+			"clean: no violation in 2 exchanges, 1 judged",
 		},
 		{
 			"below the gate",
@@ -64,7 +64,7 @@ func TestVerdict(t *testing.T) {
 			"forgotten",
 			analyzer.Counts{Exchanges: 3, Judged: 3, Forgotten: 7},
 			none, analyzer.Error, analyzer.StatusClean,
-			"clean: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 7 forgotten to bound memory",
+			"clean: no violation in 3 exchanges, 7 forgotten to bound memory",
 		},
 		{
 			"a gate above all",

@@ -81,7 +81,7 @@ func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Ru
 		default:
 			result.Status = "pass"
 			if finding != nil {
-				result.Message = min(finding.Severity, rule.Level.Severity()).String() + ", " + finding.Side.String() + ": " +
+				result.Message = min(finding.Severity, rule.Severity()).String() + ", " + finding.Side.String() + ": " +
 					finding.Message
 			}
 			c.Summary.Passed++
@@ -128,7 +128,7 @@ func weight(f *analyzer.Finding) int {
 
 // failing reports whether a finding makes a rule fail: it is the agent's error, and the rule is one that makes errors.
 func failing(f *analyzer.Finding, rule *analyzer.Rule) bool {
-	return f != nil && f.Side == a2a.Agent && f.Severity == analyzer.Error && rule.Level == analyzer.Must
+	return f != nil && f.Side == a2a.Agent && f.Severity == analyzer.Error && rule.Severity() == analyzer.Error
 }
 
 // level says how far the agent conforms, as far as the traffic shows it.

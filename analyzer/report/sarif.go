@@ -99,7 +99,7 @@ func SARIF(w io.Writer, r *Report) error {
 		index[rule.ID] = len(run.Tool.Driver.Rules)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: rule.ID, Short: sarifText{rule.Title}, Full: sarifText{oneLine(rule.Doc)}, Help: sarifText{oneLine(rule.Fix)},
-			Default:  sarifDefault{rule.Level.Severity().String()},
+			Default:  sarifDefault{rule.Severity().String()},
 			Property: sarifProperties{"tags": []string{rule.Family, string(rule.Category)}},
 		})
 	}

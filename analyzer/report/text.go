@@ -16,15 +16,24 @@ import (
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
 // which link, and the sections it rests on.
 func Line(f *analyzer.Finding) string {
-	fault := culprit(f) + " at fault; "
-	if f.Rule.Level == analyzer.Advice { // it is said to be known, and accuses nobody
-		fault = ""
-	}
+	fault := blame(f)
 	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, strings.Join(f.Sections(), ", "))
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
 	}
 	return line
+}
+
+// blame says on whose side the fault is, as the beginning of what stands behind a finding. What is said to be known
+// accuses nobody; where a call has not worked, and no duty stands behind that, it is only the side.
+func blame(f *analyzer.Finding) string {
+	switch {
+	case f.Rule.Level != analyzer.Advice:
+		return culprit(f) + " at fault; "
+	case f.Severity > analyzer.Note:
+		return "on the side of " + culprit(f) + "; "
+	}
+	return ""
 }
 
 // culprit says who broke the rule: the side, and its name on the link where it has one.
