@@ -30,7 +30,7 @@ type Endpoint struct {
 	Declared a2a.Dialects // by cards; empty if no card names it
 	Answered a2a.Dialects // in which calls succeeded here
 
-	reported map[string]bool // rules that report once an endpoint and have
+	reported reported // rules that report once an endpoint and have, where the agent broke them
 }
 
 // Is reports whether a URL is that of the endpoint, as addresses are compared.

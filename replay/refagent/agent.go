@@ -89,9 +89,9 @@ var profiles = []*profile{
 		noExtended: noExtended03,
 	},
 	{
-		name: "legacy", dialect: v01{}, streaming: true, clientIDs: true, route: taskRoute01,
+		name: "spec01", dialect: v01{}, streaming: true, clientIDs: true, route: taskRoute01,
 		cardNames: []string{"agent.json"},
-		card:      legacyCard, noExtended: noExtended03,
+		card:      spec01Card, noExtended: noExtended03,
 	},
 }
 

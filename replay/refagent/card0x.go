@@ -34,8 +34,8 @@ func spec02Card(a *Agent, base string) object {
 	return before10(a, base, "0.2.6", "AgentBin Spec Agent (v0.2)", "JSONRPC")
 }
 
-// legacyCard is a card of 0.1 (A2A 0.1 §5.5).
-func legacyCard(a *Agent, base string) object {
+// spec01Card is a card of 0.1 (A2A 0.1 §5.5).
+func spec01Card(a *Agent, base string) object {
 	return object{
 		{"name", "AgentBin Spec Agent (v0.1)"},
 		{"description", "Shows every way in which a task can go."},

@@ -9,7 +9,7 @@
 //	spec03-rest   A2A 0.3, HTTP+JSON, in the JSON of the JSON-RPC binding
 //	spec03-proto  A2A 0.3, HTTP+JSON, in the JSON of the proto definition
 //	spec02        A2A 0.2, JSON-RPC
-//	legacy        A2A 0.1, JSON-RPC; clients choose the ids of tasks, and get no messages for an answer
+//	spec01        A2A 0.1, JSON-RPC; clients choose the ids of tasks, and get no messages for an answer
 //
 // An agent named N answers below the path /N: the JSON-RPC endpoint and the HTTP+JSON base are both /N, its card is
 // at /N/.well-known/agent-card.json (also at /N and, when it is alone, at the origin's root). [Mux] puts several

@@ -17,7 +17,7 @@ var capabilityFaults = []Fault{
 		},
 	},
 	{
-		Slug: "cap-streaming-unsupported-0x", agents: []string{"spec03", "spec02", "legacy"},
+		Slug: "cap-streaming-unsupported-0x", agents: []string{"spec03", "spec02", "spec01"},
 		Also:  []string{"req-capability-streaming"},
 		Doc:   "The card says that the agent does not stream, and it does.",
 		hooks: func() hooks { return hooks{card: offer("streaming", false)} },

@@ -9,7 +9,7 @@ import (
 // Faults of what is done to a task that has ended, and of what a task looks like when it has.
 var finishedFaults = []Fault{
 	{
-		Slug: "state-terminal-immutable-early", agents: []string{"legacy"},
+		Slug: "state-terminal-immutable-early", agents: []string{"spec01"},
 		Doc:   "A task that was shown as ended is working again when it is read later, as 0.1 allows.",
 		hooks: func() hooks { return hooks{reply: restartEnded()} },
 	},

@@ -3,12 +3,12 @@ package refagent
 // Faults of whose task and context an answer is about.
 var identityFaults = []Fault{
 	{
-		Slug: "id-task-echo-v01", agents: []string{"legacy"}, Also: []string{"state-unknown-task-known"},
+		Slug: "id-task-echo-v01", agents: []string{"spec01"}, Also: []string{"state-unknown-task-known"},
 		Doc:   "A message is answered with a task under an id of the agent's own.",
 		hooks: onTask(sendMessage, func(_ *call, t *task) { renameTask(t, t.id+"-b") }),
 	},
 	{
-		Slug: "id-event-echo-v01", agents: []string{"legacy"}, Also: []string{"state-unknown-task-known"},
+		Slug: "id-event-echo-v01", agents: []string{"spec01"}, Also: []string{"state-unknown-task-known"},
 		Doc:   "The events of a stream name the task by an id of the agent's own.",
 		hooks: onUpdate(streamMessage, func(u *statusUpdate) { u.taskID += "-b" }),
 	},

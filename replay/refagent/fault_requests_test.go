@@ -62,7 +62,7 @@ var (
 	waitStream = "POST /spec" + v10Header +
 		rpc(`"r"`, "SendStreamingMessage", `{"message":`+userMessage("", "tck-auth-required")+`}`)
 
-	parts01 = "POST /legacy\n\n" +
+	parts01 = "POST /spec01\n\n" +
 		rpc("1", "tasks/send", `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}}`)
 	wait03   = "POST /spec03\n\n" + rpc("1", "message/send", message03("tck-auth-required"))
 	push03   = "POST /spec03\n\n" + rpc("1", "tasks/pushNotificationConfig/get", `{"id":"id-1"}`)

@@ -42,7 +42,7 @@ var rpcEnvelopeFaults = []Fault{
 		}, editObject(func(o object) object { return o.with("id", nil) })),
 	},
 	{
-		Slug: "rpc-result-xor-error-v01", agents: []string{"legacy"},
+		Slug: "rpc-result-xor-error-v01", agents: []string{"spec01"},
 		Doc: "Results have an error beside them.",
 		hooks: onAnswer(isRPCResult, editObject(func(o object) object {
 			return o.with("error", object{{"code", codeInternal}, {"message", "Internal error"}})

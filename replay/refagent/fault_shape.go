@@ -333,4 +333,4 @@ var memberFaults = []Fault{
 	},
 }
 
-var only01 = []string{"legacy"}
+var only01 = []string{"spec01"}

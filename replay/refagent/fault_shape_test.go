@@ -5,9 +5,9 @@ var (
 	dataRPC = "POST /spec" + v10Header + rpc(`"r"`, "SendMessage", `{"message":`+userMessage("", "data-types")+`}`)
 	data03  = "POST /spec03\n\n" + rpc("1", "message/send", message03("data-types"))
 
-	send01 = "POST /legacy\n\n" +
+	send01 = "POST /spec01\n\n" +
 		rpc("1", "tasks/send", `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"data-types"}]}}`)
-	stream01 = "POST /legacy\n\n" +
+	stream01 = "POST /spec01\n\n" +
 		rpc("1", "tasks/sendSubscribe",
 			`{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}}`)
 )
@@ -39,11 +39,11 @@ var shapeFaultTests = []struct {
 	{"part-object", "spec", nil, messageRPC, `"parts":["hello"]`, ""},
 	{"part-object", "spec03", nil, streamMessage03, `"parts":["hello"]`, ""},
 	{"part-discriminator", "spec03", nil, send03, `"parts":[{"text"`, `"kind":"text"`},
-	{"part-discriminator-v01", "legacy", nil, send01, `"type":"markdown"`, `"type":"text"`},
+	{"part-discriminator-v01", "spec01", nil, send01, `"type":"markdown"`, `"type":"text"`},
 	{"part-kind-content-match", "spec03", nil, send03, `{"kind":"text"}`, `"text":`},
 	{"part-exactly-one", "spec", nil, sendRPC, `"data":{}`, ""},
 	{"part-file-xor", "spec03", nil, data03, `"uri":"https://agentbin.example/file"`, ""},
-	{"part-file-xor-v01", "legacy", nil, send01, `"uri":"https://agentbin.example/file"`, ""},
+	{"part-file-xor-v01", "spec01", nil, send01, `"uri":"https://agentbin.example/file"`, ""},
 	{"part-base64", "spec", nil, dataRPC, "svg/", ""},
 	{"part-base64", "spec03", nil, data03, "svg/", ""},
 	{"part-url-absolute", "spec", nil, dataRPC, `"/files/1"`, `"raw"`},
@@ -60,7 +60,7 @@ var shapeFaultTests = []struct {
 	{"artifact-parts-array", "spec", []string{sendRPC}, getRPC, `"parts":"hello"`, ""},
 	{"artifact-parts-array", "spec03", []string{send03}, get03, `"parts":"hello"`, ""},
 	{"artifact-parts-nonempty", "spec", []string{sendRPC}, getRPC, `"parts":[]`, ""},
-	{"artifact-index", "legacy", nil, send01, `"index":-1`, ""},
+	{"artifact-index", "spec01", nil, send01, `"index":-1`, ""},
 	{"output-in-message", "spec", nil, sendRPC, `"messageId":"result"`, `"artifacts"`},
 	{"output-in-message", "spec03", nil, send03, `"messageId":"result"`, `"artifacts"`},
 	{"task-id-present", "spec", []string{sendRPC}, getRPC, `"result":{"contextId"`, `"id":"id-1"`},
@@ -79,7 +79,7 @@ var shapeFaultTests = []struct {
 	{"event-kind", "spec03", nil, stream03, `"kind":"artifact"`, "artifact-update"},
 	{"event-ids", "spec", nil, streamRPC, `"artifactUpdate":{"taskId":"id-1","artifact"`, ""},
 	{"event-ids", "spec03", nil, stream03, `"kind":"artifact-update","taskId":"id-1","artifact"`, ""},
-	{"event-id-v01", "legacy", nil, stream01, `"result":{"artifact"`, ""},
+	{"event-id-v01", "spec01", nil, stream01, `"result":{"artifact"`, ""},
 	{"event-status", "spec", nil, streamRPC, `"status":{"timestamp"`, ""},
 	{"event-status", "spec03", nil, stream03, `"status":{"timestamp"`, ""},
 	{"event-artifact", "spec", nil, streamRPC, "artifactUpdate", `"artifact":`},

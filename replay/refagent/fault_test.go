@@ -40,8 +40,8 @@ var faultTests = []struct {
 	{"rpc-id-null-unjustified", "spec", nil, unknownRPC, `"id":null`, `"id":"r"`},
 	{"rpc-id-null-unjustified", "spec03", nil, unknown03, `"id":null`, `"id":1,`},
 	{
-		"rpc-result-xor-error-v01", "legacy", nil,
-		"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
+		"rpc-result-xor-error-v01", "spec01", nil,
+		"POST /spec01" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
 		`,"error":{"code":-32603,"message":"Internal error"}}`, "",
 	},
 	{"rpc-result-null", "spec", []string{sendRPC}, getRPC, `"result":null`, "TASK_STATE"},
@@ -231,9 +231,9 @@ var faultTests = []struct {
 	{"sse-unterminated-event", "spec", nil, streamRPC, "COMPLETED\"," + at + "}}}}\n$", ""},
 	{"sse-unterminated-event", "spec03", nil, stream03, `"final":true}}` + "\n$", ""},
 	{
-		"state-terminal-immutable-early", "legacy",
-		[]string{"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle"))},
-		"POST /legacy" + jsonHeader + rpc("1", "tasks/get", `{"id":"t1"}`), `"state":"working"`, `"state":"completed"`,
+		"state-terminal-immutable-early", "spec01",
+		[]string{"POST /spec01" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle"))},
+		"POST /spec01" + jsonHeader + rpc("1", "tasks/get", `{"id":"t1"}`), `"state":"working"`, `"state":"completed"`,
 	},
 	{"state-final-state-agrees", "spec", []string{streamRPC}, getRPC, "TASK_STATE_WORKING", "TASK_STATE_COMPLETED"},
 	{"state-final-state-agrees", "spec03", []string{stream03}, get03, `"state":"working"`, `"state":"completed"`},
@@ -343,7 +343,7 @@ var faultTests = []struct {
 	{"ver-unsupported-error", "spec", nil, strings.Replace(sendRPC, "1.0", "9.9", 1), `"code":-32603`, `"code":-32009`},
 	{"ver-supported-refused", "spec", nil, "GET /spec/tasks\nA2A-Version: 1.0", "VERSION_NOT_SUPPORTED", ""},
 	{"ver-semantics", "spec", nil, sendRPC, `"kind":"task"`, `{"task":`},
-	{"version-semantics-mixed", "legacy", nil, parts01, `{"kind":"text"`, `{"type":"text"`},
+	{"version-semantics-mixed", "spec01", nil, parts01, `{"kind":"text"`, `{"type":"text"`},
 	{"ver-empty-means-03", "spec03", nil, send03, `{"task":`, `"kind":"task"`},
 }
 

@@ -26,7 +26,7 @@ var versionFaults = []Fault{
 		hooks: func() hooks { return hooks{reply: answerIn(v10{}, sendMessage)} },
 	},
 	{
-		Slug: "version-semantics-mixed", agents: []string{"legacy"}, Also: []string{"unknown-field"},
+		Slug: "version-semantics-mixed", agents: []string{"spec01"}, Also: []string{"unknown-field"},
 		Doc:   "Parts in answers of 0.1 say kind, as later versions have it, for type.",
 		hooks: onAnswer(isRPCResult, func(_ *call, out *answer) { out.body = sayKind(out.body) }),
 	},

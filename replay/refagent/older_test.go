@@ -73,22 +73,22 @@ var olderTests = []struct {
 		"GET /spec03-proto/v1/tasks", `404 {"code":-32601,"message":"No such route: GET /spec03-proto/v1/tasks"}`,
 	},
 	{
-		"0.1 task", "legacy", nil,
-		"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
+		"0.1 task", "spec01", nil,
+		"POST /spec01" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "task-lifecycle")),
 		`200 {"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed",` + at + `},` +
 			`"artifacts":[{"name":"result","description":"The processed result","parts":[{"type":"text","text":"[task-lifecycle] Processed: task-lifecycle"}],"index":0}],` +
 			`"history":[{"role":"user","parts":[{"type":"text","text":"task-lifecycle"}]}]}}`,
 	},
 	{
-		"0.1 answers with tasks only", "legacy", nil,
-		"POST /legacy" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "message-only hi")),
+		"0.1 answers with tasks only", "spec01", nil,
+		"POST /spec01" + jsonHeader + rpc("1", "tasks/send", legacySend("t1", "message-only hi")),
 		`200 {"jsonrpc":"2.0","id":1,"result":{"id":"t1","sessionId":"s1","status":{"state":"completed","message":{"role":"agent",` +
 			`"parts":[{"type":"text","text":"[message-only] You said: message-only hi"}]},` + at +
 			`},"history":[{"role":"user","parts":[{"type":"text","text":"message-only hi"}]}]}}`,
 	},
 	{
-		"0.1 stream", "legacy", nil,
-		"POST /legacy" + jsonHeader + rpc("1", "tasks/sendSubscribe", legacySend("t1", "tck-complete-task")),
+		"0.1 stream", "spec01", nil,
+		"POST /spec01" + jsonHeader + rpc("1", "tasks/sendSubscribe", legacySend("t1", "tck-complete-task")),
 		`200 data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"submitted",` + at + `},"final":false}}` +
 			"\n\n" +
 			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"working",` + at + `},"final":false}}` +
@@ -96,8 +96,8 @@ var olderTests = []struct {
 			`data: {"jsonrpc":"2.0","id":1,"result":{"id":"t1","status":{"state":"completed","message":{"role":"agent","parts":[{"type":"text","text":"Hello from TCK"}]},` + at + `},"final":true}}` + "\n\n",
 	},
 	{
-		"0.1 params without id", "legacy", nil,
-		"POST /legacy" + jsonHeader + rpc("1", "tasks/get", `{}`),
+		"0.1 params without id", "spec01", nil,
+		"POST /spec01" + jsonHeader + rpc("1", "tasks/get", `{}`),
 		`200 {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid parameters: id is required"}}`,
 	},
 }
@@ -119,7 +119,7 @@ func TestOlderWire(t *testing.T) {
 
 // A task of 0.1 goes on under the id that its client gave it, in the session that it began in.
 func TestLegacyTasksGoOn(t *testing.T) {
-	c := connect(t, serve(t, "legacy", refagent.Options{Push: true})+"/legacy", client.JSONRPC01, client.Options{})
+	c := connect(t, serve(t, "spec01", refagent.Options{Push: true})+"/spec01", client.JSONRPC01, client.Options{})
 	m := client.Text("multi-turn start")
 	m.TaskID, m.ContextID = "mine", "session"
 	asked := send(t, c, m)
@@ -149,7 +149,7 @@ func TestLegacyTasksGoOn(t *testing.T) {
 
 // Cards of 0.1 and 0.2 lie where those versions have them, and nowhere else.
 func TestOlderCards(t *testing.T) {
-	for _, agent := range []string{"spec02", "legacy"} {
+	for _, agent := range []string{"spec02", "spec01"} {
 		origin := serve(t, agent, refagent.Options{})
 		for name, want := range map[string]int{"agent.json": 200, "agent-card.json": 404} {
 			if resp, _ := exchange(t, origin, "GET /"+agent+"/.well-known/"+name); resp.StatusCode != want {
