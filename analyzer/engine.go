@@ -77,6 +77,9 @@ type Counts struct {
 	Forgotten int   // tasks, endpoints, webhooks and cards dropped to bound memory
 	Streams   int   // event streams seen
 	Events    int   // events of streams seen
+	Calls     int   // that are over: see Calls
+	Failed    int   // of them, how many failed
+	Unproved  int   // links with calls of which none is known to have succeeded
 }
 
 // NewEngine returns an engine that runs the rules. They must have passed Validate.
@@ -178,6 +181,12 @@ func (e *Engine) Counts() Counts {
 	c.Forgotten = e.endpoints.forgotten()
 	for _, state := range e.states {
 		c.Forgotten += state.Forgotten()
+	}
+	for _, calls := range e.byLink {
+		c.Calls, c.Failed = c.Calls+calls.Made, c.Failed+calls.Failed
+		if !calls.Proved() {
+			c.Unproved++
+		}
 	}
 	return c
 }

@@ -42,6 +42,9 @@ func (r *Result) Add(other *Result) {
 	r.Counts.Forgotten += other.Counts.Forgotten
 	r.Counts.Streams += other.Counts.Streams
 	r.Counts.Events += other.Counts.Events
+	r.Counts.Calls += other.Counts.Calls
+	r.Counts.Failed += other.Counts.Failed
+	r.Counts.Unproved += other.Counts.Unproved
 	r.Live = r.Live || other.Live
 	r.Crashes = append(r.Crashes, other.Crashes...)
 	r.addCoverage(other.Coverage)
