@@ -21,6 +21,9 @@ const (
 	StatusFailed     Status = "failed"     // calls of a link failed, and none succeeded
 )
 
+// Proved reports whether the verdict says something of the traffic: that it is clean, or what was found.
+func (s Status) Proved() bool { return s == StatusClean || s == StatusFindings }
+
 // A Verdict sums a result up.
 type Verdict struct {
 	Status    Status

@@ -34,7 +34,7 @@ type ConformanceSummary struct {
 type ConformanceResult struct {
 	Test     string `json:"test"`
 	Category string `json:"category"`
-	Status   string `json:"status"` // pass, fail or skip
+	Status   string `json:"status"` // pass, fail, skip or critical
 	Message  string `json:"message,omitempty"`
 }
 
@@ -76,6 +76,9 @@ func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Ru
 			c.Summary.Skipped++
 		case failing(finding, rule):
 			result.Status, result.Message = "fail", finding.Message
+			if finding.Rule.Critical {
+				result.Status = "critical"
+			}
 			c.Summary.Failed++
 			failed[rule.Category]++
 		default:

@@ -18,6 +18,9 @@ import (
 func Line(f *analyzer.Finding) string {
 	fault := blame(f)
 	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, strings.Join(f.Sections(), ", "))
+	if f.Revises {
+		line += "; in place of what was said before"
+	}
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
 	}
@@ -96,8 +99,8 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
 	for _, l := range links {
 		t := tallies[l]
-		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", analyzer.Clean(l.Client), analyzer.Clean(l.Agent),
-			t.applied, len(rules), t.broken)
+		fmt.Fprintf(b, "%s: %d of %d rules observed, %d broken%s\n", arrow(l), t.applied, len(rules), t.broken,
+			callsOf(r, l))
 	}
 	if len(r.Captures) > 1 {
 		b.WriteString("\n")
@@ -107,6 +110,21 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 	if never := unobserved(r, rules); len(never) > 0 {
 		fmt.Fprintf(b, "not observed: %s\n", wrap(neverText(never, rules), 100, "  "))
 	}
+}
+
+// arrow returns a link as people read it.
+func arrow(l analyzer.Link) string {
+	return analyzer.Clean(l.Client) + " → " + analyzer.Clean(l.Agent)
+}
+
+// callsOf says how the calls of a link came out, as the end of a line; nothing if there were none.
+func callsOf(r *analyzer.Result, l analyzer.Link) string {
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Link == l && c.Made > 0 {
+			return "; " + c.String()
+		}
+	}
+	return ""
 }
 
 // fewNever is how many rules are named that were not observed; of more, each family says how many.
