@@ -156,6 +156,7 @@ func (e *Engine) gap(in *intake) {
 func (e *Engine) End(live bool) []Finding {
 	e.found = e.found[:0]
 	if live {
+		e.tellOpen()
 		return nil
 	}
 	streams := make([]*intake, 0, len(e.open))
@@ -173,6 +174,16 @@ func (e *Engine) End(live bool) []Finding {
 	}
 	e.observe(&intake{judged: true}, &Observation{Kind: CaptureDone, At: e.now})
 	return e.mergeCovered()
+}
+
+// tellOpen tells who asked which exchanges are open.
+func (e *Engine) tellOpen() {
+	if e.onEnded == nil {
+		return
+	}
+	for _, in := range e.open {
+		e.onEnded(Ended{Seq: in.x.Seq, Link: in.x.Link, Judged: in.judged})
+	}
 }
 
 // Counts returns how much was looked at so far.

@@ -132,8 +132,21 @@ type Ended struct {
 	Outcome Outcome
 }
 
-// OnEnded returns an option that calls f with each exchange that is over; with those that are open at the end of a
-// capture then.
+// Count adds an exchange to the counts of exchanges and calls.
+func (r *Result) Count(x Ended) {
+	r.Counts.Exchanges++
+	if x.Judged {
+		r.Counts.Judged++
+	}
+	if x.Call {
+		one := Calls{Link: x.Link}
+		one.add(x.Outcome)
+		r.addCalls([]Calls{one})
+	}
+}
+
+// OnEnded returns an option that calls f with each exchange that is over. Those that are open at the end of a capture
+// come then; as long as the recording goes on, none of them is a call yet.
 func OnEnded(f func(Ended)) EngineOption {
 	return func(e *Engine) { e.onEnded = f }
 }

@@ -19,6 +19,7 @@ type Result struct {
 	Counts    Counts
 	Calls     []Calls // of each link on which there were any
 	Agents    []Agent
+	Nothing   string          // why nothing was chosen of what was judged; empty if something was
 	Live      bool            // a capture was still growing: this is what has happened so far
 	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
 }
@@ -31,6 +32,9 @@ func (r *Result) Add(other *Result) {
 		r.Found[s] += n
 	}
 	r.Baselined += other.Baselined
+	if other.Nothing != "" {
+		r.Nothing = other.Nothing
+	}
 	for _, agent := range other.Critical {
 		if !slices.Contains(r.Critical, agent) {
 			r.Critical = append(r.Critical, agent)

@@ -67,7 +67,9 @@ func Text(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule) error {
 	if len(r.Findings) > 0 {
 		b.WriteString("\n")
 	}
-	if r.Counts.Exchanges == 0 {
+	if r.Counts.Exchanges == 0 && r.Nothing != "" {
+		b.WriteString(r.Nothing + "\n")
+	} else if r.Counts.Exchanges == 0 {
 		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
 	} else {
 		observed(&b, r, rules)

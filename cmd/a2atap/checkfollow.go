@@ -33,8 +33,12 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	defer cancel()
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
 	each := func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }
-	result, err := analyzer.Follow(ctx, rules.All, src, each, c.keys...)
+	seen := newCensus()
+	result, err := analyzer.Follow(ctx, rules.All, src, each, seen.options(c.keep, c.keys)...)
 	if err != nil {
+		return fmt.Errorf("check %s: %w", names[0], err)
+	}
+	if err := c.keep.apply(context.WithoutCancel(ctx), src, result, seen); err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
 	result.Baselined = f.baselined
