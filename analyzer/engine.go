@@ -28,6 +28,7 @@ type Engine struct {
 	endpoints endpoints
 	origins   *recent.Map[string, *onceAt]
 	clients   *recent.Map[clientAt, *reported] // what is forgotten here is reported again
+	cards     refetched
 	open      map[uint64]*intake
 	held      int              // bytes of bodies of those that are open
 	tallies   map[Link][]tally // for each link, one for each rule
@@ -91,6 +92,7 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		endpoints: newEndpoints(),
 		origins:   recent.New[string, *onceAt](maxEndpoints),
 		clients:   recent.New[clientAt, *reported](maxEndpoints),
+		cards:     newRefetched(),
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]tally),
 		byLink:    make(map[Link]*Calls),

@@ -58,7 +58,7 @@ func (e *Engine) mergeCovered() []Finding {
 	}
 	kept := e.found[:0]
 	for i := range covered {
-		if f := e.found[i]; !covered[i] && e.first(&f, i, taken) {
+		if f := e.found[i]; !covered[i] && !e.cards.again(e.exchangeOf(&f), &f) && e.first(&f, i, taken) {
 			kept = append(kept, f)
 		}
 	}

@@ -118,11 +118,12 @@ var AuthWWWAuthenticate = &analyzer.Rule{
 guess, and generic HTTP libraries, which act on that field, do not even try again.`,
 	Fix: `Add the field to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of the
 card.`,
-	Silent: `Answers with other statuses, 403 among them; HARs of other programs, which may leave fields out. The
-first 401 at an endpoint is reported.`,
+	Silent: `Answers with other statuses, 403 among them; HARs of other programs, which may leave fields out; in 0.1
+the code -32000, which says that credentials are missing by an older convention. The first 401 at an endpoint is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if x.Response.Status != 401 || !x.HeadersKept() {
+		if x.Response.Status != 401 || !x.HeadersKept() || refusedAsBefore0_1(p) {
 			return
 		}
 		p.Applied()
@@ -131,6 +132,17 @@ first 401 at an endpoint is reported.`,
 				"expected a challenge that says how to authenticate")
 		}
 	},
+}
+
+// refusedAsBefore0_1 reports whether an error says by a code that credentials are missing, as servers did before 0.1
+// was written down: no text that they follow asks for more.
+func refusedAsBefore0_1(p *analyzer.Pass) bool {
+	x, failure := p.Exchange, p.Answer.Err
+	if p.Answer.Early {
+		return true
+	}
+	return failure != nil && failure.Code == -32000 && x.Spoken().Has(a2a.V0_1) && x.Endpoint != nil &&
+		(x.Endpoint.Declared | x.Endpoint.Answered).Intersect(a2a.Of(a2a.V0_2, a2a.V0_3)).Empty()
 }
 
 // AuthSchemeUndeclared reports an Authorization scheme that the card does not have.

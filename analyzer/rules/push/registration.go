@@ -75,6 +75,10 @@ func checkConfigToSet(p *analyzer.Pass) {
 		if config.IsNull() && p.Dialects.Has(a2a.V0_1) {
 			return
 		}
+		if params := call.Params; !config.Exists() && p.Dialects == a2a.Of(a2a.V0_1) &&
+			(p.Exchange.Endpoint.Early || params.Has("events")) {
+			config = params // where it stood before the text of 0.1 gave it a place
+		}
 		p.Applied()
 		if config.Kind() != a2a.Object {
 			p.Report(rule.InParams(p, config), rule.QuoteMember("pushNotificationConfig", config),

@@ -75,17 +75,23 @@ at the end of the recording, if the other well-known path has it; it is a note w
 }
 
 func reportMismatch(p *analyzer.Pass) {
+	x := p.Exchange
+	if byPath(x) { // an agent that has such a path leaves nothing to show that the client means another version
+		if failure := p.Answer.Err; failure == nil || !rule.NoRoute(p) && !rule.RefusesVersion(failure) {
+			return
+		}
+	}
 	worst := analyzer.Warning
 	if failure := p.Answer.Err; failure != nil && rule.RefusesVersion(failure) {
 		worst = analyzer.Note // the client is told in so many words, and can go on in another version
 	}
-	known := rule.Understood(p.Exchange)
-	sayMismatch(p, p.Exchange, known, analyzer.AtMost(worst), mismatchScope(p.Exchange, known))
+	known := rule.Understood(x)
+	sayMismatch(p, x, known, analyzer.AtMost(worst), mismatchScope(x, known))
 }
 
 // sayMismatch reports a call in another dialect than those that are spoken where it goes.
 func sayMismatch(p *analyzer.Pass, x *analyzer.Exchange, known a2a.Dialects, options ...analyzer.Option) {
-	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
+	if byPath(x) {
 		reportPath(p, x, known, options...)
 		return
 	}
@@ -106,7 +112,7 @@ func checkRefusedLink(p *analyzer.Pass) {
 			known = a2a.Of(a2a.V1_0) // which alone has that error
 		}
 		switch {
-		case known.Empty(), x.Call.Dialects.Empty():
+		case known.Empty(), x.Call.Dialects.Empty(), byPath(x) && !r.NoRoute && !r.Version:
 		case x.Spoken().Intersect(known | x.Endpoint.Answered).Empty():
 			sayMismatch(p, x, known, analyzer.Revising())
 			return
@@ -115,6 +121,11 @@ func checkRefusedLink(p *analyzer.Pass) {
 			return
 		}
 	}
+}
+
+// byPath reports whether only the path of a call shows its dialect.
+func byPath(x *analyzer.Exchange) bool {
+	return x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == ""
 }
 
 // pathDialects returns the dialects of a path that is in another one than those known.

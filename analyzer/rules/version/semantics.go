@@ -132,8 +132,8 @@ messages of an exchange the first is reported.`,
 		}
 		if p.Answer != nil && !p.Answer.Payload.Dialects.Empty() && p.Answer.Payload.Kind != a2a.CardPayload {
 			p.Applied()
-			if rule.OtherSpelling(p, p.Answer.Payload.Value) {
-				return
+			if v := p.Answer.Payload.Value; rule.OtherSpelling(p, v) || v.Has("kind") && p.Dialects == a2a.Of(a2a.V1_0) {
+				return // legacy-field-emitted reports the kind, and stands for what is inside
 			}
 			reportMixed(p, p.Answer.Payload.Dialects, p.Answer.Payload.Contrary, a2a.Agent)
 		}
