@@ -20,7 +20,7 @@ type Engine struct {
 	covers    map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
 	wanting   map[aspect][]job    // which rules want an observation, worked out once for each kind of it
 	states    []State             // of trackers, in the order in which they take observations
-	takers    [32][]State         // by number of the kind, in that order
+	takers    [64][]State         // by number of the kind, in that order
 	given     map[*Tracker][]any  // what options gave
 	slots     int                 // of each exchange
 	made      []Observation       // by trackers, and not yet observed

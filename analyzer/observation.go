@@ -9,7 +9,7 @@ import (
 )
 
 // Kinds is a set of kinds of observations.
-type Kinds uint32
+type Kinds uint64
 
 // The kinds of observations.
 const (
@@ -22,6 +22,7 @@ const (
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
 	CallEnded                     // a call or the fetch of a card is over; End says how. In all dialects if in none
+	ForeignSeen                   // a later event that is in none of the dialects of its request, in these
 
 	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.
 	DeliveryTraced // a notification, once it is known which configs can have caused it
@@ -73,7 +74,7 @@ func (k Kinds) each(yield func(Kinds) bool) {
 }
 
 // number returns the number of a kind, from 0.
-func (k Kinds) number() int { return bits.TrailingZeros32(uint32(k)) }
+func (k Kinds) number() int { return bits.TrailingZeros64(uint64(k)) }
 
 // entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.
 var entityKinds = [...]Kinds{
@@ -96,10 +97,10 @@ type Observation struct {
 	Exchange *Exchange        // that it belongs to
 	Dialects a2a.Dialects     // of this message: what it may be in
 	Place    Place            // of what was seen, down to the value where there is one
-	Doc      *a2a.Doc         // the JSON text: RequestSeen, AnswerSeen, EventSeen, OutcomeSeen, WebhookSeen; or nil
+	Doc      *a2a.Doc         // the JSON text: of a whole request, answer, event or notification; or nil
 	Body     []byte           // AnswerSeen, OutcomeSeen, BodySeen: the body, content coding taken off
-	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen
-	Event    *Event           // EventSeen, OutcomeSeen of a stream
+	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen, ForeignSeen
+	Event    *Event           // EventSeen, ForeignSeen, OutcomeSeen of a stream
 	Card     *a2a.Card        // CardSeen, CardVerified
 	Task     *TaskObservation // TaskSeen
 	End      *StreamEnd       // StreamEnded, CallEnded, ExchangeDone
