@@ -24,6 +24,16 @@ func (s *Stream) add(o *Observation) {
 	s.Gap = s.Gap || a.Doc.Err != nil || unread
 }
 
+// readInStream reads a flat artifact update in a stream of 1.0 as one that lacks its wrapper: unlike a status update it
+// has no state whose spelling would tell, and what came before it does.
+func (x *Exchange) readInStream(p *a2a.Payload) {
+	modern := a2a.Of(a2a.V1_0)
+	if p.Kind == a2a.ArtifactPayload && !p.Wrapped && x.Call.Binding == a2a.JSONRPC && x.Call.Dialects == modern &&
+		x.Stream.Dialects == modern {
+		p.Dialects, p.Contrary = modern, a2a.Mark{}
+	}
+}
+
 // A StreamEnd says how a stream ended.
 type StreamEnd struct {
 	Clean bool           // the agent ended the answer as its framing says
