@@ -29,8 +29,9 @@ type Endpoint struct {
 	Binding  a2a.Binding
 	Declared a2a.Dialects // by cards; empty if no card names it
 	Answered a2a.Dialects // in which calls succeeded here
+	Early    bool         // what is spoken in 0.1 is that of before it was written down: see a2a.Call.Early
 
-	reported reported // rules that report once an endpoint and have, where the agent broke them
+	reported map[string]bool // rules that report once an endpoint and have
 }
 
 // Is reports whether a URL is that of the endpoint, as addresses are compared.
@@ -104,7 +105,7 @@ func (s *endpoints) place(x *Exchange) {
 		end = &Endpoint{URL: x.callURL(), Binding: key.binding}
 		s.known.Put(key, end)
 	}
-	x.Endpoint = end
+	x.Endpoint, end.Early = end, end.Early || x.Call.Early
 	end.decide(s.cards.Declared(key.address, key.binding))
 	declared := end.Declared
 	if declared.Empty() { // a card that names only other bindings here tells the version all the same
@@ -182,8 +183,11 @@ func (s *endpoints) forgotten() int { return s.known.Forgotten() }
 
 // callURL returns the URL of the interface that a call went to: for HTTP+JSON without the route.
 func (x *Exchange) callURL() string {
-	if x.Call.Binding == a2a.HTTPJSON {
+	switch {
+	case x.Call.Binding == a2a.HTTPJSON:
 		return x.Origin + strings.TrimSuffix(x.Call.Prefix, "/")
+	case x.Call.Early:
+		return x.Origin + x.Call.Prefix + "/"
 	}
 	return x.URL()
 }
@@ -191,7 +195,7 @@ func (x *Exchange) callURL() string {
 // Interface returns the URL of the interface that a call went to, in the form in which addresses are compared: for
 // HTTP+JSON without the route.
 func (x *Exchange) Interface() string {
-	if x.Call.Binding == a2a.HTTPJSON {
+	if x.Call.Binding == a2a.HTTPJSON || x.Call.Early {
 		return address.Of(x.callURL())
 	}
 	return x.Address

@@ -37,11 +37,11 @@ func TestEntities(t *testing.T) {
 		"1.response.body#/result/x response error agent",
 		"1.response.body#/result/task/x Task error agent",
 		"1.response.body#/result/task/status/x TaskStatus error agent",
-		"1.response.body#/result/task/history/0/x Message note client",
+		"1.response.body#/result/task/history/0/x Message note agent",
 		"1.response.body#/result/task/history/2/x Message error agent",
 		"2.request.body#/params/x parameters error client",
 		"2.response.body#/result/x Task error agent",
-		"2.response.body#/result/history/0/x Message note client",
+		"2.response.body#/result/history/0/x Message note agent",
 		"2.response.body#/result/history/2/x Message error agent",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -45,6 +45,7 @@ type Exchange struct {
 	principalKnown bool
 	viewer         digest.Digest // that Viewer returns; 0 until somebody asks
 	unreleased     bool          // the client asks for a version after 1.0
+	card           digest.Digest // of the card that is the answer; 0 if it is none
 	slots          []any         // of the trackers, nil as long as all are empty
 }
 

@@ -95,10 +95,14 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		in.cut()
 		return
 	}
+	x.card = cardOf(x, body)
 	o := e.message(x, AnswerSeen, s)
 	o.Place = x.ResponsePlace().Body()
 	o.Dialects = dialectsOr(a.Payload.Dialects, x.answerDialects())
 	o.Answer, o.Body = &a, body
+	if a.Early && x.Endpoint != nil {
+		x.Endpoint.Early = true
+	}
 	if len(bytes.TrimSpace(body)) > 0 {
 		o.Doc = &a.Doc
 	}

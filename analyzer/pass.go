@@ -55,7 +55,7 @@ func (p *Pass) Here(names ...string) Place { return p.Place.At(p.Entity.Pointer(
 // protocol asks for instead. Both are phrases of one sentence: lower case, no final period. A rule that both sides can
 // break is broken by the side that wrote the entity at hand, if there is one. Where the client asks for a version after
 // 1.0, whose text nobody has read yet, the finding is a note; and so it is inside a message that the agent only tells
-// again.
+// again, where it is the agent's, which wrote it down.
 func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.applied = true
 	f := Finding{
@@ -70,7 +70,9 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	}
 	f.about(p.Exchange)
 	if p.Entity != nil && p.Rule.Either {
-		f.Side = p.Entity.Author
+		if f.Side = p.Entity.Author; p.Entity.Echoed() {
+			f.Side = a2a.Agent // which may have changed it: only the request would show what the client wrote
+		}
 	}
 	for _, option := range options {
 		option(&f)

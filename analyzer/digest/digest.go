@@ -37,6 +37,9 @@ func (d Digest) Byte(b byte) Digest { return d.Number(uint64(b)) }
 // Text adds a text: two texts are something else than both in one.
 func (d Digest) Text(s string) Digest { return d.Number(maphash.String(seed, s)) }
 
+// Bytes adds what Text adds for the same text.
+func (d Digest) Bytes(b []byte) Digest { return d.Number(maphash.Bytes(seed, b)) }
+
 // JSONString adds what a JSON string says, whatever its escapes, as Text does; nothing if the value is no string. All
 // secrets that were hidden count as equal, since equal ones may have been hidden with different keys.
 func (d Digest) JSONString(v a2a.Value) Digest {

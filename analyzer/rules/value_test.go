@@ -211,10 +211,14 @@ func (v *value) extend() {
 	})
 }
 
-// addNulls adds optional members without a value.
+// addNulls adds optional members without a value. The tasks of a list have no artifacts, and not null either.
 func (v *value) addNulls() {
 	if v.has("signatures") {
 		return
+	}
+	list := v.has("tasks")
+	if result := v.get("result"); result != nil {
+		list = result.has("tasks")
 	}
 	v.each(func(o *value) {
 		switch {
@@ -224,8 +228,10 @@ func (v *value) addNulls() {
 				o.add(name, "null")
 			}
 		case o.isTask():
-			for _, name := range []string{"metadata", "artifacts", "history"} {
-				o.add(name, "null")
+			o.add("metadata", "null")
+			o.add("history", "null")
+			if !list {
+				o.add("artifacts", "null")
 			}
 		case o.has("artifactId"):
 			for _, name := range []string{"metadata", "name", "description", "extensions"} {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,84 +12,185 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
-	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
+	"a2atap/replay/client/setup"
+	"a2atap/replay/prompt"
 )
 
 type sendOptions struct {
+	flags       setup.Flags
+	mode        string
 	stream      bool
-	auth        string
-	protocol    string
-	task        string
-	contextID   string
-	timeout     time.Duration
-	interactive bool
-	format      string
-	fault       string
-}
+	noPoll      bool
+	interval    time.Duration
+	pollTimeout time.Duration
 
-// protocols are the words of --protocol.
-var protocols = []struct {
-	word     string
-	protocol client.Protocol
-	proto    bool // the proto JSON of 0.3
-}{
-	{"1.0-jsonrpc", client.JSONRPC10, false},
-	{"1.0-rest", client.REST10, false},
-	{"0.3-jsonrpc", client.JSONRPC03, false},
-	{"0.3-rest", client.REST03, false},
-	{"0.3-rest-proto", client.REST03, true},
-	{"0.1-jsonrpc", client.JSONRPC01, false},
+	task, contextID string
+	message         string
+	configuration   string
+	messageID       string
+	stableID        bool
+	interactive     bool
+
+	tasks   taskOptions
+	profile bool
+
+	format string
+	output string
+	fault  string
 }
 
 func newSend(e env) *cobra.Command {
 	o := sendOptions{}
 	cmd := &cobra.Command{
-		Use:   "send URL TEXT",
+		Use:   "send URL [TEXT]",
 		Short: "Send one message as a client and print the answer",
-		Long: `Send reads the agent card at URL (an agent's, or a tap's), sends one message, and prints the answer. With
---stream it prints each event as it arrives. If TEXT is -, it is read from standard input.
+		Long: `Send reads the agent card at URL (an agent's, a tap's, or the card's own; a2a:URL too), sends one message,
+and prints the answer. Where there is no card, URL is taken for that of an HTTP+JSON interface. If TEXT is -, it is read
+from standard input.
+
+A task that is not complete at once is polled until it has ended or waits for its client; a stream that is cut before
+that is polled too. --stream prints each event as it arrives. --output text prints one final text and nothing else: that
+of the message, else of the artifacts, else of the status, else of the history, else the raw JSON.
+
+With --get, --list, --cancel or --subscribe it asks about tasks instead, and with --profile it prints what the card
+says.
+
+--message and --configuration are merged into what is sent (as a JSON merge patch), in the words of the protocol that is
+spoken. In their strings {{prompt}} is TEXT; --var gives other variables.
 
 With --fault the client breaks the rule of that name on purpose, for testing agents and this tool. If the rule
 concerns an operation other than sending, that operation follows for the task of the answer.
 
+No secret that a flag brings is printed: in what is printed, also of the agent's, … stands in its place.
+
 Exit status: 0 an answer; 1 the task failed, was canceled or rejected, or waits for input and --interactive was not
-given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer could not be read.`,
+given; 2 wrong usage; 3 the agent refused, could not be reached, or its answer could not be read or did not come in
+time.`,
 		Example: `  a2atap send http://127.0.0.1:7001/spec 'task-lifecycle book two seats'
   a2atap send http://127.0.0.1:7001/spec 'streaming tell me more' --stream
-  a2atap send http://127.0.0.1:7001/spec 'multi-turn hello' --interactive`,
-		RunE: func(cmd *cobra.Command, args []string) error { return send(cmd.Context(), e, o, args[0], args[1]) },
+  a2atap send http://127.0.0.1:7001/spec 'multi-turn hello' --interactive
+  a2atap send https://booker.example/a2a 'two seats' --auth bearer:env:TOKEN --mode auto --output text
+  a2atap send https://booker.example/a2a 'two seats' --oauth-client-id cli --oauth-client-secret @secret
+  a2atap send http://127.0.0.1:7001/spec 'two seats' --message '{"metadata":{"run":"{{run}}"}}' --var run=7
+  a2atap send http://127.0.0.1:7001/spec --get 0b5e7e6e-7c1c-4b0e-9f3f-2f6f0a4b9c1d
+  a2atap send http://127.0.0.1:7001/spec --profile`,
+		RunE: func(cmd *cobra.Command, args []string) error { return send(cmd.Context(), e, o, args) },
 	}
 	f := cmd.Flags()
+	o.flags.Register(f)
+	f.StringVar(&o.mode, "mode", "send",
+		"ask in this `MODE`: send, stream, or auto, which streams if the card says that the agent does")
 	f.BoolVar(&o.stream, "stream", false, "ask for a stream and print its events")
-	f.StringVar(&o.auth, "auth", "", "send credentials: `bearer:TOKEN`; "+secretHelp+", of the whole or of TOKEN")
-	f.StringVar(&o.protocol, "protocol", "",
-		"use `PROTOCOL`: "+strings.Join(protocolWords(), ", ")+" (default what the card prefers)")
+	f.BoolVar(&o.noPoll, "no-poll", false, "take the first answer as it is, and do not poll its task")
+	f.DurationVar(&o.interval, "poll-interval", time.Second, "wait `D` between two polls")
+	f.DurationVar(&o.pollTimeout, "poll-timeout", 5*time.Minute, "poll a task for `D` at most")
 	f.StringVar(&o.task, "task", "", "send to the existing task `ID`")
-	f.StringVar(&o.contextID, "context", "", "send in the context `ID`")
-	f.DurationVar(&o.timeout, "timeout", 2*time.Minute, "give up after `D` without an answer")
+	f.StringVar(&o.contextID, "context", "", "send in the context `ID`; with --list, list its tasks")
+	f.StringVar(&o.message, "message", "", "merge the `JSON` object into the message, or @FILE; one with a member "+
+		"message is merged into all that is sent")
+	f.StringVar(&o.configuration, "configuration", "", "merge the `JSON` object into the configuration, or @FILE")
+	f.StringVar(&o.messageID, "message-id", "", "give the message the `ID` (default a random one)")
+	f.BoolVar(&o.stableID, "stable-id", false, "give the message an id that is the same for the same message")
 	f.BoolVar(&o.interactive, "interactive", false, "while the task waits for input, send a line of standard input")
+	o.tasks.register(f)
+	f.BoolVar(&o.profile, "profile", false, "print name, capabilities and skills of the agent, and send nothing")
 	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
+	f.StringVar(&o.output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
+		"holds all three")
 	f.StringVar(&o.fault, "fault", "",
 		"break the rule `SLUG` on purpose; list prints those that can be broken with the protocol")
-	return withArgs(cmd, 2, 2)
+	return withArgs(cmd, 1, 2)
 }
 
-func protocolWords() []string {
-	words := make([]string, 0, len(protocols))
-	for _, p := range protocols {
-		words = append(words, p.word)
+func send(ctx context.Context, e env, o sendOptions, args []string) error {
+	s, err := o.flags.Setup(setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}, args[0])
+	if err == nil {
+		err = o.check(args)
 	}
-	return words
+	if err != nil {
+		return asUsage(err)
+	}
+	s.Options.Fault = o.fault
+	if o.fault == "list" {
+		return listClientFaults(e, s.Options.Prefer)
+	}
+	e.Out, e.Err = s.Mask.Writer(e.Out), s.Mask.Writer(e.Err)
+	return s.Mask.Error(o.run(ctx, e, s, args[1:]))
 }
 
-func send(ctx context.Context, e env, o sendOptions, url, text string) error {
-	options, err := o.client(e)
-	if err != nil {
+// asUsage makes an error one about usage, unless it knows better.
+func asUsage(err error) error {
+	var known *exit
+	var inFile interface{ Timeout() bool } // an *fs.PathError
+	if errors.As(err, &known) || errors.As(err, &inFile) {
 		return err
 	}
-	if o.fault == "list" {
-		return listClientFaults(e, options.Prefer)
+	return usage("%w", err)
+}
+
+// check refuses flags that do not go together.
+func (o *sendOptions) check(args []string) error {
+	if err := choose("format", o.format, "text", "json"); err != nil {
+		return err
+	}
+	if o.output != "" {
+		if err := choose("word for --output", o.output, "text", "raw", "metadata", "json"); err != nil {
+			return err
+		}
+	}
+	if err := choose("mode", o.mode, string(prompt.Auto), string(prompt.Send), string(prompt.Stream)); err != nil {
+		return err
+	}
+	if o.interval < 0 || o.pollTimeout <= 0 {
+		return usage("--poll-interval must not be below 0, and --poll-timeout must be above it")
+	}
+	if o.messageID != "" && o.stableID {
+		return usage("--message-id and --stable-id are two ways to give an id; use one")
+	}
+	instead := o.tasks.given()
+	if o.profile {
+		instead = append(instead, "--profile")
+	}
+	switch {
+	case len(instead) > 1:
+		return usage("%s and %s are two things to do; use one", instead[0], instead[1])
+	case len(instead) == 1 && len(args) > 1:
+		return usage("%s sends no message; leave out %q", instead[0], args[1])
+	case len(instead) == 0 && len(args) == 1 && o.message == "" && o.fault != "list":
+		return usage("send needs URL TEXT, or a flag that says what to do instead; see a2atap send --help")
+	}
+	return nil
+}
+
+// run does what the flags ask for.
+func (o *sendOptions) run(ctx context.Context, e env, s *setup.Setup, args []string) error {
+	build, err := newMessages(e, *o, s)
+	if err != nil {
+		return asUsage(err)
+	}
+	if o.profile {
+		return printProfile(ctx, e, s, o.format)
+	}
+	c, noCard, err := s.Connect(ctx)
+	if errors.Is(err, client.ErrNoFault) {
+		return usage("%w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", s.URL, err)
+	}
+	defer c.Close()
+	if noCard != nil {
+		e.tell("send: %s", analyzer.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
+			noCard, c.Endpoint().Protocol)))
+	}
+	sender := &sender{e: e, o: *o, client: c}
+	if len(o.tasks.given()) > 0 {
+		return sender.askAboutTasks(ctx)
+	}
+	text := ""
+	if len(args) > 0 {
+		text = args[0]
 	}
 	if text == "-" {
 		all, err := io.ReadAll(e.In)
@@ -100,204 +199,51 @@ func send(ctx context.Context, e env, o sendOptions, url, text string) error {
 		}
 		text = string(all)
 	}
-	c, err := client.Connect(ctx, url, options)
-	if errors.Is(err, client.ErrNoFault) {
-		return usage("%w", err)
-	}
-	if err != nil {
-		return fmt.Errorf("send to %s: %w; check that the agent, or the tap in front of it, listens there", url, err)
-	}
-	defer c.Close()
-	s := &sender{e: e, o: o, client: c}
-	lines := bufio.NewScanner(e.In)
-	m := client.Text(text)
-	m.TaskID, m.ContextID = o.task, o.contextID
+	return sender.converse(ctx, build, text)
+}
+
+// converse sends a text, and then the lines of standard input for as long as the task waits for them.
+func (s *sender) converse(ctx context.Context, build *messages, text string) error {
+	lines := bufio.NewScanner(s.e.In)
+	s.task, s.context = s.o.task, s.o.contextID
 	for {
-		state, err := s.send(ctx, m)
+		m, options, err := build.next(text, s.task, s.context)
+		if err != nil {
+			return asUsage(err)
+		}
+		answer, err := s.send(ctx, m, options)
 		if err != nil {
 			return err
 		}
-		if !state.Interrupted() {
-			return errors.Join(s.performFault(ctx), outcomeOf(state))
+		if !answer.State().Interrupted() {
+			return errors.Join(s.performFault(ctx), s.outcome(answer))
 		}
-		if !o.interactive || !lines.Scan() {
-			fmt.Fprintf(e.Err, "send: task %s waits for input; go on with --task %s\n", s.task, s.task)
-			return &exit{code: exitFindings}
+		if !s.o.interactive || !lines.Scan() {
+			return s.outcome(answer)
 		}
-		m = client.Text(lines.Text())
-		m.TaskID, m.ContextID = s.task, s.context
+		text, s.task, s.context = lines.Text(), answer.TaskID(), answer.ContextID()
 	}
 }
 
-func (o *sendOptions) client(e env) (client.Options, error) {
-	options := client.Options{Version: tool().Version, Timeout: o.timeout, Fault: o.fault}
-	if err := choose("format", o.format, "text", "json"); err != nil {
-		return options, err
-	}
-	if o.auth != "" {
-		auth, err := e.credentials("--auth", o.auth)
-		if err != nil {
-			return options, err
-		}
-		token, ok := strings.CutPrefix(auth, "bearer:")
-		if !ok || token == "" {
-			return options, usage("--auth: write bearer:TOKEN")
-		}
-		options.Token = token
-	}
-	if o.protocol == "" {
-		return options, nil
-	}
-	for _, p := range protocols {
-		if p.word == o.protocol {
-			options.Prefer, options.ProtoJSON = []client.Protocol{p.protocol}, p.proto
-			return options, nil
-		}
-	}
-	return options, choose("protocol", o.protocol, protocolWords()...)
-}
-
-// performFault performs the operation that the fault concerns, if that is not sending.
-func (s *sender) performFault(ctx context.Context) error {
-	if s.o.fault == "" {
-		return nil
-	}
-	f, err := client.FaultOf(s.client.Endpoint().Protocol, s.o.fault)
-	if err != nil || f.On == "" || f.On == client.SendMessage {
-		return err
-	}
-	task := &client.Task{ID: s.task, ContextID: s.context}
-	if task.ID == "" && f.On != client.GetExtendedCard && f.On != client.StreamMessage {
-		return fmt.Errorf("the fault %s is about %s, which needs a task, but the agent answered with a message; "+
-			"send a text that starts a task", f.Slug, f.On)
-	}
-	if err := s.client.Ask(ctx, f.On, task); err != nil {
-		s.print(string(f.On), err.Error())
-		return nil
-	}
-	s.print(string(f.On), "done")
-	return nil
-}
-
-// listClientFaults prints the faults that a client of any of the protocols can have.
-func listClientFaults(e env, among []client.Protocol) error {
-	if len(among) == 0 {
-		among = client.Protocols()
-	}
-	seen := make(map[string]bool)
-	for _, p := range among {
-		for _, f := range client.Faults(p) {
-			if seen[f.Slug] {
-				continue
-			}
-			seen[f.Slug] = true
-			if _, err := fmt.Fprintf(e.Out, "%-32s %s\n", f.Slug, f.Doc); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// outcomeOf returns the exit status for the final state of a task as an error, nil for 0.
-func outcomeOf(state client.State) error {
-	switch state {
-	case client.Failed, client.Canceled, client.Rejected:
-		return &exit{code: exitFindings}
-	}
-	return nil
-}
-
-// A sender sends the messages of one conversation and prints the answers.
-type sender struct {
-	e             env
-	o             sendOptions
-	client        *client.Client
-	task, context string // of the last answer
-}
-
-// send sends one message and returns the last state of the task, or "" if the answer is not a task.
-func (s *sender) send(ctx context.Context, m client.Message) (client.State, error) {
-	if s.o.stream {
-		return s.stream(ctx, m)
-	}
-	r, err := s.client.Send(ctx, m, client.SendOptions{})
-	if err != nil {
-		return "", err
-	}
-	if s.o.format == "json" {
-		return s.result(r), s.raw(r.Raw)
-	}
-	if r.Message != nil {
-		s.print("message", r.Message.Text())
-		return s.result(r), nil
-	}
-	s.print("task "+r.Task.ID, string(r.Task.Status.State))
-	for _, a := range r.Task.Artifacts {
-		s.print("artifact "+a.ID, a.Text())
-	}
-	if m := r.Task.Status.Message; m != nil {
-		s.print("says", m.Text())
-	}
-	return s.result(r), nil
-}
-
-func (s *sender) result(r *client.Result) client.State {
-	if r.Task == nil {
-		return ""
-	}
-	s.task, s.context = r.Task.ID, r.Task.ContextID
-	return r.Task.Status.State
-}
-
-func (s *sender) stream(ctx context.Context, m client.Message) (client.State, error) {
-	var state client.State
-	for event, err := range s.client.Stream(ctx, m, client.SendOptions{}) {
-		if err != nil {
-			return state, err
-		}
-		if now := event.State(); now != "" {
-			state = now
-		}
-		if s.o.format == "json" {
-			if err := s.raw(event.Raw); err != nil {
-				return state, err
-			}
-			continue
-		}
-		s.event(event)
-	}
-	return state, nil
-}
-
-func (s *sender) event(event client.Event) {
+// outcome returns the exit status for the final state of a task as an error, nil for 0, and says what is wrong.
+func (s *sender) outcome(a *prompt.Answer) error {
+	state := a.State()
 	switch {
-	case event.Task != nil:
-		s.task, s.context = event.Task.ID, event.Task.ContextID
-		s.print("task "+event.Task.ID, string(event.Task.Status.State))
-	case event.Message != nil:
-		s.print("message", event.Message.Text())
-	case event.Status != nil:
-		s.task, s.context = event.Status.TaskID, event.Status.ContextID
-		text := string(event.Status.Status.State)
-		if m := event.Status.Status.Message; m != nil {
-			text += ": " + m.Text()
+	case state.Interrupted():
+		fmt.Fprintf(s.e.Err, "send: task %s waits for %s; go on with --task %s\n", analyzer.Clean(a.TaskID()),
+			strings.TrimSuffix(string(state), "-required"), analyzer.Clean(a.TaskID()))
+	case state.Terminal() && state != client.Completed:
+		why := ""
+		if m := a.Task.Status.Message; m != nil {
+			why = ": " + m.Text()
 		}
-		s.print("status", text)
-	case event.Artifact != nil:
-		s.print("artifact "+event.Artifact.Artifact.ID, event.Artifact.Artifact.Text())
+		verb := "was " + string(state)
+		if state == client.Failed {
+			verb = string(state)
+		}
+		s.e.tell("send: %s", analyzer.Clean(fmt.Sprintf("task %s %s%s", a.TaskID(), verb, why)))
+	default:
+		return nil
 	}
-}
-
-// print prints a line, without control characters that the agent may have sent.
-func (s *sender) print(what, text string) {
-	fmt.Fprintf(s.e.Out, "%s: %s\n", analyzer.Clean(what), analyzer.Clean(text))
-}
-
-func (s *sender) raw(body []byte) error {
-	if !json.Valid(body) {
-		return errors.New("the answer is not JSON")
-	}
-	_, err := fmt.Fprintf(s.e.Out, "%s\n", jsondoc.Escape(bytes.TrimSpace(body)))
-	return err
+	return &exit{code: exitFindings}
 }

@@ -10,6 +10,7 @@ type Answer struct {
 	IsEnvelope bool  // it is recognisably meant as a JSON-RPC response
 	Payload    Payload
 	Err        *Error // nil if there is none
+	Early      bool   // it is written as 0.1 was before it was written down: see Call.Early
 }
 
 // DecodeAnswer says what a whole answer that is no event stream holds. Status is its HTTP status. The media type is the
@@ -135,12 +136,16 @@ func (a *Answer) readEnvelope(call *Call, status int) {
 	a.ID, a.Result, a.Error = root.Get("id"), root.Get("result"), root.Get("error")
 	if a.Error.Exists() && !a.Error.IsNull() {
 		a.Err = decodeRPCError(a.Error, "/error", status, call.Dialects)
+		if name := call.earlyName(a.Err); name != a.Err.Name {
+			a.Err.Name, a.Early = name, true
+		}
 		if !a.Result.Exists() || a.Result.IsNull() {
 			a.Payload = Payload{Kind: ErrorPayload, Value: a.Error, Pointer: "/error"}
 			return
 		}
 	}
 	a.Payload = call.payload(a.Result, "/result")
+	a.Early = a.Early || a.Payload.Kind == TaskPayload && hasStatusHistory(a.Payload.Value)
 }
 
 // isEnvelope reports whether an object is recognisably meant as a JSON-RPC response: gateways answer with JSON too.

@@ -28,7 +28,9 @@ const (
 	InvalidTaskState
 	RateLimitExceeded
 	ResourceUnavailable
-	OtherError // a code or reason that no dialect defines
+	ResourceExhausted // before 0.1: there is no room for another task
+	InsecureWebhook   // before 0.1: the webhook's URL is not https
+	OtherError        // a code or reason that no dialect defines
 )
 
 // An ErrorRow is one error in the words of both bindings. A code may belong to several errors in different dialects.
@@ -79,6 +81,8 @@ var errorRows = [...]ErrorRow{
 	{InvalidTaskState, "InvalidTaskStateError", -32009, onlyV0_1, "", nil},
 	{RateLimitExceeded, "RateLimitExceededError", -32010, onlyV0_1, "", nil},
 	{ResourceUnavailable, "ResourceUnavailableError", -32011, onlyV0_1, "", nil},
+	{ResourceExhausted, "ResourceExhaustedError", -32003, noDialects, "", nil}, // earlyName tells these from the others
+	{InsecureWebhook, "InsecureWebhookError", -32004, noDialects, "", nil},
 }
 
 // Row returns the error in the words of both bindings, and whether a dialect defines it.
@@ -100,7 +104,7 @@ func (n ErrorName) String() string {
 
 // A2A reports whether the error is one that A2A defines, not JSON-RPC.
 func (n ErrorName) A2A() bool {
-	return n >= TaskNotFound && n <= VersionNotSupported || n >= StreamingNotSupported && n <= ResourceUnavailable
+	return n >= TaskNotFound && n <= VersionNotSupported || n >= StreamingNotSupported && n <= InsecureWebhook
 }
 
 // ErrorNameOf returns what a JSON-RPC error code means in the dialects, which are those that may be spoken; none given

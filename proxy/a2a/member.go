@@ -76,6 +76,9 @@ func (w *Walker) classify(o *Entity, list []Slot, name, v Value) Member {
 		case !known && f.Legacy&w.in != 0 && name.Is(f.Name):
 			m.Odd = LegacyMember
 			return m
+		case !known && w.in == onlyV0_1 && (f.In|f.Proto)&^onlyV0_1 != 0 && name.Is(f.Name):
+			m.Odd = 0 // of a later version, which agents of several write for all
+			return m
 		default:
 			continue
 		}

@@ -26,6 +26,10 @@ func (c *Call) readBody(p Value) {
 		c.readSend(p)
 	case CreatePushConfig:
 		c.PushConfig = PushConfig{p}
+		if c.Dialects == onlyV0_1 { // whose configs have no id
+			c.taskID(firstText(p.Get("id"), p.Get("taskId")))
+			return
+		}
 		c.taskID(c.PushConfig.TaskID())
 		c.configID(c.PushConfig.ID())
 	case GetPushConfig, DeletePushConfig:

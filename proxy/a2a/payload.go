@@ -92,6 +92,10 @@ func findObject(v Value, base string) Payload {
 	if p.Kind = kindOfObject(v); p.Kind != NoPayload {
 		return p
 	}
+	if isBare(v) {
+		p.Kind = kindOfBare(v)
+		return p
+	}
 	for i := range wrappers {
 		w := &wrappers[i]
 		if inner := v.Get(w.name); inner.Kind() == Object {
@@ -100,6 +104,12 @@ func findObject(v Value, base string) Payload {
 	}
 	p.Kind = kindOfBare(v)
 	return p
+}
+
+// isBare reports whether an object is surely no wrapper, whatever further members it has: a task or an update of its
+// own. Agents of 0.1 put the message that was sent beside the status of a task.
+func isBare(v Value) bool {
+	return v.Get("status").Has("state") && (v.Has("id") || v.Has("taskId")) || v.Get("artifact").Kind() == Object
 }
 
 // kindOfBare tells an object without discriminator by its members. What may be a Task or a status update of 0.1 is a
@@ -133,6 +143,15 @@ func isUpdate0_1(v Value) bool {
 	return v.Has("id") && v.Has("status") && !hasPrefix(v.Get("status").Get("state"), "TASK_STATE_")
 }
 
+// spelt1_0 reports whether what is held is written as in 1.0: its state, its role, or the first part of its artifact.
+func (p *Payload) spelt1_0() bool {
+	if p.Kind == ArtifactPayload {
+		part := ArtifactUpdate{p.Value}.Artifact().Parts().Elem(0)
+		return first(part, "text", "raw", "url", "data").Exists() && !part.Has("kind") && !part.Has("type")
+	}
+	return hasPrefix(p.Value.Get("status").Get("state"), "TASK_STATE_") || hasPrefix(p.Value.Get("role"), "ROLE_")
+}
+
 // weigh fills the dialects that the payload itself shows.
 func (p *Payload) weigh(m marks, streams, sends bool) {
 	switch p.Kind {
@@ -146,8 +165,9 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 	}
 	m.wrapped = p.Wrapped
 	switch kind := p.Value.Get("kind"); {
-	case m.gets && m.names1_0 && hasPrefix(Task{p.Value}.Status().StateValue(), "TASK_STATE_"):
-		// A task that is read is bare in every version: the state tells more than a leftover of an older one.
+	case !p.Wrapped && !m.rest && m.names1_0 && p.spelt1_0(), m.gets && m.names1_0 && p.spelt1_0():
+		// Where 1.0 is asked for and written, "kind" is a leftover of an older version, and only the wrapper is
+		// missing; a task that is read is bare in every version.
 	case !p.Wrapped && kind.Kind() == String:
 		m.add(byShape, kindDialects, kind)
 	case p.Wrapped && !m.rest && !m.gets:
@@ -173,8 +193,10 @@ func (p *Payload) weigh(m marks, streams, sends bool) {
 // bareDialects tells an object without "kind" and without wrapper, over JSON-RPC: 0.1 knows neither, nor contexts.
 // Where 1.0 has bare tasks too, and where the methods of 0.1 are those of 0.2 and 0.3, it has to be marked as 0.1.
 func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
-	if v.Has("contextId") || v.Has("taskId") || v.Has("messageId") {
-		return 0
+	for _, later := range [...]string{"contextId", "taskId", "messageId", "context_id", "task_id", "message_id"} {
+		if v.Has(later) {
+			return 0
+		}
 	}
 	switch kind {
 	case TaskPayload:
@@ -194,7 +216,7 @@ func bareDialects(kind PayloadKind, v Value, sent bool) Dialects {
 
 // has0_1Members reports whether a bare task has what only 0.1 has.
 func has0_1Members(v Value) bool {
-	if v.Has("sessionId") {
+	if v.Has("sessionId") || hasStatusHistory(v) {
 		return true
 	}
 	t := Task{v}

@@ -40,6 +40,7 @@ func (c *Call) decode(r *Request, path string, known *Known) bool {
 		return true
 	}
 	if (r.Method != "GET" || len(r.Body) > 0) && c.decodeRPC(r, known) {
+		c.readEarly(path)
 		return true
 	}
 	if c.decodeREST(r, path, known) {
@@ -93,7 +94,7 @@ func (c *Call) decodeNotification(r *Request) bool {
 		c.TaskID, c.ContextID, c.MessageID = m.TaskID(), m.ContextID(), m.ID()
 	case StatusPayload:
 		u := StatusUpdate{p.Value}
-		if u.TaskID() == "" || u.StateText() == "" {
+		if u.TaskID() == "" || u.StateText() == "" && !isEarlyNotification(root) {
 			return false
 		}
 		c.TaskID, c.ContextID = u.TaskID(), u.ContextID()

@@ -215,7 +215,11 @@ func TestNotA2A(t *testing.T) {
 		{"other verb", "PUT /tasks/7", `{}`, Known{}, nil},
 		{"other messages", "POST /v1/projects/p/messages:send", `{"message":{"token":"x"}}`, Known{}, nil},
 		{"MCP by parameter", "POST /mcp", rpc("tasks/get", `{"taskId":"t"}`), Known{}, nil},
-		{"MCP by parameter at home", "POST /", rpc("tasks/cancel", `{"taskId":"t"}`), home, nil},
+		{"MCP by metadata", "POST /", rpc("tasks/cancel", `{"taskId":"t","_meta":{}}`), home, nil},
+		{
+			"MCP at home", "POST /", rpc("tasks/cancel", `{"taskId":"t"}`), home,
+			[]string{"MCP-Protocol-Version: 2025-11-25"},
+		},
 		{"MCP by session", "POST /mcp", rpc("tasks/get", `{"id":"t"}`), Known{}, []string{"Mcp-Session-Id: 1"}},
 		{
 			"MCP by version", "POST /", rpc("tasks/list", `{"pageSize":1}`), home,

@@ -72,7 +72,7 @@ func pushRoute(list, tasks, task string, start int) route {
 // id, and so is one that is escaped.
 func taskRoute(method, segment string) route {
 	r := route{dialects: kindDialects | onlyV1_0}
-	if i := strings.LastIndexByte(segment, ':'); i > 0 {
+	if i := strings.LastIndexByte(segment, ':'); i >= 0 {
 		switch segment[i+1:] {
 		case "cancel":
 			r.task, r.operation = unescapePath(segment[:i]), byMethod(method, verb{"POST", CancelTask})

@@ -62,7 +62,7 @@ func (c *Call) decodeEnvelope(r *Request, root Value, known *Known) bool {
 		}
 		c.Evidence = Hint
 	case in == before1: // tasks/get, tasks/cancel, tasks/resubscribe
-		if operation != SubscribeToTask && isMCP(r, root) {
+		if operation != SubscribeToTask && isMCP(r, root) && (!spokenHere || isSurelyMCP(r, root)) {
 			return c.reset()
 		}
 		in, c.Evidence = sharedMethodDialects(c.Params, known), Decisive
@@ -121,11 +121,17 @@ func listsA2ATasks(params Value) bool {
 
 // isMCP reports whether a JSON-RPC request belongs to the Model Context Protocol, which names tasks by params.taskId.
 func isMCP(r *Request, root Value) bool {
-	if r.header("Mcp-Session-Id") != "" || r.header("MCP-Protocol-Version") != "" {
+	if isSurelyMCP(r, root) {
 		return true
 	}
 	params := root.Get("params")
 	return strings.HasPrefix(root.Get("method").Text(), "tasks/") && params.Has("taskId") && !params.Has("id")
+}
+
+// isSurelyMCP reports whether a request has what only MCP has: one of its headers, or its metadata. Where A2A is spoken,
+// params.taskId alone is a client that got the name wrong.
+func isSurelyMCP(r *Request, root Value) bool {
+	return r.header("Mcp-Session-Id") != "" || r.header("MCP-Protocol-Version") != "" || root.Get("params").Has("_meta")
 }
 
 // hasForeignMethod reports whether the JSON-RPC method is one of MCP, which opens a connection without a header of its

@@ -214,6 +214,7 @@ var (
 		Slot{Name: "id", Shape: TextShape, Proto: kindDialects}, // of a config without container
 		Slot{Name: "url", Proto: kindDialects},
 		Slot{Name: "token", Shape: TextShape, Proto: kindDialects},
+		Slot{Name: "events", Shape: TextsShape, In: onlyV0_1}, // as in a config
 		Slot{Name: "authentication", Shape: ObjectShape, Proto: kindDialects},
 	)
 	pushConfigFields = fields(
@@ -222,6 +223,7 @@ var (
 		Slot{Name: "taskId", Shape: TextShape, In: onlyV1_0},
 		Slot{Name: "url", In: all, Required: all},
 		Slot{Name: "token", Shape: TextShape, In: all},
+		Slot{Name: "events", Shape: TextsShape, In: onlyV0_1}, // before it was written down
 		Slot{Name: "authentication", Shape: ObjectShape, In: all},
 	)
 	authenticationFields = fields(

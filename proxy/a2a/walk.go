@@ -198,6 +198,14 @@ func (w *Walker) pushType() EntityType {
 	return PushContainerEntity
 }
 
+// historyType returns what the history of a task is a list of.
+func (w *Walker) historyType(o *Entity) EntityType {
+	if w.in.Has(V0_1) && hasStatusHistory(o.Value) {
+		return StatusEntity
+	}
+	return MessageEntity
+}
+
 // walk visits an object and what is in it.
 func (w *Walker) walk(o Entity) {
 	if o.Value.Kind() == Array { // lists of push configs before 1.0
@@ -216,7 +224,7 @@ func (w *Walker) walk(o Entity) {
 	case TaskEntity:
 		w.member(&o, "status", StatusEntity, o.In)
 		w.list(&o, "artifacts", ArtifactEntity, InArtifact)
-		w.list(&o, "history", MessageEntity, InHistory)
+		w.list(&o, "history", w.historyType(&o), InHistory)
 	case StatusEntity:
 		w.member(&o, w.either(&o, "message", "update"), MessageEntity, InStatus)
 	case MessageEntity, ArtifactEntity:

@@ -188,6 +188,10 @@ func cardURLs(agent string) ([]string, error) {
 	return urls, nil
 }
 
+// ErrNoCard says that an agent answers and has no card at any of the usual places. Discover and Connect return it,
+// wrapped.
+var ErrNoCard = errors.New("there is none")
+
 // Discover finds and reads the public card of the agent at a URL, which may be the card's own.
 func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 	urls, err := cardURLs(agent)
@@ -197,6 +201,7 @@ func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 	h := newHTTP(o)
 	defer h.client.CloseIdleConnections()
 	var first error
+	missing := 0
 	for _, at := range urls {
 		card, err := h.card(ctx, at)
 		if err == nil {
@@ -209,6 +214,13 @@ func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
 		if !errors.As(err, &refused) {
 			break // nobody there, or no card: looking elsewhere would hide it
 		}
+		if refused.HTTPStatus == http.StatusNotFound || refused.HTTPStatus == http.StatusMethodNotAllowed ||
+			refused.HTTPStatus == http.StatusGone {
+			missing++
+		}
+	}
+	if missing == len(urls) {
+		return nil, fmt.Errorf("find the card of %s: %w: %w", agent, ErrNoCard, first)
 	}
 	return nil, fmt.Errorf("find the card of %s: %w", agent, first)
 }

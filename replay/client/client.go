@@ -66,6 +66,15 @@ type Options struct {
 	Prefer []Protocol
 	// Token is sent as bearer token with every request, if it is not empty.
 	Token string
+	// Header is sent with every request, that for the card included, in place of what the client would send itself.
+	Header http.Header
+	// Authorize adds credentials to every request, that for the card included. It comes after Token and Header, so that
+	// its Authorization holds, and must be safe for concurrent use. What it adds is in no message of this package.
+	Authorize func(context.Context, *Outgoing) error
+	// Tenant replaces the interface's, if it is not empty.
+	Tenant string
+	// A2AVersion is sent as A2A-Version with every request, in any protocol; empty sends what the protocol asks for.
+	A2AVersion string
 	// Version is that of a2atap, for the User-Agent header; UserAgent replaces the whole header.
 	Version   string
 	UserAgent string
@@ -132,6 +141,9 @@ func New(endpoint Interface, o Options) (*Client, error) {
 		return nil, fmt.Errorf("unknown protocol %s; use %s", endpoint.Protocol, join(Protocols()))
 	}
 	endpoint.URL = strings.TrimRight(endpoint.URL, "/")
+	if o.Tenant != "" {
+		endpoint.Tenant = o.Tenant
+	}
 	c := &Client{endpoint: endpoint, http: newHTTP(o)}
 	if o.Fault != "" {
 		f, err := FaultOf(endpoint.Protocol, o.Fault)

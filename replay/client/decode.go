@@ -135,8 +135,10 @@ func decodeKind(kind string, body []byte) (e Event, err error) {
 		}
 		if kind == "status-update" {
 			e.Status, err = u.status()
+			e.Status.Raw = body
 		} else {
 			e.Artifact, err = u.artifact()
+			e.Artifact.Raw = body
 		}
 	default:
 		err = errors.New("is neither task, message, status update nor artifact update")
@@ -154,6 +156,9 @@ func decodeResult(result []byte) (*Result, error) {
 	}
 	return &Result{Task: e.Task, Message: e.Message, Raw: result}, nil
 }
+
+// ReadTask reads a task of any dialect, such as one that was put together from the events of a stream.
+func ReadTask(body []byte) (*Task, error) { return decodeTask(body) }
 
 func decodeTask(body []byte) (*Task, error) {
 	var w wireTask

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"a2atap/proxy/hostname"
 )
@@ -30,14 +32,20 @@ func newHTTP(o Options) *httpClient {
 	o = o.withDefaults()
 	transport := o.Transport
 	if transport == nil {
-		transport = &http.Transport{
-			Proxy:                 proxyBeyondLoopback,
-			ResponseHeaderTimeout: o.Timeout,
-			DisableCompression:    true, // Raw shows what was sent
-			ForceAttemptHTTP2:     true,
-		}
+		transport = NewTransport(o.Timeout)
 	}
 	return &httpClient{opts: o, client: &http.Client{Transport: transport, CheckRedirect: redirectReads}}
+}
+
+// NewTransport returns the transport of a client: through the proxy of the environment, except on loopback. An answer
+// may be that long in coming.
+func NewTransport(timeout time.Duration) *http.Transport {
+	return &http.Transport{
+		Proxy:                 proxyBeyondLoopback,
+		ResponseHeaderTimeout: timeout,
+		DisableCompression:    true, // Raw shows what was sent
+		ForceAttemptHTTP2:     true,
+	}
 }
 
 // proxyBeyondLoopback uses the proxy of the environment, but never for this machine.
@@ -48,19 +56,31 @@ func proxyBeyondLoopback(r *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(r)
 }
 
-// redirectReads follows redirects of reads only: a message is not sent to where nobody asked for it.
+// redirectReads follows redirects of reads only: a message is not sent to where nobody asked for it. To another origin
+// go none of the fields that may carry credentials, which net/http knows only by their usual names.
 func redirectReads(r *http.Request, via []*http.Request) error {
 	if via[0].Method != http.MethodGet || len(via) >= 10 {
 		return http.ErrUseLastResponse
 	}
+	r.Header.Del("Referer") // the query may hold credentials
+	if was := via[0].URL; was.Scheme != r.URL.Scheme || was.Host != r.URL.Host {
+		for name := range r.Header {
+			if !harmless[name] {
+				delete(r.Header, name)
+			}
+		}
+	}
 	return nil
 }
 
+// harmless are the fields that go to any origin.
+var harmless = map[string]bool{"Accept": true, "User-Agent": true, "A2a-Version": true}
+
 // do sends a request; the caller closes the body.
 func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, error) {
-	out.Header.Set("User-Agent", h.opts.UserAgent)
-	if h.opts.Token != "" {
-		out.Header.Set("Authorization", "Bearer "+h.opts.Token)
+	plain := out.URL // credentials may come into it
+	if err := h.dress(ctx, out); err != nil {
+		return nil, err
 	}
 	if h.fault != nil {
 		h.mu.Lock()
@@ -76,7 +96,7 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 	}
 	req, err := http.NewRequestWithContext(ctx, out.Method, out.URL, body)
 	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", err)
+		return nil, fmt.Errorf("make the request for %s %s", out.Method, plain)
 	}
 	req.Header = out.Header
 	resp, err := h.client.Do(req)
@@ -86,9 +106,28 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}
-		return nil, fmt.Errorf("%s %s: %w", out.Method, out.URL, err)
+		return nil, fmt.Errorf("%s %s: %w", out.Method, plain, err)
 	}
 	return resp, nil
+}
+
+// dress adds to a request what every request has.
+func (h *httpClient) dress(ctx context.Context, out *Outgoing) error {
+	out.Header.Set("User-Agent", h.opts.UserAgent)
+	if h.opts.A2AVersion != "" {
+		out.Header.Set("A2A-Version", h.opts.A2AVersion)
+	}
+	maps.Copy(out.Header, h.opts.Header.Clone())
+	if h.opts.Token != "" {
+		out.Header.Set("Authorization", "Bearer "+h.opts.Token)
+	}
+	if h.opts.Authorize == nil {
+		return nil
+	}
+	if err := h.opts.Authorize(ctx, out); err != nil {
+		return fmt.Errorf("get credentials: %w", err)
+	}
+	return nil
 }
 
 // complete sends a request and reads the whole answer, within the timeout.

@@ -122,6 +122,7 @@ type Event struct {
 	Status   *StatusUpdate
 	Artifact *ArtifactUpdate
 	Raw      []byte // the data of the server-sent event, envelope included
+	Result   []byte // the same without the envelope of JSON-RPC
 }
 
 // State returns the task state that the event shows, or nothing.
@@ -142,6 +143,7 @@ type StatusUpdate struct {
 	Status    Status
 	Final     bool // only 0.3 has it
 	Metadata  json.RawMessage
+	Raw       []byte // as received
 }
 
 // An ArtifactUpdate delivers an artifact or a chunk of one.
@@ -152,6 +154,7 @@ type ArtifactUpdate struct {
 	Append    bool // the parts follow those already sent
 	LastChunk bool
 	Metadata  json.RawMessage
+	Raw       []byte // as received
 }
 
 // A Page is one page of ListTasks (A2A 1.0 §3.1.4).

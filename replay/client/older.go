@@ -17,7 +17,15 @@ var methods01 = map[Operation]string{
 }
 
 // sendParams writes the parameters of a send in the client's protocol.
-func (c *Client) sendParams(m Message, o SendOptions, streams bool) any {
+func (c *Client) sendParams(m Message, o SendOptions, streams bool) (any, error) {
+	params := c.plainParams(m, o, streams)
+	if len(o.Patch) == 0 {
+		return params, nil
+	}
+	return mergePatch(params, o.Patch)
+}
+
+func (c *Client) plainParams(m Message, o SendOptions, streams bool) any {
 	switch {
 	case c.endpoint.Protocol == JSONRPC01:
 		return c.send01(m, o)
@@ -195,10 +203,12 @@ func (c *Client) decodeStreamed(body []byte) (Event, error) {
 	w.TaskID = w.ID
 	if w.Artifact == nil {
 		update, err := w.status()
+		update.Raw = body
 		return Event{Status: update}, err
 	}
 	w.wireUpdate.Artifact, w.Append, w.LastChunk = w.Artifact.wireArtifact, w.Artifact.Append, w.Artifact.LastChunk
 	update, err := w.artifact()
+	update.Raw = body
 	return Event{Artifact: update}, err
 }
 

@@ -20,6 +20,9 @@ type SendOptions struct {
 	AcceptedOutputModes []string
 	Push                *PushConfig
 	Metadata            json.RawMessage
+	// Patch is merged into the parameters as they are sent, in the words of the protocol: a JSON merge patch
+	// (RFC 7396), such as {"message":{"metadata":{"run":1}},"configuration":{"historyLength":0}}.
+	Patch json.RawMessage
 }
 
 // ListOptions filter and page ListTasks (A2A 1.0 §3.1.4). Zero values are not sent.
@@ -55,7 +58,10 @@ type (
 
 // Send sends a message and returns when the agent answers: by default when the task is terminal or interrupted.
 func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, error) {
-	params := c.sendParams(m, o, false)
+	params, err := c.sendParams(m, o, false)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", SendMessage, err)
+	}
 	body, err := c.invoke(ctx, call{
 		op: SendMessage, params: params, verb: http.MethodPost, path: "/message:send",
 		body: params,
@@ -66,7 +72,10 @@ func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, e
 // Stream sends a message and yields the events of the answer as they arrive. The sequence ends with the stream; an
 // error comes last, with an empty event. Leaving the loop closes the stream, and the agent goes on without us.
 func (c *Client) Stream(ctx context.Context, m Message, o SendOptions) iter.Seq2[Event, error] {
-	params := c.sendParams(m, o, true)
+	params, err := c.sendParams(m, o, true)
+	if err != nil {
+		return func(yield func(Event, error) bool) { yield(Event{}, streamError(StreamMessage, err)) }
+	}
 	return c.stream(ctx, call{
 		op: StreamMessage, params: params, verb: http.MethodPost, path: "/message:stream",
 		body: params,

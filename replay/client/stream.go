@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// ErrCut says that the connection of a stream was broken off. Streams yield it, wrapped.
+var ErrCut = errors.New("the stream was cut")
+
 // stream performs a call whose answer is a stream. Nothing is sent before the sequence is ranged over, and each
 // range sends again.
 func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
@@ -29,9 +32,14 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 			if err != nil {
 				if ctx.Err() != nil {
 					err = ctx.Err() // the transport sometimes only says that its connection is closed
+				} else if err != errEventTooLarge {
+					err = fmt.Errorf("%w: %w", ErrCut, err)
 				}
 				yield(Event{}, streamError(in.op, fmt.Errorf("read the stream: %w", err)))
 				return
+			}
+			if string(data) == "[DONE]" {
+				continue // some agents end streams as model providers do
 			}
 			e, err := c.event(resp.StatusCode, data)
 			if err != nil {
@@ -89,7 +97,7 @@ func (c *Client) event(status int, data []byte) (Event, error) {
 	if err != nil {
 		return Event{}, fmt.Errorf("read an event: %w", err)
 	}
-	e.Raw = data
+	e.Raw, e.Result = data, result
 	return e, nil
 }
 

@@ -155,12 +155,12 @@ var confirmedWild = []confirmation{
 	},
 	{
 		"go2-go200-rest go2-go210-rest",
-		"note agent unknown-field response.body#/config: ",
-		"the config is wrapped in a member config, as the drafts of 1.0 had it",
+		"error agent push-get-details response.body#/config: ",
+		"the config is wrapped in a member config, as the drafts of 1.0 had it; 1.0 section 4.3.1 has url at the top",
 	},
 	{
 		"go200-go200-jsonrpc go210-go210-jsonrpc",
-		"note agent unknown-field response.body#/result/config: ",
-		"the config is wrapped in a member config, as the drafts of 1.0 had it",
+		"error agent push-get-details response.body#/result/config: ",
+		"the config is wrapped in a member config, as the drafts of 1.0 had it; 1.0 section 4.3.1 has url at the top",
 	},
 }

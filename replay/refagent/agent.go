@@ -2,6 +2,7 @@ package refagent
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"slices"
@@ -20,7 +21,17 @@ type Options struct {
 	Fault string
 	// Push lets clients ask for push notifications.
 	Push bool
-	// StepTime is the pause between two chunks of a stream; a long-running step takes four of them. Default 500 ms.
+	// Auth is what clients have to bring with every request but for the public card; nil asks for nothing.
+	Auth *Credentials
+	// MaxTasks is how many tasks the agent takes; with as many, it refuses to make another. 0 means that it forgets the
+	// oldest finished ones beyond ten thousand.
+	MaxTasks int
+	// WebhookRoots are the authorities of webhooks on https; nil are those of the system.
+	WebhookRoots *x509.CertPool
+	// Delay is how long the agent takes before it answers, with anything but its public card.
+	Delay time.Duration
+	// StepTime is the pause between two chunks of a stream; a long-running step takes four of them, and a push
+	// notification that fails is sent again after half of one, then after twice as long. Default 500 ms.
 	StepTime time.Duration
 	// CancelWait is how long the skill task-cancel waits to be canceled. Default 30 s.
 	CancelWait time.Duration
@@ -55,43 +66,51 @@ type profile struct {
 	rest       *restBinding // nil if HTTP+JSON is not served
 	cardNames  []string     // under which the card lies below /.well-known; empty for all
 	streaming  bool
-	clientIDs  bool // clients choose the ids of tasks, as in 0.1
-	versioned  bool // heeds A2A-Version, as 1.0 does
+	atRoot     bool              // the endpoint is the origin
+	subscribe  bool              // streams have a path of their own, as before 0.1
+	clientIDs  bool              // clients choose the ids of tasks, as in 0.1
+	versioned  bool              // heeds A2A-Version, as 1.0 does
+	moves      map[state][]state // from states that do not end a task; nil if the protocol allows any
 	route      func(*message) *skill
 	card       func(a *Agent, base string) object
-	extended   func(a *Agent, base string) object // nil if there is no extended card
-	noExtended *failure                           // the answer then
+	declare    func(card object, c *Credentials) object // credentials in the card
+	extended   func(a *Agent, base string) object       // nil if there is no extended card
+	noExtended *failure                                 // the answer then
 }
 
 var profiles = []*profile{
 	{
-		name: "echo", dialect: v10{}, rest: rest10, versioned: true, card: echoCard,
+		name: "echo", dialect: v10{}, rest: rest10, versioned: true, card: echoCard, declare: declare10,
 		route:      func(*message) *skill { return echoSkill },
 		noExtended: fail(codeUnsupported, "This agent has no extended card"),
 	},
 	{
 		name: "spec", dialect: v10{}, rest: rest10, versioned: true, streaming: true, route: route,
-		card: specCard, extended: specExtendedCard,
+		card: specCard, declare: declare10, extended: specExtendedCard,
 	},
 	{
-		name: "spec03", dialect: v03{}, streaming: true, route: route, card: spec03Card,
+		name: "spec03", dialect: v03{}, streaming: true, route: route, card: spec03Card, declare: declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec03-rest", rest: rest03, streaming: true, route: route, card: spec03RESTCard, noExtended: noExtended03,
+		name: "spec03-rest", rest: rest03, streaming: true, route: route, card: spec03RESTCard, declare: declare03, noExtended: noExtended03,
 	},
 	{
-		name: "spec03-proto", rest: rest03proto, streaming: true, route: route, card: spec03ProtoCard,
+		name: "spec03-proto", rest: rest03proto, streaming: true, route: route, card: spec03ProtoCard, declare: declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec02", dialect: v02{}, streaming: true, route: route, cardNames: []string{"agent.json"}, card: spec02Card,
+		name: "spec02", dialect: v02{}, streaming: true, route: route, cardNames: []string{"agent.json"}, card: spec02Card, declare: declare03,
 		noExtended: noExtended03,
 	},
 	{
 		name: "spec01", dialect: v01{}, streaming: true, clientIDs: true, route: taskRoute01,
 		cardNames: []string{"agent.json"},
-		card:      spec01Card, noExtended: noExtended03,
+		card:      spec01Card, declare: declare01, noExtended: noExtended03,
+	},
+	{
+		name: "legacy", dialect: legacy{}, streaming: true, clientIDs: true, route: legacyRoute, moves: legacyMoves,
+		atRoot: true, subscribe: true, cardNames: []string{"agent.json"}, card: legacyCard, declare: declare01,
 	},
 }
 
@@ -140,6 +159,7 @@ func New(name string, opts Options) (*Agent, error) {
 	}
 	opts = opts.withDefaults()
 	a := &Agent{profile: p, opts: opts, hooks: h, engine: newEngine(opts), started: opts.Now()}
+	a.engine.moves = p.moves
 	a.engine.deliverer.edit = h.deliver
 	return a, nil
 }
@@ -147,8 +167,14 @@ func New(name string, opts Options) (*Agent, error) {
 // Name returns the name under which New made the agent.
 func (a *Agent) Name() string { return a.profile.name }
 
-// Path returns the path of the agent's endpoint, without a slash at the end.
-func (a *Agent) Path() string { return "/" + a.profile.name }
+// Path returns the path of the agent's endpoint, without a slash at the end. It is empty for an agent at the root of
+// its origin.
+func (a *Agent) Path() string {
+	if a.profile.atRoot {
+		return ""
+	}
+	return "/" + a.profile.name
+}
 
 // Close ends all work and all open streams, and returns when no background work is left. A server in front of the
 // agent is the caller's to shut down.
@@ -174,17 +200,37 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	rest, below := strings.CutPrefix(path, a.Path())
+	if !wait(ctx, a.opts.Delay) {
+		return
+	}
 	switch {
 	case !below || rest != "" && rest[0] != '/':
 		http.NotFound(w, r)
-	case a.hasCardAt(rest), rest == "" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+	case a.hasCardAt(rest), rest == "" && !a.profile.atRoot && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		a.serveCard(w, r)
+	case a.profile.subscribe && rest == "/subscribe":
+		a.serveSubscribe(w, r)
 	case a.profile.dialect != nil && (rest == "" || rest == "/"):
 		a.serveRPC(w, r)
 	case a.profile.rest != nil && len(rest) > 1:
 		a.serveREST(w, r, rest[1:])
 	default:
 		http.NotFound(w, r)
+	}
+}
+
+// wait returns after a time, or reports false when the context ends before.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -230,12 +276,13 @@ func allowOrigins(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card.
+// Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card. An agent
+// at the root of its origin comes first, and has what is below no other's path.
 func Mux(agents ...*Agent) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, a := range agents {
 			rest, ok := strings.CutPrefix(r.URL.EscapedPath(), a.Path())
-			if ok && (rest == "" || rest[0] == '/') {
+			if ok && a.Path() != "" && (rest == "" || rest[0] == '/') {
 				a.ServeHTTP(w, r)
 				return
 			}

@@ -24,7 +24,7 @@ func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "an agent card is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	out := newAnswer(http.StatusOK, "application/json", a.profile.card(a, a.base(r)))
+	out := newAnswer(http.StatusOK, "application/json", a.declareAuth(a.profile.card(a, a.base(r))))
 	out.header.Set("Cache-Control", "public, max-age=3600")
 	out.header.Set("ETag", `"`+cardVersion+`"`)
 	out.header.Set("Last-Modified", a.started.UTC().Format(http.TimeFormat))

@@ -2,7 +2,9 @@ package refagent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"io"
 	"net/http"
 	"time"
@@ -11,6 +13,7 @@ import (
 // A deliverer posts push notifications.
 type deliverer struct {
 	client *http.Client
+	pause  time.Duration   // before the second attempt; it doubles
 	edit   func(*delivery) // the fault's hook; nil for a faithful agent
 }
 
@@ -22,42 +25,48 @@ type delivery struct {
 }
 
 const (
-	deliveryAttempts = 3
-	deliveryPause    = 250 * time.Millisecond // before the second attempt; it doubles
-	deliveryTimeout  = 10 * time.Second       // A2A 1.0 §13.2 recommends 10 to 30 seconds
+	deliveryRetries = 2
+	deliveryTimeout = 10 * time.Second // A2A 1.0 §13.2 recommends 10 to 30 seconds
 )
 
-func newDeliverer() *deliverer {
-	return &deliverer{client: &http.Client{
-		Timeout:   deliveryTimeout,
-		Transport: &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute},
+// newDeliverer returns a deliverer that pauses for half a step before it tries again.
+func newDeliverer(opts Options) *deliverer {
+	return &deliverer{pause: opts.StepTime / 2, client: &http.Client{
+		Timeout: deliveryTimeout,
+		Transport: &http.Transport{
+			MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, TLSClientConfig: &tls.Config{RootCAs: opts.WebhookRoots},
+		},
 		// A redirect is an answer like any other: the client asked for exactly this URL.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// follow posts what happens to a task, in order, until the task has ended.
-func (d *deliverer) follow(ctx context.Context, c pushConfig, t task, events *feed) {
+// follow posts what happens to a task, in order, until the task has ended. It reports false if it ended before that,
+// since a delivery failed and the config says so.
+func (d *deliverer) follow(ctx context.Context, c pushConfig, t task, events *feed) bool {
 	t.history = nil // a receiver can ask for it
 	for {
 		e, next, err := events.wait(ctx)
 		if err != nil {
-			return
+			return true
 		}
 		events = next
 		t.apply(e)
 		t.history = nil
-		if body, mediaType, ok := c.dialect.notification(e, t); ok {
-			d.deliver(ctx, c, body, mediaType)
+		if body, mediaType, ok := c.dialect.notification(e, t); ok && c.wants(e) {
+			if !d.deliver(ctx, c, body, mediaType) && c.endsByFailure {
+				return false
+			}
 		}
 		if e.terminal() {
-			return
+			return true
 		}
 	}
 }
 
-// deliver posts one notification, at most three times. A receiver that never takes it misses it.
-func (d *deliverer) deliver(ctx context.Context, c pushConfig, body any, mediaType string) {
+// deliver posts one notification, again if it fails, and reports whether the receiver has taken it. One that never
+// does misses it.
+func (d *deliverer) deliver(ctx context.Context, c pushConfig, body any, mediaType string) bool {
 	n := &delivery{method: http.MethodPost, header: http.Header{"Content-Type": {mediaType}}, body: body}
 	if a := c.dialect.authorization(c); a != "" {
 		n.header.Set("Authorization", a)
@@ -69,15 +78,19 @@ func (d *deliverer) deliver(ctx context.Context, c pushConfig, body any, mediaTy
 		d.edit(n)
 	}
 	text := appendJSON(nil, n.body)
-	pause := deliveryPause
-	for attempt := 1; ; attempt++ {
-		if d.post(ctx, c.url, n, text) || attempt == deliveryAttempts || ctx.Err() != nil {
-			return
+	pause := d.pause
+	retries := cmp.Or(c.retries, deliveryRetries)
+	for retry := 0; ; retry++ {
+		if d.post(ctx, c.url, n, text) {
+			return true
+		}
+		if retry == retries {
+			return false
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return
+			return false
 		}
 		pause *= 2
 	}

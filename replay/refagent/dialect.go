@@ -60,6 +60,8 @@ type dialect interface {
 	result(op operation, r reply) any
 	// event returns the JSON of one event, without the binding's envelope.
 	event(e event) any
+	// code returns the JSON-RPC code of a failure.
+	code(f *failure) int
 	// details returns what an error says beyond code and message, or nil.
 	details(f *failure) []any
 	// notification returns the body of a push notification, its media type, or ok false if none is due.

@@ -10,10 +10,11 @@
 //	spec03-proto  A2A 0.3, HTTP+JSON, in the JSON of the proto definition
 //	spec02        A2A 0.2, JSON-RPC
 //	spec01        A2A 0.1, JSON-RPC; clients choose the ids of tasks, and get no messages for an answer
+//	legacy        the dialect before A2A 0.1: named events at /subscribe, a history of statuses, codes of its own
 //
 // An agent named N answers below the path /N: the JSON-RPC endpoint and the HTTP+JSON base are both /N, its card is
-// at /N/.well-known/agent-card.json (also at /N and, when it is alone, at the origin's root). [Mux] puts several
-// agents on one origin.
+// at /N/.well-known/agent-card.json (also at /N and, when it is alone, at the origin's root). The agent legacy answers
+// at the root. [Mux] puts several agents on one origin.
 //
 // # How it is built
 //
@@ -30,5 +31,6 @@
 // # What will surprise you
 //
 // Tasks live in memory; the oldest finished ones are forgotten beyond ten thousand. A task goes on when its client
-// leaves. Push notifications are refused unless [Options.Push] is set. Only the extended card asks for credentials.
+// leaves. Push notifications are refused unless [Options.Push] is set. Only the extended card asks for credentials,
+// unless [Options.Auth] is set.
 package refagent

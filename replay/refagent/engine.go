@@ -3,6 +3,7 @@ package refagent
 import (
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -18,8 +19,10 @@ const maxTasks = 10_000
 type engine struct {
 	now        func() time.Time
 	newID      func() string
-	step       time.Duration // pause between two chunks
-	cancelWait time.Duration // how long task-cancel waits to be canceled
+	step       time.Duration     // pause between two chunks
+	cancelWait time.Duration     // how long task-cancel waits to be canceled
+	moves      map[state][]state // from states that do not end a task; nil if the protocol allows any
+	limit      int               // of tasks; 0 if there is none
 
 	deliverer *deliverer
 
@@ -48,8 +51,8 @@ type record struct {
 func newEngine(opts Options) *engine {
 	ctx, stop := context.WithCancel(context.Background())
 	return &engine{
-		now: opts.Now, newID: opts.NewID, step: opts.StepTime, cancelWait: opts.CancelWait,
-		deliverer: newDeliverer(), ctx: ctx, stop: stop, tasks: make(map[string]*record),
+		now: opts.Now, newID: opts.NewID, step: opts.StepTime, cancelWait: opts.CancelWait, limit: opts.MaxTasks,
+		deliverer: newDeliverer(opts), ctx: ctx, stop: stop, tasks: make(map[string]*record),
 	}
 }
 
@@ -95,9 +98,12 @@ type turn struct {
 }
 
 // start makes a task and begins to work on it (A2A 1.0 §3.4.2: ids of new tasks are the agent's).
-func (e *engine) start(o order) turn {
+func (e *engine) start(o order) (turn, *failure) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.limit > 0 && len(e.tasks) >= e.limit {
+		return turn{}, fail(codeStoreFull, "The agent has "+strconv.Itoa(e.limit)+" tasks and takes no more")
+	}
 	r := &record{skill: o.skill, tail: newFeed()}
 	r.task = task{id: o.taskID, contextID: o.message.contextID}
 	if r.task.id == "" {
@@ -113,7 +119,7 @@ func (e *engine) start(o order) turn {
 	e.receive(r, o)
 	t := turn{first: r.task, events: r.tail, accepted: r.task, rest: r.tail}
 	e.run(r, o)
-	return t
+	return t, nil
 }
 
 // resume continues a task that waits for the client; the task must exist.
@@ -211,8 +217,19 @@ func (e *engine) update(r *record, s state, parts []part) bool {
 	if r.task.status.state.terminal() {
 		return false
 	}
+	if e.moves != nil && r.task.status.state == s {
+		return true // staying is no move
+	}
+	e.begin(r, s)
 	e.setStatus(r, s, parts)
 	return true
+}
+
+// begin has a task work before it does what only a working task may. The caller holds the lock.
+func (e *engine) begin(r *record, then state) {
+	if e.moves != nil && !slices.Contains(e.moves[r.task.status.state], then) {
+		e.setStatus(r, working, nil)
+	}
 }
 
 // setStatus sets the state and tells the subscribers. The caller holds the lock.
@@ -232,6 +249,7 @@ func (e *engine) stamp(r *record, s state, parts []part) {
 			id: e.newID(), role: roleAgent, taskID: r.task.id, contextID: r.task.contextID, parts: parts,
 		}
 	}
+	r.task.statuses = append(r.task.statuses, r.task.status)
 }
 
 // archiveStatus moves the message of the present status into the history. The caller holds the lock.
@@ -249,6 +267,7 @@ func (e *engine) publish(r *record, u artifactUpdate) bool {
 	if r.task.status.state.terminal() {
 		return false
 	}
+	e.begin(r, completed)
 	u.taskID, u.contextID = r.task.id, r.task.contextID
 	r.task.add(u)
 	u.index = slices.IndexFunc(r.task.artifacts, func(a artifact) bool { return a.id == u.artifact.id })

@@ -12,10 +12,10 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	busy := a.engine.start(order{skill: keyword("task-cancel")}).first.id
+	busy := start(t, a.engine, order{skill: keyword("task-cancel")}).first.id
 	var ended []string
 	for range maxTasks + 1 {
-		turn := a.engine.start(order{skill: scripts["reject-task"]})
+		turn := start(t, a.engine, order{skill: scripts["reject-task"]})
 		for e := (event{}); !e.terminal(); {
 			if e, turn.events, err = turn.events.wait(t.Context()); err != nil {
 				t.Fatal(err)
@@ -43,7 +43,7 @@ func TestClosedEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Close()
-	task := a.engine.start(
+	task := start(t, a.engine,
 		order{skill: keyword("streaming"), push: &pushConfig{id: "p", url: "http://127.0.0.1:1/", dialect: v10{}}},
 	)
 	if f := a.engine.deleteConfig(task.first.id, "p"); f != nil {
@@ -53,6 +53,15 @@ func TestClosedEngine(t *testing.T) {
 		t.Errorf("state %s, want the task untouched", got.status.state)
 	}
 	a.Close()
+}
+
+func start(t *testing.T, e *engine, o order) turn {
+	t.Helper()
+	begun, f := e.start(o)
+	if f != nil {
+		t.Fatal(f.message)
+	}
+	return begun
 }
 
 func TestPositionTokens(t *testing.T) {

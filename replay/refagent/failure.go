@@ -18,6 +18,28 @@ const (
 	codeVersion              = -32009
 )
 
+// Failures for which A2A has no code: each dialect has its own, or none.
+const (
+	codeUnauthenticated = -1 - iota // no credentials, or wrong ones
+	codeStoreFull                   // there are as many tasks as the agent takes
+	codeWebhookScheme               // a webhook is not on https
+)
+
+// publicCode returns the code of a failure in a dialect that has none of its own for it.
+//
+// Source: JSON-RPC 2.0 §5.1, which leaves −32000 to −32099 to servers.
+func publicCode(f *failure) int {
+	switch f.code {
+	case codeUnauthenticated:
+		return -32000
+	case codeStoreFull:
+		return codeInternal
+	case codeWebhookScheme:
+		return codeInvalidParams
+	}
+	return f.code
+}
+
 // A failure is a protocol error, free of dialect and binding.
 type failure struct {
 	code       int
@@ -50,6 +72,9 @@ var errorKinds = map[int]errorKind{
 	codeUnsupported:          {"UNSUPPORTED_OPERATION", "FAILED_PRECONDITION", http.StatusBadRequest},
 	codeContentType:          {"CONTENT_TYPE_NOT_SUPPORTED", "INVALID_ARGUMENT", http.StatusBadRequest},
 	codeExtendedCardNotFound: {"EXTENDED_AGENT_CARD_NOT_CONFIGURED", "FAILED_PRECONDITION", http.StatusBadRequest},
+	codeUnauthenticated:      {"", "UNAUTHENTICATED", http.StatusUnauthorized},
+	codeStoreFull:            {"", "RESOURCE_EXHAUSTED", http.StatusTooManyRequests},
+	codeWebhookScheme:        {"", "INVALID_ARGUMENT", http.StatusBadRequest},
 	codeVersion:              {"VERSION_NOT_SUPPORTED", "FAILED_PRECONDITION", http.StatusBadRequest},
 }
 

@@ -48,16 +48,7 @@ func (j *job) chunk(u artifactUpdate) {
 }
 
 // pause waits and says whether there is still work to do.
-func (j *job) pause(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-j.ctx.Done():
-		return false
-	}
-}
+func (j *job) pause(d time.Duration) bool { return wait(j.ctx, d) }
 
 // accepted says whether one of the media ranges covers a media type. No ranges accept everything.
 func accepted(ranges []string, mediaType string) bool {

@@ -16,6 +16,9 @@ func (a *Agent) operate(ctx context.Context, r *request) (reply, *failure) {
 	case sendMessage:
 		return a.send(ctx, r)
 	case streamMessage:
+		if a.profile.subscribe {
+			return a.streamOrFollow(r)
+		}
 		return a.stream(r)
 	case getTask:
 		t, f := a.engine.get(r.taskID)
@@ -119,7 +122,8 @@ func (a *Agent) begin(r *request) (*message, turn, *failure) {
 			return nil, t, nil
 		}
 	}
-	return nil, a.engine.start(o), nil
+	t, f := a.engine.start(o)
+	return nil, t, f
 }
 
 // respond answers a message with a message, in the same context or a new one.
@@ -177,6 +181,9 @@ func (a *Agent) extendedCard(r *request) (reply, *failure) {
 		return reply{}, a.profile.noExtended
 	}
 	scheme, token, _ := strings.Cut(r.authorization, " ")
+	if a.opts.Auth != nil { // which was asked for already
+		return reply{card: a.declareAuth(a.profile.extended(a, r.base))}, nil
+	}
 	if !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(token) != extendedCardToken {
 		return reply{}, unauthenticated(a.profile.name)
 	}

@@ -13,6 +13,10 @@ type pushConfig struct {
 	schemes     []string // HTTP authentication schemes; 1.0 has one
 	credentials string
 	dialect     dialect // that of the request which made it, and so of the notifications
+
+	events        []string // that it is to hear of, by their names before A2A 0.1; all if empty
+	retries       int      // of a delivery that fails; 0 means two
+	endsByFailure bool     // the config is removed when a delivery has failed for good
 }
 
 // readWebhookURL returns the url member, which must be absolute.
@@ -44,7 +48,9 @@ func (e *engine) subscribe(r *record, c *pushConfig) pushConfig {
 	follow, snapshot := r.tail, r.task
 	t.stop = e.background(func(ctx context.Context) {
 		defer close(t.done)
-		e.deliverer.follow(ctx, config, snapshot, follow)
+		if !e.deliverer.follow(ctx, config, snapshot, follow) && config.endsByFailure {
+			e.removeConfig(config.taskID, config.id) //nolint:errcheck // it is gone if it fails
+		}
 	})
 	if e.closed {
 		close(t.done)

@@ -92,6 +92,10 @@ func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
 	if a.profile.rest.ownType {
 		c.mediaType = restMediaType(r)
 	}
+	if f := a.authenticate(r); f != nil {
+		a.failREST(w, c, f)
+		return
+	}
 	if f := a.readREST(w, r, path, c); f != nil {
 		a.failREST(w, c, f)
 		return

@@ -14,8 +14,8 @@ var (
 )
 
 // failed03 is the body of an error: 0.3 wants code and message, and leaves the shape free.
-func failed03(_ dialect, f *failure) any {
-	return object{{"code", f.code}, {"message", f.message}}
+func failed03(d dialect, f *failure) any {
+	return object{{"code", d.code(f)}, {"message", f.message}}
 }
 
 // routes03 returns the routes of 0.3. Only the text knows a list of tasks; the definition of gRPC does not.

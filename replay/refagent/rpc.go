@@ -42,6 +42,9 @@ func (a *Agent) readRPC(w http.ResponseWriter, r *http.Request, c *call) *failur
 	}
 	envelope, f := parseEnvelope(body)
 	c.id, c.batch = envelope.id, envelope.batch
+	if refused := a.authenticate(r); refused != nil {
+		return refused
+	}
 	if f != nil {
 		return f
 	}
@@ -130,7 +133,7 @@ func (a *Agent) failRPC(w http.ResponseWriter, c *call, f *failure) {
 
 // rpcError returns the error object of a failure.
 func (c *call) rpcError(f *failure) object {
-	e := object{{"code", f.code}, {"message", f.message}}
+	e := object{{"code", c.dialect.code(f)}, {"message", f.message}}
 	if details := c.dialect.details(f); len(details) > 0 {
 		e = append(e, member{"data", details})
 	}

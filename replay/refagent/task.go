@@ -102,11 +102,15 @@ type task struct {
 	status        status
 	artifacts     []artifact
 	history       []message // oldest first, the user's message first
+	statuses      []status  // oldest first, the present one last: the history before A2A 0.1
 	metadata      object
 }
 
-// tail returns t with at most n messages of history, the newest; nil leaves all of them (A2A 1.0 §3.2.4).
+// tail returns t with at most n entries of history, the newest; nil leaves all of them (A2A 1.0 §3.2.4).
 func (t task) tail(n *int) task {
+	if n != nil && *n < len(t.statuses) {
+		t.statuses = t.statuses[len(t.statuses)-*n:]
+	}
 	if n != nil && *n < len(t.history) {
 		t.history = t.history[len(t.history)-*n:]
 	}

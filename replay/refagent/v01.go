@@ -21,8 +21,10 @@ func (v01) operation(method string) (operation, bool) {
 }
 
 // taskRoute01 is route for clients that understand tasks only: what other skills say in a message ends a task.
-func taskRoute01(m *message) *skill {
-	s := route(m)
+func taskRoute01(m *message) *skill { return inTask(route(m)) }
+
+// inTask returns a skill that says in a task what s says in a message.
+func inTask(s *skill) *skill {
 	if s.answer == nil {
 		return s
 	}

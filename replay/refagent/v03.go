@@ -129,6 +129,9 @@ func (v03) pushConfig(c pushConfig) any {
 	return object{{"taskId", c.taskID}, {"pushNotificationConfig", o}}
 }
 
+// code implements dialect.
+func (v03) code(f *failure) int { return publicCode(f) }
+
 // details implements dialect: 0.3 defines no details.
 func (v03) details(*failure) []any { return nil }
 

@@ -130,6 +130,9 @@ func (v10) pushConfig(c pushConfig) any {
 	return o
 }
 
+// code implements dialect.
+func (v10) code(f *failure) int { return publicCode(f) }
+
 // details implements dialect (A2A 1.0 §9.5, §11.6).
 func (v10) details(f *failure) []any {
 	var out []any

@@ -32,6 +32,10 @@ type call struct {
 	batch     []any     // the calls of a JSON-RPC batch
 	failure   *failure  // what the answer will say, if it is an error
 	envelope  func(result any) any
+
+	// named and untilEnd are for streams before A2A 0.1: events have names, and go on while the agent waits for the
+	// client.
+	named, untilEnd bool
 }
 
 // An answer is a response about to be written: complete, or the head of a stream.
@@ -96,6 +100,7 @@ func (a *Agent) perform(ctx context.Context, c *call) (reply, *failure) {
 // A frame is one event of a stream about to be written.
 type frame struct {
 	event event
+	name  string // of the event; none if it is empty
 	body  any
 	text  []byte // written in place of the framed body if it is not nil
 	last  bool   // the stream ends after it
@@ -119,7 +124,10 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *call
 	}
 	e, rest := s.first, s.rest
 	for {
-		f := &frame{event: e, body: c.frameBody(e), last: rest == nil || e.endsStream()}
+		f := &frame{event: e, body: c.frameBody(e), last: rest == nil || c.ends(e)}
+		if c.named {
+			f.name = legacyName(e)
+		}
 		if done := writeFrames(w, f, hook); done {
 			return
 		}
@@ -128,6 +136,14 @@ func (a *Agent) streamEvents(ctx context.Context, w http.ResponseWriter, c *call
 			return
 		}
 	}
+}
+
+// ends reports whether a stream ends after an event.
+func (c *call) ends(e event) bool {
+	if c.untilEnd {
+		return e.terminal()
+	}
+	return e.endsStream()
 }
 
 // frameBody returns what an event looks like in this call's dialect and binding.
@@ -143,7 +159,11 @@ func writeFrames(w http.ResponseWriter, f *frame, hook func(*frame) []*frame) (d
 	for _, f := range frames {
 		text := f.text
 		if text == nil {
-			text = append(appendJSON([]byte("data: "), f.body), "\n\n"...)
+			var head []byte
+			if f.name != "" {
+				head = append(head, "event: "+f.name+"\n"...)
+			}
+			text = append(appendJSON(append(head, "data: "...), f.body), "\n\n"...)
 		}
 		if _, err := w.Write(text); err != nil {
 			return true

@@ -3,6 +3,7 @@ package card
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
@@ -131,7 +132,7 @@ names.`,
 	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not
 declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
-declared path of an interface where other calls succeed.`,
+declared path of an interface where other calls succeed. Agents of 0.1 that stream at an address of its own.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Kind == analyzer.TaskSeen {
 			reportRefusedSubscription(p)
@@ -171,8 +172,20 @@ func startsTask(p *analyzer.Pass) bool {
 		return x.Call.Operation.Sends()
 	}
 	failure := p.Answer.Err
+	if x.Dialects == a2a.Of(a2a.V0_1) && !x.Call.Early && (x.Endpoint.Early || namesAddress(failure)) {
+		return false // streams have an address of their own there
+	}
 	return x.Dialects == a2a.Of(a2a.V0_1) && task.Of(p).Named(x) == nil && failure != nil &&
 		failure.Name != a2a.UnsupportedOperation
+}
+
+// namesAddress reports whether the text of an error sends clients that want a stream to another address.
+func namesAddress(failure *a2a.Error) bool {
+	if failure == nil {
+		return false
+	}
+	text := strings.ReplaceAll(failure.Message, "tasks/sendSubscribe", "")
+	return strings.Contains(text, "subscribe") || strings.Contains(text, "SSE endpoint")
 }
 
 func streamingRefused(card *card.Card, failure *a2a.Error) string {

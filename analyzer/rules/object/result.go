@@ -91,19 +91,20 @@ var StreamResponseOneof = &analyzer.Rule{
 	Title:    "event holds no single object of a stream",
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
+	Once:     analyzer.PerExchange,
 	On:       analyzer.EventSeen,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
 		rule.Cite("3.2.3", a2a.V1_0),
 	),
-	Covers: []string{"stream-first-event"},
+	Covers: []string{"stream-first-event", "legacy-field-emitted"},
 	Doc: `Each event of a stream holds exactly one of task, message, statusUpdate and artifactUpdate. A client finds the
 object by the name of its member: with none there is nothing to read, with two parsers refuse the event.`,
 	Fix: `Send one object for each event, in the member that bears its name.`,
 	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is judged, where a flat object
 with "kind" is fine too. An error object after other events is a note over HTTP+JSON: nothing is laid down for failures
-so late.`,
+so late. Of several such events the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding == a2a.HTTPJSON
 		if !call.Streams || p.Answer == nil || p.Dialects.Has(a2a.V0_3) && !rest {

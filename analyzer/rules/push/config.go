@@ -31,24 +31,54 @@ var Configs = rule.Family{
 // PushGetDetails reports a config without the URL that it is about.
 var PushGetDetails = &analyzer.Rule{
 	ID:    "push-get-details",
-	Title: "push config read without its URL",
+	Title: "push config answered without its URL",
 	Level: analyzer.Must,
-	Cites: rule.Cite("3.1.8", a2a.V1_0),
-	Doc: `A config that is read comes with its details, above all the URL. Without it the client cannot tell where its
-notifications go.`,
-	Fix:    `Answer with the stored config: taskId, id and url. Only secrets may be left out.`,
-	Silent: `Any other member.`,
+	Cites: slices.Concat(
+		rule.Cite("7.6", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.1.8", a2a.V1_0),
+	),
+	Covers: []string{"unknown-field", "field-type"},
+	Doc: `A config that is read, or confirmed, comes with its details, above all the URL. Without it the client cannot tell
+where its notifications go. Where the URL stands depends on the version: in 1.0 beside id and taskId, before that in
+pushNotificationConfig. A client that looks for it in the one place finds nothing in the other.`,
+	Fix: `Answer with the stored config. In 1.0 that is {"taskId": ..., "id": ..., "url": ...}; before, it is {"taskId": ...,
+"pushNotificationConfig": {"id": ..., "url": ...}}. Only secrets may be left out.`,
+	Silent: `Any other member. In the answer to a config that is set, only a config in the shape of another version is
+reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 	Check: func(p *analyzer.Pass) {
-		_, config, ok := configAnswer(p, a2a.GetPushConfig)
+		asked, config, ok := configAnswer(p, a2a.GetPushConfig, a2a.CreatePushConfig)
 		if !ok {
 			return
 		}
 		p.Applied()
-		if url := config.Config().Get("url"); url.Text() == "" {
-			p.Report(p.Place.At(config.Config().Pointer()).In("url"), "url is "+analyzer.Quote(url),
-				"expected the URL of the webhook")
+		holder := config.Config()
+		switch {
+		case p.Dialects == a2a.Of(a2a.V1_0):
+			if isNested(config) {
+				p.Report(p.Place.At(holder.Pointer()), "the URL is in another object of the config", besideID)
+				return
+			}
+			holder = config.Value
+		case asked.Binding == a2a.JSONRPC && !p.Dialects.Has(a2a.V1_0):
+			holder = config.Get("pushNotificationConfig")
+			if holder.Kind() != a2a.Object {
+				p.Report(p.Place.At(config.Pointer()), rule.QuoteMember("pushNotificationConfig", holder), "expected the config")
+				return
+			}
 		}
+		url := holder.Get("url")
+		if url.Text() != "" || asked.Operation == a2a.CreatePushConfig {
+			return
+		}
+		p.Report(p.Place.At(holder.Pointer()).In("url"), "url is "+analyzer.Quote(url), "expected the URL of the webhook")
 	},
+}
+
+const besideID = "expected it beside id and taskId, as 1.0 has it"
+
+// isNested reports whether a config has its URL inside another object, as before 1.0.
+func isNested(config a2a.PushConfig) bool {
+	return config.Config() != config.Value && config.Get("url").Text() == "" && config.URL() != ""
 }
 
 // PushGetMissing reports a config that is still there after its deletion was confirmed.
@@ -62,8 +92,9 @@ var PushGetMissing = &analyzer.Rule{
 instead, it was not deleted, and its notifications with the task's content go on.`,
 	Fix: `Remove the config before confirming its deletion, and answer a read of it with TaskNotFoundError (-32001,
 HTTP+JSON: 404).`,
-	Silent: `Reads that began before the deletion was confirmed, and tasks for which anybody has asked for a config since:
-agents may give it the same id.`,
+	Covers: []string{"push-get-details"},
+	Silent: `Reads that began before the deletion was confirmed. Once a config was asked for since: it may have been given
+the same id, unless the answer names another one or refuses it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.GetPushConfig {
@@ -152,13 +183,15 @@ pushNotificationConfig. Typed clients fail to read anything else.`,
 
 // PushListShapeV1 reports a list of 1.0 that is none.
 var PushListShapeV1 = &analyzer.Rule{
-	ID:    "push-list-shape-v1",
-	Title: "list of push configs is no object with configs",
-	Level: analyzer.Must,
-	Cites: rule.Cite("3.1.9", a2a.V1_0),
+	ID:     "push-list-shape-v1",
+	Title:  "list of push configs is no object with configs",
+	Level:  analyzer.Must,
+	Cites:  rule.Cite("3.1.9", a2a.V1_0),
+	Covers: []string{"unknown-field"},
 	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A
-bare array is what 0.3 had: clients of 1.0 find nothing in it.`,
-	Fix:    `Answer {"configs": [...]}.`,
+bare array is what 0.3 had, and so is a config with its URL in pushNotificationConfig: clients of 1.0 find nothing in
+them.`,
+	Fix:    `Answer {"configs": [{"taskId": ..., "id": ..., "url": ...}]}.`,
 	Silent: `A missing configs, which stands for none, and members that are not known.`,
 	Check: func(p *analyzer.Pass) {
 		v := p.Answer.Payload.Value
@@ -173,6 +206,13 @@ bare array is what 0.3 had: clients of 1.0 find nothing in it.`,
 			p.Report(at, "the list is "+analyzer.Quote(v), `expected an object with the member "configs"`)
 		case configs.Exists() && !configs.IsNull() && configs.Kind() != a2a.Array:
 			p.Report(at.In("configs"), "configs is "+analyzer.Quote(configs), "expected an array")
+		default:
+			for c := range p.Answer.Payload.PushConfigs() {
+				if isNested(c) {
+					p.Report(p.Place.At(c.Config().Pointer()), "the URL of an element is in another object", besideID)
+					return
+				}
+			}
 		}
 	},
 }
@@ -225,8 +265,8 @@ var PushListNoDeleted = &analyzer.Rule{
 	Doc: `A deleted config is gone for good. If it is still listed it was not deleted, and its notifications with the
 task's content go on.`,
 	Fix: `Remove the config from the store before confirming its deletion.`,
-	Silent: `Lists that began before the deletion was confirmed, and tasks for which anybody has asked for a config since:
-agents may give it the same id.`,
+	Silent: `Lists that began before the deletion was confirmed. Once a config was asked for since: it may have been given
+the same id, unless the answer names another one or refuses it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation != a2a.ListPushConfigs || p.Answer.Err != nil {

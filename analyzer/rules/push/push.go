@@ -256,15 +256,16 @@ var PushCreateID = &analyzer.Rule{
 	Cites: rule.Cite("3.1.7", a2a.V1_0),
 	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
 the config: both operations ask for the id.`,
-	Fix:    `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,
-	Silent: `Which id it is: agents may assign one of their own.`,
+	Fix: `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,
+	Silent: `Which id it is: agents may assign one of their own. A config in the shape of another version is reported as
+such.`,
 	Check: func(p *analyzer.Pass) {
 		_, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok {
 			return
 		}
 		p.Applied()
-		if config.ID() == "" && config.Get("id").Text() == "" {
+		if config.ID() == "" && config.Get("id").Text() == "" && !isNested(config) {
 			p.Report(p.Place.At(p.Answer.Payload.Pointer).In("id"), "id is "+analyzer.Quote(config.Get("id")),
 				"expected the id that the config was given")
 		}

@@ -75,6 +75,10 @@ func checkConfigToSet(p *analyzer.Pass) {
 		if config.IsNull() && p.Dialects.Has(a2a.V0_1) {
 			return
 		}
+		if params := call.Params; !config.Exists() && p.Dialects == a2a.Of(a2a.V0_1) &&
+			(p.Exchange.Endpoint.Early || params.Has("events")) {
+			config = params // where it stood before the text of 0.1 gave it a place
+		}
 		p.Applied()
 		if config.Kind() != a2a.Object {
 			p.Report(rule.InParams(p, config), rule.QuoteMember("pushNotificationConfig", config),
@@ -200,8 +204,7 @@ var ReqPushHTTPS = &analyzer.Rule{
 	Title: "webhook URL is not https",
 	Level: analyzer.Must,
 	Cites: slices.Concat(
-		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
-		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
+		rule.Cite("6.8", rule.Before1...),
 		rule.Cite("13.2", a2a.V1_0),
 	),
 	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP

@@ -41,7 +41,7 @@ var RPCResponseJSONRPC = &analyzer.Rule{
 "2.0". Clients use it to tell a response from anything else that may come with status 200.`,
 	Fix: `Send "jsonrpc": "2.0", as a string, in every response object and in the data of every event.`,
 	Silent: `Error pages of gateways and frameworks that are no JSON-RPC. In a stream or a batch the first such response is
-reported. In 0.1 its absence from an event is a warning.`,
+reported. In 0.1 its absence from an event is a warning, and a note at an address that is for streams alone.`,
 	Check: func(p *analyzer.Pass) {
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
@@ -52,6 +52,9 @@ reported. In 0.1 its absence from an event is a warning.`,
 			worst := analyzer.Error
 			if !version.Exists() && p.Dialects == a2a.Of(a2a.V0_1) && p.Kind == analyzer.EventSeen {
 				worst = analyzer.Warning
+				if p.Exchange.Call.Early {
+					worst = analyzer.Note
+				}
 			}
 			p.Report(p.Place.At(at+"/jsonrpc"), "jsonrpc is "+analyzer.Quote(version), `expected "2.0"`, analyzer.AtMost(worst))
 		})

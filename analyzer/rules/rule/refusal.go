@@ -92,7 +92,7 @@ func NoRoute(p *analyzer.Pass) bool {
 var CodeRules = []string{
 	"rpc-error-code-reserved", "rpc-error-code-a2a-range", "rpc-error-code-dialect", "rpc-parse-error-unfounded",
 	"rpc-invalid-request-unfounded",
-	"rpc-errorinfo-reason",
+	"rpc-errorinfo-reason", "error-internal-for-named-case",
 }
 
 // SpeaksOfState reports whether an error's text gives the state of the task as its reason.

@@ -31,12 +31,14 @@ var IDContextPreserved = &analyzer.Rule{
 	ID:    "id-context-preserved",
 	Title: "answer is in another context than the message",
 	Level: analyzer.Must,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	On:    analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites: rule.Cite("3.4.1", a2a.V1_0),
 	Doc: `A client that names a context goes on with a conversation. An agent that cannot use the context refuses the
 message; if it takes another one, the client does not notice that the agent has forgotten what was said.`,
-	Fix:    `Put the task or message into the context that the message names, or answer with an error.`,
-	Silent: `Answers that name no context, and messages that name a task, whose context counts.`,
+	Fix: `Put the task or message into the context that the message names, or answer with an error.`,
+	Silent: `Messages that name a task, whose context counts. Where the answer names no context, the first one that is ever
+named for its task counts.`,
 	Check: func(p *analyzer.Pass) {
 		checkContextPreserved(p)
 	},
@@ -47,12 +49,14 @@ var IDContextPreserved0x = &analyzer.Rule{
 	ID:    "id-context-preserved-0x",
 	Title: "answer is in another context than the message, before 1.0",
 	Level: analyzer.Advice,
-	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	On:    analyzer.AnswerSeen | analyzer.EventSeen | analyzer.TaskSeen,
+	Needs: []*analyzer.Tracker{stream.Tracker, task.Tracker},
 	Cites: rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
 	Doc: `A client that names a context goes on with a conversation. An agent that takes another one has forgotten what was
 said, and the client does not notice.`,
-	Fix:    `Put the task or message into the context that the message names. In 1.0 that is a duty.`,
-	Silent: `Answers that name no context, and messages that name a task, whose context counts.`,
+	Fix: `Put the task or message into the context that the message names. In 1.0 that is a duty.`,
+	Silent: `Messages that name a task, whose context counts. Where the answer names no context, the first one that is ever
+named for its task counts.`,
 	Check: func(p *analyzer.Pass) {
 		checkContextPreserved(p)
 	},
@@ -60,6 +64,10 @@ said, and the client does not notice.`,
 
 func checkContextPreserved(p *analyzer.Pass) {
 	call := &p.Exchange.Call
+	if p.Kind == analyzer.TaskSeen {
+		checkFirstContext(p)
+		return
+	}
 	if call.TaskID != "" || call.ContextID == "" {
 		return
 	}
@@ -73,6 +81,34 @@ func checkContextPreserved(p *analyzer.Pass) {
 			p.Report(p.Place.At(id.Pointer()), "contextId is "+analyzer.Quote(id),
 				"expected "+analyzer.QuoteText(call.ContextID)+", as the client sent it")
 		}
+	}
+}
+
+// checkFirstContext judges the first context that is named for a task, where the answer to the message that made the task
+// named none.
+func checkFirstContext(p *analyzer.Pass) {
+	x, now := p.Exchange, p.Task
+	if now.ContextID == "" {
+		return
+	}
+	known := task.Of(p).Get(x, now.TaskID)
+	var asked string
+	switch {
+	case x.Call.Operation.Sends() && x.Call.TaskID == "":
+		if x.Stream == nil || rule.OpensStream(p) || stream.Of(p).In(x).NamedContext != nil {
+			return
+		}
+		asked = x.Call.ContextID
+	case known != nil && known.Created != nil && known.Context == nil:
+		asked = known.Created.ContextID
+	}
+	if asked == "" {
+		return
+	}
+	p.Applied()
+	if now.ContextID != asked {
+		p.Report(now.ContextPlace(), "task "+analyzer.QuoteText(now.TaskID)+" is in context "+analyzer.QuoteText(now.ContextID),
+			"expected "+analyzer.QuoteText(asked)+", which the message named that made it")
 	}
 }
 
@@ -95,7 +131,7 @@ var IDContextInferred = &analyzer.Rule{
 	Title:  "message without a context moves its task to another one",
 	Level:  analyzer.Must,
 	Once:   analyzer.PerExchange,
-	On:     analyzer.TaskSeen,
+	On:     analyzer.TaskSeen | analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs:  []*analyzer.Tracker{task.Tracker},
 	Cites:  rule.Cite("3.4.3", a2a.V1_0),
 	Covers: []string{"id-context-stable"},
@@ -105,22 +141,33 @@ cuts the conversation in two.`,
 	Silent: `Answers that name no context or another task, and tasks whose context is not known.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		now := p.Task
-		if !call.Operation.Sends() || call.TaskID != now.TaskID || call.ContextID != "" || now.ContextID == "" {
+		if !call.Operation.Sends() || call.TaskID == "" || call.ContextID != "" {
 			return
 		}
-		known := task.Of(p).Get(p.Exchange, now.TaskID)
-		if known == nil || known.Context == nil {
+		id, got, at := answerContext(p)
+		known := task.Of(p).Get(p.Exchange, call.TaskID)
+		if id != call.TaskID || got == "" || known == nil || known.Context == nil {
 			return
 		}
 		p.Applied()
-		if known.Context.ContextID != now.ContextID {
-			p.Report(now.ContextPlace(),
-				"the answer to a message to task "+analyzer.QuoteText(now.TaskID)+" is in context "+
-					analyzer.QuoteText(now.ContextID),
+		if known.Context.ContextID != got {
+			p.Report(at,
+				"the answer to a message to task "+analyzer.QuoteText(id)+" is in context "+analyzer.QuoteText(got),
 				"expected "+analyzer.QuoteText(known.Context.ContextID)+", as at "+known.Context.ContextPlace().String())
 		}
 	},
+}
+
+// answerContext returns which task is at hand, or the message of which task, and in which context it is.
+func answerContext(p *analyzer.Pass) (taskID, contextID string, at analyzer.Place) {
+	switch {
+	case p.Task != nil:
+		return p.Task.TaskID, p.Task.ContextID, p.Task.ContextPlace()
+	case p.Answer != nil && p.Answer.Payload.Kind == a2a.MessagePayload:
+		m := a2a.Message{Value: p.Answer.Payload.Value}
+		return m.TaskID(), m.ContextID(), p.Place.At(m.Get("contextId").Pointer())
+	}
+	return "", "", analyzer.Place{}
 }
 
 // IDContextMismatchRejected reports a message to a task of another context that was taken.

@@ -246,11 +246,10 @@ var ListArtifactsOmitted = &analyzer.Rule{
 	ID:    "list-artifacts-omitted",
 	Title: "list holds artifacts that were not asked for",
 	Level: analyzer.Must,
-	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list in
-their place tells clients that the task has made nothing.`,
-	Fix: `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
-	Silent: `A value of includeArtifacts that is neither true nor false. The value null in place of the list, which says no
-more than a member that is not there.`,
+	Doc: `Artifacts can be large, so that a list leaves them out unless the client says includeArtifacts. An empty list or
+null in their place tells clients that the task has made nothing.`,
+	Fix:    `Leave the member artifacts out of listed tasks unless includeArtifacts is true.`,
+	Silent: `A value of includeArtifacts that is neither true nor false.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		if !ok || !withoutArtifacts(&p.Exchange.Call) {
@@ -259,10 +258,14 @@ more than a member that is not there.`,
 		eachListed(page, func(t a2a.Task) bool {
 			p.Applied()
 			artifacts := t.Get("artifacts")
-			if !rule.Given(artifacts) {
+			if !artifacts.Exists() {
 				return true
 			}
-			p.Report(p.Place.At(artifacts.Pointer()), "artifacts without includeArtifacts", "expected no such member")
+			seen := "artifacts without includeArtifacts"
+			if artifacts.IsNull() {
+				seen = "artifacts is null without includeArtifacts"
+			}
+			p.Report(p.Place.At(artifacts.Pointer()), seen, "expected no such member")
 			return false
 		})
 	},

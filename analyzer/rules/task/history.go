@@ -31,7 +31,7 @@ var HistoryMax = &analyzer.Rule{
 	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
 The agent may send fewer messages than that, and never more.`,
 	Fix: `Cut history to the newest historyLength messages in every answer: to a message, to GetTask and ListTasks, and in
-the Task that opens a stream.`,
+each Task of a stream, the first as the last.`,
 	Silent: `Requests without the limit, or with one that is no whole number from 0. In a list of tasks the finding is a
 warning: there the limit stands in the schema's comments only.`,
 	Check: func(p *analyzer.Pass) {
@@ -55,7 +55,8 @@ var HistoryMax0x = &analyzer.Rule{
 	Cites: rule.Cite("7.3.1", rule.Before1...),
 	Doc: `A client that limits the history has a reason: a small screen, a model with a small window, a bill by the byte.
 The agent answers with the newest messages, up to that number.`,
-	Fix:    `Cut history to the newest historyLength messages in the answers to a message and to tasks/get.`,
+	Fix: `Cut history to the newest historyLength messages in the answers to a message and to tasks/get, and in each Task
+of a stream.`,
 	Silent: `A limit of zero, which before 1.0 means that none is asked for, and requests without the limit.`,
 	Check: func(p *analyzer.Pass) {
 		if limit, ok := historyLimit(p); ok && limit > 0 {
@@ -92,7 +93,7 @@ tells clients that the task has no history, which they may believe.`,
 
 // historyLimit returns how many messages of history a request wants at most, if what is at hand answers it.
 func historyLimit(p *analyzer.Pass) (int64, bool) {
-	if p.Answer == nil || p.Answer.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
+	if p.Answer == nil || p.Answer.Err != nil {
 		return 0, false
 	}
 	call := &p.Exchange.Call

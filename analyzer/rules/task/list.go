@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -200,6 +201,8 @@ which have rules of their own.`,
 		inRange := asked >= 1 && asked <= 100
 		switch {
 		case inRange && held > asked:
+		case n > math.MaxInt32:
+			p.Report(p.Place.At(size.Pointer()), "pageSize is "+numberText(n), "expected no more than "+maxNumber)
 		case n < held:
 			p.Report(p.Place.At(size.Pointer()), fmt.Sprintf("pageSize is %d on a page with %d tasks", n, held),
 				"expected no less than the page holds")
@@ -218,7 +221,7 @@ var ListTotalSize = &analyzer.Rule{
 	Doc: `totalSize says how many tasks fit the request before it is cut into pages. One page cannot hold more than
 there are in all.`,
 	Fix:    `Count the tasks that pass the filters, before you page.`,
-	Silent: `Pages without totalSize, which another rule reports.`,
+	Silent: `Pages without totalSize, which another rule reports. No number is larger than 2147483647.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		total := page.Get("totalSize")
@@ -227,6 +230,9 @@ there are in all.`,
 			return
 		}
 		p.Applied()
+		if n > math.MaxInt32 {
+			p.Report(p.Place.At(total.Pointer()), "totalSize is "+numberText(n), "expected no more than "+maxNumber)
+		}
 		if held := page.Get("tasks").Len(); n < int64(held) {
 			p.Report(p.Place.At(total.Pointer()), fmt.Sprintf("totalSize is %d on a page with %d tasks", n, held),
 				"expected no less than the page holds")

@@ -1,6 +1,8 @@
 package task
 
 import (
+	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,12 +38,13 @@ var ReqTaskID = &analyzer.Rule{
 		rule.Cite("7.3", rule.Before1...),
 		rule.Cite("3.1.3", a2a.V1_0),
 	),
-	Covers: []string{"field-type", "field-null-required"},
+	Covers: []string{"field-type", "field-null-required", "unknown-field"},
 	Doc: `To get, cancel or follow a task, and to handle its push configs, the client says which task it means. Without the
 id the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
 one. Over HTTP+JSON it stands in the path.`,
-	Silent: `Requests whose params are no object, which another rule reports. A push config of 1.0 created without taskId
+	Silent: `Requests whose params are no object, which another rule reports; tasks/get and tasks/cancel with a taskId where
+nothing shows that A2A is spoken, since MCP has them too. A push config of 1.0 created without taskId
 is a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
@@ -49,23 +52,31 @@ is a warning: the schema does not mark the member as required, since HTTP+JSON h
 			return
 		}
 		p.Applied()
+		if call.Binding == a2a.HTTPJSON {
+			if call.TaskID == "" {
+				p.Report(p.Exchange.RequestPlace().Line(), "the path names no task", "expected the task's id")
+			}
+			return
+		}
 		name, snake := taskIDMember(call)
 		v := rule.Member(call.Params, name, snake)
-		if call.TaskID != "" || v.Text() != "" {
+		if v.Text() != "" {
 			return
 		}
 		worst := analyzer.Error
 		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) {
 			worst = analyzer.Warning
 		}
-		if call.Binding == a2a.HTTPJSON {
-			p.Report(p.Exchange.RequestPlace().Line(), "the path names no task", "expected the task's id",
-				analyzer.AtMost(worst))
-			return
+		at, seen := rule.InParams(p, v), rule.QuoteMember(name, v)
+		if other := call.Params.Get(otherMember[name]); !v.Exists() && other.Text() != "" {
+			at, seen = rule.InParams(p, other), seen+", and "+rule.QuoteMember(otherMember[name], other)
 		}
-		p.Report(rule.InParams(p, v), rule.QuoteMember(name, v), "expected the task's id", analyzer.AtMost(worst))
+		p.Report(at, seen, "expected the task's id", analyzer.AtMost(worst))
 	},
 }
+
+// otherMember is what the member with the task's id is called in other operations and versions.
+var otherMember = map[string]string{"id": "taskId", "taskId": "id"}
 
 func asksForTask(o a2a.Operation) bool {
 	return o == a2a.GetTask || o == a2a.CancelTask || o == a2a.SubscribeToTask || o.Push()
@@ -96,7 +107,7 @@ the task.`,
 	Silent: `Requests whose params are no object, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if !call.Operation.Sends() || call.Params.Kind() != a2a.Object {
+		if !call.Operation.Sends() || !rule.ParamsReadable(call) {
 			return
 		}
 		p.Applied()
@@ -139,7 +150,7 @@ agents of that time refuse the message without the list.`,
 // ReqHistoryLength reports a limit of the history that is no number of messages.
 var ReqHistoryLength = &analyzer.Rule{
 	ID:       "req-history-length",
-	Title:    "historyLength is no whole number from 0",
+	Title:    "historyLength is no whole number from 0 to 2147483647",
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
@@ -147,25 +158,25 @@ var ReqHistoryLength = &analyzer.Rule{
 		rule.Cite("3.2.4", a2a.V1_0),
 	),
 	Doc: `historyLength says how many messages of the history the client wants at most. With a negative number, a fraction
-or a text an agent refuses the request, or sends what the client did not mean.`,
-	Fix: `Send a whole number from 0. Leave the member out to let the agent decide.`,
+or a text an agent refuses the request, or sends what the client did not mean. The number has 32 bits: parsers refuse a
+larger one.`,
+	Fix: `Send a whole number from 0 to 2147483647. Leave the member out to let the agent decide.`,
 	Silent: `null; digits in a string, which parsers of 1.0 and of HTTP+JSON take; text in the query, which another rule
-reports. Before 1.0 no text forbids negative numbers: there they are a note.`,
+reports. Before 1.0 no text forbids negative numbers or larger ones: there they are a note.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		v := historyLength(call)
 		if !rule.Given(v) {
 			if n, ok := queryNumber(call, "historyLength"); ok {
 				p.Applied()
-				reportNegative(p, n, p.Exchange.RequestPlace().Line())
+				checkHistoryLength(p, n, p.Exchange.RequestPlace().Line())
 			}
 			return
 		}
 		p.Applied()
-		switch n, ok := wholeNumber(call, v); {
-		case ok:
-			reportNegative(p, n, rule.InParams(p, v))
-		case v.Kind() != a2a.Number || hasFraction(v):
+		if n, ok := wholeNumber(call, v); ok {
+			checkHistoryLength(p, n, rule.InParams(p, v))
+		} else {
 			p.Report(rule.InParams(p, v), rule.QuoteMember("historyLength", v), "expected a whole number from 0")
 		}
 	},
@@ -186,31 +197,53 @@ func historyLength(call *a2a.Call) a2a.Value {
 	return rule.Member(holder, "historyLength", "history_length")
 }
 
-// reportNegative reports a limit of the history below zero.
-func reportNegative(p *analyzer.Pass, n int64, at analyzer.Place) {
-	if n >= 0 {
-		return
-	}
+// checkHistoryLength reports a limit of the history below zero, or beyond what the schemas since 0.2 have room for.
+func checkHistoryLength(p *analyzer.Pass, n int64, at analyzer.Place) {
 	worst := analyzer.Note
 	if p.Dialects.Has(a2a.V1_0) {
 		worst = analyzer.Error
 	}
-	p.Report(at, "historyLength is "+strconv.FormatInt(n, 10), "expected a whole number from 0", analyzer.AtMost(worst))
+	switch {
+	case n < 0:
+		p.Report(at, "historyLength is "+numberText(n), "expected a whole number from 0", analyzer.AtMost(worst))
+	case n > math.MaxInt32:
+		p.Report(at, "historyLength is "+numberText(n), "expected no more than "+maxNumber, analyzer.AtMost(worst))
+	}
 }
 
-// wholeNumber returns an integer of the body. Parsers of proto JSON take digits in a string as well.
+// maxNumber is the largest number of an int32, as the schemas have them.
+const maxNumber = "2147483647"
+
+// numberText returns a number as a finding shows it; those that no int64 holds were cut to its bounds.
+func numberText(n int64) string {
+	switch n {
+	case math.MaxInt64:
+		return "beyond 64 bits"
+	case math.MinInt64:
+		return "below 64 bits"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// wholeNumber returns an integer of the body, cut to the bounds of an int64. Parsers of proto JSON take digits in a
+// string as well.
 func wholeNumber(call *a2a.Call, v a2a.Value) (int64, bool) {
 	if text, ok := v.Str(); ok && (call.Binding == a2a.HTTPJSON || call.Dialects.Has(a2a.V1_0)) {
-		n, err := strconv.ParseInt(text, 10, 64)
-		return n, err == nil
+		return parseNumber(text)
 	}
-	return v.Int()
+	if n, ok := v.Int(); ok || v.Kind() != a2a.Number {
+		return n, ok
+	}
+	switch raw := string(v.Raw()); {
+	case strings.ContainsAny(raw[1:], ".-"): // it may have a fraction
+		return 0, false
+	case raw[0] == '-':
+		return math.MinInt64, true
+	}
+	return math.MaxInt64, true
 }
 
-// hasFraction reports whether a number that is no int64 may have a fraction: it is not only too large.
-func hasFraction(v a2a.Value) bool { return strings.ContainsAny(string(v.Raw()), ".-") }
-
-// queryNumber returns an integer of the query. Another rule is about what is none.
+// queryNumber returns an integer of the query, cut to the bounds of an int64. Another rule is about what is none.
 func queryNumber(call *a2a.Call, name string) (int64, bool) {
 	if call.Binding != a2a.HTTPJSON || call.Query == "" {
 		return 0, false
@@ -219,23 +252,34 @@ func queryNumber(call *a2a.Call, name string) (int64, bool) {
 	if !ok {
 		return 0, false
 	}
+	return parseNumber(text)
+}
+
+func parseNumber(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
+	return n, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // ReqPageSize reports a page size that no agent can serve.
 var ReqPageSize = &analyzer.Rule{
 	ID:       "req-page-size",
-	Title:    "pageSize of ListTasks outside 1 to 100",
+	Title:    "pageSize out of bounds",
 	Level:    analyzer.Must,
 	Bindings: rule.OnCall,
 	Cites:    rule.Cite("3.1.4", a2a.V1_0),
 	Doc: `A page of a list of tasks has 1 to 100 tasks. Agents refuse other sizes, or answer with another size than
 the client reckons with.`,
-	Fix:    `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
-	Silent: `Text in the query, which another rule reports, and lists of push configs, whose pages have no such bounds.`,
+	Fix: `Ask for 1 to 100, or leave pageSize out for the agent's default, and follow nextPageToken for more.`,
+	Silent: `Text in the query, which another rule reports. Lists of push configs, whose pages have no such bounds, but no
+number is larger than 2147483647.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
+		if call.Operation == a2a.ListPushConfigs {
+			if n, at, ok := pageSize(p); ok && (n > math.MaxInt32 || n < math.MinInt32) {
+				p.Report(at, "pageSize is "+numberText(n), "expected no more than "+maxNumber)
+			}
+			return
+		}
 		if call.Operation != a2a.ListTasks {
 			return
 		}
@@ -248,7 +292,7 @@ the client reckons with.`,
 		}
 		p.Applied()
 		if n < 1 || n > 100 {
-			p.Report(at, "pageSize is "+strconv.FormatInt(n, 10), "expected 1 to 100")
+			p.Report(at, "pageSize is "+numberText(n), "expected 1 to 100")
 		}
 	},
 }

@@ -41,7 +41,7 @@ func newConfig(x *analyzer.Exchange) *Config {
 // Configs is what is known of the push notification configs of one task.
 type Configs struct {
 	List    []*Config     // that may be there: asked for, not refused, and not known to be gone
-	Deleted []Deletion    // of which none can be there again
+	Deleted []Deletion    // of which none can be there again, unless a request for a config is under way
 	Missed  *MissedConfig // a list that lacked one, until it is known whether the task was still active
 	Crowded bool          // there were more configs than are remembered
 
@@ -52,9 +52,10 @@ type Configs struct {
 	failed    bool     // a notification was not taken
 }
 
-// Deletion returns what is known of the deletion of the config with that id, if it was over before the exchange began.
+// Deletion returns what is known of the deletion of the config with that id, if it was over before the exchange began
+// and nothing can have made it again.
 func (p *Configs) Deletion(x *analyzer.Exchange, id string) *Deletion {
-	if p == nil || id == "" {
+	if p == nil || id == "" || p.making > 0 {
 		return nil
 	}
 	for i := range p.Deleted {
@@ -101,8 +102,12 @@ func (m *Memory) makeConfigs(x *analyzer.Exchange, task string) *Configs {
 // asked remembers what a request asks about configs.
 func (m *Memory) asked(x *analyzer.Exchange, arrival uint64) {
 	for i := range x.Call.Batch { // what became of its calls is not followed
-		if url := x.Call.Batch[i].PushConfig.URL(); url != "" {
+		call := &x.Call.Batch[i]
+		if url := call.PushConfig.URL(); url != "" {
 			m.giveWebhook(x, url, arrival).lost = true
+			if p := m.ConfigsOf(x, call.TaskID); p != nil {
+				p.making++ // for good
+			}
 		}
 	}
 	if x.Call.Operation == a2a.DeletePushConfig {
@@ -128,8 +133,15 @@ func (m *Memory) asked(x *analyzer.Exchange, arrival uint64) {
 	}
 }
 
+// remade forgets the deletion of a config that was made again: of all where nobody says which id it was given.
+func (p *Configs) remade(id string) {
+	if p == nil {
+		return
+	}
+	p.Deleted = slices.DeleteFunc(p.Deleted, func(d Deletion) bool { return id == "" || d.ID == id })
+}
+
 func (p *Configs) add(c *Config) {
-	p.Deleted = nil
 	if !slices.Contains(p.addresses, c.address) && len(p.addresses) < maxConfigs {
 		p.addresses = append(p.addresses, c.address)
 	}
@@ -156,14 +168,19 @@ func succeeded(x *analyzer.Exchange) bool { return x.Response.Status >= 200 && x
 func (m *Memory) decide(o *analyzer.Observation, c *Config) {
 	x, payload := o.Exchange, &o.Answer.Payload
 	task := taskIDOf(payload)
-	switch {
-	case o.Answer.Err != nil || !succeeded(x):
+	switch failure := o.Answer.Err; {
+	case failure != nil || !succeeded(x):
+		if x.Response.Status >= 500 || failure != nil && failure.Name == a2a.InternalError {
+			m.ConfigsOf(x, c.TaskID).remade("") // the agent may have failed after it had made the config
+		}
 		m.refuse(x, c)
 	case c.alone && payload.Kind == a2a.PushConfigPayload:
-		if id := (a2a.PushConfig{Value: payload.Value}).ID(); id != "" {
+		id := (a2a.PushConfig{Value: payload.Value}).ID()
+		if id != "" {
 			c.ID = id
 		}
 		m.confirm(o, c)
+		m.ConfigsOf(x, c.TaskID).remade(id)
 	case c.alone: // it may be there, it may be not
 	case task != "":
 		c.ID = "" // nobody says which id it was given
@@ -172,6 +189,7 @@ func (m *Memory) decide(o *analyzer.Observation, c *Config) {
 			m.makeConfigs(x, task).add(c)
 		}
 		m.confirm(o, c)
+		m.ConfigsOf(x, c.TaskID).remade("")
 	case payload.Kind == a2a.MessagePayload && c.TaskID == "":
 		m.refuse(x, c) // there is no task to tell of
 	default:
@@ -219,7 +237,7 @@ func (m *Memory) deleted(o *analyzer.Observation) {
 		}
 		return gone
 	})
-	if p.making > 0 || p.made >= x.Opened || p.Deletion(x, d.ID) != nil {
+	if m.missed || p.making > 0 || p.made >= x.Opened || p.Deletion(x, d.ID) != nil {
 		return
 	}
 	p.Deleted = slices.DeleteFunc(p.Deleted, func(old Deletion) bool { return old.ID == d.ID })

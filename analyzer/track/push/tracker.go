@@ -64,7 +64,12 @@ type Memory struct {
 // Take implements analyzer.State.
 func (m *Memory) Take(p *analyzer.Pass) {
 	x := p.Exchange
-	m.missed = p.RequestMissed()
+	if p.RequestMissed() && !m.missed {
+		m.missed = true
+		for _, known := range m.configs.All() {
+			known.remade("") // perhaps
+		}
+	}
 	switch p.Kind {
 	case analyzer.RequestDecoded:
 		m.notice(x)

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/jsondoc"
+	"a2atap/replay/client"
+	"a2atap/replay/prompt"
+)
+
+// A sender sends the messages of one conversation and prints the answers.
+type sender struct {
+	e             env
+	o             sendOptions
+	client        *client.Client
+	task, context string // of the last answer
+}
+
+// asking returns how messages are sent, and what of the answers is printed when.
+func (s *sender) asking() prompt.Options {
+	o := prompt.Options{
+		Mode: prompt.Mode(s.o.mode), NoPoll: s.o.noPoll || s.o.fault != "",
+		Interval: s.o.interval, PollTimeout: s.o.pollTimeout,
+	}
+	if s.o.stream {
+		o.Mode = prompt.Stream
+	}
+	if s.o.output != "" {
+		return o
+	}
+	if s.o.format == "json" {
+		o.OnEvent = func(e client.Event) error { return s.raw(e.Raw) }
+		o.OnResult = func(r *client.Result) error { return s.raw(r.Raw) }
+		return o
+	}
+	if s.o.stream {
+		o.OnEvent = func(e client.Event) error { s.event(e); return nil }
+	}
+	return o
+}
+
+// send sends one message and prints the answer.
+func (s *sender) send(ctx context.Context, m client.Message, options client.SendOptions) (*prompt.Answer, error) {
+	asking := s.asking()
+	asking.Send = options
+	polled := false
+	asking.OnPoll = func(*client.Task) error { polled = true; return nil }
+	answer, err := prompt.Ask(ctx, s.client, m, asking)
+	if err != nil {
+		return nil, err
+	}
+	s.task, s.context = answer.TaskID(), answer.ContextID()
+	return answer, s.answer(answer, polled)
+}
+
+// answer prints what has not been printed of an answer: all of it, unless its events were.
+func (s *sender) answer(a *prompt.Answer, polled bool) error {
+	switch {
+	case s.o.output != "":
+		return s.final(a)
+	case s.o.format == "json":
+		if polled {
+			return s.raw(a.Task.Raw)
+		}
+	case !s.o.stream || polled:
+		s.summary(a)
+	}
+	return nil
+}
+
+func (s *sender) summary(a *prompt.Answer) {
+	if a.Message != nil {
+		s.print("message", a.Message.Text())
+	}
+	if a.Task != nil {
+		s.printTask(a.Task)
+	}
+}
+
+func (s *sender) printTask(t *client.Task) {
+	s.print("task "+t.ID, string(t.Status.State))
+	for _, a := range t.Artifacts {
+		s.print("artifact "+a.ID, a.Text())
+	}
+	if m := t.Status.Message; m != nil {
+		s.print("says", m.Text())
+	}
+}
+
+// final prints the answer as --output says.
+func (s *sender) final(a *prompt.Answer) error {
+	switch s.o.output {
+	case "text":
+		_, err := fmt.Fprintln(s.e.Out, cleanText(a.Text()))
+		return err
+	case "raw":
+		return s.raw(a.Raw)
+	case "metadata":
+		return s.json(a.Metadata())
+	}
+	return s.json(struct {
+		Output    string          `json:"output"`
+		SessionID string          `json:"sessionId,omitempty"`
+		Metadata  prompt.Metadata `json:"metadata"`
+		Raw       json.RawMessage `json:"raw"`
+	}{a.Text(), a.ContextID(), a.Metadata(), a.Raw})
+}
+
+// cleanText returns a text of several lines without control characters that the agent may have sent.
+func cleanText(text string) string {
+	var out []byte
+	for line := range bytes.Lines([]byte(text)) {
+		body, ended := bytes.CutSuffix(line, []byte("\n"))
+		out = append(out, analyzer.Clean(string(body))...)
+		if ended {
+			out = append(out, '\n')
+		}
+	}
+	return string(out)
+}
+
+func (s *sender) event(event client.Event) {
+	switch {
+	case event.Task != nil:
+		s.print("task "+event.Task.ID, string(event.Task.Status.State))
+	case event.Message != nil:
+		s.print("message", event.Message.Text())
+	case event.Status != nil:
+		text := string(event.Status.Status.State)
+		if m := event.Status.Status.Message; m != nil {
+			text += ": " + m.Text()
+		}
+		s.print("status", text)
+	case event.Artifact != nil:
+		s.print("artifact "+event.Artifact.Artifact.ID, event.Artifact.Artifact.Text())
+	}
+}
+
+// print prints a line, without control characters that the agent may have sent.
+func (s *sender) print(what, text string) {
+	fmt.Fprintf(s.e.Out, "%s: %s\n", analyzer.Clean(what), analyzer.Clean(text))
+}
+
+// json prints a value of ours in one line.
+func (s *sender) json(v any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return s.raw(text.Bytes())
+}
+
+func (s *sender) raw(body []byte) error {
+	if !json.Valid(body) {
+		return errors.New("the answer is not JSON")
+	}
+	_, err := fmt.Fprintf(s.e.Out, "%s\n", jsondoc.Escape(bytes.TrimSpace(body)))
+	return err
+}

@@ -1,0 +1,45 @@
+package a2a
+
+import "strings"
+
+// This file knows what was spoken before A2A 0.1 was written down, and still is: streams at an address of their own, a
+// history of states, and error codes with another meaning. Its dialect is V0_1, and what differs shows.
+
+// readEarly tells a stream at an address of its own: the path of the interface with "subscribe" behind it.
+func (c *Call) readEarly(path string) {
+	base, streams := strings.CutSuffix(path, "/subscribe")
+	if streams && c.Binding == JSONRPC && c.Method == operations[SendStreamingMessage].methods[V0_1] {
+		c.Early, c.Prefix = true, base
+	}
+}
+
+// hasStatusHistory reports whether the history of a task is a list of statuses, not of messages.
+func hasStatusHistory(task Value) bool {
+	first := task.Get("history").Elem(0)
+	return first.Has("state") && !first.Has("role") && !first.Has("parts")
+}
+
+// isEarlyNotification reports whether the body of a notification says what happened in a member of its own, as before
+// 0.1: the id of the task, the kind of the event, and the status or just the state.
+func isEarlyNotification(v Value) bool {
+	return v.Get("taskId").Kind() == String && v.Get("eventType").Kind() == String && v.Has("status")
+}
+
+// earlyName returns what an error means to those who write 0.1 as it was before: what its code says in 0.1 makes no
+// sense as an answer to the call.
+func (c *Call) earlyName(e *Error) ErrorName {
+	if c.Dialects != onlyV0_1 || !e.CodeKnown {
+		return e.Name
+	}
+	switch {
+	case e.Code == -32000 && e.HTTPStatus == 401:
+		return AuthenticationRequired
+	case e.Code == -32002 && c.Operation.Sends():
+		return InvalidTaskState
+	case e.Code == -32003 && !c.Operation.Push() && !c.PushConfig.Exists():
+		return ResourceExhausted
+	case e.Code == -32004 && c.Operation == CreatePushConfig && !strings.HasPrefix(c.PushConfig.URL(), "https:"):
+		return InsecureWebhook
+	}
+	return e.Name
+}

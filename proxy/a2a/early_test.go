@@ -1,0 +1,50 @@
+package a2a
+
+import "testing"
+
+// What 0.1 was before it was written down has codes with another meaning: they are told by what was asked.
+func TestEarlyErrors(t *testing.T) {
+	const send = `"method":"tasks/send","params":{"id":"t1"`
+	const set = `"method":"tasks/pushNotification/set","params":{"id":"t1"`
+	message := `,"message":{"role":"user","parts":[]}`
+	tests := []struct {
+		request string
+		status  int
+		code    string
+		want    ErrorName
+	}{
+		{send + message, 401, "-32000", AuthenticationRequired},
+		{send + message, 200, "-32000", OtherError},
+		{send + message, 200, "-32002", InvalidTaskState},
+		{`"method":"tasks/cancel","params":{"id":"t1","sessionId":"s1"`, 200, "-32002", TaskNotCancelable},
+		{send + message, 200, "-32003", ResourceExhausted},
+		{send + message + `,"pushNotification":{"url":"https://planner.example"}`, 200, "-32003", PushNotSupported},
+		{set, 200, "-32003", PushNotSupported},
+		{set + `,"pushNotificationConfig":{"url":"http://planner.example"}`, 200, "-32004", InsecureWebhook},
+		{set + `,"pushNotificationConfig":{"url":"https://planner.example"}`, 200, "-32004", UnsupportedOperation},
+		{`"method":"message/send","params":{"message":{"kind":"message","role":"user"}`, 200, "-32003", PushNotSupported},
+	}
+	for _, test := range tests {
+		request := []byte(`{"jsonrpc":"2.0","id":1,` + test.request + `}}`)
+		answer := []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":` + test.code + `,"message":"no"}}`)
+		call := DecodeRequest(Request{Method: "POST", Target: "/", Body: request}, Known{})
+		a := DecodeAnswer(&call, test.status, "application/json", answer)
+		if a.Err == nil || a.Err.Name != test.want {
+			t.Errorf("%s answered with %s: %v, want %q", test.request, test.code, a.Err, test.want)
+		}
+	}
+}
+
+// A stream at an address of its own belongs to the interface above it.
+func TestEarlyStream(t *testing.T) {
+	for target, want := range map[string]string{"/subscribe": "", "/a2a/subscribe": "/a2a"} {
+		body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/sendSubscribe","params":{"id":"t1"}}`)
+		if c := DecodeRequest(Request{Method: "POST", Target: target, Body: body}, Known{}); !c.Early || c.Prefix != want {
+			t.Errorf("%s: early %v, prefix %q, want it early, with %q", target, c.Early, c.Prefix, want)
+		}
+	}
+	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t1"}}`)
+	if c := DecodeRequest(Request{Method: "POST", Target: "/subscribe", Body: body}, Known{}); c.Early {
+		t.Error("tasks/get at /subscribe is taken for a stream")
+	}
+}

@@ -1,0 +1,138 @@
+// Package auth gives the requests of a client credentials of every kind that cards declare: bearer tokens, user name
+// and password, API keys in a header or in the query, and OAuth.
+//
+// No error of this package holds a secret, or anything that a token server said beyond its error code.
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"strings"
+
+	"a2atap/replay/client"
+)
+
+// A Method adds credentials to a request. It fits [client.Options].Authorize.
+type Method func(context.Context, *client.Outgoing) error
+
+// Bearer sends a token.
+func Bearer(token string) Method { return Header("Authorization", "Bearer "+token) }
+
+// Basic sends a user name and a password (RFC 7617).
+func Basic(user, password string) Method {
+	return Header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+}
+
+// Header sends a header field, in place of any other of that name.
+func Header(name, value string) Method {
+	return func(_ context.Context, out *client.Outgoing) error {
+		out.Header.Set(name, value)
+		return nil
+	}
+}
+
+// Query sends a parameter in the query, in place of any other of that name.
+func Query(name, value string) Method {
+	return func(_ context.Context, out *client.Outgoing) error {
+		base, query, asked := strings.Cut(out.URL, "?")
+		var kept []string
+		for pair := range strings.SplitSeq(query, "&") {
+			was, _, _ := strings.Cut(pair, "=")
+			if was, err := url.QueryUnescape(was); pair != "" && (err != nil || was != name) {
+				kept = append(kept, pair)
+			}
+		}
+		if !asked {
+			kept = nil
+		}
+		out.URL = base + "?" + strings.Join(append(kept, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
+		return nil
+	}
+}
+
+// DefaultKeyName is the header field of an API key whose name is not given.
+const DefaultKeyName = "X-API-Key"
+
+// ErrFormat says how credentials are written.
+var ErrFormat = errors.New("invalid credentials; write bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, " +
+	"header:NAME=VALUE or query:NAME=VALUE")
+
+// Parse reads credentials as they are written on a command line: bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (in the
+// header field X-API-Key), header:NAME=VALUE or query:NAME=VALUE. The secret in them, which is what follows the kind
+// and the name, goes through resolve. The secrets, in the forms in which they are sent, are returned too. Errors of
+// its own are ErrFormat.
+func Parse(text string, resolve func(string) (string, error)) (Method, []string, error) {
+	kind, rest, ok := strings.Cut(text, ":")
+	if !ok || rest == "" {
+		return nil, nil, ErrFormat
+	}
+	kind = strings.ToLower(kind)
+	name := ""
+	switch kind {
+	case "bearer", "basic":
+	case "apikey":
+		name = DefaultKeyName
+	case "header", "query":
+		if name, rest, ok = strings.Cut(rest, "="); !ok || name == "" {
+			return nil, nil, ErrFormat
+		}
+	default:
+		return nil, nil, ErrFormat
+	}
+	if kind == "basic" {
+		return parseBasic(rest, resolve)
+	}
+	value, err := resolve(rest)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case value == "":
+		return nil, nil, ErrFormat
+	case kind == "query":
+		return Query(name, value), []string{value, url.QueryEscape(value)}, nil
+	case !fits(value) || !isToken(name) && kind == "header":
+		return nil, nil, ErrFormat
+	case kind == "bearer":
+		return Bearer(value), []string{value}, nil
+	}
+	return Header(name, value), []string{value}, nil
+}
+
+// parseBasic reads USER:PASSWORD, of which the password alone may stand elsewhere too.
+func parseBasic(rest string, resolve func(string) (string, error)) (Method, []string, error) {
+	user, password, ok := strings.Cut(rest, ":")
+	var err error
+	if ok && user != "env" && !strings.HasPrefix(user, "@") {
+		password, err = resolve(password)
+	} else if rest, err = resolve(rest); err == nil {
+		user, password, ok = strings.Cut(rest, ":")
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !ok || !fits(user+password):
+		return nil, nil, ErrFormat
+	}
+	return Basic(user, password),
+		[]string{password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}, nil
+}
+
+// ValidHeader reports whether a header field may have that name and that value.
+func ValidHeader(name, value string) bool { return isToken(name) && fits(value) }
+
+// fits reports whether a text may stand in a header field.
+func fits(value string) bool { return !strings.ContainsAny(value, "\r\n\x00") }
+
+// isToken reports whether a text may be the name of a header field (RFC 9110 section 5.6.2).
+func isToken(name string) bool {
+	for i := range len(name) {
+		b := name[i]
+		letter := 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9'
+		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(b)) {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,95 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/oauth2"
+)
+
+// maxMetadata bounds the metadata of an authorization server, in bytes.
+const maxMetadata = 1 << 20
+
+// metadata is what an authorization server says about itself (RFC 8414 section 2).
+type metadata struct {
+	TokenEndpoint string   `json:"token_endpoint"`
+	Methods       []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+// style returns how a client shows its credentials there: in the header, unless only the other way is offered.
+func (m metadata) style() oauth2.AuthStyle {
+	if len(m.Methods) > 0 && !slices.Contains(m.Methods, "client_secret_basic") &&
+		slices.Contains(m.Methods, "client_secret_post") {
+		return oauth2.AuthStyleInParams
+	}
+	return oauth2.AuthStyleAutoDetect
+}
+
+// metadataURLs returns where the metadata for an agent may be: beneath its URL, where RFC 8414 section 3.1 puts it for
+// an issuer with a path, and at the root.
+func metadataURLs(agent string) ([]string, error) {
+	u, err := url.Parse(agent)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("find the token server: %s is no URL", shown(agent))
+	}
+	const place = "/.well-known/oauth-authorization-server"
+	path, _, _ := strings.Cut(u.EscapedPath(), "/.well-known/") // the URL may be that of the card
+	path = strings.TrimRight(path, "/")
+	root := (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
+	return slices.Compact([]string{root + path + place, root + place + path, root + place}), nil
+}
+
+// discover finds the token server of an agent.
+func discover(ctx context.Context, h *http.Client, agent string) (metadata, error) {
+	places, err := metadataURLs(agent)
+	if err != nil {
+		return metadata{}, err
+	}
+	var tried []string
+	for _, at := range places {
+		m, err := readMetadata(ctx, h, at)
+		if err == nil {
+			if err := CheckTokenURL(m.TokenEndpoint); err != nil {
+				return m, fmt.Errorf("find the token server: %s names a token endpoint, but %w", at, err)
+			}
+			return m, nil
+		}
+		if ctx.Err() != nil {
+			return m, ctx.Err()
+		}
+		tried = append(tried, fmt.Sprintf("%s: %v", at, err))
+	}
+	return metadata{}, fmt.Errorf("find the token server: no metadata with a token_endpoint (%s)",
+		strings.Join(tried, "; "))
+}
+
+func readMetadata(ctx context.Context, h *http.Client, at string) (metadata, error) {
+	var m metadata
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return m, fmt.Errorf("make the request: %w", err)
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := h.Do(req)
+	if err != nil {
+		return m, plain(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return m, fmt.Errorf("HTTP %d", resp.StatusCode)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxMetadata))
+	if err != nil {
+		return m, fmt.Errorf("the answer breaks off")
+	}
+	if json.Unmarshal(body, &m) != nil || m.TokenEndpoint == "" {
+		return m, fmt.Errorf("no token_endpoint")
+	}
+	return m, nil
+}

@@ -1,0 +1,167 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/clientcredentials"
+
+	"a2atap/proxy/hostname"
+	"a2atap/replay/client"
+)
+
+// OAuth is how a client gets access tokens: with the password of a user if User is set (RFC 6749 section 4.3), else
+// with its own credentials (section 4.4).
+type OAuth struct {
+	Agent    string // URL of the agent, from which the token server is found if TokenURL is empty
+	TokenURL string
+
+	ClientID, ClientSecret string
+	User, Password         string
+	Scopes                 []string
+
+	// HTTP asks the servers; nil is a client with a timeout of 30 s that follows no redirects.
+	HTTP *http.Client
+	// OnToken is called with each token that was given, before it is used. It may be nil.
+	OnToken func(token string)
+}
+
+// Method returns a method that gets a token when it is first needed, keeps it in memory, and gets another shortly
+// before it expires. Requests that need a new token at once share it.
+func (o OAuth) Method() Method {
+	if o.HTTP == nil {
+		transport := client.NewTransport(30 * time.Second)
+		transport.DisableKeepAlives = true // the next token is asked for much later
+		o.HTTP = &http.Client{
+			Timeout:   30 * time.Second,
+			Transport: transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error {
+				return http.ErrUseLastResponse // a secret goes where it was told to
+			},
+		}
+	}
+	tokens := &tokens{o: o, style: oauth2.AuthStyleAutoDetect}
+	return func(ctx context.Context, out *client.Outgoing) error {
+		t, err := tokens.get(ctx)
+		if err != nil {
+			return err
+		}
+		out.Header.Set("Authorization", t.Type()+" "+t.AccessToken)
+		return nil
+	}
+}
+
+// tokens gives tokens, each until shortly before its end.
+type tokens struct {
+	o OAuth
+
+	mu    sync.Mutex
+	url   string // of the token server, when it is known
+	style oauth2.AuthStyle
+	token *oauth2.Token
+}
+
+func (t *tokens) get(ctx context.Context) (*oauth2.Token, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.token.Valid() { // not in the last 10 s, as the library has it
+		return t.token, nil
+	}
+	if t.url == "" {
+		if err := t.find(ctx); err != nil {
+			return nil, err
+		}
+	}
+	token, err := t.fetch(context.WithValue(ctx, oauth2.HTTPClient, t.o.HTTP))
+	if err != nil {
+		return nil, fmt.Errorf("get a token from %s: %w", shown(t.url), plain(err))
+	}
+	if t.o.OnToken != nil {
+		t.o.OnToken(token.AccessToken)
+	}
+	t.token = token
+	return token, nil
+}
+
+// find learns where tokens are given.
+func (t *tokens) find(ctx context.Context) error {
+	if t.o.TokenURL != "" {
+		t.url = t.o.TokenURL
+		return nil
+	}
+	found, err := discover(ctx, t.o.HTTP, t.o.Agent)
+	if err != nil {
+		return err
+	}
+	t.url, t.style = found.TokenEndpoint, found.style()
+	return nil
+}
+
+func (t *tokens) fetch(ctx context.Context) (*oauth2.Token, error) {
+	style := t.style
+	if t.o.ClientSecret == "" {
+		style = oauth2.AuthStyleInParams // a public client only names itself, if it has a name
+	}
+	if t.o.User == "" {
+		c := clientcredentials.Config{
+			ClientID: t.o.ClientID, ClientSecret: t.o.ClientSecret, TokenURL: t.url, Scopes: t.o.Scopes, AuthStyle: style,
+		}
+		return c.Token(ctx)
+	}
+	c := oauth2.Config{
+		ClientID: t.o.ClientID, ClientSecret: t.o.ClientSecret, Scopes: t.o.Scopes,
+		Endpoint: oauth2.Endpoint{TokenURL: t.url, AuthStyle: style},
+	}
+	return c.PasswordCredentialsToken(ctx, t.o.User, t.o.Password)
+}
+
+var errorCode = regexp.MustCompile(`^[a-z_]{1,40}$`)
+
+// plain returns an error of the library without what the server said, which may repeat what it was sent.
+func plain(err error) error {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) {
+		status := 0
+		if refused.Response != nil {
+			status = refused.Response.StatusCode
+		}
+		if errorCode.MatchString(refused.ErrorCode) {
+			return fmt.Errorf("it refused: %s (HTTP %d)", refused.ErrorCode, status)
+		}
+		return fmt.Errorf("it refused (HTTP %d)", status)
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return errors.New("its answer is no token")
+}
+
+// shown returns a URL for a message: without user information, query and fragment.
+func shown(at string) string {
+	u, err := url.Parse(at)
+	if err != nil {
+		return "a URL that cannot be read"
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+// CheckTokenURL reports whether a secret may be sent to a URL: https, or http on this machine.
+func CheckTokenURL(at string) error {
+	u, err := url.Parse(at)
+	switch {
+	case err != nil || u.Host == "":
+		return errors.New("it is no URL of a token server")
+	case u.Scheme == "https", u.Scheme == "http" && hostname.IsLoopback(hostname.Normal(u.Hostname())):
+		return nil
+	}
+	return fmt.Errorf("%s is not https, and would get secrets in the clear", shown(at))
+}

@@ -1,0 +1,153 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What the options add is in every request, that for the card included; credentials win over headers, and are in no
+// message.
+func TestEveryRequestIsDressed(t *testing.T) {
+	a := agent(t, reply(404, "application/json", `{"error":{"code":404,"message":"no"}}`))
+	o := Options{
+		Header:     http.Header{"Authorization": {"Basic loses"}, "X-Trace": {"one", "two"}},
+		A2AVersion: "1.0.1", Tenant: "t 1",
+		Authorize: func(_ context.Context, out *Outgoing) error {
+			out.Header.Set("Authorization", "Bearer wins")
+			out.URL += "?key=s3cretpw"
+			return nil
+		},
+	}
+	_, err := Discover(t.Context(), a.url, o)
+	if !errors.Is(err, ErrNoCard) {
+		t.Errorf("got %v, want no card", err)
+	}
+	c := speak(t, a, REST10, o)
+	_, getErr := c.Get(t.Context(), "t", nil)
+	for _, want := range []string{"/.well-known/agent-card.json", "/.well-known/agent.json", "/a/t%201/tasks/t"} {
+		got := <-a.seen
+		if got.path != want+"?key=s3cretpw" || got.header.Get("Authorization") != "Bearer wins" ||
+			got.header.Get("A2A-Version") != "1.0.1" || len(got.header.Values("X-Trace")) != 2 {
+			t.Errorf("got %+v, want %s with all that the options say", got, want)
+		}
+	}
+	c, newErr := New(Interface{URL: "http://127.0.0.1:1", Protocol: REST10}, o)
+	if newErr != nil {
+		t.Fatal(newErr)
+	}
+	_, downErr := c.Get(t.Context(), "t", nil)
+	for _, err := range []error{err, getErr, downErr} {
+		if err == nil || strings.Contains(err.Error(), "s3cretpw") || strings.Contains(err.Error(), "wins") {
+			t.Errorf("got %v, want an error without credentials", err)
+		}
+	}
+	o.Authorize = func(context.Context, *Outgoing) error { return errors.New("none today") }
+	if _, err := Discover(t.Context(), a.url, o); err == nil || !strings.Contains(err.Error(), "none today") {
+		t.Errorf("got %v, want why there are no credentials", err)
+	}
+	if len(a.seen) != 0 {
+		t.Error("a request without credentials was sent")
+	}
+}
+
+// A redirect to another origin takes no credentials along, whatever their name.
+func TestRedirectsLeaveCredentials(t *testing.T) {
+	other := agent(t, reply(200, "application/json", taskResult))
+	a := agent(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.url+"/elsewhere", http.StatusFound)
+	})
+	c := speak(t, a, REST10, Options{Authorize: func(_ context.Context, out *Outgoing) error {
+		out.Header.Set("Authorization", "Bearer s3cretpw")
+		out.Header.Set("X-Api-Key", "s3cretpw")
+		out.URL += "?key=s3cretpw"
+		return nil
+	}})
+	if _, err := c.Get(t.Context(), "t", nil); err != nil {
+		t.Fatal(err)
+	}
+	got := <-other.seen
+	for name, values := range got.header {
+		if strings.Contains(strings.Join(values, " "), "s3cretpw") {
+			t.Errorf("%s went along", name)
+		}
+	}
+	if got.header.Get("A2A-Version") != "1.0" || strings.Contains(got.path, "s3cretpw") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// No card is one thing, a card that is kept from us another.
+func TestNoCard(t *testing.T) {
+	for status, want := range map[int]bool{404: true, 405: true, 410: true, 401: false, 403: false, 500: false} {
+		a := agent(t, reply(status, "application/json", `{}`))
+		if _, err := Connect(t.Context(), a.url+"/a", Options{}); errors.Is(err, ErrNoCard) != want {
+			t.Errorf("HTTP %d: got %v, want no card: %v", status, err, want)
+		}
+	}
+}
+
+func TestPatch(t *testing.T) {
+	for _, tt := range []struct {
+		protocol    Protocol
+		patch, want string
+	}{
+		{
+			REST10, `{"message":{"role":null,"metadata":{"n":12345678901234567890,"t":"<&>"}},"configuration":{"historyLength":0}}`,
+			`{"configuration":{"historyLength":0},"message":{"messageId":"id","metadata":{"n":12345678901234567890,"t":"<&>"},"parts":[{"text":"x"}]}}`,
+		},
+		{
+			JSONRPC03, `{"configuration":{"blocking":false}}`,
+			`{"jsonrpc":"2.0","id":"id","method":"message/send","params":{"configuration":{"blocking":false},"message":{"kind":"message","messageId":"id","parts":[{"kind":"text","text":"x"}],"role":"user"}}}`,
+		},
+	} {
+		a := agent(t, reply(200, "application/json", taskResult))
+		speak(t, a, tt.protocol, Options{}).Send(t.Context(), Text("x"), SendOptions{Patch: json.RawMessage(tt.patch)})
+		if diff := cmp.Diff(tt.want, (<-a.seen).body); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.protocol, diff)
+		}
+	}
+	a := agent(t, reply(200, "application/json", taskResult))
+	c := speak(t, a, REST10, Options{})
+	for _, patch := range []string{`[]`, `5`, `{`, `{} {}`, `null`} {
+		o := SendOptions{Patch: json.RawMessage(patch)}
+		_, err := c.Send(t.Context(), Text("x"), o)
+		for _, err := range []error{err, drain(c.Stream(t.Context(), Text("x"), o))} {
+			if err == nil || !strings.Contains(err.Error(), "read the patch") {
+				t.Errorf("%s: got %v, want an error about the patch", patch, err)
+			}
+		}
+	}
+	if len(a.seen) != 0 {
+		t.Error("a message with a broken patch was sent")
+	}
+}
+
+// A stream that breaks off says so; the mark that model providers end theirs with is no event.
+func TestCutStreams(t *testing.T) {
+	const event = "data: {\"task\":{\"id\":\"t\"}}\n\n"
+	a := agent(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Write([]byte(event + "data: [DONE]\n\n" + event))
+		http.NewResponseController(w).Flush() // an error means that the client has left
+		panic(http.ErrAbortHandler)
+	})
+	n := 0
+	var last error
+	for e, err := range speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t") {
+		if last = err; err == nil {
+			n++
+			if string(e.Result) != `{"task":{"id":"t"}}` {
+				t.Errorf("got %s", e.Result)
+			}
+		}
+	}
+	if n != 2 || !errors.Is(last, ErrCut) {
+		t.Errorf("got %d events, then %v; want 2, then that it was cut", n, last)
+	}
+}

@@ -1,0 +1,88 @@
+// Package setup is the one set of flags of the commands that speak to an agent as a client, and what becomes of them:
+// credentials, headers, tenant, protocol, variables. [Flags.Setup] reads them; the result connects, renders templates,
+// and hides every secret that it was given in what is printed.
+package setup
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/replay/client"
+)
+
+// Flags are the flags of a client.
+type Flags struct {
+	Auth       string
+	OAuth      OAuthFlags
+	Headers    []string
+	Tenant     string
+	A2AVersion string
+	Protocol   string
+	NoCard     bool
+	Timeout    time.Duration
+	Vars       []string
+}
+
+// OAuthFlags say how to get tokens.
+type OAuthFlags struct {
+	TokenURL, ClientID, ClientSecret, User, Password string
+	Scopes                                           []string
+}
+
+func (o OAuthFlags) given() bool {
+	return o.TokenURL+o.ClientID+o.ClientSecret+o.User+o.Password != "" || len(o.Scopes) > 0
+}
+
+// protocols are the words of --protocol.
+var protocols = []struct {
+	word     string
+	protocol client.Protocol
+	proto    bool // the proto JSON of 0.3
+}{
+	{"1.0-jsonrpc", client.JSONRPC10, false},
+	{"1.0-rest", client.REST10, false},
+	{"0.3-jsonrpc", client.JSONRPC03, false},
+	{"0.3-rest", client.REST03, false},
+	{"0.3-rest-proto", client.REST03, true},
+	{"0.1-jsonrpc", client.JSONRPC01, false},
+}
+
+// Protocols returns the words of --protocol.
+func Protocols() []string {
+	words := make([]string, 0, len(protocols))
+	for _, p := range protocols {
+		words = append(words, p.word)
+	}
+	return words
+}
+
+const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"
+
+// Register adds the flags to a set.
+func (f *Flags) Register(set *pflag.FlagSet) {
+	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` with every request, that for the card included: "+
+		"bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=VALUE or query:NAME=VALUE; "+
+		secretHelp+", of the whole or of TOKEN, PASSWORD, KEY and VALUE")
+	set.StringVar(&f.OAuth.ClientID, "oauth-client-id", "", "get tokens by OAuth, as the client `ID`")
+	set.StringVar(&f.OAuth.ClientSecret, "oauth-client-secret", "", "the `SECRET` of the client; @FILE or env:NAME")
+	set.StringVar(&f.OAuth.User, "oauth-user", "", "get tokens with the password of the user `NAME`")
+	set.StringVar(&f.OAuth.Password, "oauth-password", "", "the `PASSWORD` of the user; @FILE or env:NAME")
+	set.StringVar(&f.OAuth.TokenURL, "oauth-token-url", "",
+		"get tokens at `URL` (default what the authorization server's metadata at the agent's URL says)")
+	set.StringArrayVar(&f.OAuth.Scopes, "oauth-scope", nil, "ask for the `SCOPE`; repeatable")
+	set.StringArrayVar(&f.Headers, "header", nil, "send the header field `NAME:VALUE` with every request, that for "+
+		"the card included; VALUE may be @FILE or env:NAME; repeatable")
+	set.StringVar(&f.Tenant, "tenant", "", "speak for the tenant `NAME` (default what the card says)")
+	set.StringVar(&f.A2AVersion, "protocol-version", "",
+		"send `VERSION` as A2A-Version, and prefer what the card offers of it (default what the card says)")
+	set.StringVar(&f.Protocol, "protocol", "",
+		"use `PROTOCOL`: "+strings.Join(Protocols(), ", ")+" (default what the card prefers)")
+	set.BoolVar(&f.NoCard, "no-card", false,
+		"read no card: URL is that of the interface, of --protocol or else 1.0-rest")
+	set.DurationVar(&f.Timeout, "timeout", 2*time.Minute, "give up after `D` without an answer to a request")
+	set.StringArrayVar(&f.Vars, "var", nil,
+		"in templates, headers, credentials and URL write VALUE for {{NAME}}: `NAME=VALUE`; repeatable; "+
+			"{{env.NAME}} is that of the environment")
+}

@@ -1,0 +1,76 @@
+package setup
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Mask hides secrets in what is printed. It is safe for concurrent use.
+type Mask struct {
+	mu      sync.Mutex
+	secrets []string // the longest first, so that none shows the rest of another
+}
+
+// minSecret is the length in bytes from which a secret is hidden: a shorter one is found in words by chance.
+const minSecret = 4
+
+// Add hides these secrets from now on, and their forms in JSON and in queries.
+func (m *Mask) Add(secrets ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range secrets {
+		inJSON, _ := json.Marshal(s) // a string is JSON
+		for _, form := range []string{s, strings.Trim(string(inJSON), `"`), url.QueryEscape(s), url.PathEscape(s)} {
+			if len(form) >= minSecret && !slices.Contains(m.secrets, form) {
+				m.secrets = append(m.secrets, form)
+			}
+		}
+	}
+	slices.SortFunc(m.secrets, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+}
+
+// Text returns a text with … in place of each secret.
+func (m *Mask) Text(text string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, s := range m.secrets {
+		text = strings.ReplaceAll(text, s, "…")
+	}
+	return text
+}
+
+// Writer returns a writer that hides the secrets in what is written to w. Each write is searched by itself.
+func (m *Mask) Writer(w io.Writer) io.Writer { return maskedWriter{m, w} }
+
+type maskedWriter struct {
+	mask *Mask
+	to   io.Writer
+}
+
+func (w maskedWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, w.mask.Text(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Error returns an error with the same causes whose text holds no secret.
+func (m *Mask) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	return maskedError{err, m.Text(err.Error())}
+}
+
+type maskedError struct {
+	err  error
+	text string
+}
+
+func (e maskedError) Error() string { return e.text }
+func (e maskedError) Unwrap() error { return e.err }

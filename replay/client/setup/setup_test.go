@@ -1,0 +1,300 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+	"go.uber.org/goleak"
+
+	"a2atap/replay/client"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var errNoFile = errors.New("no such file")
+
+// world knows one file and two variables.
+func world() World {
+	env := map[string]string{"TOKEN": "t0ken-of-env", "HOST": "booker.example"}
+	return World{
+		Version: "1", Getenv: func(name string) string { return env[name] },
+		Secret: func(_, value string) (string, error) {
+			switch {
+			case value == "@token":
+				return "t0ken-of-file", nil
+			case value == "@auth":
+				return "basic:alice:pa55word", nil
+			case strings.HasPrefix(value, "@"):
+				return "", errNoFile
+			case strings.HasPrefix(value, "env:"):
+				return env[value[4:]], nil
+			}
+			return value, nil
+		},
+	}
+}
+
+// read parses flags as the commands do.
+func read(t *testing.T, url string, args ...string) (*Setup, error) {
+	t.Helper()
+	var f Flags
+	set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	f.Register(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return f.Setup(world(), url)
+}
+
+// dressed returns what goes with a request: its URL and header.
+func dressed(t *testing.T, s *Setup) (string, http.Header) {
+	t.Helper()
+	out := &client.Outgoing{URL: "/x", Header: s.Options.Header.Clone()}
+	if out.Header == nil {
+		out.Header = http.Header{}
+	}
+	if s.Options.Authorize != nil {
+		if err := s.Options.Authorize(t.Context(), out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out.URL, out.Header
+}
+
+func TestCredentials(t *testing.T) {
+	for _, tt := range []struct {
+		args   string
+		url    string
+		header http.Header
+		hidden string
+	}{
+		{"--auth bearer:env:TOKEN", "/x", http.Header{"Authorization": {"Bearer t0ken-of-env"}}, "t0ken-of-env"},
+		{"--auth bearer:@token", "/x", http.Header{"Authorization": {"Bearer t0ken-of-file"}}, "t0ken-of-file"},
+		{"--auth bearer:{{env.TOKEN}}", "/x", http.Header{"Authorization": {"Bearer t0ken-of-env"}}, "t0ken-of-env"},
+		{"--auth bearer:{{t}} --var t=@token", "/x", http.Header{"Authorization": {"Bearer @token"}}, "@token"},
+		{"--auth @auth", "/x", http.Header{"Authorization": {"Basic YWxpY2U6cGE1NXdvcmQ="}}, "pa55word"},
+		{
+			"--auth basic:alice:@token", "/x",
+			http.Header{"Authorization": {"Basic YWxpY2U6dDBrZW4tb2YtZmlsZQ=="}},
+			"t0ken-of-file",
+		},
+		{"--auth apikey:env:TOKEN", "/x", http.Header{"X-Api-Key": {"t0ken-of-env"}}, "t0ken-of-env"},
+		{"--auth header:X-Tickets=@token", "/x", http.Header{"X-Tickets": {"t0ken-of-file"}}, "t0ken-of-file"},
+		{"--auth query:k=env:TOKEN", "/x?k=t0ken-of-env", http.Header{}, "t0ken-of-env"},
+		{
+			"--header X-Run:7 --header X-Api-Key:abcdefgh", "/x",
+			http.Header{"X-Run": {"7"}, "X-Api-Key": {"abcdefgh"}},
+			"abcdefgh",
+		},
+		{
+			"--header Authorization:@token --auth bearer:wins", "/x",
+			http.Header{"Authorization": {"Bearer wins"}},
+			"t0ken-of-file",
+		},
+	} {
+		s, err := read(t, "http://127.0.0.1:1", strings.Fields(tt.args)...)
+		if err != nil {
+			t.Errorf("%s: %v", tt.args, err)
+			continue
+		}
+		url, header := dressed(t, s)
+		if diff := cmp.Diff(tt.header, header); diff != "" || url != tt.url {
+			t.Errorf("%s: got %s (-want +got):\n%s", tt.args, url, diff)
+		}
+		if got := s.Mask.Text("it is " + tt.hidden + "!"); got != "it is …!" {
+			t.Errorf("%s: got %q, want the secret hidden", tt.args, got)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	for args, want := range map[string]string{
+		"--auth s3cretpw":                                 "--auth: invalid credentials; write bearer:TOKEN",
+		"--auth bearer:@missing":                          errNoFile.Error(),
+		"--auth bearer:{{env.NONE}}":                      "{{env.NONE}}: the variable is not set",
+		"--auth bearer:{{s3cret}}":                        "unknown variable {{s3cret}}; there are env.NAME",
+		"--auth bearer:s3cretpw --oauth-client-id x":      "use one",
+		"--oauth-client-secret s3cretpw":                  "--oauth-client-id is missing",
+		"--oauth-scope a":                                 "--oauth-client-id is missing",
+		"--oauth-user alice":                              "belong together",
+		"--oauth-password s3cretpw --oauth-client-id x":   "belong together",
+		"--oauth-client-id x --oauth-token-url s3cretpw":  "must begin with http",
+		"--oauth-client-id x --oauth-client-secret @none": errNoFile.Error(),
+		"--header X":                                      "write NAME:VALUE",
+		"--header :s3cretpw":                              "may hold such characters",
+		"--header X-A:@none":                              errNoFile.Error(),
+		"--var s3cretpw":                                  "write NAME=VALUE",
+		"--var a-b=s3cretpw":                              "write NAME=VALUE",
+		"--protocol 9":                                    "unknown protocol \"9\"; use one of 1.0-jsonrpc",
+		"--timeout -1s":                                   "above 0",
+		"--tenant {{nobody}}":                             "--tenant: unknown variable",
+	} {
+		_, err := read(t, "http://127.0.0.1:1", strings.Fields(args)...)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", args, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "s3cretpw") {
+			t.Errorf("%s: %v repeats a secret", args, err)
+		}
+	}
+	if _, err := read(t, "http://{{nobody}}/"); err == nil {
+		t.Error("a URL with an unknown variable is taken")
+	}
+}
+
+func TestProtocols(t *testing.T) {
+	for args, want := range map[string][]client.Protocol{
+		"":                         nil,
+		"--protocol 0.3-rest":      {client.REST03},
+		"--protocol-version 0.3.0": {client.JSONRPC03, client.REST03},
+		"--protocol-version 1.0":   {client.JSONRPC10, client.REST10},
+		"--protocol-version 0.3 --protocol 1.0-rest": {client.REST10},
+		"--protocol-version 7.0":                     nil,
+	} {
+		s, err := read(t, "a2a:http://{{env.HOST}}/a", strings.Fields(args)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, s.Options.Prefer); diff != "" || s.URL != "http://booker.example/a" {
+			t.Errorf("%s: got %s (-want +got):\n%s", args, s.URL, diff)
+		}
+	}
+}
+
+// Where there is no card the URL is that of the interface; a card that is kept from us is not "none".
+func TestConnect(t *testing.T) {
+	status := http.StatusNotFound
+	asked := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		w.WriteHeader(status)
+	}))
+	defer server.Close()
+	connect := func(url string, args ...string) (*client.Client, error, error) {
+		s, err := read(t, url, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Connect(t.Context())
+	}
+	c, noCard, err := connect(server.URL + "/a")
+	if err != nil || !errors.Is(noCard, client.ErrNoCard) || c.Endpoint().Protocol != client.REST10 ||
+		c.Endpoint().URL != server.URL+"/a" {
+		t.Errorf("got %v, %v, %v; want the URL as that of an interface", c, noCard, err)
+	}
+	if len(asked) != 4 {
+		t.Errorf("asked %d times for a card", len(asked))
+	}
+	if _, _, err = connect(server.URL + "/agent.json"); !errors.Is(err, client.ErrNoCard) {
+		t.Errorf("got %v; want that the card is not there", err)
+	}
+	status = http.StatusUnauthorized
+	if _, _, err = connect(server.URL + "/a"); err == nil {
+		t.Error("a card that is kept from us is taken for none")
+	}
+	before := len(asked)
+	c, noCard, err = connect(server.URL+"/a", "--no-card", "--protocol", "0.3-jsonrpc", "--tenant", "t")
+	want := client.Interface{URL: server.URL + "/a", Protocol: client.JSONRPC03, Tenant: "t"}
+	if err != nil || noCard != nil || c.Endpoint() != want ||
+		len(asked) != before {
+		t.Errorf("got %+v, %v, %v; want the interface as it was named", c, noCard, err)
+	}
+	c, _, err = connect(server.URL+"/a", "--no-card", "--protocol-version", "0.3.0")
+	if err != nil || c.Endpoint().Protocol != client.REST03 {
+		t.Errorf("got %+v, %v; want A2A 0.3", c, err)
+	}
+	for _, url := range []string{"ftp://x/", "x", "http://", "%"} {
+		if _, _, err := connect(url, "--no-card"); err == nil {
+			t.Errorf("%s: connected", url)
+		}
+	}
+}
+
+func TestVarsInObjects(t *testing.T) {
+	v, err := parseVars([]string{"who=al\"ice", "n=5"}, world().Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v = v.With("prompt", `a "b" {{n}}`)
+	got, err := v.Object(`{"parts":[{"text":"{{ prompt }}, {{who}}"}],"big":12345678901234567890,"{{n}}":{"x":"{{n}}{{env.TOKEN}}"},"y":null}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"big":12345678901234567890,"parts":[{"text":"a \"b\" {{n}}, al\"ice"}],"y":null,"{{n}}":{"x":"5t0ken-of-env"}}`
+	if diff := cmp.Diff(want, string(text)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, text := range []string{
+		``, `[]`, `"x"`, `null`, `{"a":1} {}`, `{"a":"{{b}}"}`, `{"a":["{{b}}"]}`, `{"a":{"c":"{{b}}"}}`,
+	} {
+		if _, err := v.Object(text); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}
+
+func TestMask(t *testing.T) {
+	m := &Mask{}
+	m.Add("abcd", "abcdefgh", "a\"b c", "xy", "")
+	var out strings.Builder
+	if n, err := m.Writer(&out).Write([]byte(`abcdefgh abcd {"a\"b c"} a%22b+c a%22b%20c xy`)); err != nil || n != 45 {
+		t.Errorf("got %d, %v", n, err)
+	}
+	if want := `… … {"…"} … … xy`; out.String() != want {
+		t.Errorf("got %s, want %s", out.String(), want)
+	}
+	err := m.Error(errors.Join(errNoFile, errors.New("abcdefgh")))
+	if !errors.Is(err, errNoFile) || err.Error() != "no such file\n…" {
+		t.Errorf("got %v", err)
+	}
+	if m.Error(nil) != nil {
+		t.Error("an error comes from nowhere")
+	}
+}
+
+// The tokens that a server gives are hidden as soon as they are there, and the card is asked for with them.
+func TestOAuthSetup(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			w.Header().Set("Content-Type", "application/json")
+			w.Write([]byte(`{"access_token":"fresh-token","token_type":"Bearer","expires_in":3600}`))
+			return
+		}
+		if r.Header.Get("Authorization") != "Bearer fresh-token" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Write([]byte(`{"name":"booker","supportedInterfaces":[{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`))
+	}))
+	defer server.Close()
+	s, err := read(t, server.URL, "--oauth-client-id", "cli", "--oauth-client-secret", "env:TOKEN",
+		"--oauth-token-url", server.URL+"/token", "--timeout", "30s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	c, _, err := s.Connect(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Card().Name != "booker" {
+		t.Errorf("got %+v", c.Card())
+	}
+	if got := s.Mask.Text("fresh-token t0ken-of-env"); got != "… …" {
+		t.Errorf("got %q, want both hidden", got)
+	}
+}

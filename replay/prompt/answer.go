@@ -1,0 +1,143 @@
+package prompt
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"a2atap/replay/client"
+)
+
+// An Answer is what came of asking.
+type Answer struct {
+	Mode    Mode // Send or Stream: what was done
+	Message *client.Message
+	Task    *client.Task      // as it was last seen, or as the events of a stream make it
+	Events  []json.RawMessage // of a stream, in order, without the envelope of JSON-RPC
+	Raw     json.RawMessage   // the result of the send or of the last poll; of a stream the list of its events
+}
+
+// State returns the state of the task, or nothing if the answer is a message.
+func (a *Answer) State() client.State {
+	if a.Task == nil {
+		return ""
+	}
+	return a.Task.Status.State
+}
+
+// TaskID returns the id of the task, or nothing.
+func (a *Answer) TaskID() string {
+	if a.Task == nil {
+		return ""
+	}
+	return a.Task.ID
+}
+
+// ContextID returns the id of the context in which the conversation goes on, or nothing.
+func (a *Answer) ContextID() string {
+	var ids []string
+	if a.Message != nil {
+		ids = append(ids, a.Message.ContextID)
+	}
+	if a.Task != nil {
+		ids = append(ids, a.Task.ContextID)
+		if m := a.Task.Status.Message; m != nil {
+			ids = append(ids, m.ContextID)
+		}
+	}
+	for _, id := range ids {
+		if id != "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// Text returns the answer as one text, parts joined by line feeds: that of the message, else of the task's artifacts,
+// else of its status, else of what the agent said in its history, else the raw JSON. Of a task that did not come to a
+// good end, or waits, the status goes before the artifacts: it says why.
+func (a *Answer) Text() string {
+	if a.Message != nil {
+		if text := a.Message.Text(); text != "" {
+			return text
+		}
+	}
+	if a.Task != nil {
+		if text := taskText(a.Task); text != "" {
+			return text
+		}
+	}
+	return string(a.Raw)
+}
+
+func taskText(t *client.Task) string {
+	var artifacts, said []string
+	for _, artifact := range t.Artifacts {
+		artifacts = appendText(artifacts, artifact.Text())
+	}
+	status := ""
+	if t.Status.Message != nil {
+		status = t.Status.Message.Text()
+	}
+	for _, m := range t.History {
+		if m.Role == client.Agent {
+			said = appendText(said, m.Text())
+		}
+	}
+	order := []string{strings.Join(artifacts, "\n"), status, strings.Join(said, "\n")}
+	if settled(t.Status.State) && t.Status.State != client.Completed {
+		order[0], order[1] = order[1], order[0]
+	}
+	for _, text := range order {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func appendText(to []string, text string) []string {
+	if text == "" {
+		return to
+	}
+	return append(to, text)
+}
+
+// Metadata is what the answer says of itself beside its text.
+type Metadata struct {
+	A2A struct {
+		ContextID string            `json:"contextId,omitempty"`
+		Events    []json.RawMessage `json:"events"`
+		Mode      Mode              `json:"mode"`
+		TaskID    string            `json:"taskId,omitempty"`
+		TaskState string            `json:"taskState,omitempty"`
+	} `json:"a2a"`
+}
+
+// Metadata returns the answer's metadata. The state is spelled as the agent does.
+func (a *Answer) Metadata() Metadata {
+	var m Metadata
+	m.A2A.ContextID, m.A2A.Events, m.A2A.Mode = a.ContextID(), a.Events, a.Mode
+	m.A2A.TaskID = a.TaskID()
+	if a.Task != nil {
+		var w struct {
+			Status struct {
+				State string `json:"state"`
+			} `json:"status"`
+		}
+		json.Unmarshal(a.Task.Raw, &w) // it was read before
+		m.A2A.TaskState = w.Status.State
+	}
+	if m.A2A.Events == nil {
+		m.A2A.Events = []json.RawMessage{}
+	}
+	return m
+}
+
+// StableID returns an id for the message of a turn that is the same for the same words, place and additions, and
+// another one for any others: whoever asks the same thing twice is recognised.
+func StableID(turn int, text, task, contextID string, additions []byte) string {
+	what, _ := json.Marshal([]any{turn, text, task, contextID, string(additions)}) // these are JSON
+	return uuid.NewSHA1(uuid.NameSpaceOID, what).String()
+}

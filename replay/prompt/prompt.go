@@ -1,0 +1,230 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"a2atap/replay/client"
+)
+
+// A Mode is a way to send a message.
+type Mode string
+
+// The modes.
+const (
+	Auto   Mode = "auto" // Stream if the card says that the agent streams, else Send
+	Send   Mode = "send"
+	Stream Mode = "stream"
+)
+
+// Options say how to ask. The zero value sends and polls.
+type Options struct {
+	Mode Mode // Send if empty
+	Send client.SendOptions
+	// NoPoll takes the first answer to a send as it is, and a stream that is cut for an error.
+	NoPoll bool
+	// Interval is the pause between two polls; PollTimeout is how long a task is polled in all.
+	Interval, PollTimeout time.Duration
+	// OnEvent is called with each event of a stream when it arrives, OnResult with the answer to a send, and OnPoll with
+	// each task that was polled. Each may be nil. An error ends the asking.
+	OnEvent  func(client.Event) error
+	OnResult func(*client.Result) error
+	OnPoll   func(*client.Task) error
+	// Patience is how long a stream may stay open after it has shown that a task has ended, or waits. Default 5 s after
+	// the end and 30 s while the task waits.
+	Patience time.Duration
+}
+
+// Ask sends a message and waits for the final answer.
+func Ask(ctx context.Context, c *client.Client, m client.Message, o Options) (*Answer, error) {
+	a := &asker{c: c, o: o, answer: &Answer{Mode: o.modeFor(c)}}
+	if a.answer.Mode == Stream {
+		return a.answer, a.follow(ctx, func(ctx context.Context) iter.Seq2[client.Event, error] {
+			return c.Stream(ctx, m, o.Send)
+		})
+	}
+	return a.answer, a.send(ctx, m)
+}
+
+// Follow waits for the final state of a task that exists, by a stream of its own.
+func Follow(ctx context.Context, c *client.Client, id string, o Options) (*Answer, error) {
+	a := &asker{c: c, o: o, answer: &Answer{Mode: Stream}}
+	return a.answer, a.follow(ctx, func(ctx context.Context) iter.Seq2[client.Event, error] {
+		return c.Subscribe(ctx, id)
+	})
+}
+
+func (o Options) modeFor(c *client.Client) Mode {
+	card := c.Card()
+	if o.Mode == Stream || o.Mode == Auto && card != nil && card.Streaming {
+		return Stream
+	}
+	return Send
+}
+
+// settled reports whether nothing more is to come of a task by itself.
+func settled(s client.State) bool { return s.Terminal() || s.Interrupted() }
+
+type asker struct {
+	c      *client.Client
+	o      Options
+	answer *Answer
+}
+
+func (a *asker) send(ctx context.Context, m client.Message) error {
+	r, err := a.c.Send(ctx, m, a.o.Send)
+	if err != nil {
+		return err
+	}
+	a.answer.Message, a.answer.Task, a.answer.Raw = r.Message, r.Task, r.Raw
+	if a.o.OnResult != nil {
+		if err := a.o.OnResult(r); err != nil {
+			return err
+		}
+	}
+	if r.Task == nil || settled(r.Task.Status.State) || a.o.NoPoll {
+		return nil
+	}
+	if err := a.poll(ctx, r.Task.ID); err != nil {
+		return err
+	}
+	a.answer.Raw = a.answer.Task.Raw
+	return nil
+}
+
+// poll asks for a task until it has ended or waits, and puts it into the answer.
+func (a *asker) poll(ctx context.Context, id string) error {
+	timeout := time.NewTimer(a.o.PollTimeout)
+	defer timeout.Stop()
+	for {
+		t, err := a.c.Get(ctx, id, nil)
+		if err != nil {
+			return fmt.Errorf("poll task %s: %w", id, err)
+		}
+		a.answer.Task = t
+		if a.o.OnPoll != nil {
+			if err := a.o.OnPoll(t); err != nil {
+				return err
+			}
+		}
+		if settled(t.Status.State) {
+			return nil
+		}
+		pause := time.NewTimer(a.o.Interval)
+		select {
+		case <-pause.C:
+			if a.o.Interval > 0 {
+				continue
+			}
+			select { // a pause of no length must not win for ever
+			case <-timeout.C:
+			default:
+				continue
+			}
+		case <-timeout.C:
+			pause.Stop()
+		case <-ctx.Done():
+			pause.Stop()
+			return fmt.Errorf("poll task %s, which is %s: %w", id, stateOf(t), ctx.Err())
+		}
+		return fmt.Errorf("poll task %s: it is still %s after %v", id, stateOf(t), a.o.PollTimeout)
+	}
+}
+
+func stateOf(t *client.Task) string {
+	if t.Status.State == "" {
+		return "in no state"
+	}
+	return string(t.Status.State)
+}
+
+// follow reads a stream until it ends, or has nothing more to say, and polls where it was cut before that.
+func (a *asker) follow(ctx context.Context, open func(context.Context) iter.Seq2[client.Event, error]) error {
+	cut, err := a.read(ctx, open)
+	if err != nil || cut == nil {
+		return err
+	}
+	id := a.answer.TaskID()
+	if id == "" || a.o.NoPoll {
+		return cut
+	}
+	if err := a.poll(ctx, id); err != nil {
+		return fmt.Errorf("%w; %w", cut, err)
+	}
+	return nil
+}
+
+// read joins the events of a stream. The first error, if any, says where the stream was cut before its end; the second
+// that it cannot be read, or was refused.
+func (a *asker) read(
+	ctx context.Context, open func(context.Context) iter.Seq2[client.Event, error],
+) (cut, failed error) {
+	reading, leave := context.WithCancel(ctx)
+	defer leave()
+	patience := time.AfterFunc(time.Hour, leave)
+	patience.Stop() // nothing has been said that one could wait after
+	defer patience.Stop()
+	j := joined{}
+	over := false
+	for e, err := range open(reading) {
+		if err != nil {
+			cut, failed = a.stopped(ctx, &j, err)
+			break
+		}
+		a.answer.Events = append(a.answer.Events, json.RawMessage(e.Result))
+		if failed = j.add(e); failed != nil {
+			break
+		}
+		if a.o.OnEvent != nil {
+			if failed = a.o.OnEvent(e); failed != nil {
+				break
+			}
+		}
+		if over {
+			continue // however much it says after the end, it has the time that it was given
+		}
+		over = j.done() == ended
+		patience.Stop()
+		if d := a.o.patience(j.done()); d > 0 {
+			patience.Reset(d)
+		}
+	}
+	if err := j.into(a.answer); err != nil && failed == nil {
+		failed = fmt.Errorf("join the events of the stream: %w", err)
+	}
+	if cut == nil && failed == nil && j.done() == notDone {
+		cut = fmt.Errorf("the stream ended while the task was %s", j.stateText())
+		if len(a.answer.Events) == 0 {
+			cut = errors.New("the stream ended without an event")
+		}
+	}
+	return cut, failed
+}
+
+// stopped says what an error at the end of a stream means.
+func (a *asker) stopped(ctx context.Context, j *joined, err error) (cut, failed error) {
+	left := errors.Is(err, context.Canceled) && ctx.Err() == nil // we lost patience
+	switch {
+	case j.done() != notDone && (left || errors.Is(err, client.ErrCut)):
+		return nil, nil // all that matters has come
+	case errors.Is(err, client.ErrCut):
+		return err, nil
+	}
+	return nil, err
+}
+
+func (o Options) patience(p progress) time.Duration {
+	switch {
+	case p == notDone:
+		return 0
+	case o.Patience > 0:
+		return o.Patience
+	case p == waiting:
+		return 30 * time.Second
+	}
+	return 5 * time.Second
+}

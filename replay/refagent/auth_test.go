@@ -1,0 +1,78 @@
+package refagent_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"a2atap/replay/refagent"
+)
+
+// authDeclared returns what the card of an agent says.
+func authDeclared(agent string, c refagent.Credentials) string {
+	key := c.Scheme == refagent.APIKeyAuth
+	switch {
+	case (agent == "legacy" || agent == "spec01") && key:
+		return `"authentication":{"schemes":["apiKey"],"credentials":{"apiKey":{"headerName":"X-Key"}}}`
+	case agent == "legacy" || agent == "spec01":
+		return `"authentication":{"schemes":["` + string(c.Scheme) + `"]}`
+	case (agent == "spec" || agent == "echo") && key:
+		return `"credentials":{"apiKeySecurityScheme":{"location":"header","name":"X-Key"}}}`
+	case agent == "spec" || agent == "echo":
+		return `"credentials":{"httpAuthSecurityScheme":{"scheme":"` + string(c.Scheme) + `"}}}`
+	case key:
+		return `"securitySchemes":{"credentials":{"type":"apiKey","in":"header","name":"X-Key"}},"security":[{"credentials":[]}]`
+	}
+	return `"securitySchemes":{"credentials":{"type":"http","scheme":"` + string(c.Scheme) +
+		`"}},"security":[{"credentials":[]}]`
+}
+
+// Every agent asks for each kind of credentials, takes the right ones alone, and says so in its card, which is public.
+func TestAuth(t *testing.T) {
+	for _, agent := range refagent.Names() {
+		for _, tt := range []struct {
+			auth         refagent.Credentials
+			right, wrong string
+			challenge    string
+		}{
+			{
+				refagent.Credentials{Scheme: refagent.BearerAuth, Secret: "s3"},
+				"Authorization: bearer s3",
+				"Authorization: Bearer s33", `Bearer realm="` + agent + `"`,
+			},
+			{
+				refagent.Credentials{Scheme: refagent.BasicAuth, Secret: "u:p"},
+				"Authorization: Basic dTpw",
+				"Authorization: Bearer dTpw", `Basic realm="` + agent + `"`,
+			},
+			{
+				refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: "X-Key", Secret: "k"},
+				"X-Key: k", "X-Key: ",
+				`ApiKey realm="` + agent + `"`,
+			},
+		} {
+			t.Run(agent+" "+string(tt.auth.Scheme), func(t *testing.T) {
+				origin := serve(t, agent, refagent.Options{Auth: &tt.auth})
+				request := "GET /" + agent + "/v1/tasks/t1\n"
+				switch {
+				case agent == "legacy":
+					request = "POST /\n"
+				case !strings.Contains(agent, "03-"):
+					request = "POST /" + agent + "\n"
+				}
+				body := "\n\n" + rpc("1", "tasks/get", `{"id":"t1"}`)
+				if resp, text := exchange(t, origin, request+tt.wrong+body); resp.StatusCode != http.StatusUnauthorized ||
+					!strings.Contains(text, "-32000") || resp.Header.Get("WWW-Authenticate") != tt.challenge {
+					t.Errorf("with %s: got %d %s, challenge %q", tt.wrong, resp.StatusCode, text, resp.Header.Get("WWW-Authenticate"))
+				}
+				if resp, text := exchange(t, origin, request+tt.right+body); resp.StatusCode == http.StatusUnauthorized {
+					t.Errorf("with %s: got %d %s", tt.right, resp.StatusCode, text)
+				}
+				_, text := exchange(t, origin, "GET /.well-known/agent.json")
+				if !strings.Contains(text, authDeclared(agent, tt.auth)) {
+					t.Errorf("the card does not say %s: %s", authDeclared(agent, tt.auth), text)
+				}
+			})
+		}
+	}
+}
