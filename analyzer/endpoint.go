@@ -31,7 +31,7 @@ type Endpoint struct {
 	Answered a2a.Dialects // in which calls succeeded here
 	Early    bool         // what is spoken in 0.1 is that of before it was written down: see a2a.Call.Early
 
-	reported map[string]bool // rules that report once an endpoint and have
+	reported reported // rules that report once an endpoint and have, where the agent broke them
 }
 
 // Is reports whether a URL is that of the endpoint, as addresses are compared.

@@ -27,6 +27,7 @@ type Engine struct {
 	sent      SentMessages        // nil if no tracker knows
 	endpoints endpoints
 	origins   *recent.Map[string, *onceAt]
+	clients   *recent.Map[clientAt, *reported] // what is forgotten here is reported again
 	cards     refetched
 	open      map[uint64]*intake
 	held      int              // bytes of bodies of those that are open
@@ -40,7 +41,7 @@ type Engine struct {
 	inner     Observation // of the task or card in it
 	part      Observation // of the object in it
 	partOf    *intake     // that the object belongs to
-	times     []uint8     // how often each rule was broken in the step at hand, up to maxAlike
+	times     []alike     // how often each rule was broken in the step at hand
 	found     []Finding
 	pass      Pass
 	done      uint64    // the exchange that the step at hand closed; 0 if it closed none
@@ -85,10 +86,11 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		given:     make(map[*Tracker][]any),
 		endpoints: newEndpoints(),
 		origins:   recent.New[string, *onceAt](maxEndpoints),
+		clients:   recent.New[clientAt, *reported](maxEndpoints),
 		cards:     newRefetched(),
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]tally),
-		times:     make([]uint8, len(rules)),
+		times:     make([]alike, len(rules)),
 		dialects:  make([]a2a.Dialects, len(rules)),
 	}
 	e.pass.engine = e
@@ -234,14 +236,18 @@ func (e *Engine) check(in *intake, o *Observation) {
 	}
 }
 
-// maxAlike bounds the findings of one rule in one step: a message may hold a million parts, all wrong alike.
+// maxAlike bounds the findings of one rule and severity in one step: a message may hold a million parts, all wrong
+// alike.
 const maxAlike = 16
+
+// An alike counts the findings of a rule by severity, up to maxAlike.
+type alike [Error + 1]uint8
 
 // keep takes the findings of the pass, by rule number i, and leaves none in it.
 func (e *Engine) keep(i int) {
 	for _, f := range e.pass.findings {
-		if e.times[i] < maxAlike {
-			e.times[i]++
+		if n := &e.times[i][f.Severity]; *n < maxAlike {
+			*n++
 			e.found = append(e.found, f)
 		}
 	}

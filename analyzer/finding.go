@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -27,12 +28,24 @@ type Finding struct {
 	Expected   string       // what the rule asks for
 	Message    string       // one sentence: seen, then expected
 	Also       []string     // covered rules that broke at the same place
+	Weight     *Rule        // the covered rule that gives it its severity, where that is worse than its own; or nil
 	Capture    string       // name of the capture, filled by whoever knows it
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
 }
 
-// Sections returns the sections that the finding rests on, for the dialects of its message.
-func (f *Finding) Sections() []string { return f.Rule.Sections(f.Dialects) }
+// Sections returns the sections that the finding rests on, for the dialects of its message: also those of the rule that
+// gives it its severity.
+func (f *Finding) Sections() []string {
+	list := f.Rule.Sections(f.Dialects)
+	if f.Weight != nil {
+		for _, s := range f.Weight.Sections(f.Dialects) {
+			if !slices.Contains(list, s) {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
 
 // String returns the finding in one line: PLACE: message [slug]. What came from the wire is cleaned in it, member names
 // in the place included.

@@ -16,13 +16,13 @@ type intake struct {
 	x        *Exchange
 	request  capture.Body
 	response capture.Body
-	held     []capture.Step  // of the answer, which overtook its request
-	endedAt  time.Time       // when it did; zero if not known
-	judged   bool            // at least one rule applied
-	gap      bool            // it is counted as lost
-	size     int             // bytes of it that count as held by the engine
-	lastK    int             // number of the last event of the stream
-	reported map[string]bool // rules that report once an exchange and have
+	held     []capture.Step // of the answer, which overtook its request
+	endedAt  time.Time      // when it did; zero if not known
+	judged   bool           // at least one rule applied
+	gap      bool           // it is counted as lost
+	size     int            // bytes of it that count as held by the engine
+	lastK    int            // number of the last event of the stream
+	reported reported       // rules that report once an exchange and have
 }
 
 // cut says that something of the exchange is missing from here on.

@@ -24,7 +24,8 @@ func (l Level) String() string {
 	return [...]string{"ADVICE", "MAY", "SHOULD", "MUST"}[min(l, Must)]
 }
 
-// Severity is how much a finding matters. It follows from the level; a check may lower it for a case, never raise it.
+// Severity is how much a finding matters. It follows from the level; a check may lower it for a case, never raise it. A
+// finding that covers another one is at least as bad as that.
 type Severity uint8
 
 // The severities, mildest first.
@@ -73,7 +74,7 @@ type Rule struct {
 	Level    Level         //
 	Side     a2a.Side      // who breaks it, unless the check says otherwise
 	Either   bool          // both sides can break it: Side is only the default
-	Once     Scope         // of several findings within it the first is reported; all are counted
+	Once     Scope         // of several findings within it the first of each severity is reported; all are counted
 	On       Kinds         // the observations it wants
 	Needs    []*Tracker    // whose states it asks
 	Bindings Bindings      // where it holds
@@ -113,15 +114,15 @@ func (r *Rule) Sections(in a2a.Dialects) []string {
 	return list
 }
 
-// Scope is what a rule reports once in.
+// Scope is what a rule reports once in: the first finding of each severity, so that none hides a worse one.
 type Scope uint8
 
 // The scopes.
 const (
 	Always      Scope = iota // every finding is reported
-	PerExchange              // the first of an exchange; of each side where both can break the rule
-	PerEndpoint              // the first of a dialect at a URL; of each side where both can break the rule
-	PerOrigin                // the first at a scheme, host and port
+	PerExchange              // once in an exchange; for each side where both can break the rule
+	PerEndpoint              // once in a dialect at a URL: for the agent, and for each client that breaks the rule
+	PerOrigin                // once at a scheme, host and port
 )
 
 // Category is the chapter of a conformance report that a rule counts in.

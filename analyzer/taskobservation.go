@@ -56,9 +56,9 @@ func (t *TaskObservation) Moment() Moment { return Moment{t.Arrival, t.At} }
 
 // After reports whether what was observed in exchange x is surely younger than an earlier observation: it came later in
 // one stream, or in an exchange that began when the other had been delivered. A late observation counts as younger,
-// since it is only compared where order does not matter.
+// since it is only compared where order does not matter. The tasks of a list are of no age.
 func (t *TaskObservation) After(earlier *TaskObservation, x *Exchange) bool {
-	return t.Late || t.Exchange == earlier.Exchange || x.BeganAfter(earlier.Moment())
+	return t.Late || t.Event && t.Exchange == earlier.Exchange || x.BeganAfter(earlier.Moment())
 }
 
 // ShownTo reports whether the task was shown to the client of the exchange, with the same credentials.

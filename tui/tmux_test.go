@@ -60,7 +60,7 @@ func TestInTerminal(t *testing.T) {
 	s.tmux("resize-window", "-t", "it", "-x", "120", "-y", "40")
 	s.shows("Not reported", "n next finding")
 	s.keys("Escape")
-	s.shows("ladder of 2")
+	s.shows("ladder of 2", "◀") // before the next key: one right behind Escape would be Alt and that key
 	s.keys("q", "q")
 	s.shows("c.a2atap › exchanges ", ">!  2 ")
 	s.keys("q")

@@ -10,35 +10,66 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// For every rule that covers others, where both break at one place one finding is made: that of the covering rule.
+// For every rule that covers others, where both break at one place one finding is made: that of the covering rule, in
+// every dialect no milder than what it covers, and resting on the section that makes it so bad.
 func TestEveryCover(t *testing.T) {
-	pairs := 0
+	pairs, milder := 0, 0
 	for _, outer := range rules.All {
 		for _, id := range outer.Covers {
 			pairs++
-			found := breakBoth(t, outer, rules.ByID(id))
-			if len(found) != 1 || found[0].Rule.ID != outer.ID || !slices.Equal(found[0].Also, []string{id}) {
-				t.Errorf("%s covers %s, and both broken make %q", outer.ID, id, lines(found))
+			inner := rules.ByID(id)
+			both := outer.Dialects().Intersect(inner.Dialects())
+			if both.Empty() {
+				both = outer.Dialects() | inner.Dialects() // of a request and its answer
+			}
+			if outer.Level < inner.Level {
+				milder++
+			}
+			for d := range both.All() {
+				found := breakBoth(t, outer, inner, d)
+				if len(found) != 1 || found[0].Rule.ID != outer.ID || !slices.Equal(found[0].Also, []string{id}) {
+					t.Errorf("%s covers %s, and both broken in %s make %q", outer.ID, id, d, lines(found))
+					continue
+				}
+				f := found[0]
+				if want := max(outer.Level, inner.Level).Severity(); f.Severity != want {
+					t.Errorf("%s covers %s in %s: the severity is %s, want %s", outer.ID, id, d, f.Severity, want)
+				}
+				if worse := outer.Level < inner.Level; slices.Contains(f.Sections(), a2a.Cite{In: d, Section: "9"}.String()) != worse {
+					t.Errorf("%s covers %s in %s: it rests on %q", outer.ID, id, d, f.Sections())
+				}
 			}
 		}
 	}
-	if pairs == 0 {
-		t.Error("no rule covers another one")
+	if pairs == 0 || milder == 0 {
+		t.Errorf("%d rules cover others, %d of them worse ones", pairs, milder)
 	}
 }
 
-// breakBoth judges one call with two rules that bear the names of those given and break at the same place.
-func breakBoth(t *testing.T, outer, inner *analyzer.Rule) []analyzer.Finding {
+// dialectCalls are calls in one dialect each.
+var dialectCalls = map[a2a.Dialect]string{
+	a2a.V0_1: `{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t1"}}`,
+	a2a.V0_2: `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}`,
+	a2a.V0_3: `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`,
+	a2a.V1_0: `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`,
+}
+
+// breakBoth judges one call of a dialect with two rules that bear the names and levels of those given and break at the
+// same place.
+func breakBoth(t *testing.T, outer, inner *analyzer.Rule, in a2a.Dialect) []analyzer.Finding {
 	t.Helper()
-	broken := func(r *analyzer.Rule, covers ...string) *analyzer.Rule {
+	broken := func(r *analyzer.Rule, section string, covers ...string) *analyzer.Rule {
 		stub := *r
 		stub.On, stub.Covers, stub.Bindings = analyzer.RequestSeen, covers, analyzer.OnJSONRPC
-		stub.Cites = []a2a.Cite{{In: a2a.V1_0, Section: "1"}}
+		stub.Cites = []a2a.Cite{{In: in, Section: section}}
+		if in == a2a.V0_2 { // its calls may be of 0.3
+			stub.Cites = append(stub.Cites, a2a.Cite{In: a2a.V0_3, Section: section})
+		}
 		stub.Check = func(p *analyzer.Pass) { p.Report(p.Place, "seen", "expected") }
 		return &stub
 	}
-	const body = `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t1"}}`
-	e := analyzer.NewEngine([]*analyzer.Rule{broken(inner), broken(outer, inner.ID)})
+	body := dialectCalls[in]
+	e := analyzer.NewEngine([]*analyzer.Rule{broken(inner, "9"), broken(outer, "1", inner.ID)})
 	var found []analyzer.Finding
 	for i, what := range []capture.What{
 		capture.Opened{Agent: capture.Peer{URL: "http://booker.example:9001"}, Head: []byte("POST /rpc HTTP/1.1\r\n\r\n")},

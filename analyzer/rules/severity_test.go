@@ -83,6 +83,7 @@ func TestLoweredSeverities(t *testing.T) {
 		{"reference/req-page-token-origin", []analyzer.Severity{analyzer.Note}},
 		{"identity/id-event-echo-v01", []analyzer.Severity{analyzer.Error, analyzer.Note}},
 		{"identity/id-task-continued-v03", []analyzer.Severity{analyzer.Note}},
+		{"field/field-null-required-worse", []analyzer.Severity{analyzer.Note, analyzer.Error}},
 		{"history/history-max", []analyzer.Severity{analyzer.Error, analyzer.Error, analyzer.Warning}},
 		{"list/list-required-fields", []analyzer.Severity{analyzer.Error, analyzer.Error}},
 		{"list/list-required-fields-near", []analyzer.Severity{analyzer.Warning}},

@@ -35,9 +35,11 @@ type sendOptions struct {
 	tasks   taskOptions
 	profile bool
 
-	format string
-	output string
-	fault  string
+	format    string
+	output    string
+	program   string
+	transform *prompt.Transform // of program; nil if there is none
+	fault     string
 }
 
 func newSend(e env) *cobra.Command {
@@ -98,6 +100,8 @@ time.`,
 	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
 	f.StringVar(&o.output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
 		"holds all three")
+	f.StringVar(&o.program, "transform", "", "with --output: let the jq `PROGRAM`, or @FILE, make the output of "+
+		"{message, task, events, raw}; $text is the text")
 	f.StringVar(&o.fault, "fault", "",
 		"break the rule `SLUG` on purpose; list prints those that can be broken with the protocol")
 	return withArgs(cmd, 1, 2)
@@ -165,7 +169,10 @@ func (o *sendOptions) check(args []string) error {
 
 // run does what the flags ask for.
 func (o *sendOptions) run(ctx context.Context, e env, s *setup.Setup, args []string) error {
-	build, err := newMessages(e, *o, s)
+	build, err := newMessages(*o, s)
+	if err == nil {
+		err = o.compile()
+	}
 	if err != nil {
 		return asUsage(err)
 	}
@@ -200,6 +207,24 @@ func (o *sendOptions) run(ctx context.Context, e env, s *setup.Setup, args []str
 		text = string(all)
 	}
 	return sender.converse(ctx, build, text)
+}
+
+// compile reads the program of --transform, which needs an output that it can make.
+func (o *sendOptions) compile() error {
+	if o.program == "" {
+		return nil
+	}
+	program, err := inline("--transform", o.program)
+	if err != nil {
+		return err
+	}
+	if o.transform, err = prompt.NewTransform(program); err != nil {
+		return fmt.Errorf("--transform: %w", err)
+	}
+	if o.output == "" {
+		o.output = "text"
+	}
+	return nil
 }
 
 // converse sends a text, and then the lines of standard input for as long as the task waits for them.

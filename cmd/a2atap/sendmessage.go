@@ -21,7 +21,7 @@ type messages struct {
 }
 
 // newMessages reads the templates.
-func newMessages(e env, o sendOptions, s *setup.Setup) (*messages, error) {
+func newMessages(o sendOptions, s *setup.Setup) (*messages, error) {
 	m := &messages{vars: s.Vars, id: o.messageID, stable: o.stableID}
 	var err error
 	if m.message, err = inline("--message", o.message); err != nil {

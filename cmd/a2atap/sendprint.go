@@ -55,14 +55,14 @@ func (s *sender) send(ctx context.Context, m client.Message, options client.Send
 		return nil, err
 	}
 	s.task, s.context = answer.TaskID(), answer.ContextID()
-	return answer, s.answer(answer, polled)
+	return answer, s.answer(ctx, answer, polled)
 }
 
 // answer prints what has not been printed of an answer: all of it, unless its events were.
-func (s *sender) answer(a *prompt.Answer, polled bool) error {
+func (s *sender) answer(ctx context.Context, a *prompt.Answer, polled bool) error {
 	switch {
 	case s.o.output != "":
-		return s.final(a)
+		return s.final(ctx, a)
 	case s.o.format == "json":
 		if polled {
 			return s.raw(a.Task.Raw)
@@ -93,22 +93,38 @@ func (s *sender) printTask(t *client.Task) {
 }
 
 // final prints the answer as --output says.
-func (s *sender) final(a *prompt.Answer) error {
+func (s *sender) final(ctx context.Context, a *prompt.Answer) error {
+	r := a.Response()
+	good := a.Task == nil || !a.State().Interrupted() && (!a.State().Terminal() || a.State() == client.Completed)
+	if s.o.transform != nil && good { // else there is nothing to transform but bad news
+		ctx, cancel := context.WithTimeout(ctx, s.o.flags.Timeout)
+		defer cancel()
+		var err error
+		if r, err = s.o.transform.Apply(ctx, a); err != nil {
+			return fmt.Errorf("--transform: %w", err)
+		}
+	}
+	if err := s.response(r); err != nil || r.Error == "" {
+		return err
+	}
+	fmt.Fprintf(s.e.Err, "send: the transform says: %s\n", analyzer.Clean(r.Error))
+	return &exit{code: exitFindings}
+}
+
+func (s *sender) response(r prompt.Response) error {
 	switch s.o.output {
 	case "text":
-		_, err := fmt.Fprintln(s.e.Out, cleanText(a.Text()))
+		if r.Output == nil && r.Error != "" {
+			return nil
+		}
+		_, err := fmt.Fprintln(s.e.Out, cleanText(r.Text()))
 		return err
 	case "raw":
-		return s.raw(a.Raw)
+		return s.json(r.Raw)
 	case "metadata":
-		return s.json(a.Metadata())
+		return s.json(r.Metadata)
 	}
-	return s.json(struct {
-		Output    string          `json:"output"`
-		SessionID string          `json:"sessionId,omitempty"`
-		Metadata  prompt.Metadata `json:"metadata"`
-		Raw       json.RawMessage `json:"raw"`
-	}{a.Text(), a.ContextID(), a.Metadata(), a.Raw})
+	return s.json(r)
 }
 
 // cleanText returns a text of several lines without control characters that the agent may have sent.

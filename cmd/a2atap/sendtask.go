@@ -59,7 +59,7 @@ func (s *sender) askAboutTasks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.printed(t); err != nil {
+		if err := s.printed(ctx, t); err != nil {
 			return err
 		}
 		if t.Status.State != client.Canceled {
@@ -72,7 +72,7 @@ func (s *sender) askAboutTasks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.printed(t); err != nil {
+		if err := s.printed(ctx, t); err != nil {
 			return err
 		}
 		return s.outcome(&prompt.Answer{Mode: prompt.Send, Task: t, Raw: t.Raw})
@@ -80,11 +80,11 @@ func (s *sender) askAboutTasks(ctx context.Context) error {
 }
 
 // printed prints a task as the flags say.
-func (s *sender) printed(t *client.Task) error {
+func (s *sender) printed(ctx context.Context, t *client.Task) error {
 	a := &prompt.Answer{Mode: prompt.Send, Task: t, Raw: t.Raw}
 	switch {
 	case s.o.output != "":
-		return s.final(a)
+		return s.final(ctx, a)
 	case s.o.format == "json":
 		return s.raw(t.Raw)
 	}
@@ -101,7 +101,7 @@ func (s *sender) subscribe(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.answer(answer, polled); err != nil {
+	if err := s.answer(ctx, answer, polled); err != nil {
 		return err
 	}
 	return s.outcome(answer)

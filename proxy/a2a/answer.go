@@ -171,7 +171,7 @@ func (c *Call) marks() marks {
 		rest: c.Binding == HTTPJSON,
 		gets: c.Operation == GetTask || c.Operation == CancelTask,
 		names1_0: c.Binding == JSONRPC && c.Dialects == onlyV1_0 ||
-			c.Binding == HTTPJSON && VersionDialects(c.Version).Has(V1_0),
+			c.Binding == HTTPJSON && (VersionDialects(c.Version).Has(V1_0) || c.surely1_0),
 	}
 }
 

@@ -31,6 +31,8 @@ var (
 	rest0_3  = Call{Binding: HTTPJSON, Operation: SendMessage, Dialects: Of(V0_2, V0_3)}
 	rest1_0  = Call{Binding: HTTPJSON, Operation: SendMessage, Dialects: Of(V1_0), Version: "1.0"}
 	restGet  = Call{Binding: HTTPJSON, Operation: GetTask, Dialects: Of(V1_0), Version: "1.0"}
+	restPath = Call{Binding: HTTPJSON, Operation: GetTask, Dialects: Of(V1_0)}
+	restCard = Call{Binding: HTTPJSON, Operation: GetTask, Dialects: Of(V1_0), surely1_0: true}
 	stream01 = Call{Binding: JSONRPC, Operation: SendStreamingMessage, Dialects: Of(V0_1), Streams: true}
 )
 
@@ -153,7 +155,27 @@ func TestAnswerDialects(t *testing.T) {
 			held{MessagePayload, "/message", "0.2/0.3", true, ""},
 		},
 		{
-			"REST: lower case tells", restGet, `{"id":"t","contextId":"c","status":{"state":"completed"}}`,
+			"REST: lower case tells", restPath, `{"id":"t","contextId":"c","status":{"state":"completed"}}`,
+			held{TaskPayload, "", "0.2/0.3", false, ""},
+		},
+		{
+			"REST: lower case tells nothing where the version is named", restGet,
+			`{"id":"t","contextId":"c","status":{"state":"completed"}}`,
+			held{TaskPayload, "", "", false, ""},
+		},
+		{
+			"REST: lower case tells nothing where a card declares 1.0 alone", restCard,
+			`{"id":"t","contextId":"c","status":{"state":"completed"}}`,
+			held{TaskPayload, "", "", false, ""},
+		},
+		{
+			"REST: nor do two Ls", restCard,
+			`{"id":"t","contextId":"c","status":{"state":"TASK_STATE_CANCELLED"}}`,
+			held{TaskPayload, "", "", false, ""},
+		},
+		{
+			"REST: kind tells all the same", restCard,
+			`{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"}}`,
 			held{TaskPayload, "", "0.2/0.3", false, ""},
 		},
 		{

@@ -79,6 +79,8 @@ type Call struct {
 	HasHistoryLength bool       // there is an integer for it
 	Message          Value      // that is sent
 	PushConfig       PushConfig // that is set, on its own or along with a message
+
+	surely1_0 bool // HTTP+JSON: the version that the client names says 1.0, or else the card, and nothing overrules it
 }
 
 // QueryValue returns the first value of a query parameter, and whether there is one.

@@ -23,7 +23,7 @@ const (
 // marks collects what in one message, answer or event shows its dialect.
 type marks struct {
 	rest     bool // over HTTP+JSON, where the proto JSON of 0.x looks much like 1.0
-	names1_0 bool // the client names version 1.0, or calls a method of it
+	names1_0 bool // the client names version 1.0, or calls a method of it; or a card declares nothing else
 	gets     bool // what is asked for is a bare Task in every dialect
 	wrapped  bool // it is an answer with another object around it
 	found    [markCount]Mark
@@ -66,8 +66,8 @@ func (m *marks) spelling(weight int, v Value, prefix string, known bool, lower D
 		}
 	case !known || m.names1_0 && !m.rest:
 		// An agent that tracked the development of 1.0 wrote states in lower case under the method names of 1.0.
-	case m.rest && m.names1_0 && m.wrapped && m.found[byShape].Dialects.Empty():
-		// Inside a wrapper 0.x writes lower case only along with "kind": this is 1.0 in the wrong spelling.
+	case m.rest && m.names1_0 && m.found[byShape].Dialects.Empty():
+		// 0.x writes lower case only along with "kind": this is 1.0 in the wrong spelling.
 	case m.rest:
 		m.add(weight, kindDialects, v)
 	default:
@@ -130,28 +130,38 @@ func (m *marks) parts(p Parts) {
 	}
 }
 
-// bodyMarks returns the dialects that the message in a request's parameters decides on.
+// bodyMarks returns the dialects that the message in the parameters of a JSON-RPC request decides on.
 func (c *Call) bodyMarks() (Dialects, Evidence) {
-	m := marks{rest: c.Binding == HTTPJSON, names1_0: VersionDialects(c.Version).Has(V1_0)}
-	message := first(c.Params, "message", "request")
-	if m.rest {
-		leftover := m.names1_0 && hasPrefix(message.Get("role"), "ROLE_") // 0.x with "kind" writes roles in lower case
-		if kind := message.Get("kind"); kind.Is("message") && !leftover {
-			m.add(byShape, kindDialects, kind)
-		}
-		if request := c.Params.Get("request"); isMessage(request) {
-			m.add(byShape, kindDialects, request)
-		}
-		if name := c.Params.Get("name"); hasPrefix(name, "tasks/") {
-			m.add(byShape, kindDialects, name)
-		}
-	}
-	m.message(Message{message})
+	m := marks{names1_0: VersionDialects(c.Version).Has(V1_0)}
+	m.message(Message{first(c.Params, "message", "request")})
 	in, _ := m.dialects()
 	if in.Empty() {
 		return 0, NoEvidence
 	}
 	return in, Decisive
+}
+
+// restMarks returns the dialects that the shape of an HTTP+JSON request shows, and those that the spelling of the role
+// in it does.
+func (c *Call) restMarks() (shape, spelling Dialects) {
+	m := marks{rest: true}
+	message := first(c.Params, "message", "request")
+	// 0.x with "kind" writes roles in lower case.
+	leftover := VersionDialects(c.Version).Has(V1_0) && hasPrefix(message.Get("role"), "ROLE_")
+	if kind := message.Get("kind"); kind.Is("message") && !leftover {
+		m.add(byShape, kindDialects, kind)
+	}
+	if request := c.Params.Get("request"); isMessage(request) {
+		m.add(byShape, kindDialects, request)
+	}
+	if name := c.Params.Get("name"); hasPrefix(name, "tasks/") {
+		m.add(byShape, kindDialects, name)
+	}
+	m.message(Message{message})
+	spelling = m.found[byRole].Dialects
+	m.found[byRole] = Mark{}
+	shape, _ = m.dialects()
+	return shape, spelling
 }
 
 // Mixed returns the dialects of a call whose method or shape decides them, and the first thing in the message that it

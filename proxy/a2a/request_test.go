@@ -31,7 +31,11 @@ const version1 = "A2A-Version: 1.0"
 func TestRequestDialects(t *testing.T) {
 	const message1 = `{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}`
 	const message0 = `{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}`
+	const spelled = `{"message":{"messageId":"m","role":"user","parts":[{"text":"hi"}]}}`
 	at0_1 := Known{Bindings: BindingsOf(JSONRPC), Dialects: Of(V0_1)}
+	at := func(declared ...Dialect) Known {
+		return Known{Bases: []Base{{Path: "/a2a", Dialects: Of(declared...)}}}
+	}
 	tests := []struct {
 		name     string
 		line     string
@@ -96,11 +100,29 @@ func TestRequestDialects(t *testing.T) {
 		{"10: in the query", "GET /tasks/7?A2A-Version=1.0", ``, Known{}, nil, "1.0", Strong},
 		{"10: later version", "GET /tasks/7", ``, Known{}, []string{"A2A-Version: 1.1"}, "1.0", Strong},
 		{
-			"7 before 10 and 4", "POST /message:send",
-			`{"message":{"messageId":"m","role":"user","parts":[{"text":"hi"}]}}`,
-			Known{},
+			"10 before 7", "POST /message:send", spelled, Known{}, []string{version1}, "1.0", Strong,
+		},
+		{"4 against 7", "POST /message:send", spelled, Known{}, nil, "0.2/0.3/1.0", Hint},
+		{"10 against 4 and 7", "POST /v1/message:send", spelled, Known{}, []string{version1}, "0.2/0.3/1.0", Hint},
+		{"4 and 7", "POST /v1/message:send", spelled, Known{}, nil, "0.2/0.3", Strong},
+		{"13 and 4 before 7", "POST /a2a/message:send", spelled, at(V1_0), nil, "1.0", Strong},
+		{"13 and 7 before 4", "POST /a2a/message:send", spelled, at(V0_3), nil, "0.2/0.3", Strong},
+		{"13 before 4", "POST /a2a/message:send", `{}`, at(V0_3), nil, "0.2/0.3", Strong},
+		{"4 before 13: no route of 1.0", "POST /a2a/v1/message:send", `{}`, at(V1_0), nil, "0.2/0.3", Strong},
+		{"13 says nothing: no version is 0.3", "POST /a2a/message:send", `{}`, at(V0_3, V1_0), nil, "0.2/0.3/1.0", Hint},
+		{"13 says nothing: 7 and no version", "POST /a2a/message:send", spelled, at(V0_3, V1_0), nil, "0.2/0.3", Strong},
+		{
+			"10 and 13 before 5", "POST /a2a/message:send", `{"message":` + message0 + `}`,
+			at(V1_0),
 			[]string{version1},
-			"0.2/0.3", Decisive,
+			"1.0", Strong,
+		},
+		{"5 before 13 and 4", "POST /a2a/message:send", `{"message":` + message0 + `}`, at(V1_0), nil, "0.2/0.3", Decisive},
+		{"13 and 7 before 10", "POST /a2a/message:send", spelled, at(V0_3), []string{version1}, "0.2/0.3", Strong},
+		{"10 before 13 and 4", "POST /a2a/v1/message:send", `{}`, at(V0_3), []string{version1}, "1.0", Strong},
+		{
+			"9 and 13 before 7", "POST /a2a/message:send",
+			`{"message":{"role":"user"},"configuration":{"returnImmediately":true}}`, at(V1_0), nil, "1.0", Strong,
 		},
 		{
 			"5 before 10 and 4: kind", "POST /message:send",

@@ -115,38 +115,92 @@ func (b Base) tenant(method, path string, found route) (route, string) {
 	return found, unescapePath(extra)
 }
 
-// restDialects weighs rows 4 and 6 to 10 of the evidence: the version that the client names counts more than the path,
-// and what is decisive in the body more than both.
+// restDialects weighs what tells the dialect of a call over HTTP+JSON, which has no method to name it: the version that
+// the client names, what cards declare for the interface, the path, and the body. A shape in the body that only one
+// side has decides, unless both version and card say 1.0: then it is wrong in a request of 1.0. Without such a shape
+// the version counts most.
 func (c *Call) restDialects(found route, prefix string, base Base, below bool) (Dialects, Evidence) {
-	if in, _ := c.bodyMarks(); !in.Empty() {
-		return in, Decisive
+	declared := base.Dialects
+	if !below {
+		declared = 0
 	}
-	if named := VersionDialects(c.Version); !named.Empty() {
-		if named != onlyV1_0 {
-			named = kindDialects // the client asks for the semantics of 0.3, which 0.2 shares
-		}
-		return named, Strong
+	named := VersionDialects(c.Version)
+	c.surely1_0 = named == onlyV1_0 || named.Empty() && declared == onlyV1_0
+	shape, spelling := c.restMarks()
+	if !shape.Empty() && !(named == onlyV1_0 && declared == onlyV1_0) {
+		c.surely1_0 = false
+		return shape, Decisive
 	}
-	byPath := onlyV1_0
-	switch inBase := below && prefix == base.Path; {
-	case inBase && strings.HasSuffix(base.Path, "/v1"):
-		byPath = kindDialects | onlyV1_0
-	case strings.HasSuffix(prefix, "/v1"):
-		byPath = kindDialects
+	path, weight := pathDialects(prefix, base.Path, declared)
+	in, evidence := named, Strong
+	switch {
+	case named.Empty():
+		in, evidence = c.weighREST(found, path, weight, declared, spelling)
+	case named != onlyV1_0: // the client asks for the semantics of 0.3, which 0.2 shares
+		in = kindDialects
+	case spelling.Empty():
+	case !declared.Empty() && !declared.Has(V1_0): // all but a header, which agents before 1.0 do not read
+		in = kindDialects
+	case declared != onlyV1_0 && path == kindDialects:
+		in, evidence = kindDialects|onlyV1_0, Hint
 	}
-	if both := byPath & found.dialects; !both.Empty() {
-		byPath = both
-	} else {
-		byPath = found.dialects
+	c.surely1_0 = c.surely1_0 && in == onlyV1_0
+	return in, evidence
+}
+
+// pathDialects returns the dialects that have a route under a path, and how much that weighs; none where nobody knows.
+func pathDialects(prefix, base string, declared Dialects) (Dialects, int) {
+	switch under := strings.HasSuffix(prefix, "/v1"); {
+	case under && !declared.Empty() && prefix == base: // it belongs to the interface
+		return 0, 0
+	case under && !declared.Empty(): // 1.0 has no such route
+		return kindDialects, 4
+	case under:
+		return kindDialects, 2
 	}
-	byParams := sendParamsDialects(c.Params) &^ onlyV0_1 // which has no such binding
-	if c.Operation.Sends() && !byParams.Empty() {
-		if both := byPath & byParams; !both.Empty() {
-			return both, Strong
-		}
-		return byPath | byParams, Hint
+	return onlyV1_0, 2
+}
+
+// weighREST weighs what tells the dialect of a call that names no version. Where as much speaks for 1.0 as against it,
+// both are returned. Without a version agents take a request for one of 0.3 (A2A 1.0 §3.6.2): so those do that declare
+// both.
+func (c *Call) weighREST(found route, path Dialects, weight int, declared, spelling Dialects) (Dialects, Evidence) {
+	if found.dialects.Intersect(onlyV1_0).Empty() || found.dialects == onlyV1_0 {
+		return found.dialects, Strong
 	}
-	return byPath, Strong
+	var v ballot
+	v.add(declared, 3)
+	if !declared.Intersect(kindDialects).Empty() && declared.Has(V1_0) {
+		v.add(kindDialects, 2)
+	}
+	v.add(path, weight)
+	v.add(spelling, 2)
+	if c.Tenant != "" { // in the path, where 0.x has none
+		v.add(onlyV1_0, 2)
+	}
+	if c.Operation.Sends() {
+		v.add(sendParamsDialects(c.Params)&^onlyV0_1, 2) // which has no such binding
+	}
+	switch {
+	case v.modern > v.legacy:
+		return onlyV1_0, Strong
+	case v.modern < v.legacy:
+		return kindDialects, Strong
+	}
+	return kindDialects | onlyV1_0, Hint
+}
+
+// A ballot sums up what speaks for 1.0, and what for 0.2 and 0.3.
+type ballot struct{ modern, legacy int }
+
+// add counts a piece of evidence, unless it fits both.
+func (b *ballot) add(in Dialects, weight int) {
+	switch {
+	case in == onlyV1_0:
+		b.modern += weight
+	case !in.Empty() && !in.Has(V1_0):
+		b.legacy += weight
+	}
 }
 
 // restPrefix returns the path of the interface: what stands before the route without tenant, and without the "v1" that

@@ -156,7 +156,7 @@ func TestRoutesBelowKnownInterface(t *testing.T) {
 		},
 		{
 			"v1 of the interface", "POST /a2a/v1/message:send", v1,
-			routed{SendMessage, "0.2/0.3/1.0", "/a2a/v1", "message:send", "", "", ""},
+			routed{SendMessage, "1.0", "/a2a/v1", "message:send", "", "", ""},
 		},
 		{
 			"v1 twice", "POST /a2a/v1/v1/message:send", v1,
@@ -165,7 +165,7 @@ func TestRoutesBelowKnownInterface(t *testing.T) {
 		{"v1 of the route", "GET /a2a/v1/tasks/7", old, routed{GetTask, "0.2/0.3", "/a2a", "tasks/7", "", "7", ""}},
 		{
 			"no v1 where 0.3 is declared", "GET /a2a/tasks/7", old,
-			routed{GetTask, "1.0", "/a2a", "tasks/7", "", "7", ""},
+			routed{GetTask, "0.2/0.3", "/a2a", "tasks/7", "", "7", ""},
 		},
 		{
 			"longest interface", "GET /a2a/acme/tasks/7", nested,

@@ -45,10 +45,10 @@ var AuthCredentialsSent = &analyzer.Rule{
 long as the agent looks away: the day it looks, every call of this client fails.`,
 	Fix: `Read security (1.0: securityRequirements) in the card and send the credentials of one alternative with every
 request: the Authorization field with the scheme it names, or the API key where it says.`,
-	Silent: `Requests that the agent refused for their credentials, or with an error that the protocol does not define and
-that may mean so; agents that anybody may call by one alternative; client certificates, which no request shows; schemes
-that the card does not describe; the public card; HARs of other programs, which leave credentials out. The first request
-at an endpoint is reported.`,
+	Silent: `Requests that the agent refused for their credentials, or with an error that the protocol does not define
+and that may mean so; agents that anybody may call by one alternative; client certificates, which no request shows;
+schemes that the card does not describe; the public card; HARs of other programs, which leave credentials out. The
+first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		card := rule.AskingCard(p)
@@ -79,10 +79,10 @@ var AuthNotEnforced = &analyzer.Rule{
 		rule.Cite("4.4", rule.Before1...),
 		rule.Cite("7.4", a2a.V1_0),
 	),
-	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Whoever relies on
-the card believes that tasks are protected, and they are not.`,
-	Fix: `Check the credentials of every request before anything else, and answer 401 without them. If the agent is meant
-to be open, take security (1.0: securityRequirements) out of the card.`,
+	Doc: `The card says that requests have to authenticate, and the agent does as it is told by anybody. Whoever
+relies on the card believes that tasks are protected, and they are not.`,
+	Fix: `Check the credentials of every request before anything else, and answer 401 without them. If the agent is
+meant to be open, take security (1.0: securityRequirements) out of the card.`,
 	Silent: `Requests that carry anything that may be a credential, right or wrong; agents that anybody may call by one
 alternative; client certificates, which no request shows; schemes that the card does not describe; the public card; HARs
 of other programs, which leave credentials out. The first call at an endpoint is reported.`,
@@ -114,11 +114,11 @@ var AuthWWWAuthenticate = &analyzer.Rule{
 		rule.Cite("4.4", rule.Before1...),
 		rule.Cite("7.4", a2a.V1_0),
 	),
-	Doc: `A 401 tells a client that it has to authenticate; WWW-Authenticate tells how. Without it a client can only guess,
-and generic HTTP libraries, which act on that field, do not even try again.`,
+	Doc: `A 401 tells a client that it has to authenticate; WWW-Authenticate tells how. Without it a client can only
+guess, and generic HTTP libraries, which act on that field, do not even try again.`,
 	Fix: `Add the field to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of the
 card.`,
-	Silent: `Answers with other statuses, 403 among them; HARs of other programs, which may leave fields out. in 0.1
+	Silent: `Answers with other statuses, 403 among them; HARs of other programs, which may leave fields out; in 0.1
 the code -32000, which says that credentials are missing by an older convention. The first 401 at an endpoint is
 reported.`,
 	Check: func(p *analyzer.Pass) {
@@ -162,8 +162,8 @@ var AuthSchemeUndeclared = &analyzer.Rule{
 fails, or runs on nobody's behalf; and a secret goes to somebody who never asked for it.`,
 	Fix: `Let the client choose among the card's securitySchemes; or declare the scheme that the agent takes in its
 card.`,
-	Silent: `Cards without any scheme, or with one that they do not describe; a value without a scheme. OAuth 2 and OpenID
-Connect stand for Bearer and DPoP. The first request at an endpoint is reported.`,
+	Silent: `Cards without any scheme, or with one that they do not describe; a value without a scheme. OAuth 2 and
+OpenID Connect stand for Bearer and DPoP. The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		cards := card.Of(p).Before(x)
@@ -195,8 +195,8 @@ var AuthExtendedCardClient = &analyzer.Rule{
 		rule.Cite("7.10", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.11", a2a.V1_0),
 	),
-	Doc: `The extended card is for clients that the agent knows, so the request for it has to authenticate with one of the
-schemes of the public card. Without that an agent can only refuse, or hand out what was not meant for everybody.`,
+	Doc: `The extended card is for clients that the agent knows, so the request for it has to authenticate with one of
+the schemes of the public card. Without that an agent can only refuse, or hand out what was not meant for everybody.`,
 	Fix: `Send the credentials of a scheme of the public card with the request for the extended card.`,
 	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
 which no request shows; requests that the agent refused for their credentials; HARs of other programs, which leave
@@ -227,8 +227,8 @@ var AuthExtendedCardServer = &analyzer.Rule{
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("13.3", a2a.V1_0),
 	Covers:   []string{"auth-not-enforced"},
-	Doc: `What stands in the extended card and not in the public one is for clients that the agent knows. This agent gives
-it to anybody who asks.`,
+	Doc: `What stands in the extended card and not in the public one is for clients that the agent knows. This agent
+gives it to anybody who asks.`,
 	Fix: `Require authentication for GetExtendedAgentCard by a scheme of the public card, and answer 401 without it.`,
 	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
 which no request shows; HARs of other programs, which leave credentials out.`,
@@ -255,10 +255,10 @@ var AuthErrorNoLeak = &analyzer.Rule{
 	Once:     analyzer.PerExchange,
 	Needs:    []*analyzer.Tracker{task.Tracker},
 	Cites:    rule.Cite("3.3.2", a2a.V1_0),
-	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task exists;
-by trying ids it can learn which exist. TaskNotFoundError for both tells nothing.`,
-	Fix: `Answer TaskNotFoundError (-32001, HTTP+JSON: 404) for tasks that do not exist and for tasks that the client may
-not see.`,
+	Doc: `A client asks for a task of somebody else and is told that it may not see it. So it learns that the task
+exists; by trying ids it can learn which exist. TaskNotFoundError for both tells nothing.`,
+	Fix: `Answer TaskNotFoundError (-32001, HTTP+JSON: 404) for tasks that do not exist and for tasks that the client
+may not see.`,
 	Silent: `A note at most, since the text that asks for this has 403 among its own examples. Clients whose credentials
 are the same or do not show; tasks that nobody was seen to get before.`,
 	Check: func(p *analyzer.Pass) {

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
 )
 
 // CardSecretLeak reports credentials that everybody can read in a card.
@@ -24,14 +25,15 @@ and listed by registries. What stands in it has to be taken for known.`,
 	Fix: `Take the secret out of the card and replace it where it is used, since it has been read. Hand credentials out
 over another channel.`,
 	Silent: `Everything that does not surely look like a secret: only private keys, tokens in a form that their issuer is
-known for, passwords in URLs, secrets under the names that OAuth has for them in a security scheme, and the credentials
-of a 0.1 card. Signed tokens, which may be public attestations. Examples of skills, and signatures.`,
+known for, passwords in URLs, and secrets under the names that OAuth has for them in a security scheme, but for the
+names of scopes. Signed tokens, which may be public attestations. Examples of skills, and signatures. The credentials of
+a 0.1 card may say how to get some: the URL of a token, scopes, a sentence. A word there that is no token by its looks
+is a note, and so is what a recording hides.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
-		if credentials := p.Card.Get("authentication").Get("credentials"); credentials.Kind() == a2a.String &&
-			!credentials.Is("") {
-			p.Report(inCard(p, "/authentication/credentials"), "authentication.credentials has a value",
-				"expected no credentials in a card")
+		if what, worst := leakedBy(p.Card.Get("authentication").Get("credentials")); what != "" {
+			p.Report(inCard(p, "/authentication/credentials"), "authentication.credentials "+what,
+				"expected no secret in a card", analyzer.AtMost(worst))
 			return
 		}
 		if !mayLeak(p.Card.Raw()) {
@@ -43,6 +45,47 @@ of a 0.1 card. Signed tokens, which may be public attestations. Examples of skil
 		}
 	},
 }
+
+// leakedBy says what the credentials of a card give away, and how bad that is; "" if they only say how to get some.
+func leakedBy(credentials a2a.Value) (what string, worst analyzer.Severity) {
+	text := strings.TrimSpace(credentials.Text())
+	if doc := a2a.Parse([]byte(text)); doc.Err == nil && doc.Root.Kind() == a2a.Object {
+		if l := (leak{}); l.find(doc.Root, true) {
+			return "hold " + l.what, analyzer.Warning
+		}
+		return "", 0
+	}
+	if form := formOf(text); form != "" {
+		return "hold " + form, analyzer.Warning
+	}
+	words := strings.Fields(text)
+	if len(words) == 2 && (strings.EqualFold(words[0], "bearer") || strings.EqualFold(words[0], "basic")) &&
+		!isSlot(words[1]) {
+		return "hold a value for " + words[0], analyzer.Warning
+	}
+	switch {
+	case len(words) != 1 || isSlot(text):
+		return "", 0
+	case isToken(text):
+		return "hold a token", analyzer.Warning
+	}
+	return "have a value, which may be one", analyzer.Note
+}
+
+// isToken reports whether a word looks like a token: long, of letters and digits, or signed. What a recording has hidden
+// looks like one, and may have been anything.
+func isToken(word string) bool {
+	if credential.HasPlaceholder([]byte(word)) {
+		return false
+	}
+	return signedToken.MatchString(word) ||
+		plainToken.MatchString(word) && strings.ContainsAny(word, "0123456789") && strings.Trim(word, "0123456789") != ""
+}
+
+var (
+	plainToken  = regexp.MustCompile(`^[A-Za-z0-9_+/=-]{16,}$`)
+	signedToken = regexp.MustCompile(`^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*$`)
+)
 
 // A form is how a kind of secret looks.
 type form struct {
@@ -119,12 +162,9 @@ type leak struct {
 func (l *leak) find(v a2a.Value, scheme bool) bool {
 	switch v.Kind() {
 	case a2a.String:
-		text := v.Text()
-		for _, f := range forms {
-			if f.pattern.MatchString(text) && !strings.Contains(text, "EXAMPLE") {
-				l.at, l.what = v, f.what
-				return true
-			}
+		if l.what = formOf(v.Text()); l.what != "" {
+			l.at = v
+			return true
 		}
 	case a2a.Array:
 		for _, e := range v.Elems() {
@@ -139,13 +179,27 @@ func (l *leak) find(v a2a.Value, scheme bool) bool {
 			case scheme && m.Kind() == a2a.String && isSecretName(name) && !isSlot(m.Text()):
 				l.at, l.what = m, "a secret by its name"
 				return true
-			case l.find(m, scheme || name == "securitySchemes"):
+			case l.find(m, (scheme || name == "securitySchemes") && name != "scopes"): // which names what may be done
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// formOf says which kind of secret a text holds; "" if none. What shows in words how a URL with a password is written
+// holds none.
+func formOf(text string) string {
+	for _, f := range forms {
+		if found := f.pattern.FindString(text); found != "" && !strings.Contains(text, "EXAMPLE") &&
+			!(strings.Contains(text, " ") && sampleEnd.MatchString(found)) {
+			return f.what
+		}
+	}
+	return ""
+}
+
+var sampleEnd = regexp.MustCompile(`(?i):(?:pass|passwd|password|pwd|secret|token|x+)@$`)
 
 // isSecretName reports whether OAuth, or everybody, has that name for a secret.
 func isSecretName(name string) bool {

@@ -148,7 +148,7 @@ var ArtifactPartsNonempty = &analyzer.Rule{
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("6.7", a2a.V0_1, a2a.V0_2),
-		rule.Cite("4.1.7", a2a.V1_0),
+		rule.Cite("5.7", a2a.V1_0),
 	),
 	Doc: `An artifact has at least one part. With none it is a result that says nothing, and clients that read the first
 part fail.`,

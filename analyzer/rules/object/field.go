@@ -215,8 +215,8 @@ var FieldNullRequired = &analyzer.Rule{
 missing. In 0.2 and 0.3 the schemas take no null for optional members either.`,
 	Fix: `Write the value, or leave an optional member out: in Python, model_dump(exclude_none=True).`,
 	Silent: `Required members with a rule of their own, which takes null for missing; optional ones in 0.1 and 1.0, where
-null is allowed, and in 0.2 and 0.3 more than a note. Of several from one side in an exchange the first is reported.
-null inside metadata and data is a value.`,
+null is allowed, and in 0.2 and 0.3 more than a note. Of several from one side in an exchange the first of each severity
+is reported. null inside metadata and data is a value.`,
 	Check: func(p *analyzer.Pass) {
 		p.Applied()
 		for m := range p.Entity.Odd(a2a.NullMember) {

@@ -222,7 +222,7 @@ var OutputModeAccepted = &analyzer.Rule{
 	Level:    analyzer.Should,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
-		rule.Cite("7.1.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("7.1.1", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.2.2", a2a.V1_0),
 	),
 	Doc: `A client says with acceptedOutputModes what it can show or read. An artifact of another type is one that it has

@@ -30,6 +30,12 @@ var MsgExtensionsURI = &analyzer.Rule{
 	Side:   a2a.Agent,
 	Either: true,
 	On:     analyzer.MessageSeen | analyzer.ArtifactSeen,
+	Cites: slices.Concat(
+		rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
+		rule.Cite("6.7", a2a.V0_2, a2a.V0_3),
+		rule.Cite("4.1.4", a2a.V1_0),
+		rule.Cite("4.1.7", a2a.V1_0),
+	),
 	Doc: `A message or an artifact names the extensions that it was made with by their URIs. A receiver looks them up
 there; a name or an object in their place finds nothing, or fails the whole message.`,
 	Fix:    `List the URIs exactly as the agent card has them, as strings.`,

@@ -32,7 +32,7 @@ var MsgObject = &analyzer.Rule{
 	Title:    "message to be sent is missing or no object",
 	Level:    analyzer.Must,
 	Side:     a2a.Client,
-	On:       analyzer.FrameSeen,
+	On:       analyzer.RequestSeen | analyzer.FrameSeen,
 	Bindings: rule.OnCall,
 	Cites: slices.Concat(
 		rule.Cite("7.1", rule.Before1...),
@@ -40,10 +40,19 @@ var MsgObject = &analyzer.Rule{
 	),
 	Doc: `A send is about one thing: its message. An agent that is given none, or a text where the object should be, has
 nothing to work on, and mostly answers that the parameters are invalid.`,
-	Fix:    `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
-	Silent: `Parameters that are missing as a whole. Over HTTP+JSON the member "request" of 0.x is taken for the message.`,
+	Fix: `Put the message into the member "message" of the parameters, as an object with a role and parts.`,
+	Silent: `Over HTTP+JSON the member "request" of 0.x is taken for the message. Parameters that are no object, and a body
+that is no JSON, are left to the rules about them.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Entity.Type != a2a.ParamsEntity || !p.Exchange.Call.Operation.Sends() {
+		switch {
+		case !p.Exchange.Call.Operation.Sends():
+			return
+		case p.Kind == analyzer.RequestSeen:
+			if lacksParams(p) {
+				p.Report(p.Exchange.RequestPlace().Body(), "there are no parameters", "expected a message to send")
+			}
+			return
+		case p.Entity.Type != a2a.ParamsEntity:
 			return
 		}
 		p.Applied()
@@ -60,6 +69,20 @@ nothing to work on, and mostly answers that the parameters are invalid.`,
 			p.Report(p.Here(name), "the message is "+analyzer.Quote(message), "expected an object")
 		}
 	},
+}
+
+// lacksParams reports whether the request at hand has no parameters at all: over HTTP+JSON no body, over JSON-RPC no
+// params, or the null that stands for that in 0.1.
+func lacksParams(p *analyzer.Pass) bool {
+	call := &p.Exchange.Call
+	switch {
+	case call.Batch != nil:
+		return false
+	case call.Binding == a2a.HTTPJSON: // HARs of other programs may leave a body out
+		length := p.Exchange.Request.Fields.Get("Content-Length")
+		return p.Doc == nil && (length == "0" || length == "" && p.Exchange.HeadersKept())
+	}
+	return !call.Params.Exists() || call.Params.IsNull() && p.Dialects == a2a.Of(a2a.V0_1)
 }
 
 // MsgIDPresent reports a message without an id.
@@ -267,7 +290,7 @@ var MsgPartsNonempty = &analyzer.Rule{
 	Bindings: rule.OnAll,
 	Cites: slices.Concat(
 		rule.Cite("6.4", a2a.V0_1, a2a.V0_2),
-		rule.Cite("4.1.4", a2a.V1_0),
+		rule.Cite("5.7", a2a.V1_0),
 	),
 	Doc: `A message has at least one part. With none it says nothing: clients show an empty bubble or refuse it, and agents
 have nothing to work on.`,

@@ -237,7 +237,8 @@ var HookHTTPS = &analyzer.Rule{
 	Once:  analyzer.PerEndpoint,
 	Needs: []*analyzer.Tracker{push.Tracker},
 	Cites: slices.Concat(
-		rule.Cite("6.8", rule.Before1...),
+		rule.Cite("6.8", a2a.V0_1, a2a.V0_2),
+		rule.Cite("streaming guide §Push Notifications for Disconnected Scenarios", a2a.V0_3),
 		rule.Cite("13.2", a2a.V1_0),
 	),
 	Doc: `Notifications carry the content of a task, and the credentials that prove where they come from. Over plain HTTP

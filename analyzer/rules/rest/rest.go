@@ -136,7 +136,8 @@ var RESTV1Prefix = &analyzer.Rule{
 such paths, or take "v1" for the name of a tenant.`,
 	Fix: `Send to the interface's URL plus the route, without /v1 between them.`,
 	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an
-earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once for each URL.`,
+earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once
+for each URL and client.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		call := &x.Call
@@ -270,12 +271,13 @@ that are no JSON, and errors that gateways answer on their own. Parameters are i
 
 // RESTBodyObject reports a request body that is JSON, but no object.
 var RESTBodyObject = &analyzer.Rule{
-	ID:    "rest-body-object",
-	Title: "request body is no JSON object",
-	Level: analyzer.Must,
-	Side:  a2a.Client,
-	On:    analyzer.RequestSeen,
-	Cites: rule.Cite("11.4", a2a.V1_0),
+	ID:     "rest-body-object",
+	Title:  "request body is no JSON object",
+	Level:  analyzer.Must,
+	Side:   a2a.Client,
+	On:     analyzer.RequestSeen,
+	Cites:  rule.Cite("11.4", a2a.V1_0),
+	Covers: []string{"req-push-config"},
 	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
 can read no field of it: the call is refused, or does something with nothing in it.`,
 	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,

@@ -39,13 +39,17 @@ details. A client that finds another shape knows that something failed, and not 
 	Fix: `Wrap the error: {"error": {"code": 404, "status": "NOT_FOUND", "message": "...", "details": [...]}}.`,
 	Silent: `Bodies that are no JSON or not labelled as JSON. Statuses that gateways and frameworks answer on their own
 (401, 403 to 408, 411, 413 to 415, 417, 421, 426, 429, 431, 501 to 505) are a note, unless a 404 speaks of a task.
-application/problem+json is a warning, since examples of 1.0 print it.`,
+application/problem+json is a warning, since examples of 1.0 print it. Requests that name no version, which stands for
+0.3, unless a card says that only 1.0 is spoken there.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		status := x.Response.Status
 		label := x.Response.Fields.MediaType()
 		if status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation || underV1(x) ||
-			x.Endpoint.Declared.Empty() && rule.NoRoute(p) || label != "" && !rule.IsJSON(label) {
+			label != "" && !rule.IsJSON(label) {
+			return
+		}
+		if x.Endpoint.Declared.Empty() && (x.Call.Version == "" || rule.NoRoute(p)) {
 			return
 		}
 		p.Applied()

@@ -75,7 +75,7 @@ var RPCMethodReserved = &analyzer.Rule{
 the agent sees them, so a method of one's own under such a name works with some servers only.`,
 	Fix:    `Choose another name for the method.`,
 	Silent: `rpc.discover, which a published extension of JSON-RPC defines.`,
-	Covers: []string{"rpc-method-known", "rpc-method-pascal"},
+	Covers: []string{"rpc-method-known"},
 	Check: func(p *analyzer.Pass) {
 		judgeMethods(p, func(at, method string, _ *a2a.Call) {
 			p.Applied()
@@ -136,14 +136,15 @@ var RPCMethodPascal = &analyzer.Rule{
 of a right name is an unknown method.`,
 	Fix: `Use the names of 1.0, such as SendMessage and GetTask.`,
 	Silent: `Interfaces that no card declares as 1.0, or that are offered in an earlier version too; methods of an earlier
-version, which rpc-method-dialect judges; agents that declare extensions, or have a further card that was not seen.`,
+version, which rpc-method-dialect judges; agents that declare extensions, or have a further card that was not seen;
+reserved names, which rpc-method-reserved judges.`,
 	Covers: []string{"rpc-method-known"},
 	Check: func(p *analyzer.Pass) {
 		if !declaredOnly(p, a2a.V1_0) {
 			return
 		}
 		judgeMethods(p, func(at, method string, call *a2a.Call) {
-			if call.Operation == a2a.NoOperation && mayExtend(p) {
+			if call.Operation == a2a.NoOperation && (mayExtend(p) || strings.HasPrefix(method, "rpc.")) {
 				return
 			}
 			p.Applied()
@@ -247,7 +248,7 @@ as the agent happens to understand both, and ends with the next release that dro
 	Fix: `Let the client choose an interface whose protocolVersion it speaks, or use an SDK of 1.0. An agent that does
 serve both adds an interface entry for each version.`,
 	Silent: `URLs that no card names, or that are offered in an earlier version too, be it by the card's members of 0.x. It
-is said once for each URL. Where the agent does not understand the call, dialect-mismatch says so.`,
+is said once for each URL and client. Where the agent does not understand the call, dialect-mismatch says so.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if call.Batch != nil || call.Operation == a2a.NoOperation || p.Answer == nil {

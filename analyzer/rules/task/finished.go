@@ -38,8 +38,11 @@ var StateSendTerminalRejected = &analyzer.Rule{
 	Once:     analyzer.PerExchange,
 	On:       analyzer.AnswerSeen | analyzer.EventSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker, task.Tracker},
-	Cites:    rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
-	Covers:   []string{"state-terminal-immutable", "stream-closed-on-terminal"},
+	Cites: slices.Concat(
+		rule.Cite("7.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
+	),
+	Covers: []string{"state-terminal-immutable", "stream-closed-on-terminal"},
 	Doc: `A task that has ended takes no more messages: since 0.2.4 they are answered with an error. A client that gets a
 success believes that its message is being worked on, while the others that know the task have stopped looking.`,
 	Fix: `Refuse messages that name an ended task with an error. Let the client start a new task in the same context, and

@@ -107,7 +107,7 @@ the task.`,
 	Silent: `Requests whose params are no object, which another rule reports.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if !call.Operation.Sends() || !rule.ParamsReadable(call) {
+		if !call.Operation.Sends() || call.Params.Kind() != a2a.Object {
 			return
 		}
 		p.Applied()

@@ -26,13 +26,13 @@ var ExtRequiredMissing = &analyzer.Rule{
 		rule.Cite("3.3.4", a2a.V1_0),
 		rule.Cite("4.6.3", a2a.V1_0),
 	),
-	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the same,
-and reads it without what the extension adds or changes: prices without currency, promises without conditions.`,
+	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
+same, and reads it without what the extension adds or changes: prices without currency, promises without conditions.`,
 	Fix: `Answer ExtensionSupportRequiredError (-32008) to requests that do not name the extension; or drop
 required:true.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree; requests that name the extension
-anywhere, in a header or in the body; HARs of other programs, which may leave fields out. Other calls than sending a
-message are a note.`,
+	Silent: `Agents whose card was not seen before the request, or whose cards disagree; requests that name the
+extension anywhere, in a header or in the body; HARs of other programs, which may leave fields out. Other calls than
+sending a message are a note.`,
 	Check: func(p *analyzer.Pass) {
 		uri, card := missingExtension(p)
 		if uri == "" || !rule.CallSucceeded(p) {
@@ -125,9 +125,9 @@ var ExtRequiredMissingCode = &analyzer.Rule{
 ExtensionSupportRequiredError (-32008) a client knows what it lacks; with another error it looks for a fault that is not
 there.`,
 	Fix: `Answer -32008 with the reason EXTENSION_SUPPORT_REQUIRED (HTTP+JSON: status 400) and name the extension.`,
-	Silent: `Errors that may have a cause of their own (credentials, rate, version, content types, a task that is not there
-or has ended, push, streaming, a request that is wrong in itself); errors that A2A does not define; HTTP+JSON errors
-that do not say which they are; cards that were not seen before.`,
+	Silent: `Errors that may have a cause of their own (credentials, rate, version, content types, a task that is not
+there or has ended, push, streaming, a request that is wrong in itself); errors that A2A does not define; HTTP+JSON
+errors that do not say which they are; cards that were not seen before.`,
 	Check: func(p *analyzer.Pass) {
 		uri, card := missingExtension(p)
 		if uri == "" || p.Answer == nil || p.Answer.Err == nil {
@@ -156,13 +156,13 @@ var ExtRequiredMissingClient = &analyzer.Rule{
 		rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.3.4", a2a.V1_0),
 	),
-	Doc: `The client has read the card, which requires an extension, and sends a message without naming it. The agent has
-to refuse that, and if it does not, the client misses what the extension says.`,
+	Doc: `The client has read the card, which requires an extension, and sends a message without naming it. The agent
+has to refuse that, and if it does not, the client misses what the extension says.`,
 	Fix: `Name the extension in A2A-Extensions (before 1.0: X-A2A-Extensions) and act by it; or do not call agents that
 require what the client does not know.`,
-	Silent: `Clients that were not seen to fetch the card; agents whose cards disagree, or whose version before 1.0 is not
-known to have the header; other calls than sending a message; a URI anywhere in the body; HARs of other programs, which
-may leave fields out. The first message at an endpoint is reported.`,
+	Silent: `Clients that were not seen to fetch the card; agents whose cards disagree, or whose version before 1.0 is
+not known to have the header; other calls than sending a message; a URI anywhere in the body; HARs of other programs,
+which may leave fields out. The first message of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		fetched := slices.ContainsFunc(card.Of(p).Before(x),
@@ -196,11 +196,12 @@ var ExtRequiredMissing0x = &analyzer.Rule{
 	On:    analyzer.OutcomeSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Required Extensions", a2a.V0_2, a2a.V0_3),
-	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the same,
-and reads it without what the extension adds or changes.`,
+	Doc: `The card says that clients have to use an extension. A client that does not know it gets an answer all the
+same, and reads it without what the extension adds or changes.`,
 	Fix: `Refuse messages that do not name the extension, with an error that says so; or drop required:true.`,
-	Silent: `Agents whose card was not seen before, whose cards disagree, or whose version is not known to have the header;
-other calls than sending a message; a URI anywhere in the request; HARs of other programs, which may leave fields out.`,
+	Silent: `Agents whose card was not seen before, whose cards disagree, or whose version is not known to have the
+header; other calls than sending a message; a URI anywhere in the request; HARs of other programs, which may leave
+fields out.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Exchange.Call.Operation.Sends() || !activates(p) {
 			return
@@ -283,8 +284,8 @@ var ExtResponseUnrequested = &analyzer.Rule{
 	Doc: `Extensions are off unless the client asks for them. One that is active all the same may change what the answer
 means, for a client that does not know it.`,
 	Fix: `Activate, and list in the answer, only what the request names.`,
-	Silent: `Extensions that the request names anywhere in its body, or that a card requires; HARs of other programs, which
-may leave fields out. The first answer at an endpoint is reported.`,
+	Silent: `Extensions that the request names anywhere in its body, or that a card requires; HARs of other programs,
+which may leave fields out. The first answer at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.HeadersKept() {
@@ -327,12 +328,13 @@ var ExtNoFallback = &analyzer.Rule{
 		rule.Cite("4.6.3", a2a.V1_0),
 	),
 	Covers: []string{"ext-response-unrequested"},
-	Doc: `The client asks for one version of an extension and gets another. Versions of an extension do not understand each
-other: the client takes what it reads for what it asked for.`,
-	Fix: `Treat a version that the agent does not have as an extension that it does not have: leave it out, or refuse if it
-is required.`,
-	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, a date. Answers that list the
-requested one too; HARs of other programs, which may leave fields out. The first answer at an endpoint is reported.`,
+	Doc: `The client asks for one version of an extension and gets another. Versions of an extension do not understand
+each other: the client takes what it reads for what it asked for.`,
+	Fix: `Treat a version that the agent does not have as an extension that it does not have: leave it out, or refuse
+if it is required.`,
+	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, a date. Answers that list
+the requested one too; HARs of other programs, which may leave fields out. The first answer at an endpoint is
+reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.HeadersKept() || !x.Request.Fields.Has(extensionsName) && !x.Request.Fields.Has(extensionsName0x) {

@@ -41,9 +41,9 @@ each side speaks, and how the same request is written in the version of the agen
 	Fix: `Let the client choose the interface whose protocolVersion it speaks, or use an SDK that speaks the agent's
 version: the message names the method or path to send instead. An agent can offer both: one interface entry for each
 version. For a card, ask at the path that the message names; an agent can serve its card at both.`,
-	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no card
-names and where nothing else succeeded; dialects that cannot be told apart; refusals that may have another cause, such
-as an unknown task. It is said once for each URL and version, and only as a note where the agent answers
+	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no
+card names and where nothing else succeeded; dialects that cannot be told apart; refusals that may have another cause,
+such as an unknown task. It is said once for each URL, version and client, and only as a note where the agent answers
 VersionNotSupportedError, since clients may try versions in turn. A card that is not where the client asks is reported
 at the end of the recording, if the other well-known path has it; it is a note where the same client found it there.`,
 	Check: func(p *analyzer.Pass) {
@@ -69,7 +69,10 @@ func reportMismatch(p *analyzer.Pass) {
 	x := p.Exchange
 	known := rule.Understood(x)
 	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
-		reportPath(p, known)
+		// An agent that has such a path leaves nothing to show that the client means another version.
+		if failure := p.Answer.Err; failure != nil && (rule.NoRoute(p) || rule.RefusesVersion(failure)) {
+			reportPath(p, known)
+		}
 		return
 	}
 	worst := analyzer.Warning
@@ -195,13 +198,20 @@ func checkAnsweredOtherwise(p *analyzer.Pass) {
 	}
 }
 
-// checkCardPath reports a client that looks for the card where another version has it.
+// checkCardPath reports the clients that look for the card where another version has it.
 func checkCardPath(p *analyzer.Pass) {
-	x := p.Exchange
-	if card.Missed(p).Later || card.Missed(p).Status != 404 {
+	if card.Missed(p).Later {
 		return
 	}
-	p.Applied()
+	for missed := range card.Missed(p).Each() {
+		if missed.Status == 404 {
+			p.Applied()
+			reportCardPath(p, missed.Exchange)
+		}
+	}
+}
+
+func reportCardPath(p *analyzer.Pass, x *analyzer.Exchange) {
 	card := card.Of(p).Beside(x)
 	if card == nil ||
 		rule.CardBelongs(card.Shapes, x.Dialects) { // the client looks in the right place: card-wellknown-path
@@ -214,5 +224,5 @@ func checkCardPath(p *analyzer.Pass) {
 	p.Report(x.RequestPlace().Line(),
 		fmt.Sprintf("the client looks for the card at %s, where A2A %s has it, and the agent's is at %s (%s)",
 			analyzer.Clip(x.Path), x.Dialects, analyzer.Clip(card.Path), card.Place), "expected GET "+analyzer.Clip(card.Path),
-		analyzer.By(a2a.Client), analyzer.AtMost(worst))
+		analyzer.By(a2a.Client), analyzer.AtMost(worst), analyzer.Of(x))
 }

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 // Extensions is the family of rules about extensions: how they are asked for, required and activated.
@@ -50,9 +51,10 @@ var ExtHeaderName = &analyzer.Rule{
 	),
 	Doc: `In 1.0 the field lost its X-. An agent of 1.0 looks for A2A-Extensions only: the extensions are not activated,
 and if one of them is required, the call is refused.`,
-	Fix:    `Send A2A-Extensions; a client that also serves older agents may send both.`,
-	Silent: `Requests with both fields. The first request at an endpoint is reported.`,
-	Check:  func(p *analyzer.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
+	Fix: `Send A2A-Extensions; a client that also serves older agents may send both.`,
+	Silent: `Requests with both fields, and an empty field, which asks for nothing. The first request of each client at an
+endpoint is reported.`,
+	Check: func(p *analyzer.Pass) { checkHeaderName(p, extensionsName, extensionsName0x) },
 }
 
 // ExtHeaderName0x reports extensions asked for under the name of 1.0.
@@ -65,11 +67,11 @@ var ExtHeaderName0x = &analyzer.Rule{
 	On:    analyzer.RequestSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: rule.Cite("extensions guide §Extension Activation", a2a.V0_2, a2a.V0_3),
-	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so the
-extensions are not activated.`,
+	Doc: `Before 1.0 the field is called X-A2A-Extensions. An agent of that time does not look for A2A-Extensions, so
+the extensions are not activated.`,
 	Fix: `Send X-A2A-Extensions; a client that also serves newer agents may send both.`,
-	Silent: `Requests with both fields; agents older than 0.2.4, which had neither. The first request at an endpoint is
-reported.`,
+	Silent: `Requests with both fields; an empty field, which asks for nothing; agents older than 0.2.4, which had neither.
+The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		if !olderThanActivation(p) {
 			checkHeaderName(p, extensionsName0x, extensionsName)
@@ -79,7 +81,10 @@ reported.`,
 
 func checkHeaderName(p *analyzer.Pass, right, wrong string) {
 	fields := p.Exchange.Request.Fields
-	if !fields.Has(right) && !fields.Has(wrong) {
+	asks := slices.ContainsFunc(fields, func(f capture.Field) bool {
+		return strings.EqualFold(f.Name, wrong) && strings.TrimSpace(f.Value) != ""
+	})
+	if !fields.Has(right) && !asks {
 		return
 	}
 	p.Applied()
@@ -115,7 +120,7 @@ var ExtHeaderFormat = &analyzer.Rule{
 	Doc: `The extensions stand in one field, with commas between their URIs. Agents that read only the first field, or
 compare what stands between commas, do not find the others.`,
 	Fix:    `Join the URIs: A2A-Extensions: https://a.example/x/v1, https://b.example/y/v2.`,
-	Silent: `An empty field, which asks for nothing. The first request at an endpoint is reported.`,
+	Silent: `An empty field, which asks for nothing. The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		fields := p.Exchange.Request.Fields
 		if !fields.Has(extensionsName) {
@@ -152,10 +157,10 @@ var ExtHeaderUnknownParam = &analyzer.Rule{
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("3.2.6", a2a.V1_0),
-	Doc: `Names that begin with A2A- belong to the protocol, which has A2A-Version and A2A-Extensions. Any other one is a
-slip that the agent ignores in silence, or may mean something else some day.`,
+	Doc: `Names that begin with A2A- belong to the protocol, which has A2A-Version and A2A-Extensions. Any other one
+is a slip that the agent ignores in silence, or may mean something else some day.`,
 	Fix:    `Correct the spelling; for a field of your own take another name.`,
-	Silent: `Names that begin otherwise. The first request at an endpoint is reported.`,
+	Silent: `Names that begin otherwise. The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		for _, f := range p.Exchange.Request.Fields {
 			if len(f.Name) < 4 || !strings.EqualFold(f.Name[:4], "A2A-") {

@@ -18,8 +18,8 @@ var VerSemantics = &analyzer.Rule{
 	On:     analyzer.OutcomeSeen | analyzer.AnswerSeen | analyzer.EventSeen,
 	Cites:  rule.Cite("3.6.2", a2a.V1_0),
 	Covers: []string{"ver-unsupported-error"},
-	Doc: `The request names a version and is written in it, and the answer has the shape of another one. The client, which
-got no error, fails to read a success.`,
+	Doc: `The request names a version and is written in it, and the answer has the shape of another one. The client,
+which got no error, fails to read a success.`,
 	Fix: `Let A2A-Version decide how a request is read and how it is answered; refuse with VersionNotSupportedError
 (-32009) what cannot be answered so.`,
 	Silent: `Requests without a version, or that contradict the one they name; answers that show no version; errors and
@@ -74,11 +74,11 @@ var VerEmptyMeans03 = &analyzer.Rule{
 	On:     analyzer.AnswerSeen | analyzer.EventSeen,
 	Cites:  rule.Cite("3.6.2", a2a.V1_0),
 	Covers: []string{"dialect-mismatch"},
-	Doc: `A client of 0.3 sends no version, and that means 0.3. This agent offers 0.3 at the URL and answers in 1.0, which
-such a client cannot read.`,
+	Doc: `A client of 0.3 sends no version, and that means 0.3. This agent offers 0.3 at the URL and answers in 1.0,
+which such a client cannot read.`,
 	Fix: `Take a missing or empty A2A-Version for 0.3, and answer in it.`,
-	Silent: `URLs for which no card declares 0.3; answers that show no version; errors and cards; HARs of other programs,
-which may leave fields out. The first call at an endpoint is reported.`,
+	Silent: `URLs for which no card declares 0.3; answers that show no version; errors and cards; HARs of other
+programs, which may leave fields out. The first call at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, _, _ := givenVersion(p)
@@ -112,9 +112,9 @@ var VersionSemanticsMixed = &analyzer.Rule{
 	Doc: `One part of the message is written as in one version of the protocol and another part as in a second one. No
 client and no agent of either version reads all of it; mostly half of a program was brought up to date.`,
 	Fix: `Build the message with the types of one version only.`,
-	Silent: `Cards, which may serve two versions on purpose; whatever stands in metadata, data or headers; HTTP+JSON before
-1.0, which has two flavours. Where a rule about the member itself reports it, that is enough. Of several such messages
-of an exchange the first is reported.`,
+	Silent: `Cards, which may serve two versions on purpose; whatever stands in metadata, data or headers; HTTP+JSON
+before 1.0, which has two flavours. Where a rule about the member itself reports it, that is enough. Of several such
+messages of an exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Binding == a2a.HTTPJSON && p.Dialects != a2a.Of(a2a.V1_0) || x.Call.Operation == a2a.NoOperation {

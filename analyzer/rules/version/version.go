@@ -40,12 +40,12 @@ var VerHeaderPresent = &analyzer.Rule{
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.OutcomeSeen,
 	Cites: rule.Cite("3.6.1", a2a.V1_0),
-	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both versions
-answers in words that this client does not understand, and one that serves only 1.0 may refuse.`,
+	Doc: `A request without a version asks for 0.3: that is what agents have to take it for. One that serves both
+versions answers in words that this client does not understand, and one that serves only 1.0 may refuse.`,
 	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, in the header.`,
 	Silent: `Fetches of the public card; a version given as a parameter; an empty version, which means 0.3 in so many
 words; HTTP+JSON requests that could be of 0.3, unless a card says that only 1.0 is spoken there; HARs of other
-programs, which may leave fields out. The first request at an endpoint is reported.`,
+programs, which may leave fields out. The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() || !surelySpoken(x) {
@@ -88,8 +88,8 @@ var VerHeaderFormat = &analyzer.Rule{
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("14.2.1", a2a.V1_0),
-	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that is
-equal, and refuses the call, or takes it for one of 0.3.`,
+	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that
+is equal, and refuses the call, or takes it for one of 0.3.`,
 	Fix:    `Send the number as the card prints it for the interface: A2A-Version: 1.0.`,
 	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own.`,
 	Check: func(p *analyzer.Pass) {
@@ -125,8 +125,8 @@ var VerHeaderPatch = &analyzer.Rule{
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("3.6", a2a.V1_0),
-	Doc: `Patch numbers never change what is on the wire and do not belong into requests. An agent that compares the whole
-text refuses a client that it would understand.`,
+	Doc: `Patch numbers never change what is on the wire and do not belong into requests. An agent that compares the
+whole text refuses a client that it would understand.`,
 	Fix:    `Send the major and the minor number only: A2A-Version: 1.0.`,
 	Silent: `Whether that patch exists.`,
 	Check: func(p *analyzer.Pass) {
@@ -149,8 +149,8 @@ var VerHeaderParamConflict = &analyzer.Rule{
 	Side:  a2a.Client,
 	On:    analyzer.RequestSeen,
 	Cites: rule.Cite("3.6.1", a2a.V1_0),
-	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on where
-the agent looks first.`,
+	Doc: `The request asks for one version in its header and for another as a parameter. Which one it gets depends on
+where the agent looks first.`,
 	Fix:    `Name the version once, in the header.`,
 	Silent: `Patch numbers; an empty value beside another one.`,
 	Check: func(p *analyzer.Pass) {
@@ -185,13 +185,13 @@ var VerInterfaceMatch = &analyzer.Rule{
 		rule.Cite("3.6", a2a.V1_0),
 		rule.Cite("8.3.2", a2a.V1_0),
 	),
-	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. The agent has to
-refuse that, even if it would understand.`,
+	Doc: `The card says for each URL which version is spoken there, and the client asks for another one. The agent has
+to refuse that, even if it would understand.`,
 	Fix: `Take the interface whose protocolVersion the client speaks, and send that version.`,
 	Silent: `Patch numbers; interfaces whose version the card leaves out; cards that were not seen before the request. A
 request in the words of 1.0 that asks for an older version is a note, since examples of the specification do so; so is
 one that is refused as not supported, since clients may try versions in turn. Where the agent fails or answers in
-another version, that is said instead. The first request at an endpoint is reported.`,
+another version, that is said instead. The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, at, given := givenVersion(p)

@@ -1,7 +1,9 @@
 package card
 
 import (
+	"iter"
 	"net/http"
+	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/address"
@@ -32,6 +34,32 @@ type Failure struct {
 	Status    int                // that it was answered with
 	Later     bool               // the card came from the same URL afterwards
 	Elsewhere bool               // a card came from another path of the same host
+
+	others []*Failure // the last one of each other client, newest last
+}
+
+// Each yields the last failure of each client that asked, this one among them.
+func (f *Failure) Each() iter.Seq[*Failure] {
+	return func(yield func(*Failure) bool) {
+		for _, other := range f.others {
+			if !yield(other) {
+				return
+			}
+		}
+		yield(f)
+	}
+}
+
+// after returns the failure that came after another one at the same address; nil stands for none.
+func (f *Failure) after(old *Failure) *Failure {
+	if old == nil {
+		return f
+	}
+	f.others, old.others = append(old.others, old), nil
+	client := f.Exchange.Link.Client
+	f.others = slices.DeleteFunc(f.others, func(o *Failure) bool { return o.Exchange.Link.Client == client })
+	f.others = f.others[max(0, len(f.others)-maxClients):]
+	return f
 }
 
 // Missed returns the failure that a CardMissed is about.
@@ -64,7 +92,8 @@ func (m *Memory) answered(o *analyzer.Observation) {
 			failure.Later = true
 		}
 	case a2a.IsCardPath(x.Path) && (status == http.StatusNotFound || status >= 500):
-		m.failures.Put(x.Address, &Failure{Exchange: x.Summary(), Status: status})
+		now := &Failure{Exchange: x.Summary(), Status: status}
+		m.failures.Put(x.Address, now.after(failure))
 	}
 }
 

@@ -14,6 +14,7 @@ const (
 	maxCards   = 1_000  // and as many that could not be fetched
 	maxFetches = 1_000  // and as many on connections
 	maxOrigins = 10_000 // schemes, hosts and ports
+	maxClients = 8      // that were refused one card
 )
 
 // Tracker remembers the cards that were fetched.

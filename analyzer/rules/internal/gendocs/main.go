@@ -67,7 +67,9 @@ func pages(testdata string) (map[string][]byte, error) {
 	index := bytes.NewBufferString(
 		notice +
 			"# Rules\n\nWhat `a2atap check` looks for. A rule is judged only where it applies; " +
-			"one that never applied is listed as not observed.\n\n",
+			"one that never applied is listed as not observed.\n\n" +
+			"Where only the first of several findings is reported, it is the first of each severity: " +
+			"none hides a worse one.\n\n",
 	)
 	if err := report.RulesMarkdown(index, rules.All); err != nil {
 		return nil, err

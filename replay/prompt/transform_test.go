@@ -1,0 +1,118 @@
+package prompt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+)
+
+const streamed = `/message:stream
+	{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"},"metadata":{"n":12345678901234567890}}}
+	{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"1","parts":[{"text":"a"},{"data":{"k":"<v>"}}]}}}
+	{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`
+
+func TestTransform(t *testing.T) {
+	o := polls
+	o.Mode = Stream
+	a, err := Ask(t.Context(), agent(t, fmt.Sprintf(card, true)+streamed), client.Text("x"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for program, want := range map[string]string{
+		`$text + "!"`:      "a!",
+		`.task.id`:         "t",
+		`.message`:         "null",
+		`.events | length`: "3",
+		`.raw | length`:    "3",
+		`$result == . and $context.task == .task`: "true",
+		`$context.mode`:    "stream",
+		`.task.metadata.n`: "12345678901234567890",
+		`.task.artifacts[0].parts[]|.data.k // .text`: "a\n<v>",
+		`{a: "<&>"}`: `{"a":"<&>"}`,
+		`[1, null]`:  "[1,null]",
+		`{output: 5, guardrails: {flagged: true}}`: "5",
+		`{output: {a: 1}}`:                         `{"a":1}`,
+		`env | length`:                             "0",
+		`"b", halt, "c"`:                           "b",
+	} {
+		transform, err := NewTransform(program)
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+			continue
+		}
+		r, err := transform.Apply(t.Context(), a)
+		if err != nil {
+			t.Errorf("%s: %v", program, err)
+		}
+		if got := r.Text(); got != want {
+			t.Errorf("%s: got %s, want %s", program, got, want)
+		}
+	}
+}
+
+func TestTransformGivesAResponse(t *testing.T) {
+	a := &Answer{Mode: Send, Raw: json.RawMessage(`{"message":{}}`)}
+	for program, want := range map[string]string{
+		`{output: "x", guardrails: {flagged: true}, sessionId: "s", metadata: {m: 1, a2a: 2}, raw: [3]}`: `{"guardrails":{"flagged":true},` +
+			`"metadata":{"a2a":{"events":[],"mode":"send"},"m":1},"output":"x","raw":[3],"sessionId":"s"}`,
+		`{error: "no <good>"}`: `{"error":"no <good>","metadata":{"a2a":{"events":[],"mode":"send"}},"output":null,"raw":{"message":{}}}`,
+		`$text`:                `{"metadata":{"a2a":{"events":[],"mode":"send"}},"output":"{\"message\":{}}","raw":{"message":{}}}`,
+	} {
+		transform, err := NewTransform(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := transform.Apply(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, string(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", program, diff)
+		}
+	}
+}
+
+func TestTransformFails(t *testing.T) {
+	for program, want := range map[string]string{
+		`.[`: "parse the program", `$nobody`: "compile the program", `import "x" as x; .`: "compile the program",
+		`input`: "compile the program",
+	} {
+		if _, err := NewTransform(program); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", program, err, want)
+		}
+	}
+	a := &Answer{Mode: Send, Raw: json.RawMessage(`{}`)}
+	for program, want := range map[string]string{
+		`empty`: "it gives nothing", `error("no")`: "run the program: error: no", `.task.id.x | keys`: "run the program",
+		`{} | halt_error`: "run the program",
+	} {
+		transform, err := NewTransform(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := transform.Apply(t.Context(), a); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", program, err, want)
+		}
+	}
+	endless, err := NewTransform(`[repeat(1)]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := endless.Apply(ctx, a); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want that time is over", err)
+	}
+}
