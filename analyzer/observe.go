@@ -285,7 +285,7 @@ func (e *Engine) card(in *intake, o *Observation, p *a2a.Payload) {
 	x := o.Exchange
 	card := a2a.DecodeCard(p.Value)
 	seen := e.within(o, CardSeen, o.Place.At(p.Pointer))
-	seen.Card, seen.Dialects = &card, card.Shapes
+	seen.Card, seen.Dialects = &card, dialectsOr(card.Shapes, o.Dialects)
 	e.observe(in, seen)
 	e.endpoints.learn(x, &card)
 	e.agents.card(x, &card)

@@ -70,9 +70,9 @@ func DecodeCard(v Value) Card {
 	c.Modern = !modern.Empty()
 	c.Shapes = c.Legacy | modern
 	capabilities := v.Get("capabilities")
-	c.Streaming = flagOf(capabilities.Get("streaming"))
-	c.Push = flagOf(capabilities.Get("pushNotifications"))
-	c.ExtendedCard = flagOf(capabilities.Get("extendedAgentCard"))
+	c.Streaming = capability(capabilities, "streaming")
+	c.Push = capability(capabilities, "pushNotifications")
+	c.ExtendedCard = capability(capabilities, "extendedAgentCard")
 	if c.ExtendedCard == NotSaid { // before 1.0
 		c.ExtendedCard = flagOf(first(v, "supportsAuthenticatedExtendedCard", "supportsExtendedAgentCard"))
 	}
@@ -87,14 +87,33 @@ func DecodeCard(v Value) Card {
 }
 
 // Holds reports whether what a rule says about cards of the dialects given may be said of this one: they include 1.0
-// and it has that face, or they include all that its face of 0.x may be.
+// and it has that face, or they include all that its face of 0.x may be. Of a card without a face they have to be all,
+// and it has to look like one otherwise.
 func (c Card) Holds(in Dialects) bool {
+	if c.Shapes.Empty() {
+		return in == allDialects && c.looksLikeOne()
+	}
 	return c.Modern && in.Has(V1_0) || !c.Legacy.Empty() && c.Legacy.Intersect(in) == c.Legacy
+}
+
+// looksLikeOne reports whether an object has two members of cards, one of which hardly anything else has.
+func (c Card) looksLikeOne() bool {
+	n, own := 0, false
+	for i, name := range [...]string{
+		"name", "version", "capabilities", "skills", "defaultInputModes", "defaultOutputModes", "securitySchemes",
+		"preferredTransport", "additionalInterfaces", "signatures", "supportsAuthenticatedExtendedCard",
+	} {
+		if c.Has(name) {
+			n++
+			own = own || i > 1
+		}
+	}
+	return own && n > 1
 }
 
 // cardFaces returns what a card's face of 0.x may be in, and whether there is one of 1.0.
 func cardFaces(v Value) (legacy, modern Dialects) {
-	hasURL := v.Get("url").Kind() == String
+	hasURL := present(v.Get("url"))
 	switch {
 	case v.Has("supportedInterfaces"):
 		modern = onlyV1_0
@@ -204,20 +223,32 @@ const (
 	NotSaid Flag = iota // which means no
 	No
 	Yes
+	Unclear // it is there, and nobody can tell what it says
 )
 
-// True reports whether the flag is Yes.
-func (f Flag) True() bool { return f == Yes }
+// True reports whether the flag is Yes, or may be meant so.
+func (f Flag) True() bool { return f == Yes || f == Unclear }
 
+// flagOf reads a flag. One of the wrong type is a fault of its own, and is read as what it surely means.
 func flagOf(v Value) Flag {
 	value, ok := v.Bool()
 	switch {
-	case !ok:
-		return NotSaid
-	case value:
+	case ok && value, v.Is("true"):
 		return Yes
+	case ok, v.Is("false"):
+		return No
+	case present(v):
+		return Unclear
 	}
-	return No
+	return NotSaid
+}
+
+// capability reads a flag of the capabilities, whatever those are.
+func capability(capabilities Value, name string) Flag {
+	if present(capabilities) && capabilities.Kind() != Object {
+		return Unclear
+	}
+	return flagOf(capabilities.Get(name))
 }
 
 // An Extension is an extension that a card declares (A2A 1.0 §4.6).

@@ -79,6 +79,9 @@ func TestCardHolds(t *testing.T) {
 		{cardHybrid, Of(V0_3), true},
 		{cardHybrid, Of(V0_1), false},
 		{`{}`, allDialects, false},
+		{`{"name":"a","version":"1"}`, allDialects, false}, // what many hosts say of themselves
+		{`{"name":"a","skills":[]}`, allDialects, true},
+		{`{"name":"a","skills":[]}`, Of(V0_3, V1_0), false},
 	}
 	for _, test := range tests {
 		if got := DecodeCard(parse(t, test.text)).Holds(test.in); got != test.want {
@@ -144,10 +147,13 @@ func TestCardFlags(t *testing.T) {
 		t.Errorf("streaming %v, push %v, extended %v, signed %v", c.Streaming, c.Push, c.ExtendedCard, c.Signed)
 	}
 	old := DecodeCard(parse(t,
-		`{"url":"u","supportsAuthenticatedExtendedCard":true,"capabilities":{"streaming":"yes",`+
+		`{"url":"u","supportsAuthenticatedExtendedCard":true,"capabilities":{"streaming":"yes","pushNotifications":"false",`+
 			`"extensions":[{"uri":"x","required":true},{}]},"signatures":[{"protected":"","signature":""}]}`))
-	if !old.ExtendedCard.True() || old.Streaming != NotSaid || !old.Signed {
-		t.Errorf("streaming %v, extended %v, signed %v", old.Streaming, old.ExtendedCard, old.Signed)
+	if !old.ExtendedCard.True() || old.Streaming != Unclear || !old.Streaming.True() || old.Push != No || !old.Signed {
+		t.Errorf("streaming %v, push %v, extended %v, signed %v", old.Streaming, old.Push, old.ExtendedCard, old.Signed)
+	}
+	if c := DecodeCard(parse(t, `{"capabilities":"all"}`)); c.Streaming != Unclear || c.Push != Unclear {
+		t.Errorf("of capabilities that are a text: streaming %v, push %v", c.Streaming, c.Push)
 	}
 	var got []string
 	for e := range old.Extensions() {

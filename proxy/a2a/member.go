@@ -107,6 +107,8 @@ func (s Shape) fits(v Value, modern bool) bool {
 		return IsInteger(v, modern)
 	case ObjectShape:
 		return v.Kind() == Object
+	case StructShape:
+		return v.Kind() == Object || v.Kind() == Array
 	case TextsShape, ObjectsShape:
 		want := String
 		if s == ObjectsShape {

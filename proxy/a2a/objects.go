@@ -180,6 +180,12 @@ func (u StatusUpdate) Final() bool {
 	return final
 }
 
+// FinalUnclear reports whether the event says final with something that is no boolean.
+func (u StatusUpdate) FinalUnclear() bool {
+	v := u.Get("final")
+	return present(v) && v.Kind() != Bool
+}
+
 // An ArtifactUpdate is an event that brings an artifact, or a piece of one.
 type ArtifactUpdate struct{ Value }
 

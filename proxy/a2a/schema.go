@@ -12,6 +12,7 @@ const (
 	ObjectShape               // an object
 	TextsShape                // a list of strings
 	ObjectsShape              // a list of objects
+	StructShape               // an object or a list
 )
 
 var shapeNames = [...]string{
@@ -22,6 +23,7 @@ var shapeNames = [...]string{
 	ObjectShape:  "an object",
 	TextsShape:   "a list of strings",
 	ObjectsShape: "a list of objects",
+	StructShape:  "an object",
 }
 
 // String returns words for the shape, such as "a list of strings".
@@ -30,6 +32,17 @@ func (s Shape) String() string {
 		return shapeNames[s]
 	}
 	return shapeNames[AnyShape]
+}
+
+// element returns the shape of the elements of a list.
+func (s Shape) element() Shape {
+	switch s {
+	case TextsShape:
+		return TextShape
+	case ObjectsShape:
+		return ObjectShape
+	}
+	return AnyShape
 }
 
 // A Slot is a member that an object of the protocol has.
@@ -85,7 +98,8 @@ var (
 		Slot{Name: "text", Shape: TextShape, In: all},
 		Slot{Name: "type", In: onlyV0_1, Legacy: onlyV1_0},
 		Slot{Name: "file", Shape: ObjectShape, In: before1, Legacy: onlyV1_0},
-		Slot{Name: "data", In: all},
+		Slot{Name: "data", Shape: StructShape, In: onlyV0_1},
+		Slot{Name: "data", In: kindDialects | onlyV1_0},
 		Slot{Name: "raw", Shape: TextShape, In: onlyV1_0},
 		Slot{Name: "url", Shape: TextShape, In: onlyV1_0},
 		Slot{Name: "mediaType", Shape: TextShape, In: onlyV1_0},
@@ -119,7 +133,7 @@ var (
 		Slot{Name: "taskId", In: kindDialects | onlyV1_0, Required: kindDialects | onlyV1_0},
 		Slot{Name: "contextId", In: kindDialects | onlyV1_0, Required: kindDialects | onlyV1_0},
 		Slot{Name: "status", In: all, Required: all},
-		Slot{Name: "final", In: before1, Legacy: onlyV1_0},
+		Slot{Name: "final", Shape: BoolShape, In: before1, Legacy: onlyV1_0},
 		Slot{Name: "metadata", In: all},
 		kindField,
 	)
@@ -135,11 +149,11 @@ var (
 		kindField,
 	)
 	wrapperFields = fields(
-		Slot{Name: "task", In: onlyV1_0, Proto: kindDialects},
-		Slot{Name: "message", In: onlyV1_0, Proto: kindDialects},
-		Slot{Name: "msg", Proto: kindDialects},
-		Slot{Name: "statusUpdate", In: onlyV1_0, Proto: kindDialects},
-		Slot{Name: "artifactUpdate", In: onlyV1_0, Proto: kindDialects},
+		Slot{Name: "task", Shape: ObjectShape, In: onlyV1_0, Proto: kindDialects},
+		Slot{Name: "message", Shape: ObjectShape, In: onlyV1_0, Proto: kindDialects},
+		Slot{Name: "msg", Shape: ObjectShape, Proto: kindDialects},
+		Slot{Name: "statusUpdate", Shape: ObjectShape, In: onlyV1_0, Proto: kindDialects},
+		Slot{Name: "artifactUpdate", Shape: ObjectShape, In: onlyV1_0, Proto: kindDialects},
 	)
 	taskListFields = fields(
 		Slot{Name: "tasks", Shape: ObjectsShape, In: onlyV1_0},
@@ -193,7 +207,7 @@ var (
 	pushQueryFields = fields(
 		Slot{Name: "id", In: all},
 		Slot{Name: "taskId", In: onlyV1_0},
-		Slot{Name: "pushNotificationConfigId", In: kindDialects},
+		Slot{Name: "pushNotificationConfigId", Shape: TextShape, In: kindDialects},
 		Slot{Name: "name", Shape: TextShape, Proto: kindDialects},
 		Slot{Name: "parent", Shape: TextShape, Proto: kindDialects},
 		Slot{Name: "pageSize", Shape: IntShape, In: onlyV1_0, Proto: kindDialects},
@@ -205,14 +219,14 @@ var (
 	pushContainerFields = fields(
 		Slot{Name: "id", Shape: TextShape, In: onlyV0_1, Required: onlyV0_1},
 		Slot{Name: "taskId", Shape: TextShape, In: kindDialects, Required: kindDialects},
-		Slot{Name: "pushNotificationConfig", In: before1},
+		Slot{Name: "pushNotificationConfig", Shape: ObjectShape, In: before1},
 		Slot{Name: "metadata", In: before1},
 		Slot{Name: "name", Shape: TextShape, Proto: kindDialects},
 		Slot{Name: "parent", Shape: TextShape, Proto: kindDialects},
 		Slot{Name: "configId", Shape: TextShape, Proto: kindDialects},
 		Slot{Name: "config", Shape: ObjectShape, Proto: kindDialects},
 		Slot{Name: "id", Shape: TextShape, Proto: kindDialects}, // of a config without container
-		Slot{Name: "url", Proto: kindDialects},
+		Slot{Name: "url", Shape: TextShape, Proto: kindDialects},
 		Slot{Name: "token", Shape: TextShape, Proto: kindDialects},
 		Slot{Name: "events", Shape: TextsShape, In: onlyV0_1}, // as in a config
 		Slot{Name: "authentication", Shape: ObjectShape, Proto: kindDialects},
@@ -221,24 +235,24 @@ var (
 		tenantField,
 		Slot{Name: "id", Shape: TextShape, In: kindDialects | onlyV1_0},
 		Slot{Name: "taskId", Shape: TextShape, In: onlyV1_0},
-		Slot{Name: "url", In: all, Required: all},
+		Slot{Name: "url", Shape: TextShape, In: all, Required: all},
 		Slot{Name: "token", Shape: TextShape, In: all},
 		Slot{Name: "events", Shape: TextsShape, In: onlyV0_1}, // before it was written down
 		Slot{Name: "authentication", Shape: ObjectShape, In: all},
 	)
 	authenticationFields = fields(
-		Slot{Name: "schemes", In: before1, Required: before1},
-		Slot{Name: "scheme", In: onlyV1_0, Required: onlyV1_0},
+		Slot{Name: "schemes", Shape: TextsShape, In: before1, Required: before1},
+		Slot{Name: "scheme", Shape: TextShape, In: onlyV1_0, Required: onlyV1_0},
 		Slot{Name: "credentials", Shape: TextShape, In: all},
 	)
 	pushConfigListFields = fields(
-		Slot{Name: "configs", In: onlyV1_0, Proto: kindDialects},
+		Slot{Name: "configs", Shape: ObjectsShape, In: onlyV1_0, Proto: kindDialects},
 		Slot{Name: "nextPageToken", Shape: TextShape, In: onlyV1_0, Proto: kindDialects},
 	)
 )
 
 var (
-	kindField   = Slot{Name: "kind", In: kindDialects, Legacy: onlyV1_0}
+	kindField   = Slot{Name: "kind", Shape: TextShape, In: kindDialects, Legacy: onlyV1_0}
 	tenantField = Slot{Name: "tenant", Shape: TextShape, In: onlyV1_0}
 )
 

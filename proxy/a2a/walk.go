@@ -161,6 +161,10 @@ func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 			return
 		}
 	}
+	if p.Kind == UnknownPayload {
+		w.brokenWrapper(p)
+		return
+	}
 	w.base = p.Pointer
 	switch p.Kind {
 	case TaskPayload:
@@ -179,6 +183,20 @@ func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 		o.Type = PushConfigListEntity
 	}
 	w.walk(o)
+}
+
+// brokenWrapper visits an object that would be the wrapper of a Task, a Message or an update, if what it wraps were one.
+func (w *Walker) brokenWrapper(p *Payload) {
+	if w.operation != Webhook && w.operation != SubscribeToTask && !w.operation.Sends() || !w.modern && !w.proto {
+		return
+	}
+	for i := range wrappers {
+		if v := p.Value.Get(wrappers[i].name); v.Exists() && !v.IsNull() {
+			w.base = p.Pointer
+			w.visit(&Entity{Value: p.Value, Type: WrapperEntity, In: InResult})
+			return
+		}
+	}
 }
 
 // begin readies the walker for a message, and reports whether it is one with types: a call of an operation in 1.0 or

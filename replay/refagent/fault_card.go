@@ -24,6 +24,11 @@ var cardFaults = []Fault{
 		Doc:   "The card has no version.",
 		hooks: func() hooks { return hooks{card: editCard(func(o object) object { return o.without("version") })} },
 	},
+	{
+		Slug: "card-field-type", agents: anyAgent,
+		Doc:   "The card's description is a list.",
+		hooks: func() hooks { return hooks{card: editCard(with("description", []any{"An agent"}))} },
+	},
 }
 
 func editCard(edit func(object) object) func(*answer) {

@@ -28,6 +28,11 @@ var pushFaults = []Fault{
 		hooks: onResult(createPushConfig, func(v any) any { return v.(object).without("id") }),
 	},
 	{
+		Slug: "result-object", agents: withTask,
+		Doc:   "A config that is created is confirmed with a text.",
+		hooks: onResult(createPushConfig, func(any) any { return "done" }),
+	},
+	{
 		Slug: "push-create-id-kept", agents: only03,
 		Doc:   "A config that is created is confirmed under another id than the client chose.",
 		hooks: onConfig(createPushConfig, func(c *pushConfig) { c.id += "-ours" }),

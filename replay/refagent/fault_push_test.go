@@ -50,6 +50,8 @@ var pushFaultTests = []struct {
 	},
 	{"push-create-id", "spec", taskRPC, hookRPC, `"result":{"taskId"`, `"id":"h"`},
 	{"push-create-id", "spec", taskRPC, hookREST, `{"taskId"`, `"id":"h"`},
+	{"result-object", "spec", taskRPC, hookRPC, `"result":"done"`, `"url"`},
+	{"result-object", "spec03", task03, hook03, `"result":"done"`, `"url"`},
 	{"push-create-id-kept", "spec03", task03, hook03, `"id":"h-ours"`, `"id":"h"`},
 	{"push-get-details", "spec", hookedRPC, lookRPC, `"id":"h","taskId":"id-1"}`, `"url"`},
 	{"push-get-missing", "spec", deletedRPC, lookRPC, `"url":"http://127.0.0.1:9/h"`, "-32001"},

@@ -308,6 +308,8 @@ var faultTests = []struct {
 	{"push-supported-but-refused", "spec03", nil, "GET /spec03", `"pushNotifications":true`, `"pushNotifications":false`},
 	{"card-required-fields", "spec", nil, "GET /spec", `"capabilities"`, `"version"`},
 	{"card-required-fields", "spec03", nil, "GET /spec03", `"capabilities"`, `"version"`},
+	{"card-field-type", "spec", nil, "GET /spec", `"description":["An agent"]`, ""},
+	{"card-field-type", "spec03", nil, "GET /spec03", `"description":["An agent"]`, ""},
 	{
 		"auth-not-enforced", "spec", nil, "GET /spec", `"securityRequirements":[{"schemes":{"bearer_token":{"list":[]}}}]`,
 		"",

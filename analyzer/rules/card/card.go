@@ -21,6 +21,7 @@ var Cards = rule.Family{
 	CardJSONObject,
 	CardRequiredFields,
 	CardRequiredNested,
+	CardFieldType,
 	CardWellknownPath,
 	CardSecretLeak,
 )
@@ -83,14 +84,31 @@ var CardRequiredFields = &analyzer.Rule{
 that its version requires, and then nothing else of the agent is ever tried.`,
 	Fix: `Add the members that the message names. Empty lists and empty objects have to be written too.`,
 	Silent: `Cards that carry the members of two versions, if those of one are complete. A missing protocolVersion, which
-cards have since 0.2.5 only.`,
+cards have since 0.2.5 only. Objects in which nothing looks like a card.`,
 	Check: func(p *analyzer.Pass) {
+		if p.Card.Shapes.Empty() {
+			reportUnreachable(p)
+			return
+		}
 		p.Applied()
 		missing, in := fewestMissing(p.Card, missingFields)
 		if len(missing) > 0 {
 			p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of "+in.String())
 		}
 	},
+}
+
+// reportUnreachable reports a card that has neither the URL of 0.x nor the interfaces of 1.0.
+func reportUnreachable(p *analyzer.Pass) {
+	missing := missingFields(p.Card, a2a.V0_1)
+	for i, name := range missing {
+		if name == "url" {
+			missing[i] = "url or supportedInterfaces"
+		}
+	}
+	if p.Applied(); len(missing) > 0 {
+		p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of any version")
+	}
 }
 
 // CardRequiredNested reports the same for the objects inside a card.
@@ -113,6 +131,34 @@ fail to read the whole card for one that is missing.`,
 		missing, in := fewestMissing(p.Card, missingNested)
 		if len(missing) > 0 {
 			p.Report(p.Place, "the card lacks "+quoted(missing), "expected them in a card of "+in.String())
+		}
+	},
+}
+
+// CardFieldType reports a member of a card of a type that it cannot have.
+var CardFieldType = &analyzer.Rule{
+	ID:       "card-field-type",
+	Title:    "member of the agent card of the wrong JSON type",
+	Level:    analyzer.Must,
+	On:       analyzer.CardSeen,
+	Bindings: rule.OnAll,
+	Cites: slices.Concat(
+		rule.Cite("5.5", rule.Before1...),
+		rule.Cite("4.4", a2a.V1_0),
+	),
+	Covers: []string{"card-required-nested", "card-extension-uri"},
+	Doc: `Each member of a card is of one type. Typed clients fail to read the whole card for the text "true" where a
+boolean should be, or for a text in place of a list, and then nothing else of the agent is ever tried.`,
+	Fix: `Write the type that the message names: flags as true and false without quotes, lists in brackets, also those of
+one element.`,
+	Silent: `Members with a rule of their own; null, which counts as missing; unknown members; what the params of an
+extension and the header of a signature hold.`,
+	Check: func(p *analyzer.Pass) {
+		p.Applied()
+		for _, m := range p.Card.Mistyped() {
+			if !wasHidden(m.Value) {
+				p.Report(p.Place.At(m.Pointer()), m.Name+" is "+analyzer.Quote(m.Value), "expected "+m.Shape.String())
+			}
 		}
 	},
 }

@@ -346,12 +346,20 @@ var CardAdditionalComplete = &analyzer.Rule{
 	Doc: `additionalInterfaces should hold all interfaces, the main one too. Clients that choose from the list alone do not
 find the one that the agent prefers.`,
 	Fix: `Add an entry with the card's url and its preferredTransport.`,
-	Silent: `Cards without the list or with an empty one; a main URL that is listed with another transport, which
+	Silent: `Cards without the list, with an empty one, or with entries that cannot be read; a main URL that is listed with another transport, which
 card-transport-conflict reports; cards that are complete in 1.0.`,
 	Check: func(p *analyzer.Pass) {
 		url, transport := p.Card.Get("url").Text(), preferred(p.Card)
-		if p.Card.Get("additionalInterfaces").Len() == 0 || url == "" || transport == "" || completeModern(p.Card) {
+		if isEmptyList(p.Card.Get("additionalInterfaces")) || url == "" || transport == "" || completeModern(p.Card) {
 			return
+		}
+		if p.Card.Get("additionalInterfaces").Kind() != a2a.Array {
+			return
+		}
+		for _, entry := range p.Card.Get("additionalInterfaces").Elems() {
+			if entry.Get("url").Kind() != a2a.String || entry.Get("transport").Kind() != a2a.String {
+				return
+			}
 		}
 		p.Applied()
 		if listed, other := mainListed(p.Card, url, transport); !listed && other < 0 {

@@ -43,6 +43,10 @@ declares none. A missing tenant is a warning, since 1.0.0 knew it in paths only;
 interface ends in the tenant.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
+		if v := x.Call.Params.Get("tenant"); rule.Given(x.Call.Params) && x.Call.Params.Kind() != a2a.Object ||
+			rule.Given(v) && v.Kind() != a2a.String {
+			return // another rule reports what stands there
+		}
 		var declared string
 		for o := range card.Of(p).Offers(x) {
 			if !isFor(&o, x) {
@@ -99,7 +103,7 @@ version.`,
 			if !isFor(&o, x) {
 				continue
 			}
-			if o.Tenant != "" {
+			if o.Tenant != "" || rule.Given(o.Card.At(strings.TrimSuffix(o.Pointer, "url")+"tenant")) {
 				return
 			}
 			if o.Before {

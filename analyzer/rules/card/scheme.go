@@ -41,6 +41,9 @@ requirement.`,
 member.`,
 	Check: func(p *analyzer.Pass) {
 		schemes := p.Card.Get("securitySchemes")
+		if rule.Given(schemes) && schemes.Kind() != a2a.Object { // which card-field-type reports
+			return
+		}
 		for _, r := range requirements(p.Card) {
 			for name := range r.names() {
 				p.Applied()
@@ -98,7 +101,7 @@ func requirements(card *a2a.Card) []requirement {
 	gather := func(object a2a.Value, at string) {
 		for _, member := range [...]string{"security", "securityRequirements"} {
 			for i, v := range object.Get(member).Elems() {
-				if v.Kind() == a2a.Object {
+				if v.Kind() == a2a.Object && !misnamed(card, v.Get("schemes")) {
 					found = append(found, requirement{v, member, a2a.Ptr(at, member, i)})
 				}
 			}
@@ -114,6 +117,12 @@ func requirements(card *a2a.Card) []requirement {
 		}
 	}
 	return found
+}
+
+// misnamed reports whether the member "schemes" of a requirement, which holds those of 1.0, is of another type, and no
+// scheme has that name: card-field-type reports it.
+func misnamed(card *a2a.Card, schemes a2a.Value) bool {
+	return schemes.Exists() && schemes.Kind() != a2a.Object && !card.Get("securitySchemes").Has("schemes")
 }
 
 // open reports whether a requirement is in the OpenAPI form: the names of schemes are its members.
@@ -138,10 +147,11 @@ func (r *requirement) names() func(yield func(string) bool) {
 
 // CardSchemeDiscriminator reports a scheme whose type nobody knows.
 var CardSchemeDiscriminator = &analyzer.Rule{
-	ID:    "card-scheme-discriminator",
-	Title: "security scheme without a known type",
-	Level: analyzer.Must,
-	Cites: rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+	ID:     "card-scheme-discriminator",
+	Title:  "security scheme without a known type",
+	Level:  analyzer.Must,
+	Cites:  rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+	Covers: []string{"card-field-type"},
 	Doc: `The type of a security scheme says how to read the rest of it. Typed clients choose the class by it, and fail to
 read the whole card for a type that they do not know.`,
 	Fix: `Write one of apiKey, http, oauth2 and openIdConnect, since 0.3 also mutualTLS, exactly so. Bearer tokens are
@@ -229,6 +239,7 @@ var CardAPIKeyLocation = &analyzer.Rule{
 		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
 		rule.Cite("4.5", a2a.V1_0),
 	),
+	Covers: []string{"card-field-type"},
 	Doc: `An API key goes into the query, a header or a cookie. A client that finds any other word, be it another spelling,
 has no place to put the key and sends the request without it.`,
 	Fix:    `Write query, header or cookie, in lower case; the member is in up to 0.3 and location in 1.0.`,

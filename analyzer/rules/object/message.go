@@ -113,7 +113,9 @@ func requireText(p *analyzer.Pass, name string, worst analyzer.Severity) {
 	switch v := p.Entity.Member(name); {
 	case !v.Exists():
 		p.Report(p.Here(), name+" is missing", "expected a non-empty string", analyzer.AtMost(worst))
-	case v.Kind() != a2a.String, v.Is(""):
+	case v.Kind() != a2a.String:
+		p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected a non-empty string")
+	case v.Is(""):
 		p.Report(p.Here(name), name+" is "+analyzer.Quote(v), "expected a non-empty string", analyzer.AtMost(worst))
 	}
 }
@@ -324,7 +326,7 @@ var MsgKind = &analyzer.Rule{
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.4", a2a.V0_2, a2a.V0_3),
-	Covers:   []string{"version-semantics-mixed"},
+	Covers:   []string{"version-semantics-mixed", "field-type"},
 	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
 does not find it reads nothing at all.`,
 	Fix: `Write "kind":"message" into every message.`,
@@ -360,10 +362,12 @@ var MsgContextOnServerMessage = &analyzer.Rule{
 	Cites:    rule.Cite("4.1.4", a2a.V1_0),
 	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
 go on with the conversation: its next message begins another one.`,
-	Fix:    `Write the context's id into the message: the one that the client sent, or a new one.`,
-	Silent: `Messages of a status or a history, which are in the context of their task. It is said once for each URL.`,
+	Fix: `Write the context's id into the message: the one that the client sent, or a new one.`,
+	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is no string, which
+another rule reports. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() {
+		v := p.Entity.Member("contextId")
+		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() && (!v.Exists() || v.Kind() == a2a.String) {
 			requireText(p, "contextId", analyzer.Warning)
 		}
 	},

@@ -60,7 +60,7 @@ var PartDiscriminator = &analyzer.Rule{
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_2, a2a.V0_3),
-	Covers:   []string{"unknown-field", "version-semantics-mixed"},
+	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
 	Doc: `The member "kind" says whether a part is text, a file or data. Typed receivers choose by it how to read the part,
 and refuse the whole message when it is missing or says something else.`,
 	Fix: `Write "kind":"text", "kind":"file" or "kind":"data" into every part.`,
@@ -101,7 +101,7 @@ var PartDiscriminatorV01 = &analyzer.Rule{
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", a2a.V0_1),
-	Covers:   []string{"unknown-field", "version-semantics-mixed"},
+	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
 	Doc: `In 0.1 the member "type" says whether a part is text, a file or data. A receiver that finds neither it nor a
 member of one of these names does not know what it was given.`,
 	Fix: `Write "type":"text", "type":"file" or "type":"data" into every part.`,
@@ -127,7 +127,7 @@ var PartKindContentMatch = &analyzer.Rule{
 	Either:   true,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.5", rule.Before1...),
-	Covers:   []string{"unknown-field", "version-semantics-mixed"},
+	Covers:   []string{"unknown-field", "version-semantics-mixed", "field-type"},
 	Doc: `A part that says "text" has a member text, one that says "file" a member file, one that says "data" a member
 data. Otherwise the receiver reads an empty part, or fails.`,
 	Fix: `Put the content into the member that the part's kind names.`,

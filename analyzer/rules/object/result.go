@@ -21,6 +21,7 @@ var Results = rule.Family{
 	StreamResponseOneof,
 	SendResultType,
 	GetResultTask,
+	ResultObject,
 )
 
 // SendResponseOneof reports an answer of 1.0 that is neither a task nor a message.
@@ -209,6 +210,69 @@ only.`,
 				"expected the bare Task")
 		case payload.Kind != a2a.TaskPayload:
 			p.Report(p.Place.At(at), "the answer is "+resultName(payload.Kind, v), "expected a Task")
+		}
+	},
+}
+
+// ResultObject reports an answer that is of another JSON type than the answers to its operation are.
+var ResultObject = &analyzer.Rule{
+	ID:    "result-object",
+	Title: "result is no JSON object",
+	Level: analyzer.Must,
+	On:    analyzer.AnswerSeen | analyzer.EventSeen,
+	Cites: slices.Concat(
+		rule.Cite("7", rule.Before1...),
+		rule.Cite("3.1", a2a.V1_0),
+	),
+	Doc: `Every operation is answered with an object: a task, an update, a config, a card, a page of a list. Typed clients
+fail to read a text, a number or a list in its place, and the call is lost although it succeeded.`,
+	Fix: `Write the object of the operation as the result, or as the body, and an error as an error.`,
+	Silent: `Errors, null over JSON-RPC, and answers that have a rule of their own: to a send, to the get and the
+cancellation of a task, and the events of 1.0 and of HTTP+JSON. Before 1.0 lists of push configs may be arrays, and
+nothing lays down what a list of tasks is.`,
+	Check: func(p *analyzer.Pass) {
+		v, at, ok := resultOf(p)
+		if !ok {
+			return
+		}
+		call := &p.Exchange.Call
+		rest, modern := call.Binding == a2a.HTTPJSON, p.Dialects.Has(a2a.V1_0)
+		switch call.Operation {
+		case a2a.NoOperation, a2a.GetTask, a2a.CancelTask:
+			return
+		case a2a.SendMessage:
+			if !rest || modern {
+				return
+			}
+		case a2a.SendStreamingMessage, a2a.SubscribeToTask:
+			if p.Event == nil || rest || modern {
+				return
+			}
+		case a2a.ListTasks:
+			if !modern {
+				return
+			}
+		case a2a.DeletePushConfig:
+			if !modern || v.IsNull() {
+				return
+			}
+		case a2a.ListPushConfigs:
+			if !rest || modern {
+				return
+			}
+			p.Applied()
+			for i, config := range v.Elems() {
+				if config.Kind() != a2a.Object {
+					p.Report(p.Place.At(a2a.Ptr(at, i)), "a config is "+analyzer.Quote(config), "expected an object")
+					return
+				}
+			}
+			if v.Kind() == a2a.Array {
+				return
+			}
+		}
+		if p.Applied(); v.Kind() != a2a.Object {
+			p.Report(p.Place.At(at), "the result is "+analyzer.Quote(v), "expected an object")
 		}
 	},
 }

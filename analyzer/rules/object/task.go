@@ -49,6 +49,7 @@ var TaskContextID = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
+	Covers:   []string{"field-type"},
 	Doc: `In 0.2 and 0.3 every task is in a context, which the agent makes if the client names none. Typed clients refuse a
 Task without it, and no client can begin a second task in the same conversation.`,
 	Fix:    `Write the context's id into every Task.`,
@@ -111,7 +112,7 @@ for ever, or fails to read the answer at all.`,
 	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the
 status message or in metadata.`,
 	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other
-versions is left to enum-name-string. With an extension activated the finding is a note. Of several in an exchange the
+versions is left to enum-name-string. With an extension activated the finding is a note for a text. Of several in an exchange the
 first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		state := p.Entity.Member("state")
@@ -123,7 +124,7 @@ first is reported.`,
 			return
 		}
 		worst := analyzer.Error
-		if hasExtensions(p.Exchange) {
+		if state.Kind() == a2a.String && hasExtensions(p.Exchange) {
 			worst = analyzer.Note
 		}
 		p.Report(p.Here("state"), "the state is "+analyzer.Quote(state)+whoseSpelling(p, state),
@@ -194,7 +195,7 @@ var TaskKind = &analyzer.Rule{
 	Level:    analyzer.Must,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("6.1", a2a.V0_2, a2a.V0_3),
-	Covers:   []string{"version-semantics-mixed"},
+	Covers:   []string{"version-semantics-mixed", "field-type"},
 	Doc: `An agent answers a message with a Task or a Message, and "kind" is how a client tells which. A typed client that
 does not find it reads nothing at all.`,
 	Fix:    `Write "kind":"task" into every Task.`,

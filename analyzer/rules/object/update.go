@@ -32,7 +32,7 @@ var EventKind = &analyzer.Rule{
 	On:       analyzer.EventSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
-	Covers:   []string{"version-semantics-mixed"},
+	Covers:   []string{"version-semantics-mixed", "field-type", "result-object"},
 	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or with
 a kind of its own, is dropped or ends the client's reading.`,
 	Fix:    `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
@@ -159,6 +159,7 @@ var EventFinalType = &analyzer.Rule{
 	Once:     analyzer.PerExchange,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2.2", rule.Before1...),
+	Covers:   []string{"field-type"},
 	Doc: `By "final" a client knows that nothing more will come. A text in place of true is refused by typed clients, or
 taken for true even if it says "false".`,
 	Fix: `Write "final":true in the last event and "final":false in the others, without quotes.`,

@@ -65,6 +65,8 @@ reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 				p.Report(p.Place.At(config.Pointer()), rule.QuoteMember("pushNotificationConfig", holder), "expected the config")
 				return
 			}
+		case rule.Given(config.Get("pushNotificationConfig")) && config.Get("pushNotificationConfig").Kind() != a2a.Object:
+			return // which field-type reports
 		}
 		url := holder.Get("url")
 		if url.Text() != "" || asked.Operation == a2a.CreatePushConfig {
@@ -187,7 +189,7 @@ var PushListShapeV1 = &analyzer.Rule{
 	Title:  "list of push configs is no object with configs",
 	Level:  analyzer.Must,
 	Cites:  rule.Cite("3.1.9", a2a.V1_0),
-	Covers: []string{"unknown-field"},
+	Covers: []string{"unknown-field", "field-type"},
 	Doc: `In 1.0 configs are listed as an object with the member configs, an array, and nextPageToken if there are more. A
 bare array is what 0.3 had, and so is a config with its URL in pushNotificationConfig: clients of 1.0 find nothing in
 them.`,

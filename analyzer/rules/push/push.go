@@ -250,10 +250,11 @@ func canonical(raw string) string {
 
 // PushCreateID reports a config without the id that the agent assigns.
 var PushCreateID = &analyzer.Rule{
-	ID:    "push-create-id",
-	Title: "created push config without id",
-	Level: analyzer.Must,
-	Cites: rule.Cite("3.1.7", a2a.V1_0),
+	ID:     "push-create-id",
+	Title:  "created push config without id",
+	Level:  analyzer.Must,
+	Cites:  rule.Cite("3.1.7", a2a.V1_0),
+	Covers: []string{"field-type"},
 	Doc: `The answer to a created config carries the id that it has now. Without it the client can neither read nor delete
 the config: both operations ask for the id.`,
 	Fix: `Assign an id to every config, the client's or one of your own, and put it into the answer as "id".`,

@@ -35,7 +35,7 @@ var ReqPushConfig = &analyzer.Rule{
 		rule.Cite("6.8", rule.Before1...),
 		rule.Cite("4.3.1", a2a.V1_0),
 	),
-	Covers: []string{"unknown-field", "field-null-required"},
+	Covers: []string{"unknown-field", "field-null-required", "field-type"},
 	Doc: `A push config tells the agent where to send news of a task. Without a URL there is nothing that the agent could
 do with it: it refuses the request, or sends nothing while the client waits.`,
 	Fix: `Send url in the config. In 1.0 the config is the whole of params (HTTP+JSON: of the body); before, it is the
@@ -144,6 +144,7 @@ var ReqPushAuthentication = &analyzer.Rule{
 		rule.Cite("6.9", rule.Before1...),
 		rule.Cite("4.3.2", a2a.V1_0),
 	),
+	Covers: []string{"field-type"},
 	Doc: `authentication tells the agent how to authenticate itself to the webhook. Without the name of a scheme it cannot,
 and the webhook will turn its notifications away.`,
 	Fix:    `Send "scheme":"Bearer" in 1.0, "schemes":["Bearer"] before, or no authentication at all.`,
@@ -278,6 +279,7 @@ var ReqPushDeleteID = &analyzer.Rule{
 		rule.Cite("7.8", a2a.V0_2, a2a.V0_3),
 		rule.Cite("3.1.10", a2a.V1_0),
 	),
+	Covers: []string{"field-type"},
 	Doc:    `A task may have several push configs. A deletion that does not name one deletes none, or all of them.`,
 	Fix:    `Send the id of the config: params.id in 1.0, params.pushNotificationConfigId before.`,
 	Silent: `Requests without params as a whole: then the id of the task is missing too, which another rule reports.`,

@@ -111,11 +111,12 @@ it, and notify in that one.`,
 tasks whose config for the webhook was not seen, or was set in other versions too.`,
 	Check: func(p *analyzer.Pass) {
 		older := func(c *push.Config) bool { return c.Exchange.Dialects != a2a.Of(a2a.V1_0) }
-		if p.Doc.Err != nil || len(push.Traced(p).Configs) == 0 || slices.ContainsFunc(push.Traced(p).Configs, older) {
+		root, configs := p.Doc.Root, push.Traced(p).Configs
+		unnamed := len(configs) == 0 && root.Kind() != a2a.Object && push.Of(p).Configured(p.Exchange) // all in 1.0
+		if p.Doc.Err != nil || len(configs) == 0 && !unnamed || slices.ContainsFunc(configs, older) {
 			return
 		}
 		p.Applied()
-		root := p.Doc.Root
 		switch members := responseMembers(root); {
 		case root.Kind() != a2a.Object:
 			p.Report(p.Place.At(""), "the notification is "+analyzer.Quote(root), hookExpected)

@@ -271,13 +271,16 @@ that are no JSON, and errors that gateways answer on their own. Parameters are i
 
 // RESTBodyObject reports a request body that is JSON, but no object.
 var RESTBodyObject = &analyzer.Rule{
-	ID:     "rest-body-object",
-	Title:  "request body is no JSON object",
-	Level:  analyzer.Must,
-	Side:   a2a.Client,
-	On:     analyzer.RequestSeen,
-	Cites:  rule.Cite("11.4", a2a.V1_0),
-	Covers: []string{"req-push-config"},
+	ID:    "rest-body-object",
+	Title: "request body is no JSON object",
+	Level: analyzer.Must,
+	Side:  a2a.Client,
+	On:    analyzer.RequestSeen,
+	Cites: slices.Concat(
+		rule.Cite("3.2.3", a2a.V0_3),
+		rule.Cite("11.4", a2a.V1_0),
+	),
+	Covers: []string{"req-push-config", "msg-object"},
 	Doc: `The body of a call over HTTP+JSON is the request object of the operation. From a list, a string or null an agent
 can read no field of it: the call is refused, or does something with nothing in it.`,
 	Fix:    `Send the request object, such as {"message": {...}}; for a call without parameters {} or no body at all.`,

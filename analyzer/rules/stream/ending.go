@@ -226,11 +226,12 @@ var StreamTerminalWithoutFinal = &analyzer.Rule{
 the end of the stream for a broken connection, and subscribes again.`,
 	Fix: `Set final:true on the status update that ends the task.`,
 	Silent: `Streams that end with a Task or consist of a Message, streams with a gap, and streams that the client left or
-that broke; over HTTP+JSON those of a request that may be of 1.0.`,
+that broke; those in which final is no boolean, which another rule reports; over HTTP+JSON those of a request that may
+be of 1.0.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
 		if !p.End.Clean || s.Gap || s.Terminal == 0 || !s.Updated || s.Repeated > 0 || s.Message > 0 || s.Failed > 0 ||
-			s.Rest != nil {
+			s.Unclear || s.Rest != nil {
 			return
 		}
 		if p.Exchange.Call.Binding == a2a.HTTPJSON && p.Exchange.Dialects.Has(a2a.V1_0) {

@@ -127,7 +127,8 @@ clients are given the same id, each reads the other's answers and can cancel the
 task or that refer to it (the agent may go on with that task), and messages without an id.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot {
+		if !call.Operation.Sends() || call.TaskID != "" || call.MessageID == "" || !p.Task.Snapshot ||
+			rule.Given(rule.Member(call.Message, "taskId", "task_id")) { // of another type, and nobody knows how it was read
 			return
 		}
 		p.Applied()

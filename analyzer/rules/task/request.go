@@ -64,7 +64,7 @@ is a warning: the schema does not mark the member as required, since HTTP+JSON h
 			return
 		}
 		worst := analyzer.Error
-		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) {
+		if call.Operation == a2a.CreatePushConfig && call.Dialects.Has(a2a.V1_0) && (!rule.Given(v) || v.Is("")) {
 			worst = analyzer.Warning
 		}
 		at, seen := rule.InParams(p, v), rule.QuoteMember(name, v)

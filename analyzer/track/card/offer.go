@@ -106,6 +106,9 @@ func (m *Memory) Waits(x *analyzer.Exchange) bool {
 		return false
 	}
 	configuration := x.Call.Params.Get("configuration")
+	if x.Call.Params.Kind() != a2a.Object || present(configuration) && configuration.Kind() != a2a.Object {
+		return false
+	}
 	for _, name := range [...]string{"returnImmediately", "return_immediately"} {
 		if v := configuration.Get(name); v.Exists() && !v.IsNull() {
 			if atOnce, ok := v.Bool(); atOnce || !ok {
@@ -128,6 +131,8 @@ func (m *Memory) Waits(x *analyzer.Exchange) bool {
 	}
 	return named
 }
+
+func present(v a2a.Value) bool { return v.Exists() && !v.IsNull() }
 
 // released reports whether a version is 1.0 or later, and no release candidate.
 func released(version string) bool {

@@ -258,6 +258,11 @@ func (m *Memory) listed(o *analyzer.Observation) {
 	if p == nil || !isWholeList(&x.Call, &o.Answer.Payload) {
 		return
 	}
+	for _, v := range o.Answer.Payload.Value.Get("configs").Elems() {
+		if v.Kind() != a2a.Object || v.Get("id").Exists() && v.Get("id").Kind() != a2a.String {
+			return // nobody can tell which config that is
+		}
+	}
 	there := make(map[string]bool)
 	for c := range o.Answer.Payload.PushConfigs() {
 		there[c.ID()] = true

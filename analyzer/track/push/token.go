@@ -45,7 +45,7 @@ func (m *Memory) usedToken(x *analyzer.Exchange, taskID string) {
 func (m *Memory) tokenUse(x *analyzer.Exchange, taskID string) (use *TokenUse, key uint64, ok bool) {
 	config := x.Call.PushConfig
 	token := config.Token()
-	if token == "" || taskID == "" || x.Dialects != a2a.Of(a2a.V1_0) {
+	if token == "" || config.URL() == "" || taskID == "" || x.Dialects != a2a.Of(a2a.V1_0) {
 		return nil, 0, false
 	}
 	return &TokenUse{

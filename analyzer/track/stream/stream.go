@@ -20,6 +20,7 @@ type Stream struct {
 	Final    int             // number of the first event with final:true; 0 if none came
 	Closing  int             // number of the first event with final:true and a terminal state; 0 if none came
 	Terminal int             // number of the event that made the task terminal; 0 if none did
+	Unclear  bool            // an update said final, and nobody can tell whether that is true
 	Updated  bool            // Terminal was an update of the status, not a Task
 	Repeated int             // number of the first event after it that only repeated the task in that state; 0 if none
 	Snapshot int             // number of the last Task that was not the first event; 0 if none came
@@ -67,6 +68,7 @@ func (s *Stream) add(o *analyzer.Observation) {
 		s.stamp(k, t.ID(), t.Status())
 	case a2a.StatusPayload:
 		u := a2a.StatusUpdate{Value: p.Value}
+		s.Unclear = s.Unclear || u.FinalUnclear()
 		if u.Final() {
 			s.Final = cmp.Or(s.Final, k)
 			if u.State().Terminal() {

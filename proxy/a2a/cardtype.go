@@ -1,0 +1,206 @@
+package a2a
+
+import "strings"
+
+// A CardMember is a member of an agent card, or of an object in it, and what JSON value it holds.
+type CardMember struct {
+	Path  string // names after slashes; "*" stands for the elements of a list, "{}" for the members of a map
+	Shape Shape
+	In    Dialects // that have it
+}
+
+// cardMembers holds 0.1 §5.5, 0.2 §5.5, 0.3 §5.5 and 1.0 §4.4. Objects stand before what is in them.
+var cardMembers = [...]CardMember{
+	{"/protocolVersion", TextShape, kindDialects},
+	{"/name", TextShape, all},
+	{"/description", TextShape, all},
+	{"/url", TextShape, before1},
+	{"/version", TextShape, all},
+	{"/documentationUrl", TextShape, all},
+	{"/iconUrl", TextShape, kindDialects | onlyV1_0},
+	{"/preferredTransport", TextShape, kindDialects},
+	{"/supportsAuthenticatedExtendedCard", BoolShape, kindDialects},
+	{"/defaultInputModes", TextsShape, all},
+	{"/defaultOutputModes", TextsShape, all},
+	{"/additionalInterfaces", ObjectsShape, kindDialects},
+	{"/additionalInterfaces/*/url", TextShape, kindDialects},
+	{"/additionalInterfaces/*/transport", TextShape, kindDialects},
+	{"/supportedInterfaces", ObjectsShape, onlyV1_0},
+	{"/supportedInterfaces/*/url", TextShape, onlyV1_0},
+	{"/supportedInterfaces/*/protocolBinding", TextShape, onlyV1_0},
+	{"/supportedInterfaces/*/protocolVersion", TextShape, onlyV1_0},
+	{"/supportedInterfaces/*/tenant", TextShape, onlyV1_0},
+	{"/provider", ObjectShape, all},
+	{"/provider/organization", TextShape, all},
+	{"/provider/url", TextShape, all},
+	{"/capabilities", ObjectShape, all},
+	{"/capabilities/streaming", BoolShape, all},
+	{"/capabilities/pushNotifications", BoolShape, all},
+	{"/capabilities/stateTransitionHistory", BoolShape, before1},
+	{"/capabilities/extendedAgentCard", BoolShape, onlyV1_0},
+	{"/capabilities/extensions", ObjectsShape, kindDialects | onlyV1_0},
+	{"/capabilities/extensions/*/uri", TextShape, kindDialects | onlyV1_0},
+	{"/capabilities/extensions/*/description", TextShape, kindDialects | onlyV1_0},
+	{"/capabilities/extensions/*/required", BoolShape, kindDialects | onlyV1_0},
+	{"/capabilities/extensions/*/params", ObjectShape, kindDialects | onlyV1_0},
+	{"/skills", ObjectsShape, all},
+	{"/skills/*/id", TextShape, all},
+	{"/skills/*/name", TextShape, all},
+	{"/skills/*/description", TextShape, all},
+	{"/skills/*/tags", TextsShape, all},
+	{"/skills/*/examples", TextsShape, all},
+	{"/skills/*/inputModes", TextsShape, all},
+	{"/skills/*/outputModes", TextsShape, all},
+	{"/skills/*/security", ObjectsShape, onlyV0_3},
+	{"/skills/*/securityRequirements", ObjectsShape, onlyV1_0},
+	{"/authentication", ObjectShape, onlyV0_1},
+	{"/authentication/schemes", TextsShape, onlyV0_1},
+	{"/security", ObjectsShape, kindDialects},
+	{"/securityRequirements", ObjectsShape, onlyV1_0},
+	{"/securitySchemes", ObjectShape, kindDialects | onlyV1_0},
+	{"/securitySchemes/{}", ObjectShape, kindDialects | onlyV1_0},
+	{"/signatures", ObjectsShape, onlyV0_3 | onlyV1_0},
+	{"/signatures/*/header", ObjectShape, onlyV0_3 | onlyV1_0},
+}
+
+// schemeMembers are the members of a security scheme, out of its wrapper if it has one.
+var schemeMembers = [...]CardMember{
+	{"/description", TextShape, kindDialects | onlyV1_0},
+	{"/type", TextShape, kindDialects},
+	{"/in", TextShape, kindDialects},
+	{"/location", TextShape, kindDialects | onlyV1_0},
+	{"/name", TextShape, kindDialects | onlyV1_0},
+	{"/scheme", TextShape, kindDialects | onlyV1_0},
+	{"/bearerFormat", TextShape, kindDialects | onlyV1_0},
+	{"/openIdConnectUrl", TextShape, kindDialects | onlyV1_0},
+	{"/oauth2MetadataUrl", TextShape, onlyV0_3 | onlyV1_0},
+	{"/flows", ObjectShape, kindDialects | onlyV1_0},
+}
+
+// flowMembers are the members of the flows of OAuth.
+var flowMembers = [...]CardMember{
+	{"/authorizationUrl", TextShape, kindDialects | onlyV1_0},
+	{"/tokenUrl", TextShape, kindDialects | onlyV1_0},
+	{"/refreshUrl", TextShape, kindDialects | onlyV1_0},
+	{"/deviceAuthorizationUrl", TextShape, onlyV1_0},
+	{"/pkceRequired", BoolShape, onlyV1_0},
+	{"/scopes", ObjectShape, kindDialects | onlyV1_0},
+	{"/scopes/{}", TextShape, kindDialects | onlyV1_0},
+}
+
+// A Mistyped is a value in a card that is of another JSON type than its member.
+type Mistyped struct {
+	Value
+	Name  string // of the member, or words for an element of one
+	Shape Shape  // that it should have
+}
+
+// Mistyped returns the values in the card that are of another type than all the dialects that it is in have there; null
+// stands for nothing. What extensions and signatures define is free.
+func (c Card) Mistyped() []Mistyped {
+	m := mistypings{in: c.Shapes, modern: c.Modern}
+	if m.in.Empty() {
+		m.in = all
+	}
+	for i := range cardMembers {
+		m.member(c.Value, &cardMembers[i])
+	}
+	m.requirements(c.Value, c.Value)
+	for _, skill := range c.Get("skills").Elems() {
+		m.requirements(c.Value, skill)
+	}
+	for _, scheme := range SecuritySchemes(c.Value) {
+		m.scheme(scheme)
+	}
+	return m.found
+}
+
+// mistypings gathers what is of the wrong type.
+type mistypings struct {
+	in     Dialects
+	modern bool
+	found  []Mistyped
+}
+
+// member judges the values at a member's path in an object.
+func (m *mistypings) member(object Value, member *CardMember) {
+	if !member.In.Intersect(m.in).Empty() {
+		m.walk(object, member.Path, "", member.Shape)
+	}
+}
+
+func (m *mistypings) walk(v Value, path, name string, shape Shape) {
+	token, rest, deeper := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	next := func(v Value, name string) {
+		if deeper {
+			m.walk(v, rest, name, shape)
+		} else {
+			m.judge(v, name, shape)
+		}
+	}
+	switch token {
+	case "*":
+		for _, e := range v.Elems() {
+			next(e, "an element of "+name)
+		}
+	case "{}":
+		for name, e := range v.Members() {
+			next(e, name)
+		}
+	default:
+		next(v.Get(token), token)
+	}
+}
+
+// judge judges one value. Of a list that is one, what stands in it is judged.
+func (m *mistypings) judge(v Value, name string, shape Shape) {
+	switch {
+	case !present(v), shape.fits(v, m.modern):
+	case v.Kind() != Array || shape != TextsShape && shape != ObjectsShape:
+		m.found = append(m.found, Mistyped{v, name, shape})
+	default:
+		element := shape.element()
+		for _, e := range v.Elems() {
+			if !element.fits(e, m.modern) {
+				m.found = append(m.found, Mistyped{e, "an element of " + name, element})
+			}
+		}
+	}
+}
+
+// requirements judges what is in the security requirements of the card or of a skill in it, in either form. In that of
+// 0.x a scheme may be called "schemes".
+func (m *mistypings) requirements(card, object Value) {
+	for _, list := range [...]string{"security", "securityRequirements"} {
+		for _, r := range object.Get(list).Elems() {
+			wrapped := r.Get("schemes")
+			if !wrapped.Exists() || card.Get("securitySchemes").Has("schemes") && wrapped.Kind() != Object {
+				for name, scopes := range r.Members() {
+					m.judge(scopes, name, TextsShape)
+				}
+				continue
+			}
+			m.judge(wrapped, "schemes", ObjectShape)
+			for name, scopes := range wrapped.Members() {
+				m.judge(scopes, name, ObjectShape)
+				m.judge(scopes.Get("list"), "list", TextsShape)
+			}
+		}
+	}
+}
+
+func (m *mistypings) scheme(s SecurityScheme) {
+	if s.Wrapped {
+		m.judge(s.Value, "the scheme", ObjectShape)
+	}
+	for i := range schemeMembers {
+		m.member(s.Value, &schemeMembers[i])
+	}
+	for _, f := range flowFields {
+		flow := s.Get("flows").Get(f.flow)
+		m.judge(flow, f.flow, ObjectShape)
+		for i := range flowMembers {
+			m.member(flow, &flowMembers[i])
+		}
+	}
+}
