@@ -165,8 +165,9 @@ not known to have the header; other calls than sending a message; a URI anywhere
 which may leave fields out. The first message of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		fetched := slices.ContainsFunc(card.Of(p).Before(x),
-			func(c *card.Card) bool { return c.Client != "" && c.Client == x.Link.Client })
+		known := card.Of(p)
+		fetched := x.Link.Client != "" &&
+			slices.ContainsFunc(known.Before(x), func(c *card.Card) bool { return known.ReadBefore(x, c) })
 		if !x.Call.Operation.Sends() || !fetched || !activates(p) {
 			return
 		}
