@@ -52,11 +52,11 @@ func (v *value) str(path ...string) string {
 	return strings.Trim(v.raw, `"`)
 }
 
-// set replaces the value of a member that is there; a path names members of members.
+// set replaces the value of a member that is there and not null; a path names members of members.
 func set(path, text string) func(*spot) bool {
 	return func(s *spot) bool {
 		o, name := within(s.o, path)
-		if o == nil || !o.has(name) || o.get(name).text("") == text {
+		if o == nil || !o.has(name) || o.get(name).kind == 'n' || o.get(name).text("") == text {
 			return false
 		}
 		o.put(name, text)

@@ -71,7 +71,8 @@ var listMutations = []mutation{
 	broken("page without its size", modern, "list-required-fields", "page", dropped("pageSize")),
 	broken("page without a total", modern, "list-required-fields", "page", dropped("totalSize")),
 	broken("page with more tasks than asked for", modern, "list-page-limit", "page",
-		when(paged, repeatTask(false))).with("list-page-size-echo list-sorted list-total-size"),
+		when(paged, repeatTask(false))).with("list-page-size-echo list-sorted " +
+		"list-total-size").with("id-task-history-consistent"),
 	broken("page size that was not asked for", modern, "list-page-size-echo", "page",
 		when(paged, set("pageSize", `99`))),
 	broken("page size less than the page", modern, "list-page-size-echo", "page", when(full, set("pageSize", `1`))),

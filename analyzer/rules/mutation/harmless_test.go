@@ -39,8 +39,8 @@ var known = map[string]string{
 var harmlessMutations = []mutation{
 	harmless("unknown member of a task", every, "task", give("vendorNote", `{"a":[1,null]}`)),
 	harmless("unknown member of a message", every, messages, give("vendorNote", `[]`)),
-	harmless("unknown member of a part", every, "part", give("vendorNote", `7`)),
-	harmless("unknown member of an artifact", every, "artifact", give("vendorNote", `"x"`)),
+	harmless("unknown member of a part", every, "part", give("vendorNote", `7`)).with(otherContent),
+	harmless("unknown member of an artifact", every, "artifact", give("vendorNote", `"x"`)).with(otherContent),
 	harmless("unknown member of an update", every, "update", give("vendorNote", `null`)),
 	harmless("unknown member of a card", every, "card", give("vendorNote", `"x"`)),
 	harmless("unknown capability", every, "capabilities", give("vendorNote", `true`)),
@@ -54,7 +54,8 @@ var harmlessMutations = []mutation{
 		`{"a":{"b":[1,2.5,null]}}`))),
 	harmless("null metadata", v01|modern, "task artifact asked", give("metadata", `null`)),
 	harmless("empty metadata", every, "task artifact asked part", give("metadata", `{}`)),
-	harmless("data of any kind inside", every, "part", set("data", `{"kind":"x","text":null,"status":{"state":1}}`)),
+	harmless("data of any kind inside", every, "part", set("data", `{"kind":"x","text":null,`+
+		`"status":{"state":1}}`)).with(otherContent),
 	harmless("data that is a list in 1.0", modern, "part", when(asked("send"), set("data", `[1,null,{"a":"b"}]`))),
 	harmless("data that is a text in 1.0", modern, "part", when(asked("send"), set("data", `"hello"`))),
 	harmless("data that is null in 1.0", modern, "part", when(asked("send"), set("data", `null`))),
@@ -71,16 +72,16 @@ var harmlessMutations = []mutation{
 		}
 		p.elements = append(p.elements, makeValue(p.elements[0].text("")))
 		return true
-	}),
+	}).with(otherContent),
 	harmless("base64 without padding", every, "part file", when(lacks("text"), either(set("raw", `"aGVsbG8"`),
-		set("bytes", `"aGVsbG8"`)))),
+		set("bytes", `"aGVsbG8"`)))).with(otherContent),
 	harmless("base64 for URLs", every, "part file", when(lacks("text"), either(set("raw", `"-_8="`), set("bytes",
-		`"-_8="`)))),
-	harmless("no bytes", every, "part file", when(lacks("text"), either(set("raw", `""`), set("bytes", `""`)))),
+		`"-_8="`)))).with(otherContent),
+	harmless("no bytes", every, "part file", when(lacks("text"), either(set("raw", `""`), set("bytes", `""`)))).with(otherContent),
 	harmless("file in a data URL", every, "part file", either(set("url", `"data:text/plain;base64,aGk="`), set("uri",
-		`"data:text/plain;base64,aGk="`))),
+		`"data:text/plain;base64,aGk="`))).with(otherContent),
 	harmless("file in a storage", every, "part file", either(set("url", `"gs://bucket/object"`), set("uri",
-		`"s3://bucket/object"`))),
+		`"s3://bucket/object"`))).with(otherContent),
 	harmless("media type with parameters", every, "part file",
 		either(set("mediaType", `"application/json; charset=utf-8; profile=\"x\""`),
 			set("mimeType", `"image/png; a=b"`))),

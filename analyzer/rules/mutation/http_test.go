@@ -54,7 +54,8 @@ var httpMutations = []mutation{
 		when(called("get cancel"), answered(func(_ *spot, old string) string { return strings.TrimSpace(old) + old }))),
 	broken("request is cut in the middle", every, "json-wellformed", "",
 		when(called("send"), when(spoken, requestBody(cutHalf)))).with(unread),
-	broken("answer in Latin-1", every, "json-utf8", "", when(called("get cancel send"), answered(latin1))),
+	broken("answer in Latin-1", every, "json-utf8", "", when(called("get cancel "+
+		"send"), answered(latin1))).with(otherContent),
 	broken("request in Latin-1", every, "json-utf8", "", when(called("send"), requestBody(latin1))),
 	broken("answer with a byte order mark", every, "json-utf8", "",
 		when(called("get cancel send"), answered(func(_ *spot, old string) string { return "\ufeff" + old }))),
@@ -121,7 +122,7 @@ var httpMutations = []mutation{
 	broken("result under 202", rest10, "rest-success-status", "", when(called("get list"), status("202 Accepted"))),
 	broken("error under 200", rests, "rest-error-not-2xx get-result-task push-list-shape-v1", "",
 		when(refused, when(saying(`"message":`), status("200 OK")))).with(alsoRefused +
-		" rest-error-code-equals-status rest-error-status-map"),
+		" rest-error-code-equals-status rest-error-status-map").faithfully(),
 	broken("plain http to a public host", every, "transport-https", "", func(s *spot) bool {
 		s.x().Agent.URL = "http://agents.booker.com"
 		return called("send")(s) && header("Host", "agents.booker.com")(s)

@@ -92,7 +92,7 @@ func kindOf(x *capture.Exchange) kind {
 		return k
 	}
 	for _, r := range routes {
-		if r.pattern.MatchString(line) {
+		if r.pattern.MatchString(line) && !bytes.Contains(x.Request.Body.Data, []byte(`"jsonrpc"`)) {
 			k.operation, k.rest, k.in = r.operation, true, rest10
 			if strings.Contains(line, "/v1/") {
 				k.in = rest03

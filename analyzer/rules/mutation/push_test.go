@@ -76,7 +76,7 @@ var pushMutations = []mutation{
 	broken("deleted config is listed", modern, "push-list-no-deleted", "", listedAgain).faithfully(),
 	broken("deleted config is read", modern, "push-get-missing", "", readAgain).elsewhere().faithfully(),
 	broken("deletion answered with an object", kinds, "push-delete-result", "reply",
-		when(asked("delete"), set("result", `{"deleted":true}`))),
+		when(asked("delete"), put("result", `{"deleted":true}`))),
 
 	broken("notification by PUT", every, "hook-post", "", when(hooked, requestLine(`^POST`, "PUT"))),
 	broken("notification labelled as text", every, "hook-content-type hook-content-type-0x", "",

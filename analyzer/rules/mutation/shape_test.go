@@ -100,7 +100,7 @@ var shapeMutations = []mutation{
 	broken("file that nobody wanted", kinds|rest03, "output-mode-accepted", "artifact",
 		when(asked("send"), when(filtered("acceptedOutputModes"),
 			set("parts", `[{"kind":"file","file":{"bytes":"iVBORw0KGgo=","mimeType":"image/png"}}]`)))).
-		with(otherContent),
+		with(otherContent).faithfully(),
 
 	broken("artifact without an id", later, "artifact-id-present", "artifact",
 		dropped("artifactId")).with(otherContent),

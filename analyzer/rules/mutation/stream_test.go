@@ -23,12 +23,12 @@ var streamMutations = []mutation{
 		dropped("id")).with("stream-chunk-append-known " + unfinished),
 	broken("update of 0.1 about another task", v01, "id-event-echo-v01 id-subscribe-match id-stream-task-consistent",
 		"update", set("id", `"t99"`)).
-		with("stream-chunk-append-known " + otherTask + " " + unfinished),
+		with("stream-chunk-append-known " + otherTask + " " + unfinished).elsewhere(),
 	broken("update about another task", later, "id-stream-task-consistent id-subscribe-match", "update",
 		when(inStream, set("taskId", `"t99"`))).
-		with("stream-chunk-append-known " + otherTask + " " + unfinished),
+		with("stream-chunk-append-known " + otherTask + " " + unfinished).elsewhere(),
 	broken("update about another context", later, "id-stream-context-consistent id-context-stable", "update",
-		when(inStream, set("contextId", `"c99"`))).with(otherContext),
+		when(inStream, set("contextId", `"c99"`))).with(otherContext).elsewhere(),
 	broken("status update without a status", every, "event-status", "statusUpdate",
 		dropped("status")).with("event-kind stream-rpc-envelope task-status-present stream-response-oneof " +
 		unfinished),
