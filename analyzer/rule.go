@@ -74,6 +74,7 @@ type Rule struct {
 	Level    Level         //
 	Side     a2a.Side      // who breaks it, unless the check says otherwise
 	Either   bool          // both sides can break it: Side is only the default
+	Later    bool          // it is sure even where the client asks for a version after 1.0; others are notes there
 	Once     Scope         // of several findings within it the first of each severity is reported; all are counted
 	On       Kinds         // the observations it wants
 	Needs    []*Tracker    // whose states it asks

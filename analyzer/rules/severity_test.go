@@ -35,7 +35,11 @@ func TestLoweredSeverities(t *testing.T) {
 		{"taskauth/auth-required-has-message-more", []analyzer.Severity{analyzer.Warning, analyzer.Error, analyzer.Error}},
 		{"taskauth/auth-required-stream-kept", []analyzer.Severity{analyzer.Note}},
 		{"version/ver-interface-match-old", []analyzer.Severity{analyzer.Note}},
-		{"version/ver-unsupported-error-future", []analyzer.Severity{analyzer.Note, analyzer.Note, analyzer.Note}},
+		{"version/ver-unsupported-error-future", []analyzer.Severity{analyzer.Note, analyzer.Error, analyzer.Error}},
+		{
+			"errorinfo/rpc-errorinfo-reason-internal",
+			[]analyzer.Severity{analyzer.Note, analyzer.Note, analyzer.Warning, analyzer.Warning},
+		},
 		{"extension/ext-required-missing-get", []analyzer.Severity{analyzer.Note}},
 		{"extension/ext-response-echo", []analyzer.Severity{analyzer.Note}},
 		{"extension/ext-uri-version", []analyzer.Severity{analyzer.Note}},

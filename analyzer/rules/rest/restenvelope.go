@@ -73,10 +73,30 @@ func judgeErrorObjects(p *analyzer.Pass, judge func(at analyzer.Place, failure a
 	if x.Response.Status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation {
 		return
 	}
-	if failure := p.Doc.Root.Get("error"); failure.Kind() == a2a.Object {
+	if failure := p.Doc.Root.Get("error"); failure.Kind() == a2a.Object && !ofGateway(p, failure) {
 		p.Applied()
 		judge(p.Place.At("/error"), failure)
 	}
+}
+
+// ofGateway reports whether an error object may be that of something in front of the agent: under a status that such
+// programs answer on their own, and without anything that only an error of A2A has.
+func ofGateway(p *analyzer.Pass, failure a2a.Value) bool {
+	x := p.Exchange
+	status := x.Response.Status
+	if !rule.FromInfrastructure(status) || status == 404 && rule.SpeaksOfTask(p.Doc.Root, x.Path) {
+		return false
+	}
+	code, integer := failure.Get("code").Int()
+	if integer && (code == int64(status) || code <= -32000 && code >= -32768) || isGRPCStatus(failure.Get("status").Text()) {
+		return false
+	}
+	for _, detail := range failure.Get("details").Elems() {
+		if detail.Has("@type") {
+			return false
+		}
+	}
+	return true
 }
 
 // RESTErrorCodeEqualsStatus reports an error whose code is not the HTTP status.
@@ -89,7 +109,8 @@ alone. With another number there, two layers of one client act on different erro
 	Fix: `Write the HTTP status as error.code, as a JSON number. The code of JSON-RPC, such as -32001, does not belong
 there: the ErrorInfo in details says which error it is.`,
 	Silent: `A number without fraction counts as an integer however it is written. Errors under a status of success are
-left to rest-error-not-2xx.`,
+left to rest-error-not-2xx. Error objects of gateways: under a status that they answer on their own (such as 401, 403,
+429 and 502) only an object is judged that has a code of JSON-RPC, the name of a gRPC status or typed details.`,
 	Check: func(p *analyzer.Pass) {
 		status := p.Exchange.Response.Status
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {

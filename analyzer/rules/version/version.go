@@ -245,6 +245,7 @@ var VerUnsupportedError = &analyzer.Rule{
 	Title:    "version that is not offered, not refused as such",
 	Category: analyzer.ErrorHandling,
 	Level:    analyzer.Must,
+	Later:    true,
 	Side:     a2a.Agent,
 	On:       analyzer.OutcomeSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
@@ -257,7 +258,7 @@ words than it asked for makes it fail somewhere else.`,
 versions that are not served here.`,
 	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen before the request;
 answers in the version that was asked for, whatever the card says; requests in the words of 1.0 that ask for 0.3; errors
-with another cause, such as credentials. Of versions that do not exist yet any finding is a note.`,
+with another cause, such as credentials, and failures of the server.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, _, given := givenVersion(p)
@@ -275,7 +276,7 @@ with another cause, such as credentials. Of versions that do not exist yet any f
 		at, got := p.Place.At(p.Answer.Payload.Pointer), p.Answer.Payload.Dialects
 		switch failure := p.Answer.Err; {
 		case failure != nil:
-			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) {
+			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) && x.Response.Status < 500 {
 				p.Report(p.Place.At(failure.Pointer),
 					fmt.Sprintf("version %s is not offered, and the refusal is %s", analyzer.QuoteText(version), failure), expected)
 			}
