@@ -21,6 +21,7 @@ const (
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
+	ForeignSeen                   // a later event that is in none of the dialects of its request, in these
 
 	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.
 	DeliveryTraced // a notification, once it is known which configs can have caused it
@@ -93,10 +94,10 @@ type Observation struct {
 	Exchange *Exchange        // that it belongs to
 	Dialects a2a.Dialects     // of this message: what it may be in
 	Place    Place            // of what was seen, down to the value where there is one
-	Doc      *a2a.Doc         // the JSON text: RequestSeen, AnswerSeen, EventSeen, OutcomeSeen, WebhookSeen; or nil
+	Doc      *a2a.Doc         // the JSON text: of a whole request, answer, event or notification; or nil
 	Body     []byte           // AnswerSeen, OutcomeSeen, BodySeen: the body, content coding taken off
-	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen
-	Event    *Event           // EventSeen, OutcomeSeen of a stream
+	Answer   *a2a.Answer      // AnswerSeen, EventSeen, OutcomeSeen, ForeignSeen
+	Event    *Event           // EventSeen, ForeignSeen, OutcomeSeen of a stream
 	Card     *a2a.Card        // CardSeen, CardVerified
 	Task     *TaskObservation // TaskSeen
 	End      *StreamEnd       // StreamEnded

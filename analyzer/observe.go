@@ -107,7 +107,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		o.Doc = &a.Doc
 	}
 	e.observe(in, o)
-	e.outcome(in, o)
+	e.outcome(in, o, OutcomeSeen)
 	e.answerObjects(in, o, &a.Payload)
 	e.payload(in, o, &a.Payload)
 	e.answerDone(in, o)
@@ -154,8 +154,11 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	if o.Answer == nil {
 		return
 	}
-	if x.Stream.Events == 0 && !x.Stream.Gap {
-		e.outcome(in, o)
+	switch own := o.Answer.Payload.Dialects; {
+	case x.Stream.Events == 0 && !x.Stream.Gap:
+		e.outcome(in, o, OutcomeSeen)
+	case !own.Empty() && !x.Dialects.Empty() && own.Intersect(x.Dialects).Empty():
+		e.outcome(in, o, ForeignSeen)
 	}
 	e.answerObjects(in, o, &o.Answer.Payload)
 	e.payload(in, o, &o.Answer.Payload)
@@ -163,11 +166,11 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	e.answerDone(in, o)
 }
 
-// outcome observes once more what an answer or the first event of a stream holds, now as what came of the request: by
-// the dialects of the request, whatever those of the answer are.
-func (e *Engine) outcome(in *intake, o *Observation) {
+// outcome observes once more what an answer or an event holds, now as what came of the request: by the dialects of the
+// request, whatever those of the answer are.
+func (e *Engine) outcome(in *intake, o *Observation, as Kinds) {
 	kind, dialects := o.Kind, o.Dialects
-	o.Kind, o.Dialects = OutcomeSeen, o.Exchange.Dialects
+	o.Kind, o.Dialects = as, o.Exchange.Dialects
 	e.observe(in, o)
 	o.Kind, o.Dialects = kind, dialects
 }

@@ -33,6 +33,7 @@ type sendOptions struct {
 	interactive     bool
 
 	tasks   taskOptions
+	push    pushOptions
 	profile bool
 
 	format    string
@@ -54,6 +55,9 @@ from standard input.
 A task that is not complete at once is polled until it has ended or waits for its client; a stream that is cut before
 that is polled too. --stream prints each event as it arrives. --output text prints one final text and nothing else: that
 of the message, else of the artifacts, else of the status, else of the history, else the raw JSON.
+
+With --push the agent reports on the task to a receiver of our own; send prints what comes, and waits for the
+notification that the task has ended or waits.
 
 With --get, --list, --cancel or --subscribe it asks about tasks instead, and with --profile it prints what the card
 says.
@@ -96,6 +100,7 @@ time.`,
 	f.BoolVar(&o.stableID, "stable-id", false, "give the message an id that is the same for the same message")
 	f.BoolVar(&o.interactive, "interactive", false, "while the task waits for input, send a line of standard input")
 	o.tasks.register(f)
+	o.push.register(f)
 	f.BoolVar(&o.profile, "profile", false, "print name, capabilities and skills of the agent, and send nothing")
 	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
 	f.StringVar(&o.output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
@@ -157,6 +162,8 @@ func (o *sendOptions) check(args []string) error {
 		instead = append(instead, "--profile")
 	}
 	switch {
+	case o.push.on && len(instead) > 0:
+		return usage("%s sends no message, and --push is about one", instead[0])
 	case len(instead) > 1:
 		return usage("%s and %s are two things to do; use one", instead[0], instead[1])
 	case len(instead) == 1 && len(args) > 1:
@@ -164,7 +171,7 @@ func (o *sendOptions) check(args []string) error {
 	case len(instead) == 0 && len(args) == 1 && o.message == "" && o.fault != "list":
 		return usage("send needs URL TEXT, or a flag that says what to do instead; see a2atap send --help")
 	}
-	return nil
+	return o.push.check()
 }
 
 // run does what the flags ask for.
@@ -205,6 +212,12 @@ func (o *sendOptions) run(ctx context.Context, e env, s *setup.Setup, args []str
 			return fmt.Errorf("read standard input: %w", err)
 		}
 		text = string(all)
+	}
+	if err := sender.receive(); err != nil {
+		return err
+	}
+	if sender.receiver != nil {
+		defer sender.receiver.Close()
 	}
 	return sender.converse(ctx, build, text)
 }

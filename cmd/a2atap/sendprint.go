@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/jsondoc"
 	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/prompt"
 )
 
@@ -19,6 +21,10 @@ type sender struct {
 	o             sendOptions
 	client        *client.Client
 	task, context string // of the last answer
+
+	receiver   *webhook.Receiver // of push notifications; nil if there is none
+	registered bool              // the agent knows the receiver
+	delivery   int               // number of the notification to wait for
 }
 
 // asking returns how messages are sent, and what of the answers is printed when.
@@ -50,7 +56,11 @@ func (s *sender) send(ctx context.Context, m client.Message, options client.Send
 	asking.Send = options
 	polled := false
 	asking.OnPoll = func(*client.Task) error { polled = true; return nil }
-	answer, err := prompt.Ask(ctx, s.client, m, asking)
+	ask := func() (*prompt.Answer, error) { return prompt.Ask(ctx, s.client, m, asking) }
+	if s.receiver != nil {
+		ask = func() (*prompt.Answer, error) { return s.askPushed(ctx, m, asking) }
+	}
+	answer, err := ask()
 	if err != nil {
 		return nil, err
 	}
@@ -140,21 +150,9 @@ func cleanText(text string) string {
 	return string(out)
 }
 
-func (s *sender) event(event client.Event) {
-	switch {
-	case event.Task != nil:
-		s.print("task "+event.Task.ID, string(event.Task.Status.State))
-	case event.Message != nil:
-		s.print("message", event.Message.Text())
-	case event.Status != nil:
-		text := string(event.Status.Status.State)
-		if m := event.Status.Status.Message; m != nil {
-			text += ": " + m.Text()
-		}
-		s.print("status", text)
-	case event.Artifact != nil:
-		s.print("artifact "+event.Artifact.Artifact.ID, event.Artifact.Artifact.Text())
-	}
+func (s *sender) event(e client.Event) {
+	what, text, _ := strings.Cut(eventLine(e), ": ")
+	s.print(what, text)
 }
 
 // print prints a line, without control characters that the agent may have sent.

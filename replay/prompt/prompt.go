@@ -41,7 +41,7 @@ type Options struct {
 
 // Ask sends a message and waits for the final answer.
 func Ask(ctx context.Context, c *client.Client, m client.Message, o Options) (*Answer, error) {
-	a := &asker{c: c, o: o, answer: &Answer{Mode: o.modeFor(c)}}
+	a := &asker{c: c, o: o, answer: &Answer{Mode: o.ModeFor(c)}}
 	if a.answer.Mode == Stream {
 		return a.answer, a.follow(ctx, func(ctx context.Context) iter.Seq2[client.Event, error] {
 			return c.Stream(ctx, m, o.Send)
@@ -58,7 +58,18 @@ func Follow(ctx context.Context, c *client.Client, id string, o Options) (*Answe
 	})
 }
 
-func (o Options) modeFor(c *client.Client) Mode {
+// Poll asks for a task that exists until it has ended or waits.
+func Poll(ctx context.Context, c *client.Client, id string, o Options) (*Answer, error) {
+	a := &asker{c: c, o: o, answer: &Answer{Mode: Send}}
+	err := a.poll(ctx, id)
+	if a.answer.Task != nil {
+		a.answer.Raw = a.answer.Task.Raw
+	}
+	return a.answer, err
+}
+
+// ModeFor returns the mode in which messages go to an agent: Send or Stream.
+func (o Options) ModeFor(c *client.Client) Mode {
 	card := c.Card()
 	if o.Mode == Stream || o.Mode == Auto && card != nil && card.Streaming {
 		return Stream

@@ -41,9 +41,10 @@ var CapStreamingUnsupported = &analyzer.Rule{
 look for a fault in their request.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set capabilities.streaming to
 true if the agent streams.`,
-	Silent: `Agents whose card was not seen before the request, agents one of whose cards offers streaming, or that have an
-extended card which was not seen. A refusal as an unknown method, and errors that may have a cause of their own:
-credentials, rate, version, extensions, content types, a task that is not there, a request that is wrong in itself.`,
+	Silent: `Agents whose card was not seen before the request, agents one of whose cards offers streaming, or that
+have an extended card which was not seen, unless they say themselves that they do not support it. A refusal as an
+unknown method, and errors that may have a cause of their own: credentials, rate, version, extensions, content types,
+a task that is not there, a request that is wrong in itself.`,
 	Check: func(p *analyzer.Pass) {
 		card := quietCard(p)
 		if card == nil {
@@ -85,24 +86,17 @@ streaming, or that have an extended card which was not seen.`,
 	},
 }
 
-// quietCard returns the newest card that was seen before a streaming call, if no card offers streaming; else nil.
+// quietCard returns the newest card that was seen before a streaming call, if no card offers streaming; else nil. Where
+// an extended card may, the agent has to say itself that it has none.
 func quietCard(p *analyzer.Pass) *card.Card {
 	if p.Answer == nil || !p.Exchange.Call.Operation.Streams() {
 		return nil
 	}
-	var last *card.Card
-	more, extended := false, false
-	for _, c := range card.Of(p).Before(p.Exchange) {
-		if c.Streaming.True() {
-			return nil
-		}
-		more, extended = more || c.ExtendedCard.True(), extended || c.Extended
-		last = c
-	}
-	if more && !extended {
+	quiet, more := card.Of(p).Denying(p.Exchange, card.CanStream)
+	if more && !rule.SaysUnsupported(p.Answer.Err) {
 		return nil
 	}
-	return last
+	return quiet
 }
 
 func reportOpened(p *analyzer.Pass, card *card.Card, expected string) {
@@ -127,8 +121,8 @@ var CapStreamingRefused = &analyzer.Rule{
 	),
 	Doc: `The card says that the agent streams, and the agent answers that it does not, or does not know the method.
 Clients take the card's word and have no other way prepared.`,
-	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the card
-names.`,
+	Fix: `Set capabilities.streaming to false in the card; or serve the streaming methods at every interface that the
+card names.`,
 	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not
 declare for this URL. Calls about a known task, unless the same client sees it active afterwards: an ended task has
 nothing to stream. Resubscription in 0.2 and 0.3, which is optional. HTTP statuses 404, 405 and 501 count only for the
@@ -239,9 +233,9 @@ UnsupportedOperationError (-32004). A client cannot tell an agent that has no su
 it.`,
 	Fix: `Answer -32004 with the reason UNSUPPORTED_OPERATION (HTTP+JSON: status 400); or set
 capabilities.extendedAgentCard to true if there is one.`,
-	Silent: `Agents whose card was not seen before the request, or one of whose cards offers an extended one. Errors that
-may have a cause of their own: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not say
-which they are.`,
+	Silent: `Agents whose card was not seen before the request, or one of whose cards offers an extended one. Errors
+that may have a cause of their own: credentials, rate, version, extensions, parameters; HTTP+JSON errors that do not
+say which they are.`,
 	Check: func(p *analyzer.Pass) {
 		card := extendedFlag(p, false)
 		if card == nil {
@@ -275,8 +269,8 @@ var CapExtendedDeclared = &analyzer.Rule{
 	),
 	Doc: `The card says that there is an extended card, and the agent answers that it does not support the operation, or
 does not know it. A client that logged in to see more gets nothing, and no hint that there is nothing.`,
-	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard); or
-serve the operation. If the card is not configured yet, the error is -32007.`,
+	Fix: `Take the flag out of the card (1.0: capabilities.extendedAgentCard, 0.3: supportsAuthenticatedExtendedCard);
+or serve the operation. If the card is not configured yet, the error is -32007.`,
 	Silent: `Agents whose card was not seen before the request, or whose cards disagree; versions that the card does not
 declare for this URL; in 0.3 the method name agent/authenticatedExtendedCard, which is a slip of the specification.`,
 	Check: func(p *analyzer.Pass) {

@@ -174,8 +174,9 @@ func judgeBinding(p *analyzer.Pass) {
 		p.Applied()
 		return
 	}
-	card, entry := card.Of(p).OtherBinding(x)
-	if card == nil || !card.Modern && card.Legacy != a2a.Of(a2a.V0_3) || card.ExtendedCard.True() && !card.Extended {
+	known := card.Of(p)
+	card, entry := known.OtherBinding(x)
+	if card == nil || !card.Modern && card.Legacy != a2a.Of(a2a.V0_3) || known.MayNameAlso(x) {
 		return
 	}
 	p.Report(p.Place,

@@ -170,8 +170,9 @@ refused.`,
 	},
 }
 
-const silentCapability = `Endpoints that no card names, or a card says or ever said that the agent can do it; agents whose
-extended card was not seen; calls that began before the card was there.`
+const silentCapability = `Endpoints that no card names, or a card says or ever said that the agent can do it; agents
+whose extended card was not seen, unless the client was seen to read the public card alone; calls that began before
+the card was there.`
 
 // checkAbility judges a call that asks for something that an agent may not be able to do.
 func checkAbility(p *analyzer.Pass, ability card.Abilities, asks bool, what string) {
@@ -224,7 +225,8 @@ var ReqCapabilityExtended = &analyzer.Rule{
 	Silent: silentCapability + ` Clients that were not seen to fetch the card.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if card := card.Of(p).Without(x, card.HasExtendedCard); card != nil && card.Client != x.Link.Client {
+		known := card.Of(p)
+		if card := known.Without(x, card.HasExtendedCard); card != nil && !known.ReadBefore(x, card) {
 			return
 		}
 		checkAbility(p, card.HasExtendedCard, x.Call.Operation == a2a.GetExtendedCard, "the extended card")

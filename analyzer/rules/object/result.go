@@ -93,7 +93,7 @@ var StreamResponseOneof = &analyzer.Rule{
 	Category: analyzer.Streaming,
 	Level:    analyzer.Must,
 	Once:     analyzer.PerExchange,
-	On:       analyzer.EventSeen,
+	On:       analyzer.EventSeen | analyzer.ForeignSeen,
 	Needs:    []*analyzer.Tracker{stream.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("3.2.3", a2a.V0_3),
@@ -105,9 +105,17 @@ object by the name of its member: with none there is nothing to read, with two p
 	Fix: `Send one object for each event, in the member that bears its name.`,
 	Silent: `Errors that open a stream, and over JSON-RPC all errors. In 0.3 only HTTP+JSON is judged, where a flat object
 with "kind" is fine too. An error object after other events is a note over HTTP+JSON: nothing is laid down for failures
-so late. Of several such events the first is reported.`,
+so late. Of several such events the first is reported. Where a stream begins with an event of another version, that is
+said instead.`,
 	Check: func(p *analyzer.Pass) {
 		call, rest := &p.Exchange.Call, p.Exchange.Call.Binding == a2a.HTTPJSON
+		if p.Kind == analyzer.ForeignSeen {
+			if call.Streams && p.Dialects.Has(a2a.V1_0) && turnsForeign(p) {
+				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(),
+					"expected task, message, statusUpdate or artifactUpdate")
+			}
+			return
+		}
 		if !call.Streams || p.Answer == nil || p.Dialects.Has(a2a.V0_3) && !rest {
 			return
 		}

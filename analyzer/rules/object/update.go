@@ -29,31 +29,51 @@ var EventKind = &analyzer.Rule{
 	ID:       "event-kind",
 	Title:    "event without a known kind",
 	Level:    analyzer.Must,
-	On:       analyzer.EventSeen,
+	On:       analyzer.EventSeen | analyzer.ForeignSeen,
 	Bindings: rule.OnRPC,
 	Cites:    rule.Cite("7.2", a2a.V0_2, a2a.V0_3),
 	Covers:   []string{"version-semantics-mixed", "field-type", "result-object"},
 	Doc: `A stream carries four kinds of objects, and "kind" is how a client tells them apart. An event without it, or with
-a kind of its own, is dropped or ends the client's reading.`,
-	Fix:    `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
-	Silent: `Errors, results that are no object, and objects in the shape of 1.0.`,
+a kind of its own, is dropped or ends the client's reading; and so is one that is no object, or that another version
+would send.`,
+	Fix: `Write "kind" into every result of a stream: "task", "message", "status-update" or "artifact-update".`,
+	Silent: `Errors; null, which another rule reports; streams of which every event is in another version, for which there
+are rules of their own.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer == nil || !p.Answer.IsEnvelope || p.Answer.Err != nil || p.Answer.Result.Kind() != a2a.Object ||
-			!p.Exchange.Call.Streams {
+		if p.Answer == nil || !p.Answer.IsEnvelope || p.Answer.Err != nil || !p.Exchange.Call.Streams {
+			return
+		}
+		result := p.Answer.Result
+		if p.Kind == analyzer.ForeignSeen {
+			if turnsForeign(p) {
+				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(), expectedKind)
+			}
+			return
+		}
+		if !rule.Given(result) {
 			return
 		}
 		p.Applied()
-		kind := p.Answer.Result.Get("kind")
+		kind := result.Get("kind")
 		switch {
 		case kind.Is("task"), kind.Is("message"), kind.Is("status-update"), kind.Is("artifact-update"):
+		case result.Kind() != a2a.Object:
+			p.Report(p.Place.At("/result"), "the event is "+analyzer.Quote(result), expectedKind)
 		case kind.Exists():
-			p.Report(p.Place.At("/result/kind"), "kind is "+analyzer.Quote(kind),
-				`expected "task", "message", "status-update" or "artifact-update"`)
+			p.Report(p.Place.At("/result/kind"), "kind is "+analyzer.Quote(kind), expectedKind)
 		default:
-			p.Report(p.Place.At("/result"), "the event has no kind",
-				`expected "task", "message", "status-update" or "artifact-update"`)
+			p.Report(p.Place.At("/result"), "the event has no kind", expectedKind)
 		}
 	},
+}
+
+const expectedKind = `expected "task", "message", "status-update" or "artifact-update"`
+
+// turnsForeign reports whether the event at hand is the first of its stream in another dialect, after others that were
+// in that of the request. Where the first event is foreign, the version is at fault, and not the event.
+func turnsForeign(p *analyzer.Pass) bool {
+	so := p.Exchange.Stream.Dialects
+	return !so.Empty() && !so.Intersect(p.Exchange.Dialects).Empty()
 }
 
 // EventIDs reports an update that does not say which task it is about.

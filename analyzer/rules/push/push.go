@@ -46,7 +46,8 @@ PushNotificationNotSupportedError (-32003). A client that is told anything else 
 or repairs a request that was right.`,
 	Fix: `Answer -32003 with the reason PUSH_NOTIFICATION_NOT_SUPPORTED (HTTP+JSON: status 400), or set
 capabilities.pushNotifications to true in the card if the agent does push.`,
-	Silent: `Agents whose card was not seen before the request, or of which any card offers push; configs that come along
+	Silent: `Agents whose card was not seen before the request, of which any card offers push, or that have an extended
+card which was not seen, unless they say themselves that they do not support it; configs that come along
 with a message; refusals with a cause of their own (credentials, rate, version, extensions, a request that is wrong in
 itself, a task that the agent may not know); HTTP+JSON errors that do not say which they are.`,
 	Check: func(p *analyzer.Pass) { checkUndeclaredPush(p, a2a.PushNotSupported) },
@@ -64,7 +65,8 @@ var PushUnsupportedError0x = &analyzer.Rule{
 PushNotificationNotSupportedError (-32003), or as an operation or method that it does not have. Any other answer leaves
 the client waiting for notifications.`,
 	Fix: `Answer -32003, or set capabilities.pushNotifications to true in the card if the agent does push.`,
-	Silent: `Agents whose card was not seen before the request, or of which any card offers push; configs that come along
+	Silent: `Agents whose card was not seen before the request, of which any card offers push, or that have an extended
+card which was not seen, unless they say themselves that they do not support it; configs that come along
 with a message; errors over HTTP+JSON, which have no codes before 1.0; refusals with a cause of their own (credentials,
 rate, parameters, a task that the agent may not know).`,
 	Check: func(p *analyzer.Pass) {
@@ -82,18 +84,18 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 	if !x.Call.Operation.Push() {
 		return
 	}
-	cards := card.Of(p).Before(x)
-	if len(cards) == 0 || slices.ContainsFunc(cards, func(c *card.Card) bool { return c.Push.True() }) {
+	quiet, more := card.Of(p).Denying(x, card.CanPush)
+	failure := p.Answer.Err
+	if quiet == nil || more && !rule.SaysUnsupported(failure) {
 		return
 	}
-	failure := p.Answer.Err
 	if failure == nil {
 		if !rule.Succeeded(x.Response.Status) ||
 			p.Answer.Payload.Kind == a2a.NoPayload && x.Call.Operation != a2a.DeletePushConfig {
 			return
 		}
 		p.Report(p.Place,
-			x.Call.Operation.String()+" succeeds, and the card at "+cards[0].Place.String()+" offers no push notifications",
+			x.Call.Operation.String()+" succeeds, and the card at "+quiet.Place.String()+" offers no push notifications",
 			"expected PushNotificationNotSupportedError (-32003)")
 		return
 	}
@@ -104,7 +106,7 @@ func checkUndeclaredPush(p *analyzer.Pass, allowed ...a2a.ErrorName) {
 	p.Applied()
 	if !slices.Contains(allowed, failure.Name) {
 		p.Report(p.Place.At(failure.Pointer),
-			"the refusal is "+failure.String()+", and the card at "+cards[0].Place.String()+" offers no push notifications",
+			"the refusal is "+failure.String()+", and the card at "+quiet.Place.String()+" offers no push notifications",
 			"expected PushNotificationNotSupportedError (-32003)")
 	}
 }
@@ -135,8 +137,8 @@ var PushSupportedButRefused = &analyzer.Rule{
 		rule.Cite("8.2", rule.Before1...),
 		rule.Cite("3.3.2", a2a.V1_0),
 	),
-	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A client
-that chose the agent for this capability finds out only when it waits for news of a task.`,
+	Doc: `The card says that the agent pushes notifications, and the agent answers that it does not support them. A
+client that chose the agent for this capability finds out only when it waits for news of a task.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
 needs.`,
 	Silent: `Agents whose card was not seen before the request, or whose cards disagree. Calls that are not about push: an
@@ -181,8 +183,8 @@ var PushCreateEcho = &analyzer.Rule{
 	Doc: `The answer to a config that was set is that config: the same URL and the same task. If it names others,
 notifications go where nobody listens, or tell of a task that nobody asked about.`,
 	Fix: `Answer with the config as it was stored, and store it as it came. Secrets may be left out.`,
-	Silent: `Members that the answer leaves out; secrets, also in the query and the user information of the URL; spellings
-of one URL that are equal by RFC 3986.`,
+	Silent: `Members that the answer leaves out; secrets, also in the query and the user information of the URL;
+spellings of one URL that are equal by RFC 3986.`,
 	Check: func(p *analyzer.Pass) {
 		asked, config, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok {
@@ -316,8 +318,8 @@ private address, any client can make it call services inside the agent's own net
 cloud.`,
 	Fix: `Refuse configs whose URL names localhost or a loopback, link-local or private address, and check again after
 the name is resolved.`,
-	Silent: `Agents that are at such an address or name themselves, as in a lab; names other than localhost, whose address
-nobody knows; configs that come along with a message.`,
+	Silent: `Agents that are at such an address or name themselves, as in a lab; names other than localhost, whose
+address nobody knows; configs that come along with a message.`,
 	Check: func(p *analyzer.Pass) {
 		asked, _, ok := configAnswer(p, a2a.CreatePushConfig)
 		if !ok || rule.ReachOf(p.Exchange.Origin) != rule.FromAnywhere || asked.PushConfig.URL() == "" {

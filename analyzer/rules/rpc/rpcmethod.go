@@ -100,8 +100,8 @@ var RPCMethodPattern = &analyzer.Rule{
 filter by the category, and another name tells an agent that some other version or protocol is meant.`,
 	Fix: `Use the names of 0.3, such as message/send and tasks/get. PascalCase names such as SendMessage belong to 1.0.`,
 	Silent: `Interfaces that no card declares as 0.3, or that are offered in another version too; names of 1.0, which
-dialect-mismatch judges; agents that declare extensions, or have a further card that was not seen; reserved names, which
-rpc-method-reserved judges.`,
+dialect-mismatch judges; agents that declare extensions, or have a further card that was not seen, unless the client was
+seen to read the public card alone; reserved names, which rpc-method-reserved judges.`,
 	Covers: []string{"rpc-method-known"},
 	Check: func(p *analyzer.Pass) {
 		if !declaredOnly(p, a2a.V0_3) {
@@ -136,8 +136,8 @@ var RPCMethodPascal = &analyzer.Rule{
 of a right name is an unknown method.`,
 	Fix: `Use the names of 1.0, such as SendMessage and GetTask.`,
 	Silent: `Interfaces that no card declares as 1.0, or that are offered in an earlier version too; methods of an earlier
-version, which rpc-method-dialect judges; agents that declare extensions, or have a further card that was not seen;
-reserved names, which rpc-method-reserved judges.`,
+version, which rpc-method-dialect judges; agents that declare extensions, or have a further card that was not seen,
+unless the client was seen to read the public card alone; reserved names, which rpc-method-reserved judges.`,
 	Covers: []string{"rpc-method-known"},
 	Check: func(p *analyzer.Pass) {
 		if !declaredOnly(p, a2a.V1_0) {
@@ -182,23 +182,26 @@ func declaredOnly(p *analyzer.Pass, d a2a.Dialect) bool {
 	return false
 }
 
-// mayExtend reports whether methods beyond those of A2A may be right at the endpoint: no card says what the agent
-// offers, one declares extensions, or there is a further card that was not seen.
+// mayExtend reports whether the client may know of methods beyond those of A2A: no card says what the agent offers, one
+// declares extensions, or there is a further card that was not seen, unless the client was seen to read the public one
+// alone.
 func mayExtend(p *analyzer.Pass) bool {
+	return declaresMore(p) || card.Of(p).UnseenBefore(p.Exchange)
+}
+
+// declaresMore reports whether there may be methods beyond those of A2A by what was seen.
+func declaresMore(p *analyzer.Pass) bool {
 	x := p.Exchange
 	if len(x.Request.Fields.Values("A2A-Extensions")) > 0 || len(x.Request.Fields.Values("X-A2A-Extensions")) > 0 {
 		return true
 	}
 	cards := card.Of(p).Before(x)
-	further, seen := false, false
 	for _, c := range cards {
 		for range c.Extensions() {
 			return true
 		}
-		further = further || c.ExtendedCard.True()
-		seen = seen || c.Extended
 	}
-	return len(cards) == 0 || further && !seen
+	return len(cards) == 0
 }
 
 // RPCMethodKnown points to a method that no version of A2A has.
@@ -218,7 +221,7 @@ a misspelt name: methods are compared exactly, capital letters included.`,
 	Fix: `Compare the name with those of the version that the agent's card declares. A method of your own belongs to an
 extension that the card names.`,
 	Silent: `Agents whose card was not seen before, that declare extensions, or that have a further card that was not
-seen.`,
+seen, unless the client was seen to read the public card alone.`,
 	Check: func(p *analyzer.Pass) {
 		judgeMethods(p, func(at, method string, call *a2a.Call) {
 			if call.Operation == a2a.NoOperation && mayExtend(p) {
@@ -281,10 +284,15 @@ older or does less, and can do without; any other code makes it repair its param
 	Fix: `Answer -32601 for every method name that is not served, before its parameters are looked at.`,
 	Silent: `The codes -32600, -32004 and -32009, which say it too; refusals with a cause of their own (credentials, rate,
 size, extensions) and codes of the agent's own; agents whose card was not seen before, that declare extensions, or that
-have a further card that was not seen.`,
+have a further card that was not seen, unless the error says that the method is not supported.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if call.Operation != a2a.NoOperation || !isRequest(call.Doc.Root, p.Dialects) || mayExtend(p) {
+		if call.Operation != a2a.NoOperation || !isRequest(call.Doc.Root, p.Dialects) || declaresMore(p) {
+			return
+		}
+		// A card that was not seen may declare the method, unless the answer denies it.
+		_, unseen := card.Of(p).Denying(p.Exchange, 0)
+		if unseen && !(p.Answer != nil && rule.SaysUnsupported(p.Answer.Err)) {
 			return
 		}
 		judgeRefusal(p, func(at string, code int64, name a2a.ErrorName) {

@@ -1,7 +1,6 @@
 package rule
 
 import (
-	"slices"
 	"strings"
 
 	"a2atap/analyzer"
@@ -116,21 +115,43 @@ func SpeaksOfTask(v a2a.Value, path string) bool {
 	return strings.Contains(text, "task") || strings.Contains(text, "config")
 }
 
+// SaysUnsupported reports whether an error says that the agent cannot do what was asked: by its code, or in words.
+func SaysUnsupported(failure *a2a.Error) bool {
+	if failure == nil {
+		return false
+	}
+	switch failure.Name {
+	case a2a.UnsupportedOperation, a2a.PushNotSupported, a2a.StreamingNotSupported, a2a.ExtendedCardNotConfigured,
+		a2a.MethodNotFound:
+		return true
+	}
+	text := strings.ToLower(failure.Message)
+	for _, words := range [...]string{"not support", "unsupported", "n't support", "no support", "not implement", "unimplemented"} {
+		if strings.Contains(text, words) {
+			return true
+		}
+	}
+	return false
+}
+
 // Undeclared returns the capability that the call at hand needs and that no card of the agent declares; "" if it needs
-// none, if a card declares it, or if no card was seen before the call began.
+// none, if a card declares it, or if no card was seen before the call began. Where an extended card that was not seen
+// may declare it, the answer has to say that the agent has none.
 func Undeclared(p *analyzer.Pass) string {
-	cards := card.Of(p).Before(p.Exchange)
 	var name string
-	has := func(*card.Card) bool { return true }
+	var ability card.Abilities
 	switch op := p.Exchange.Call.Operation; {
 	case op.Streams():
-		name, has = "streaming", func(c *card.Card) bool { return c.Streaming.True() }
+		name, ability = "streaming", card.CanStream
 	case op.Push():
-		name, has = "pushNotifications", func(c *card.Card) bool { return c.Push.True() }
+		name, ability = "pushNotifications", card.CanPush
 	case op == a2a.GetExtendedCard:
-		name, has = "extendedAgentCard", func(c *card.Card) bool { return c.ExtendedCard.True() }
+		name, ability = "extendedAgentCard", card.HasExtendedCard
+	default:
+		return ""
 	}
-	if len(cards) == 0 || slices.ContainsFunc(cards, has) {
+	quiet, more := card.Of(p).Denying(p.Exchange, ability)
+	if quiet == nil || more && (p.Answer == nil || !SaysUnsupported(p.Answer.Err)) {
 		return ""
 	}
 	return name

@@ -164,8 +164,9 @@ not known to have the header; other calls than sending a message; a URI anywhere
 which may leave fields out. The first message of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		fetched := slices.ContainsFunc(card.Of(p).Before(x),
-			func(c *card.Card) bool { return c.Client != "" && c.Client == x.Link.Client })
+		known := card.Of(p)
+		fetched := x.Link.Client != "" &&
+			slices.ContainsFunc(known.Before(x), func(c *card.Card) bool { return known.ReadBefore(x, c) })
 		if !x.Call.Operation.Sends() || !fetched || !activates(p) {
 			return
 		}
@@ -327,16 +328,16 @@ var ExtNoFallback = &analyzer.Rule{
 		rule.Cite("4.6.3", a2a.V1_0),
 	),
 	Covers: []string{"ext-response-unrequested"},
-	Doc: `The client asks for one version of an extension and gets another. Versions of an extension do not understand
-each other: the client takes what it reads for what it asked for.`,
-	Fix: `Treat a version that the agent does not have as an extension that it does not have: leave it out, or refuse
-if it is required.`,
-	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, a date. Answers that list
-the requested one too; HARs of other programs, which may leave fields out. The first answer at an endpoint is
-reported.`,
+	Doc: `The client asks for one version of an extension and gets another. Versions of an extension do not understand each
+other: the client takes what it reads for what it asked for.`,
+	Fix: `Treat a version that the agent does not have as an extension that it does not have: leave it out, or refuse if it
+is required.`,
+	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, v1beta1, a date; or of which only
+one has such a part. Answers that list the requested one too; HARs of other programs, which may leave fields out. The
+first answer at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if !x.HeadersKept() || !x.Request.Fields.Has(extensionsName) && !x.Request.Fields.Has(extensionsName0x) {
+		if !x.HeadersKept() {
 			return
 		}
 		for got := range extensionsIn(x.Response.Fields) {
@@ -344,7 +345,7 @@ reported.`,
 			if asksFor(x, got) {
 				continue
 			}
-			for asked := range extensionsIn(x.Request.Fields) {
+			for asked := range askedExtensions(x) {
 				if otherVersion(asked, got) && !fieldLists(x.Response.Fields, asked) {
 					p.Report(extensionsPlace(x),
 						fmt.Sprintf("the answer lists %s in place of %s", analyzer.QuoteText(got), analyzer.QuoteText(asked)),
@@ -356,32 +357,20 @@ reported.`,
 	},
 }
 
-// otherVersion reports whether two URIs differ in nothing but what looks like a version.
-func otherVersion(a, b string) bool {
-	const separators = "/:#?=@"
-	same := true
-	for a != "" || b != "" {
-		i, j := strings.IndexAny(a, separators), strings.IndexAny(b, separators)
-		if (i < 0) != (j < 0) || i >= 0 && a[i] != b[j] {
-			return false
-		}
-		if i < 0 {
-			i, j = len(a), len(b)
-		}
-		if a[:i] != b[:j] {
-			if same = false; !looksLikeVersion(a[:i]) || !looksLikeVersion(b[:j]) {
-				return false
+// askedExtensions yields the extensions that a request names in its header, or in the message that it sends.
+func askedExtensions(x *analyzer.Exchange) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for uri := range extensionsIn(x.Request.Fields) {
+			if !yield(uri) {
+				return
 			}
 		}
-		a, b = a[min(i+1, len(a)):], b[min(j+1, len(b)):]
+		for _, v := range x.Call.Message.Get("extensions").Elems() {
+			if !yield(v.Text()) {
+				return
+			}
+		}
 	}
-	return !same
-}
-
-// looksLikeVersion reports whether a segment of a URI is a version: numbers with dots or dashes, perhaps after a "v".
-func looksLikeVersion(s string) bool {
-	s = strings.TrimPrefix(strings.ToLower(s), "v")
-	return s != "" && strings.Trim(s, "0123456789.-") == "" && strings.ContainsAny(s[:1], "0123456789")
 }
 
 // extensionsIn yields the members of the extension fields, under both names.

@@ -218,7 +218,7 @@ func reportCardPath(p *analyzer.Pass, x *analyzer.Exchange) {
 		return
 	}
 	worst := analyzer.Warning
-	if card.Client == x.Link.Client {
+	if card.Read {
 		worst = analyzer.Note // it looks in both places
 	}
 	p.Report(x.RequestPlace().Line(),

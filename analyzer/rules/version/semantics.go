@@ -2,6 +2,7 @@ package version
 
 import (
 	"fmt"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
@@ -15,16 +16,17 @@ var VerSemantics = &analyzer.Rule{
 	Level:  analyzer.Must,
 	Side:   a2a.Agent,
 	Once:   analyzer.PerEndpoint,
-	On:     analyzer.OutcomeSeen | analyzer.AnswerSeen | analyzer.EventSeen,
+	On:     analyzer.OutcomeSeen | analyzer.ForeignSeen | analyzer.AnswerSeen | analyzer.EventSeen,
 	Cites:  rule.Cite("3.6.2", a2a.V1_0),
-	Covers: []string{"ver-unsupported-error"},
-	Doc: `The request names a version and is written in it, and the answer has the shape of another one. The client,
-which got no error, fails to read a success.`,
+	Covers: []string{"ver-unsupported-error", "event-kind", "stream-response-oneof"},
+	Doc: `The request names a version and is written in it, and the answer has the shape of another one. The client, which
+got no error, fails to read a success.`,
 	Fix: `Let A2A-Version decide how a request is read and how it is answered; refuse with VersionNotSupportedError
 (-32009) what cannot be answered so.`,
 	Silent: `Requests without a version, or that contradict the one they name; answers that show no version; errors and
 cards; lower-case states in an answer of 1.0, which other rules judge; HTTP+JSON requests that could be of 0.3, unless a
-card says that only 1.0 is spoken there. The first call at an endpoint is reported.`,
+card says that only 1.0 is spoken there, or no card says anything and the path is as in 1.0. The first answer or event
+at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, _, given := givenVersion(p)
@@ -33,13 +35,11 @@ card says that only 1.0 is spoken there. The first call at an endpoint is report
 			!rule.CallSucceeded(p) {
 			return
 		}
-		if first := p.Kind == analyzer.AnswerSeen ||
-			p.Kind == analyzer.EventSeen && rule.OpensStream(p); want.Has(a2a.V1_0) != (p.Kind == analyzer.OutcomeSeen) ||
-			!first && p.Kind != analyzer.OutcomeSeen {
+		if asked := p.Kind == analyzer.OutcomeSeen || p.Kind == analyzer.ForeignSeen; want.Has(a2a.V1_0) != asked {
 			return
 		}
 		got := p.Answer.Payload.Dialects
-		if got.Empty() || p.Answer.Payload.Kind == a2a.CardPayload || !surelySpoken(x) {
+		if got.Empty() || p.Answer.Payload.Kind == a2a.CardPayload || !surelySpoken(x) && !asksAsIn1_0(x) {
 			return
 		}
 		p.Applied()
@@ -54,6 +54,13 @@ card says that only 1.0 is spoken there. The first call at an endpoint is report
 // surelySpoken reports whether there is no doubt in which dialect a request is written.
 func surelySpoken(x *analyzer.Exchange) bool {
 	return x.Call.Evidence == a2a.Decisive || x.Endpoint != nil && x.Endpoint.Declared == a2a.Of(a2a.V1_0)
+}
+
+// asksAsIn1_0 reports whether a request over HTTP+JSON names version 1.0 and its path is as in 1.0, where no card says
+// what is spoken. An agent of 0.3 does not have such paths.
+func asksAsIn1_0(x *analyzer.Exchange) bool {
+	return x.Call.Binding == a2a.HTTPJSON && x.Call.Version != "" && x.Call.Dialects == a2a.Of(a2a.V1_0) &&
+		x.Endpoint != nil && x.Endpoint.Declared.Empty() && !strings.Contains(x.Path, "/v1/")
 }
 
 // sameFormat returns the dialects whose traffic a version stands for: that of 0.2 and 0.3 is the same.

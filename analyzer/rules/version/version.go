@@ -60,14 +60,15 @@ programs, which may leave fields out. The first request of each client at an end
 }
 
 // givenVersion returns the version that a request names, without blanks around it, where it stands, and whether there
-// is one, be it empty: in the header, in the query, or among the parameters.
+// is one, be it empty: in the header, in the query, or among the parameters. Fields that disagree are one list, as HTTP
+// has it (RFC 9110 section 5.3), which is no version.
 func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bool) {
 	x := p.Exchange
 	if x.Request.Fields.Has(versionName) {
-		return strings.TrimSpace(x.Request.Fields.Get(versionName)), x.RequestPlace().Header(versionName), true
+		return joined(x.Request.Fields.Values(versionName)), x.RequestPlace().Header(versionName), true
 	}
-	if v, ok := x.Call.QueryValue(versionName); ok {
-		return strings.TrimSpace(v), x.RequestPlace().Line(), true
+	if v, ok := queryVersion(x); ok {
+		return v, x.RequestPlace().Line(), true
 	}
 	if v, ok := x.Call.Params.Get(versionName).Str(); ok {
 		pointer := a2a.Ptr("", versionName)
@@ -79,6 +80,28 @@ func givenVersion(p *analyzer.Pass) (version string, at analyzer.Place, given bo
 	return "", analyzer.Place{}, false
 }
 
+// queryVersion returns the version in the query of a request, and whether there is one.
+func queryVersion(x *analyzer.Exchange) (string, bool) {
+	var values []string
+	for name, value := range x.Call.QueryValues() {
+		if name == versionName {
+			values = append(values, value)
+		}
+	}
+	return joined(values), len(values) > 0
+}
+
+// joined returns the value that all have, or all of them as a list.
+func joined(values []string) string {
+	var list []string
+	for _, v := range values {
+		if v = strings.TrimSpace(v); v != "" && !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
 // VerHeaderFormat reports a version that is none.
 var VerHeaderFormat = &analyzer.Rule{
 	ID:    "ver-header-format",
@@ -87,18 +110,23 @@ var VerHeaderFormat = &analyzer.Rule{
 	Side:  a2a.Client,
 	Once:  analyzer.PerEndpoint,
 	On:    analyzer.RequestSeen,
-	Cites: rule.Cite("14.2.1", a2a.V1_0),
-	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that
-is equal, and refuses the call, or takes it for one of 0.3.`,
-	Fix:    `Send the number as the card prints it for the interface: A2A-Version: 1.0.`,
-	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own.`,
+	Cites: slices.Concat(
+		rule.Cite("A2A 1.0 §14.2.1", a2a.V0_2, a2a.V0_3),
+		rule.Cite("14.2.1", a2a.V1_0),
+	),
+	Doc: `The version is two numbers with a dot between. An agent that compares it with those it knows finds none that is
+equal, and refuses the call, or takes it for one of 0.3.`,
+	Fix: `Send the number as the card prints it for the interface, once: A2A-Version: 1.0.`,
+	Silent: `An empty value, which stands for 0.3; a version with a patch number, which has a rule of its own; the same
+version twice. Where there are several header fields, or parameters of the query, they count as one list; in requests of
+0.2 and 0.3, which do not know the header, nothing else is reported.`,
 	Check: func(p *analyzer.Pass) {
 		version, at, given := givenVersion(p)
 		if !given || version == "" || countNumbers(version) == 3 {
 			return
 		}
 		p.Applied()
-		if countNumbers(version) != 2 {
+		if countNumbers(version) != 2 && (p.Dialects.Has(a2a.V1_0) || strings.Contains(version, ", ")) {
 			p.Report(at, "the version is "+analyzer.QuoteText(version), `expected two numbers, such as "1.0"`)
 		}
 	},
@@ -155,12 +183,12 @@ where the agent looks first.`,
 	Silent: `Patch numbers; an empty value beside another one.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		head := strings.TrimSpace(x.Request.Fields.Get(versionName))
-		param, ok := x.Call.QueryValue(versionName)
+		head := joined(x.Request.Fields.Values(versionName))
+		param, ok := queryVersion(x)
 		if !ok {
-			param = x.Call.Params.Get(versionName).Text()
+			param = strings.TrimSpace(x.Call.Params.Get(versionName).Text())
 		}
-		if param = strings.TrimSpace(param); head == "" || param == "" {
+		if head == "" || param == "" {
 			return
 		}
 		p.Applied()

@@ -73,6 +73,27 @@ func (m *Memory) LastFetchHere(x *analyzer.Exchange) *Fetch {
 	return f.before(x)
 }
 
+// A reader is a client, and a card that it has read.
+type reader struct {
+	client, url string
+	extended    bool
+}
+
+// read remembers that the client of an exchange has read a card, or was told that it has not changed.
+func (m *Memory) read(x *analyzer.Exchange, url string, extended bool, at analyzer.Moment) {
+	key := reader{x.Link.Client, url, extended}
+	if _, known := m.readers.Get(key); !known {
+		m.readers.Put(key, at)
+	}
+}
+
+// ReadBefore reports whether the client of an exchange was seen to read a card, in whatever version, before the
+// exchange began.
+func (m *Memory) ReadBefore(x *analyzer.Exchange, c *Card) bool {
+	at, known := m.readers.Get(reader{x.Link.Client, c.URL, c.Extended})
+	return known && x.BeganAfter(at)
+}
+
 // fetched remembers a card that was fetched.
 func (m *Memory) fetched(x *analyzer.Exchange, card *Card) {
 	if x.Call.Operation != a2a.GetCard {
@@ -103,6 +124,7 @@ func (m *Memory) confirmed(o *analyzer.Observation) {
 	}
 	f := *old
 	f.seen = o.Moment()
+	m.read(x, x.URL(), false, f.seen)
 	if x.Response.Fields.Has("Cache-Control") {
 		f.lifetime, f.known = lifetime(&x.Response)
 	}

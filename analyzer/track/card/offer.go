@@ -51,13 +51,29 @@ func (m *Memory) Offers(x *analyzer.Exchange) iter.Seq[Offer] {
 	}
 }
 
+// Denying returns the newest card that names the exchange's endpoint and had been delivered before it began, if none of
+// those says that the agent has the ability; else nil. More is true if they promise an extended card that was not seen:
+// that may add the ability.
+func (m *Memory) Denying(x *analyzer.Exchange, ability Abilities) (last *Card, more bool) {
+	promised, extended := false, false
+	for _, c := range m.Before(x) {
+		if abilities(&c.Card)&ability != 0 {
+			return nil, false
+		}
+		promised, extended = promised || c.ExtendedCard.True(), extended || c.Extended
+		last = c
+	}
+	return last, promised && !extended
+}
+
 // Without returns the newest card that names the exchange's endpoint and had been delivered before the exchange began,
-// if neither it nor any other that was ever seen there, nor an extended card that was not seen, may say that the agent
-// has the ability. What belongs to no interface is at the origin of all.
+// if neither it nor any other that was ever seen there says that the agent has the ability. An extended card that was
+// not seen may say it, unless the client was seen to read the public card alone. What belongs to no interface is at
+// the origin of all.
 func (m *Memory) Without(x *analyzer.Exchange, ability Abilities) *Card {
 	at := x.Interface()
 	var last *Card
-	more, extended := false, false
+	promised, extended, read := false, false, false
 	near := m.cards.Near(at)
 	for i := range near {
 		d := &near[i]
@@ -67,15 +83,41 @@ func (m *Memory) Without(x *analyzer.Exchange, ability Abilities) *Card {
 		if d.Card.ever&ability != 0 {
 			return nil
 		}
-		more, extended = more || d.Card.ever&HasExtendedCard != 0, extended || d.Card.Extended
+		promised, extended = promised || d.Card.ever&HasExtendedCard != 0, extended || d.Card.Extended
 		if x.BeganAfter(d.Card.Seen) {
-			last = d.Card
+			last, read = d.Card, read || m.ReadBefore(x, d.Card)
 		}
 	}
-	if more && !extended {
+	if promised && !extended && !read {
 		return nil
 	}
 	return last
+}
+
+// UnseenBefore reports whether the cards that came before an exchange promise an extended card of which the client may
+// know: nobody was seen to read that, and the client was not seen to read the public one.
+func (m *Memory) UnseenBefore(x *analyzer.Exchange) bool {
+	promised := false
+	for _, c := range m.Before(x) {
+		if c.Extended || m.ReadBefore(x, c) {
+			return false
+		}
+		promised = promised || c.ExtendedCard.True()
+	}
+	return promised
+}
+
+// MayNameAlso reports whether cards that name the URL of an exchange, for whatever binding, promise an extended card
+// that was not seen: that may name further interfaces.
+func (m *Memory) MayNameAlso(x *analyzer.Exchange) bool {
+	promised := false
+	for o := range m.Offers(x) {
+		if o.Card.Extended {
+			return false
+		}
+		promised = promised || o.Card.ExtendedCard.True()
+	}
+	return promised
 }
 
 // StreamsRefused returns the newest card that was seen before a streaming call whose outcome is at hand, if all of them

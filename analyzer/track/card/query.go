@@ -106,12 +106,12 @@ func (m *Memory) Versions(x *analyzer.Exchange) []string {
 type Location struct {
 	Path   string // escaped
 	Place  analyzer.Place
-	Client string // that fetched it
+	Read   bool // by the client of the exchange, before or after
 	Shapes a2a.Dialects
 }
 
 // Beside returns where the card is that another version looks for beside the path of a fetch, if it was ever fetched
-// there, and by which client last; nil if it was not.
+// there; nil if it was not.
 func (m *Memory) Beside(x *analyzer.Exchange) *Location {
 	for i, known := range a2a.WellKnownPaths {
 		base, ok := strings.CutSuffix(x.Path, known)
@@ -121,7 +121,8 @@ func (m *Memory) Beside(x *analyzer.Exchange) *Location {
 		path := base + a2a.WellKnownPaths[1-i]
 		for _, version := range [...]string{x.Call.Version, ""} {
 			if card, ok := m.cards.Get(directory.Key{URL: x.Origin + path, Version: version}); ok {
-				return &Location{Path: path, Place: card.Place, Client: card.Client, Shapes: card.Shapes}
+				_, read := m.readers.Get(reader{x.Link.Client, card.URL, false})
+				return &Location{Path: path, Place: card.Place, Read: read, Shapes: card.Shapes}
 			}
 		}
 	}

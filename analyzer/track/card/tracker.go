@@ -30,6 +30,7 @@ var Tracker = &analyzer.Tracker{
 			fetchesHere: recent.New[connKey, *Fetch](maxFetches),
 			failures:    recent.New[string, *Failure](maxCards),
 			origins:     recent.New[string, *origin](maxOrigins),
+			readers:     recent.New[reader, analyzer.Moment](maxFetches),
 			before:      analyzer.NewSlot[*before](s),
 		}
 	},
@@ -45,6 +46,7 @@ type Memory struct {
 	fetchesHere *recent.Map[connKey, *Fetch]  // those forgotten are not counted: most of their connections are closed
 	failures    *recent.Map[string, *Failure] // by address
 	origins     *recent.Map[string, *origin]
+	readers     *recent.Map[reader, analyzer.Moment] // when a client had first read a card; those forgotten have not
 	before      analyzer.Slot[*before]
 }
 
@@ -106,5 +108,6 @@ func (m *Memory) learn(o *analyzer.Observation) {
 		card.ever |= old.ever
 	}
 	m.cards.Put(key, card, card.Interfaces)
+	m.read(x, card.URL, card.Extended, card.Seen)
 	m.fetched(x, card)
 }

@@ -44,15 +44,19 @@ func (m *Mask) Text(text string) string {
 	return text
 }
 
-// Writer returns a writer that hides the secrets in what is written to w. Each write is searched by itself.
-func (m *Mask) Writer(w io.Writer) io.Writer { return maskedWriter{m, w} }
+// Writer returns a writer that hides the secrets in what is written to w. Each write is searched by itself, and writes
+// come to w one after another.
+func (m *Mask) Writer(w io.Writer) io.Writer { return &maskedWriter{mask: m, to: w} }
 
 type maskedWriter struct {
 	mask *Mask
+	mu   sync.Mutex // guards to
 	to   io.Writer
 }
 
-func (w maskedWriter) Write(p []byte) (int, error) {
+func (w *maskedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if _, err := io.WriteString(w.to, w.mask.Text(string(p))); err != nil {
 		return 0, err
 	}

@@ -1,0 +1,47 @@
+package client
+
+import "errors"
+
+// ReadNotification reads the body of a push notification of any dialect: an event of a stream (A2A 1.0 §4.3.3), a task
+// (A2A 0.2, 0.3), or an update that names its task as taskId and has a status, as some agents of 0.1 send it.
+func ReadNotification(body []byte) (Event, error) {
+	e, err := decodeEvent(body)
+	if err == nil {
+		e.Raw, e.Result = body, body
+		return e, nil
+	}
+	if t, err := decodeTask(body); err == nil {
+		return Event{Task: t, Raw: body, Result: body}, nil
+	}
+	var w wireUpdate
+	if unmarshal(body, &w) != nil || w.TaskID == "" {
+		return Event{}, err
+	}
+	switch {
+	case w.Artifact.ArtifactID != "" || len(w.Artifact.Parts) > 0:
+		e.Artifact, err = w.artifact()
+		e.Artifact.Raw = body
+	case w.Status.State != "":
+		e.Status, err = w.status()
+		e.Status.Raw = body
+	default:
+		return Event{}, errors.New("is neither an event nor a task")
+	}
+	e.Raw, e.Result = body, body
+	return e, err
+}
+
+// TaskID returns the id of the task that the event is about, or nothing.
+func (e Event) TaskID() string {
+	switch {
+	case e.Task != nil:
+		return e.Task.ID
+	case e.Status != nil:
+		return e.Status.TaskID
+	case e.Artifact != nil:
+		return e.Artifact.TaskID
+	case e.Message != nil:
+		return e.Message.TaskID
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"a2atap/replay/client"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// post sends a notification and returns the status of the answer.
+func post(t *testing.T, method, url, body string, header http.Header) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header, req.Close = header, true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	return resp.StatusCode
+}
+
+func listen(t *testing.T, public string) (*Receiver, chan Delivery) {
+	t.Helper()
+	came := make(chan Delivery, 100)
+	r, err := Listen("127.0.0.1:0", public, func(d Delivery) { came <- d })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r, came
+}
+
+func TestDeliveries(t *testing.T) {
+	r, came := listen(t, "")
+	c := r.Config()
+	token := http.Header{"X-A2a-Notification-Token": {c.Token}}
+	for _, tt := range []struct {
+		method, url, body string
+		header            http.Header
+		status            int
+		state             client.State
+		err               string
+	}{
+		{"POST", c.URL, `{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`, token, 204, client.Working, ""},
+		{"POST", c.URL, `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"}}}`, token, 204, client.Completed, ""},
+		{"POST", c.URL, `{"kind":"task","id":"t","status":{"state":"completed"}}`, token, 204, client.Completed, ""},
+		{"POST", c.URL, `{"id":"t","status":{"state":"failed"}}`, token, 204, client.Failed, ""},
+		{
+			"POST", c.URL, `{"taskId":"t","eventType":"status","status":{"state":"canceled"},"timestamp":"2026-01-01T00:00:00Z"}`,
+			http.Header{"Authorization": {"Bearer " + c.Token}},
+			204, client.Canceled, "",
+		},
+		{"POST", c.URL, `{"taskId":"t","eventType":"artifact","artifact":{"parts":[{"type":"text","text":"a"}]}}`, token, 204, "", ""},
+		{"POST", c.URL, `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"}}}`, http.Header{}, 401, "", ErrToken.Error()},
+		{"POST", c.URL, `{"task":{"id":"t"}}`, http.Header{"X-A2a-Notification-Token": {"guess"}}, 401, "", ErrToken.Error()},
+		{"POST", c.URL, `{`, token, 400, "", "read the notification"},
+		{"POST", c.URL, `{"taskId":"t"}`, token, 400, "", "read the notification"},
+		{"POST", c.URL, `[]`, token, 400, "", "read the notification"},
+		{"GET", c.URL, ``, token, 405, "", "none"},
+		{"POST", c.URL + "x", `{}`, token, 404, "", "none"},
+		{"POST", c.URL[:strings.LastIndex(c.URL, "/")], `{}`, token, 404, "", "none"},
+	} {
+		if got := post(t, tt.method, tt.url, tt.body, tt.header); got != tt.status {
+			t.Errorf("%s: HTTP %d, want %d", tt.body, got, tt.status)
+		}
+		if tt.err == "none" {
+			continue
+		}
+		d := <-came
+		if d.Event.State() != tt.state || string(d.Body) != tt.body || (d.Err == nil) != (tt.err == "") ||
+			d.Err != nil && !strings.Contains(d.Err.Error(), tt.err) {
+			t.Errorf("%s: got %s, %v", tt.body, d.Event.State(), d.Err)
+		}
+		if d.Err == nil && d.Event.TaskID() != "t" {
+			t.Errorf("%s: got task %q", tt.body, d.Event.TaskID())
+		}
+	}
+	if len(came) != 0 {
+		t.Errorf("%d deliveries of what was none", len(came))
+	}
+}
+
+func TestAwait(t *testing.T) {
+	r, _ := listen(t, "http://hooks.example/base/")
+	c := r.Config()
+	if !strings.HasPrefix(c.URL, "http://hooks.example/base/") {
+		t.Errorf("the agent is told %s", c.URL)
+	}
+	at := "http://" + r.address() + "/base" + r.path
+	say := func(task, state string) {
+		body := fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"contextId":"c","status":{"state":%q}}}`, task, state)
+		if got := post(t, "POST", at, body, http.Header{"X-A2a-Notification-Token": {c.Token}}); got != 204 {
+			t.Errorf("HTTP %d", got)
+		}
+	}
+	type waited struct {
+		next int
+		err  error
+	}
+	done := make(chan waited)
+	go func() {
+		next, err := r.Await(t.Context(), "t", 0)
+		done <- waited{next, err}
+	}()
+	say("t", "TASK_STATE_WORKING")
+	say("other", "TASK_STATE_COMPLETED")
+	say("t", "TASK_STATE_INPUT_REQUIRED")
+	if got := <-done; got.next != 3 || got.err != nil {
+		t.Errorf("got %+v, want that the third says it", got)
+	}
+	say("t", "TASK_STATE_COMPLETED")
+	if next, err := r.Await(t.Context(), "t", 3); next != 4 || err != nil {
+		t.Errorf("got %d, %v; want what has come already", next, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := r.Await(ctx, "t", 4); !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "no notification of the end of task t, of 4 in all") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestListenFails(t *testing.T) {
+	r, _ := listen(t, "")
+	if _, err := Listen(r.address(), "", nil); err == nil {
+		t.Error("two receivers listen on one address")
+	}
+}
