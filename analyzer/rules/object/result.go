@@ -134,6 +134,9 @@ said instead.`,
 		n := countMembers(v, "task", "message", "statusUpdate", "artifactUpdate") +
 			countMembers(v, "status_update", "artifact_update")
 		if n != 1 {
+			if v.Get("kind").Kind() == a2a.String && !rule.OpensStream(p) {
+				at += "/kind" // which stands there for the wrapper; what the object holds is judged on its own
+			}
 			p.Report(p.Place.At(at),
 				"the event "+
 					memberCountText(v, n, "none of task, message, statusUpdate and artifactUpdate",
