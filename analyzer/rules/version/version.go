@@ -304,7 +304,7 @@ with another cause, such as credentials. A version that does not exist yet is on
 		at, got := p.Place.At(p.Answer.Payload.Pointer), p.Answer.Payload.Dialects
 		switch failure := p.Answer.Err; {
 		case failure != nil:
-			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) {
+			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) && x.Response.Status < 500 {
 				p.Report(p.Place.At(failure.Pointer),
 					fmt.Sprintf("version %s is not offered, and the refusal is %s", analyzer.QuoteText(version), failure), expected)
 			}
