@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"a2atap/proxy/capture"
 )
@@ -199,7 +200,7 @@ func run(
 			}
 		}
 	}
-	e := NewEngine(rules, options...)
+	e := NewEngine(rules, append(slices.Clip(options), From(ctx, src))...)
 	result.Live, err = feed(ctx, e, src, report, follow)
 	report(e.End(result.Live))
 	result.Coverage, result.Counts, result.Agents = e.Coverage(), e.Counts(), e.Agents()
