@@ -20,7 +20,7 @@ type Engine struct {
 	covers    map[string][]string // rule id → ids that it covers, directly or through another; nil until it is needed
 	wanting   map[aspect][]job    // which rules want an observation, worked out once for each kind of it
 	states    []State             // of trackers, in the order in which they take observations
-	takers    [32][]State         // by number of the kind, in that order
+	takers    [64][]State         // by number of the kind, in that order
 	given     map[*Tracker][]any  // what options gave
 	slots     int                 // of each exchange
 	made      []Observation       // by trackers, and not yet observed
@@ -35,6 +35,8 @@ type Engine struct {
 	lastLink  Link             // whose tally was asked for last
 	lastTally []tally          // nil as long as none was
 	counts    Counts
+	byLink    map[Link]*Calls
+	onEnded   func(Ended) // nil if nobody asked
 	agents    agents
 	walker    a2a.Walker
 	whole     Observation // of the message at hand
@@ -79,6 +81,9 @@ type Counts struct {
 	Forgotten int   // tasks, endpoints, webhooks and cards dropped to bound memory
 	Streams   int   // event streams seen
 	Events    int   // events of streams seen
+	Calls     int   // that are over: see Calls
+	Failed    int   // of them, how many failed
+	Unproved  int   // links with calls of which none is known to have succeeded
 }
 
 // NewEngine returns an engine that runs the rules. They must have passed Validate.
@@ -93,6 +98,7 @@ func NewEngine(rules []*Rule, options ...EngineOption) *Engine {
 		cards:     newRefetched(),
 		open:      make(map[uint64]*intake),
 		tallies:   make(map[Link][]tally),
+		byLink:    make(map[Link]*Calls),
 		times:     make([]alike, len(rules)),
 		dialects:  make([]a2a.Dialects, len(rules)),
 	}
@@ -155,6 +161,7 @@ func (e *Engine) gap(in *intake) {
 func (e *Engine) End(live bool) []Finding {
 	e.found = e.found[:0]
 	if live {
+		e.tellOpen()
 		return nil
 	}
 	streams := make([]*intake, 0, len(e.open))
@@ -162,6 +169,9 @@ func (e *Engine) End(live bool) []Finding {
 		if in.x.Stream != nil {
 			streams = append(streams, in)
 		}
+	}
+	for _, in := range e.open {
+		e.ended(in)
 	}
 	slices.SortFunc(streams, func(a, b *intake) int { return cmp.Compare(a.x.Seq, b.x.Seq) })
 	for _, in := range streams {
@@ -171,12 +181,28 @@ func (e *Engine) End(live bool) []Finding {
 	return e.mergeCovered()
 }
 
+// tellOpen tells who asked which exchanges are open.
+func (e *Engine) tellOpen() {
+	if e.onEnded == nil {
+		return
+	}
+	for _, in := range e.open {
+		e.onEnded(Ended{Seq: in.x.Seq, Link: in.x.Link, Judged: in.judged})
+	}
+}
+
 // Counts returns how much was looked at so far.
 func (e *Engine) Counts() Counts {
 	c := e.counts
 	c.Forgotten = e.endpoints.forgotten()
 	for _, state := range e.states {
 		c.Forgotten += state.Forgotten()
+	}
+	for _, calls := range e.byLink {
+		c.Calls, c.Failed = c.Calls+calls.Made, c.Failed+calls.Failed
+		if !calls.Proved() {
+			c.Unproved++
+		}
 	}
 	return c
 }

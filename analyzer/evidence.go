@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"a2atap/proxy/capture"
@@ -66,7 +67,7 @@ func shownByRequest(h *capture.Head) evidence {
 			}
 		}
 	}
-	framed := f.Has("Content-Length") || f.Has("Transfer-Encoding") || f.Has(":method")
+	framed := f.Has("Content-Length") || f.Has("Transfer-Encoding") || framesBodies(h)
 	itself := f.Has("User-Agent") || f.Has("Accept") || f.Has("Accept-Encoding") || f.Has("Connection")
 	if framed && itself {
 		return keptRequests
@@ -77,11 +78,19 @@ func shownByRequest(h *capture.Head) evidence {
 // shownByAnswer returns what the fields of an answer show.
 func shownByAnswer(h *capture.Head) evidence {
 	f := h.Fields
-	framed := f.Has("Content-Length") || f.Has("Transfer-Encoding") || f.Has(":status") || f.Has("Connection")
+	framed := f.Has("Content-Length") || f.Has("Transfer-Encoding") || f.Has("Connection") || framesBodies(h)
 	if framed && f.Has("Date") {
 		return keptAnswers
 	}
 	return 0
+}
+
+// framesBodies reports whether a message is of a version that needs no fields for the framing of bodies, and its
+// pseudo-header fields are among the others, as a program writes them that keeps all.
+func framesBodies(h *capture.Head) bool {
+	return strings.HasPrefix(h.Version, "HTTP/2") && slices.ContainsFunc(h.Bad, func(b capture.BadLine) bool {
+		return strings.HasPrefix(b.Text, ":")
+	})
 }
 
 // standsFor reports whether a text stands where a credential was: "[REDACTED]", "Bearer ***".

@@ -50,7 +50,11 @@ func TestEvidence(t *testing.T) {
 					id, want = uuid.New(), []string{fields, credentials}
 				}
 				c := &enginetest.Conversation{T: t}
-				c.Open("planner", "POST /rpc HTTP/1.1\r\nHost: booker:9001\r\n"+test.head+"\r\n")
+				version := "HTTP/1.1"
+				if test.name == "HTTP/2" {
+					version = test.name
+				}
+				c.Open("planner", "POST /rpc "+version+"\r\nHost: booker:9001\r\n"+test.head+"\r\n")
 				opened := c.Steps[0].What.(capture.Opened)
 				opened.ID = id
 				c.Steps[0].What = opened

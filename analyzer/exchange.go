@@ -3,6 +3,7 @@ package analyzer
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,6 +40,7 @@ type Exchange struct {
 	Asked     bool    // the whole request was seen
 	Ended     bool    // the answer ended as its framing says
 	Cut       bool    // something of it was not recorded
+	Outcome   Outcome // of a call, as far as it is known
 	Gather    bool    // a tracker wants the answer's body, although it is no A2A
 
 	principal      Principal // that Principal returns, once somebody has asked
@@ -108,6 +110,18 @@ func (x *Exchange) Summary() *Exchange {
 			Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version,
 		},
 	}
+}
+
+// Refused returns the exchange without its bodies, but with all that says what was asked and where: for a call that the
+// agent has refused.
+func (x *Exchange) Refused() *Exchange {
+	kept, call := *x, &x.Call
+	kept.Body, kept.doc, kept.Stream = nil, nil, nil
+	kept.Call = a2a.Call{
+		Binding: call.Binding, Operation: call.Operation, Dialects: call.Dialects, Evidence: call.Evidence,
+		Version: call.Version, Method: strings.Clone(call.Method), Prefix: call.Prefix, Route: call.Route,
+	}
+	return &kept
 }
 
 // at returns the instant of a step, or the zero time if it was not measured.

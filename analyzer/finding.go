@@ -30,6 +30,7 @@ type Finding struct {
 	Also       []string     // covered rules that broke at the same place
 	Weight     *Rule        // the covered rule that gives it its severity, where that is worse than its own; or nil
 	Capture    string       // name of the capture, filled by whoever knows it
+	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
 }
 
@@ -51,6 +52,12 @@ func (f *Finding) Sections() []string {
 // in the place included.
 func (f *Finding) String() string {
 	return fmt.Sprintf("%s: %s [%s]", Clean(f.Place.String()), Clean(f.Message), f.Rule.ID)
+}
+
+// TakesPlaceOf reports whether a finding that revises others does so with one that was made before it. They are then
+// about one thing, of which more is known at the end of a capture.
+func (f *Finding) TakesPlaceOf(g *Finding) bool {
+	return f.Revises && f.Rule == g.Rule && f.Link == g.Link && f.Side == g.Side && !g.Revises
 }
 
 // Fingerprint identifies the finding across captures: it depends on the rule, who broke it, the agent, the operation

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"a2atap/analyzer/address"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
 
@@ -156,8 +157,24 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 		}
 		e.streamEnded(in, s, end)
 	}
-	e.observe(in, e.message(in.x, ExchangeDone, s))
+	in.x.Outcome = in.finalOutcome(&c)
+	end := &StreamEnd{Clean: in.x.Ended && c.Fault == nil, Fault: c.Fault, At: in.x.at(s)}
+	if !c.Interrupted && (in.x.isCall() || in.x.Call.Operation == a2a.GetCard) {
+		e.callEnded(in, s, end)
+	}
+	done := e.message(in.x, ExchangeDone, s)
+	done.End = end
+	e.observe(in, done)
+	e.ended(in)
 	e.done = s.Seq
+}
+
+// callEnded observes that a call or the fetch of a card is over, however it came out.
+func (e *Engine) callEnded(in *intake, s capture.Step, end *StreamEnd) {
+	o := e.message(in.x, CallEnded, s)
+	o.Place, o.End = in.x.RequestPlace(), end
+	o.Dialects = dialectsOr(in.x.Dialects, a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0))
+	e.observe(in, o)
 }
 
 // maxBodies bounds the bytes of bodies that the engine holds, of all exchanges that are open. What goes beyond is not

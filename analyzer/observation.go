@@ -9,7 +9,7 @@ import (
 )
 
 // Kinds is a set of kinds of observations.
-type Kinds uint32
+type Kinds uint64
 
 // The kinds of observations.
 const (
@@ -21,6 +21,7 @@ const (
 	TaskSeen                      // a task was seen in a state: in an answer, an event, a list or a notification
 	WebhookSeen                   // a notification was delivered to a webhook, and answered
 	OutcomeSeen                   // an answer, or the first event of a stream, in the dialects of its request
+	CallEnded                     // a call or the fetch of a card is over; End says how. In all dialects if in none
 	ForeignSeen                   // a later event that is in none of the dialects of its request, in these
 
 	// What trackers make of what they know; Observation.Detail has it. A rule that wants one needs the tracker.
@@ -28,6 +29,8 @@ const (
 	CardMissed     // the capture is over, and the last fetch of a card had failed
 	CardVerified   // keys are known for signatures of a card: at once, or when a client has fetched them
 	ConfigIdle     // the capture is over, and nothing was sent for a push config although its task has ended
+	AgentGone      // the capture is over, and an agent could not be reached from some exchange on
+	LinkRefused    // the capture is over, and no call of a link has succeeded, and some were answered
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer
 	// ones first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON
@@ -56,7 +59,7 @@ const (
 	EntitySeen = SnapshotSeen | StatusSeen | MessageSeen | PartSeen | ArtifactSeen | UpdateSeen | PushConfigSeen |
 		FrameSeen
 
-	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle
+	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused
 	forTrackers    = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
 		CaptureDone
 )
@@ -71,7 +74,7 @@ func (k Kinds) each(yield func(Kinds) bool) {
 }
 
 // number returns the number of a kind, from 0.
-func (k Kinds) number() int { return bits.TrailingZeros32(uint32(k)) }
+func (k Kinds) number() int { return bits.TrailingZeros64(uint64(k)) }
 
 // entityKinds says with which kind an entity is observed; FrameSeen for types that are not in it.
 var entityKinds = [...]Kinds{
@@ -100,7 +103,7 @@ type Observation struct {
 	Event    *Event           // EventSeen, ForeignSeen, OutcomeSeen of a stream
 	Card     *a2a.Card        // CardSeen, CardVerified
 	Task     *TaskObservation // TaskSeen
-	End      *StreamEnd       // StreamEnded
+	End      *StreamEnd       // StreamEnded, CallEnded, ExchangeDone
 	Entity   *a2a.Entity      // EntitySeen; Place is then that of the text that it stands in: Pass.Here is its own
 	Detail   any              // what a tracker says beside; the tracker's package reads it
 	Arrival  uint64           // of the step that brought it

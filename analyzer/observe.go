@@ -107,6 +107,7 @@ func (e *Engine) answer(in *intake, s capture.Step) {
 		o.Doc = &a.Doc
 	}
 	e.observe(in, o)
+	in.answered(o)
 	e.outcome(in, o, OutcomeSeen)
 	e.answerObjects(in, o, &a.Payload)
 	e.payload(in, o, &a.Payload)
@@ -154,6 +155,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 	if o.Answer == nil {
 		return
 	}
+	in.answered(o)
 	switch own := o.Answer.Payload.Dialects; {
 	case x.Stream.Events == 0 && !x.Stream.Gap:
 		e.outcome(in, o, OutcomeSeen)

@@ -54,13 +54,13 @@ func (p *Pass) Here(names ...string) Place { return p.Place.At(p.Entity.Pointer(
 // Report reports the rule broken at the place. Seen says what was on the wire, values in quotes; expected says what the
 // protocol asks for instead. Both are phrases of one sentence: lower case, no final period. A rule that both sides can
 // break is broken by the side that wrote the entity at hand, if there is one. Where the client asks for a version after
-// 1.0, whose text nobody has read yet, the finding is a note; and so it is inside a message that the agent only tells
+// 1.0, whose text nobody has read yet, the finding is a note unless the rule says otherwise; and so it is inside a message that the agent only tells
 // again, where it is the agent's, which wrote it down.
 func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.applied = true
 	f := Finding{
 		Rule:     p.Rule,
-		Severity: p.Rule.Level.Severity(),
+		Severity: p.Rule.Severity(),
 		Side:     p.Rule.Side,
 		Dialects: p.Dialects,
 		Place:    at,
@@ -77,7 +77,7 @@ func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	for _, option := range options {
 		option(&f)
 	}
-	if p.Exchange.unreleased || p.Entity != nil && p.Entity.Echoed() {
+	if p.Exchange.unreleased && !p.Rule.Future || p.Entity != nil && p.Entity.Echoed() {
 		f.Severity = Note
 	}
 	p.findings = append(p.findings, f)
@@ -104,6 +104,11 @@ func By(side a2a.Side) Option {
 // Within says in which dialects the finding is to be reported once, where those of the request are only a guess.
 func Within(in a2a.Dialects) Option {
 	return func(f *Finding) { f.Within = in }
+}
+
+// Revising says that the finding takes the place of what the rule has reported on the link before.
+func Revising() Option {
+	return func(f *Finding) { f.Revises = true }
 }
 
 // Of says which exchange the finding is about, where that is not the observation's.

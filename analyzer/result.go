@@ -3,7 +3,6 @@ package analyzer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"a2atap/proxy/capture"
@@ -13,11 +12,14 @@ import (
 type Result struct {
 	Captures  []string       // their names
 	Findings  []Finding      // none if they were handed out as they were made
+	Critical  []string       // agents that were gone at the end
 	Found     [Error + 1]int // how many there are of each severity, handed out or not
 	Baselined int            // findings that were dropped since they are known
 	Coverage  []Coverage
 	Counts    Counts
+	Calls     []Calls // of each link on which there were any
 	Agents    []Agent
+	Nothing   string          // why nothing was chosen of what was judged; empty if something was
 	Live      bool            // a capture was still growing: this is what has happened so far
 	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
 }
@@ -30,15 +32,27 @@ func (r *Result) Add(other *Result) {
 		r.Found[s] += n
 	}
 	r.Baselined += other.Baselined
+	if other.Nothing != "" {
+		r.Nothing = other.Nothing
+	}
+	for _, agent := range other.Critical {
+		if !slices.Contains(r.Critical, agent) {
+			r.Critical = append(r.Critical, agent)
+		}
+	}
 	r.Counts.Exchanges += other.Counts.Exchanges
 	r.Counts.Judged += other.Counts.Judged
 	r.Counts.Lost += other.Counts.Lost
 	r.Counts.Forgotten += other.Counts.Forgotten
 	r.Counts.Streams += other.Counts.Streams
 	r.Counts.Events += other.Counts.Events
+	r.Counts.Calls += other.Counts.Calls
+	r.Counts.Failed += other.Counts.Failed
+	r.Counts.Unproved += other.Counts.Unproved
 	r.Live = r.Live || other.Live
 	r.Crashes = append(r.Crashes, other.Crashes...)
 	r.addCoverage(other.Coverage)
+	r.addCalls(other.Calls)
 	for _, a := range other.Agents {
 		r.addAgent(a)
 	}
@@ -64,6 +78,17 @@ func (r *Result) addCoverage(other []Coverage) {
 	}
 }
 
+func (r *Result) addCalls(other []Calls) {
+	for i := range other {
+		at := slices.IndexFunc(r.Calls, func(c Calls) bool { return c.Link == other[i].Link })
+		if at < 0 {
+			at = len(r.Calls)
+			r.Calls = append(r.Calls, Calls{Link: other[i].Link})
+		}
+		r.Calls[at].merge(&other[i])
+	}
+}
+
 func (r *Result) addAgent(a Agent) {
 	for i := range r.Agents {
 		if known := &r.Agents[i]; known.Link == a.Link {
@@ -80,87 +105,41 @@ func (r *Result) addAgent(a Agent) {
 	r.Agents = append(r.Agents, a)
 }
 
+// take adds a finding, in the place of those that it revises, with the rules that these have covered.
+func (r *Result) take(f Finding) {
+	if !f.Revises {
+		r.Findings = append(r.Findings, f)
+		return
+	}
+	at := len(r.Findings)
+	kept := r.Findings[:0]
+	for _, g := range r.Findings {
+		if !f.TakesPlaceOf(&g) {
+			kept = append(kept, g)
+			continue
+		}
+		at = min(at, len(kept))
+		for _, id := range g.Also {
+			if !slices.Contains(f.Also, id) {
+				f.Also = append(f.Also, id)
+			}
+		}
+	}
+	f.Revises = false
+	r.Findings = slices.Insert(kept, min(at, len(kept)), f)
+}
+
 // Keep drops the findings for which keep returns false.
 func (r *Result) Keep(keep func(*Finding) bool) {
 	kept := r.Findings[:0]
-	r.Found = [Error + 1]int{}
+	var ledger Ledger
 	for _, f := range r.Findings {
 		if keep(&f) {
 			kept = append(kept, f)
-			r.Found[f.Severity]++
+			ledger.Add(&f)
 		}
 	}
-	r.Findings = kept
-}
-
-// Status is the verdict in one word.
-type Status string
-
-// The verdicts. StatusClean means that something was judged and nothing was found.
-const (
-	StatusClean      Status = "clean"
-	StatusFindings   Status = "findings"
-	StatusNothing    Status = "nothing"    // nothing was judged
-	StatusIncomplete Status = "incomplete" // a counted loss, or a recorder that was killed, makes the answer incomplete
-)
-
-// A Verdict sums a result up.
-type Verdict struct {
-	Status    Status
-	Errors    int
-	Warnings  int
-	Notes     int
-	Baselined int // findings hidden since they are known
-	Exchanges int
-	Judged    int
-	Lost      int64
-	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
-	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
-}
-
-// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss or a
-// recorder that was killed makes it StatusIncomplete.
-func (r *Result) Verdict(gate Severity) Verdict {
-	v := Verdict{
-		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
-		Baselined: r.Baselined, Crashes: r.Crashes,
-	}
-	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
-	gated := false
-	for s := gate; s <= Error; s++ {
-		gated = gated || r.Found[s] > 0
-	}
-	switch {
-	case gated:
-		v.Status = StatusFindings
-	case v.Judged == 0:
-		v.Status = StatusNothing
-	case v.Lost > 0, len(v.Crashes) > 0:
-		v.Status = StatusIncomplete
-	default:
-		v.Status = StatusClean
-	}
-	return v
-}
-
-// String returns the verdict as one line for people.
-func (v Verdict) String() string {
-	text := fmt.Sprintf("%s: %s, %s, %s in %s, %d judged", v.Status,
-		Plural(v.Errors, "error"), Plural(v.Warnings, "warning"), Plural(v.Notes, "note"),
-		Plural(v.Exchanges, "exchange"), v.Judged)
-	if v.Lost > 0 {
-		text += fmt.Sprintf(", %d lost", v.Lost)
-	}
-	if v.Forgotten > 0 {
-		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
-	}
-	if v.Baselined > 0 {
-		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
-	}
-	for _, c := range v.Crashes {
-		text += "; " + c.String()
-	}
-	return text
+	r.Findings, r.Found, r.Critical = kept, ledger.Found, ledger.Critical
 }
 
 // Run judges what is in the source now and calls each with every finding as it is made; each may be nil. It returns
@@ -189,21 +168,23 @@ func run(
 		return nil, err
 	}
 	result := &Result{Captures: []string{info.Name}}
+	var ledger Ledger
 	report := func(findings []Finding) {
 		for _, f := range findings {
 			f.Capture = info.Name
-			result.Found[f.Severity]++
+			ledger.Add(&f)
 			if each != nil {
 				each(f)
 			} else {
-				result.Findings = append(result.Findings, f)
+				result.take(f)
 			}
 		}
 	}
 	e := NewEngine(rules, append(slices.Clip(options), From(ctx, src))...)
 	result.Live, err = feed(ctx, e, src, report, follow)
 	report(e.End(result.Live))
-	result.Coverage, result.Counts, result.Agents = e.Coverage(), e.Counts(), e.Agents()
+	result.Found, result.Critical = ledger.Found, ledger.Critical
+	result.Coverage, result.Counts, result.Calls, result.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
 	if info, infoErr := src.Info(ctx); infoErr == nil {
 		result.Counts.Lost = max(result.Counts.Lost, info.LostExchanges)
 		if info.Crashes > 0 {

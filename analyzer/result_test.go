@@ -28,7 +28,7 @@ func TestVerdict(t *testing.T) {
 			"clean",
 			analyzer.Counts{Exchanges: 2, Judged: 1},
 			none, analyzer.Error, analyzer.StatusClean,
-			"clean: 0 errors, 0 warnings, 0 notes in 2 exchanges, 1 judged",
+			"clean: no violation in 2 exchanges, 1 judged",
 		},
 		{
 			"below the gate",
@@ -64,7 +64,7 @@ func TestVerdict(t *testing.T) {
 			"forgotten",
 			analyzer.Counts{Exchanges: 3, Judged: 3, Forgotten: 7},
 			none, analyzer.Error, analyzer.StatusClean,
-			"clean: 0 errors, 0 warnings, 0 notes in 3 exchanges, 3 judged, 7 forgotten to bound memory",
+			"clean: no violation in 3 exchanges, 7 forgotten to bound memory",
 		},
 		{
 			"a gate above all",
@@ -84,6 +84,40 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.line)
 			}
 		})
+	}
+}
+
+// How calls came out is said beside what was found: errors are counted by name, and a link on which no call succeeded is
+// not clean.
+func TestVerdictOnCalls(t *testing.T) {
+	link := func(client string) analyzer.Link { return analyzer.Link{Client: client, Agent: "booker"} }
+	some := analyzer.Calls{
+		Link: link("planner"), Made: 6, Succeeded: 3, Failed: 3, Failures: map[string]int{"VersionNotSupported": 3},
+	}
+	none := analyzer.Calls{
+		Link: link("hotel"), Made: 3, Failed: 3, Failures: map[string]int{"TaskNotFound": 1, "unreachable": 2},
+	}
+	open := analyzer.Calls{Link: link("train"), Made: 1}
+	for _, test := range []struct {
+		calls []analyzer.Calls
+		found [3]int
+		want  string
+	}{
+		{[]analyzer.Calls{some}, [3]int{}, "clean: no violation in 12 exchanges; " +
+			"3 of 6 calls failed: VersionNotSupported 3"},
+		{[]analyzer.Calls{some, none}, [3]int{}, "failed: 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
+			"6 of 9 calls failed: VersionNotSupported 3, unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker"},
+		{[]analyzer.Calls{none}, [3]int{0, 0, 1}, "findings: 1 error, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
+			"3 of 3 calls failed: unreachable 2, TaskNotFound 1; no call succeeded of hotel → booker"},
+		{[]analyzer.Calls{open}, [3]int{}, "incomplete: 0 errors, 0 warnings, 0 notes in 12 exchanges, 12 judged; " +
+			"0 of 1 call succeeded, 1 without a known outcome; no call succeeded of train → booker"},
+	} {
+		r := analyzer.Result{
+			Counts: analyzer.Counts{Exchanges: 12, Judged: 12}, Calls: test.calls, Found: test.found,
+		}
+		if got := r.Verdict(analyzer.Error).String(); got != test.want {
+			t.Errorf("got  %s\nwant %s", got, test.want)
+		}
 	}
 }
 

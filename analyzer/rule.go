@@ -72,19 +72,26 @@ type Rule struct {
 	Family   string        // the file and the chapter it stands in, such as "jsonrpc"
 	Category Category      // the chapter of a conformance report that counts it
 	Level    Level         //
+	Gravest  Severity      // of its findings, where that is more than the level says: what never worked is an error
+	Critical bool          // its findings say that an agent was gone at the end
 	Side     a2a.Side      // who breaks it, unless the check says otherwise
 	Either   bool          // both sides can break it: Side is only the default
+	Revises  bool          // at the end of a capture it may revise what it has reported: see Finding.Revises
 	Once     Scope         // of several findings within it the first of each severity is reported; all are counted
 	On       Kinds         // the observations it wants
 	Needs    []*Tracker    // whose states it asks
 	Bindings Bindings      // where it holds
 	Cites    []a2a.Cite    // dialect and section, one for each dialect in which it holds
+	Future   bool          // it is no note either where the client asks for a version after 1.0
 	Covers   []string      // rules that say less about the same place: they are then not reported on their own
 	Doc      string        // the duty, in our own words, for someone whose agent was just flagged
 	Fix      string        // what to change
 	Silent   string        // what is not reported, and why
 	Check    func(p *Pass) //
 }
+
+// Severity returns how bad a finding of the rule is, unless the check says that it is milder.
+func (r *Rule) Severity() Severity { return max(r.Level.Severity(), r.Gravest) }
 
 // Dialects returns the set of dialects in which the rule holds: those that it cites.
 func (r *Rule) Dialects() a2a.Dialects {

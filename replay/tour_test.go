@@ -56,10 +56,12 @@ func tour(ctx context.Context, tapURL string, p client.Protocol, o client.Option
 		follow(ctx, c)
 	}
 	length := 1
-	c.Get(ctx, "no-such-task", &length)                      //nolint:errcheck // see above
-	c.Cancel(ctx, "no-such-task", nil)                       //nolint:errcheck // see above
-	c.GetPush(ctx, "no-such-task", "no-such-config")         //nolint:errcheck // see above
-	c.List(ctx, client.ListOptions{PageSize: 2})             //nolint:errcheck // see above
+	c.Get(ctx, "no-such-task", &length)              //nolint:errcheck // see above
+	c.Cancel(ctx, "no-such-task", nil)               //nolint:errcheck // see above
+	c.GetPush(ctx, "no-such-task", "no-such-config") //nolint:errcheck // see above
+	if page, err := c.List(ctx, client.ListOptions{PageSize: 2}); err == nil && page.NextPageToken != "" {
+		c.List(ctx, client.ListOptions{PageSize: 2, PageToken: page.NextPageToken}) //nolint:errcheck // see above
+	}
 	c.List(ctx, client.ListOptions{HistoryLength: new(int)}) //nolint:errcheck // see above
 }
 

@@ -22,11 +22,34 @@ func (l *findingIndex) add(findings []analyzer.Finding) {
 		l.byExchange = make(map[uint64][]int)
 	}
 	for _, f := range findings {
+		if f.Revises {
+			l.remove(&f)
+		}
 		l.mark(&f)
 		if seq := f.Place.Exchange; len(l.list) < maxListed {
 			l.byExchange[seq] = append(l.byExchange[seq], len(l.list))
 			l.list = append(l.list, f)
 		}
+	}
+}
+
+// remove takes those findings off the list that another one takes the place of.
+func (l *findingIndex) remove(by *analyzer.Finding) {
+	before := len(l.list)
+	l.list = slices.DeleteFunc(l.list, func(g analyzer.Finding) bool {
+		if !by.TakesPlaceOf(&g) {
+			return false
+		}
+		l.counts[g.Severity]--
+		return true
+	})
+	if len(l.list) == before {
+		return
+	}
+	clear(l.byExchange)
+	for i := range l.list {
+		seq := l.list[i].Place.Exchange
+		l.byExchange[seq] = append(l.byExchange[seq], i)
 	}
 }
 

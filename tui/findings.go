@@ -114,6 +114,9 @@ func (f *findingsPanel) status() string {
 	if more := f.shared.found.total() - len(f.shared.found.list); more > 0 {
 		words += fmt.Sprintf("; the first %s are listed", number(len(f.shared.found.list)))
 	}
+	if c := &f.shared.judged.counts; c.Failed > 0 {
+		words += fmt.Sprintf("; %d of %s failed", c.Failed, plural(c.Calls, "call"))
+	}
 	return words
 }
 
@@ -151,10 +154,18 @@ func (f *findingsPanel) nothing() string {
 		return "no finding so far; the rules are still running"
 	case counts.Judged == 0:
 		return "no finding, but nothing was judged: no rule applies to any of the exchanges"
-	case f.shared.info.Live:
-		return fmt.Sprintf("no finding in %s judged so far", plural(counts.Judged, "exchange"))
 	}
-	return fmt.Sprintf("no finding in %s judged", plural(counts.Judged, "exchange"))
+	words := fmt.Sprintf("no finding in %s judged", plural(counts.Judged, "exchange"))
+	if f.shared.info.Live {
+		words += " so far"
+	}
+	if counts.Failed > 0 {
+		words += fmt.Sprintf("; %d of %s failed", counts.Failed, plural(counts.Calls, "call"))
+	}
+	if counts.Unproved > 0 {
+		words += ", and a client got no call through"
+	}
+	return words
 }
 
 func (f *findingsPanel) line(i int) line {

@@ -112,8 +112,14 @@ func (m *inspector) state() (string, style) {
 		words = append(words, fmt.Sprintf("%s %s", mark, plural(s.found.counts[worst], worst.String())))
 	} else if s.opened && !s.judged.behind && s.judged.counts.Judged > 0 {
 		words = append(words, "no finding")
+		if s.judged.counts.Unproved > 0 { // which would else look like success
+			look = styleWarning
+		}
 	} else if s.opened && !s.judged.behind {
 		words = append(words, "nothing judged")
+	}
+	if c := &s.judged.counts; c.Failed > 0 && !found { // the findings panel says it too
+		words = append(words, fmt.Sprintf("%d of %s failed", c.Failed, plural(c.Calls, "call")))
 	}
 	if s.judged.behind {
 		words = append(words, fmt.Sprintf("judging %d %%", min(100*s.judged.next/max(s.info.Arrivals, 1), 99)))

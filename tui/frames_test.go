@@ -26,7 +26,7 @@ var screens = []struct {
 	{"detail-decoded", []string{"g", "j", "j", "enter", "v"}},
 	{"detail-raw", []string{"g", "j", "j", "enter", "v", "v"}},
 	{"detail-rewritten", []string{"g", "enter", "G"}},
-	{"detail-hostile", []string{"g", "n", "n", "n", "N", "enter", "n"}},
+	{"detail-hostile", []string{"g", "n", "n", "n", "n", "N", "enter", "n"}},
 	{"detail-reset", []string{"G", "k", "k", "enter", "G"}},
 	{"stream", []string{"g", "n", "enter", "n"}},
 	{"stream-deltas", []string{"g", "n", "enter", "n", "w"}},

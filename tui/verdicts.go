@@ -126,5 +126,8 @@ func sum(a, b analyzer.Counts) analyzer.Counts {
 		Forgotten: a.Forgotten + b.Forgotten,
 		Streams:   a.Streams + b.Streams,
 		Events:    a.Events + b.Events,
+		Calls:     a.Calls + b.Calls,
+		Failed:    a.Failed + b.Failed,
+		Unproved:  a.Unproved + b.Unproved,
 	}
 }

@@ -34,7 +34,7 @@ type ConformanceSummary struct {
 type ConformanceResult struct {
 	Test     string `json:"test"`
 	Category string `json:"category"`
-	Status   string `json:"status"` // pass, fail or skip
+	Status   string `json:"status"` // pass, fail, skip or critical
 	Message  string `json:"message,omitempty"`
 }
 
@@ -76,12 +76,15 @@ func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Ru
 			c.Summary.Skipped++
 		case failing(finding, rule):
 			result.Status, result.Message = "fail", finding.Message
+			if finding.Rule.Critical {
+				result.Status = "critical"
+			}
 			c.Summary.Failed++
 			failed[rule.Category]++
 		default:
 			result.Status = "pass"
 			if finding != nil {
-				result.Message = min(finding.Severity, rule.Level.Severity()).String() + ", " + finding.Side.String() + ": " +
+				result.Message = min(finding.Severity, rule.Severity()).String() + ", " + finding.Side.String() + ": " +
 					finding.Message
 			}
 			c.Summary.Passed++
@@ -128,7 +131,7 @@ func weight(f *analyzer.Finding) int {
 
 // failing reports whether a finding makes a rule fail: it is the agent's error, and the rule is one that makes errors.
 func failing(f *analyzer.Finding, rule *analyzer.Rule) bool {
-	return f != nil && f.Side == a2a.Agent && f.Severity == analyzer.Error && rule.Level == analyzer.Must
+	return f != nil && f.Side == a2a.Agent && f.Severity == analyzer.Error && rule.Severity() == analyzer.Error
 }
 
 // level says how far the agent conforms, as far as the traffic shows it.

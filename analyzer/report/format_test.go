@@ -125,6 +125,46 @@ func TestJUnitOfNothing(t *testing.T) {
 	}
 }
 
+// Every format says that calls failed, and with what; where none succeeded none looks like success.
+func TestFailedCallsInEveryFormat(t *testing.T) {
+	for _, name := range report.Formats() {
+		r := &analyzer.Result{
+			Captures: []string{"c"}, Counts: analyzer.Counts{Exchanges: 4, Judged: 4},
+			Coverage: []analyzer.Coverage{
+				{Rule: few[0], Link: analyzer.Link{Client: "planner", Agent: "booker"}, Applied: 3},
+				{Rule: few[0], Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Applied: 1},
+			},
+			Calls: []analyzer.Calls{
+				{
+					Link: analyzer.Link{Client: "planner", Agent: "booker"}, Made: 3, Succeeded: 1, Failed: 2,
+					Failures: map[string]int{"TaskNotFound": 2},
+				},
+				{
+					Link: analyzer.Link{Client: "hotel", Agent: "booker"}, Made: 1, Failed: 1,
+					Failures: map[string]int{"VersionNotSupported": 1},
+				},
+			},
+		}
+		var b strings.Builder
+		if err := report.Write(&b, name, whole(r)); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"TaskNotFound", "VersionNotSupported"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s does not name %s:\n%s", name, want, b.String())
+			}
+		}
+		shown := map[string]string{
+			"json": `"unproved": [`, "markdown": "**no call succeeded**", "junit": `errors="1"`,
+			"sarif": `"executionSuccessful": false`, "github": "::warning title=a2atap::failed: ",
+			"text": "hotel → booker: 1 of 7 rules observed, 0 broken; 1 of 1 call failed: VersionNotSupported 1",
+		}
+		if !strings.Contains(b.String(), shown[name]) {
+			t.Errorf("%s looks like success:\n%s", name, b.String())
+		}
+	}
+}
+
 // SARIF is held against its schema.
 func TestSARIF(t *testing.T) {
 	valid(t, golden(t, "calls.sarif", func(w io.Writer) error { return report.SARIF(w, whole(small(t))) }))

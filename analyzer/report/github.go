@@ -37,8 +37,11 @@ func GitHub(w io.Writer, r *Report) error {
 				fmt.Sprintf("and %s more", analyzer.Plural(more, analyzer.Severity(s).String())))
 		}
 	}
-	if v := r.verdict(); v.Status == analyzer.StatusNothing || v.Status == analyzer.StatusIncomplete {
+	switch v := r.verdict(); {
+	case !v.Status.Proved():
 		annotate(&b, analyzer.Warning, "a2atap", v.String())
+	case v.Calls.Failed > 0:
+		annotate(&b, analyzer.Note, "a2atap calls", v.Calls.String())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -22,6 +22,7 @@ type Document struct {
 	Exchanges int           `json:"exchanges"`
 	Findings  []Finding     `json:"findings"`
 	Coverage  []Coverage    `json:"coverage"`
+	Calls     []Calls       `json:"calls"`
 	Verdict   Verdict       `json:"verdict"`
 	Reports   []Conformance `json:"reports"`
 }
@@ -45,6 +46,8 @@ type Finding struct {
 	Sections    []string `json:"sections"`
 	Also        []string `json:"also"`
 	Fingerprint string   `json:"fingerprint"`
+	Critical    bool     `json:"critical,omitempty"` // the agent was gone at the end
+	Revises     bool     `json:"revises,omitempty"`  // it takes the place of what its rule has reported on the link
 }
 
 // A Coverage is how often one rule applied on one link, as JSON.
@@ -53,6 +56,21 @@ type Coverage struct {
 	Link    string `json:"link"`
 	Applied int    `json:"applied"`
 	Broken  int    `json:"broken"`
+}
+
+// A Calls is how the calls of one link came out, as JSON.
+type Calls struct {
+	Link      string    `json:"link"`
+	Calls     int       `json:"calls"`
+	Succeeded int       `json:"succeeded"`
+	Failed    int       `json:"failed"`
+	Failures  []Failure `json:"failures"`
+}
+
+// A Failure is an error, by name, and how many calls failed with it.
+type Failure struct {
+	Error string `json:"error"`
+	Count int    `json:"count"`
 }
 
 // A Verdict is the sum of a result as JSON.
@@ -68,6 +86,12 @@ type Verdict struct {
 	Crashes   int    `json:"crashes,omitempty"`   // captures whose recorder was killed: some traffic may be missing
 	Forgotten int    `json:"forgotten,omitempty"` // dropped to bound memory: rules are silent on it
 	Live      bool   `json:"live,omitempty"`      // the recording goes on: this is what has happened so far
+
+	Calls       int       `json:"calls"`
+	CallsFailed int       `json:"callsFailed"`
+	Failures    []Failure `json:"failures"`           // most frequent first
+	Unproved    []string  `json:"unproved,omitempty"` // links with calls of which none is known to have succeeded
+	Critical    []string  `json:"critical,omitempty"` // agents that were gone at the end
 }
 
 // JSON writes a result as one document. The gate decides the verdict's status; now is the date of the reports.
@@ -76,7 +100,7 @@ func JSON(
 ) error {
 	doc := Document{
 		Tool: tool, Captures: append([]string{}, r.Captures...), Exchanges: r.Counts.Exchanges,
-		Findings: []Finding{}, Coverage: []Coverage{}, Reports: Conformances(r, rules, now),
+		Findings: []Finding{}, Coverage: []Coverage{}, Calls: []Calls{}, Reports: Conformances(r, rules, now),
 	}
 	for i := range r.Findings {
 		doc.Findings = append(doc.Findings, JSONFinding(&r.Findings[i]))
@@ -84,13 +108,29 @@ func JSON(
 	for _, c := range r.Coverage {
 		doc.Coverage = append(doc.Coverage, Coverage{c.Rule.ID, c.Link.String(), c.Applied, c.Broken})
 	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(c)})
+	}
 	v := r.Verdict(gate)
 	doc.Verdict = Verdict{
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Live: r.Live,
+		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
+	}
+	for i := range v.Unproved {
+		doc.Verdict.Unproved = append(doc.Verdict.Unproved, v.Unproved[i].Link.String())
 	}
 	return encode(w, doc, "  ")
+}
+
+func failures(c *analyzer.Calls) []Failure {
+	list := []Failure{}
+	for _, f := range c.ByError() {
+		list = append(list, Failure{analyzer.Clean(f.Error), f.Count})
+	}
+	return list
 }
 
 // JSONFinding returns one finding in its JSON form.
@@ -104,7 +144,7 @@ func JSONFinding(f *analyzer.Finding) Finding {
 		Dialect: f.Dialects.String(), Binding: f.Binding.String(), Link: f.Link.String(), Capture: f.Capture,
 		Exchange: f.Place.Exchange, ExchangeID: f.ExchangeID.String(), Place: f.Place.String(),
 		Seen: f.Seen, Expected: f.Expected, Message: f.Message, Sections: f.Sections(), Also: also,
-		Fingerprint: f.Fingerprint(),
+		Fingerprint: f.Fingerprint(), Critical: f.Rule.Critical, Revises: f.Revises,
 	}
 }
 

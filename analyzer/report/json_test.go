@@ -25,9 +25,10 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	members(t, "document", doc, "tool", "captures", "exchanges", "findings", "coverage", "verdict", "reports")
+	members(t, "document", doc, "tool", "captures", "exchanges", "findings", "coverage", "calls", "verdict", "reports")
 	members(t, "tool", doc["tool"], "name", "version")
-	members(t, "verdict", doc["verdict"], "status", "error", "warning", "note", "baselined", "exchanges", "judged", "lost")
+	members(t, "verdict", doc["verdict"], "status", "error", "warning", "note", "baselined", "exchanges", "judged", "lost",
+		"calls", "callsFailed", "failures")
 	for _, f := range doc["findings"].([]any) {
 		members(t, "finding", f, "rule", "level", "severity", "side", "dialect", "binding", "link", "capture", "exchange",
 			"exchangeId",

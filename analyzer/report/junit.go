@@ -28,12 +28,14 @@ type (
 		Skipped   int         `xml:"skipped,attr"`
 		Timestamp string      `xml:"timestamp,attr"`
 		Cases     []junitCase `xml:"testcase"`
+		Out       string      `xml:"system-out,omitempty"`
 	}
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
 		Class   string        `xml:"classname,attr"`
 		Skipped *junitMessage `xml:"skipped"`
 		Failure *junitMessage `xml:"failure"`
+		Error   *junitMessage `xml:"error"`
 		Out     string        `xml:"system-out,omitempty"`
 	}
 	junitMessage struct {
@@ -47,7 +49,8 @@ type (
 const maxInCase = 50
 
 // JUnit writes a result as JUnit XML: a suite for each link, a case for each rule. A rule that was not observed is
-// skipped, one broken by a finding at or above the gate has failed, and milder findings are its output.
+// skipped, one broken by a finding at or above the gate has failed, and milder findings are its output. How the calls
+// came out is the output of the suite; where none succeeded and no case says why, a case of its own has an error.
 func JUnit(w io.Writer, r *Report) error {
 	all := junitSuites{Name: "a2atap"}
 	applied, found, also := byLink(r.Result)
@@ -66,7 +69,9 @@ func JUnit(w io.Writer, r *Report) error {
 			}
 			suite.Cases = append(suite.Cases, c)
 		}
+		suite.addCalls(r.Result)
 		suite.Tests = len(suite.Cases)
+		all.Errors += suite.Errors
 		all.Tests, all.Failures, all.Skipped = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Skipped+suite.Skipped
 		all.Suites = append(all.Suites, suite)
 	}
@@ -89,6 +94,24 @@ func JUnit(w io.Writer, r *Report) error {
 	}
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// addCalls says how the calls of the suite's link came out.
+func (s *junitSuite) addCalls(r *analyzer.Result) {
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		if analyzer.Clean(c.Link.String()) != s.Name || c.Made == 0 {
+			continue
+		}
+		s.Out = c.String() + "\n"
+		if !c.Proved() && s.Failures == 0 {
+			s.Errors++
+			s.Cases = append(s.Cases, junitCase{
+				Name: "calls", Class: "a2atap.outcome",
+				Error: &junitMessage{Message: "no call succeeded: " + c.String(), Type: "outcome"},
+			})
+		}
+	}
 }
 
 func (r *Report) junitCase(rule *analyzer.Rule, applied int, found []*analyzer.Finding) junitCase {

@@ -37,6 +37,7 @@ func Markdown(w io.Writer, r *Report) error {
 		)
 		mdTable(&b, mdNames(m.rows()))
 	}
+	mdCalls(&b, r.Result)
 	for _, c := range Conformances(r.Result, r.Rules, r.Now) {
 		mdConformance(&b, r, &c)
 	}
@@ -44,6 +45,29 @@ func Markdown(w io.Writer, r *Report) error {
 	mdNotObserved(&b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mdCalls says how the calls of each link came out.
+func mdCalls(b *strings.Builder, r *analyzer.Result) {
+	rows := [][]string{{"Link", "Calls", "Succeeded", "Failed", "Errors"}}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		var errs []string
+		for _, f := range c.ByError() {
+			errs = append(errs, fmt.Sprintf("%s %d", mdText(f.Error), f.Count))
+		}
+		failed := fmt.Sprint(c.Failed)
+		if !c.Proved() {
+			failed += ": **no call succeeded**"
+		}
+		rows = append(rows, []string{
+			mdText(arrow(c.Link)), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, orDash(strings.Join(errs, ", ")),
+		})
+	}
+	if len(rows) > 1 {
+		b.WriteString("## Calls\n\nWhether calls succeeded is one question, whether they kept to the protocol another.\n\n")
+		mdTable(b, rows)
+	}
 }
 
 // mdConformance writes the report on one agent.
@@ -57,7 +81,7 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 		count := make(map[string]int)
 		for _, result := range c.Categories[string(category)] {
 			count[result.Status]++
-			if result.Status == "fail" {
+			if result.Status == "fail" || result.Status == "critical" {
 				failed = append(failed, result)
 			}
 		}

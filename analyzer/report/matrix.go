@@ -19,6 +19,7 @@ type matrix struct {
 type cell struct {
 	observed int // rules that applied
 	found    [analyzer.Error + 1]int
+	unproved bool // no call is known to have succeeded
 }
 
 func newMatrix(r *analyzer.Result) *matrix {
@@ -41,11 +42,16 @@ func newMatrix(r *analyzer.Result) *matrix {
 			at(f.Link).found[f.Severity]++
 		}
 	}
+	for i := range r.Calls {
+		if c := &r.Calls[i]; m.cells[c.Link] != nil && !c.Proved() {
+			m.cells[c.Link].unproved = true
+		}
+	}
 	m.clients, m.agents = slices.Sorted(maps.Keys(clients)), slices.Sorted(maps.Keys(agents))
 	return m
 }
 
-// text returns a cell in words: what was found, "ok" with the number of rules observed, or a dash where nobody talked.
+// text returns a cell in words: what was found, that no call succeeded, "ok" with the number of rules observed, or a dash where nobody talked.
 func (m *matrix) text(client, agent string) string {
 	c := m.cells[analyzer.Link{Client: client, Agent: agent}]
 	if c == nil {
@@ -59,6 +65,9 @@ func (m *matrix) text(client, agent string) string {
 		if s == analyzer.Note {
 			break
 		}
+	}
+	if c.unproved {
+		found = append(found, "no call succeeded")
 	}
 	if found == nil {
 		return fmt.Sprintf("ok (%d)", c.observed)

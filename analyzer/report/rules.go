@@ -36,7 +36,7 @@ func RulesJSON(w io.Writer, list []*analyzer.Rule) error {
 
 func jsonRule(r *analyzer.Rule) Rule {
 	out := Rule{
-		ID: r.ID, Title: r.Title, Level: r.Level.String(), Severity: r.Level.Severity().String(), Side: side(r),
+		ID: r.ID, Title: r.Title, Level: r.Level.String(), Severity: r.Severity().String(), Side: side(r),
 		Sections: r.Sections(0), Bindings: r.Bindings.Names(), Family: r.Family, Covers: append([]string{}, r.Covers...),
 		Fix: oneLine(r.Fix), Doc: oneLine(r.Doc), Silent: oneLine(r.Silent),
 	}
@@ -91,7 +91,7 @@ Fix
 
 Not reported
 %s
-`, r.ID, r.Title, r.Level, r.Level.Severity(), side(r), r.Dialects(), strings.Join(r.Bindings.Names(), ", "),
+`, r.ID, r.Title, r.Level, r.Severity(), side(r), r.Dialects(), strings.Join(r.Bindings.Names(), ", "),
 		strings.Join(r.Sections(0), ", "), paragraph(r.Doc), paragraph(r.Fix), paragraph(r.Silent))
 	if len(r.Covers) > 0 {
 		text += "\nReported in place of\n  " + strings.Join(r.Covers, ", ") + "\n"

@@ -99,7 +99,7 @@ func SARIF(w io.Writer, r *Report) error {
 		index[rule.ID] = len(run.Tool.Driver.Rules)
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
 			ID: rule.ID, Short: sarifText{rule.Title}, Full: sarifText{oneLine(rule.Doc)}, Help: sarifText{oneLine(rule.Fix)},
-			Default:  sarifDefault{rule.Level.Severity().String()},
+			Default:  sarifDefault{rule.Severity().String()},
 			Property: sarifProperties{"tags": []string{rule.Family, string(rule.Category)}},
 		})
 	}
@@ -112,11 +112,16 @@ func SARIF(w io.Writer, r *Report) error {
 		run.Results = append(run.Results, sarifFinding(f, i))
 	}
 	v := r.verdict()
-	invocation := sarifInvocation{Successful: v.Status != analyzer.StatusNothing && v.Status != analyzer.StatusIncomplete}
+	invocation := sarifInvocation{Successful: v.Status.Proved()}
 	notify := func(level, text string) {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifText{text}})
 	}
 	notify("note", v.String())
+	for i := range r.Result.Calls {
+		if c := &r.Result.Calls[i]; c.Failed > 0 {
+			notify("warning", analyzer.Clean(c.Link.String())+": "+c.String())
+		}
+	}
 	if left > 0 {
 		notify("warning", fmt.Sprintf("%d findings are left out; the JSON report has all", left))
 	}
@@ -158,7 +163,7 @@ func sarifFinding(f *analyzer.Finding, index int) sarifResult {
 	return sarifResult{
 		RuleID: f.Rule.ID, RuleIndex: index, Level: f.Severity.String(),
 		Message: sarifText{
-			analyzer.Clean(f.Message) + " (" + culprit(f) + " at fault; " + strings.Join(f.Sections(), ", ") + ")",
+			analyzer.Clean(f.Message) + " (" + blame(f) + strings.Join(f.Sections(), ", ") + ")",
 		},
 		Locations: []sarifLocation{{
 			Physical: sarifPhysical{sarifArtifact{(&url.URL{Path: f.Capture}).String()}},

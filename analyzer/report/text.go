@@ -16,15 +16,27 @@ import (
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
 // which link, and the sections it rests on.
 func Line(f *analyzer.Finding) string {
-	fault := culprit(f) + " at fault; "
-	if f.Rule.Level == analyzer.Advice { // it is said to be known, and accuses nobody
-		fault = ""
-	}
+	fault := blame(f)
 	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, strings.Join(f.Sections(), ", "))
+	if f.Revises {
+		line += "; in place of what was said before"
+	}
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
 	}
 	return line
+}
+
+// blame says on whose side the fault is, as the beginning of what stands behind a finding. What is said to be known
+// accuses nobody; where a call has not worked, and no duty stands behind that, it is only the side.
+func blame(f *analyzer.Finding) string {
+	switch {
+	case f.Rule.Level != analyzer.Advice:
+		return culprit(f) + " at fault; "
+	case f.Severity > analyzer.Note:
+		return "on the side of " + culprit(f) + "; "
+	}
+	return ""
 }
 
 // culprit says who broke the rule: the side, and its name on the link where it has one.
@@ -55,7 +67,9 @@ func Text(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule) error {
 	if len(r.Findings) > 0 {
 		b.WriteString("\n")
 	}
-	if r.Counts.Exchanges == 0 {
+	if r.Counts.Exchanges == 0 && r.Nothing != "" {
+		b.WriteString(r.Nothing + "\n")
+	} else if r.Counts.Exchanges == 0 {
 		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
 	} else {
 		observed(&b, r, rules)
@@ -87,8 +101,8 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 	slices.SortFunc(links, func(a, b analyzer.Link) int { return strings.Compare(a.String(), b.String()) })
 	for _, l := range links {
 		t := tallies[l]
-		fmt.Fprintf(b, "%s → %s: %d of %d rules observed, %d broken\n", analyzer.Clean(l.Client), analyzer.Clean(l.Agent),
-			t.applied, len(rules), t.broken)
+		fmt.Fprintf(b, "%s: %d of %d rules observed, %d broken%s\n", arrow(l), t.applied, len(rules), t.broken,
+			callsOf(r, l))
 	}
 	if len(r.Captures) > 1 {
 		b.WriteString("\n")
@@ -98,6 +112,21 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 	if never := unobserved(r, rules); len(never) > 0 {
 		fmt.Fprintf(b, "not observed: %s\n", wrap(neverText(never, rules), 100, "  "))
 	}
+}
+
+// arrow returns a link as people read it.
+func arrow(l analyzer.Link) string {
+	return analyzer.Clean(l.Client) + " → " + analyzer.Clean(l.Agent)
+}
+
+// callsOf says how the calls of a link came out, as the end of a line; nothing if there were none.
+func callsOf(r *analyzer.Result, l analyzer.Link) string {
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Link == l && c.Made > 0 {
+			return "; " + c.String()
+		}
+	}
+	return ""
 }
 
 // fewNever is how many rules are named that were not observed; of more, each family says how many.

@@ -61,6 +61,7 @@ var All = slices.Concat(
 	task.Finished,
 	task.Cancel,
 	task.Outcomes,
+	wire.Unanswered,
 	stream.Streams,
 	stream.Endings,
 	stream.Chunks,

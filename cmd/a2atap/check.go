@@ -45,8 +45,12 @@ end.
 Findings that a project accepts are kept in a baseline: --baseline FILE --update-baseline accepts the current
 findings; from then on --baseline FILE hides and counts them, and names those that no longer occur.
 
-Exit status: 0 no finding at or above --fail-on, 1 findings, 2 wrong usage, 3 a capture could not be read, 4
-inconclusive: nothing was judged, the capture lost traffic, or its recorder was killed.`,
+The verdict gives two answers: what breaks the protocol, and how the calls came out, with the errors of those that
+failed. Clean is only what broke nothing and got through: where no call of a client to an agent succeeded, it is failed.
+
+Exit status: 0 no finding at or above --fail-on, and calls succeeded; 1 findings; 2 wrong usage; 3 a capture could not
+be read; 4 inconclusive: nothing was judged, or nothing matches --filter and --agent; no call of a client to an agent
+succeeded; the capture lost traffic, or its recorder was killed.`,
 		Example: `  a2atap check c.a2atap
   a2atap check c.a2atap --format json | jq .verdict
   a2atap check session.har --fail-on warning
@@ -72,7 +76,7 @@ inconclusive: nothing was judged, the capture lost traffic, or its recorder was 
 	f.BoolVar(&o.follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was judged or traffic was lost")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
 	return withArgs(cmd, 1, -1)
 }
 
@@ -160,11 +164,13 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 		return err
 	}
 	defer src.Close()
-	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil, c.keys...)
+	seen := newCensus()
+	options := seen.options(c.keep, c.keys)
+	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil, options...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
-	if err := c.keep.findings(ctx, src, result); err != nil {
+	if err := c.keep.apply(ctx, src, result, seen); err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
 	c.rules.apply(result)
@@ -183,8 +189,11 @@ func (c *checker) hideMinor(r *analyzer.Result) int {
 // remarks returns what qualifies the verdict: filters, hidden findings, a recording that has not ended.
 func (c *checker) remarks(r *analyzer.Result, hidden int) []string {
 	var remarks []string
+	if r.Nothing != "" && r.Counts.Exchanges == 0 {
+		return []string{r.Nothing}
+	}
 	if !c.keep.all() {
-		remarks = append(remarks, "only findings selected by --filter and --agent are counted")
+		remarks = append(remarks, "only what --filter and --agent select is counted")
 	}
 	if !c.rules.all() {
 		remarks = append(remarks, fmt.Sprintf("only %d of %d rules are reported on", len(c.rules.list), len(rules.All)))

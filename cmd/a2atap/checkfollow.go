@@ -33,13 +33,17 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	defer cancel()
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
 	each := func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }
-	result, err := analyzer.Follow(ctx, rules.All, src, each, c.keys...)
+	seen := newCensus()
+	result, err := analyzer.Follow(ctx, rules.All, src, each, seen.options(c.keep, c.keys)...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
-	result.Found, result.Baselined = f.kept.Found, f.kept.Baselined
+	if err := c.keep.apply(context.WithoutCancel(ctx), src, result, seen); err != nil {
+		return fmt.Errorf("check %s: %w", names[0], err)
+	}
+	result.Baselined = f.baselined
 	c.rules.apply(result)
-	result.Found = f.kept.Found
+	result.Found, result.Critical = f.kept.Found, f.kept.Critical
 	if err := c.known.finish(e, result); err != nil {
 		return err
 	}
@@ -56,9 +60,11 @@ type follower struct {
 	src    capture.Source
 	w      io.Writer
 	json   bool
-	kept   analyzer.Result // counts of the selected findings
+	kept   analyzer.Ledger // counts of the selected findings
 	hidden int             // how many of them are below --min-severity
 	err    error           // the first
+
+	baselined int // findings that are known
 }
 
 func (f *follower) take(ctx context.Context, found analyzer.Finding) {
@@ -71,9 +77,9 @@ func (f *follower) take(ctx context.Context, found analyzer.Finding) {
 		one.Keep(f.rules.keeps)
 	}
 	f.known.apply(one)
-	f.kept.Baselined += one.Baselined
+	f.baselined += one.Baselined
 	for i := range one.Findings {
-		f.kept.Found[one.Findings[i].Severity]++
+		f.kept.Add(&one.Findings[i])
 		f.print(&one.Findings[i])
 	}
 }

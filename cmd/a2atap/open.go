@@ -103,6 +103,10 @@ func parseSelection(expr, agent string) (selection, error) {
 	if err != nil {
 		return selection{}, usage("--filter %q: %w", expr, err)
 	}
+	if agent != "" && !agentName.MatchString(agent) {
+		return selection{}, usage("--agent %q cannot be the name of an agent, which is made of letters, digits, '.', '_' "+
+			"and '-', or is a host and a port", agent)
+	}
 	return selection{filter: f, agent: agent, judged: f.Asks("rule", "severity", "side")}, nil
 }
 

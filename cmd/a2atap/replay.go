@@ -101,7 +101,13 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
-	fmt.Fprintf(e.Err, "replay: %s\n", report.Verdict())
+	verdict := report.Verdict()
+	if report.Sent == 0 && report.LeftOut == 0 {
+		if why := keep.nothing(ctx, src); why != "" {
+			verdict += "; " + why
+		}
+	}
+	fmt.Fprintf(e.Err, "replay: %s\n", verdict)
 	switch {
 	case err != nil:
 		return fmt.Errorf("replay %s: %w", name, err)

@@ -40,6 +40,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("KEPT", kept) // a capture of each format
+			talks, err := filepath.Abs(filepath.Join("testdata", "talks"))
+			if err != nil {
+				return err
+			}
+			env.Setenv("TALKS", talks) // transcripts, which cannot stand in scripts
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			return nil

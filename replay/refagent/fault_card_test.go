@@ -22,6 +22,7 @@ var cardFaultTests = []struct {
 	{"card-url-https", "spec03", nil, "GET /spec03", `http://agents.a2atap.travel/a2a`, ""},
 	{"card-protocol-version-present", "spec03", nil, "GET /spec03", `"protocolVersion":""`, `"0.3.0"`},
 	{"card-protocol-version-patch", "spec", nil, "GET /spec", `"protocolVersion":"1.0.1"`, ""},
+	{"card-protocol-version-format", "spec", nil, "GET /spec", `"protocolVersion":"v1"`, ""},
 	{"card-binding-known", "spec", nil, "GET /spec", `"protocolBinding":"WEBSOCKET"`, ""},
 	{"card-preferred-transport", "spec03", nil, "GET /spec03", `"url"`, `"preferredTransport"`},
 	{"card-transport-conflict", "spec03", nil, "GET /spec03", `"transport":"GRPC"`, ""},

@@ -43,6 +43,11 @@ var cardURLFaults = []Fault{
 		hooks: onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "1.0.1")),
 	},
 	{
+		Slug: "card-protocol-version-format", agents: with10,
+		Doc:   "An interface of the card names a version that is no number.",
+		hooks: onCards(addInterface("https://a2atap.example/a2a", "HTTP+JSON", "v1")),
+	},
+	{
 		Slug: "card-binding-known", agents: with10,
 		Doc:   "An interface of the card is in a binding that has no URI.",
 		hooks: onCards(addInterface("wss://a2atap.example/a2a", "WEBSOCKET", "1.0")),

@@ -2,6 +2,7 @@ package refagent
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -40,6 +41,11 @@ var listFaults = []Fault{
 				p.next = position{at: 1}.token()
 			}
 		}),
+	},
+	{
+		Slug: "list-page-token-ignored", agents: only10,
+		Doc:   "A token leads to the page that gave it.",
+		hooks: repeatPages,
 	},
 	{
 		Slug: "list-required-fields", agents: only10,
@@ -158,6 +164,25 @@ func onPage(edit func(c *call, p *page)) func() hooks {
 			}
 		}}
 	}
+}
+
+// repeatPages answers a request with a token with the page that gave it.
+func repeatPages() hooks {
+	var mu sync.Mutex
+	gave := make(map[string]page)
+	return hooks{reply: func(c *call, r *reply) {
+		if r.page == nil {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if after := c.request.list.after; after != (position{}) {
+			*r.page = gave[after.token()]
+		}
+		if r.page.next != "" {
+			gave[r.page.next] = *r.page
+		}
+	}}
 }
 
 // addLast adds a task to a page: a copy of the last one, edited.

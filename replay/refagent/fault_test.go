@@ -182,6 +182,10 @@ var faultTests = []struct {
 	{"history-zero-omitted", "spec", []string{sendRPC}, listing("historyLength=0"), `"history":[]`, ""},
 	{"list-next-token-present", "spec", []string{sendRPC}, tasksREST, `"tasks":[{`, "nextPageToken"},
 	{"list-last-page-token", "spec", []string{sendRPC}, tasksREST, `"nextPageToken":"MS4w"`, `"nextPageToken":""`},
+	{
+		"list-page-token-ignored", "spec", []string{sendRPC, sameRPC, listing("pageSize=1")},
+		listing("pageSize=1&pageToken=MTc3MjM1OTIwMDAwMC42"), `"nextPageToken":"MTc3MjM1OTIwMDAwMC42"`, `"nextPageToken":""`,
+	},
 	{"list-required-fields", "spec", []string{sendRPC}, tasksREST, `"tasks":[{`, "totalSize"},
 	{"list-page-limit", "spec", []string{sendRPC}, listing("pageSize=1"), `"id":"id-1-b-c"`, ""},
 	{"list-page-size-echo", "spec", []string{sendRPC}, tasksREST, `"pageSize":51`, `"pageSize":50`},

@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ var CardURLs = rule.Family{
 	CardURLHTTPS,
 	CardProtocolVersionPresent,
 	CardProtocolVersionPatch,
+	CardProtocolVersionFormat,
 	CardBindingKnown,
 	CardPreferredTransport,
 	CardTransportConflict,
@@ -230,6 +232,44 @@ func hasPatch(version string) bool {
 	}
 	return true
 }
+
+// CardProtocolVersionFormat reports a version that is none.
+var CardProtocolVersionFormat = &analyzer.Rule{
+	ID:    "card-protocol-version-format",
+	Title: "protocolVersion is no version number",
+	Level: analyzer.Must,
+	Cites: slices.Concat(
+		rule.Cite("5.5", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.6", a2a.V1_0),
+	),
+	Doc: `Clients look in the card for a version that they speak, and send it back as A2A-Version. From "v1" or "latest"
+they can do neither: they turn away, or send what no agent knows.`,
+	Fix: `Write major and minor number with a dot between, such as "1.0"; in cards of 0.2 and 0.3 a patch number may
+follow.`,
+	Silent: `Missing and empty versions, and in 1.0 those with a patch number, which have rules of their own. Before 1.0 it
+is a warning, since no text lays down how a version is written.`,
+	Check: func(p *analyzer.Pass) {
+		for i, entry := range p.Card.Get("supportedInterfaces").Elems() {
+			checkVersionFormat(p, entry.Get("protocolVersion"), analyzer.Error, "supportedInterfaces", i, "protocolVersion")
+		}
+		checkVersionFormat(p, p.Card.Get("protocolVersion"), analyzer.Warning, "protocolVersion")
+	},
+}
+
+// checkVersionFormat judges a version at a path in the card.
+func checkVersionFormat(p *analyzer.Pass, version a2a.Value, worst analyzer.Severity, path ...any) {
+	if version.Kind() != a2a.String || version.Is("") {
+		return
+	}
+	p.Applied()
+	if !versionFormat.MatchString(version.Text()) {
+		p.Report(inCard(p, a2a.Ptr("", path...)), "protocolVersion is "+analyzer.Quote(version),
+			`expected a version number, such as "1.0"`, analyzer.AtMost(worst))
+	}
+}
+
+// versionFormat is a version of two numbers or more, and what may follow a patch number.
+var versionFormat = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+(\.[0-9]+)*([-+].*)?)?$`)
 
 // CardBindingKnown reports an interface in a binding that nobody can look up.
 var CardBindingKnown = &analyzer.Rule{

@@ -123,44 +123,6 @@ own.`,
 	},
 }
 
-// RESTV1Prefix reports a call of 1.0 under the path of earlier versions.
-var RESTV1Prefix = &analyzer.Rule{
-	ID:    "rest-v1-prefix",
-	Title: "1.0 call under /v1/",
-	Level: analyzer.Must,
-	Side:  a2a.Client,
-	Once:  analyzer.PerEndpoint,
-	On:    analyzer.RequestSeen,
-	Cites: rule.Cite("11.3", a2a.V1_0),
-	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have
-such paths, or take "v1" for the name of a tenant.`,
-	Fix: `Send to the interface's URL plus the route, without /v1 between them.`,
-	Silent: `Requests that do not say that they are 1.0; interfaces whose URL ends in /v1 itself; agents that declare an
-earlier version under the same URL, or a tenant of that name; URLs that no card names. It is said once
-for each URL and client.`,
-	Check: func(p *analyzer.Pass) {
-		x := p.Exchange
-		call := &x.Call
-		if call.Operation == a2a.NoOperation || x.Endpoint == nil || x.Endpoint.Declared != a2a.Of(a2a.V1_0) ||
-			call.Tenant == "v1" {
-			return
-		}
-		if call.Evidence != a2a.Decisive && a2a.VersionDialects(call.Version) != a2a.Of(a2a.V1_0) {
-			return
-		}
-		p.Applied()
-		if underV1(x) {
-			p.Report(x.RequestPlace().Line(),
-				"the path is "+analyzer.QuoteText(x.Path)+", as before 1.0, the request is of 1.0, and "+x.Endpoint.URL+
-					" is offered in 1.0",
-				"expected "+analyzer.QuoteText(call.Prefix+"/"+call.Route))
-		}
-	},
-}
-
-// underV1 reports whether a path has the /v1 of earlier versions before its route.
-func underV1(x *analyzer.Exchange) bool { return x.Path == x.Call.Prefix+"/v1/"+x.Call.Route }
-
 // RESTRequestContentType reports a request of 0.3 that is not labelled as JSON.
 var RESTRequestContentType = &analyzer.Rule{
 	ID:    "rest-request-content-type",

@@ -75,6 +75,7 @@ var RESTErrorBody = &analyzer.Rule{
 		rule.Cite("3.3.2", a2a.V1_0),
 		rule.Cite("11.6", a2a.V1_0),
 	),
+	Covers: []string{"outcome-no-protocol"},
 	Doc: `An error says in JSON which one it is and why. From an empty body or a page of text a client learns that
 something failed, and not whether to repair the request, to try again or to give up.`,
 	Fix: `Answer {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "..."}} with every status of 400 and

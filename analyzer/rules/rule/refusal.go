@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
 )
 
@@ -78,14 +79,7 @@ func CallSucceeded(p *analyzer.Pass) bool {
 
 // NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path
 // names.
-func NoRoute(p *analyzer.Pass) bool {
-	x := p.Exchange
-	if x.Call.Binding != a2a.HTTPJSON || p.Answer.Err == nil || p.Answer.Err.Name.A2A() {
-		return false
-	}
-	status := x.Response.Status
-	return status == 405 || status == 404 && !SpeaksOfTask(p.Answer.Doc.Root, x.Path)
-}
+func NoRoute(p *analyzer.Pass) bool { return reach.NoRoute(p.Observation) }
 
 // CodeRules say less of a wrong code than the rules that know which one is right.
 var CodeRules = []string{
@@ -110,10 +104,7 @@ func SpeaksOfState(message string) bool {
 
 // SpeaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the path that was
 // asked, as frameworks do for a route that they do not have.
-func SpeaksOfTask(v a2a.Value, path string) bool {
-	text := strings.ToLower(strings.ReplaceAll(string(v.Raw()), path, ""))
-	return strings.Contains(text, "task") || strings.Contains(text, "config")
-}
+func SpeaksOfTask(v a2a.Value, path string) bool { return reach.SpeaksOfTask(v, path) }
 
 // SaysUnsupported reports whether an error says that the agent cannot do what was asked: by its code, or in words.
 func SaysUnsupported(failure *a2a.Error) bool {

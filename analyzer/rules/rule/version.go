@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/reach"
 	"a2atap/analyzer/track/stream"
 	"a2atap/analyzer/track/task"
 	"a2atap/proxy/a2a"
@@ -41,23 +42,17 @@ func Mismatched(p *analyzer.Pass) bool {
 // wasTurnedAway reports whether the answer shows that the agent did not understand: it failed for that reason, or came
 // in another dialect.
 func wasTurnedAway(p *analyzer.Pass) bool {
-	failure := p.Answer.Err
-	if failure == nil {
+	if p.Answer.Err == nil {
 		got := p.Answer.Payload.Dialects
 		return !got.Empty() && got.Intersect(p.Exchange.Spoken()).Empty()
 	}
-	switch failure.Name {
-	case a2a.MethodNotFound, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
-		return true
-	}
-	return RefusesVersion(failure) || NoRoute(p)
+	return reach.NotUnderstood(p.Observation)
 }
 
 // RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client
 // that does not know it.
 func RefusesVersion(failure *a2a.Error) bool {
-	return failure.Name == a2a.VersionNotSupported || failure.Reason == "VERSION_NOT_SUPPORTED" ||
-		failure.Name == a2a.OtherError && failure.Code == -32009
+	return failure.RefusesVersion()
 }
 
 // Reopens reports whether a later event at hand answers a message to a task that had ended. That it was not refused has

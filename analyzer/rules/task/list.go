@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
+	"a2atap/analyzer/track/page"
 	"a2atap/proxy/a2a"
 )
 
@@ -22,6 +23,7 @@ var List = rule.Family{
 }.Of(
 	ListNextTokenPresent,
 	ListLastPageToken,
+	ListPageTokenIgnored,
 	ListRequiredFields,
 	ListPageLimit,
 	ListPageSizeEcho,
@@ -91,6 +93,35 @@ left.`,
 		if n := page.Get("tasks").Len(); int64(n) == total && token.Text() != "" {
 			p.Report(p.Place.At(token.Pointer()),
 				fmt.Sprintf("nextPageToken is %s on a page with all %d tasks", analyzer.Quote(token), n), `expected ""`)
+		}
+	},
+}
+
+// ListPageTokenIgnored reports a token that leads to the page from which it came.
+var ListPageTokenIgnored = &analyzer.Rule{
+	ID:     "list-page-token-ignored",
+	Title:  "pageToken leads to the same page again",
+	Level:  analyzer.Must,
+	Once:   analyzer.PerEndpoint,
+	Needs:  []*analyzer.Tracker{page.Tracker},
+	Covers: []string{"list-sorted"},
+	Doc: `A pageToken leads on from the page that gave it. This agent answers with that very page, and the same token: a
+client that turns pages until the last one never comes to an end, and sees only the first.`,
+	Fix: `Read pageToken, over JSON-RPC from params and over HTTP+JSON from the query, and begin after the last task of the
+page that gave it.`,
+	Silent: `Pages with other tasks, in another order, or with another token: tasks move while somebody turns pages. Empty
+pages, and tokens from before the recording. The first such page at an endpoint is reported.`,
+	Check: func(p *analyzer.Pass) {
+		list, ok := pageOf(p)
+		if !ok || p.Exchange.Call.PageToken == "" {
+			return
+		}
+		p.Applied()
+		if page.Of(p).Repeated(p.Exchange, &p.Answer.Payload) {
+			token := rule.Member(list, "nextPageToken", "next_page_token")
+			p.Report(p.Place.At(token.Pointer()),
+				"the page has the tasks of the one before, and nextPageToken is "+analyzer.Quote(token)+", as pageToken was",
+				"expected the page after it")
 		}
 	},
 }

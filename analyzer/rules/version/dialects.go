@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/analyzer/track/card"
+	"a2atap/analyzer/track/reach"
 	"a2atap/proxy/a2a"
 )
 
@@ -28,8 +29,12 @@ var DialectMismatch = &analyzer.Rule{
 	Level:  analyzer.Should,
 	Either: true,
 	Once:   analyzer.PerEndpoint,
-	On:     analyzer.AnswerSeen | analyzer.EventSeen | analyzer.CardMissed,
-	Needs:  []*analyzer.Tracker{card.Tracker},
+
+	Gravest: analyzer.Error, // where no call ever succeeds
+	Revises: true,
+
+	On:    analyzer.AnswerSeen | analyzer.EventSeen | analyzer.CardMissed | analyzer.LinkRefused,
+	Needs: []*analyzer.Tracker{card.Tracker, reach.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("5.5", rule.Before1...),
 		rule.Cite("3.6.2", a2a.V1_0),
@@ -43,19 +48,23 @@ version: the message names the method or path to send instead. An agent can offe
 version. For a card, ask at the path that the message names; an agent can serve its card at both.`,
 	Silent: `Calls that the agent answers with success in the client's version, whatever its card says; URLs that no
 card names and where nothing else succeeded; dialects that cannot be told apart; refusals that may have another cause,
-such as an unknown task. It is said once for each URL, version and client, and only as a note where the agent answers
-VersionNotSupportedError, since clients may try versions in turn. A card that is not where the client asks is reported
+such as an unknown task. It is said once for each URL, version and client: as a warning, and only as a note where the
+agent answers VersionNotSupportedError, since clients may try versions in turn. If no call of the client has succeeded
+when the recording ends, it becomes an error. A card that is not where the client asks is reported
 at the end of the recording, if the other well-known path has it; it is a note where the same client found it there.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		switch {
 		case p.Kind == analyzer.CardMissed:
 			checkCardPath(p)
+		case p.Kind == analyzer.LinkRefused:
+			checkRefusedLink(p)
 		case p.Answer == nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) || x.Call.Binding == a2a.NoBinding:
 		case rule.Mismatched(p):
 			reportMismatch(p)
 		case withoutPrefix(p):
-			reportPath(p, rule.Understood(x))
+			known := rule.Understood(x)
+			reportPath(p, x, known, analyzer.AtMost(analyzer.Warning), mismatchScope(x, known))
 		default:
 			if !rule.Understood(x).Empty() {
 				p.Applied()
@@ -67,23 +76,64 @@ at the end of the recording, if the other well-known path has it; it is a note w
 
 func reportMismatch(p *analyzer.Pass) {
 	x := p.Exchange
-	known := rule.Understood(x)
-	if x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == "" {
-		// An agent that has such a path leaves nothing to show that the client means another version.
-		if failure := p.Answer.Err; failure != nil && (rule.NoRoute(p) || rule.RefusesVersion(failure)) {
-			reportPath(p, known)
+	if byPath(x) { // an agent that has such a path leaves nothing to show that the client means another version
+		if failure := p.Answer.Err; failure == nil || !rule.NoRoute(p) && !rule.RefusesVersion(failure) {
+			return
 		}
-		return
 	}
 	worst := analyzer.Warning
 	if failure := p.Answer.Err; failure != nil && rule.RefusesVersion(failure) {
 		worst = analyzer.Note // the client is told in so many words, and can go on in another version
 	}
+	known := rule.Understood(x)
+	sayMismatch(p, x, known, analyzer.AtMost(worst), mismatchScope(x, known))
+}
+
+// sayMismatch reports a call in another dialect than those that are spoken where it goes.
+func sayMismatch(p *analyzer.Pass, x *analyzer.Exchange, known a2a.Dialects, options ...analyzer.Option) {
+	if byPath(x) {
+		reportPath(p, x, known, options...)
+		return
+	}
 	p.Report(x.RequestPlace(),
 		fmt.Sprintf("the client speaks A2A %s (%s), and %s %s", x.Call.Dialects, rule.MethodOrPath(x), x.Endpoint.URL,
-			offerText(p, known)),
-		fmt.Sprintf("expected a request in %s%s", known, requestIn(x, known)), analyzer.By(a2a.Client),
-		analyzer.AtMost(worst), mismatchScope(x, known))
+			offerText(p, x, known)),
+		fmt.Sprintf("expected a request in %s%s", known, requestIn(x, known)),
+		append(options, analyzer.By(a2a.Client), analyzer.Of(x))...)
+}
+
+// checkRefusedLink reports again, at the end of a capture, the mismatch that explains why no call of a client has ever
+// succeeded: the first that was refused for it. Now it is an error.
+func checkRefusedLink(p *analyzer.Pass) {
+	for _, r := range reach.RefusalsOf(p) {
+		x := r.Exchange
+		known := rule.Understood(x)
+		if known.Empty() && r.Version && x.Call.Evidence == a2a.Decisive {
+			known = a2a.Of(a2a.V1_0) // which alone has that error
+		}
+		switch {
+		case known.Empty(), x.Call.Dialects.Empty(), byPath(x) && !r.NoRoute && !r.Version:
+		case x.Spoken().Intersect(known | x.Endpoint.Answered).Empty():
+			sayMismatch(p, x, known, analyzer.Revising())
+			return
+		case r.NoRoute && lacksPrefix(x, known):
+			reportPath(p, x, known, analyzer.Revising())
+			return
+		}
+	}
+}
+
+// byPath reports whether only the path of a call shows its dialect.
+func byPath(x *analyzer.Exchange) bool {
+	return x.Call.Binding == a2a.HTTPJSON && x.Call.Evidence != a2a.Decisive && x.Call.Version == ""
+}
+
+// pathDialects returns the dialects of a path that is in another one than those known.
+func pathDialects(known a2a.Dialects) string {
+	if known.Has(a2a.V1_0) {
+		return "0.2/0.3"
+	}
+	return "1.0"
 }
 
 // mismatchScope says in what a mismatch is reported once at a URL: over HTTP+JSON, where a path alone is a guess,
@@ -96,12 +146,16 @@ func mismatchScope(x *analyzer.Exchange, known a2a.Dialects) analyzer.Option {
 }
 
 // offerText says in which dialects calls are taken at a URL, and how that is known.
-func offerText(p *analyzer.Pass, known a2a.Dialects) string {
-	if p.Exchange.Endpoint.Declared.Empty() {
+func offerText(p *analyzer.Pass, x *analyzer.Exchange, known a2a.Dialects) string {
+	switch {
+	case !x.Endpoint.Declared.Empty():
+	case x.Endpoint.Answered.Empty():
+		return "refuses it with VersionNotSupportedError of 1.0"
+	default:
 		return "has answered in " + known.String()
 	}
 	text := "is offered in " + known.String()
-	if cards := card.Of(p).Before(p.Exchange); len(cards) > 0 {
+	if cards := card.Of(p).Before(x); len(cards) > 0 {
 		text += " by the card at " + cards[len(cards)-1].Place.String()
 	}
 	return text
@@ -151,10 +205,14 @@ func routeIn(x *analyzer.Exchange, modern bool) string {
 // withoutPrefix reports whether a call of 0.2 or 0.3 was turned away because its path has not the /v1 of these
 // versions, where no call has succeeded before: some agents take both.
 func withoutPrefix(p *analyzer.Pass) bool {
-	x := p.Exchange
-	known := rule.Understood(x)
-	if known.Empty() || !x.Endpoint.Answered.Empty() || x.Call.Binding != a2a.HTTPJSON ||
-		x.Call.Operation == a2a.NoOperation || known.Has(a2a.V0_1) || known.Has(a2a.V1_0) || !rule.NoRoute(p) {
+	known := rule.Understood(p.Exchange)
+	return !known.Empty() && lacksPrefix(p.Exchange, known) && rule.NoRoute(p)
+}
+
+// lacksPrefix reports whether the path of a call lacks the /v1 of versions that are spoken where it goes.
+func lacksPrefix(x *analyzer.Exchange, known a2a.Dialects) bool {
+	if !x.Endpoint.Answered.Empty() || x.Call.Binding != a2a.HTTPJSON || x.Call.Operation == a2a.NoOperation ||
+		known.Has(a2a.V0_1) || known.Has(a2a.V1_0) {
 		return false
 	}
 	return x.Path == x.Call.Prefix+"/"+x.Call.Route && !strings.HasSuffix(x.Call.Prefix, "/v1")
@@ -162,21 +220,19 @@ func withoutPrefix(p *analyzer.Pass) bool {
 
 // reportPath reports a call of which only the path shows that it is in another dialect than those that are spoken
 // there.
-func reportPath(p *analyzer.Pass, known a2a.Dialects) {
-	x := p.Exchange
-	of, expected := "1.0", "a path without /v1"
+func reportPath(p *analyzer.Pass, x *analyzer.Exchange, known a2a.Dialects, options ...analyzer.Option) {
+	expected := "a path with /v1"
 	if known.Has(a2a.V1_0) {
-		of = "0.2/0.3"
-	} else {
-		expected = "a path with /v1"
+		expected = "a path without /v1"
 	}
 	if path := routeIn(x, known.Has(a2a.V1_0)); path != "" {
 		expected = path
 	}
 	p.Report(x.RequestPlace().Line(),
-		fmt.Sprintf("the path is as in A2A %s (%s), and %s %s", of, rule.MethodOrPath(x), x.Endpoint.URL,
-			offerText(p, known)),
-		fmt.Sprintf("expected a path of %s: %s", known, expected), analyzer.By(a2a.Client), mismatchScope(x, known))
+		fmt.Sprintf("the path is as in A2A %s (%s), and %s %s", pathDialects(known), rule.MethodOrPath(x), x.Endpoint.URL,
+			offerText(p, x, known)),
+		fmt.Sprintf("expected a path of %s: %s", known, expected),
+		append(options, analyzer.By(a2a.Client), analyzer.Of(x))...)
 }
 
 // checkAnsweredOtherwise reports an agent that takes a call and answers it in another dialect. A request that names its
@@ -194,7 +250,8 @@ func checkAnsweredOtherwise(p *analyzer.Pass) {
 		p.Report(p.Place.At(p.Answer.Payload.Pointer),
 			fmt.Sprintf("the client speaks A2A %s (%s), and the agent answers in %s", x.Call.Dialects, rule.MethodOrPath(x),
 				got),
-			fmt.Sprintf("expected an answer in %s", x.Call.Dialects), analyzer.By(a2a.Agent))
+			fmt.Sprintf("expected an answer in %s", x.Call.Dialects), analyzer.By(a2a.Agent),
+			analyzer.AtMost(analyzer.Warning))
 	}
 }
 

@@ -277,6 +277,7 @@ var VerUnsupportedError = &analyzer.Rule{
 	On:       analyzer.OutcomeSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
 	Cites:    rule.Cite("3.6.2", a2a.V1_0),
+	Future:   true,
 	Covers:   rule.CodeRules,
 	Doc: `The client asks for a version that the agent does not have at this URL, and gets something else than
 VersionNotSupportedError (-32009). By that error a client knows that it may try another version; an answer in other
@@ -285,7 +286,7 @@ words than it asked for makes it fail somewhere else.`,
 versions that are not served here.`,
 	Silent: `Agents whose cards know no 1.0, which cannot know the error; cards that were not seen before the request;
 answers in the version that was asked for, whatever the card says; requests in the words of 1.0 that ask for 0.3; errors
-with another cause, such as credentials. Of versions that do not exist yet any finding is a note.`,
+with another cause, such as credentials. A version that does not exist yet is one that the card does not offer.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, _, given := givenVersion(p)

@@ -31,7 +31,7 @@ var JSONWellformed = &analyzer.Rule{
 	Cites:  rule.Cite("RFC 8259 §2", rule.Every...),
 	Covers: []string{
 		"stream-message-only", "stream-closed-on-terminal", "stream-nothing-after-final",
-		"stream-error-last",
+		"stream-error-last", "outcome-no-protocol", "rest-error-body",
 	},
 	Doc: `Whoever says JSON has to send JSON. A parser refuses the whole text for one misplaced comma, so the other side
 sees nothing of what was meant, and a lenient parser hides the fault until another client meets it.`,

@@ -48,6 +48,7 @@ type Memory struct {
 // A page is what is known of a page of tasks by the token that leads on from it.
 type page struct {
 	agent, tenant string
+	tasks         uint64          // digest of the ids on this page; 0 if it has none
 	filter        uint64          // of the request
 	oldest        time.Time       // the earliest timestamp on this page and those before it; zero if there was none
 	place         analyzer.Place  // of the task that has it
@@ -120,7 +121,7 @@ func (m *Memory) answered(o *analyzer.Observation) {
 	if list.Kind != a2a.TaskListPayload || token == "" {
 		return
 	}
-	now := &page{agent: x.Agent, tenant: x.Tenant, filter: m.filterOf(x), first: x.Began()}
+	now := &page{agent: x.Agent, tenant: x.Tenant, filter: m.filterOf(x), tasks: m.idsOf(list), first: x.Began()}
 	if last := m.from.Of(x); last != nil && last.continues(now) {
 		now.first, now.oldest, now.place = last.first, last.oldest, last.place
 	}
@@ -130,6 +131,30 @@ func (m *Memory) answered(o *analyzer.Observation) {
 		}
 	}
 	m.pages.Put(m.hash(token), now)
+}
+
+// Repeated reports whether the page at hand, which a token has led to, is the one that gave the token: with the same
+// tasks and the same token. Tasks that move while somebody turns pages may come again, but then the token is another.
+func (m *Memory) Repeated(x *analyzer.Exchange, list *a2a.Payload) bool {
+	last := m.from.Of(x)
+	return last != nil && last.tasks != 0 && last.agent == x.Agent && last.tenant == x.Tenant &&
+		list.Value.Get("nextPageToken").Is(x.Call.PageToken) && m.idsOf(list) == last.tasks
+}
+
+// idsOf returns a number for the tasks of a page, by their ids and order; 0 if there are none.
+func (m *Memory) idsOf(list *a2a.Payload) uint64 {
+	var h maphash.Hash
+	h.SetSeed(m.seed)
+	n := 0
+	for t := range list.Tasks() {
+		h.WriteString(t.ID()) //nolint:errcheck // a hash takes everything
+		h.WriteByte(0)        //nolint:errcheck // the same
+		n++
+	}
+	if n == 0 {
+		return 0
+	}
+	return max(h.Sum64(), 1)
 }
 
 // Misplaced returns the place of a task on an earlier page that a task on the page at hand, with this timestamp, should

@@ -1,0 +1,108 @@
+package reach
+
+import (
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A link is a client and an agent, and how far calls got.
+type link struct {
+	succeeded bool
+	refusals  []Refusal // the first of each interface and dialect
+}
+
+// A Refusal is a call that an agent has answered with an error, as one does that did not understand it.
+type Refusal struct {
+	Exchange *analyzer.Exchange // without its bodies
+	Version  bool               // the error says that the version is not supported
+	NoRoute  bool               // the agent says that it does not have the path
+
+	dialects a2a.Dialects // of the answer
+}
+
+// RefusalsOf returns the calls that a LinkRefused is about, one at least, in the order of their answers.
+func RefusalsOf(p *analyzer.Pass) []Refusal { return p.Detail.([]Refusal) }
+
+// answered remembers how a call was answered.
+func (m *Memory) answered(o *analyzer.Observation) {
+	x := o.Exchange
+	if x.Endpoint == nil || !x.Outcome.Known() {
+		return
+	}
+	l, ok := m.links.Get(x.Link)
+	if !ok {
+		l = &link{}
+		m.links.Put(x.Link, l)
+	}
+	switch {
+	case l.succeeded:
+	case x.Outcome.Succeeded:
+		l.succeeded, l.refusals = true, nil
+	case o.Answer.Err != nil && NotUnderstood(o) && !l.has(x) && len(l.refusals) < maxRefusals:
+		l.refusals = append(l.refusals, Refusal{
+			Exchange: x.Refused(), Version: o.Answer.Err.RefusesVersion(), NoRoute: NoRoute(o), dialects: o.Dialects,
+		})
+	}
+}
+
+// has reports whether a call to the same interface in the same dialect has been refused.
+func (l *link) has(x *analyzer.Exchange) bool {
+	for i := range l.refusals {
+		if r := l.refusals[i].Exchange; r.Endpoint == x.Endpoint && r.Call.Dialects == x.Call.Dialects {
+			return true
+		}
+	}
+	return false
+}
+
+// refused observes, at the end of a capture, the links on which calls were refused and none succeeded.
+func (m *Memory) refused(p *analyzer.Pass) {
+	for _, l := range m.links.All() {
+		if l.succeeded || len(l.refusals) == 0 {
+			continue
+		}
+		x := l.refusals[0].Exchange
+		p.Observe(analyzer.Observation{
+			Kind: analyzer.LinkRefused, Exchange: x, Dialects: orAll(l.refusals[0].dialects),
+			Place: x.RequestPlace(), Detail: l.refusals,
+		})
+	}
+}
+
+// orAll returns dialects; all if none is known.
+func orAll(in a2a.Dialects) a2a.Dialects {
+	if in.Empty() {
+		return a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0)
+	}
+	return in
+}
+
+// NotUnderstood reports whether an error is one with which an agent answers what it does not understand: the method or
+// the path, the shape of the request, or its version.
+func NotUnderstood(o *analyzer.Observation) bool {
+	switch o.Answer.Err.Name {
+	case a2a.MethodNotFound, a2a.InvalidRequest, a2a.InvalidParams, a2a.UnsupportedOperation:
+		return true
+	}
+	return o.Answer.Err.RefusesVersion() || NoRoute(o)
+}
+
+// NoRoute reports whether an agent says that it does not have a path, and not that it does not have what the path
+// names.
+func NoRoute(o *analyzer.Observation) bool {
+	x := o.Exchange
+	if x.Call.Binding != a2a.HTTPJSON || o.Answer.Err == nil || o.Answer.Err.Name.A2A() {
+		return false
+	}
+	status := x.Response.Status
+	return status == 405 || status == 404 && !SpeaksOfTask(o.Answer.Doc.Root, x.Path)
+}
+
+// SpeaksOfTask reports whether an error's text is about a task or a config, and does not just repeat the path that was
+// asked, as frameworks do for a route that they do not have.
+func SpeaksOfTask(v a2a.Value, path string) bool {
+	text := strings.ToLower(strings.ReplaceAll(string(v.Raw()), path, ""))
+	return strings.Contains(text, "task") || strings.Contains(text, "config")
+}

@@ -1,0 +1,102 @@
+package reach
+
+import (
+	"cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/address"
+)
+
+// A way is one on which a client comes to an agent.
+type way struct{ client, origin string }
+
+func wayOf(x *analyzer.Exchange) way { return way{x.Link.Client, address.Origin(x.Address)} }
+
+// An origin is a scheme, host and port of an agent, and whether anybody is there.
+type origin struct {
+	answered analyzer.Moment // when its last answer was complete
+	broken   string          // place of the last answer, if that was a failure of the server
+	attempts int             // that failed since, and began after that
+	first    analyzer.Place  // of them
+	last     *analyzer.Exchange
+	why      string // the last one failed
+	agent    bool   // somebody takes it for an agent: it was called, or asked for its card
+}
+
+// A Gone is an agent that could not be reached from some exchange on. It is the detail of an AgentGone.
+type Gone struct {
+	Since    analyzer.Place // the first attempt that failed
+	Attempts int
+	Why      string // the last one failed
+}
+
+// GoneOf returns what an AgentGone is about.
+func GoneOf(p *analyzer.Pass) *Gone { return p.Detail.(*Gone) }
+
+// Kept returns the name of what kept an exchange from the agent; "" if nothing did. A connection that breaks inside an
+// answer did not keep it from there.
+func Kept(p *analyzer.Pass) string { return kept(p.Observation) }
+
+func kept(o *analyzer.Observation) string {
+	x := o.Exchange
+	if !o.End.ByAgent() || x.Answered || x.Ended {
+		return ""
+	}
+	return analyzer.FaultName(o.End.Fault)
+}
+
+// Repeats reports whether the client's exchange before has failed to reach the same agent for the same reason, and so
+// that was reported.
+func (m *Memory) Repeats(p *analyzer.Pass) bool {
+	before, ok := m.ways.Get(wayOf(p.Exchange))
+	return ok && before != "" && before == Kept(p)
+}
+
+// looked remembers that somebody takes an origin for an agent.
+func (m *Memory) looked(o *analyzer.Observation) { m.at(o.Exchange).agent = true }
+
+// done remembers whether an exchange has reached its agent.
+func (m *Memory) done(o *analyzer.Observation) {
+	x := o.Exchange
+	at := m.at(x)
+	switch {
+	case x.Answered:
+		*at = origin{answered: o.Moment(), agent: at.agent}
+		if x.Response.Status >= 500 {
+			at.broken = x.ResponsePlace().Status().String()
+			at.first = x.RequestPlace()
+		}
+	case kept(o) == "", kept(o) == analyzer.Untrusted: // who shows a certificate is there
+	case at.answered.Arrival != 0 && !x.BeganAfter(at.answered):
+	default:
+		if at.attempts == 0 && at.broken == "" {
+			at.first = x.RequestPlace()
+		}
+		at.attempts++
+		at.last, at.why = x.Summary(), cmp.Or(o.End.Fault.Detail, o.End.Fault.Kind)
+	}
+}
+
+func (m *Memory) at(x *analyzer.Exchange) *origin {
+	key := address.Origin(x.Address)
+	o, ok := m.origins.Get(key)
+	if !ok {
+		o = &origin{}
+		m.origins.Put(key, o)
+	}
+	return o
+}
+
+// gone observes, at the end of a capture, the agents that could not be reached any more: two attempts have failed, or
+// one after the server had failed.
+func (m *Memory) gone(p *analyzer.Pass) {
+	for _, o := range m.origins.All() {
+		if !o.agent || o.last == nil || o.attempts == 1 && o.broken == "" {
+			continue
+		}
+		p.Observe(analyzer.Observation{
+			Kind: analyzer.AgentGone, Exchange: o.last, Dialects: orAll(o.last.Dialects), Place: o.last.RequestPlace().Line(),
+			Detail: &Gone{Since: o.first, Attempts: o.attempts, Why: o.why},
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/proxy/capture"
+)
+
+// Status is the verdict in one word.
+type Status string
+
+// The verdicts. StatusClean means that something was judged, that nothing was found, and that on each link with calls
+// one has succeeded at least.
+const (
+	StatusClean      Status = "clean"
+	StatusFindings   Status = "findings"
+	StatusNothing    Status = "nothing"    // nothing was judged
+	StatusIncomplete Status = "incomplete" // a counted loss, or a recorder that was killed, makes the answer incomplete
+	StatusFailed     Status = "failed"     // calls of a link failed, and none succeeded
+)
+
+// Proved reports whether the verdict says something of the traffic: that it is clean, or what was found.
+func (s Status) Proved() bool { return s == StatusClean || s == StatusFindings }
+
+// A Verdict sums a result up.
+type Verdict struct {
+	Status    Status
+	Errors    int
+	Warnings  int
+	Notes     int
+	Baselined int // findings hidden since they are known
+	Exchanges int
+	Judged    int
+	Lost      int64
+	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
+	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
+	Calls     Calls           // of all links together
+	Unproved  []Calls         // of each link on which no call is known to have succeeded
+	Critical  []string        // agents that were gone at the end
+}
+
+// Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss or a
+// recorder that was killed makes it StatusIncomplete, and a link on which calls failed and none succeeded StatusFailed.
+// Where nobody knows how the calls of a link came out, it is StatusIncomplete too.
+func (r *Result) Verdict(gate Severity) Verdict {
+	v := Verdict{
+		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
+		Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
+	}
+	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
+	for i := range r.Calls {
+		v.Calls.merge(&r.Calls[i])
+		if !r.Calls[i].Proved() {
+			v.Unproved = append(v.Unproved, r.Calls[i])
+		}
+	}
+	gated := false
+	for s := gate; s <= Error; s++ {
+		gated = gated || r.Found[s] > 0
+	}
+	switch {
+	case gated:
+		v.Status = StatusFindings
+	case v.Judged == 0:
+		v.Status = StatusNothing
+	case v.Lost > 0, len(v.Crashes) > 0:
+		v.Status = StatusIncomplete
+	case slices.ContainsFunc(v.Unproved, func(c Calls) bool { return c.Failed > 0 }):
+		v.Status = StatusFailed
+	case len(v.Unproved) > 0:
+		v.Status = StatusIncomplete
+	default:
+		v.Status = StatusClean
+	}
+	return v
+}
+
+// String returns the verdict as one line for people: what was found, and then how the calls came out.
+func (v Verdict) String() string {
+	text := string(v.Status) + ": " + v.found()
+	if v.Lost > 0 {
+		text += fmt.Sprintf(", %d lost", v.Lost)
+	}
+	if v.Forgotten > 0 {
+		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
+	}
+	if v.Baselined > 0 {
+		text += fmt.Sprintf(", %d known and not counted", v.Baselined)
+	}
+	if v.Calls.Made > 0 {
+		text += "; " + v.Calls.String()
+	}
+	if len(v.Unproved) > 0 {
+		text += "; no call succeeded of " + v.unproved()
+	}
+	for _, agent := range v.Critical {
+		text += "; critical: agent " + Clean(agent) + " was gone at the end"
+	}
+	for _, c := range v.Crashes {
+		text += "; " + c.String()
+	}
+	return text
+}
+
+// found says what was found, and in how much.
+func (v Verdict) found() string {
+	if v.Status == StatusClean && v.Errors+v.Warnings == 0 {
+		text := "no violation in " + Plural(v.Exchanges, "exchange")
+		if v.Judged != v.Exchanges {
+			text += fmt.Sprintf(", %d judged", v.Judged)
+		}
+		if v.Notes > 0 {
+			text += ", " + Plural(v.Notes, "note")
+		}
+		return text
+	}
+	return fmt.Sprintf("%s, %s, %s in %s, %d judged",
+		Plural(v.Errors, "error"), Plural(v.Warnings, "warning"), Plural(v.Notes, "note"),
+		Plural(v.Exchanges, "exchange"), v.Judged)
+}
+
+// unproved names the links on which no call is known to have succeeded, the first few of them.
+func (v Verdict) unproved() string {
+	const named = 3
+	var words []string
+	for i := range v.Unproved {
+		if i == named {
+			words = append(words, fmt.Sprintf("%d more links", len(v.Unproved)-named))
+			break
+		}
+		l := v.Unproved[i].Link
+		words = append(words, Clean(l.Client)+" → "+Clean(l.Agent))
+	}
+	return strings.Join(words, ", ")
+}
+
+// A Ledger counts findings by severity as they are made. The zero Ledger is empty.
+type Ledger struct {
+	Found    [Error + 1]int
+	Critical []string // agents that were gone at the end
+
+	provisional map[revision][Error + 1]int
+}
+
+// A revision is what a finding that revises others has in common with them.
+type revision struct {
+	rule *Rule
+	link Link
+}
+
+// Add counts a finding, in the place of those that it revises.
+func (l *Ledger) Add(f *Finding) {
+	l.Found[f.Severity]++
+	if f.Rule.Critical && !slices.Contains(l.Critical, f.Link.Agent) {
+		l.Critical = append(l.Critical, f.Link.Agent)
+	}
+	if !f.Rule.Revises {
+		return
+	}
+	key := revision{f.Rule, f.Link}
+	counts := l.provisional[key]
+	if f.Revises {
+		for s, n := range counts {
+			l.Found[s] -= n
+		}
+		counts = [Error + 1]int{}
+	}
+	counts[f.Severity]++
+	if l.provisional == nil {
+		l.provisional = make(map[revision][Error + 1]int)
+	}
+	l.provisional[key] = counts
+}

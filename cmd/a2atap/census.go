@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// agentName is what the name of an agent can look like: one that a user gave, or a host and a port.
+var agentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
+
+// A census is what judging a capture says of each exchange, so that those of a selection can be counted.
+type census struct {
+	ended          map[uint64]analyzer.Ended
+	clients, names map[string]bool // of clients and agents
+}
+
+func newCensus() *census {
+	return &census{ended: make(map[uint64]analyzer.Ended), clients: make(map[string]bool), names: make(map[string]bool)}
+}
+
+// add takes an exchange that is over.
+func (c *census) add(x analyzer.Ended) {
+	c.ended[x.Seq] = x
+	c.clients[x.Link.Client], c.names[x.Link.Agent] = true, true
+}
+
+// options returns those with which an engine fills the census; it is not filled where all is chosen.
+func (c *census) options(s selection, options []analyzer.EngineOption) []analyzer.EngineOption {
+	if s.all() {
+		return options
+	}
+	return append(slices.Clip(options), analyzer.OnEnded(c.add))
+}
+
+// known names the agents and clients of a capture.
+func (c *census) known(name string) string {
+	list := func(names map[string]bool) string {
+		const most = 10
+		all := slices.Sorted(maps.Keys(names))
+		text := analyzer.Clean(strings.Join(all[:min(len(all), most)], ", "))
+		if len(all) > most {
+			text += fmt.Sprintf(" and %d more", len(all)-most)
+		}
+		return text
+	}
+	if len(c.names) == 0 {
+		return name + " has no exchange"
+	}
+	return fmt.Sprintf("%s has the agents %s and the clients %s", name, list(c.names), list(c.clients))
+}
+
+// apply leaves in the result what is chosen: findings, and the counts of exchanges and calls. What a filter asks of
+// findings chooses among these alone: that there are none of them is an answer.
+func (s selection) apply(ctx context.Context, src capture.Source, r *analyzer.Result, c *census) error {
+	if s.all() {
+		return nil
+	}
+	if s.judged {
+		if err := s.findings(ctx, src, r); err != nil || s.agent == "" {
+			return err
+		}
+		s = selection{agent: s.agent}
+	}
+	chosen, err := s.chosen(ctx, src, c)
+	if err != nil {
+		return err
+	}
+	var result analyzer.Result
+	for seq := range chosen {
+		result.Count(c.ended[seq])
+	}
+	r.Keep(func(f *analyzer.Finding) bool { return chosen[f.Place.Exchange] })
+	r.Counts.Exchanges, r.Counts.Judged = result.Counts.Exchanges, result.Counts.Judged
+	r.Calls = result.Calls
+	if s.agent != "" {
+		r.Coverage = slices.DeleteFunc(r.Coverage, func(v analyzer.Coverage) bool { return v.Link.Agent != s.agent })
+		r.Agents = slices.DeleteFunc(r.Agents, func(a analyzer.Agent) bool { return a.Link != s.agent })
+	}
+	if len(chosen) == 0 {
+		r.Coverage, r.Agents = nil, nil
+		r.Nothing = "nothing matches " + s.String() + "; " + c.known(r.Captures[0])
+	}
+	return nil
+}
+
+// chosen returns which exchanges are. Only a filter has to read them.
+func (s selection) chosen(ctx context.Context, src capture.Source, c *census) (map[uint64]bool, error) {
+	chosen := make(map[uint64]bool)
+	if s.filter.String() == "" {
+		for seq, x := range c.ended {
+			if x.Link.Agent == s.agent {
+				chosen[seq] = true
+			}
+		}
+		return chosen, nil
+	}
+	reader, err := newReader(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return nil, err
+		}
+		if s.match(x, analyzer.Facts{Reading: reader.Read(x)}) {
+			chosen[x.Seq] = true
+		}
+	}
+	return chosen, nil
+}
+
+// nothing says that nothing is chosen, and what there is, for a command that does not judge; "" if all is chosen.
+func (s selection) nothing(ctx context.Context, src capture.Source) string {
+	if s.all() {
+		return ""
+	}
+	c := newCensus()
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return ""
+		}
+		c.add(analyzer.Ended{Seq: x.Seq, Link: analyzer.Link{Client: x.Client.Name, Agent: x.Agent.Name}})
+	}
+	info, err := src.Info(ctx)
+	if err != nil {
+		return ""
+	}
+	return "nothing matches " + s.String() + "; " + c.known(info.Name)
+}
+
+// String returns the flags that make the selection.
+func (s selection) String() string {
+	var flags []string
+	if s.agent != "" {
+		flags = append(flags, "--agent "+s.agent)
+	}
+	if f := s.filter.String(); f != "" {
+		flags = append(flags, "--filter '"+f+"'")
+	}
+	return strings.Join(flags, " and ")
+}
