@@ -186,7 +186,7 @@ func (x *Exchange) callURL() string {
 	switch {
 	case x.Call.Binding == a2a.HTTPJSON:
 		return x.Origin + strings.TrimSuffix(x.Call.Prefix, "/")
-	case x.Call.Early:
+	case x.Call.Apart:
 		return x.Origin + x.Call.Prefix + "/"
 	}
 	return x.URL()
@@ -195,7 +195,7 @@ func (x *Exchange) callURL() string {
 // Interface returns the URL of the interface that a call went to, in the form in which addresses are compared: for
 // HTTP+JSON without the route.
 func (x *Exchange) Interface() string {
-	if x.Call.Binding == a2a.HTTPJSON || x.Call.Early {
+	if x.Call.Binding == a2a.HTTPJSON || x.Call.Apart {
 		return address.Of(x.callURL())
 	}
 	return x.Address

@@ -148,6 +148,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 		if keepsAlive(ev, &a) {
 			return
 		}
+		x.readInStream(&a.Payload)
 		o.Answer, o.Doc = &a, &a.Doc
 		o.Dialects = dialectsOr(a.Payload.Dialects, x.answerDialects())
 	}

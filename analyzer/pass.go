@@ -54,8 +54,8 @@ func (p *Pass) Here(names ...string) Place { return p.Place.At(p.Entity.Pointer(
 // Report reports the rule broken at the place. Seen says what was on the wire, values in quotes; expected says what the
 // protocol asks for instead. Both are phrases of one sentence: lower case, no final period. A rule that both sides can
 // break is broken by the side that wrote the entity at hand, if there is one. Where the client asks for a version after
-// 1.0, whose text nobody has read yet, the finding is a note unless the rule says otherwise; and so it is inside a message that the agent only tells
-// again, where it is the agent's, which wrote it down.
+// 1.0, whose text nobody has read yet, the finding is a note unless the rule says otherwise; and so it is inside a
+// message that the agent only tells again, where it is the agent's, which wrote it down.
 func (p *Pass) Report(at Place, seen, expected string, options ...Option) {
 	p.applied = true
 	f := Finding{

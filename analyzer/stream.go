@@ -26,6 +26,16 @@ func (s *Stream) add(o *Observation) {
 	s.Over = s.Over || endsStream(&a.Payload)
 }
 
+// readInStream reads a flat artifact update in a stream of 1.0 as one that lacks its wrapper: unlike a status update it
+// has no state whose spelling would tell, and what came before it does.
+func (x *Exchange) readInStream(p *a2a.Payload) {
+	modern := a2a.Of(a2a.V1_0)
+	if p.Kind == a2a.ArtifactPayload && !p.Wrapped && x.Call.Binding == a2a.JSONRPC && x.Call.Dialects == modern &&
+		x.Stream.Dialects == modern {
+		p.Dialects, p.Contrary = modern, a2a.Mark{}
+	}
+}
+
 // endsStream reports whether what an event holds is the last that a client waits for: a Message, an update that says
 // so, or a task that has ended or waits.
 func endsStream(p *a2a.Payload) bool {

@@ -38,6 +38,7 @@ var unprovoked = map[string]string{
 	"req-capability-streaming":    "faults edit requests and add none, and where an agent does not stream nobody asks it to",
 	"req-capability-push":         "the same with push configs",
 	"req-capability-extended":     "the same with the extended card",
+	"id-denied-accepted":          "no client of ours writes to a task that it was told is not there",
 	"auth-credentials-sent":       "it takes an agent that asks for credentials and is refused them; found beside the faults of such agents",
 	"auth-extended-card-client":   "the same",
 	"ext-required-missing-client": "it takes an agent that requires an extension; found beside the faults of such agents",

@@ -36,6 +36,10 @@ func TestLoweredSeverities(t *testing.T) {
 		{"taskauth/auth-required-stream-kept", []analyzer.Severity{analyzer.Note}},
 		{"version/ver-interface-match-old", []analyzer.Severity{analyzer.Note}},
 		{"version/ver-unsupported-error-future", []analyzer.Severity{analyzer.Note, analyzer.Error, analyzer.Error}},
+		{
+			"errorinfo/rpc-errorinfo-reason-internal",
+			[]analyzer.Severity{analyzer.Note, analyzer.Note, analyzer.Warning, analyzer.Warning},
+		},
 		{"extension/ext-required-missing-get", []analyzer.Severity{analyzer.Note}},
 		{"extension/ext-response-echo", []analyzer.Severity{analyzer.Note}},
 		{"extension/ext-uri-version", []analyzer.Severity{analyzer.Note}},

@@ -49,7 +49,8 @@ var telling = map[string][]string{
 		"event-fields",
 		"multi-line-events",
 	}, // events of several fields and lines are left as they are
-	"event names":        {"keep-alive-events"}, // its events are none of A2A by their names
+	"redirected first":   {"v1-jsonrpc-all", "v1-rest-all"}, // receivers of notifications should not redirect
+	"event names":        {"keep-alive-events"},             // its events are none of A2A by their names
 	"event names behind": {"keep-alive-events"},
 	"no times":           {"pieces-in-two-streams", "race-with-the-end"}, // exchanges that do not overlap prove an order
 	"bodies not kept": {

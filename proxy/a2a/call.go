@@ -54,7 +54,8 @@ type Call struct {
 	Binding   Binding   // NoBinding for card fetches and notifications
 	Operation Operation //
 	Streams   bool      // it is to be answered with an event stream
-	Early     bool      // it is a stream of 0.1 at an address of its own beneath that of the interface, which is Prefix
+	Apart     bool      // JSON-RPC: it went to an address of its own beneath that of the interface, which is Prefix
+	Early     bool      // it is Apart, and a stream as there were before 0.1
 	Dialects  Dialects  // that the request alone may be in; where nothing in it tells, those known of the URL
 	Evidence  Evidence  // of Dialects
 	Version   string    // of the A2A-Version header or parameter, without space around it; "" if there is none
@@ -65,7 +66,7 @@ type Call struct {
 	ID     Value  // of JSON-RPC
 	Params Value  // of JSON-RPC; for HTTP+JSON the body
 
-	Prefix string // HTTP+JSON, or Early: escaped path of the interface, without a slash at its end
+	Prefix string // HTTP+JSON, or Apart: escaped path of the interface, without a slash at its end
 	Route  string // HTTP+JSON: escaped path from the route on, such as "tasks/t1:cancel"
 	Query  string // as on the wire, without the question mark
 

@@ -5,11 +5,19 @@ import "strings"
 // This file knows what was spoken before A2A 0.1 was written down, and still is: streams at an address of their own, a
 // history of states, and error codes with another meaning. Its dialect is V0_1, and what differs shows.
 
-// readEarly tells a stream at an address of its own: the path of the interface with "subscribe" behind it.
-func (c *Call) readEarly(path string) {
-	base, streams := strings.CutSuffix(path, "/subscribe")
-	if streams && c.Binding == JSONRPC && c.Method == operations[SendStreamingMessage].methods[V0_1] {
-		c.Early, c.Prefix = true, base
+// readAddress tells calls that have an address of their own beneath that of the interface: streams at "subscribe", or
+// each method at the path of its name.
+func (c *Call) readAddress(path string) {
+	if c.Binding != JSONRPC || c.Method == "" {
+		return
+	}
+	base, own := strings.CutSuffix(path, "/"+c.Method)
+	if !own && c.Method == operations[SendStreamingMessage].methods[V0_1] {
+		base, own = strings.CutSuffix(path, "/subscribe")
+		c.Early = own
+	}
+	if own {
+		c.Apart, c.Prefix = true, base
 	}
 }
 

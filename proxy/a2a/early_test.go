@@ -39,12 +39,16 @@ func TestEarlyErrors(t *testing.T) {
 func TestEarlyStream(t *testing.T) {
 	for target, want := range map[string]string{"/subscribe": "", "/a2a/subscribe": "/a2a"} {
 		body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/sendSubscribe","params":{"id":"t1"}}`)
-		if c := DecodeRequest(Request{Method: "POST", Target: target, Body: body}, Known{}); !c.Early || c.Prefix != want {
+		if c := DecodeRequest(Request{Method: "POST", Target: target, Body: body}, Known{}); !c.Early || !c.Apart || c.Prefix != want {
 			t.Errorf("%s: early %v, prefix %q, want it early, with %q", target, c.Early, c.Prefix, want)
 		}
 	}
 	body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t1"}}`)
-	if c := DecodeRequest(Request{Method: "POST", Target: "/subscribe", Body: body}, Known{}); c.Early {
+	if c := DecodeRequest(Request{Method: "POST", Target: "/subscribe", Body: body}, Known{}); c.Early || c.Apart {
 		t.Error("tasks/get at /subscribe is taken for a stream")
+	}
+	c := DecodeRequest(Request{Method: "POST", Target: "/a2a/tasks/get", Body: body}, Known{})
+	if c.Early || !c.Apart || c.Prefix != "/a2a" {
+		t.Errorf("tasks/get at its own path: apart %v, prefix %q", c.Apart, c.Prefix)
 	}
 }

@@ -40,7 +40,7 @@ func (c *Call) decode(r *Request, path string, known *Known) bool {
 		return true
 	}
 	if (r.Method != "GET" || len(r.Body) > 0) && c.decodeRPC(r, known) {
-		c.readEarly(path)
+		c.readAddress(path)
 		return true
 	}
 	if c.decodeREST(r, path, known) {

@@ -29,7 +29,7 @@ var SendResponseOneof = &analyzer.Rule{
 	ID:    "send-response-oneof",
 	Title: "answer to a message is neither a task nor a message",
 	Level: analyzer.Must,
-	Cites: rule.Cite("3.2.3", a2a.V1_0),
+	Cites: rule.Cite("3.1.1", a2a.V1_0),
 	Doc: `An agent answers a message with a task or with a message, in the member of that name. A client looks for the one
 or the other: with neither it has no answer, with both it does not know which one counts.`,
 	Fix: `Answer {"task":{…}} or {"message":{…}}, never the bare object and never both.`,
@@ -134,6 +134,9 @@ said instead.`,
 		n := countMembers(v, "task", "message", "statusUpdate", "artifactUpdate") +
 			countMembers(v, "status_update", "artifact_update")
 		if n != 1 {
+			if v.Get("kind").Kind() == a2a.String && !rule.OpensStream(p) {
+				at += "/kind" // which stands there for the wrapper; what the object holds is judged on its own
+			}
 			p.Report(p.Place.At(at),
 				"the event "+
 					memberCountText(v, n, "none of task, message, statusUpdate and artifactUpdate",

@@ -171,7 +171,7 @@ var TaskStateUnspecified = &analyzer.Rule{
 	Title: "task state TASK_STATE_UNSPECIFIED",
 	Level: analyzer.Must,
 	On:    analyzer.StatusSeen,
-	Cites: rule.Cite("4.1.3", a2a.V1_0),
+	Cites: rule.Cite("5.7", a2a.V1_0),
 	Doc: `The state is required, and this value stands for a state that was not set. A client learns nothing from it:
 neither whether to wait nor whether there is a result.`,
 	Fix:    `Set a real state before a task is shown: TASK_STATE_SUBMITTED as soon as it exists.`,

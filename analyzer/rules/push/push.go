@@ -141,9 +141,11 @@ var PushSupportedButRefused = &analyzer.Rule{
 client that chose the agent for this capability finds out only when it waits for news of a task.`,
 	Fix: `Set capabilities.pushNotifications to false in the card, or configure the store and the sender that push
 needs.`,
-	Silent: `Agents whose card was not seen before the request, or whose cards disagree.`,
+	Silent: `Agents whose card was not seen before the request, or whose cards disagree. Calls that are not about push: an
+operation on configs, or, since 0.2, a message with one. The oldest agents answered messages with that code when their
+store was full.`,
 	Check: func(p *analyzer.Pass) {
-		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported {
+		if p.Answer == nil || p.Answer.Err == nil || p.Answer.Err.Name != a2a.PushNotSupported || !asksForPush(p) {
 			return
 		}
 		cards := card.Of(p).Before(p.Exchange)
@@ -161,6 +163,12 @@ needs.`,
 				" says pushNotifications:true",
 			"expected the agent to do what its card says")
 	},
+}
+
+// asksForPush reports whether the call at hand surely asks for push notifications.
+func asksForPush(p *analyzer.Pass) bool {
+	call := &p.Exchange.Call
+	return call.Operation.Push() || call.PushConfig.Exists() && !p.Exchange.Dialects.Has(a2a.V0_1)
 }
 
 // PushCreateEcho reports a config that is confirmed for another URL or task.

@@ -25,6 +25,9 @@ var ErrorObjects = rule.Family{
 	RESTErrorDetailsType,
 )
 
+const unlessAgents = ` Error objects that a gateway may have written, by their status: there only one that speaks of a
+task, or that has details of a type, is judged.`
+
 // RESTErrorEnvelope reports an error whose JSON lacks the object that clients look into.
 var RESTErrorEnvelope = &analyzer.Rule{
 	ID:     "rest-error-envelope",
@@ -67,16 +70,32 @@ application/problem+json is a warning, since examples of 1.0 print it. Requests 
 }
 
 // judgeErrorObjects calls judge with the error object of a failed answer, and with where it stands. Only an answer that
-// has one is judged by its members.
+// has one is judged by its members, and where a gateway may have written it, only one that is surely the agent's.
 func judgeErrorObjects(p *analyzer.Pass, judge func(at analyzer.Place, failure a2a.Value)) {
 	x := p.Exchange
 	if x.Response.Status < 400 || p.Doc == nil || p.Doc.Err != nil || x.Call.Operation == a2a.NoOperation {
 		return
 	}
-	if failure := p.Doc.Root.Get("error"); failure.Kind() == a2a.Object {
-		p.Applied()
-		judge(p.Place.At("/error"), failure)
+	failure := p.Doc.Root.Get("error")
+	if failure.Kind() != a2a.Object || rule.FromInfrastructure(x.Response.Status) && !isAgents(p, failure) {
+		return
 	}
+	p.Applied()
+	judge(p.Place.At("/error"), failure)
+}
+
+// isAgents reports whether an error object is surely the agent's own: it speaks of a task that is not found, or has
+// details of a type.
+func isAgents(p *analyzer.Pass, failure a2a.Value) bool {
+	if p.Exchange.Response.Status == 404 && rule.SpeaksOfTask(failure, p.Exchange.Path) {
+		return true
+	}
+	for _, d := range failure.Get("details").Elems() {
+		if d.Get("@type").Kind() == a2a.String {
+			return true
+		}
+	}
+	return false
 }
 
 // RESTErrorCodeEqualsStatus reports an error whose code is not the HTTP status.
@@ -89,7 +108,7 @@ alone. With another number there, two layers of one client act on different erro
 	Fix: `Write the HTTP status as error.code, as a JSON number. The code of JSON-RPC, such as -32001, does not belong
 there: the ErrorInfo in details says which error it is.`,
 	Silent: `A number without fraction counts as an integer however it is written. Errors under a status of success are
-left to rest-error-not-2xx.`,
+left to rest-error-not-2xx.` + unlessAgents,
 	Check: func(p *analyzer.Pass) {
 		status := p.Exchange.Response.Status
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
@@ -111,7 +130,7 @@ var RESTErrorMessage = &analyzer.Rule{
 	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell
 them which of their values was wrong.`,
 	Fix:    `Send a short sentence as error.message.`,
-	Silent: `An empty message is a warning. Answers without an error object are left to rest-error-envelope.`,
+	Silent: `An empty message is a warning. Answers without an error object are left to rest-error-envelope.` + unlessAgents,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			message := failure.Get("message")
@@ -135,7 +154,7 @@ var RESTErrorStatusName = &analyzer.Rule{
 HTTP reason phrase or a number makes them drop the error or fail to read it.`,
 	Fix: `Write the gRPC name for the HTTP status: INVALID_ARGUMENT or FAILED_PRECONDITION for 400, NOT_FOUND for 404,
 INTERNAL for 500. What A2A calls the error goes into the ErrorInfo.`,
-	Silent: `A missing or null status. Whether the name fits the HTTP status is not judged.`,
+	Silent: `A missing or null status. Whether the name fits the HTTP status is not judged.` + unlessAgents,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			if name := failure.Get("status"); name.Exists() && !name.IsNull() && !isGRPCStatus(name.Text()) {
@@ -167,7 +186,7 @@ var RESTErrorDetailsArray = &analyzer.Rule{
 	Doc: `error.details is a list of objects, each of a type that it names. Clients look through the list for the
 ErrorInfo; from an object or a string in its place typed ones cannot read the error at all.`,
 	Fix:    `Put every detail into an array, also where there is only one.`,
-	Silent: `Missing or null details.`,
+	Silent: `Missing or null details.` + unlessAgents,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			if details := failure.Get("details"); details.Exists() && !details.IsNull() && details.Kind() != a2a.Array {
@@ -186,7 +205,7 @@ var RESTErrorDetailsType = &analyzer.Rule{
 	Doc: `Each detail of an error names its type in @type. Without it nobody can tell an ErrorInfo from a list of wrong
 fields: clients skip the detail, and typed ones fail to read the error.`,
 	Fix:    `Add "@type" to each detail, such as "type.googleapis.com/google.rpc.ErrorInfo".`,
-	Silent: `Details that are no array. Of several such details in one answer the first is reported.`,
+	Silent: `Details that are no array. Of several such details in one answer the first is reported.` + unlessAgents,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			for i, d := range failure.Get("details").Elems() {

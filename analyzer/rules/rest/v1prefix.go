@@ -6,7 +6,6 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
-	"a2atap/analyzer/track/card"
 	"a2atap/proxy/a2a"
 )
 
@@ -23,7 +22,6 @@ var RESTV1Prefix = &analyzer.Rule{
 		rule.Cite("3.5.6", a2a.V0_3),
 		rule.Cite("11.3", a2a.V1_0),
 	),
-	Needs: []*analyzer.Tracker{card.Tracker},
 	Doc: `Routes of 1.0 follow the interface's URL directly; the /v1 of earlier versions is gone. Agents of 1.0 do not have
 such paths, or take "v1" for the name of a tenant. In 0.2 and 0.3 all routes begin with /v1: an agent that takes them
 without is kinder than others will be.`,

@@ -152,6 +152,21 @@ func judgeRefusal(p *analyzer.Pass, judge func(at string, code int64, name a2a.E
 	})
 }
 
+// mayBeOf0_1 reports whether a call may be one of 0.1, although its method says no more than that it is older than 1.0:
+// nothing is known of its URL, or that version is spoken there. It has null in place of what is absent.
+func mayBeOf0_1(x *analyzer.Exchange) bool {
+	switch x.Call.Method {
+	case "tasks/get", "tasks/cancel", "tasks/resubscribe":
+	default:
+		return false
+	}
+	var spoken a2a.Dialects
+	if x.Endpoint != nil {
+		spoken = x.Endpoint.Declared | x.Endpoint.Answered
+	}
+	return spoken.Empty() || spoken.Has(a2a.V0_1)
+}
+
 // labelledJSON reports whether the request says that it is JSON, or says nothing.
 func labelledJSON(x *analyzer.Exchange) bool {
 	label := x.Request.Fields.MediaType()

@@ -141,8 +141,8 @@ var RPCErrorInfoReason = &analyzer.Rule{
 end. Clients compare it as it stands: TASK_NOT_FOUND_ERROR or taskNotFound is no error that they know.`,
 	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND; for errors of your own set a domain of your
 own.`,
-	Silent: `Other domains. A reason of the agent's own in the right form is a note over HTTP+JSON and beside codes that
-are not A2A's. Over JSON-RPC the others are a warning, since later patch versions of 1.0 only recommend the ErrorInfo
+	Silent: `Other domains. A reason of the agent's own in the right form, such as INTERNAL_ERROR, is a note over HTTP+JSON
+and beside codes that are not A2A's. Over JSON-RPC the others are a warning, since later patch versions of 1.0 only recommend the ErrorInfo
 there.`,
 	Check: func(p *analyzer.Pass) {
 		if !fails(p) {
@@ -157,12 +157,10 @@ there.`,
 			if a2a.ErrorNameOfReason(reason.Text()) != a2a.OtherError {
 				return
 			}
-			worst, expected := errorInfoSeverity(
-				p,
-			), "expected the name of an error in UPPER_SNAKE_CASE, without ERROR at its end"
-			if isReason(reason.Text()) {
-				code, _ := failure.Get("code").Int()
-				if !ofA2A(code) {
+			worst := errorInfoSeverity(p)
+			expected := "expected the name of an error in UPPER_SNAKE_CASE, without ERROR at its end"
+			if isReason(reason.Text()) && !meansA2A(reason.Text()) {
+				if code, _ := failure.Get("code").Int(); !ofA2A(code) {
 					worst = analyzer.Note
 				}
 				expected = "expected one of A2A's reasons under its domain"
@@ -172,14 +170,20 @@ there.`,
 	},
 }
 
-// isReason reports whether a text has the form of a reason: UPPER_SNAKE_CASE without ERROR at its end.
+// isReason reports whether a text has the form of a reason: UPPER_SNAKE_CASE.
 func isReason(s string) bool {
 	for i, c := range s {
 		if (c < 'A' || c > 'Z') && (i == 0 || c != '_' && (c < '0' || c > '9')) {
 			return false
 		}
 	}
-	return s != "" && !strings.HasSuffix(s, "_ERROR")
+	return s != ""
+}
+
+// meansA2A reports whether a reason is one of A2A's with ERROR at its end.
+func meansA2A(reason string) bool {
+	stem, named := strings.CutSuffix(reason, "_ERROR")
+	return named && a2a.ErrorNameOfReason(stem) != a2a.OtherError
 }
 
 // RPCErrorInfoCodeMatch reports a reason beside the code of another error.

@@ -232,8 +232,9 @@ var RPCResultXorError = &analyzer.Rule{
 neither it has nothing: the call looks as if it had never been answered.`,
 	Fix: `Send the member result on success and the member error on failure, never both. A successful call without
 content still has a result.`,
-	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. In a stream or a
-batch the first such response is reported.`,
+	Silent: `A null result alone is a result. Error pages of gateways that are no JSON-RPC are not judged. A null beside
+the other member where nothing shows that the call is none of 0.1. In a stream or a batch the first such response is
+reported.`,
 	Covers: []string{
 		"rpc-response-jsonrpc", "rpc-response-id-present", "list-next-token-present", "list-required-fields",
 		"push-list-shape", "push-list-shape-v1",
@@ -242,6 +243,9 @@ batch the first such response is reported.`,
 		judgeResponses(p, func(at string, response a2a.Value) {
 			p.Applied()
 			result, failure := response.Get("result"), response.Get("error")
+			if mayBeOf0_1(p.Exchange) && (result.IsNull() || failure.IsNull()) && result.Exists() && failure.Exists() {
+				return
+			}
 			switch {
 			case result.Exists() && failure.IsNull():
 				p.Report(p.Place.At(at), "there is a result, and error is null", "expected no member error beside a result")

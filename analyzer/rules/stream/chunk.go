@@ -133,10 +133,10 @@ var StreamChunkIncomplete = &analyzer.Rule{
 client that waits for the mark before it shows the artifact waits for ever.`,
 	Fix: `Set lastChunk:true on the last piece of every artifact.`,
 	Silent: `Artifacts that came as one piece, tasks that fail or are canceled, replays of a 0.x resubscription, streams
-with a gap. The first such artifact is named.`,
+with a gap, and those of the dialect before 0.1, which has no such mark. The first such artifact is named.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if p.Answer == nil || s.Terminal > 0 || s.Gap || mayRepeatEvents(p) {
+		if p.Answer == nil || s.Terminal > 0 || s.Gap || mayRepeatEvents(p) || p.Exchange.Call.Early {
 			return
 		}
 		payload := p.Answer.Payload

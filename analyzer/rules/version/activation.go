@@ -80,7 +80,8 @@ func asksFor(x *analyzer.Exchange, uri string) bool {
 	return fieldLists(x.Request.Fields, uri) || bodyQuotes(rule.Unescape(x.Body), uri)
 }
 
-// bodyQuotes reports whether a text in a JSON body is or begins with, ends with or lists the URI.
+// bodyQuotes reports whether a text in a JSON body is or begins with, ends with or lists the URI, or names something
+// beneath it: keys of metadata are mostly made of the URI and a name, such as https://example.com/ext/seats/v1/row.
 func bodyQuotes(body []byte, uri string) bool {
 	for {
 		i := bytes.Index(body, []byte(uri))
@@ -88,7 +89,7 @@ func bodyQuotes(body []byte, uri string) bool {
 			return false
 		}
 		before, after := i > 0 && strings.IndexByte(`", `, body[i-1]) >= 0, i+len(uri) < len(body) &&
-			strings.IndexByte(`", `, body[i+len(uri)]) >= 0
+			strings.IndexByte(`", /#?`, body[i+len(uri)]) >= 0
 		if before && after {
 			return true
 		}

@@ -304,7 +304,7 @@ with another cause, such as credentials. A version that does not exist yet is on
 		at, got := p.Place.At(p.Answer.Payload.Pointer), p.Answer.Payload.Dialects
 		switch failure := p.Answer.Err; {
 		case failure != nil:
-			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) {
+			if future && failure.Name != a2a.VersionNotSupported && !rule.OtherCause(p) && x.Response.Status < 500 {
 				p.Report(p.Place.At(failure.Pointer),
 					fmt.Sprintf("version %s is not offered, and the refusal is %s", analyzer.QuoteText(version), failure), expected)
 			}
@@ -331,19 +331,24 @@ var VerSupportedRefused = &analyzer.Rule{
 	Side:     a2a.Agent,
 	On:       analyzer.OutcomeSeen,
 	Needs:    []*analyzer.Tracker{card.Tracker},
-	Cites:    rule.Cite("3.6.2", a2a.V1_0),
+	Cites: slices.Concat(
+		rule.Cite("A2A 1.0 §3.6.2", a2a.V0_2, a2a.V0_3),
+		rule.Cite("3.6.2", a2a.V1_0),
+	),
 	Doc: `The card says that this version is spoken at this URL, and the agent says that it is not supported. A client
 that did as the card says has nowhere else to go.`,
 	Fix: `Compare the major and the minor number only; and let the card name what is served: one interface entry for
 each version and URL.`,
-	Silent: `Cards that were not seen before the request, or that disagree; requests that name no version.`,
+	Silent: `Cards that were not seen before the request, or that disagree; requests that name no version, or another one
+than that of their words; agents whose cards know no 1.0, which cannot know the error.`,
 	Check: func(p *analyzer.Pass) {
 		version, _, given := givenVersion(p)
-		if !given || countNumbers(version) < 2 || p.Answer == nil || !everyCardOffers(p, version) {
+		if !given || countNumbers(version) < 2 || p.Answer == nil || !everyCardOffers(p, version) || !knowsVersions(p) ||
+			a2a.VersionDialects(version).Intersect(p.Dialects).Empty() {
 			return
 		}
 		p.Applied()
-		if failure := p.Answer.Err; failure != nil && failure.Name == a2a.VersionNotSupported {
+		if failure := p.Answer.Err; failure != nil && rule.RefusesVersion(failure) {
 			p.Report(p.Place.At(failure.Pointer),
 				fmt.Sprintf("version %s is refused as not supported, and the card offers it for %s", analyzer.QuoteText(version),
 					p.Exchange.Endpoint.URL), "expected the agent to do what its card says")

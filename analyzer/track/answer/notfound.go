@@ -55,8 +55,27 @@ func (m *Memory) missing(o *analyzer.Observation) {
 	case a2a.GetPushConfig, a2a.DeletePushConfig:
 		return
 	}
+	if t := m.tasks.Get(x, x.Call.TaskID); t != nil && t.Last != nil && t.Last.Arrival > x.Opened {
+		return // it was shown meanwhile
+	}
 	answer := &NotFound{Place: o.Place.At(err.Pointer), exchange: x.Summary(), over: o.Moment()}
 	m.notFound.Put(x.TaskKey(x.Call.TaskID), answer)
+}
+
+// contradicted forgets that a task was not found where an answer takes it for one that is there.
+func (m *Memory) contradicted(o *analyzer.Observation) {
+	x := o.Exchange
+	if x.Call.TaskID == "" {
+		return
+	}
+	if err := o.Answer.Err; err == nil {
+		if _, ok := o.Succeeded(); !ok || x.Call.Operation == a2a.DeletePushConfig {
+			return
+		}
+	} else if err.Name != a2a.TaskNotCancelable {
+		return
+	}
+	m.notFound.Delete(x.TaskKey(x.Call.TaskID))
 }
 
 // A Pending is a refusal that can only be judged by what comes later: it said that an ended task is not found, or that

@@ -66,6 +66,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		if o.Event == nil {
 			m.showed(o)
 		}
+		m.contradicted(o)
 	}
 }
 

@@ -1,4 +1,4 @@
-"""Asks an agent a few things with a2a-sdk 0.3: its card, a message, a stream, tasks. Argument: the URL, or its card's."""
+"""Asks an agent a few things with a2a-sdk 0.3: its card, a message, a stream, tasks. Argument: the URL."""
 
 import asyncio
 import sys
@@ -27,9 +27,7 @@ async def all_of(events):
 
 async def main(url):
     async with httpx.AsyncClient(timeout=30) as http:
-        base, _, path = url.partition("/.well-known")
-        path = "/.well-known" + path if path else "/.well-known/agent-card.json"
-        card = await A2ACardResolver(http, base, path).get_agent_card()
+        card = await A2ACardResolver(http, url).get_agent_card()
         once = ClientFactory(ClientConfig(streaming=False, httpx_client=http)).create(card)
         streaming = ClientFactory(ClientConfig(streaming=True, httpx_client=http)).create(card)
         sent = await attempt(all_of(once.send_message(said("hello"))))

@@ -1,9 +1,8 @@
-"""Asks an agent a few things with a2a-sdk 1.x: its card, a message, a stream, tasks. Argument: the URL, or its card's."""
+"""Asks an agent a few things with a2a-sdk 1.x: its card, a message, a stream, tasks. Argument: the URL, with the query that its card needs."""
 
 import asyncio
 import sys
 import uuid
-from urllib.parse import urlsplit
 
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
@@ -31,8 +30,8 @@ async def all_of(events):
 
 async def main(url):
     async with httpx.AsyncClient(timeout=30) as http:
-        base, _, path = url.partition("/.well-known")
-        path = "/.well-known" + path if path else "/.well-known/agent-card.json"
+        base, _, query = url.partition("?")
+        path = "/.well-known/agent-card.json" + (query and "?" + query)
         card = await A2ACardResolver(http, base, path).get_agent_card()
         once = ClientFactory(ClientConfig(streaming=False, httpx_client=http)).create(card)
         streaming = ClientFactory(ClientConfig(httpx_client=http)).create(card)

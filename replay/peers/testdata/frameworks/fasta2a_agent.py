@@ -14,8 +14,8 @@ class Echo(Worker):
         task = await self.storage.load_task(params["id"])
         await self.storage.update_task(task["id"], state="working")
         text = task["history"][-1]["parts"][0].get("text", "")
-        answer = {"role": "agent", "parts": [{"kind": "text", "text": text}], "kind": "message", "message_id": "m-" + task["id"]}
-        artifact = {"artifact_id": "a-" + task["id"], "name": "echo", "parts": [{"kind": "text", "text": text}]}
+        answer = {"role": "agent", "parts": [{"text": text}], "message_id": "m-" + task["id"]}
+        artifact = {"artifact_id": "a-" + task["id"], "name": "echo", "parts": [{"text": text}]}
         await self.storage.update_task(task["id"], state="completed", new_messages=[answer], new_artifacts=[artifact])
 
     async def cancel_task(self, params):
