@@ -15,6 +15,9 @@ type Agent struct {
 	Streaming  bool                  // a card advertises it
 	Push       bool                  // the same
 	Operations map[a2a.Operation]int // how often each was answered without an error
+	Completed  int                   // tasks that were seen completed, each as often as it was seen
+	Refused    int                   // calls that were answered with an error of the protocol
+	BadCard    string                // why a public card is none: no JSON, or without a name; empty if none was
 }
 
 // agents keeps one Agent for each name, in order of first appearance.
@@ -40,10 +43,16 @@ func (a *agents) card(x *Exchange, c *a2a.Card) {
 	agent := a.of(x)
 	if agent.Name == "" || x.Call.Operation == a2a.GetCard {
 		agent.Name, agent.Version = c.Get("name").Text(), c.Get("version").Text()
+		if agent.Name == "" {
+			agent.BadCard = "has no name"
+		}
 	}
 	agent.Streaming = agent.Streaming || c.Streaming.True()
 	agent.Push = agent.Push || c.Push.True()
 }
+
+// badCard notes that a public card is none, and why.
+func (a *agents) badCard(x *Exchange, why string) { a.of(x).BadCard = why }
 
 func (a *agents) answered(x *Exchange) { a.of(x).Operations[x.Call.Operation]++ }
 

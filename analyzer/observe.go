@@ -191,6 +191,13 @@ func keepsAlive(ev *Event, a *a2a.Answer) bool {
 // answerDone remembers what an answer or an event shows of the agent, and ends its observation.
 func (e *Engine) answerDone(in *intake, o *Observation) {
 	x := o.Exchange
+	switch {
+	case x.Call.Operation == a2a.GetCard && o.Answer.Doc.Err != nil && x.Response.Status < 300 &&
+		x.Response.Fields.MediaType() == "application/json":
+		e.agents.badCard(x, "is no JSON")
+	case x.isCall() && o.Answer.Err != nil && o.Answer.Err.Name != a2a.NoErrorName:
+		e.agents.of(x).Refused++
+	}
 	if spoken, ok := o.Succeeded(); ok {
 		if x.Stream == nil || x.Stream.Events <= 1 {
 			e.agents.answered(x)
@@ -279,6 +286,9 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 		return
 	}
 	x := o.Exchange
+	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
+		e.agents.of(x).Completed++
+	}
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
 	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.Viewer()

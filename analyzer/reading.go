@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,10 +43,22 @@ func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	r := &Reading{}
 	body, _ := x.Request.Body.Decode(head)
 	r.asked(&capture.Parsed{Head: head, Text: body}, known)
-	if x.Response != nil && r.Call.Operation != a2a.NoOperation {
+	r.unreadable(head, body)
+	if x.Response != nil && r.Call.A2A() {
 		r.response(x.Response)
 	}
 	return r
+}
+
+// unreadable takes a request for a call whose body is meant as JSON-RPC and cannot be read.
+func (r *Reading) unreadable(head *capture.Head, body []byte) {
+	const begin = 512
+	if r.Call.A2A() || head.Method != "POST" || !bytes.Contains(body[:min(len(body), begin)], []byte(`"jsonrpc"`)) {
+		return
+	}
+	if doc := a2a.Parse(body); doc.Err != nil {
+		r.Call = a2a.Call{Binding: a2a.JSONRPC, Doc: doc}
+	}
 }
 
 // asked reads a request.
@@ -70,7 +83,7 @@ func partsOf(p *capture.Parsed) capture.Parsed {
 func ReadAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) *Reading {
 	r := &Reading{Call: *call, Dialects: call.Dialects}
 	switch {
-	case x.Response == nil || call.Operation == a2a.NoOperation:
+	case x.Response == nil || !call.A2A():
 	case parsed == nil || parsed.Head == nil || x.Response.Stream:
 		r.response(x.Response)
 	case len(parsed.Text) > 0:
@@ -184,6 +197,21 @@ func (r *Reading) note(list *[]string, value string) {
 	if value != "" && !slices.Contains(*list, value) {
 		*list = append(*list, value)
 	}
+}
+
+// Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes, or
+// that its body cannot be read; "" if it is no call.
+func (r *Reading) Asked() string {
+	c := &r.Call
+	switch {
+	case c.Operation != a2a.NoOperation:
+		return c.Operation.String()
+	case c.Method != "":
+		return QuoteText(c.Method)
+	case c.Binding == a2a.JSONRPC && c.Doc.Err != nil:
+		return "unreadable JSON"
+	}
+	return ""
 }
 
 // State returns the last state that the exchange shows, or "".

@@ -98,6 +98,10 @@ func (r *Result) addAgent(a Agent) {
 			if a.Name != "" {
 				known.Name, known.Version = a.Name, a.Version
 			}
+			known.Completed, known.Refused = known.Completed+a.Completed, known.Refused+a.Refused
+			if a.BadCard != "" {
+				known.BadCard = a.BadCard
+			}
 			known.Streaming, known.Push = known.Streaming || a.Streaming, known.Push || a.Push
 			return
 		}

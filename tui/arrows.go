@@ -68,6 +68,9 @@ func (d *drawing) asked() string {
 		}
 		return op.String()
 	}
+	if words := d.r.Asked(); words != "" {
+		return words
+	}
 	head := capture.ParseRequestHead(d.x.Request.Head)
 	return head.Method + " " + head.Target
 }

@@ -79,6 +79,13 @@ func (r *Recording) incomplete(t testing.TB, result *analyzer.Result) {
 	case c.Judged == 0 && c.Exchanges > 0:
 		t.Errorf("nothing was judged: no rule applied to any exchange, of %d recorded; %s", c.Exchanges, r.first())
 	}
+	for i := range result.Calls {
+		if calls := &result.Calls[i]; calls.Failed > 0 && !calls.Proved() {
+			t.Errorf("no call of %s succeeded: %s", calls.Link.Client, calls)
+		} else if calls.Failed > 0 {
+			t.Logf("%s: %s", calls.Link.Client, calls)
+		}
+	}
 	if c.Lost > 0 {
 		t.Errorf("%d exchanges were not recorded in full, so nothing found in them means nothing; "+
 			"send less in one test, or record it with a2atap record", c.Lost)

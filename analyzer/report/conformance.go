@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -141,12 +142,13 @@ func level(agent *analyzer.Agent, failed map[analyzer.Category]int) (level, reas
 	streamed := done[a2a.SendStreamingMessage] + done[a2a.SubscribeToTask]
 	pushed := done[a2a.CreatePushConfig]
 	others := failed[analyzer.Streaming] + failed[analyzer.ErrorHandling] + failed[analyzer.Interop]
+	lacking := unseen(agent)
 	switch {
+	case agent.BadCard != "":
+		return "non-conformant", "the card " + agent.BadCard
 	case agent.Name == "" || sent == 0 || done[a2a.GetTask] == 0:
-		return "not-determined", fmt.Sprintf(
-			"a level needs the card, a send and a get: card %s, %d sends, %d gets were answered", yes(agent.Name != ""), sent,
-			done[a2a.GetTask],
-		)
+		return "not-determined", fmt.Sprintf("a level needs the card, a send and a get: card %s, %d sends, %d gets were answered",
+			yes(agent.Name != ""), sent, done[a2a.GetTask])
 	case failed[analyzer.AgentCard]+failed[analyzer.Lifecycle] > 0:
 		return "non-conformant", "the card or the life of a task breaks the protocol"
 	case others > 0:
@@ -154,9 +156,27 @@ func level(agent *analyzer.Agent, failed map[analyzer.Category]int) (level, reas
 	case agent.Streaming && streamed == 0 || agent.Push && pushed == 0:
 		return "minimal", "nothing observed breaks the protocol; an advertised feature was not exercised: " +
 			unexercised(agent, streamed, pushed)
+	case lacking != "":
+		return "minimal", "nothing observed breaks the protocol; not observed: " + lacking
 	}
 	return "full", "nothing observed breaks the protocol; streaming " + tested(agent.Streaming) + ", push " +
 		tested(agent.Push)
+}
+
+// unseen names what a full report needs and the traffic does not show: a task that completed, one that was canceled, and
+// a call that was refused.
+func unseen(agent *analyzer.Agent) string {
+	var list []string
+	if agent.Completed == 0 {
+		list = append(list, "a completed task")
+	}
+	if agent.Operations[a2a.CancelTask] == 0 {
+		list = append(list, "a cancellation")
+	}
+	if agent.Refused == 0 {
+		list = append(list, "a refusal")
+	}
+	return strings.Join(list, ", ")
 }
 
 func yes(b bool) string {

@@ -11,7 +11,10 @@ import (
 
 // The level says how far the agent conforms, as far as the traffic shows it, and what that rests on.
 func TestConformanceLevel(t *testing.T) {
-	all := map[a2a.Operation]int{a2a.SendMessage: 1, a2a.SendStreamingMessage: 1, a2a.GetTask: 1, a2a.CreatePushConfig: 1}
+	all := map[a2a.Operation]int{
+		a2a.SendMessage: 1, a2a.SendStreamingMessage: 1, a2a.GetTask: 1, a2a.CancelTask: 1,
+		a2a.CreatePushConfig: 1,
+	}
 	without := func(missing ...a2a.Operation) map[a2a.Operation]int {
 		left := make(map[a2a.Operation]int)
 		for op, n := range all {
@@ -31,20 +34,37 @@ func TestConformanceLevel(t *testing.T) {
 	}{
 		{
 			"everything",
-			analyzer.Agent{Name: "Booker", Streaming: true, Push: true, Operations: all},
+			analyzer.Agent{
+				Name: "Booker", Streaming: true, Push: true, Operations: all, Completed: 1, Refused: 1,
+			},
 			"", "full",
 			"streaming tested, push tested",
 		},
 		{
 			"push not advertised",
-			analyzer.Agent{Name: "Booker", Streaming: true, Operations: without(a2a.CreatePushConfig)},
+			analyzer.Agent{
+				Name: "Booker", Streaming: true, Operations: without(a2a.CreatePushConfig), Completed: 1, Refused: 1,
+			},
 			"", "full", "push not advertised",
 		},
 		{
 			"nothing advertised",
-			analyzer.Agent{Name: "Booker", Operations: without(a2a.CreatePushConfig, a2a.SendStreamingMessage)},
+			analyzer.Agent{
+				Name: "Booker", Operations: without(a2a.CreatePushConfig, a2a.SendStreamingMessage),
+				Completed: 1, Refused: 1,
+			},
 			"", "full",
 			"streaming not advertised, push not advertised",
+		},
+		{
+			"nothing completed, canceled or refused",
+			analyzer.Agent{Name: "Booker", Operations: without(a2a.CancelTask)},
+			"", "minimal", "not observed: a completed task, a cancellation, a refusal",
+		},
+		{
+			"a card without a name",
+			analyzer.Agent{BadCard: "has no name", Operations: all},
+			"", "non-conformant", "the card has no name",
 		},
 		{
 			"push not tried",

@@ -23,8 +23,8 @@ func (p *listPrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
 func (p *listPrinter) end() error { return nil }
 
 func asked(x *capture.Exchange, facts analyzer.Facts) string {
-	if op := facts.Call.Operation.String(); op != "" {
-		return op
+	if words := facts.Asked(); words != "" {
+		return words
 	}
 	head := capture.ParseRequestHead(x.Request.Head)
 	return head.Method + " " + head.Target

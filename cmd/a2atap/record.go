@@ -67,7 +67,8 @@ the end at the latest.
 ` + forwardHelp + `
 
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
-findings at or above it, 4 inconclusive: nothing was judged, or traffic was lost.`,
+findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
+lost.`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
   a2atap record --forward 7080 --tunnel idp.example
@@ -120,7 +121,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
-		"with --fail-on: exit with 0 also if nothing was judged or traffic was lost")
+		"with --fail-on: exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
 }
 
 func record(ctx context.Context, e env, o recordOptions) error {
