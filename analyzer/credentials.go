@@ -90,11 +90,11 @@ func credentialSum(name, value string) uint64 {
 }
 
 // Bare reports whether a request carries nothing that could be a credential, and all of it is on record.
-func (x *Exchange) Bare() bool { return x.HeadersKept() && x.Principal() == 0 }
+func (x *Exchange) Bare() bool { return x.CredentialsKept() && x.Principal() == 0 }
 
 // KnownPrincipal returns who the request speaks for; 0 also if what it carried may be missing in the record.
 func (x *Exchange) KnownPrincipal() Principal {
-	if !x.HeadersKept() {
+	if !x.CredentialsKept() {
 		return 0
 	}
 	return x.Principal()

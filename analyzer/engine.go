@@ -49,6 +49,9 @@ type Engine struct {
 	done      uint64    // the exchange that the step at hand closed; 0 if it closed none
 	now       time.Time // the latest instant of a step
 
+	evidence    evidence        // of the exchanges of other programs
+	lookThrough func() evidence // nil if there is nothing to look through, or it was done
+
 	requestMissed bool // a request was not recorded, or could not be read
 }
 

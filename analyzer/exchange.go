@@ -48,6 +48,7 @@ type Exchange struct {
 	viewer         digest.Digest // that Viewer returns; 0 until somebody asks
 	unreleased     bool          // the client asks for a version after 1.0
 	card           digest.Digest // of the card that is the answer; 0 if it is none
+	evidence       *evidence     // what the capture shows of what was kept; nil if nothing was left out
 	slots          []any         // of the trackers, nil as long as all are empty
 }
 
@@ -84,10 +85,6 @@ func (x *Exchange) BeganAfter(m Moment) bool {
 	return m.At.IsZero() || x.Started.IsZero() || m.At.Before(x.Started)
 }
 
-// HeadersKept reports whether what is not among the header fields of the exchange was not on the wire either. The HARs
-// of other programs may leave fields out, credentials above all.
-func (x *Exchange) HeadersKept() bool { return !capture.Foreign(x.ID) }
-
 // References returns the ids of the tasks that the message of a send refers to, at most a few.
 func (x *Exchange) References() []string {
 	var ids []string
@@ -108,7 +105,7 @@ func (x *Exchange) Summary() *Exchange {
 	return &Exchange{
 		Seq: x.Seq, ID: x.ID, Link: x.Link, Conn: x.Conn, Origin: x.Origin, Path: x.Path, Address: x.Address,
 		Request: x.Request, Response: x.Response, Dialects: x.Dialects,
-		principal: x.principal, principalKnown: x.principalKnown,
+		principal: x.principal, principalKnown: x.principalKnown, evidence: x.evidence,
 		Call: a2a.Call{
 			Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version,
 		},

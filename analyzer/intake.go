@@ -110,6 +110,9 @@ func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
 	switch what := s.What.(type) {
 	case capture.ResponseHead:
 		in.x.Response, in.x.Answered = headOf(s, what.Head, capture.ParseResponseHead), true
+		if in.x.evidence != nil {
+			e.evidence |= shownByAnswer(&in.x.Response)
+		}
 		if what.Stream {
 			in.x.Stream = &Stream{Gap: in.x.Cut}
 			e.counts.Streams++
@@ -224,6 +227,9 @@ func (e *Engine) begin(s capture.Step, o capture.Opened) *Exchange {
 	}
 	x.Origin, x.Path = address.Target(o.Agent.URL, x.Request.Target)
 	x.Address = e.endpoints.addressOf(x.Origin, x.Path)
+	if capture.Foreign(x.ID) {
+		e.foreign(x)
+	}
 	if x.Request.Fields.Has("If-None-Match") {
 		x.NoneMatch = strings.Join(x.Request.Fields.Values("If-None-Match"), ", ")
 	}

@@ -184,7 +184,7 @@ func run(
 			}
 		}
 	}
-	e := NewEngine(rules, options...)
+	e := NewEngine(rules, append(slices.Clip(options), From(ctx, src))...)
 	result.Live, err = feed(ctx, e, src, report, follow)
 	report(e.End(result.Live))
 	result.Found, result.Critical = ledger.Found, ledger.Critical

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -36,7 +37,7 @@ func (j *judgeRun) restart() bool {
 	if !j.resumes() || j.wait(j.next, true) != nil {
 		return false
 	}
-	j.engine = analyzer.NewEngine(j.rules, j.keys...)
+	j.engine = analyzer.NewEngine(j.rules, append(slices.Clip(j.keys), analyzer.From(j.ctx, j.src))...)
 	j.known, j.next, j.restarted = j.next, 1, true
 	return true
 }

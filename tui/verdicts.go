@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"a2atap/analyzer"
@@ -103,7 +104,7 @@ func (j *judgeRun) earlier(last uint64) (analyzer.Counts, bool) {
 	if last == 0 {
 		return analyzer.Counts{}, true
 	}
-	j.engine = analyzer.NewEngine(j.rules, j.keys...)
+	j.engine = analyzer.NewEngine(j.rules, append(slices.Clip(j.keys), analyzer.From(j.ctx, j.src))...)
 	for err := j.run(last); err != nil; err = j.run(last) {
 		if !j.report(judged{err: err}) {
 			return analyzer.Counts{}, false

@@ -47,7 +47,7 @@ long as the agent looks away: the day it looks, every call of this client fails.
 request: the Authorization field with the scheme it names, or the API key where it says.`,
 	Silent: `Requests that the agent refused for their credentials, or with an error that the protocol does not define
 and that may mean so; agents that anybody may call by one alternative; client certificates, which no request shows;
-schemes that the card does not describe; the public card; HARs of other programs, which leave credentials out. The
+schemes that the card does not describe; the public card; HARs of other programs that may leave credentials out. The
 first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
@@ -85,7 +85,7 @@ relies on the card believes that tasks are protected, and they are not.`,
 meant to be open, take security (1.0: securityRequirements) out of the card.`,
 	Silent: `Requests that carry anything that may be a credential, right or wrong; agents that anybody may call by one
 alternative; client certificates, which no request shows; schemes that the card does not describe; the public card; HARs
-of other programs, which leave credentials out. The first call at an endpoint is reported.`,
+of other programs that may leave credentials out. The first call at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		card := rule.AskingCard(p)
 		if card == nil || p.Answer == nil || !rule.CallSucceeded(p) {
@@ -118,12 +118,12 @@ var AuthWWWAuthenticate = &analyzer.Rule{
 guess, and generic HTTP libraries, which act on that field, do not even try again.`,
 	Fix: `Add the field to every 401: WWW-Authenticate: Bearer realm="agent", with one challenge for each scheme of the
 card.`,
-	Silent: `Answers with other statuses, 403 among them; HARs of other programs, which may leave fields out; in 0.1
+	Silent: `Answers with other statuses, 403 among them; HARs of other programs that may leave fields out; in 0.1
 the code -32000, which says that credentials are missing by an older convention. The first 401 at an endpoint is
 reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if x.Response.Status != 401 || !x.HeadersKept() || refusedAsBefore0_1(p) {
+		if x.Response.Status != 401 || !x.AnswerHeadersKept() || refusedAsBefore0_1(p) {
 			return
 		}
 		p.Applied()
@@ -199,8 +199,8 @@ var AuthExtendedCardClient = &analyzer.Rule{
 the schemes of the public card. Without that an agent can only refuse, or hand out what was not meant for everybody.`,
 	Fix: `Send the credentials of a scheme of the public card with the request for the extended card.`,
 	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
-which no request shows; requests that the agent refused for their credentials; HARs of other programs, which leave
-credentials out.`,
+which no request shows; requests that the agent refused for their credentials; HARs of other programs that may
+leave credentials out.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		card := rule.SchemeCard(p)
@@ -231,7 +231,7 @@ var AuthExtendedCardServer = &analyzer.Rule{
 gives it to anybody who asks.`,
 	Fix: `Require authentication for GetExtendedAgentCard by a scheme of the public card, and answer 401 without it.`,
 	Silent: `Requests that carry anything that may be a credential; cards without schemes or with client certificates,
-which no request shows; HARs of other programs, which leave credentials out.`,
+which no request shows; HARs of other programs that may leave credentials out.`,
 	Check: func(p *analyzer.Pass) {
 		card := rule.SchemeCard(p)
 		if card == nil || p.Exchange.Call.Operation != a2a.GetExtendedCard || p.Answer == nil || !rule.CallSucceeded(p) {

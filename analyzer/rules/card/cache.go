@@ -67,7 +67,7 @@ no-store, or Expires is there.`,
 // freshCard reports whether the card at hand came in the answer to a fetch of the public card, whose headers are known.
 func freshCard(p *analyzer.Pass) bool {
 	x := p.Exchange
-	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && x.HeadersKept()
+	return x.Call.Operation == a2a.GetCard && x.Response.Status == 200 && x.AnswerHeadersKept()
 }
 
 // CardETag reports a card that clients cannot ask about without fetching it.

@@ -38,7 +38,7 @@ Any of Cache-Control, ETag, Last-Modified, Expires and Pragma will do.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields
-		if x.Call.Operation != a2a.GetExtendedCard || !x.HeadersKept() {
+		if x.Call.Operation != a2a.GetExtendedCard || !x.AnswerHeadersKept() {
 			return
 		}
 		p.Applied()

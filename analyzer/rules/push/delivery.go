@@ -70,7 +70,7 @@ mutual TLS, which cannot be seen; the first attempt of Basic and Digest, which t
 // judged.
 func allAsk(p *analyzer.Pass, asks func(c *push.Config) bool) bool {
 	d := push.Traced(p)
-	return d.Whole && len(d.Configs) > 0 && p.Exchange.HeadersKept() &&
+	return d.Whole && len(d.Configs) > 0 && p.Exchange.CredentialsKept() &&
 		!slices.ContainsFunc(d.Configs, func(c *push.Config) bool { return !asks(c) })
 }
 

@@ -10,6 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 )
 
 // Query is the family of rules about parameters in the query of an HTTP+JSON call.
@@ -231,7 +232,7 @@ ASCII, or change it on the way, and a lone percent sign makes parsers drop the w
 are recordings of other programs, which may show URLs decoded. Of several such characters the first is named.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
-		if call.Operation == a2a.NoOperation || call.Query == "" || !p.Exchange.HeadersKept() {
+		if call.Operation == a2a.NoOperation || call.Query == "" || capture.Foreign(p.Exchange.ID) {
 			return
 		}
 		p.Applied()

@@ -29,7 +29,7 @@ func SchemeCard(p *analyzer.Pass) *card.Card {
 // lastCard returns the newest public card that was seen before the call, if all that were have what is asked; else nil.
 func lastCard(p *analyzer.Pass, holds func(*a2a.Security) bool) *card.Card {
 	var last *card.Card
-	if !p.Exchange.HeadersKept() || p.Exchange.Call.Operation == a2a.NoOperation {
+	if !p.Exchange.CredentialsKept() || p.Exchange.Call.Operation == a2a.NoOperation {
 		return nil
 	}
 	for _, c := range card.Of(p).Before(p.Exchange) {

@@ -9,7 +9,7 @@ import (
 
 // LabelKept reports whether the label of a message, or that it has none, is on record.
 func LabelKept(x *analyzer.Exchange, fields capture.Fields) bool {
-	return x.HeadersKept() || fields.Has("Content-Type")
+	return x.HeadersKept() && x.AnswerHeadersKept() || fields.Has("Content-Type")
 }
 
 // IsJSON reports whether a media type, in lower case and without parameters, is that of a JSON text.

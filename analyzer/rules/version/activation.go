@@ -31,7 +31,7 @@ same, and reads it without what the extension adds or changes: prices without cu
 	Fix: `Answer ExtensionSupportRequiredError (-32008) to requests that do not name the extension; or drop
 required:true.`,
 	Silent: `Agents whose card was not seen before the request, or whose cards disagree; requests that name the
-extension anywhere, in a header or in the body; HARs of other programs, which may leave fields out. Other calls than
+extension anywhere, in a header or in the body; HARs of other programs that may leave fields out. Other calls than
 sending a message are a note.`,
 	Check: func(p *analyzer.Pass) {
 		uri, card := missingExtension(p)
@@ -161,8 +161,8 @@ has to refuse that, and if it does not, the client misses what the extension say
 	Fix: `Name the extension in A2A-Extensions (before 1.0: X-A2A-Extensions) and act by it; or do not call agents that
 require what the client does not know.`,
 	Silent: `Clients that were not seen to fetch the card; agents whose cards disagree, or whose version before 1.0 is
-not known to have the header; other calls than sending a message; a URI anywhere in the body; HARs of other programs,
-which may leave fields out. The first message of each client at an endpoint is reported.`,
+not known to have the header; other calls than sending a message; a URI anywhere in the body; HARs of other programs
+that may leave fields out. The first message of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		known := card.Of(p)
@@ -201,7 +201,7 @@ var ExtRequiredMissing0x = &analyzer.Rule{
 same, and reads it without what the extension adds or changes.`,
 	Fix: `Refuse messages that do not name the extension, with an error that says so; or drop required:true.`,
 	Silent: `Agents whose card was not seen before, whose cards disagree, or whose version is not known to have the
-header; other calls than sending a message; a URI anywhere in the request; HARs of other programs, which may leave
+header; other calls than sending a message; a URI anywhere in the request; HARs of other programs that may leave
 fields out.`,
 	Check: func(p *analyzer.Pass) {
 		if !p.Exchange.Call.Operation.Sends() || !activates(p) {
@@ -230,12 +230,12 @@ var ExtResponseEcho = &analyzer.Rule{
 client has to guess how to read what it got.`,
 	Fix: `List the extensions that were activated in A2A-Extensions (before 1.0: X-A2A-Extensions) of the answer.`,
 	Silent: `A note only: an agent decides what it activates, and extensions that only describe data have nothing to
-activate. Extensions that no card declares; errors; HARs of other programs, which may leave fields out. The first answer
+activate. Extensions that no card declares; errors; HARs of other programs that may leave fields out. The first answer
 at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		uri := declaredAndAsked(p)
-		if uri == "" || !rule.CallSucceeded(p) || !x.HeadersKept() {
+		if uri == "" || !rule.CallSucceeded(p) || !x.AnswerHeadersKept() {
 			return
 		}
 		p.Applied()
@@ -285,8 +285,8 @@ var ExtResponseUnrequested = &analyzer.Rule{
 	Doc: `Extensions are off unless the client asks for them. One that is active all the same may change what the answer
 means, for a client that does not know it.`,
 	Fix: `Activate, and list in the answer, only what the request names.`,
-	Silent: `Extensions that the request names anywhere in its body, or that a card requires; HARs of other programs,
-which may leave fields out. The first answer at an endpoint is reported.`,
+	Silent: `Extensions that the request names anywhere in its body, or that a card requires; HARs of other programs
+that may leave fields out. The first answer at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.HeadersKept() {
@@ -333,8 +333,8 @@ var ExtNoFallback = &analyzer.Rule{
 other: the client takes what it reads for what it asked for.`,
 	Fix: `Treat a version that the agent does not have as an extension that it does not have: leave it out, or refuse if it
 is required.`,
-	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, v1beta1, a date; or of which only
-one has such a part. Answers that list the requested one too; HARs of other programs, which may leave fields out. The
+	Silent: `Only URIs count that differ in nothing but what looks like a version: v1, 1.2, v1beta1, a date; or of which
+only one has such a part. Answers that list the requested one too; HARs of other programs that may leave fields out. The
 first answer at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange

@@ -85,7 +85,7 @@ var VerEmptyMeans03 = &analyzer.Rule{
 which such a client cannot read.`,
 	Fix: `Take a missing or empty A2A-Version for 0.3, and answer in it.`,
 	Silent: `URLs for which no card declares 0.3; answers that show no version; errors and cards; HARs of other
-programs, which may leave fields out. The first call at an endpoint is reported.`,
+programs that may leave fields out. The first call at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		version, _, _ := givenVersion(p)

@@ -45,7 +45,7 @@ versions answers in words that this client does not understand, and one that ser
 	Fix: `Send A2A-Version: 1.0 with every request; over HTTP, in the header.`,
 	Silent: `Fetches of the public card; a version given as a parameter; an empty version, which means 0.3 in so many
 words; HTTP+JSON requests that could be of 0.3, unless a card says that only 1.0 is spoken there; HARs of other
-programs, which may leave fields out. The first request of each client at an endpoint is reported.`,
+programs that may leave fields out. The first request of each client at an endpoint is reported.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if x.Call.Operation == a2a.NoOperation || !x.HeadersKept() || !surelySpoken(x) {

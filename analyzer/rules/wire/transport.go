@@ -74,7 +74,8 @@ for it.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		fields := x.Response.Fields
-		if !strings.HasPrefix(x.Origin, "https:") || !x.HeadersKept() || p.Kind == analyzer.EventSeen && !beginsStream(p) {
+		if !strings.HasPrefix(x.Origin, "https:") || !x.AnswerHeadersKept() ||
+			p.Kind == analyzer.EventSeen && !beginsStream(p) {
 			return
 		}
 		switch x.Response.Status {

@@ -46,7 +46,7 @@ var bindings = [...]a2a.Binding{a2a.JSONRPC, a2a.HTTPJSON}
 // was over before the second began.
 func mayCompare(x, earlier *analyzer.Exchange, over analyzer.Moment, in, before a2a.Dialects) bool {
 	return in == before && x.BeganAfter(over) && x.Link.Client == earlier.Link.Client &&
-		x.HeadersKept() && earlier.HeadersKept() && x.Principal() == earlier.Principal()
+		x.CredentialsKept() && earlier.CredentialsKept() && x.Principal() == earlier.Principal()
 }
 
 // RefusedElsewhere returns how another binding refused what the observation's exchange asks before; nil if it did not,

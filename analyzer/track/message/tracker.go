@@ -87,7 +87,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 func (m *Memory) Forgotten() int { return 0 }
 
 func keyOf(x *analyzer.Exchange) (digest.Digest, bool) {
-	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.HeadersKept() {
+	if !x.Call.Operation.Sends() || x.Call.MessageID == "" || !x.CredentialsKept() {
 		return 0, false
 	}
 	agent := digest.Empty.Text(x.Agent).Byte(0).Text(x.Tenant).Byte(0)
