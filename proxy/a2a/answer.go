@@ -45,7 +45,7 @@ func ReadAnswer(call *Call, status int, mediaType string, doc *Doc) Answer {
 		}
 		a.Payload = call.payload(root, "") // an answer of the other binding, or without its envelope
 	case status >= 400, mediaType == "application/problem+json",
-		call.Binding == HTTPJSON && isErrorObject(root.Get("error")):
+		call.Binding == HTTPJSON && isErrorBody(root):
 		a.Err = decodeHTTPError(root, status, call.Dialects)
 		a.Payload = Payload{Kind: ErrorPayload, Value: a.Err.Value, Pointer: a.Err.Pointer}
 	case status >= 200 && status < 300:
@@ -80,7 +80,7 @@ func ReadEvent(call *Call, doc *Doc) Answer {
 		if !a.IsEnvelope {
 			a.Payload = call.payload(root, "")
 		}
-	case isErrorObject(root.Get("error")):
+	case isErrorBody(root):
 		a.Err = decodeHTTPError(root, 200, call.Dialects)
 		a.Payload = Payload{Kind: ErrorPayload, Value: a.Err.Value, Pointer: a.Err.Pointer}
 	default:
@@ -163,6 +163,12 @@ func isEnvelope(v Value) bool {
 // isErrorObject reports whether a member "error" is surely meant as an error.
 func isErrorObject(v Value) bool {
 	return v.Kind() == Object && v.Has("code") && (v.Has("message") || v.Has("status"))
+}
+
+// isErrorBody reports whether a body or event of HTTP+JSON is surely meant as an error, whatever its status: it holds
+// one, or is one, as agents of 0.x write them.
+func isErrorBody(v Value) bool {
+	return isErrorObject(v.Get("error")) || v.Get("code").Kind() == Number && v.Get("message").Kind() == String
 }
 
 // marks returns what the call tells about how its answers are to be weighed.

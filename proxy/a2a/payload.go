@@ -128,6 +128,8 @@ func kindOfBare(v Value) PayloadKind {
 		return TaskPayload
 	case v.Get("status").Has("state"):
 		return TaskPayload
+	case has("final") && (has("id") || has("taskId")): // nothing else has it
+		return StatusPayload
 	}
 	return UnknownPayload
 }

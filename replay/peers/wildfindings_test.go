@@ -154,6 +154,11 @@ var confirmedWild = []confirmation{
 		"the agent answers InternalError for a task that had ended; 1.0 section 3.1.5 has TaskNotCancelableError",
 	},
 	{
+		"go2-js10-rest js10-js10-rest py1-js10-rest",
+		"error agent state-cancel-terminal-code response.body#/error: ",
+		"the agent answers status 500 for a task that had ended; 1.0 section 3.1.5 has TaskNotCancelableError",
+	},
+	{
 		"go2-go200-rest go2-go210-rest",
 		"error agent push-get-details response.body#/config: ",
 		"the config is wrapped in a member config, as the drafts of 1.0 had it; 1.0 section 4.3.1 has url at the top",

@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules/rule"
@@ -217,13 +218,18 @@ func matchesPattern(text []byte, pattern string) bool {
 // twoDigits returns the number that two digits write.
 func twoDigits(text []byte) int { return int(text[0]-'0')*10 + int(text[1]-'0') }
 
-// isDate reports whether a text is a calendar date in that form: the year, then month and day, with or without hyphens.
+// isDate reports whether a text is a day of the calendar in that form: the year, then month and day, with or without
+// hyphens.
 func isDate(text []byte, pattern string) bool {
 	if !matchesPattern(text, pattern) {
 		return false
 	}
+	year := 100*twoDigits(text) + twoDigits(text[2:])
 	month, day := twoDigits(text[len(text)/2:]), twoDigits(text[len(text)-2:])
-	return month >= 1 && month <= 12 && day >= 1 && day <= 31
+	if month < 1 || month > 12 || day < 1 {
+		return false
+	}
+	return day <= time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
 // isClock reports whether a text is a time of the day in that form.

@@ -45,7 +45,7 @@ are rules of their own.`,
 		}
 		result := p.Answer.Result
 		if p.Kind == analyzer.ForeignSeen {
-			if turnsForeign(p) {
+			if turnsForeign(p) && !isKind(result.Get("kind")) {
 				p.Report(p.Place.At(p.Answer.Payload.Pointer), "the event is in "+p.Answer.Payload.Dialects.String(), expectedKind)
 			}
 			return
@@ -56,7 +56,7 @@ are rules of their own.`,
 		p.Applied()
 		kind := result.Get("kind")
 		switch {
-		case kind.Is("task"), kind.Is("message"), kind.Is("status-update"), kind.Is("artifact-update"):
+		case isKind(kind):
 		case result.Kind() != a2a.Object:
 			p.Report(p.Place.At("/result"), "the event is "+analyzer.Quote(result), expectedKind)
 		case kind.Exists():
@@ -65,6 +65,11 @@ are rules of their own.`,
 			p.Report(p.Place.At("/result"), "the event has no kind", expectedKind)
 		}
 	},
+}
+
+// isKind reports whether a value names a kind of event.
+func isKind(v a2a.Value) bool {
+	return v.Is("task") || v.Is("message") || v.Is("status-update") || v.Is("artifact-update")
 }
 
 const expectedKind = `expected "task", "message", "status-update" or "artifact-update"`

@@ -42,8 +42,8 @@ var RESTErrorNot2xx = &analyzer.Rule{
 or a message, and fails in a place that has nothing to do with the cause.`,
 	Fix: `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is
 wrong.`,
-	Silent: `Only a body with error.code and error.message, or application/problem+json, counts as an error. In a stream
-only the first event is judged: later there is no status left to choose.`,
+	Silent: `Only a body with error.code and error.message, one with a number as its code and a text as its message, or
+application/problem+json counts as an error. In a stream only the first event is judged: later there is no status left to choose.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return
@@ -61,6 +61,9 @@ func errorBody(p *analyzer.Pass) (pointer string, failed bool) {
 	failure := p.Answer.Doc.Root.Get("error")
 	if failure.Get("code").Exists() && failure.Get("message").Kind() == a2a.String {
 		return "/error", true
+	}
+	if root := p.Answer.Doc.Root; root.Get("code").Kind() == a2a.Number && root.Get("message").Kind() == a2a.String {
+		return "", true
 	}
 	types := p.Exchange.Response.Fields.Values("Content-Type")
 	return "", p.Kind == analyzer.AnswerSeen && rule.Essence(types) == "application/problem+json"

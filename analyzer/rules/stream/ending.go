@@ -295,7 +295,7 @@ agent has to stop, let it end the task as failed first.`,
 streams with an error, a Message or final:true; tasks whose state was never seen, or seen at rest elsewhere.`,
 	Check: func(p *analyzer.Pass) {
 		s := stream.Of(p).In(p.Exchange)
-		if !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
+		if !p.Exchange.Call.Streams || !p.End.Clean || s.Gap || s.Events == 0 || s.Failed+s.Message+s.Final+s.Terminal > 0 {
 			return
 		}
 		if !s.State.Known() {

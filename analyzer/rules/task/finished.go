@@ -223,6 +223,10 @@ func refused(p *analyzer.Pass, accept ...a2a.ErrorName) bool {
 		return false
 	}
 	name := p.Answer.Err.Name
+	failed := p.Exchange.Call.Binding == a2a.HTTPJSON && p.Exchange.Response.Status == 500 && p.Answer.Err.Value.Exists()
+	if name == a2a.NoErrorName && failed { // where JSON-RPC has InternalError
+		return true
+	}
 	switch name {
 	case a2a.NoErrorName, a2a.VersionNotSupported, a2a.ExtensionSupportRequired, a2a.ContentTypeNotSupported,
 		a2a.PushNotSupported,

@@ -149,7 +149,7 @@ func (m *Memory) Waits(x *analyzer.Exchange) bool {
 	}
 	configuration := x.Call.Params.Get("configuration")
 	if x.Call.Params.Kind() != a2a.Object || present(configuration) && configuration.Kind() != a2a.Object {
-		return false
+		return false // what it asks cannot be read
 	}
 	for _, name := range [...]string{"returnImmediately", "return_immediately"} {
 		if v := configuration.Get(name); v.Exists() && !v.IsNull() {

@@ -1,4 +1,4 @@
-package rules_test
+package mutation
 
 import (
 	"fmt"
@@ -310,7 +310,8 @@ func (v *value) detail() {
 			continue
 		}
 		for _, text := range []string{
-			`{"@type":"type.googleapis.com/google.rpc.Help","links":[{"description":"more","url":"https://help.example/"}]}`,
+			`{"@type":"type.googleapis.com/google.rpc.Help","links":[{"description":"more",` +
+				`"url":"https://help.example/"}]}`,
 			`{"@type":"type.googleapis.com/google.rpc.RequestInfo","requestId":"5"}`,
 			`{"@type":"type.example/own.Detail","note":null}`,
 		} {

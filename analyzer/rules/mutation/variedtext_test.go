@@ -1,4 +1,4 @@
-package rules_test
+package mutation
 
 import (
 	"bytes"
@@ -60,7 +60,8 @@ func rewriteText(change func(x *capture.Exchange, text string) string) func(*var
 				if e.K == 0 || e.Dropped > 0 || e.Unterminated || len(fields.Data) == 0 || len(fields.Type) > 0 {
 					continue
 				}
-				if data := change(x, string(fields.Data)); data != string(fields.Data) && !strings.Contains(data, "\n") {
+				if data := change(x, string(fields.Data)); data != string(fields.Data) &&
+					!strings.Contains(data, "\n") {
 					e.Raw = []byte("data: " + data + "\n\n")
 				}
 			}
@@ -98,7 +99,8 @@ func streams(change func(string) string) func(*varied) {
 }
 
 func setBody(b *capture.Body, head *[]byte, change func(string) string) {
-	if !b.Kept() || !b.Complete || len(b.Data) == 0 || bytes.Contains(bytes.ToLower(*head), []byte("content-encoding")) {
+	if !b.Kept() || !b.Complete || len(b.Data) == 0 || bytes.Contains(bytes.ToLower(*head),
+		[]byte("content-encoding")) {
 		return
 	}
 	old := len(b.Data)

@@ -1,4 +1,4 @@
-package rules_test
+package mutation
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
@@ -24,8 +23,8 @@ type variation struct {
 // wrong, and those of the lenient readings, is varied in every way.
 func TestVariationsAreSilent(t *testing.T) {
 	t.Parallel()
-	for _, path := range transcripts(t) {
-		if dir := filepath.Dir(path); dir != "clean" && dir != "silent" || len(loud(judgeFile(t, path))) > 0 {
+	for _, path := range transcripts(t, "clean", "silent") {
+		if len(loud(judgeFile(t, path))) > 0 {
 			continue
 		}
 		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
@@ -33,7 +32,7 @@ func TestVariationsAreSilent(t *testing.T) {
 			if slices.Contains(telling[v.name], name) {
 				continue
 			}
-			c := &varied{t: t, random: randomFor(v.name + path), exchanges: parse(t, filepath.Join("testdata", path)).Exchanges}
+			c := &varied{t: t, random: randomFor(v.name + path), exchanges: parse(t, path)}
 			v.vary(c)
 			if got := loud(judge(t, c.exchanges)); len(got) > 0 {
 				t.Errorf("%s, with %s:\n%s", path, v.name, strings.Join(got, "\n"))
@@ -52,7 +51,8 @@ var telling = map[string][]string{
 	"redirected first":   {"v1-jsonrpc-all", "v1-rest-all"}, // receivers of notifications should not redirect
 	"event names":        {"keep-alive-events"},             // its events are none of A2A by their names
 	"event names behind": {"keep-alive-events"},
-	"no times":           {"pieces-in-two-streams", "race-with-the-end"}, // exchanges that do not overlap prove an order
+	"no times":           {"pieces-in-two-streams", "race-with-the-end"},
+	// exchanges that do not overlap prove an order
 	"bodies not kept": {
 		"same-webhook",
 	}, // nobody knows then that two agents share the webhook
@@ -61,13 +61,6 @@ var telling = map[string][]string{
 		"cut-and-open", "refused-before-the-state", "streams-in-part", "task-removed",
 		"v03-refused-after-the-end",
 	},
-}
-
-// loud returns the findings that are more than notes.
-func loud(findings []analyzer.Finding) []string {
-	return lines(
-		slices.DeleteFunc(slices.Clone(findings), func(f analyzer.Finding) bool { return f.Severity < analyzer.Warning }),
-	)
 }
 
 // varied is a conversation on its way to become another.

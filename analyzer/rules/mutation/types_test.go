@@ -1,4 +1,4 @@
-package rules_test
+package mutation
 
 import (
 	"fmt"
@@ -19,12 +19,12 @@ import (
 func TestWrongTypes(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, path := range transcripts(t) {
+	for _, path := range transcripts(t, "clean", "silent") {
 		faithful := filepath.Dir(path) == "clean" && filepath.Base(path) != "not-a2a.txtar"
 		if !faithful && !strings.HasPrefix(path, filepath.Join("silent", "types-")) {
 			continue
 		}
-		exchanges := parse(t, filepath.Join("testdata", path)).Exchanges
+		exchanges := parse(t, path)
 		for i, x := range exchanges {
 			for _, at := range texts(x) {
 				root, ok := parseValue(at.text)
@@ -58,7 +58,8 @@ func unexpected(findings []analyzer.Finding, text, pointer string) string {
 			continue
 		}
 		at := f.Place.String()
-		around := at == text+"#" || strings.HasPrefix(place, at+"/") || !f.Place.HasPointer && strings.HasPrefix(place, at)
+		around := at == text+"#" || strings.HasPrefix(place, at+"/") || !f.Place.HasPointer &&
+			strings.HasPrefix(place, at)
 		if f.Severity == analyzer.Error && (at == place || around || strings.HasPrefix(at, place+"/")) {
 			found++
 		}
@@ -106,12 +107,15 @@ func texts(x *capture.Exchange) []textOf {
 		return list
 	}
 	answer := func(place, text string, set func(r *capture.Response, text string)) {
-		list = append(list, textOf{prefix + ".response." + place, text, func(x *capture.Exchange, text string) *capture.Exchange {
-			changed, response := *x, *x.Response
-			set(&response, text)
-			changed.Response = &response
-			return &changed
-		}})
+		list = append(list, textOf{
+			prefix + ".response." + place, text,
+			func(x *capture.Exchange, text string) *capture.Exchange {
+				changed, response := *x, *x.Response
+				set(&response, text)
+				changed.Response = &response
+				return &changed
+			},
+		})
 	}
 	answer("body", string(x.Response.Body.Data), func(r *capture.Response, text string) {
 		r.Body.Data, r.Body.Size = []byte(text), int64(len(text))

@@ -1,6 +1,9 @@
 //go:build peers
 
-package rules_test
+package mutation
+
+// mutate is in which transcripts TestMutations plants mutations unless it is told.
+const mutate = "all"
 
 // everyMistyping is which part of all members of the wrong type TestWrongTypes tries.
 const everyMistyping = 1

@@ -1,0 +1,395 @@
+package mutation
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+var planted = flag.String("mutations", mutate, "where mutations are planted: in some of the transcripts, or in all")
+
+// A mutation is one change to a conversation: it breaks the rules that it names, or none.
+type mutation struct {
+	name  string
+	in    speech   // where it can be planted
+	on    []string // the tags of the objects that it changes; none for whole exchanges
+	do    func(*spot) bool
+	rules []string // of which one is broken by it; none if it is harmless
+	also  []string // which may be found broken along with it
+	far   bool     // what is broken shows in another exchange
+	only  bool     // it is for faithful transcripts, of which all is known
+}
+
+// broken returns a mutation that breaks one of the rules given.
+func broken(name string, in speech, rules, on string, do func(*spot) bool) mutation {
+	return mutation{name: name, in: in, rules: strings.Fields(rules), on: strings.Fields(on), do: do}
+}
+
+// harmless returns a mutation that breaks nothing.
+func harmless(name string, in speech, on string, do func(*spot) bool) mutation {
+	return mutation{name: name, in: in, on: strings.Fields(on), do: do}
+}
+
+// with says which rules may be found broken too.
+func (m mutation) with(rules string) mutation {
+	m.also = append(slices.Clone(m.also), strings.Fields(rules)...)
+	return m
+}
+
+// elsewhere says that another exchange shows what was broken.
+func (m mutation) elsewhere() mutation {
+	m.far = true
+	return m
+}
+
+// faithfully says that it is for faithful transcripts.
+func (m mutation) faithfully() mutation {
+	m.only = true
+	return m
+}
+
+// A spot is where a mutation is planted, in a copy of a conversation that is its own.
+type spot struct {
+	exchanges []*capture.Exchange
+	i         int // of the exchange
+	kind      kind
+	random    *rand.Rand
+
+	o, parent *value // the object, and what it is a member or an element of
+	name      string // of the member
+	root      *value // the whole text
+}
+
+// x returns the exchange.
+func (s *spot) x() *capture.Exchange { return s.exchanges[s.i] }
+
+// own replaces the exchange i by a copy that can be changed.
+func (s *spot) own(i int) *capture.Exchange {
+	x := *s.exchanges[i]
+	if x.Response != nil {
+		r := *x.Response
+		r.Events = slices.Clone(r.Events)
+		x.Response = &r
+	}
+	s.exchanges[i] = &x
+	return &x
+}
+
+// A place is where a mutation may be planted.
+type place struct {
+	from *conversation
+	i    int
+	text int // -1 is the body of the request, 0 that of the answer, others are events by their place in the list and one
+	n    int // of the tagged objects of the text
+}
+
+// inPairs are the transcripts whose silence hangs on something that is there twice, or left out.
+var inPairs = []string{
+	"silent/accepts-text-only.txtar", "silent/credentials-refused-as-internal.txtar",
+	"silent/goes-on-with-a-task.txtar",
+	"silent/pieces-in-two-streams.txtar", "silent/sent-again.txtar", "silent/sent-again-to-unseen-task.txtar",
+	"silent/streams-in-part.txtar",
+}
+
+// A conversation is a transcript that mutations are planted in.
+type conversation struct {
+	path      string
+	in        speech
+	exchanges []*capture.Exchange
+	kinds     []kind
+	baseline  []analyzer.Finding
+	places    map[string][]place // by tag; those of whole exchanges have none
+}
+
+func (c *conversation) text(i, text int) (string, bool) {
+	x := c.exchanges[i]
+	switch {
+	case text < 0:
+		return string(x.Request.Body.Data), x.Request.Body.Kept() && x.Request.Body.Complete
+	case x.Response == nil:
+		return "", false
+	case text == 0:
+		b := x.Response.Body
+		return string(b.Data), !x.Response.Stream && b.Kept() && b.Complete
+	}
+	e := x.Response.Events[text-1]
+	return string(e.Fields().Data), e.K > 0 && e.Dropped == 0 && !e.Unterminated
+}
+
+// conversations returns all transcripts of the folders.
+func conversations(t *testing.T, folders ...string) []*conversation {
+	t.Helper()
+	var list []*conversation
+	for _, path := range transcripts(t, folders...) {
+		c := &conversation{path: path, exchanges: parse(t, path), places: make(map[string][]place)}
+		c.in, c.baseline = speechOf(c.exchanges), judgeFile(t, path)
+		for i, x := range c.exchanges {
+			c.kinds = append(c.kinds, kindOf(x))
+			c.places[""] = append(c.places[""], place{c, i, 0, 0})
+			last := 0
+			if x.Response != nil {
+				last = len(x.Response.Events)
+			}
+			for text := -1; text <= last; text++ {
+				c.find(i, text)
+			}
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func (c *conversation) find(i, text int) {
+	data, ok := c.text(i, text)
+	if !ok {
+		return
+	}
+	root, ok := parseValue(data)
+	if !ok {
+		return
+	}
+	n := 0
+	tagged(root, c.kinds[i], text < 0, func(tag string, _, _ *value, _ string) {
+		c.places[tag] = append(c.places[tag], place{c, i, text, n})
+		n++
+	})
+}
+
+// plant returns the conversation with the mutation at the place, if it fits there.
+func (m *mutation) plant(p place, random *rand.Rand) ([]*capture.Exchange, bool) {
+	c := p.from
+	s := &spot{exchanges: slices.Clone(c.exchanges), i: p.i, kind: c.kinds[p.i], random: random}
+	if len(m.on) == 0 {
+		s.own(p.i)
+		return s.exchanges, m.do(s)
+	}
+	data, _ := c.text(p.i, p.text)
+	s.root, _ = parseValue(data)
+	n := 0
+	tagged(s.root, s.kind, p.text < 0, func(_ string, parent, o *value, name string) {
+		if n == p.n {
+			s.parent, s.o, s.name = parent, o, name
+		}
+		n++
+	})
+	if !m.do(s) {
+		return nil, false
+	}
+	x, text := s.own(p.i), s.root.text("")
+	switch {
+	case text == data:
+		return nil, false
+	case p.text < 0:
+		setBody(&x.Request.Body, &x.Request.Head, func(string) string { return text })
+	case p.text == 0:
+		setBody(&x.Response.Body, &x.Response.Head, func(string) string { return text })
+	default:
+		x.Response.Events[p.text-1].Raw = []byte("data: " + text + "\n\n")
+	}
+	return s.exchanges, true
+}
+
+// A trace is who broke which rule.
+type trace struct {
+	rule string
+	side a2a.Side
+}
+
+func traceOf(f *analyzer.Finding) trace { return trace{f.Rule.ID, f.Side} }
+
+// newFindings returns what is worse than a note and was not found before.
+func (c *conversation) newFindings(findings []analyzer.Finding) []*analyzer.Finding {
+	seen := make(map[trace]bool) // what is reported once may have moved on to another place
+	for i := range c.baseline {
+		if f := &c.baseline[i]; f.Severity >= analyzer.Warning {
+			seen[traceOf(f)] = true
+		}
+	}
+	var list []*analyzer.Finding
+	for i := range findings {
+		if f := &findings[i]; f.Severity >= analyzer.Warning && !seen[traceOf(f)] {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// had reports whether one of the rules was broken before the mutation: what it adds could not be told then.
+func (c *conversation) had(rules []string) bool {
+	return slices.ContainsFunc(c.baseline, func(f analyzer.Finding) bool { return slices.Contains(rules, f.Rule.ID) })
+}
+
+// verdict says what is wrong with what was found after a mutation; nothing if it is as it should be.
+func (m *mutation) verdict(p place, findings []analyzer.Finding) string {
+	side := a2a.Client
+	if p.text >= 0 || p.from.kinds[p.i].operation == "hook" {
+		side = a2a.Agent
+	}
+	hit := func(f *analyzer.Finding) bool {
+		if !slices.ContainsFunc(append(f.Also, f.Rule.ID), func(id string) bool {
+			return slices.Contains(m.rules,
+				id)
+		}) {
+			return false
+		}
+		return m.far || len(m.on) == 0 && f.ExchangeID == p.from.exchanges[p.i].ID ||
+			f.ExchangeID == p.from.exchanges[p.i].ID && f.Place.Response == (p.text >= 0) && f.Side == side &&
+				(p.text <= 0 || !strings.HasPrefix(f.Place.Part, "event[") ||
+					f.Place.Part == fmt.Sprintf("event[%d]", p.from.exchanges[p.i].Response.Events[p.text-1].K))
+	}
+	var b strings.Builder
+	found := len(m.rules) == 0
+	for i := range findings {
+		found = found || hit(&findings[i])
+	}
+	if !found {
+		fmt.Fprintf(&b, "\n  no %s", strings.Join(m.rules, " or "))
+		for i := range findings {
+			if f := &findings[i]; f.Severity == analyzer.Note && f.ExchangeID == p.from.exchanges[p.i].ID {
+				fmt.Fprintf(&b, "\n  note: %s", f)
+			}
+		}
+	}
+	for _, f := range p.from.newFindings(findings) {
+		if !slices.Contains(m.rules, f.Rule.ID) && !slices.Contains(m.also, f.Rule.ID) || !found {
+			fmt.Fprintf(&b, "\n  %s: %s", f.Severity, f)
+		}
+	}
+	return b.String()
+}
+
+// choose returns the places to try, those of faithful transcripts first, and how many of each sort are enough.
+func (m *mutation) choose(list []*conversation, in speech, random *rand.Rand) [][]place {
+	sorts := make([][]place, 2)
+	for _, c := range list {
+		sort, folder := 1, filepath.Dir(c.path)
+		if folder == "faithful" {
+			sort = 0
+		}
+		if c.in != in || c.had(m.rules) || sort == 1 && m.only || folder == "silent" && len(m.rules) > 0 ||
+			slices.Contains(inPairs, c.path) {
+			continue // what the silent ones are about would have to be known
+		}
+		if len(m.on) == 0 {
+			sorts[sort] = append(sorts[sort], c.places[""]...)
+		}
+		for _, tag := range m.on {
+			sorts[sort] = append(sorts[sort], c.places[tag]...)
+		}
+	}
+	for _, places := range sorts {
+		random.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	}
+	return sorts
+}
+
+// Each mutation that breaks a rule is found where it was planted and as what it is, and no harmless one is found.
+func TestMutations(t *testing.T) {
+	t.Parallel()
+	list := conversations(t, "faithful", "clean", "silent", "wild")
+	all := slices.Concat(envelopeMutations, httpMutations, shapeMutations, taskMutations, streamMutations,
+		orderMutations,
+		errorMutations, listMutations, pushMutations, cardMutations, capabilityMutations, harmlessMutations)
+	checkMutations(t, all)
+	counted := make([][]int, len(all))
+	t.Cleanup(func() { report(t, all, counted) })
+	for i := range all {
+		m := &all[i]
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			counts := make([]int, len(speeches))
+			for k, s := range speeches {
+				if m.in&s.is != 0 {
+					counts[k] = m.try(t, list, s.is, s.name)
+				}
+			}
+			counted[i] = counts
+		})
+	}
+}
+
+// try plants the mutation at some places of some transcripts, or of all, and returns at how many.
+func (m *mutation) try(t *testing.T, list []*conversation, in speech, name string) int {
+	t.Helper()
+	n, random := 0, randomFor(m.name+name)
+	for sort, places := range m.choose(list, in, random) {
+		left, tried := 1, make(map[*conversation]int)
+		for _, p := range places {
+			if tried[p.from] == []int{5, 1}[sort] {
+				continue // it has been tried enough in this one
+			}
+			if len(m.on) > 0 && in&older != 0 && p.from.kinds[p.i].operation == "hook" {
+				continue // before 1.0 notifications are what their agent likes
+			}
+			exchanges, ok := m.plant(p, random)
+			if !ok {
+				continue
+			}
+			n++
+			tried[p.from]++
+			if wrong := m.verdict(p, judge(t, exchanges)); wrong != "" && known[m.name] == "" {
+				t.Errorf("in %s: %s, exchange %d, text %d:%s", name, p.from.path, p.i+1, p.text, wrong)
+			}
+			if left--; left == 0 && *planted != "all" {
+				break
+			}
+		}
+	}
+	if n == 0 {
+		t.Errorf("in %s: fits nowhere", name)
+	}
+	return n
+}
+
+// checkMutations makes sure that the lists are what they are said to be.
+func checkMutations(t *testing.T, all []mutation) {
+	t.Helper()
+	names := make(map[string]bool)
+	bad, good := 0, 0
+	for _, m := range all {
+		if names[m.name] {
+			t.Errorf("there are two mutations %q", m.name)
+		}
+		names[m.name] = true
+		if len(m.rules) > 0 {
+			bad++
+		} else {
+			good++
+		}
+		for _, id := range slices.Concat(m.rules, m.also) {
+			if rules.ByID(id) == nil {
+				t.Errorf("%s: there is no rule %s", m.name, id)
+			}
+		}
+	}
+	if good += len(variations); bad < 150 || good < 80 {
+		t.Errorf("%d violations and %d variations; want 150 and 80", bad, good)
+	}
+}
+
+// report counts where each mutation was planted.
+func report(t *testing.T, all []mutation, counted [][]int) {
+	t.Helper()
+	total := 0
+	for i, m := range all {
+		var b strings.Builder
+		for k, n := range counted[i] {
+			if m.in&speeches[k].is != 0 {
+				total += n
+				fmt.Fprintf(&b, "  %s: %d", speeches[k].name, n)
+			}
+		}
+		t.Logf("%-60s %s%s", m.name, cmp.Or(strings.Join(m.rules, " or "), "nothing"), b.String())
+	}
+	t.Logf("%d mutations, planted %d times", len(all), total)
+}
