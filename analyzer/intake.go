@@ -179,7 +179,7 @@ func (e *Engine) callEnded(in *intake, s capture.Step, end *StreamEnd) {
 
 // maxBodies bounds the bytes of bodies that the engine holds, of all exchanges that are open. What goes beyond is not
 // judged, and counts as a gap.
-const maxBodies = 48 << 20
+const maxBodies = 32 << 20
 
 // hold counts bytes that are held as long as the exchange is open. It returns false if there is no room for them.
 func (e *Engine) hold(in *intake, n int) bool {

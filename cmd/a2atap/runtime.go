@@ -17,7 +17,7 @@ const (
 
 	collectPercent = 400      // of what is in use, that is allocated before it is collected: it is little, and lives long
 	heapBudget     = 80 << 20 // bytes of memory that this may lead to
-	heapSpare      = 24 << 20 // bytes that are allocated beside what is in use at least, before they are collected
+	heapSpare      = 16 << 20 // bytes that are allocated beside what is in use at least, before they are collected
 )
 
 // A runtimeSetting is how Go runs this process while it records. Recordings in one process share it.

@@ -55,8 +55,14 @@ func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
 	}
 	defer r.Close()
 	var out chunks
-	err = out.readFrom(io.LimitReader(r, limit))
-	if err == nil && int64(out.size) == limit {
+	err = out.readFrom(io.LimitReader(r, min(limit, maxChunks)))
+	size := int64(out.size)
+	if err == nil && size == maxChunks {
+		var more int64
+		more, err = io.Copy(io.Discard, io.LimitReader(r, limit-size))
+		size += more
+	}
+	if err == nil && size == limit {
 		if n, _ := io.ReadFull(r, make([]byte, 1)); n > 0 {
 			err = fmt.Errorf("%w: more than %d bytes", ErrTooLong, limit)
 		}
@@ -64,7 +70,27 @@ func Decode(data []byte, codings []string, limit int64) ([]byte, error) {
 	if err != nil {
 		err = fmt.Errorf("decode %s: %w", strings.Join(codings, ", "), err)
 	}
-	return out.join(), err
+	whole := out.join()
+	if size > int64(len(whole)) {
+		whole = decodeAgain(data, codings, size)
+	}
+	return whole, err
+}
+
+// maxChunks is the length in bytes from which on a body is decoded twice, the first time to learn how long it is: to
+// hold it twice would take more than the time is worth.
+const maxChunks = 1 << 20
+
+// decodeAgain decodes what has been decoded before, up to the length that came of it then.
+func decodeAgain(data []byte, codings []string, size int64) []byte {
+	r, err := decodingReader(bytes.NewReader(data), codings)
+	if err != nil {
+		return nil // not reached: it was read before
+	}
+	defer r.Close()
+	whole := make([]byte, size)
+	n, _ := io.ReadFull(r, whole) // what comes then was said the first time
+	return whole[:n]
 }
 
 // A chunk is room for what is being decoded.

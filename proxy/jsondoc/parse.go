@@ -82,13 +82,14 @@ func Parse(data []byte) Doc {
 		p.end = len(byteOrderMark)
 	}
 	p.mangled = doc.InvalidUTF8 >= 0
+	p.reserve()
 	if begin := p.end; !p.scan() {
 		p.restart(begin)
 		if doc.Err = p.decode(); doc.Err != nil {
 			return doc
 		}
 	}
-	doc.Root = Value{&tape{data, slices.Clone(p.nodes)}, 0}
+	doc.Root = Value{&tape{data, p.take()}, 0}
 	doc.Duplicates = slices.Clone(p.duplicates)
 	for i := p.end; i < len(data); i++ {
 		if !isSpace(data[i]) {
@@ -138,10 +139,35 @@ type frame struct {
 
 var parsers = sync.Pool{New: func() any { return &parser{} }}
 
+// keptNodes is how many nodes a parser has room for at most when it is used again.
+const keptNodes = 64 << 10
+
+// reserve makes room for all nodes of a long text at once: to make it as they come would take and leave several times
+// as much. Each value and name but the first stands behind one of four signs, which strings may hold as well.
+func (p *parser) reserve() {
+	if len(p.data) <= keptNodes {
+		return
+	}
+	n := 1
+	for _, sign := range []string{",", ":", "[", "{"} {
+		n += bytes.Count(p.data, []byte(sign))
+	}
+	p.nodes = slices.Grow(p.nodes[:0], min(n, maxNodes)+1)
+}
+
+// take returns the nodes that were read, in a piece of their own. A long one is handed on as it is.
+func (p *parser) take() []node {
+	if len(p.nodes) <= keptNodes || len(p.nodes) < cap(p.nodes)/2 {
+		return slices.Clone(p.nodes)
+	}
+	nodes := p.nodes
+	p.nodes = nil
+	return nodes
+}
+
 // release gives the parser back without what it read.
 func (p *parser) release() {
-	const keep = 64 << 10
-	if cap(p.nodes) > keep || cap(p.open) > keep || cap(p.names) > keep {
+	if cap(p.nodes) > keptNodes || cap(p.open) > keptNodes || cap(p.names) > keptNodes {
 		return
 	}
 	if p.decoder != nil {

@@ -99,6 +99,11 @@ var confirmed = []confirmation{
 	},
 	{
 		"go2legacy-go2hybrid-rest",
+		"warning client rest-v1-prefix request.line: SendMessage*1",
+		"the client leaves out the /v1 of 0.3 section 3.5.6: POST /v0/rest/message:send, which the agent takes",
+	},
+	{
+		"go2legacy-go2hybrid-rest",
 		"error client json-camelcase request.body#/message/message_id: SendMessage*9 SendStreamingMessage*3",
 		"both ends write the names of the proto file over the HTTP+JSON of 0.3; section 3.2.3 wants them in camelCase",
 	},

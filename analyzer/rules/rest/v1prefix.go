@@ -27,9 +27,9 @@ such paths, or take "v1" for the name of a tenant. In 0.2 and 0.3 all routes beg
 without is kinder than others will be.`,
 	Fix: `Send to the interface's URL plus the route: in 1.0 without /v1 between them, before with it.`,
 	Silent: `Requests that do not say which version they are; interfaces whose URL ends in /v1 itself. Of 1.0: agents that
-declare an earlier version under the same URL, or a tenant of that name; URLs that no card names. Before: agents that
-declare 1.0 under the same URL, and calls that are turned away for their path, which is said elsewhere; it is a warning,
-since the agent copes. It is said once for each URL and client.`,
+declare an earlier version under the same URL, or a tenant of that name. Before: agents that declare 1.0 under the same
+URL, and calls that are turned away for their path, which is said elsewhere; it is a warning, since the agent copes. Of
+both: URLs that no card names. It is said once for each URL and client.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		call := &x.Call
@@ -68,7 +68,8 @@ func checkWithoutV1(p *analyzer.Pass) {
 	x := p.Exchange
 	call := &x.Call
 	sure := call.Evidence == a2a.Decisive || !a2a.VersionDialects(call.Version).Intersect(p.Dialects).Empty()
-	if !sure || call.Operation == a2a.GetExtendedCard || x.Endpoint.Declared.Has(a2a.V1_0) ||
+	offered := x.Endpoint.Declared
+	if !sure || call.Operation == a2a.GetExtendedCard || offered.Empty() || offered.Has(a2a.V1_0) ||
 		!rule.CallSucceeded(p) || rule.Mismatched(p) {
 		return
 	}

@@ -33,7 +33,7 @@ type Options struct {
 }
 
 const (
-	defaultMaxHeld = 32 << 20
+	defaultMaxHeld = 24 << 20
 	// maxRemembered is the longest request body that a Describer still sees when it is asked about events and the
 	// answer.
 	maxRemembered = 1 << 20
