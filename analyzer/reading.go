@@ -199,8 +199,8 @@ func (r *Reading) note(list *[]string, value string) {
 	}
 }
 
-// Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes, or
-// that its body cannot be read; "" if it is no call.
+// Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes,
+// or that its body cannot be read; "" if it is no call.
 func (r *Reading) Asked() string {
 	c := &r.Call
 	switch {

@@ -87,8 +87,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// How calls came out is said beside what was found: errors are counted by name, and a link on which no call succeeded is
-// not clean.
+// How calls came out is said beside what was found: errors are counted by name, and a link on which no call succeeded
+// is not clean.
 func TestVerdictOnCalls(t *testing.T) {
 	link := func(client string) analyzer.Link { return analyzer.Link{Client: client, Agent: "booker"} }
 	some := analyzer.Calls{

@@ -210,7 +210,8 @@ func TestFindingsOneAfterAnother(t *testing.T) {
 			u.press("n")
 			detail = append(detail, u.m.top().title()+" "+u.cursorLine()[:10])
 		}
-		if diff := cmp.Diff([]string{"4 >! status ", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"}, detail); diff != "" {
+		if diff := cmp.Diff([]string{"4 >! status ", "6 >→ POST ", "6 >! CancelT", "7 >! no JSON", "8 >· the st"},
+			detail); diff != "" {
 			t.Errorf("n in the detail, -want +got:\n%s", diff)
 		}
 		u.press("N", "N", "N")

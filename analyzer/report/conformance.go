@@ -163,8 +163,8 @@ func level(agent *analyzer.Agent, failed map[analyzer.Category]int) (level, reas
 		tested(agent.Push)
 }
 
-// unseen names what a full report needs and the traffic does not show: a task that completed, one that was canceled, and
-// a call that was refused.
+// unseen names what a full report needs and the traffic does not show: a task that completed, one that was canceled,
+// and a call that was refused.
 func unseen(agent *analyzer.Agent) string {
 	var list []string
 	if agent.Completed == 0 {

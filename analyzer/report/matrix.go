@@ -51,7 +51,8 @@ func newMatrix(r *analyzer.Result) *matrix {
 	return m
 }
 
-// text returns a cell in words: what was found, that no call succeeded, "ok" with the number of rules observed, or a dash where nobody talked.
+// text returns a cell in words: what was found, that no call succeeded, "ok" with the number of rules observed, or a
+// dash where nobody talked.
 func (m *matrix) text(client, agent string) string {
 	c := m.cells[analyzer.Link{Client: client, Agent: agent}]
 	if c == nil {

@@ -35,7 +35,8 @@ func TestEveryCover(t *testing.T) {
 				if want := max(outer.Level, inner.Level).Severity(); f.Severity != want {
 					t.Errorf("%s covers %s in %s: the severity is %s, want %s", outer.ID, id, d, f.Severity, want)
 				}
-				if worse := outer.Level < inner.Level; slices.Contains(f.Sections(), a2a.Cite{In: d, Section: "9"}.String()) != worse {
+				if worse := outer.Level < inner.Level; slices.Contains(f.Sections(),
+					a2a.Cite{In: d, Section: "9"}.String()) != worse {
 					t.Errorf("%s covers %s in %s: it rests on %q", outer.ID, id, d, f.Sections())
 				}
 			}

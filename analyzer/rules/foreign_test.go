@@ -38,10 +38,12 @@ func foreign(t *testing.T, path, fields string) []*capture.Exchange {
 		Seq: last + 1, ID: uuid.NewSHA1(uuid.NameSpaceURL, []byte("last")), Started: end, State: capture.StateClosed,
 		Client: capture.Peer{Name: "someone"}, Agent: capture.Peer{Name: "metrics", URL: "http://metrics.example"},
 		Request: capture.Request{
-			Head: []byte("POST /metrics HTTP/1.1\r\nHost: metrics.example\r\n" + fields + "Content-Length: 0\r\n\r\n"), Body: empty,
+			Head: []byte("POST /metrics HTTP/1.1\r\nHost: metrics.example\r\n" + fields + "Content-Length: 0\r\n\r\n"),
+			Body: empty,
 		},
 		Response: &capture.Response{
-			Head: []byte("HTTP/1.1 204 No Content\r\nDate: Sun, 01 Mar 2026 10:00:00 GMT\r\nConnection: keep-alive\r\n\r\n"), Body: empty,
+			Head: []byte("HTTP/1.1 204 No Content\r\nDate: Sun, 01 Mar 2026 10:00:00 GMT\r\nConnection: keep-alive\r\n\r\n"),
+			Body: empty,
 		},
 	})
 }

@@ -76,7 +76,8 @@ succeeded; the capture lost traffic, or its recorder was killed.`,
 	f.BoolVar(&o.follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
-	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
+	f.BoolVar(&o.allowEmpty, "allow-empty", false,
+		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
 	return withArgs(cmd, 1, -1)
 }
 

@@ -39,7 +39,8 @@ func TestEarlyErrors(t *testing.T) {
 func TestEarlyStream(t *testing.T) {
 	for target, want := range map[string]string{"/subscribe": "", "/a2a/subscribe": "/a2a"} {
 		body := []byte(`{"jsonrpc":"2.0","id":1,"method":"tasks/sendSubscribe","params":{"id":"t1"}}`)
-		if c := DecodeRequest(Request{Method: "POST", Target: target, Body: body}, Known{}); !c.Early || !c.Apart || c.Prefix != want {
+		if c := DecodeRequest(Request{Method: "POST", Target: target, Body: body}, Known{}); !c.Early || !c.Apart ||
+			c.Prefix != want {
 			t.Errorf("%s: early %v, prefix %q, want it early, with %q", target, c.Early, c.Prefix, want)
 		}
 	}

@@ -149,8 +149,8 @@ type Error struct {
 	Pointer    string // of Value
 }
 
-// RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client that
-// does not know it.
+// RefusesVersion reports whether an error is VersionNotSupportedError, in which an agent of 1.0 may answer a client
+// that does not know it.
 func (e *Error) RefusesVersion() bool {
 	return e.Name == VersionNotSupported || e.Reason == "VERSION_NOT_SUPPORTED" ||
 		e.Name == OtherError && e.Code == -32009

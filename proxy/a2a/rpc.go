@@ -128,8 +128,8 @@ func isMCP(r *Request, root Value) bool {
 	return strings.HasPrefix(root.Get("method").Text(), "tasks/") && params.Has("taskId") && !params.Has("id")
 }
 
-// isSurelyMCP reports whether a request has what only MCP has: one of its headers, or its metadata. Where A2A is spoken,
-// params.taskId alone is a client that got the name wrong.
+// isSurelyMCP reports whether a request has what only MCP has: one of its headers, or its metadata. Where A2A is
+// spoken, params.taskId alone is a client that got the name wrong.
 func isSurelyMCP(r *Request, root Value) bool {
 	return r.header("Mcp-Session-Id") != "" || r.header("MCP-Protocol-Version") != "" || root.Get("params").Has("_meta")
 }

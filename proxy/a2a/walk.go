@@ -185,7 +185,8 @@ func (w *Walker) Payload(p *Payload, c *Call, in Dialects) {
 	w.walk(o)
 }
 
-// brokenWrapper visits an object that would be the wrapper of a Task, a Message or an update, if what it wraps were one.
+// brokenWrapper visits an object that would be the wrapper of a Task, a Message or an update, if what it wraps were
+// one.
 func (w *Walker) brokenWrapper(p *Payload) {
 	if w.operation != Webhook && w.operation != SubscribeToTask && !w.operation.Sends() || !w.modern && !w.proto {
 		return

@@ -10,7 +10,8 @@ import (
 
 // ignoreRaw compares what was read, not the bytes it was read from.
 var ignoreRaw = cmp.Options{
-	cmpopts.IgnoreFields(Event{}, "Raw", "Result"), cmpopts.IgnoreFields(Task{}, "Raw"), cmpopts.IgnoreFields(Message{}, "Raw"),
+	cmpopts.IgnoreFields(Event{}, "Raw", "Result"), cmpopts.IgnoreFields(Task{}, "Raw"),
+	cmpopts.IgnoreFields(Message{}, "Raw"),
 	cmpopts.IgnoreFields(StatusUpdate{}, "Raw"), cmpopts.IgnoreFields(ArtifactUpdate{}, "Raw"),
 }
 

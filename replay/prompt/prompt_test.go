@@ -100,18 +100,26 @@ func TestAnswers(t *testing.T) {
 		mode               Mode
 		state              client.State
 	}{
-		{"message", "/message:send\n" + `{"message":{"messageId":"m","parts":[{"text":"a"},{"data":{"n":1}},{"text":"b"}]}}`, "a\nb", Send, ""},
 		{
-			"artifacts before status", "/message:send\n" + `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED","message":{"parts":[{"text":"done"}]}},
-			"artifacts":[{"artifactId":"1","parts":[{"text":"a"}]},{"artifactId":"2","parts":[{"text":"b"}]}]}}`, "a\nb", Send, client.Completed,
+			"message", "/message:send\n" + `{"message":{"messageId":"m","parts":[{"text":"a"},{"data":{"n":1}},{"text":"b"}]}}`,
+			"a\nb", Send, "",
 		},
 		{
-			"status before artifacts of a failed task", "/message:send\n" + `{"task":{"id":"t","status":{"state":"TASK_STATE_FAILED","message":{"parts":[{"text":"no"}]}},
+			"artifacts before status",
+			"/message:send\n" +
+				`{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED","message":{"parts":[{"text":"done"}]}},
+			"artifacts":[{"artifactId":"1","parts":[{"text":"a"}]},{"artifactId":"2","parts":[{"text":"b"}]}]}}`, "a\nb", Send,
+			client.Completed,
+		},
+		{
+			"status before artifacts of a failed task",
+			"/message:send\n" + `{"task":{"id":"t","status":{"state":"TASK_STATE_FAILED","message":{"parts":[{"text":"no"}]}},
 			"artifacts":[{"artifactId":"1","parts":[{"text":"a"}]}]}}`, "no", Send, client.Failed,
 		},
 		{
 			"history of the agent", "/message:send\n" + `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"},
-			"history":[{"role":"ROLE_USER","parts":[{"text":"q"}]},{"role":"ROLE_AGENT","parts":[{"text":"a"}]}]}}`, "a", Send, client.Completed,
+			"history":[{"role":"ROLE_USER","parts":[{"text":"q"}]},{"role":"ROLE_AGENT","parts":[{"text":"a"}]}]}}`, "a", Send,
+			client.Completed,
 		},
 		{
 			"raw", "/message:send\n" + `{"task":{"id":"t","status":{"state":"TASK_STATE_REJECTED"}}}`,
@@ -212,7 +220,10 @@ func TestFailures(t *testing.T) {
 		{"cut, and gone", "/message:stream\n" + working + "\nCUT\n/tasks/t\nCUT", "poll task t", polls},
 		{"cut, and unknown", "/message:stream\n" + working + "\nCUT", "HTTP 404", polls},
 		{"no JSON", "/message:stream\n" + working + "\n{", "read ", polls},
-		{"an error", "/message:stream\n" + working + "\n" + `{"error":{"code":500,"message":"late"}}`, "agent refused: late", polls},
+		{
+			"an error", "/message:stream\n" + working + "\n" + `{"error":{"code":500,"message":"late"}}`, "agent refused: late",
+			polls,
+		},
 		{
 			"never ends", "/message:stream\n" + working + "\n/tasks/t\n" + `{"id":"t","status":{"state":"TASK_STATE_WORKING"}}`,
 			"it is still working after 1ms", soon,

@@ -93,14 +93,16 @@ var profiles = []*profile{
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec03-rest", rest: rest03, streaming: true, route: route, card: spec03RESTCard, declare: declare03, noExtended: noExtended03,
+		name: "spec03-rest", rest: rest03, streaming: true, route: route, card: spec03RESTCard, declare: declare03,
+		noExtended: noExtended03,
 	},
 	{
 		name: "spec03-proto", rest: rest03proto, streaming: true, route: route, card: spec03ProtoCard, declare: declare03,
 		noExtended: noExtended03,
 	},
 	{
-		name: "spec02", dialect: v02{}, streaming: true, route: route, cardNames: []string{"agent.json"}, card: spec02Card, declare: declare03,
+		name: "spec02", dialect: v02{}, streaming: true, route: route, cardNames: []string{"agent.json"}, card: spec02Card,
+		declare:    declare03,
 		noExtended: noExtended03,
 	},
 	{

@@ -183,7 +183,8 @@ var faultTests = []struct {
 	{"list-next-token-present", "spec", []string{sendRPC}, tasksREST, `"tasks":[{`, "nextPageToken"},
 	{"list-last-page-token", "spec", []string{sendRPC}, tasksREST, `"nextPageToken":"MS4w"`, `"nextPageToken":""`},
 	{
-		"list-page-token-ignored", "spec", []string{sendRPC, sameRPC, listing("pageSize=1")},
+		"list-page-token-ignored", "spec",
+		[]string{sendRPC, sameRPC, listing("pageSize=1")},
 		listing("pageSize=1&pageToken=MTc3MjM1OTIwMDAwMC42"), `"nextPageToken":"MTc3MjM1OTIwMDAwMC42"`, `"nextPageToken":""`,
 	},
 	{"list-required-fields", "spec", []string{sendRPC}, tasksREST, `"tasks":[{`, "totalSize"},

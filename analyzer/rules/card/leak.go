@@ -72,8 +72,8 @@ func leakedBy(credentials a2a.Value) (what string, worst analyzer.Severity) {
 	return "have a value, which may be one", analyzer.Note
 }
 
-// isToken reports whether a word looks like a token: long, of letters and digits, or signed. What a recording has hidden
-// looks like one, and may have been anything.
+// isToken reports whether a word looks like a token: long, of letters and digits, or signed. What a recording has
+// hidden looks like one, and may have been anything.
 func isToken(word string) bool {
 	if credential.HasPlaceholder([]byte(word)) {
 		return false

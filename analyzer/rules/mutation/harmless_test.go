@@ -77,7 +77,9 @@ var harmlessMutations = []mutation{
 		set("bytes", `"aGVsbG8"`)))).with(otherContent),
 	harmless("base64 for URLs", every, "part file", when(lacks("text"), either(set("raw", `"-_8="`), set("bytes",
 		`"-_8="`)))).with(otherContent),
-	harmless("no bytes", every, "part file", when(lacks("text"), either(set("raw", `""`), set("bytes", `""`)))).with(otherContent),
+	harmless("no bytes", every, "part file", when(lacks("text"), either(set("raw", `""`), set("bytes", `""`)))).with(
+		otherContent,
+	),
 	harmless("file in a data URL", every, "part file", either(set("url", `"data:text/plain;base64,aGk="`), set("uri",
 		`"data:text/plain;base64,aGk="`))).with(otherContent),
 	harmless("file in a storage", every, "part file", either(set("url", `"gs://bucket/object"`), set("uri",

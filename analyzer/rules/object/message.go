@@ -363,8 +363,8 @@ var MsgContextOnServerMessage = &analyzer.Rule{
 	Doc: `A message that is the whole answer tells in which context it was given. Without the contextId the client cannot
 go on with the conversation: its next message begins another one.`,
 	Fix: `Write the context's id into the message: the one that the client sent, or a new one.`,
-	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is no string, which
-another rule reports. It is said once for each URL.`,
+	Silent: `Messages of a status or a history, which are in the context of their task; a contextId that is no string,
+which another rule reports. It is said once for each URL.`,
 	Check: func(p *analyzer.Pass) {
 		v := p.Entity.Member("contextId")
 		if p.Entity.In == a2a.InResult && p.Exchange.Call.Operation.Sends() && (!v.Exists() || v.Kind() == a2a.String) {

@@ -112,8 +112,8 @@ for ever, or fails to read the answer at all.`,
 	Fix: `Use the state of the list that fits, spelt as the version has it ("canceled" has one l), and say more in the
 status message or in metadata.`,
 	Silent: `A missing state; before 1.0, over HTTP+JSON, the spelling of the proto files. In 1.0 the spelling of other
-versions is left to enum-name-string. With an extension activated the finding is a note for a text. Of several in an exchange the
-first is reported.`,
+versions is left to enum-name-string. With an extension activated the finding is a note for a text. Of several in an
+exchange the first is reported.`,
 	Check: func(p *analyzer.Pass) {
 		state := p.Entity.Member("state")
 		if !state.Exists() {

@@ -41,8 +41,8 @@ var PushGetDetails = &analyzer.Rule{
 	Doc: `A config that is read, or confirmed, comes with its details, above all the URL. Without it the client cannot tell
 where its notifications go. Where the URL stands depends on the version: in 1.0 beside id and taskId, before that in
 pushNotificationConfig. A client that looks for it in the one place finds nothing in the other.`,
-	Fix: `Answer with the stored config. In 1.0 that is {"taskId": ..., "id": ..., "url": ...}; before, it is {"taskId": ...,
-"pushNotificationConfig": {"id": ..., "url": ...}}. Only secrets may be left out.`,
+	Fix: `Answer with the stored config. In 1.0 that is {"taskId": ..., "id": ..., "url": ...}; before, it is {"taskId":
+..., "pushNotificationConfig": {"id": ..., "url": ...}}. Only secrets may be left out.`,
 	Silent: `Any other member. In the answer to a config that is set, only a config in the shape of another version is
 reported. Over HTTP+JSON before 1.0, and in 0.1, either shape is fine.`,
 	Check: func(p *analyzer.Pass) {

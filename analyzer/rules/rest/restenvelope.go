@@ -129,8 +129,9 @@ var RESTErrorMessage = &analyzer.Rule{
 	Cites: append(rule.Cite("11.6", a2a.V1_0), rule.Cite("3.3.2", a2a.V1_0)...),
 	Doc: `The error object has a message, a string. It is what people read in a log when the status alone does not tell
 them which of their values was wrong.`,
-	Fix:    `Send a short sentence as error.message.`,
-	Silent: `An empty message is a warning. Answers without an error object are left to rest-error-envelope.` + unlessAgents,
+	Fix: `Send a short sentence as error.message.`,
+	Silent: `An empty message is a warning. Answers without an error object are left to rest-error-envelope.` +
+		unlessAgents,
 	Check: func(p *analyzer.Pass) {
 		judgeErrorObjects(p, func(at analyzer.Place, failure a2a.Value) {
 			message := failure.Get("message")

@@ -43,7 +43,8 @@ or a message, and fails in a place that has nothing to do with the cause.`,
 	Fix: `Answer failures with the status of the error: 404 for a task that is not found, 400 for a request that is
 wrong.`,
 	Silent: `Only a body with error.code and error.message, one with a number as its code and a text as its message, or
-application/problem+json counts as an error. In a stream only the first event is judged: later there is no status left to choose.`,
+application/problem+json counts as an error. In a stream only the first event is judged: later there is no status left
+to choose.`,
 	Check: func(p *analyzer.Pass) {
 		if p.Answer == nil || p.Answer.Doc.Err != nil || p.Kind == analyzer.EventSeen && !rule.OpensStream(p) {
 			return

@@ -142,8 +142,8 @@ end. Clients compare it as it stands: TASK_NOT_FOUND_ERROR or taskNotFound is no
 	Fix: `Use the reason that belongs to the error, such as TASK_NOT_FOUND; for errors of your own set a domain of your
 own.`,
 	Silent: `Other domains. A reason of the agent's own in the right form, such as INTERNAL_ERROR, is a note over HTTP+JSON
-and beside codes that are not A2A's. Over JSON-RPC the others are a warning, since later patch versions of 1.0 only recommend the ErrorInfo
-there.`,
+and beside codes that are not A2A's. Over JSON-RPC the others are a warning, since later patch versions of 1.0 only
+recommend the ErrorInfo there.`,
 	Check: func(p *analyzer.Pass) {
 		if !fails(p) {
 			return

@@ -117,7 +117,10 @@ func SaysUnsupported(failure *a2a.Error) bool {
 		return true
 	}
 	text := strings.ToLower(failure.Message)
-	for _, words := range [...]string{"not support", "unsupported", "n't support", "no support", "not implement", "unimplemented"} {
+	for _, words := range [...]string{
+		"not support", "unsupported", "n't support", "no support", "not implement",
+		"unimplemented",
+	} {
 		if strings.Contains(text, words) {
 			return true
 		}

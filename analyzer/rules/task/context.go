@@ -84,8 +84,8 @@ func checkContextPreserved(p *analyzer.Pass) {
 	}
 }
 
-// checkFirstContext judges the first context that is named for a task, where the answer to the message that made the task
-// named none.
+// checkFirstContext judges the first context that is named for a task, where the answer to the message that made the
+// task named none.
 func checkFirstContext(p *analyzer.Pass) {
 	x, now := p.Exchange, p.Task
 	if now.ContextID == "" {
@@ -107,7 +107,8 @@ func checkFirstContext(p *analyzer.Pass) {
 	}
 	p.Applied()
 	if now.ContextID != asked {
-		p.Report(now.ContextPlace(), "task "+analyzer.QuoteText(now.TaskID)+" is in context "+analyzer.QuoteText(now.ContextID),
+		p.Report(now.ContextPlace(),
+			"task "+analyzer.QuoteText(now.TaskID)+" is in context "+analyzer.QuoteText(now.ContextID),
 			"expected "+analyzer.QuoteText(asked)+", which the message named that made it")
 	}
 }

@@ -180,8 +180,8 @@ var ListFilterStatus = &analyzer.Rule{
 	Doc: `A client that lists the tasks in one state acts on all of them: it answers those that wait for input, or follows
 those that work. A task in another state is handled wrongly.`,
 	Fix: `Apply status before you page, to the state that you then print.`,
-	Silent: `No filter: status is left out, empty, unspecified, or no state. A state in the spelling of another version, which
-is the client's fault: the agent may not know it. Tasks whose state is not known.`,
+	Silent: `No filter: status is left out, empty, unspecified, or no state. A state in the spelling of another version,
+which is the client's fault: the agent may not know it. Tasks whose state is not known.`,
 	Check: func(p *analyzer.Pass) {
 		page, ok := pageOf(p)
 		text := filterText(p, "status", "status")

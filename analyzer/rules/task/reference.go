@@ -135,8 +135,8 @@ var ReqTaskIDExists = &analyzer.Rule{
 	Doc: `In 1.0 agents make the ids of tasks, and a message may only name a task that exists. The agent has just told this
 client that this one does not; it will not come into being by a message.`,
 	Fix: `Leave taskId out to start a new task, and take its id from the answer.`,
-	Silent: `Tasks that were seen since, or of which an answer has since shown that the agent knows them; answers to another
-client, for other credentials, or that came after the message was on its way.`,
+	Silent: `Tasks that were seen since, or of which an answer has since shown that the agent knows them; answers to
+another client, for other credentials, or that came after the message was on its way.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		if !x.Call.Operation.Sends() || x.Call.TaskID == "" {
@@ -164,8 +164,8 @@ var IDDeniedAccepted = &analyzer.Rule{
 	Doc: `In 1.0 a message to a task that does not exist is answered with TaskNotFoundError: clients do not make ids of
 tasks. The agent has said that this one does not exist, and then takes a message to it. One of the two answers is wrong,
 and a client that believed the first has given the task up.`,
-	Fix: `Look the task up in the same way for every operation, and answer -32001 with the reason TASK_NOT_FOUND where it is
-not there.`,
+	Fix: `Look the task up in the same way for every operation, and answer -32001 with the reason TASK_NOT_FOUND where it
+is not there.`,
 	Silent: `Tasks that were seen since, errors, and answers to another client or for other credentials.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange

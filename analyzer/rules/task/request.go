@@ -43,9 +43,9 @@ var ReqTaskID = &analyzer.Rule{
 id the agent can only refuse.`,
 	Fix: `Put the id of the task into params: the member is id, and taskId in 1.0 for push configs and before 1.0 to set
 one. Over HTTP+JSON it stands in the path.`,
-	Silent: `Requests whose params are no object, which another rule reports; tasks/get and tasks/cancel with a taskId where
-nothing shows that A2A is spoken, since MCP has them too. A push config of 1.0 created without taskId
-is a warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
+	Silent: `Requests whose params are no object, which another rule reports; tasks/get and tasks/cancel with a taskId
+where nothing shows that A2A is spoken, since MCP has them too. A push config of 1.0 created without taskId is a
+warning: the schema does not mark the member as required, since HTTP+JSON has it in the path.`,
 	Check: func(p *analyzer.Pass) {
 		call := &p.Exchange.Call
 		if !asksForTask(call.Operation) || !rule.ParamsReadable(call) {

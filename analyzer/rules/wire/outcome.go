@@ -128,7 +128,8 @@ looks the same as a cut. Where a stream had told all that a client waits for, it
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
 		kept := reach.Kept(p)
-		if !p.End.ByAgent() || x.Ended || kept == analyzer.Unreachable || kept == analyzer.Untrusted || kept == analyzer.TooLate {
+		if !p.End.ByAgent() || x.Ended || kept == analyzer.Unreachable || kept == analyzer.Untrusted ||
+			kept == analyzer.TooLate {
 			passed(p)
 			return
 		}

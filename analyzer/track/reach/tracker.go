@@ -1,5 +1,5 @@
-// Package reach tracks who gets through to whom: which agents could not be reached, and which clients have made calls of
-// which none succeeded.
+// Package reach tracks who gets through to whom: which agents could not be reached, and which clients have made calls
+// of which none succeeded.
 package reach
 
 import (

@@ -59,7 +59,8 @@ func (s *tokenServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		user, password, word = r.PostFormValue("client_id"), r.PostFormValue("client_secret"), "form"
 	}
 	s.asked = append(s.asked, fmt.Sprintf("%s %s by %s:%s %s:%s for %q",
-		r.PostFormValue("grant_type"), word, user, password, r.PostFormValue("username"), r.PostFormValue("password"), r.PostFormValue("scope")))
+		r.PostFormValue("grant_type"), word, user, password, r.PostFormValue("username"), r.PostFormValue("password"),
+		r.PostFormValue("scope")))
 	if s.answer != "" {
 		w.WriteHeader(s.status)
 		fmt.Fprint(w, s.answer)

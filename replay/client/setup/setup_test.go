@@ -224,7 +224,9 @@ func TestVarsInObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	v = v.With("prompt", `a "b" {{n}}`)
-	got, err := v.Object(`{"parts":[{"text":"{{ prompt }}, {{who}}"}],"big":12345678901234567890,"{{n}}":{"x":"{{n}}{{env.TOKEN}}"},"y":null}`)
+	got, err := v.Object(
+		`{"parts":[{"text":"{{ prompt }}, {{who}}"}],"big":12345678901234567890,"{{n}}":{"x":"{{n}}{{env.TOKEN}}"},"y":null}`,
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +278,9 @@ func TestOAuthSetup(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		w.Write([]byte(`{"name":"booker","supportedInterfaces":[{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`))
+		w.Write(
+			[]byte(`{"name":"booker","supportedInterfaces":[{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`),
+		)
 	}))
 	defer server.Close()
 	s, err := read(t, server.URL, "--oauth-client-id", "cli", "--oauth-client-secret", "env:TOKEN",

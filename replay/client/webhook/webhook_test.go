@@ -54,17 +54,29 @@ func TestDeliveries(t *testing.T) {
 		state             client.State
 		err               string
 	}{
-		{"POST", c.URL, `{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`, token, 204, client.Working, ""},
+		{
+			"POST", c.URL, `{"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}`, token, 204,
+			client.Working, "",
+		},
 		{"POST", c.URL, `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"}}}`, token, 204, client.Completed, ""},
 		{"POST", c.URL, `{"kind":"task","id":"t","status":{"state":"completed"}}`, token, 204, client.Completed, ""},
 		{"POST", c.URL, `{"id":"t","status":{"state":"failed"}}`, token, 204, client.Failed, ""},
 		{
-			"POST", c.URL, `{"taskId":"t","eventType":"status","status":{"state":"canceled"},"timestamp":"2026-01-01T00:00:00Z"}`,
+			"POST", c.URL,
+			`{"taskId":"t","eventType":"status","status":{"state":"canceled"},"timestamp":"2026-01-01T00:00:00Z"}`,
 			http.Header{"Authorization": {"Bearer " + c.Token}},
 			204, client.Canceled, "",
 		},
-		{"POST", c.URL, `{"taskId":"t","eventType":"artifact","artifact":{"parts":[{"type":"text","text":"a"}]}}`, token, 204, "", ""},
-		{"POST", c.URL, `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"}}}`, http.Header{}, 401, "", ErrToken.Error()},
+		{
+			"POST", c.URL, `{"taskId":"t","eventType":"artifact","artifact":{"parts":[{"type":"text","text":"a"}]}}`, token, 204,
+			"", "",
+		},
+		{
+			"POST", c.URL, `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"}}}`,
+			http.Header{},
+			401, "",
+			ErrToken.Error(),
+		},
 		{"POST", c.URL, `{"task":{"id":"t"}}`, http.Header{"X-A2a-Notification-Token": {"guess"}}, 401, "", ErrToken.Error()},
 		{"POST", c.URL, `{`, token, 400, "", "read the notification"},
 		{"POST", c.URL, `{"taskId":"t"}`, token, 400, "", "read the notification"},
