@@ -82,7 +82,6 @@ func Parse(data []byte) Doc {
 		p.end = len(byteOrderMark)
 	}
 	p.mangled = doc.InvalidUTF8 >= 0
-	p.reserve()
 	if begin := p.end; !p.scan() {
 		p.restart(begin)
 		if doc.Err = p.decode(); doc.Err != nil {
@@ -142,17 +141,18 @@ var parsers = sync.Pool{New: func() any { return &parser{} }}
 // keptNodes is how many nodes a parser has room for at most when it is used again.
 const keptNodes = 64 << 10
 
-// reserve makes room for all nodes of a long text at once: to make it as they come would take and leave several times
-// as much. Each value and name but the first stands behind one of four signs, which strings may hold as well.
-func (p *parser) reserve() {
-	if len(p.data) <= keptNodes {
+// reserve makes room for the rest of the nodes at once, where there are many: to make it as they come would take and
+// leave several times as much. Each value and name in the text from there on stands behind one of four signs, which
+// strings may hold as well.
+func (p *parser) reserve(from int) {
+	if len(p.nodes) < keptNodes {
 		return
 	}
 	n := 1
 	for _, sign := range []string{",", ":", "[", "{"} {
-		n += bytes.Count(p.data, []byte(sign))
+		n += bytes.Count(p.data[from:], []byte(sign))
 	}
-	p.nodes = slices.Grow(p.nodes[:0], min(n, maxNodes)+1)
+	p.nodes = slices.Grow(p.nodes, max(min(n, maxNodes-len(p.nodes)), 0)+1)
 }
 
 // take returns the nodes that were read, in a piece of their own. A long one is handed on as it is.
@@ -240,6 +240,9 @@ func (p *parser) add(kind Kind, start int) {
 	n := node{start: uint32(start), end: uint32(p.end), after: index + 1, kind: kind}
 	if kind == String {
 		n.escaped = p.mangled || bytes.IndexByte(p.data[start:p.end], '\\') >= 0
+	}
+	if len(p.nodes) == cap(p.nodes) {
+		p.reserve(p.end)
 	}
 	p.nodes = append(p.nodes, n)
 	if len(p.open) > 0 {

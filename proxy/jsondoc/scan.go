@@ -103,6 +103,9 @@ func (p *parser) finish(end int) {
 
 // put puts a value on the tape.
 func (p *parser) put(kind Kind, start, end int, escaped bool) {
+	if len(p.nodes) == cap(p.nodes) {
+		p.reserve(end)
+	}
 	p.nodes = append(p.nodes, node{
 		start: uint32(start), end: uint32(end), after: uint32(len(p.nodes) + 1), kind: kind, escaped: escaped,
 	})
@@ -121,6 +124,9 @@ func (p *parser) memberName(i int) (end int, ok bool) {
 		return end, false
 	}
 	p.open[len(p.open)-1].name = uint32(len(p.nodes))
+	if len(p.nodes) == cap(p.nodes) {
+		p.reserve(end)
+	}
 	p.nodes = append(p.nodes, node{
 		start: uint32(i), end: uint32(end), after: uint32(len(p.nodes) + 1),
 		kind: String, escaped: escaped || p.mangled,

@@ -210,19 +210,25 @@ var RPCMethodKnown = &analyzer.Rule{
 	Title: "method that no version of A2A has",
 	Level: analyzer.Advice,
 	Side:  a2a.Client,
-	On:    analyzer.RequestSeen,
+	On:    analyzer.RequestSeen | analyzer.AnswerSeen,
 	Needs: []*analyzer.Tracker{card.Tracker},
 	Cites: slices.Concat(
 		rule.Cite("7", rule.Before1...),
 		rule.Cite("9.4", a2a.V1_0),
 	),
-	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it. Mostly it is
-a misspelt name: methods are compared exactly, capital letters included.`,
+	Doc: `No version of A2A has this method, and the agent's card declares no extension that could define it, or the agent
+says that it has no such method and the name is all but that of one which A2A has. Mostly it is a misspelt name: methods
+are compared exactly, capital letters included.`,
 	Fix: `Compare the name with those of the version that the agent's card declares. A method of your own belongs to an
 extension that the card names.`,
-	Silent: `Agents whose card was not seen before, that declare extensions, or that have a further card that was not
-seen, unless the client was seen to read the public card alone.`,
+	Silent: `Where the name is not that close to one of A2A, or the agent answers otherwise: agents whose card was not seen
+before, that declare extensions, or that have a further card that was not seen, unless the client was seen to read the
+public card alone.`,
 	Check: func(p *analyzer.Pass) {
+		if p.Kind == analyzer.AnswerSeen {
+			checkMisspelt(p)
+			return
+		}
 		judgeMethods(p, func(at, method string, call *a2a.Call) {
 			if call.Operation == a2a.NoOperation && mayExtend(p) {
 				return
