@@ -126,11 +126,21 @@ func (c *conversation) text(i, text int) (string, bool) {
 	return string(e.Fields().Data), e.K > 0 && e.Dropped == 0 && !e.Unterminated
 }
 
+// mixed are recordings of frameworks that mix versions in one message, or change what has ended. With a fault more in
+// them, other things follow than from that fault in traffic which is right: another version, or another old fault.
+var mixed = map[string]bool{
+	"agno-3.1.10.txtar": true, "fasta2a-2.1.1.txtar": true, "google-adk-2.13.0.txtar": true,
+	"langgraph-api-0.16.7.txtar": true,
+}
+
 // conversations returns all transcripts of the folders.
 func conversations(t *testing.T, folders ...string) []*conversation {
 	t.Helper()
 	var list []*conversation
 	for _, path := range transcripts(t, folders...) {
+		if mixed[filepath.Base(path)] {
+			continue
+		}
 		c := &conversation{path: path, exchanges: parse(t, path), places: make(map[string][]place)}
 		c.in, c.baseline = speechOf(c.exchanges), judgeFile(t, path)
 		for i, x := range c.exchanges {
