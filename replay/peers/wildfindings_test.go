@@ -114,23 +114,13 @@ var confirmedWild = []confirmation{
 		"error.data is an object; 1.0 section 9.5 has an array of objects with @type",
 	},
 	{
-		"go200-go200-rest go210-go210-rest",
-		"error agent rpc-errorinfo-reason response.body#/error/details/0/reason: ",
-		"the reason is INTERNAL_ERROR or INVALID_PARAMS under the domain of A2A, which has no such reasons; 1.0 section 5.4",
-	},
-	{
 		"go200-go2-jsonrpc go210-go2-jsonrpc",
 		"note agent rpc-errorinfo-reason response.body#/error/data/0/reason: ",
 		"the reason is INTERNAL_ERROR or INVALID_PARAMS under the domain of A2A, which has no such reasons; 1.0 section 5.4",
 	},
 	{
-		"go200-go2-rest go210-go2-rest",
+		"go200-go2-rest go200-go200-rest go210-go2-rest go210-go210-rest",
 		"note agent rpc-errorinfo-reason response.body#/error/details/0/reason: ",
-		"the reason is INTERNAL_ERROR or INVALID_PARAMS under the domain of A2A, which has no such reasons; 1.0 section 5.4",
-	},
-	{
-		"go200-go2-jsonrpc go210-go2-jsonrpc",
-		"warning agent rpc-errorinfo-reason response.body#/error/data/0/reason: ",
 		"the reason is INTERNAL_ERROR or INVALID_PARAMS under the domain of A2A, which has no such reasons; 1.0 section 5.4",
 	},
 	{
