@@ -44,6 +44,7 @@ var listFaults = []Fault{
 	},
 	{
 		Slug: "list-page-token-ignored", agents: only10,
+		Also:  []string{"list-sorted"},
 		Doc:   "A token leads to the page that gave it.",
 		hooks: repeatPages,
 	},
