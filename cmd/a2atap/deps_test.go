@@ -26,6 +26,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/hostname", "a2atap/...", "the form of a host is what the others compare by"},
 	{"a2atap/proxy/background", "a2atap/...", "giving way is the same for whoever does work that can wait"},
 	{"a2atap/proxy/relay", "a2atap/proxy/background", "what is in the path of the traffic gives way to nobody"},
+	{"a2atap/proxy/spelling", "a2atap/...", "the distance of two words knows nothing of what they mean"},
 	{"a2atap/proxy/relay", "a2atap/proxy/jsondoc", "the wire knows bytes, and nothing of who watches or why"},
 	{"a2atap/proxy/...", "a2atap/analyzer/...", "a rule that fails must not be able to touch traffic"},
 	{"a2atap/proxy", "a2atap/proxy/capture/bolt", "the proxy writes to a Sink, whichever that is"},
@@ -134,7 +135,9 @@ func TestCaptureRooms(t *testing.T) {
 
 // shared are the leaves beneath the leaves: what a text parses to, which is made once and handed on, and the form of a
 // host.
-var shared = []string{"a2atap/proxy/jsondoc", "a2atap/proxy/hostname", "a2atap/proxy/background"}
+var shared = []string{
+	"a2atap/proxy/jsondoc", "a2atap/proxy/hostname", "a2atap/proxy/background", "a2atap/proxy/spelling",
+}
 
 func TestForbiddenArrows(t *testing.T) {
 	imports := listImports(t)
@@ -169,7 +172,7 @@ func TestFamiliesStandAlone(t *testing.T) {
 	allowed := []string{
 		"a2atap/analyzer", "a2atap/analyzer/digest", "a2atap/analyzer/jws", "a2atap/analyzer/track/...", "a2atap/proxy/a2a",
 		"a2atap/proxy/capture",
-		"a2atap/proxy/capture/credential", "a2atap/proxy/hostname", under + "rule",
+		"a2atap/proxy/capture/credential", "a2atap/proxy/hostname", "a2atap/proxy/spelling", under + "rule",
 	}
 	families := 0
 	for from, list := range listImports(t) {

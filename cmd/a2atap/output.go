@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"a2atap/proxy/spelling"
 )
 
 // writeOutput calls write with a file, which appears complete or not at all, or with standard output for "-". If the
@@ -76,7 +78,7 @@ func cause(err error) error {
 func nearest(word string, known []string) string {
 	best, distance := "", len(word)/2+1
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(word), k); d < distance {
+		if d := spelling.Distance(strings.ToLower(word), k); d < distance {
 			best, distance = k, d
 		}
 	}
@@ -84,25 +86,4 @@ func nearest(word string, known []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// editDistance counts the letters to insert, delete or replace to make b of a.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/spelling"
 )
 
 // checkMisspelt judges a method that the agent says it does not have, where nothing is known of the agent but that: a
@@ -31,37 +32,13 @@ func misspelt(name string) string {
 	for o := a2a.SendMessage; o <= a2a.GetExtendedCard; o++ {
 		for _, d := range [...]a2a.Dialect{a2a.V0_1, a2a.V0_2, a2a.V0_3, a2a.V1_0} {
 			method := o.MethodName(d)
-			if n := slips(strings.ToLower(name), strings.ToLower(method)); method != "" && n < best {
+			if method == "" {
+				continue
+			}
+			if n := spelling.Distance(strings.ToLower(name), strings.ToLower(method)); n < best {
 				best, meant = n, method
 			}
 		}
 	}
 	return meant
-}
-
-// slips returns how many letters have to be changed, added or taken away to make one word of another; more than
-// maxSlips if it is clear from their lengths.
-//
-// Source: V. Levenshtein, Binary codes capable of correcting deletions, insertions, and reversals, 1966.
-func slips(a, b string) int {
-	if d := len(a) - len(b); d > maxSlips || d < -maxSlips {
-		return maxSlips + 1
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j]+1, before+1)
-		}
-	}
-	return row[len(b)]
 }

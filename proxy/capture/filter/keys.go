@@ -3,6 +3,8 @@ package filter
 import (
 	"slices"
 	"strings"
+
+	"a2atap/proxy/spelling"
 )
 
 // A Key describes a key of the filter language, for help and completion.
@@ -153,34 +155,9 @@ func nearest(word string, names []string) string {
 	}
 	best, least := "", 0
 	for _, name := range names {
-		if d := editDistance(word, name); best == "" || d < least {
+		if d := spelling.Distance(word, name); best == "" || d < least {
 			best, least = name, d
 		}
 	}
 	return best
-}
-
-// maxNearWord bounds the length of the words that are compared. No key is nearly as long.
-const maxNearWord = 32
-
-// editDistance returns how many letters have to be put in, taken out or replaced to make b of a (Levenshtein).
-func editDistance(a, b string) int {
-	a = a[:min(len(a), maxNearWord)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
