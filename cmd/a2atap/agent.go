@@ -69,7 +69,8 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 		", of the whole or of TOKEN, PASSWORD and KEY")
 	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks")
 	f.DurationVar(&o.delay, "delay", 0, "wait `D` before each answer but the card")
-	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL to `FILE` once the agent is listening, a line for each agent")
+	f.StringVar(&o.readyFile, "ready-file", "",
+		"write NAME URL to `FILE` once the agent is listening, a line for each agent")
 	f.BoolVar(&o.remote, "allow-remote", false, "allow a listening address that other machines can reach")
 	f.StringArrayVar(&o.hosts, "allow-host", nil, allowHostHelp)
 	return withArgs(cmd, 1, -1)

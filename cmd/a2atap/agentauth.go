@@ -12,8 +12,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// agentAuth returns the credentials that --auth of an agent asks for; nil if it is empty. The whole may stand elsewhere,
-// or only the secret in it.
+// agentAuth returns the credentials that --auth of an agent asks for; nil if it is empty. The whole may stand
+// elsewhere, or only the secret in it.
 func (e env) agentAuth(value string) (*refagent.Credentials, error) {
 	if value == "" {
 		return nil, nil

@@ -11,7 +11,8 @@ import (
 // An AuthScheme is a way to bring credentials.
 type AuthScheme string
 
-// The schemes that agents can ask for (RFC 6750 §2.1, RFC 7617 §2, and a header or query parameter of the agent's own).
+// The schemes that agents can ask for (RFC 6750 §2.1, RFC 7617 §2, and a header or a query parameter of the agent's
+// own).
 const (
 	BearerAuth AuthScheme = "bearer"
 	BasicAuth  AuthScheme = "basic"
