@@ -65,7 +65,7 @@ func (c Capability) has(card *client.Card) bool {
 
 // Scenarios returns all scenarios, in reading order.
 func Scenarios() []*Scenario {
-	return slices.Concat(basics)
+	return slices.Concat(basics, rpcScenarios, contextScenarios, operationScenarios, historyScenarios)
 }
 
 // prefixes are how the names of cases begin.

@@ -1,0 +1,9 @@
+package probe
+
+// The parts of Scenarios, for tests of one part.
+var (
+	RPCScenarios       = rpcScenarios
+	ContextScenarios   = contextScenarios
+	OperationScenarios = operationScenarios
+	HistoryScenarios   = historyScenarios
+)
