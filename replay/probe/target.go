@@ -23,6 +23,7 @@ type target struct {
 	noCard    error
 	endpoints []endpoint
 	notes     []string
+	proto     bool // 0.3 over HTTP+JSON is spoken in its proto JSON
 	opts      *Options
 	tape      *tape
 	transport *live.Transport
@@ -38,6 +39,7 @@ type endpoint struct {
 func (t *target) options(s *Session) client.Options {
 	o := t.opts.Client
 	o.Transport = sessionTransport{t.transport, s}
+	o.ProtoJSON = o.ProtoJSON || t.proto
 	return o
 }
 
@@ -78,7 +80,8 @@ func (t *target) discover(ctx context.Context) error {
 		t.card, t.noCard = nil, err
 	}
 	t.choose()
-	return nil
+	t.warm(ctx)
+	return ctx.Err()
 }
 
 // answered reports whether an error of Discover means that somebody answered, if not with a card.
