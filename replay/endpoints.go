@@ -1,14 +1,18 @@
 package replay
 
 import (
+	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/hostname"
+	"a2atap/replay/live"
 )
 
 // An address is where a request goes: scheme and authority, and the target in origin form.
@@ -16,6 +20,15 @@ type address struct {
 	scheme string // "http" or "https"
 	host   string // host:port
 	target string
+}
+
+// dial opens a connection to the address. TLS certificates are verified.
+func dial(ctx context.Context, at address, timeout time.Duration) (net.Conn, error) {
+	var config *tls.Config
+	if at.scheme == "https" {
+		config = &tls.Config{}
+	}
+	return live.Dial(ctx, at.host, config, timeout)
 }
 
 // authority returns what the Host field says: the port only where it is not the scheme's own (RFC 9110 section 4.2.3).

@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/live"
 )
 
 // player plays a plan against a live agent.
@@ -195,35 +196,35 @@ func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
 ) (*comparison, []Difference) {
 	l := newPairer(p.values, e, call, rec)
-	log := p.log.open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)
+	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
 	conn, err := dial(ctx, out.at, timeout)
 	if err != nil {
 		sent()
-		log.close(&capture.Fault{
+		log.Close(&capture.Fault{
 			Kind: "unreachable", Side: "agent",
-			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, cause(err)),
+			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		v := &roundTrip{conn: conn, log: log, timeout: timeout, sent: sent}
-		v.event = func(ev *capture.Event) bool {
+		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent}
+		v.Event = func(ev *capture.Event) bool {
 			if a, ok := readEvent(call, ev); ok {
 				progress := l.take(ev.K, a)
 				r.update(func() { r.progress = progress })
 			}
 			return rec.end != left && rec.end != unended || !l.live.progress().Reached(rec.progress())
 		}
-		log.close(v.run(ctx, out))
+		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
-	live := readReply(call, log.x)
-	if !live.stream {
-		for _, it := range live.items {
+	now := readReply(call, log.Recorded())
+	if !now.stream {
+		for _, it := range now.items {
 			l.take(0, it.answer)
 		}
 	}
-	p.learnHeads(call, x, log.x, rec, live)
-	return &comparison{values: p.values, entry: e, call: call, rec: rec, live: live, seq: log.seq}, l.diffs
+	p.learnHeads(call, x, log.Recorded(), rec, now)
+	return &comparison{values: p.values, entry: e, call: call, rec: rec, live: now, seq: log.Seq()}, l.diffs
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's

@@ -15,6 +15,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/live"
 )
 
 // A delivery is one notification, as far as two runs can be compared by it.
@@ -92,19 +93,19 @@ func (h *hooks) address(recorded string) string {
 // ServeHTTP implements http.Handler: it takes a notification and records it.
 func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := requestHead(r)
-	log := h.log.open(capture.Peer{Name: h.agent, How: "webhook"}, capture.Peer{Name: "webhook", URL: h.base}, head)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	log := h.log.Open(capture.Peer{Name: h.agent, How: "webhook"}, capture.Peer{Name: "webhook", URL: h.base}, head)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, live.MaxBody))
 	if err != nil {
-		log.close(&capture.Fault{Kind: "truncated", Side: "client", Detail: err.Error()})
+		log.Close(&capture.Fault{Kind: "truncated", Side: "client", Detail: err.Error()})
 		return
 	}
-	log.requestBody(body)
+	log.RequestBody(body)
 	answer := []byte("HTTP/1.1 204 No Content\r\n\r\n")
-	log.responseHead(answer, false)
-	log.responseEnd(0, nil)
-	log.close(nil)
+	log.ResponseHead(answer, false)
+	log.ResponseEnd(0, nil)
+	log.Close(nil)
 	h.mu.Lock()
-	h.received = append(h.received, readDelivery(log.x)...)
+	h.received = append(h.received, readDelivery(log.Recorded())...)
 	close(h.changed)
 	h.changed = make(chan struct{})
 	h.mu.Unlock()

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/replay/live"
 )
 
 // A Profile says how closely answers are compared.
@@ -112,7 +111,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	}
 	p := &player{
 		opts: o, src: src, plan: plan, values: v, endpoints: e, runs: map[uint64]*run{},
-		log: &recorder{engine: analyzer.NewEngine(o.Rules), sink: o.Sink, seq: o.Seq}, agent: capture.Peer{
+		log: newRecorder(o.Rules, o.Sink, o.Seq), agent: capture.Peer{
 			Name: e.live.Host,
 			URL:  to, Addr: e.live.Host,
 		},
@@ -137,22 +136,9 @@ func (p *player) reach(ctx context.Context, to string) error {
 			return ctx.Err()
 		}
 		if !time.Now().Before(deadline) || !sleep(ctx, 20*time.Millisecond) {
-			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", to, cause(err))
+			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", to, live.Cause(err))
 		}
 	}
-}
-
-// cause strips the prefix that package net adds to an error.
-func cause(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
-		err = op.Err
-	}
-	var sys *os.SyscallError
-	if errors.As(err, &sys) {
-		err = sys.Err
-	}
-	return err
 }
 
 // report sums up what was played.

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/net/http/httpguts"
 
 	"a2atap/replay/refagent"
 )
@@ -22,6 +23,7 @@ type agentOptions struct {
 	listen    string
 	fault     string
 	push      bool
+	webhookCA string
 	step      time.Duration
 	auth      string
 	maxTasks  int
@@ -34,8 +36,8 @@ type agentOptions struct {
 func newAgent(e env) *cobra.Command {
 	o := agentOptions{}
 	cmd := &cobra.Command{
-		Use:   "agent NAME",
-		Short: "Run a reference agent, correct or with a chosen fault",
+		Use:   "agent NAME...",
+		Short: "Run reference agents, correct or with a chosen fault",
 		Long: `Agent runs a reference agent. NAME is one of
 ` + strings.Join(refagent.Names(), ", ") + `.
 
@@ -43,49 +45,53 @@ Reference agents are written from the specification, for testing clients and thi
 the rule of that name on purpose; --fault list prints the faults that it supports. It runs until it is interrupted.
 
 echo and spec speak A2A 1.0, spec03… 0.3, spec02 0.2, spec01 0.1; legacy speaks the dialect before that, at the root of
-its address, with streams at /subscribe and push notifications to https only.`,
+its address, with streams at /subscribe and push notifications to https only.
+
+Several names make several agents at one address, each below a path of its own name. The card of the first is also that
+of the address; legacy, if it is among them, has the root and the card there. All get the same flags.`,
 		Example: `  a2atap agent spec --listen 127.0.0.1:9001
+  a2atap agent echo spec spec03 --listen 127.0.0.1:9001
   a2atap agent spec --auth env:AGENT_TOKEN --max-tasks 100
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
   a2atap agent spec --fault list`,
-		RunE: func(cmd *cobra.Command, args []string) error { return agent(cmd.Context(), e, o, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return agent(cmd.Context(), e, o, args) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
-	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG` on purpose; list prints those that can be broken")
+	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG` on purpose; list prints those that can be broken; "+
+		"for one agent")
 	f.BoolVar(&o.push, "push", false, "offer push notifications")
+	f.StringVar(&o.webhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) beside the "+
+		"system's; needs --push")
 	f.DurationVar(&o.step, "step", 500*time.Millisecond, "wait `D` between two chunks of a stream")
-	f.StringVar(&o.auth, "auth", "", "ask clients for `bearer:TOKEN`, basic:USER:PASSWORD or header:NAME=KEY; "+
-		secretHelp+", of the whole or of what follows the first part")
+	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
+		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
+		", of the whole or of TOKEN, PASSWORD and KEY")
 	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks")
 	f.DurationVar(&o.delay, "delay", 0, "wait `D` before each answer but the card")
-	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL to `FILE` once the agent is listening")
+	f.StringVar(&o.readyFile, "ready-file", "",
+		"write NAME URL to `FILE` once the agent is listening, a line for each agent")
 	f.BoolVar(&o.remote, "allow-remote", false, "allow a listening address that other machines can reach")
 	f.StringArrayVar(&o.hosts, "allow-host", nil, allowHostHelp)
-	return withArgs(cmd, 1, 1)
+	return withArgs(cmd, 1, -1)
 }
 
-func agent(ctx context.Context, e env, o agentOptions, name string) error {
-	if o.fault == "list" {
-		return listFaults(e, name)
+func agent(ctx context.Context, e env, o agentOptions, names []string) error {
+	if err := o.check(names); err != nil {
+		return err
 	}
-	auth, err := e.agentAuth(o.auth)
+	if o.fault == "list" {
+		return listFaults(e, names[0])
+	}
+	agents, err := o.start(e, names)
 	if err != nil {
 		return err
 	}
-	if o.maxTasks < 0 {
-		return usage("--max-tasks %d: use a number above 0", o.maxTasks)
-	}
-	if o.delay < 0 {
-		return usage("--delay %v: use a time above 0", o.delay)
-	}
-	a, err := refagent.New(name, refagent.Options{
-		Fault: o.fault, Push: o.push, StepTime: o.step, Auth: auth, MaxTasks: o.maxTasks, Delay: o.delay,
-	})
-	if err != nil {
-		return usage("%w", err)
-	}
-	defer a.Close()
+	defer func() {
+		for _, a := range agents {
+			a.Close()
+		}
+	}()
 	if err := localOnly(o.listen, o.remote); err != nil {
 		return err
 	}
@@ -101,15 +107,68 @@ func agent(ctx context.Context, e env, o agentOptions, name string) error {
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {
 		return fmt.Errorf("listen for agent %s on %s: %w; choose another port with --listen, or 0 for a free one",
-			name, o.listen, netCause(err))
+			strings.Join(names, ", "), o.listen, netCause(err))
 	}
-	url := "http://" + l.Addr().String() + a.Path()
-	fmt.Fprintf(e.Out, "%s %s\n", name, url)
-	if err := writeReady(o.readyFile, name+" "+url+"\n"); err != nil {
+	var lines strings.Builder
+	for _, a := range agents {
+		fmt.Fprintf(&lines, "%s http://%s%s\n", a.Name(), l.Addr(), a.Path())
+	}
+	io.WriteString(e.Out, lines.String()) // who does not read it can read the ready file
+	if err := writeReady(o.readyFile, lines.String()); err != nil {
 		l.Close()
 		return err
 	}
-	return serve(ctx, l, checkHosts(e, a, o.listen, l, allowed))
+	return serve(ctx, l, checkHosts(e, refagent.Mux(agents...), o.listen, l, allowed))
+}
+
+// check refuses flags that make no sense, by themselves or for these agents.
+func (o *agentOptions) check(names []string) error {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return usage("agent %s is named twice; name each agent once", name)
+		}
+	}
+	switch {
+	case len(names) > 1 && o.fault != "":
+		return usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
+			strings.Join(names, ", "), len(names))
+	case o.webhookCA != "" && !o.push:
+		return usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
+	case o.maxTasks < 0:
+		return usage("--max-tasks %d: use a number above 0", o.maxTasks)
+	case o.delay < 0:
+		return usage("--delay %v: use a time above 0", o.delay)
+	}
+	return nil
+}
+
+// start makes the agents. On an error none is left.
+func (o *agentOptions) start(e env, names []string) (agents []*refagent.Agent, err error) {
+	defer func() {
+		if err != nil {
+			for _, a := range agents {
+				a.Close()
+			}
+			agents = nil
+		}
+	}()
+	options := refagent.Options{
+		Fault: o.fault, Push: o.push, StepTime: o.step, MaxTasks: o.maxTasks, Delay: o.delay, Log: e.notice,
+	}
+	if options.Auth, err = e.agentAuth(o.auth); err != nil {
+		return nil, err
+	}
+	if options.WebhookRoots, err = webhookRoots(o.webhookCA); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		a, err := refagent.New(name, options)
+		if err != nil {
+			return agents, usage("%w", err)
+		}
+		agents = append(agents, a)
+	}
+	return agents, nil
 }
 
 // serve serves HTTP until the context ends, then closes open connections, streams included.
@@ -127,34 +186,6 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		return err
 	}
 	return nil
-}
-
-// agentAuth returns the credentials that --auth of an agent asks for; nil if it is empty.
-func (e env) agentAuth(value string) (*refagent.Credentials, error) {
-	if value == "" {
-		return nil, nil
-	}
-	text, err := e.credentials("--auth", value)
-	if err != nil {
-		return nil, err
-	}
-	kind, rest, _ := strings.Cut(text, ":")
-	switch strings.ToLower(kind) {
-	case "bearer":
-		if rest != "" {
-			return &refagent.Credentials{Scheme: refagent.BearerAuth, Secret: rest}, nil
-		}
-	case "basic":
-		if strings.Contains(rest, ":") {
-			return &refagent.Credentials{Scheme: refagent.BasicAuth, Secret: rest}, nil
-		}
-	case "header":
-		name, key, _ := strings.Cut(rest, "=")
-		if httpguts.ValidHeaderFieldName(name) && key != "" {
-			return &refagent.Credentials{Scheme: refagent.APIKeyAuth, Header: name, Secret: key}, nil
-		}
-	}
-	return nil, usage("--auth: use bearer:TOKEN, basic:USER:PASSWORD or header:NAME=KEY")
 }
 
 func listFaults(e env, name string) error {

@@ -28,6 +28,9 @@ type Options struct {
 	MaxTasks int
 	// WebhookRoots are the authorities of webhooks on https; nil are those of the system.
 	WebhookRoots *x509.CertPool
+	// Log, if it is not nil, is told what goes wrong beside the answers, such as a webhook that is given up; without the
+	// secrets of clients. It is called by several goroutines.
+	Log func(text string)
 	// Delay is how long the agent takes before it answers, with anything but its public card.
 	Delay time.Duration
 	// StepTime is the pause between two chunks of a stream; a long-running step takes four of them, and a push
@@ -54,6 +57,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.NewID == nil {
 		o.NewID = uuid.NewString
+	}
+	if o.Log == nil {
+		o.Log = func(string) {}
 	}
 	o.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	return o
@@ -184,7 +190,11 @@ func (a *Agent) Close() { a.engine.close() }
 
 // ServeHTTP implements [http.Handler].
 func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	allowOrigins(w, r)
+	path := r.URL.EscapedPath()
+	rest, below := strings.CutPrefix(path, a.Path())
+	below = below && (rest == "" || rest[0] == '/')
+	card := a.hasCardAt(path) || below && a.hasCardAt(rest)
+	allowOrigins(w, r, card)
 	if r.Method == http.MethodOptions {
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -192,24 +202,26 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := a.until(r.Context())
 	defer stop()
 	r = r.WithContext(ctx)
-	path := r.URL.EscapedPath()
-	if path == "/health" {
-		a.serveHealth(w)
-		return
-	}
-	if a.hasCardAt(path) {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if card || below && rest == "" && !a.profile.atRoot && reads {
 		a.serveCard(w, r)
 		return
 	}
-	rest, below := strings.CutPrefix(path, a.Path())
 	if !wait(ctx, a.opts.Delay) {
 		return
 	}
+	a.route(w, r, path, rest, below)
+}
+
+// route answers what is no request for a card; rest is what follows the agent's own path, if it is below that.
+func (a *Agent) route(w http.ResponseWriter, r *http.Request, path, rest string, below bool) {
 	switch {
-	case !below || rest != "" && rest[0] != '/':
-		http.NotFound(w, r)
-	case a.hasCardAt(rest), rest == "" && !a.profile.atRoot && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		a.serveCard(w, r)
+	case path == "/health":
+		if !a.refuseStranger(w, r) {
+			a.serveHealth(w)
+		}
+	case !below:
+		a.notFound(w, r)
 	case a.profile.subscribe && rest == "/subscribe":
 		a.serveSubscribe(w, r)
 	case a.profile.dialect != nil && (rest == "" || rest == "/"):
@@ -217,6 +229,12 @@ func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.profile.rest != nil && len(rest) > 1:
 		a.serveREST(w, r, rest[1:])
 	default:
+		a.notFound(w, r)
+	}
+}
+
+func (a *Agent) notFound(w http.ResponseWriter, r *http.Request) {
+	if !a.refuseStranger(w, r) {
 		http.NotFound(w, r)
 	}
 }
@@ -261,9 +279,10 @@ func (a *Agent) serveHealth(w http.ResponseWriter) {
 	w.Write(body) // an error means that the client has left
 }
 
-// allowOrigins lets web pages of any origin talk to the agent.
-func allowOrigins(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Origin") == "" {
+// allowOrigins lets web pages of any origin talk to the agent. The card says so to everybody: who keeps a copy of it
+// need not ask again for each origin.
+func allowOrigins(w http.ResponseWriter, r *http.Request, card bool) {
+	if r.Header.Get("Origin") == "" && !card {
 		return
 	}
 	h := w.Header()
@@ -272,15 +291,20 @@ func allowOrigins(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodOptions {
 		return
 	}
-	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE, HEAD, OPTIONS")
+	methods := "GET, POST, DELETE, HEAD, OPTIONS"
+	if card {
+		methods = "GET, HEAD, OPTIONS"
+	}
+	h.Set("Access-Control-Allow-Methods", methods)
 	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
 		h.Set("Access-Control-Allow-Headers", asked)
 	}
 }
 
-// Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card. An agent
-// at the root of its origin comes first, and has what is below no other's path.
+// Mux serves several agents on one origin, each below its own path. The first one's card is the origin's card; but an
+// agent at the root of its origin has that, and all that is below no other's path.
 func Mux(agents ...*Agent) http.Handler {
+	root := slices.IndexFunc(agents, func(a *Agent) bool { return a.Path() == "" })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, a := range agents {
 			rest, ok := strings.CutPrefix(r.URL.EscapedPath(), a.Path())
@@ -293,6 +317,6 @@ func Mux(agents ...*Agent) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		agents[0].ServeHTTP(w, r)
+		agents[max(root, 0)].ServeHTTP(w, r)
 	})
 }

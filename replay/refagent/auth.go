@@ -11,7 +11,8 @@ import (
 // An AuthScheme is a way to bring credentials.
 type AuthScheme string
 
-// The schemes that agents can ask for (RFC 6750 §2.1, RFC 7617 §2, and a header of the agent's own).
+// The schemes that agents can ask for (RFC 6750 §2.1, RFC 7617 §2, and a header or a query parameter of the agent's
+// own).
 const (
 	BearerAuth AuthScheme = "bearer"
 	BasicAuth  AuthScheme = "basic"
@@ -22,7 +23,30 @@ const (
 type Credentials struct {
 	Scheme AuthScheme
 	Header string // the field of an API key; empty otherwise
+	Query  string // the query parameter of an API key that is in no field; empty otherwise
 	Secret string // the token, "USER:PASSWORD", or the key
+}
+
+// location returns where an API key is, as cards say it, and under which name.
+func (c *Credentials) location() (in, name string) {
+	if c.Query != "" {
+		return "query", c.Query
+	}
+	return "header", c.Header
+}
+
+// refuseStranger answers a request that is for no operation and lacks the credentials, and reports whether it did.
+func (a *Agent) refuseStranger(w http.ResponseWriter, r *http.Request) bool {
+	f := a.authenticate(r)
+	if f == nil {
+		return false
+	}
+	if a.profile.dialect == nil {
+		a.failREST(w, &call{binding: httpJSON, dialect: a.profile.rest.dialect, mediaType: "application/json"}, f)
+	} else {
+		a.failRPC(w, &call{binding: jsonRPC, dialect: a.profile.dialect, mediaType: "application/json"}, f)
+	}
+	return true
 }
 
 // authenticate refuses a request without the credentials that the agent asks for. The public card needs none
@@ -51,7 +75,10 @@ func (c *Credentials) brought(r *http.Request) bool {
 	want := c.Secret
 	switch c.Scheme {
 	case APIKeyAuth:
-		given = r.Header.Get(c.Header)
+		in, name := c.location()
+		if given = r.Header.Get(name); in == "query" {
+			given = r.URL.Query().Get(name)
+		}
 	default:
 		scheme, rest, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		if !strings.EqualFold(scheme, string(c.Scheme)) {
@@ -81,7 +108,8 @@ const authName = "credentials"
 func declare10(card object, c *Credentials) object {
 	scheme := object{{"httpAuthSecurityScheme", object{{"scheme", string(c.Scheme)}}}}
 	if c.Scheme == APIKeyAuth {
-		scheme = object{{"apiKeySecurityScheme", object{{"location", "header"}, {"name", c.Header}}}}
+		in, name := c.location()
+		scheme = object{{"apiKeySecurityScheme", object{{"location", in}, {"name", name}}}}
 	}
 	schemes, _ := card.get("securitySchemes")
 	declared, _ := schemes.(object)
@@ -93,7 +121,8 @@ func declare10(card object, c *Credentials) object {
 func declare03(card object, c *Credentials) object {
 	scheme := object{{"type", "http"}, {"scheme", string(c.Scheme)}}
 	if c.Scheme == APIKeyAuth {
-		scheme = object{{"type", "apiKey"}, {"in", "header"}, {"name", c.Header}}
+		in, name := c.location()
+		scheme = object{{"type", "apiKey"}, {"in", in}, {"name", name}}
 	}
 	return card.with("securitySchemes", object{{authName, scheme}}).
 		with("security", []any{object{{authName, []any{}}}})
@@ -103,7 +132,8 @@ func declare03(card object, c *Credentials) object {
 func declare01(card object, c *Credentials) object {
 	o := object{{"schemes", texts(string(c.Scheme))}}
 	if c.Scheme == APIKeyAuth {
-		o = o.with("credentials", object{{"apiKey", object{{"headerName", c.Header}}}})
+		in, name := c.location()
+		o = o.with("credentials", object{{"apiKey", object{{in + "Name", name}}}})
 	}
 	return card.with("authentication", o)
 }

@@ -12,6 +12,12 @@ import (
 func authDeclared(agent string, c refagent.Credentials) string {
 	key := c.Scheme == refagent.APIKeyAuth
 	switch {
+	case c.Query != "" && (agent == "legacy" || agent == "spec01"):
+		return `"authentication":{"schemes":["apiKey"],"credentials":{"apiKey":{"queryName":"key"}}}`
+	case c.Query != "" && (agent == "spec" || agent == "echo"):
+		return `"credentials":{"apiKeySecurityScheme":{"location":"query","name":"key"}}}`
+	case c.Query != "":
+		return `"credentials":{"type":"apiKey","in":"query","name":"key"}},"security":[{"credentials":[]}]`
 	case (agent == "legacy" || agent == "spec01") && key:
 		return `"authentication":{"schemes":["apiKey"],"credentials":{"apiKey":{"headerName":"X-Key"}}}`
 	case agent == "legacy" || agent == "spec01":
@@ -50,23 +56,39 @@ func TestAuth(t *testing.T) {
 				"X-Key: k", "X-Key: ",
 				`ApiKey realm="` + agent + `"`,
 			},
+			{
+				refagent.Credentials{Scheme: refagent.APIKeyAuth, Query: "key", Secret: "k&k"},
+				"?key=k%26k", "?key=k",
+				`ApiKey realm="` + agent + `"`,
+			},
 		} {
-			t.Run(agent+" "+string(tt.auth.Scheme), func(t *testing.T) {
+			t.Run(agent+" "+string(tt.auth.Scheme)+" "+tt.auth.Query, func(t *testing.T) {
 				origin := serve(t, agent, refagent.Options{Auth: &tt.auth})
-				request := "GET /" + agent + "/v1/tasks/t1\n"
+				path := "GET /" + agent + "/v1/tasks/t1"
 				switch {
 				case agent == "legacy":
-					request = "POST /\n"
+					path = "POST /"
 				case !strings.Contains(agent, "03-"):
-					request = "POST /" + agent + "\n"
+					path = "POST /" + agent
+				}
+				request := func(credentials string) string {
+					if strings.HasPrefix(credentials, "?") {
+						return path + credentials
+					}
+					return path + "\n" + credentials
 				}
 				body := "\n\n" + rpc("1", "tasks/get", `{"id":"t1"}`)
-				if resp, text := exchange(t, origin, request+tt.wrong+body); resp.StatusCode != http.StatusUnauthorized ||
+				if resp, text := exchange(t, origin, request(tt.wrong)+body); resp.StatusCode != http.StatusUnauthorized ||
 					!strings.Contains(text, "-32000") || resp.Header.Get("WWW-Authenticate") != tt.challenge {
 					t.Errorf("with %s: got %d %s, challenge %q", tt.wrong, resp.StatusCode, text, resp.Header.Get("WWW-Authenticate"))
 				}
-				if resp, text := exchange(t, origin, request+tt.right+body); resp.StatusCode == http.StatusUnauthorized {
+				if resp, text := exchange(t, origin, request(tt.right)+body); resp.StatusCode == http.StatusUnauthorized {
 					t.Errorf("with %s: got %d %s", tt.right, resp.StatusCode, text)
+				}
+				for _, other := range []string{"GET /health", "GET /nothing", "PUT " + strings.Fields(path)[1]} {
+					if resp, text := exchange(t, origin, other); resp.StatusCode != http.StatusUnauthorized {
+						t.Errorf("%s without credentials: got %d %s", other, resp.StatusCode, text)
+					}
 				}
 				_, text := exchange(t, origin, "GET /.well-known/agent.json")
 				if !strings.Contains(text, authDeclared(agent, tt.auth)) {

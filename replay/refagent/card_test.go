@@ -52,7 +52,7 @@ func TestCardCaching(t *testing.T) {
 	resp, card := exchange(t, origin, "GET /spec/.well-known/agent-card.json")
 	for name, want := range map[string]string{
 		"Cache-Control": "public, max-age=3600", "Etag": `"1.0.0"`, "Content-Type": "application/json",
-		"Last-Modified": "Sun, 01 Mar 2026 10:00:00 GMT", "Access-Control-Allow-Origin": "",
+		"Last-Modified": "Sun, 01 Mar 2026 10:00:00 GMT", "Access-Control-Allow-Origin": "*",
 	} {
 		if got := resp.Header.Get(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)

@@ -5,8 +5,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -15,6 +18,7 @@ type deliverer struct {
 	client *http.Client
 	pause  time.Duration   // before the second attempt; it doubles
 	edit   func(*delivery) // the fault's hook; nil for a faithful agent
+	log    func(string)
 }
 
 // A delivery is one notification about to be posted.
@@ -31,7 +35,7 @@ const (
 
 // newDeliverer returns a deliverer that pauses for half a step before it tries again.
 func newDeliverer(opts Options) *deliverer {
-	return &deliverer{pause: opts.StepTime / 2, client: &http.Client{
+	return &deliverer{pause: opts.StepTime / 2, log: opts.Log, client: &http.Client{
 		Timeout: deliveryTimeout,
 		Transport: &http.Transport{
 			MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, TLSClientConfig: &tls.Config{RootCAs: opts.WebhookRoots},
@@ -81,10 +85,15 @@ func (d *deliverer) deliver(ctx context.Context, c pushConfig, body any, mediaTy
 	pause := d.pause
 	retries := cmp.Or(c.retries, deliveryRetries)
 	for retry := 0; ; retry++ {
-		if d.post(ctx, c.url, n, text) {
+		again, err := d.post(ctx, c.url, n, text)
+		if err == nil {
 			return true
 		}
-		if retry == retries {
+		if ctx.Err() != nil {
+			return false
+		}
+		if !again || retry == retries {
+			d.complain(c, retry+1, err)
 			return false
 		}
 		select {
@@ -96,19 +105,40 @@ func (d *deliverer) deliver(ctx context.Context, c pushConfig, body any, mediaTy
 	}
 }
 
-// post says whether the receiver has answered for good: a server error may pass, other refusals do not.
-func (d *deliverer) post(ctx context.Context, url string, n *delivery, text []byte) bool {
+// complain tells of a notification that nobody has taken. The rest of a webhook's URL may be a secret.
+func (d *deliverer) complain(c pushConfig, attempts int, err error) {
+	to := "a webhook"
+	if u, e := url.Parse(c.url); e == nil {
+		to = u.Scheme + "://" + u.Host
+	}
+	var at *url.Error
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	then := "it misses this notification"
+	if c.endsByFailure {
+		then = "it gets no more notifications of this task"
+	}
+	d.log(fmt.Sprintf("push notification of task %s to %s: %v (attempts: %d); %s", c.taskID, to, err, attempts, then))
+}
+
+// post returns an error if the receiver has not taken the notification, and whether to try again: a server error may
+// pass, other refusals do not.
+func (d *deliverer) post(ctx context.Context, url string, n *delivery, text []byte) (again bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, n.method, url, bytes.NewReader(text))
 	if err != nil {
-		return true
+		return false, err
 	}
 	req.Header = n.header.Clone()
 	resp, err := d.client.Do(req)
 	if err != nil {
-		return false
+		return true, err
 	}
 	defer resp.Body.Close()
 	// The content does not matter; reading it lets the connection be used again.
 	io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // an error costs no more than the connection
-	return resp.StatusCode < 500
+	if resp.StatusCode/100 != 2 {
+		return resp.StatusCode >= 500, errors.New("it answers " + resp.Status)
+	}
+	return false, nil
 }

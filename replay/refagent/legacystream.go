@@ -13,6 +13,9 @@ func (a *Agent) serveSubscribe(w http.ResponseWriter, r *http.Request) {
 		return object{{"jsonrpc", "2.0"}, {"id", c.id}, {"result", result}}
 	}
 	if r.Method != http.MethodPost {
+		if a.refuseStranger(w, r) {
+			return
+		}
 		w.Header().Set("Allow", "POST")
 		http.Error(w, "a subscription is made with POST", http.StatusMethodNotAllowed)
 		return

@@ -17,6 +17,7 @@ type pushConfig struct {
 	events        []string // that it is to hear of, by their names before A2A 0.1; all if empty
 	retries       int      // of a delivery that fails; 0 means two
 	endsByFailure bool     // the config is removed when a delivery has failed for good
+	alone         bool     // a task has one config, as up to A2A 0.1: this one takes the place of any other
 }
 
 // readWebhookURL returns the url member, which must be absolute.
@@ -36,8 +37,8 @@ type pushTarget struct {
 	done   chan struct{} // closed when no delivery is under way any more
 }
 
-// subscribe adds a config to a task, in place of one with the same id, and begins to deliver what happens from now
-// on. It returns the config with its id. The caller holds the lock.
+// subscribe adds a config to a task, in place of one with the same id or of the only one, and begins to deliver what
+// happens from now on. It returns the config with its id. The caller holds the lock.
 func (e *engine) subscribe(r *record, c *pushConfig) pushConfig {
 	config := *c
 	config.taskID = r.task.id
@@ -55,7 +56,11 @@ func (e *engine) subscribe(r *record, c *pushConfig) pushConfig {
 	if e.closed {
 		close(t.done)
 	}
-	if i := r.target(config.id); i >= 0 {
+	i := r.target(config.id)
+	if config.alone {
+		i = r.target("")
+	}
+	if i >= 0 {
 		r.configs[i].stop()
 		r.configs[i] = t
 		return config

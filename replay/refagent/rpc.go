@@ -13,6 +13,9 @@ func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
 		return object{{"jsonrpc", "2.0"}, {"id", c.id}, {"result", result}}
 	}
 	if r.Method != http.MethodPost {
+		if a.refuseStranger(w, r) {
+			return
+		}
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		http.Error(w, "JSON-RPC is spoken with POST", http.StatusMethodNotAllowed)
 		return

@@ -94,7 +94,7 @@ func (d v01) readPart(f fields) part {
 
 func (d v01) readPushConfig(f fields) *pushConfig {
 	c := d.v03.readPushConfig(f)
-	c.dialect = d
+	c.dialect, c.id, c.alone = d, "", true // configs have no ids
 	return c
 }
 

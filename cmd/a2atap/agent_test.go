@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A lineWriter hands on what is written to it, a write at a time.
+type lineWriter struct{ lines chan string }
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w.lines <- string(p)
+	return len(p), nil
+}
+
+// startAgent runs the agent command until the test ends. It returns the URL that the command prints first, and what it
+// writes to standard error.
+func startAgent(t *testing.T, args ...string) (url string, notices <-chan string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	out, errs := lineWriter{make(chan string, 16)}, lineWriter{make(chan string, 64)}
+	var ended sync.WaitGroup
+	ended.Go(func() {
+		e := env{Out: out, Err: errs, Getenv: os.Getenv}
+		if code := run(ctx, e, append([]string{"agent"}, args...)); code != exitOK {
+			t.Errorf("the agent ends with %d", code)
+			out.lines <- ""
+		}
+	})
+	t.Cleanup(func() { stop(); ended.Wait() })
+	_, url, _ = strings.Cut(strings.TrimSpace(<-out.lines), " ")
+	return url, errs.lines
+}
+
+func postJSON(t *testing.T, url, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A receiver with a certificate of its own is trusted where --webhook-ca names it, and nowhere else.
+func TestWebhookAuthority(t *testing.T) {
+	got := make(chan string, 16)
+	hook := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- string(text)
+	}))
+	defer hook.Close()
+	file := filepath.Join(t.TempDir(), "hook.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: hook.Certificate().Raw})
+	if err := os.WriteFile(file, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	send := `{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t1","sessionId":"s",` +
+		`"message":{"role":"user","parts":[{"type":"text","text":"task-failure"}]},` +
+		`"pushNotification":{"url":"` + hook.URL + `/a"}}}`
+
+	url, _ := startAgent(t, "legacy", "--push", "--webhook-ca", file)
+	postJSON(t, url+"/", send)
+	if text := <-got; !strings.Contains(text, `"taskId":"t1"`) {
+		t.Errorf("the receiver got %s", text)
+	}
+	url, notices := startAgent(t, "legacy", "--push", "--step", "1ms")
+	postJSON(t, url+"/", send)
+	for text := range notices {
+		if strings.Contains(text, "push notification of task t1 to "+hook.URL) {
+			if !strings.Contains(text, "certificate") || strings.Contains(text, "/a") {
+				t.Errorf("got %q", text)
+			}
+			break
+		}
+	}
+}
+
+// The agent's credentials are read in every form, as those of clients are.
+func TestAgentAuth(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	vars := map[string]string{"KEY": "k3y", "ALL": "basic:u:p:w", "PAIR": "me:pw"}
+	e := env{Err: new(bytes.Buffer), Getenv: func(name string) string { return vars[name] }}
+	for value, want := range map[string]string{
+		"bearer:t0k":          "bearer   t0k",
+		"Bearer:@" + file:     "bearer   s3cret",
+		"basic:user:@" + file: "basic   user:s3cret",
+		"basic:env:PAIR":      "basic   me:pw",
+		"env:ALL":             "basic   u:p:w",
+		"apikey:env:KEY":      "apiKey X-API-Key  k3y",
+		"header:X-Key=a=b":    "apiKey X-Key  a=b",
+		"query:key=env:KEY":   "apiKey  key k3y",
+	} {
+		c, err := e.agentAuth(value)
+		if err != nil {
+			t.Errorf("%s: %v", value, err)
+			continue
+		}
+		if got := strings.Join([]string{string(c.Scheme), c.Header, c.Query, c.Secret}, " "); got != want {
+			t.Errorf("%s: got %q, want %q", value, got, want)
+		}
+	}
+	for _, value := range []string{
+		"bearer", "bearer:", "basic:user", "header:X Key=a", "header:=a", "header:X=", "query:=a", "query:k", "digest:a",
+		"apikey:", "env:NOTHING", "query:k=env:NOTHING", "@" + file, "bearer:@" + file + "x",
+	} {
+		if c, err := e.agentAuth(value); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: got %+v, %v", value, c, err)
+		}
+	}
+}

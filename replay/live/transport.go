@@ -1,0 +1,150 @@
+package live
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// A Transport is an [http.RoundTripper] that records in Log what it carries. It is safe for concurrent use.
+type Transport struct {
+	Log    *Log
+	Client capture.Peer                      // who is recorded as client
+	Agent  func(at *url.URL) capture.Peer    // who is recorded as agent of a request to that URL
+	TLS    *tls.Config                       // how agents over TLS are verified; nil for the system's authorities
+	Dialed time.Duration                     // how long connecting may take; 0 for 30 seconds
+	Noted  func(req *http.Request, n uint64) // called with each exchange's number before it is sent; may be nil
+}
+
+// RoundTrip implements [http.RoundTripper]. The exchange is recorded as ended when the answer's body has been read to
+// its end or is closed.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	head, body, err := wireForm(req)
+	if err != nil {
+		return nil, err
+	}
+	log := t.Log.Open(t.Client, t.Agent(req.URL), head)
+	if t.Noted != nil {
+		t.Noted(req, log.Seq())
+	}
+	conn, err := t.dial(req)
+	if err != nil {
+		log.Close(&capture.Fault{
+			Kind: "unreachable", Side: "agent", Detail: fmt.Sprintf("connect to %s: %v", req.URL.Host, Cause(err)),
+		})
+		return nil, err
+	}
+	a, err := (&Call{Conn: conn, Log: log}).start(req.Context(), req.Method, head, body)
+	if err != nil {
+		log.Close(faultOf(req.Context(), err))
+		if req.Context().Err() != nil {
+			err = req.Context().Err()
+		}
+		return nil, err
+	}
+	a.res.Request = req
+	a.res.Body = &recordedBody{a: a}
+	return a.res, nil
+}
+
+func (t *Transport) dial(req *http.Request) (net.Conn, error) {
+	timeout := t.Dialed
+	if timeout == 0 {
+		timeout = 30 * time.Second
+	}
+	at, port := req.URL.Host, "80"
+	var config *tls.Config
+	if req.URL.Scheme == "https" {
+		port = "443"
+		if config = t.TLS; config == nil {
+			config = &tls.Config{}
+		}
+	}
+	if req.URL.Port() == "" {
+		at = net.JoinHostPort(req.URL.Hostname(), port)
+	}
+	return Dial(req.Context(), at, config, timeout)
+}
+
+// wireForm writes a request as it goes over the wire. Its body is read and closed.
+func wireForm(req *http.Request) (head, body []byte, err error) {
+	var b bytes.Buffer
+	out := req.Clone(req.Context())
+	if req.Body != nil && req.Body != http.NoBody {
+		body, err = io.ReadAll(req.Body)
+		req.Body.Close()
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the body of the request: %w", err)
+		}
+		out.ContentLength = int64(len(body))
+		out.TransferEncoding = nil
+		out.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if err := out.Write(&b); err != nil {
+		return nil, nil, fmt.Errorf("write the request: %w", err)
+	}
+	all := b.Bytes()
+	end := bytes.Index(all, []byte("\r\n\r\n")) + 4
+	return bytes.Clone(all[:end]), body, nil
+}
+
+// A recordedBody is the body of an answer that is recorded as it is read.
+type recordedBody struct {
+	mu   sync.Mutex
+	a    *answer
+	done bool
+}
+
+func (b *recordedBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := b.a.Read(p)
+	if err != nil {
+		b.done = true
+		var fault *capture.Fault
+		if err != io.EOF { // which Read returns as it is, and wraps all others
+			fault = faultOf(b.a.ctx, err)
+		}
+		b.a.release()
+		b.a.v.Log.Close(fault)
+	}
+	return n, err
+}
+
+// Close leaves an answer that has not been read to its end.
+func (b *recordedBody) Close() error {
+	b.a.release() // a read under way ends
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.done {
+		b.done = true
+		b.a.v.Log.Close(&capture.Fault{Kind: "client-left", Side: "client", Detail: "the client left"})
+	}
+	return nil
+}
+
+// Cause strips the prefix that package net adds to an error, which the caller's message says already.
+func Cause(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	var sys *os.SyscallError
+	if errors.As(err, &sys) {
+		err = sys.Err
+	}
+	return err
+}

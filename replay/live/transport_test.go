@@ -1,0 +1,175 @@
+package live
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"a2atap/proxy/capture"
+)
+
+// A tape keeps the exchanges of a log.
+type tape struct {
+	mu sync.Mutex
+	xs map[uint64]*capture.Exchange
+}
+
+func newTape() (*tape, *Log) {
+	p := &tape{xs: map[uint64]*capture.Exchange{}}
+	return p, NewLog(0, func(s capture.Step) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.xs[s.Seq] = capture.Assemble(p.xs[s.Seq], s)
+	})
+}
+
+func (p *tape) exchange(t *testing.T, n uint64) *capture.Exchange {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	x := p.xs[n]
+	if x == nil {
+		t.Fatalf("there is no exchange %d", n)
+	}
+	return x
+}
+
+func newTransport(log *Log) *Transport {
+	return &Transport{
+		Log: log, Client: capture.Peer{Name: "c"},
+		Agent: func(at *url.URL) capture.Peer { return capture.Peer{Name: "a", URL: at.Scheme + "://" + at.Host} },
+	}
+}
+
+// agent answers each path in a way of its own.
+func agent(t *testing.T) *httptest.Server {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /echo", func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
+	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, data := range []string{"one", "two"} {
+			io.WriteString(w, "data: "+data+"\n\n")
+			w.(http.Flusher).Flush()
+		}
+		if r.URL.RawQuery == "open" {
+			<-r.Context().Done()
+		}
+	})
+	mux.HandleFunc("GET /cut", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "10")
+		io.WriteString(w, "half")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestTransportRecordsAnExchange(t *testing.T) {
+	kept, log := newTape()
+	c := &http.Client{Transport: newTransport(log)}
+	res, err := c.Post(agent(t).URL+"/echo", "application/json", strings.NewReader(`{"a":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if err != nil || string(body) != `{"a":1}` {
+		t.Fatalf("got %q, %v", body, err)
+	}
+	x := kept.exchange(t, 1)
+	if head := string(x.Request.Head); !strings.HasPrefix(head, "POST /echo HTTP/1.1\r\nHost: ") ||
+		!strings.Contains(head, "Content-Length: 7\r\n") || !strings.HasSuffix(head, "\r\n\r\n") {
+		t.Errorf("the head of the request is %q", head)
+	}
+	if string(x.Request.Body.Data) != `{"a":1}` || string(x.Response.Body.Data) != `{"a":1}` {
+		t.Errorf("bodies are %q and %q", x.Request.Body.Data, x.Response.Body.Data)
+	}
+	if !strings.HasPrefix(string(x.Response.Head), "HTTP/1.1 200 OK\r\n") || x.Fault != nil || !x.Replayed {
+		t.Errorf("recorded %q, %v, replayed %v", x.Response.Head, x.Fault, x.Replayed)
+	}
+}
+
+func TestTransportRecordsEvents(t *testing.T) {
+	kept, log := newTape()
+	c := &http.Client{Transport: newTransport(log)}
+	agent := agent(t)
+	res, err := c.Get(agent.URL + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(res.Body); err != nil {
+		t.Fatal(err)
+	}
+	x := kept.exchange(t, 1)
+	if len(x.Response.Events) != 2 || string(x.Response.Events[1].Raw) != "data: two\n\n" || x.Fault != nil {
+		t.Errorf("events %v, %v", x.Response.Events, x.Fault)
+	}
+
+	res, err = c.Get(agent.URL + "/events?open") // does not end by itself
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(res.Body)
+	for lines.Scan() && lines.Text() != "data: two" {
+	}
+	res.Body.Close()
+	if x := kept.exchange(t, 2); x.Fault == nil || x.Fault.Kind != "client-left" {
+		t.Errorf("left, and recorded %v", x.Fault)
+	}
+}
+
+func TestTransportRecordsFailure(t *testing.T) {
+	kept, log := newTape()
+	c := &http.Client{Transport: newTransport(log)}
+	server := agent(t)
+	res, err := c.Get(server.URL + "/cut")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(res.Body); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("read %v", err)
+	}
+	res.Body.Close()
+	if x := kept.exchange(t, 1); x.Fault == nil || x.Fault.Kind != "truncated" || string(x.Response.Body.Data) != "half" {
+		t.Errorf("cut, and recorded %v, %q", x.Fault, x.Response.Body.Data)
+	}
+
+	server.Close()
+	if _, err := c.Get(server.URL + "/echo"); err == nil {
+		t.Error("no error from an agent that is down")
+	}
+	if x := kept.exchange(t, 2); x.Fault == nil || x.Fault.Kind != "unreachable" {
+		t.Errorf("down, and recorded %v", x.Fault)
+	}
+}
+
+func TestTransportIsInterrupted(t *testing.T) {
+	kept, log := newTape()
+	c := &http.Client{Transport: newTransport(log)}
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, agent(t).URL+"/events?open", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if _, err := io.ReadAll(res.Body); err == nil {
+		t.Error("a stream that does not end was read to its end")
+	}
+	if x := kept.exchange(t, 1); x.Fault == nil || x.Fault.Side != "client" {
+		t.Errorf("interrupted, and recorded %v", x.Fault)
+	}
+}

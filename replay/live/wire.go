@@ -1,0 +1,268 @@
+package live
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"os"
+	"sync"
+	"time"
+
+	"a2atap/proxy/capture"
+)
+
+// maxHead bounds the head of an answer, in bytes.
+const maxHead = 1 << 20
+
+// MaxBody bounds what is kept of the body of an answer, in bytes.
+const MaxBody = 16 << 20
+
+// ErrLeft is returned where [Call].Event says that the stream is to be left.
+var ErrLeft = errors.New("left the stream where the recording does")
+
+// Dial opens a connection to an address, HOST:PORT. With a config it speaks TLS and verifies the certificate as the
+// config says; only HTTP/1.1 is offered.
+func Dial(ctx context.Context, hostPort string, config *tls.Config, timeout time.Duration) (net.Conn, error) {
+	d := &net.Dialer{Timeout: timeout}
+	if config != nil {
+		config = config.Clone()
+		config.NextProtos = []string{"http/1.1"}
+		t := &tls.Dialer{NetDialer: d, Config: config}
+		return t.DialContext(ctx, "tcp", hostPort)
+	}
+	return d.DialContext(ctx, "tcp", hostPort)
+}
+
+// A Call is one exchange over a connection of its own: the request is sent, and what comes back is recorded as it comes.
+type Call struct {
+	Conn    net.Conn // closed with the answer's body
+	Log     *Exchange
+	Timeout time.Duration                      // how long nothing may arrive; 0 for ever
+	Sent    func()                             // called when the request has been written; may be nil
+	Event   func(e *capture.Event) (stay bool) // called with each event of a stream; false leaves it; may be nil
+}
+
+// Do sends the request and reads the answer to its end. It returns how the exchange broke, or nil, and does not close
+// the log.
+func (v *Call) Do(ctx context.Context, method string, head, body []byte) *capture.Fault {
+	a, err := v.start(ctx, method, head, body)
+	if err == nil {
+		_, err = io.Copy(io.Discard, a)
+		a.release()
+	}
+	return faultOf(ctx, err)
+}
+
+// start sends the request and reads the head of the answer. The caller reads the rest and calls release.
+func (v *Call) start(ctx context.Context, method string, head, body []byte) (*answer, error) {
+	stop := context.AfterFunc(ctx, func() { v.Conn.SetDeadline(time.Unix(1, 0)) })
+	a := &answer{v: v, ctx: ctx, stop: stop}
+	v.extend(ctx)
+	_, writeErr := v.Conn.Write(append(bytes.Clone(head), body...))
+	v.Log.RequestBody(body)
+	if v.Sent != nil {
+		v.Sent()
+	}
+	if err := a.receive(method); err != nil {
+		a.release()
+		if writeErr != nil {
+			err = fmt.Errorf("send the request: %w", writeErr)
+		}
+		return nil, err
+	}
+	return a, nil
+}
+
+// extend lets the agent be silent for another while.
+func (v *Call) extend(ctx context.Context) {
+	if v.Timeout > 0 {
+		v.Conn.SetDeadline(time.Now().Add(v.Timeout))
+	}
+	if ctx.Err() != nil {
+		v.Conn.SetDeadline(time.Unix(1, 0))
+	}
+}
+
+func faultOf(ctx context.Context, err error) *capture.Fault {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrLeft):
+		return &capture.Fault{Kind: "client-left", Side: "client", Detail: err.Error()}
+	case ctx.Err() != nil:
+		return &capture.Fault{Kind: "client-left", Side: "client", Detail: "the client was interrupted"}
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &capture.Fault{Kind: "timeout", Side: "agent", Detail: "no answer within the time limit"}
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return &capture.Fault{Kind: "truncated", Side: "agent", Detail: err.Error()}
+	}
+	return &capture.Fault{Kind: "reset", Side: "agent", Detail: err.Error()}
+}
+
+// An answer is the final answer of a call. Reading its body records it.
+type answer struct {
+	v    *Call
+	ctx  context.Context
+	stop func() bool
+	res  *http.Response
+	body io.ReadCloser // of the wire
+	once sync.Once
+
+	stream        bool
+	cut           capture.Splitter
+	decoder       *capture.StreamDecoder
+	leaving       bool
+	size, dropped int64
+}
+
+// release closes the connection.
+func (a *answer) release() {
+	a.once.Do(func() {
+		a.stop()
+		a.v.Conn.Close()
+		if a.decoder != nil {
+			a.decoder.Close()
+		}
+	})
+}
+
+// receive reads interim responses and the head of the final one.
+func (a *answer) receive(method string) error {
+	wire := bufio.NewReader(&deadlineReader{a.v, a.ctx})
+	for {
+		head, err := readHead(wire)
+		if err != nil {
+			return fmt.Errorf("read the head of the answer: %w", err)
+		}
+		whole := bufio.NewReader(io.MultiReader(bytes.NewReader(head), wire))
+		res, err := http.ReadResponse(whole, &http.Request{Method: method})
+		if err != nil {
+			a.v.Log.ResponseHead(head, false)
+			return fmt.Errorf("read the head of the answer: %w", err)
+		}
+		if res.StatusCode >= 200 || res.StatusCode == http.StatusSwitchingProtocols {
+			a.res, a.body = res, res.Body
+			return a.begin(head)
+		}
+		a.v.Log.informational(head)
+		wire = whole
+	}
+}
+
+func (a *answer) begin(head []byte) error {
+	fields := capture.ParseResponseHead(head).Fields
+	a.stream = fields.MediaType() == "text/event-stream"
+	a.v.Log.ResponseHead(head, a.stream)
+	if !a.stream {
+		return nil
+	}
+	decoder, err := capture.NewStreamDecoder(fields.Codings())
+	if err != nil {
+		return fmt.Errorf("read the stream: %w", err)
+	}
+	a.decoder = decoder
+	return nil
+}
+
+// A deadlineReader gives the agent time anew for each read.
+type deadlineReader struct {
+	v   *Call
+	ctx context.Context
+}
+
+func (p *deadlineReader) Read(b []byte) (int, error) {
+	p.v.extend(p.ctx)
+	return p.v.Conn.Read(b)
+}
+
+// readHead reads the lines up to and including the blank one.
+func readHead(r *bufio.Reader) ([]byte, error) {
+	var head []byte
+	for {
+		line, err := r.ReadSlice('\n')
+		head = append(head, line...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull) && len(head) < maxHead:
+			continue
+		case err != nil:
+			return nil, err
+		case len(head) > maxHead:
+			return nil, fmt.Errorf("it is longer than %d bytes", maxHead)
+		case len(bytes.TrimRight(line, "\r\n")) == 0:
+			return head, nil
+		}
+	}
+}
+
+// Read reads the body and records it. At its end it records that too.
+func (a *answer) Read(p []byte) (int, error) {
+	n, err := a.body.Read(p)
+	a.size += int64(n)
+	if a.stream {
+		if streamErr := a.streamed(p[:n], err); streamErr != nil {
+			return n, streamErr
+		}
+	} else {
+		kept := min(int64(n), max(0, MaxBody-(a.size-int64(n))))
+		a.dropped += int64(n) - kept
+		if kept > 0 {
+			a.v.Log.responseBody(p[:kept], 0)
+		}
+	}
+	if err == nil {
+		return n, nil
+	}
+	if a.dropped > 0 {
+		a.v.Log.responseBody(nil, a.dropped)
+		a.dropped = 0
+	}
+	if !errors.Is(err, io.EOF) {
+		return n, fmt.Errorf("read the answer: %w", err)
+	}
+	a.v.Log.ResponseEnd(a.size, trailer(a.res))
+	return n, io.EOF
+}
+
+// streamed records the events in a piece of a stream and hands them out.
+func (a *answer) streamed(p []byte, end error) error {
+	decoded := func(p []byte) { a.take(a.cut.Write(p)) }
+	if err := a.decoder.Write(p, decoded); err != nil {
+		return fmt.Errorf("read the stream: %w", err)
+	}
+	if a.leaving {
+		a.v.Conn.Close() // closing the body alone would read the stream to its end
+		return ErrLeft
+	}
+	if end != nil && a.decoder.Flush(decoded) == nil {
+		a.take(a.cut.Flush())
+	}
+	return nil
+}
+
+func (a *answer) take(events []capture.Event) {
+	for i := range events {
+		if a.leaving {
+			return
+		}
+		a.v.Log.event(events[i])
+		a.leaving = a.v.Event != nil && !a.v.Event(&events[i])
+	}
+}
+
+// trailer writes the trailer fields of an answer whose body has been read.
+func trailer(res *http.Response) []byte {
+	var b bytes.Buffer
+	for name, values := range res.Trailer {
+		for _, value := range values {
+			fmt.Fprintf(&b, "%s: %s\r\n", textproto.CanonicalMIMEHeaderKey(name), value)
+		}
+	}
+	return b.Bytes()
+}
