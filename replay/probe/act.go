@@ -219,3 +219,11 @@ func (s *Session) asUser() bool {
 	o := s.target.opts.Client
 	return o.Token != "" || o.Authorize != nil || len(o.Header) > 0
 }
+
+// resultOf takes an answer out of its binding.
+func (s *Session) resultOf(a *Answer) a2a.Value {
+	if s.RPC() {
+		return a.JSON().Get("result")
+	}
+	return a.JSON()
+}

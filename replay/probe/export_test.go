@@ -6,4 +6,7 @@ var (
 	ContextScenarios   = contextScenarios
 	OperationScenarios = operationScenarios
 	HistoryScenarios   = historyScenarios
+	StreamScenarios    = streamScenarios
+	ParallelScenarios  = parallelScenarios
+	ListScenarios      = listScenarios
 )

@@ -21,7 +21,6 @@ func TestOperationScenariosFail(t *testing.T) {
 		{name: "state-cancel-terminal-code", fails: []string{"act-cancel-idempotent", "act-cancel-terminal"}},
 		{name: "state-cancel-changes-terminal", fails: []string{"act-cancel-terminal"}},
 		{name: "state-blocking", fails: []string{"act-blocking-default"}},
-		{name: "state-terminal-immutable", fails: []string{"act-cancel-idempotent"}},
 		{
 			name: "clients have to wait", fails: []string{"act-return-immediately"},
 			twist: onRequest(func(_ *http.Request, body string) string {

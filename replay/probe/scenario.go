@@ -67,7 +67,10 @@ func (c Capability) has(card *client.Card) bool {
 
 // Scenarios returns all scenarios, in reading order.
 func Scenarios() []*Scenario {
-	return slices.Concat(basics, rpcScenarios, contextScenarios, operationScenarios, historyScenarios)
+	return slices.Concat(
+		basics, rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, streamScenarios,
+		parallelScenarios,
+	)
 }
 
 // prefixes are how the names of cases begin.

@@ -2,16 +2,18 @@ package probe_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
 	"a2atap/replay/probe"
@@ -26,8 +28,11 @@ type wrong struct {
 	auth   *refagent.Credentials
 	client client.Options
 	second *client.Options
-	twist  func(next http.Handler) http.Handler
-	fails  []string // of the scenarios that are run, all that fail and no other: by id if each case of it does
+	only   string // the one scenario that is run; empty for all
+	// patience is how long a task may take; 5 seconds if it is 0. A short one is for what fails when it is over.
+	patience time.Duration
+	twist    func(next http.Handler) http.Handler
+	fails    []string // of the scenarios that are run, all that fail and no other: by id if each case of it does
 }
 
 // testWrong runs scenarios against agents that are wrong. Each scenario must fail somewhere.
@@ -50,7 +55,7 @@ func testWrong(t *testing.T, scenarios []*probe.Scenario, tests []wrong) {
 			report := tt.run(t, scenarios)
 			got, want := failures(report), slices.Clone(tt.fails)
 			slices.Sort(want)
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("cases that fail (-want +got):\n%s", diff)
 				for _, r := range report.Results {
 					if r.Bad() {
@@ -90,7 +95,10 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	if name == "" {
 		name = "spec"
 	}
-	o := refagent.Options{Push: tt.push, Auth: tt.auth, StepTime: 5 * time.Millisecond}
+	var ticks atomic.Int64
+	o := refagent.Options{Push: tt.push, Auth: tt.auth, StepTime: 5 * time.Millisecond, Now: func() time.Time {
+		return time.Now().Add(time.Duration(ticks.Add(1)) * time.Millisecond) // no two states at the same time
+	}}
 	if tt.twist == nil {
 		o.Fault = tt.name
 	}
@@ -107,8 +115,11 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 		server.Close()
 		a.Close()
 	})
+	if tt.only != "" {
+		scenarios = slices.DeleteFunc(slices.Clone(scenarios), func(s *probe.Scenario) bool { return s.ID != tt.only })
+	}
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
-		Scenarios: scenarios, Parallel: 1, Timeout: 5 * time.Second, Client: tt.client, Second: tt.second,
+		Scenarios: scenarios, Parallel: 1, Timeout: cmp.Or(tt.patience, 5*time.Second), Client: tt.client, Second: tt.second,
 	})
 	if err != nil {
 		t.Fatal(err)
