@@ -15,11 +15,10 @@ import (
 
 // Protocols of one version.
 var (
-	v10       = []client.Protocol{client.JSONRPC10, client.REST10}
-	rpc10     = []client.Protocol{client.JSONRPC10}
-	rest10    = []client.Protocol{client.REST10}
-	since03   = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
-	withLists = v10 // in 0.3 only some agents list tasks
+	v10     = []client.Protocol{client.JSONRPC10, client.REST10}
+	rpc10   = []client.Protocol{client.JSONRPC10}
+	rest10  = []client.Protocol{client.REST10}
+	since03 = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
 )
 
 // Live makes a task that is not over yet, so that something can be done to it meanwhile. Where the agent is done at

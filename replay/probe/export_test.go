@@ -6,6 +6,9 @@ var (
 	ContextScenarios   = contextScenarios
 	OperationScenarios = operationScenarios
 	HistoryScenarios   = historyScenarios
+	AuthScenarios      = authScenarios
+	ScriptedScenarios  = scriptedScenarios
+	VersionScenarios   = versionScenarios
 	StreamScenarios    = streamScenarios
 	ParallelScenarios  = parallelScenarios
 	ListScenarios      = listScenarios

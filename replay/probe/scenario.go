@@ -69,7 +69,7 @@ func (c Capability) has(card *client.Card) bool {
 func Scenarios() []*Scenario {
 	return slices.Concat(
 		basics, rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, streamScenarios,
-		parallelScenarios,
+		parallelScenarios, authScenarios, versionScenarios, scriptedScenarios,
 	)
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -32,7 +33,8 @@ type wrong struct {
 	// patience is how long a task may take; 5 seconds if it is 0. A short one is for what fails when it is over.
 	patience time.Duration
 	twist    func(next http.Handler) http.Handler
-	fails    []string // of the scenarios that are run, all that fail and no other: by id if each case of it does
+	heard    func([]byte) []byte // changes what comes over connections, and not its length; may be nil
+	fails    []string            // of the scenarios that are run, all that fail and no other: by id if each case of it does
 }
 
 // testWrong runs scenarios against agents that are wrong. Each scenario must fail somewhere.
@@ -99,7 +101,7 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	o := refagent.Options{Push: tt.push, Auth: tt.auth, StepTime: 5 * time.Millisecond, Now: func() time.Time {
 		return time.Now().Add(time.Duration(ticks.Add(1)) * time.Millisecond) // no two states at the same time
 	}}
-	if tt.twist == nil {
+	if tt.twist == nil && tt.heard == nil {
 		o.Fault = tt.name
 	}
 	a, err := refagent.New(name, o)
@@ -110,7 +112,11 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	if tt.twist != nil {
 		handler = tt.twist(a)
 	}
-	server := httptest.NewServer(handler)
+	server := httptest.NewUnstartedServer(handler)
+	if tt.heard != nil {
+		server.Listener = &listener{server.Listener, tt.heard}
+	}
+	server.Start()
 	t.Cleanup(func() {
 		server.Close()
 		a.Close()
@@ -187,4 +193,28 @@ func instead(when func(r *http.Request, body string) bool, status int, answer st
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// A listener changes what comes over its connections.
+type listener struct {
+	net.Listener
+	heard func([]byte) []byte
+}
+
+// Accept implements [net.Listener].
+func (l *listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return &conn{c, l.heard}, err
+}
+
+type conn struct {
+	net.Conn
+	heard func([]byte) []byte
+}
+
+// Read implements [net.Conn].
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	copy(p[:n], c.heard(p[:n]))
+	return n, err
 }
