@@ -66,7 +66,7 @@ var agentBinErrors = []*Scenario{
 		Sections: []string{"1.0 §3.1.7", "1.0 §3.3.4"}, Tags: cellTags(groupErrors, "S3-20"),
 		Fix: "Answer with PushNotificationNotSupportedError: -32003, or HTTP 400.",
 		Run: func(ctx context.Context, s *Session) error {
-			if s.Card.Push {
+			if s.Card != nil && s.Card.Push {
 				return &Skip{Why: "the card advertises push notifications"}
 			}
 			_, err := s.Client.CreatePush(ctx, client.PushConfig{

@@ -29,13 +29,16 @@ var agentBinExtras = []*Scenario{
 			if _, err := known.ExtendedCard(ctx); err != nil {
 				return err
 			}
-			_, err := resultWith(s, []want{moreSkills(len(s.Card.Skills))})
-			if err != nil {
+			public := 0
+			if s.Card != nil {
+				public = len(s.Card.Skills)
+			}
+			if _, err := resultWith(s, []want{moreSkills(public)}); err != nil {
 				return err
 			}
 			stranger := s.Anonymous()
 			defer stranger.Close()
-			_, err = stranger.ExtendedCard(ctx)
+			_, err := stranger.ExtendedCard(ctx)
 			if err := Refused(err); err != nil || s.RPC() { // which error of JSON-RPC it is, is the agent's choice
 				return err
 			}

@@ -266,8 +266,15 @@ func stateOf(event a2a.Value) string {
 }
 
 // refused asserts that a call was refused with an error of A2A: its code over JSON-RPC, one of the statuses over
-// HTTP+JSON. Which HTTP status carries an error of JSON-RPC is not laid down.
+// HTTP+JSON, that of 1.0.0 first and that of 1.0.1 last. Which HTTP status carries an error of JSON-RPC is not laid
+// down.
 func refused(s *Session, err error, code int, statuses ...int) error {
+	switch s.Patch {
+	case "1.0.0":
+		statuses = statuses[:1]
+	case "1.0.1":
+		statuses = statuses[len(statuses)-1:]
+	}
 	var e *client.Error
 	if err := Refused(err); err != nil {
 		return err

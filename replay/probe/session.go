@@ -27,6 +27,8 @@ type Session struct {
 	URL string
 	// Version is the version that the interface has, in two parts: 0.2 where Protocol says 0.3.
 	Version string
+	// Patch is the patch version of the specification whose HTTP statuses are insisted on; empty for those of either.
+	Patch string
 	// Timeout is how long a task may take.
 	Timeout time.Duration
 
