@@ -26,6 +26,7 @@ type agentOptions struct {
 	webhookCA string
 	step      time.Duration
 	auth      string
+	tenants   []string
 	maxTasks  int
 	delay     time.Duration
 	readyFile string
@@ -47,6 +48,9 @@ the rule of that name on purpose; --fault list prints the faults that it support
 echo and spec speak A2A 1.0, spec03… 0.3, spec02 0.2, spec01 0.1; legacy speaks the dialect before that, at the root of
 its address, with streams at /subscribe and push notifications to https only.
 
+With --tenant the agent serves only requests for these tenants: the card has interfaces for each, JSON-RPC names one in
+the member tenant, and HTTP+JSON there, in the query, or before the path (/spec/NAME/tasks).
+
 Several names make several agents at one address, each below a path of its own name. The card of the first is also that
 of the address; legacy, if it is among them, has the root and the card there. All get the same flags.`,
 		Example: `  a2atap agent spec --listen 127.0.0.1:9001
@@ -67,7 +71,9 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
 		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
 		", of the whole or of TOKEN, PASSWORD and KEY")
-	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks")
+	f.StringArrayVar(&o.tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+
+		"agents of A2A 1.0")
+	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks, of each tenant if there are any")
 	f.DurationVar(&o.delay, "delay", 0, "wait `D` before each answer but the card")
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write NAME URL to `FILE` once the agent is listening, a line for each agent")
@@ -153,7 +159,8 @@ func (o *agentOptions) start(e env, names []string) (agents []*refagent.Agent, e
 		}
 	}()
 	options := refagent.Options{
-		Fault: o.fault, Push: o.push, StepTime: o.step, MaxTasks: o.maxTasks, Delay: o.delay, Log: e.notice,
+		Fault: o.fault, Push: o.push, StepTime: o.step, Tenants: o.tenants, MaxTasks: o.maxTasks, Delay: o.delay,
+		Log: e.notice,
 	}
 	if options.Auth, err = e.agentAuth(o.auth); err != nil {
 		return nil, err

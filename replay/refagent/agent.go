@@ -23,8 +23,11 @@ type Options struct {
 	Push bool
 	// Auth is what clients have to bring with every request but for the public card; nil asks for nothing.
 	Auth *Credentials
-	// MaxTasks is how many tasks the agent takes; with as many, it refuses to make another. 0 means that it forgets the
-	// oldest finished ones beyond ten thousand.
+	// Tenants are those that an agent of A2A 1.0 serves, each with tasks of its own (§8.3.2); its card has an interface
+	// for each, and requests for others are refused. If there are none, tenants in requests are ignored.
+	Tenants []string
+	// MaxTasks is how many tasks the agent takes, of each tenant if it has any; with as many, it refuses to make another.
+	// 0 means that it forgets the oldest finished ones beyond ten thousand.
 	MaxTasks int
 	// WebhookRoots are the authorities of webhooks on https; nil are those of the system.
 	WebhookRoots *x509.CertPool
@@ -147,11 +150,14 @@ type Agent struct {
 	profile *profile
 	opts    Options
 	hooks   hooks
-	engine  *engine
+	engines map[string]*engine // by tenant; that of an agent without tenants by the empty name
+	ctx     context.Context    // ends when the agent is closed
+	stop    context.CancelFunc
 	started time.Time
 }
 
-// New returns the agent of that name. It fails if the name or the fault is unknown, and then names the known ones.
+// New returns the agent of that name. It fails if the name or the fault is unknown, and then names the known ones, and
+// if the options do not fit the agent.
 // Close releases what the agent holds.
 func New(name string, opts Options) (*Agent, error) {
 	p := profileOf(name)
@@ -165,10 +171,18 @@ func New(name string, opts Options) (*Agent, error) {
 			return nil, err
 		}
 	}
+	if err := p.checkTenants(opts.Tenants); err != nil {
+		return nil, err
+	}
 	opts = opts.withDefaults()
-	a := &Agent{profile: p, opts: opts, hooks: h, engine: newEngine(opts), started: opts.Now()}
-	a.engine.moves = p.moves
-	a.engine.deliverer.edit = h.deliver
+	a := &Agent{profile: p, opts: opts, hooks: h, engines: make(map[string]*engine), started: opts.Now()}
+	a.ctx, a.stop = context.WithCancel(context.Background())
+	for _, tenant := range a.tenants() {
+		e := newEngine(a.ctx, opts)
+		e.moves = p.moves
+		e.deliverer.edit = h.deliver
+		a.engines[tenant] = e
+	}
 	return a, nil
 }
 
@@ -186,7 +200,12 @@ func (a *Agent) Path() string {
 
 // Close ends all work and all open streams, and returns when no background work is left. A server in front of the
 // agent is the caller's to shut down.
-func (a *Agent) Close() { a.engine.close() }
+func (a *Agent) Close() {
+	a.stop()
+	for _, e := range a.engines {
+		e.close()
+	}
+}
 
 // ServeHTTP implements [http.Handler].
 func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -257,7 +276,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 // until returns a context that ends with ctx or with the agent.
 func (a *Agent) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(a.engine.ctx, cancel)
+	stop := context.AfterFunc(a.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 

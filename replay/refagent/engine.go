@@ -48,8 +48,8 @@ type record struct {
 	configs  []*pushTarget
 }
 
-func newEngine(opts Options) *engine {
-	ctx, stop := context.WithCancel(context.Background())
+func newEngine(ctx context.Context, opts Options) *engine {
+	ctx, stop := context.WithCancel(ctx)
 	return &engine{
 		now: opts.Now, newID: opts.NewID, step: opts.StepTime, cancelWait: opts.CancelWait, limit: opts.MaxTasks,
 		deliverer: newDeliverer(opts), ctx: ctx, stop: stop, tasks: make(map[string]*record),
