@@ -66,7 +66,7 @@ func (a *Agent) send(ctx context.Context, r *request) (reply, *failure) {
 
 // stream begins with the task, or holds one message and nothing else (A2A 1.0 §3.1.2).
 func (a *Agent) stream(r *request) (reply, *failure) {
-	if !a.profile.streaming {
+	if !a.streams() {
 		return reply{}, fail(codeUnsupported, "This agent does not stream")
 	}
 	m, t, f := a.begin(r)
@@ -82,7 +82,7 @@ func (a *Agent) stream(r *request) (reply, *failure) {
 
 // subscribe shows a task as it stands and then what happens to it (A2A 1.0 §3.1.6).
 func (a *Agent) subscribe(r *request) (reply, *failure) {
-	if !a.profile.streaming {
+	if !a.streams() {
 		return reply{}, fail(codeUnsupported, "This agent does not stream")
 	}
 	t, events, f := a.engineOf(r).follow(r.taskID)
@@ -113,7 +113,7 @@ func (a *Agent) begin(r *request) (*message, turn, *failure) {
 		t, f := a.engineOf(r).resume(r.message.taskID, o)
 		return nil, t, f
 	}
-	o.skill = a.profile.route(&r.message)
+	o.skill = a.skillFor(&r.message)
 	if o.skill.answer != nil {
 		return respond(a.engineOf(r), &r.message, o.skill), turn{}, nil
 	}
@@ -141,8 +141,9 @@ func (a *Agent) admitParts(parts []part) *failure {
 		if p.mediaType == "" {
 			continue
 		}
-		if essence, _, err := mime.ParseMediaType(p.mediaType); err != nil || essence != "text/plain" {
-			return fail(codeContentType, "Content type not supported: "+p.mediaType+"; this agent takes text/plain")
+		if essence, _, err := mime.ParseMediaType(p.mediaType); err != nil || !a.takes(essence) {
+			return fail(codeContentType, "Content type not supported: "+p.mediaType+"; this agent takes "+
+				strings.Join(a.inputs(), ", "))
 		}
 	}
 	return nil
@@ -177,7 +178,7 @@ func (a *Agent) pushConfig(r *request) (reply, *failure) {
 
 // extendedCard asks for a bearer token (A2A 1.0 §13.3).
 func (a *Agent) extendedCard(r *request) (reply, *failure) {
-	if a.profile.extended == nil {
+	if a.profile.extended == nil || a.given != nil {
 		return reply{}, a.profile.noExtended
 	}
 	scheme, token, _ := strings.Cut(r.authorization, " ")
