@@ -193,7 +193,8 @@ func TestLongStreamReadsWhatIsSeen(t *testing.T) {
 	u.strike("enter")
 	d := u.m.top().(*detail)
 	shown := func() bool { return d.ready && d.reading == 0 && d.building == 0 }
-	u.until("the detail", shown)
+	// Before that the end is where reading has come to, and each such end is a screen of its own.
+	u.until("the whole stream", func() bool { return shown() && !d.more })
 	u.strike("G")
 	u.until("the last events", func() bool { return shown() && strings.Contains(u.screen(), "·"+fmt.Sprint(events)) })
 	u.strike("ctrl+b")

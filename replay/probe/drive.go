@@ -1,0 +1,72 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/replay/client"
+)
+
+// A Behavior is what a scenario needs an agent to do with a message.
+type Behavior string
+
+// The behaviors, named as the reference skills that show them.
+const (
+	Anything       Behavior = ""               // any answer will do
+	MessageOnly    Behavior = "message-only"   // answer with a message, never with a task
+	CompletesTask  Behavior = "task-lifecycle" // make a task that completes soon
+	FailsTask      Behavior = "task-failure"   // make a task that fails
+	WaitsForCancel Behavior = "task-cancel"    // make a task that works for a while
+	AsksBack       Behavior = "multi-turn"     // make a task that waits for input
+	StreamsChunks  Behavior = "streaming"      // make a task that streams an artifact in pieces
+	TakesLong      Behavior = "long-running"   // make a task that works for some seconds
+	ManyParts      Behavior = "data-types"     // make a task with artifacts of every kind
+)
+
+// A Drive says how an agent is brought to do something.
+type Drive string
+
+// The drives.
+const (
+	Scripted Drive = "scripted" // the keywords of the reference skills
+	Natural  Drive = "natural"  // the examples of the agent's card
+)
+
+// scriptedSkills are the skills that the keywords belong to, without what only some reference agents have.
+var scriptedSkills = []string{"message-only", "task-lifecycle", "task-failure"}
+
+// driveOf chooses a drive: scripted if the card has the reference skills.
+func driveOf(card *client.Card) Drive {
+	if card == nil {
+		return Natural
+	}
+	for _, id := range scriptedSkills {
+		if !slices.ContainsFunc(card.Skills, func(s client.Skill) bool { return s.ID == id }) {
+			return Natural
+		}
+	}
+	return Scripted
+}
+
+// prompt returns a text that may bring an agent to do something, and whether it is known to.
+func (d Drive) prompt(b Behavior, card *client.Card, skills []string) (text string, known bool) {
+	if d == Scripted {
+		if b == Anything {
+			b = CompletesTask
+		}
+		return string(b) + " please", true
+	}
+	if card != nil {
+		for _, s := range card.Skills {
+			if len(skills) > 0 && !slices.Contains(skills, s.ID) {
+				continue
+			}
+			for _, example := range s.Examples {
+				if strings.TrimSpace(example) != "" {
+					return example, false
+				}
+			}
+		}
+	}
+	return "hello", false
+}

@@ -1,0 +1,94 @@
+package probe
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/replay/client"
+)
+
+// A Failure says that the agent did not do what it must.
+type Failure struct {
+	Expected string
+	Seen     string
+}
+
+// Error implements the error interface.
+func (f *Failure) Error() string { return "expected " + f.Expected + "; seen " + f.Seen }
+
+// Fail returns a failure; seen is a format.
+func Fail(expected, seen string, args ...any) error {
+	return &Failure{Expected: expected, Seen: fmt.Sprintf(seen, args...)}
+}
+
+// A Skip says that the scenario is not for this agent, such as one about streams for an agent that has none.
+type Skip struct{ Why string }
+
+// Error implements the error interface.
+func (s *Skip) Error() string { return "skipped: " + s.Why }
+
+// An Inconclusive says that the agent was asked, and that its answer does not show what the scenario is about.
+type Inconclusive struct{ Why string }
+
+// Error implements the error interface.
+func (i *Inconclusive) Error() string { return "inconclusive: " + i.Why }
+
+// Unclear returns an Inconclusive.
+func Unclear(format string, args ...any) error {
+	return &Inconclusive{Why: fmt.Sprintf(format, args...)}
+}
+
+// Refused asserts that a call was refused with one of the reasons (of A2A 1.0 §5.4, such as TASK_NOT_FOUND); without
+// reasons any refusal will do. An error that is no refusal is returned as it is.
+func Refused(err error, reasons ...string) error {
+	expected := "a refusal"
+	if len(reasons) > 0 {
+		expected += " with " + strings.Join(reasons, " or ")
+	}
+	var refused *client.Error
+	switch {
+	case err == nil:
+		return Fail(expected, "the call succeeded")
+	case !errors.As(err, &refused):
+		return err
+	case len(reasons) > 0 && !slices.Contains(reasons, refused.Reason):
+		return Fail(expected, "%s", describe(refused))
+	}
+	return nil
+}
+
+// RefusedWith is Refused with JSON-RPC codes: the standard ones, which have no reason.
+func RefusedWith(err error, codes ...int) error {
+	var words []string
+	for _, code := range codes {
+		words = append(words, fmt.Sprint(code))
+	}
+	expected := "a refusal with " + strings.Join(words, " or ")
+	var refused *client.Error
+	switch {
+	case err == nil:
+		return Fail(expected, "the call succeeded")
+	case !errors.As(err, &refused):
+		return err
+	case !slices.Contains(codes, refused.Code):
+		return Fail(expected, "%s", describe(refused))
+	}
+	return nil
+}
+
+// describe says how a call was refused.
+func describe(e *client.Error) string {
+	text := fmt.Sprintf("HTTP %d", e.HTTPStatus)
+	if e.Code != 0 {
+		text += fmt.Sprintf(", code %d", e.Code)
+	}
+	if e.Reason != "" {
+		text += ", " + e.Reason
+	}
+	if e.Message != "" {
+		text += fmt.Sprintf(", %q", e.Message)
+	}
+	return text
+}

@@ -1,0 +1,82 @@
+package probe_test
+
+import (
+	"context"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"a2atap/replay/probe"
+	"a2atap/replay/refagent"
+)
+
+// startAgent serves a reference agent and returns its URL.
+func startAgent(t *testing.T, name string, o refagent.Options) string {
+	t.Helper()
+	if o.StepTime == 0 {
+		o.StepTime = 5 * time.Millisecond
+	}
+	a, err := refagent.New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(a)
+	t.Cleanup(func() {
+		server.Close()
+		a.Close()
+	})
+	return server.URL + a.Path()
+}
+
+func TestFaithfulAgentsPass(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"echo", "spec", "spec03", "spec03-rest", "spec03-proto", "spec02", "spec01"} {
+		for _, push := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				url := startAgent(t, name, refagent.Options{Push: push})
+				report, err := probe.Run(context.Background(), url, probe.Options{
+					Scenarios: probe.Scenarios(), Parallel: 4, Timeout: 20 * time.Second,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, r := range report.Results {
+					t.Logf("%-12s %-40s %s", r.Status, r.Test, r.Message)
+					if r.Bad() {
+						t.Errorf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestGoneAgentIsCritical(t *testing.T) {
+	t.Parallel()
+	a, err := refagent.New("spec", refagent.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	server := httptest.NewServer(a)
+	defer server.Close()
+	kill := &probe.Scenario{ID: "kill", Run: func(ctx context.Context, s *probe.Session) error {
+		server.CloseClientConnections()
+		server.Listener.Close()
+		_, err := s.Client.Get(ctx, s.NewID(), nil)
+		return err
+	}}
+	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
+		Scenarios: append([]*probe.Scenario{kill}, probe.Scenarios()...),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.Gone || report.Results[0].Status != probe.Critical {
+		t.Errorf("gone %v, first result %+v", report.Gone, report.Results[0])
+	}
+	if n := report.Count(probe.Unproved); n == 0 {
+		t.Error("what was not asked of an agent that is gone is not inconclusive")
+	}
+}

@@ -1,0 +1,103 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An Answer is what came back for one request, as it was on the wire. The zero Answer stands for none.
+type Answer struct {
+	Exchange *capture.Exchange // nil if there is none
+	Status   int               // 0 if no answer came
+	Header   capture.Fields
+	Body     []byte // content coding taken off; of a stream nothing
+}
+
+// JSON parses the body. What is no JSON has absent members.
+func (a *Answer) JSON() a2a.Value {
+	return a2a.Parse(a.Body).Root
+}
+
+// Events returns the data of each event of a stream.
+func (a *Answer) Events() [][]byte {
+	var data [][]byte
+	if a.Exchange == nil || a.Exchange.Response == nil {
+		return nil
+	}
+	for i := range a.Exchange.Response.Events {
+		if e := &a.Exchange.Response.Events[i]; e.K > 0 {
+			fields := e.Fields()
+			data = append(data, []byte(fields.Data))
+		}
+	}
+	return data
+}
+
+func readAnswer(x *capture.Exchange) *Answer {
+	a := &Answer{Exchange: x}
+	if x == nil || x.Response == nil {
+		return a
+	}
+	head := capture.ParseResponseHead(x.Response.Head)
+	a.Status, a.Header = head.Status, head.Fields
+	body, err := x.Response.Body.Decode(&head)
+	if err == nil {
+		a.Body = body
+	}
+	return a
+}
+
+// excerptSize bounds what a report quotes of a message, in bytes.
+const excerptSize = 4 << 10
+
+// requestText writes a request for people: its first line and its body.
+func requestText(x *capture.Exchange) string {
+	head := capture.ParseRequestHead(x.Request.Head)
+	text := head.Method + " " + head.Target
+	if len(x.Request.Body.Data) > 0 {
+		text += "\n" + excerpt(x.Request.Body.Data)
+	}
+	return text
+}
+
+// answerText writes an answer for people: its status line, and its body or its events.
+func answerText(x *capture.Exchange) string {
+	if x.Response == nil {
+		if x.Fault != nil {
+			return "no answer: " + x.Fault.Detail
+		}
+		return "no answer"
+	}
+	line, _, _ := strings.Cut(string(x.Response.Head), "\r\n")
+	var b strings.Builder
+	b.WriteString(line)
+	if body := readAnswer(x).Body; len(body) > 0 {
+		b.WriteString("\n" + excerpt(body))
+	}
+	for i := range x.Response.Events {
+		if b.Len() > excerptSize {
+			fmt.Fprintf(&b, "\n… and %d more events", len(x.Response.Events)-i)
+			break
+		}
+		b.WriteString("\n" + strings.TrimRight(excerpt(x.Response.Events[i].Raw), "\r\n"))
+	}
+	if x.Fault != nil {
+		b.WriteString("\nthen: " + x.Fault.Detail)
+	}
+	return b.String()
+}
+
+func excerpt(p []byte) string {
+	if len(p) <= excerptSize {
+		return strings.ToValidUTF8(string(p), "\uFFFD")
+	}
+	cut := excerptSize
+	for cut > 0 && !utf8.RuneStart(p[cut]) {
+		cut--
+	}
+	return strings.ToValidUTF8(string(p[:cut]), "\uFFFD") + fmt.Sprintf("… (%d bytes in all)", len(p))
+}

@@ -1,0 +1,203 @@
+package probe
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay/client"
+	"a2atap/replay/live"
+)
+
+// A target is one agent under test.
+type target struct {
+	url       string
+	card      *client.Card
+	noCard    error
+	endpoints []endpoint
+	notes     []string
+	proto     bool // 0.3 over HTTP+JSON is spoken in its proto JSON
+	opts      *Options
+	tape      *tape
+	transport *live.Transport
+}
+
+// An endpoint is an interface to ask on.
+type endpoint struct {
+	client.Interface
+	version string // in two parts, as the card has it
+}
+
+// options returns what a client of a session is made with.
+func (t *target) options(s *Session) client.Options {
+	o := t.opts.Client
+	o.Transport = sessionTransport{t.transport, s}
+	o.ProtoJSON = o.ProtoJSON || t.proto
+	return o
+}
+
+func (t *target) userAgent() string {
+	if t.opts.Client.UserAgent != "" {
+		return t.opts.Client.UserAgent
+	}
+	return strings.TrimSuffix("a2atap/"+t.opts.Client.Version, "/")
+}
+
+// client returns a client for an interface that discover has accepted.
+func (t *target) client(at client.Interface, o client.Options) *client.Client {
+	c, err := client.New(at, o)
+	if err != nil {
+		panic(fmt.Sprintf("probe: %v", err)) // discover keeps interfaces that clients speak, and no options have a fault
+	}
+	return c
+}
+
+// discover reads the card, for as long as the agent may take to start, and chooses the interfaces.
+func (t *target) discover(ctx context.Context) error {
+	var err error
+	deadline := time.Now().Add(t.opts.Wait)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		t.card, err = t.readCard(ctx)
+		if err == nil || answered(err) || ctx.Err() != nil {
+			break
+		}
+		if !time.Now().Before(deadline) || !sleep(ctx, pause) {
+			return fmt.Errorf("probe %s: %w; start the agent, or give it time with --wait", t.url, err)
+		}
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		t.card, t.noCard = nil, err
+	}
+	t.choose()
+	t.warm(ctx)
+	return ctx.Err()
+}
+
+// readCard reads the card. Where none is to be read, it only finds out whether somebody listens.
+func (t *target) readCard(ctx context.Context) (*client.Card, error) {
+	if !t.opts.NoCard {
+		return client.Discover(ctx, t.url, t.options(nil))
+	}
+	at, err := url.Parse(t.url)
+	if err != nil {
+		return nil, err
+	}
+	host := at.Host
+	if at.Port() == "" {
+		host = net.JoinHostPort(at.Hostname(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
+	}
+	conn, err := live.Dial(ctx, host, nil, 5*time.Second)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", host, live.Cause(err))
+	}
+	conn.Close()
+	return nil, errNotRead
+}
+
+// errNotRead is why there is no card where none is to be read.
+var errNotRead = errors.New("no card was read")
+
+// answered reports whether an error of readCard means that somebody answered, if not with a card.
+func answered(err error) bool {
+	var refused *client.Error
+	return errors.Is(err, errNotRead) || errors.As(err, &refused) || strings.Contains(err.Error(), "read the card at")
+}
+
+// choose takes one interface of each protocol that is wanted, the card's first.
+func (t *target) choose() {
+	if t.card == nil {
+		if t.opts.Fallback != (client.Protocol{}) {
+			t.endpoints = []endpoint{{client.Interface{URL: t.url, Protocol: t.opts.Fallback}, t.opts.Fallback.Version}}
+			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is asked on its own", t.noCard, t.opts.Fallback, t.url))
+		}
+		return
+	}
+	declared := a2a.DecodeCard(a2a.Parse(t.card.Raw).Root)
+	for _, i := range t.card.Interfaces {
+		switch {
+		case prefixes[i.Protocol] == "":
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: this program does not speak it", i.Protocol, i.URL))
+		case !t.opts.wants(endpoint{i, versionOf(i, &declared)}):
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: another is wanted", i.Protocol, i.URL))
+		case t.has(i.Protocol):
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: the card has it twice, and the first was",
+				i.Protocol, i.URL))
+		default:
+			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
+		}
+	}
+}
+
+func (t *target) has(p client.Protocol) bool {
+	for _, e := range t.endpoints {
+		if e.Protocol == p {
+			return true
+		}
+	}
+	return false
+}
+
+// versionOf returns the version of an interface as the card has it, in two parts.
+func versionOf(i client.Interface, card *a2a.Card) string {
+	text := card.LegacyVersion()
+	if i.Protocol.Version != "0.3" || text == "" {
+		return i.Protocol.Version
+	}
+	parts := strings.SplitN(text, ".", 3)
+	if len(parts) < 2 {
+		return i.Protocol.Version
+	}
+	return parts[0] + "." + parts[1]
+}
+
+// healthy reports whether the agent still answers, whatever it answers. It is given two seconds.
+func (t *target) healthy(ctx context.Context) bool {
+	deadline := time.Now().Add(2 * time.Second)
+	for pause := 20 * time.Millisecond; ; pause *= 2 {
+		_, err := t.readCard(ctx)
+		if err == nil || answered(err) || ctx.Err() != nil {
+			return true
+		}
+		if !time.Now().Before(deadline) || !sleep(ctx, pause) {
+			return false
+		}
+	}
+}
+
+// peer names the agent of a request in the record: the one under test, which may live at several addresses, or another
+// one by its address.
+func (t *target) peer(at *url.URL) capture.Peer {
+	p := capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
+	own, err := url.Parse(t.url)
+	if err != nil {
+		return p
+	}
+	isOwn := func(e endpoint) bool {
+		u, err := url.Parse(e.URL)
+		return err == nil && u.Host == at.Host
+	}
+	if at.Host == own.Host || slices.ContainsFunc(t.endpoints, isOwn) {
+		p.Name = cmp.Or(t.opts.Name, own.Host)
+	}
+	return p
+}
+
+func bodyReader(body []byte) io.Reader {
+	if body == nil {
+		return nil
+	}
+	return bytes.NewReader(body)
+}
