@@ -35,8 +35,8 @@ type CardError struct{ reason string }
 // Error implements error.
 func (e *CardError) Error() string { return e.reason }
 
-// readCard reads the card of the options; nil if there is none. It fails with a CardError if it is no card of the dialect
-// that the agent speaks, or says what is not so, and then names each member and the reason.
+// readCard reads the card of the options; nil if there is none. It fails with a CardError if it is no card of the
+// dialect that the agent speaks, or says what is not so, and then names each member and the reason.
 func (p *profile) readCard(o Options) (*givenCard, error) {
 	if len(o.Card) == 0 {
 		return nil, nil

@@ -135,12 +135,12 @@ func TestGivenSkills(t *testing.T) {
 			url := serve(t, l.agent, refagent.Options{Card: givenCard(t, l.agent, nil)}) + "/" + l.agent
 			c := connect(t, url, l.protocol, client.Options{ProtoJSON: l.agent == "spec03-proto"})
 			for text, want := range map[string]string{
-				"book-flight to Rome":  "completed [book-flight] Processed: book-flight to Rome",
-				"FLIGHTS to Rome":      "completed [book-flight] Processed: FLIGHTS to Rome",
-				"book, please":         "input-required [book] Received initial message: book, please",
-				"Anything else":        "input-required [book] Received initial message: Anything else",
-				"task-failure":         "failed",
-				"bookkeeping":          "message Begin a message with the name of a skill:\n" +
+				"book-flight to Rome": "completed [book-flight] Processed: book-flight to Rome",
+				"FLIGHTS to Rome":     "completed [book-flight] Processed: FLIGHTS to Rome",
+				"book, please":        "input-required [book] Received initial message: book, please",
+				"Anything else":       "input-required [book] Received initial message: Anything else",
+				"task-failure":        "failed",
+				"bookkeeping": "message Begin a message with the name of a skill:\n" +
 					"book-flight: Books a flight.\nbook: Asks back.\ntask-failure: Fails.",
 				"task-lifecycle":       "message Begin",
 				"tck-complete-task":    "message Begin",
