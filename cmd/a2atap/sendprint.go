@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,7 +96,7 @@ func (s *sender) summary(a *prompt.Answer) {
 func (s *sender) printTask(t *client.Task) {
 	s.print("task "+t.ID, string(t.Status.State))
 	for _, a := range t.Artifacts {
-		s.print("artifact "+a.ID, a.Text())
+		s.print(artifactName(&a), a.Text())
 	}
 	if m := t.Status.Message; m != nil {
 		s.print("says", m.Text())
@@ -148,6 +149,11 @@ func cleanText(text string) string {
 		}
 	}
 	return string(out)
+}
+
+// artifactName names an artifact by its id or, where none had one, by its name if it has one.
+func artifactName(a *client.Artifact) string {
+	return strings.TrimSpace("artifact " + cmp.Or(a.ID, a.Name))
 }
 
 func (s *sender) event(e client.Event) {

@@ -74,12 +74,15 @@ func eventLine(e client.Event) string {
 		return "task " + e.Task.ID + ": " + string(e.Task.Status.State)
 	case e.Status != nil:
 		text := "status: " + string(e.Status.Status.State)
+		if e.Name == "artifact" { // a notification from before A2A 0.1
+			text = "artifact, " + text
+		}
 		if m := e.Status.Status.Message; m != nil {
 			text += ": " + m.Text()
 		}
 		return text
 	case e.Artifact != nil:
-		return "artifact " + e.Artifact.Artifact.ID + ": " + e.Artifact.Artifact.Text()
+		return artifactName(&e.Artifact.Artifact) + ": " + e.Artifact.Artifact.Text()
 	}
 	return "message: " + e.Message.Text()
 }

@@ -56,7 +56,7 @@ func TestChoose(t *testing.T) {
 	}
 	only := &Card{Name: "g", Interfaces: card.Interfaces[:1]}
 	if _, err := only.Choose(); err == nil ||
-		err.Error() != `agent "g" offers A2A 1.0 GRPC; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.1 JSONRPC` {
+		err.Error() != `agent "g" offers A2A 1.0 GRPC; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.1 JSONRPC, A2A legacy JSONRPC` {
 		t.Errorf("got %v, want what is offered and what is spoken", err)
 	}
 	if _, err := new(Card).Choose(JSONRPC10); err == nil || !strings.Contains(err.Error(), "offers no interface") {

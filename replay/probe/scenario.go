@@ -18,6 +18,8 @@ type Scenario struct {
 	Category analyzer.Category
 	// Level is the requirement word behind it. A broken MUST is an error, a SHOULD a warning, all else a note.
 	Level analyzer.Level
+	// Levels has it for the protocols in which it is another word; may be nil.
+	Levels map[client.Protocol]analyzer.Level
 	// Sections are where the requirement stands, one for each version: "1.0 §3.1.3", "0.3 §7.3".
 	Sections []string
 	// Protocols are those that it is for; empty for all.
@@ -89,6 +91,14 @@ func caseName(s *Scenario, version string, p client.Protocol) string {
 		prefix = strings.ToLower(p.Version)
 	}
 	return prefix + "/" + s.ID
+}
+
+// LevelIn returns the requirement word in a protocol.
+func (s *Scenario) LevelIn(p client.Protocol) analyzer.Level {
+	if level, ok := s.Levels[p]; ok {
+		return level
+	}
+	return s.Level
 }
 
 // fits reports whether a scenario is for a protocol.

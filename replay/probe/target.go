@@ -26,6 +26,7 @@ type target struct {
 	noCard    error
 	endpoints []endpoint
 	notes     []string
+	proto     bool // 0.3 over HTTP+JSON is spoken in its proto JSON
 	opts      *Options
 	tape      *tape
 	transport *live.Transport
@@ -41,6 +42,7 @@ type endpoint struct {
 func (t *target) options(s *Session) client.Options {
 	o := t.opts.Client
 	o.Transport = sessionTransport{t.transport, s}
+	o.ProtoJSON = o.ProtoJSON || t.proto
 	return o
 }
 
@@ -80,7 +82,8 @@ func (t *target) discover(ctx context.Context) error {
 		t.card, t.noCard = nil, err
 	}
 	t.choose()
-	return nil
+	t.warm(ctx)
+	return ctx.Err()
 }
 
 // readCard reads the card. Where none is to be read, it only finds out whether somebody listens.

@@ -85,6 +85,11 @@ func taskText(t *client.Task) string {
 			said = appendText(said, m.Text())
 		}
 	}
+	for _, s := range t.Statuses {
+		if s.Message != nil {
+			said = appendText(said, s.Message.Text())
+		}
+	}
 	order := []string{strings.Join(artifacts, "\n"), status, strings.Join(said, "\n")}
 	if settled(t.Status.State) && t.Status.State != client.Completed {
 		order[0], order[1] = order[1], order[0]

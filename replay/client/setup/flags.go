@@ -47,6 +47,7 @@ var protocols = []struct {
 	{"0.3-rest", client.REST03, false},
 	{"0.3-rest-proto", client.REST03, true},
 	{"0.1-jsonrpc", client.JSONRPC01, false},
+	{"legacy", client.Early, false},
 }
 
 // Protocols returns the words of --protocol.
