@@ -63,6 +63,9 @@ var kebab = map[analyzer.Category]string{
 	analyzer.Interop:       "interop",
 }
 
+// Kebab returns a category as results spell it: agent-card.
+func Kebab(c analyzer.Category) string { return kebab[c] }
+
 // Conformances returns one report for each agent that was seen, or asked actively. A rule that never applied to the
 // agent is skipped, one that was broken with an error has failed, one broken with less has passed and says so. Tests
 // stand before the rules of their category.

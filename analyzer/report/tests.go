@@ -47,6 +47,7 @@ type Test struct {
 	Expected  string            // of a failure
 	Seen      string            // of a failure
 	Sections  []string
+	Tags      []string // what groups it
 	Fix       string
 	Sequence  []string // events of its stream
 	Duration  time.Duration
