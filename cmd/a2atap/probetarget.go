@@ -92,7 +92,8 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 		if m := withName.FindStringSubmatch(arg); m != nil {
 			a.name, arg = m[1], m[2]
 		}
-		if a.setup, err = o.flags.Setup(setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}, arg); err != nil {
+		world := setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}
+		if a.setup, err = o.flags.Setup(world, arg); err != nil {
 			return nil, err
 		}
 		u, err := url.Parse(a.setup.URL)
