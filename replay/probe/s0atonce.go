@@ -9,8 +9,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// atOnce is how many tasks are made at the same time.
-const atOnce = 5
+// crowd is how many tasks are made at the same time.
+const crowd = 5
 
 // A strand is one of several tasks at the same time.
 type strand struct {
@@ -23,7 +23,7 @@ type strand struct {
 }
 
 func askAtOnce(ctx context.Context, s *Session) error {
-	strands := make([]*strand, atOnce)
+	strands := make([]*strand, crowd)
 	var group sync.WaitGroup
 	for i := range strands {
 		x := &strand{sent: s.named(s.Say(CompletesTask)), mark: s.NewID()}

@@ -14,7 +14,8 @@ import (
 // Requirement words that differ from version to version.
 var (
 	// bestEarly is what only the form before 0.1 asks for: later ones have defaults for it, or say nothing.
-	bestEarly = levels(analyzer.Advice, client.JSONRPC01, client.JSONRPC03, client.REST03, client.JSONRPC10, client.REST10)
+	bestEarly = levels(analyzer.Advice,
+		client.JSONRPC01, client.JSONRPC03, client.REST03, client.JSONRPC10, client.REST10)
 	// mayIn01 is what 0.1 leaves to the agent, and what was before it does not.
 	mayIn01 = levels(analyzer.May, client.JSONRPC01)
 )
@@ -75,11 +76,12 @@ var cardScenarios = []*Scenario{
 	},
 	{
 		ID: "card-public", Title: "the card is there for those without credentials", Category: analyzer.ErrorHandling,
-		Level: analyzer.Must, Levels: levels(analyzer.Advice, client.JSONRPC03, client.REST03, client.JSONRPC10, client.REST10),
-		Once: true, Sections: []string{"1.0 §8.2", "0.3 §5.4"},
-		Tags: []string{"card", "auth", "S0-4.6", "S0-V6", "S0-P6"},
-		Fix:  "Let anybody read the public card; put what is confidential into the extended card.",
-		Run:  askPublicCard,
+		Level: analyzer.Must, Once: true,
+		Levels:   levels(analyzer.Advice, client.JSONRPC03, client.REST03, client.JSONRPC10, client.REST10),
+		Sections: []string{"1.0 §8.2", "0.3 §5.4"},
+		Tags:     []string{"card", "auth", "S0-4.6", "S0-V6", "S0-P6"},
+		Fix:      "Let anybody read the public card; put what is confidential into the extended card.",
+		Run:      askPublicCard,
 	},
 }
 
@@ -163,8 +165,8 @@ func skillMember(member, row string, in map[client.Protocol]analyzer.Level) *Sce
 		})
 }
 
-// skillModes returns the scenario of the modes of every skill. Where there are defaults for them, those of the card will
-// do.
+// skillModes returns the scenario of the modes of every skill. Where there are defaults for them, those of the card
+// will do.
 func skillModes(member, id, row string) *Scenario {
 	return skillScenario(id, "every skill says its "+member, row, bestEarly,
 		fmt.Sprintf("List at least one media type as %q of each skill.", member),

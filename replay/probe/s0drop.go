@@ -47,7 +47,8 @@ func askDropped(ctx context.Context, s *Session) error {
 
 // answers asserts that the agent still does what it is for, if only for one message more.
 func (s *Session) answers(ctx context.Context) error {
-	if _, err := s.Client.Send(ctx, s.named(s.Say(CompletesTask)), client.SendOptions{ReturnImmediately: true}); err != nil {
+	_, err := s.Client.Send(ctx, s.named(s.Say(CompletesTask)), client.SendOptions{ReturnImmediately: true})
+	if err != nil {
 		return fmt.Errorf("a message after a stream was dropped: %w", err)
 	}
 	return nil

@@ -20,7 +20,8 @@ var errorScenarios = []*Scenario{
 		Tags: []string{"core", "errors", "S0-4.1", "S0-V4", "S0-P5", "A3"},
 		Fix:  "Answer a method that does not exist with error -32601.",
 		Run: func(ctx context.Context, s *Session) error {
-			return s.refusedRaw(ctx, `{"jsonrpc":"2.0","id":"`+s.NewID()+`","method":"tasks/nonexistent","params":{}}`, -32601)
+			body := `{"jsonrpc":"2.0","id":"` + s.NewID() + `","method":"tasks/nonexistent","params":{}}`
+			return s.refusedRaw(ctx, body, -32601)
 		},
 	},
 	{

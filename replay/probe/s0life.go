@@ -112,8 +112,8 @@ var knownStates = []client.State{
 	client.Canceled, client.Rejected,
 }
 
-// likely asserts that a task is in one of some states. An agent of which it is not known what it does with a message may
-// as well have failed.
+// likely asserts that a task is in one of some states. An agent of which it is not known what it does with a message
+// may as well have failed.
 func (s *Session) likely(task *client.Task, words string, states ...client.State) error {
 	state := task.Status.State
 	switch {

@@ -29,8 +29,8 @@ var streamScenarios = []*Scenario{
 		Run:      askStreamType,
 	},
 	{
-		ID: "stream-first-event", Title: "a stream begins with the task", Category: analyzer.Streaming, Level: analyzer.Must,
-		Needs: []Capability{Streaming}, Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
+		ID: "stream-first-event", Title: "a stream begins with the task", Category: analyzer.Streaming,
+		Level: analyzer.Must, Needs: []Capability{Streaming}, Sections: []string{"1.0 §3.1.2", "0.3 §9.3"},
 		Tags: []string{"core", "stream", "S0-3.3", "S0-3.4a", "S0-P4"},
 		Fix:  "Begin each stream with the task as it is; before 0.1, with its status.",
 		Run:  askFirstEvent,
@@ -100,8 +100,8 @@ type hearing struct {
 // patience is how long an agent may take to close a stream after the event that ends its task.
 const patience = 10 * time.Second
 
-// hear has a task made in a stream, and reads that to its end, or until it has lasted too long. It is inconclusive if no
-// stream comes: that is for stream-content-type.
+// hear has a task made in a stream, and reads that to its end, or until it has lasted too long. It is inconclusive if
+// no stream comes: that is for stream-content-type.
 func (s *Session) hear(ctx context.Context, b Behavior) (*hearing, error) {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -343,7 +343,8 @@ func askClosing(ctx context.Context, s *Session) error {
 	case !h.open:
 		return nil
 	case h.end() >= 0:
-		return h.fail("a stream that is closed when the task has ended", "it was still open %v later", min(patience, s.Timeout))
+		return h.fail("a stream that is closed when the task has ended", "it was still open %v later",
+			min(patience, s.Timeout))
 	case len(h.events) > 0 && h.events[len(h.events)-1].State().Interrupted():
 		return Unclear("the agent waits for input, and keeps the stream open; the events were: %s", h.words())
 	}
