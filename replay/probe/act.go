@@ -16,9 +16,13 @@ import (
 // Protocols of one version.
 var (
 	v10     = []client.Protocol{client.JSONRPC10, client.REST10}
-	rpc10   = []client.Protocol{client.JSONRPC10}
-	rest10  = []client.Protocol{client.REST10}
 	since03 = []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
+)
+
+// acts are what an agent is asked beside the basics.
+var acts = slices.Concat(
+	rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, actStreams, parallelScenarios,
+	authScenarios, versionScenarios, scriptedScenarios,
 )
 
 // Live makes a task that is not over yet, so that something can be done to it meanwhile. Where the agent is done at
@@ -161,13 +165,6 @@ func refusal(err error) *client.Error {
 func gone(err error) bool {
 	r := refusal(err)
 	return r != nil && r.Reason == "TASK_NOT_FOUND"
-}
-
-// unserved reports whether an agent says that it does not have the operation at all.
-func unserved(err error) bool {
-	r := refusal(err)
-	return r != nil && (r.Code == -32601 || r.Code == -32004 || r.HTTPStatus == http.StatusNotImplemented ||
-		r.Code == 0 && (r.HTTPStatus == http.StatusNotFound || r.HTTPStatus == http.StatusMethodNotAllowed))
 }
 
 // broken reports whether a refusal is an internal error.

@@ -134,7 +134,8 @@ var authScenarios = []*Scenario{
 		Sections: []string{"1.0 §7.6.1"},
 		Tags: []string{
 			"auth", "scripted", "AUTH-INTASK-001", "AUTH-INTASK-002", "AUTH-INTASK-003", "acts:SEC-AUTH-005",
-			"tck-main:auth_required_state_support", "tck-main:in_task_authentication_workflow", "tck-main:auth_state_transitions",
+			"tck-main:auth_required_state_support", "tck-main:in_task_authentication_workflow",
+			"tck-main:auth_state_transitions",
 		},
 		Fix: "Bring the task to AUTH_REQUIRED, with a status message that says what is needed.",
 		Run: askInTaskAuth,

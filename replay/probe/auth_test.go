@@ -66,7 +66,10 @@ func TestAuthScenariosFail(t *testing.T) {
 			}),
 		},
 		{
-			name: "tasks of others are forbidden", fails: []string{"act-not-found-vs-forbidden"}, second: second, only: "act-not-found-vs-forbidden",
+			name: "tasks of others are forbidden",
+			fails: []string{
+				"act-not-found-vs-forbidden",
+			}, second: second, only: "act-not-found-vs-forbidden",
 			twist: onAnswer(func(r *http.Request, _ string, a *httptest.ResponseRecorder) {
 				if isSecond(r) && !strings.Contains(a.Body.String(), "TASK_NOT_FOUND") {
 					a.Code = http.StatusForbidden
@@ -75,7 +78,10 @@ func TestAuthScenariosFail(t *testing.T) {
 			}),
 		},
 		{
-			name: "the extended card is empty", fails: []string{"act-extended-card"}, client: client.Options{Token: "agentbin-test-token"},
+			name: "the extended card is empty",
+			fails: []string{
+				"act-extended-card",
+			}, client: client.Options{Token: "agentbin-test-token"},
 			twist: instead(extended,
 				http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{"name":""}}`),
 		},

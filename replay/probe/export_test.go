@@ -9,7 +9,7 @@ var (
 	AuthScenarios      = authScenarios
 	ScriptedScenarios  = scriptedScenarios
 	VersionScenarios   = versionScenarios
-	StreamScenarios    = streamScenarios
+	StreamScenarios    = actStreams
 	ParallelScenarios  = parallelScenarios
 	ListScenarios      = listScenarios
 )

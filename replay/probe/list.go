@@ -12,8 +12,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// listScenarios are about ListTasks (A2A 1.0 §3.1.4). They look at contexts of their own, since others may make tasks at
-// the same time.
+// listScenarios are about ListTasks (A2A 1.0 §3.1.4). They look at contexts of their own, since others may make tasks
+// at the same time.
 var listScenarios = []*Scenario{
 	{
 		ID: "act-list-pagination", Title: "pages of one task lead through all tasks of a context, each once",

@@ -34,14 +34,6 @@ var operationScenarios = []*Scenario{
 		Run: askRead,
 	},
 	{
-		ID: "act-cancel", Title: "a task at work is canceled",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: v10,
-		Sections: []string{"1.0 §3.1.5"},
-		Tags:     []string{"CORE-CANCEL-001", "acts:CORE-CANCEL-001", "tck-main:tasks_cancel_valid"},
-		Fix:      "End the work of a task that is canceled, and answer with the task as it is then.",
-		Run:      askCancel,
-	},
-	{
 		ID: "act-send-terminal", Title: "a task that has ended takes no more messages",
 		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: since03,
 		Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
@@ -59,21 +51,6 @@ var operationScenarios = []*Scenario{
 				return Refused(err) // 0.3 names no error for it
 			}
 			return Refused(err, "UNSUPPORTED_OPERATION", "TASK_NOT_FOUND")
-		},
-	},
-	{
-		ID: "act-cancel-terminal", Title: "a task that has ended cannot be canceled",
-		Category: analyzer.Lifecycle, Level: analyzer.Must,
-		Sections: []string{"1.0 §3.1.5", "0.3 §8.2"},
-		Tags:     []string{"errors", "A15", "CORE-CANCEL-002", "acts:CORE-CANCEL-002", "acts:CORE-ERR-003"},
-		Fix:      "Refuse the cancellation of a task that has ended with TaskNotCancelable.",
-		Run: func(ctx context.Context, s *Session) error {
-			task, err := s.Finished(ctx, CompletesTask)
-			if err != nil {
-				return err
-			}
-			_, err = s.Client.Cancel(ctx, task.ID, nil)
-			return Refused(err, "TASK_NOT_CANCELABLE", "TASK_NOT_FOUND")
 		},
 	},
 	{
@@ -133,34 +110,6 @@ func askRead(ctx context.Context, s *Session) error {
 	}
 	if read.ID != task.ID || read.Status.State == "" {
 		return Fail("task "+task.ID+" with a state", "%s", brief(s.Last()))
-	}
-	return nil
-}
-
-func askCancel(ctx context.Context, s *Session) error {
-	task, err := s.Live(ctx)
-	if err != nil {
-		return err
-	}
-	canceled, err := s.Client.Cancel(ctx, task.ID, nil)
-	if r := refusal(err); r != nil && r.Reason == "TASK_NOT_CANCELABLE" && !s.Scripted() {
-		return Unclear("task %s cannot be canceled, as the agent says", task.ID)
-	}
-	if err != nil {
-		return err
-	}
-	if canceled.ID != task.ID {
-		return Fail("task "+task.ID, "task %s", canceled.ID)
-	}
-	if canceled.Status.State == client.Canceled {
-		return nil
-	}
-	// The answer may come before the work has ended, and success is not guaranteed.
-	if canceled, err = s.Await(ctx, task.ID, client.State.Terminal); err != nil {
-		return err
-	}
-	if canceled.Status.State != client.Canceled {
-		return Unclear("task %s was %s in spite of its cancellation", task.ID, canceled.Status.State)
 	}
 	return nil
 }

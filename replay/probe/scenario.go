@@ -26,13 +26,15 @@ type Scenario struct {
 	Protocols []client.Protocol
 	// Once says that it is asked once of an agent, not once on each of its interfaces.
 	Once bool
+	// CardOnly says that it is about the public card, and needs no interface: its session may have no client.
+	CardOnly bool
 	// Alone says that nothing else may go on at the same time.
 	Alone bool
 	// Tags are the groups that it belongs to, and the ids of the same test in public lists: "acceptance", "errors",
 	// "CORE-GET-002".
 	Tags []string
 	// Agent is the path, below the URL under test, of the agent that it is for: scenarios of the acceptance suite, which
-	// is for several agents at one origin. Empty for the agent at that URL.
+	// is for several agents at one origin. Empty for the agent at that URL. Such a scenario names its Protocols.
 	Agent string
 	// Needs are capabilities without which it is skipped.
 	Needs []Capability
@@ -67,10 +69,7 @@ func (c Capability) has(card *client.Card) bool {
 
 // Scenarios returns all scenarios, in reading order.
 func Scenarios() []*Scenario {
-	return slices.Concat(
-		basics, rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, streamScenarios,
-		parallelScenarios, authScenarios, versionScenarios, scriptedScenarios,
-	)
+	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, acts, agentBin)
 }
 
 // prefixes are how the names of cases begin.
@@ -80,6 +79,7 @@ var prefixes = map[client.Protocol]string{
 	client.JSONRPC03: "v03",
 	client.REST03:    "v03-rest",
 	client.JSONRPC01: "v01",
+	client.Early:     "legacy",
 }
 
 // caseName returns the name of a scenario on an interface: jsonrpc/error-task-not-found.
@@ -110,4 +110,4 @@ func (s *Scenario) fits(p client.Protocol) bool {
 }
 
 // jsonRPC are the protocols over JSON-RPC.
-var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01}
+var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}

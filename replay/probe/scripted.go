@@ -14,8 +14,6 @@ import (
 // scriptedScenarios are for agents that do what the id of a message says, as conformance kits ask for it:
 // tck-NAME-SUFFIX. Of other agents they ask nothing.
 var scriptedScenarios = []*Scenario{
-	scriptedTask("complete-task", "a task is completed", client.Completed, nil,
-		"acts:CORE-SEND-001"),
 	scriptedTask("reject-task", "a task is rejected, not failed", client.Rejected, nil),
 	scriptedTask("task-failure", "a task fails", client.Failed, nil, "acts:CORE-FAIL-001"),
 	scriptedTask("input-required", "a task waits for input", client.InputRequired, nil, "acts:CORE-MULTI-001"),

@@ -25,7 +25,11 @@ func TestScriptedScenariosFail(t *testing.T) {
 		{name: "stream-artifact-consistent", fails: []string{"act-scripted-chunks"}},
 		{name: "msg-id-present", fails: []string{"act-scripted-message-response"}},
 		{
-			name: "completed tasks wait", fails: []string{"act-scripted-artifact-data", "act-scripted-artifact-file", "act-scripted-artifact-file-url", "act-scripted-artifact-text", "act-scripted-complete-task"},
+			name: "completed tasks wait",
+			fails: []string{
+				"act-scripted-artifact-data", "act-scripted-artifact-file", "act-scripted-artifact-file-url",
+				"act-scripted-artifact-text",
+			},
 			twist: replaced("STATE_COMPLETED", "STATE_INPUT_REQUIRED"),
 		},
 		{

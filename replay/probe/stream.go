@@ -13,8 +13,8 @@ import (
 	"a2atap/replay/client"
 )
 
-// streamScenarios are about what streams hold, and how they begin and end.
-var streamScenarios = []*Scenario{
+// actStreams are about what streams hold, and how they begin and end.
+var actStreams = []*Scenario{
 	{
 		ID: "act-stream-task", Title: "a stream begins with the task, goes on with updates and closes at its end",
 		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: v10, Needs: []Capability{Streaming},

@@ -3,7 +3,6 @@ package probe
 import (
 	"context"
 	"iter"
-	"time"
 
 	"a2atap/analyzer"
 	"a2atap/replay/client"
@@ -29,27 +28,6 @@ var parallelScenarios = []*Scenario{
 		Fix: "End nothing but a stream itself when its client leaves it.",
 		Run: askCloseOne,
 	},
-	{
-		ID: "act-stream-disconnect-survives", Title: "a task goes on when its stream is left",
-		Category: analyzer.Streaming, Level: analyzer.Must, Protocols: v10, Needs: []Capability{Streaming},
-		Sections: []string{"1.0 §3.5.2"},
-		Tags:     []string{"stream", "A46", "tck-main:partial_update_recovery", "tck-main:streaming_connection_resilience"},
-		Fix:      "Do not tie the work on a task to the connection that began it.",
-		Run:      askSurvives,
-	},
-	{
-		ID: "act-resubscribe", Title: "a client that has left a stream can come back",
-		Category: analyzer.Streaming, Level: analyzer.Must, Needs: []Capability{Streaming}, Protocols: resubscribing,
-		Sections: []string{"1.0 §3.1.6", "0.3 §7.9"},
-		Tags:     []string{"stream", "A47", "acts:STREAM-RESUB-001", "tck-main:streaming_reconnection_simulation"},
-		Fix:      "Let clients subscribe to a task that is at work.",
-		Run:      askResubscribe,
-	},
-}
-
-// resubscribing are the protocols that let a client come back.
-var resubscribing = []client.Protocol{
-	client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03, client.JSONRPC01,
 }
 
 // twoStreams opens the stream of a new task and subscribes to the task, and returns when both have begun. The case is
@@ -94,7 +72,8 @@ func askTwoStreams(ctx context.Context, s *Session) error {
 	}
 	all, later := updates(first.events), updates(second.events)
 	if len(later) > len(all) {
-		return Fail("the same updates on both streams", "%d on the first, %d on the one that began later", len(all), len(later))
+		return Fail("the same updates on both streams", "%d on the first, %d on the one that began later",
+			len(all), len(later))
 	}
 	if len(later) == 0 && len(all) > 0 && !terminalSnapshot(second.events) {
 		return Fail("the same updates on both streams", "none on the second, and %s at last on the first",
@@ -143,68 +122,4 @@ func askCloseOne(ctx context.Context, s *Session) error {
 		}
 	}
 	return Fail("a stream that goes on until task "+id+" has ended", "its end before")
-}
-
-func askSurvives(ctx context.Context, s *Session) error {
-	first, err := s.First(s.Client.Stream(ctx, s.Say(StreamsChunks), client.SendOptions{}))
-	if err != nil {
-		return err
-	}
-	if first.Task == nil {
-		return Unclear("the stream does not begin with a task")
-	}
-	task, err := s.Await(ctx, first.Task.ID, Settled)
-	if gone(err) {
-		return Fail("task "+first.Task.ID, "%s", describe(refusal(err)))
-	}
-	if err == nil && task.Status.State == client.Canceled {
-		return Fail("a task that goes on", "task %s is canceled", task.ID)
-	}
-	return err
-}
-
-func askResubscribe(ctx context.Context, s *Session) error {
-	first, err := s.First(s.Client.Stream(ctx, s.Say(WaitsForCancel), client.SendOptions{}))
-	if err != nil {
-		return err
-	}
-	id := first.TaskID()
-	if id == "" {
-		return Unclear("the stream does not begin with a task")
-	}
-	back := follow(ctx, func(ctx context.Context) eventStream { return s.Client.Subscribe(ctx, id) })
-	defer back.close()
-	// Before 1.0 a subscription need not begin with an event: then the end of the task has to be one.
-	timer := time.NewTimer(min(500*time.Millisecond, s.Timeout))
-	defer timer.Stop()
-	begun := false
-	select {
-	case _, begun = <-back.begun:
-		if !begun && unserved(back.err) && s.Protocol().Version != "1.0" {
-			return Unclear("the agent has no subscriptions: %s", describe(refusal(back.err)))
-		}
-		if !begun && back.err != nil {
-			return s.late(ctx, id, back.err)
-		}
-	case <-timer.C:
-	}
-	s.release(ctx, id)
-	if !back.finish(s.Timeout) {
-		select {
-		case _, begun = <-back.begun:
-		default:
-		}
-		if begun {
-			return nil
-		}
-		return Fail("events of task "+id, "none in %v", s.Timeout)
-	}
-	s.follow(back.events)
-	switch {
-	case back.err != nil:
-		return s.late(ctx, id, back.err)
-	case len(back.events) == 0:
-		return Fail("events of task "+id, "a stream without one")
-	}
-	return nil
 }

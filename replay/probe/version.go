@@ -25,7 +25,7 @@ var versionScenarios = []*Scenario{
 		ID: "act-version-empty", Title: "a request without a version is one of 0.3",
 		Category: analyzer.Interop, Level: analyzer.Must, Protocols: v10, Sections: []string{"1.0 §3.6.2"},
 		Tags: []string{"version", "A33", "VER-SERVER-003", "acts:VER-NEG-002"},
-		Fix:  "Take a request without A2A-Version for one of 0.3, and refuse it with VersionNotSupported if 0.3 is not served.",
+		Fix:  "Take a request without A2A-Version for one of 0.3, or refuse it with VersionNotSupported.",
 		Run:  askNoVersion,
 	},
 	{

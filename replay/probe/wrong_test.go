@@ -34,7 +34,7 @@ type wrong struct {
 	patience time.Duration
 	twist    func(next http.Handler) http.Handler
 	heard    func([]byte) []byte // changes what comes over connections, and not its length; may be nil
-	fails    []string            // of the scenarios that are run, all that fail and no other: by id if each case of it does
+	fails    []string            // all that fail and no other: a scenario by id if each case of it does
 }
 
 // testWrong runs scenarios against agents that are wrong. Each scenario must fail somewhere.
