@@ -158,7 +158,9 @@ func (e *editor) Write(p []byte) (int, error) {
 
 func (e *editor) Unwrap() http.ResponseWriter { return e.ResponseWriter }
 
-func (e *editor) Flush() { http.NewResponseController(e.ResponseWriter).Flush() } //nolint:errcheck // the client has left
+func (e *editor) Flush() {
+	http.NewResponseController(e.ResponseWriter).Flush() //nolint:errcheck // an error means that the client has left
+}
 
 // all is several breakers, the first one outermost.
 func all(some ...breaker) breaker {

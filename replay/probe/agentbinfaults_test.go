@@ -78,15 +78,16 @@ var moreAcceptanceFaults = []acceptanceFault{
 		fails: "both/error-cancel-terminal both/error-cancel-terminal-code",
 	},
 	{
-		name: "the wrong error for them", by: refusedWith(path("POST", `:cancel$`), 422),
-		opts: faulty("state-cancel-terminal-code"), fails: "both/error-cancel-terminal-code",
+		name: "the wrong error for them", opts: faulty("state-cancel-terminal-code"),
+		by: refusedWith(path("POST", `:cancel$`), 422), fails: "both/error-cancel-terminal-code",
 	},
 	{
 		name: "finished tasks that take messages", opts: faulty("state-send-terminal-rejected-v1"),
 		fails: "both/error-send-terminal both/error-send-terminal-code",
 	},
 	{
-		name: "the wrong error for those", by: refusedWith(path("POST", `message:send$`), 422), opts: faulty("state-send-terminal-code"),
+		name: "the wrong error for those", opts: faulty("state-send-terminal-code"),
+		by:    refusedWith(path("POST", `message:send$`), 422),
 		fails: "both/error-send-terminal-code",
 	},
 	{
@@ -114,7 +115,8 @@ var moreAcceptanceFaults = []acceptanceFault{
 		fails: "both/wire-format-camelcase",
 	},
 	{
-		name: "ids that are empty", by: saying(anything, `"message":\{(.*)"contextId":"[^"]*"`, `"message":{${1}"contextId":""`),
+		name:  "ids that are empty",
+		by:    saying(anything, `"message":\{(.*)"contextId":"[^"]*"`, `"message":{${1}"contextId":""`),
 		fails: "both/wire-format-default-values-omitted",
 	},
 	{
