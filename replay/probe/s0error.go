@@ -15,7 +15,7 @@ import (
 // errorScenarios are about what an agent refuses.
 var errorScenarios = []*Scenario{
 	{
-		ID: "unknown-method", Title: "a method that does not exist is refused", Category: analyzer.ErrorHandling,
+		ID: "error-unknown-method", Title: "a method that does not exist is refused", Category: analyzer.ErrorHandling,
 		Level: analyzer.Must, Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: jsonRPC,
 		Tags: []string{"core", "errors", "S0-4.1", "S0-V4", "S0-P5", "A3"},
 		Fix:  "Answer a method that does not exist with error -32601.",
@@ -34,7 +34,7 @@ var errorScenarios = []*Scenario{
 		},
 	},
 	{
-		ID: "get-unknown-task", Title: "a task that nobody made is not found", Category: analyzer.ErrorHandling,
+		ID: "error-task-not-found", Title: "a task that nobody made is not found", Category: analyzer.ErrorHandling,
 		Level: analyzer.Must, Sections: []string{"1.0 §3.3.2", "0.3 §8.2"},
 		Tags: []string{"core", "errors", "S0-4.3", "S0-V4", "S0-P5", "A9"},
 		Fix:  "Answer with the error TaskNotFound for a task that does not exist.",
