@@ -112,17 +112,23 @@ func JSON(
 		c := &r.Calls[i]
 		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(c)})
 	}
+	doc.Verdict = JSONVerdict(r, gate)
+	return encode(w, doc, "  ")
+}
+
+// JSONVerdict returns the sum of a result as JSON. The gate decides its status.
+func JSONVerdict(r *analyzer.Result, gate analyzer.Severity) Verdict {
 	v := r.Verdict(gate)
-	doc.Verdict = Verdict{
+	sum := Verdict{
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Live: r.Live,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
 	}
 	for i := range v.Unproved {
-		doc.Verdict.Unproved = append(doc.Verdict.Unproved, v.Unproved[i].Link.String())
+		sum.Unproved = append(sum.Unproved, v.Unproved[i].Link.String())
 	}
-	return encode(w, doc, "  ")
+	return sum
 }
 
 func failures(c *analyzer.Calls) []Failure {
