@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -101,12 +102,14 @@ func (p *recordPrinter) text(line string) {
 
 // object prints a value as a JSON object with a first member type.
 func (p *recordPrinter) object(kind string, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
 		fmt.Fprintf(p.e.Err, "a2atap: print: %v\n", err)
 		return
 	}
-	p.typed(kind, text)
+	p.typed(kind, bytes.TrimSpace(text.Bytes()))
 }
 
 // typed prints a JSON object with a first member type.

@@ -98,7 +98,7 @@ func (p *recordPrinter) end(
 	}
 	fmt.Fprintln(p.e.Err)
 	if p.json {
-		p.object("verdict", report.JSONVerdict(r, gate))
+		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate}))
 	}
 	printVerdict(p.e, "record", v)
 	switch {

@@ -128,7 +128,7 @@ func (s *sender) response(r prompt.Response) error {
 		if r.Output == nil && r.Error != "" {
 			return nil
 		}
-		_, err := fmt.Fprintln(s.e.Out, cleanText(r.Text()))
+		_, err := fmt.Fprintln(s.e.Out, jsondoc.Plain(r.Text()))
 		return err
 	case "raw":
 		return s.json(r.Raw)
@@ -136,19 +136,6 @@ func (s *sender) response(r prompt.Response) error {
 		return s.json(r.Metadata)
 	}
 	return s.json(r)
-}
-
-// cleanText returns a text of several lines without control characters that the agent may have sent.
-func cleanText(text string) string {
-	var out []byte
-	for line := range bytes.Lines([]byte(text)) {
-		body, ended := bytes.CutSuffix(line, []byte("\n"))
-		out = append(out, analyzer.Clean(string(body))...)
-		if ended {
-			out = append(out, '\n')
-		}
-	}
-	return string(out)
 }
 
 // artifactName names an artifact by its id or, where none had one, by its name if it has one.

@@ -17,7 +17,7 @@ import (
 // ask runs all scenarios with the options.
 func ask(t *testing.T, url string, o probe.Options) *probe.Report {
 	t.Helper()
-	o.Scenarios, o.Parallel, o.Timeout = probe.Scenarios(), 4, 20*time.Second
+	o.Scenarios, o.Parallel, o.Timeout = suite(t, probe.ProtocolSuite), 4, 20*time.Second
 	report, err := probe.Run(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -111,6 +112,11 @@ func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 	}
 	report.Card, report.NoCard, report.Notes = main.card, main.noCard, main.notes
 	cases := r.cases(ctx)
+	for _, path := range slices.Sorted(maps.Keys(r.targets)) {
+		if path != "" {
+			report.Notes = append(report.Notes, r.targets[path].notes...)
+		}
+	}
 	if o.OnCases != nil {
 		o.OnCases(len(cases))
 	}
@@ -180,7 +186,7 @@ func (r *runner) target(path string) *target {
 	}
 	at := r.url
 	if path != "" {
-		at = strings.TrimRight(at, "/") + "/" + path
+		at = agentURL(at, path, r.opts.Scenarios)
 	}
 	t := &target{url: at, opts: r.opts, tape: r.tape}
 	t.transport = &live.Transport{
@@ -204,6 +210,10 @@ func (r *runner) cases(ctx context.Context) []*probeCase {
 				t.noCard = err
 			}
 		}
+		if s.Agent != "" {
+			r.addCells(s, t)
+			continue
+		}
 		made := false
 		for _, at := range t.endpoints {
 			if s.fits(at.Protocol) && !(made && s.Once) {
@@ -216,6 +226,21 @@ func (r *runner) cases(ctx context.Context) []*probeCase {
 		}
 	}
 	return r.all
+}
+
+// addCells adds a case of a scenario of the acceptance suite for each protocol that it is for, also for those that the
+// agent does not offer: how many there are does not depend on the agent.
+func (r *runner) addCells(s *Scenario, t *target) {
+	for _, p := range s.Protocols {
+		at := endpoint{client.Interface{Protocol: p}, p.Version}
+		if !r.opts.wants(at) {
+			continue
+		}
+		if i := slices.IndexFunc(t.endpoints, func(e endpoint) bool { return e.Protocol == p }); i >= 0 {
+			at = t.endpoints[i]
+		}
+		r.add(&probeCase{scenario: s, target: t, at: at})
+	}
 }
 
 // add adds a case if it is wanted.
@@ -296,13 +321,17 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	if r.opts.NoCard && c.scenario.Category == analyzer.AgentCard {
 		return &Skip{Why: "no card is to be read"}
 	}
-	if c.at.Protocol == (client.Protocol{}) && !c.scenario.Once {
+	switch {
+	case c.scenario.CardOnly || c.at.URL != "":
+	case c.at.Protocol != (client.Protocol{}) && s.Card != nil:
+		return &Skip{Why: fmt.Sprintf("the card does not offer %s", c.at.Protocol)}
+	case !c.scenario.Once:
 		return Unclear("no interface is known to ask on")
 	}
 	// A task may be waited for more than once; beyond that something hangs.
 	ctx, cancel := context.WithTimeout(ctx, 3*r.opts.Timeout)
 	defer cancel()
-	if c.at.Protocol != (client.Protocol{}) {
+	if c.at.URL != "" {
 		s.Client = c.target.client(c.at.Interface, c.target.options(s))
 		defer s.Client.Close()
 	}

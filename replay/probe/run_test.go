@@ -36,7 +36,7 @@ func TestFaithfulAgentsPass(t *testing.T) {
 				t.Parallel()
 				url := startAgent(t, name, refagent.Options{Push: push})
 				report, err := probe.Run(context.Background(), url, probe.Options{
-					Scenarios: probe.Scenarios(), Parallel: 4, Timeout: 20 * time.Second,
+					Scenarios: suite(t, probe.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -68,7 +68,7 @@ func TestGoneAgentIsCritical(t *testing.T) {
 		return err
 	}}
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
-		Scenarios: append([]*probe.Scenario{kill}, probe.Scenarios()...),
+		Scenarios: append([]*probe.Scenario{kill}, suite(t, probe.ProtocolSuite)...),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,13 +26,15 @@ type Scenario struct {
 	Protocols []client.Protocol
 	// Once says that it is asked once of an agent, not once on each of its interfaces.
 	Once bool
+	// CardOnly says that it is about the public card, and needs no interface: its session may have no client.
+	CardOnly bool
 	// Alone says that nothing else may go on at the same time.
 	Alone bool
 	// Tags are the groups that it belongs to, and the ids of the same test in public lists: "acceptance", "errors",
 	// "CORE-GET-002".
 	Tags []string
 	// Agent is the path, below the URL under test, of the agent that it is for: scenarios of the acceptance suite, which
-	// is for several agents at one origin. Empty for the agent at that URL.
+	// is for several agents at one origin. Empty for the agent at that URL. Such a scenario names its Protocols.
 	Agent string
 	// Needs are capabilities without which it is skipped.
 	Needs []Capability
@@ -67,7 +69,7 @@ func (c Capability) has(card *client.Card) bool {
 
 // Scenarios returns all scenarios, in reading order.
 func Scenarios() []*Scenario {
-	return slices.Concat(basics)
+	return slices.Concat(basics, agentBin)
 }
 
 // prefixes are how the names of cases begin.

@@ -23,6 +23,7 @@ type engine struct {
 	cancelWait time.Duration     // how long task-cancel waits to be canceled
 	moves      map[state][]state // from states that do not end a task; nil if the protocol allows any
 	limit      int               // of tasks; 0 if there is none
+	noStatuses bool              // tasks do not remember the statuses that they had
 
 	deliverer *deliverer
 
@@ -48,8 +49,8 @@ type record struct {
 	configs  []*pushTarget
 }
 
-func newEngine(opts Options) *engine {
-	ctx, stop := context.WithCancel(context.Background())
+func newEngine(ctx context.Context, opts Options) *engine {
+	ctx, stop := context.WithCancel(ctx)
 	return &engine{
 		now: opts.Now, newID: opts.NewID, step: opts.StepTime, cancelWait: opts.CancelWait, limit: opts.MaxTasks,
 		deliverer: newDeliverer(opts), ctx: ctx, stop: stop, tasks: make(map[string]*record),
@@ -249,7 +250,9 @@ func (e *engine) stamp(r *record, s state, parts []part) {
 			id: e.newID(), role: roleAgent, taskID: r.task.id, contextID: r.task.contextID, parts: parts,
 		}
 	}
-	r.task.statuses = append(r.task.statuses, r.task.status)
+	if !e.noStatuses {
+		r.task.statuses = append(r.task.statuses, r.task.status)
+	}
 }
 
 // archiveStatus moves the message of the present status into the history. The caller holds the lock.

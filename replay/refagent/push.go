@@ -9,6 +9,7 @@ import (
 // A pushConfig says where a client wants to hear of a task (A2A 1.0 §4.3.1, 0.3 §6.8).
 type pushConfig struct {
 	id, taskID  string
+	tenant      string
 	url, token  string
 	schemes     []string // HTTP authentication schemes; 1.0 has one
 	credentials string
