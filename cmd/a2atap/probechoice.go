@@ -29,7 +29,10 @@ func (c *probeChoice) register(f *pflag.FlagSet) {
 
 // scenarios returns those of the suite. It fails if a word matches none of them.
 func (c *probeChoice) scenarios() ([]*probe.Scenario, error) {
-	list := probe.Scenarios()
+	list, err := probe.Suite(probe.ProtocolSuite)
+	if err != nil {
+		return nil, err
+	}
 	for _, word := range slices.Concat(c.only, c.not) {
 		if _, err := path.Match(word, ""); err != nil {
 			return nil, usage("invalid pattern %q: %w; write an id, a name such as rest/card, or a tag", word, err)
