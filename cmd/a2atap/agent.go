@@ -86,8 +86,8 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
 		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
 		", of the whole or of TOKEN, PASSWORD and KEY")
-	f.StringVar(&o.store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive the agent "+
-		"(default in memory)")
+	f.StringVar(&o.store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
+		"the agent (default in memory)")
 	f.StringArrayVar(&o.tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+
 		"agents of A2A 1.0")
 	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks, of each tenant if there are any")

@@ -60,7 +60,8 @@ func newEngine(ctx context.Context, opts Options) *engine {
 	ctx, stop := context.WithCancel(ctx)
 	return &engine{
 		now: opts.Now, newID: opts.NewID, step: opts.StepTime, cancelWait: opts.CancelWait, limit: opts.MaxTasks,
-		store: opts.Store, log: opts.Log, deliverer: newDeliverer(opts), ctx: ctx, stop: stop, tasks: make(map[string]*record),
+		store: opts.Store, log: opts.Log, deliverer: newDeliverer(opts), ctx: ctx, stop: stop,
+		tasks: make(map[string]*record),
 	}
 }
 

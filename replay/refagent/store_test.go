@@ -202,7 +202,8 @@ func TestOlderTasksOutliveTheAgent(t *testing.T) {
 			if diff := cmp.Diff(before, after); diff != "" {
 				t.Errorf("after a restart (-before +after):\n%s", diff)
 			}
-			if body := task(two.origin, "t3", "failed"); !strings.Contains(body, "The agent ended while it worked on this task.") {
+			body := task(two.origin, "t3", "failed")
+			if !strings.Contains(body, "The agent ended while it worked on this task.") {
 				t.Errorf("got %s", body)
 			}
 			exchange(t, two.origin, legacyCall(endpoint, "tasks/send", legacySend("t2", "done")))
@@ -216,7 +217,9 @@ func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
 	paths := make(chan string, 64)
 	hook, roots := receive(t, paths, always(200))
 	store := newMemory()
-	o := refagent.Options{Store: store, Push: true, WebhookRoots: roots, CancelWait: time.Hour, Tenants: []string{"acme", "b"}}
+	o := refagent.Options{
+		Store: store, Push: true, WebhookRoots: roots, CancelWait: time.Hour, Tenants: []string{"acme", "b"},
+	}
 	one := start(t, "spec", o)
 	call := func(r run, method, params string) string {
 		_, body := exchange(t, r.origin, "POST /spec"+v10Header+rpc("1", method, params))
@@ -249,8 +252,8 @@ func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
 	if diff := cmp.Diff(before, call(two, "ListTasks", page)); diff != "" {
 		t.Errorf("the second page (-before +after):\n%s", diff)
 	}
-	id := strings.Split(strings.SplitAfter(call(two, "ListTasks", `{"tenant":"acme","status":"TASK_STATE_INPUT_REQUIRED"}`),
-		`{"id":"`)[1], `"`)[0]
+	list := call(two, "ListTasks", `{"tenant":"acme","status":"TASK_STATE_INPUT_REQUIRED"}`)
+	id := strings.Split(strings.SplitAfter(list, `{"id":"`)[1], `"`)[0]
 	config := call(two, "GetTaskPushNotificationConfig", `{"tenant":"acme","taskId":"`+id+`","id":"c"}`)
 	if !strings.Contains(config, hook+"/waits") || strings.Contains(config, "t0ken") {
 		t.Errorf("got %s", config)
@@ -291,11 +294,13 @@ func TestStoreIsFull(t *testing.T) {
 		"CancelTask":                       `{"id":"` + id + `","metadata":{"a":1}}`,
 		"CreateTaskPushNotificationConfig": `{"taskId":"` + id + `","url":"https://127.0.0.1:1/"}`,
 	} {
-		if body := call(method, params); !strings.Contains(body, `"code":-32603,"message":"Internal error: the agent cannot store the task"`) {
+		want := `"code":-32603,"message":"Internal error: the agent cannot store the task"`
+		if body := call(method, params); !strings.Contains(body, want) {
 			t.Errorf("%s: got %s", method, body)
 		}
 	}
-	if text := <-logged; !strings.Contains(text, "could not be stored: no space left on device; new work is refused") || len(logged) > 0 {
+	text, want := <-logged, "could not be stored: no space left on device; new work is refused"
+	if !strings.Contains(text, want) || len(logged) > 0 {
 		t.Errorf("logged %q and %d more", text, len(logged))
 	}
 	if diff := cmp.Diff(before, call("GetTask", `{"id":"`+id+`"}`)); diff != "" || len(store.keys()) != keys {
@@ -312,13 +317,16 @@ func TestStoreIsFull(t *testing.T) {
 
 // A value that makes no sense, or whose skill is gone, is said clearly.
 func TestStoredTasksThatCannotBe(t *testing.T) {
+	numbered := func(number, id, state string) string {
+		return `{"format":1,"number":"` + number + `","revision":"1","id":"` + id + `","status":{"state":"` + state + `"}}`
+	}
 	for value, want := range map[string]string{
-		`{`:            `the stored task "t" of agent spec: unexpected`,
-		`[]`:           `it is no JSON object`,
-		`{"format":2}`: `its format is not 1; it was written by another version`,
-		`{"format":1,"number":"1","revision":"1","id":"u","status":{"state":"TASK_STATE_WORKING"}}`: `it is kept as task "t"`,
-		`{"format":1,"number":"1","revision":"1","id":"t","status":{"state":"BUSY"}}`:               `status.state is no state of a task`,
-		`{"format":1,"number":"x","revision":"1","id":"t","status":{"state":"TASK_STATE_WORKING"}}`: `number must be a number`,
+		`{`:                                      `the stored task "t" of agent spec: unexpected`,
+		`[]`:                                     `it is no JSON object`,
+		`{"format":2}`:                           `its format is not 1; it was written by another version`,
+		numbered("1", "u", "TASK_STATE_WORKING"): `it is kept as task "t"`,
+		numbered("1", "t", "BUSY"):               `status.state is no state of a task`,
+		numbered("x", "t", "TASK_STATE_WORKING"): `number must be a number`,
 	} {
 		store := newMemory()
 		store.values[[2]string{"spec", "t"}] = value
@@ -332,16 +340,18 @@ func TestStoredTasksThatCannotBe(t *testing.T) {
 		`"status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T10:00:00.000Z"}}`
 	r := start(t, "spec", refagent.Options{Store: store})
 	_, body := exchange(t, r.origin, "GET /spec/tasks/t")
-	if !strings.Contains(body, "TASK_STATE_FAILED") || !strings.Contains(body, "[juggling] The agent was started again without this skill.") {
+	if !strings.Contains(body, "TASK_STATE_FAILED") ||
+		!strings.Contains(body, "[juggling] The agent was started again without this skill.") {
 		t.Errorf("got %s", body)
 	}
 }
 
 // FuzzStored gives agents anything for a stored task: it is refused, or taken up.
 func FuzzStored(f *testing.F) {
-	f.Add([]byte(`{"format":1,"number":"1","revision":"1","skill":"multi-turn","turns":1,"id":"t","contextId":"c","status":` +
-		`{"state":"TASK_STATE_INPUT_REQUIRED","message":{"parts":[{"text":"x"}]},"timestamp":"2026-03-01T10:00:00.000Z"},` +
-		`"artifacts":[{"artifactId":"a","parts":[{"raw":"eA=="}]}],"configs":[{"id":"c","url":"http://127.0.0.1:1/","dialect":"1.0"}]}`))
+	f.Add([]byte(`{"format":1,"number":"1","revision":"1","skill":"multi-turn","turns":1,"id":"t","contextId":"c",` +
+		`"status":{"state":"TASK_STATE_INPUT_REQUIRED","message":{"parts":[{"text":"x"}]},"timestamp":"2026-03-01T10:00:00.000Z"},` +
+		`"artifacts":[{"artifactId":"a","parts":[{"raw":"eA=="}]}],` +
+		`"configs":[{"id":"c","url":"http://127.0.0.1:1/","dialect":"1.0"}]}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
 		store := newMemory()
 		store.values[[2]string{"spec", "t"}] = string(value)

@@ -24,7 +24,8 @@ import (
 )
 
 // The file has one bucket. In it are the format, under that key, and a bucket for each owner; in that are its values by
-// their keys, each behind the CRC-32 (IEEE) of key and value, big-endian. The bucket's sequence says how many there are.
+// their keys, each behind the CRC-32 (IEEE) of key and value, big-endian. The bucket's sequence says how many there
+// are.
 var (
 	tasksBucket = []byte("a2atap tasks")
 	formatKey   = []byte("format")
