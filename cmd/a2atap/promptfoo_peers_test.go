@@ -176,8 +176,14 @@ func (s *promptfooStage) evaluate(t *testing.T, config string, status int) []pro
 	if err != nil {
 		t.Fatal(err)
 	}
+	return promptfooEval(t, dir, config, s.variables, status)
+}
+
+// promptfooEval runs an evaluation in a directory.
+func promptfooEval(t *testing.T, dir, config string, variables []string, status int) []promptfooResult {
+	t.Helper()
 	begun := time.Now()
-	said, err := peers.Promptfoo(t.Context(), t, dir, s.variables,
+	said, err := peers.Promptfoo(t.Context(), t, dir, variables,
 		"eval", "--config", config, "--output", "results.json", "--no-cache", "--no-write", "--no-table", "--no-progress-bar")
 	t.Logf("promptfoo eval --config %s took %v", config, time.Since(begun).Round(time.Millisecond))
 	var ended *exec.ExitError
@@ -186,7 +192,7 @@ func (s *promptfooStage) evaluate(t *testing.T, config string, status int) []pro
 	default:
 		t.Fatalf("promptfoo ends with %v, want status %d:\n%s", err, status, said)
 	}
-	text, err = os.ReadFile(filepath.Join(dir, "results.json"))
+	text, err := os.ReadFile(filepath.Join(dir, "results.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,15 +250,22 @@ func (s *promptfooStage) send(t *testing.T, r promptfooResult, output string, st
 	if !known {
 		t.Fatalf("promptfoo asked in the way %q", r.Provider.Label)
 	}
+	printed, said, code := s.ask(t, way, r.Vars.Prompt, output)
+	if code != status {
+		t.Errorf("%s: %q: send ends with %d, want %d: %s", r.Provider.Label, r.Vars.Prompt, code, status, said)
+	}
+	return printed, said
+}
+
+// ask runs the command send.
+func (s *promptfooStage) ask(t *testing.T, way promptfooWay, prompt, output string) (printed, said string, code int) {
+	t.Helper()
 	var out, err bytes.Buffer
 	e := env{
 		In: strings.NewReader(""), Out: &out, Err: &err, Now: time.Now,
 		Getenv: func(name string) string { return promptfooSecrets[name] },
 	}
-	args := []string{"send", "a2a:" + s.agents[way.agent], r.Vars.Prompt, "--protocol", "1.0-rest", "--output", output}
-	args = append(args, way.flags...)
-	if code := run(t.Context(), e, args); code != status {
-		t.Errorf("%q ends with %d, want %d: %s", args, code, status, err.String())
-	}
-	return out.String(), err.String()
+	args := []string{"send", "a2a:" + s.agents[way.agent], prompt, "--protocol", "1.0-rest", "--output", output}
+	code = run(t.Context(), e, append(args, way.flags...))
+	return out.String(), err.String(), code
 }

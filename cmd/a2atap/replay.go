@@ -12,7 +12,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
 )
@@ -153,11 +152,7 @@ func (o *replayOptions) run(
 	if o.capture == "" {
 		return replay.Run(ctx, src, o.to, options)
 	}
-	key, err := e.redactionKey(o.redactKey)
-	if err != nil {
-		return nil, err
-	}
-	store, err := bolt.Open(o.capture, named(bolt.Options{Tool: toolName()}, key))
+	store, key, err := openKept(e, o.capture, o.redactKey)
 	if err != nil {
 		return nil, err
 	}

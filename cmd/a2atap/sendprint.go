@@ -23,6 +23,7 @@ type sender struct {
 	client        *client.Client
 	task, context string // of the last answer
 
+	kept       *keptTraffic      // nil if it is not recorded
 	receiver   *webhook.Receiver // of push notifications; nil if there is none
 	registered bool              // the agent knows the receiver
 	delivery   int               // number of the notification to wait for

@@ -30,6 +30,9 @@ func (e *Error) Error() string {
 	if message == "" {
 		message = "no message"
 	}
+	if len(about) == 0 { // an event of a stream that was begun with 200
+		return "agent refused: " + message
+	}
 	return fmt.Sprintf("agent refused: %s (%s)", message, strings.Join(about, ", "))
 }
 

@@ -10,12 +10,16 @@ import (
 
 // Begin sends a message that should bring the agent to make a task that takes a while, and returns the task without
 // waiting for its end, as far as the protocol allows: an agent that answers with a task that has ended, or waits for
-// input, has been too quick, which is for the caller to see. The function that is returned is called when the task is no
-// longer of interest.
+// input, has been too quick, which is for the caller to see. The function that is returned is never nil, and is called
+// when the task is no longer of interest.
 func (s *Session) Begin(ctx context.Context, b Behavior, o client.SendOptions) (*client.Task, func(), error) {
+	return s.begin(ctx, s.Say(b), o)
+}
+
+func (s *Session) begin(ctx context.Context, m client.Message, o client.SendOptions) (*client.Task, func(), error) {
 	if s.Protocol() != client.JSONRPC01 {
 		o.ReturnImmediately = true
-		task, err := s.Task(ctx, b, o)
+		task, err := s.taskOf(s.Client.Send(ctx, m, o))
 		return task, func() {}, err
 	}
 	// 0.1 cannot ask for an answer at once; but its client knows the id.
@@ -25,7 +29,6 @@ func (s *Session) Begin(ctx context.Context, b Behavior, o client.SendOptions) (
 		err  error
 	}
 	answered := make(chan answer, 1)
-	m := s.Say(b)
 	m.TaskID = s.NewID()
 	ended := make(chan struct{})
 	go func() {
@@ -35,16 +38,22 @@ func (s *Session) Begin(ctx context.Context, b Behavior, o client.SendOptions) (
 	}()
 	stop := func() { cancel(); <-ended }
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		var task *client.Task
+		var err error
 		select {
 		case a := <-answered:
-			return a.task, stop, a.err
+			task, err = a.task, a.err
 		case <-time.After(pause):
+			var refused *client.Error
+			if task, err = s.Client.Get(ctx, m.TaskID, nil); errors.As(err, &refused) {
+				continue // it is not there yet, or the answer to the message says why
+			}
 		}
-		task, err := s.Client.Get(ctx, m.TaskID, nil)
-		var refused *client.Error
-		if err == nil || !errors.As(err, &refused) {
-			return task, stop, err
+		if err != nil {
+			stop()
+			return nil, func() {}, err
 		}
+		return task, stop, nil
 	}
 }
 

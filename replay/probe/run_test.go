@@ -30,7 +30,7 @@ func startAgent(t *testing.T, name string, o refagent.Options) string {
 
 func TestFaithfulAgentsPass(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"echo", "spec", "spec03", "spec03-rest", "spec03-proto", "spec02", "spec01"} {
+	for _, name := range refagent.Names() {
 		for _, push := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -69,7 +69,7 @@ func (c Capability) has(card *client.Card) bool {
 
 // Scenarios returns all scenarios, in reading order.
 func Scenarios() []*Scenario {
-	return slices.Concat(basics, agentBin)
+	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, agentBin)
 }
 
 // prefixes are how the names of cases begin.
@@ -79,6 +79,7 @@ var prefixes = map[client.Protocol]string{
 	client.JSONRPC03: "v03",
 	client.REST03:    "v03-rest",
 	client.JSONRPC01: "v01",
+	client.Early:     "legacy",
 }
 
 // caseName returns the name of a scenario on an interface: jsonrpc/error-task-not-found.
@@ -109,4 +110,4 @@ func (s *Scenario) fits(p client.Protocol) bool {
 }
 
 // jsonRPC are the protocols over JSON-RPC.
-var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01}
+var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}

@@ -135,6 +135,23 @@ func (s *Session) Last() *Answer {
 	return readAnswer(s.target.tape.exchange(s.exchanges[len(s.exchanges)-1]))
 }
 
+// asks returns how many requests the case has made.
+func (s *Session) asks() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.exchanges)
+}
+
+// answerTo returns the answer to a request of the case, counted from 0, as far as it is there.
+func (s *Session) answerTo(n int) *Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n >= len(s.exchanges) {
+		return &Answer{}
+	}
+	return readAnswer(s.target.tape.exchange(s.exchanges[n]))
+}
+
 // asked notes the number of an exchange of the case.
 func (s *Session) asked(n uint64) {
 	s.mu.Lock()

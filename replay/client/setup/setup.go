@@ -30,6 +30,10 @@ type Setup struct {
 	Vars    Vars
 	URL     string // of the agent
 
+	// SecretHeaders and SecretQuery are the names of the header fields and of the parameters of the query under which the
+	// flags send what should not be seen.
+	SecretHeaders, SecretQuery []string
+
 	noCard bool
 	chosen client.Protocol // of --protocol, else HTTP+JSON of 1.0: what is spoken without a card
 }
@@ -97,7 +101,8 @@ func (s *Setup) headers(f *Flags, w World) error {
 		if !ok {
 			return fmt.Errorf("--header: write NAME:VALUE")
 		}
-		value, err := s.secret(w, "--header", strings.TrimSpace(value))
+		written := strings.TrimSpace(value)
+		value, err := s.secret(w, "--header", written)
 		if err != nil {
 			return err
 		}
@@ -106,6 +111,9 @@ func (s *Setup) headers(f *Flags, w World) error {
 		}
 		if credential.Header(name).Hidden() {
 			s.Mask.Add(secretOf(value))
+		}
+		if value != written {
+			s.SecretHeaders = append(s.SecretHeaders, name)
 		}
 		if s.Options.Header == nil {
 			s.Options.Header = http.Header{}
@@ -156,7 +164,7 @@ func (s *Setup) credentials(f *Flags, w World) error {
 			return err
 		}
 	}
-	method, secrets, err := auth.Parse(text, func(value string) (string, error) {
+	c, err := auth.Parse(text, func(value string) (string, error) {
 		return s.secret(w, "--auth", value)
 	})
 	if errors.Is(err, auth.ErrFormat) {
@@ -165,8 +173,14 @@ func (s *Setup) credentials(f *Flags, w World) error {
 	if err != nil {
 		return err
 	}
-	s.Mask.Add(secrets...)
-	s.Options.Authorize = method
+	s.Mask.Add(c.Secrets...)
+	s.Options.Authorize = c.Method
+	if c.Header != "" {
+		s.SecretHeaders = append(s.SecretHeaders, c.Header)
+	}
+	if c.Query != "" {
+		s.SecretQuery = append(s.SecretQuery, c.Query)
+	}
 	return nil
 }
 
