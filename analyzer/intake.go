@@ -24,6 +24,7 @@ type intake struct {
 	size     int            // bytes of it that count as held by the engine
 	lastK    int            // number of the last event of the stream
 	reported reported       // rules that report once an exchange and have
+	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 
 // cut says that something of the exchange is missing from here on.
