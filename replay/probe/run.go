@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/live"
 )
 
@@ -51,6 +52,9 @@ type Options struct {
 	Wait time.Duration
 	// Parallel is how many cases run at the same time, 1 at least.
 	Parallel int
+	// Webhook is where push notifications are received: address, public URL and certificate; the zero value for a port of
+	// this machine, over TLS with a certificate that nobody trusts only where the protocol demands TLS.
+	Webhook webhook.Options
 	// TLS is how agents over TLS are verified; nil for the system's authorities.
 	TLS *tls.Config
 	// Sink takes what is recorded, in order; nil if it is not kept. Seq is the number of the last exchange in it.
