@@ -26,7 +26,7 @@ var brokenTests = []struct {
 	only   []string // scenarios to ask; empty for all of S0
 	want   string   // ids of those that fail
 }{
-	{name: "no card", agent: "spec02", want: "card", broken: answering(
+	{name: "no card", agent: "spec02", want: "card", broken: edited(
 		func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/.well-known/") },
 		func(int, string) (int, string) { return http.StatusNotFound, "" },
 	)},
@@ -83,40 +83,40 @@ var brokenTests = []struct {
 	},
 	{
 		name: "unknown state", agent: "spec", want: "send",
-		broken: answering(method("SendMessage"), inBody(`TASK_STATE_COMPLETED`, `TASK_STATE_PAUSED`)),
+		broken: edited(method("SendMessage"), inBody(`TASK_STATE_COMPLETED`, `TASK_STATE_PAUSED`)),
 		only:   []string{"send"},
 	},
 	{
 		name: "another id", agent: "legacy", want: "send",
-		broken: answering(method("tasks/send"), inBody(`"id":"test-`, `"id":"text-`)), only: []string{"send"},
+		broken: edited(method("tasks/send"), inBody(`"id":"test-`, `"id":"text-`)), only: []string{"send"},
 	},
 	{
 		name: "fails", agent: "legacy", want: "task-completes",
-		broken: asking("tasks/send", "task-lifecycle", "task-failure"),
+		broken: askedFor("tasks/send", "task-lifecycle", "task-failure"),
 	},
 	{
 		name: "fails in 1.0", agent: "spec", want: "send task-completes",
-		broken: asking("SendMessage", "task-lifecycle", "task-failure"),
+		broken: askedFor("SendMessage", "task-lifecycle", "task-failure"),
 		probes: probe.Options{Protocols: []client.Protocol{client.JSONRPC10}},
 	},
 	{
 		name: "never completes", agent: "spec03", want: "task-completes", only: []string{"task-completes"},
-		broken: asking("message/send", "task-lifecycle", "task-cancel"), probes: probe.Options{Timeout: time.Second},
+		broken: askedFor("message/send", "task-lifecycle", "task-cancel"), probes: probe.Options{Timeout: time.Second},
 	},
 	{
 		name: "not canceled", agent: "legacy", want: "task-cancel cancel-completed-task",
-		broken: asking("tasks/cancel", "tasks/cancel", "tasks/get"),
+		broken: askedFor("tasks/cancel", "tasks/cancel", "tasks/get"),
 		agents: refagent.Options{CancelWait: 100 * time.Millisecond},
 	},
 	{
 		name: "cancellation is an internal error", agent: "spec03", want: "task-cancel cancel-completed-task",
-		broken: refusing("tasks/cancel", -32603), agents: refagent.Options{CancelWait: 100 * time.Millisecond},
+		broken: refusingCalls("tasks/cancel", -32603), agents: refagent.Options{CancelWait: 100 * time.Millisecond},
 	},
 	{name: "another task", agent: "spec", fault: "id-task-continued", want: "multi-turn"},
 	{name: "another task in 0.3", agent: "spec03", fault: "id-task-continued", want: "multi-turn"},
 	{
 		name: "no history", agent: "legacy", want: "task-history",
-		broken: answering(method("tasks/get"), inBody(`"history":[`, `"past":[`)),
+		broken: edited(method("tasks/get"), inBody(`"history":[`, `"past":[`)),
 	},
 	{name: "no answer to an example", agent: "spec", broken: boom, want: "skills-answer"},
 	{
@@ -135,12 +135,12 @@ var brokenTests = []struct {
 	{name: "no first task", agent: "spec", fault: "stream-first-event", want: "stream-first-event"},
 	{
 		name: "first event unnamed", agent: "legacy", want: "stream-first-event",
-		broken: answering(method("tasks/sendSubscribe"), firstUnnamed),
+		broken: edited(method("tasks/sendSubscribe"), firstUnnamed),
 		only:   []string{"stream-first-event", "stream-last-event", "sse-final-event"},
 	},
 	{
 		name: "events of another name", agent: "legacy", want: "stream-middle-events",
-		broken: answering(method("tasks/sendSubscribe"), inBody("event: artifact", "event: chunk")),
+		broken: edited(method("tasks/sendSubscribe"), inBody("event: artifact", "event: chunk")),
 		only:   []string{"stream-first-event", "stream-middle-events", "stream-last-event", "stream-closes"},
 	},
 	{
@@ -151,12 +151,12 @@ var brokenTests = []struct {
 	{name: "cut short in 0.3", agent: "spec03", fault: "stream-truncated", want: "stream-last-event"},
 	{
 		name: "not final", agent: "spec03", want: "sse-final-event",
-		broken: answering(method("message/stream"), inBody(`"final":true`, `"final":false`)),
+		broken: edited(method("message/stream"), inBody(`"final":true`, `"final":false`)),
 		only:   streamIDs,
 	},
 	{
 		name: "not final before 0.1", agent: "legacy", want: "sse-final-event",
-		broken: answering(method("tasks/sendSubscribe"), inBody(`,"final":true`, ``)), only: streamIDs,
+		broken: edited(method("tasks/sendSubscribe"), inBody(`,"final":true`, ``)), only: streamIDs,
 	},
 	{name: "works on", agent: "spec", fault: "stream-closed-on-terminal", want: "stream-nothing-after-end"},
 	{name: "works on in 0.3", agent: "spec03", fault: "stream-nothing-after-final", want: "stream-nothing-after-end"},
@@ -165,7 +165,7 @@ var brokenTests = []struct {
 		probes: probe.Options{Timeout: 2 * time.Second},
 	},
 	{name: "forgets", agent: "legacy", broken: forgetful, want: "stream-dropped"},
-	{name: "no way back", agent: "spec03", broken: refusing("tasks/resubscribe", -32603), want: "stream-resubscribe"},
+	{name: "no way back", agent: "spec03", broken: refusingCalls("tasks/resubscribe", -32603), want: "stream-resubscribe"},
 	{
 		name: "unknown method is an internal error", agent: "spec", fault: "rpc-unknown-method-code",
 		want: "error-unknown-method",
@@ -173,7 +173,7 @@ var brokenTests = []struct {
 	{name: "nonsense is an internal error", agent: "legacy", broken: nonsense, want: "not-json-rpc"},
 	{
 		name: "another code", agent: "spec03", want: "error-task-not-found",
-		broken: answering(method("tasks/get"), inBody("-32001", "-32603")), only: []string{"error-task-not-found"},
+		broken: edited(method("tasks/get"), inBody("-32001", "-32603")), only: []string{"error-task-not-found"},
 	},
 	{name: "canceled after its end", agent: "spec", fault: "state-cancel-terminal", want: "cancel-completed-task"},
 	{name: "canceled with another code", agent: "spec", fault: "state-cancel-terminal-code", want: "cancel-completed-task"},
@@ -181,7 +181,7 @@ var brokenTests = []struct {
 	{
 		name: "forbidden", agent: "legacy", want: "auth-401",
 		agents: refagent.Options{Auth: bearer}, probes: probe.Options{Client: client.Options{Token: bearer.Secret}},
-		broken: answering(func(*http.Request) bool { return true }, func(status int, body string) (int, string) {
+		broken: edited(func(*http.Request) bool { return true }, func(status int, body string) (int, string) {
 			if status == http.StatusUnauthorized {
 				status = http.StatusForbidden
 			}
@@ -192,7 +192,7 @@ var brokenTests = []struct {
 	{
 		name: "unauthorized by another code", agent: "legacy", want: "auth-error-code",
 		agents: refagent.Options{Auth: bearer}, probes: probe.Options{Client: client.Options{Token: bearer.Secret}},
-		broken: answering(method("tasks/get"), inBody("-32000", "-32099")),
+		broken: edited(method("tasks/get"), inBody("-32000", "-32099")),
 	},
 	{
 		name: "falls", agent: "legacy", broken: falling, want: "still-answers",
@@ -218,7 +218,7 @@ var brokenTests = []struct {
 	},
 	{
 		name: "any webhook", agent: "legacy", agents: refagent.Options{Push: true}, want: "push-https",
-		broken: asking("tasks/pushNotification/set", `"http://`, `"https://`), only: []string{"push-https"},
+		broken: askedFor("tasks/pushNotification/set", `"http://`, `"https://`), only: []string{"push-https"},
 	},
 	{
 		name: "tells nobody", agent: "spec01", agents: refagent.Options{Push: true}, want: "push-delivery",
@@ -322,7 +322,7 @@ func TestWebhooksOverTLS(t *testing.T) {
 	for _, forgets := range []bool{false, true} {
 		var broken middleware
 		if forgets {
-			broken = asking("tasks/send", `"token":`, `"forgotten":`)
+			broken = askedFor("tasks/send", `"token":`, `"forgotten":`)
 		}
 		url := startBroken(t, "legacy", refagent.Options{
 			Push: true, WebhookRoots: roots, StepTime: 5 * time.Millisecond,

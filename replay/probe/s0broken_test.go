@@ -50,8 +50,8 @@ func calls(r *http.Request, method string) bool {
 	return json.Unmarshal(readBody(r), &call) == nil && call.Method == method
 }
 
-// answering changes the status and the body of each complete answer to requests that fit. A stream is taken whole.
-func answering(fits func(*http.Request) bool, edit func(status int, body string) (int, string)) middleware {
+// edited changes the status and the body of each complete answer to requests that fit. A stream is taken whole.
+func edited(fits func(*http.Request) bool, edit func(status int, body string) (int, string)) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !fits(r) {
@@ -88,8 +88,8 @@ func inBody(pairs ...string) func(int, string) (int, string) {
 	}
 }
 
-// refusing answers requests for a method with an error.
-func refusing(name string, code int) middleware {
+// refusingCalls answers requests for a method with an error.
+func refusingCalls(name string, code int) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !calls(r, name) {
@@ -110,8 +110,8 @@ func refuse(w http.ResponseWriter, r *http.Request, code int) {
 	})
 }
 
-// asking replaces text in requests for a method.
-func asking(name string, pairs ...string) middleware {
+// askedFor replaces text in requests for a method.
+func askedFor(name string, pairs ...string) middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if calls(r, name) {
@@ -125,7 +125,7 @@ func asking(name string, pairs ...string) middleware {
 
 // carding edits the card.
 func carding(edit func(card map[string]any)) middleware {
-	return answering(
+	return edited(
 		func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/.well-known/") },
 		func(status int, body string) (int, string) {
 			var card map[string]any
@@ -176,7 +176,7 @@ func telling(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-	return answering(method("GetTask"), func(status int, body string) (int, string) {
+	return edited(method("GetTask"), func(status int, body string) (int, string) {
 		mu.Lock()
 		defer mu.Unlock()
 		var answer map[string]any
