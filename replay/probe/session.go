@@ -87,9 +87,11 @@ func (s *Session) Ask(ctx context.Context, method, url string, header http.Heade
 	}
 	o := s.target.options(s)
 	for name, values := range o.Header {
-		out.Header[name] = slices.Clone(values)
+		if out.Header[name] == nil {
+			out.Header[name] = slices.Clone(values)
+		}
 	}
-	if o.Token != "" {
+	if o.Token != "" && out.Header.Get("Authorization") == "" {
 		out.Header.Set("Authorization", "Bearer "+o.Token)
 	}
 	if o.Authorize != nil {
