@@ -55,7 +55,7 @@ func testWrong(t *testing.T, scenarios []*probe.Scenario, tests []wrong) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			report := tt.run(t, scenarios)
-			got, want := failures(report), slices.Clone(tt.fails)
+			got, want := failedScenarios(report), slices.Clone(tt.fails)
 			slices.Sort(want)
 			if diff := gocmp.Diff(want, got); diff != "" {
 				t.Errorf("cases that fail (-want +got):\n%s", diff)
@@ -69,9 +69,9 @@ func testWrong(t *testing.T, scenarios []*probe.Scenario, tests []wrong) {
 	}
 }
 
-// failures returns what has failed, sorted: the id of a scenario that has failed in each of its cases, else the names
+// failedScenarios returns what has failed, sorted: the id of a scenario that has failed in each of its cases, else the names
 // of the cases.
-func failures(report *probe.Report) []string {
+func failedScenarios(report *probe.Report) []string {
 	var failed []string
 	all := map[string]bool{} // by scenario, whether all cases have failed
 	for _, r := range report.Results {
