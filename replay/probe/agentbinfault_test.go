@@ -157,8 +157,8 @@ var acceptanceFaults = []acceptanceFault{
 	},
 }
 
-// failures are the names of the cases that failed.
-func failures(report *probe.Report) []string {
+// failedCases are the names of the cases that failed.
+func failedCases(report *probe.Report) []string {
 	var names []string
 	for _, r := range report.Results {
 		if r.Bad() {
@@ -205,7 +205,7 @@ func TestAcceptanceFaults(t *testing.T) {
 func judgeFault(t *testing.T, report *probe.Report, fails string) {
 	want := expand(fails)
 	slices.Sort(want)
-	if diff := gocmp.Diff(want, failures(report)); diff != "" {
+	if diff := gocmp.Diff(want, failedCases(report)); diff != "" {
 		t.Errorf("cases that fail (-want +got):\n%s", diff)
 	}
 	for _, r := range report.Results {
