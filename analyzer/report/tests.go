@@ -20,6 +20,8 @@ type Suite struct {
 	Level, Reason string
 	// Dropped counts the findings that are left out because what was asked is at fault, on purpose.
 	Dropped int
+	// Unasked says that no interface of the agent was asked.
+	Unasked bool
 	// Cut says that the run was interrupted: what had not begun is left out.
 	Cut bool
 }
@@ -147,9 +149,9 @@ func (r *Report) Tally() Tally {
 func (r *Report) Status() analyzer.Status { return r.status(r.Gate) }
 
 func (r *Report) status(gate analyzer.Severity) analyzer.Status {
-	cut := false
+	cut, asked := false, false
 	for i := range r.Tests {
-		cut = cut || r.Tests[i].Cut
+		cut, asked = cut || r.Tests[i].Cut, asked || !r.Tests[i].Unasked
 		for j := range r.Tests[i].Tests {
 			if r.Tests[i].Tests[j].fails(gate) {
 				return analyzer.StatusFindings
@@ -160,7 +162,7 @@ func (r *Report) status(gate analyzer.Severity) analyzer.Status {
 	switch {
 	case v.Status == analyzer.StatusFindings:
 		return v.Status
-	case t.Passed+t.Failed+t.Waived == 0:
+	case t.Passed+t.Failed+t.Waived == 0, !asked:
 		return analyzer.StatusNothing
 	case cut, v.Lost > 0:
 		return analyzer.StatusIncomplete

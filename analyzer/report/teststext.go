@@ -16,9 +16,11 @@ var words = map[TestStatus]string{TestFailed: "FAIL", TestCritical: "CRITICAL"}
 func testsText(b *strings.Builder, r *Report) {
 	for i := range r.Tests {
 		s := &r.Tests[i]
-		if len(r.Tests) > 1 {
-			fmt.Fprintf(b, "agent %s at %s\n\n", analyzer.Clean(s.Agent), analyzer.Clean(s.URL))
+		fmt.Fprintf(b, "agent %s at %s", analyzer.Clean(s.Agent), analyzer.Clean(s.URL))
+		if s.Name != "" {
+			fmt.Fprintf(b, ": %s %s", analyzer.Clean(s.Name), analyzer.Clean(s.Version))
 		}
+		b.WriteString("\n\n")
 		for _, t := range worstFirst(s) {
 			testText(b, t)
 		}

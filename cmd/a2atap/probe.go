@@ -132,7 +132,7 @@ type probeRun struct {
 
 // run asks the agents, writes the report, and returns the exit status as an error.
 func (r *probeRun) run(ctx context.Context) error {
-	record, err := r.o.record(r.e)
+	record, err := r.o.record(r.e, r.agents)
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,13 @@ import (
 
 // A probeChoice is which scenarios are asked.
 type probeChoice struct {
+	suite     string
 	only, not []string
 }
 
 func (c *probeChoice) register(f *pflag.FlagSet) {
+	f.StringVar(&c.suite, "suite", probe.ProtocolSuite, "ask the `SUITE`: "+strings.Join(probe.Suites(), " or ")+
+		", which is for the agents echo, spec and spec03 below URL")
 	f.StringSliceVar(&c.only, "only", nil,
 		"ask only the scenarios whose id, name or tag is `WORD`; * matches any text but /; repeatable")
 	f.StringSliceVar(&c.not, "skip", nil, "leave out the scenarios whose id, name or tag is `WORD`; repeatable")
@@ -29,9 +32,9 @@ func (c *probeChoice) register(f *pflag.FlagSet) {
 
 // scenarios returns those of the suite. It fails if a word matches none of them.
 func (c *probeChoice) scenarios() ([]*probe.Scenario, error) {
-	list, err := probe.Suite(probe.ProtocolSuite)
+	list, err := probe.Suite(c.suite)
 	if err != nil {
-		return nil, err
+		return nil, usage("%w", err)
 	}
 	for _, word := range slices.Concat(c.only, c.not) {
 		if _, err := path.Match(word, ""); err != nil {

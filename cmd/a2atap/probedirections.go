@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 )
 
@@ -41,7 +42,7 @@ func (r *probeRun) asked(d *report.Direction, whole *report.Report, agents []str
 				continue
 			}
 			pass = pass || t.Status == report.TestPassed
-			if t.Bad() {
+			if t.Bad() && (t.Status == report.TestCritical || t.Severity == analyzer.Error) {
 				d.Status, d.How, d.Message = report.DirectionBroken, report.AskedByUs, fmt.Sprintf("%s: %s", t.Name, t.Message)
 				return
 			}

@@ -15,6 +15,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/replay/client"
+	"a2atap/replay/client/setup"
 	"a2atap/replay/probe"
 )
 
@@ -27,7 +29,7 @@ type probeRecord struct {
 }
 
 // record opens the record.
-func (o *probeOptions) record(e env) (*probeRecord, error) {
+func (o *probeOptions) record(e env, agents probeAgents) (*probeRecord, error) {
 	name := o.capture
 	if name == "" {
 		name = "probe"
@@ -47,7 +49,11 @@ func (o *probeOptions) record(e env) (*probeRecord, error) {
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}
-	r.sink = redact.New(both, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
+	var masks []*setup.Mask
+	for _, a := range agents {
+		masks = append(masks, a.setup.Mask)
+	}
+	r.sink = redact.New(maskedSink{both, masks}, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
 	return r, nil
 }
 
@@ -135,12 +141,13 @@ func (r *probeRun) write(w io.Writer, whole *report.Report) error {
 
 // suiteOf returns how an agent came out, as reports have it.
 func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
-	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut}
+	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Unasked: true}
 	if r.Card != nil {
 		s.Name, s.Version = r.Card.Name, r.Card.Version
 	}
 	for i := range r.Results {
 		s.Tests = append(s.Tests, testOf(&r.Results[i]))
+		s.Unasked = s.Unasked && r.Results[i].Protocol == (client.Protocol{})
 	}
 	return s
 }

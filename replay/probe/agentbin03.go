@@ -66,13 +66,16 @@ var agentBin03 = []*Scenario{
 		Sections: []string{"0.3 §7.2.2"}, Tags: extraTags(group03, groupStreaming),
 		Fix: "Say final in the status update that ends the stream.",
 		Run: func(ctx context.Context, s *Session) error {
-			events, err := streamed03(ctx, s)
+			events, err := stream(ctx, s, "streaming generate")
 			if err != nil {
 				return err
 			}
+			if len(events) == 0 {
+				return Fail("events", "a stream without one")
+			}
 			last := events[len(events)-1]
-			if last.Get("kind").Is("task") {
-				return Unclear("the stream ends with the task, which has no such mark")
+			if !last.Get("kind").Is("status-update") {
+				return Unclear("the stream does not end with a status update")
 			}
 			return holds(last, isTrue("/final"))
 		},

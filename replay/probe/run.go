@@ -24,6 +24,9 @@ type Options struct {
 	// Client is what clients are made with: credentials, tenant, the time that a request may take. Its Transport, Edit
 	// and Fault are not used.
 	Client client.Options
+	// Second has the credentials of another user, for scenarios about what users see of each other; nil if there is none.
+	// Only its Token, Header and Authorize are used.
+	Second *client.Options
 	// Scenarios are those to run.
 	Scenarios []*Scenario
 	// Protocols are those to speak, of those that the card offers; empty for all.

@@ -17,8 +17,10 @@ var errorScenarios = []*Scenario{
 	{
 		ID: "error-unknown-method", Title: "a method that does not exist is refused", Category: analyzer.ErrorHandling,
 		Level: analyzer.Must, Sections: []string{"JSON-RPC §5.1", "1.0 §9.5", "0.3 §8.1"}, Protocols: jsonRPC,
-		Tags: []string{"core", "errors", "S0-4.1", "S0-V4", "S0-P5", "A3"},
-		Fix:  "Answer a method that does not exist with error -32601.",
+		Tags: []string{
+			"core", "errors", "S0-4.1", "S0-V4", "S0-P5", "A3", "acts:JSONRPC-ERR-001", "tck-main:rejects_unknown_method",
+		},
+		Fix: "Answer a method that does not exist with error -32601.",
 		Run: func(ctx context.Context, s *Session) error {
 			body := `{"jsonrpc":"2.0","id":"` + s.NewID() + `","method":"tasks/nonexistent","params":{}}`
 			return s.refusedRaw(ctx, body, -32601)
@@ -36,8 +38,11 @@ var errorScenarios = []*Scenario{
 	{
 		ID: "error-task-not-found", Title: "a task that nobody made is not found", Category: analyzer.ErrorHandling,
 		Level: analyzer.Must, Sections: []string{"1.0 §3.3.2", "0.3 §8.2"},
-		Tags: []string{"core", "errors", "S0-4.3", "S0-V4", "S0-P5", "A9"},
-		Fix:  "Answer with the error TaskNotFound for a task that does not exist.",
+		Tags: []string{
+			"core", "errors", "S0-4.3", "S0-V4", "S0-P5", "A9", "CORE-GET-002", "acts:CORE-ERR-001",
+			"tck-main:tasks_get_nonexistent",
+		},
+		Fix: "Answer with the error TaskNotFound for a task that does not exist.",
 		Run: func(ctx context.Context, s *Session) error {
 			_, err := s.Client.Get(ctx, s.NewID(), nil)
 			return Refused(err, "TASK_NOT_FOUND")
@@ -46,9 +51,12 @@ var errorScenarios = []*Scenario{
 	{
 		ID: "cancel-completed-task", Title: "a task that has ended cannot be canceled", Category: analyzer.ErrorHandling,
 		Level: analyzer.Must, Sections: []string{"1.0 §3.1.5", "0.3 §8.2"},
-		Tags: []string{"core", "errors", "S0-4.4", "S0-V4", "S0-P5", "A15"},
-		Fix:  "Guard the states that end a task: refuse to cancel it with TaskNotCancelable.",
-		Run:  askCancelEnded,
+		Tags: []string{
+			"core", "errors", "S0-4.4", "S0-V4", "S0-P5", "A15", "CORE-CANCEL-002", "acts:CORE-CANCEL-002",
+			"acts:CORE-ERR-003",
+		},
+		Fix: "Guard the states that end a task: refuse to cancel it with TaskNotCancelable.",
+		Run: askCancelEnded,
 	},
 	{
 		ID: "auth-required", Title: "those without credentials, or with wrong ones, are refused",

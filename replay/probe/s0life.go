@@ -17,28 +17,34 @@ var lifeScenarios = []*Scenario{
 	{
 		ID: "send", Title: "a message is answered with a task, or with a message", Category: analyzer.Lifecycle,
 		Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
-		Tags: []string{"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2"},
+		Tags: []string{"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "tck-main:message_send_valid_text"},
 		Fix:  "Answer a message with a task that has an id and a state, or with a message.",
 		Run:  askSend,
 	},
 	{
 		ID: "task-completes", Title: "a task that was sent is found, and completes", Category: analyzer.Lifecycle,
 		Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "0.3 §7.1", "0.3 §7.3"},
-		Tags: []string{"core", "basic", "S0-2.1", "S0-2.2", "S0-2.6", "S0-I5", "S0-V2", "S0-P1", "S0-P3"},
-		Fix:  "Bring tasks to an end, and show their state to who asks for them.",
-		Run:  askCompletion,
+		Tags: []string{
+			"core", "basic", "acts:CORE-SEND-001", "S0-2.1", "S0-2.2", "S0-2.6", "S0-I5", "S0-V2", "S0-P1", "S0-P3",
+		},
+		Fix: "Bring tasks to an end, and show their state to who asks for them.",
+		Run: askCompletion,
 	},
 	{
 		ID: "task-cancel", Title: "a task at work is canceled", Category: analyzer.Lifecycle, Level: analyzer.Must,
-		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"}, Tags: []string{"core", "S0-2.3", "S0-V3"},
+		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
+		Tags: []string{
+			"core", "S0-2.3", "S0-V3", "CORE-CANCEL-001", "acts:CORE-CANCEL-001", "tck-main:tasks_cancel_valid",
+		},
 		Fix: "End the work on a task that is canceled, and show it as canceled.",
 		Run: askCancellation,
 	},
 	{
 		ID: "multi-turn", Title: "a task that asks back goes on with the answer", Category: analyzer.Lifecycle,
-		Level: analyzer.Must, Sections: []string{"1.0 §3.4.3", "0.3 §9.4"}, Tags: []string{"core", "S0-2.4"},
-		Fix: "Continue the task that a message names, in its context; make no new one.",
-		Run: askAgain,
+		Level: analyzer.Must, Sections: []string{"1.0 §3.4.3", "0.3 §9.4"},
+		Tags: []string{"core", "S0-2.4", "acts:CORE-MULTI-001", "tck-main:message_send_continue_task"},
+		Fix:  "Continue the task that a message names, in its context; make no new one.",
+		Run:  askAgain,
 	},
 	{
 		ID: "task-history", Title: "the history of a task is kept", Category: analyzer.Lifecycle, Level: analyzer.Must,
@@ -57,9 +63,12 @@ var lifeScenarios = []*Scenario{
 	{
 		ID: "concurrent-tasks", Title: "tasks at the same time do not get in each other's way",
 		Category: analyzer.Interop, Level: analyzer.Must, Sections: []string{"1.0 §3.4.2", "0.3 §6.1"},
-		Tags: []string{"core", "concurrency", "S0-5.5d"},
-		Fix:  "Keep ids, contexts, messages and artifacts of tasks apart that are worked on at the same time.",
-		Run:  askAtOnce,
+		Tags: []string{
+			"core", "concurrency", "S0-5.5d", "tck-main:parallel_requests", "tck-main:rapid_sequential_requests",
+			"tck-main:concurrent_method_calls",
+		},
+		Fix: "Keep ids, contexts, messages and artifacts of tasks apart that are worked on at the same time.",
+		Run: askAtOnce,
 	},
 }
 

@@ -74,7 +74,7 @@ var streamScenarios = []*Scenario{
 	{
 		ID: "stream-dropped", Title: "a task outlives a stream that its client drops", Category: analyzer.Streaming,
 		Level: analyzer.Must, Needs: []Capability{Streaming}, Sections: []string{"1.0 §3.5.2", "0.3 §7.9"},
-		Tags: []string{"stream", "S0-3.5a", "S0-3.5b", "A46"},
+		Tags: []string{"stream", "S0-3.5a", "S0-3.5b", "A46", "acts:STREAM-RESUB-001", "tck-main:partial_update_recovery"},
 		Fix:  "Keep the task when a client leaves its stream, and go on answering.",
 		Run:  askDropped,
 	},
@@ -84,7 +84,7 @@ var streamScenarios = []*Scenario{
 		Protocols: []client.Protocol{
 			client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03, client.JSONRPC01,
 		},
-		Tags: []string{"stream", "A47"},
+		Tags: []string{"stream", "A47", "acts:STREAM-RESUB-001", "tck-main:streaming_reconnection_simulation"},
 		Fix:  "Serve the stream of a task that is at work to clients that ask for it again.",
 		Run:  askReturn,
 	},

@@ -22,14 +22,14 @@ func (a *Answer) JSON() a2a.Value {
 	return a2a.Parse(a.Body).Root
 }
 
-// Events returns the data of each event of a stream.
+// Events returns the data of each event of a stream, without what clients discard because no blank line ends it.
 func (a *Answer) Events() [][]byte {
 	var data [][]byte
 	if a.Exchange == nil || a.Exchange.Response == nil {
 		return nil
 	}
 	for i := range a.Exchange.Response.Events {
-		if e := &a.Exchange.Response.Events[i]; e.K > 0 {
+		if e := &a.Exchange.Response.Events[i]; e.K > 0 && !e.Unterminated {
 			fields := e.Fields()
 			data = append(data, []byte(fields.Data))
 		}

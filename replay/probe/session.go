@@ -75,6 +75,17 @@ func (s *Session) Anonymous() *client.Client {
 	return s.target.client(s.endpoint, o)
 }
 
+// Second returns a client like Client that has the credentials of another user, and whether there is one.
+func (s *Session) Second() (*client.Client, bool) {
+	second := s.target.opts.Second
+	if second == nil {
+		return nil, false
+	}
+	o := s.target.options(s)
+	o.Token, o.Authorize, o.Header = second.Token, second.Authorize, second.Header
+	return s.target.client(s.endpoint, o), true
+}
+
 // Endpoint returns the interface under test.
 func (s *Session) Endpoint() client.Interface { return s.endpoint }
 
@@ -86,6 +97,14 @@ func (s *Session) Ask(ctx context.Context, method, url string, header http.Heade
 		out.Header[name] = slices.Clone(values)
 	}
 	o := s.target.options(s)
+	for name, values := range o.Header {
+		if out.Header[name] == nil {
+			out.Header[name] = slices.Clone(values)
+		}
+	}
+	if o.Token != "" && out.Header.Get("Authorization") == "" {
+		out.Header.Set("Authorization", "Bearer "+o.Token)
+	}
 	if o.Authorize != nil {
 		if err := o.Authorize(ctx, out); err != nil {
 			return nil, fmt.Errorf("get credentials: %w", err)

@@ -1,0 +1,15 @@
+package probe
+
+// The parts of Scenarios, for tests of one part.
+var (
+	RPCScenarios       = rpcScenarios
+	ContextScenarios   = contextScenarios
+	OperationScenarios = operationScenarios
+	HistoryScenarios   = historyScenarios
+	AuthScenarios      = authScenarios
+	ScriptedScenarios  = scriptedScenarios
+	VersionScenarios   = versionScenarios
+	StreamScenarios    = actStreams
+	ParallelScenarios  = parallelScenarios
+	ListScenarios      = listScenarios
+)
