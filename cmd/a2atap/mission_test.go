@@ -214,8 +214,8 @@ func (e *evidence) check(id, cell string) (proofs int, problems []string) {
 
 // testNames divides a list of tests, whose cases may have commas in their names.
 func testNames(list string) []string {
-	return strings.Split(strings.NewReplacer(", Test", "\nTest", ", Fuzz", "\nFuzz", ", Example", "\nExample").Replace(list),
-		"\n")
+	lines := strings.NewReplacer(", Test", "\nTest", ", Fuzz", "\nFuzz", ", Example", "\nExample").Replace(list)
+	return strings.Split(lines, "\n")
 }
 
 // checkScript looks for NAME.txtar among the scripts, and for FAMILY/NAME.txtar among the transcripts of the rules.
