@@ -47,7 +47,7 @@ var pushScenarios = []*Scenario{
 		ID: "push-token", Title: "notifications bring the token that was given", Category: analyzer.Interop,
 		Level: analyzer.Should, Levels: levels(analyzer.Must, client.Early), Needs: []Capability{Push},
 		Sections: []string{"1.0 §4.3.1", "0.3 §6.8"}, Tags: []string{"push", "S4-5.2c", "A43"},
-		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer token.",
+		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
 		Run: askToken,
 	},
 	{
