@@ -28,6 +28,7 @@ type intake struct {
 	fault    *capture.Fault // that ended it
 	status   int            // of HTTP, of an exchange that is not judged
 	reported reported       // rules that report once an exchange and have
+	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 
 // cut says that something of the exchange is missing from here on.

@@ -50,6 +50,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	}
 	if x.Judged() {
 		e.endpoints.place(x)
+		e.agents.asked(in)
 	}
 	e.requestMissed = e.requestMissed || x.Call.Binding == a2a.GRPC // which is not decoded
 	o.Kind, o.Dialects = RequestRead, x.Dialects

@@ -150,6 +150,7 @@ func (x *Exchange) isNotification() bool {
 // ended counts an exchange of which nothing more comes.
 func (e *Engine) ended(in *intake, took time.Duration) {
 	x := in.x
+	e.agents.ended(in)
 	if x.isCall() {
 		e.calls(x.Link).add(x.Outcome)
 	}

@@ -144,7 +144,7 @@ func (r *probeRun) run(ctx context.Context) error {
 	if whole.Tests == nil {
 		return failed
 	}
-	if err := r.judge(ctx, record, whole); err != nil {
+	if err := r.judge(context.WithoutCancel(ctx), record, whole); err != nil {
 		return errors.Join(failed, err)
 	}
 	if len(r.agents) > 1 {

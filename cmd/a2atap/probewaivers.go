@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,22 +41,29 @@ func readWaivers(file string) (*waivers, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the waivers %s: %w", file, cause(err))
 	}
-	w := &waivers{file: file}
+	list, err := parseWaivers(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the waivers %s: %w", file, err)
+	}
+	return &waivers{file: file, list: list}, nil
+}
+
+func parseWaivers(text []byte) ([]waiver, error) {
+	var list []waiver
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&w.list); err != nil {
-		return nil, fmt.Errorf(`read the waivers %s: %w; write a list such as [{"test": "rest/*", "reason": "why", "until": `+
-			`"2027-01-31"}]`, file, err)
+	if err := d.Decode(&list); err != nil {
+		return nil, fmt.Errorf(`%w; write a list such as [{"test": "rest/*", "reason": "why", "until": "2027-01-31"}]`, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("read the waivers %s: something follows the list", file)
+		return nil, errors.New("something follows the list")
 	}
-	for i := range w.list {
-		if err := w.list[i].check(); err != nil {
-			return nil, fmt.Errorf("read the waivers %s: number %d: %w", file, i+1, err)
+	for i := range list {
+		if err := list[i].check(); err != nil {
+			return nil, fmt.Errorf("number %d: %w", i+1, err)
 		}
 	}
-	return w, nil
+	return list, nil
 }
 
 func (w *waiver) check() error {
