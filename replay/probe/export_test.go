@@ -5,7 +5,7 @@ var (
 	RPCScenarios        = rpcScenarios
 	ContextScenarios    = contextScenarios
 	OperationScenarios  = operationScenarios
-	PushScenarios       = pushScenarios
+	PushScenarios       = configScenarios
 	BindingScenarios    = bindingScenarios
 	ExtensionScenarios  = extensionScenarios
 	RobustnessScenarios = robustnessScenarios
