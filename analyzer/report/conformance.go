@@ -102,7 +102,7 @@ func (r *Report) conformance(agent *analyzer.Agent, asked *Suite) Conformance {
 	}
 	c.addRules(r, agent, failed)
 	c.ConformanceLevel, c.LevelReason = level(agent, failed)
-	if asked != nil && asked.Level != "" {
+	if asked != nil && asked.Level != "" && (asked.Level != "full" || c.ConformanceLevel == "full") {
 		c.ConformanceLevel, c.LevelReason = asked.Level, asked.Reason
 	}
 	return c

@@ -145,6 +145,7 @@ func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
 	if r.Card != nil {
 		s.Name, s.Version = r.Card.Name, r.Card.Version
 	}
+	s.Level, s.Reason = r.Level()
 	for i := range r.Results {
 		s.Tests = append(s.Tests, testOf(&r.Results[i]))
 		s.Unasked = s.Unasked && r.Results[i].Protocol == (client.Protocol{})

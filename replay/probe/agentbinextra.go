@@ -133,11 +133,13 @@ func moreSkills(public int) want {
 // endedBefore reports whether a subscription was refused because the task was over: then nothing can be said.
 func endedBefore(ctx context.Context, s *Session, id string, err error) (bool, error) {
 	var e *client.Error
-	if !errors.As(err, &e) || e.Reason != "UNSUPPORTED_OPERATION" {
+	if !errors.As(err, &e) {
 		return false, nil
 	}
 	task, err := s.Client.Get(ctx, id, nil)
-	if err != nil || !task.Status.State.Terminal() {
+	switch {
+	case err != nil && e.Reason == "UNSUPPORTED_OPERATION": // the agent says so, and will not show it
+	case err != nil || !task.Status.State.Terminal():
 		return false, nil
 	}
 	return true, Unclear("task %s had ended before it could be subscribed to again", id)

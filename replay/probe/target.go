@@ -22,6 +22,7 @@ import (
 // A target is one agent under test.
 type target struct {
 	url       string
+	ownCard   bool // the card must be below the URL: that of the origin is another agent's
 	card      *client.Card
 	noCard    error
 	endpoints []endpoint
@@ -89,7 +90,11 @@ func (t *target) discover(ctx context.Context) error {
 // readCard reads the card. Where none is to be read, it only finds out whether somebody listens.
 func (t *target) readCard(ctx context.Context) (*client.Card, error) {
 	if !t.opts.NoCard {
-		return client.Discover(ctx, t.url, t.options(nil))
+		card, err := client.Discover(ctx, t.url, t.options(nil))
+		if err == nil && t.ownCard && card.URL != t.url && !strings.HasPrefix(card.URL, t.url+"/") {
+			return nil, fmt.Errorf("read the card at %s: %w", t.url, client.ErrNoCard)
+		}
+		return card, err
 	}
 	at, err := url.Parse(t.url)
 	if err != nil {
@@ -137,6 +142,14 @@ func (t *target) choose() {
 				i.Protocol, i.URL))
 		default:
 			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
+		}
+	}
+	if len(t.endpoints) > 0 || len(t.opts.Protocols)+len(t.opts.Versions) == 0 {
+		return
+	}
+	for _, i := range t.card.Possible { // the card does not say its version: what was asked for may be it
+		if e := (endpoint{i, i.Protocol.Version}); t.opts.wants(e) && !t.has(i.Protocol) {
+			t.endpoints = append(t.endpoints, e)
 		}
 	}
 }
