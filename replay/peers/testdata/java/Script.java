@@ -1,8 +1,8 @@
 import java.util.List;
 
 /**
- * A client program's way through everything that the agent can do, the same as in the other languages. It prints what it
- * saw, one JSON object per line.
+ * A client program's way through everything that the agent can do, the same as in the other languages. It prints what
+ * it saw, one JSON object per line.
  */
 final class Script {
 	private final Driver driver;

@@ -1,6 +1,6 @@
 /**
- * What a client says to an agent. Task and context are null for a message that continues none, webhook for one that wants
- * no notifications; now asks for an answer before the task has ended.
+ * What a client says to an agent. Task and context are null for a message that continues none, webhook for one that
+ * wants no notifications; now asks for an answer before the task has ended.
  */
 record Turn(String text, String task, String context, boolean now, String webhook, String token) {
 	static Turn of(String text) {
