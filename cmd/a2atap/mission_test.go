@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,8 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"a2atap/analyzer/rules"
 	"a2atap/replay/probe"
 )
@@ -22,6 +21,9 @@ import (
 // The page about the mission has each of its rows once, and evidence for each; and the evidence is there.
 func TestMissionIsShown(t *testing.T) {
 	known := strings.Fields(missionRows)
+	if count := fmt.Sprintf("in %d rows", len(known)); !strings.Contains(missionPage(t), count) {
+		t.Errorf("the page does not say that the mission is written down %s", count)
+	}
 	shown := make(map[string]bool)
 	proof := newEvidence(t)
 	for _, row := range missionTable(missionPage(t)) {
@@ -89,6 +91,7 @@ func TestMissionRefusesWhatIsNot(t *testing.T) {
 	}
 	for cell, want := range map[string]int{
 		"words": 0, "`a2atap send --mode`": 0, "`send.txtar`, `replay/prompt: TestAnswers, TestFailures`": 3,
+		"`a2atap probe --only card`": 1, "`a2atap probe --only`": 0,
 	} {
 		if n, _ := proof.check("X0-0", cell); n != want {
 			t.Errorf("%s: %d proofs, want %d", cell, n, want)
@@ -140,7 +143,7 @@ func missionTable(page string) []missionRow {
 
 // An evidence knows everything that the page may name.
 type evidence struct {
-	tags    map[string]bool
+	tags    map[string]bool // of scenarios, and their ids
 	rules   map[string]bool
 	sources map[string]*testPackage
 }
@@ -152,6 +155,7 @@ func newEvidence(t *testing.T) *evidence {
 	t.Helper()
 	e := &evidence{map[string]bool{}, map[string]bool{}, map[string]*testPackage{}}
 	for _, s := range probe.Scenarios() {
+		e.tags[s.ID] = true
 		for _, tag := range s.Tags {
 			e.tags[tag] = true
 		}
@@ -170,7 +174,7 @@ var (
 )
 
 // check returns how many proofs a cell names, and what is wrong with what it names. A command shows how something is
-// done, and is no proof of it.
+// done, and is no proof of it, unless it asks for a scenario.
 func (e *evidence) check(id, cell string) (proofs int, problems []string) {
 	if saysAsked.MatchString(codeSpan.ReplaceAllString(cell, "")) {
 		proofs++
@@ -182,7 +186,7 @@ func (e *evidence) check(id, cell string) (proofs int, problems []string) {
 		name := span[1]
 		n, problem := 1, ""
 		if command, ok := strings.CutPrefix(name, "a2atap "); ok {
-			n, problem = 0, checkCommand(command)
+			n, problem = e.checkCommand(command)
 		} else if tests := goTests.FindStringSubmatch(name); tests != nil {
 			list := strings.Split(tests[2], ", ")
 			n, problem = len(list), e.checkTests(tests[1], list)
@@ -213,28 +217,30 @@ func checkScript(name string) string {
 	return ""
 }
 
-// checkCommand looks for the verb and the flags of a command line.
-func checkCommand(line string) string {
+// checkCommand looks for the verb and the flags of a command line, and for what --only names.
+func (e *evidence) checkCommand(line string) (proofs int, problem string) {
 	words := strings.Fields(line)
 	root := newRoot(env{Out: new(bytes.Buffer), Err: new(bytes.Buffer), Getenv: func(string) string { return "" }})
 	command, _, err := root.Find(words[:1])
 	if err != nil || command == root {
-		return "there is no command " + strconv.Quote(words[0])
+		return 0, "there is no command " + strconv.Quote(words[0])
 	}
-	for _, word := range words[1:] {
+	for i, word := range words[1:] {
+		if i > 0 && words[i] == "--only" && !strings.HasPrefix(word, "--") {
+			if !e.tags[word] {
+				return 0, "no scenario is called " + word + ", or has it as a tag"
+			}
+			proofs++
+		}
 		name, isFlag := strings.CutPrefix(word, "--")
 		if !isFlag {
 			continue
 		}
-		name, _, _ = strings.Cut(name, "=")
-		find := func(sets ...*pflag.FlagSet) bool {
-			return slices.ContainsFunc(sets, func(s *pflag.FlagSet) bool { return s.Lookup(name) != nil })
-		}
-		if !find(command.Flags(), root.PersistentFlags()) {
-			return command.Name() + " has no flag " + word
+		if command.Flags().Lookup(name) == nil && root.PersistentFlags().Lookup(name) == nil {
+			return 0, command.Name() + " has no flag " + word
 		}
 	}
-	return ""
+	return proofs, ""
 }
 
 // checkTests looks for tests of a package, and for the names of their cases, as in TestAnswers/polled, among its texts.
