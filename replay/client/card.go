@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -75,10 +76,25 @@ type wireCard struct {
 	Authentication  jsontext.Value `json:"authentication"` // up to 0.1
 }
 
+// readCard reads a card as it stands. A member of a wrong type is as good as none: the rest may still be of use.
+func readCard(body []byte) (wireCard, error) {
+	var w wireCard
+	err := unmarshal(body, &w)
+	if err == nil || jsontext.Value(body).Kind() != '{' {
+		return w, err
+	}
+	w = wireCard{}
+	var mistyped *stdjson.UnmarshalTypeError
+	if most := stdjson.Unmarshal(body, &w); most != nil && !errors.As(most, &mistyped) {
+		return w, err
+	}
+	return w, nil
+}
+
 // decodeCard reads a card; relative URLs in it are relative to where it was found.
 func decodeCard(body []byte, at string) (*Card, error) {
-	var w wireCard
-	if err := unmarshal(body, &w); err != nil {
+	w, err := readCard(body)
+	if err != nil {
 		return nil, err
 	}
 	c := &Card{

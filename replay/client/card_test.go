@@ -121,3 +121,25 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("got %v, want the card that cannot be read", err)
 	}
 }
+
+// A card with members of wrong types is of use as far as the others go.
+func TestDecodeMistypedCard(t *testing.T) {
+	card, err := decodeCard([]byte(`{"name":["n"],"url":"http://h/a","capabilities":{"streaming":"true",
+		"pushNotifications":true},"skills":[{"id":1,"name":"one","examples":"e"},{"id":"two"}]}`), "http://h/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Card{
+		URL: "http://h/", Push: true, Skills: []Skill{{Name: "one"}, {ID: "two"}},
+		Interfaces: []Interface{{URL: "http://h/a", Protocol: JSONRPC03}},
+	}
+	card.Raw, card.Possible = nil, nil
+	if diff := cmp.Diff(want, card); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, body := range []string{`[{"name":"n"}]`, `{"name":"n"`, `"n"`, ``} {
+		if card, err := decodeCard([]byte(body), "http://h/"); err == nil {
+			t.Errorf("%q: read as %+v", body, card)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/live"
 )
 
@@ -54,6 +55,9 @@ type Options struct {
 	Wait time.Duration
 	// Parallel is how many cases run at the same time, 1 at least.
 	Parallel int
+	// Webhook is where push notifications are received: address, public URL and certificate; the zero value for a port of
+	// this machine, over TLS with a certificate that nobody trusts only where the protocol demands TLS.
+	Webhook webhook.Options
 	// TLS is how agents over TLS are verified; nil for the system's authorities.
 	TLS *tls.Config
 	// Sink takes what is recorded, in order; nil if it is not kept. Seq is the number of the last exchange in it.
@@ -339,47 +343,14 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		defer s.Client.Close()
 	}
 	err := c.scenario.Run(ctx, s)
+	var refused *client.Error
+	if s.Card == nil && len(c.scenario.Needs) > 0 && errors.As(err, &refused) && disclaims(refused) {
+		err = &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", c.scenario.Needs[0])}
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = Fail("an end of all that was asked", "none within %v", 3*r.opts.Timeout)
 	}
 	return err
-}
-
-// judge says how a case came out.
-func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error, result *Result) {
-	var failure *Failure
-	var skip *Skip
-	var unclear *Inconclusive
-	var refused *client.Error
-	switch {
-	case err == nil:
-		result.Status = Pass
-		return
-	case errors.As(err, &skip):
-		result.Status, result.Message = Skipped, skip.Why
-		return
-	case errors.As(err, &unclear):
-		result.Status, result.Message = Unproved, unclear.Why
-		return
-	case errors.As(err, &failure):
-		result.Status, result.Message = Failed, failure.Error()
-		result.Expected, result.Seen = failure.Expected, failure.Seen
-	case errors.As(err, &refused):
-		result.Status, result.Expected, result.Seen = Failed, "success", describe(refused)
-		result.Message = "expected success; seen " + result.Seen
-	default:
-		result.Status, result.Message, result.Seen = Failed, err.Error(), err.Error()
-		result.Expected = "an answer that can be read"
-	}
-	if refused == nil && s.Last().Status < http.StatusInternalServerError && failure != nil {
-		return
-	}
-	if !c.target.healthy(ctx) {
-		result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
-		r.mu.Lock()
-		r.gone = true
-		r.mu.Unlock()
-	}
 }
 
 type sessionKey struct{}

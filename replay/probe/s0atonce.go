@@ -57,11 +57,16 @@ func (x *strand) stream(ctx context.Context, s *Session) {
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	id := x.sent.TaskID
+	heard := false
 	for e, err := range s.Client.Stream(ctx, x.sent, client.SendOptions{}) {
+		if err != nil && !heard {
+			return // why no stream comes is for the scenarios about streams
+		}
 		if err != nil {
 			x.err = err
 			return
 		}
+		heard = true
 		x.message = e.Message
 		of := e.TaskID()
 		switch {
@@ -75,7 +80,7 @@ func (x *strand) stream(ctx context.Context, s *Session) {
 			break
 		}
 	}
-	if id != "" && x.message == nil {
+	if heard && id != "" && x.message == nil {
 		x.task = &client.Task{ID: id}
 	}
 }

@@ -192,11 +192,11 @@ func askStreamType(ctx context.Context, s *Session) error {
 		return nil
 	}
 	var refused *client.Error
-	if errors.As(err, &refused) {
+	if errors.As(err, &refused) && s.Card != nil {
 		return Fail("a stream, as the card advertises", "%s", describe(refused))
 	}
 	a := s.Last()
-	if a.Status == 0 && err != nil {
+	if err != nil && (a.Status == 0 || refused != nil) {
 		return err
 	}
 	return Fail("a stream of Content-Type text/event-stream, as the card advertises", "HTTP %d, Content-Type %q: %s",

@@ -69,7 +69,7 @@ func (c Capability) has(card *client.Card) bool {
 
 // Scenarios returns all scenarios, in reading order.
 func Scenarios() []*Scenario {
-	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, acts, agentBin)
+	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, pushScenarios, acts, agentBin)
 }
 
 // prefixes are how the names of cases begin.

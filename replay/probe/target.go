@@ -139,6 +139,14 @@ func (t *target) choose() {
 			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
 		}
 	}
+	if len(t.endpoints) > 0 || len(t.opts.Protocols)+len(t.opts.Versions) == 0 {
+		return
+	}
+	for _, i := range t.card.Possible { // the card does not say its version: what was asked for may be it
+		if e := (endpoint{i, i.Protocol.Version}); t.opts.wants(e) && !t.has(i.Protocol) {
+			t.endpoints = append(t.endpoints, e)
+		}
+	}
 }
 
 func (t *target) has(p client.Protocol) bool {
