@@ -46,12 +46,11 @@ func (o *sendOptions) keep(e env, s *setup.Setup) (*keptTraffic, error) {
 		at = &url.URL{} // whoever connects says what is wrong with it
 	}
 	k.agent = capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
-	names.Learn(&capture.Exchange{Agent: k.agent}, capture.Description{Headers: s.SecretHeaders, Query: s.SecretQuery})
+	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
 	k.sink = redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	k.log = live.NewLog(store.Position().Seq, k.take)
 	k.transport = &live.Transport{
 		Log: k.log, Client: capture.Peer{Name: "a2atap", How: "send"},
-		// One name, wherever the card says that the agent lives: its credentials are hidden everywhere.
 		Agent: func(at *url.URL) capture.Peer {
 			return capture.Peer{Name: k.agent.Name, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
 		},
