@@ -31,7 +31,7 @@ func suite(t *testing.T, name string) []*probe.Scenario {
 func threeAgents(t *testing.T, o refagent.Options, broken func(http.Handler) http.Handler) string {
 	t.Helper()
 	if o.StepTime == 0 {
-		o.StepTime = 25 * time.Millisecond
+		o.StepTime = 50 * time.Millisecond // long tasks take a second
 	}
 	fault := o.Fault
 	var agents []*refagent.Agent

@@ -133,7 +133,7 @@ func moreSkills(public int) want {
 // endedBefore reports whether a subscription was refused because the task was over: then nothing can be said.
 func endedBefore(ctx context.Context, s *Session, id string, err error) (bool, error) {
 	var e *client.Error
-	if !errors.As(err, &e) || e.Reason != "UNSUPPORTED_OPERATION" {
+	if !errors.As(err, &e) {
 		return false, nil
 	}
 	task, err := s.Client.Get(ctx, id, nil)

@@ -1,13 +1,17 @@
 package probe_test
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/probe"
 	"a2atap/replay/refagent"
@@ -53,7 +57,7 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "rest/error-subscribe-not-found",
 	},
 	{
-		name: "F3 a subscription to nobody's task hangs", wait: 8 * time.Second,
+		name: "F3 a subscription to nobody's task hangs", wait: 10 * time.Second,
 		by: answering(path("POST", nobodys+":subscribe$"), func(_ http.ResponseWriter, r *http.Request, _ []byte) {
 			<-r.Context().Done()
 		}),
@@ -109,7 +113,7 @@ var acceptanceFaults = []acceptanceFault{
 		fails: "both/multi-turn-context-preserved",
 	},
 	{
-		name: "F14 tasks work for ever", wait: 8 * time.Second,
+		name: "F14 tasks work for ever", wait: 10 * time.Second,
 		by: saying(anything, `TASK_STATE_COMPLETED`, `TASK_STATE_WORKING`),
 		fails: `both/spec-task-lifecycle both/spec-get-task both/spec-data-types both/error-cancel-terminal
 			both/error-send-terminal both/spec-streaming both/stream-task-lifecycle both/spec-multi-turn both/spec-list-tasks
@@ -153,8 +157,8 @@ var acceptanceFaults = []acceptanceFault{
 	},
 }
 
-// failures are the names of the cases that failed.
-func failures(report *probe.Report) []string {
+// failedCases are the names of the cases that failed.
+func failedCases(report *probe.Report) []string {
 	var names []string
 	for _, r := range report.Results {
 		if r.Bad() {
@@ -165,29 +169,49 @@ func failures(report *probe.Report) []string {
 	return names
 }
 
+// The runs mostly wait, so many go on at the same time.
 func TestAcceptanceFaults(t *testing.T) {
 	t.Parallel()
-	for _, tt := range slices.Concat(acceptanceFaults, moreAcceptanceFaults) {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			tt.opts.StepTime = 5 * time.Millisecond
-			report := acceptance(t, threeAgents(t, tt.opts, tt.by), probe.Options{Parallel: 8, Timeout: tt.wait})
-			want := expand(tt.fails)
-			slices.Sort(want)
-			if diff := cmp.Diff(want, failures(report)); diff != "" {
-				t.Errorf("cases that fail (-want +got):\n%s", diff)
-				for _, r := range report.Results {
-					if r.Bad() && !slices.Contains(want, r.Test) {
-						t.Errorf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
-					}
-				}
-			}
-			for _, r := range report.Results {
-				if r.Bad() && r.Status != probe.Failed {
-					t.Errorf("%s is %s: %s", r.Test, r.Status, r.Message)
-				}
-			}
+	faults := slices.Concat(acceptanceFaults, moreAcceptanceFaults)
+	reports := make([]*probe.Report, len(faults))
+	errs := make([]error, len(faults))
+	var runs sync.WaitGroup
+	free := make(chan struct{}, 8)
+	for i, tt := range faults {
+		tt.opts.StepTime = 5 * time.Millisecond
+		if strings.Contains(tt.fails, "subscribe-after-stream-disconnect") {
+			tt.opts.StepTime = 100 * time.Millisecond // the task must not be over before the second stream
+		}
+		url := threeAgents(t, tt.opts, tt.by)
+		o := probe.Options{
+			Scenarios: suite(t, probe.AgentBinSuite), Parallel: 8, Timeout: cmp.Or(tt.wait, 30*time.Second),
+		}
+		free <- struct{}{}
+		runs.Go(func() {
+			defer func() { <-free }()
+			reports[i], errs[i] = probe.Run(t.Context(), url, o)
 		})
+	}
+	runs.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	for i, tt := range faults {
+		t.Run(tt.name, func(t *testing.T) { judgeFault(t, reports[i], tt.fails) })
+	}
+}
+
+// judgeFault asserts which cases failed, and that none found the agent gone.
+func judgeFault(t *testing.T, report *probe.Report, fails string) {
+	want := expand(fails)
+	slices.Sort(want)
+	if diff := gocmp.Diff(want, failedCases(report)); diff != "" {
+		t.Errorf("cases that fail (-want +got):\n%s", diff)
+	}
+	for _, r := range report.Results {
+		if r.Bad() && (r.Status != probe.Failed || !slices.Contains(want, r.Test)) {
+			t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
+		}
 	}
 }
 

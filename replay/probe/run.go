@@ -195,7 +195,7 @@ func (r *runner) target(path string) *target {
 	if path != "" {
 		at = agentURL(at, path, r.opts.Scenarios)
 	}
-	t := &target{url: at, opts: r.opts, tape: r.tape}
+	t := &target{url: at, ownCard: path != "", opts: r.opts, tape: r.tape}
 	t.transport = &live.Transport{
 		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, TLS: r.opts.TLS,
 		Noted: func(req *http.Request, n uint64) {
