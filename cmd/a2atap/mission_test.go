@@ -54,6 +54,13 @@ func TestMissionIsShown(t *testing.T) {
 			t.Errorf("%s is missing", id)
 		}
 	}
+	for _, span := range codeSpan.FindAllStringSubmatch(missionPage(t), -1) { // the words around the tables name tests too
+		if tests := goTests.FindStringSubmatch(span[1]); tests != nil {
+			if problem := proof.checkTests(tests[1], testNames(tests[2])); problem != "" {
+				t.Error(problem)
+			}
+		}
+	}
 	for tag := range proof.tags {
 		isPart := func(id string) bool { return id == tag || strings.HasPrefix(id, tag+".") }
 		if missionID.MatchString(tag) && !slices.ContainsFunc(known, isPart) {
@@ -188,7 +195,7 @@ func (e *evidence) check(id, cell string) (proofs int, problems []string) {
 		if command, ok := strings.CutPrefix(name, "a2atap "); ok {
 			n, problem = e.checkCommand(command)
 		} else if tests := goTests.FindStringSubmatch(name); tests != nil {
-			list := strings.Split(tests[2], ", ")
+			list := testNames(tests[2])
 			n, problem = len(list), e.checkTests(tests[1], list)
 		} else if strings.HasSuffix(name, ".txtar") {
 			problem = checkScript(name)
@@ -203,6 +210,12 @@ func (e *evidence) check(id, cell string) (proofs int, problems []string) {
 		}
 	}
 	return proofs, problems
+}
+
+// testNames divides a list of tests, whose cases may have commas in their names.
+func testNames(list string) []string {
+	lines := strings.NewReplacer(", Test", "\nTest", ", Fuzz", "\nFuzz", ", Example", "\nExample").Replace(list)
+	return strings.Split(lines, "\n")
 }
 
 // checkScript looks for NAME.txtar among the scripts, and for FAMILY/NAME.txtar among the transcripts of the rules.

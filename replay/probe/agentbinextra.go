@@ -137,7 +137,9 @@ func endedBefore(ctx context.Context, s *Session, id string, err error) (bool, e
 		return false, nil
 	}
 	task, err := s.Client.Get(ctx, id, nil)
-	if err != nil || !task.Status.State.Terminal() {
+	switch {
+	case err != nil && e.Reason == "UNSUPPORTED_OPERATION": // the agent says so, and will not show it
+	case err != nil || !task.Status.State.Terminal():
 		return false, nil
 	}
 	return true, Unclear("task %s had ended before it could be subscribed to again", id)
