@@ -22,7 +22,8 @@ var (
 // acts are what an agent is asked beside the basics.
 var acts = slices.Concat(
 	rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, actStreams, parallelScenarios,
-	authScenarios, versionScenarios, scriptedScenarios,
+	authScenarios, versionScenarios, bindingScenarios, extensionScenarios, robustnessScenarios, scriptedScenarios,
+	configScenarios,
 )
 
 // Live makes a task that is not over yet, so that something can be done to it meanwhile. Where the agent is done at

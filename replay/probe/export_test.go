@@ -2,14 +2,18 @@ package probe
 
 // The parts of Scenarios, for tests of one part.
 var (
-	RPCScenarios       = rpcScenarios
-	ContextScenarios   = contextScenarios
-	OperationScenarios = operationScenarios
-	HistoryScenarios   = historyScenarios
-	AuthScenarios      = authScenarios
-	ScriptedScenarios  = scriptedScenarios
-	VersionScenarios   = versionScenarios
-	StreamScenarios    = actStreams
-	ParallelScenarios  = parallelScenarios
-	ListScenarios      = listScenarios
+	RPCScenarios        = rpcScenarios
+	ContextScenarios    = contextScenarios
+	OperationScenarios  = operationScenarios
+	PushScenarios       = configScenarios
+	BindingScenarios    = bindingScenarios
+	ExtensionScenarios  = extensionScenarios
+	RobustnessScenarios = robustnessScenarios
+	HistoryScenarios    = historyScenarios
+	AuthScenarios       = authScenarios
+	ScriptedScenarios   = scriptedScenarios
+	VersionScenarios    = versionScenarios
+	StreamScenarios     = actStreams
+	ParallelScenarios   = parallelScenarios
+	ListScenarios       = listScenarios
 )

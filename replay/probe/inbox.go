@@ -110,8 +110,8 @@ func (in *inbox) about(task string, state client.State) (found []delivery, chang
 	return found, in.changed
 }
 
-// await returns the deliveries about a task when there is one, or none when the time is over or the agent has shown that
-// it does not trust the webhook.
+// await returns the deliveries about a task when there is one, or none when the time is over or the agent has shown
+// that it does not trust the webhook.
 func (in *inbox) await(ctx context.Context, d time.Duration, task string, state client.State) []delivery {
 	over := time.NewTimer(d)
 	defer over.Stop()

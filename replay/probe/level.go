@@ -46,7 +46,8 @@ func (r *Report) Level() (level, reason string) {
 	if lacking := r.unseen(); lacking != "" {
 		return Minimal, "nothing asked breaks the protocol; not observed: " + lacking
 	}
-	return Full, "nothing asked breaks the protocol; streaming " + tested(r.Card.Streaming) + ", push " + tested(r.Card.Push)
+	return Full, "nothing asked breaks the protocol; streaming " + tested(r.Card.Streaming) + ", push " +
+		tested(r.Card.Push)
 }
 
 // breaches are the names of the cases that failed with an error, by what they are about.

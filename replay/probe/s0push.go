@@ -18,14 +18,21 @@ var pushScenarios = []*Scenario{
 	{
 		ID: "push-config", Title: "a webhook that was given can be read back", Category: analyzer.Interop,
 		Level: analyzer.Must, Needs: []Capability{Push}, Sections: []string{"1.0 §3.1.7", "1.0 §3.1.8", "0.3 §7.5"},
-		Tags: []string{"push", "S4-5", "S4-5.1a", "S4-5.1c", "S4-5.4", "A42"},
-		Fix:  "Keep the push notification config of a task, and show it to who asks for it.",
-		Run:  askConfig,
+		Tags: []string{
+			"push", "S4-5", "S4-5.1a", "S4-5.1c", "S4-5.4", "A42",
+			"PUSH-CREATE-001", "PUSH-CREATE-002", "PUSH-GET-001", "acts:PUSH-CFG-001", "acts:PUSH-CFG-002",
+		},
+		Fix: "Keep the push notification config of a task, and show it to who asks for it.",
+		Run: askConfig,
 	},
 	{
 		ID: "push-config-delete", Title: "webhooks are listed, and gone when they were deleted", Category: analyzer.Interop,
 		Level: analyzer.Must, Needs: []Capability{Push}, Protocols: withConfigs,
-		Sections: []string{"1.0 §3.1.9", "1.0 §3.1.10", "0.3 §7.7", "0.3 §7.8"}, Tags: []string{"push", "A42"},
+		Sections: []string{"1.0 §3.1.9", "1.0 §3.1.10", "0.3 §7.7", "0.3 §7.8"},
+		Tags: []string{
+			"push", "A42", "PUSH-LIST-001", "PUSH-DEL-001", "PUSH-DEL-002", "acts:PUSH-CFG-003", "acts:PUSH-LIST-001",
+			"acts:PUSH-IDEM-001",
+		},
 		Fix: "List all configs of a task, and forget those that are deleted.",
 		Run: askConfigs,
 	},
@@ -39,15 +46,18 @@ var pushScenarios = []*Scenario{
 	{
 		ID: "push-delivery", Title: "the webhook hears of its task", Category: analyzer.Interop, Level: analyzer.Must,
 		Needs: []Capability{Push}, Sections: []string{"1.0 §4.3.3", "0.3 §9.5"},
-		Tags: []string{"push", "S4-5", "S4-5.2a", "S4-5.2b", "S4-V6", "S0-5.2a", "A43"},
-		Fix:  "Post each change of a task's status to its webhooks, in the form of the protocol.",
-		Run:  askDelivery,
+		Tags: []string{
+			"push", "S4-5", "S4-5.2a", "S4-5.2b", "S4-V6", "S0-5.2a", "A43",
+			"PUSH-DELIVER-002", "PUSH-DELIVER-003", "acts:PUSH-DELIV-002", "acts:PUSH-DELIV-003",
+		},
+		Fix: "Post each change of a task's status to its webhooks, in the form of the protocol.",
+		Run: askDelivery,
 	},
 	{
 		ID: "push-token", Title: "notifications bring the token that was given", Category: analyzer.Interop,
 		Level: analyzer.Should, Levels: levels(analyzer.Must, client.Early), Needs: []Capability{Push},
 		Sections: []string{"1.0 §4.3.1", "0.3 §6.8"}, Tags: []string{"push", "S4-5.2c", "A43"},
-		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer token.",
+		Fix: "Send the token of the config with each notification: in X-A2A-Notification-Token, before 0.1 as bearer.",
 		Run: askToken,
 	},
 	{

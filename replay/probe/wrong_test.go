@@ -24,6 +24,7 @@ import (
 // A wrong is an agent that does something wrong, and the cases that show it.
 type wrong struct {
 	name   string // of a fault of the agent, unless twist is set
+	fault  string // beside twist; may be empty
 	agent  string // spec if empty
 	push   bool
 	auth   *refagent.Credentials
@@ -69,8 +70,8 @@ func testWrong(t *testing.T, scenarios []*probe.Scenario, tests []wrong) {
 	}
 }
 
-// failedScenarios returns what has failed, sorted: the id of a scenario that has failed in each of its cases, else the names
-// of the cases.
+// failedScenarios returns what has failed, sorted: the id of a scenario that has failed in each of its cases, else the
+// names of the cases.
 func failedScenarios(report *probe.Report) []string {
 	var failed []string
 	all := map[string]bool{} // by scenario, whether all cases have failed
@@ -103,6 +104,9 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 	}}
 	if tt.twist == nil && tt.heard == nil {
 		o.Fault = tt.name
+	}
+	if tt.fault != "" {
+		o.Fault = tt.fault
 	}
 	a, err := refagent.New(name, o)
 	if err != nil {
