@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/jws"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
@@ -60,6 +61,8 @@ type Options struct {
 	Webhook webhook.Options
 	// TLS is how agents over TLS are verified; nil for the system's authorities.
 	TLS *tls.Config
+	// Keys are those that agents sign their cards with, beside the ones that a card's signature names at its own origin.
+	Keys jws.KeySet
 	// Sink takes what is recorded, in order; nil if it is not kept. Seq is the number of the last exchange in it.
 	Sink capture.Sink
 	Seq  uint64
