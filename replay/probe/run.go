@@ -338,8 +338,10 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	case !c.scenario.Once:
 		return Unclear("no interface is known to ask on")
 	}
-	// A task may be waited for more than once; beyond that something hangs.
-	ctx, cancel := context.WithTimeout(ctx, 3*r.opts.Timeout)
+	// A task may be waited for more than once, and the request at the end of that has the time of requests, which may be
+	// longer; beyond that something hangs.
+	limit := 3*r.opts.Timeout + r.opts.Client.Timeout
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if c.at.URL != "" {
 		s.Client = c.target.client(c.at.Interface, c.target.options(s))
@@ -351,7 +353,7 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		err = &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", c.scenario.Needs[0])}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = Fail("an end of all that was asked", "none within %v", 3*r.opts.Timeout)
+		err = Fail("an end of all that was asked", "none within %v", limit)
 	}
 	return err
 }
