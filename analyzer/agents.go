@@ -18,12 +18,31 @@ type Agent struct {
 	Completed  int                   // tasks that were seen completed, each as often as it was seen
 	Refused    int                   // calls that were answered with an error of the protocol
 	BadCard    string                // why a public card is none: no JSON, or without a name; empty if none was
+	Contacts   map[string]Contact    // with each client, by its name
+}
+
+// A Contact is what one client had answered by an agent.
+type Contact struct {
+	Operations map[a2a.Operation]int // how often each was answered without an error
+	AtOnce     int                   // messages of them that were answered while another one waited for its answer
+}
+
+// add adds another contact with the same client.
+func (c Contact) add(other Contact) Contact {
+	operations := make(map[a2a.Operation]int)
+	for _, from := range []Contact{c, other} {
+		for op, n := range from.Operations {
+			operations[op] += n
+		}
+	}
+	return Contact{Operations: operations, AtOnce: c.AtOnce + other.AtOnce}
 }
 
 // agents keeps one Agent for each name, in order of first appearance.
 type agents struct {
-	byName map[string]*Agent
-	order  []*Agent
+	byName  map[string]*Agent
+	order   []*Agent
+	sending map[Link]int // messages that wait for their answer
 }
 
 func (a *agents) of(x *Exchange) *Agent {
@@ -33,7 +52,9 @@ func (a *agents) of(x *Exchange) *Agent {
 	if a.byName == nil {
 		a.byName = make(map[string]*Agent)
 	}
-	made := &Agent{Link: x.Link.Agent, URL: x.Origin, Operations: make(map[a2a.Operation]int)}
+	made := &Agent{
+		Link: x.Link.Agent, URL: x.Origin, Operations: make(map[a2a.Operation]int), Contacts: make(map[string]Contact),
+	}
 	a.byName[x.Link.Agent] = made
 	a.order = append(a.order, made)
 	return made
@@ -54,7 +75,47 @@ func (a *agents) card(x *Exchange, c *a2a.Card) {
 // badCard notes that a public card is none, and why.
 func (a *agents) badCard(x *Exchange, why string) { a.of(x).BadCard = why }
 
-func (a *agents) answered(x *Exchange) { a.of(x).Operations[x.Call.Operation]++ }
+func (a *agents) answered(x *Exchange) {
+	agent := a.of(x)
+	agent.Operations[x.Call.Operation]++
+	contact := agent.Contacts[x.Link.Client]
+	if contact.Operations == nil {
+		contact.Operations = make(map[a2a.Operation]int)
+	}
+	contact.Operations[x.Call.Operation]++
+	if sends(x) && a.sending[x.Link] > 1 {
+		contact.AtOnce++
+	}
+	agent.Contacts[x.Link.Client] = contact
+}
+
+// sends reports whether an exchange sends a message.
+func sends(x *Exchange) bool {
+	return x.Call.Operation == a2a.SendMessage || x.Call.Operation == a2a.SendStreamingMessage
+}
+
+// asked notes that a request has been read.
+func (a *agents) asked(in *intake) {
+	if !sends(in.x) {
+		return
+	}
+	if a.sending == nil {
+		a.sending = make(map[Link]int)
+	}
+	in.sending = in.x.Link
+	a.sending[in.sending]++
+}
+
+// ended notes that an exchange is over.
+func (a *agents) ended(in *intake) {
+	if in.sending == (Link{}) {
+		return
+	}
+	if a.sending[in.sending]--; a.sending[in.sending] == 0 {
+		delete(a.sending, in.sending)
+	}
+	in.sending = Link{}
+}
 
 // Agents returns what was seen of each agent, in order of first appearance.
 func (e *Engine) Agents() []Agent {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 )
 
@@ -49,6 +50,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	}
 	if x.Judged() {
 		e.endpoints.place(x)
+		e.agents.asked(in)
 	}
 	e.requestMissed = e.requestMissed || x.Call.Binding == a2a.GRPC // which is not decoded
 	o.Kind, o.Dialects = RequestRead, x.Dialects
@@ -70,6 +72,9 @@ func (e *Engine) request(in *intake, s capture.Step) {
 // request, the objects in it, and then the tasks or the card.
 func (e *Engine) answer(in *intake, s capture.Step) {
 	x := in.x
+	if isLarge(&in.response, &x.Response, s.Parsed) {
+		defer background.Large()()
+	}
 	body, doc, whole := content(&in.response, &x.Response, s.Parsed)
 	if !x.Judged() {
 		if whole && x.Answered && !x.Cut {
@@ -157,6 +162,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 		return
 	}
 	in.answered(o)
+	e.passed(x, o, in)
 	switch own := o.Answer.Payload.Dialects; {
 	case x.Stream.Events == 0 && !x.Stream.Gap:
 		e.outcome(in, o, OutcomeSeen)
@@ -289,6 +295,7 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
 		e.agents.of(x).Completed++
 	}
+	in.saw(seen.TaskID, seen.State)
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
 	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.Viewer()
@@ -318,6 +325,14 @@ func (e *Engine) within(o *Observation, kind Kinds, at Place) *Observation {
 	e.inner = *o
 	e.inner.Kind, e.inner.Place = kind, at
 	return &e.inner
+}
+
+// largeText is the length in bytes from which on a text is not judged while another is redacted.
+const largeText = 1 << 20
+
+// isLarge reports whether a body is long, or may be when it is decoded.
+func isLarge(b *capture.Body, h *capture.Head, p *capture.Parsed) bool {
+	return (p == nil || p.Text == nil) && (len(b.Data) > largeText || len(h.Fields.Codings()) > 0 && !b.Decoded)
 }
 
 // content returns a body with its content coding taken off, what that was parsed to if somebody has, and whether it is

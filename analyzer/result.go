@@ -95,6 +95,12 @@ func (r *Result) addAgent(a Agent) {
 			for op, n := range a.Operations {
 				known.Operations[op] += n
 			}
+			for client, contact := range a.Contacts {
+				if known.Contacts == nil {
+					known.Contacts = make(map[string]Contact)
+				}
+				known.Contacts[client] = known.Contacts[client].add(contact)
+			}
 			if a.Name != "" {
 				known.Name, known.Version = a.Name, a.Version
 			}

@@ -24,6 +24,7 @@ var spoken = map[string][]client.Protocol{
 	"spec03-proto": {client.REST03},
 	"spec02":       {client.JSONRPC03},
 	"spec01":       {client.JSONRPC01},
+	"legacy":       {client.Early},
 }
 
 // A faithful client that goes through every operation of a faithful agent breaks no rule, and neither does the agent.
@@ -118,7 +119,7 @@ func TestClientFaults(t *testing.T) {
 	t.Parallel()
 	for p, name := range map[client.Protocol]string{
 		client.JSONRPC10: "spec", client.REST10: "spec", client.JSONRPC03: "spec03", client.REST03: "spec03-rest",
-		client.JSONRPC01: "spec01",
+		client.JSONRPC01: "spec01", client.Early: "legacy",
 	} {
 		t.Run(p.String(), func(t *testing.T) {
 			t.Parallel()

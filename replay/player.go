@@ -157,7 +157,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		p.leaveOut(e, err.Error())
 		return
 	}
-	out, call, reason := p.prepare(e, x)
+	out, call, reason := p.prepare(ctx, e, x)
 	if reason != "" {
 		p.leaveOut(e, reason)
 		return

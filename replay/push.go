@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -92,7 +91,7 @@ func (h *hooks) address(recorded string) string {
 
 // ServeHTTP implements http.Handler: it takes a notification and records it.
 func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	head := requestHead(r)
+	head := live.RequestHead(r)
 	log := h.log.Open(capture.Peer{Name: h.agent, How: "webhook"}, capture.Peer{Name: "webhook", URL: h.base}, head)
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, live.MaxBody))
 	if err != nil {
@@ -110,22 +109,6 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.changed = make(chan struct{})
 	h.mu.Unlock()
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// requestHead writes the head of a request as net/http has read it: order and case of its fields are lost.
-func requestHead(r *http.Request) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.RequestURI, r.Host)
-	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-		for _, value := range r.Header[name] {
-			fmt.Fprintf(&b, "%s: %s\r\n", name, value)
-		}
-	}
-	if r.ContentLength >= 0 && r.Header.Get("Content-Length") == "" {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", r.ContentLength)
-	}
-	b.WriteString("\r\n")
-	return b.Bytes()
 }
 
 // Deliveries counts the notifications.

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/replay/client"
 	"a2atap/replay/live"
 )
 
@@ -41,15 +42,19 @@ const DefaultTimeout = 30 * time.Second
 
 // Options says how to replay. The zero value replays all exchanges as fast as their order allows, without rules.
 type Options struct {
-	Rules       []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
-	Keep        func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	Profile     Profile                      // Protocol if empty
-	Speed       float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
-	Wait        time.Duration                // how long the agent may take to listen
-	Timeout     time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
-	Credentials Credentials                  // in place of redacted ones
-	Sink        capture.Sink                 // keeps the live traffic; nil for none. It is not closed
-	Seq         uint64                       // the last number that the sink's capture has used already
+	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
+	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
+	Profile Profile                      // Protocol if empty
+	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
+	Wait    time.Duration                // how long the agent may take to listen
+	Timeout time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
+	Sink    capture.Sink                 // keeps the live traffic; nil for none. It is not closed
+	Seq     uint64                       // the last number that the sink's capture has used already
+
+	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
+	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
+	// then for each such request. It must be safe for concurrent use.
+	Authorize func(context.Context, *client.Outgoing) error
 }
 
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to more than one agent.
@@ -76,6 +81,11 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 	if len(p.plan.agents()) > 0 {
 		if err := p.reach(ctx, to); err != nil {
 			return nil, err
+		}
+		if o.Authorize != nil {
+			if _, err := p.credentials(ctx); err != nil {
+				return nil, err
+			}
 		}
 	}
 	p.play(ctx)

@@ -6,6 +6,7 @@ import (
 
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/client/auth"
 )
 
 // cardToken is the bearer token that the spec agent asks for before it shows its extended card.
@@ -130,9 +131,8 @@ func TestReplayFindsNoDifference(t *testing.T) {
 			t.Parallel()
 			src := record(t, w.start(t), everything(t, w.protocol))
 			to := w.start(t)
-			credentials := must[replay.Credentials](t)(replay.ParseCredentials("bearer:" + cardToken))
 			for range 10 {
-				r := play(t, src, to, replay.Options{Credentials: credentials})
+				r := play(t, src, to, replay.Options{Authorize: auth.Bearer(cardToken)})
 				t.Log(r.Verdict())
 				wantSame(t, r)
 				if t.Failed() {

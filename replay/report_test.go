@@ -135,20 +135,3 @@ var errFull = errors.New("no space left")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
-
-func TestParseCredentials(t *testing.T) {
-	for text, want := range map[string]replay.Credentials{
-		"bearer:abc":          {Header: "Authorization", Value: "Bearer abc"},
-		"basic:user:pass":     {Header: "Authorization", Value: "Basic dXNlcjpwYXNz"},
-		"header:X-API-Key=k1": {Header: "X-API-Key", Value: "k1"},
-	} {
-		if got, err := replay.ParseCredentials(text); err != nil || got != want {
-			t.Errorf("%q: %+v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "bearer:", "abc", "basic:user", "header:X", "header:=x", "header:A=b\r\nC: d"} {
-		if got, err := replay.ParseCredentials(text); err == nil || strings.Contains(err.Error(), "abc") {
-			t.Errorf("%q: %+v, %v; want an error that does not repeat it", text, got, err)
-		}
-	}
-}

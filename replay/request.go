@@ -2,7 +2,7 @@ package replay
 
 import (
 	"bytes"
-	"encoding/base64"
+	"context"
 	"fmt"
 	"strings"
 
@@ -10,32 +10,6 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
 )
-
-// Credentials are put where the recording has placeholders for redacted ones.
-type Credentials struct {
-	Header string // that carries them, such as "Authorization"; empty for none
-	Value  string
-}
-
-// ParseCredentials reads "bearer:TOKEN", "basic:USER:PASSWORD" or "header:NAME=VALUE".
-func ParseCredentials(s string) (Credentials, error) {
-	kind, rest, _ := strings.Cut(s, ":")
-	switch strings.ToLower(kind) {
-	case "bearer":
-		if rest != "" {
-			return Credentials{"Authorization", "Bearer " + rest}, nil
-		}
-	case "basic":
-		if strings.Contains(rest, ":") {
-			return Credentials{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(rest))}, nil
-		}
-	case "header":
-		if name, value, ok := strings.Cut(rest, "="); ok && name != "" && !strings.ContainsAny(rest, "\r\n") {
-			return Credentials{name, value}, nil
-		}
-	}
-	return Credentials{}, fmt.Errorf("invalid credentials; write bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE")
-}
 
 // An outgoing request is ready to be sent.
 type outgoing struct {
@@ -46,11 +20,17 @@ type outgoing struct {
 }
 
 // prepare makes the live request of a recorded one. With a reason, the request cannot be made.
-func (p *player) prepare(e *entry, x *capture.Exchange) (out outgoing, call a2a.Call, reason string) {
+func (p *player) prepare(
+	ctx context.Context, e *entry, x *capture.Exchange,
+) (out outgoing, call a2a.Call, reason string) {
 	var head capture.Head
 	var body []byte
 	path, _, _ := strings.Cut(capture.ParseRequestHead(x.Request.Head).Target, "?")
 	call, head, body = readCall(x, p.plan.known[path])
+	secrets, err := p.secretsFor(ctx, &head)
+	if err != nil {
+		return out, call, err.Error()
+	}
 	c := carrier{player: p, entry: e, call: &call}
 	if c.push(); c.reason != "" {
 		return out, call, c.reason
@@ -60,11 +40,11 @@ func (p *player) prepare(e *entry, x *capture.Exchange) (out outgoing, call a2a.
 	}
 	out.method = head.Method
 	out.body = RewriteJSON(body, &call, c.substitute)
-	out.at = p.endpoints.locate(x.Agent.URL, RewriteTarget(p.withoutSecrets(head.Target), &call, c.substitute))
+	out.at = p.endpoints.locate(x.Agent.URL, RewriteTarget(p.withSecrets(head.Target, secrets), &call, c.substitute))
 	if c.reason == "" {
 		c.reason = c.orphan(x)
 	}
-	out.head = p.head(&head, out)
+	out.head = p.head(&head, out, secrets)
 	return out, call, c.reason
 }
 
@@ -166,7 +146,7 @@ func withoutPushConfig(body []byte, call *a2a.Call) []byte {
 
 // head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong
 // to the recorded connection.
-func (p *player) head(recorded *capture.Head, out outgoing) []byte {
+func (p *player) head(recorded *capture.Head, out outgoing, secrets *secrets) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", out.method, out.at.target, out.at.authority())
 	hop := hopByHop(recorded.Fields)
@@ -174,11 +154,12 @@ func (p *player) head(recorded *capture.Head, out outgoing) []byte {
 		if hop[strings.ToLower(f.Name)] {
 			continue
 		}
-		value, ok := p.field(f)
+		value, ok := p.field(f, secrets)
 		if ok {
 			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, value)
 		}
 	}
+	secrets.addFields(&b)
 	if len(out.body) > 0 || recorded.Fields.Has("Content-Length") || recorded.Fields.Has("Transfer-Encoding") {
 		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(out.body))
 	}
@@ -207,12 +188,12 @@ func hopByHop(fields capture.Fields) map[string]bool {
 }
 
 // field returns the value of a field in the live request, and whether it is sent.
-func (p *player) field(f capture.Field) (string, bool) {
+func (p *player) field(f capture.Field, secrets *secrets) (string, bool) {
 	if credential.HasPlaceholder([]byte(f.Value)) {
-		if strings.EqualFold(f.Name, p.opts.Credentials.Header) {
-			return p.opts.Credentials.Value, true
+		if value, ok := secrets.field(f.Name); ok {
+			return value, true
 		}
-		p.note(fmt.Sprintf("header %s held a redacted secret and was not sent; give credentials in its place", f.Name))
+		p.note(secrets.unsent("header " + f.Name))
 		return "", false
 	}
 	if strings.EqualFold(f.Name, "If-None-Match") {
@@ -221,25 +202,4 @@ func (p *player) field(f capture.Field) (string, bool) {
 		}
 	}
 	return f.Value, true
-}
-
-// withoutSecrets takes the query parameters out of a target whose values were redacted.
-func (p *player) withoutSecrets(target string) string {
-	path, query, found := strings.Cut(target, "?")
-	if !found || !credential.HasPlaceholder([]byte(query)) {
-		return target
-	}
-	var kept []string
-	for pair := range strings.SplitSeq(query, "&") {
-		if !credential.HasPlaceholder([]byte(pair)) {
-			kept = append(kept, pair)
-			continue
-		}
-		name, _, _ := strings.Cut(pair, "=")
-		p.note(fmt.Sprintf("query parameter %s held a redacted secret and was not sent", name))
-	}
-	if len(kept) == 0 {
-		return path
-	}
-	return path + "?" + strings.Join(kept, "&")
 }

@@ -23,6 +23,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/client/auth"
 	"a2atap/replay/refagent"
 )
 
@@ -196,11 +197,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 	if x := lastExchange(t, src); sentBy(x, "s3cret") {
 		t.Fatalf("the recording holds the token: %s", x.Request.Head)
 	}
-	credentials, err := replay.ParseCredentials("bearer:s3cret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{Credentials: credentials}))
+	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{Authorize: auth.Bearer("s3cret")}))
 	r := play(t, src, agent.URL+inner.Path(), replay.Options{})
 	if len(r.Differences) == 0 || r.Differences[0].Kind != replay.DifferentOutcome ||
 		!strings.Contains(strings.Join(r.Notes, "\n"), "Authorization") {

@@ -25,18 +25,33 @@ type Conformance struct {
 
 // A ConformanceSummary counts results.
 type ConformanceSummary struct {
-	Total   int `json:"total"`
-	Passed  int `json:"passed"`
-	Failed  int `json:"failed"`
-	Skipped int `json:"skipped"`
+	Total        int `json:"total"`
+	Passed       int `json:"passed"`
+	Failed       int `json:"failed"`
+	Skipped      int `json:"skipped"`
+	Inconclusive int `json:"inconclusive,omitempty"` // of tests alone
+	Waived       int `json:"waived,omitempty"`       // failures of tests that do not count
 }
 
-// A ConformanceResult is one rule's outcome for one agent.
+// A ConformanceResult is one rule's or one test's outcome for one agent.
 type ConformanceResult struct {
 	Test     string `json:"test"`
 	Category string `json:"category"`
-	Status   string `json:"status"` // pass, fail, skip or critical
+	Status   string `json:"status"` // pass, fail, skip or critical; of a test also inconclusive
 	Message  string `json:"message,omitempty"`
+
+	// What only a test has. Those from Expected on are there if it failed.
+	Duration  *int64   `json:"duration_ms,omitempty"`
+	Severity  string   `json:"severity,omitempty"` // how much it matters: error, warning or note
+	Sections  []string `json:"sections,omitempty"`
+	Sequence  []string `json:"sequence,omitempty"` // events of its stream
+	Exchanges []uint64 `json:"exchanges,omitempty"`
+	Expected  string   `json:"expected,omitempty"`
+	Seen      string   `json:"seen,omitempty"`
+	Fix       string   `json:"recommendation,omitempty"`
+	Request   string   `json:"request,omitempty"`
+	Answer    string   `json:"answer,omitempty"`
+	Waived    string   `json:"waived,omitempty"` // why the failure does not count
 }
 
 // kebab is how results spell the categories.
@@ -48,27 +63,87 @@ var kebab = map[analyzer.Category]string{
 	analyzer.Interop:       "interop",
 }
 
-// Conformances returns one report for each agent that was seen. A rule that never applied to the agent is skipped, one
-// that was broken with an error has failed, one broken with less has passed and says so.
-func Conformances(r *analyzer.Result, rules []*analyzer.Rule, now time.Time) []Conformance {
+// Kebab returns a category as results spell it: agent-card.
+func Kebab(c analyzer.Category) string { return kebab[c] }
+
+// Conformances returns one report for each agent that was seen, or asked actively. A rule that never applied to the
+// agent is skipped, one that was broken with an error has failed, one broken with less has passed and says so. Tests
+// stand before the rules of their category.
+func Conformances(r *Report) []Conformance {
 	reports := []Conformance{}
-	for i := range r.Agents {
-		reports = append(reports, conformance(r, &r.Agents[i], rules, now))
+	asked := make(map[string]*Suite, len(r.Tests))
+	for i := range r.Tests {
+		asked[r.Tests[i].Agent] = &r.Tests[i]
+	}
+	for i := range r.Result.Agents {
+		agent := &r.Result.Agents[i]
+		reports = append(reports, r.conformance(agent, asked[agent.Link]))
+		delete(asked, agent.Link)
+	}
+	for i := range r.Tests {
+		if s := asked[r.Tests[i].Agent]; s != nil {
+			reports = append(reports, r.conformance(&analyzer.Agent{Link: s.Agent}, s))
+		}
 	}
 	return reports
 }
 
-func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Rule, now time.Time) Conformance {
+func (r *Report) conformance(agent *analyzer.Agent, asked *Suite) Conformance {
 	c := Conformance{
 		link: agent.Link, AgentURL: agent.URL, AgentName: agent.Name, AgentVersion: agent.Version,
-		TestDate: now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
+		TestDate: r.Now.UTC().Format(time.RFC3339), Categories: make(map[string][]ConformanceResult),
 	}
 	for _, category := range analyzer.Categories {
 		c.Categories[string(category)] = []ConformanceResult{}
 	}
-	applied, worst := tallies(r, agent)
 	failed := make(map[analyzer.Category]int)
-	for _, rule := range rules {
+	if asked != nil {
+		c.addTests(asked, failed)
+	}
+	c.addRules(r, agent, failed)
+	c.ConformanceLevel, c.LevelReason = level(agent, failed)
+	if asked != nil && asked.Level != "" && (asked.Level != "full" || c.ConformanceLevel == "full") {
+		c.ConformanceLevel, c.LevelReason = asked.Level, asked.Reason
+	}
+	return c
+}
+
+// addTests adds what the agent was asked actively.
+func (c *Conformance) addTests(s *Suite, failed map[analyzer.Category]int) {
+	c.AgentURL = s.URL
+	if s.Name != "" {
+		c.AgentName, c.AgentVersion = s.Name, s.Version
+	}
+	for i := range s.Tests {
+		t := &s.Tests[i]
+		if t.fails(analyzer.Error) {
+			failed[t.Category]++
+		}
+		c.Categories[string(t.Category)] = append(c.Categories[string(t.Category)], t.result())
+	}
+	n := s.Tally()
+	c.Summary = ConformanceSummary{
+		Total: n.Total(), Passed: n.Passed, Failed: n.Failed, Skipped: n.Skipped, Inconclusive: n.Inconclusive,
+		Waived: n.Waived,
+	}
+}
+
+func (t *Test) result() ConformanceResult {
+	ms := t.Duration.Milliseconds()
+	r := ConformanceResult{
+		Test: t.Name, Category: kebab[t.Category], Status: string(t.Status), Message: t.Message, Duration: &ms,
+		Severity: t.Severity.String(), Sections: t.Sections, Sequence: t.Sequence, Exchanges: t.Exchanges,
+	}
+	if t.Bad() {
+		r.Expected, r.Seen, r.Fix, r.Request, r.Answer, r.Waived = t.Expected, t.Seen, t.Fix, t.Request, t.Answer, t.Waived
+	}
+	return r
+}
+
+// addRules adds what the rules have to say about the agent.
+func (c *Conformance) addRules(r *Report, agent *analyzer.Agent, failed map[analyzer.Category]int) {
+	applied, worst := tallies(r.Result, agent)
+	for _, rule := range r.Rules {
 		result := ConformanceResult{Test: rule.ID, Category: kebab[rule.Category]}
 		finding := worst[rule.ID]
 		switch {
@@ -93,8 +168,6 @@ func conformance(r *analyzer.Result, agent *analyzer.Agent, rules []*analyzer.Ru
 		c.Summary.Total++
 		c.Categories[string(rule.Category)] = append(c.Categories[string(rule.Category)], result)
 	}
-	c.ConformanceLevel, c.LevelReason = level(agent, failed)
-	return c
 }
 
 // tallies returns how often each rule applied to the agent, and the worst finding that it is broken by there.

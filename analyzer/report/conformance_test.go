@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/proxy/a2a"
@@ -143,7 +145,7 @@ func TestConformanceLevel(t *testing.T) {
 						analyzer.Finding{Rule: r, Severity: analyzer.Error, Side: a2a.Agent, Link: analyzer.Link{Agent: "booker"}})
 				}
 			}
-			got := report.Conformances(result, list, day)[0]
+			got := report.Conformances(&report.Report{Result: result, Rules: list, Now: day})[0]
 			if got.ConformanceLevel != test.want || !strings.Contains(got.LevelReason, test.reason) {
 				t.Errorf("got %s (%s), want %s (%s)", got.ConformanceLevel, got.LevelReason, test.want, test.reason)
 			}
@@ -209,10 +211,10 @@ func TestConformanceResults(t *testing.T) {
 			if test.applied > 0 {
 				result.Coverage = []analyzer.Coverage{{Rule: r, Link: link, Applied: test.applied}}
 			}
-			got := report.Conformances(result, []*analyzer.Rule{r}, day)[0].Categories["streaming"][0]
+			got := report.Conformances(whole(result, r))[0].Categories["streaming"][0]
 			want := report.ConformanceResult{Test: "r", Category: "streaming", Status: test.status, Message: test.message}
-			if got != want {
-				t.Errorf("got %+v, want %+v", got, want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

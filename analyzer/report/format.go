@@ -15,6 +15,9 @@ type Report struct {
 	Gate   analyzer.Severity // from which on a finding fails the check; one above Error if none does
 	Tool   Tool
 	Now    time.Time // the date of the report
+
+	Tests      []Suite     // of agents that were asked actively; nil for what was only recorded
+	Directions []Direction // between two agents; nil if there are not two
 }
 
 // formats are the forms in which a report can be written, by name.
@@ -22,10 +25,8 @@ var formats = []struct {
 	name  string
 	write func(io.Writer, *Report) error
 }{
-	{"text", func(w io.Writer, r *Report) error { return Text(w, r.Result, r.Rules) }},
-	{"json", func(w io.Writer, r *Report) error {
-		return JSON(w, r.Result, r.Rules, r.gate(), r.Tool, r.Now)
-	}},
+	{"text", Text},
+	{"json", JSON},
 	{"markdown", Markdown},
 	{"junit", JUnit},
 	{"sarif", SARIF},
@@ -58,4 +59,18 @@ func Write(w io.Writer, format string, r *Report) error {
 func (r *Report) gate() analyzer.Severity { return min(r.Gate, analyzer.Error) }
 
 // verdict returns the sum of the report.
-func (r *Report) verdict() analyzer.Verdict { return r.Result.Verdict(r.gate()) }
+func (r *Report) verdict() analyzer.Verdict {
+	v := r.Result.Verdict(r.gate())
+	if r.Tests != nil {
+		v.Status = r.status(r.gate())
+	}
+	return v
+}
+
+// sentence returns the sum of the report in words.
+func (r *Report) sentence() string {
+	if r.Tests != nil {
+		return string(r.status(r.gate())) + ": " + r.Verdict()
+	}
+	return r.verdict().String()
+}

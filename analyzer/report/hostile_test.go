@@ -44,9 +44,7 @@ func TestNamesStayNames(t *testing.T) {
 		whole.Rules = []*analyzer.Rule{r.Findings[0].Rule}
 		for format, write := range map[string]func(io.Writer, *report.Report) error{
 			"markdown": report.Markdown, "github": report.GitHub, "junit": report.JUnit, "sarif": report.SARIF,
-			"json": func(w io.Writer, r *report.Report) error {
-				return report.JSON(w, r.Result, r.Rules, r.Gate, r.Tool, r.Now)
-			},
+			"json": report.JSON,
 		} {
 			var b bytes.Buffer
 			if err := write(&b, whole); err != nil {

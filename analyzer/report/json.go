@@ -3,7 +3,6 @@ package report
 import (
 	"encoding/json"
 	"io"
-	"time"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/jsondoc"
@@ -25,6 +24,8 @@ type Document struct {
 	Calls     []Calls       `json:"calls"`
 	Verdict   Verdict       `json:"verdict"`
 	Reports   []Conformance `json:"reports"`
+
+	Directions []Direction `json:"directions,omitempty"` // between two agents
 }
 
 // A Finding is one finding as JSON.
@@ -92,15 +93,16 @@ type Verdict struct {
 	Failures    []Failure `json:"failures"`           // most frequent first
 	Unproved    []string  `json:"unproved,omitempty"` // links with calls of which none is known to have succeeded
 	Critical    []string  `json:"critical,omitempty"` // agents that were gone at the end
+	Tests       *Tally    `json:"tests,omitempty"`    // of what was asked actively
 }
 
-// JSON writes a result as one document. The gate decides the verdict's status; now is the date of the reports.
-func JSON(
-	w io.Writer, r *analyzer.Result, rules []*analyzer.Rule, gate analyzer.Severity, tool Tool, now time.Time,
-) error {
+// JSON writes a report as one document. The gate decides the verdict's status.
+func JSON(w io.Writer, whole *Report) error {
+	r := whole.Result
 	doc := Document{
-		Tool: tool, Captures: append([]string{}, r.Captures...), Exchanges: r.Counts.Exchanges,
-		Findings: []Finding{}, Coverage: []Coverage{}, Calls: []Calls{}, Reports: Conformances(r, rules, now),
+		Tool: whole.Tool, Captures: append([]string{}, r.Captures...), Exchanges: r.Counts.Exchanges,
+		Findings: []Finding{}, Coverage: []Coverage{}, Calls: []Calls{}, Reports: Conformances(whole),
+		Directions: whole.Directions,
 	}
 	for i := range r.Findings {
 		doc.Findings = append(doc.Findings, JSONFinding(&r.Findings[i]))
@@ -112,17 +114,27 @@ func JSON(
 		c := &r.Calls[i]
 		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(c)})
 	}
-	v := r.Verdict(gate)
-	doc.Verdict = Verdict{
+	doc.Verdict = JSONVerdict(whole)
+	return encode(w, doc, "  ")
+}
+
+// JSONVerdict returns the sum of a report as JSON. The gate decides its status.
+func JSONVerdict(whole *Report) Verdict {
+	r, v := whole.Result, whole.verdict()
+	sum := Verdict{
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Live: r.Live,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
 	}
-	for i := range v.Unproved {
-		doc.Verdict.Unproved = append(doc.Verdict.Unproved, v.Unproved[i].Link.String())
+	if whole.Tests != nil {
+		t := whole.Tally()
+		sum.Tests = &t
 	}
-	return encode(w, doc, "  ")
+	for i := range v.Unproved {
+		sum.Unproved = append(sum.Unproved, v.Unproved[i].Link.String())
+	}
+	return sum
 }
 
 func failures(c *analyzer.Calls) []Failure {

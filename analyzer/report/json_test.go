@@ -19,7 +19,7 @@ import (
 func TestJSON(t *testing.T) {
 	result := small(t)
 	text := golden(t, "calls.json", func(w io.Writer) error {
-		return report.JSON(w, result, few, analyzer.Error, report.Tool{Name: "a2atap", Version: "1.2.3"}, day)
+		return report.JSON(w, whole(result))
 	})
 	var doc map[string]any
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -63,7 +63,7 @@ func TestJSON(t *testing.T) {
 // Nothing found is empty lists, not null.
 func TestJSONOfNothing(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.JSON(&b, &analyzer.Result{}, rules.All, analyzer.Error, report.Tool{}, day); err != nil {
+	if err := report.JSON(&b, whole(&analyzer.Result{}, rules.All...)); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), "null") {

@@ -21,30 +21,50 @@ var titles = map[analyzer.Category]string{
 // agent with what failed and what to do about it, the other findings, and what was not observed.
 func Markdown(w io.Writer, r *Report) error {
 	var b strings.Builder
-	v := r.verdict()
-	fmt.Fprintf(&b, "# A2A check: %s\n\n", v.Status)
-	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", mdText(v.String()), mdText(r.Tool.Name), mdText(r.Tool.Version),
+	what := "check"
+	if r.Tests != nil {
+		what = "probe"
+	}
+	fmt.Fprintf(&b, "# A2A %s: %s\n\n", what, r.verdict().Status)
+	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", mdText(r.sentence()), mdText(r.Tool.Name), mdText(r.Tool.Version),
 		r.Now.UTC().Format("2006-01-02 15:04 UTC"))
-	captures := make([]string, 0, len(r.Result.Captures))
-	for _, c := range r.Result.Captures {
-		captures = append(captures, mdCode(c))
+	mdCaptures(&b, r.Result)
+	if r.Tests == nil {
+		mdLinks(&b, r.Result)
 	}
-	fmt.Fprintf(&b, "Captures: %s.\n\n", strings.Join(captures, ", "))
-	if m := newMatrix(r.Result); len(m.cells) > 0 {
-		b.WriteString(
-			"## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were " +
-				"observed there, none of them broken.\n\n",
-		)
-		mdTable(&b, mdNames(m.rows()))
-	}
-	mdCalls(&b, r.Result)
-	for _, c := range Conformances(r.Result, r.Rules, r.Now) {
-		mdConformance(&b, r, &c)
+	mdDirections(&b, r.Directions)
+	for _, c := range Conformances(r) {
+		if s := r.suite(c.link); s != nil {
+			mdSuite(&b, r, s)
+		} else {
+			mdConformance(&b, r, &c)
+		}
 	}
 	mdFindings(&b, r.Result)
 	mdNotObserved(&b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mdCaptures names the captures.
+func mdCaptures(b *strings.Builder, r *analyzer.Result) {
+	captures := make([]string, 0, len(r.Captures))
+	for _, c := range r.Captures {
+		captures = append(captures, mdCode(c))
+	}
+	fmt.Fprintf(b, "Captures: %s.\n\n", strings.Join(captures, ", "))
+}
+
+// mdLinks says who talked to whom, and how the calls came out.
+func mdLinks(b *strings.Builder, r *analyzer.Result) {
+	if m := newMatrix(r); len(m.cells) > 0 {
+		b.WriteString(
+			"## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were " +
+				"observed there, none of them broken.\n\n",
+		)
+		mdTable(b, mdNames(m.rows()))
+	}
+	mdCalls(b, r)
 }
 
 // mdCalls says how the calls of each link came out.

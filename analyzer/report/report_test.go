@@ -79,14 +79,14 @@ func golden(t *testing.T, name string, write func(w io.Writer) error) []byte {
 
 func TestText(t *testing.T) {
 	result := small(t)
-	golden(t, "calls.txt", func(w io.Writer) error { return report.Text(w, result, few) })
+	golden(t, "calls.txt", func(w io.Writer) error { return report.Text(w, whole(result)) })
 }
 
 // Of several captures, each finding says which one it is from.
 func TestTextOfSeveralCaptures(t *testing.T) {
 	result := small(t)
 	result.Add(small(t))
-	golden(t, "several.txt", func(w io.Writer) error { return report.Text(w, result, few) })
+	golden(t, "several.txt", func(w io.Writer) error { return report.Text(w, whole(result)) })
 }
 
 func TestRules(t *testing.T) {
@@ -102,10 +102,8 @@ func TestRules(t *testing.T) {
 func TestWriteErrors(t *testing.T) {
 	result := judged(t)
 	for name, write := range map[string]func(w io.Writer) error{
-		"text": func(w io.Writer) error { return report.Text(w, result, rules.All) },
-		"json": func(w io.Writer) error {
-			return report.JSON(w, result, rules.All, analyzer.Error, report.Tool{}, day)
-		},
+		"text":        func(w io.Writer) error { return report.Text(w, whole(result)) },
+		"json":        func(w io.Writer) error { return report.JSON(w, whole(result)) },
 		"markdown":    func(w io.Writer) error { return report.Markdown(w, whole(result)) },
 		"junit":       func(w io.Writer) error { return report.JUnit(w, whole(result)) },
 		"sarif":       func(w io.Writer) error { return report.SARIF(w, whole(result)) },

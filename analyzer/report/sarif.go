@@ -62,13 +62,18 @@ type (
 		Message sarifText `json:"message"`
 	}
 	sarifResult struct {
-		RuleID       string            `json:"ruleId"`
-		RuleIndex    int               `json:"ruleIndex"`
-		Level        string            `json:"level"`
-		Message      sarifText         `json:"message"`
-		Locations    []sarifLocation   `json:"locations"`
-		Fingerprints map[string]string `json:"partialFingerprints"`
-		Properties   sarifProperties   `json:"properties"`
+		RuleID       string             `json:"ruleId"`
+		RuleIndex    int                `json:"ruleIndex"`
+		Level        string             `json:"level"`
+		Message      sarifText          `json:"message"`
+		Locations    []sarifLocation    `json:"locations"`
+		Fingerprints map[string]string  `json:"partialFingerprints"`
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+		Properties   sarifProperties    `json:"properties"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical  `json:"physicalLocation"`
@@ -103,7 +108,8 @@ func SARIF(w io.Writer, r *Report) error {
 			Property: sarifProperties{"tags": []string{rule.Family, string(rule.Category)}},
 		})
 	}
-	kept, left := worst(r.Result.Findings, maxSARIF)
+	run.addTests(r)
+	kept, left := worst(r.Result.Findings, maxSARIF-len(run.Results))
 	for _, f := range kept {
 		i, ok := index[f.Rule.ID]
 		if !ok {
@@ -116,9 +122,9 @@ func SARIF(w io.Writer, r *Report) error {
 	notify := func(level, text string) {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{level, sarifText{text}})
 	}
-	notify("note", v.String())
+	notify("note", r.sentence())
 	for i := range r.Result.Calls {
-		if c := &r.Result.Calls[i]; c.Failed > 0 {
+		if c := &r.Result.Calls[i]; c.Failed > 0 && r.Tests == nil {
 			notify("warning", analyzer.Clean(c.Link.String())+": "+c.String())
 		}
 	}

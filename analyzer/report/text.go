@@ -55,9 +55,15 @@ func culprit(f *analyzer.Finding) string {
 }
 
 // Text writes a result for people: a line a finding, those of several captures with the capture's name before them, and
-// then what was observed on each link.
-func Text(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule) error {
+// then what was observed on each link. Of agents that were asked actively it says how that came out.
+func Text(w io.Writer, whole *Report) error {
 	var b strings.Builder
+	if whole.Tests != nil {
+		testsText(&b, whole)
+		_, err := io.WriteString(w, b.String())
+		return err
+	}
+	r := whole.Result
 	for i := range r.Findings {
 		if len(r.Captures) > 1 {
 			b.WriteString(r.Findings[i].Capture + ": ")
@@ -72,7 +78,8 @@ func Text(w io.Writer, r *analyzer.Result, rules []*analyzer.Rule) error {
 	} else if r.Counts.Exchanges == 0 {
 		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
 	} else {
-		observed(&b, r, rules)
+		observed(&b, r, whole.Rules)
+		directionsText(&b, whole.Directions)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -31,6 +31,7 @@ func TestLoweredSeverities(t *testing.T) {
 		{"errorinfo/rpc-errorinfo-reason-rest", []analyzer.Severity{analyzer.Note, analyzer.Error}},
 		{"errorinfo/rpc-validation-detail", []analyzer.Severity{analyzer.Note}},
 		{"jsonrpc/rpc-id-null-unjustified-refused", []analyzer.Severity{analyzer.Note}},
+		{"jsonrpc/rpc-response-jsonrpc-legacy", []analyzer.Severity{analyzer.Note}},
 		{"auth/auth-error-no-leak", []analyzer.Severity{analyzer.Note}},
 		{"taskauth/auth-required-has-message-more", []analyzer.Severity{analyzer.Warning, analyzer.Error, analyzer.Error}},
 		{"taskauth/auth-required-stream-kept", []analyzer.Severity{analyzer.Note}},

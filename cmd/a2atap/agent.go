@@ -22,10 +22,13 @@ import (
 type agentOptions struct {
 	listen    string
 	fault     string
+	card      string
 	push      bool
 	webhookCA string
 	step      time.Duration
 	auth      string
+	store     string
+	tenants   []string
 	maxTasks  int
 	delay     time.Duration
 	readyFile string
@@ -47,11 +50,26 @@ the rule of that name on purpose; --fault list prints the faults that it support
 echo and spec speak A2A 1.0, spec03… 0.3, spec02 0.2, spec01 0.1; legacy speaks the dialect before that, at the root of
 its address, with streams at /subscribe and push notifications to https only.
 
+With --card the agent serves the card in a file. Its skills are what the agent does: one acts as the agent's own of its
+id, or of its first tag that is such an id, or else as task-lifecycle, and is asked for by a message that begins with
+its id or name. Its capabilities are what the agent offers; streaming can be left out, push notifications need --push,
+and what the card says about credentials must be what --auth asks for. The agent writes its own address wherever the
+card has one, and where it has none. A card that is not of the agent's dialect, or promises what is not so, is refused.
+
+With --tenant the agent serves only requests for these tenants: the card has interfaces for each, JSON-RPC names one in
+the member tenant, and HTTP+JSON there, in the query, or before the path (/spec/NAME/tasks).
+
+With --store tasks are kept in a file. When the agent is started again, finished ones can be read, those that wait for
+their client go on, and those that it worked on have failed and say so. One process has the file at a time. It holds the
+credentials of webhooks, so it is readable by its owner alone.
+
 Several names make several agents at one address, each below a path of its own name. The card of the first is also that
 of the address; legacy, if it is among them, has the root and the card there. All get the same flags.`,
 		Example: `  a2atap agent spec --listen 127.0.0.1:9001
   a2atap agent echo spec spec03 --listen 127.0.0.1:9001
   a2atap agent spec --auth env:AGENT_TOKEN --max-tasks 100
+  a2atap agent legacy --card travel.json --push
+  a2atap agent spec --store tasks.db --listen 127.0.0.1:9001
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
   a2atap agent spec --fault list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return agent(cmd.Context(), e, o, args) },
@@ -60,6 +78,7 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on `ADDR`; port 0 is a free one")
 	f.StringVar(&o.fault, "fault", "", "break the rule `SLUG` on purpose; list prints those that can be broken; "+
 		"for one agent")
+	f.StringVar(&o.card, "card", "", "serve the agent card in `FILE`, and do what it says; for one agent")
 	f.BoolVar(&o.push, "push", false, "offer push notifications")
 	f.StringVar(&o.webhookCA, "webhook-ca", "", "at webhooks on https trust the authorities in `FILE` (PEM) beside the "+
 		"system's; needs --push")
@@ -67,7 +86,11 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
 		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
 		", of the whole or of TOKEN, PASSWORD and KEY")
-	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks")
+	f.StringVar(&o.store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
+		"the agent (default in memory)")
+	f.StringArrayVar(&o.tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+
+		"agents of A2A 1.0")
+	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks, of each tenant if there are any")
 	f.DurationVar(&o.delay, "delay", 0, "wait `D` before each answer but the card")
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write NAME URL to `FILE` once the agent is listening, a line for each agent")
@@ -83,15 +106,11 @@ func agent(ctx context.Context, e env, o agentOptions, names []string) error {
 	if o.fault == "list" {
 		return listFaults(e, names[0])
 	}
-	agents, err := o.start(e, names)
+	agents, closeAgents, err := o.start(e, names)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, a := range agents {
-			a.Close()
-		}
-	}()
+	defer closeAgents()
 	if err := localOnly(o.listen, o.remote); err != nil {
 		return err
 	}
@@ -132,6 +151,9 @@ func (o *agentOptions) check(names []string) error {
 	case len(names) > 1 && o.fault != "":
 		return usage("--fault fits one agent, and %s are %d; start the one with the fault by itself",
 			strings.Join(names, ", "), len(names))
+	case len(names) > 1 && o.card != "":
+		return usage("--card fits one agent, and %s are %d; start the one with the card by itself",
+			strings.Join(names, ", "), len(names))
 	case o.webhookCA != "" && !o.push:
 		return usage("--webhook-ca needs --push: without it the agent sends nothing to webhooks")
 	case o.maxTasks < 0:
@@ -140,35 +162,6 @@ func (o *agentOptions) check(names []string) error {
 		return usage("--delay %v: use a time above 0", o.delay)
 	}
 	return nil
-}
-
-// start makes the agents. On an error none is left.
-func (o *agentOptions) start(e env, names []string) (agents []*refagent.Agent, err error) {
-	defer func() {
-		if err != nil {
-			for _, a := range agents {
-				a.Close()
-			}
-			agents = nil
-		}
-	}()
-	options := refagent.Options{
-		Fault: o.fault, Push: o.push, StepTime: o.step, MaxTasks: o.maxTasks, Delay: o.delay, Log: e.notice,
-	}
-	if options.Auth, err = e.agentAuth(o.auth); err != nil {
-		return nil, err
-	}
-	if options.WebhookRoots, err = webhookRoots(o.webhookCA); err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		a, err := refagent.New(name, options)
-		if err != nil {
-			return agents, usage("%w", err)
-		}
-		agents = append(agents, a)
-	}
-	return agents, nil
 }
 
 // serve serves HTTP until the context ends, then closes open connections, streams included.

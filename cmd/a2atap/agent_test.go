@@ -96,6 +96,29 @@ func TestWebhookAuthority(t *testing.T) {
 	}
 }
 
+// The card that the page about agents shows can be served.
+func TestCardOfThePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "agents.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```json\n")
+	card, _, ok := strings.Cut(rest, "```\n")
+	if !ok {
+		t.Fatal("the page shows no card")
+	}
+	file := filepath.Join(t.TempDir(), "travel.json")
+	if err := os.WriteFile(file, []byte(card), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url, _ := startAgent(t, "spec", "--card", file)
+	text := postJSON(t, url+"/message:send",
+		`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"plan a trip"}]}}`)
+	if !strings.Contains(text, "[plan] Received initial message: plan a trip") {
+		t.Errorf("got %s", text)
+	}
+}
+
 // The agent's credentials are read in every form, as those of clients are.
 func TestAgentAuth(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")

@@ -143,6 +143,7 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	hidden := c.hideMinor(total)
 	err = writeOutput(e, o.output, func(w io.Writer) error {
 		r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: tool(), Now: e.Now()}
+		r.Directions = report.Directions(total)
 		return report.Write(w, o.format, r)
 	})
 	if err != nil {

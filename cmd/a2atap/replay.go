@@ -12,9 +12,9 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
+	"a2atap/replay/client/setup"
 )
 
 type replayOptions struct {
@@ -25,7 +25,7 @@ type replayOptions struct {
 	speed      float64
 	wait       time.Duration
 	timeout    time.Duration
-	auth       string
+	flags      setup.Flags
 	capture    string
 	redactKey  string
 	format     string
@@ -43,11 +43,15 @@ compares the answers by meaning: outcomes, states, kinds and order of events, er
 replaced by those of the live agent; texts and the size of chunks may differ. A rule that only the live agent breaks
 is a difference, too.
 
+A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
+placeholders. It is not printed.
+
 Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 the capture or the agent failed, 4 inconclusive: nothing
 was sent, or the capture lost traffic.`,
 		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
-  a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:TOKEN --format junit -o replay.xml`,
+  a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
+  a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret`,
 		RunE: func(cmd *cobra.Command, args []string) error { return replayCapture(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
@@ -60,9 +64,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
-	f.StringVar(&o.auth, "auth", "", "send `CREDENTIALS` where the recording has placeholders: "+
-		"bearer:TOKEN, basic:USER:PASSWORD or header:NAME=VALUE; "+secretHelp+", of the whole or of what follows "+
-		"bearer:, basic: or NAME=")
+	o.flags.RegisterCredentials(f, "where the recording has placeholders for secrets")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: text, json or junit")
@@ -72,10 +74,24 @@ was sent, or the capture lost traffic.`,
 }
 
 func replayCapture(ctx context.Context, e env, o replayOptions, name string) error {
-	options, err := o.replay(e)
+	options, err := o.replay()
 	if err != nil {
 		return err
 	}
+	s, err := o.flags.SetupCredentials(setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}, o.to)
+	if err != nil {
+		return asUsage(err)
+	}
+	if options.Authorize = s.Options.Authorize; options.Authorize != nil {
+		e.Out, e.Err = s.Mask.Writer(e.Out), s.Mask.Writer(e.Err)
+	}
+	return s.Mask.Error(o.play(ctx, e, s, options, name))
+}
+
+// play replays, and writes the report.
+func (o *replayOptions) play(
+	ctx context.Context, e env, s *setup.Setup, options replay.Options, name string,
+) error {
 	keep, err := parseSelection(o.filter, o.agent)
 	if err != nil {
 		return err
@@ -90,14 +106,16 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
-	report, err := o.run(ctx, e, src, options)
+	report, err := o.run(ctx, e, s, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return usage("replay %s: %w with --agent NAME", name, err)
 	}
 	if report == nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
-	writeErr := writeOutput(e, o.output, func(w io.Writer) error { return writeReplay(w, report, o.format) })
+	writeErr := writeOutput(e, o.output, func(w io.Writer) error {
+		return writeReplay(s.Mask.Writer(w), report, o.format)
+	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
@@ -119,8 +137,8 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	return nil
 }
 
-// replay turns flags into what the package takes, but for the choice of exchanges.
-func (o *replayOptions) replay(e env) (replay.Options, error) {
+// replay turns flags into what the package takes, but for credentials and the choice of exchanges.
+func (o *replayOptions) replay() (replay.Options, error) {
 	out := replay.Options{Rules: rules.All, Speed: o.speed, Wait: o.wait, Timeout: o.timeout}
 	if o.to == "" {
 		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
@@ -135,35 +153,25 @@ func (o *replayOptions) replay(e env) (replay.Options, error) {
 	if out.Profile, err = replay.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
-	if o.auth, err = e.credentials("--auth", o.auth); err != nil {
-		return out, err
-	}
-	if o.auth != "" {
-		if out.Credentials, err = replay.ParseCredentials(o.auth); err != nil {
-			return out, usage("--auth: %w", err)
-		}
-	}
 	return out, nil
 }
 
 // run replays, and keeps the traffic if that is asked for.
 func (o *replayOptions) run(
-	ctx context.Context, e env, src capture.Source, options replay.Options,
+	ctx context.Context, e env, s *setup.Setup, src capture.Source, options replay.Options,
 ) (*replay.Report, error) {
 	if o.capture == "" {
-		return replay.Run(ctx, src, o.to, options)
+		return replay.Run(ctx, src, s.URL, options)
 	}
-	key, err := e.redactionKey(o.redactKey)
+	store, key, err := openKept(e, o.capture, o.redactKey)
 	if err != nil {
 		return nil, err
 	}
-	store, err := bolt.Open(o.capture, named(bolt.Options{Tool: toolName()}, key))
-	if err != nil {
-		return nil, err
-	}
-	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
+	names := &redact.Names{}
+	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
+	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	options.Sink, options.Seq = sink, store.Position().Seq
-	report, err := replay.Run(ctx, src, o.to, options)
+	report, err := replay.Run(ctx, src, s.URL, options)
 	return report, errors.Join(err, sink.Close())
 }
 

@@ -137,7 +137,7 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	root.SetUsageTemplate(usageTemplate)
 	root.AddCommand(
 		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
-		newReplay(e), newPlayback(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e), newVersion(e),
+		newReplay(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e), newVersion(e),
 	)
 	return root
 }

@@ -46,20 +46,4 @@ func (e env) secret(flag, value string) (string, error) {
 	return string(text), nil
 }
 
-// credentials is secret for --auth: what follows bearer:, basic: or header:NAME= may stand elsewhere, too.
-func (e env) credentials(flag, value string) (string, error) {
-	const header = "header:"
-	at := 0
-	switch kind, rest, _ := strings.Cut(value, ":"); strings.ToLower(kind) {
-	case "bearer", "basic":
-		at = len(kind) + len(":")
-	case "header":
-		if name, _, ok := strings.Cut(rest, "="); ok {
-			at = len(header) + len(name) + len("=")
-		}
-	}
-	text, err := e.secret(flag, value[at:])
-	return value[:at] + text, err
-}
-
 const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"

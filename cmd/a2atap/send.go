@@ -38,6 +38,8 @@ type sendOptions struct {
 
 	format    string
 	output    string
+	capture   string
+	redactKey string
 	program   string
 	transform *prompt.Transform // of program; nil if there is none
 	fault     string
@@ -59,6 +61,8 @@ of the message, else of the artifacts, else of the status, else of the history, 
 With --push the agent reports on the task to a receiver of our own; send prints what comes, and waits for the
 notification that the task has ended or waits.
 
+With --capture what passes is recorded into a capture, as a tap would.
+
 With --get, --list, --cancel or --subscribe it asks about tasks instead, and with --profile it prints what the card
 says.
 
@@ -79,6 +83,7 @@ time.`,
   a2atap send https://booker.example/a2a 'two seats' --auth bearer:env:TOKEN --mode auto --output text
   a2atap send https://booker.example/a2a 'two seats' --oauth-client-id cli --oauth-client-secret @secret
   a2atap send http://127.0.0.1:7001/spec 'two seats' --message '{"metadata":{"run":"{{run}}"}}' --var run=7
+  a2atap send http://127.0.0.1:9001/spec 'two seats' --capture c.a2atap && a2atap check c.a2atap
   a2atap send http://127.0.0.1:7001/spec --get 0b5e7e6e-7c1c-4b0e-9f3f-2f6f0a4b9c1d
   a2atap send http://127.0.0.1:7001/spec --profile`,
 		RunE: func(cmd *cobra.Command, args []string) error { return send(cmd.Context(), e, o, args) },
@@ -105,6 +110,9 @@ time.`,
 	f.StringVar(&o.format, "format", "text", "print as `FORMAT`: text or json (the answer, or each event, as it came)")
 	f.StringVar(&o.output, "output", "", "print only the final answer, as `WHAT`: text, raw, metadata, or json, which "+
 		"holds all three")
+	f.StringVar(&o.capture, "capture", "",
+		"record the traffic into `FILE`, without a tap; an existing capture is appended to")
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
 	f.StringVar(&o.program, "transform", "", "with --output: let the jq `PROGRAM`, or @FILE, make the output of "+
 		"{message, task, events, raw}; $text is the text")
 	f.StringVar(&o.fault, "fault", "",
@@ -125,7 +133,24 @@ func send(ctx context.Context, e env, o sendOptions, args []string) error {
 		return listClientFaults(e, s.Options.Prefer)
 	}
 	e.Out, e.Err = s.Mask.Writer(e.Out), s.Mask.Writer(e.Err)
-	return s.Mask.Error(o.run(ctx, e, s, args[1:]))
+	build, err := newMessages(o, s)
+	if err == nil {
+		err = o.compile()
+	}
+	if err != nil {
+		return s.Mask.Error(asUsage(err))
+	}
+	kept, err := o.keep(e, s)
+	if err != nil {
+		return err
+	}
+	if kept != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = untilInterrupted(ctx, e) // what was recorded is to be stored
+		defer cancel()
+		s.Options.Transport = kept.transport
+	}
+	return errors.Join(s.Mask.Error(o.run(ctx, e, s, kept, build, args[1:])), kept.close())
 }
 
 // asUsage makes an error one about usage, unless it knows better.
@@ -175,14 +200,9 @@ func (o *sendOptions) check(args []string) error {
 }
 
 // run does what the flags ask for.
-func (o *sendOptions) run(ctx context.Context, e env, s *setup.Setup, args []string) error {
-	build, err := newMessages(*o, s)
-	if err == nil {
-		err = o.compile()
-	}
-	if err != nil {
-		return asUsage(err)
-	}
+func (o *sendOptions) run(
+	ctx context.Context, e env, s *setup.Setup, kept *keptTraffic, build *messages, args []string,
+) error {
 	if o.profile {
 		return printProfile(ctx, e, s, o.format)
 	}
@@ -198,7 +218,7 @@ func (o *sendOptions) run(ctx context.Context, e env, s *setup.Setup, args []str
 		e.tell("send: %s", analyzer.Clean(fmt.Sprintf("%v; taking the URL for that of an interface of %s",
 			noCard, c.Endpoint().Protocol)))
 	}
-	sender := &sender{e: e, o: *o, client: c}
+	sender := &sender{e: e, o: *o, client: c, kept: kept}
 	if len(o.tasks.given()) > 0 {
 		return sender.askAboutTasks(ctx)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ type sender struct {
 	client        *client.Client
 	task, context string // of the last answer
 
+	kept       *keptTraffic      // nil if it is not recorded
 	receiver   *webhook.Receiver // of push notifications; nil if there is none
 	registered bool              // the agent knows the receiver
 	delivery   int               // number of the notification to wait for
@@ -95,7 +97,7 @@ func (s *sender) summary(a *prompt.Answer) {
 func (s *sender) printTask(t *client.Task) {
 	s.print("task "+t.ID, string(t.Status.State))
 	for _, a := range t.Artifacts {
-		s.print("artifact "+a.ID, a.Text())
+		s.print(artifactName(&a), a.Text())
 	}
 	if m := t.Status.Message; m != nil {
 		s.print("says", m.Text())
@@ -127,7 +129,7 @@ func (s *sender) response(r prompt.Response) error {
 		if r.Output == nil && r.Error != "" {
 			return nil
 		}
-		_, err := fmt.Fprintln(s.e.Out, cleanText(r.Text()))
+		_, err := fmt.Fprintln(s.e.Out, jsondoc.Plain(r.Text()))
 		return err
 	case "raw":
 		return s.json(r.Raw)
@@ -137,17 +139,9 @@ func (s *sender) response(r prompt.Response) error {
 	return s.json(r)
 }
 
-// cleanText returns a text of several lines without control characters that the agent may have sent.
-func cleanText(text string) string {
-	var out []byte
-	for line := range bytes.Lines([]byte(text)) {
-		body, ended := bytes.CutSuffix(line, []byte("\n"))
-		out = append(out, analyzer.Clean(string(body))...)
-		if ended {
-			out = append(out, '\n')
-		}
-	}
-	return string(out)
+// artifactName names an artifact by its id or, where none had one, by its name if it has one.
+func artifactName(a *client.Artifact) string {
+	return strings.TrimSpace("artifact " + cmp.Or(a.ID, a.Name))
 }
 
 func (s *sender) event(e client.Event) {

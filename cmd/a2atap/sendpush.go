@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -18,6 +22,8 @@ type pushOptions struct {
 	on          bool
 	listen, url string
 	remote      bool
+	tls         bool
+	cert, key   string // files
 }
 
 func (o *pushOptions) register(f *pflag.FlagSet) {
@@ -27,11 +33,28 @@ func (o *pushOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.url, "webhook-url", "",
 		"with --push: the agent reaches the receiver beneath `URL` (default where it listens)")
 	f.BoolVar(&o.remote, "allow-remote", false, "with --push: allow a listening address that other machines can reach")
+	f.BoolVar(&o.tls, "webhook-tls", false, "with --push: receive on https, with a certificate of the authority that "+
+		"ca path prints, which the agent has to trust; with the protocol legacy that is so anyway")
+	f.StringVar(&o.cert, "webhook-cert", "", "with --push: receive on https with the certificate in `FILE` (PEM, with "+
+		"those between it and its authority)")
+	f.StringVar(&o.key, "webhook-key", "", "with --webhook-cert: its private key is in `FILE` (PEM)")
 }
 
 func (o *pushOptions) check() error {
 	if !o.on {
+		if o.tls || o.cert != "" || o.key != "" {
+			return usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
+		}
 		return nil
+	}
+	switch {
+	case (o.cert == "") != (o.key == ""):
+		return usage("--webhook-cert and --webhook-key belong together")
+	case o.tls && o.cert != "":
+		return usage("--webhook-tls makes a certificate, and --webhook-cert brings one; use one")
+	}
+	if (o.tls || o.cert != "") && strings.HasPrefix(o.url, "http://") {
+		return usage("--webhook-url %s: with a certificate it must begin with https://", o.url)
 	}
 	if o.url != "" && !strings.HasPrefix(o.url, "http://") && !strings.HasPrefix(o.url, "https://") {
 		return usage("--webhook-url %q: it must begin with http:// or https://", o.url)
@@ -44,13 +67,51 @@ func (s *sender) receive() error {
 	if !s.o.push.on {
 		return nil
 	}
-	var err error
-	s.receiver, err = webhook.Listen(s.o.push.listen, s.o.push.url, s.delivered)
+	certificate, err := s.o.push.certificate(s.e, s.client.Endpoint().Protocol)
+	if err != nil {
+		return err
+	}
+	s.receiver, err = webhook.Listen(webhook.Options{
+		Address: s.o.push.listen, Public: s.o.push.url, Certificate: certificate, On: s.delivered, Record: s.kept.received,
+	})
 	if err != nil {
 		return fmt.Errorf("listen for push notifications on %s: %w; choose another port with --webhook-listen",
 			s.o.push.listen, netCause(err))
 	}
 	return nil
+}
+
+// certificate returns what the receiver proves itself by, and says what the agent has to trust; nil without TLS. Before
+// A2A 0.1 agents take no other webhooks than https. Who names one of those has something that ends TLS there.
+func (o *pushOptions) certificate(e env, p client.Protocol) (*tls.Certificate, error) {
+	if o.cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return nil, fmt.Errorf("--webhook-cert %s, --webhook-key %s: %w", o.cert, o.key, err)
+		}
+		return &pair, nil
+	}
+	if !o.tls && (p != client.Early || o.url != "") {
+		return nil, nil
+	}
+	authority, err := openAuthority(e)
+	if err != nil {
+		return nil, err
+	}
+	host, _, err := net.SplitHostPort(o.listen)
+	if u, urlErr := url.Parse(o.url); urlErr == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	if err != nil {
+		return nil, err
+	}
+	leaf, err := authority.Leaf(host)
+	if err != nil {
+		return nil, err
+	}
+	e.tell("send: the receiver is on https; the agent has to trust %s, as a2atap agent does with --webhook-ca %s",
+		authority.CertificateFile(), authority.CertificateFile())
+	return leaf, nil
 }
 
 // delivered prints a notification.
@@ -74,12 +135,15 @@ func eventLine(e client.Event) string {
 		return "task " + e.Task.ID + ": " + string(e.Task.Status.State)
 	case e.Status != nil:
 		text := "status: " + string(e.Status.Status.State)
+		if e.Name == "artifact" { // a notification from before A2A 0.1
+			return "artifact, " + text
+		}
 		if m := e.Status.Status.Message; m != nil {
 			text += ": " + m.Text()
 		}
 		return text
 	case e.Artifact != nil:
-		return "artifact " + e.Artifact.Artifact.ID + ": " + e.Artifact.Artifact.Text()
+		return artifactName(&e.Artifact.Artifact) + ": " + e.Artifact.Artifact.Text()
 	}
 	return "message: " + e.Message.Text()
 }
@@ -101,6 +165,11 @@ func (s *sender) askPushed(ctx context.Context, m client.Message, o prompt.Optio
 		s.e.tell("send: the agent answered with a message, so there is no task to be notified of")
 		return answer, nil
 	}
+	if s.client.Endpoint().Protocol == client.Early {
+		if over, err := s.setWebhook(ctx, answer); over || err != nil {
+			return answer, err
+		}
+	}
 	waiting, cancel := context.WithTimeout(ctx, s.o.pollTimeout)
 	defer cancel()
 	s.delivery, err = s.receiver.Await(waiting, answer.TaskID(), s.delivery)
@@ -111,4 +180,33 @@ func (s *sender) askPushed(ctx context.Context, m client.Message, o prompt.Optio
 		return answer, nil
 	}
 	return prompt.Poll(ctx, s.client, answer.TaskID(), polling)
+}
+
+// setWebhook sets the webhook of a task by a call of its own, if the agent did not take it along with the message:
+// before A2A 0.1 nothing said that it must. It reports whether there is nothing to wait for, since the task was faster;
+// then the answer shows it.
+func (s *sender) setWebhook(ctx context.Context, a *prompt.Answer) (over bool, err error) {
+	var refused *client.Error
+	if _, err := s.client.GetPush(ctx, a.TaskID(), ""); !errors.As(err, &refused) {
+		return false, err
+	}
+	if !a.State().Terminal() {
+		config := s.receiver.Config()
+		config.TaskID = a.TaskID()
+		if _, err := s.client.CreatePush(ctx, config); err != nil {
+			return false, err
+		}
+		task, err := s.client.Get(ctx, a.TaskID(), nil)
+		if err != nil {
+			return false, err
+		}
+		if a.Task = task; a.Mode == prompt.Send {
+			a.Raw = task.Raw
+		}
+	}
+	if state := a.State(); !state.Terminal() && !state.Interrupted() {
+		return false, nil
+	}
+	s.e.tell("send: the agent took no webhook along with the message, and the task was at its end before it got one")
+	return true, nil
 }

@@ -21,6 +21,30 @@ func (c *Call) readAddress(path string) {
 	}
 }
 
+// Early reports whether a card is written as before 0.1: nothing in it came later, and either its credentials are an
+// object (a text in 0.1), or each skill names its modes, which no later version requires. The latter is not enough
+// beside "authentication":null, which agents of 0.1 wrote, nor beside default modes, unless there is a history of states.
+func (c Card) Early() bool {
+	if !c.Legacy.Has(V0_1) || c.Modern {
+		return false
+	}
+	authentication := c.Get("authentication")
+	if authentication.Get("credentials").Kind() == Object {
+		return true
+	}
+	history, _ := c.Get("capabilities").Get("stateTransitionHistory").Bool()
+	if authentication.Exists() && authentication.Kind() != Object || !history && c.Has("defaultInputModes") {
+		return false
+	}
+	skills := c.Get("skills")
+	for _, s := range skills.Elems() {
+		if s.Get("inputModes").Len() == 0 || s.Get("outputModes").Len() == 0 {
+			return false
+		}
+	}
+	return skills.Len() > 0
+}
+
 // hasStatusHistory reports whether the history of a task is a list of statuses, not of messages.
 func hasStatusHistory(task Value) bool {
 	first := task.Get("history").Elem(0)
@@ -46,7 +70,8 @@ func (c *Call) earlyName(e *Error) ErrorName {
 		return InvalidTaskState
 	case e.Code == -32003 && !c.Operation.Push() && !c.PushConfig.Exists():
 		return ResourceExhausted
-	case e.Code == -32004 && c.Operation == CreatePushConfig && !strings.HasPrefix(c.PushConfig.URL(), "https:"):
+	case e.Code == -32004 && (c.Operation == CreatePushConfig || c.PushConfig.Exists()) &&
+		!strings.HasPrefix(c.PushConfig.URL(), "https:"):
 		return InsecureWebhook
 	}
 	return e.Name

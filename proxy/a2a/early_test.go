@@ -20,6 +20,9 @@ func TestEarlyErrors(t *testing.T) {
 		{send + message, 200, "-32003", ResourceExhausted},
 		{send + message + `,"pushNotification":{"url":"https://planner.example"}`, 200, "-32003", PushNotSupported},
 		{set, 200, "-32003", PushNotSupported},
+		{send + message + `,"pushNotification":{"url":"http://planner.example"}`, 200, "-32004", InsecureWebhook},
+		{send + message + `,"pushNotification":{"url":"https://planner.example"}`, 200, "-32004", UnsupportedOperation},
+		{send + message, 200, "-32004", UnsupportedOperation},
 		{set + `,"pushNotificationConfig":{"url":"http://planner.example"}`, 200, "-32004", InsecureWebhook},
 		{set + `,"pushNotificationConfig":{"url":"https://planner.example"}`, 200, "-32004", UnsupportedOperation},
 		{`"method":"message/send","params":{"message":{"kind":"message","role":"user"}`, 200, "-32003", PushNotSupported},
@@ -51,5 +54,42 @@ func TestEarlyStream(t *testing.T) {
 	c := DecodeRequest(Request{Method: "POST", Target: "/a2a/tasks/get", Body: body}, Known{})
 	if c.Early || !c.Apart || c.Prefix != "/a2a" {
 		t.Errorf("tasks/get at its own path: apart %v, prefix %q", c.Apart, c.Prefix)
+	}
+}
+
+// A card is from before 0.1 if nothing in it came later and something in it is gone since.
+func TestEarlyCards(t *testing.T) {
+	const (
+		head    = `{"name":"Booker","url":"http://booker.example","version":"1"`
+		history = `,"capabilities":{"stateTransitionHistory":true}`
+		bearer  = `,"authentication":{"schemes":["bearer"]}`
+		modes   = `,"skills":[{"id":"a","inputModes":["text"],"outputModes":["text"]}]`
+		some    = `,"skills":[{"id":"a","inputModes":["text"],"outputModes":["text"]},{"id":"b","inputModes":["text"]}]`
+		none    = `,"skills":[{"id":"a"}]`
+		usual   = `,"defaultInputModes":["text"],"defaultOutputModes":["text"]`
+	)
+	for _, test := range []struct {
+		name, card string
+		want       bool
+	}{
+		{"modes", head + modes, true},
+		{"modes and schemes", head + bearer + modes, true},
+		{"modes beside default ones, with a history of states", head + history + usual + modes, true},
+		{"modes beside default ones", head + usual + modes, false},
+		{"authentication that is null", head + history + `,"authentication":null` + modes, false},
+		{"modes of some skills", head + history + bearer + some, false},
+		{"modes of none", head + history + bearer + none, false},
+		{"no skills", head + history + bearer + `,"skills":[]`, false},
+		{"credentials of 0.1", head + `,"authentication":{"schemes":["a"],"credentials":"text"}` + none, false},
+		{"credentials", head + `,"authentication":{"schemes":["a"],"credentials":{"apiKey":{"headerName":"X"}}}` + none, true},
+		{"a version", head + modes + `,"protocolVersion":"0.2.5"`, false},
+		{"a transport", head + modes + `,"preferredTransport":"JSONRPC"`, false},
+		{"security of 0.2", head + modes + `,"security":[]`, false},
+		{"a face of 1.0", head + modes + `,"supportedInterfaces":[]`, false},
+		{"no card", `{"a":1`, false},
+	} {
+		if got := DecodeCard(Parse([]byte(test.card + `}`)).Root).Early(); got != test.want {
+			t.Errorf("%s: early %v, want %v: %s", test.name, got, test.want, test.card)
+		}
 	}
 }

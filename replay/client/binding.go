@@ -17,6 +17,9 @@ type call struct {
 	path   string // below the interface's URL, escaped
 	query  url.Values
 	body   any // of HTTP+JSON; nil if there is none
+
+	session string // that the client put the task into, before 0.2; empty if it does not say
+	webhook string // URL of the push config that goes along; empty if there is none
 }
 
 // methods03 are the JSON-RPC methods of 0.3. In 1.0 a method is called like its operation.
@@ -53,7 +56,7 @@ func (c *Client) outgoing(in call, streams bool) (*Outgoing, error) {
 		if err != nil {
 			return nil, fmt.Errorf("write the request: %w", err)
 		}
-		out.Method, out.URL = http.MethodPost, c.endpoint.URL
+		out.Method, out.URL = http.MethodPost, c.endpoint.URL+c.endpoint.Protocol.streamPath(in.op)
 		payload = outRPC{JSONRPC: "2.0", ID: c.http.opts.NewID(), Method: method, Params: params}
 	} else {
 		if c.endpoint.Protocol == REST03 {
@@ -122,8 +125,10 @@ func (c *Client) method(op Operation) (string, error) {
 	switch c.endpoint.Protocol.Version {
 	case "1.0":
 		return string(op), nil
-	case "0.1":
+	case JSONRPC01.Version:
 		methods = methods01
+	case Early.Version:
+		methods = methodsEarly
 	}
 	method, ok := methods[op]
 	if !ok {
@@ -141,11 +146,16 @@ type wireError struct {
 }
 
 // result takes an answer, or the data of an event, out of its binding. An error of the agent is an *Error.
-func (c *Client) result(status int, body []byte) ([]byte, error) {
-	if c.endpoint.Protocol.Binding == "JSONRPC" {
-		return rpcResult(status, body)
+func (c *Client) result(in call, status int, body []byte) ([]byte, error) {
+	if c.endpoint.Protocol.Binding != "JSONRPC" {
+		return restResult(status, body)
 	}
-	return restResult(status, body)
+	result, err := rpcResult(status, body)
+	var refused *Error
+	if c.endpoint.Protocol == Early && errors.As(err, &refused) {
+		refused.Reason = in.earlyReason(refused.Code)
+	}
+	return result, err
 }
 
 func rpcResult(status int, body []byte) ([]byte, error) {

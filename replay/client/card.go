@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"a2atap/proxy/a2a"
 )
 
 // A Card is an agent card of any dialect, as far as a client needs it.
@@ -19,6 +22,7 @@ type Card struct {
 	Description string
 	Version     string
 	Interfaces  []Interface // in the card's order of preference
+	Possible    []Interface // what it may mean besides: cards up to 0.2 need not say their version
 	Streaming   bool
 	Push        bool
 	Extended    bool // an extended card can be asked for
@@ -69,13 +73,28 @@ type wireCard struct {
 	} `json:"additionalInterfaces"`
 	Extended        bool           `json:"supportsAuthenticatedExtendedCard"`
 	SecuritySchemes jsontext.Value `json:"securitySchemes"`
-	Authentication  jsontext.Value `json:"authentication"` // 0.1 alone
+	Authentication  jsontext.Value `json:"authentication"` // up to 0.1
+}
+
+// readCard reads a card as it stands. A member of a wrong type is as good as none: the rest may still be of use.
+func readCard(body []byte) (wireCard, error) {
+	var w wireCard
+	err := unmarshal(body, &w)
+	if err == nil || jsontext.Value(body).Kind() != '{' {
+		return w, err
+	}
+	w = wireCard{}
+	var mistyped *stdjson.UnmarshalTypeError
+	if most := stdjson.Unmarshal(body, &w); most != nil && !errors.As(most, &mistyped) {
+		return w, err
+	}
+	return w, nil
 }
 
 // decodeCard reads a card; relative URLs in it are relative to where it was found.
 func decodeCard(body []byte, at string) (*Card, error) {
-	var w wireCard
-	if err := unmarshal(body, &w); err != nil {
+	w, err := readCard(body)
+	if err != nil {
 		return nil, err
 	}
 	c := &Card{
@@ -86,8 +105,11 @@ func decodeCard(body []byte, at string) (*Card, error) {
 		c.add(i.URL, i.Binding, i.Version, i.Tenant)
 	}
 	if w.URL != "" {
+		unsaid := w.ProtocolVersion == "" && w.Preferred == ""
 		switch {
 		case w.ProtocolVersion != "":
+		case a2a.DecodeCard(a2a.Parse(body).Root).Early():
+			w.ProtocolVersion = Early.Version
 		case present(w.Authentication) && !present(w.SecuritySchemes):
 			w.ProtocolVersion = "0.1"
 		default:
@@ -96,16 +118,28 @@ func decodeCard(body []byte, at string) (*Card, error) {
 		if w.Preferred == "" {
 			w.Preferred = "JSONRPC" // the default of A2A 0.3 §5.5
 		}
-		c.add(w.URL, w.Preferred, w.ProtocolVersion, "")
+		main := c.add(w.URL, w.Preferred, w.ProtocolVersion, "")
 		for _, i := range w.Additional {
 			c.add(i.URL, i.Transport, w.ProtocolVersion, "")
+		}
+		if unsaid && len(w.Additional) == 0 {
+			c.possible(main)
 		}
 	}
 	return c, nil
 }
 
-// add notes an interface once, with a version of two parts.
-func (c *Card) add(at, binding, version, tenant string) {
+// possible notes what else may be spoken at the address of an interface.
+func (c *Card) possible(said Interface) {
+	for _, p := range []Protocol{JSONRPC03, JSONRPC01, Early} {
+		if p != said.Protocol {
+			c.Possible = append(c.Possible, Interface{URL: said.URL, Protocol: p})
+		}
+	}
+}
+
+// add notes an interface once, with a version of two parts, and returns it.
+func (c *Card) add(at, binding, version, tenant string) Interface {
 	if base, err := url.Parse(c.URL); err == nil {
 		if u, err := base.Parse(at); err == nil {
 			at = u.String()
@@ -121,10 +155,11 @@ func (c *Card) add(at, binding, version, tenant string) {
 	if !slices.Contains(c.Interfaces, i) {
 		c.Interfaces = append(c.Interfaces, i)
 	}
+	return i
 }
 
-// Choose returns the interface to use: the first one of the first protocol in prefer that the card offers. Without
-// preferences the card's own order decides, among those that this package speaks (A2A 1.0 §8.3.2).
+// Choose returns the interface to use: the first one of the first protocol in prefer that the card offers, else that it
+// may offer. Without preferences the card's own order decides, among those that this package speaks (A2A 1.0 §8.3.2).
 func (c *Card) Choose(prefer ...Protocol) (Interface, error) {
 	if len(prefer) == 0 {
 		for _, i := range c.Interfaces {
@@ -134,10 +169,10 @@ func (c *Card) Choose(prefer ...Protocol) (Interface, error) {
 		}
 		prefer = Protocols()
 	}
-	for _, p := range prefer {
-		for _, i := range c.Interfaces {
-			if i.Protocol == p {
-				return i, nil
+	for _, offered := range [][]Interface{c.Interfaces, c.Possible} {
+		for _, p := range prefer {
+			if n := slices.IndexFunc(offered, func(i Interface) bool { return i.Protocol == p }); n >= 0 {
+				return offered[n], nil
 			}
 		}
 	}
@@ -164,8 +199,8 @@ func join(in []Protocol) string {
 }
 
 // cardURLs returns where the card of an agent may be: at the URL itself if it names a card, else beneath it, else at
-// its origin, under the present name and the one of 0.2.
-func cardURLs(agent string) ([]string, error) {
+// its origin, under the present name and the one up to 0.2, which comes first if only what has that is wanted.
+func cardURLs(agent string, prefer []Protocol) ([]string, error) {
 	u, err := url.Parse(agent)
 	if err != nil {
 		return nil, err
@@ -177,9 +212,13 @@ func cardURLs(agent string) ([]string, error) {
 		return []string{agent}, nil
 	}
 	u.RawQuery, u.Fragment = "", ""
+	names := []string{"agent-card.json", "agent.json"}
+	if len(prefer) > 0 && !slices.ContainsFunc(prefer, func(p Protocol) bool { return !p.clientNamesTasks() }) {
+		slices.Reverse(names)
+	}
 	var urls []string
 	for _, base := range []*url.URL{u, {Scheme: u.Scheme, Host: u.Host}} {
-		for _, name := range []string{"agent-card.json", "agent.json"} {
+		for _, name := range names {
 			if at := base.JoinPath(".well-known", name).String(); !slices.Contains(urls, at) {
 				urls = append(urls, at)
 			}
@@ -194,7 +233,7 @@ var ErrNoCard = errors.New("there is none")
 
 // Discover finds and reads the public card of the agent at a URL, which may be the card's own.
 func Discover(ctx context.Context, agent string, o Options) (*Card, error) {
-	urls, err := cardURLs(agent)
+	urls, err := cardURLs(agent, o.Prefer)
 	if err != nil {
 		return nil, fmt.Errorf("find the card of %s: %w", agent, err)
 	}

@@ -56,7 +56,7 @@ func TestChoose(t *testing.T) {
 	}
 	only := &Card{Name: "g", Interfaces: card.Interfaces[:1]}
 	if _, err := only.Choose(); err == nil ||
-		err.Error() != `agent "g" offers A2A 1.0 GRPC; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.1 JSONRPC` {
+		err.Error() != `agent "g" offers A2A 1.0 GRPC; none of it is A2A 1.0 JSONRPC, A2A 1.0 HTTP+JSON, A2A 0.3 JSONRPC, A2A 0.3 HTTP+JSON, A2A 0.1 JSONRPC, A2A legacy JSONRPC` {
 		t.Errorf("got %v, want what is offered and what is spoken", err)
 	}
 	if _, err := new(Card).Choose(JSONRPC10); err == nil || !strings.Contains(err.Error(), "offers no interface") {
@@ -119,5 +119,27 @@ func TestDiscover(t *testing.T) {
 	if _, err := Discover(t.Context(), a.url, Options{}); err == nil ||
 		!strings.Contains(err.Error(), "read the card at "+a.url+"/.well-known/agent-card.json") {
 		t.Errorf("got %v, want the card that cannot be read", err)
+	}
+}
+
+// A card with members of wrong types is of use as far as the others go.
+func TestDecodeMistypedCard(t *testing.T) {
+	card, err := decodeCard([]byte(`{"name":["n"],"url":"http://h/a","capabilities":{"streaming":"true",
+		"pushNotifications":true},"skills":[{"id":1,"name":"one","examples":"e"},{"id":"two"}]}`), "http://h/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Card{
+		URL: "http://h/", Push: true, Skills: []Skill{{Name: "one"}, {ID: "two"}},
+		Interfaces: []Interface{{URL: "http://h/a", Protocol: JSONRPC03}},
+	}
+	card.Raw, card.Possible = nil, nil
+	if diff := cmp.Diff(want, card); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, body := range []string{`[{"name":"n"}]`, `{"name":"n"`, `"n"`, ``} {
+		if card, err := decodeCard([]byte(body), "http://h/"); err == nil {
+			t.Errorf("%q: read as %+v", body, card)
+		}
 	}
 }

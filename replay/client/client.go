@@ -13,7 +13,7 @@ import (
 
 // A Protocol is a version of A2A over a binding.
 type Protocol struct {
-	Version string // Major.Minor
+	Version string // Major.Minor, or "legacy"
 	Binding string // as cards spell it: JSONRPC, HTTP+JSON
 }
 
@@ -24,10 +24,13 @@ var (
 	JSONRPC03 = Protocol{"0.3", "JSONRPC"} // also 0.2, which is the same dialect on the wire
 	REST03    = Protocol{"0.3", "HTTP+JSON"}
 	JSONRPC01 = Protocol{"0.1", "JSONRPC"}
+	Early     = Protocol{"legacy", "JSONRPC"} // what was spoken before 0.1 was written down
 )
 
 // Protocols returns the protocols that this package speaks, the newest first.
-func Protocols() []Protocol { return []Protocol{JSONRPC10, REST10, JSONRPC03, REST03, JSONRPC01} }
+func Protocols() []Protocol {
+	return []Protocol{JSONRPC10, REST10, JSONRPC03, REST03, JSONRPC01, Early}
+}
 
 // String returns the protocol as people write it: "A2A 1.0 JSONRPC".
 func (p Protocol) String() string { return "A2A " + p.Version + " " + p.Binding }

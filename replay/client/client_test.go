@@ -115,6 +115,13 @@ func TestUnreadableAnswers(t *testing.T) {
 	}
 }
 
+func TestByteOrderMark(t *testing.T) {
+	a := agent(t, reply(200, "application/json", "\ufeff"+`{"result":{"task":`+taskResult+`}}`))
+	if _, err := speak(t, a, JSONRPC10, Options{}).Send(t.Context(), Text("x"), SendOptions{}); err != nil {
+		t.Errorf("a mark in front is an error: %v", err)
+	}
+}
+
 func TestTenant(t *testing.T) {
 	a := agent(t, reply(200, "application/json", taskResult))
 	for p, want := range map[Protocol]string{

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/base64"
 	stdjson "encoding/json"
 	"errors"
@@ -59,6 +60,7 @@ type (
 	wireTask struct {
 		ID        string           `json:"id"`
 		ContextID string           `json:"contextId"`
+		SessionID string           `json:"sessionId"` // up to 0.1
 		Status    wireStatus       `json:"status"`
 		Artifacts []wireArtifact   `json:"artifacts"`
 		History   []jsontext.Value `json:"history"`
@@ -168,7 +170,7 @@ func decodeTask(body []byte) (*Task, error) {
 	if w.ID == "" {
 		return nil, errors.New("is no task: it has no id")
 	}
-	t := &Task{ID: w.ID, ContextID: w.ContextID, Metadata: raw(w.Metadata), Raw: body}
+	t := &Task{ID: w.ID, ContextID: cmp.Or(w.ContextID, w.SessionID), Metadata: raw(w.Metadata), Raw: body}
 	var err error
 	if t.Status, err = w.Status.decode(); err != nil {
 		return nil, err
@@ -181,13 +183,31 @@ func decodeTask(body []byte) (*Task, error) {
 		t.Artifacts = append(t.Artifacts, artifact)
 	}
 	for _, h := range w.History {
-		m, err := decodeMessage(h)
-		if err != nil {
+		if err := t.remember(h); err != nil {
 			return nil, err
 		}
-		t.History = append(t.History, *m)
 	}
 	return t, nil
+}
+
+// remember reads an entry of the history: a message or, before 0.1, a status.
+func (t *Task) remember(entry []byte) error {
+	var w struct {
+		wireStatus
+		Role    jsontext.Value `json:"role"`
+		Parts   jsontext.Value `json:"parts"`
+		Content jsontext.Value `json:"content"`
+	}
+	if err := unmarshal(entry, &w); err == nil && w.State != "" && len(w.Role)+len(w.Parts)+len(w.Content) == 0 {
+		s, err := w.wireStatus.decode()
+		t.Statuses = append(t.Statuses, s)
+		return err
+	}
+	m, err := decodeMessage(entry)
+	if err == nil {
+		t.History = append(t.History, *m)
+	}
+	return err
 }
 
 func decodeMessage(body []byte) (*Message, error) {

@@ -103,16 +103,26 @@ func FuzzDecodeResult(f *testing.F) {
 		f.Add([]byte(tt.v10))
 		f.Add([]byte(tt.v03))
 	}
+	for _, text := range []string{earlyTask, earlyStatus, earlyArtifact, earlyNotification, earlyCard} {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r, err := decodeResult(body)
 		if err == nil && (r.Task == nil) == (r.Message == nil) {
 			t.Errorf("%q: got %+v, want exactly one of task and message", body, r)
 		}
-		for _, p := range []Protocol{JSONRPC10, REST10} {
+		for _, p := range Protocols() {
 			c := &Client{endpoint: Interface{Protocol: p}}
-			if result, err := c.result(200, body); err == nil && result == nil {
+			if result, err := c.result(call{op: SendMessage}, 200, body); err == nil && result == nil {
 				t.Errorf("%q over %s: got neither result nor error", body, p)
 			}
+			c.decodeStreamed(call{}, body) // must only not panic
+			c.decodeSent(body)             // must only not panic
+			c.decodePush(body)             // must only not panic
+		}
+		if e, err := ReadNotification(body); err == nil && e.Task == nil && e.Message == nil && e.Status == nil &&
+			e.Artifact == nil {
+			t.Errorf("%q: a notification of nothing", body)
 		}
 		decodePage(body)          // must only not panic
 		decodePushConfigs(body)   // must only not panic

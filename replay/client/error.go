@@ -8,7 +8,7 @@ import (
 // An Error is an agent's refusal. Every operation may return one.
 type Error struct {
 	Code       int    // JSON-RPC code; on HTTP+JSON the one that belongs to Reason, or 0
-	Reason     string // of A2A 1.0 §5.4, such as TASK_NOT_FOUND; empty for other errors
+	Reason     string // of A2A 1.0 §5.4, such as TASK_NOT_FOUND, or one of the Early… ones; empty for other errors
 	HTTPStatus int
 	Message    string
 	Raw        []byte // the body of the answer, or the data of the event
@@ -29,6 +29,9 @@ func (e *Error) Error() string {
 	message := e.Message
 	if message == "" {
 		message = "no message"
+	}
+	if len(about) == 0 { // an event of a stream that was begun with 200
+		return "agent refused: " + message
 	}
 	return fmt.Sprintf("agent refused: %s (%s)", message, strings.Join(about, ", "))
 }

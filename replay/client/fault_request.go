@@ -16,7 +16,7 @@ var requestFaults = []Fault{
 		edit: onParams(func(params map[string]any) { delete(params, "id") }, GetTask),
 	},
 	{
-		Slug: "req-send-id-v01", protocols: []Protocol{JSONRPC01},
+		Slug: "req-send-id-v01", protocols: only01,
 		Doc:  "Messages do not name a task.",
 		edit: onParams(func(params map[string]any) { delete(params, "id") }, SendMessage, StreamMessage),
 	},

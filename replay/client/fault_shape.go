@@ -76,7 +76,7 @@ var shapeFaults = []Fault{
 		edit: onPart(func(p map[string]any) { p["type"] = "markdown" }),
 	},
 	{
-		Slug: "part-kind-content-match", protocols: []Protocol{JSONRPC03, JSONRPC01},
+		Slug: "part-kind-content-match", protocols: []Protocol{JSONRPC03, JSONRPC01, Early},
 		Doc:  "Parts that say text have none.",
 		edit: onPart(func(p map[string]any) { delete(p, "text") }),
 	},
@@ -163,7 +163,7 @@ var shapeFaults = []Fault{
 }
 
 var (
-	only01   = []Protocol{JSONRPC01}
+	only01   = []Protocol{JSONRPC01, Early}
 	sinceIDs = []Protocol{JSONRPC10, REST10, JSONRPC03}
 )
 

@@ -55,7 +55,7 @@ var versionFaults = []Fault{
 		edit: setHeader("A2A-Version", "1.1"),
 	},
 	{
-		Slug: "version-semantics-mixed", protocols: []Protocol{JSONRPC01}, Also: []string{"unknown-field"},
+		Slug: "version-semantics-mixed", protocols: only01, Also: []string{"unknown-field"},
 		Doc: "Parts of messages of 0.1 say kind, as later versions have it, for type.",
 		edit: onMessage(func(message map[string]any) {
 			parts, _ := message["parts"].([]any)

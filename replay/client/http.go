@@ -148,6 +148,7 @@ func readAll(resp *http.Response) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
+	body = bytes.TrimPrefix(body, []byte("\ufeff")) // which readers may ignore: RFC 8259 §8.1
 	if len(body) > maxAnswer {
 		return nil, errors.New("read the answer: it is larger than 64 MiB")
 	}

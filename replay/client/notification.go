@@ -3,7 +3,8 @@ package client
 import "errors"
 
 // ReadNotification reads the body of a push notification of any dialect: an event of a stream (A2A 1.0 §4.3.3), a task
-// (A2A 0.2, 0.3), or an update that names its task as taskId and has a status, as some agents of 0.1 send it.
+// (A2A 0.2, 0.3), an update that names its task as taskId and has a status, as some agents of 0.1 send it, or what came
+// before that: then the event's Name says what happened, status or artifact, and the status is that of the task.
 func ReadNotification(body []byte) (Event, error) {
 	e, err := decodeEvent(body)
 	if err == nil {
@@ -12,6 +13,9 @@ func ReadNotification(body []byte) (Event, error) {
 	}
 	if t, err := decodeTask(body); err == nil {
 		return Event{Task: t, Raw: body, Result: body}, nil
+	}
+	if early, err := readEarlyNotification(body); err == nil {
+		return early, nil
 	}
 	var w wireUpdate
 	if unmarshal(body, &w) != nil || w.TaskID == "" {

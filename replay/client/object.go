@@ -104,6 +104,7 @@ type Task struct {
 	Status    Status
 	Artifacts []Artifact
 	History   []Message // nil if the agent sent none
+	Statuses  []Status  // the history before A2A 0.1, the oldest first; nil if the agent sent none
 	Metadata  json.RawMessage
 	Raw       []byte // as received
 }
@@ -121,6 +122,7 @@ type Event struct {
 	Message  *Message
 	Status   *StatusUpdate
 	Artifact *ArtifactUpdate
+	Name     string // of the server-sent event, which is status or artifact before A2A 0.1; else mostly empty
 	Raw      []byte // the data of the server-sent event, envelope included
 	Result   []byte // the same without the envelope of JSON-RPC
 }
@@ -141,7 +143,7 @@ type StatusUpdate struct {
 	TaskID    string
 	ContextID string
 	Status    Status
-	Final     bool // only 0.3 has it
+	Final     bool // 1.0 does not have it
 	Metadata  json.RawMessage
 	Raw       []byte // as received
 }
@@ -172,7 +174,8 @@ type PushConfig struct {
 	TaskID      string
 	URL         string
 	Token       string
-	Scheme      string // HTTP authentication scheme, such as Bearer; empty for none
+	Scheme      string // HTTP authentication scheme, such as Bearer; empty for none; not before A2A 0.1
 	Credentials string
-	Raw         []byte // as received
+	Events      []string // before A2A 0.1: which to report, status or artifact; empty for all
+	Raw         []byte   // as received
 }

@@ -26,13 +26,14 @@ func (c *Client) sendParams(m Message, o SendOptions, streams bool) (any, error)
 }
 
 func (c *Client) plainParams(m Message, o SendOptions, streams bool) any {
+	p := c.endpoint.Protocol
 	switch {
-	case c.endpoint.Protocol == JSONRPC01:
-		return c.send01(m, o)
-	case c.endpoint.Protocol == REST03 && c.http.opts.ProtoJSON:
-		return c.endpoint.Protocol.send(c.complete(m), o, streams).proto()
+	case p.clientNamesTasks():
+		return p.send01(m, o)
+	case p == REST03 && c.http.opts.ProtoJSON:
+		return p.send(m, o, streams).proto()
 	}
-	return c.endpoint.Protocol.send(c.complete(m), o, streams)
+	return p.send(m, o, streams)
 }
 
 // What the client writes in 0.1.
@@ -56,32 +57,34 @@ type (
 	}
 )
 
-// send01 writes the parameters of a send (A2A 0.1 §7.1): the client makes the id of a new task.
-func (c *Client) send01(m Message, o SendOptions) outSend01 {
-	m = c.complete(m)
+// clientNamesTasks says whether clients make the ids of tasks, as up to 0.1 (A2A 0.1 §6.1).
+func (p Protocol) clientNamesTasks() bool { return p == JSONRPC01 || p == Early }
+
+// send01 writes the parameters of a send (A2A 0.1 §7.1).
+func (p Protocol) send01(m Message, o SendOptions) outSend01 {
 	out := outSend01{
 		ID: m.TaskID, SessionID: m.ContextID, HistoryLength: o.HistoryLength, Metadata: o.Metadata,
 		Message: outMessage01{Role: string(m.Role), Parts: []outPart01{}, Metadata: m.Metadata},
 	}
-	if out.ID == "" {
-		out.ID = c.http.opts.NewID()
-	}
-	for _, p := range m.Parts {
-		part := p.encode03()
+	for _, in := range m.Parts {
+		part := in.encode03()
 		kind := part.Kind
 		part.Kind = ""
 		out.Message.Parts = append(out.Message.Parts, outPart01{Type: kind, outPart: part})
 	}
 	if o.Push != nil {
-		out.Push = o.Push.encode01()
+		out.Push = p.push01(*o.Push)
 	}
 	return out
 }
 
-// encode01 writes a config as A2A 0.1 §6.8, which knows no ids of configs.
-func (c PushConfig) encode01() *wireInnerConfig {
+// push01 writes a config as A2A 0.1 §6.8, which knows no ids of configs, or as before.
+func (p Protocol) push01(c PushConfig) *wireInnerConfig {
 	w := c.encode03()
 	w.ID = ""
+	if p == Early {
+		w.Authentication, w.Events = nil, c.Events
+	}
 	return w
 }
 
@@ -177,7 +180,7 @@ func (c *Client) older(in call) call {
 
 // decodeSent reads what a send gives.
 func (c *Client) decodeSent(body []byte) (*Result, error) {
-	if c.endpoint.Protocol != JSONRPC01 {
+	if !c.endpoint.Protocol.clientNamesTasks() {
 		return decodeResult(body)
 	}
 	t, err := decodeTask(body)
@@ -187,9 +190,10 @@ func (c *Client) decodeSent(body []byte) (*Result, error) {
 	return &Result{Task: t, Raw: body}, nil
 }
 
-// decodeStreamed reads an event of a stream: in 0.1 an update that names the task by its id.
-func (c *Client) decodeStreamed(body []byte) (Event, error) {
-	if c.endpoint.Protocol != JSONRPC01 {
+// decodeStreamed reads an event of a stream: up to 0.1 an update that names the task by its id. It does not say which
+// session that is in, which who began the stream knows.
+func (c *Client) decodeStreamed(in call, body []byte) (Event, error) {
+	if !c.endpoint.Protocol.clientNamesTasks() {
 		return decodeEvent(body)
 	}
 	var w struct {
@@ -200,7 +204,7 @@ func (c *Client) decodeStreamed(body []byte) (Event, error) {
 	if err := unmarshal(body, &w); err != nil {
 		return Event{}, err
 	}
-	w.TaskID = w.ID
+	w.TaskID, w.ContextID = w.ID, in.session
 	if w.Artifact == nil {
 		update, err := w.status()
 		update.Raw = body
@@ -222,7 +226,7 @@ type wireChunk01 struct {
 // decodePush reads a push config.
 func (c *Client) decodePush(body []byte) (*PushConfig, error) {
 	config, err := decodePushConfig(body)
-	if err == nil && c.endpoint.Protocol == JSONRPC01 {
+	if err == nil && c.endpoint.Protocol.clientNamesTasks() {
 		var outer struct {
 			ID string `json:"id"`
 		}

@@ -58,13 +58,14 @@ type (
 
 // Send sends a message and returns when the agent answers: by default when the task is terminal or interrupted.
 func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, error) {
+	m = c.complete(m)
 	params, err := c.sendParams(m, o, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", SendMessage, err)
 	}
 	body, err := c.invoke(ctx, call{
 		op: SendMessage, params: params, verb: http.MethodPost, path: "/message:send",
-		body: params,
+		body: params, webhook: o.webhook(),
 	})
 	return read(SendMessage, body, err, c.decodeSent)
 }
@@ -72,13 +73,14 @@ func (c *Client) Send(ctx context.Context, m Message, o SendOptions) (*Result, e
 // Stream sends a message and yields the events of the answer as they arrive. The sequence ends with the stream; an
 // error comes last, with an empty event. Leaving the loop closes the stream, and the agent goes on without us.
 func (c *Client) Stream(ctx context.Context, m Message, o SendOptions) iter.Seq2[Event, error] {
+	m = c.complete(m)
 	params, err := c.sendParams(m, o, true)
 	if err != nil {
 		return func(yield func(Event, error) bool) { yield(Event{}, streamError(StreamMessage, err)) }
 	}
 	return c.stream(ctx, call{
 		op: StreamMessage, params: params, verb: http.MethodPost, path: "/message:stream",
-		body: params,
+		body: params, session: m.ContextID, webhook: o.webhook(),
 	})
 }
 
@@ -89,6 +91,13 @@ func (c *Client) complete(m Message) Message {
 	}
 	if m.Role == "" {
 		m.Role = User
+	}
+	p := c.endpoint.Protocol
+	if p == Early && m.TaskID == "" && m.ContextID == "" {
+		m.ContextID = c.http.opts.NewID()
+	}
+	if p.clientNamesTasks() && m.TaskID == "" {
+		m.TaskID = c.http.opts.NewID()
 	}
 	return m
 }
@@ -156,7 +165,7 @@ func (c *Client) Cancel(ctx context.Context, id string, metadata json.RawMessage
 	return read(CancelTask, body, err, decodeTask)
 }
 
-// Subscribe yields what happens to a task from now on, like Stream.
+// Subscribe yields what happens to a task from now on, like Stream. Before A2A 0.1 there is no such operation.
 func (c *Client) Subscribe(ctx context.Context, id string) iter.Seq2[Event, error] {
 	return c.stream(ctx, call{
 		op: SubscribeToTask, params: outID{ID: id},
@@ -185,7 +194,7 @@ func (c *Client) invoke(ctx context.Context, in call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.result(resp.StatusCode, body)
+	return c.result(in, resp.StatusCode, body)
 }
 
 // read decodes a result and says which operation failed; the agent's own words stay as they are.

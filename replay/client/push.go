@@ -23,6 +23,7 @@ type wireInnerConfig struct {
 	URL            string        `json:"url"`
 	Token          string        `json:"token,omitzero"`
 	Authentication *wirePushAuth `json:"authentication,omitzero"`
+	Events         []string      `json:"events,omitzero"` // before 0.1
 }
 
 type wirePushAuth struct {
@@ -61,6 +62,9 @@ func decodePushConfig(body []byte) (*PushConfig, error) {
 		w.TaskID = task
 	}
 	c := &PushConfig{ID: w.ID, TaskID: w.TaskID, URL: w.URL, Token: w.Token, Raw: body}
+	if w.Inner != nil {
+		c.Events = w.Inner.Events
+	}
 	if a := w.Authentication; a != nil {
 		c.Scheme, c.Credentials = a.Scheme, a.Credentials
 		if c.Scheme == "" && len(a.Schemes) > 0 {

@@ -15,6 +15,8 @@ type outConfigID struct {
 // configID names a config in the client's dialect; an empty id names only the task.
 func (c *Client) configID(taskID, id string) any {
 	switch {
+	case c.endpoint.Protocol.clientNamesTasks():
+		return outConfigID{ID: taskID}
 	case c.endpoint.Protocol.Version != "1.0":
 		return outConfigID{ID: taskID, ConfigID: id}
 	case id == "":
@@ -29,17 +31,18 @@ func configsPath(taskID string) string { return taskPath(taskID) + "/pushNotific
 
 // CreatePush asks the agent to report on the task that the config names. The result carries the config's id.
 func (c *Client) CreatePush(ctx context.Context, config PushConfig) (*PushConfig, error) {
-	w := config.encode10()
+	p, w := c.endpoint.Protocol, config.encode10()
 	var params any = w
-	if c.endpoint.Protocol.Version != "1.0" {
+	switch {
+	case p.clientNamesTasks():
+		params = wirePushConfig{ID: config.TaskID, Inner: p.push01(config)}
+	case p.Version != "1.0":
 		params = wirePushConfig{TaskID: config.TaskID, Inner: config.encode03()}
-		if c.endpoint.Protocol == JSONRPC01 {
-			params = wirePushConfig{ID: config.TaskID, Inner: config.encode01()}
-		}
 	}
 	w.TaskID = "" // HTTP+JSON has it in the path
 	body, err := c.invoke(ctx, call{
 		op: CreatePushConfig, params: params, verb: http.MethodPost, path: configsPath(config.TaskID), body: w,
+		webhook: config.URL,
 	})
 	return read(CreatePushConfig, body, err, c.decodePush)
 }

@@ -13,12 +13,18 @@ const maxEvent = 16 << 20
 
 var errEventTooLarge = errors.New("an event is larger than 16 MiB")
 
-// events yields the data of each server-sent event that r dispatches (WHATWG HTML, section 9.2.6): fields other than
-// data are skipped, and an event that no blank line ends is lost. After an error, which comes last, data is nil.
-// Each slice is the caller's.
-func events(r io.Reader) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+// A serverEvent is a server-sent event.
+type serverEvent struct {
+	name string // of its field event; empty if it has none
+	data []byte // the caller's
+}
+
+// events yields each server-sent event that r dispatches (WHATWG HTML, section 9.2.6): fields other than event and data
+// are skipped, and an event that no blank line ends is lost. An error comes last, with an empty event.
+func events(r io.Reader) iter.Seq2[serverEvent, error] {
+	return func(yield func(serverEvent, error) bool) {
 		lines := &lineReader{r: bufio.NewReader(r)}
+		var name string
 		var data []byte
 		seen := false // a data field: its content may be empty
 		for {
@@ -27,34 +33,34 @@ func events(r io.Reader) iter.Seq2[[]byte, error] {
 				return
 			}
 			if err != nil {
-				yield(nil, err)
+				yield(serverEvent{}, err)
 				return
 			}
 			if len(line) > 0 {
-				if value, ok := dataField(line); ok {
+				switch field, value := field(line); field {
+				case "data":
 					data, seen = append(append(data, value...), '\n'), true
+				case "event":
+					name = string(value)
 				}
 				if len(data) > maxEvent {
-					yield(nil, errEventTooLarge)
+					yield(serverEvent{}, errEventTooLarge)
 					return
 				}
 				continue
 			}
-			if seen && !yield(data[:len(data)-1], nil) {
+			if seen && !yield(serverEvent{name, data[:len(data)-1]}, nil) {
 				return
 			}
-			data, seen = nil, false
+			name, data, seen = "", nil, false
 		}
 	}
 }
 
-// dataField returns the value of a data field.
-func dataField(line []byte) (value []byte, ok bool) {
-	name, value, _ := bytes.Cut(line, []byte(":"))
-	if string(name) != "data" {
-		return nil, false
-	}
-	return bytes.TrimPrefix(value, []byte(" ")), true
+// field returns the name and the value of a field.
+func field(line []byte) (name string, value []byte) {
+	before, value, _ := bytes.Cut(line, []byte(":"))
+	return string(before), bytes.TrimPrefix(value, []byte(" "))
 }
 
 // A lineReader cuts a stream into lines, which end in CR, LF or both.

@@ -20,7 +20,9 @@ var sseTests = []struct {
 	{"mixed", "data: a\r\n\ndata: b\n\r\n", []string{"a", "b"}},
 	{"several lines", "data: {\ndata: }\n\n", []string{"{\n}"}},
 	{"no space, two spaces", "data:a\ndata:  b\n\n", []string{"a\n b"}},
-	{"comments and other fields", ": ping\nevent: message\nid: 1\nretry: 5\ndata: a\nnonsense\n\n", []string{"a"}},
+	{"comments and other fields", ": ping\nevent: message\nid: 1\nretry: 5\ndata: a\nnonsense\n\n", []string{"message=a"}},
+	{"a name is that of one event", "event:x\ndata: a\n\ndata: b\n\nevent: y\n\ndata: c\n\n", []string{"x=a", "b", "c"}},
+	{"the last name counts", "event: x\ndata: a\nevent: y\n\n", []string{"y=a"}},
 	{"empty data", "data\n\ndata:\n\n", []string{"", ""}},
 	{"no data", "event: x\n\n: ping\n\n", nil},
 	{"byte order mark", "\ufeffdata: a\n\n", []string{"a"}},
@@ -31,6 +33,14 @@ var sseTests = []struct {
 	{"blank lines", "\n\n\r\n\rdata: a\n\n\n\n", []string{"a"}},
 }
 
+// short returns an event as the tests write it: its data, behind its name if it has one.
+func short(e serverEvent) string {
+	if e.name == "" {
+		return string(e.data)
+	}
+	return e.name + "=" + string(e.data)
+}
+
 func TestEvents(t *testing.T) {
 	for _, tt := range sseTests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -39,11 +49,11 @@ func TestEvents(t *testing.T) {
 				"byte by byte": iotest.OneByteReader(strings.NewReader(tt.text)),
 			} {
 				var got []string
-				for data, err := range events(r) {
+				for e, err := range events(r) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					got = append(got, string(data))
+					got = append(got, short(e))
 				}
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -58,8 +68,8 @@ func TestEventsErrors(t *testing.T) {
 	r := io.MultiReader(strings.NewReader("data: a\n\ndata: b"), iotest.ErrReader(cut))
 	var got []string
 	var last error
-	for data, err := range events(r) {
-		got, last = append(got, string(data)), err
+	for e, err := range events(r) {
+		got, last = append(got, short(e)), err
 	}
 	if diff := cmp.Diff([]string{"a", ""}, got); diff != "" || !errors.Is(last, cut) {
 		t.Errorf("got %q ending in %v, want the event and then the error", got, last)
@@ -78,11 +88,11 @@ func FuzzEvents(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var got []string
-		for data, err := range events(iotest.HalfReader(strings.NewReader(text))) {
+		for e, err := range events(iotest.HalfReader(strings.NewReader(text))) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got = append(got, string(data))
+			got = append(got, short(e))
 		}
 		if diff := cmp.Diff(wholeEvents(text), got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -96,16 +106,22 @@ func wholeEvents(text string) []string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	lines := strings.Split(text, "\n")
 	var out, data []string
+	event := ""
 	for _, line := range lines[:len(lines)-1] {
 		if line == "" {
 			if data != nil {
-				out = append(out, strings.Join(data, "\n"))
+				out = append(out, short(serverEvent{event, []byte(strings.Join(data, "\n"))}))
 			}
-			data = nil
+			data, event = nil, ""
 			continue
 		}
-		if name, value, _ := strings.Cut(line, ":"); name == "data" {
-			data = append(data, strings.TrimPrefix(value, " "))
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch name {
+		case "data":
+			data = append(data, value)
+		case "event":
+			event = value
 		}
 	}
 	return out

@@ -25,10 +25,10 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 		}
 		defer resp.Body.Close()
 		if !isEventStream(resp) {
-			yield(Event{}, streamError(in.op, c.notStreamed(resp)))
+			yield(Event{}, streamError(in.op, c.notStreamed(in, resp)))
 			return
 		}
-		for data, err := range events(resp.Body) {
+		for sent, err := range events(resp.Body) {
 			if err != nil {
 				if ctx.Err() != nil {
 					err = ctx.Err() // the transport sometimes only says that its connection is closed
@@ -38,10 +38,10 @@ func (c *Client) stream(ctx context.Context, in call) iter.Seq2[Event, error] {
 				yield(Event{}, streamError(in.op, fmt.Errorf("read the stream: %w", err)))
 				return
 			}
-			if string(data) == "[DONE]" {
+			if string(sent.data) == "[DONE]" {
 				continue // some agents end streams as model providers do
 			}
-			e, err := c.event(resp.StatusCode, data)
+			e, err := c.event(in, resp.StatusCode, sent)
 			if err != nil {
 				yield(Event{}, streamError(in.op, err))
 				return
@@ -76,28 +76,28 @@ func (c *Client) open(ctx context.Context, cancel context.CancelFunc, in call) (
 }
 
 // notStreamed reads an answer that should have been a stream: an error, most likely.
-func (c *Client) notStreamed(resp *http.Response) error {
+func (c *Client) notStreamed(in call, resp *http.Response) error {
 	body, err := readAll(resp)
 	if err != nil {
 		return err
 	}
-	if _, err := c.result(resp.StatusCode, body); err != nil {
+	if _, err := c.result(in, resp.StatusCode, body); err != nil {
 		return err
 	}
 	return fmt.Errorf("read the stream: the answer is %q and no text/event-stream", resp.Header.Get("Content-Type"))
 }
 
-// event reads the data of one event.
-func (c *Client) event(status int, data []byte) (Event, error) {
-	result, err := c.result(status, data)
+// event reads one event.
+func (c *Client) event(in call, status int, sent serverEvent) (Event, error) {
+	result, err := c.result(in, status, sent.data)
 	if err != nil {
 		return Event{}, err
 	}
-	e, err := c.decodeStreamed(result)
+	e, err := c.decodeStreamed(in, result)
 	if err != nil {
 		return Event{}, fmt.Errorf("read an event: %w", err)
 	}
-	e.Raw, e.Result = data, result
+	e.Name, e.Raw, e.Result = sent.name, sent.data, result
 	return e, nil
 }
 

@@ -64,7 +64,7 @@ func TestStreamErrors(t *testing.T) {
 	for e, err := range speak(t, a, REST10, Options{}).Subscribe(t.Context(), "t") {
 		got = append(got, fmt.Sprint(e.Task != nil, " ", err))
 	}
-	if diff := cmp.Diff([]string{"true <nil>", "false agent refused: late ()"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"true <nil>", "false agent refused: late"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

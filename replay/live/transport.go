@@ -100,20 +100,20 @@ func wireForm(req *http.Request) (head, body []byte, err error) {
 
 // A recordedBody is the body of an answer that is recorded as it is read.
 type recordedBody struct {
-	mu   sync.Mutex
-	a    *answer
-	done bool
+	mu  sync.Mutex
+	a   *answer
+	end error // what further reads give; nil if the answer goes on
 }
 
 func (b *recordedBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.done {
-		return 0, http.ErrBodyReadAfterClose
+	if b.end != nil {
+		return 0, b.end
 	}
 	n, err := b.a.Read(p)
 	if err != nil {
-		b.done = true
+		b.end = err
 		var fault *capture.Fault
 		if err != io.EOF { // which Read returns as it is, and wraps all others
 			fault = faultOf(b.a.ctx, err)
@@ -129,8 +129,8 @@ func (b *recordedBody) Close() error {
 	b.a.release() // a read under way ends
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.done {
-		b.done = true
+	if b.end == nil {
+		b.end = http.ErrBodyReadAfterClose
 		b.a.v.Log.Close(&capture.Fault{Kind: "client-left", Side: "client", Detail: "the client left"})
 	}
 	return nil

@@ -82,6 +82,9 @@ func TestTransportRecordsAnExchange(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, err := io.ReadAll(res.Body)
+	if _, again := res.Body.Read(make([]byte, 1)); again != io.EOF {
+		t.Errorf("after the end, reading on gives %v", again)
+	}
 	res.Body.Close()
 	if err != nil || string(body) != `{"a":1}` {
 		t.Fatalf("got %q, %v", body, err)

@@ -20,6 +20,7 @@ import (
 //
 //go:embed testdata/js testdata/js02 testdata/js03 testdata/js10 testdata/js1
 //go:embed testdata/py testdata/py02 testdata/py03 testdata/py1
+//go:embed testdata/promptfoo
 var sources embed.FS
 
 // A Program is an SDK in another language: an agent and a client program that live in one directory under testdata.

@@ -36,8 +36,9 @@ type Result struct {
 	Answer    string   // of a failure: what came back for it, for people
 }
 
-// Severity returns how much it matters that the case failed: what the level of its scenario says.
-func (r *Result) Severity() analyzer.Severity { return r.Scenario.Level.Severity() }
+// Severity returns how much it matters that the case failed: what the level of its scenario says, in
+// the protocol that was spoken.
+func (r *Result) Severity() analyzer.Severity { return r.Scenario.LevelIn(r.Protocol).Severity() }
 
 // Bad reports whether a case failed or found the agent gone.
 func (r *Result) Bad() bool { return r.Status == Failed || r.Status == Critical }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,8 +13,10 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/live"
 )
 
@@ -22,34 +25,74 @@ type Options struct {
 	// Client is what clients are made with: credentials, tenant, the time that a request may take. Its Transport, Edit
 	// and Fault are not used.
 	Client client.Options
+	// Second has the credentials of another user, for scenarios about what users see of each other; nil if there is none.
+	// Only its Token, Header and Authorize are used.
+	Second *client.Options
 	// Scenarios are those to run.
 	Scenarios []*Scenario
 	// Protocols are those to speak, of those that the card offers; empty for all.
 	Protocols []client.Protocol
+	// Versions are those of the interfaces to speak on, in two parts, such as 0.2; empty for all.
+	Versions []string
 	// Fallback is spoken at the URL itself if no card can be read; zero to ask only for the card then.
 	Fallback client.Protocol
+	// NoCard says that no card is read: the Fallback is spoken, and what is about the card is skipped.
+	NoCard bool
+	// Keep chooses cases by scenario and name; nil for all.
+	Keep func(s *Scenario, test string) bool
+	// Name is what the agent is called in the record; empty for host and port of its URL.
+	Name string
 	// Drive says how the agent is brought to do something; empty chooses by its card.
 	Drive Drive
 	// Skills are the ids of those to use; empty for all.
 	Skills []string
+	// Patch is the patch version of the specification, 1.0.0 or 1.0.1, whose HTTP statuses are insisted on; empty where
+	// those of either will do.
+	Patch string
 	// Timeout is how long a task may take; 0 for a minute.
 	Timeout time.Duration
 	// Wait is how long the agent may take to start.
 	Wait time.Duration
 	// Parallel is how many cases run at the same time, 1 at least.
 	Parallel int
+	// Webhook is where push notifications are received: address, public URL and certificate; the zero value for a port of
+	// this machine, over TLS with a certificate that nobody trusts only where the protocol demands TLS.
+	Webhook webhook.Options
 	// TLS is how agents over TLS are verified; nil for the system's authorities.
 	TLS *tls.Config
 	// Sink takes what is recorded, in order; nil if it is not kept. Seq is the number of the last exchange in it.
 	Sink capture.Sink
 	Seq  uint64
+	// OnCases is called with the number of cases before the first is asked; may be nil.
+	OnCases func(n int)
 	// OnResult is called with each result when it is there, one at a time; may be nil.
 	OnResult func(*Result)
 }
 
-// wants reports whether a protocol is to be spoken.
-func (o *Options) wants(p client.Protocol) bool {
-	return len(o.Protocols) == 0 || slices.Contains(o.Protocols, p)
+// wants reports whether an interface is to be asked on.
+func (o *Options) wants(e endpoint) bool {
+	return (len(o.Protocols) == 0 || slices.Contains(o.Protocols, e.Protocol)) &&
+		(len(o.Versions) == 0 || slices.Contains(o.Versions, e.version))
+}
+
+// ErrSkill is what Run fails with if the card has none of the skills that were named.
+var ErrSkill = errors.New("no such skill")
+
+// knows returns an error unless the card has all skills that were named.
+func (o *Options) knows(card *client.Card) error {
+	if card == nil {
+		return nil
+	}
+	ids := make([]string, 0, len(card.Skills))
+	for _, s := range card.Skills {
+		ids = append(ids, s.ID)
+	}
+	for _, id := range o.Skills {
+		if !slices.Contains(ids, id) {
+			return fmt.Errorf("%w: %q; the card has %s", ErrSkill, id, strings.Join(ids, ", "))
+		}
+	}
+	return nil
 }
 
 // Run asks the agent at a URL and returns how each case came out. It fails if the agent does not answer at all, or if
@@ -71,8 +114,20 @@ func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 	if err := main.discover(ctx); err != nil {
 		return nil, err
 	}
+	if err := o.knows(main.card); err != nil {
+		return nil, err
+	}
 	report.Card, report.NoCard, report.Notes = main.card, main.noCard, main.notes
-	r.run(ctx, r.cases(ctx))
+	cases := r.cases(ctx)
+	for _, path := range slices.Sorted(maps.Keys(r.targets)) {
+		if path != "" {
+			report.Notes = append(report.Notes, r.targets[path].notes...)
+		}
+	}
+	if o.OnCases != nil {
+		o.OnCases(len(cases))
+	}
+	r.run(ctx, cases)
 	for _, c := range r.all {
 		if c.result.Status != "" {
 			report.Results = append(report.Results, c.result)
@@ -112,6 +167,14 @@ type probeCase struct {
 	result   Result
 }
 
+// name returns the case's name: jsonrpc/error-task-not-found.
+func (c *probeCase) name() string {
+	if c.at.Protocol == (client.Protocol{}) {
+		return c.scenario.ID
+	}
+	return caseName(c.scenario, c.at.version, c.at.Protocol)
+}
+
 func newRunner(agent string, o *Options) *runner {
 	r := &runner{url: agent, opts: o, tape: &tape{xs: map[uint64]*capture.Exchange{}}, targets: map[string]*target{}}
 	r.log = live.NewLog(o.Seq, func(s capture.Step) {
@@ -130,11 +193,11 @@ func (r *runner) target(path string) *target {
 	}
 	at := r.url
 	if path != "" {
-		at = strings.TrimRight(at, "/") + "/" + path
+		at = agentURL(at, path, r.opts.Scenarios)
 	}
-	t := &target{url: at, opts: r.opts, tape: r.tape}
+	t := &target{url: at, ownCard: path != "", opts: r.opts, tape: r.tape}
 	t.transport = &live.Transport{
-		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: peer, TLS: r.opts.TLS,
+		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, TLS: r.opts.TLS,
 		Noted: func(req *http.Request, n uint64) {
 			if s, ok := req.Context().Value(sessionKey{}).(*Session); ok {
 				s.asked(n)
@@ -154,18 +217,44 @@ func (r *runner) cases(ctx context.Context) []*probeCase {
 				t.noCard = err
 			}
 		}
+		if s.Agent != "" {
+			r.addCells(s, t)
+			continue
+		}
 		made := false
 		for _, at := range t.endpoints {
 			if s.fits(at.Protocol) && !(made && s.Once) {
 				made = true
-				r.all = append(r.all, &probeCase{scenario: s, target: t, at: at})
+				r.add(&probeCase{scenario: s, target: t, at: at})
 			}
 		}
 		if !made && len(t.endpoints) == 0 && (t.card == nil || s.Once && len(s.Protocols) == 0) {
-			r.all = append(r.all, &probeCase{scenario: s, target: t})
+			r.add(&probeCase{scenario: s, target: t})
 		}
 	}
 	return r.all
+}
+
+// addCells adds a case of a scenario of the acceptance suite for each protocol that it is for, also for those that the
+// agent does not offer: how many there are does not depend on the agent.
+func (r *runner) addCells(s *Scenario, t *target) {
+	for _, p := range s.Protocols {
+		at := endpoint{client.Interface{Protocol: p}, p.Version}
+		if !r.opts.wants(at) {
+			continue
+		}
+		if i := slices.IndexFunc(t.endpoints, func(e endpoint) bool { return e.Protocol == p }); i >= 0 {
+			at = t.endpoints[i]
+		}
+		r.add(&probeCase{scenario: s, target: t, at: at})
+	}
+}
+
+// add adds a case if it is wanted.
+func (r *runner) add(c *probeCase) {
+	if r.opts.Keep == nil || r.opts.Keep(c.scenario, c.name()) {
+		r.all = append(r.all, c)
+	}
 }
 
 // run runs cases side by side, and then those that must be alone.
@@ -195,19 +284,14 @@ func (r *runner) one(ctx context.Context, c *probeCase) {
 	if ctx.Err() != nil {
 		return
 	}
-	result := Result{
-		Test: caseName(c.scenario, c.at.version, c.at.Protocol), Scenario: c.scenario, Protocol: c.at.Protocol,
-	}
-	if c.at.Protocol == (client.Protocol{}) {
-		result.Test = c.scenario.ID
-	}
+	result := Result{Test: c.name(), Scenario: c.scenario, Protocol: c.at.Protocol}
 	r.mu.Lock()
 	gone := r.gone
 	r.mu.Unlock()
 	begun := time.Now()
 	s := &Session{
-		Card: c.target.card, URL: c.target.url, Version: c.at.version, Timeout: r.opts.Timeout,
-		target: c.target, endpoint: c.at.Interface, drive: r.opts.Drive, skills: r.opts.Skills,
+		Card: c.target.card, URL: c.target.url, Version: c.at.version, Patch: r.opts.Patch,
+		Timeout: r.opts.Timeout, target: c.target, endpoint: c.at.Interface, drive: r.opts.Drive, skills: r.opts.Skills,
 	}
 	if s.drive == "" {
 		s.drive = driveOf(s.Card)
@@ -241,58 +325,32 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 			}
 		}
 	}
-	if c.at.Protocol == (client.Protocol{}) && !c.scenario.Once {
+	if r.opts.NoCard && c.scenario.Category == analyzer.AgentCard {
+		return &Skip{Why: "no card is to be read"}
+	}
+	switch {
+	case c.scenario.CardOnly || c.at.URL != "":
+	case c.at.Protocol != (client.Protocol{}) && s.Card != nil:
+		return &Skip{Why: fmt.Sprintf("the card does not offer %s", c.at.Protocol)}
+	case !c.scenario.Once:
 		return Unclear("no interface is known to ask on")
 	}
 	// A task may be waited for more than once; beyond that something hangs.
 	ctx, cancel := context.WithTimeout(ctx, 3*r.opts.Timeout)
 	defer cancel()
-	if c.at.Protocol != (client.Protocol{}) {
+	if c.at.URL != "" {
 		s.Client = c.target.client(c.at.Interface, c.target.options(s))
 		defer s.Client.Close()
 	}
 	err := c.scenario.Run(ctx, s)
+	var refused *client.Error
+	if s.Card == nil && len(c.scenario.Needs) > 0 && errors.As(err, &refused) && disclaims(refused) {
+		err = &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", c.scenario.Needs[0])}
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = Fail("an end of all that was asked", "none within %v", 3*r.opts.Timeout)
 	}
 	return err
-}
-
-// judge says how a case came out.
-func (r *runner) judge(ctx context.Context, c *probeCase, s *Session, err error, result *Result) {
-	var failure *Failure
-	var skip *Skip
-	var unclear *Inconclusive
-	var refused *client.Error
-	switch {
-	case err == nil:
-		result.Status = Pass
-		return
-	case errors.As(err, &skip):
-		result.Status, result.Message = Skipped, skip.Why
-		return
-	case errors.As(err, &unclear):
-		result.Status, result.Message = Unproved, unclear.Why
-		return
-	case errors.As(err, &failure):
-		result.Status, result.Message = Failed, failure.Error()
-		result.Expected, result.Seen = failure.Expected, failure.Seen
-	case errors.As(err, &refused):
-		result.Status, result.Expected, result.Seen = Failed, "success", describe(refused)
-		result.Message = "expected success; seen " + result.Seen
-	default:
-		result.Status, result.Message, result.Seen = Failed, err.Error(), err.Error()
-		result.Expected = "an answer that can be read"
-	}
-	if refused == nil && s.Last().Status < http.StatusInternalServerError && failure != nil {
-		return
-	}
-	if !c.target.healthy(ctx) {
-		result.Status, result.Message = Critical, "the agent does not answer any more; "+result.Message
-		r.mu.Lock()
-		r.gone = true
-		r.mu.Unlock()
-	}
 }
 
 type sessionKey struct{}

@@ -30,13 +30,13 @@ func startAgent(t *testing.T, name string, o refagent.Options) string {
 
 func TestFaithfulAgentsPass(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"echo", "spec", "spec03", "spec03-rest", "spec02", "spec01"} {
+	for _, name := range refagent.Names() {
 		for _, push := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				url := startAgent(t, name, refagent.Options{Push: push})
 				report, err := probe.Run(context.Background(), url, probe.Options{
-					Scenarios: probe.Scenarios(), Parallel: 4, Timeout: 20 * time.Second,
+					Scenarios: suite(t, probe.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -68,7 +68,7 @@ func TestGoneAgentIsCritical(t *testing.T) {
 		return err
 	}}
 	report, err := probe.Run(context.Background(), server.URL+a.Path(), probe.Options{
-		Scenarios: append([]*probe.Scenario{kill}, probe.Scenarios()...),
+		Scenarios: append([]*probe.Scenario{kill}, suite(t, probe.ProtocolSuite)...),
 	})
 	if err != nil {
 		t.Fatal(err)

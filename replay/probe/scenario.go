@@ -18,19 +18,23 @@ type Scenario struct {
 	Category analyzer.Category
 	// Level is the requirement word behind it. A broken MUST is an error, a SHOULD a warning, all else a note.
 	Level analyzer.Level
+	// Levels has it for the protocols in which it is another word; may be nil.
+	Levels map[client.Protocol]analyzer.Level
 	// Sections are where the requirement stands, one for each version: "1.0 §3.1.3", "0.3 §7.3".
 	Sections []string
 	// Protocols are those that it is for; empty for all.
 	Protocols []client.Protocol
 	// Once says that it is asked once of an agent, not once on each of its interfaces.
 	Once bool
+	// CardOnly says that it is about the public card, and needs no interface: its session may have no client.
+	CardOnly bool
 	// Alone says that nothing else may go on at the same time.
 	Alone bool
 	// Tags are the groups that it belongs to, and the ids of the same test in public lists: "acceptance", "errors",
 	// "CORE-GET-002".
 	Tags []string
 	// Agent is the path, below the URL under test, of the agent that it is for: scenarios of the acceptance suite, which
-	// is for several agents at one origin. Empty for the agent at that URL.
+	// is for several agents at one origin. Empty for the agent at that URL. Such a scenario names its Protocols.
 	Agent string
 	// Needs are capabilities without which it is skipped.
 	Needs []Capability
@@ -65,7 +69,7 @@ func (c Capability) has(card *client.Card) bool {
 
 // Scenarios returns all scenarios, in reading order.
 func Scenarios() []*Scenario {
-	return slices.Concat(basics)
+	return slices.Concat(cardScenarios, lifeScenarios, streamScenarios, errorScenarios, pushScenarios, acts, agentBin)
 }
 
 // prefixes are how the names of cases begin.
@@ -75,6 +79,7 @@ var prefixes = map[client.Protocol]string{
 	client.JSONRPC03: "v03",
 	client.REST03:    "v03-rest",
 	client.JSONRPC01: "v01",
+	client.Early:     "legacy",
 }
 
 // caseName returns the name of a scenario on an interface: jsonrpc/error-task-not-found.
@@ -91,10 +96,18 @@ func caseName(s *Scenario, version string, p client.Protocol) string {
 	return prefix + "/" + s.ID
 }
 
+// LevelIn returns the requirement word in a protocol.
+func (s *Scenario) LevelIn(p client.Protocol) analyzer.Level {
+	if level, ok := s.Levels[p]; ok {
+		return level
+	}
+	return s.Level
+}
+
 // fits reports whether a scenario is for a protocol.
 func (s *Scenario) fits(p client.Protocol) bool {
 	return len(s.Protocols) == 0 || slices.Contains(s.Protocols, p)
 }
 
 // jsonRPC are the protocols over JSON-RPC.
-var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01}
+var jsonRPC = []client.Protocol{client.JSONRPC10, client.JSONRPC03, client.JSONRPC01, client.Early}

@@ -22,14 +22,14 @@ func (a *Answer) JSON() a2a.Value {
 	return a2a.Parse(a.Body).Root
 }
 
-// Events returns the data of each event of a stream.
+// Events returns the data of each event of a stream, without what clients discard because no blank line ends it.
 func (a *Answer) Events() [][]byte {
 	var data [][]byte
 	if a.Exchange == nil || a.Exchange.Response == nil {
 		return nil
 	}
 	for i := range a.Exchange.Response.Events {
-		if e := &a.Exchange.Response.Events[i]; e.K > 0 {
+		if e := &a.Exchange.Response.Events[i]; e.K > 0 && !e.Unterminated {
 			fields := e.Fields()
 			data = append(data, []byte(fields.Data))
 		}
@@ -51,15 +51,18 @@ func readAnswer(x *capture.Exchange) *Answer {
 	return a
 }
 
-// excerptSize bounds what a report quotes of a message, in bytes.
-const excerptSize = 4 << 10
+// What a report quotes, in bytes: of a message in a sentence, and of one by itself, where it should be whole.
+const (
+	excerptSize = 4 << 10
+	wholeSize   = 1 << 20
+)
 
 // requestText writes a request for people: its first line and its body.
 func requestText(x *capture.Exchange) string {
 	head := capture.ParseRequestHead(x.Request.Head)
 	text := head.Method + " " + head.Target
 	if len(x.Request.Body.Data) > 0 {
-		text += "\n" + excerpt(x.Request.Body.Data)
+		text += "\n" + cut(x.Request.Body.Data, wholeSize)
 	}
 	return text
 }
@@ -76,14 +79,14 @@ func answerText(x *capture.Exchange) string {
 	var b strings.Builder
 	b.WriteString(line)
 	if body := readAnswer(x).Body; len(body) > 0 {
-		b.WriteString("\n" + excerpt(body))
+		b.WriteString("\n" + cut(body, wholeSize))
 	}
 	for i := range x.Response.Events {
-		if b.Len() > excerptSize {
+		if b.Len() > wholeSize {
 			fmt.Fprintf(&b, "\n… and %d more events", len(x.Response.Events)-i)
 			break
 		}
-		b.WriteString("\n" + strings.TrimRight(excerpt(x.Response.Events[i].Raw), "\r\n"))
+		b.WriteString("\n" + strings.TrimRight(cut(x.Response.Events[i].Raw, wholeSize), "\r\n"))
 	}
 	if x.Fault != nil {
 		b.WriteString("\nthen: " + x.Fault.Detail)
@@ -91,13 +94,15 @@ func answerText(x *capture.Exchange) string {
 	return b.String()
 }
 
-func excerpt(p []byte) string {
-	if len(p) <= excerptSize {
+func excerpt(p []byte) string { return cut(p, excerptSize) }
+
+// cut writes at most so many bytes as text.
+func cut(p []byte, size int) string {
+	if len(p) <= size {
 		return strings.ToValidUTF8(string(p), "\uFFFD")
 	}
-	cut := excerptSize
-	for cut > 0 && !utf8.RuneStart(p[cut]) {
-		cut--
+	for size > 0 && !utf8.RuneStart(p[size]) {
+		size--
 	}
-	return strings.ToValidUTF8(string(p[:cut]), "\uFFFD") + fmt.Sprintf("… (%d bytes in all)", len(p))
+	return strings.ToValidUTF8(string(p[:size]), "\uFFFD") + fmt.Sprintf("… (%d bytes in all)", len(p))
 }

@@ -27,6 +27,8 @@ type Session struct {
 	URL string
 	// Version is the version that the interface has, in two parts: 0.2 where Protocol says 0.3.
 	Version string
+	// Patch is the patch version of the specification whose HTTP statuses are insisted on; empty for those of either.
+	Patch string
 	// Timeout is how long a task may take.
 	Timeout time.Duration
 
@@ -73,6 +75,17 @@ func (s *Session) Anonymous() *client.Client {
 	return s.target.client(s.endpoint, o)
 }
 
+// Second returns a client like Client that has the credentials of another user, and whether there is one.
+func (s *Session) Second() (*client.Client, bool) {
+	second := s.target.opts.Second
+	if second == nil {
+		return nil, false
+	}
+	o := s.target.options(s)
+	o.Token, o.Authorize, o.Header = second.Token, second.Authorize, second.Header
+	return s.target.client(s.endpoint, o), true
+}
+
 // Endpoint returns the interface under test.
 func (s *Session) Endpoint() client.Interface { return s.endpoint }
 
@@ -84,6 +97,14 @@ func (s *Session) Ask(ctx context.Context, method, url string, header http.Heade
 		out.Header[name] = slices.Clone(values)
 	}
 	o := s.target.options(s)
+	for name, values := range o.Header {
+		if out.Header[name] == nil {
+			out.Header[name] = slices.Clone(values)
+		}
+	}
+	if o.Token != "" && out.Header.Get("Authorization") == "" {
+		out.Header.Set("Authorization", "Bearer "+o.Token)
+	}
 	if o.Authorize != nil {
 		if err := o.Authorize(ctx, out); err != nil {
 			return nil, fmt.Errorf("get credentials: %w", err)
@@ -131,6 +152,23 @@ func (s *Session) Last() *Answer {
 		return &Answer{}
 	}
 	return readAnswer(s.target.tape.exchange(s.exchanges[len(s.exchanges)-1]))
+}
+
+// asks returns how many requests the case has made.
+func (s *Session) asks() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.exchanges)
+}
+
+// answerTo returns the answer to a request of the case, counted from 0, as far as it is there.
+func (s *Session) answerTo(n int) *Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n >= len(s.exchanges) {
+		return &Answer{}
+	}
+	return readAnswer(s.target.tape.exchange(s.exchanges[n]))
 }
 
 // asked notes the number of an exchange of the case.

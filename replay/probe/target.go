@@ -2,11 +2,14 @@ package probe
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,10 +22,12 @@ import (
 // A target is one agent under test.
 type target struct {
 	url       string
+	ownCard   bool // the card must be below the URL: that of the origin is another agent's
 	card      *client.Card
 	noCard    error
 	endpoints []endpoint
 	notes     []string
+	proto     bool // 0.3 over HTTP+JSON is spoken in its proto JSON
 	opts      *Options
 	tape      *tape
 	transport *live.Transport
@@ -38,6 +43,7 @@ type endpoint struct {
 func (t *target) options(s *Session) client.Options {
 	o := t.opts.Client
 	o.Transport = sessionTransport{t.transport, s}
+	o.ProtoJSON = o.ProtoJSON || t.proto
 	return o
 }
 
@@ -59,11 +65,10 @@ func (t *target) client(at client.Interface, o client.Options) *client.Client {
 
 // discover reads the card, for as long as the agent may take to start, and chooses the interfaces.
 func (t *target) discover(ctx context.Context) error {
-	o := t.options(nil)
 	var err error
 	deadline := time.Now().Add(t.opts.Wait)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		t.card, err = client.Discover(ctx, t.url, o)
+		t.card, err = t.readCard(ctx)
 		if err == nil || answered(err) || ctx.Err() != nil {
 			break
 		}
@@ -78,13 +83,42 @@ func (t *target) discover(ctx context.Context) error {
 		t.card, t.noCard = nil, err
 	}
 	t.choose()
-	return nil
+	t.warm(ctx)
+	return ctx.Err()
 }
 
-// answered reports whether an error of Discover means that somebody answered, if not with a card.
+// readCard reads the card. Where none is to be read, it only finds out whether somebody listens.
+func (t *target) readCard(ctx context.Context) (*client.Card, error) {
+	if !t.opts.NoCard {
+		card, err := client.Discover(ctx, t.url, t.options(nil))
+		if err == nil && t.ownCard && card.URL != t.url && !strings.HasPrefix(card.URL, t.url+"/") {
+			return nil, fmt.Errorf("read the card at %s: %w", t.url, client.ErrNoCard)
+		}
+		return card, err
+	}
+	at, err := url.Parse(t.url)
+	if err != nil {
+		return nil, err
+	}
+	host := at.Host
+	if at.Port() == "" {
+		host = net.JoinHostPort(at.Hostname(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
+	}
+	conn, err := live.Dial(ctx, host, nil, 5*time.Second)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", host, live.Cause(err))
+	}
+	conn.Close()
+	return nil, errNotRead
+}
+
+// errNotRead is why there is no card where none is to be read.
+var errNotRead = errors.New("no card was read")
+
+// answered reports whether an error of readCard means that somebody answered, if not with a card.
 func answered(err error) bool {
 	var refused *client.Error
-	return errors.As(err, &refused) || strings.Contains(err.Error(), "read the card at")
+	return errors.Is(err, errNotRead) || errors.As(err, &refused) || strings.Contains(err.Error(), "read the card at")
 }
 
 // choose takes one interface of each protocol that is wanted, the card's first.
@@ -92,7 +126,7 @@ func (t *target) choose() {
 	if t.card == nil {
 		if t.opts.Fallback != (client.Protocol{}) {
 			t.endpoints = []endpoint{{client.Interface{URL: t.url, Protocol: t.opts.Fallback}, t.opts.Fallback.Version}}
-			t.notes = append(t.notes, fmt.Sprintf("no card could be read: %s at %s is asked on its own", t.opts.Fallback, t.url))
+			t.notes = append(t.notes, fmt.Sprintf("%v: %s at %s is asked on its own", t.noCard, t.opts.Fallback, t.url))
 		}
 		return
 	}
@@ -101,12 +135,21 @@ func (t *target) choose() {
 		switch {
 		case prefixes[i.Protocol] == "":
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: this program does not speak it", i.Protocol, i.URL))
-		case !t.opts.wants(i.Protocol):
+		case !t.opts.wants(endpoint{i, versionOf(i, &declared)}):
+			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: another is wanted", i.Protocol, i.URL))
 		case t.has(i.Protocol):
 			t.notes = append(t.notes, fmt.Sprintf("%s at %s was not asked: the card has it twice, and the first was",
 				i.Protocol, i.URL))
 		default:
 			t.endpoints = append(t.endpoints, endpoint{i, versionOf(i, &declared)})
+		}
+	}
+	if len(t.endpoints) > 0 || len(t.opts.Protocols)+len(t.opts.Versions) == 0 {
+		return
+	}
+	for _, i := range t.card.Possible { // the card does not say its version: what was asked for may be it
+		if e := (endpoint{i, i.Protocol.Version}); t.opts.wants(e) && !t.has(i.Protocol) {
+			t.endpoints = append(t.endpoints, e)
 		}
 	}
 }
@@ -137,7 +180,7 @@ func versionOf(i client.Interface, card *a2a.Card) string {
 func (t *target) healthy(ctx context.Context) bool {
 	deadline := time.Now().Add(2 * time.Second)
 	for pause := 20 * time.Millisecond; ; pause *= 2 {
-		_, err := client.Discover(ctx, t.url, t.options(nil))
+		_, err := t.readCard(ctx)
 		if err == nil || answered(err) || ctx.Err() != nil {
 			return true
 		}
@@ -147,9 +190,22 @@ func (t *target) healthy(ctx context.Context) bool {
 	}
 }
 
-// peer names an agent in the record: the one under test by its address, others by theirs.
-func peer(at *url.URL) capture.Peer {
-	return capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
+// peer names the agent of a request in the record: the one under test, which may live at several addresses, or another
+// one by its address.
+func (t *target) peer(at *url.URL) capture.Peer {
+	p := capture.Peer{Name: at.Host, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
+	own, err := url.Parse(t.url)
+	if err != nil {
+		return p
+	}
+	isOwn := func(e endpoint) bool {
+		u, err := url.Parse(e.URL)
+		return err == nil && u.Host == at.Host
+	}
+	if at.Host == own.Host || slices.ContainsFunc(t.endpoints, isOwn) {
+		p.Name = cmp.Or(t.opts.Name, own.Host)
+	}
+	return p
 }
 
 func bodyReader(body []byte) io.Reader {

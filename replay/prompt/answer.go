@@ -54,54 +54,66 @@ func (a *Answer) ContextID() string {
 	return ""
 }
 
-// Text returns the answer as one text, parts joined by line feeds: that of the message, else of the task's artifacts,
-// else of its status, else of what the agent said in its history, else the raw JSON. Of a task that did not come to a
-// good end, or waits, the status goes before the artifacts: it says why.
+// Text returns the answer as one text, its pieces joined by line feeds: those of the message, else of the task's
+// artifacts, else of its status, else of what the agent said in its history, else the raw JSON. A piece is a part that
+// is text, also an empty one, or data that is a string. Of a task that did not come to a good end, or waits, the status
+// goes before the artifacts: it says why.
 func (a *Answer) Text() string {
+	var from [][]string
 	if a.Message != nil {
-		if text := a.Message.Text(); text != "" {
-			return text
-		}
+		from = append(from, texts(a.Message))
 	}
 	if a.Task != nil {
-		if text := taskText(a.Task); text != "" {
-			return text
+		from = append(from, taskTexts(a.Task)...)
+	}
+	for _, pieces := range from {
+		if len(pieces) > 0 {
+			return strings.Join(pieces, "\n")
 		}
 	}
 	return string(a.Raw)
 }
 
-func taskText(t *client.Task) string {
+// taskTexts returns the texts of a task, those first that count most.
+func taskTexts(t *client.Task) [][]string {
 	var artifacts, said []string
 	for _, artifact := range t.Artifacts {
-		artifacts = appendText(artifacts, artifact.Text())
+		artifacts = appendTexts(artifacts, artifact.Parts)
 	}
-	status := ""
-	if t.Status.Message != nil {
-		status = t.Status.Message.Text()
-	}
-	for _, m := range t.History {
-		if m.Role == client.Agent {
-			said = appendText(said, m.Text())
+	for i := range t.History {
+		if t.History[i].Role == client.Agent {
+			said = append(said, texts(&t.History[i])...)
 		}
 	}
-	order := []string{strings.Join(artifacts, "\n"), status, strings.Join(said, "\n")}
+	for _, s := range t.Statuses {
+		said = append(said, texts(s.Message)...)
+	}
+	status := texts(t.Status.Message)
 	if settled(t.Status.State) && t.Status.State != client.Completed {
-		order[0], order[1] = order[1], order[0]
+		return [][]string{status, artifacts, said}
 	}
-	for _, text := range order {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
+	return [][]string{artifacts, status, said}
 }
 
-func appendText(to []string, text string) []string {
-	if text == "" {
-		return to
+// texts returns those of a message, which may be nil.
+func texts(m *client.Message) []string {
+	if m == nil {
+		return nil
 	}
-	return append(to, text)
+	return appendTexts(nil, m.Parts)
+}
+
+func appendTexts(to []string, parts []client.Part) []string {
+	for _, p := range parts {
+		text := p.Text
+		if text == "" && len(p.Data) > 0 && json.Unmarshal(p.Data, &text) != nil {
+			continue
+		}
+		if text != "" || p.Bytes == nil && p.URL == "" && string(p.Data) != "null" {
+			to = append(to, text)
+		}
+	}
+	return to
 }
 
 // Metadata is what the answer says of itself beside its text.

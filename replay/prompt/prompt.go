@@ -41,7 +41,7 @@ type Options struct {
 
 // Ask sends a message and waits for the final answer.
 func Ask(ctx context.Context, c *client.Client, m client.Message, o Options) (*Answer, error) {
-	a := &asker{c: c, o: o, answer: &Answer{Mode: o.ModeFor(c)}}
+	a := &asker{c: c, o: o, answer: &Answer{Mode: o.ModeFor(c)}, goesOn: m.TaskID != ""}
 	if a.answer.Mode == Stream {
 		return a.answer, a.follow(ctx, func(ctx context.Context) iter.Seq2[client.Event, error] {
 			return c.Stream(ctx, m, o.Send)
@@ -84,6 +84,7 @@ type asker struct {
 	c      *client.Client
 	o      Options
 	answer *Answer
+	goesOn bool // the message is to a task that exists
 }
 
 func (a *asker) send(ctx context.Context, m client.Message) error {
@@ -198,6 +199,9 @@ func (a *asker) read(
 		if over {
 			continue // however much it says after the end, it has the time that it was given
 		}
+		if j.done() == waiting && a.leavesWaiting() {
+			break
+		}
 		over = j.done() == ended
 		patience.Stop()
 		if d := a.o.patience(j.done()); d > 0 {
@@ -214,6 +218,12 @@ func (a *asker) read(
 		}
 	}
 	return cut, failed
+}
+
+// leavesWaiting reports whether a stream that shows a task waiting is left at once: before A2A 0.1 it stays open for as
+// long as the task waits. What it shows first of a task that goes on may be how the task was before the message.
+func (a *asker) leavesWaiting() bool {
+	return a.c.Endpoint().Protocol == client.Early && (len(a.answer.Events) > 1 || !a.goesOn)
 }
 
 // stopped says what an error at the end of a stream means.

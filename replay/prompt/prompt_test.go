@@ -105,6 +105,18 @@ func TestAnswers(t *testing.T) {
 			"a\nb", Send, "",
 		},
 		{
+			"empty text and data that is text are texts",
+			"/message:send\n" +
+				`{"message":{"messageId":"m","parts":[{"text":"a"},{"text":""},{"data":"b"},{"data":null},{"data":[]}]}}`,
+			"a\n\nb", Send, "",
+		},
+		{
+			"an artifact of an empty text before status",
+			"/message:send\n" +
+				`{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED","message":{"parts":[{"text":"done"}]}},
+			"artifacts":[{"artifactId":"1","parts":[{"text":""}]}]}}`, "", Send, client.Completed,
+		},
+		{
 			"artifacts before status",
 			"/message:send\n" +
 				`{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED","message":{"parts":[{"text":"done"}]}},

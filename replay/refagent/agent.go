@@ -19,12 +19,23 @@ type Options struct {
 	BaseURL string
 	// Fault is the slug of the rule to break; empty for a faithful agent.
 	Fault string
+	// Card is the JSON of the card to serve in place of the agent's own; empty for that. Its skills are what the agent
+	// does and its capabilities what it offers, with the agent's address written in. A skill acts as the agent's own of
+	// its id, or of its first tag that is such an id, or else as task-lifecycle.
+	Card []byte
 	// Push lets clients ask for push notifications.
 	Push bool
 	// Auth is what clients have to bring with every request but for the public card; nil asks for nothing.
 	Auth *Credentials
-	// MaxTasks is how many tasks the agent takes; with as many, it refuses to make another. 0 means that it forgets the
-	// oldest finished ones beyond ten thousand.
+	// Store keeps the tasks and their push notification configs, so that they outlive the agent: those that wait for their
+	// client go on, those that were being worked on have failed when the agent is made again. nil keeps them in memory.
+	// Several agents may share one; it must not be closed before them.
+	Store Store
+	// Tenants are those that an agent of A2A 1.0 serves, each with tasks of its own (§8.3.2); its card has an interface
+	// for each, and requests for others are refused. If there are none, tenants in requests are ignored.
+	Tenants []string
+	// MaxTasks is how many tasks the agent takes, of each tenant if it has any; with as many, it refuses to make another.
+	// 0 means that it forgets the oldest finished ones beyond ten thousand.
 	MaxTasks int
 	// WebhookRoots are the authorities of webhooks on https; nil are those of the system.
 	WebhookRoots *x509.CertPool
@@ -65,93 +76,20 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A profile is what tells one agent from another.
-type profile struct {
-	name       string
-	dialect    dialect      // of JSON-RPC; nil if it is not served
-	rest       *restBinding // nil if HTTP+JSON is not served
-	cardNames  []string     // under which the card lies below /.well-known; empty for all
-	streaming  bool
-	atRoot     bool              // the endpoint is the origin
-	subscribe  bool              // streams have a path of their own, as before 0.1
-	clientIDs  bool              // clients choose the ids of tasks, as in 0.1
-	versioned  bool              // heeds A2A-Version, as 1.0 does
-	moves      map[state][]state // from states that do not end a task; nil if the protocol allows any
-	route      func(*message) *skill
-	card       func(a *Agent, base string) object
-	declare    func(card object, c *Credentials) object // credentials in the card
-	extended   func(a *Agent, base string) object       // nil if there is no extended card
-	noExtended *failure                                 // the answer then
-}
-
-var profiles = []*profile{
-	{
-		name: "echo", dialect: v10{}, rest: rest10, versioned: true, card: echoCard, declare: declare10,
-		route:      func(*message) *skill { return echoSkill },
-		noExtended: fail(codeUnsupported, "This agent has no extended card"),
-	},
-	{
-		name: "spec", dialect: v10{}, rest: rest10, versioned: true, streaming: true, route: route,
-		card: specCard, declare: declare10, extended: specExtendedCard,
-	},
-	{
-		name: "spec03", dialect: v03{}, streaming: true, route: route, card: spec03Card, declare: declare03,
-		noExtended: noExtended03,
-	},
-	{
-		name: "spec03-rest", rest: rest03, streaming: true, route: route, card: spec03RESTCard, declare: declare03,
-		noExtended: noExtended03,
-	},
-	{
-		name: "spec03-proto", rest: rest03proto, streaming: true, route: route, card: spec03ProtoCard, declare: declare03,
-		noExtended: noExtended03,
-	},
-	{
-		name: "spec02", dialect: v02{}, streaming: true, route: route, cardNames: []string{"agent.json"}, card: spec02Card,
-		declare:    declare03,
-		noExtended: noExtended03,
-	},
-	{
-		name: "spec01", dialect: v01{}, streaming: true, clientIDs: true, route: taskRoute01,
-		cardNames: []string{"agent.json"},
-		card:      spec01Card, declare: declare01, noExtended: noExtended03,
-	},
-	{
-		name: "legacy", dialect: legacy{}, streaming: true, clientIDs: true, route: legacyRoute, moves: legacyMoves,
-		atRoot: true, subscribe: true, cardNames: []string{"agent.json"}, card: legacyCard, declare: declare01,
-	},
-}
-
-// noExtended03 is the answer of agents before 1.0 that have no extended card.
-var noExtended03 = fail(codeExtendedCardNotFound, "Authenticated Extended Card is not configured")
-
-// Names returns the names of the agents that [New] knows.
-func Names() []string {
-	names := make([]string, len(profiles))
-	for i, p := range profiles {
-		names[i] = p.name
-	}
-	return names
-}
-
-func profileOf(name string) *profile {
-	i := slices.IndexFunc(profiles, func(p *profile) bool { return p.name == name })
-	if i < 0 {
-		return nil
-	}
-	return profiles[i]
-}
-
 // An Agent is a reference agent, ready to serve. It is safe for concurrent use.
 type Agent struct {
 	profile *profile
 	opts    Options
 	hooks   hooks
-	engine  *engine
+	given   *givenCard         // nil if the card is the agent's own
+	engines map[string]*engine // by tenant; that of an agent without tenants by the empty name
+	ctx     context.Context    // ends when the agent is closed
+	stop    context.CancelFunc
 	started time.Time
 }
 
-// New returns the agent of that name. It fails if the name or the fault is unknown, and then names the known ones.
+// New returns the agent of that name. It fails if the name or the fault is unknown, and then names the known ones, and
+// if the options do not fit the agent.
 // Close releases what the agent holds.
 func New(name string, opts Options) (*Agent, error) {
 	p := profileOf(name)
@@ -165,10 +103,26 @@ func New(name string, opts Options) (*Agent, error) {
 			return nil, err
 		}
 	}
+	if err := p.checkTenants(opts.Tenants); err != nil {
+		return nil, err
+	}
+	given, err := p.readCard(opts)
+	if err != nil {
+		return nil, err
+	}
 	opts = opts.withDefaults()
-	a := &Agent{profile: p, opts: opts, hooks: h, engine: newEngine(opts), started: opts.Now()}
-	a.engine.moves = p.moves
-	a.engine.deliverer.edit = h.deliver
+	a := &Agent{profile: p, opts: opts, hooks: h, given: given, engines: make(map[string]*engine), started: opts.Now()}
+	a.ctx, a.stop = context.WithCancel(context.Background())
+	for _, tenant := range a.tenants() {
+		e := newEngine(a.ctx, opts)
+		e.moves, e.noStatuses = p.moves, given != nil && !given.statuses
+		e.deliverer.edit = h.deliver
+		a.engines[tenant] = e
+		if err := e.restore(a.owner(tenant), a.skillNamed); err != nil {
+			a.Close()
+			return nil, err
+		}
+	}
 	return a, nil
 }
 
@@ -186,7 +140,12 @@ func (a *Agent) Path() string {
 
 // Close ends all work and all open streams, and returns when no background work is left. A server in front of the
 // agent is the caller's to shut down.
-func (a *Agent) Close() { a.engine.close() }
+func (a *Agent) Close() {
+	a.stop()
+	for _, e := range a.engines {
+		e.close()
+	}
+}
 
 // ServeHTTP implements [http.Handler].
 func (a *Agent) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -222,7 +181,7 @@ func (a *Agent) route(w http.ResponseWriter, r *http.Request, path, rest string,
 		}
 	case !below:
 		a.notFound(w, r)
-	case a.profile.subscribe && rest == "/subscribe":
+	case a.profile.subscribe && a.streams() && rest == "/subscribe":
 		a.serveSubscribe(w, r)
 	case a.profile.dialect != nil && (rest == "" || rest == "/"):
 		a.serveRPC(w, r)
@@ -257,7 +216,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 // until returns a context that ends with ctx or with the agent.
 func (a *Agent) until(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(a.engine.ctx, cancel)
+	stop := context.AfterFunc(a.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 

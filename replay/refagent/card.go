@@ -87,15 +87,26 @@ var spec03CardSkills = []cardSkill{
 
 const cardVersion = "1.0.0"
 
-// v10Card is what all 1.0 cards have in common: the same URL for both bindings.
-func v10Card(base, name, description string, capabilities object, outputs []string, skills []cardSkill) object {
-	endpoint := func(binding string) any {
-		return object{{"url", base}, {"protocolBinding", binding}, {"protocolVersion", "1.0"}}
+// interfaces10 are those of a 1.0 card: the same URL for both bindings, and for each tenant.
+func interfaces10(a *Agent, base string) []any {
+	var all []any
+	for _, tenant := range a.tenants() {
+		for _, b := range []binding{jsonRPC, httpJSON} {
+			all = append(all, object{{"url", base}, {"protocolBinding", string(b)}, {"protocolVersion", "1.0"}}.
+				optional("tenant", tenant))
+		}
 	}
+	return all
+}
+
+// v10Card is what all 1.0 cards have in common.
+func v10Card(
+	a *Agent, base, name, description string, capabilities object, outputs []string, skills []cardSkill,
+) object {
 	return object{
 		{"name", name},
 		{"description", description},
-		{"supportedInterfaces", []any{endpoint("JSONRPC"), endpoint("HTTP+JSON")}},
+		{"supportedInterfaces", interfaces10(a, base)},
 		{"version", cardVersion},
 		{"capabilities", capabilities},
 		{"defaultInputModes", texts("text/plain")},
@@ -105,7 +116,7 @@ func v10Card(base, name, description string, capabilities object, outputs []stri
 }
 
 func echoCard(a *Agent, base string) object {
-	return v10Card(base, "Echo Agent", "Answers every message with the same text.",
+	return v10Card(a, base, "Echo Agent", "Answers every message with the same text.",
 		object{{"streaming", false}, {"pushNotifications", a.opts.Push}}, []string{"text/plain"}, echoCardSkills)
 }
 
@@ -113,7 +124,7 @@ var specOutputs = []string{"text/plain", "application/json", "image/svg+xml"}
 
 // specCard declares the bearer scheme but no requirement: only the extended card is guarded.
 func specCard(a *Agent, base string) object {
-	return v10Card(base, "AgentBin Spec Agent", "Shows every way in which a task can go.",
+	return v10Card(a, base, "AgentBin Spec Agent", "Shows every way in which a task can go.",
 		object{{"streaming", true}, {"pushNotifications", a.opts.Push}, {"extendedAgentCard", true}},
 		specOutputs, specCardSkills).
 		with("securitySchemes", object{{"bearer_token", object{{"httpAuthSecurityScheme", object{{"scheme", "bearer"}}}}}})

@@ -24,9 +24,9 @@ func (a *Agent) serveCard(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "an agent card is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	out := newAnswer(http.StatusOK, "application/json", a.declareAuth(a.profile.card(a, a.base(r))))
+	out := newAnswer(http.StatusOK, "application/json", a.publicCard(a.base(r)))
 	out.header.Set("Cache-Control", "public, max-age=3600")
-	out.header.Set("ETag", `"`+cardVersion+`"`)
+	out.header.Set("ETag", a.cardTag())
 	out.header.Set("Last-Modified", a.started.UTC().Format(http.TimeFormat))
 	if a.hooks.card != nil {
 		a.hooks.card(out)

@@ -20,6 +20,7 @@ const (
 // A request is one operation with its parameters, free of dialect and binding. Only what the operation has is set.
 type request struct {
 	op            operation
+	tenant        string
 	taskID        string
 	configID      string
 	message       message

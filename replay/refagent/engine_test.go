@@ -12,10 +12,10 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	busy := start(t, a.engine, order{skill: keyword("task-cancel")}).first.id
+	busy := start(t, a.engines[""], order{skill: keyword("task-cancel")}).first.id
 	var ended []string
 	for range maxTasks + 1 {
-		turn := start(t, a.engine, order{skill: scripts["reject-task"]})
+		turn := start(t, a.engines[""], order{skill: scripts["reject-task"]})
 		for e := (event{}); !e.terminal(); {
 			if e, turn.events, err = turn.events.wait(t.Context()); err != nil {
 				t.Fatal(err)
@@ -27,11 +27,11 @@ func TestForget(t *testing.T) {
 		busy: true, ended[0]: false, ended[1]: false, ended[2]: true,
 		ended[maxTasks]: true,
 	} {
-		if _, f := a.engine.get(id); (f == nil) != known {
+		if _, f := a.engines[""].get(id); (f == nil) != known {
 			t.Errorf("task %s: known %v, want %v", id, f == nil, known)
 		}
 	}
-	if got := a.engine.list(listing{pageSize: 1}).total; got != maxTasks {
+	if got := a.engines[""].list(listing{pageSize: 1}).total; got != maxTasks {
 		t.Errorf("got %d tasks, want %d", got, maxTasks)
 	}
 }
@@ -43,13 +43,13 @@ func TestClosedEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Close()
-	task := start(t, a.engine,
+	task := start(t, a.engines[""],
 		order{skill: keyword("streaming"), push: &pushConfig{id: "p", url: "http://127.0.0.1:1/", dialect: v10{}}},
 	)
-	if f := a.engine.deleteConfig(task.first.id, "p"); f != nil {
+	if f := a.engines[""].deleteConfig(task.first.id, "p"); f != nil {
 		t.Error(f.message)
 	}
-	if got, _ := a.engine.get(task.first.id); got.status.state != submitted {
+	if got, _ := a.engines[""].get(task.first.id); got.status.state != submitted {
 		t.Errorf("state %s, want the task untouched", got.status.state)
 	}
 	a.Close()

@@ -23,6 +23,7 @@ const (
 	codeUnauthenticated = -1 - iota // no credentials, or wrong ones
 	codeStoreFull                   // there are as many tasks as the agent takes
 	codeWebhookScheme               // a webhook is not on https
+	codeNoTenant                    // the agent does not serve that tenant
 )
 
 // publicCode returns the code of a failure in a dialect that has none of its own for it.
@@ -34,7 +35,7 @@ func publicCode(f *failure) int {
 		return -32000
 	case codeStoreFull:
 		return codeInternal
-	case codeWebhookScheme:
+	case codeWebhookScheme, codeNoTenant:
 		return codeInvalidParams
 	}
 	return f.code
@@ -75,6 +76,7 @@ var errorKinds = map[int]errorKind{
 	codeUnauthenticated:      {"", "UNAUTHENTICATED", http.StatusUnauthorized},
 	codeStoreFull:            {"", "RESOURCE_EXHAUSTED", http.StatusTooManyRequests},
 	codeWebhookScheme:        {"", "INVALID_ARGUMENT", http.StatusBadRequest},
+	codeNoTenant:             {"", "NOT_FOUND", http.StatusNotFound},
 	codeVersion:              {"VERSION_NOT_SUPPORTED", "FAILED_PRECONDITION", http.StatusBadRequest},
 }
 

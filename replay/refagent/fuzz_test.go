@@ -12,8 +12,12 @@ import (
 )
 
 // quiet is an agent without a socket, for many requests a second.
-func quiet(f *testing.F, name string) *refagent.Agent {
-	a, err := refagent.New(name, refagent.Options{StepTime: time.Microsecond, CancelWait: time.Microsecond})
+func quiet(f *testing.F, name, tenant string) *refagent.Agent {
+	o := refagent.Options{StepTime: time.Microsecond, CancelWait: time.Microsecond}
+	if tenant != "" {
+		o.Tenants = []string{tenant}
+	}
+	a, err := refagent.New(name, o)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -33,7 +37,7 @@ func FuzzRPC(f *testing.F) {
 		}
 	}
 	f.Add([]byte(strings.Repeat("[", 300) + strings.Repeat("]", 300)))
-	agents := []*refagent.Agent{quiet(f, "spec"), quiet(f, "spec03")}
+	agents := []*refagent.Agent{quiet(f, "spec", ""), quiet(f, "spec03", ""), quiet(f, "spec", "acme")}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, a := range agents {
 			w := httptest.NewRecorder()
@@ -64,17 +68,20 @@ func FuzzREST(f *testing.F) {
 	f.Add("GET", "tasks/a%2Fb:cancel", "historyLength=-1", []byte{})
 	f.Add("DELETE", "tasks/a/pushNotificationConfigs/b", "", []byte{})
 	f.Add("POST", "tasks/%zz:subscribe", "", []byte(`{}`))
-	a := quiet(f, "spec")
+	f.Add("POST", "acme/tasks/t1:cancel", "tenant=b", []byte(`{"tenant":"b"}`))
+	a, tenanted := quiet(f, "spec", ""), quiet(f, "spec", "acme")
 	f.Fuzz(func(t *testing.T, method, path, query string, body []byte) {
-		r := httptest.NewRequestWithContext(t.Context(), "POST", "/spec/", bytes.NewReader(body))
-		r.Method, r.URL.Path, r.URL.RawPath, r.URL.RawQuery = method, "/spec/"+path, "/spec/"+path, query
-		w := httptest.NewRecorder()
-		a.ServeHTTP(w, r)
-		if !strings.Contains(w.Header().Get("Content-Type"), "json") || method == "OPTIONS" {
-			return
-		}
-		if !json.Valid(w.Body.Bytes()) {
-			t.Errorf("got %q, want JSON", w.Body)
+		for _, a := range []*refagent.Agent{a, tenanted} {
+			r := httptest.NewRequestWithContext(t.Context(), "POST", "/spec/", bytes.NewReader(body))
+			r.Method, r.URL.Path, r.URL.RawPath, r.URL.RawQuery = method, "/spec/"+path, "/spec/"+path, query
+			w := httptest.NewRecorder()
+			a.ServeHTTP(w, r)
+			if !strings.Contains(w.Header().Get("Content-Type"), "json") || method == "OPTIONS" {
+				continue
+			}
+			if !json.Valid(w.Body.Bytes()) {
+				t.Errorf("got %q, want JSON", w.Body)
+			}
 		}
 	})
 }

@@ -155,9 +155,14 @@ func (legacy) code(f *failure) int {
 func legacyRoute(m *message) *skill {
 	s := keyword(m.text())
 	if s == helpSkill {
-		return &skill{name: s.name, run: func(j *job) { j.status(failed, "No matching skill for this request.") }}
+		return unmatched(s)
 	}
 	return inTask(s)
+}
+
+// unmatched returns what stands in place of a skill where none fits.
+func unmatched(s *skill) *skill {
+	return &skill{name: s.name, run: func(j *job) { j.status(failed, "No matching skill for this request.") }}
 }
 
 // wants reports whether a webhook is to hear of an event; one that names none hears of all.

@@ -50,7 +50,7 @@ func (subscribing) operation(method string) (operation, bool) {
 // streamOrFollow is stream for a client that may come back: a task that does not wait for it is followed, and one that
 // has ended is shown once.
 func (a *Agent) streamOrFollow(r *request) (reply, *failure) {
-	t, events, f := a.engine.follow(r.taskID)
+	t, events, f := a.engineOf(r).follow(r.taskID)
 	switch {
 	case f != nil || t.status.state.interrupted():
 		return a.stream(r)

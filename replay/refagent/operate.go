@@ -21,14 +21,14 @@ func (a *Agent) operate(ctx context.Context, r *request) (reply, *failure) {
 		}
 		return a.stream(r)
 	case getTask:
-		t, f := a.engine.get(r.taskID)
+		t, f := a.engineOf(r).get(r.taskID)
 		t = t.tail(r.history)
 		return reply{task: &t}, f
 	case listTasks:
-		p := a.engine.list(r.list)
+		p := a.engineOf(r).list(r.list)
 		return reply{page: &p}, nil
 	case cancelTask:
-		t, f := a.engine.cancel(r.taskID, r.metadata)
+		t, f := a.engineOf(r).cancel(r.taskID, r.metadata)
 		return reply{task: &t}, f
 	case subscribeTask:
 		return a.subscribe(r)
@@ -66,7 +66,7 @@ func (a *Agent) send(ctx context.Context, r *request) (reply, *failure) {
 
 // stream begins with the task, or holds one message and nothing else (A2A 1.0 §3.1.2).
 func (a *Agent) stream(r *request) (reply, *failure) {
-	if !a.profile.streaming {
+	if !a.streams() {
 		return reply{}, fail(codeUnsupported, "This agent does not stream")
 	}
 	m, t, f := a.begin(r)
@@ -82,10 +82,10 @@ func (a *Agent) stream(r *request) (reply, *failure) {
 
 // subscribe shows a task as it stands and then what happens to it (A2A 1.0 §3.1.6).
 func (a *Agent) subscribe(r *request) (reply, *failure) {
-	if !a.profile.streaming {
+	if !a.streams() {
 		return reply{}, fail(codeUnsupported, "This agent does not stream")
 	}
-	t, events, f := a.engine.follow(r.taskID)
+	t, events, f := a.engineOf(r).follow(r.taskID)
 	switch {
 	case f != nil:
 		return reply{}, f
@@ -105,32 +105,32 @@ func (a *Agent) begin(r *request) (*message, turn, *failure) {
 		return nil, turn{}, pushNotSupported()
 	}
 	o := order{message: r.message, accepts: r.accepts, push: r.push}
-	if a.profile.clientIDs && !a.engine.has(r.message.taskID) {
+	if a.profile.clientIDs && !a.engineOf(r).has(r.message.taskID) {
 		o.taskID, r.message.taskID = r.message.taskID, ""
 		o.message.taskID = ""
 	}
 	if r.message.taskID != "" {
-		t, f := a.engine.resume(r.message.taskID, o)
+		t, f := a.engineOf(r).resume(r.message.taskID, o)
 		return nil, t, f
 	}
-	o.skill = a.profile.route(&r.message)
+	o.skill = a.skillFor(&r.message)
 	if o.skill.answer != nil {
-		return a.respond(&r.message, o.skill), turn{}, nil
+		return respond(a.engineOf(r), &r.message, o.skill), turn{}, nil
 	}
 	if a.hooks.join != nil {
-		if t, ok := a.hooks.join(a.engine); ok {
+		if t, ok := a.hooks.join(a.engineOf(r)); ok {
 			return nil, t, nil
 		}
 	}
-	t, f := a.engine.start(o)
+	t, f := a.engineOf(r).start(o)
 	return nil, t, f
 }
 
 // respond answers a message with a message, in the same context or a new one.
-func (a *Agent) respond(in *message, s *skill) *message {
-	m := &message{id: a.engine.newID(), contextID: in.contextID, role: roleAgent, parts: text(s.answer(in.text()))}
+func respond(e *engine, in *message, s *skill) *message {
+	m := &message{id: e.newID(), contextID: in.contextID, role: roleAgent, parts: text(s.answer(in.text()))}
 	if m.contextID == "" {
-		m.contextID = a.engine.newID()
+		m.contextID = e.newID()
 	}
 	return m
 }
@@ -141,8 +141,9 @@ func (a *Agent) admitParts(parts []part) *failure {
 		if p.mediaType == "" {
 			continue
 		}
-		if essence, _, err := mime.ParseMediaType(p.mediaType); err != nil || essence != "text/plain" {
-			return fail(codeContentType, "Content type not supported: "+p.mediaType+"; this agent takes text/plain")
+		if essence, _, err := mime.ParseMediaType(p.mediaType); err != nil || !a.takes(essence) {
+			return fail(codeContentType, "Content type not supported: "+p.mediaType+"; this agent takes "+
+				strings.Join(a.inputs(), ", "))
 		}
 	}
 	return nil
@@ -163,21 +164,21 @@ func (a *Agent) pushConfig(r *request) (reply, *failure) {
 	}
 	switch r.op {
 	case createPushConfig:
-		c, f := a.engine.createConfig(r.taskID, r.push)
+		c, f := a.engineOf(r).createConfig(r.taskID, r.push)
 		return reply{config: &c}, f
 	case getPushConfig:
-		c, f := a.engine.config(r.taskID, r.configID)
+		c, f := a.engineOf(r).config(r.taskID, r.configID)
 		return reply{config: &c}, f
 	case listPushConfigs:
-		c, f := a.engine.configs(r.taskID)
+		c, f := a.engineOf(r).configs(r.taskID)
 		return reply{configs: c}, f
 	}
-	return reply{}, a.engine.deleteConfig(r.taskID, r.configID)
+	return reply{}, a.engineOf(r).deleteConfig(r.taskID, r.configID)
 }
 
 // extendedCard asks for a bearer token (A2A 1.0 §13.3).
 func (a *Agent) extendedCard(r *request) (reply, *failure) {
-	if a.profile.extended == nil {
+	if a.profile.extended == nil || a.given != nil {
 		return reply{}, a.profile.noExtended
 	}
 	scheme, token, _ := strings.Cut(r.authorization, " ")

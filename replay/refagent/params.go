@@ -18,6 +18,7 @@ type fields struct {
 	object object
 	path   string       // of the object, empty at the top
 	bad    *[]violation // shared by all fields of one request
+	exact  bool         // only camelCase is read
 }
 
 func readFields(o object) fields { return fields{object: o, bad: new([]violation)} }
@@ -37,6 +38,12 @@ func (f fields) join(name string) string {
 	return f.path + "." + name
 }
 
+// at returns the fields of an object inside of f.
+func (f fields) at(o object, name string) fields {
+	f.object, f.path = o, f.join(name)
+	return f
+}
+
 func (f fields) complain(name, description string) {
 	*f.bad = append(*f.bad, violation{f.join(name), description})
 }
@@ -44,7 +51,7 @@ func (f fields) complain(name, description string) {
 // value returns the member, or nil if it is absent or null.
 func (f fields) value(name string) any {
 	v, found := f.object.get(name)
-	if !found {
+	if !found && !f.exact {
 		v, _ = f.object.get(snakeCase(name))
 	}
 	return v
@@ -162,7 +169,7 @@ func (f fields) free(name string) object {
 // nested returns the fields of an object member and whether it is there.
 func (f fields) nested(name string) (fields, bool) {
 	o, ok := as[object](f, name, "an object")
-	return fields{o, f.join(name), f.bad}, ok
+	return f.at(o, name), ok
 }
 
 // texts returns an array of strings.
@@ -190,7 +197,7 @@ func (f fields) each(name string) iter.Seq[fields] {
 				f.complain(at, "must be an object")
 				continue
 			}
-			if !yield(fields{o, f.join(at), f.bad}) {
+			if !yield(f.at(o, at)) {
 				return
 			}
 		}

@@ -132,7 +132,7 @@ func restMediaType(r *http.Request) string {
 
 // readREST finds the operation and reads its parameters from path, query and body into c.
 func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c *call) *failure {
-	route, ok := a.profile.rest.routes(path)
+	tenant, route, ok := a.findRoute(path)
 	if !ok {
 		return fail(codeMethodNotFound, "No such route: "+r.Method+" "+r.URL.Path)
 	}
@@ -157,8 +157,10 @@ func (a *Agent) readREST(w http.ResponseWriter, r *http.Request, path string, c 
 			return f
 		}
 	}
-	var f *failure
-	c.request, f = c.dialect.decode(op, params.merge(route.bound))
+	params, f := bindTenant(params.merge(route.bound), tenant)
+	if f == nil {
+		c.request, f = c.dialect.decode(op, params)
+	}
 	return f
 }
 
@@ -196,7 +198,7 @@ func query(q url.Values) object {
 	var o object
 	for _, name := range []string{
 		"historyLength", "contextId", "status", "pageSize", "pageToken",
-		"statusTimestampAfter",
+		"statusTimestampAfter", "tenant",
 	} {
 		if v := q.Get(name); v != "" {
 			o = append(o, member{name, v}) // ProtoJSON reads numbers from strings

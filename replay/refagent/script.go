@@ -101,6 +101,6 @@ func interrupt(s state, words string) func(*job) {
 			j.status(s, words)
 			return
 		}
-		j.status(completed, "Input received")
+		j.status(completed, "")
 	}
 }

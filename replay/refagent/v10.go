@@ -123,7 +123,7 @@ func (v10) part(p part) any {
 
 // pushConfig writes a config without its secrets: nobody needs them back.
 func (v10) pushConfig(c pushConfig) any {
-	o := object{{"id", c.id}, {"taskId", c.taskID}, {"url", c.url}}
+	o := object{{"id", c.id}, {"taskId", c.taskID}, {"url", c.url}}.optional("tenant", c.tenant)
 	if len(c.schemes) > 0 {
 		o = append(o, member{"authentication", object{{"scheme", c.schemes[0]}}})
 	}

@@ -8,6 +8,7 @@ import (
 // decode implements dialect (A2A 1.0 §3.1, §4.1).
 func (d v10) decode(op operation, params object) (*request, *failure) {
 	f, r := readFields(params), &request{op: op}
+	r.tenant = f.text("tenant")
 	switch op {
 	case sendMessage, streamMessage:
 		d.readSend(f, r)

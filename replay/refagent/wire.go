@@ -86,6 +86,9 @@ func (a *Agent) perform(ctx context.Context, c *call) (reply, *failure) {
 		f = a.hooks.admit(c)
 	}
 	if f == nil {
+		f = a.admitTenant(c.request)
+	}
+	if f == nil {
 		r, f = a.operate(ctx, c.request)
 	}
 	if f != nil && a.hooks.refuse != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/jsondoc"
 )
@@ -154,6 +155,9 @@ func (o *openExchange) end(h *held, b *capture.Body, ask func(capture.Describer,
 ) {
 	var text []byte
 	var coded, whole bool
+	if h.long() || len(h.fields().Codings()) > 0 {
+		defer background.Large()()
+	}
 	if o.r.outOfTime() && h.long() {
 		err = errNoTime
 	} else if text, coded, whole, err = h.finish(b, o.r.decodeLimit); len(text) > longBody && o.r.outOfTime() {

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"maps"
 	"strings"
 	"sync"
 
@@ -14,6 +15,7 @@ import (
 type Names struct {
 	mu     sync.RWMutex
 	agents map[string]*learned
+	all    *learned // what holds for all agents; nil for nothing
 }
 
 // learned is what a Describer said about the credentials of an agent. It is not changed.
@@ -41,45 +43,62 @@ func (n *Names) Learn(x *capture.Exchange, d capture.Description) {
 		return
 	}
 	if was == nil {
-		was = &learned{}
-	}
-	now := &learned{headers: make(map[string]bool), query: make(map[string]bool)}
-	for _, names := range [...]struct{ to, from map[string]bool }{{now.headers, was.headers}, {now.query, was.query}} {
-		for name := range names.from {
-			names.to[name] = true
-		}
-	}
-	for _, name := range d.Headers {
-		if len(now.headers) < maxLearnedNames {
-			now.headers[strings.ToLower(name)] = true
-		}
-	}
-	for _, name := range d.Query {
-		if len(now.query) < maxLearnedNames {
-			now.query[credential.Normal(name)] = true
-		}
+		was = n.all
 	}
 	if n.agents == nil {
 		n.agents = make(map[string]*learned)
 	}
-	n.agents[key] = now
+	n.agents[key] = was.and(d.Headers, d.Query)
 }
 
-// Empty reports whether no card has named anything.
+// LearnForAll keeps names under which a client of ours sends credentials, to whatever agent.
+func (n *Names) LearnForAll(headers, query []string) {
+	if len(headers) == 0 && len(query) == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.all = n.all.and(headers, query)
+	for key, was := range n.agents {
+		n.agents[key] = was.and(headers, query)
+	}
+}
+
+// and returns what is known with these names beside it.
+func (l *learned) and(headers, query []string) *learned {
+	now := &learned{headers: make(map[string]bool), query: make(map[string]bool)}
+	if l != nil {
+		maps.Copy(now.headers, l.headers)
+		maps.Copy(now.query, l.query)
+	}
+	for _, name := range headers {
+		if len(now.headers) < maxLearnedNames {
+			now.headers[strings.ToLower(name)] = true
+		}
+	}
+	for _, name := range query {
+		if len(now.query) < maxLearnedNames {
+			now.query[credential.Normal(name)] = true
+		}
+	}
+	return now
+}
+
+// Empty reports whether nothing has been named.
 func (n *Names) Empty() bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return len(n.agents) == 0
+	return len(n.agents) == 0 && n.all == nil
 }
 
 // of returns what is known of an agent; nil if nothing is.
 func (n *Names) of(agent capture.Peer) *learned {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	if len(n.agents) == 0 {
-		return nil
+	if known := n.agents[agentKey(agent)]; known != nil {
+		return known
 	}
-	return n.agents[agentKey(agent)]
+	return n.all
 }
 
 func agentKey(agent capture.Peer) string {

@@ -18,11 +18,11 @@ import (
 type Method func(context.Context, *client.Outgoing) error
 
 // Bearer sends a token.
-func Bearer(token string) Method { return Header("Authorization", "Bearer "+token) }
+func Bearer(token string) Method { return Header(authorization, "Bearer "+token) }
 
 // Basic sends a user name and a password (RFC 7617).
 func Basic(user, password string) Method {
-	return Header("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+	return Header(authorization, "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
 }
 
 // Header sends a header field, in place of any other of that name.
@@ -55,18 +55,25 @@ func Query(name, value string) Method {
 // DefaultKeyName is the header field of an API key whose name is not given.
 const DefaultKeyName = "X-API-Key"
 
+// Credentials are what Parse reads.
+type Credentials struct {
+	Method  Method
+	Secrets []string // in the forms in which they are sent
+	Header  string   // the header field that carries them; empty if none does
+	Query   string   // the parameter of the query that carries them; empty if none does
+}
+
 // ErrFormat says how credentials are written.
 var ErrFormat = errors.New("invalid credentials; write bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY, " +
 	"header:NAME=VALUE or query:NAME=VALUE")
 
 // Parse reads credentials as they are written on a command line: bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (in the
 // header field X-API-Key), header:NAME=VALUE or query:NAME=VALUE. The secret in them, which is what follows the kind
-// and the name, goes through resolve. The secrets, in the forms in which they are sent, are returned too. Errors of
-// its own are ErrFormat.
-func Parse(text string, resolve func(string) (string, error)) (Method, []string, error) {
+// and the name, goes through resolve. Errors of its own are ErrFormat.
+func Parse(text string, resolve func(string) (string, error)) (Credentials, error) {
 	kind, rest, ok := strings.Cut(text, ":")
 	if !ok || rest == "" {
-		return nil, nil, ErrFormat
+		return Credentials{}, ErrFormat
 	}
 	kind = strings.ToLower(kind)
 	name := ""
@@ -76,10 +83,10 @@ func Parse(text string, resolve func(string) (string, error)) (Method, []string,
 		name = DefaultKeyName
 	case "header", "query":
 		if name, rest, ok = strings.Cut(rest, "="); !ok || name == "" {
-			return nil, nil, ErrFormat
+			return Credentials{}, ErrFormat
 		}
 	default:
-		return nil, nil, ErrFormat
+		return Credentials{}, ErrFormat
 	}
 	if kind == "basic" {
 		return parseBasic(rest, resolve)
@@ -87,21 +94,23 @@ func Parse(text string, resolve func(string) (string, error)) (Method, []string,
 	value, err := resolve(rest)
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return Credentials{}, err
 	case value == "":
-		return nil, nil, ErrFormat
+		return Credentials{}, ErrFormat
 	case kind == "query":
-		return Query(name, value), []string{value, url.QueryEscape(value)}, nil
+		return Credentials{Query(name, value), []string{value, url.QueryEscape(value)}, "", name}, nil
 	case !fits(value) || !isToken(name) && kind == "header":
-		return nil, nil, ErrFormat
+		return Credentials{}, ErrFormat
 	case kind == "bearer":
-		return Bearer(value), []string{value}, nil
+		return Credentials{Bearer(value), []string{value}, authorization, ""}, nil
 	}
-	return Header(name, value), []string{value}, nil
+	return Credentials{Header(name, value), []string{value}, name, ""}, nil
 }
 
+const authorization = "Authorization"
+
 // parseBasic reads USER:PASSWORD, of which the password alone may stand elsewhere too.
-func parseBasic(rest string, resolve func(string) (string, error)) (Method, []string, error) {
+func parseBasic(rest string, resolve func(string) (string, error)) (Credentials, error) {
 	user, password, ok := strings.Cut(rest, ":")
 	var err error
 	if ok && user != "env" && !strings.HasPrefix(user, "@") {
@@ -111,12 +120,12 @@ func parseBasic(rest string, resolve func(string) (string, error)) (Method, []st
 	}
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return Credentials{}, err
 	case !ok || !fits(user+password):
-		return nil, nil, ErrFormat
+		return Credentials{}, ErrFormat
 	}
-	return Basic(user, password),
-		[]string{password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}, nil
+	secrets := []string{password, base64.StdEncoding.EncodeToString([]byte(user + ":" + password))}
+	return Credentials{Basic(user, password), secrets, authorization, ""}, nil
 }
 
 // ValidHeader reports whether a header field may have that name and that value.

@@ -35,16 +35,17 @@ func TestParse(t *testing.T) {
 		"query:key=a b&c":                "/x?p=1&key=a+b%26c",
 		"query:p=2":                      "/x?p=2",
 	} {
-		method, secrets, err := Parse(text, elsewhere)
+		c, err := Parse(text, elsewhere)
 		if err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if len(secrets) == 0 {
-			t.Errorf("%s: no secret to hide", text)
+		inQuery := strings.HasPrefix(text, "query:")
+		if len(c.Secrets) == 0 || (c.Query == "") == inQuery || (c.Header != "") == inQuery {
+			t.Errorf("%s: got %+v, want what is to be hidden, and where it goes", text, c)
 		}
 		out := &client.Outgoing{URL: "/x?p=1", Header: http.Header{}}
-		if err := method(t.Context(), out); err != nil {
+		if err := c.Method(t.Context(), out); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 		got := ""
@@ -63,8 +64,8 @@ func TestParseRefuses(t *testing.T) {
 		"query:", "query:=s3cretpw", "digest:alice:s3cretpw", "bearer:s3cretpw\r\nX: y", "header:X Y=s3cretpw",
 		"basic:alice:s3cretpw\n",
 	} {
-		method, secrets, err := Parse(text, asIs)
-		if !errors.Is(err, ErrFormat) || method != nil || secrets != nil {
+		c, err := Parse(text, asIs)
+		if !errors.Is(err, ErrFormat) || c.Method != nil || c.Secrets != nil {
 			t.Errorf("%q: got %v, want how to write it", text, err)
 		}
 		if err != nil && strings.Contains(err.Error(), "s3cretpw") {
@@ -73,7 +74,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	failed := errors.New("no such file")
 	for _, text := range []string{"bearer:@x", "basic:@x", "basic:alice:@x", "query:k=@x"} {
-		if _, _, err := Parse(text, func(string) (string, error) { return "", failed }); !errors.Is(err, failed) {
+		if _, err := Parse(text, func(string) (string, error) { return "", failed }); !errors.Is(err, failed) {
 			t.Errorf("%s: got %v, want why it cannot be read", text, err)
 		}
 	}

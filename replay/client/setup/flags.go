@@ -47,6 +47,7 @@ var protocols = []struct {
 	{"0.3-rest", client.REST03, false},
 	{"0.3-rest-proto", client.REST03, true},
 	{"0.1-jsonrpc", client.JSONRPC01, false},
+	{"legacy", client.Early, false},
 }
 
 // Protocols returns the words of --protocol.
@@ -60,9 +61,10 @@ func Protocols() []string {
 
 const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"
 
-// Register adds the flags to a set.
-func (f *Flags) Register(set *pflag.FlagSet) {
-	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` with every request, that for the card included: "+
+// RegisterCredentials adds only the flags of credentials to a set, for [Flags.SetupCredentials]. The text says with
+// which requests they go.
+func (f *Flags) RegisterCredentials(set *pflag.FlagSet, with string) {
+	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` "+with+": "+
 		"bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=VALUE or query:NAME=VALUE; "+
 		secretHelp+", of the whole or of TOKEN, PASSWORD, KEY and VALUE")
 	set.StringVar(&f.OAuth.ClientID, "oauth-client-id", "", "get tokens by OAuth, as the client `ID`")
@@ -72,6 +74,11 @@ func (f *Flags) Register(set *pflag.FlagSet) {
 	set.StringVar(&f.OAuth.TokenURL, "oauth-token-url", "",
 		"get tokens at `URL` (default what the authorization server's metadata at the agent's URL says)")
 	set.StringArrayVar(&f.OAuth.Scopes, "oauth-scope", nil, "ask for the `SCOPE`; repeatable")
+}
+
+// Register adds the flags to a set.
+func (f *Flags) Register(set *pflag.FlagSet) {
+	f.RegisterCredentials(set, "with every request, that for the card included")
 	set.StringArrayVar(&f.Headers, "header", nil, "send the header field `NAME:VALUE` with every request, that for "+
 		"the card included; VALUE may be @FILE or env:NAME; repeatable")
 	set.StringVar(&f.Tenant, "tenant", "", "speak for the tenant `NAME` (default what the card says)")

@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
@@ -42,6 +43,21 @@ func (m *Mask) Text(text string) string {
 		text = strings.ReplaceAll(text, s, "…")
 	}
 	return text
+}
+
+// Blank returns bytes in which each secret is as many asterisks, so that lengths stay true, and whether there was one.
+// They are those that were given if there was none.
+func (m *Mask) Blank(p []byte) ([]byte, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := false
+	for _, s := range m.secrets {
+		if bytes.Contains(p, []byte(s)) {
+			p = bytes.ReplaceAll(p, []byte(s), bytes.Repeat([]byte("*"), len(s)))
+			found = true
+		}
+	}
+	return p, found
 }
 
 // Writer returns a writer that hides the secrets in what is written to w. Each write is searched by itself, and writes

@@ -30,6 +30,10 @@ type Setup struct {
 	Vars    Vars
 	URL     string // of the agent
 
+	// SecretHeaders and SecretQuery are the names of the header fields and of the parameters of the query under which the
+	// flags send what should not be seen.
+	SecretHeaders, SecretQuery []string
+
 	noCard bool
 	chosen client.Protocol // of --protocol, else HTTP+JSON of 1.0: what is spoken without a card
 }
@@ -37,6 +41,41 @@ type Setup struct {
 // Setup reads the flags for an agent, whose URL may be written as a2a:URL. Errors are about how the command was called,
 // or come from World.Secret; none holds a secret.
 func (f *Flags) Setup(w World, agent string) (*Setup, error) {
+	s, err := f.begin(w, agent)
+	if err != nil {
+		return nil, err
+	}
+	if f.Timeout <= 0 {
+		return nil, fmt.Errorf("--timeout %v: write a time above 0, such as 30s", f.Timeout)
+	}
+	if s.Options.Tenant, err = s.Vars.Text(f.Tenant); err != nil {
+		return nil, fmt.Errorf("--tenant: %w", err)
+	}
+	if strings.ContainsAny(f.A2AVersion, "\r\n\x00") {
+		return nil, fmt.Errorf("--protocol-version %q: write a version such as 1.0", f.A2AVersion)
+	}
+	for _, step := range []func(*Flags, World) error{s.protocol, s.headers, s.credentials} {
+		if err := step(f, w); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// SetupCredentials is Setup for what [Flags.RegisterCredentials] adds: of the options it makes Authorize alone.
+func (f *Flags) SetupCredentials(w World, agent string) (*Setup, error) {
+	s, err := f.begin(w, agent)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.credentials(f, w); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// begin reads the variables and the URL.
+func (f *Flags) begin(w World, agent string) (*Setup, error) {
 	vars, err := parseVars(f.Vars, w.Getenv)
 	if err != nil {
 		return nil, err
@@ -45,26 +84,12 @@ func (f *Flags) Setup(w World, agent string) (*Setup, error) {
 		Options: client.Options{Version: w.Version, Timeout: f.Timeout, A2AVersion: f.A2AVersion},
 		Mask:    &Mask{}, Vars: vars, noCard: f.NoCard, chosen: client.REST10,
 	}
-	if f.Timeout <= 0 {
-		return nil, fmt.Errorf("--timeout %v: write a time above 0, such as 30s", f.Timeout)
-	}
 	if s.URL, err = vars.Text(strings.TrimPrefix(agent, "a2a:")); err != nil {
 		return nil, fmt.Errorf("URL: %w", err)
-	}
-	if s.Options.Tenant, err = vars.Text(f.Tenant); err != nil {
-		return nil, fmt.Errorf("--tenant: %w", err)
-	}
-	if strings.ContainsAny(f.A2AVersion, "\r\n\x00") {
-		return nil, fmt.Errorf("--protocol-version %q: write a version such as 1.0", f.A2AVersion)
 	}
 	if u, err := url.Parse(s.URL); err == nil && u.User != nil {
 		password, _ := u.User.Password()
 		s.Mask.Add(password)
-	}
-	for _, step := range []func(*Flags, World) error{s.protocol, s.headers, s.credentials} {
-		if err := step(f, w); err != nil {
-			return nil, err
-		}
 	}
 	return s, nil
 }
@@ -97,7 +122,8 @@ func (s *Setup) headers(f *Flags, w World) error {
 		if !ok {
 			return fmt.Errorf("--header: write NAME:VALUE")
 		}
-		value, err := s.secret(w, "--header", strings.TrimSpace(value))
+		written := strings.TrimSpace(value)
+		value, err := s.secret(w, "--header", written)
 		if err != nil {
 			return err
 		}
@@ -106,6 +132,9 @@ func (s *Setup) headers(f *Flags, w World) error {
 		}
 		if credential.Header(name).Hidden() {
 			s.Mask.Add(secretOf(value))
+		}
+		if value != written {
+			s.SecretHeaders = append(s.SecretHeaders, name)
 		}
 		if s.Options.Header == nil {
 			s.Options.Header = http.Header{}
@@ -156,7 +185,7 @@ func (s *Setup) credentials(f *Flags, w World) error {
 			return err
 		}
 	}
-	method, secrets, err := auth.Parse(text, func(value string) (string, error) {
+	c, err := auth.Parse(text, func(value string) (string, error) {
 		return s.secret(w, "--auth", value)
 	})
 	if errors.Is(err, auth.ErrFormat) {
@@ -165,8 +194,14 @@ func (s *Setup) credentials(f *Flags, w World) error {
 	if err != nil {
 		return err
 	}
-	s.Mask.Add(secrets...)
-	s.Options.Authorize = method
+	s.Mask.Add(c.Secrets...)
+	s.Options.Authorize = c.Method
+	if c.Header != "" {
+		s.SecretHeaders = append(s.SecretHeaders, c.Header)
+	}
+	if c.Query != "" {
+		s.SecretQuery = append(s.SecretQuery, c.Query)
+	}
 	return nil
 }
 

@@ -154,6 +154,7 @@ func TestProtocols(t *testing.T) {
 	for args, want := range map[string][]client.Protocol{
 		"":                         nil,
 		"--protocol 0.3-rest":      {client.REST03},
+		"--protocol legacy":        {client.Early},
 		"--protocol-version 0.3.0": {client.JSONRPC03, client.REST03},
 		"--protocol-version 1.0":   {client.JSONRPC10, client.REST10},
 		"--protocol-version 0.3 --protocol 1.0-rest": {client.REST10},
@@ -300,5 +301,49 @@ func TestOAuthSetup(t *testing.T) {
 	}
 	if got := s.Mask.Text("fresh-token t0ken-of-env"); got != "… …" {
 		t.Errorf("got %q, want both hidden", got)
+	}
+}
+
+// A command may have the flags of credentials alone. What they send is known by name.
+func TestCredentialsAlone(t *testing.T) {
+	for args, want := range map[string][2][]string{
+		"":                                    {nil, nil},
+		"--auth bearer:{{env.TOKEN}}":         {{"Authorization"}, nil},
+		"--auth apikey:@token":                {{"X-API-Key"}, nil},
+		"--auth header:X-Tickets=t0ken":       {{"X-Tickets"}, nil},
+		"--auth query:tickets=env:TOKEN":      {nil, {"tickets"}},
+		"--oauth-user a --oauth-password pwd": {nil, nil},
+	} {
+		var f Flags
+		set := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		f.RegisterCredentials(set, "now and then")
+		if err := set.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.SetupCredentials(world(), "http://{{env.HOST}}/a")
+		if err != nil {
+			t.Errorf("%s: %v", args, err)
+			continue
+		}
+		if diff := cmp.Diff(want, [2][]string{s.SecretHeaders, s.SecretQuery}); diff != "" {
+			t.Errorf("%s: names (-want +got):\n%s", args, diff)
+		}
+		if (s.Options.Authorize != nil) != (args != "") || s.URL != "http://booker.example/a" {
+			t.Errorf("%s: got %+v", args, s.Options)
+		}
+		if usage := set.Lookup("auth").Usage; !strings.Contains(usage, "send `CREDENTIALS` now and then: bearer:TOKEN") {
+			t.Errorf("--auth says %q", usage)
+		}
+	}
+	f := Flags{Auth: "bearer"}
+	if s, err := f.SetupCredentials(world(), "http://h"); err == nil || s != nil {
+		t.Errorf("got %v, %v; want how credentials are written", s, err)
+	}
+	s, err := read(t, "http://h", "--header", "X-Seats:@token", "--header", "X-Run:7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"X-Seats"}, s.SecretHeaders); diff != "" {
+		t.Errorf("names of headers (-want +got):\n%s", diff)
 	}
 }

@@ -1,21 +1,25 @@
-// Package webhook receives push notifications for a client, at an address that nobody can guess.
+// Package webhook receives push notifications for a client, at an address that nobody can guess, with TLS or without.
 package webhook
 
 import (
 	"context"
 	"crypto/subtle"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
+	"a2atap/proxy/hostname"
 	"a2atap/replay/client"
 )
 
@@ -29,37 +33,75 @@ type Delivery struct {
 	Err   error
 }
 
-// ErrToken says that a notification came without the token that the agent was given.
-var ErrToken = errors.New("it came without the token that the agent was given")
+// What is wrong with a delivery.
+var (
+	// ErrToken says that a notification came without the token that the agent was given.
+	ErrToken = errors.New("it came without the token that the agent was given")
+	// ErrTLS says that whoever connected and the receiver did not agree on TLS: mostly it does not trust the certificate.
+	ErrTLS = errors.New("the TLS handshake failed")
+)
+
+// Options say where and how to receive.
+type Options struct {
+	// Address is where to listen, such as 127.0.0.1:0.
+	Address string
+	// Public is the URL under which the agent reaches the receiver, such as that of a proxy; empty if it is where it
+	// listens.
+	Public string
+	// Certificate makes the receiver speak TLS.
+	Certificate *tls.Certificate
+	// On is called with each delivery, one after another, before it is answered. It may be nil.
+	On func(Delivery)
+	// Record is called with each request to the address that the agent was given, in the same way, and with the status
+	// that answers it. It may be nil.
+	Record func(at *url.URL, r *http.Request, body []byte, status int)
+}
 
 // A Receiver listens for notifications. It is safe for concurrent use.
 type Receiver struct {
-	listener         net.Listener
-	url, path, token string
-	server           *http.Server
-	served           chan struct{}
-	on               func(Delivery)
+	listener    net.Listener
+	url         *url.URL // that the agent is given
+	path, token string
+	hosts       []string // by which it is reached, beside loopback names
+	server      *http.Server
+	served      chan struct{}
+	opts        Options
 
 	mu       sync.Mutex
 	received []Delivery
 	changed  chan struct{} // closed when something is received
 }
 
-// Listen listens on an address, such as 127.0.0.1:0, and calls on with each delivery, one after another, before it is
-// answered. The agent is given that address, or the public URL under which it reaches it, if that is not empty.
-func Listen(address, public string, on func(Delivery)) (*Receiver, error) {
-	l, err := net.Listen("tcp", address)
+// Listen begins to receive.
+func Listen(o Options) (*Receiver, error) {
+	public, err := url.Parse(o.Public)
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("tcp", o.Address)
 	if err != nil {
 		return nil, err
 	}
 	r := &Receiver{
-		listener: l, path: "/" + uuid.NewString(), token: uuid.NewString(), on: on,
+		listener: l, path: "/" + uuid.NewString(), token: uuid.NewString(), opts: o,
 		served: make(chan struct{}), changed: make(chan struct{}),
 	}
-	if r.url = strings.TrimRight(public, "/") + r.path; public == "" {
-		r.url = (&url.URL{Scheme: "http", Host: r.address(), Path: r.path}).String()
+	scheme := "http"
+	if o.Certificate != nil {
+		scheme = "https"
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12})
 	}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute}
+	if r.url = public.JoinPath(r.path); o.Public == "" {
+		r.url = &url.URL{Scheme: scheme, Host: r.address(), Path: r.path}
+	}
+	for _, authority := range []string{r.address(), r.url.Host} {
+		if host, _, ok := hostname.Split(authority); ok {
+			r.hosts = append(r.hosts, host)
+		}
+	}
+	r.server = &http.Server{
+		Handler: r, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute, ErrorLog: log.New(handshakes{r}, "", 0),
+	}
 	go func() {
 		defer close(r.served)
 		r.server.Serve(l) // it ends when it is closed
@@ -68,7 +110,7 @@ func Listen(address, public string, on func(Delivery)) (*Receiver, error) {
 }
 
 // Config returns what the agent is told, but for the task.
-func (r *Receiver) Config() client.PushConfig { return client.PushConfig{URL: r.url, Token: r.token} }
+func (r *Receiver) Config() client.PushConfig { return client.PushConfig{URL: r.URL(), Token: r.token} }
 
 // address returns where it listens, as host:port.
 func (r *Receiver) address() string { return r.listener.Addr().String() }
@@ -79,8 +121,22 @@ func (r *Receiver) Close() {
 	<-r.served
 }
 
+// URL returns the address that the agent is given.
+func (r *Receiver) URL() string { return r.url.String() }
+
+// isMine reports whether a request came for the receiver: what a page in a browser sends here by a name of its own does
+// not.
+func (r *Receiver) isMine(authority string) bool {
+	host, _, ok := hostname.Split(authority)
+	return ok && (hostname.IsLoopback(host) || slices.Contains(r.hosts, host))
+}
+
 // ServeHTTP implements http.Handler: it takes a notification.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	if !r.isMine(q.Host) {
+		http.Error(w, "this receiver of push notifications is not "+q.Host, http.StatusMisdirectedRequest)
+		return
+	}
 	if !strings.HasSuffix(q.URL.Path, r.path) { // a proxy may put something before it
 		http.NotFound(w, q)
 		return
@@ -102,8 +158,26 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	} else if d.Event, err = client.ReadNotification(body); err != nil {
 		d.Err, status = fmt.Errorf("read the notification: %w", err), http.StatusBadRequest
 	}
-	r.take(d)
+	r.take(d, func() {
+		if r.opts.Record != nil {
+			r.opts.Record(r.url, q, body, status)
+		}
+	})
 	w.WriteHeader(status)
+}
+
+// handshakes takes what net/http logs and makes deliveries of the connections on which TLS failed.
+type handshakes struct{ r *Receiver }
+
+func (h handshakes) Write(line []byte) (int, error) {
+	if _, rest, ok := strings.Cut(string(line), "TLS handshake error from "); ok {
+		_, why, _ := strings.Cut(rest, ": ")
+		if strings.Contains(why, net.ErrClosed.Error()) { // by us
+			return len(line), nil
+		}
+		h.r.take(Delivery{Err: fmt.Errorf("%w: %s", ErrTLS, strings.TrimSpace(why))}, func() {})
+	}
+	return len(line), nil
 }
 
 // knows reports whether a request has the token: in the field of A2A 0.2 and later, or as a bearer token, as in 0.1.
@@ -118,11 +192,13 @@ func (r *Receiver) knows(h http.Header) bool {
 	return false
 }
 
-func (r *Receiver) take(d Delivery) {
+// take notes a delivery, with which it does first.
+func (r *Receiver) take(d Delivery, first func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.on != nil {
-		r.on(d)
+	first()
+	if r.opts.On != nil {
+		r.opts.On(d)
 	}
 	r.received = append(r.received, d)
 	close(r.changed)

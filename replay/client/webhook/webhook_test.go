@@ -2,15 +2,19 @@ package webhook
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"a2atap/proxy/ca"
 	"a2atap/replay/client"
 )
 
@@ -35,7 +39,7 @@ func post(t *testing.T, method, url, body string, header http.Header) int {
 func listen(t *testing.T, public string) (*Receiver, chan Delivery) {
 	t.Helper()
 	came := make(chan Delivery, 100)
-	r, err := Listen("127.0.0.1:0", public, func(d Delivery) { came <- d })
+	r, err := Listen(Options{Address: "127.0.0.1:0", Public: public, On: func(d Delivery) { came <- d }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,9 +149,95 @@ func TestAwait(t *testing.T) {
 	}
 }
 
+// What a page in a browser sends here under a name of its own is turned away.
+func TestHosts(t *testing.T) {
+	r, came := listen(t, "https://hooks.example:8443/base")
+	for host, want := range map[string]int{
+		"hooks.example:8443": 204, "HOOKS.example.": 204, "localhost": 204, "127.0.0.1:1": 204, "[::1]": 204,
+		"evil.example": 421, "hooks.example.evil.example": 421, "192.0.2.1": 421,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.address()+r.path,
+			strings.NewReader(`{"id":"t","status":{"state":"working"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host, req.Close = host, true
+		req.Header.Set("X-A2A-Notification-Token", r.Config().Token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: HTTP %d, want %d", host, resp.StatusCode, want)
+		}
+	}
+	if len(came) != 5 {
+		t.Errorf("%d deliveries, want those of 5 hosts", len(came))
+	}
+}
+
+// With a certificate the agent is told https. Who does not trust it is heard of; what came is recorded before it is
+// answered.
+func TestTLS(t *testing.T) {
+	authority, err := ca.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := authority.Leaf("127.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan Delivery, 10)
+	recorded := make(chan string, 10)
+	r, err := Listen(Options{
+		Address: "127.0.0.1:0", Certificate: leaf, On: func(d Delivery) { came <- d },
+		Record: func(at *url.URL, q *http.Request, body []byte, status int) {
+			recorded <- fmt.Sprintf("%s %s %s %d", at.Scheme, q.Method, body, status)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if !strings.HasPrefix(r.URL(), "https://127.0.0.1:") || r.Config().URL != r.URL() {
+		t.Fatalf("the agent is told %s", r.URL())
+	}
+	const body = `{"id":"t","status":{"state":"completed"}}`
+	roots := x509.NewCertPool()
+	roots.AddCert(authority.Certificate())
+	for _, trusts := range []bool{false, true} {
+		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{}, DisableKeepAlives: true}}
+		if trusts {
+			c.Transport.(*http.Transport).TLSClientConfig.RootCAs = roots
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL(), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+r.Config().Token)
+		resp, err := c.Do(req)
+		if (err == nil) != trusts {
+			t.Fatalf("trusts %v: %v", trusts, err)
+		}
+		d := <-came
+		if trusts {
+			resp.Body.Close()
+			if resp.StatusCode != 204 || d.Err != nil || d.Event.State() != client.Completed {
+				t.Errorf("HTTP %d, %v", resp.StatusCode, d.Err)
+			}
+		} else if !errors.Is(d.Err, ErrTLS) || !strings.Contains(d.Err.Error(), "certificate") {
+			t.Errorf("got %v, want that the certificate is not trusted", d.Err)
+		}
+	}
+	if got := <-recorded; got != "https POST "+body+" 204" || len(recorded) != 0 {
+		t.Errorf("recorded %s, and %d more", got, len(recorded))
+	}
+}
+
 func TestListenFails(t *testing.T) {
 	r, _ := listen(t, "")
-	if _, err := Listen(r.address(), "", nil); err == nil {
+	if _, err := Listen(Options{Address: r.address()}); err == nil {
 		t.Error("two receivers listen on one address")
 	}
 }

@@ -1,0 +1,188 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A Direction is one way in which two agents can work together, and what is known of it.
+type Direction struct {
+	ID      string          `json:"id"`   // discover, send, send-back or concurrent
+	From    string          `json:"from"` // the agent that is the client of it
+	To      string          `json:"to"`
+	What    string          `json:"what"` // in words
+	Status  DirectionStatus `json:"status"`
+	How     string          `json:"how,omitempty"` // who asked; empty if nothing was observed
+	Message string          `json:"message,omitempty"`
+}
+
+// A DirectionStatus is what is known of a direction.
+type DirectionStatus string
+
+// The statuses of directions.
+const (
+	DirectionObserved    DirectionStatus = "observed"
+	DirectionBroken      DirectionStatus = "broken"
+	DirectionNotObserved DirectionStatus = "not observed"
+)
+
+// Who asked.
+const (
+	AskedByUs   = "asked by us"
+	SeenBetween = "seen between them"
+)
+
+// The ids of directions.
+const (
+	Discover   = "discover"
+	Send       = "send"
+	SendBack   = "send-back"
+	Concurrent = "concurrent"
+)
+
+// NewDirections returns the directions between two agents, none of them observed yet: A discovers B, A sends to B, B
+// sends to A, both handle tasks at the same time.
+func NewDirections(a, b string) []Direction {
+	return []Direction{
+		{ID: Discover, From: a, To: b, What: a + " discovers the card of " + b, Status: DirectionNotObserved},
+		{ID: Send, From: a, To: b, What: a + " sends a task to " + b, Status: DirectionNotObserved},
+		{ID: SendBack, From: b, To: a, What: b + " sends a task to " + a, Status: DirectionNotObserved},
+		{
+			ID: Concurrent, From: a, To: b, What: "both handle tasks at the same time, without interference",
+			Status: DirectionNotObserved,
+		},
+	}
+}
+
+// Directions returns what a recording shows of each direction between agents that talk to each other: those of which one
+// is a client of the other by the same name. That an agent is a client under another name is not certain, and so not
+// said.
+func Directions(r *analyzer.Result) []Direction {
+	var list []Direction
+	for i := range r.Agents {
+		for j := i + 1; j < len(r.Agents); j++ {
+			b, a := &r.Agents[i], &r.Agents[j] // b was called first
+			there, back := talked(r, a, b), talked(r, b, a)
+			if !there && !back {
+				continue
+			}
+			if !there || back && discovered(b, a) && !discovered(a, b) {
+				a, b = b, a
+			}
+			list = append(list, between(r, a, b)...)
+		}
+	}
+	return list
+}
+
+// talked reports whether an agent is a client of another.
+func talked(r *analyzer.Result, client, agent *analyzer.Agent) bool {
+	_, answered := agent.Contacts[client.Link]
+	return client.Link != "" && (answered || callsOn(r, client, agent) != nil)
+}
+
+// discovered reports whether an agent has read the card of another.
+func discovered(client, agent *analyzer.Agent) bool {
+	return agent.Contacts[client.Link].Operations[a2a.GetCard] > 0
+}
+
+// callsOn returns how the calls between two agents came out; nil if there were none.
+func callsOn(r *analyzer.Result, client, agent *analyzer.Agent) *analyzer.Calls {
+	for i := range r.Calls {
+		if c := &r.Calls[i]; c.Link == (analyzer.Link{Client: client.Link, Agent: agent.Link}) && c.Made > 0 {
+			return c
+		}
+	}
+	return nil
+}
+
+// between returns the directions between two agents of which the first is a client of the second.
+func between(r *analyzer.Result, a, b *analyzer.Agent) []Direction {
+	list := NewDirections(analyzer.Clean(a.Link), analyzer.Clean(b.Link))
+	for i := range list {
+		d := &list[i]
+		switch d.ID {
+		case Discover:
+			seen(d, b.Contacts[a.Link].Operations[a2a.GetCard])
+		case Send:
+			sent(d, r, a, b)
+		case SendBack:
+			sent(d, r, b, a)
+		case Concurrent:
+			atOnce(d, r, a, b)
+		}
+	}
+	return list
+}
+
+// seen sets a direction to observed if something was seen of it.
+func seen(d *Direction, n int) {
+	if n > 0 {
+		d.Status, d.How = DirectionObserved, SeenBetween
+	}
+}
+
+// sent sets the direction in which a client sends tasks: broken if all its calls failed.
+func sent(d *Direction, r *analyzer.Result, client, agent *analyzer.Agent) {
+	done := agent.Contacts[client.Link].Operations
+	seen(d, done[a2a.SendMessage]+done[a2a.SendStreamingMessage])
+	c := callsOn(r, client, agent)
+	if d.Status == DirectionNotObserved && c != nil && c.Succeeded == 0 && c.Failed > 0 {
+		d.Status, d.How, d.Message = DirectionBroken, SeenBetween, c.String()
+	}
+}
+
+// interference are the families of rules about what of one task shows up in another.
+var interference = []string{"identity", "context", "parallel"}
+
+// atOnce says how both agents handle tasks at the same time: broken if ids or contexts were mixed up, observed if each
+// has answered the other while another of its messages waited.
+func atOnce(d *Direction, r *analyzer.Result, a, b *analyzer.Agent) {
+	links := []analyzer.Link{{Client: a.Link, Agent: b.Link}, {Client: b.Link, Agent: a.Link}}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if f.Side == a2a.Agent && f.Severity == analyzer.Error && slices.Contains(links, f.Link) &&
+			slices.Contains(interference, f.Rule.Family) {
+			d.Status, d.How, d.Message = DirectionBroken, SeenBetween, f.String()
+			return
+		}
+	}
+	there, back := b.Contacts[a.Link].AtOnce, a.Contacts[b.Link].AtOnce
+	switch {
+	case there > 0 && back > 0:
+		seen(d, there+back)
+	case there > 0:
+		d.Message = "only " + d.To + " was seen to"
+	case back > 0:
+		d.Message = "only " + d.From + " was seen to"
+	}
+}
+
+func directionRows(list []Direction, clean func(string) string) [][]string {
+	rows := [][]string{{"Direction", "Result", "How", "Why"}}
+	for _, d := range list {
+		rows = append(rows, []string{clean(d.What), string(d.Status), orDash(d.How), orDash(clean(d.Message))})
+	}
+	return rows
+}
+
+func directionsText(b *strings.Builder, list []Direction) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	table(b, directionRows(list, analyzer.Clean))
+}
+
+func mdDirections(b *strings.Builder, list []Direction) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "## Both directions\n\n%q is what was asked in the place of the other agent, %q what the record shows of "+
+		"the two agents themselves.\n\n", AskedByUs, SeenBetween)
+	mdTable(b, directionRows(list, mdText))
+}

@@ -1,0 +1,84 @@
+package report_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/proxy/a2a"
+)
+
+// between returns a result in which agents have these contacts: client, agent, and what was answered.
+type contact struct {
+	client, agent string
+	cards, sends  int
+	failed        int
+	atOnce        int
+}
+
+func talking(contacts ...contact) *analyzer.Result {
+	r := &analyzer.Result{Agents: []analyzer.Agent{
+		{Link: "planner", Contacts: map[string]analyzer.Contact{}}, {Link: "booker", Contacts: map[string]analyzer.Contact{}},
+	}}
+	for _, c := range contacts {
+		for i := range r.Agents {
+			if r.Agents[i].Link == c.agent && c.cards+c.sends > 0 {
+				r.Agents[i].Contacts[c.client] = analyzer.Contact{
+					Operations: map[a2a.Operation]int{a2a.GetCard: c.cards, a2a.SendStreamingMessage: c.sends}, AtOnce: c.atOnce,
+				}
+			}
+		}
+		r.Calls = append(r.Calls, analyzer.Calls{
+			Link: analyzer.Link{Client: c.client, Agent: c.agent}, Made: c.sends + c.failed, Succeeded: c.sends, Failed: c.failed,
+			Failures: map[string]int{"unreachable": c.failed},
+		})
+	}
+	return r
+}
+
+func TestDirectionsOfARecording(t *testing.T) {
+	const observed, broken, not = report.DirectionObserved, report.DirectionBroken, report.DirectionNotObserved
+	mixed := talking(contact{"planner", "booker", 1, 1, 0, 0})
+	mixed.Findings = []analyzer.Finding{{
+		Rule: &analyzer.Rule{ID: "id-get-echo", Family: "identity"}, Severity: analyzer.Error, Side: a2a.Agent,
+		Link: analyzer.Link{Client: "planner", Agent: "booker"}, Message: "another",
+	}}
+	for _, tt := range []struct {
+		name   string
+		result *analyzer.Result
+		want   []report.DirectionStatus
+	}{
+		{"nobody talks", talking(), nil},
+		{"somebody else talks", talking(contact{"traveller", "booker", 1, 1, 0, 0}), nil},
+		{"one way", talking(contact{"planner", "booker", 1, 2, 0, 0}), []report.DirectionStatus{observed, observed, not, not}},
+		{"without a card", talking(contact{"planner", "booker", 0, 2, 0, 2}), []report.DirectionStatus{not, observed, not, not}},
+		{
+			"the other way", talking(contact{"booker", "planner", 1, 2, 0, 0}),
+			[]report.DirectionStatus{observed, observed, not, not},
+		},
+		{
+			"both ways, several at once",
+			talking(contact{"planner", "booker", 1, 2, 0, 1}, contact{"booker", "planner", 0, 3, 0, 2}),
+			[]report.DirectionStatus{observed, observed, observed, observed},
+		},
+		{
+			"back, and refused",
+			talking(contact{"planner", "booker", 1, 2, 0, 0}, contact{"booker", "planner", 0, 0, 3, 0}),
+			[]report.DirectionStatus{observed, observed, broken, not},
+		},
+		{"mixed up", mixed, []report.DirectionStatus{observed, observed, not, broken}},
+	} {
+		var got []report.DirectionStatus
+		for _, d := range report.Directions(tt.result) {
+			got = append(got, d.Status)
+			if (d.How == "") != (d.Status == not) || d.How != "" && d.How != report.SeenBetween {
+				t.Errorf("%s: %s is %s %q", tt.name, d.What, d.Status, d.How)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package report_test
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/joshdk/go-junit"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/proxy/a2a"
+)
+
+// asked is an agent with a test of every kind.
+func asked() report.Suite {
+	return report.Suite{
+		Agent: "booker", URL: "http://booker.example/a2a", Name: "Booker", Version: "2.1", Dropped: 3,
+		Notes: []string{"GRPC at booker.example:443 was not asked: this program does not speak it"},
+		Tests: []report.Test{
+			{
+				Name: "card", Title: "the card can be read", Category: analyzer.AgentCard, Status: report.TestPassed,
+				Severity: analyzer.Error, Sections: []string{"1.0 §8.2"}, Duration: 3 * time.Millisecond, Exchanges: []uint64{1},
+			},
+			{
+				Name: "jsonrpc/error-unknown-method", Title: "a method that does not exist is refused",
+				Category: analyzer.ErrorHandling, Status: report.TestFailed, Severity: analyzer.Error,
+				Message: "expected error code -32601; seen HTTP 500", Expected: "error code -32601", Seen: "HTTP 500",
+				Sections: []string{"JSON-RPC §5.1"}, Fix: "Answer with the error -32601.", Duration: 12 * time.Millisecond,
+				Request: "POST /a2a\n{\"method\":\"nonexistent\"}", Answer: "HTTP/1.1 500 Oops\n<b>no</b>", Exchanges: []uint64{2, 3},
+			},
+			{
+				Name: "jsonrpc/stream-order", Title: "events come in order", Category: analyzer.Streaming,
+				Status: report.TestFailed, Severity: analyzer.Warning, Message: "expected a; seen b", Expected: "a", Seen: "b",
+				Sequence: []string{"task submitted", "status completed"},
+			},
+			{
+				Name: "rest/known", Title: "a known failure", Category: analyzer.Lifecycle, Status: report.TestFailed,
+				Severity: analyzer.Error, Message: "expected x; seen y", Expected: "x", Seen: "y", Waived: "fixed in 3.0",
+			},
+			{
+				Name: "jsonrpc/push", Title: "configs are kept", Category: analyzer.Interop, Status: report.TestSkipped,
+				Severity: analyzer.Error, Message: "the card does not advertise push notifications",
+			},
+			{
+				Name: "rest/push", Title: "configs are kept", Category: analyzer.Interop, Status: report.TestSkipped,
+				Severity: analyzer.Error, Message: "the card does not advertise push notifications",
+			},
+			{
+				Name: "jsonrpc/ask-back", Title: "the agent asks back", Category: analyzer.Lifecycle,
+				Status: report.TestInconclusive, Severity: analyzer.Error, Message: "it never did",
+			},
+			{
+				Name: "jsonrpc/long", Title: "a long task", Category: analyzer.Lifecycle, Status: report.TestCritical,
+				Severity: analyzer.Error, Message: "the agent does not answer any more; connection refused",
+			},
+		},
+	}
+}
+
+// active is a report on an agent that was asked actively, with a finding of a rule.
+func active(s ...report.Suite) *report.Report {
+	r := many(1, analyzer.Error)
+	r.Findings[0].Link = analyzer.Link{Client: "a2atap", Agent: "booker"}
+	r.Coverage = []analyzer.Coverage{{Rule: r.Findings[0].Rule, Link: r.Findings[0].Link, Applied: 2, Broken: 1}}
+	r.Agents = []analyzer.Agent{{
+		Link: "booker", URL: "http://booker.example", Name: "Booker", Version: "2.1", Completed: 1, Refused: 1,
+		Operations: map[a2a.Operation]int{a2a.SendMessage: 4, a2a.GetTask: 2, a2a.CancelTask: 1},
+	}}
+	whole := whole(r, r.Findings[0].Rule)
+	whole.Tests = s
+	return whole
+}
+
+func TestTestsInEveryFormat(t *testing.T) {
+	r := active(asked())
+	r.Directions = report.NewDirections("booker", "hotel")
+	r.Directions[0].Status, r.Directions[0].How = report.DirectionObserved, report.AskedByUs
+	r.Directions[1].Status, r.Directions[1].How = report.DirectionBroken, report.SeenBetween
+	r.Directions[1].Message = "it is | broken"
+	for _, format := range report.Formats() {
+		text := golden(t, "tests."+format, func(w io.Writer) error { return report.Write(w, format, r) })
+		for _, want := range []string{"error-unknown-method", "Answer with the error -32601."} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s does not say %q", format, want)
+			}
+		}
+		if err := report.Write(full{}, format, r); err == nil {
+			t.Errorf("%s: no error from a writer that fails", format)
+		}
+	}
+}
+
+func TestTestsAsJUnit(t *testing.T) {
+	for gate, want := range map[analyzer.Severity]junit.Totals{
+		analyzer.Warning:   {Tests: 9, Passed: 1, Skipped: 4, Failed: 3, Error: 1},
+		analyzer.Error:     {Tests: 9, Passed: 2, Skipped: 4, Failed: 2, Error: 1},
+		analyzer.Error + 1: {Tests: 9, Passed: 5, Skipped: 4},
+	} {
+		r := active(asked())
+		r.Gate = gate
+		var b strings.Builder
+		if err := report.JUnit(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		suites, err := junit.Ingest([]byte(b.String()))
+		if err != nil || len(suites) != 2 {
+			t.Fatalf("%d suites, error %v", len(suites), err)
+		}
+		var got junit.Totals
+		for _, s := range suites {
+			got.Tests, got.Passed, got.Skipped = got.Tests+s.Totals.Tests, got.Passed+s.Totals.Passed, got.Skipped+s.Totals.Skipped
+			got.Failed, got.Error = got.Failed+s.Totals.Failed, got.Error+s.Totals.Error
+		}
+		if got != want {
+			t.Errorf("gate %d: totals are %+v, want %+v", gate, got, want)
+		}
+	}
+}
+
+// What is waived is in SARIF as suppressed, so that nobody is alerted.
+func TestWaivedInSARIF(t *testing.T) {
+	var b strings.Builder
+	if err := report.SARIF(&b, active(asked())); err != nil {
+		t.Fatal(err)
+	}
+	log, err := sarif.FromString(b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	suppressed := 0
+	for _, result := range log.Runs[0].Results {
+		if len(result.Suppressions) > 0 {
+			suppressed++
+			if *result.RuleID != "rest/known" || *result.Suppressions[0].Justification != "fixed in 3.0" {
+				t.Errorf("%s is suppressed: %v", *result.RuleID, result.Suppressions[0])
+			}
+		}
+	}
+	if suppressed != 1 || len(log.Runs[0].Results) != 5 {
+		t.Errorf("%d results, %d of them suppressed", len(log.Runs[0].Results), suppressed)
+	}
+}
+
+func TestStatusOfTests(t *testing.T) {
+	only := func(status report.TestStatus, severity analyzer.Severity, waived string) report.Suite {
+		return report.Suite{Agent: "booker", Tests: []report.Test{
+			{Name: "a", Category: analyzer.Lifecycle, Status: status, Severity: severity, Waived: waived},
+		}}
+	}
+	cut, unasked := only(report.TestPassed, analyzer.Error, ""), only(report.TestPassed, analyzer.Error, "")
+	cut.Cut, unasked.Unasked = true, true
+	for _, tt := range []struct {
+		name  string
+		suite report.Suite
+		gate  analyzer.Severity
+		want  analyzer.Status
+	}{
+		{"passed", only(report.TestPassed, analyzer.Error, ""), analyzer.Error, analyzer.StatusClean},
+		{"failed", only(report.TestFailed, analyzer.Error, ""), analyzer.Error, analyzer.StatusFindings},
+		{"failed, nothing counts", only(report.TestFailed, analyzer.Error, ""), analyzer.Error + 1, analyzer.StatusClean},
+		{"a warning", only(report.TestFailed, analyzer.Warning, ""), analyzer.Error, analyzer.StatusClean},
+		{"a warning that counts", only(report.TestFailed, analyzer.Warning, ""), analyzer.Warning, analyzer.StatusFindings},
+		{"gone", only(report.TestCritical, analyzer.Note, ""), analyzer.Error, analyzer.StatusFindings},
+		{"waived", only(report.TestFailed, analyzer.Error, "known"), analyzer.Note, analyzer.StatusClean},
+		{"skipped", only(report.TestSkipped, analyzer.Error, ""), analyzer.Error, analyzer.StatusNothing},
+		{"inconclusive", only(report.TestInconclusive, analyzer.Error, ""), analyzer.Error, analyzer.StatusNothing},
+		{"nothing asked", report.Suite{Agent: "booker"}, analyzer.Error, analyzer.StatusNothing},
+		{"only the card", unasked, analyzer.Error, analyzer.StatusNothing},
+		{"interrupted", cut, analyzer.Error, analyzer.StatusIncomplete},
+	} {
+		r := whole(&analyzer.Result{})
+		r.Tests, r.Gate = []report.Suite{tt.suite}, tt.gate
+		if got := r.Status(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// What tests quote has no meaning in any format.
+func TestQuotedTestsAreInert(t *testing.T) {
+	for _, name := range names {
+		s := asked()
+		s.Agent, s.URL, s.Name = name, "http://x/"+name, name
+		for i := range s.Tests {
+			s.Tests[i].Message, s.Tests[i].Request, s.Tests[i].Answer, s.Tests[i].Seen = name, name, name, name
+			if s.Tests[i].Waived != "" {
+				s.Tests[i].Waived = "x" + name
+			}
+		}
+		r := active(s)
+		r.Result.Findings, r.Result.Agents = nil, nil
+		r.Directions = report.NewDirections(name, name)
+		r.Directions[0].Message = name
+		for _, format := range report.Formats() {
+			var b strings.Builder
+			if err := report.Write(&b, format, r); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range b.String() {
+				if c != '\n' && (c < ' ' || c == '\u202e' || c == '\u2028') {
+					t.Errorf("%s of %q holds %U", format, name, c)
+				}
+			}
+			switch format {
+			case "markdown":
+				checkTables(t, name, b.String())
+			case "json", "sarif":
+				if !json.Valid([]byte(b.String())) {
+					t.Errorf("%s of %q is no JSON", format, name)
+				}
+			case "junit":
+				if _, err := junit.Ingest([]byte(b.String())); err != nil {
+					t.Errorf("junit of %q: %v", name, err)
+				}
+			case "github":
+				for line := range strings.Lines(b.String()) {
+					if !strings.HasPrefix(line, "::error title=") && !strings.HasPrefix(line, "::warning title=") &&
+						!strings.HasPrefix(line, "::notice title=a2atap probe::findings: ") {
+						t.Errorf("of %q there is the line %q", name, line)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// addTests adds a suite for each agent that was asked actively, a case for each test. A test that was inconclusive is
+// skipped, one that found the agent gone has an error, and so has one that failed below the gate its failure as output.
+func (all *junitSuites) addTests(r *Report) {
+	for i := range r.Tests {
+		s := &r.Tests[i]
+		suite := junitSuite{
+			Name: "probe " + analyzer.Clean(s.Agent), Timestamp: r.Now.UTC().Format("2006-01-02T15:04:05"),
+			Out: analyzer.Clean(strings.Join(s.Notes, "; ")),
+		}
+		for j := range s.Tests {
+			c := s.Tests[j].junit(r.Gate)
+			switch {
+			case c.Error != nil:
+				suite.Errors++
+			case c.Failure != nil:
+				suite.Failures++
+			case c.Skipped != nil:
+				suite.Skipped++
+			}
+			suite.Cases = append(suite.Cases, c)
+		}
+		suite.Tests = len(suite.Cases)
+		all.Tests, all.Failures = all.Tests+suite.Tests, all.Failures+suite.Failures
+		all.Errors, all.Skipped = all.Errors+suite.Errors, all.Skipped+suite.Skipped
+		all.Suites = append(all.Suites, suite)
+	}
+}
+
+func (t *Test) junit(gate analyzer.Severity) junitCase {
+	c := junitCase{
+		Name: analyzer.Clean(t.Name), Class: "a2atap.probe." + string(t.Category),
+		Time: fmt.Sprintf("%.3f", t.Duration.Seconds()),
+	}
+	message := analyzer.Clean(oneLine(t.Message))
+	switch {
+	case t.Waived != "":
+		c.Skipped = &junitMessage{Message: "waived: " + analyzer.Clean(oneLine(t.Waived)) + ": " + message}
+	case t.Status == TestSkipped:
+		c.Skipped = &junitMessage{Message: message}
+	case t.Status == TestInconclusive:
+		c.Skipped = &junitMessage{Message: "inconclusive: " + message}
+	case t.Status == TestCritical && t.fails(gate):
+		c.Error = &junitMessage{Message: message, Type: "critical", Text: t.details()}
+	case t.fails(gate):
+		c.Failure = &junitMessage{Message: message, Type: t.Severity.String(), Text: t.details()}
+	case t.Bad():
+		c.Out = t.details()
+	}
+	return c
+}
+
+// details returns a failure as the text report has it.
+func (t *Test) details() string {
+	var b strings.Builder
+	testText(&b, t)
+	return strings.TrimSuffix(b.String(), "\n")
+}

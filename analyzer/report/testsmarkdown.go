@@ -1,0 +1,117 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// mdSuite writes what one agent was asked actively: how many tests came out how, what failed and what to do about it,
+// and each test.
+func mdSuite(b *strings.Builder, r *Report, s *Suite) {
+	level, reason := r.level(s)
+	fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s. Conformance level: **%s** (%s).\n\n", mdText(s.Agent),
+		mdText(orDash(s.Name)), mdCode(s.URL), mdText(orDash(s.Version)), level, mdText(reason))
+	rows := [][]string{{"Category", "Passed", "Failed", "Waived", "Skipped", "Inconclusive"}}
+	row := func(name string, t Tally) {
+		cells := []string{name}
+		for _, n := range []int{t.Passed, t.Failed, t.Waived, t.Skipped, t.Inconclusive} {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		rows = append(rows, cells)
+	}
+	for _, category := range analyzer.Categories {
+		var t Tally
+		for i := range s.Tests {
+			if s.Tests[i].Category == category {
+				t.add(&s.Tests[i])
+			}
+		}
+		row(titles[category], t)
+	}
+	row("All", s.Tally())
+	mdTable(b, rows)
+	mdFailed(b, r, s)
+	for _, note := range s.Notes {
+		b.WriteString("- " + mdText(note) + "\n")
+	}
+	if s.Dropped > 0 {
+		fmt.Fprintf(b, "- Left out: %s about what was asked wrongly on purpose\n", analyzer.Plural(s.Dropped, "finding"))
+	}
+	if len(s.Notes) > 0 || s.Dropped > 0 {
+		b.WriteString("\n")
+	}
+	mdTests(b, s)
+}
+
+// mdFailed lists what failed, tests and rules, and what is waived.
+func mdFailed(b *strings.Builder, r *Report, s *Suite) {
+	failed := [][]string{{"Test", "Category", "Message", "Recommendation"}}
+	waived := [][]string{{"Test", "Category", "Message", "Reason"}}
+	for _, t := range worstFirst(s) {
+		message := mdText(t.Message)
+		if t.Status == TestCritical {
+			message = "**critical**: " + message
+		}
+		cells := []string{mdCode(t.Name), kebab[t.Category], message}
+		if t.Waived != "" {
+			waived = append(waived, append(cells, mdText(t.Waived)))
+		} else {
+			failed = append(failed, append(cells, mdText(oneLine(t.Fix))))
+		}
+	}
+	for _, c := range Conformances(r) {
+		if c.link != s.Agent {
+			continue
+		}
+		for _, category := range analyzer.Categories {
+			for _, result := range c.Categories[string(category)] {
+				if result.Duration == nil && (result.Status == "fail" || result.Status == "critical") { // a rule
+					failed = append(failed,
+						[]string{mdCode(result.Test), result.Category, mdText(result.Message), mdText(fixOf(r.Rules, result.Test))})
+				}
+			}
+		}
+	}
+	if len(failed) > 1 {
+		b.WriteString("### Failed tests\n\n")
+		mdTable(b, failed)
+	}
+	if len(waived) > 1 {
+		b.WriteString("### Waived\n\n")
+		mdTable(b, waived)
+	}
+}
+
+// mdTests lists all tests with their results.
+func mdTests(b *strings.Builder, s *Suite) {
+	if len(s.Tests) == 0 {
+		return
+	}
+	b.WriteString("<details><summary>All tests</summary>\n\n")
+	rows := [][]string{{"Test", "What it asks", "Result", "Took", "Message", "Sections"}}
+	for i := range s.Tests {
+		t := &s.Tests[i]
+		result := string(t.Status)
+		if t.Waived != "" {
+			result += ", waived"
+		}
+		rows = append(rows, []string{
+			mdCode(t.Name), mdText(t.Title), result, fmt.Sprintf("%d ms", t.Duration.Milliseconds()),
+			mdText(orDash(t.Message)), mdText(orDash(strings.Join(t.Sections, ", "))),
+		})
+	}
+	mdTable(b, rows)
+	b.WriteString("</details>\n\n")
+}
+
+// suite returns what an agent was asked actively; nil if it was not.
+func (r *Report) suite(agent string) *Suite {
+	if i := slices.IndexFunc(r.Tests, func(s Suite) bool { return s.Agent == agent }); i >= 0 {
+		return &r.Tests[i]
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package report
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// addTests adds the tests that failed as results, each with a rule of its own. What is waived is suppressed.
+func (run *sarifRun) addTests(r *Report) {
+	index := make(map[string]int)
+	for i := range r.Tests {
+		s := &r.Tests[i]
+		for _, t := range worstFirst(s) {
+			if len(run.Results) == maxSARIF {
+				return
+			}
+			at, ok := index[t.Name]
+			if !ok {
+				at = len(run.Tool.Driver.Rules)
+				index[t.Name] = at
+				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{
+					ID: t.Name, Short: sarifText{t.Title}, Full: sarifText{t.Title}, Help: sarifText{oneLine(t.Fix)},
+					Default: sarifDefault{t.Severity.String()}, Property: sarifProperties{"tags": []string{"probe", string(t.Category)}},
+				})
+			}
+			run.Results = append(run.Results, sarifTest(s, t, at))
+		}
+	}
+}
+
+func sarifTest(s *Suite, t *Test, index int) sarifResult {
+	level := t.Severity
+	if t.Status == TestCritical {
+		level = analyzer.Error
+	}
+	sum := sha256.Sum256([]byte(strings.Join([]string{"probe", s.Agent, t.Name}, "\x00")))
+	out := sarifResult{
+		RuleID: t.Name, RuleIndex: index, Level: level.String(),
+		Message: sarifText{t.sentence()},
+		Locations: []sarifLocation{{
+			Physical: sarifPhysical{sarifArtifact{analyzer.Clean(s.URL)}},
+			Logical:  []sarifLogical{{Name: analyzer.Clean(t.Name), Kind: "member"}},
+		}},
+		Fingerprints: map[string]string{"a2atap/v1": hex.EncodeToString(sum[:16])},
+		Properties:   sarifProperties{"agent": analyzer.Clean(s.Agent), "status": string(t.Status)},
+	}
+	if t.Waived != "" {
+		out.Suppressions = []sarifSuppression{{Kind: "external", Justification: analyzer.Clean(oneLine(t.Waived))}}
+	}
+	return out
+}

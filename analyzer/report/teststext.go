@@ -1,0 +1,196 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// words are the statuses of tests that do not pass, as text has them.
+var words = map[TestStatus]string{TestFailed: "FAIL", TestCritical: "CRITICAL"}
+
+// testsText writes what agents were asked actively: failures first, each with what was asked and answered and what to
+// do about it; what the rules found; and then a line a group.
+func testsText(b *strings.Builder, r *Report) {
+	for i := range r.Tests {
+		s := &r.Tests[i]
+		fmt.Fprintf(b, "agent %s at %s", analyzer.Clean(s.Agent), analyzer.Clean(s.URL))
+		if s.Name != "" {
+			fmt.Fprintf(b, ": %s %s", analyzer.Clean(s.Name), analyzer.Clean(s.Version))
+		}
+		b.WriteString("\n\n")
+		for _, t := range worstFirst(s) {
+			testText(b, t)
+		}
+		found := 0
+		for j := range r.Result.Findings {
+			if f := &r.Result.Findings[j]; f.Link.Agent == s.Agent {
+				b.WriteString(Line(f) + "\n")
+				found++
+			}
+		}
+		if found > 0 {
+			b.WriteString("\n")
+		}
+		r.suiteText(b, s)
+		if i < len(r.Tests)-1 {
+			b.WriteString("\n")
+		}
+	}
+	r.othersText(b)
+	directionsText(b, r.Directions)
+}
+
+// othersText lists what the rules found of agents that were not under test, such as those that a card names.
+func (r *Report) othersText(b *strings.Builder) {
+	for i := range r.Result.Findings {
+		f := &r.Result.Findings[i]
+		if !slices.ContainsFunc(r.Tests, func(s Suite) bool { return s.Agent == f.Link.Agent }) {
+			b.WriteString(Line(f) + "\n")
+		}
+	}
+}
+
+// worstFirst returns the tests that failed: critical ones, then by severity, waived ones last.
+func worstFirst(s *Suite) []*Test {
+	var list []*Test
+	for i := range s.Tests {
+		if s.Tests[i].Bad() {
+			list = append(list, &s.Tests[i])
+		}
+	}
+	weight := func(t *Test) int {
+		switch {
+		case t.Waived != "":
+			return 0
+		case t.Status == TestCritical:
+			return int(analyzer.Error) + 2
+		}
+		return int(t.Severity) + 1
+	}
+	slices.SortStableFunc(list, func(a, b *Test) int { return weight(b) - weight(a) })
+	return list
+}
+
+// testText writes a test that failed.
+func testText(b *strings.Builder, t *Test) {
+	word, severity := words[t.Status], t.Severity
+	if t.Status == TestCritical {
+		severity = analyzer.Error
+	}
+	if t.Waived != "" {
+		word = "WAIVED"
+	}
+	fmt.Fprintf(b, "%s %s: %s (%s", word, t.Name, t.Title, severity)
+	if len(t.Sections) > 0 {
+		b.WriteString("; " + strings.Join(t.Sections, ", "))
+	}
+	b.WriteString(")\n")
+	field := func(name, text string) {
+		switch text = strings.TrimRight(text, "\r\n"); {
+		case text == "":
+		case strings.Contains(text, "\n"):
+			fmt.Fprintf(b, "  %s\n", name)
+			for line := range strings.SplitSeq(text, "\n") {
+				b.WriteString("    " + analyzer.Clean(strings.TrimRight(line, "\r")) + "\n")
+			}
+		default:
+			fmt.Fprintf(b, "  %-9s %s\n", name, analyzer.Clean(text))
+		}
+	}
+	field("waived", t.Waived)
+	if t.Expected+t.Seen == "" || t.Status == TestCritical {
+		field("message", t.Message)
+	}
+	field("expected", t.Expected)
+	field("seen", t.Seen)
+	field("events", strings.Join(t.Sequence, ", "))
+	field("request", t.Request)
+	field("answer", t.Answer)
+	field("fix", t.Fix)
+	b.WriteString("\n")
+}
+
+// suiteText writes a line for each group of tests, and then what is not a pass and no failure either.
+func (r *Report) suiteText(b *strings.Builder, s *Suite) {
+	for _, category := range analyzer.Categories {
+		var t Tally
+		for i := range s.Tests {
+			if s.Tests[i].Category == category {
+				t.add(&s.Tests[i])
+			}
+		}
+		if t.Total() > 0 {
+			fmt.Fprintf(b, "%-17s %s\n", titles[category], strings.Join(t.parts(), ", "))
+		}
+	}
+	for i := range s.Tests {
+		if t := &s.Tests[i]; t.Status == TestInconclusive {
+			fmt.Fprintf(b, "inconclusive: %s: %s\n", t.Name, analyzer.Clean(oneLine(t.Message)))
+		}
+	}
+	for _, why := range s.skipped() {
+		fmt.Fprintf(b, "skipped: %s\n", analyzer.Clean(oneLine(why)))
+	}
+	applied := make(map[string]bool)
+	for _, c := range r.Result.Coverage {
+		if c.Link.Agent == s.Agent && c.Applied > 0 {
+			applied[c.Rule.ID] = true
+		}
+	}
+	fmt.Fprintf(b, "rules: %d of %d observed\n", len(applied), len(r.Rules))
+	if s.Dropped > 0 {
+		fmt.Fprintf(b, "left out: %s about what was asked wrongly on purpose\n", analyzer.Plural(s.Dropped, "finding"))
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(b, "note: %s\n", analyzer.Clean(oneLine(note)))
+	}
+	level, reason := r.level(s)
+	fmt.Fprintf(b, "conformance level: %s (%s)\n", level, analyzer.Clean(oneLine(reason)))
+}
+
+// skipped returns why tests were skipped, each reason with the number of them, or with the name of the only one.
+func (s *Suite) skipped() []string {
+	var reasons []string
+	names := make(map[string][]string)
+	for i := range s.Tests {
+		t := &s.Tests[i]
+		if t.Status != TestSkipped {
+			continue
+		}
+		if names[t.Message] == nil {
+			reasons = append(reasons, t.Message)
+		}
+		names[t.Message] = append(names[t.Message], t.Name)
+	}
+	for i, why := range reasons {
+		if list := names[why]; len(list) > 1 {
+			reasons[i] = analyzer.Plural(len(list), "test") + ": " + why
+		} else {
+			reasons[i] = list[0] + ": " + why
+		}
+	}
+	return reasons
+}
+
+// parts returns the counts that are not zero, in words.
+func (t *Tally) parts() []string {
+	var list []string
+	for _, part := range []struct {
+		n    int
+		word string
+	}{
+		{t.Passed, "passed"},
+		{t.Failed, "failed"},
+		{t.Waived, "waived"},
+		{t.Skipped, "skipped"},
+		{t.Inconclusive, "inconclusive"},
+	} {
+		if part.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", part.n, part.word))
+		}
+	}
+	return list
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/replay/probe"
+)
+
+type probeOptions struct {
+	choice    probeChoice
+	target    probeTarget
+	wait      time.Duration
+	parallel  int
+	waivers   string
+	failOn    string
+	format    string
+	output    string
+	capture   string
+	redactKey string
+	list      bool
+}
+
+func newProbe(e env) *cobra.Command {
+	o := probeOptions{}
+	cmd := &cobra.Command{
+		Use:   "probe [NAME=]URL [[NAME=]URL2]",
+		Short: "Ask an agent what the protocol requires, and report how it answers",
+		Long: `Probe reads the agent card at URL and asks the agent, on each interface that the card offers: ordinary
+calls, streams, unknown tasks, malformed requests, missing credentials. Each scenario says what must come back, cites
+the section that requires it, and says what to do if it does not. What was asked and answered is judged by the rules of
+check as well; what they find wrong with what we asked on purpose is left out, and counted.
+
+A scenario passes or fails; it is skipped if it is not for this agent, such as one about streams for an agent without
+them; it is inconclusive if the agent's answer does not show what it is about. An agent that does not answer any more is
+critical. An agent with the skills of the reference agents is told what to do by their keywords, any other is sent the
+examples of its card (--drive, --skill).
+
+With a second URL both agents are asked, and a table says what is known of each direction between them.
+
+A failure that is known and accepted stands in the file of --waivers, a JSON list of {"test", "reason", "until"}: test
+is a test's name, with * for any text; until is a date, 2027-01-31, and may be left out. It stays in the report, with its
+reason, and does not fail the run.
+
+Exit status: 0 nothing failed; 1 a scenario failed or a rule found something, at or above --fail-on; 2 wrong usage; 3
+the agent could not be reached, or the report or capture not be written; 4 nothing was proved.`,
+		Example: `  a2atap probe http://127.0.0.1:9001/spec
+  a2atap probe https://booker.example/a2a --auth bearer:env:TOKEN --format markdown -o report.md
+  a2atap probe http://127.0.0.1:9001 --only errors --skip 'rest/*'
+  a2atap probe http://127.0.0.1:9001 --format junit -o probe.xml --capture probe.a2atap --waivers known.json
+  a2atap probe booker=http://127.0.0.1:9001 hotel=http://127.0.0.1:9002
+  a2atap probe --list`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runProbe(cmd.Context(), e, &o, args) },
+	}
+	f := cmd.Flags()
+	o.target.register(f)
+	o.choice.register(f)
+	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to answer")
+	f.IntVar(&o.parallel, "parallel", 4, "run `N` scenarios at the same time")
+	f.StringVar(&o.waivers, "waivers", "", "accept the failures that `FILE` lists, with their reasons")
+	f.StringVar(&o.failOn, "fail-on", "error",
+		"exit with 1 for failures and findings of this `SEVERITY` or worse: error, warning, note or never")
+	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
+	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
+	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
+	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
+	f.BoolVar(&o.list, "list", false, "list the scenarios, as --format text or json, and ask nothing")
+	return withArgs(cmd, 0, 2)
+}
+
+func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error {
+	if o.list {
+		return o.listScenarios(e, args)
+	}
+	gate, err := o.check(args)
+	if err != nil {
+		return err
+	}
+	scenarios, err := o.choice.scenarios()
+	if err != nil {
+		return err
+	}
+	waived, err := readWaivers(o.waivers)
+	if err != nil {
+		return err
+	}
+	agents, err := o.target.agents(e, args)
+	if err != nil {
+		return asUsage(err)
+	}
+	for _, a := range agents {
+		e.Out, e.Err = a.setup.Mask.Writer(e.Out), a.setup.Mask.Writer(e.Err)
+	}
+	run := &probeRun{e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents}
+	return agents.hide(run.run(ctx))
+}
+
+// check refuses flags that cannot be used, and returns the gate.
+func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
+	if len(args) == 0 {
+		return 0, usage("probe needs URL, the agent to ask, or --list; see a2atap probe --help")
+	}
+	if err := choose("format", o.format, report.Formats()...); err != nil {
+		return 0, err
+	}
+	switch {
+	case o.parallel < 1:
+		return 0, usage("--parallel %d: write 1 or more", o.parallel)
+	case o.wait < 0:
+		return 0, usage("--wait %v: write a time above 0, such as 30s", o.wait)
+	}
+	return parseGate(o.failOn)
+}
+
+// A probeRun is one call of the command.
+type probeRun struct {
+	e         env
+	o         *probeOptions
+	gate      analyzer.Severity
+	scenarios []*probe.Scenario
+	waived    *waivers
+	agents    probeAgents
+}
+
+// run asks the agents, writes the report, and returns the exit status as an error.
+func (r *probeRun) run(ctx context.Context) error {
+	record, err := r.o.record(r.e, r.agents)
+	if err != nil {
+		return err
+	}
+	asking, cancel := untilInterrupted(ctx, r.e)
+	defer cancel()
+	whole := &report.Report{Gate: r.gate, Tool: tool()}
+	failed := r.ask(asking, record, whole)
+	failed = errors.Join(failed, record.Close())
+	if whole.Tests == nil {
+		return failed
+	}
+	if err := r.judge(context.WithoutCancel(ctx), record, whole); err != nil {
+		return errors.Join(failed, err)
+	}
+	if len(r.agents) > 1 {
+		whole.Directions = r.directions(whole)
+	}
+	r.waived.apply(whole, r.e.Now())
+	written := writeOutput(r.e, r.o.output, func(w io.Writer) error { return r.write(w, whole) })
+	r.waived.tell(r.e)
+	fmt.Fprintf(r.e.Err, "probe: %s\n", whole.Verdict())
+	if failed = errors.Join(failed, written); failed != nil {
+		return failed
+	}
+	return r.exit(whole)
+}
+
+// ask asks one agent after the other. What has come of it is in the report, also if it ends with an error.
+func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.Report) error {
+	for _, a := range r.agents {
+		options := r.options(a)
+		options.Sink, options.Seq = record.sink, record.last()
+		show := progress{w: r.e.Err, what: "probe " + a.name, began: r.e.Now()}
+		var cases, done uint64
+		options.OnCases = func(n int) { cases = uint64(n) }
+		if r.e.showsProgress() {
+			options.OnResult = func(*probe.Result) {
+				done++
+				show.count("scenario", done, cases)
+			}
+		}
+		result, err := probe.Run(ctx, a.setup.URL, options)
+		show.clear()
+		if result != nil {
+			whole.Tests = append(whole.Tests, suiteOf(a.name, result, ctx.Err() != nil))
+		}
+		switch {
+		case ctx.Err() != nil && result != nil:
+			return nil // the report says that it was interrupted
+		case errors.Is(err, probe.ErrSkill):
+			return usage("%w", err)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// exit returns the exit status for a report as an error, nil for 0.
+func (r *probeRun) exit(whole *report.Report) error {
+	switch whole.Status() {
+	case analyzer.StatusFindings:
+		return &exit{code: exitFindings}
+	case analyzer.StatusClean:
+		return nil
+	}
+	return &exit{code: exitInconclusive}
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/redact"
+	"a2atap/replay/client"
+	"a2atap/replay/client/setup"
+	"a2atap/replay/probe"
+)
+
+// A probeRecord keeps what is asked and answered, secrets hidden: in memory, where it is judged, and in a capture if
+// that is wanted.
+type probeRecord struct {
+	memory *capture.Memory
+	sink   capture.Sink
+	seq    uint64 // the last exchange that the capture held before
+}
+
+// record opens the record.
+func (o *probeOptions) record(e env, agents probeAgents) (*probeRecord, error) {
+	name := o.capture
+	if name == "" {
+		name = "probe"
+	}
+	r := &probeRecord{memory: capture.NewMemory(capture.Info{Name: name, Created: e.Now()})}
+	both := teeSink{r.memory}
+	key := redact.NewKey()
+	if o.capture != "" {
+		var err error
+		if key, err = e.redactionKey(o.redactKey); err != nil {
+			return nil, err
+		}
+		store, err := bolt.Open(o.capture, named(bolt.Options{Tool: toolName()}, key))
+		if err != nil {
+			return nil, err
+		}
+		both = append(both, store)
+		r.seq = store.Position().Seq
+	}
+	var masks []*setup.Mask
+	for _, a := range agents {
+		masks = append(masks, a.setup.Mask)
+	}
+	r.sink = redact.New(maskedSink{both, masks}, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
+	return r, nil
+}
+
+// last returns the number of the last exchange.
+func (r *probeRecord) last() uint64 {
+	info, err := r.memory.Info(context.Background())
+	if err != nil {
+		return r.seq
+	}
+	return max(r.seq, info.Exchanges)
+}
+
+// Close ends the record. What is in memory can still be read.
+func (r *probeRecord) Close() error { return r.sink.Close() }
+
+// A teeSink hands steps on to several sinks.
+type teeSink []capture.Sink
+
+// Append implements capture.Sink.
+func (t teeSink) Append(steps ...capture.Step) error {
+	for _, sink := range t {
+		for _, s := range steps {
+			if err := sink.Append(s.Clone()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close implements capture.Sink.
+func (t teeSink) Close() error {
+	var errs []error
+	for _, sink := range t {
+		errs = append(errs, sink.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// judge has the rules judge what was asked and answered. What is not the agent's fault is dropped, and counted.
+func (r *probeRun) judge(ctx context.Context, record *probeRecord, whole *report.Report) error {
+	result, err := analyzer.Run(ctx, rules.All, record.memory, nil)
+	if err != nil {
+		return fmt.Errorf("judge what was answered: %w", err)
+	}
+	dropped := make(map[string]int)
+	broken := make(map[coverageKey]int)
+	result.Keep(func(f *analyzer.Finding) bool {
+		if f.Side != a2a.Agent {
+			dropped[f.Link.Agent]++
+			return false
+		}
+		broken[coverageKey{f.Rule, f.Link}]++
+		return true
+	})
+	for i := range result.Coverage {
+		c := &result.Coverage[i]
+		c.Broken = min(c.Broken, broken[coverageKey{c.Rule, c.Link}])
+	}
+	for i := range whole.Tests {
+		whole.Tests[i].Dropped = dropped[whole.Tests[i].Agent]
+	}
+	whole.Result, whole.Rules, whole.Now = result, rules.All, r.e.Now()
+	return nil
+}
+
+type coverageKey struct {
+	rule *analyzer.Rule
+	link analyzer.Link
+}
+
+// write writes the report, without the secrets that flags brought.
+func (r *probeRun) write(w io.Writer, whole *report.Report) error {
+	var b bytes.Buffer // a secret that is written in two pieces would not be seen
+	if err := report.Write(&b, r.o.format, whole); err != nil {
+		return err
+	}
+	text := b.String()
+	for _, a := range r.agents {
+		text = a.setup.Mask.Text(text)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// suiteOf returns how an agent came out, as reports have it.
+func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
+	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Unasked: true}
+	if r.Card != nil {
+		s.Name, s.Version = r.Card.Name, r.Card.Version
+	}
+	s.Level, s.Reason = r.Level()
+	for i := range r.Results {
+		s.Tests = append(s.Tests, testOf(&r.Results[i]))
+		s.Unasked = s.Unasked && r.Results[i].Protocol == (client.Protocol{})
+	}
+	return s
+}
+
+func testOf(r *probe.Result) report.Test {
+	return report.Test{
+		Name: r.Test, Title: r.Scenario.Title, Category: r.Scenario.Category, Status: report.TestStatus(r.Status),
+		Severity: r.Severity(), Message: r.Message, Expected: r.Expected, Seen: r.Seen, Sections: r.Scenario.Sections,
+		Tags: r.Scenario.Tags,
+		Fix:  r.Scenario.Fix, Sequence: r.Sequence, Duration: r.Duration, Request: r.Request, Answer: r.Answer,
+		Exchanges: r.Exchanges,
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/replay/client"
+	"a2atap/replay/client/setup"
+	"a2atap/replay/probe"
+)
+
+// A probeTarget is how agents are spoken with.
+type probeTarget struct {
+	flags   setup.Flags
+	dialect string
+	binding string
+	patch   string
+	drive   string
+	skills  []string
+	ca      string
+}
+
+// dialects are the words of --dialect, and the protocols and versions that they stand for.
+var dialects = []struct {
+	word, protocol string
+}{
+	{"1.0", "1.0"},
+	{"0.3", "0.3"},
+	{"0.2", "0.3"}, // on the wire the same
+	{"0.1", "0.1"},
+	{"legacy", "legacy"},
+}
+
+func (o *probeTarget) register(f *pflag.FlagSet) {
+	o.flags.Register(f)
+	timeout := f.Lookup("timeout")
+	timeout.DefValue, timeout.Usage = "1m0s", "wait up to `D` for an answer, and for a task to end"
+	o.flags.Timeout = time.Minute
+	var words []string
+	for _, d := range dialects {
+		words = append(words, d.word)
+	}
+	f.StringVar(&o.dialect, "dialect", "", "ask only in this `VERSION` of A2A: "+strings.Join(words, ", ")+
+		" (default all that the card offers)")
+	f.StringVar(&o.binding, "binding", "", "ask only over this `BINDING`: jsonrpc or http+json (default all that the card "+
+		"offers)")
+	f.StringVar(&o.patch, "spec-patch", "", "insist on the HTTP statuses of A2A `VERSION` 1.0.0 or 1.0.1 (default either)")
+	f.StringVar(&o.drive, "drive", "", "bring the agent to make tasks by `HOW`: scripted, the keywords of the reference "+
+		"agents, or natural, the examples of its card (default what its skills suggest)")
+	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
+	f.StringVar(&o.ca, "ca", "", "trust the authorities in `FILE` (PEM) beside the system's")
+}
+
+// A probeAgent is an agent to ask.
+type probeAgent struct {
+	name  string // in links and reports
+	setup *setup.Setup
+	about probe.Options // what is chosen of it
+}
+
+type probeAgents []*probeAgent
+
+// hide returns an error with the same causes whose text holds no secret.
+func (list probeAgents) hide(err error) error {
+	for _, a := range list {
+		err = a.setup.Mask.Error(err)
+	}
+	return err
+}
+
+// withName is how an agent is given with a name.
+var withName = regexp.MustCompile(`^([A-Za-z0-9._-]+)=(.*)$`)
+
+// agents reads the flags for each agent.
+func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
+	about, err := o.about()
+	if err != nil {
+		return nil, err
+	}
+	var list probeAgents
+	for _, arg := range args {
+		a := &probeAgent{about: about}
+		if m := withName.FindStringSubmatch(arg); m != nil {
+			a.name, arg = m[1], m[2]
+		}
+		world := setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}
+		if a.setup, err = o.flags.Setup(world, arg); err != nil {
+			return nil, err
+		}
+		u, err := url.Parse(a.setup.URL)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("invalid URL of an agent %q; write http://HOST:PORT/PATH", a.setup.Mask.Text(arg))
+		}
+		if err := o.speak(a); err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, list.call()
+}
+
+// call gives names to agents that have none: host and port, or where that is the same also the path.
+func (list probeAgents) call() error {
+	hosts := make(map[string]int)
+	for _, a := range list {
+		u, _ := url.Parse(a.setup.URL) // agents has parsed it
+		hosts[u.Host]++
+	}
+	seen := make(map[string]bool)
+	for _, a := range list {
+		u, _ := url.Parse(a.setup.URL)
+		if a.name == "" {
+			a.name = u.Host
+			if path := strings.Trim(u.Path, "/"); hosts[u.Host] > 1 && path != "" {
+				a.name += "-" + strings.ReplaceAll(path, "/", "-")
+			}
+		}
+		if seen[a.name] {
+			return fmt.Errorf("both agents are called %q; write NAME=URL", a.name)
+		}
+		seen[a.name] = true
+	}
+	return nil
+}
+
+// about returns what is the same for all agents.
+func (o *probeTarget) about() (probe.Options, error) {
+	about := probe.Options{Skills: o.skills, Drive: probe.Drive(o.drive), Patch: o.patch, Timeout: o.flags.Timeout}
+	for _, word := range []struct {
+		what, word string
+		known      []string
+	}{
+		{"dialect", o.dialect, []string{"1.0", "0.3", "0.2", "0.1", "legacy"}},
+		{"binding", o.binding, []string{"jsonrpc", "http+json"}},
+		{"word for --spec-patch", o.patch, []string{"1.0.0", "1.0.1"}},
+		{"drive", o.drive, []string{string(probe.Scripted), string(probe.Natural)}},
+	} {
+		if word.word == "" {
+			continue
+		}
+		if err := choose(word.what, word.word, word.known...); err != nil {
+			return about, err
+		}
+	}
+	if o.ca != "" {
+		roots, err := trusted("--ca", o.ca)
+		if err != nil {
+			return about, err
+		}
+		about.TLS = &tls.Config{RootCAs: roots}
+	}
+	return about, nil
+}
+
+// trusted returns the system's authorities and those of a file in PEM.
+func trusted(flag, name string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", flag, name, err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, usage("%s %s: the file holds no certificate in PEM", flag, name)
+	}
+	return roots, nil
+}
+
+// speak chooses the protocols for an agent.
+func (o *probeTarget) speak(a *probeAgent) error {
+	chosen := a.setup.Options.Prefer
+	if chosen == nil {
+		chosen = client.Protocols()
+	}
+	version := ""
+	for _, d := range dialects {
+		if d.word == o.dialect {
+			version = d.protocol
+			a.about.Versions = []string{d.word}
+		}
+	}
+	var left []client.Protocol
+	for _, p := range chosen {
+		if (version == "" || p.Version == version) && (o.binding == "" || strings.EqualFold(p.Binding, o.binding)) {
+			left = append(left, p)
+		}
+	}
+	if len(left) == 0 {
+		return usage("--protocol, --protocol-version, --dialect and --binding leave no protocol to speak")
+	}
+	narrowed := o.flags.Protocol+o.flags.A2AVersion+o.dialect+o.binding != ""
+	if narrowed {
+		a.about.Protocols = left
+	}
+	switch {
+	case narrowed:
+		a.about.Fallback = left[0]
+	case o.flags.NoCard:
+		a.about.Fallback = client.REST10
+	}
+	if o.flags.NoCard && slices.Contains(left, client.REST10) && o.flags.Protocol == "" && o.binding == "" {
+		a.about.Fallback = client.REST10
+	}
+	a.about.NoCard = o.flags.NoCard
+	return nil
+}
+
+// options returns what an agent is asked, and how.
+func (r *probeRun) options(a *probeAgent) probe.Options {
+	options := a.about
+	options.Client, options.Name = a.setup.Options, a.name
+	options.Scenarios, options.Keep = r.scenarios, r.o.choice.keep
+	options.Wait, options.Parallel = r.o.wait, r.o.parallel
+	return options
+}

@@ -1,0 +1,58 @@
+package client
+
+import (
+	"testing"
+)
+
+// Of several interfaces with one binding the card's first is used, and its tenant and version with it; those that only
+// 0.3 knows follow those of 1.0.
+func TestFirstInterfaceOfABinding(t *testing.T) {
+	const text = `{"name":"x","capabilities":{"streaming":true},"supportedInterfaces":[
+		{"url":"http://h/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
+		{"url":"http://h/first","protocolBinding":"HTTP+JSON","protocolVersion":"1.0","tenant":"acme"},
+		{"url":"http://h/second","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],
+		"url":"http://h/old","protocolVersion":"0.3.0","preferredTransport":"JSONRPC",
+		"additionalInterfaces":[{"url":"http://h/old-rest","transport":"HTTP+JSON"}]}`
+	card, err := decodeCard([]byte(text), "http://h/card.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		prefer []Protocol
+		want   Interface
+	}{
+		{[]Protocol{REST10}, Interface{"http://h/first", REST10, "acme"}},
+		{[]Protocol{REST03}, Interface{"http://h/old-rest", REST03, ""}},
+		{nil, Interface{"http://h/rpc", JSONRPC10, ""}},
+	} {
+		if got, err := card.Choose(tt.prefer...); got != tt.want || err != nil {
+			t.Errorf("%v: got %v, %v, want %v", tt.prefer, got, err, tt.want)
+		}
+	}
+}
+
+// Each request says which answers it can read, and in which version.
+func TestAcceptFields(t *testing.T) {
+	a := agent(t, reply(404, "application/json", `{}`))
+	for p, want := range map[Protocol][3]string{
+		REST10:    {"application/a2a+json, application/json", "text/event-stream, application/json", "1.0"},
+		JSONRPC10: {"application/json", "text/event-stream, application/json", "1.0"},
+		JSONRPC03: {"application/json", "text/event-stream, application/json", ""},
+	} {
+		c := speak(t, a, p, Options{})
+		if _, err := c.Send(t.Context(), Text("x"), SendOptions{}); err == nil {
+			t.Error("HTTP 404 is an answer")
+		}
+		if err := drain(c.Stream(t.Context(), Text("x"), SendOptions{})); err == nil {
+			t.Error("HTTP 404 is a stream")
+		}
+		sent, streamed := <-a.seen, <-a.seen
+		got := [3]string{sent.header.Get("Accept"), streamed.header.Get("Accept"), sent.header.Get("A2A-Version")}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", p, got, want)
+		}
+		if kind := streamed.header.Get("Content-Type"); kind != "application/json" {
+			t.Errorf("%s: the body is labelled %q", p, kind)
+		}
+	}
+}

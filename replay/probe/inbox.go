@@ -1,0 +1,163 @@
+package probe
+
+import (
+	"cmp"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"a2atap/proxy/hostname"
+	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
+)
+
+// lateness is how long a webhook that should hear nothing is listened at, once another has heard it.
+const lateness = 250 * time.Millisecond
+
+// An inbox is a webhook of a case, and what came there.
+type inbox struct {
+	receiver *webhook.Receiver
+
+	mu      sync.Mutex
+	all     []delivery
+	tls     bool // somebody connected who does not trust the certificate
+	changed chan struct{}
+}
+
+// A delivery is a notification that can be read.
+type delivery struct {
+	webhook.Delivery
+	stranger bool // it came without the token
+}
+
+// listen opens a webhook, over TLS where the protocol takes no other.
+func (s *Session) listen() (*inbox, error) {
+	o := s.target.opts.Webhook
+	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
+	if s.Protocol() == client.Early && o.Certificate == nil && o.Public == "" {
+		certificate, err := selfSigned()
+		if err != nil {
+			return nil, fmt.Errorf("make a certificate for the webhook: %w", err)
+		}
+		o.Certificate = certificate
+	}
+	in := &inbox{changed: make(chan struct{})}
+	o.On = in.take
+	var err error
+	if in.receiver, err = webhook.Listen(o); err != nil {
+		return nil, Unclear("no webhook could be opened: %v", err)
+	}
+	return in, nil
+}
+
+func (in *inbox) close() { in.receiver.Close() }
+
+// origin returns where the webhook is, without what makes it a secret.
+func (in *inbox) origin() string {
+	u, err := url.Parse(in.receiver.URL())
+	if err != nil {
+		return "the webhook"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// take notes what came. The receiver does not read what comes without the token.
+func (in *inbox) take(d webhook.Delivery) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	defer func() {
+		close(in.changed)
+		in.changed = make(chan struct{})
+	}()
+	if errors.Is(d.Err, webhook.ErrTLS) {
+		in.tls = true
+		return
+	}
+	x := delivery{Delivery: d}
+	if errors.Is(d.Err, webhook.ErrToken) {
+		x.stranger = true
+		x.Event, x.Err = client.ReadNotification(d.Body)
+	}
+	in.all = append(in.all, x)
+}
+
+func (in *inbox) distrusted() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.tls
+}
+
+// about returns the deliveries about a task, of a state if that is not empty, and a channel that is closed when another
+// comes.
+func (in *inbox) about(task string, state client.State) (found []delivery, changed <-chan struct{}) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, d := range in.all {
+		if d.Err == nil && d.Event.TaskID() == task && (state == "" || d.Event.State() == state) {
+			found = append(found, d)
+		}
+	}
+	return found, in.changed
+}
+
+// await returns the deliveries about a task when there is one, or none when the time is over or the agent has shown
+// that it does not trust the webhook.
+func (in *inbox) await(ctx context.Context, d time.Duration, task string, state client.State) []delivery {
+	over := time.NewTimer(d)
+	defer over.Stop()
+	for {
+		found, changed := in.about(task, state)
+		if len(found) > 0 || in.distrusted() {
+			return found
+		}
+		select {
+		case <-changed:
+		case <-over.C:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// patience is how long a notification may take after what it tells of.
+func (s *Session) patience() time.Duration { return min(patience, s.Timeout) }
+
+// reaches reports whether the agent can be expected to reach a webhook: both are on this machine, or the webhook has a
+// public address.
+func (s *Session) reaches(in *inbox) bool {
+	if s.target.opts.Webhook.Public != "" {
+		return true
+	}
+	u, err := url.Parse(s.endpoint.URL)
+	return err == nil && hostname.IsLoopback(hostname.Normal(u.Hostname()))
+}
+
+// selfSigned returns a certificate for this machine that nobody has a reason to trust.
+func selfSigned() (*tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		DNSNames: []string{"localhost"}, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}

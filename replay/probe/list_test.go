@@ -1,0 +1,52 @@
+package probe_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"a2atap/replay/probe"
+)
+
+func TestListScenariosFail(t *testing.T) {
+	number := regexp.MustCompile(`"pageSize":(0|-1)`)
+	testWrong(t, probe.ListScenarios, []wrong{
+		{name: "list-next-token-present", fails: []string{"act-list-fields", "act-list-pagination"}},
+		{name: "list-last-page-token", fails: []string{"act-list-fields"}},
+		{name: "list-page-token-ignored", fails: []string{"act-list-pagination"}},
+		{name: "list-required-fields", fails: []string{"act-list-fields"}},
+		{name: "list-page-limit", fails: []string{"act-list-pagination"}},
+		{name: "list-total-size", fails: []string{"act-list-fields"}},
+		{name: "list-sorted", fails: []string{"act-list-sorted"}},
+		{name: "list-filter-context", fails: []string{"act-list-filters", "act-list-pagination"}},
+		{name: "list-filter-status", fails: []string{"act-list-filters"}},
+		{name: "list-artifacts-omitted", fails: []string{"act-list-artifacts"}},
+		{name: "list-duplicate-task", fails: []string{"act-list-fields"}},
+		{name: "history-max", fails: []string{"act-list-history"}},
+		{
+			name: "artifacts are never listed", fails: []string{"act-list-artifacts-shown"},
+			twist: onRequest(func(r *http.Request, body string) string {
+				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "includeArtifacts=true", "", 1)
+				return strings.Replace(body, `"includeArtifacts":true`, `"includeArtifacts":false`, 1)
+			}),
+		},
+		{
+			name: "pages of any size", fails: []string{"act-list-page-limit"},
+			twist: onRequest(func(r *http.Request, body string) string {
+				if r.URL.Query().Get("pageSize") == "-1" {
+					r.URL.RawQuery = ""
+				}
+				return number.ReplaceAllString(body, `"pageSize":1`)
+			}),
+		},
+		{
+			name: "times are not read", fails: []string{"act-list-invalid"},
+			twist: onRequest(func(r *http.Request, body string) string {
+				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "statusTimestampAfter="+url.QueryEscape("yesterday"), "", 1)
+				return strings.Replace(body, `"statusTimestampAfter":"yesterday"`, `"pageSize":1`, 1)
+			}),
+		},
+	})
+}

@@ -1,0 +1,116 @@
+package probe_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+	"a2atap/replay/refagent"
+)
+
+// ask runs all scenarios with the options.
+func ask(t *testing.T, url string, o probe.Options) *probe.Report {
+	t.Helper()
+	o.Scenarios, o.Parallel, o.Timeout = suite(t, probe.ProtocolSuite), 4, 20*time.Second
+	report, err := probe.Run(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestKeepChoosesCases(t *testing.T) {
+	t.Parallel()
+	url := startAgent(t, "spec", refagent.Options{})
+	cases := -1
+	report := ask(t, url, probe.Options{
+		Keep:    func(_ *probe.Scenario, test string) bool { return strings.HasPrefix(test, "rest/") },
+		OnCases: func(n int) { cases = n },
+	})
+	if len(report.Results) == 0 || cases != len(report.Results) {
+		t.Errorf("%d results of %d cases", len(report.Results), cases)
+	}
+	for _, r := range report.Results {
+		if r.Protocol != client.REST10 {
+			t.Errorf("%s was asked", r.Test)
+		}
+	}
+}
+
+func TestVersionsChooseInterfaces(t *testing.T) {
+	t.Parallel()
+	url := startAgent(t, "spec02", refagent.Options{})
+	if report := ask(t, url, probe.Options{Versions: []string{"0.2"}}); len(report.Notes) != 0 {
+		t.Errorf("notes are %q", report.Notes)
+	}
+	report := ask(t, url, probe.Options{Versions: []string{"0.3"}})
+	if len(report.Notes) != 1 || !strings.Contains(report.Notes[0], "another is wanted") {
+		t.Errorf("notes are %q", report.Notes)
+	}
+	for _, r := range report.Results {
+		if r.Protocol != (client.Protocol{}) {
+			t.Errorf("%s was asked", r.Test)
+		}
+	}
+}
+
+// Without a card the interface that was named is asked, and nothing about the card.
+func TestNoCard(t *testing.T) {
+	t.Parallel()
+	url := startAgent(t, "spec", refagent.Options{})
+	memory := capture.NewMemory(capture.Info{})
+	report := ask(t, url, probe.Options{NoCard: true, Fallback: client.JSONRPC10, Sink: memory, Name: "booker"})
+	passed := 0
+	for _, r := range report.Results {
+		if r.Bad() {
+			t.Errorf("%s: %s", r.Test, r.Message)
+		}
+		if r.Status == probe.Pass {
+			passed++
+		}
+		if r.Test == "card" && r.Status != probe.Skipped {
+			t.Errorf("card is %s", r.Status)
+		}
+	}
+	if passed == 0 || report.NoCard == nil {
+		t.Errorf("%d passed, no card since %v", passed, report.NoCard)
+	}
+	for x, err := range memory.Exchanges(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if x.Agent.Name != "booker" || strings.Contains(string(x.Request.Head), "well-known") {
+			t.Errorf("exchange %d with %s: %s", x.Seq, x.Agent.Name, x.Request.Head)
+		}
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	for _, noCard := range []bool{false, true} {
+		_, err := probe.Run(t.Context(), "http://"+l.Addr().String(), probe.Options{NoCard: noCard, Wait: time.Millisecond})
+		if err == nil || !strings.Contains(err.Error(), "--wait") {
+			t.Errorf("no card %v: error %v", noCard, err)
+		}
+	}
+}
+
+func TestSkillOfTheCard(t *testing.T) {
+	t.Parallel()
+	url := startAgent(t, "spec", refagent.Options{})
+	_, err := probe.Run(context.Background(), url, probe.Options{Skills: []string{"fly"}})
+	if !errors.Is(err, probe.ErrSkill) || !strings.Contains(err.Error(), "task-lifecycle") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -1,0 +1,55 @@
+package probe_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"a2atap/replay/probe"
+)
+
+func TestRPCScenariosFail(t *testing.T) {
+	testWrong(t, probe.RPCScenarios, []wrong{
+		{name: "rpc-invalid-json-wrong-code", fails: []string{"act-parse-error"}},
+		{name: "rpc-id-null-parse-error", fails: []string{"act-parse-error"}},
+		{name: "rpc-invalid-request-wrong-code", fails: []string{"act-invalid-request", "act-invalid-request-version"}},
+		{name: "rpc-error-code-reserved", fails: []string{"jsonrpc/act-invalid-params"}},
+		{name: "rpc-notification-answered", fails: []string{"act-notification-silent"}},
+		{name: "rpc-batch-response-array", fails: []string{"act-batch"}},
+		{name: "rpc-batch-response-complete", fails: []string{"act-batch"}},
+		{name: "rpc-batch-response-empty-array", fails: []string{"act-batch"}},
+		{name: "rpc-id-echo", fails: []string{"act-rpc-envelope"}},
+		{name: "rpc-id-null-unjustified", fails: []string{"act-duplicate-ids", "act-id-types"}},
+		{name: "rpc-result-xor-error", fails: []string{"act-rpc-envelope"}},
+		{name: "rpc-response-jsonrpc", fails: []string{"act-rpc-envelope"}},
+		{name: "rpc-response-content-type-v1", fails: []string{"act-rpc-content-type"}},
+		{
+			name: "JSON-RPC of 1.0 is spoken", fails: []string{"act-invalid-request-version"},
+			twist: onRequest(func(_ *http.Request, body string) string {
+				return strings.Replace(body, `"jsonrpc":"1.0"`, `"jsonrpc":"2.0"`, 1)
+			}),
+		},
+		{
+			name: "plain text is read", fails: []string{"act-content-type-rejected"},
+			twist: onRequest(func(r *http.Request, body string) string {
+				if body != "" {
+					r.Header.Set("Content-Type", "application/json")
+				}
+				return body
+			}),
+		},
+		{
+			name: "ids are remembered", fails: []string{"act-duplicate-ids"},
+			twist: onRequest(func(r *http.Request, body string) string {
+				return strings.Replace(body, `"id":"the same"`, `"id":"another"`, 1)
+			}),
+		},
+		{
+			name: "messages are made up", fails: []string{"act-invalid-params"},
+			twist: onRequest(func(r *http.Request, body string) string {
+				return strings.Replace(body, `{"message":"hello"}`,
+					`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}]}}`, 1)
+			}),
+		},
+	})
+}

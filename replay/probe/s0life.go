@@ -1,0 +1,330 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/replay/client"
+)
+
+// lifeScenarios follow tasks through their lives.
+var lifeScenarios = []*Scenario{
+	{
+		ID: "send", Title: "a message is answered with a task, or with a message", Category: analyzer.Lifecycle,
+		Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "0.3 §7.1"},
+		Tags: []string{"core", "basic", "S0-2.1", "S0-P2", "S0-P7", "S0-I1", "S0-I2", "tck-main:message_send_valid_text"},
+		Fix:  "Answer a message with a task that has an id and a state, or with a message.",
+		Run:  askSend,
+	},
+	{
+		ID: "task-completes", Title: "a task that was sent is found, and completes", Category: analyzer.Lifecycle,
+		Level: analyzer.Must, Sections: []string{"1.0 §3.1.1", "1.0 §3.1.3", "0.3 §7.1", "0.3 §7.3"},
+		Tags: []string{
+			"core", "basic", "acts:CORE-SEND-001", "S0-2.1", "S0-2.2", "S0-2.6", "S0-I5", "S0-V2", "S0-P1", "S0-P3",
+		},
+		Fix: "Bring tasks to an end, and show their state to who asks for them.",
+		Run: askCompletion,
+	},
+	{
+		ID: "task-cancel", Title: "a task at work is canceled", Category: analyzer.Lifecycle, Level: analyzer.Must,
+		Sections: []string{"1.0 §3.1.5", "0.3 §7.4"},
+		Tags: []string{
+			"core", "S0-2.3", "S0-V3", "CORE-CANCEL-001", "acts:CORE-CANCEL-001", "tck-main:tasks_cancel_valid",
+		},
+		Fix: "End the work on a task that is canceled, and show it as canceled.",
+		Run: askCancellation,
+	},
+	{
+		ID: "multi-turn", Title: "a task that asks back goes on with the answer", Category: analyzer.Lifecycle,
+		Level: analyzer.Must, Sections: []string{"1.0 §3.4.3", "0.3 §9.4"},
+		Tags: []string{"core", "S0-2.4", "acts:CORE-MULTI-001", "tck-main:message_send_continue_task"},
+		Fix:  "Continue the task that a message names, in its context; make no new one.",
+		Run:  askAgain,
+	},
+	{
+		ID: "task-history", Title: "the history of a task is kept", Category: analyzer.Lifecycle, Level: analyzer.Must,
+		Sections: []string{"0.3 §5.5.2", "0.3 §7.3"}, Tags: []string{"history", "S0-2.5"},
+		Protocols: []client.Protocol{client.JSONRPC03, client.REST03, client.JSONRPC01, client.Early},
+		Fix:       "Keep each status that a task had, or do not declare stateTransitionHistory.",
+		Run:       askHistory,
+	},
+	{
+		ID: "skills-answer", Title: "the first example of each skill is answered", Category: analyzer.Lifecycle,
+		Level: analyzer.Should, Sections: []string{"1.0 §4.4.5", "0.3 §5.5.4"},
+		Tags: []string{"skills", "S0-I4", "S0-2.1"},
+		Fix:  "Make the agent answer the examples of its own card.",
+		Run:  askSkills,
+	},
+	{
+		ID: "concurrent-tasks", Title: "tasks at the same time do not get in each other's way",
+		Category: analyzer.Interop, Level: analyzer.Must, Sections: []string{"1.0 §3.4.2", "0.3 §6.1"},
+		Tags: []string{
+			"core", "concurrency", "S0-5.5d", "tck-main:parallel_requests", "tck-main:rapid_sequential_requests",
+			"tck-main:concurrent_method_calls",
+		},
+		Fix: "Keep ids, contexts, messages and artifacts of tasks apart that are worked on at the same time.",
+		Run: askAtOnce,
+	},
+}
+
+// namesTasks reports whether clients make the ids of tasks, as up to 0.1.
+func (s *Session) namesTasks() bool {
+	return s.Protocol() == client.JSONRPC01 || s.Protocol() == client.Early
+}
+
+// expects reports whether an agent has to do what it was told: it is known to, or its dialect says that the examples of
+// its card work.
+func (s *Session) expects() bool { return s.Scripted() || s.Protocol() == client.Early }
+
+// named gives a message the ids of a new task and session where clients make them.
+func (s *Session) named(m client.Message) client.Message {
+	if s.namesTasks() {
+		m.TaskID, m.ContextID = "test-"+s.NewID(), "session-"+s.NewID()
+	}
+	return m
+}
+
+// sameTask asserts that a task is the one that a message was about.
+func sameTask(task *client.Task, id, contextID string) error {
+	if id != "" && task.ID != id {
+		return Fail("task "+id, "task %s", task.ID)
+	}
+	if contextID != "" && task.ContextID != "" && task.ContextID != contextID {
+		return Fail("task "+id+" in context "+contextID, "it is in context %s", task.ContextID)
+	}
+	return nil
+}
+
+func askSend(ctx context.Context, s *Session) error {
+	m := s.named(s.Say(CompletesTask))
+	r, err := s.Client.Send(ctx, m, client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	if r.Task == nil {
+		return nil // a message, whose form the client has read
+	}
+	if err := sameTask(r.Task, m.TaskID, m.ContextID); err != nil {
+		return err
+	}
+	return s.likely(r.Task, "submitted, working or completed", client.Submitted, client.Working, client.Completed)
+}
+
+// knownStates are those that a task may be in.
+var knownStates = []client.State{
+	client.Submitted, client.Working, client.InputRequired, client.AuthRequired, client.Completed, client.Failed,
+	client.Canceled, client.Rejected,
+}
+
+// likely asserts that a task is in one of some states. An agent of which it is not known what it does with a message
+// may as well have failed.
+func (s *Session) likely(task *client.Task, words string, states ...client.State) error {
+	state := task.Status.State
+	switch {
+	case slices.Contains(states, state):
+		return nil
+	case !slices.Contains(knownStates, state):
+		return Fail("a task that is "+words, "task %s is %q, which is no state", task.ID, state)
+	case s.expects():
+		return Fail("a task that is "+words, "task %s is %s", task.ID, said(task))
+	}
+	return Unclear("task %s is %s, which may be as the agent wants it", task.ID, said(task))
+}
+
+// said describes the state of a task, and what the agent says about it.
+func said(task *client.Task) string {
+	text := string(task.Status.State)
+	if m := task.Status.Message; m != nil && m.Text() != "" {
+		text += fmt.Sprintf(" (%s)", excerpt([]byte(m.Text())))
+	}
+	return text
+}
+
+func askCompletion(ctx context.Context, s *Session) error {
+	task, done, err := s.Begin(ctx, CompletesTask, client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	defer done()
+	ended := task.Status.State.Terminal()
+	found, err := s.Await(ctx, task.ID, Settled)
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Reason == "TASK_NOT_FOUND" && ended {
+		return Unclear("task %s was %s at once, and is not kept", task.ID, task.Status.State)
+	}
+	if err != nil {
+		return err
+	}
+	if err := sameTask(found, task.ID, task.ContextID); err != nil {
+		return err
+	}
+	return s.likely(found, "completed", client.Completed)
+}
+
+func askCancellation(ctx context.Context, s *Session) error {
+	task, done, err := s.Begin(ctx, WaitsForCancel, client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	defer done()
+	if task.Status.State.Terminal() {
+		return Unclear("task %s was %s before it could be canceled", task.ID, task.Status.State)
+	}
+	canceled, err := s.Client.Cancel(ctx, task.ID, nil)
+	if err != nil {
+		return s.notCanceled(ctx, task.ID, err)
+	}
+	if err := sameTask(canceled, task.ID, task.ContextID); err != nil {
+		return err
+	}
+	if canceled.Status.State == client.Canceled {
+		return nil
+	}
+	ended, err := s.Await(ctx, task.ID, client.State.Terminal)
+	switch {
+	case err == nil && ended.Status.State == client.Canceled:
+		return nil
+	case s.Protocol() == client.Early:
+		return Fail("a task that is canceled", "task %s is %s in the answer, and %s later", task.ID,
+			canceled.Status.State, last(ended, canceled).Status.State)
+	}
+	// Since 0.1 nobody promises that a cancellation succeeds.
+	return Unclear("task %s is %s after its cancellation", task.ID, last(ended, canceled).Status.State)
+}
+
+// last returns the newest of what is known of a task.
+func last(newer, older *client.Task) *client.Task {
+	if newer != nil {
+		return newer
+	}
+	return older
+}
+
+// notCanceled says what a refused cancellation amounts to: a task may have ended meanwhile, and an agent need not be
+// able to cancel.
+func (s *Session) notCanceled(ctx context.Context, id string, err error) error {
+	var refused *client.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	switch refused.Reason {
+	case "TASK_NOT_CANCELABLE", "TASK_NOT_FOUND", client.EarlyInvalidState:
+		task, getErr := s.Client.Get(ctx, id, nil)
+		switch {
+		case getErr != nil:
+			return Unclear("task %s is gone", id)
+		case task.Status.State.Terminal():
+			return Unclear("task %s was %s before it could be canceled", id, task.Status.State)
+		case refused.Reason == "TASK_NOT_FOUND" || s.expects():
+			return Fail("the cancellation of task "+id+", which is "+string(task.Status.State), "%s", describe(refused))
+		}
+		return Unclear("task %s cannot be canceled, as the agent says", id)
+	case "UNSUPPORTED_OPERATION":
+		if s.Scripted() {
+			return err
+		}
+		return Unclear("the agent cancels nothing, as it says")
+	}
+	return err
+}
+
+func askAgain(ctx context.Context, s *Session) error {
+	task, done, err := s.Begin(ctx, AsksBack, client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !Settled(task.Status.State) {
+		if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+			return err
+		}
+	}
+	if task.Status.State != client.InputRequired {
+		return &Skip{Why: fmt.Sprintf("the agent did not ask back: task %s is %s", task.ID, task.Status.State)}
+	}
+	m := client.Text("done")
+	m.TaskID, m.ContextID = task.ID, task.ContextID
+	r, err := s.Client.Send(ctx, m, client.SendOptions{})
+	if err != nil {
+		return err
+	}
+	if r.Task == nil {
+		return Unclear("the agent answered with a message, and this is about tasks")
+	}
+	if err := sameTask(r.Task, task.ID, task.ContextID); err != nil {
+		return err
+	}
+	if !Settled(r.Task.Status.State) {
+		if r.Task, err = s.Await(ctx, task.ID, Settled); err != nil {
+			return err
+		}
+	}
+	if r.Task.Status.State == client.InputRequired && !s.Scripted() {
+		return nil // it asks for more
+	}
+	return s.likely(r.Task, "working or completed", client.Working, client.Completed)
+}
+
+func askHistory(ctx context.Context, s *Session) error {
+	card, err := s.declaredCard()
+	if err != nil {
+		return err
+	}
+	if kept, _ := card.Get("capabilities").Get("stateTransitionHistory").Bool(); !kept {
+		return &Skip{Why: "the card does not advertise stateTransitionHistory"}
+	}
+	task, err := s.Finished(ctx, CompletesTask)
+	if err != nil {
+		return err
+	}
+	length := 100
+	if task, err = s.Client.Get(ctx, task.ID, &length); err != nil {
+		return err
+	}
+	history := a2a.Parse(task.Raw).Root.Get("history")
+	if history.Kind() == a2a.Array && history.Len() >= 2 {
+		return nil
+	}
+	if s.Protocol() != client.Early {
+		return Unclear("the history of task %s has %d entries, which is not against the protocol", task.ID, history.Len())
+	}
+	return Fail("a history with at least 2 entries", "%s", written(history))
+}
+
+func askSkills(ctx context.Context, s *Session) error {
+	if s.Card == nil {
+		return Unclear("there is no card with skills")
+	}
+	var wrong []string
+	asked := 0
+	for _, skill := range s.Card.Skills {
+		if len(s.skills) > 0 && !slices.Contains(s.skills, skill.ID) || len(skill.Examples) == 0 {
+			continue
+		}
+		asked++
+		task, done, err := s.begin(ctx, client.Text(skill.Examples[0]), client.SendOptions{})
+		var unclear *Inconclusive
+		switch {
+		case errors.As(err, &unclear): // a message
+		case err != nil && ctx.Err() != nil:
+			return err
+		case err != nil:
+			wrong = append(wrong, fmt.Sprintf("skill %q: %v", skill.ID, err))
+		case !task.Status.State.Terminal():
+			s.Client.Cancel(ctx, task.ID, nil) //nolint:errcheck // so that it does no work for nothing
+		}
+		done()
+	}
+	switch {
+	case len(wrong) > 0:
+		return Fail("a task or a message", "%s", strings.Join(wrong, "; "))
+	case asked == 0:
+		return Unclear("no skill of the card has an example")
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package refagent
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// What a given card says about where the agent is. Addresses are replaced by the agent's own, and written in where the
+// card has none; bindings, versions and tenants must be those that are served.
+
+// An offeredPlace is an interface of a card of 1.0 without its address.
+type offeredPlace struct {
+	entry   object
+	binding string
+	tenant  string
+}
+
+// checkInterfaces10 reads the interfaces of A2A 1.0 (§4.4.6). One that names no tenant stands for all of them.
+func checkInterfaces10(c *cardCheck) {
+	seen := map[[2]string]bool{}
+	tenants := c.options.Tenants
+	for f := range c.each("supportedInterfaces") {
+		c.readURL(f, "url")
+		b := f.required("protocolBinding")
+		if b != "" && b != string(jsonRPC) && b != string(httpJSON) {
+			f.complain("protocolBinding", "is "+strconv.Quote(b)+", and the agent speaks JSONRPC and HTTP+JSON")
+		}
+		if v := f.required("protocolVersion"); v != "" && v != "1.0" {
+			f.complain("protocolVersion", "is "+strconv.Quote(v)+", and the agent speaks 1.0")
+		}
+		of := tenants
+		if t := f.text("tenant"); t != "" || len(tenants) == 0 {
+			of = []string{t}
+			if t != "" && !slices.Contains(tenants, t) {
+				f.complain("tenant", "is "+strconv.Quote(t)+", whom the agent does not serve")
+			}
+		}
+		for _, t := range of {
+			if seen[[2]string{b, t}] {
+				*f.bad = append(*f.bad, violation{f.path, "is a second interface for " + b + ", and the agent has one address"})
+			}
+			seen[[2]string{b, t}] = true
+			c.given.offered = append(c.given.offered, offeredPlace{f.object, b, t})
+		}
+	}
+	for _, t := range tenants {
+		named := func(p offeredPlace) bool { return p.tenant == t }
+		if len(c.given.offered) > 0 && !slices.ContainsFunc(c.given.offered, named) {
+			c.complain("supportedInterfaces", "have none for the tenant "+strconv.Quote(t))
+		}
+	}
+}
+
+// addressed10 returns a card of 1.0 with the agent's address in its interfaces.
+func addressed10(a *Agent, g *givenCard, base string) object {
+	var list []any
+	for _, p := range g.offered {
+		entry := p.entry.with("url", base)
+		if p.tenant != "" {
+			entry = entry.with("tenant", p.tenant)
+		}
+		list = append(list, entry)
+	}
+	if len(list) == 0 {
+		list = interfaces10(a, base)
+	}
+	return g.card.with("supportedInterfaces", list)
+}
+
+// transport returns the name of the binding of an agent before 1.0, which has one.
+func (p *profile) transport() string {
+	if p.dialect == nil {
+		return string(httpJSON)
+	}
+	return string(jsonRPC)
+}
+
+// checkPlaces03 reads version, address and transports of 0.2 and 0.3 (A2A 0.3 §5.5, §5.6).
+func checkPlaces03(c *cardCheck) {
+	ours := c.profile.transport()
+	minor := strings.TrimPrefix(c.profile.face.version, "A2A ")
+	v := c.text("protocolVersion")
+	switch {
+	case v == "" && minor != "0.2": // which had no such member in the beginning
+		c.complain("protocolVersion", "is required")
+	case v != "" && v != minor && !strings.HasPrefix(v, minor+"."):
+		c.complain("protocolVersion", "is "+strconv.Quote(v)+", and the agent speaks "+minor)
+	}
+	checkURL(c)
+	if t := c.text("preferredTransport"); t != "" && t != ours {
+		c.complain("preferredTransport", "is "+strconv.Quote(t)+", and the agent speaks "+ours)
+	}
+	for f := range c.each("additionalInterfaces") {
+		c.readURL(f, "url")
+		if t := f.required("transport"); t != "" && t != ours {
+			f.complain("transport", "is "+strconv.Quote(t)+", and the agent speaks "+ours)
+		}
+	}
+}
+
+func checkURL(c *cardCheck) { c.readURL(c.fields, "url") }
+
+// addressed03 returns a card of 0.2 or 0.3 with the agent's address, and the transport there unless it is the default.
+func addressed03(a *Agent, g *givenCard, base string) object {
+	card := g.card.with("url", base)
+	if t := a.profile.transport(); t != string(jsonRPC) {
+		card = card.with("preferredTransport", t)
+	}
+	if more, _ := card.get("additionalInterfaces"); more != nil {
+		here := func(v any) any { return v.(object).with("url", base) }
+		card = card.with("additionalInterfaces", values(more.([]any), here))
+	}
+	return card
+}
+
+// addressed01 returns a card of 0.1, or of before, with the agent's address.
+func addressed01(_ *Agent, g *givenCard, base string) object { return g.card.with("url", base) }

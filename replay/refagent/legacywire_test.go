@@ -1,0 +1,159 @@
+package refagent_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/replay/refagent"
+)
+
+// Every answer of the dialect before 0.1, event and error is JSON-RPC 2.0 with the id of the call, whatever its type;
+// what is no call has no id.
+func TestLegacyEnvelope(t *testing.T) {
+	origin := serve(t, "legacy", refagent.Options{Push: true})
+	call := func(path, id, method, params string) string {
+		return "POST " + path + jsonHeader + rpc(id, method, params)
+	}
+	for _, id := range []string{`1`, `"a-1"`} {
+		task := strings.Trim(id, `"`)
+		requests := []string{
+			call("/", id, "tasks/send", legacySend(task, "data-types x")),
+			call("/", id, "tasks/get", `{"id":"`+task+`"}`),
+			call("/", id, "tasks/get", `{"id":"nope"}`),
+			call("/", id, "tasks/cancel", `{"id":"nope"}`),
+			call("/", id, "tasks/nonexistent", `{}`),
+			call("/", id, "tasks/pushNotification/get", `{"id":"`+task+`"}`),
+			call("/subscribe", id, "tasks/sendSubscribe", legacySend("s"+task, "task-lifecycle x")),
+		}
+		for _, request := range requests {
+			_, body := exchange(t, origin, request)
+			for _, text := range envelopes(body) {
+				checkEnvelope(t, request, text, id)
+			}
+		}
+		body := legacyTask(t, origin, task)
+		if !strings.Contains(body, `"artifacts":[{`) {
+			t.Errorf("the finished task is %s, want its artifacts", body)
+		}
+	}
+	for request, want := range map[string]string{
+		`{"jsonrpc":`: `-32700`, `{"not":"valid jsonrpc"}`: `-32600`, `[]`: `-32600`, `5`: `-32600`,
+		`{"id":1,"method":"tasks/get","params":{"id":"1"}}`:                    `-32600`,
+		`{"jsonrpc":"1.0","id":1,"method":"tasks/get","params":{"id":"1"}}`:    `-32600`,
+		`{"jsonrpc":"2.0","id":1,"params":{"id":"1"}}`:                         `-32600`,
+		`{"jsonrpc":"2.0","id":1,"method":5,"params":{"id":"1"}}`:              `-32600`,
+		`{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"1"}}`:           `-32600`,
+		`{"jsonrpc":"2.0","id":{},"method":"tasks/get","params":{"id":"1"}}`:   `-32600`,
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":["1"]}`:         `-32602`,
+		`{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"new"}}`: `-32602`,
+	} {
+		_, body := exchange(t, origin, "POST /"+jsonHeader+request)
+		if !strings.Contains(body, `"code":`+want) || !strings.Contains(body, `"jsonrpc":"2.0"`) {
+			t.Errorf("%s: got %s, want %s", request, body, want)
+		}
+	}
+}
+
+// envelopes returns the JSON of an answer: its body, or the data of its events.
+func envelopes(body string) []string {
+	if !strings.HasPrefix(body, "event: ") {
+		return []string{body}
+	}
+	var texts []string
+	for line := range strings.Lines(body) {
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			texts = append(texts, data)
+		}
+	}
+	return texts
+}
+
+func checkEnvelope(t *testing.T, request, text, id string) {
+	t.Helper()
+	var e struct {
+		JSONRPC       string
+		ID            json.RawMessage
+		Result, Error json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		t.Errorf("%s: %v in %s", request, err, text)
+	}
+	if e.JSONRPC != "2.0" || string(e.ID) != id || (e.Result == nil) == (e.Error == nil) {
+		t.Errorf("%s: got %s, want jsonrpc 2.0, id %s, and either a result or an error", request, text, id)
+	}
+}
+
+// A client that leaves its stream is forgotten at once, and the task goes on; who comes back asks for it, or follows
+// it anew.
+func TestLegacyStreamIsLeft(t *testing.T) {
+	a, err := refagent.New("legacy", refagent.Options{StepTime: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	left := make(chan struct{}, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.ServeHTTP(w, r)
+		if r.Header.Get("X-Leaves") != "" {
+			left <- struct{}{}
+		}
+	}))
+	t.Cleanup(s.Close)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/subscribe",
+		strings.NewReader(rpc("1", "tasks/sendSubscribe", legacySend("t1", "multi-turn x"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("X-Leaves", "yes")
+	resp, err := wireClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if _, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	<-left // while the task waits for its client, so nothing but its leaving ends the stream
+	if body := legacyTask(t, s.URL, "t1"); !strings.Contains(body, `"state":"input-required"`) {
+		t.Errorf("the task is %s", body)
+	}
+	_, body := exchange(t, s.URL, legacyCall("/subscribe", "tasks/sendSubscribe", legacySend("t1", "done")))
+	if got := legacyEvents(body); !strings.HasSuffix(got, "status completed final") {
+		t.Errorf("who comes back sees %s", got)
+	}
+}
+
+// Pages of any origin may read the card of the oldest agent, and may ask first.
+func TestLegacyCardIsForPages(t *testing.T) {
+	origin := serve(t, "legacy", refagent.Options{})
+	resp, _ := exchange(t, origin, "GET /.well-known/agent.json\nOrigin: https://page.example")
+	if resp.StatusCode != 200 || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the card: got %d %v", resp.StatusCode, resp.Header)
+	}
+	resp, _ = exchange(t, origin, "OPTIONS /.well-known/agent.json\nOrigin: https://page.example\n"+
+		"Access-Control-Request-Method: GET")
+	if methods := resp.Header.Get("Access-Control-Allow-Methods"); resp.StatusCode != 204 ||
+		resp.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(methods, "GET") ||
+		!strings.Contains(methods, "OPTIONS") {
+		t.Errorf("before it: got %d %v", resp.StatusCode, resp.Header)
+	}
+}
+
+// A client's id is one task: while it works it is not taken for another, nor sent to.
+func TestLegacyIDIsOneTask(t *testing.T) {
+	origin := serve(t, "legacy", refagent.Options{})
+	exchange(t, origin, legacyCall("/", "tasks/send", legacySend("t1", "task-cancel")))
+	_, body := exchange(t, origin, legacyCall("/", "tasks/send", legacySend("t1", "task-cancel")))
+	if !strings.Contains(body, `"code":-32002`) {
+		t.Errorf("the id of a task at work: got %s, want -32002", body)
+	}
+}

@@ -1,0 +1,89 @@
+package refagent
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Tenants are of A2A 1.0: interfaces in the card name them, and requests name one in a member, in the query, or before
+// the path (§4.4.6, §8.3.2, §11.3). Each tenant has an engine of its own, so that it sees no tasks but its own.
+
+// checkTenants says which tenants an agent cannot serve, and why.
+func (p *profile) checkTenants(tenants []string) error {
+	if len(tenants) > 0 && !p.versioned {
+		return fmt.Errorf("agent %s has no tenants: they came with A2A 1.0, which echo and spec speak", p.name)
+	}
+	for i, t := range tenants {
+		switch {
+		case t == "" || strings.Contains(t, "/") || strings.ContainsFunc(t, unicode.IsControl):
+			return fmt.Errorf("tenant %q: use a name that is not empty and has no slash in it", t)
+		case t == "." || t == ".." || t == ".well-known":
+			return fmt.Errorf("tenant %q: in the path of HTTP+JSON it means something else; use another name", t)
+		case slices.Contains(tenants[:i], t):
+			return fmt.Errorf("tenant %q is named twice; name each tenant once", t)
+		}
+		if _, ok := routes10(url.PathEscape(t)); ok {
+			return fmt.Errorf("tenant %q: a path of HTTP+JSON begins with that word; use another name", t)
+		}
+	}
+	return nil
+}
+
+// tenants returns the tenants that the agent serves; an agent without any serves the one without a name.
+func (a *Agent) tenants() []string {
+	if len(a.opts.Tenants) == 0 {
+		return []string{""}
+	}
+	return a.opts.Tenants
+}
+
+// admitTenant refuses requests for tenants that the agent does not serve.
+func (a *Agent) admitTenant(r *request) *failure {
+	switch {
+	case len(a.opts.Tenants) == 0:
+		r.tenant = "" // what nobody serves apart does not matter
+	case r.tenant == "":
+		return fail(codeNoTenant, "This agent serves tenants, and the request names none")
+	case !slices.Contains(a.opts.Tenants, r.tenant):
+		return fail(codeNoTenant, "No such tenant: "+r.tenant)
+	}
+	if r.push != nil {
+		r.push.tenant = r.tenant
+	}
+	return nil
+}
+
+// engineOf returns the engine that has the tasks of a request's tenant, which was admitted.
+func (a *Agent) engineOf(r *request) *engine { return a.engines[r.tenant] }
+
+// findRoute returns the route of a path below the interface's URL, and the tenant before it, if there is one. A tenant
+// that is served comes before a route that the path could be as well.
+func (a *Agent) findRoute(path string) (tenant string, route restRoute, ok bool) {
+	first, rest, below := strings.Cut(path, "/")
+	name, err := url.PathUnescape(first)
+	within, fits := restRoute{}, false
+	if below && err == nil && len(a.opts.Tenants) > 0 {
+		within, fits = a.profile.rest.routes(rest)
+	}
+	if fits && slices.Contains(a.opts.Tenants, name) {
+		return name, within, true
+	}
+	if route, ok = a.profile.rest.routes(path); ok || !fits {
+		return "", route, ok
+	}
+	return name, within, true
+}
+
+// bindTenant adds the tenant of the path to the parameters. Where both name one it must be the same.
+func bindTenant(params object, tenant string) (object, *failure) {
+	if tenant == "" {
+		return params, nil
+	}
+	if given, ok := params.get("tenant"); ok && given != tenant && given != "" && given != nil {
+		return nil, invalidParams(violation{"tenant", "is not that of the path"})
+	}
+	return params.with("tenant", tenant), nil
+}

@@ -1,0 +1,147 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
+	"a2atap/replay/client"
+)
+
+// secrets are what one live request is sent with in place of the secrets that the recording does not have. A nil one
+// has nothing.
+type secrets struct {
+	header http.Header
+	query  []parameter
+	added  bool // the recording has its placeholders under other names: these come beside what is left
+}
+
+type parameter struct{ name, pair string }
+
+// secretsFor returns what goes in place of the placeholders in the head of a recorded request; nil if there are none,
+// or no credentials were given.
+func (p *player) secretsFor(ctx context.Context, recorded *capture.Head) (*secrets, error) {
+	if p.opts.Authorize == nil {
+		return nil, nil
+	}
+	_, query, _ := strings.Cut(recorded.Target, "?")
+	var fields, parameters []string
+	for _, f := range recorded.Fields {
+		if credential.HasPlaceholder([]byte(f.Value)) {
+			fields = append(fields, f.Name)
+		}
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		if credential.HasPlaceholder([]byte(pair)) {
+			parameters = append(parameters, parameterName(pair))
+		}
+	}
+	if len(fields)+len(parameters) == 0 {
+		return nil, nil
+	}
+	s, err := p.credentials(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.added = !slices.ContainsFunc(fields, func(name string) bool { _, ok := s.field(name); return ok }) &&
+		!slices.ContainsFunc(parameters, func(name string) bool { _, ok := s.parameter(name); return ok })
+	return s, nil
+}
+
+// credentials asks for what a request is sent with now: tokens end.
+func (p *player) credentials(ctx context.Context) (*secrets, error) {
+	out := &client.Outgoing{Header: http.Header{}}
+	if err := p.opts.Authorize(ctx, out); err != nil {
+		return nil, fmt.Errorf("get credentials: %w", err)
+	}
+	s := &secrets{header: out.Header}
+	_, query, _ := strings.Cut(out.URL, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair != "" {
+			s.query = append(s.query, parameter{parameterName(pair), pair})
+		}
+	}
+	return s, nil
+}
+
+// parameterName returns the name in a pair of a query.
+func parameterName(pair string) string {
+	name, _, _ := strings.Cut(pair, "=")
+	if plain, err := url.QueryUnescape(name); err == nil {
+		return plain
+	}
+	return name
+}
+
+// field returns what a header field is to hold, if the credentials have it.
+func (s *secrets) field(name string) (string, bool) {
+	if s == nil || len(s.header.Values(name)) == 0 {
+		return "", false
+	}
+	return s.header.Get(name), true
+}
+
+// parameter returns the pair of a parameter, escaped, if the credentials have it.
+func (s *secrets) parameter(name string) (string, bool) {
+	if s == nil {
+		return "", false
+	}
+	i := slices.IndexFunc(s.query, func(p parameter) bool { return p.name == name })
+	if i < 0 {
+		return "", false
+	}
+	return s.query[i].pair, true
+}
+
+// unsent says what became of a place that held a secret, for which there is none.
+func (s *secrets) unsent(what string) string {
+	if s != nil && s.added {
+		return what + " held a redacted secret and was not sent; the credentials were sent under their own name"
+	}
+	return what + " held a redacted secret and was not sent; give credentials in its place"
+}
+
+// addFields writes the fields for which the recording has no place.
+func (s *secrets) addFields(b *bytes.Buffer) {
+	if s != nil && s.added {
+		s.header.Write(b) // to memory
+	}
+}
+
+// withSecrets puts credentials in place of the placeholders in a target's query, and leaves those out for which there
+// are none.
+func (p *player) withSecrets(target string, s *secrets) string {
+	path, query, found := strings.Cut(target, "?")
+	var kept []string
+	if found && credential.HasPlaceholder([]byte(query)) {
+		for pair := range strings.SplitSeq(query, "&") {
+			if credential.HasPlaceholder([]byte(pair)) {
+				name := parameterName(pair)
+				ours, ok := s.parameter(name)
+				if !ok {
+					p.note(s.unsent("query parameter " + name))
+					continue
+				}
+				pair = ours
+			}
+			kept = append(kept, pair)
+		}
+	} else if found {
+		kept = append(kept, query)
+	}
+	if s != nil && s.added {
+		for _, ours := range s.query {
+			kept = append(kept, ours.pair)
+		}
+	}
+	if len(kept) == 0 {
+		return path
+	}
+	return path + "?" + strings.Join(kept, "&")
+}
