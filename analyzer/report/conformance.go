@@ -96,16 +96,35 @@ func (r *Report) conformance(agent *analyzer.Agent, asked *Suite) Conformance {
 	for _, category := range analyzer.Categories {
 		c.Categories[string(category)] = []ConformanceResult{}
 	}
-	failed := make(map[analyzer.Category]int)
+	failed, broken := make(map[analyzer.Category]int), make(map[analyzer.Category]int)
 	if asked != nil {
 		c.addTests(asked, failed)
 	}
-	c.addRules(r, agent, failed)
-	c.ConformanceLevel, c.LevelReason = level(agent, failed)
-	if asked != nil && asked.Level != "" && (asked.Level != "full" || c.ConformanceLevel == "full") {
-		c.ConformanceLevel, c.LevelReason = asked.Level, asked.Reason
+	c.addRules(r, agent, broken)
+	if asked != nil && asked.Level != "" {
+		c.ConformanceLevel, c.LevelReason = lowered(asked, broken)
+		return c
 	}
+	for category, n := range broken {
+		failed[category] += n
+	}
+	c.ConformanceLevel, c.LevelReason = level(agent, failed)
 	return c
+}
+
+// lowered returns the level that tests have given, or a lower one where rules found errors that no test did.
+func lowered(asked *Suite, broken map[analyzer.Category]int) (level, reason string) {
+	others := broken[analyzer.Streaming] + broken[analyzer.ErrorHandling] + broken[analyzer.Interop]
+	switch {
+	case asked.Level == "non-conformant", asked.Level == "not-determined":
+	case broken[analyzer.AgentCard]+broken[analyzer.Lifecycle] > 0:
+		return "non-conformant", "rules found that the card or the life of a task breaks the protocol; by what was asked " +
+			asked.Level + ": " + asked.Reason
+	case others > 0 && asked.Level == "full":
+		return "partial", "rules found that something beside the life of a task breaks the protocol; by what was asked full: " +
+			asked.Reason
+	}
+	return asked.Level, asked.Reason
 }
 
 // addTests adds what the agent was asked actively.

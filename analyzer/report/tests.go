@@ -16,8 +16,8 @@ type Suite struct {
 	Version string // the same
 	Tests   []Test // in reading order
 	Notes   []string
-	// Level is the conformance level, and Reason what it rests on; empty to let rules and tests decide. Full it is only if
-	// the rules found nothing either.
+	// Level is the conformance level, and Reason what it rests on; empty to let rules and tests decide. Errors that
+	// only rules have found lower it.
 	Level, Reason string
 	// Dropped counts the findings that are left out because what was asked is at fault, on purpose.
 	Dropped int

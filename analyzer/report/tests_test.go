@@ -227,3 +227,30 @@ func TestQuotedTestsAreInert(t *testing.T) {
 		}
 	}
 }
+
+// The level that tests give is lowered by what only rules have found.
+func TestLevelOfTests(t *testing.T) {
+	for _, tt := range []struct {
+		given  string
+		broken analyzer.Category
+		want   string
+	}{
+		{"full", "", "full"},
+		{"full", analyzer.Streaming, "partial"},
+		{"full", analyzer.Lifecycle, "non-conformant"},
+		{"minimal", analyzer.Interop, "minimal"},
+		{"minimal", analyzer.AgentCard, "non-conformant"},
+		{"not-determined", analyzer.Lifecycle, "not-determined"},
+		{"non-conformant", analyzer.Streaming, "non-conformant"},
+	} {
+		r := active(report.Suite{Agent: "booker", Level: tt.given, Reason: "as it was asked"})
+		r.Rules[0].Category = tt.broken
+		if tt.broken == "" {
+			r.Result.Findings = nil
+		}
+		got := report.Conformances(r)[0]
+		if got.ConformanceLevel != tt.want || tt.given == tt.want && !strings.Contains(got.LevelReason, "as it was asked") {
+			t.Errorf("%s with %q broken: %s (%s), want %s", tt.given, tt.broken, got.ConformanceLevel, got.LevelReason, tt.want)
+		}
+	}
+}

@@ -96,8 +96,8 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	if err != nil {
 		return asUsage(err)
 	}
-	for _, a := range agents {
-		e.Out, e.Err = a.setup.Mask.Writer(e.Out), a.setup.Mask.Writer(e.Err)
+	for _, m := range agents.masks() {
+		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
 	}
 	run := &probeRun{e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents}
 	return agents.hide(run.run(ctx))

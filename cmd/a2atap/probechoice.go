@@ -129,6 +129,13 @@ func (o *probeOptions) listScenarios(e env, args []string) error {
 				return err
 			}
 		}
+		if len(o.choice.only) == 0 {
+			for _, u := range probe.Unaskeds() {
+				if _, err := fmt.Fprintf(w, "not asked: %s: %s\n", u.ID, u.Why); err != nil {
+					return err
+				}
+			}
+		}
 		_, err := fmt.Fprintf(w, "\n%d scenarios; --format json has their sections and tags\n", len(list))
 		return err
 	})

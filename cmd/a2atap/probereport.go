@@ -16,7 +16,6 @@ import (
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay/client"
-	"a2atap/replay/client/setup"
 	"a2atap/replay/probe"
 )
 
@@ -49,11 +48,7 @@ func (o *probeOptions) record(e env, agents probeAgents) (*probeRecord, error) {
 		both = append(both, store)
 		r.seq = store.Position().Seq
 	}
-	var masks []*setup.Mask
-	for _, a := range agents {
-		masks = append(masks, a.setup.Mask)
-	}
-	r.sink = redact.New(maskedSink{both, masks}, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
+	r.sink = redact.New(maskedSink{both, agents.masks()}, redact.Options{Key: key, Describer: analyzer.NewDescriber()})
 	return r, nil
 }
 
@@ -132,8 +127,8 @@ func (r *probeRun) write(w io.Writer, whole *report.Report) error {
 		return err
 	}
 	text := b.String()
-	for _, a := range r.agents {
-		text = a.setup.Mask.Text(text)
+	for _, m := range r.agents.masks() {
+		text = m.Text(text)
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -142,10 +137,10 @@ func (r *probeRun) write(w io.Writer, whole *report.Report) error {
 // suiteOf returns how an agent came out, as reports have it.
 func suiteOf(name string, r *probe.Report, cut bool) report.Suite {
 	s := report.Suite{Agent: name, URL: r.URL, Notes: slices.Clone(r.Notes), Cut: cut, Unasked: true}
+	s.Level, s.Reason = r.Level()
 	if r.Card != nil {
 		s.Name, s.Version = r.Card.Name, r.Card.Version
 	}
-	s.Level, s.Reason = r.Level()
 	for i := range r.Results {
 		s.Tests = append(s.Tests, testOf(&r.Results[i]))
 		s.Unasked = s.Unasked && r.Results[i].Protocol == (client.Protocol{})

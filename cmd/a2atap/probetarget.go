@@ -27,6 +27,7 @@ type probeTarget struct {
 	drive   string
 	skills  []string
 	ca      string
+	second  string
 }
 
 // dialects are the words of --dialect, and the protocols and versions that they stand for.
@@ -57,6 +58,8 @@ func (o *probeTarget) register(f *pflag.FlagSet) {
 	f.StringVar(&o.drive, "drive", "", "bring the agent to make tasks by `HOW`: scripted, the keywords of the reference "+
 		"agents, or natural, the examples of its card (default what its skills suggest)")
 	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
+	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user, written as for --auth: what users see of "+
+		"each other is asked too")
 	f.StringVar(&o.ca, "ca", "", "trust the authorities in `FILE` (PEM) beside the system's")
 }
 
@@ -64,15 +67,29 @@ func (o *probeTarget) register(f *pflag.FlagSet) {
 type probeAgent struct {
 	name  string // in links and reports
 	setup *setup.Setup
-	about probe.Options // what is chosen of it
+	// second is that of another user; nil if there is none.
+	second *setup.Setup
+	about  probe.Options // what is chosen of it
 }
 
 type probeAgents []*probeAgent
 
+// masks returns what hides the secrets of all agents.
+func (list probeAgents) masks() []*setup.Mask {
+	var masks []*setup.Mask
+	for _, a := range list {
+		masks = append(masks, a.setup.Mask)
+		if a.second != nil {
+			masks = append(masks, a.second.Mask)
+		}
+	}
+	return masks
+}
+
 // hide returns an error with the same causes whose text holds no secret.
 func (list probeAgents) hide(err error) error {
-	for _, a := range list {
-		err = a.setup.Mask.Error(err)
+	for _, m := range list.masks() {
+		err = m.Error(err)
 	}
 	return err
 }
@@ -103,9 +120,27 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 		if err := o.speak(a); err != nil {
 			return nil, err
 		}
+		if err := o.another(a, world, arg); err != nil {
+			return nil, err
+		}
 		list = append(list, a)
 	}
 	return list, list.call()
+}
+
+// another reads the credentials of another user.
+func (o *probeTarget) another(a *probeAgent, world setup.World, url string) error {
+	if o.second == "" {
+		return nil
+	}
+	flags := o.flags
+	flags.Auth, flags.OAuth = o.second, setup.OAuthFlags{}
+	second, err := flags.Setup(world, url)
+	if err != nil {
+		return fmt.Errorf("--second-auth: %w", err)
+	}
+	a.second, a.about.Second = second, &second.Options
+	return nil
 }
 
 // call gives names to agents that have none: host and port, or where that is the same also the path.
