@@ -71,7 +71,8 @@ func TestSeedServerPasses(t *testing.T) {
 				t.Errorf("only %d cases passed", n)
 			}
 			for _, r := range report.Results {
-				if r.Bad() || r.Status == probe.Unproved {
+				// Nobody says what to do with a part of a media type that nobody knows.
+				if r.Bad() || r.Status == probe.Unproved && r.Scenario.ID != "act-unknown-media-type" {
 					t.Errorf("%s %s: %s\n%s\n%s", r.Status, r.Test, r.Message, r.Request, r.Answer)
 				}
 			}
@@ -79,36 +80,40 @@ func TestSeedServerPasses(t *testing.T) {
 	}
 }
 
-// seedFaults are the server's faults, each with the row that fails for it.
-var seedFaults = []struct{ fault, row string }{
-	{"no-name", "S0-1.2a"},
-	{"no-description", "S0-1.2b"},
-	{"no-skills", "S0-1.2d"},
-	{"no-skill-id", "S0-1.3a"},
-	{"no-skill-name", "S0-1.3b"},
-	{"no-skill-text", "S0-1.3c"},
-	{"no-input-modes", "S0-1.3d"},
-	{"no-output-modes", "S0-1.3e"},
-	{"no-token-url", "S0-1.4a"},
-	{"no-key-header", "S0-1.4b"},
-	{"capability-string", "S0-1.5"},
-	{"never-ends", "S0-2.2"},
-	{"fails", "S0-2.2"},
-	{"ignores-cancel", "S0-2.3"},
-	{"short-history", "S0-2.5"},
-	{"no-stream", "S0-3.2"},
-	{"starts-late", "S0-3.4a"},
-	{"other-event", "S0-3.4b"},
-	{"no-final", "S0-3.4c"},
-	{"goes-on", "S0-3.4d"},
-	{"forgets-left", "S0-3.5a"},
-	{"stays-open", "S0-3.8"},
-	{"unknown-method", "S0-4.1"},
-	{"invalid-request", "S0-4.2"},
-	{"finds-all", "S0-4.3"},
-	{"cancels-completed", "S0-4.4"},
-	{"open", "S0-4.5"},
-	{"guarded-card", "S0-4.6"},
+// seedFaults are the server's faults, each with the row that fails for it. What else then has to fail asks the same in
+// other words.
+var seedFaults = []struct {
+	fault, row string
+	also       []string
+}{
+	{"no-name", "S0-1.2a", nil},
+	{"no-description", "S0-1.2b", nil},
+	{"no-skills", "S0-1.2d", nil},
+	{"no-skill-id", "S0-1.3a", nil},
+	{"no-skill-name", "S0-1.3b", nil},
+	{"no-skill-text", "S0-1.3c", nil},
+	{"no-input-modes", "S0-1.3d", nil},
+	{"no-output-modes", "S0-1.3e", nil},
+	{"no-token-url", "S0-1.4a", nil},
+	{"no-key-header", "S0-1.4b", nil},
+	{"capability-string", "S0-1.5", nil},
+	{"never-ends", "S0-2.2", nil},
+	{"fails", "S0-2.2", nil},
+	{"ignores-cancel", "S0-2.3", nil},
+	{"short-history", "S0-2.5", nil},
+	{"no-stream", "S0-3.2", nil},
+	{"starts-late", "S0-3.4a", nil},
+	{"other-event", "S0-3.4b", nil},
+	{"no-final", "S0-3.4c", nil},
+	{"goes-on", "S0-3.4d", nil},
+	{"forgets-left", "S0-3.5a", nil},
+	{"stays-open", "S0-3.8", nil},
+	{"unknown-method", "S0-4.1", nil},
+	{"invalid-request", "S0-4.2", []string{"act-invalid-request", "act-notification-silent"}},
+	{"finds-all", "S0-4.3", nil},
+	{"cancels-completed", "S0-4.4", nil},
+	{"open", "S0-4.5", nil},
+	{"guarded-card", "S0-4.6", nil},
 }
 
 // With each of its faults the row fails that the fault is about, and no other.
@@ -126,19 +131,19 @@ func TestSeedServerFaults(t *testing.T) {
 				if !r.Bad() {
 					continue
 				}
-				rows = append(rows, rowOf(r.Scenario, f.row))
+				rows = append(rows, seedRow(r.Scenario, f.row))
 				t.Logf("%s: %s", r.Test, r.Message)
 			}
 			slices.Sort(rows)
-			if diff := cmp.Diff([]string{f.row}, slices.Compact(rows)); diff != "" {
+			if diff := cmp.Diff(append([]string{f.row}, f.also...), slices.Compact(rows)); diff != "" {
 				t.Errorf("rows that fail (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// rowOf returns the row if the scenario is about it, else the scenario's name.
-func rowOf(s *probe.Scenario, row string) string {
+// seedRow returns the row if the scenario is about it, else the scenario's name.
+func seedRow(s *probe.Scenario, row string) string {
 	if slices.Contains(s.Tags, row) {
 		return row
 	}

@@ -58,7 +58,9 @@ type seedEvent struct {
 
 func (t *seedTask) state() string { return t.status["state"].(string) }
 
-func (t *seedTask) over() bool { return slices.Contains([]string{"completed", "failed", "canceled"}, t.state()) }
+func (t *seedTask) over() bool {
+	return slices.Contains([]string{"completed", "failed", "canceled"}, t.state())
+}
 
 // ServeHTTP implements http.Handler.
 func (s *seedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -159,8 +161,11 @@ func (s *seedServer) read(w http.ResponseWriter, r *http.Request) (*seedCall, bo
 	var c seedCall
 	var wrongType *json.UnmarshalTypeError
 	switch err := json.Unmarshal(body, &c); {
+	case errors.As(err, &wrongType) && strings.HasPrefix(wrongType.Field, "params"):
+		s.reply(w, http.StatusOK, seedError(c.ID, -32602, "Invalid params"))
+		return nil, false
 	case errors.As(err, &wrongType):
-		s.reply(w, http.StatusOK, seedError(c.ID, -32600, "Invalid request"))
+		s.reply(w, http.StatusOK, seedError(nil, -32600, "Invalid request"))
 		return nil, false
 	case err != nil:
 		s.reply(w, http.StatusOK, seedError(nil, -32700, "Parse error"))

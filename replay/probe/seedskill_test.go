@@ -87,14 +87,14 @@ func (s *seedServer) subscribe(w http.ResponseWriter, r *http.Request) {
 	t := s.tasks[c.Params.ID]
 	first := seedEvent{"status", seedObject{"id": t.id, "status": t.status}, false}
 	t.listeners[events] = true
+	if s.fault == "forgets-left" {
+		delete(s.tasks, t.id) // nobody but the stream knows it
+	}
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(t.listeners, events)
-		if s.fault == "forgets-left" && r.Context().Err() != nil {
-			delete(s.tasks, t.id)
-		}
 	}()
 	if s.fault == "no-stream" {
 		s.reply(w, http.StatusOK, seedObject{"jsonrpc": "2.0", "id": c.ID, "result": first.body})
