@@ -43,7 +43,7 @@ func (s *Session) Waiting(ctx context.Context) (*client.Task, error) {
 		return task, err
 	}
 	if !Settled(task.Status.State) {
-		if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
 			return task, err
 		}
 	}

@@ -56,17 +56,26 @@ func (d Drive) prompt(b Behavior, card *client.Card, skills []string) (text stri
 		}
 		return string(b) + " please", true
 	}
-	if card != nil {
-		for _, s := range card.Skills {
-			if len(skills) > 0 && !slices.Contains(skills, s.ID) {
-				continue
-			}
-			for _, example := range s.Examples {
-				if strings.TrimSpace(example) != "" {
-					return example, false
-				}
+	if text, ok := example(card, skills); ok {
+		return text, false
+	}
+	return "hello", false
+}
+
+// example returns the first example of a card's skills, of those that are chosen.
+func example(card *client.Card, skills []string) (string, bool) {
+	if card == nil {
+		return "", false
+	}
+	for _, s := range card.Skills {
+		if len(skills) > 0 && !slices.Contains(skills, s.ID) {
+			continue
+		}
+		for _, text := range s.Examples {
+			if strings.TrimSpace(text) != "" {
+				return text, true
 			}
 		}
 	}
-	return "hello", false
+	return "", false
 }

@@ -155,7 +155,7 @@ func (s *Session) family(ctx context.Context, wants ...Behavior) ([]*client.Task
 			return nil, err
 		}
 		if !Settled(task.Status.State) {
-			if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+			if task, err = s.Settle(ctx, task.ID); err != nil {
 				return nil, err
 			}
 		}

@@ -208,7 +208,7 @@ func (s *Session) told(ctx context.Context, in *inbox) ([]delivery, error) {
 	}
 	defer done()
 	if !Settled(task.Status.State) {
-		if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -249,6 +250,17 @@ func (s *Session) Await(ctx context.Context, id string, settled func(client.Stat
 	}
 }
 
+// Settle is Await for scenarios that are about something else: where the task does not settle in time, they are
+// inconclusive, and the scenario task-completes fails.
+func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
+	task, err := s.Await(ctx, id, Settled)
+	var late *Failure
+	if errors.As(err, &late) {
+		return task, Unclear("%s, and this is about what comes then", late.Seen)
+	}
+	return task, err
+}
+
 // Settled reports whether a task in that state does nothing more by itself.
 func Settled(state client.State) bool { return state.Terminal() || state.Interrupted() }
 
@@ -276,7 +288,7 @@ func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error
 		return nil, err
 	}
 	if !Settled(task.Status.State) {
-		if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
 			return task, err
 		}
 	}

@@ -266,7 +266,7 @@ func askCloses(ctx context.Context, s *Session) error {
 			s.release(ctx, task.ID)
 		}
 	}
-	last, err := s.Await(ctx, task.ID, Settled)
+	last, err := s.Settle(ctx, task.ID)
 	if gone(err) {
 		return nil
 	}
