@@ -35,7 +35,7 @@ var confirmed = []confirmation{
 		"and without an ETag",
 	},
 	{
-		"go03-go03-* go2legacy-go03-* js03-go03-*",
+		"go03-go03-* go2legacy-go03-* js03-go03-* java03-go03-*",
 		"error agent rpc-response-content-type response.header[Content-Type]: SendMessage*11 GetTask CancelTask*2 " +
 			"CreateTaskPushNotificationConfig*1 GetTaskPushNotificationConfig*1 ListTaskPushNotificationConfigs*2 " +
 			"DeleteTaskPushNotificationConfig*1",
@@ -48,17 +48,17 @@ var confirmed = []confirmation{
 		"as above",
 	},
 	{
-		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* py03-go2hybrid-*",
+		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* py03-go2hybrid-* java03-go2hybrid-*",
 		"error agent rpc-response-content-type response.header[Content-Type]: GetTask CancelTask*1",
 		"the 0.3 side of the agent labels JSON-RPC errors (the unknown task, the ended one) text/plain, successes rightly; 0.3 section 3.2.1",
 	},
 	{
-		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-*",
+		"go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* java03-go2hybrid-*",
 		"error agent rpc-result-null response.body#/result: ListTaskPushNotificationConfigs*1",
 		`the 0.3 side of the agent answers the list of a task's configurations, when the last was deleted, with "result":null; 0.3 section 7.7 returns an array`,
 	},
 	{
-		"go03-go03-* go2legacy-go03-* js03-go03-*",
+		"go03-go03-* go2legacy-go03-* js03-go03-* java03-go03-*",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
 		`the answer is {"jsonrpc":"2.0","id":…} and nothing else; JSON-RPC 2.0 section 5 wants a result, 0.3 a null one`,
 	},
@@ -68,12 +68,12 @@ var confirmed = []confirmation{
 		"the same answer in 1.0, whatever its result may be there",
 	},
 	{
-		"go2-go2hybrid-jsonrpc go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-*",
+		"go2-go2hybrid-jsonrpc go03-go2hybrid-* go2legacy-go2hybrid-jsonrpc js03-go2hybrid-* java03-go2hybrid-*",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
 		"the same answer on either side of the agent",
 	},
 	{
-		"go03-py03-* go2legacy-py03-* js03-py03-jsonrpc",
+		"go03-py03-* go2legacy-py03-* js03-py03-jsonrpc java03-py03-jsonrpc",
 		"error agent rpc-result-xor-error response.body#: DeleteTaskPushNotificationConfig*1",
 		`the answer is {"id":…,"jsonrpc":"2.0"}: a null result is left out with all that is unset`,
 	},
@@ -133,7 +133,7 @@ var confirmed = []confirmation{
 		"as above, in events",
 	},
 	{
-		"js03-js03-rest py03-js03-rest",
+		"js03-js03-rest py03-js03-rest java03-js03-rest",
 		"note agent rest-success-status response.status: SendMessage*11 CancelTask*1",
 		"the agent answers 201 to a send and 202 to a cancel; 0.3 section 3.2.3 leaves the code open",
 	},

@@ -8,9 +8,9 @@
 //
 // [Promptfoo] is another one's client, with a configuration in place of the script.
 //
-// The SDKs for Go run in this process and in every test run. Those for JavaScript and Python are programs of their own
-// under testdata, started by [Program]; testdata/install fetches their pinned dependencies, and the tests that need
-// them carry the build tag peers.
+// The SDKs for Go run in this process and in every test run. Those for JavaScript, Python and Java are programs of
+// their own under testdata, started by [Program]; testdata/install fetches their pinned dependencies, and the tests
+// that need them carry the build tag peers.
 //
 // Nothing here sleeps in order to be in step with the other end. A task that has to wait is held by a gate of the agent
 // until the client says "release TASK", which is itself a message over A2A: an intermediary that holds back an event

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,15 +21,18 @@ import (
 //
 //go:embed testdata/js testdata/js02 testdata/js03 testdata/js10 testdata/js1
 //go:embed testdata/py testdata/py02 testdata/py03 testdata/py1
+//go:embed testdata/java testdata/java03
 //go:embed testdata/promptfoo
 var sources embed.FS
 
 // A Program is an SDK in another language: an agent and a client program that live in one directory under testdata.
+// Of Java03 there is no agent.
 // testdata/install puts their dependencies into the directory that $A2ATAP_PEERS names, or a2atap-peers in the user's
 // cache directory ($XDG_CACHE_HOME, else ~/.cache). A test that needs what is not there fails, and says so.
 type Program struct {
 	Name   string // the directory
 	lock   string // the file that pins the dependencies
+	built  string // pattern for the sources that testdata/install compiles
 	binary string // path of a program that needs none of these; it is run with its role as the first argument
 
 	// command returns the command line and the environment of one of the programs, "agent" or "client". The sources
@@ -45,6 +49,8 @@ var (
 	Py02 = Program{Name: "py02", lock: "requirements.txt", command: python}
 	Py03 = Program{Name: "py03", lock: "requirements.txt", command: python}
 	Py1  = Program{Name: "py1", lock: "requirements.txt", command: python}
+
+	Java03 = Program{Name: "java03", lock: "pom.xml", built: "*.java", command: java}
 )
 
 func node(dir, _, role string) (argv, env []string) {
@@ -55,6 +61,14 @@ func python(dir, installed, role string) (argv, env []string) {
 	shared := filepath.Join(filepath.Dir(dir), "py")
 	return []string{filepath.Join(installed, "bin", "python"), filepath.Join(dir, role+".py")},
 		[]string{"PYTHONPATH=" + shared, "PYTHONDONTWRITEBYTECODE=1"}
+}
+
+// java runs what testdata/install compiled: Client for the role client.
+func java(_, installed, role string) (argv, env []string) {
+	class := strings.ToUpper(role[:1]) + role[1:]
+	target := filepath.Join(installed, "target")
+	classes := filepath.Join(target, "classes") + string(filepath.ListSeparator) + filepath.Join(target, "lib", "*")
+	return []string{"java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classes, class}, nil
 }
 
 // Agent returns the SDK in the role of the agent.
@@ -167,7 +181,7 @@ func (p Program) installed(t testing.TB) string {
 	t.Helper()
 	cache := cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(os.Getenv("HOME"), ".cache")) // as testdata/install has it
 	root := cmp.Or(os.Getenv("A2ATAP_PEERS"), filepath.Join(cache, "a2atap-peers"))
-	want, err := sources.ReadFile("testdata/" + p.Name + "/" + p.lock)
+	want, err := p.pinned()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,6 +191,30 @@ func (p Program) installed(t testing.TB) string {
 		t.Fatalf("%s does not hold the pinned dependencies of %s; run replay/peers/testdata/install", dir, p.Name)
 	}
 	return dir
+}
+
+// pinned returns what is installed together: the lock file, then the sources that are compiled with the dependencies,
+// those that its language shares first.
+func (p Program) pinned() ([]byte, error) {
+	files := []string{"testdata/" + p.Name + "/" + p.lock}
+	if p.built != "" {
+		for _, dir := range []string{strings.TrimRight(p.Name, "0123456789"), p.Name} {
+			found, err := fs.Glob(sources, "testdata/"+dir+"/"+p.built)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, found...)
+		}
+	}
+	var all []byte
+	for _, file := range files {
+		data, err := sources.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, data...)
+	}
+	return all, nil
 }
 
 // withoutProxies leaves out what would lead a program's requests to a proxy instead of to loopback.

@@ -46,6 +46,14 @@ var programs = slices.Concat(
 	},
 	both(JS03.Client(), Py03.Agent()),
 	both(Py03.Client(), JS03.Agent()),
+	both(Java03.Client(), JS03.Agent()),
+	[]Pair{
+		{Java03.Client(), Go03Agent, JSONRPC},
+		{Java03.Client(), Go2HybridAgent, JSONRPC},
+		// Over HTTP+JSON this client takes each data line of that agent for an event, and which of the errors it
+		// reports first is chance.
+		{Java03.Client(), Py03.Agent(), JSONRPC},
+	},
 
 	// A2A 1.0
 	both(Go2Client, JS1.Agent()),
