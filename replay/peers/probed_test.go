@@ -28,9 +28,13 @@ func TestProbed(t *testing.T) {
 	} {
 		t.Run(agent.Name, func(t *testing.T) {
 			t.Parallel()
+			suite, err := probe.Suite(probe.ProtocolSuite)
+			if err != nil {
+				t.Fatal(err)
+			}
 			running := agent.Start(t)
 			report, err := probe.Run(t.Context(), running.URL, probe.Options{
-				Scenarios: probe.Scenarios(), Parallel: 2, Timeout: playTimeout, Wait: 10 * time.Second,
+				Scenarios: suite, Parallel: 2, Timeout: 5 * time.Second, Wait: playTimeout, Prompts: prompts,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -59,6 +63,12 @@ func TestProbed(t *testing.T) {
 	}
 }
 
+// prompts are what the agents do the moves for that scenarios need.
+var prompts = map[probe.Behavior]string{
+	probe.MessageOnly: "hello", probe.CompletesTask: "work", probe.FailsTask: "fail", probe.AsksBack: "ask",
+	probe.WaitsForCancel: "wait", probe.StreamsChunks: "work", probe.TakesLong: "wait", probe.ManyParts: "work",
+}
+
 // made matches what differs from run to run: ids and durations.
 var made = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+(\.\d+)? ?(ms|s)\b`)
 
@@ -76,7 +86,11 @@ func probed(r *probe.Report, url string) string {
 		if x.Status == probe.Critical {
 			severity = analyzer.Error
 		}
-		message := made.ReplaceAllString(strings.ReplaceAll(x.Message, url, "{agent}"), "…")
+		message := strings.Join(strings.Fields(x.Message), " ")
+		if runes := []rune(message); len(runes) > 300 {
+			message = string(runes[:300]) + "…"
+		}
+		message = made.ReplaceAllString(strings.ReplaceAll(message, url, "{agent}"), "…")
 		lines = append(lines, fmt.Sprintf("%s: `%s` (%s): %s\n", severity, x.Test, strings.Join(x.Scenario.Sections, ", "), message))
 	}
 	slices.Sort(lines)

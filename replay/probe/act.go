@@ -162,6 +162,14 @@ func refusal(err error) *client.Error {
 	return refused
 }
 
+// notFound asserts that a task was not found. HTTP+JSON of 0.3 has no form for errors: there the status says it.
+func (s *Session) notFound(err error) error {
+	if r := refusal(err); r != nil && s.Protocol() == client.REST03 && r.HTTPStatus == http.StatusNotFound {
+		return nil
+	}
+	return Refused(err, "TASK_NOT_FOUND")
+}
+
 // gone reports whether an agent says that there is no such task: it may have been removed since it ended.
 func gone(err error) bool {
 	r := refusal(err)

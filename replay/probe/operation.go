@@ -19,7 +19,7 @@ var operationScenarios = []*Scenario{
 		Fix: "Answer a cancellation of an unknown task with TaskNotFound.",
 		Run: func(ctx context.Context, s *Session) error {
 			_, err := s.Client.Cancel(ctx, s.NewID(), nil)
-			return Refused(err, "TASK_NOT_FOUND")
+			return s.notFound(err)
 		},
 	},
 	{

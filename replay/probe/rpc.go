@@ -49,6 +49,9 @@ var rpcScenarios = []*Scenario{
 			if err != nil {
 				return err
 			}
+			if code, ok := a.JSON().Get("error").Get("code").Int(); ok && code == -32602 {
+				return Unclear("it is refused as invalid parameters")
+			}
 			return wantCode(a, -32600)
 		},
 	},

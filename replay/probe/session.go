@@ -52,9 +52,16 @@ func (s *Session) RPC() bool { return s.endpoint.Protocol.Binding == "JSONRPC" }
 // NewID returns an id that nobody has used.
 func (s *Session) NewID() string { return uuid.NewString() }
 
-// Say returns a message that should bring the agent to do something. Of an agent with unknown skills it is the first
-// example of its card: what comes of it has to be looked at.
+// Say returns a message that should bring the agent to do something: what the options give for that, else a keyword, if
+// the agent has the reference skills, else the first example of its card. What comes of it has to be looked at.
 func (s *Session) Say(b Behavior) client.Message {
+	prompts := s.target.opts.Prompts
+	if b == Anything && prompts[b] == "" {
+		b = CompletesTask
+	}
+	if text := prompts[b]; text != "" {
+		return client.Text(text)
+	}
 	text, _ := s.drive.prompt(b, s.Card, s.skills)
 	return client.Text(text)
 }
