@@ -22,8 +22,8 @@ import (
 // interopPage is what the test below keeps true.
 const interopPage = "../../docs/interop.md"
 
-// TestInteropPage makes docs/interop.md of what other tests hold: what clients saw (testdata/seen), what the rules found
-// in the traffic and a reading confirmed (confirmed), and how agents answered the active suite (testdata/probed).
+// TestInteropPage makes docs/interop.md of what other tests hold: what clients saw (testdata/seen), what the rules
+// found in the traffic and a reading confirmed (confirmed), and how agents answered the active suite (testdata/probed).
 func TestInteropPage(t *testing.T) {
 	page := interop(t)
 	if *update {
@@ -47,6 +47,7 @@ var sdks = []struct{ name, title, file, module string }{
 	{"go2", "Go 2", "../../go.mod", "github.com/a2aproject/a2a-go/v2"},
 	{"go2hybrid", "Go 2, 1.0 and 0.3 at once", "../../go.mod", "github.com/a2aproject/a2a-go/v2"},
 	{"go2legacy", "Go 2, speaking 0.3", "../../go.mod", "github.com/a2aproject/a2a-go/v2"},
+	{"java03", "Java 0.3", "testdata/java03/pom.xml", "a2a-java-sdk-client"},
 	{"js03", "JavaScript 0.3", "testdata/js03/package.json", "@a2a-js/sdk"},
 	{"js1", "JavaScript 1", "testdata/js1/package.json", "@a2a-js/sdk"},
 	{"py03", "Python 0.3", "testdata/py03/requirements.txt", "a2a-sdk"},
@@ -77,6 +78,13 @@ func sdkVersion(t *testing.T, file, module string) string {
 			t.Fatal(err)
 		}
 		return p.Dependencies[module]
+	}
+	if path.Ext(file) == ".xml" {
+		found := regexp.MustCompile(`<a2a.version>([^<]+)<`).FindSubmatch(text)
+		if found == nil {
+			t.Fatalf("%s does not pin %s", file, module)
+		}
+		return string(found[1])
 	}
 	found := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(module) + `(?: v|==)(\S+)`).FindSubmatch(text)
 	if found == nil {
@@ -187,7 +195,8 @@ func writeMatrix(t *testing.T, b *strings.Builder, pairs []pairName, binding, ti
 	slices.Sort(clients)
 	slices.Sort(agents)
 	clients, agents = slices.Compact(clients), slices.Compact(agents)
-	fmt.Fprintf(b, "\n## %s\n\nSteps of the script that work; – is a pair that speaks no version in common, or was not played.\n\n", title)
+	fmt.Fprintf(b, "\n## %s\n\nSteps of the script that work; – is a pair that speaks no version in common, "+
+		"or was not played.\n\n", title)
 	fmt.Fprintf(b, "| client ↓ agent → |")
 	for _, a := range agents {
 		fmt.Fprintf(b, " %s |", titleOf(a))
@@ -210,11 +219,13 @@ func writeMatrix(t *testing.T, b *strings.Builder, pairs []pairName, binding, ti
 
 // writeBroken lists each broken step with what the client says, once for all pairs that say the same.
 func writeBroken(t *testing.T, b *strings.Builder, pairs []pairName) {
-	b.WriteString("\n## What does not work\n\nThe step, and what the client reports.\n\n| client → agent | binding | step | report |\n|---|---|---|---|\n")
+	b.WriteString("\n## What does not work\n\nThe step, and what the client reports.\n\n" +
+		"| client → agent | binding | step | report |\n|---|---|---|---|\n")
 	for _, p := range pairs {
 		for _, line := range readPlayed(t, p.file).broken {
 			step, report, _ := strings.Cut(line, ": ")
-			fmt.Fprintf(b, "| %s → %s | %s | %s | %s |\n", titleOf(p.client), titleOf(p.agent), p.binding, step, cellText(report))
+			fmt.Fprintf(b, "| %s → %s | %s | %s | %s |\n", titleOf(p.client), titleOf(p.agent), p.binding, step,
+				cellText(report))
 		}
 	}
 }

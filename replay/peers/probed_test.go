@@ -91,7 +91,8 @@ func probed(r *probe.Report, url string) string {
 			message = string(runes[:300]) + "…"
 		}
 		message = made.ReplaceAllString(strings.ReplaceAll(message, url, "{agent}"), "…")
-		lines = append(lines, fmt.Sprintf("%s: `%s` (%s): %s\n", severity, x.Test, strings.Join(x.Scenario.Sections, ", "), message))
+		lines = append(lines, fmt.Sprintf("%s: `%s` (%s): %s\n", severity, x.Test,
+			strings.Join(x.Scenario.Sections, ", "), message))
 	}
 	slices.Sort(lines)
 	b.WriteString(strings.Join(lines, ""))

@@ -23,6 +23,13 @@ const (
 	ManyParts      Behavior = "data-types"     // make a task with artifacts of every kind
 )
 
+// Behaviors returns those that an agent can be brought to by a text of its own.
+func Behaviors() []Behavior {
+	return []Behavior{
+		MessageOnly, CompletesTask, FailsTask, WaitsForCancel, AsksBack, StreamsChunks, TakesLong, ManyParts,
+	}
+}
+
 // A Drive says how an agent is brought to do something.
 type Drive string
 
