@@ -26,6 +26,7 @@ type probeTarget struct {
 	patch   string
 	drive   string
 	skills  []string
+	prompts []string
 	ca      string
 	second  string
 }
@@ -58,6 +59,7 @@ func (o *probeTarget) register(f *pflag.FlagSet) {
 	f.StringVar(&o.drive, "drive", "", "bring the agent to make tasks by `HOW`: scripted, the keywords of the reference "+
 		"agents, or natural, the examples of its card (default what its skills suggest)")
 	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
+	f.StringArrayVar(&o.prompts, "prompt", nil, promptHelp)
 	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user, written as for --auth: what users see of "+
 		"each other is asked too")
 	f.StringVar(&o.ca, "ca", "", "trust the authorities in `FILE` (PEM) beside the system's")
@@ -185,6 +187,10 @@ func (o *probeTarget) about() (probe.Options, error) {
 		if err := choose(word.what, word.word, word.known...); err != nil {
 			return about, err
 		}
+	}
+	var err error
+	if about.Prompts, err = parsePrompts(o.prompts); err != nil {
+		return about, err
 	}
 	if o.ca != "" {
 		roots, err := trusted("--ca", o.ca)
