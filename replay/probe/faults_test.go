@@ -115,8 +115,8 @@ func reason(fault string) string {
 }
 
 // Each fault of a reference agent is shown, by the rule that bears its name or by a scenario, and by what the golden
-// file says: all that a run shows of an agent with the fault, and not of one without. Unless all are wanted, they are every
-// fifth.
+// file says: all that a run shows of an agent with the fault, and not of one without. Unless all are wanted, it is every
+// fifth that is asked for.
 func TestWhatShowsEachFault(t *testing.T) {
 	const golden = "testdata/faults.txt"
 	type job struct{ agent, fault string }
