@@ -12,12 +12,14 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
 )
 
 type probeOptions struct {
 	choice    probeChoice
 	target    probeTarget
+	webhook   webhookFlags
 	wait      time.Duration
 	parallel  int
 	waivers   string
@@ -62,6 +64,7 @@ the agent could not be reached, or the report or capture not be written; 4 nothi
 	}
 	f := cmd.Flags()
 	o.target.register(f)
+	o.webhook.register(f, "for push notifications: ", "; before A2A 0.1 it is on https anyway, with one that nobody trusts")
 	o.choice.register(f)
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to answer")
 	f.IntVar(&o.parallel, "parallel", 4, "run `N` scenarios at the same time")
@@ -96,10 +99,14 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	if err != nil {
 		return asUsage(err)
 	}
+	hooks, err := o.webhook.options(e)
+	if err != nil {
+		return err
+	}
 	for _, m := range agents.masks() {
 		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
 	}
-	run := &probeRun{e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents}
+	run := &probeRun{e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks}
 	return agents.hide(run.run(ctx))
 }
 
@@ -117,6 +124,9 @@ func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
 	case o.wait < 0:
 		return 0, usage("--wait %v: write a time above 0, such as 30s", o.wait)
 	}
+	if err := o.webhook.check(); err != nil {
+		return 0, err
+	}
 	return parseGate(o.failOn)
 }
 
@@ -128,6 +138,7 @@ type probeRun struct {
 	scenarios []*probe.Scenario
 	waived    *waivers
 	agents    probeAgents
+	webhook   webhook.Options
 }
 
 // run asks the agents, writes the report, and returns the exit status as an error.
@@ -184,6 +195,9 @@ func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.R
 			return nil // the report says that it was interrupted
 		case errors.Is(err, probe.ErrSkill):
 			return usage("%w", err)
+		case errors.Is(err, probe.ErrWebhook):
+			return fmt.Errorf("%w on %s: %w; choose another address with --webhook-listen", probe.ErrWebhook,
+				r.o.webhook.listen, netCause(err))
 		case err != nil:
 			return err
 		}

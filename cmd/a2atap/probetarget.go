@@ -256,6 +256,7 @@ func (r *probeRun) options(a *probeAgent) probe.Options {
 	options := a.about
 	options.Client, options.Name = a.setup.Options, a.name
 	options.Scenarios, options.Keep = r.scenarios, r.o.choice.keep
+	options.Webhook = r.webhook
 	options.Wait, options.Parallel = r.o.wait, r.o.parallel
 	return options
 }
