@@ -87,7 +87,7 @@ func Serve(o Options) (*Server, error) {
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12})
 	}
 	if o.Public == "" {
-		s.base = &url.URL{Scheme: scheme, Host: s.address()}
+		s.base = &url.URL{Scheme: scheme, Host: s.named(o.Address)}
 	}
 	for _, authority := range []string{s.address(), s.base.Host} {
 		if host, _, ok := hostname.Split(authority); ok {
@@ -122,6 +122,16 @@ func (s *Server) Receive(o Options) *Receiver {
 
 // address returns where it listens, as host:port.
 func (s *Server) address() string { return s.listener.Addr().String() }
+
+// named returns where it listens with the name that the address has for it, which is that of the certificate.
+func (s *Server) named(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	_, port, _ := net.SplitHostPort(s.address()) // a listener's address has a port
+	if err != nil || host == "" || net.ParseIP(host) != nil {
+		return s.address()
+	}
+	return net.JoinHostPort(host, port)
+}
 
 // isMine reports whether a request came for this server: what a page in a browser sends here by a name of its own does
 // not.

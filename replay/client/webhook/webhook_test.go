@@ -283,3 +283,17 @@ func TestReceiversOfOneServer(t *testing.T) {
 		t.Errorf("%d deliveries too many", len(came))
 	}
 }
+
+// The agent is given the name under which the receiver listens, since its certificate is for that.
+func TestNameOfReceiver(t *testing.T) {
+	for address, want := range map[string]string{"localhost:0": "http://localhost:", "127.0.0.1:0": "http://127.0.0.1:"} {
+		r, err := Listen(Options{Address: address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(r.URL(), want) {
+			t.Errorf("%s: got %s, want %s…", address, r.URL(), want)
+		}
+		r.Close()
+	}
+}
