@@ -27,6 +27,7 @@ type probeTarget struct {
 	patch   string
 	drive   string
 	skills  []string
+	prompts []string
 	ca      string
 	second  string
 	auth2   string
@@ -60,6 +61,7 @@ func (o *probeTarget) register(f *pflag.FlagSet) {
 	f.StringVar(&o.drive, "drive", "", "bring the agent to make tasks by `HOW`: scripted, the keywords of the reference "+
 		"agents, or natural, the examples of its card (default what its skills suggest)")
 	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
+	f.StringArrayVar(&o.prompts, "prompt", nil, promptHelp)
 	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user of the same agent, written as for --auth: "+
 		"what users see of each other is asked too; with --auth2 those of the first agent")
 	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those of "+
@@ -202,6 +204,10 @@ func (o *probeTarget) about() (probe.Options, error) {
 		if err := choose(word.what, word.word, word.known...); err != nil {
 			return about, err
 		}
+	}
+	var err error
+	if about.Prompts, err = parsePrompts(o.prompts); err != nil {
+		return about, err
 	}
 	if o.ca != "" {
 		roots, err := trusted("--ca", o.ca)

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 )
@@ -70,7 +71,21 @@ func moves(text string, answered bool) []move {
 type gates struct {
 	mu     sync.Mutex
 	byTask map[string]chan struct{}
+	ended  <-chan struct{} // closed when the agent ends; nil if it ends by itself
 }
+
+// hold waits until the context ends, or the agent. It reports whether that was the agent, whose task then has failed.
+func (g *gates) hold(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-g.ended:
+		return true
+	}
+}
+
+// tooLate is what an agent says that ends in the midst of a task.
+var tooLate = move{do: fail, text: "the agent has ended"}
 
 // pass waits until the task is released, once for each release.
 func (g *gates) pass(ctx context.Context, task string) error {
@@ -79,6 +94,8 @@ func (g *gates) pass(ctx context.Context, task string) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-g.ended:
+		return errors.New("the agent has ended")
 	}
 }
 

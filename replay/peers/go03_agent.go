@@ -19,7 +19,7 @@ var Go03Agent = Agent{Name: "go03", Start: startGo03}
 func startGo03(t testing.TB) Running {
 	return serve(t, func(url string) http.Handler {
 		handler := a2asrv.NewHandler(
-			&go03Executor{},
+			&go03Executor{gates: gates{ended: t.Context().Done()}},
 			a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(nil)),
 			a2asrv.WithLogger(slog.New(slog.DiscardHandler)),
 		)
@@ -71,8 +71,10 @@ func (e *go03Executor) Execute(ctx context.Context, req *a2asrv.RequestContext, 
 			}
 			continue
 		case hold:
-			<-ctx.Done()
-			return ctx.Err()
+			if !e.gates.hold(ctx) {
+				return ctx.Err()
+			}
+			event = go03Status(req, tooLate)
 		default:
 			event = go03Status(req, m)
 		}

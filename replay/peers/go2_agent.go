@@ -22,7 +22,7 @@ func startGo2(
 ) Running {
 	return serve(t, func(url string) http.Handler {
 		handler := a2asrv.NewHandler(
-			&go2Executor{},
+			&go2Executor{gates: gates{ended: t.Context().Done()}},
 			a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(nil)),
 			a2asrv.WithLogger(slog.New(slog.DiscardHandler)),
 			// The store's default refuses to list tasks of callers without a name.
@@ -91,8 +91,10 @@ func (e *go2Executor) Execute(ctx context.Context, req *a2asrv.ExecutorContext) 
 				}
 				continue
 			case hold:
-				<-ctx.Done()
-				return
+				if !e.gates.hold(ctx) {
+					return
+				}
+				event = go2Status(req, tooLate)
 			default:
 				event = go2Status(req, m)
 			}

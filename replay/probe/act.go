@@ -43,7 +43,7 @@ func (s *Session) Waiting(ctx context.Context) (*client.Task, error) {
 		return task, err
 	}
 	if !Settled(task.Status.State) {
-		if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
 			return task, err
 		}
 	}
@@ -160,6 +160,14 @@ func refusal(err error) *client.Error {
 	var refused *client.Error
 	errors.As(err, &refused)
 	return refused
+}
+
+// notFound asserts that a task was not found. HTTP+JSON of 0.3 has no form for errors: there the status says it.
+func (s *Session) notFound(err error) error {
+	if r := refusal(err); r != nil && s.Protocol() == client.REST03 && r.HTTPStatus == http.StatusNotFound {
+		return nil
+	}
+	return Refused(err, "TASK_NOT_FOUND")
 }
 
 // gone reports whether an agent says that there is no such task: it may have been removed since it ended.

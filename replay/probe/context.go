@@ -49,10 +49,14 @@ var contextScenarios = []*Scenario{
 			if err != nil {
 				return err
 			}
-			if got := contextOf(r); got != m.ContextID {
+			switch got := contextOf(r); got {
+			case m.ContextID:
+				return nil
+			case "":
+				return Unclear("the answer names no context")
+			default:
 				return Fail("the context "+m.ContextID+" or a refusal", "context %q", got)
 			}
-			return nil
 		},
 	},
 	{
@@ -64,7 +68,8 @@ var contextScenarios = []*Scenario{
 	},
 	{
 		ID: "act-context-made", Title: "a message without a context is answered in one",
-		Category: analyzer.Lifecycle, Level: analyzer.Must, Protocols: v10, Sections: []string{"1.0 §3.4.1"},
+		// An agent that makes no context need not name one; the proto file wants it in messages all the same.
+		Category: analyzer.Lifecycle, Level: analyzer.Should, Protocols: v10, Sections: []string{"1.0 §3.4.1"},
 		Tags: []string{"context", "CORE-MULTI-001", "CORE-MULTI-001a"},
 		Fix:  "Write the contextId that the agent has made into the task or the message that answers.",
 		Run: func(ctx context.Context, s *Session) error {

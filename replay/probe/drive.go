@@ -23,6 +23,13 @@ const (
 	ManyParts      Behavior = "data-types"     // make a task with artifacts of every kind
 )
 
+// Behaviors returns those that an agent can be brought to by a text of its own.
+func Behaviors() []Behavior {
+	return []Behavior{
+		MessageOnly, CompletesTask, FailsTask, WaitsForCancel, AsksBack, StreamsChunks, TakesLong, ManyParts,
+	}
+}
+
 // A Drive says how an agent is brought to do something.
 type Drive string
 
@@ -56,17 +63,26 @@ func (d Drive) prompt(b Behavior, card *client.Card, skills []string) (text stri
 		}
 		return string(b) + " please", true
 	}
-	if card != nil {
-		for _, s := range card.Skills {
-			if len(skills) > 0 && !slices.Contains(skills, s.ID) {
-				continue
-			}
-			for _, example := range s.Examples {
-				if strings.TrimSpace(example) != "" {
-					return example, false
-				}
+	if text, ok := example(card, skills); ok {
+		return text, false
+	}
+	return "hello", false
+}
+
+// example returns the first example of a card's skills, of those that are chosen.
+func example(card *client.Card, skills []string) (string, bool) {
+	if card == nil {
+		return "", false
+	}
+	for _, s := range card.Skills {
+		if len(skills) > 0 && !slices.Contains(skills, s.ID) {
+			continue
+		}
+		for _, text := range s.Examples {
+			if strings.TrimSpace(text) != "" {
+				return text, true
 			}
 		}
 	}
-	return "hello", false
+	return "", false
 }

@@ -59,7 +59,8 @@ var historyScenarios = []*Scenario{
 	},
 	{
 		ID: "act-history-negative", Title: "a history of less than no messages is refused",
-		Category: analyzer.ErrorHandling, Level: analyzer.Must, Protocols: v10,
+		// Only an example says so.
+		Category: analyzer.ErrorHandling, Level: analyzer.Should, Protocols: v10,
 		Sections: []string{"1.0 §3.2.4", "1.0 §6.5"},
 		Tags:     []string{"history", "errors", "A23", "tck-main:negative_history_length_error", "tck-main:boundary_values"},
 		Fix:      "Refuse a negative historyLength as an invalid parameter.",

@@ -2,7 +2,6 @@ package probe_test
 
 import (
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -42,11 +41,11 @@ func TestListScenariosFail(t *testing.T) {
 			}),
 		},
 		{
-			name: "times are not read", fails: []string{"act-list-invalid"},
-			twist: onRequest(func(r *http.Request, body string) string {
-				r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "statusTimestampAfter="+url.QueryEscape("yesterday"), "", 1)
-				return strings.Replace(body, `"statusTimestampAfter":"yesterday"`, `"pageSize":1`, 1)
-			}),
+			name: "times break it", fails: []string{"act-list-invalid"},
+			twist: instead(func(r *http.Request, body string) bool {
+				return r.URL.Query().Get("statusTimestampAfter") == "yesterday" ||
+					strings.Contains(body, `"statusTimestampAfter":"yesterday"`)
+			}, http.StatusInternalServerError, `{"error":{"code":-32603,"message":"oops"}}`),
 		},
 	})
 }

@@ -19,7 +19,7 @@ var operationScenarios = []*Scenario{
 		Fix: "Answer a cancellation of an unknown task with TaskNotFound.",
 		Run: func(ctx context.Context, s *Session) error {
 			_, err := s.Client.Cancel(ctx, s.NewID(), nil)
-			return Refused(err, "TASK_NOT_FOUND")
+			return s.notFound(err)
 		},
 	},
 	{
@@ -122,7 +122,7 @@ func askCancelTwice(ctx context.Context, s *Session) error {
 	if _, err := s.Client.Cancel(ctx, task.ID, nil); err != nil {
 		return Unclear("task %s could not be canceled once", task.ID)
 	}
-	first, err := s.Await(ctx, task.ID, Settled)
+	first, err := s.Settle(ctx, task.ID)
 	if gone(err) {
 		return nil
 	}
@@ -162,7 +162,7 @@ func askImmediately(ctx context.Context, s *Session) error {
 		}
 		return Unclear("task %s was %s at once, and may not have taken longer", task.ID, task.Status.State)
 	}
-	_, err = s.Await(ctx, task.ID, Settled)
+	_, err = s.Settle(ctx, task.ID)
 	return err
 }
 

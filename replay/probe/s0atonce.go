@@ -49,7 +49,7 @@ func (x *strand) run(ctx context.Context, s *Session, streams bool) {
 	if x.err != nil || x.task == nil {
 		return
 	}
-	x.task, x.err = s.Await(ctx, x.task.ID, Settled)
+	x.task, x.err = s.Settle(ctx, x.task.ID)
 }
 
 // stream makes the task in a stream, and reads that until the task is settled.

@@ -45,7 +45,7 @@ var errorScenarios = []*Scenario{
 		Fix: "Answer with the error TaskNotFound for a task that does not exist.",
 		Run: func(ctx context.Context, s *Session) error {
 			_, err := s.Client.Get(ctx, s.NewID(), nil)
-			return Refused(err, "TASK_NOT_FOUND")
+			return s.notFound(err)
 		},
 	},
 	{
@@ -140,6 +140,9 @@ func askCancelEnded(ctx context.Context, s *Session) error {
 		return nil // any error will do
 	case refused.Reason == "UNSUPPORTED_OPERATION" && !s.Scripted():
 		return Unclear("the agent cancels nothing, as it says")
+	}
+	if r := refusal(err); r != nil && s.Protocol() == client.REST03 && r.HTTPStatus/100 == 4 {
+		return nil // there is no form for errors
 	}
 	return Refused(err, "TASK_NOT_CANCELABLE", "TASK_NOT_FOUND")
 }

@@ -77,9 +77,12 @@ func (s *Session) namesTasks() bool {
 	return s.Protocol() == client.JSONRPC01 || s.Protocol() == client.Early
 }
 
-// expects reports whether an agent has to do what it was told: it is known to, or its dialect says that the examples of
-// its card work.
-func (s *Session) expects() bool { return s.Scripted() || s.Protocol() == client.Early }
+// expects reports whether an agent has to do what it was told: it is known to, or it was told an example of its card,
+// and its dialect says that these work.
+func (s *Session) expects() bool {
+	_, told := example(s.Card, s.skills)
+	return s.Scripted() || told && s.Protocol() == client.Early
+}
 
 // named gives a message the ids of a new task and session where clients make them.
 func (s *Session) named(m client.Message) client.Message {
@@ -240,7 +243,7 @@ func askAgain(ctx context.Context, s *Session) error {
 	}
 	defer done()
 	if !Settled(task.Status.State) {
-		if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
 			return err
 		}
 	}
@@ -260,7 +263,7 @@ func askAgain(ctx context.Context, s *Session) error {
 		return err
 	}
 	if !Settled(r.Task.Status.State) {
-		if r.Task, err = s.Await(ctx, task.ID, Settled); err != nil {
+		if r.Task, err = s.Settle(ctx, task.ID); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -51,9 +52,16 @@ func (s *Session) RPC() bool { return s.endpoint.Protocol.Binding == "JSONRPC" }
 // NewID returns an id that nobody has used.
 func (s *Session) NewID() string { return uuid.NewString() }
 
-// Say returns a message that should bring the agent to do something. Of an agent with unknown skills it is the first
-// example of its card: what comes of it has to be looked at.
+// Say returns a message that should bring the agent to do something: what the options give for that, else a keyword, if
+// the agent has the reference skills, else the first example of its card. What comes of it has to be looked at.
 func (s *Session) Say(b Behavior) client.Message {
+	prompts := s.target.opts.Prompts
+	if b == Anything && prompts[b] == "" {
+		b = CompletesTask
+	}
+	if text := prompts[b]; text != "" {
+		return client.Text(text)
+	}
 	text, _ := s.drive.prompt(b, s.Card, s.skills)
 	return client.Text(text)
 }
@@ -249,6 +257,17 @@ func (s *Session) Await(ctx context.Context, id string, settled func(client.Stat
 	}
 }
 
+// Settle is Await for scenarios that are about something else: where the task does not settle in time, they are
+// inconclusive, and the scenario task-completes fails.
+func (s *Session) Settle(ctx context.Context, id string) (*client.Task, error) {
+	task, err := s.Await(ctx, id, Settled)
+	var late *Failure
+	if errors.As(err, &late) {
+		return task, Unclear("%s, and this is about what comes then", late.Seen)
+	}
+	return task, err
+}
+
 // Settled reports whether a task in that state does nothing more by itself.
 func Settled(state client.State) bool { return state.Terminal() || state.Interrupted() }
 
@@ -276,7 +295,7 @@ func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error
 		return nil, err
 	}
 	if !Settled(task.Status.State) {
-		if task, err = s.Await(ctx, task.ID, Settled); err != nil {
+		if task, err = s.Settle(ctx, task.ID); err != nil {
 			return task, err
 		}
 	}

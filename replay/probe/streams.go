@@ -39,7 +39,7 @@ func (s *Session) twoStreams(ctx context.Context) (id string, first, second *fol
 	e, ok := <-first.begun
 	if !ok || e.Task == nil {
 		first.close()
-		if first.err != nil {
+		if !ok && first.err != nil {
 			return "", nil, nil, first.err
 		}
 		return "", nil, nil, Unclear("the stream does not begin with a task")

@@ -245,16 +245,17 @@ func (r *Receiver) Close() {
 // URL returns the address that the agent is given.
 func (r *Receiver) URL() string { return r.url.String() }
 
-// knows reports whether a request has the token: in the field of A2A 0.2 and later, or as a bearer token, as in 0.1.
+// knows reports whether a request has the token, as the value of a header field or as a bearer token. The specification
+// names X-A2A-Notification-Token up to 1.0.0 as an example, and agents use other fields too (0.3 §6.8, 1.0 §4.3.1).
 func (r *Receiver) knows(h http.Header) bool {
-	for _, got := range []string{
-		h.Get("X-A2A-Notification-Token"), strings.TrimPrefix(h.Get("Authorization"), "Bearer "),
-	} {
-		if subtle.ConstantTimeCompare([]byte(got), []byte(r.token)) == 1 {
-			return true
+	known := false
+	for _, values := range h {
+		for _, got := range values {
+			got = strings.TrimPrefix(got, "Bearer ")
+			known = subtle.ConstantTimeCompare([]byte(got), []byte(r.token)) == 1 || known
 		}
 	}
-	return false
+	return known
 }
 
 // take notes a delivery, with which it does first.

@@ -1,0 +1,100 @@
+//go:build peers
+
+package peers
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer"
+	"a2atap/replay/probe"
+)
+
+// TestProbed asks the agents of the SDKs what the active suite asks, and demands what testdata/probed holds: how many
+// cases came out how, and each failure.
+func TestProbed(t *testing.T) {
+	for _, agent := range []Agent{
+		Go03Agent, Go2Agent, Go2HybridAgent, JS03.Agent(), JS1.Agent(), Py03.Agent(), Py1.Agent(),
+	} {
+		t.Run(agent.Name, func(t *testing.T) {
+			t.Parallel()
+			suite, err := probe.Suite(probe.ProtocolSuite)
+			if err != nil {
+				t.Fatal(err)
+			}
+			running := agent.Start(t)
+			report, err := probe.Run(t.Context(), running.URL, probe.Options{
+				Scenarios: suite, Parallel: 2, Timeout: 5 * time.Second, Wait: playTimeout, Prompts: prompts,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := probed(report, running.URL)
+			file := filepath.Join("testdata", "probed", agent.Name+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			want, err := os.ReadFile(file)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s (-confirmed +got):\n%s", file, diff)
+				for _, r := range report.Results {
+					if r.Bad() {
+						t.Logf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
+					}
+				}
+			}
+		})
+	}
+}
+
+// prompts are what the agents do the moves for that scenarios need.
+var prompts = map[probe.Behavior]string{
+	probe.MessageOnly: "hello", probe.CompletesTask: "work", probe.FailsTask: "fail", probe.AsksBack: "ask",
+	probe.WaitsForCancel: "wait", probe.StreamsChunks: "work", probe.TakesLong: "wait", probe.ManyParts: "work",
+}
+
+// made matches what differs from run to run: ids and durations.
+var made = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\d+(\.\d+)? ?(ms|s)\b`)
+
+// probed writes how cases came out: a line of counts, then each failure with its section.
+func probed(r *probe.Report, url string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d passed, %d failed, %d skipped, %d inconclusive\n",
+		r.Count(probe.Pass), r.Count(probe.Failed)+r.Count(probe.Critical), r.Count(probe.Skipped), r.Count(probe.Unproved))
+	var lines []string
+	for _, x := range r.Results {
+		if !x.Bad() {
+			continue
+		}
+		severity := x.Severity()
+		if x.Status == probe.Critical {
+			severity = analyzer.Error
+		}
+		message := strings.Join(strings.Fields(x.Message), " ")
+		if runes := []rune(message); len(runes) > 300 {
+			message = string(runes[:300]) + "…"
+		}
+		message = made.ReplaceAllString(strings.ReplaceAll(message, url, "{agent}"), "…")
+		lines = append(lines, fmt.Sprintf("%s: `%s` (%s): %s\n", severity, x.Test,
+			strings.Join(x.Scenario.Sections, ", "), message))
+	}
+	slices.Sort(lines)
+	b.WriteString(strings.Join(lines, ""))
+	return b.String()
+}
