@@ -57,8 +57,8 @@ is a test's name or id, with * for any text but /; until is a date, 2027-01-31, 
 report, with its reason, and does not fail the run. The agent conforms no better for it, and the level says so.
 
 Exit status: 0 nothing failed; 1 a scenario failed or a rule found something, at or above --fail-on; 2 wrong usage; 3
-the agent could not be reached, push notifications not be received where that was asked for, or the report or capture not
-be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is waived.`,
+the agent could not be reached, push notifications not be received where that was asked for, or the report or capture
+not be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is waived.`,
 		Example: `  a2atap probe http://127.0.0.1:9001/spec
   a2atap probe https://booker.example/a2a --auth bearer:env:TOKEN --format markdown -o report.md
   a2atap probe http://127.0.0.1:9001 --only errors --skip 'rest/*'
@@ -71,7 +71,8 @@ be written; 4 nothing was proved, the run was interrupted, or the agent was gone
 	}
 	f := cmd.Flags()
 	o.target.register(f)
-	o.webhook.register(f, "for push notifications: ", "; before A2A 0.1 it is on https anyway, with one that nobody trusts")
+	o.webhook.register(f, "for push notifications: ",
+		"; before A2A 0.1 it is on https anyway, with one that nobody trusts")
 	o.choice.register(f)
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to answer")
 	f.IntVar(&o.parallel, "parallel", 4, "run `N` scenarios at the same time")

@@ -62,10 +62,10 @@ func (o *probeTarget) register(f *pflag.FlagSet) {
 		"agents, or natural, the examples of its card (default what its skills suggest)")
 	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
 	f.StringArrayVar(&o.prompts, "prompt", nil, promptHelp)
-	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user of the same agent, written as for --auth: "+
-		"what users see of each other is asked too; with --auth2 those of the first agent")
-	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those of "+
-		"--auth or --oauth-… to the one at URL alone (default the same to both)")
+	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user of the same agent, written as for "+
+		"--auth: what users see of each other is asked too; with --auth2 those of the first agent")
+	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those "+
+		"of --auth or --oauth-… to the one at URL alone (default the same to both)")
 	f.StringVar(&o.ca, "ca", "", "trust the authorities in `FILE` (PEM) beside the system's")
 }
 

@@ -47,7 +47,8 @@ func (o *webhookFlags) check() error {
 	if o.secured() && strings.HasPrefix(o.url, "http://") {
 		return usage("--webhook-url %s: with a certificate it must begin with https://", o.url)
 	}
-	if u, err := url.Parse(o.url); o.url != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+	u, err := url.Parse(o.url)
+	if o.url != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 		return usage("--webhook-url %q: it must begin with http:// or https://", o.url)
 	}
 	if err := localOnly(o.listen, o.remote); err != nil {

@@ -115,8 +115,8 @@ func (in *inbox) await(ctx context.Context, d time.Duration, task string, state 
 // patience is how long a notification may take after what it tells of.
 func (s *Session) patience() time.Duration { return min(patience, s.Timeout) }
 
-// reaches reports whether the agent can be expected to reach a webhook: its address was chosen for that, or it is on this
-// machine, as the agent is.
+// reaches reports whether the agent can be expected to reach a webhook: its address was chosen for that, or it is on
+// this machine, as the agent is.
 func (s *Session) reaches(in *inbox) bool {
 	if s.target.opts.Webhook.Public != "" {
 		return true
