@@ -36,7 +36,8 @@ type Engine struct {
 	lastTally []tally          // nil as long as none was
 	counts    Counts
 	byLink    map[Link]*Calls
-	onEnded   func(Ended) // nil if nobody asked
+	onEnded   func(Ended)       // nil if nobody asked
+	onEvent   func(PassedEvent) // nil if nobody asked
 	agents    agents
 	walker    a2a.Walker
 	whole     Observation // of the message at hand
@@ -171,7 +172,7 @@ func (e *Engine) End(live bool) []Finding {
 		}
 	}
 	for _, in := range e.open {
-		e.ended(in)
+		e.ended(in, capture.NotKnown)
 	}
 	slices.SortFunc(streams, func(a, b *intake) int { return cmp.Compare(a.x.Seq, b.x.Seq) })
 	for _, in := range streams {
@@ -187,7 +188,9 @@ func (e *Engine) tellOpen() {
 		return
 	}
 	for _, in := range e.open {
-		e.onEnded(Ended{Seq: in.x.Seq, Link: in.x.Link, Judged: in.judged})
+		open := in.summary(capture.NotKnown)
+		open.Call, open.Outcome = false, Outcome{}
+		e.onEnded(open)
 	}
 }
 

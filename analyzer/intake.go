@@ -23,6 +23,10 @@ type intake struct {
 	gap      bool           // it is counted as lost
 	size     int            // bytes of it that count as held by the engine
 	lastK    int            // number of the last event of the stream
+	task     string         // seen last in it
+	state    a2a.State      // the task's
+	fault    *capture.Fault // that ended it
+	status   int            // of HTTP, of an exchange that is not judged
 	reported reported       // rules that report once an exchange and have
 }
 
@@ -93,8 +97,11 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 	case capture.Closed:
 		e.closed(in, s, what)
 	default:
-		if in.x.Judged() || in.x.Gather && !ofStream(what) { // the bodies of other traffic are not gathered
+		switch head, ok := what.(capture.ResponseHead); {
+		case in.x.Judged() || in.x.Gather && !ofStream(what): // the bodies of other traffic are not gathered
 			e.advanceAnswer(in, s)
+		case ok && e.onEnded != nil:
+			in.status = capture.ParseResponseHead(head.Head).Status
 		}
 	}
 }
@@ -165,7 +172,8 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 	done := e.message(in.x, ExchangeDone, s)
 	done.End = end
 	e.observe(in, done)
-	e.ended(in)
+	in.fault = c.Fault
+	e.ended(in, s.Offset)
 	e.done = s.Seq
 }
 

@@ -157,6 +157,7 @@ func (e *Engine) event(in *intake, s capture.Step, raw capture.Event) {
 		return
 	}
 	in.answered(o)
+	e.passed(x, o, in)
 	switch own := o.Answer.Payload.Dialects; {
 	case x.Stream.Events == 0 && !x.Stream.Gap:
 		e.outcome(in, o, OutcomeSeen)
@@ -289,6 +290,7 @@ func (e *Engine) taskSeen(in *intake, o *Observation, seen TaskObservation) {
 	if seen.State == a2a.Completed && x.Call.Operation != a2a.Webhook {
 		e.agents.of(x).Completed++
 	}
+	in.saw(seen.TaskID, seen.State)
 	seen.Exchange, seen.Arrival, seen.At = x.Seq, o.Arrival, o.At
 	seen.Late = o.Kind == WebhookSeen || x.Call.Operation == a2a.SubscribeToTask && !o.Dialects.Has(a2a.V1_0)
 	seen.Event, seen.viewer = o.Kind != AnswerSeen, x.Viewer()

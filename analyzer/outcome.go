@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -122,16 +123,6 @@ func (c *Calls) String() string {
 	return text
 }
 
-// An Ended is an exchange that is over, or that the end of the capture has found open, for those who count exchanges of
-// their own choice.
-type Ended struct {
-	Seq     uint64
-	Link    Link
-	Judged  bool // at least one rule applied
-	Call    bool // it counts as a call
-	Outcome Outcome
-}
-
 // Count adds an exchange to the counts of exchanges and calls.
 func (r *Result) Count(x Ended) {
 	r.Counts.Exchanges++
@@ -143,12 +134,6 @@ func (r *Result) Count(x Ended) {
 		one.add(x.Outcome)
 		r.addCalls([]Calls{one})
 	}
-}
-
-// OnEnded returns an option that calls f with each exchange that is over. Those that are open at the end of a capture
-// come then; as long as the recording goes on, none of them is a call yet.
-func OnEnded(f func(Ended)) EngineOption {
-	return func(e *Engine) { e.onEnded = f }
 }
 
 // isCall reports whether an exchange counts as a call.
@@ -163,13 +148,13 @@ func (x *Exchange) isNotification() bool {
 }
 
 // ended counts an exchange of which nothing more comes.
-func (e *Engine) ended(in *intake) {
+func (e *Engine) ended(in *intake, took time.Duration) {
 	x := in.x
 	if x.isCall() {
 		e.calls(x.Link).add(x.Outcome)
 	}
 	if e.onEnded != nil {
-		e.onEnded(Ended{Seq: x.Seq, Link: x.Link, Judged: in.judged, Call: x.isCall(), Outcome: x.Outcome})
+		e.onEnded(in.summary(took))
 	}
 }
 

@@ -201,18 +201,7 @@ func (r *Reading) note(list *[]string, value string) {
 
 // Asked returns what the request asks, in a word or a few: the operation, or a method that no version has, in quotes,
 // or that its body cannot be read; "" if it is no call.
-func (r *Reading) Asked() string {
-	c := &r.Call
-	switch {
-	case c.Operation != a2a.NoOperation:
-		return c.Operation.String()
-	case c.Method != "":
-		return QuoteText(c.Method)
-	case c.Binding == a2a.JSONRPC && c.Doc.Err != nil:
-		return "unreadable JSON"
-	}
-	return ""
-}
+func (r *Reading) Asked() string { return callWords(&r.Call, "") }
 
 // State returns the last state that the exchange shows, or "".
 func (r *Reading) State() string {

@@ -114,8 +114,14 @@ func JSON(w io.Writer, whole *Report) error {
 		c := &r.Calls[i]
 		doc.Calls = append(doc.Calls, Calls{c.Link.String(), c.Made, c.Succeeded, c.Failed, failures(c)})
 	}
-	v := whole.verdict()
-	doc.Verdict = Verdict{
+	doc.Verdict = JSONVerdict(whole)
+	return encode(w, doc, "  ")
+}
+
+// JSONVerdict returns the sum of a report as JSON. The gate decides its status.
+func JSONVerdict(whole *Report) Verdict {
+	r, v := whole.Result, whole.verdict()
+	sum := Verdict{
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
 		Forgotten: v.Forgotten, Live: r.Live,
@@ -123,12 +129,12 @@ func JSON(w io.Writer, whole *Report) error {
 	}
 	if whole.Tests != nil {
 		t := whole.Tally()
-		doc.Verdict.Tests = &t
+		sum.Tests = &t
 	}
 	for i := range v.Unproved {
-		doc.Verdict.Unproved = append(doc.Verdict.Unproved, v.Unproved[i].Link.String())
+		sum.Unproved = append(sum.Unproved, v.Unproved[i].Link.String())
 	}
-	return encode(w, doc, "  ")
+	return sum
 }
 
 func failures(c *analyzer.Calls) []Failure {

@@ -27,6 +27,7 @@ type agentOptions struct {
 	webhookCA string
 	step      time.Duration
 	auth      string
+	store     string
 	tenants   []string
 	maxTasks  int
 	delay     time.Duration
@@ -58,12 +59,17 @@ card has one, and where it has none. A card that is not of the agent's dialect, 
 With --tenant the agent serves only requests for these tenants: the card has interfaces for each, JSON-RPC names one in
 the member tenant, and HTTP+JSON there, in the query, or before the path (/spec/NAME/tasks).
 
+With --store tasks are kept in a file. When the agent is started again, finished ones can be read, those that wait for
+their client go on, and those that it worked on have failed and say so. One process has the file at a time. It holds the
+credentials of webhooks, so it is readable by its owner alone.
+
 Several names make several agents at one address, each below a path of its own name. The card of the first is also that
 of the address; legacy, if it is among them, has the root and the card there. All get the same flags.`,
 		Example: `  a2atap agent spec --listen 127.0.0.1:9001
   a2atap agent echo spec spec03 --listen 127.0.0.1:9001
   a2atap agent spec --auth env:AGENT_TOKEN --max-tasks 100
   a2atap agent legacy --card travel.json --push
+  a2atap agent spec --store tasks.db --listen 127.0.0.1:9001
   a2atap agent spec --fault stream-closed-on-terminal --listen 127.0.0.1:9001
   a2atap agent spec --fault list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return agent(cmd.Context(), e, o, args) },
@@ -80,6 +86,8 @@ of the address; legacy, if it is among them, has the root and the card there. Al
 	f.StringVar(&o.auth, "auth", "", "ask clients for `CREDENTIALS`, and say so in the card: bearer:TOKEN, "+
 		"basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=KEY or query:NAME=KEY; "+secretHelp+
 		", of the whole or of TOKEN, PASSWORD and KEY")
+	f.StringVar(&o.store, "store", "", "keep tasks and push notification configs in `FILE`, so that they outlive "+
+		"the agent (default in memory)")
 	f.StringArrayVar(&o.tenants, "tenant", nil, "serve the tenant `NAME`, who sees no tasks but its own; repeatable; for "+
 		"agents of A2A 1.0")
 	f.IntVar(&o.maxTasks, "max-tasks", 0, "refuse to make more than `N` tasks, of each tenant if there are any")
@@ -98,15 +106,11 @@ func agent(ctx context.Context, e env, o agentOptions, names []string) error {
 	if o.fault == "list" {
 		return listFaults(e, names[0])
 	}
-	agents, err := o.start(e, names)
+	agents, closeAgents, err := o.start(e, names)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		for _, a := range agents {
-			a.Close()
-		}
-	}()
+	defer closeAgents()
 	if err := localOnly(o.listen, o.remote); err != nil {
 		return err
 	}
@@ -136,31 +140,6 @@ func agent(ctx context.Context, e env, o agentOptions, names []string) error {
 	return serve(ctx, l, checkHosts(e, refagent.Mux(agents...), o.listen, l, allowed))
 }
 
-// maxCardFile bounds the file of a card, in bytes.
-const maxCardFile = 1 << 20
-
-// readCardFile returns the text of a card; nil if the name is empty.
-func readCardFile(name string) ([]byte, error) {
-	if name == "" {
-		return nil, nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("--card %s: %w", name, cause(err))
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxCardFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("--card %s: %w", name, cause(err))
-	case len(text) > maxCardFile:
-		return nil, usage("--card %s: the file has more than %d bytes, so it is no card", name, maxCardFile)
-	case len(text) == 0:
-		return nil, usage("--card %s: the file is empty", name)
-	}
-	return text, nil
-}
-
 // check refuses flags that make no sense, by themselves or for these agents.
 func (o *agentOptions) check(names []string) error {
 	for i, name := range names {
@@ -183,43 +162,6 @@ func (o *agentOptions) check(names []string) error {
 		return usage("--delay %v: use a time above 0", o.delay)
 	}
 	return nil
-}
-
-// start makes the agents. On an error none is left.
-func (o *agentOptions) start(e env, names []string) (agents []*refagent.Agent, err error) {
-	defer func() {
-		if err != nil {
-			for _, a := range agents {
-				a.Close()
-			}
-			agents = nil
-		}
-	}()
-	options := refagent.Options{
-		Fault: o.fault, Push: o.push, StepTime: o.step, Tenants: o.tenants, MaxTasks: o.maxTasks, Delay: o.delay,
-		Log: e.notice,
-	}
-	if options.Auth, err = e.agentAuth(o.auth); err != nil {
-		return nil, err
-	}
-	if options.Card, err = readCardFile(o.card); err != nil {
-		return nil, err
-	}
-	if options.WebhookRoots, err = webhookRoots(o.webhookCA); err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		a, err := refagent.New(name, options)
-		var wrong *refagent.CardError
-		switch {
-		case errors.As(err, &wrong):
-			return agents, usage("--card %s: %w", o.card, err)
-		case err != nil:
-			return agents, usage("%w", err)
-		}
-		agents = append(agents, a)
-	}
-	return agents, nil
 }
 
 // serve serves HTTP until the context ends, then closes open connections, streams included.

@@ -41,7 +41,7 @@ type program struct {
 func startRecord(b *testing.B, path, agent, folder string) *program {
 	p := &program{messages: &bytes.Buffer{}}
 	p.command = exec.Command(path, "record", "--agent", "booker=http://"+agent+"/rpc",
-		"-o", filepath.Join(folder, "c.a2atap"), "--format", "json")
+		"-o", filepath.Join(folder, "c.a2atap"), "--format", "json", "--quiet")
 	p.command.Env = append(os.Environ(), "HOME="+folder, "XDG_CONFIG_HOME="+folder)
 	p.command.Stderr = p.messages
 	out, err := p.command.StdoutPipe()
@@ -52,7 +52,7 @@ func startRecord(b *testing.B, path, agent, folder string) *program {
 		b.Fatal(err)
 	}
 	p.output = bufio.NewReader(out)
-	var first struct{ Tap struct{ URL string } }
+	var first struct{ URL string }
 	line, err := p.output.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &first)
@@ -60,7 +60,7 @@ func startRecord(b *testing.B, path, agent, folder string) *program {
 	if err != nil {
 		b.Fatalf("start a2atap record: %v\n%s", err, p.messages)
 	}
-	p.addr = strings.TrimSuffix(strings.TrimPrefix(first.Tap.URL, "http://"), "/rpc")
+	p.addr = strings.TrimSuffix(strings.TrimPrefix(first.URL, "http://"), "/rpc")
 	return p
 }
 

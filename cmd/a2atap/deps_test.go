@@ -60,6 +60,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/...", "a2atap/analyzer/analyzertest", "it registers a flag and is for tests, ours and other people's"},
 	{"a2atap/replay/...", "a2atap/proxy/capture/bolt", "replay works on any Source"},
 	{"a2atap/replay/...", "a2atap/proxy/capture/open", "replay works on any Source"},
+	{"a2atap/replay/refagent", "a2atap/replay/refagent/taskfile", "agents keep tasks in a Store, whichever that is"},
+	{"a2atap/replay/refagent/taskfile", "a2atap/...", "a file of tasks knows nothing of what is in them"},
 	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
 	{"a2atap/tui", "a2atap/proxy/capture/bolt", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy/capture/open", "the inspector works on any Source"},

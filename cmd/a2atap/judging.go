@@ -33,7 +33,13 @@ const (
 // rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
 func (r *recording) judge(o recordingOptions) {
 	src := &addition{Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle}
-	each, options := o.onFinding, o.keys
+	each, options := o.onFinding, slices.Clip(o.keys)
+	if o.onEnded != nil {
+		options = append(options, analyzer.OnEnded(func(x analyzer.Ended) { o.onEnded(r.store, x) }))
+	}
+	if o.onEvent != nil {
+		options = append(options, analyzer.OnEvent(o.onEvent))
+	}
 	if r.verdicts != nil {
 		var engine *analyzer.Engine
 		src.progress = &judgingProgress{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
@@ -43,7 +49,7 @@ func (r *recording) judge(o recordingOptions) {
 			o.onFinding(f)
 			r.verdicts.Found(f)
 		}
-		options = append(slices.Clip(options), func(e *analyzer.Engine) { engine = e })
+		options = append(options, func(e *analyzer.Engine) { engine = e })
 	}
 	result, err := followGuarded(o.rules, src, each, options)
 	if errors.Is(err, errJudging) && r.onNotice != nil {

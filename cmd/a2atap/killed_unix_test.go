@@ -152,7 +152,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd, said *bytes.Buffer) *killed {
 		}
 	})
 	lines := bufio.NewReader(out)
-	var first struct{ Tap struct{ URL string } }
+	var first struct{ URL string }
 	line, err := lines.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &first)
@@ -161,7 +161,7 @@ func startCommand(t *testing.T, cmd *exec.Cmd, said *bytes.Buffer) *killed {
 		t.Fatalf("start a2atap record: %v\n%s", err, said.String())
 	}
 	go io.Copy(io.Discard, lines)
-	return &killed{cmd, first.Tap.URL}
+	return &killed{cmd, first.URL}
 }
 
 // traffic is what clients sent through recorders, and when it was answered.

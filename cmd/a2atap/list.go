@@ -38,11 +38,13 @@ func status(x *capture.Exchange) string {
 	return fmt.Sprint(head.Status)
 }
 
-func took(x *capture.Exchange) string {
-	if x.Ended < 0 {
+func took(x *capture.Exchange) string { return durationWords(x.Ended) }
+
+// durationWords writes a duration in few letters; one that is not known is a dash.
+func durationWords(d time.Duration) string {
+	switch {
+	case d < 0:
 		return "–"
-	}
-	switch d := x.Ended; {
 	case d < time.Second:
 		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
 	case d < time.Minute:

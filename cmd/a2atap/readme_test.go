@@ -187,8 +187,12 @@ func (s *shell) name(was, now string) { s.names = append(s.names, was, now) }
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
+// passing matches what differs from run to run in the line of an exchange: its time, and how long it took.
+var passing = regexp.MustCompile(`(?m)^( +\d+  )\d\d:\d\d:\d\d\.\d{3}(  .*? \d{3}) +[\d.]+m?s`)
+
 func (s *shell) text() string {
 	text := strings.NewReplacer(s.names...).Replace(s.log.String())
+	text = passing.ReplaceAllString(text, "${1}09:41:00.000${2}   12.0ms")
 	seen := make(map[string]string)
 	return uuids.ReplaceAllStringFunc(text, func(id string) string {
 		if seen[id] == "" {

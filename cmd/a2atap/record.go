@@ -40,6 +40,7 @@ type recordOptions struct {
 	jwks          []string
 	format        string
 	allowEmpty    bool
+	events        bool
 	tui           bool
 }
 
@@ -49,7 +50,8 @@ func newRecord(e env) *cobra.Command {
 		Use:   "record [--agent [NAME=]URL[@[HOST:]PORT]]... [--forward [HOST:]PORT]",
 		Short: "Record the traffic between clients and agents, and check it live",
 		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. Traffic is
-forwarded at once and byte for byte, recorded into a capture, and checked; findings are printed as they occur. Only
+forwarded at once and byte for byte, recorded into a capture, and checked. A line is printed for each exchange when it
+ends (number, time, link, operation, HTTP status, duration, task and state or error), and one for each finding. Only
 URLs in the agent card are changed, so that clients that follow it come back through the tap (--no-rewrite turns that
 off).
 
@@ -81,7 +83,8 @@ lost.`,
 	f.Int64Var(&o.exchanges, "exchanges", 0, "end when `N` exchanges have ended; open ones then get 5 s more")
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
-	f.StringVar(&o.format, "format", "text", "print taps and findings as `FORMAT`: text or json (JSON Lines)")
+	f.StringVar(&o.format, "format", "text", "print what passes, findings and the verdict as `FORMAT`: text, or json "+
+		"(JSON Lines, in which type is tap, forward, exchange, event, finding or verdict)")
 	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
@@ -120,6 +123,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
+	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"with --fail-on: exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
 }
@@ -136,6 +140,7 @@ func record(ctx context.Context, e env, o recordOptions) error {
 	}
 	options.inspected = o.tui
 	if o.tui {
+		options.onEnded, options.onEvent = nil, nil // they are on the screen
 		if err := needTerminal(e, "record without --tui"); err != nil {
 			return err
 		}
@@ -206,6 +211,12 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	r.timeoutHead, r.timeoutTunnel = o.timeoutHead, o.timeoutTunnel
 	if o.timeoutTunnel == 0 {
 		r.timeoutTunnel = -1
+	}
+	if !e.quiet() {
+		r.onEnded = out.exchange
+		if o.events {
+			r.onEvent = out.event
+		}
 	}
 	var err error
 	if r.allowHosts, err = parseAllowedHosts(o.allowHosts); err != nil {

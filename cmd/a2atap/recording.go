@@ -40,10 +40,12 @@ type recordingOptions struct {
 	keys                       []analyzer.EngineOption // that cards are signed with
 	roots                      *x509.CertPool          // that TLS agents are verified against; nil is the system's
 
-	onTap     func(*proxy.Tap)       // a further tap opened by itself
-	onNotice  func(string)           // what the user should know at once
-	onFinding func(analyzer.Finding) // as they occur
-	onBehind  func(text string)      // judging is far behind, or takes long at the end
+	onTap     func(*proxy.Tap)                     // a further tap opened by itself
+	onNotice  func(string)                         // what the user should know at once
+	onFinding func(analyzer.Finding)               // as they occur
+	onEnded   func(capture.Source, analyzer.Ended) // each exchange, when it has ended and is judged; may be nil
+	onEvent   func(analyzer.PassedEvent)           // each event of a stream, the same; may be nil
+	onBehind  func(text string)                    // judging is far behind, or takes long at the end
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 

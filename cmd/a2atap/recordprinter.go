@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,14 +11,15 @@ import (
 	"a2atap/analyzer/report"
 	"a2atap/proxy"
 	"a2atap/proxy/capture/credential"
-	"a2atap/proxy/jsondoc"
 )
 
-// A recordPrinter prints taps, notices, findings and the verdict of a recording. It may be used by several goroutines.
+// A recordPrinter prints taps, what passes, notices, findings and the verdict of a recording. It may be used by several
+// goroutines.
 type recordPrinter struct {
-	mu   sync.Mutex
-	e    env
-	json bool
+	mu     sync.Mutex
+	e      env
+	json   bool
+	reader analyzer.Reader // of the exchanges that are printed as JSON
 }
 
 // behind holds output back while show uses the screen, and prints it when show returns.
@@ -45,7 +45,7 @@ func (p *recordPrinter) tap(t *proxy.Tap) {
 		fmt.Fprintf(p.e.Out, "%s %s (agent at %s)\n", t.Name(), t.URL(), t.Agent())
 		return
 	}
-	p.line(map[string]any{"tap": map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()}})
+	p.object("tap", map[string]string{"name": t.Name(), "url": t.URL(), "agent": t.Agent().String()})
 }
 
 func (p *recordPrinter) forward(f *proxy.Forward) {
@@ -55,15 +55,7 @@ func (p *recordPrinter) forward(f *proxy.Forward) {
 		fmt.Fprintf(p.e.Out, "forward %s (proxy for any agent)\n", f.URL())
 		return
 	}
-	p.line(map[string]any{"forward": map[string]string{"url": f.URL()}})
-}
-
-func (p *recordPrinter) line(v any) {
-	encoder := json.NewEncoder(jsondoc.NewEscaper(p.e.Out))
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		fmt.Fprintf(p.e.Err, "a2atap: print: %v\n", err)
-	}
+	p.object("forward", map[string]string{"url": f.URL()})
 }
 
 func (p *recordPrinter) notice(text string) {
@@ -83,7 +75,7 @@ func (p *recordPrinter) finding(f analyzer.Finding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.json {
-		p.line(map[string]any{"finding": report.JSONFinding(&f)})
+		p.object("finding", report.JSONFinding(&f))
 	} else {
 		line := credential.WithoutUserinfo(report.Line(&f)) // run prints to standard error, and secrets may be kept
 		io.WriteString(p.e.Out, line+"\n")                  //nolint:errcheck // a closed terminal ends no recording
@@ -105,6 +97,9 @@ func (p *recordPrinter) end(
 			analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
 	}
 	fmt.Fprintln(p.e.Err)
+	if p.json {
+		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate}))
+	}
 	printVerdict(p.e, "record", v)
 	switch {
 	case err != nil:

@@ -31,8 +31,8 @@ func newRun(e env) *cobra.Command {
 		Short: "Run a program through the forward proxy, and record until it ends",
 		Long: `Run starts a forward proxy (see record --forward), and a program with an environment that makes it use the
 proxy and trust its certificate authority. It records and checks the program's traffic with agents, with the flags of
-record that apply, and ends when the program ends. Standard input, output and error are the program's; messages and
-findings of a2atap go to standard error. SIGINT, SIGTERM and SIGHUP are passed on to the program.
+record that apply, and ends when the program ends. Standard input, output and error are the program's; messages of
+a2atap go to standard error, with a line for each exchange and each finding. SIGINT, SIGTERM and SIGHUP are passed on to the program.
 
 The traffic of programs that ignore HTTP_PROXY and HTTPS_PROXY, or that use no proxy for localhost, as Go programs do,
 is not recorded: use record and a tap. NO_PROXY is set empty for the program, and a proxy that was configured before

@@ -27,6 +27,10 @@ type Options struct {
 	Push bool
 	// Auth is what clients have to bring with every request but for the public card; nil asks for nothing.
 	Auth *Credentials
+	// Store keeps the tasks and their push notification configs, so that they outlive the agent: those that wait for their
+	// client go on, those that were being worked on have failed when the agent is made again. nil keeps them in memory.
+	// Several agents may share one; it must not be closed before them.
+	Store Store
 	// Tenants are those that an agent of A2A 1.0 serves, each with tasks of its own (§8.3.2); its card has an interface
 	// for each, and requests for others are refused. If there are none, tenants in requests are ignored.
 	Tenants []string
@@ -114,6 +118,10 @@ func New(name string, opts Options) (*Agent, error) {
 		e.moves, e.noStatuses = p.moves, given != nil && !given.statuses
 		e.deliverer.edit = h.deliver
 		a.engines[tenant] = e
+		if err := e.restore(a.owner(tenant), a.skillNamed); err != nil {
+			a.Close()
+			return nil, err
+		}
 	}
 	return a, nil
 }

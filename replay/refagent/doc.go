@@ -23,6 +23,13 @@
 // which owns all tasks and hands every subscriber the same events in the same order. The answer goes back the same
 // way. A further version is a further dialect; a further binding is a further router.
 //
+// # Cards, tenants and stores
+//
+// [Options.Card] gives an agent another card: then it does what that says, and is refused where the card promises what
+// is not so (cardgiven.go, cardcheck.go). [Options.Tenants] gives each tenant an engine of its own (tenant.go). A [Store]
+// keeps tasks beyond the life of an agent (store.go); package taskfile is one, and any other place that keeps values by
+// their keys can be.
+//
 // # Faults
 //
 // [Options.Fault] makes an agent break one rule of the protocol on purpose. A fault is a set of hooks at named points
@@ -30,7 +37,7 @@
 //
 // # What will surprise you
 //
-// Tasks live in memory; the oldest finished ones are forgotten beyond ten thousand. A task goes on when its client
-// leaves. Push notifications are refused unless [Options.Push] is set. Only the extended card asks for credentials,
+// Tasks live in memory unless there is an [Options.Store]; the oldest finished ones are forgotten beyond ten thousand.
+// With a store each change of a task is stored before anybody hears of it. A task goes on when its client leaves. Push notifications are refused unless [Options.Push] is set. Only the extended card asks for credentials,
 // unless [Options.Auth] is set.
 package refagent

@@ -27,6 +27,11 @@ type engine struct {
 
 	deliverer *deliverer
 
+	store  Store  // nil if tasks live in memory alone
+	owner  string // of what is in the store
+	log    func(string)
+	unkept bool // the latest change of a task could not be stored
+
 	ctx  context.Context // ends when the engine is closed
 	stop context.CancelFunc
 	work sync.WaitGroup // jobs and push deliveries
@@ -36,11 +41,13 @@ type engine struct {
 	tasks    map[string]*record
 	order    []*record // oldest first
 	revision uint64    // counts status changes
+	number   uint64    // counts tasks
 }
 
 // A record is a task and what belongs to it. The engine's lock guards it.
 type record struct {
 	task     task
+	number   uint64 // of the task, in the order in which they were made
 	revision uint64 // of the latest status
 	tail     *feed
 	skill    *skill
@@ -53,7 +60,8 @@ func newEngine(ctx context.Context, opts Options) *engine {
 	ctx, stop := context.WithCancel(ctx)
 	return &engine{
 		now: opts.Now, newID: opts.NewID, step: opts.StepTime, cancelWait: opts.CancelWait, limit: opts.MaxTasks,
-		deliverer: newDeliverer(opts), ctx: ctx, stop: stop, tasks: make(map[string]*record),
+		store: opts.Store, log: opts.Log, deliverer: newDeliverer(opts), ctx: ctx, stop: stop,
+		tasks: make(map[string]*record),
 	}
 }
 
@@ -105,7 +113,8 @@ func (e *engine) start(o order) (turn, *failure) {
 	if e.limit > 0 && len(e.tasks) >= e.limit {
 		return turn{}, fail(codeStoreFull, "The agent has "+strconv.Itoa(e.limit)+" tasks and takes no more")
 	}
-	r := &record{skill: o.skill, tail: newFeed()}
+	e.number++
+	r := &record{number: e.number, skill: o.skill, tail: newFeed()}
 	r.task = task{id: o.taskID, contextID: o.message.contextID}
 	if r.task.id == "" {
 		r.task.id = e.newID()
@@ -114,10 +123,12 @@ func (e *engine) start(o order) (turn, *failure) {
 		r.task.contextID = e.newID()
 	}
 	e.stamp(r, submitted, nil)
+	if f := e.receive(r, o); f != nil {
+		return turn{}, f
+	}
 	e.tasks[r.task.id] = r
 	e.order = append(e.order, r)
 	e.forget()
-	e.receive(r, o)
 	t := turn{first: r.task, events: r.tail, accepted: r.task, rest: r.tail}
 	e.run(r, o)
 	return t, nil
@@ -141,8 +152,13 @@ func (e *engine) resume(id string, o order) (turn, *failure) {
 		return turn{}, fail(codeUnsupported, "Task "+id+" is being worked on and does not wait for a message")
 	}
 	t := turn{first: r.task, events: r.tail}
-	e.receive(r, o)
-	e.setStatus(r, working, nil)
+	was := *r
+	ev := e.change(r, working, nil)
+	if f := e.receive(r, o); f != nil {
+		r.task, r.revision, r.turns = was.task, was.revision, was.turns
+		return turn{}, f
+	}
+	r.tail = r.tail.push(ev)
 	t.accepted, t.rest = r.task, r.tail
 	e.run(r, o)
 	return t, nil
@@ -155,15 +171,26 @@ func (e *engine) has(id string) bool {
 	return e.tasks[id] != nil
 }
 
-// receive takes the client's message into the history and its webhook into the list. The caller holds the lock.
-func (e *engine) receive(r *record, o order) {
+// receive takes the client's message into the history and its webhook into the list, and keeps the task. If that fails,
+// the task is changed all the same, and the caller takes it back. The caller holds the lock.
+func (e *engine) receive(r *record, o order) *failure {
 	r.turns++
 	o.message.taskID, o.message.contextID = r.task.id, r.task.contextID
 	e.archiveStatus(r)
 	r.task.history = append(r.task.history, o.message)
+	configs := r.pushConfigs()
+	var config pushConfig
 	if o.push != nil {
-		e.subscribe(r, o.push)
+		config = e.named(r, o.push)
+		configs = placed(configs, config)
 	}
+	if f := e.save(r, configs); f != nil {
+		return f
+	}
+	if o.push != nil {
+		e.subscribe(r, config)
+	}
+	return nil
 }
 
 // run begins the work of a turn. The caller holds the lock.
@@ -186,10 +213,16 @@ func (e *engine) cancel(id string, metadata object) (task, *failure) {
 	case r.task.status.state.terminal():
 		return task{}, fail(codeTaskNotCancelable, "Task "+id+" has already ended ("+string(r.task.status.state)+")")
 	}
+	was := *r
 	if len(metadata) > 0 {
 		r.task.metadata = r.task.metadata.merge(metadata)
 	}
-	e.setStatus(r, canceled, text("["+r.skill.name+"] Task canceled by client request."))
+	ev := e.change(r, canceled, text("["+r.skill.name+"] Task canceled by client request."))
+	if f := e.save(r, r.pushConfigs()); f != nil {
+		r.task, r.revision = was.task, was.revision
+		return task{}, f
+	}
+	r.tail = r.tail.push(ev)
 	r.stop()
 	return r.task, nil
 }
@@ -233,11 +266,18 @@ func (e *engine) begin(r *record, then state) {
 	}
 }
 
-// setStatus sets the state and tells the subscribers. The caller holds the lock.
+// setStatus sets the state, keeps the task and tells the subscribers. The caller holds the lock.
 func (e *engine) setStatus(r *record, s state, parts []part) {
+	ev := e.change(r, s, parts)
+	e.save(r, r.pushConfigs()) // the work goes on; the log says that it is not kept
+	r.tail = r.tail.push(ev)
+}
+
+// change sets the state, and returns the event to tell the subscribers. The caller holds the lock.
+func (e *engine) change(r *record, s state, parts []part) event {
 	e.archiveStatus(r)
 	e.stamp(r, s, parts)
-	r.tail = r.tail.push(event{status: &statusUpdate{r.task.id, r.task.contextID, r.task.status}})
+	return event{status: &statusUpdate{r.task.id, r.task.contextID, r.task.status}}
 }
 
 // stamp gives r a new status. The caller holds the lock.
@@ -273,6 +313,7 @@ func (e *engine) publish(r *record, u artifactUpdate) bool {
 	e.begin(r, completed)
 	u.taskID, u.contextID = r.task.id, r.task.contextID
 	r.task.add(u)
+	e.save(r, r.pushConfigs()) // as in setStatus
 	u.index = slices.IndexFunc(r.task.artifacts, func(a artifact) bool { return a.id == u.artifact.id })
 	r.tail = r.tail.push(event{artifact: &u})
 	return true
@@ -287,6 +328,7 @@ func (e *engine) forget() {
 	if i < 0 {
 		return
 	}
+	e.drop(e.order[i].task.id)
 	delete(e.tasks, e.order[i].task.id)
 	e.order = slices.Delete(e.order, i, i+1)
 }

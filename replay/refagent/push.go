@@ -38,14 +38,44 @@ type pushTarget struct {
 	done   chan struct{} // closed when no delivery is under way any more
 }
 
-// subscribe adds a config to a task, in place of one with the same id or of the only one, and begins to deliver what
-// happens from now on. It returns the config with its id. The caller holds the lock.
-func (e *engine) subscribe(r *record, c *pushConfig) pushConfig {
+// named returns a config of a task with an id.
+func (e *engine) named(r *record, c *pushConfig) pushConfig {
 	config := *c
 	config.taskID = r.task.id
 	if config.id == "" {
 		config.id = e.newID()
 	}
+	return config
+}
+
+// place returns where among others a config goes: the place of one with the same id or of the only one, or -1 for the
+// end.
+func (c *pushConfig) place(among []pushConfig) int {
+	return slices.IndexFunc(among, func(other pushConfig) bool { return c.alone || other.id == c.id })
+}
+
+// placed returns configs with one more, or with one replaced. It does not change them.
+func placed(configs []pushConfig, c pushConfig) []pushConfig {
+	configs = slices.Clone(configs)
+	if i := c.place(configs); i >= 0 {
+		configs[i] = c
+		return configs
+	}
+	return append(configs, c)
+}
+
+// pushConfigs returns the configs of a task. The caller holds the lock.
+func (r *record) pushConfigs() []pushConfig {
+	configs := make([]pushConfig, len(r.configs))
+	for i, t := range r.configs {
+		configs[i] = t.config
+	}
+	return configs
+}
+
+// subscribe puts a config to work, in its place among those of its task: what happens from now on is delivered. The
+// caller holds the lock.
+func (e *engine) subscribe(r *record, config pushConfig) {
 	t := &pushTarget{config: config, done: make(chan struct{})}
 	follow, snapshot := r.tail, r.task
 	t.stop = e.background(func(ctx context.Context) {
@@ -57,17 +87,12 @@ func (e *engine) subscribe(r *record, c *pushConfig) pushConfig {
 	if e.closed {
 		close(t.done)
 	}
-	i := r.target(config.id)
-	if config.alone {
-		i = r.target("")
-	}
-	if i >= 0 {
+	if i := config.place(r.pushConfigs()); i >= 0 {
 		r.configs[i].stop()
 		r.configs[i] = t
-		return config
+		return
 	}
 	r.configs = append(r.configs, t)
-	return config
 }
 
 // target returns the index of a config, or -1. An empty id means any, as in A2A 0.3 §7.6.
@@ -82,7 +107,12 @@ func (e *engine) createConfig(taskID string, c *pushConfig) (pushConfig, *failur
 	if r == nil {
 		return pushConfig{}, taskNotFound(taskID)
 	}
-	return e.subscribe(r, c), nil
+	config := e.named(r, c)
+	if f := e.save(r, placed(r.pushConfigs(), config)); f != nil {
+		return pushConfig{}, f
+	}
+	e.subscribe(r, config)
+	return config, nil
 }
 
 // config returns a config; a missing one is TaskNotFound by A2A 1.0 §3.1.8.
@@ -107,11 +137,7 @@ func (e *engine) configs(taskID string) ([]pushConfig, *failure) {
 	if r == nil {
 		return nil, taskNotFound(taskID)
 	}
-	out := make([]pushConfig, len(r.configs))
-	for i, t := range r.configs {
-		out[i] = t.config
-	}
-	return out, nil
+	return r.pushConfigs(), nil
 }
 
 // deleteConfig removes a config, if it is there, and returns when nothing is delivered for it any more
@@ -138,5 +164,5 @@ func (e *engine) removeConfig(taskID, id string) (*pushTarget, *failure) {
 	}
 	t := r.configs[i]
 	r.configs = slices.Delete(r.configs, i, i+1)
-	return t, nil
+	return t, e.save(r, r.pushConfigs())
 }

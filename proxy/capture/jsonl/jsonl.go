@@ -98,6 +98,9 @@ func (j *exchange) annotate(a Annotation) {
 	j.Task, j.Context, j.Marks, j.Comment = a.Task, a.Context, a.Marks, a.Comment
 }
 
+// Format returns an exchange as one JSON object in one line, without a line end. The annotator may be nil.
+func Format(x *capture.Exchange, a Annotator) ([]byte, error) { return appendJSON(nil, x, a) }
+
 // A Writer writes exchanges as JSON Lines, one at a time.
 type Writer struct {
 	w         *bufio.Writer

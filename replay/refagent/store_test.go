@@ -1,0 +1,369 @@
+package refagent_test
+
+import (
+	"errors"
+	"maps"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// A memory is a store of a test, which can be told to fail.
+type memory struct {
+	mu     sync.Mutex
+	values map[[2]string]string
+	full   bool
+}
+
+var errFull = errors.New("no space left on device")
+
+func newMemory() *memory { return &memory{values: make(map[[2]string]string)} }
+
+func (m *memory) Each(owner string, f func(key string, value []byte) error) error {
+	m.mu.Lock()
+	values := maps.Clone(m.values)
+	m.mu.Unlock()
+	for at, value := range values {
+		if at[0] != owner {
+			continue
+		}
+		if err := f(at[1], []byte(value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *memory) Put(owner, key string, value []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.full {
+		return errFull
+	}
+	m.values[[2]string{owner, key}] = string(value)
+	return nil
+}
+
+func (m *memory) Delete(owner, key string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.values, [2]string{owner, key})
+	return nil
+}
+
+func (m *memory) fill(full bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.full = full
+}
+
+func (m *memory) keys() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var keys []string
+	for at := range m.values {
+		keys = append(keys, at[0]+" "+at[1])
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// A run is an agent that can be ended before its test.
+type run struct {
+	origin string
+	end    func()
+}
+
+func start(t *testing.T, agent string, o refagent.Options) run {
+	t.Helper()
+	if o.StepTime == 0 {
+		o.StepTime = time.Millisecond
+	}
+	a, err := refagent.New(agent, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(a)
+	end := sync.OnceFunc(func() { a.Close(); s.Close() })
+	t.Cleanup(end)
+	return run{s.URL, end}
+}
+
+// Tasks outlive the agent: finished ones are as they were, waiting ones go on, and those that were being worked on have
+// failed and say why.
+func TestTasksOutliveTheAgent(t *testing.T) {
+	for _, l := range specLinks {
+		t.Run(l.String(), func(t *testing.T) {
+			store := newMemory()
+			options := client.Options{ProtoJSON: l.agent == "spec03-proto"}
+			one := start(t, l.agent, refagent.Options{Store: store, CancelWait: time.Hour})
+			c := connect(t, one.origin+"/"+l.agent, l.protocol, options)
+			send := func(c *client.Client, m client.Message, o client.SendOptions) *client.Task {
+				t.Helper()
+				r, err := c.Send(t.Context(), m, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.Task
+			}
+			get := func(c *client.Client, id string) *client.Task {
+				t.Helper()
+				task, err := c.Get(t.Context(), id, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return task
+			}
+			ended := send(c, client.Text("data-types x"), client.SendOptions{}).ID
+			waits := send(c, client.Text("multi-turn x"), client.SendOptions{}).ID
+			tck := send(c, client.Text("tck-input-required x"), client.SendOptions{}).ID
+			working := send(c, client.Text("task-cancel x"), client.SendOptions{ReturnImmediately: true}).ID
+			before := []*client.Task{get(c, ended), get(c, waits)}
+			one.end()
+
+			two := start(t, l.agent, refagent.Options{Store: store})
+			c = connect(t, two.origin+"/"+l.agent, l.protocol, options)
+			if diff := cmp.Diff(before, []*client.Task{get(c, ended), get(c, waits)}); diff != "" {
+				t.Errorf("after a restart (-before +after):\n%s", diff)
+			}
+			failed := get(c, working)
+			if failed.Status.State != client.Failed || failed.Status.Message == nil ||
+				failed.Status.Message.Text() != "[task-cancel] The agent ended while it worked on this task." {
+				t.Errorf("the task that was worked on is %+v", failed.Status)
+			}
+			for _, id := range []string{waits, tck} {
+				m := client.Text("done")
+				m.TaskID = id
+				if task := send(c, m, client.SendOptions{}); task.Status.State != client.Completed {
+					t.Errorf("the task that waited is %+v", task.Status)
+				}
+			}
+			two.end()
+
+			three := start(t, l.agent, refagent.Options{Store: store})
+			c = connect(t, three.origin+"/"+l.agent, l.protocol, options)
+			if task := get(c, waits); task.Status.State != client.Completed || len(task.History) != 3 {
+				t.Errorf("after the second restart: %+v", task)
+			}
+			if diff := cmp.Diff(failed, get(c, working)); diff != "" {
+				t.Errorf("the task that failed has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Tasks before 0.2 too, with the statuses that they had.
+func TestOlderTasksOutliveTheAgent(t *testing.T) {
+	for _, agent := range []string{"legacy", "spec01"} {
+		t.Run(agent, func(t *testing.T) {
+			store, endpoint := newMemory(), "/"+strings.TrimPrefix(agent, "legacy")
+			one := start(t, agent, refagent.Options{Store: store, CancelWait: time.Hour})
+			var sends sync.WaitGroup
+			defer func() { one.end(); sends.Wait() }()
+			task := func(origin, id, state string) string {
+				for {
+					_, body := exchange(t, origin, legacyCall(endpoint, "tasks/get", `{"id":"`+id+`"}`))
+					if strings.Contains(body, `"status":{"state":"`+state+`"`) {
+						return body
+					}
+					if strings.Contains(body, `"error"`) {
+						t.Fatal(body)
+					}
+				}
+			}
+			for id, text := range map[string]string{"t1": "data-types", "t2": "multi-turn", "t3": "task-cancel"} {
+				sends.Go(func() { // 0.1 answers when the agent ends
+					resp, err := wireClient.Post(one.origin+endpoint, "application/json",
+						strings.NewReader(rpc("1", "tasks/send", legacySend(id, text))))
+					if err == nil {
+						resp.Body.Close()
+					}
+				})
+				for {
+					_, body := exchange(t, one.origin, legacyCall(endpoint, "tasks/get", `{"id":"`+id+`"}`))
+					if !strings.Contains(body, "Task not found") {
+						break
+					}
+				}
+			}
+			before := []string{task(one.origin, "t1", "completed"), task(one.origin, "t2", "input-required")}
+			task(one.origin, "t3", "working")
+			one.end()
+			two := start(t, agent, refagent.Options{Store: store})
+			after := []string{task(two.origin, "t1", "completed"), task(two.origin, "t2", "input-required")}
+			if diff := cmp.Diff(before, after); diff != "" {
+				t.Errorf("after a restart (-before +after):\n%s", diff)
+			}
+			body := task(two.origin, "t3", "failed")
+			if !strings.Contains(body, "The agent ended while it worked on this task.") {
+				t.Errorf("got %s", body)
+			}
+			exchange(t, two.origin, legacyCall(endpoint, "tasks/send", legacySend("t2", "done")))
+			task(two.origin, "t2", "completed")
+		})
+	}
+}
+
+// The list keeps its order and its pages, and push notifications go on: what failed meanwhile is told too.
+func TestListAndWebhooksOutliveTheAgent(t *testing.T) {
+	paths := make(chan string, 64)
+	hook, roots := receive(t, paths, always(200))
+	store := newMemory()
+	o := refagent.Options{
+		Store: store, Push: true, WebhookRoots: roots, CancelWait: time.Hour, Tenants: []string{"acme", "b"},
+	}
+	one := start(t, "spec", o)
+	call := func(r run, method, params string) string {
+		_, body := exchange(t, r.origin, "POST /spec"+v10Header+rpc("1", method, params))
+		return body
+	}
+	for range 3 {
+		call(one, "SendMessage", `{"tenant":"acme","message":`+userMessage("", "task-lifecycle")+`}`)
+	}
+	call(one, "SendMessage", `{"tenant":"acme","message":`+userMessage("", "multi-turn")+`,"configuration":{`+
+		`"taskPushNotificationConfig":{"id":"c","url":"`+hook+`/waits","token":"t0ken"}}}`)
+	call(one, "SendMessage", `{"tenant":"acme","message":`+userMessage("", "task-cancel")+`,"configuration":{`+
+		`"returnImmediately":true,"taskPushNotificationConfig":{"url":"`+hook+`/working"}}}`)
+	waits := `"state":"TASK_STATE_INPUT_REQUIRED"`
+	first := call(one, "ListTasks", `{"tenant":"acme","pageSize":2}`)
+	for !strings.Contains(first, `"TASK_STATE_WORKING"`) || !strings.Contains(first, waits) {
+		first = call(one, "ListTasks", `{"tenant":"acme","pageSize":2}`)
+	}
+	token := strings.Split(strings.SplitAfter(first, `"nextPageToken":"`)[1], `"`)[0]
+	page := `{"tenant":"acme","pageSize":2,"pageToken":"` + token + `"}`
+	before := call(one, "ListTasks", page)
+	one.end()
+	for len(paths) > 0 {
+		<-paths
+	}
+
+	two := start(t, "spec", o)
+	if path := <-paths; path != "/working" {
+		t.Errorf("notified of the failure: %s", path)
+	}
+	if diff := cmp.Diff(before, call(two, "ListTasks", page)); diff != "" {
+		t.Errorf("the second page (-before +after):\n%s", diff)
+	}
+	list := call(two, "ListTasks", `{"tenant":"acme","status":"TASK_STATE_INPUT_REQUIRED"}`)
+	id := strings.Split(strings.SplitAfter(list, `{"id":"`)[1], `"`)[0]
+	config := call(two, "GetTaskPushNotificationConfig", `{"tenant":"acme","taskId":"`+id+`","id":"c"}`)
+	if !strings.Contains(config, hook+"/waits") || strings.Contains(config, "t0ken") {
+		t.Errorf("got %s", config)
+	}
+	call(two, "CancelTask", `{"tenant":"acme","id":"`+id+`"}`)
+	if path := <-paths; path != "/waits" {
+		t.Errorf("notified of the cancelation: %s", path)
+	}
+	if got := call(two, "GetTask", `{"tenant":"b","id":"`+id+`"}`); !strings.Contains(got, "Task not found") {
+		t.Errorf("another tenant: got %s", got)
+	}
+	two.end()
+	for _, key := range store.keys() {
+		if !strings.HasPrefix(key, "spec/acme ") {
+			t.Errorf("kept: %s", key)
+		}
+	}
+}
+
+// What cannot be stored is refused, and nothing is changed by it; the agent says so once, and goes on when it can.
+func TestStoreIsFull(t *testing.T) {
+	store, logged := newMemory(), make(chan string, 64)
+	r := start(t, "spec", refagent.Options{
+		Store: store, Push: true, CancelWait: time.Hour, Log: func(text string) { logged <- text },
+	})
+	call := func(method, params string) string {
+		_, body := exchange(t, r.origin, "POST /spec"+v10Header+rpc("1", method, params))
+		return body
+	}
+	message := func(ids, text string) string { return `{"message":` + userMessage(ids, text) + `}` }
+	id := strings.Split(strings.SplitAfter(call("SendMessage", message("", "multi-turn")), `"task":{"id":"`)[1], `"`)[0]
+	before := call("GetTask", `{"id":"`+id+`"}`)
+	keys := len(store.keys())
+	store.fill(true)
+	for method, params := range map[string]string{
+		"SendMessage":                      message("", "task-lifecycle"),
+		"SendStreamingMessage":             message(`"taskId":"`+id+`",`, "more"),
+		"CancelTask":                       `{"id":"` + id + `","metadata":{"a":1}}`,
+		"CreateTaskPushNotificationConfig": `{"taskId":"` + id + `","url":"https://127.0.0.1:1/"}`,
+	} {
+		want := `"code":-32603,"message":"Internal error: the agent cannot store the task"`
+		if body := call(method, params); !strings.Contains(body, want) {
+			t.Errorf("%s: got %s", method, body)
+		}
+	}
+	text, want := <-logged, "could not be stored: no space left on device; new work is refused"
+	if !strings.Contains(text, want) || len(logged) > 0 {
+		t.Errorf("logged %q and %d more", text, len(logged))
+	}
+	if diff := cmp.Diff(before, call("GetTask", `{"id":"`+id+`"}`)); diff != "" || len(store.keys()) != keys {
+		t.Errorf("the task has changed (-before +after):\n%s", diff)
+	}
+	if list := call("ListTasks", `{}`); !strings.Contains(list, `"totalSize":1`) {
+		t.Errorf("got %s", list)
+	}
+	store.fill(false)
+	if body := call("SendMessage", message(`"taskId":"`+id+`",`, "done")); !strings.Contains(body, "COMPLETED") {
+		t.Errorf("when there is room again: got %s", body)
+	}
+}
+
+// A value that makes no sense, or whose skill is gone, is said clearly.
+func TestStoredTasksThatCannotBe(t *testing.T) {
+	numbered := func(number, id, state string) string {
+		return `{"format":1,"number":"` + number + `","revision":"1","id":"` + id + `","status":{"state":"` + state + `"}}`
+	}
+	for value, want := range map[string]string{
+		`{`:                                      `the stored task "t" of agent spec: unexpected`,
+		`[]`:                                     `it is no JSON object`,
+		`{"format":2}`:                           `its format is not 1; it was written by another version`,
+		numbered("1", "u", "TASK_STATE_WORKING"): `it is kept as task "t"`,
+		numbered("1", "t", "BUSY"):               `status.state is no state of a task`,
+		numbered("x", "t", "TASK_STATE_WORKING"): `number must be a number`,
+	} {
+		store := newMemory()
+		store.values[[2]string{"spec", "t"}] = value
+		_, err := refagent.New("spec", refagent.Options{Store: store})
+		if wrong := new(refagent.StoreError); !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", value, err, want)
+		}
+	}
+	store := newMemory()
+	store.values[[2]string{"spec", "t"}] = `{"format":1,"number":"1","revision":"1","skill":"juggling","id":"t",` +
+		`"status":{"state":"TASK_STATE_INPUT_REQUIRED","timestamp":"2026-03-01T10:00:00.000Z"}}`
+	r := start(t, "spec", refagent.Options{Store: store})
+	_, body := exchange(t, r.origin, "GET /spec/tasks/t")
+	if !strings.Contains(body, "TASK_STATE_FAILED") ||
+		!strings.Contains(body, "[juggling] The agent was started again without this skill.") {
+		t.Errorf("got %s", body)
+	}
+}
+
+// FuzzStored gives agents anything for a stored task: it is refused, or taken up.
+func FuzzStored(f *testing.F) {
+	f.Add([]byte(`{"format":1,"number":"1","revision":"1","skill":"multi-turn","turns":1,"id":"t","contextId":"c",` +
+		`"status":{"state":"TASK_STATE_INPUT_REQUIRED","message":{"parts":[{"text":"x"}]},"timestamp":"2026-03-01T10:00:00.000Z"},` +
+		`"artifacts":[{"artifactId":"a","parts":[{"raw":"eA=="}]}],` +
+		`"configs":[{"id":"c","url":"http://127.0.0.1:1/","dialect":"1.0"}]}`))
+	f.Fuzz(func(t *testing.T, value []byte) {
+		store := newMemory()
+		store.values[[2]string{"spec", "t"}] = string(value)
+		a, err := refagent.New("spec", refagent.Options{Store: store})
+		if err != nil {
+			return
+		}
+		defer a.Close()
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/spec/tasks/t", nil))
+		if w.Code != 200 {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	})
+}
