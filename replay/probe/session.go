@@ -86,6 +86,14 @@ func (s *Session) Ask(ctx context.Context, method, url string, header http.Heade
 		out.Header[name] = slices.Clone(values)
 	}
 	o := s.target.options(s)
+	for name, values := range o.Header {
+		if out.Header[name] == nil {
+			out.Header[name] = slices.Clone(values)
+		}
+	}
+	if o.Token != "" && out.Header.Get("Authorization") == "" {
+		out.Header.Set("Authorization", "Bearer "+o.Token)
+	}
 	if o.Authorize != nil {
 		if err := o.Authorize(ctx, out); err != nil {
 			return nil, fmt.Errorf("get credentials: %w", err)

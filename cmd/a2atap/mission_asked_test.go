@@ -1,0 +1,93 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/replay/client"
+	"a2atap/replay/probe"
+	"a2atap/replay/refagent"
+)
+
+// What is asked for a row is no empty word: an agent that is right in the row's own dialect passes it. The rows of the
+// first suite are asked of the agent from before 0.1, those of the acceptance suite of its three agents.
+func TestMissionIsAsked(t *testing.T) {
+	passed := make(map[string]bool)
+	note := func(suite, url string, o client.Options) {
+		scenarios, err := probe.Suite(suite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := probe.Run(t.Context(), url, probe.Options{
+			Scenarios: scenarios, Client: o, Parallel: 4, Timeout: 20 * time.Second,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range report.Results {
+			if r.Bad() {
+				t.Errorf("%s: %s\n%s\n%s", r.Test, r.Message, r.Request, r.Answer)
+			}
+			for _, tag := range r.Scenario.Tags {
+				passed[tag] = passed[tag] || r.Status == probe.Pass
+			}
+		}
+	}
+	note(probe.ProtocolSuite, missionAgents(t, nil, refagent.Credentials{
+		Scheme: refagent.BearerAuth, Secret: "t0ken",
+	}, "legacy"), client.Options{Token: "t0ken"})
+	note(probe.ProtocolSuite, missionAgents(t, nil, refagent.Credentials{
+		Scheme: refagent.APIKeyAuth, Header: "X-Key", Secret: "k3y",
+	}, "legacy"), client.Options{Header: http.Header{"X-Key": {"k3y"}}})
+	asOAuth := strings.NewReplacer(`{"schemes":["bearer"]}`,
+		`{"schemes":["oauth2"],"credentials":{"oauth2":{"tokenUrl":"https://idp.example/token"}}}`)
+	note(probe.ProtocolSuite, missionAgents(t, asOAuth, refagent.Credentials{
+		Scheme: refagent.BearerAuth, Secret: "t0ken",
+	}, "legacy"), client.Options{Token: "t0ken"})
+	note(probe.AgentBinSuite, missionAgents(t, nil, refagent.Credentials{}, "echo", "spec", "spec03"), client.Options{})
+	for _, row := range missionTable(missionPage(t)) {
+		if row.asked() && !passed[row.id] {
+			t.Errorf("%s is asked, and nobody passes it", row.id)
+		}
+	}
+}
+
+// missionAgents serves agents at one address until the test ends, and returns that. Their card is rewritten if there is
+// something to write it with.
+func missionAgents(t *testing.T, card *strings.Replacer, auth refagent.Credentials, names ...string) string {
+	t.Helper()
+	o := refagent.Options{StepTime: 25 * time.Millisecond}
+	if auth.Scheme != "" {
+		o.Auth = &auth
+	}
+	agents := make([]*refagent.Agent, 0, len(names))
+	for _, name := range names {
+		a, err := refagent.New(name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agents = append(agents, a)
+	}
+	handler := refagent.Mux(agents...)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if card == nil || !strings.Contains(r.URL.Path, ".well-known") {
+			handler.ServeHTTP(w, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, r)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(answer.Code)
+		card.WriteString(w, answer.Body.String()) //nolint:errcheck // who asks sees what is missing
+	}))
+	t.Cleanup(func() {
+		server.Close()
+		for _, a := range agents {
+			a.Close()
+		}
+	})
+	return server.URL
+}
