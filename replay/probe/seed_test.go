@@ -2,9 +2,6 @@ package probe_test
 
 import (
 	"context"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"testing"
 	"time"
@@ -13,38 +10,22 @@ import (
 
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
+	"a2atap/replay/internal/seedserver"
 	"a2atap/replay/probe"
 )
 
 const seedToken = "seed-token"
 
-// start serves the agent and returns its URL.
-func (s *seedServer) start(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.url = "http://" + l.Addr().String()
-	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: s}}
-	server.Start()
-	t.Cleanup(func() {
-		s.close()
-		server.Close()
-	})
-	return s.url
-}
-
 // askSeed asks a server of the oldest dialect everything that it can be asked.
-func askSeed(t *testing.T, s *seedServer, timeout time.Duration) *probe.Report {
+func askSeed(t *testing.T, s *seedserver.Server, timeout time.Duration) *probe.Report {
 	t.Helper()
 	o := probe.Options{
 		Scenarios: protocolSuite(t), Parallel: 4, Timeout: timeout, Protocols: []client.Protocol{client.Early},
 	}
-	if s.token != "" {
-		o.Client = client.Options{Authorize: auth.Bearer(s.token)}
+	if s.Token != "" {
+		o.Client = client.Options{Authorize: auth.Bearer(s.Token)}
 	}
-	report, err := probe.Run(context.Background(), s.start(t), o)
+	report, err := probe.Run(context.Background(), s.Start(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,8 +47,8 @@ func TestSeedServerPasses(t *testing.T) {
 	for _, token := range []string{"", seedToken} {
 		t.Run(token, func(t *testing.T) {
 			t.Parallel()
-			s := newSeedServer("")
-			s.token = token
+			s := seedserver.New("")
+			s.Token = token
 			report := askSeed(t, s, time.Minute)
 			if n := report.Count(probe.Pass); n < 30 {
 				t.Errorf("only %d cases passed", n)
@@ -124,9 +105,9 @@ func TestSeedServerFaults(t *testing.T) {
 	for _, f := range seedFaults {
 		t.Run(f.fault, func(t *testing.T) {
 			t.Parallel()
-			s := newSeedServer(f.fault)
+			s := seedserver.New(f.fault)
 			if slices.Contains([]string{"open", "guarded-card", "no-token-url", "no-key-header"}, f.fault) {
-				s.token = seedToken
+				s.Token = seedToken
 			}
 			var rows []string
 			for _, r := range askSeed(t, s, 3*time.Second).Results {

@@ -1,4 +1,4 @@
-package probe_test
+package seedserver
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 )
 
 // pause waits a step; false if the server ends.
-func (s *seedServer) pause() bool {
+func (s *Server) pause() bool {
 	timer := time.NewTimer(s.step)
 	defer timer.Stop()
 	select {
@@ -21,7 +21,7 @@ func (s *seedServer) pause() bool {
 }
 
 // do changes a task that has not ended, and reports whether it was one.
-func (s *seedServer) do(t *seedTask, change func()) bool {
+func (s *Server) do(t *task, change func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if t.over() {
@@ -32,7 +32,7 @@ func (s *seedServer) do(t *seedTask, change func()) bool {
 }
 
 // work is what the skills do with a new task.
-func (s *seedServer) work(t *seedTask, text string) {
+func (s *Server) work(t *task, text string) {
 	switch {
 	case strings.HasPrefix(text, "repeat"):
 		if !s.pause() || !s.do(t, func() { s.move(t, "working", "") }) || s.fault == "never-ends" {
@@ -49,11 +49,11 @@ func (s *seedServer) work(t *seedTask, text string) {
 }
 
 // answer gives an artifact and completes the task.
-func (s *seedServer) answer(t *seedTask, text string) {
+func (s *Server) answer(t *task, text string) {
 	if !s.pause() || !s.do(t, func() {
-		a := seedObject{"index": 0, "name": "answer", "parts": []seedObject{{"type": "text", "text": "you said: " + text}}}
+		a := object{"index": 0, "name": "answer", "parts": []object{{"type": "text", "text": "you said: " + text}}}
 		t.artifacts = append(t.artifacts, a)
-		s.tell(t, seedEvent{"artifact", seedObject{"id": t.id, "artifact": a}, false})
+		s.tell(t, event{"artifact", object{"id": t.id, "artifact": a}, false})
 	}) {
 		return
 	}
@@ -67,16 +67,16 @@ func (s *seedServer) answer(t *seedTask, text string) {
 }
 
 // subscribe streams what happens to a task.
-func (s *seedServer) subscribe(w http.ResponseWriter, r *http.Request) {
+func (s *Server) subscribe(w http.ResponseWriter, r *http.Request) {
 	c, ok := s.read(w, r)
 	if !ok {
 		return
 	}
 	if c.Method != "tasks/sendSubscribe" {
-		s.reply(w, http.StatusBadRequest, seedObject{"error": "Only tasks/sendSubscribe supported"})
+		s.reply(w, http.StatusBadRequest, object{"error": "Only tasks/sendSubscribe supported"})
 		return
 	}
-	events := make(chan seedEvent, 64)
+	events := make(chan event, 64)
 	s.mu.Lock()
 	_, refusal := s.send(c)
 	if refusal != nil {
@@ -85,7 +85,7 @@ func (s *seedServer) subscribe(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t := s.tasks[c.Params.ID]
-	first := seedEvent{"status", seedObject{"id": t.id, "status": t.status}, false}
+	first := event{"status", object{"id": t.id, "status": t.status}, false}
 	t.listeners[events] = true
 	if s.fault == "forgets-left" {
 		delete(s.tasks, t.id) // nobody but the stream knows it
@@ -97,7 +97,7 @@ func (s *seedServer) subscribe(w http.ResponseWriter, r *http.Request) {
 		delete(t.listeners, events)
 	}()
 	if s.fault == "no-stream" {
-		s.reply(w, http.StatusOK, seedObject{"jsonrpc": "2.0", "id": c.ID, "result": first.body})
+		s.reply(w, http.StatusOK, object{"jsonrpc": "2.0", "id": c.ID, "result": first.body})
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -110,7 +110,7 @@ func (s *seedServer) subscribe(w http.ResponseWriter, r *http.Request) {
 }
 
 // follow writes events until the task has ended or the client is gone.
-func (s *seedServer) follow(w http.ResponseWriter, r *http.Request, c *seedCall, events chan seedEvent) {
+func (s *Server) follow(w http.ResponseWriter, r *http.Request, c *call, events chan event) {
 	for n := 0; ; n++ {
 		select {
 		case e := <-events:
@@ -119,13 +119,13 @@ func (s *seedServer) follow(w http.ResponseWriter, r *http.Request, c *seedCall,
 			}
 			s.event(w, c.ID, e)
 			if s.fault == "other-event" && n == 0 {
-				s.event(w, c.ID, seedEvent{"progress", seedObject{"id": c.Params.ID, "percent": 50}, false})
+				s.event(w, c.ID, event{"progress", object{"id": c.Params.ID, "percent": 50}, false})
 			}
 			if !e.last {
 				continue
 			}
 			if s.fault == "goes-on" {
-				s.event(w, c.ID, seedEvent{"status", e.body, true})
+				s.event(w, c.ID, event{"status", e.body, true})
 			}
 			if s.fault != "stays-open" {
 				return
@@ -138,9 +138,9 @@ func (s *seedServer) follow(w http.ResponseWriter, r *http.Request, c *seedCall,
 	}
 }
 
-func (s *seedServer) event(w http.ResponseWriter, id any, e seedEvent) {
+func (s *Server) event(w http.ResponseWriter, id any, e event) {
 	s.mu.Lock()
-	data, err := json.Marshal(seedObject{"jsonrpc": "2.0", "id": id, "result": e.body})
+	data, err := json.Marshal(object{"jsonrpc": "2.0", "id": id, "result": e.body})
 	s.mu.Unlock()
 	if err != nil {
 		return
