@@ -63,14 +63,17 @@ type Test struct {
 // Bad reports whether the test failed, or found the agent gone.
 func (t *Test) Bad() bool { return t.Status == TestFailed || t.Status == TestCritical }
 
-// fails reports whether the test fails a check with that gate.
-func (t *Test) fails(gate analyzer.Severity) bool {
+// breaks reports whether the test has failed with a severity at least, waived or not.
+func (t *Test) breaks(least analyzer.Severity) bool {
 	severity := t.Severity
 	if t.Status == TestCritical {
 		severity = analyzer.Error
 	}
-	return t.Bad() && t.Waived == "" && severity >= gate
+	return t.Bad() && severity >= least
 }
+
+// fails reports whether the test fails a check with that gate.
+func (t *Test) fails(gate analyzer.Severity) bool { return t.Waived == "" && t.breaks(gate) }
 
 // A Tally counts tests by how they came out. What is waived is counted as that, and not as failed.
 type Tally struct {
@@ -154,9 +157,11 @@ func (r *Report) status(gate analyzer.Severity) analyzer.Status {
 	for i := range r.Tests {
 		cut, asked = cut || r.Tests[i].Cut, asked || !r.Tests[i].Unasked
 		for j := range r.Tests[i].Tests {
-			if r.Tests[i].Tests[j].fails(gate) {
+			t := &r.Tests[i].Tests[j]
+			if t.fails(gate) {
 				return analyzer.StatusFindings
 			}
+			cut = cut || t.Status == TestCritical && t.Waived != "" // what was to come after it was not asked
 		}
 	}
 	v, t := r.Result.Verdict(gate), r.Tally()

@@ -166,6 +166,8 @@ func TestStatusOfTests(t *testing.T) {
 		{"a warning that counts", only(report.TestFailed, analyzer.Warning, ""), analyzer.Warning, analyzer.StatusFindings},
 		{"gone", only(report.TestCritical, analyzer.Note, ""), analyzer.Error, analyzer.StatusFindings},
 		{"waived", only(report.TestFailed, analyzer.Error, "known"), analyzer.Note, analyzer.StatusClean},
+		{"gone, nothing counts", only(report.TestCritical, analyzer.Note, ""), analyzer.Error + 1, analyzer.StatusClean},
+		{"gone, waived", only(report.TestCritical, analyzer.Note, "known"), analyzer.Error, analyzer.StatusIncomplete},
 		{"skipped", only(report.TestSkipped, analyzer.Error, ""), analyzer.Error, analyzer.StatusNothing},
 		{"inconclusive", only(report.TestInconclusive, analyzer.Error, ""), analyzer.Error, analyzer.StatusNothing},
 		{"nothing asked", report.Suite{Agent: "booker"}, analyzer.Error, analyzer.StatusNothing},
@@ -251,6 +253,34 @@ func TestLevelOfTests(t *testing.T) {
 		got := report.Conformances(r)[0]
 		if got.ConformanceLevel != tt.want || tt.given == tt.want && !strings.Contains(got.LevelReason, "as it was asked") {
 			t.Errorf("%s with %q broken: %s (%s), want %s", tt.given, tt.broken, got.ConformanceLevel, got.LevelReason, tt.want)
+		}
+	}
+}
+
+// What is waived fails no check, and lowers the level as what is not: the reason says how much of it is.
+func TestLevelOfWaivedTests(t *testing.T) {
+	failed := func(severity analyzer.Severity, waived string) report.Test {
+		return report.Test{
+			Name: "a", Category: analyzer.Lifecycle, Status: report.TestFailed, Severity: severity, Waived: waived,
+		}
+	}
+	for _, tt := range []struct {
+		tests []report.Test
+		says  string
+	}{
+		{[]report.Test{failed(analyzer.Error, "")}, ""},
+		{[]report.Test{failed(analyzer.Error, "known")}, "; 1 waived, and counted here"},
+		{[]report.Test{failed(analyzer.Error, "known"), failed(analyzer.Error, "known")}, "; 2 waived, and counted here"},
+		{[]report.Test{failed(analyzer.Warning, "known")}, ""},
+	} {
+		for _, given := range []string{"partial", ""} { // without one the tests decide
+			r := active(report.Suite{Agent: "booker", Level: given, Reason: "as it was asked", Tests: tt.tests})
+			r.Result.Findings = nil
+			got := report.Conformances(r)[0]
+			if _, says, _ := strings.Cut(got.LevelReason, "; "); !strings.HasSuffix("; "+says, tt.says) ||
+				strings.Contains(got.LevelReason, "waived") != (tt.says != "") {
+				t.Errorf("%q: got %q, want %q", given, got.LevelReason, tt.says)
+			}
 		}
 	}
 }

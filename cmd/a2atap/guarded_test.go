@@ -98,7 +98,10 @@ func (g *guard) lets(r *http.Request) bool {
 func (g *guard) token(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	r.ParseForm() // what is missing is refused
-	client, secret, _ := r.BasicAuth()
+	client, secret, basic := r.BasicAuth()
+	if !basic { // RFC 6749 §2.3.1 has both ways
+		client, secret = r.PostForm.Get("client_id"), r.PostForm.Get("client_secret")
+	}
 	ok := g.kind == "oauth" && client == "cli" && secret == guardToken &&
 		r.PostForm.Get("grant_type") == "client_credentials"
 	if g.kind == "password" {

@@ -13,12 +13,14 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/jws"
 	"a2atap/analyzer/report"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
 )
 
 type probeOptions struct {
 	choice    probeChoice
 	target    probeTarget
+	webhook   webhookFlags
 	wait      time.Duration
 	parallel  int
 	waivers   string
@@ -44,26 +46,35 @@ check as well; what they find wrong with what we asked on purpose is left out, a
 A scenario passes or fails; it is skipped if it is not for this agent, such as one about streams for an agent without
 them; it is inconclusive if the agent's answer does not show what it is about. An agent that does not answer any more is
 critical. An agent with the skills of the reference agents is told what to do by their keywords, any other is sent the
-examples of its card (--drive, --skill).
+examples of its card (--drive, --skill), or the texts of --prompt.
 
-With a second URL both agents are asked, and a table says what is known of each direction between them.
+Push notifications come to a receiver on loopback. An agent elsewhere needs an address that it reaches (--webhook-url,
+--webhook-listen), one that insists on https also a certificate that it trusts (--webhook-tls, --webhook-cert).
+
+With a second URL both agents are asked, and a table says what is known of each direction between them. Both get the
+same credentials, unless --auth2 brings those of the second. --second-auth is another user of one agent.
 
 A failure that is known and accepted stands in the file of --waivers, a JSON list of {"test", "reason", "until"}: test
-is a test's name, with * for any text; until is a date, 2027-01-31, and may be left out. It stays in the report, with its
-reason, and does not fail the run.
+is a test's name or id, with * for any text but /; until is a date, 2027-01-31, and may be left out. It stays in the
+report, with its reason, and does not fail the run. The agent conforms no better for it, and the level says so.
 
 Exit status: 0 nothing failed; 1 a scenario failed or a rule found something, at or above --fail-on; 2 wrong usage; 3
-the agent could not be reached, or the report or capture not be written; 4 nothing was proved.`,
+the agent could not be reached, push notifications not be received where that was asked for, or the report or capture
+not be written; 4 nothing was proved, the run was interrupted, or the agent was gone and that is waived.`,
 		Example: `  a2atap probe http://127.0.0.1:9001/spec
   a2atap probe https://booker.example/a2a --auth bearer:env:TOKEN --format markdown -o report.md
   a2atap probe http://127.0.0.1:9001 --only errors --skip 'rest/*'
   a2atap probe http://127.0.0.1:9001 --format junit -o probe.xml --capture probe.a2atap --waivers known.json
   a2atap probe booker=http://127.0.0.1:9001 hotel=http://127.0.0.1:9002
+  a2atap probe booker=https://booker.example hotel=https://hotel.example --auth bearer:env:B --auth2 apikey:env:H
+  a2atap probe https://booker.example/a2a --webhook-listen 127.0.0.1:9003 --webhook-url https://hooks.example
   a2atap probe --list`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runProbe(cmd.Context(), e, &o, args) },
 	}
 	f := cmd.Flags()
 	o.target.register(f)
+	o.webhook.register(f, "for push notifications: ",
+		"; before A2A 0.1 it is on https anyway, with one that nobody trusts")
 	o.choice.register(f)
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to answer")
 	f.IntVar(&o.parallel, "parallel", 4, "run `N` scenarios at the same time")
@@ -104,10 +115,16 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	if err != nil {
 		return asUsage(err)
 	}
+	hooks, err := o.webhook.options(e)
+	if err != nil {
+		return err
+	}
 	for _, m := range agents.masks() {
 		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
 	}
-	run := &probeRun{e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, judged: judged, keys: keys}
+	run := &probeRun{
+		e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks, judged: judged, keys: keys,
+	}
 	return agents.hide(run.run(ctx))
 }
 
@@ -125,6 +142,9 @@ func (o *probeOptions) check(args []string) (analyzer.Severity, error) {
 	case o.wait < 0:
 		return 0, usage("--wait %v: write a time above 0, such as 30s", o.wait)
 	}
+	if err := o.webhook.check(); err != nil {
+		return 0, err
+	}
 	return parseGate(o.failOn)
 }
 
@@ -136,6 +156,7 @@ type probeRun struct {
 	scenarios []*probe.Scenario
 	waived    *waivers
 	agents    probeAgents
+	webhook   webhook.Options
 	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
 	keys      jws.KeySet              // the same, for the scenarios
 }
@@ -194,6 +215,9 @@ func (r *probeRun) ask(ctx context.Context, record *probeRecord, whole *report.R
 			return nil // the report says that it was interrupted
 		case errors.Is(err, probe.ErrSkill):
 			return usage("%w", err)
+		case errors.Is(err, probe.ErrWebhook):
+			return fmt.Errorf("%w on %s: %w; choose another address with --webhook-listen", probe.ErrWebhook,
+				r.o.webhook.listen, netCause(err))
 		case err != nil:
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -29,6 +30,7 @@ type probeTarget struct {
 	prompts []string
 	ca      string
 	second  string
+	auth2   string
 }
 
 // dialects are the words of --dialect, and the protocols and versions that they stand for.
@@ -60,8 +62,10 @@ func (o *probeTarget) register(f *pflag.FlagSet) {
 		"agents, or natural, the examples of its card (default what its skills suggest)")
 	f.StringArrayVar(&o.skills, "skill", nil, "send the examples of the skill `ID` only; repeatable")
 	f.StringArrayVar(&o.prompts, "prompt", nil, promptHelp)
-	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user, written as for --auth: what users see of "+
-		"each other is asked too")
+	f.StringVar(&o.second, "second-auth", "", "the `CREDENTIALS` of another user of the same agent, written as for "+
+		"--auth: what users see of each other is asked too; with --auth2 those of the first agent")
+	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those "+
+		"of --auth or --oauth-… to the one at URL alone (default the same to both)")
 	f.StringVar(&o.ca, "ca", "", "trust the authorities in `FILE` (PEM) beside the system's")
 }
 
@@ -105,14 +109,25 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.auth2 != "" && len(args) < 2 {
+		return nil, errors.New("--auth2 is for a second agent, and there is one; another user of it comes with --second-auth")
+	}
 	var list probeAgents
-	for _, arg := range args {
+	for i, arg := range args {
 		a := &probeAgent{about: about}
 		if m := withName.FindStringSubmatch(arg); m != nil {
 			a.name, arg = m[1], m[2]
 		}
 		world := setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}
-		if a.setup, err = o.flags.Setup(world, arg); err != nil {
+		flags := o.flags
+		second := i > 0 && o.auth2 != ""
+		if second { // what lets in at the first agent is not for the second
+			flags.Auth, flags.OAuth = o.auth2, setup.OAuthFlags{}
+		}
+		if a.setup, err = flags.Setup(world, arg); err != nil {
+			if second {
+				err = fmt.Errorf("--auth2: %w", err)
+			}
 			return nil, err
 		}
 		u, err := url.Parse(a.setup.URL)
@@ -122,8 +137,10 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 		if err := o.speak(a); err != nil {
 			return nil, err
 		}
-		if err := o.another(a, world, arg); err != nil {
-			return nil, err
+		if !second {
+			if err := o.another(a, world, arg); err != nil {
+				return nil, err
+			}
 		}
 		list = append(list, a)
 	}
@@ -262,6 +279,7 @@ func (r *probeRun) options(a *probeAgent) probe.Options {
 	options := a.about
 	options.Client, options.Name = a.setup.Options, a.name
 	options.Scenarios, options.Keep = r.scenarios, r.o.choice.keep
+	options.Webhook = r.webhook
 	options.Wait, options.Parallel, options.Keys = r.o.wait, r.o.parallel, r.keys
 	return options
 }

@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -19,47 +15,24 @@ import (
 
 // pushOptions let the agent report on the task by push notifications.
 type pushOptions struct {
-	on          bool
-	listen, url string
-	remote      bool
-	tls         bool
-	cert, key   string // files
+	on      bool
+	webhook webhookFlags
 }
 
 func (o *pushOptions) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.on, "push", false, "ask for push notifications at a receiver of our own, print them, and wait for the "+
 		"one that says that the task has ended or waits, in place of polling")
-	f.StringVar(&o.listen, "webhook-listen", "127.0.0.1:0", "with --push: receive on `ADDR`; port 0 is a free one")
-	f.StringVar(&o.url, "webhook-url", "",
-		"with --push: the agent reaches the receiver beneath `URL` (default where it listens)")
-	f.BoolVar(&o.remote, "allow-remote", false, "with --push: allow a listening address that other machines can reach")
-	f.BoolVar(&o.tls, "webhook-tls", false, "with --push: receive on https, with a certificate of the authority that "+
-		"ca path prints, which the agent has to trust; with the protocol legacy that is so anyway")
-	f.StringVar(&o.cert, "webhook-cert", "", "with --push: receive on https with the certificate in `FILE` (PEM, with "+
-		"those between it and its authority)")
-	f.StringVar(&o.key, "webhook-key", "", "with --webhook-cert: its private key is in `FILE` (PEM)")
+	o.webhook.register(f, "with --push: ", "; with the protocol legacy that is so anyway")
 }
 
 func (o *pushOptions) check() error {
-	if !o.on {
-		if o.tls || o.cert != "" || o.key != "" {
-			return usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
-		}
-		return nil
-	}
 	switch {
-	case (o.cert == "") != (o.key == ""):
-		return usage("--webhook-cert and --webhook-key belong together")
-	case o.tls && o.cert != "":
-		return usage("--webhook-tls makes a certificate, and --webhook-cert brings one; use one")
+	case o.on:
+		return o.webhook.check()
+	case o.webhook.secured():
+		return usage("--webhook-tls, --webhook-cert and --webhook-key are about push notifications; add --push")
 	}
-	if (o.tls || o.cert != "") && strings.HasPrefix(o.url, "http://") {
-		return usage("--webhook-url %s: with a certificate it must begin with https://", o.url)
-	}
-	if o.url != "" && !strings.HasPrefix(o.url, "http://") && !strings.HasPrefix(o.url, "https://") {
-		return usage("--webhook-url %q: it must begin with http:// or https://", o.url)
-	}
-	return localOnly(o.listen, o.remote)
+	return nil
 }
 
 // receive begins to listen, if that is asked for. The caller closes the receiver, which is nil if it is not.
@@ -67,51 +40,21 @@ func (s *sender) receive() error {
 	if !s.o.push.on {
 		return nil
 	}
-	certificate, err := s.o.push.certificate(s.e, s.client.Endpoint().Protocol)
+	hook := &s.o.push.webhook
+	// Before A2A 0.1 agents take no other webhooks than https. Who names one has something that ends TLS there.
+	must := s.client.Endpoint().Protocol == client.Early && hook.url == ""
+	certificate, err := hook.certificate(s.e, "send", must)
 	if err != nil {
 		return err
 	}
 	s.receiver, err = webhook.Listen(webhook.Options{
-		Address: s.o.push.listen, Public: s.o.push.url, Certificate: certificate, On: s.delivered, Record: s.kept.received,
+		Address: hook.listen, Public: hook.url, Certificate: certificate, On: s.delivered, Record: s.kept.received,
 	})
 	if err != nil {
 		return fmt.Errorf("listen for push notifications on %s: %w; choose another port with --webhook-listen",
-			s.o.push.listen, netCause(err))
+			hook.listen, netCause(err))
 	}
 	return nil
-}
-
-// certificate returns what the receiver proves itself by, and says what the agent has to trust; nil without TLS. Before
-// A2A 0.1 agents take no other webhooks than https. Who names one of those has something that ends TLS there.
-func (o *pushOptions) certificate(e env, p client.Protocol) (*tls.Certificate, error) {
-	if o.cert != "" {
-		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
-		if err != nil {
-			return nil, fmt.Errorf("--webhook-cert %s, --webhook-key %s: %w", o.cert, o.key, err)
-		}
-		return &pair, nil
-	}
-	if !o.tls && (p != client.Early || o.url != "") {
-		return nil, nil
-	}
-	authority, err := openAuthority(e)
-	if err != nil {
-		return nil, err
-	}
-	host, _, err := net.SplitHostPort(o.listen)
-	if u, urlErr := url.Parse(o.url); urlErr == nil && u.Hostname() != "" {
-		host = u.Hostname()
-	}
-	if err != nil {
-		return nil, err
-	}
-	leaf, err := authority.Leaf(host)
-	if err != nil {
-		return nil, err
-	}
-	e.tell("send: the receiver is on https; the agent has to trust %s, as a2atap agent does with --webhook-ca %s",
-		authority.CertificateFile(), authority.CertificateFile())
-	return leaf, nil
 }
 
 // delivered prints a notification.

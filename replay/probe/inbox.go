@@ -1,17 +1,8 @@
 package probe
 
 import (
-	"cmp"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
-	"math/big"
-	"net"
 	"net/url"
 	"sync"
 	"time"
@@ -40,23 +31,14 @@ type delivery struct {
 	stranger bool // it came without the token
 }
 
-// listen opens a webhook, over TLS where the protocol takes no other.
+// listen opens a webhook.
 func (s *Session) listen() (*inbox, error) {
-	o := s.target.opts.Webhook
-	o.Address = cmp.Or(o.Address, "127.0.0.1:0")
-	if s.Protocol() == client.Early && o.Certificate == nil && o.Public == "" {
-		certificate, err := selfSigned()
-		if err != nil {
-			return nil, fmt.Errorf("make a certificate for the webhook: %w", err)
-		}
-		o.Certificate = certificate
-	}
-	in := &inbox{changed: make(chan struct{})}
-	o.On = in.take
-	var err error
-	if in.receiver, err = webhook.Listen(o); err != nil {
+	server, err := s.target.webhooks.open(s.Protocol())
+	if err != nil {
 		return nil, Unclear("no webhook could be opened: %v", err)
 	}
+	in := &inbox{changed: make(chan struct{})}
+	in.receiver = server.Receive(webhook.Options{On: in.take})
 	return in, nil
 }
 
@@ -133,31 +115,17 @@ func (in *inbox) await(ctx context.Context, d time.Duration, task string, state 
 // patience is how long a notification may take after what it tells of.
 func (s *Session) patience() time.Duration { return min(patience, s.Timeout) }
 
-// reaches reports whether the agent can be expected to reach a webhook: both are on this machine, or the webhook has a
-// public address.
+// reaches reports whether the agent can be expected to reach a webhook: its address was chosen for that, or it is on
+// this machine, as the agent is.
 func (s *Session) reaches(in *inbox) bool {
 	if s.target.opts.Webhook.Public != "" {
 		return true
 	}
-	u, err := url.Parse(s.endpoint.URL)
-	return err == nil && hostname.IsLoopback(hostname.Normal(u.Hostname()))
-}
-
-// selfSigned returns a certificate for this machine that nobody has a reason to trust.
-func selfSigned() (*tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	hook, err := url.Parse(in.receiver.URL())
 	if err != nil {
-		return nil, err
+		return false
 	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), NotBefore: time.Now().Add(-time.Hour),
-		NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-		DNSNames: []string{"localhost"}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return nil, err
-	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	agent, err := url.Parse(s.endpoint.URL)
+	isLocal := func(u *url.URL) bool { return hostname.IsLoopback(hostname.Normal(u.Hostname())) }
+	return err == nil && (isLocal(agent) || !isLocal(hook))
 }

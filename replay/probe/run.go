@@ -59,7 +59,8 @@ type Options struct {
 	// Parallel is how many cases run at the same time, 1 at least.
 	Parallel int
 	// Webhook is where push notifications are received: address, public URL and certificate; the zero value for a port of
-	// this machine, over TLS with a certificate that nobody trusts only where the protocol demands TLS.
+	// this machine, over TLS with a certificate that nobody trusts only where the protocol demands TLS. The rest of it is
+	// not looked at. All webhooks of the run are at one address, so that a port can be named.
 	Webhook webhook.Options
 	// TLS is how agents over TLS are verified; nil for the system's authorities.
 	TLS *tls.Config
@@ -82,6 +83,9 @@ func (o *Options) wants(e endpoint) bool {
 
 // ErrSkill is what Run fails with if the card has none of the skills that were named.
 var ErrSkill = errors.New("no such skill")
+
+// ErrWebhook is what Run fails with if push notifications cannot be received at the address that was chosen.
+var ErrWebhook = errors.New("listen for push notifications")
 
 // knows returns an error unless the card has all skills that were named.
 func (o *Options) knows(card *client.Card) error {
@@ -122,6 +126,10 @@ func Run(ctx context.Context, agent string, o Options) (*Report, error) {
 	if err := o.knows(main.card); err != nil {
 		return nil, err
 	}
+	defer r.webhooks.close()
+	if err := r.webhooks.begin(main); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrWebhook, err)
+	}
 	report.Card, report.NoCard, report.Notes = main.card, main.noCard, main.notes
 	cases := r.cases(ctx)
 	for _, path := range slices.Sorted(maps.Keys(r.targets)) {
@@ -156,7 +164,9 @@ type runner struct {
 	tape    *tape
 	log     *live.Log
 	targets map[string]*target // by path below the URL; set up before cases run
-	all     []*probeCase
+	// webhooks is the server behind all webhooks.
+	webhooks webhooks
+	all      []*probeCase
 
 	unkept error // guarded by the log's order: only take writes it, and it is read after End
 
@@ -182,6 +192,7 @@ func (c *probeCase) name() string {
 
 func newRunner(agent string, o *Options) *runner {
 	r := &runner{url: agent, opts: o, tape: &tape{xs: map[uint64]*capture.Exchange{}}, targets: map[string]*target{}}
+	r.webhooks.opts = o.Webhook
 	r.log = live.NewLog(o.Seq, func(s capture.Step) {
 		r.tape.take(s.Clone())
 		if o.Sink != nil && r.unkept == nil {
@@ -200,7 +211,7 @@ func (r *runner) target(path string) *target {
 	if path != "" {
 		at = agentURL(at, path, r.opts.Scenarios)
 	}
-	t := &target{url: at, ownCard: path != "", opts: r.opts, tape: r.tape}
+	t := &target{url: at, ownCard: path != "", opts: r.opts, tape: r.tape, webhooks: &r.webhooks}
 	t.transport = &live.Transport{
 		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, TLS: r.opts.TLS,
 		Noted: func(req *http.Request, n uint64) {

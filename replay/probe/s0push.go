@@ -236,9 +236,11 @@ func (s *Session) told(ctx context.Context, in *inbox) ([]delivery, error) {
 func (s *Session) unheard(in *inbox) error {
 	switch {
 	case in.distrusted():
-		return Unclear("the agent connected, and does not trust the certificate of the webhook")
+		return Unclear("the agent connected, and does not trust the certificate of the webhook; give one that it trusts " +
+			"with --webhook-tls or --webhook-cert")
 	case !s.reaches(in):
-		return Unclear("nothing came at %s, which the agent may not reach", in.origin())
+		return Unclear("nothing came at %s, which the agent may not reach; give one that it reaches with --webhook-url",
+			in.origin())
 	}
 	return Fail("a notification of the task at the webhook", "none within %v of its end", s.patience())
 }

@@ -31,6 +31,7 @@ type target struct {
 	opts      *Options
 	tape      *tape
 	transport *live.Transport
+	webhooks  *webhooks
 }
 
 // An endpoint is an interface to ask on.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -57,23 +58,20 @@ type Options struct {
 	Record func(at *url.URL, r *http.Request, body []byte, status int)
 }
 
-// A Receiver listens for notifications. It is safe for concurrent use.
-type Receiver struct {
-	listener    net.Listener
-	url         *url.URL // that the agent is given
-	path, token string
-	hosts       []string // by which it is reached, beside loopback names
-	server      *http.Server
-	served      chan struct{}
-	opts        Options
+// A Server listens for the notifications of any number of receivers. It is safe for concurrent use.
+type Server struct {
+	listener net.Listener
+	base     *url.URL // beneath which agents reach it
+	hosts    []string // by which it is reached, beside loopback names
+	server   *http.Server
+	served   chan struct{}
 
-	mu       sync.Mutex
-	received []Delivery
-	changed  chan struct{} // closed when something is received
+	mu        sync.Mutex
+	receivers map[string]*Receiver // by the last part of their path
 }
 
-// Listen begins to receive.
-func Listen(o Options) (*Receiver, error) {
+// Serve begins to listen where and how the options say. On and Record are for [Server.Receive].
+func Serve(o Options) (*Server, error) {
 	public, err := url.Parse(o.Public)
 	if err != nil {
 		return nil, err
@@ -82,62 +80,81 @@ func Listen(o Options) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Receiver{
-		listener: l, path: "/" + uuid.NewString(), token: uuid.NewString(), opts: o,
-		served: make(chan struct{}), changed: make(chan struct{}),
-	}
+	s := &Server{listener: l, base: public, served: make(chan struct{}), receivers: make(map[string]*Receiver)}
 	scheme := "http"
 	if o.Certificate != nil {
 		scheme = "https"
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*o.Certificate}, MinVersion: tls.VersionTLS12})
 	}
-	if r.url = public.JoinPath(r.path); o.Public == "" {
-		r.url = &url.URL{Scheme: scheme, Host: r.address(), Path: r.path}
+	if o.Public == "" {
+		s.base = &url.URL{Scheme: scheme, Host: s.named(o.Address)}
 	}
-	for _, authority := range []string{r.address(), r.url.Host} {
+	for _, authority := range []string{s.address(), s.base.Host} {
 		if host, _, ok := hostname.Split(authority); ok {
-			r.hosts = append(r.hosts, host)
+			s.hosts = append(s.hosts, host)
 		}
 	}
-	r.server = &http.Server{
-		Handler: r, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute, ErrorLog: log.New(handshakes{r}, "", 0),
+	s.server = &http.Server{
+		Handler: s, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute, ErrorLog: log.New(handshakes{s}, "", 0),
 	}
 	go func() {
-		defer close(r.served)
-		r.server.Serve(l) // it ends when it is closed
+		defer close(s.served)
+		s.server.Serve(l) // it ends when it is closed
 	}()
-	return r, nil
+	return s, nil
 }
-
-// Config returns what the agent is told, but for the task.
-func (r *Receiver) Config() client.PushConfig { return client.PushConfig{URL: r.URL(), Token: r.token} }
-
-// address returns where it listens, as host:port.
-func (r *Receiver) address() string { return r.listener.Addr().String() }
 
 // Close stops listening.
-func (r *Receiver) Close() {
-	r.server.Close()
-	<-r.served
+func (s *Server) Close() {
+	s.server.Close()
+	<-s.served
 }
 
-// URL returns the address that the agent is given.
-func (r *Receiver) URL() string { return r.url.String() }
+// Receive begins to receive at an address of its own. Of the options it takes On and Record.
+func (s *Server) Receive(o Options) *Receiver {
+	r := &Receiver{from: s, path: "/" + uuid.NewString(), token: uuid.NewString(), opts: o, changed: make(chan struct{})}
+	r.url = s.base.JoinPath(r.path)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.receivers[r.path] = r
+	return r
+}
 
-// isMine reports whether a request came for the receiver: what a page in a browser sends here by a name of its own does
+// address returns where it listens, as host:port.
+func (s *Server) address() string { return s.listener.Addr().String() }
+
+// named returns where it listens with the name that the address has for it, which is that of the certificate.
+func (s *Server) named(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	_, port, _ := net.SplitHostPort(s.address()) // a listener's address has a port
+	if err != nil || host == "" || net.ParseIP(host) != nil {
+		return s.address()
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// isMine reports whether a request came for this server: what a page in a browser sends here by a name of its own does
 // not.
-func (r *Receiver) isMine(authority string) bool {
+func (s *Server) isMine(authority string) bool {
 	host, _, ok := hostname.Split(authority)
-	return ok && (hostname.IsLoopback(host) || slices.Contains(r.hosts, host))
+	return ok && (hostname.IsLoopback(host) || slices.Contains(s.hosts, host))
+}
+
+// receiver returns the one at a path; nil if there is none.
+func (s *Server) receiver(path string) *Receiver {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.receivers[path[max(0, strings.LastIndexByte(path, '/')):]] // a proxy may put something before it
 }
 
 // ServeHTTP implements http.Handler: it takes a notification.
-func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	if !r.isMine(q.Host) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	if !s.isMine(q.Host) {
 		http.Error(w, "this receiver of push notifications is not "+q.Host, http.StatusMisdirectedRequest)
 		return
 	}
-	if !strings.HasSuffix(q.URL.Path, r.path) { // a proxy may put something before it
+	r := s.receiver(q.URL.Path)
+	if r == nil {
 		http.NotFound(w, q)
 		return
 	}
@@ -166,19 +183,67 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(status)
 }
 
-// handshakes takes what net/http logs and makes deliveries of the connections on which TLS failed.
-type handshakes struct{ r *Receiver }
+// handshakes takes what net/http logs and makes deliveries of the connections on which TLS failed. For whom they were
+// meant is not known, so every receiver has them.
+type handshakes struct{ s *Server }
 
 func (h handshakes) Write(line []byte) (int, error) {
-	if _, rest, ok := strings.Cut(string(line), "TLS handshake error from "); ok {
-		_, why, _ := strings.Cut(rest, ": ")
-		if strings.Contains(why, net.ErrClosed.Error()) { // by us
-			return len(line), nil
-		}
-		h.r.take(Delivery{Err: fmt.Errorf("%w: %s", ErrTLS, strings.TrimSpace(why))}, func() {})
+	_, rest, ok := strings.Cut(string(line), "TLS handshake error from ")
+	if !ok {
+		return len(line), nil
+	}
+	_, why, _ := strings.Cut(rest, ": ")
+	if strings.Contains(why, net.ErrClosed.Error()) { // by us
+		return len(line), nil
+	}
+	h.s.mu.Lock()
+	all := slices.Collect(maps.Values(h.s.receivers))
+	h.s.mu.Unlock()
+	for _, r := range all {
+		r.take(Delivery{Err: fmt.Errorf("%w: %s", ErrTLS, strings.TrimSpace(why))}, func() {})
 	}
 	return len(line), nil
 }
+
+// A Receiver receives notifications at an address of its own. It is safe for concurrent use.
+type Receiver struct {
+	from        *Server
+	alone       bool     // the server is there for this receiver
+	url         *url.URL // that the agent is given
+	path, token string
+	opts        Options
+
+	mu       sync.Mutex
+	received []Delivery
+	changed  chan struct{} // closed when something is received
+}
+
+// Listen begins to receive, with a server of its own.
+func Listen(o Options) (*Receiver, error) {
+	s, err := Serve(o)
+	if err != nil {
+		return nil, err
+	}
+	r := s.Receive(o)
+	r.alone = true
+	return r, nil
+}
+
+// Config returns what the agent is told, but for the task.
+func (r *Receiver) Config() client.PushConfig { return client.PushConfig{URL: r.URL(), Token: r.token} }
+
+// Close stops receiving: nothing is found at the address any more.
+func (r *Receiver) Close() {
+	r.from.mu.Lock()
+	delete(r.from.receivers, r.path)
+	r.from.mu.Unlock()
+	if r.alone {
+		r.from.Close()
+	}
+}
+
+// URL returns the address that the agent is given.
+func (r *Receiver) URL() string { return r.url.String() }
 
 // knows reports whether a request has the token, as the value of a header field or as a bearer token. The specification
 // names X-A2A-Notification-Token up to 1.0.0 as an example, and agents use other fields too (0.3 §6.8, 1.0 §4.3.1).

@@ -115,7 +115,7 @@ func TestAwait(t *testing.T) {
 	if !strings.HasPrefix(c.URL, "http://hooks.example/base/") {
 		t.Errorf("the agent is told %s", c.URL)
 	}
-	at := "http://" + r.address() + "/base" + r.path
+	at := "http://" + r.from.address() + "/base" + r.path
 	say := func(task, state string) {
 		body := fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"contextId":"c","status":{"state":%q}}}`, task, state)
 		if got := post(t, "POST", at, body, http.Header{"X-A2a-Notification-Token": {c.Token}}); got != 204 {
@@ -156,7 +156,7 @@ func TestHosts(t *testing.T) {
 		"hooks.example:8443": 204, "HOOKS.example.": 204, "localhost": 204, "127.0.0.1:1": 204, "[::1]": 204,
 		"evil.example": 421, "hooks.example.evil.example": 421, "192.0.2.1": 421,
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.address()+r.path,
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+r.from.address()+r.path,
 			strings.NewReader(`{"id":"t","status":{"state":"working"}}`))
 		if err != nil {
 			t.Fatal(err)
@@ -237,7 +237,63 @@ func TestTLS(t *testing.T) {
 
 func TestListenFails(t *testing.T) {
 	r, _ := listen(t, "")
-	if _, err := Listen(Options{Address: r.address()}); err == nil {
+	if _, err := Listen(Options{Address: r.from.address()}); err == nil {
 		t.Error("two receivers listen on one address")
+	}
+}
+
+// Several receivers listen at one address: each hears its own, and none what comes after it was closed.
+func TestReceiversOfOneServer(t *testing.T) {
+	s, err := Serve(Options{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	type heard struct{ who, task string }
+	came := make(chan heard, 10)
+	receiver := func(who string) client.PushConfig {
+		r := s.Receive(Options{On: func(d Delivery) { came <- heard{who, d.Event.TaskID()} }})
+		t.Cleanup(r.Close)
+		return r.Config()
+	}
+	a, b := receiver("a"), receiver("b")
+	gone := s.Receive(Options{On: func(Delivery) { t.Error("a receiver that is closed has heard something") }})
+	gone.Close()
+	for _, tt := range []struct {
+		url, token string
+		status     int
+		want       heard
+	}{
+		{a.URL, a.Token, 204, heard{"a", "t"}},
+		{b.URL, b.Token, 204, heard{"b", "t"}},
+		{b.URL, a.Token, 401, heard{"b", ""}},
+		{gone.URL(), gone.Config().Token, 404, heard{}},
+	} {
+		body := `{"task":{"id":"t","status":{"state":"TASK_STATE_COMPLETED"}}}`
+		if got := post(t, "POST", tt.url, body, http.Header{"X-A2a-Notification-Token": {tt.token}}); got != tt.status {
+			t.Errorf("HTTP %d, want %d", got, tt.status)
+		}
+		if tt.want != (heard{}) {
+			if got := <-came; got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		}
+	}
+	if len(came) != 0 {
+		t.Errorf("%d deliveries too many", len(came))
+	}
+}
+
+// The agent is given the name under which the receiver listens, since its certificate is for that.
+func TestNameOfReceiver(t *testing.T) {
+	for address, want := range map[string]string{"localhost:0": "http://localhost:", "127.0.0.1:0": "http://127.0.0.1:"} {
+		r, err := Listen(Options{Address: address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(r.URL(), want) {
+			t.Errorf("%s: got %s, want %s…", address, r.URL(), want)
+		}
+		r.Close()
 	}
 }
