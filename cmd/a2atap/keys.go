@@ -14,26 +14,33 @@ const maxKeyFile = 1 << 20 // bytes
 
 // readKeys reads the files of --jwks. Findings name a file without its folder.
 func readKeys(files []string) ([]analyzer.EngineOption, error) {
+	options, _, err := readKeySets(files)
+	return options, err
+}
+
+// readKeySets is readKeys, and returns all the keys as well.
+func readKeySets(files []string) ([]analyzer.EngineOption, jws.KeySet, error) {
 	var options []analyzer.EngineOption
+	var all jws.KeySet
 	for _, file := range files {
 		info, err := os.Stat(file)
 		if err != nil {
-			return nil, fmt.Errorf("--jwks: %w", err)
+			return nil, nil, fmt.Errorf("--jwks: %w", err)
 		}
 		if info.Size() > maxKeyFile {
-			return nil, usage("--jwks %s: the file is larger than %d bytes", file, maxKeyFile)
+			return nil, nil, usage("--jwks %s: the file is larger than %d bytes", file, maxKeyFile)
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("--jwks: %w", err)
+			return nil, nil, fmt.Errorf("--jwks: %w", err)
 		}
 		keys, err := jws.ParseKeySet(text)
 		if err != nil {
-			return nil, usage("--jwks %s: %w", file, err)
+			return nil, nil, usage("--jwks %s: %w", file, err)
 		}
-		options = append(options, signature.WithKeys(filepath.Base(file), keys))
+		options, all = append(options, signature.WithKeys(filepath.Base(file), keys)), append(all, keys...)
 	}
-	return options, nil
+	return options, all, nil
 }
 
 const jwksHelp = "verify signatures of agent cards with the keys of `FILE`, a JWK Set; " +

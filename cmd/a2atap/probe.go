@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/jws"
 	"a2atap/analyzer/report"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/probe"
@@ -28,6 +29,7 @@ type probeOptions struct {
 	output    string
 	capture   string
 	redactKey string
+	jwks      []string
 	list      bool
 }
 
@@ -82,6 +84,8 @@ not be written; 4 nothing was proved, the run was interrupted, or the agent was 
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
+	f.StringArrayVar(&o.jwks, "jwks", nil, "verify signatures of agent cards with the keys of `FILE`, a JWK Set, beside "+
+		"those that the agent serves where a signature says; repeatable")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
 	f.BoolVar(&o.list, "list", false, "list the scenarios, as --format text or json, and ask nothing")
 	return withArgs(cmd, 0, 2)
@@ -103,6 +107,10 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	if err != nil {
 		return err
 	}
+	judged, keys, err := readKeySets(o.jwks)
+	if err != nil {
+		return err
+	}
 	agents, err := o.target.agents(e, args)
 	if err != nil {
 		return asUsage(err)
@@ -114,7 +122,9 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	for _, m := range agents.masks() {
 		e.Out, e.Err = m.Writer(e.Out), m.Writer(e.Err)
 	}
-	run := &probeRun{e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks}
+	run := &probeRun{
+		e: e, o: o, gate: gate, scenarios: scenarios, waived: waived, agents: agents, webhook: hooks, judged: judged, keys: keys,
+	}
 	return agents.hide(run.run(ctx))
 }
 
@@ -147,6 +157,8 @@ type probeRun struct {
 	waived    *waivers
 	agents    probeAgents
 	webhook   webhook.Options
+	judged    []analyzer.EngineOption // the keys of --jwks, for the rules
+	keys      jws.KeySet              // the same, for the scenarios
 }
 
 // run asks the agents, writes the report, and returns the exit status as an error.

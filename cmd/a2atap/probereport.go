@@ -90,7 +90,7 @@ func (t teeSink) Close() error {
 
 // judge has the rules judge what was asked and answered. What is not the agent's fault is dropped, and counted.
 func (r *probeRun) judge(ctx context.Context, record *probeRecord, whole *report.Report) error {
-	result, err := analyzer.Run(ctx, rules.All, record.memory, nil)
+	result, err := analyzer.Run(ctx, rules.All, record.memory, nil, r.judged...)
 	if err != nil {
 		return fmt.Errorf("judge what was answered: %w", err)
 	}

@@ -280,6 +280,6 @@ func (r *probeRun) options(a *probeAgent) probe.Options {
 	options.Client, options.Name = a.setup.Options, a.name
 	options.Scenarios, options.Keep = r.scenarios, r.o.choice.keep
 	options.Webhook = r.webhook
-	options.Wait, options.Parallel = r.o.wait, r.o.parallel
+	options.Wait, options.Parallel, options.Keys = r.o.wait, r.o.parallel, r.keys
 	return options
 }

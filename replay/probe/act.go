@@ -23,7 +23,7 @@ var (
 var acts = slices.Concat(
 	rpcScenarios, contextScenarios, operationScenarios, historyScenarios, listScenarios, actStreams, parallelScenarios,
 	authScenarios, versionScenarios, bindingScenarios, extensionScenarios, robustnessScenarios, scriptedScenarios,
-	configScenarios,
+	configScenarios, tenantScenarios, signatureScenarios,
 )
 
 // Live makes a task that is not over yet, so that something can be done to it meanwhile. Where the agent is done at

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"a2atap/analyzer"
@@ -206,6 +207,15 @@ func (s *Session) others() []*client.Client {
 	return found
 }
 
+// artifactNames returns the names of a task's artifacts, by id.
+func artifactNames(t *client.Task) map[string]string {
+	names := make(map[string]string, len(t.Artifacts))
+	for _, a := range t.Artifacts {
+		names[a.ID] = a.Name
+	}
+	return names
+}
+
 func askEquivalence(ctx context.Context, s *Session) error {
 	others := s.others()
 	if len(others) == 0 {
@@ -222,7 +232,7 @@ func askEquivalence(ctx context.Context, s *Session) error {
 			return Fail("task "+task.ID+" over "+binding, "%v", err)
 		}
 		if read.ID != task.ID || read.ContextID != task.ContextID || read.Status.State != task.Status.State ||
-			len(read.Artifacts) != len(task.Artifacts) {
+			!maps.Equal(artifactNames(read), artifactNames(task)) {
 			return Fail("the same task over "+binding, "%s", read.Raw)
 		}
 		_, here := s.Client.Cancel(ctx, s.NewID(), nil)

@@ -3,6 +3,7 @@ package probe_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ func TestBindingScenariosFail(t *testing.T) {
 		{name: "rpc-a2a-errorinfo", fails: []string{"act-rpc-errorinfo"}},
 		{name: "rpc-errorinfo-domain", fails: []string{"act-rpc-errorinfo"}},
 		{name: "equiv-error-same", fails: []string{"act-binding-equivalence"}},
+		{name: "equiv-result-same", fails: []string{"act-binding-equivalence"}},
 		{
 			name: "no page has an end", fails: []string{"act-rest-routes"},
 			twist: onRequest(func(r *http.Request, body string) string {
@@ -85,8 +87,26 @@ func TestRobustnessScenariosFail(t *testing.T) {
 	})
 }
 
+// An agent on another machine has no reason to take a webhook on its own.
+func TestPrivateWebhook(t *testing.T) {
+	elsewhere := probe.PrivateWebhook(func(*probe.Session) bool { return true })
+	refuses := instead(func(_ *http.Request, body string) bool {
+		return strings.Contains(body, "https://127.0.0.1:9/")
+	}, http.StatusBadRequest, `{"error":{"code":-32602,"message":"not there"}}`)
+	testWrong(t, []*probe.Scenario{elsewhere}, []wrong{
+		{
+			name: "any webhook is taken", push: true, fails: []string{"act-push-ssrf"},
+			twist: func(next http.Handler) http.Handler { return next },
+		},
+		{name: "its own are refused", push: true, twist: refuses},
+	})
+}
+
 func TestPushScenariosFail(t *testing.T) {
-	testWrong(t, probe.PushScenarios, []wrong{
+	here := slices.DeleteFunc(slices.Clone(probe.PushScenarios), func(s *probe.Scenario) bool {
+		return s.ID == "act-push-ssrf" // it is for agents on other machines
+	})
+	testWrong(t, here, []wrong{
 		{name: "configs break it", push: true, fails: []string{"act-push-not-found"}, twist: instead(
 			func(r *http.Request, body string) bool {
 				return strings.Contains(body, `"GetTaskPushNotificationConfig"`) ||

@@ -16,4 +16,9 @@ var (
 	StreamScenarios     = actStreams
 	ParallelScenarios   = parallelScenarios
 	ListScenarios       = listScenarios
+	TenantScenarios     = tenantScenarios
+	SignatureScenarios  = signatureScenarios
+
+	// PrivateWebhook makes the scenario of a webhook in the agent's own network.
+	PrivateWebhook = privateWebhook
 )

@@ -291,6 +291,7 @@ func askFilters(ctx context.Context, s *Session) error {
 	}
 	contextID, state := tasks[0].ContextID, tasks[0].Status.State
 	future := time.Now().Add(24 * time.Hour)
+	since, isNew := newerThan(tasks)
 	for _, f := range []struct {
 		name    string
 		options client.ListOptions
@@ -307,6 +308,11 @@ func askFilters(ctx context.Context, s *Session) error {
 			"contextId and statusTimestampAfter",
 			client.ListOptions{ContextID: contextID, StatusTimestampAfter: future},
 			func(*client.Task) bool { return false },
+		},
+		{
+			"statusTimestampAfter, a moment before the first of its tasks",
+			client.ListOptions{ContextID: contextID, StatusTimestampAfter: since},
+			isNew,
 		},
 	} {
 		page, err := s.Client.List(ctx, f.options)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/jws"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
@@ -63,6 +64,8 @@ type Options struct {
 	Webhook webhook.Options
 	// TLS is how agents over TLS are verified; nil for the system's authorities.
 	TLS *tls.Config
+	// Keys are those that agents sign their cards with, beside the ones that a card's signature names at its own origin.
+	Keys jws.KeySet
 	// Sink takes what is recorded, in order; nil if it is not kept. Seq is the number of the last exchange in it.
 	Sink capture.Sink
 	Seq  uint64
@@ -348,8 +351,10 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 	case !c.scenario.Once:
 		return Unclear("no interface is known to ask on")
 	}
-	// A task may be waited for more than once; beyond that something hangs.
-	ctx, cancel := context.WithTimeout(ctx, 3*r.opts.Timeout)
+	// A task may be waited for more than once, and the request at the end of that has the time of requests, which may be
+	// longer; beyond that something hangs.
+	limit := 3*r.opts.Timeout + r.opts.Client.Timeout
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if c.at.URL != "" {
 		s.Client = c.target.client(c.at.Interface, c.target.options(s))
@@ -361,7 +366,7 @@ func (r *runner) ask(ctx context.Context, c *probeCase, s *Session) error {
 		err = &Skip{Why: fmt.Sprintf("the agent has no %s, as it says itself", c.scenario.Needs[0])}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = Fail("an end of all that was asked", "none within %v", 3*r.opts.Timeout)
+		err = Fail("an end of all that was asked", "none within %v", limit)
 	}
 	return err
 }

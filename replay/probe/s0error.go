@@ -71,11 +71,16 @@ var errorScenarios = []*Scenario{
 		Tags: []string{"auth", "S0-4.5", "S0-V6"},
 		Fix:  "Answer requests without credentials with HTTP status 401.",
 		Run: func(ctx context.Context, s *Session) error {
-			_, refused, err := s.unknown(ctx)
-			if err == nil && refused.HTTPStatus != http.StatusUnauthorized {
+			task, refused, err := s.unknown(ctx)
+			switch {
+			case err != nil:
+				return err
+			case gone(refused):
+				return Unclear("to strangers the agent has no task %s, which does not say whether it knew them as such", task)
+			case refused.HTTPStatus != http.StatusUnauthorized:
 				return Fail("HTTP 401", "%s", describe(refused))
 			}
-			return err
+			return nil
 		},
 	},
 	{
@@ -171,6 +176,11 @@ func (s *Session) known(ctx context.Context) (string, error) {
 	}
 	if r.Task == nil {
 		return "", nil
+	}
+	if err := s.visit(ctx, s.Client, r.Task.ID); gone(err) {
+		return "", nil
+	} else if err != nil {
+		return "", Unclear("task %s cannot be read with credentials either: %v", r.Task.ID, err)
 	}
 	return r.Task.ID, nil
 }

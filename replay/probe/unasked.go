@@ -18,14 +18,11 @@ func Unaskeds() []Unasked {
 func unaskeds() []Unasked {
 	const grpc = "this program does not speak gRPC"
 	return []Unasked{
-		{"A41", "a tenant that the card declares goes with every request; what another one gets is not prescribed"},
 		{"A43", "no webhook is opened; of those that are recorded the rule hook-attempted judges deliveries"},
-		{"A44", "no address is tried that may be somebody's; the rule push-private-url-accepted judges those that pass"},
 		{"A45", "no webhook is opened; of those that are recorded the rule hook-after-delete judges deliveries"},
-		{"A50", "no keys are fetched; the rule card-signature-valid judges signatures by the keys that pass"},
 		{"A51", "it is about a client that receives push notifications: record one"},
 		{"A52", "it is about a client that meets an old agent: record one"},
-		{"A53", "old versions of TLS are not offered"},
+		{"A53", "this program offers TLS 1.2 and later only; a scanner of TLS tells what else is taken"},
 		{"A56", grpc},
 		{"GRPC-SVC-001", grpc},
 		{"GRPC-SVC-002", grpc},
@@ -34,7 +31,7 @@ func unaskeds() []Unasked {
 		{"GRPC-ERR-001", grpc},
 		{"GRPC-ERR-002", grpc},
 		{"GRPC-ERR-003", grpc},
-		{"AUTH-TLS-002", "versions of TLS are not looked at"},
+		{"AUTH-TLS-002", "this program offers TLS 1.2 and later only; a scanner of TLS tells what else is taken"},
 		{"AUTH-SERVER-001", "it is about clients that verify certificates, which needs a server that has a bad one"},
 		{"AUTH-INTASK-004", "whether a text holds credentials cannot be told"},
 		{"CARD-CACHE-003", "Last-Modified is optional: an agent without it is right"},

@@ -23,14 +23,16 @@ import (
 
 // A wrong is an agent that does something wrong, and the cases that show it.
 type wrong struct {
-	name   string // of a fault of the agent, unless twist is set
-	fault  string // beside twist; may be empty
-	agent  string // spec if empty
-	push   bool
-	auth   *refagent.Credentials
-	client client.Options
-	second *client.Options
-	only   string // the one scenario that is run; empty for all
+	name  string // of a fault of the agent, unless twist is set
+	fault string // beside twist; may be empty
+	agent string // spec if empty
+	push  bool
+	// tenants are those that the agent serves.
+	tenants []string
+	auth    *refagent.Credentials
+	client  client.Options
+	second  *client.Options
+	only    string // the one scenario that is run; empty for all
 	// patience is how long a task may take; 5 seconds if it is 0. A short one is for what fails when it is over.
 	patience time.Duration
 	twist    func(next http.Handler) http.Handler
@@ -99,7 +101,7 @@ func (tt *wrong) run(t *testing.T, scenarios []*probe.Scenario) *probe.Report {
 		name = "spec"
 	}
 	var ticks atomic.Int64
-	o := refagent.Options{Push: tt.push, Auth: tt.auth, StepTime: 5 * time.Millisecond, Now: func() time.Time {
+	o := refagent.Options{Push: tt.push, Auth: tt.auth, Tenants: tt.tenants, StepTime: 5 * time.Millisecond, Now: func() time.Time {
 		return time.Now().Add(time.Duration(ticks.Add(1)) * time.Millisecond) // no two states at the same time
 	}}
 	if tt.twist == nil && tt.heard == nil {

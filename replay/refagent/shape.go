@@ -156,8 +156,14 @@ func stateless(o object) object {
 	return o
 }
 
-// wholeSeconds gives event n a timestamp n seconds after the full minute.
-func wholeSeconds(_ *call, n int, f *frame) []*frame {
-	f.body = reshape(f.body, isStatus, with("timestamp", fmt.Sprintf("2026-03-01T10:00:%02dZ", n%60)))
+// wholeSeconds gives each status a timestamp of whole seconds.
+func wholeSeconds(_ *call, _ int, f *frame) []*frame {
+	second := 0 // the same on each stream of the task
+	if u := f.event.status; u != nil {
+		if second = 1; u.status.state.terminal() {
+			second = 2
+		}
+	}
+	f.body = reshape(f.body, isStatus, with("timestamp", fmt.Sprintf("2026-03-01T10:00:%02dZ", second)))
 	return []*frame{f}
 }

@@ -47,6 +47,26 @@ func payloads(card *a2a.Card) [][]byte {
 	return list
 }
 
+// Verify says whether a signature of a card is over one of the readings of the card, by a key of the id that it names.
+// It is Unusable if no such key can tell.
+func Verify(card *a2a.Card, s a2a.Signature, keys jws.KeySet) jws.Verdict {
+	alg, id := s.Header.Get("alg").Text(), s.Header.Get("kid").Text()
+	if s.Bytes == nil || alg == "" || id == "" || s.Header.Has("crit") {
+		return jws.Unusable
+	}
+	found, texts := keys.Find(id), payloads(card)
+	result := jws.Unusable
+	for i := range found[:min(len(found), maxCandidates)] {
+		switch verifyAny(&found[i], alg, s, texts) {
+		case jws.Valid:
+			return jws.Valid
+		case jws.Invalid:
+			result = jws.Invalid
+		}
+	}
+	return result
+}
+
 // verify verifies one signature. It returns false if no key that can tell is known.
 func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint64) (Check, bool) {
 	alg, id := s.Header.Get("alg").Text(), s.Header.Get("kid").Text()
@@ -56,13 +76,7 @@ func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint6
 	result, told := Check{KeyID: id}, false
 	for _, c := range m.candidates(s.Header, id, arrival) {
 		for i := range c.keys[:min(len(c.keys), maxCandidates)] {
-			verdict := jws.Unusable
-			for _, payload := range payloads() {
-				verdict = c.keys[i].Verify(alg, jws.SigningInput(s.Protected, payload), s.Bytes)
-				if verdict != jws.Invalid {
-					break
-				}
-			}
+			verdict := verifyAny(&c.keys[i], alg, s, payloads())
 			switch {
 			case verdict == jws.Valid:
 				return Check{KeyID: id, Source: c.name, Valid: true}, true
@@ -72,6 +86,18 @@ func (m *Memory) verify(s a2a.Signature, payloads func() [][]byte, arrival uint6
 		}
 	}
 	return result, told
+}
+
+// verifyAny says whether a signature is over one of the payloads, by the key.
+func verifyAny(key *jws.Key, alg string, s a2a.Signature, payloads [][]byte) jws.Verdict {
+	verdict := jws.Unusable
+	for _, payload := range payloads {
+		verdict = key.Verify(alg, jws.SigningInput(s.Protected, payload), s.Bytes)
+		if verdict != jws.Invalid {
+			break
+		}
+	}
+	return verdict
 }
 
 // candidates are keys that may have made a signature.

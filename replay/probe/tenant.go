@@ -1,0 +1,97 @@
+package probe
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+
+	"a2atap/analyzer"
+	"a2atap/replay/client"
+)
+
+// tenantScenarios are about the tenants that the interfaces of a card name.
+var tenantScenarios = []*Scenario{
+	{
+		ID: "act-tenant", Title: "the tenants that the card declares are served, in each form of naming them",
+		Category: analyzer.Interop, Level: analyzer.Must, Protocols: v10,
+		Sections: []string{"1.0 §8.3.2", "1.0 §5.3"}, Tags: []string{"tenant", "A41"},
+		Fix: "Serve each tenant of the card: named in the member tenant, over HTTP+JSON also before the path.",
+		Run: askTenants,
+	},
+}
+
+// maxTenants bounds how many tenants of a card are asked for.
+const maxTenants = 4
+
+func askTenants(ctx context.Context, s *Session) error {
+	asked := 0
+	if s.Card != nil {
+		for _, i := range s.Card.Interfaces {
+			if i.Protocol != s.Protocol() || i.Tenant == "" || asked == maxTenants {
+				continue
+			}
+			asked++
+			if err := s.askTenant(ctx, i); err != nil {
+				return err
+			}
+		}
+	}
+	if asked == 0 {
+		return &Skip{Why: "the card names no tenant"}
+	}
+	return nil
+}
+
+// askTenant sends a message for the tenant of an interface, and reads the task that comes of it, in each form.
+func (s *Session) askTenant(ctx context.Context, i client.Interface) error {
+	o := s.target.options(s)
+	o.Tenant = "" // the card's is asked for, whatever the others are
+	c := s.target.client(i, o)
+	defer c.Close()
+	form := "in the member tenant"
+	if !s.RPC() {
+		form = "in the path"
+	}
+	if err := s.serves(ctx, c, i.Tenant, form); err != nil || s.RPC() {
+		return err
+	}
+	o.Edit = withTenant(i.Tenant)
+	i.Tenant = ""
+	member := s.target.client(i, o)
+	defer member.Close()
+	return s.serves(ctx, member, c.Endpoint().Tenant, "in the member tenant, and in the query of what has no body")
+}
+
+func (s *Session) serves(ctx context.Context, c *client.Client, tenant, form string) error {
+	r, err := c.Send(ctx, s.Say(Anything), client.SendOptions{})
+	if err == nil && r.Task != nil {
+		_, err = c.Get(ctx, r.Task.ID, nil)
+		if gone(err) {
+			return Fail("the task "+r.Task.ID+" of tenant "+tenant+", which is named "+form, "%s", describe(refusal(err)))
+		}
+	}
+	if refused := refusal(err); refused != nil {
+		return Fail("an answer to tenant "+tenant+", which the card declares, named "+form, "%s", describe(refused))
+	}
+	return err
+}
+
+// withTenant returns an edit that names a tenant in the body of a request of HTTP+JSON, or else in the query.
+func withTenant(tenant string) func(*client.Outgoing) {
+	return func(out *client.Outgoing) {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(out.Body, &members) == nil && members != nil {
+			members["tenant"], _ = json.Marshal(tenant) // a text can be written
+			out.Body, _ = json.Marshal(members)         // it was JSON
+			return
+		}
+		at, err := url.Parse(out.URL)
+		if err != nil {
+			return
+		}
+		query := at.Query()
+		query.Set("tenant", tenant)
+		at.RawQuery = query.Encode()
+		out.URL = at.String()
+	}
+}

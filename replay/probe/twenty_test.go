@@ -1,0 +1,47 @@
+//go:build peers
+
+package probe_test
+
+import (
+	"testing"
+	"time"
+
+	"a2atap/replay/probe"
+	"a2atap/replay/refagent"
+)
+
+// Twenty runs against an agent come out the same, side by side as the cases are.
+func TestTwentyRunsAreOne(t *testing.T) {
+	t.Parallel()
+	for _, agent := range []struct {
+		name string
+		push bool
+	}{{"spec", true}, {"spec03", false}, {"legacy", false}} {
+		t.Run(agent.name, func(t *testing.T) {
+			t.Parallel()
+			url := startAgent(t, agent.name, refagent.Options{Push: agent.push, StepTime: time.Millisecond})
+			var first map[string]probe.Status
+			for run := range 20 {
+				report, err := probe.Run(t.Context(), url, probe.Options{
+					Scenarios: suite(t, probe.ProtocolSuite), Parallel: 4, Timeout: 20 * time.Second,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				now := make(map[string]probe.Status, len(report.Results))
+				for _, r := range report.Results {
+					now[r.Test] = r.Status
+					if before, known := first[r.Test]; first != nil && (!known || before != r.Status) {
+						t.Errorf("run %d: %s is %s, and was %q: %s", run+1, r.Test, r.Status, before, r.Message)
+					}
+				}
+				if first == nil {
+					first = now
+				}
+				if len(now) != len(first) {
+					t.Errorf("run %d has %d results, and the first %d", run+1, len(now), len(first))
+				}
+			}
+		})
+	}
+}
