@@ -86,7 +86,7 @@ func probed(r *probe.Report, url string) string {
 		if x.Status == probe.Critical {
 			severity = analyzer.Error
 		}
-		message := strings.Join(strings.Fields(x.Message), " ")
+		message := timestamp.ReplaceAllString(strings.Join(strings.Fields(x.Message), " "), "{time}")
 		if runes := []rune(message); len(runes) > 300 {
 			message = string(runes[:300]) + "…"
 		}
