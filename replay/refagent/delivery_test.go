@@ -14,10 +14,15 @@ import (
 // status. It returns its URL, and a pool that trusts it.
 func receive(t *testing.T, paths chan<- string, status func(path string) int) (string, *x509.CertPool) {
 	t.Helper()
-	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return receiver(t, func(w http.ResponseWriter, r *http.Request) {
 		paths <- r.URL.Path
 		w.WriteHeader(status(r.URL.Path))
-	}))
+	})
+}
+
+func receiver(t *testing.T, handler http.HandlerFunc) (string, *x509.CertPool) {
+	t.Helper()
+	hook := httptest.NewTLSServer(handler)
 	hook.Config.ErrorLog = nil
 	t.Cleanup(hook.Close)
 	roots := x509.NewCertPool()
