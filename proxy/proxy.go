@@ -31,8 +31,13 @@ type Options struct {
 	Forward  *ForwardSpec // the forward proxy; nil for none
 	Recorder *Recorder
 
-	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap
+	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
 	AllowRemote bool // taps may listen on addresses that other machines reach
+
+	// Webhooks says how the notifications of agents are led through their taps; nil lets them go past. Where they are, the
+	// URLs in push notification configs are replaced by addresses of ours, and what comes there is forwarded to the
+	// webhook; in answers the client finds its own URLs again.
+	Webhooks *WebhookSpec
 
 	// AllowHosts are further hosts that requests to taps may name. A tap lets in those that name a loopback name or
 	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
@@ -68,6 +73,7 @@ type Options struct {
 type Proxy struct {
 	opts        Options
 	tls         *tls.Config // for connections to agents
+	seals       *sealer     // of webhooks; nil if these go past us
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
@@ -113,6 +119,12 @@ func New(opts Options) (*Proxy, error) {
 		aliases:     make(map[origin]*Tap),
 		noticed:     make(map[string]bool),
 		failed:      make(map[origin]error),
+	}
+	if opts.Webhooks != nil && !opts.NoRewrite {
+		var err error
+		if p.seals, err = newSealer(opts.Webhooks.Key); err != nil {
+			return nil, fmt.Errorf("make a key for webhooks: %w", err)
+		}
 	}
 	if err := p.open(); err != nil {
 		p.Close()

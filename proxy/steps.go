@@ -84,7 +84,10 @@ func (r *Recorder) begin(x *exchange, p *piece) capture.Step {
 	x.seq, x.started = r.seq, p.at
 	r.open[x.seq] = x
 	name, how := x.client, byProxyUser
-	if name == "" {
+	switch {
+	case x.delivers:
+		how = byWebhook
+	case name == "":
 		name, how = clientName(p.data)
 	}
 	return capture.Step{Seq: x.seq, What: capture.Opened{

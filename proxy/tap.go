@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
@@ -25,6 +26,8 @@ type Tap struct {
 	misdirected sync.Once // the user was told of a request for another host
 	further     bool      // it opened by itself
 	family      string    // the name that further taps of the same agent begin with
+
+	diverts atomic.Bool // the agent was given an address of ours for a webhook
 }
 
 // Name returns the agent's name.
@@ -112,7 +115,10 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 
 		AnswerTimeout: t.proxy.opts.AnswerTimeout,
 	}
-	if !t.proxy.opts.NoRewrite {
+	switch {
+	case t.proxy.seals != nil:
+		cfg.Editor, cfg.Detour = hookEditor{cardEditor{l}}, t.detour()
+	case !t.proxy.opts.NoRewrite:
 		cfg.Editor = cardEditor{l}
 	}
 	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
@@ -130,12 +136,7 @@ func (t *Tap) refused(why error) {
 // dial connects to the agent. The connection is refused if it would come back to us.
 func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 	u := t.spec.Agent
-	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
-		if self := t.proxy.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {
-			return fmt.Errorf("%s leads back to %s, which would be a loop", u.Host, self)
-		}
-		return nil
-	})
+	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), t.proxy.refuseLoop(u.Host))
 }
 
 // peer returns the agent as the record names it.
