@@ -70,6 +70,8 @@ the end at the latest.
 
 ` + forwardHelp + `
 
+` + reachHelp + `
+
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
 findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
 lost.`,

@@ -106,7 +106,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	r.store, err = bolt.Open(o.output, named(bolt.Options{
 		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Insecure: o.reach.Insecure,
 		Urgency: &urgency,
-		Wait: o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
+		Wait:    o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
 		OnError: func(err error) { r.lost(err, o.policy) },
 	}, o.key))
 	if err != nil {
