@@ -114,6 +114,12 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 		IdleTimeout: t.proxy.opts.IdleTimeout,
 
 		AnswerTimeout: t.proxy.opts.AnswerTimeout,
+		Advise: func(err error, authority string) string {
+			if authority != t.spec.Agent.Host { // it is a webhook
+				return ""
+			}
+			return t.proxy.advise(err, hostPort(t.spec.Agent))
+		},
 	}
 	switch {
 	case t.proxy.seals != nil:

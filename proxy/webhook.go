@@ -64,7 +64,10 @@ func (t *Tap) detour() *relay.Detour {
 			return d.to, d.authority, d.target, err
 		},
 		Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
-			return t.proxy.connect(ctx, to.Authority(), to.Scheme == "https", to.Host, t.proxy.refuseLoop(to.Authority()))
+			ctx, cancel := context.WithTimeout(ctx, t.proxy.opts.DialTimeout)
+			defer cancel()
+			return t.proxy.hookDialer.Dial(ctx, to.Authority(), to.Scheme == "https", to.Host,
+				t.proxy.refuseLoop(to.Authority()))
 		},
 		Receiver: "the webhook",
 	}

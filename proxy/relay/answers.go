@@ -10,14 +10,15 @@ import (
 type answers struct {
 	*pair
 	agent       net.Conn // its own, while that of the pair may be the next one already
+	authority   string   // that names it in messages; "" if its name is not known
 	in          buffer
 	find        headFinder
 	x           *exchange // the one being answered, nil between answers
 	body        body
 	trailer     []byte
-	held        *held // the answer waits to be complete
+	held        *held  // the answer waits to be complete
 	by          Change // the content is changed while it passes; nil if it is not
-	clientEnded bool  // the client had ended its sending before the answer ended
+	clientEnded bool   // the client had ended its sending before the answer ended
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
