@@ -38,6 +38,8 @@ The traffic of programs that ignore HTTP_PROXY and HTTPS_PROXY, or that use no p
 is not recorded: use record and a tap. NO_PROXY is set empty for the program, and a proxy that was configured before
 is not used, but with --upstream-proxy env.
 
+` + diversionHelp + `
+
 ` + reachHelp + `
 
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else that of

@@ -57,7 +57,7 @@ type Memory struct {
 	seed     maphash.Seed
 	missed   bool // a request was not recorded that may have configured a webhook
 	atEnd    []any
-	waiting  int  // notifications that wait until it is known which configs can have caused them
+	waiting  int // notifications that wait until it is known which configs can have caused them
 
 	config  analyzer.Slot[*Config]  // that a request asks for
 	webhook analyzer.Slot[*webhook] // that it notifies
