@@ -65,6 +65,8 @@ func TestScripts(t *testing.T) {
 			"rawagent":     scriptRawAgent,
 			"tlsagent":     scriptTLSAgent,
 			"guardedagent": scriptGuardedAgent,
+			"privateagent": scriptPrivateAgent,
+			"upstream":     scriptUpstream,
 		},
 	})
 }
