@@ -85,7 +85,7 @@ func (o *orchestra) record(t *testing.T, c *concert, flags ...string) {
 	}
 	asking.Wait()
 	c.printed, c.said = r.stop(t)
-	c.calls = o.leader.Calls()
+	c.calls = o.leader.Calls(t)
 	if t.Failed() {
 		t.Fatalf("the recorder says:\n%s%s", strings.Join(c.printed, ""), c.said)
 	}

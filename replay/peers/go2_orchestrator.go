@@ -56,6 +56,7 @@ type go2Orchestrator struct {
 
 	mu    sync.Mutex
 	plan  Plan
+	pool  *http.Transport // one for all users, as most programs have it
 	users *meeting
 	hooks map[string]chan struct{} // by path; each notification is one value
 }
@@ -72,7 +73,10 @@ func (o *go2Orchestrator) print(line any) {
 func (o *go2Orchestrator) follow(plan Plan) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.plan, o.users = plan, &meeting{of: plan.Together}
+	if o.pool != nil {
+		o.pool.CloseIdleConnections()
+	}
+	o.plan, o.users, o.pool = plan, &meeting{of: plan.Together}, &http.Transport{}
 }
 
 func (o *go2Orchestrator) handler(url string) http.Handler {
@@ -139,7 +143,9 @@ func (o *go2Orchestrator) Cancel(_ context.Context, req *a2asrv.ExecutorContext)
 // ask asks the three agents for a user, and returns what they answered.
 func (o *go2Orchestrator) ask(ctx context.Context, req *a2asrv.ExecutorContext) (string, error) {
 	o.mu.Lock()
-	user := &go2User{orchestrator: o, plan: o.plan, message: req.Message.ID, text: go2Text(req.Message.Parts)}
+	user := &go2User{
+		orchestrator: o, plan: o.plan, pool: o.pool, message: req.Message.ID, text: go2Text(req.Message.Parts),
+	}
 	users := o.users
 	o.mu.Unlock()
 	if user.plan.Trace {

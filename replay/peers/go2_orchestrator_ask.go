@@ -17,6 +17,7 @@ import (
 type go2User struct {
 	orchestrator *go2Orchestrator
 	plan         Plan
+	pool         *http.Transport
 	message      string // its id
 	text         string
 	context      string // handed on; empty for not
@@ -47,7 +48,6 @@ func (u *go2User) follow(ctx context.Context, released <-chan struct{}) (answer 
 	if err != nil {
 		return "", err
 	}
-	defer agent.http.CloseIdleConnections()
 	var releasing error
 	err = agent.stream(ctx, turn{text: "poll ", quote: u.text, context: u.context}, func(seen Observation) {
 		switch {
@@ -70,10 +70,9 @@ func (u *go2User) beNotified(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer agent.http.CloseIdleConnections()
 	webhook, notified := u.orchestrator.hook()
 	made, err := agent.send(ctx, turn{
-		text: "work ", quote: u.text, context: u.context, now: true, webhook: webhook, token: "orchestrator-token",
+		text: "work ", quote: u.text, context: u.context, now: true, webhook: webhook, token: uuid.NewString(),
 	})
 	if err != nil {
 		return "", fmt.Errorf("send to %s: %w", u.plan.Push, err)
@@ -98,7 +97,6 @@ func (u *go2User) beRefused(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer agent.http.CloseIdleConnections()
 	task, err := agent.send(ctx, turn{text: "fail ", quote: u.text, context: u.context})
 	if err != nil {
 		return "", fmt.Errorf("send to %s: %w", u.plan.Fail, err)
@@ -106,9 +104,9 @@ func (u *go2User) beRefused(ctx context.Context) (string, error) {
 	return task.Text, nil
 }
 
-// meet reads an agent's card, with connections that nobody shares.
+// meet reads an agent's card.
 func (u *go2User) meet(ctx context.Context, agentURL string) (*go2Driver, error) {
-	client := &http.Client{Transport: &accountable{inner: &http.Transport{}, user: u}}
+	client := &http.Client{Transport: &accountable{u}}
 	agent := Go2Client.driver(client).(*go2Driver)
 	if _, err := agent.discover(ctx, agentURL, JSONRPC); err != nil {
 		return nil, fmt.Errorf("read the card of %s: %w", agentURL, err)
@@ -118,8 +116,7 @@ func (u *go2User) meet(ctx context.Context, agentURL string) (*go2Driver, error)
 
 // An accountable transport gives each request an id, says for whom it is, and hands the trace on.
 type accountable struct {
-	inner *http.Transport
-	user  *go2User
+	user *go2User
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -131,11 +128,8 @@ func (a *accountable) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Traceparent", childOf(trace))
 	}
 	a.user.orchestrator.print(orchestratorLine{Call: id, For: a.user.message})
-	return a.inner.RoundTrip(r)
+	return a.user.pool.RoundTrip(r)
 }
-
-// CloseIdleConnections is what http.Client asks its transport for.
-func (a *accountable) CloseIdleConnections() { a.inner.CloseIdleConnections() }
 
 // childOf returns a traceparent of the same trace, with a span id of its own: W3C Trace Context, section 3.2.
 func childOf(parent string) string {

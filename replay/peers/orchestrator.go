@@ -34,6 +34,7 @@ type Orchestrator struct {
 
 	stdin   io.Writer
 	planned chan struct{}
+	plan    Plan
 
 	mu    sync.Mutex
 	calls map[string]string
@@ -50,6 +51,7 @@ func (p Program) Orchestrator(t testing.TB) *Orchestrator {
 // Follow makes the orchestrator follow a plan from the next message on.
 func (o *Orchestrator) Follow(t testing.TB, plan Plan) {
 	t.Helper()
+	o.plan = plan
 	if err := json.NewEncoder(o.stdin).Encode(plan); err != nil {
 		t.Fatalf("tell the orchestrator its plan: %v", err)
 	}
@@ -60,8 +62,11 @@ func (o *Orchestrator) Follow(t testing.TB, plan Plan) {
 	}
 }
 
-// Calls returns all requests that the orchestrator has made: by X-Request-Id, the id of the message on whose behalf.
-func (o *Orchestrator) Calls() map[string]string {
+// Calls returns all requests that the orchestrator has made: by X-Request-Id, the id of the message on whose behalf. No
+// user may be waiting for an answer.
+func (o *Orchestrator) Calls(t testing.TB) map[string]string {
+	t.Helper()
+	o.Follow(t, o.plan) // what it said before it takes the plan has then been read
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return maps.Clone(o.calls)

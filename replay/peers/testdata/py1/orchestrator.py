@@ -8,6 +8,7 @@ import asyncio
 import json
 import secrets
 import uuid
+from contextvars import ContextVar
 from typing import Any
 
 import httpx
@@ -64,8 +65,11 @@ def _child_of(trace: str) -> str:
 class User:
     """One message of a user, and what is asked of others because of it."""
 
-    def __init__(self, plan: dict[str, Any], context: RequestContext, hooks: 'Hooks') -> None:
+    def __init__(
+        self, plan: dict[str, Any], context: RequestContext, http: httpx.AsyncClient, hooks: 'Hooks'
+    ) -> None:
         self._plan = plan
+        self._http = http
         self._message = context.message.message_id
         self._hooks = hooks
         self.text = context.get_user_input()
@@ -89,37 +93,33 @@ class User:
     async def _follow(self, released: asyncio.Event) -> str:
         """Follows a task by stream, and releases it when the others have answered."""
         answer = ''
-        async with self._http() as http:
-            agent = await self._meet(http, self._plan['stream'], streaming=True)
-            asking = await self._meet(http, self._plan['stream'], known=agent.card)
-            async for event in agent.client.send_message(self._request('poll ', self.text)):
-                if event.HasField('artifact_update'):
-                    answer += _text(event.artifact_update.artifact.parts)
-                if event.status_update.status.state == TaskState.TASK_STATE_WORKING:
-                    await released.wait()
-                    await asking.send(self._request(f'release {event.status_update.task_id}'))
+        agent = await self._meet(self._plan['stream'])
+        async for event in agent.streaming.send_message(self._request('poll ', self.text)):
+            if event.HasField('artifact_update'):
+                answer += _text(event.artifact_update.artifact.parts)
+            if event.status_update.status.state == TaskState.TASK_STATE_WORKING:
+                await released.wait()
+                await agent.send(self._request(f'release {event.status_update.task_id}'))
         return answer
 
     async def _be_notified(self) -> str:
         """Has a task done, waits for the notifications, and asks for it."""
-        async with self._http() as http:
-            agent = await self._meet(http, self._plan['push'])
-            url, notified = self._hooks.add()
-            request = self._request('work ', self.text)
-            request.configuration.return_immediately = True
-            request.configuration.task_push_notification_config.url = url
-            request.configuration.task_push_notification_config.token = 'orchestrator-token'
-            made = await agent.send(request)
-            for _ in range(NOTIFICATIONS):
-                await notified.acquire()
-            task = await agent.client.get_task(GetTaskRequest(id=made.task.id))
+        agent = await self._meet(self._plan['push'])
+        url, notified = self._hooks.add()
+        request = self._request('work ', self.text)
+        request.configuration.return_immediately = True
+        request.configuration.task_push_notification_config.url = url
+        request.configuration.task_push_notification_config.token = str(uuid.uuid4())
+        made = await agent.send(request)
+        for _ in range(NOTIFICATIONS):
+            await notified.acquire()
+        task = await agent.once.get_task(GetTaskRequest(id=made.task.id))
         return ' '.join(_text(artifact.parts) for artifact in task.artifacts)
 
     async def _be_refused(self) -> str:
         """Waits for a task that fails."""
-        async with self._http() as http:
-            agent = await self._meet(http, self._plan['fail'])
-            answer = await agent.send(self._request('fail ', self.text))
+        agent = await self._meet(self._plan['fail'])
+        answer = await agent.send(self._request('fail ', self.text))
         return _text(answer.task.status.message.parts)
 
     def _request(self, text: str, quote: str = '') -> SendMessageRequest:
@@ -130,34 +130,34 @@ class User:
             message['contextId'] = self._context
         return ParseDict({'message': message}, SendMessageRequest())
 
-    def _http(self) -> httpx.AsyncClient:
-        """A client whose requests have an id, are accounted for, and hand the trace on."""
+    async def _meet(self, agent_url: str) -> 'Agent':
+        return Agent(self._http, await A2ACardResolver(self._http, agent_url).get_agent_card())
 
-        async def account(request: httpx.Request) -> None:
-            request.headers['X-Request-Id'] = call = str(uuid.uuid4())
-            if self._trace:
-                request.headers['traceparent'] = _child_of(self._trace)
-            tell({'call': call, 'for': self._message})
+    async def account(self, request: httpx.Request) -> None:
+        """Gives a request an id, says for whom it is, and hands the trace on."""
+        request.headers['X-Request-Id'] = call = str(uuid.uuid4())
+        if self._trace:
+            request.headers['traceparent'] = _child_of(self._trace)
+        tell({'call': call, 'for': self._message})
 
-        return httpx.AsyncClient(event_hooks={'request': [account]}, timeout=60)
 
-    async def _meet(
-        self, http: httpx.AsyncClient, agent_url: str, streaming: bool = False, known: AgentCard | None = None
-    ) -> 'Agent':
-        found = known or await A2ACardResolver(http, agent_url).get_agent_card()
-        config = ClientConfig(streaming=streaming, supported_protocol_bindings=['HTTP+JSON'], httpx_client=http)
-        return Agent(found, ClientFactory(config).create(found))
+#: The user for whom something is asked.
+_asking: ContextVar[User] = ContextVar('asking')
 
 
 class Agent:
-    """Another agent, as its client sees it."""
+    """Another agent, as its clients see it: streaming is a matter of a client's configuration in this SDK."""
 
-    def __init__(self, found: AgentCard, client: Client) -> None:
-        self.card = found
-        self.client = client
+    def __init__(self, http: httpx.AsyncClient, found: AgentCard) -> None:
+        def client(streaming: bool) -> Client:
+            config = ClientConfig(streaming=streaming, supported_protocol_bindings=['HTTP+JSON'], httpx_client=http)
+            return ClientFactory(config).create(found)
+
+        self.once = client(streaming=False)
+        self.streaming = client(streaming=True)
 
     async def send(self, request: SendMessageRequest) -> Any:
-        return [answer async for answer in self.client.send_message(request)][-1]
+        return [answer async for answer in self.once.send_message(request)][-1]
 
 
 class Hooks:
@@ -184,6 +184,7 @@ class Orchestrator(AgentExecutor):
     def __init__(self, hooks: Hooks) -> None:
         self._hooks = hooks
         self._plan: dict[str, Any] = {}
+        self._http = httpx.AsyncClient(event_hooks={'request': [self._account]}, timeout=60)  # for all users
         self._users = asyncio.Barrier(1)
 
     def follow(self, line: str) -> None:
@@ -194,7 +195,8 @@ class Orchestrator(AgentExecutor):
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         ids = {'task_id': context.task_id, 'context_id': context.context_id}
-        users, user = self._users, User(self._plan, context, self._hooks)
+        users, user = self._users, User(self._plan, context, self._http, self._hooks)
+        _asking.set(user)
         await event_queue.enqueue_event(
             Task(id=context.task_id, context_id=context.context_id, status=status('submitted'), history=[context.message])
         )
@@ -205,6 +207,9 @@ class Orchestrator(AgentExecutor):
         artifact = Artifact(artifact_id=str(uuid.uuid4()), parts=[Part(text=f'{user.text}: {", ".join(answers)}')])
         await event_queue.enqueue_event(TaskArtifactUpdateEvent(artifact=artifact, last_chunk=True, **ids))
         await event_queue.enqueue_event(TaskStatusUpdateEvent(status=status('completed'), **ids))
+
+    async def _account(self, request: httpx.Request) -> None:
+        await _asking.get().account(request)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         await event_queue.enqueue_event(
@@ -226,10 +231,10 @@ def main() -> None:
         )
         return Starlette(
             routes=[
+                Route('/hook/{name}', hooks.notified, methods=['POST']),  # before the SDK's, which take any path
                 *create_agent_card_routes(card(url)),
                 *create_jsonrpc_routes(handler, '/rpc'),
                 *create_rest_routes(handler, path_prefix='/rest'),
-                Route('/hook/{name}', hooks.notified, methods=['POST']),
             ]
         )
 
