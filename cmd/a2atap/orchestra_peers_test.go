@@ -8,14 +8,14 @@ import (
 	"a2atap/replay/peers"
 )
 
+// TestOrchestraPeers is TestOrchestra with SDKs in three languages.
 func TestOrchestraPeers(t *testing.T) {
-	for _, sdk := range []peers.Program{peers.Py1} {
-	o := newOrchestra(t, sdk, peers.Go2Program("peer-go2"), peers.JS1, peers.Py1)
-	c := &concert{plan: peers.Plan{Trace: true, Context: true}, users: []peers.User{{Text: "paint the garden fence red", Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, {Text: "paint the garden fence red", Trace: "00-0af7651916cd43dd8448eb211c80319d-b7ad6b7169203331-01"}}}
-	o.record(t, c)
-	for _, l := range c.printed {
-		t.Logf("%.300s", l)
-	}
-	t.Log(c.said)
+	t.Parallel()
+	sdk := peers.Go2Program("peer-go2")
+	for _, leader := range []peers.Program{sdk, peers.Py1} {
+		t.Run(leader.Name, func(t *testing.T) {
+			t.Parallel()
+			newOrchestra(t, leader, sdk, peers.JS1, peers.Py1).play(t)
+		})
 	}
 }

@@ -22,9 +22,9 @@ import (
 
 // An orchestra is four agents, each in a process of its own: an orchestrator, and those that it asks.
 type orchestra struct {
-	name    string
 	leader  *peers.Orchestrator
-	players map[string]string // origins, by what is asked of them
+	players map[string]string // origins of the others, by name
+	made    map[string]string // the SDKs of all four, by name
 }
 
 // The names of the agents in captures.
@@ -37,9 +37,13 @@ const (
 
 func newOrchestra(t *testing.T, leader, stream, push, fail peers.Program) *orchestra {
 	t.Helper()
-	return &orchestra{name: leader.Name, leader: leader.Orchestrator(t), players: map[string]string{
-		streamName: stream.Agent().Start(t).URL, pushName: push.Agent().Start(t).URL, failName: fail.Agent().Start(t).URL,
-	}}
+	o := &orchestra{
+		leader: leader.Orchestrator(t), players: make(map[string]string), made: map[string]string{leaderName: leader.Name},
+	}
+	for name, sdk := range map[string]peers.Program{streamName: stream, pushName: push, failName: fail} {
+		o.players[name], o.made[name] = sdk.Agent().Start(t).URL, sdk.Name
+	}
+	return o
 }
 
 // A concert is a recording of what an orchestra does about some users at the same time.

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// notifications is how many of them an agent sends about the task that is pushed: that it is there, that it is worked on,
-// its artifact, its end. They come in any order.
+// notifications is how many of them an agent sends about the task that is pushed: that it is there, that it is worked
+// on, its artifact, its end. They come in any order.
 const notifications = 4
 
 // A Plan says whom an orchestrator asks about each message of a user, all at the same time, and how. The URLs are

@@ -198,7 +198,10 @@ class Orchestrator(AgentExecutor):
         users, user = self._users, User(self._plan, context, self._http, self._hooks)
         _asking.set(user)
         await event_queue.enqueue_event(
-            Task(id=context.task_id, context_id=context.context_id, status=status('submitted'), history=[context.message])
+            Task(
+                id=context.task_id, context_id=context.context_id, status=status('submitted'),
+                history=[context.message],
+            )
         )
         await event_queue.enqueue_event(TaskStatusUpdateEvent(status=status('working'), **ids))
         await users.wait()
