@@ -43,7 +43,7 @@ type Exchange struct {
 	Outcome   Outcome // of a call, as far as it is known
 	Gather    bool    // a tracker wants the answer's body, although it is no A2A
 	Sender    string  // of a notification: the agent that was given the address it came to; empty if that is not known
-	Diverted  string  // where the notifications of the webhook come that it configures: the recorder's own origin; "" if not
+	Diverted  string  // where the notifications of the webhook come that it configures: our own origin; "" if not
 
 	principal      Principal // that Principal returns, once somebody has asked
 	principalKnown bool

@@ -20,8 +20,8 @@ type Standing struct {
 	exchange uint64
 }
 
-// AtEnd returns an option with which f is called at the end of a capture, with the configs that stand then, in the order
-// in which they were asked for.
+// AtEnd returns an option with which f is called at the end of a capture, with the configs that stand then, in the
+// order in which they were asked for.
 func AtEnd(f func([]Standing)) analyzer.EngineOption { return analyzer.Give(Tracker, f) }
 
 // tellStanding tells who asked which configs stand.
