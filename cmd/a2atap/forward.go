@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,9 +124,8 @@ var ownVariables = []string{
 const extraVariable = "NODE_EXTRA_CA_CERTS"
 
 // writeBundle writes the file that bundleVariables name: the system's authorities, those that the environment names
-// already, and ours.
-func writeBundle(e env, authority *ca.Authority, name string) error {
-	var further []string
+// already, ours, and those in further files.
+func writeBundle(e env, authority *ca.Authority, name string, further ...string) error {
 	for _, variable := range slices.Concat([]string{extraVariable}, bundleVariables, ownVariables) {
 		if file := e.Getenv(variable); file != name {
 			further = append(further, file)
@@ -161,5 +159,5 @@ func environ(all []setting) []string {
 
 // shellLine writes a setting as a line for POSIX shells.
 func (s setting) shellLine() string {
-	return fmt.Sprintf("export %s='%s'", s.name, strings.ReplaceAll(s.value, "'", `'\''`))
+	return "export " + s.name + "=" + shellQuote(s.value)
 }
