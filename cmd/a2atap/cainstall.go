@@ -56,8 +56,8 @@ var installations = []installation{
 		return []string{
 			"keytool -importcert -noprompt -alias a2atap -file " + p.cert + " -keystore " + p.store +
 				" -storetype PKCS12 -storepass " + storePassword,
-			`export JAVA_TOOL_OPTIONS="-Djavax.net.ssl.trustStore='"` + p.store +
-				`"' -Djavax.net.ssl.trustStorePassword=` + storePassword + ` -Dhttps.proxyHost=` + p.host +
+			`export JAVA_TOOL_OPTIONS="-Djavax.net.ssl.trustStore=\""` + p.store +
+				`"\" -Djavax.net.ssl.trustStorePassword=` + storePassword + ` -Dhttps.proxyHost=` + p.host +
 				` -Dhttps.proxyPort=` + p.port + ` -Dhttp.proxyHost=` + p.host + ` -Dhttp.proxyPort=` + p.port +
 				` -Dhttp.nonProxyHosts="`,
 			"# it trusts nobody else then, which the forward proxy makes up for; for hosts of --tunnel import into a copy",
