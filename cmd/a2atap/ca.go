@@ -83,7 +83,7 @@ func newCAEnv(e env) *cobra.Command {
 		Long: `Env prints export commands for POSIX shells: the variables that set a program's proxy, and those that name
 the files of authorities that it trusts. Where such a file replaces the system's list, it is a bundle of the system's
 authorities, of those that the environment named before, and of ours; the bundle is written when this command runs. Go
-programs on macOS and Windows, Java and browsers ignore these variables: ca install prints what to do for them.`,
+programs on macOS and Windows and browsers ignore these variables: ca install prints what to do for them.`,
 		Example: "  eval \"$(a2atap ca env --forward 7080)\"",
 		RunE: func(*cobra.Command, []string) error {
 			listen, err := proxy.ParseForward(forward)
@@ -97,23 +97,23 @@ programs on macOS and Windows, Java and browsers ignore these variables: ca inst
 	return withArgs(cmd, 0, 0)
 }
 
-// shellBundle writes the bundle for programs that are not started by run, and returns its name.
-func shellBundle(e env, a *ca.Authority) (string, error) {
-	bundle := bundleFile(a)
-	err := writeBundle(e, a, bundle)
+// shellTrust writes the files for programs that are not started by run.
+func shellTrust(e env, a *ca.Authority) (trustFiles, error) {
+	files := trustFor(a)
+	err := writeTrust(e, a, files)
 	if errors.Is(err, ca.ErrNoRoots) {
 		e.tell("%v; programs that use it trust no other authority", err)
-		return bundle, nil
+		return files, nil
 	}
-	return bundle, err
+	return files, err
 }
 
 func printSettings(e env, a *ca.Authority, listen string) error {
-	bundle, err := shellBundle(e, a)
+	files, err := shellTrust(e, a)
 	if err != nil {
 		return err
 	}
-	for _, s := range settings("http://"+listen, a, bundle, e.Getenv) {
+	for _, s := range settings("http://"+listen, a, files, e.Getenv) {
 		if _, err := fmt.Fprintln(e.Out, s.shellLine()); err != nil {
 			return err
 		}

@@ -29,9 +29,6 @@ type placement struct {
 	port   string
 }
 
-// storePassword is that of the trust store that Java gets: such a store holds no secret, and Java wants one.
-const storePassword = "changeit"
-
 var installations = []installation{
 	{"go", "Go programs (Linux; on macOS and Windows use the system's store)", func(p placement) []string {
 		return []string{
@@ -55,9 +52,9 @@ var installations = []installation{
 	{"java", "Java: a trust store of its own, and the flags that name it", func(p placement) []string {
 		return []string{
 			"keytool -importcert -noprompt -alias a2atap -file " + p.cert + " -keystore " + p.store +
-				" -storetype PKCS12 -storepass " + storePassword,
+				" -storetype PKCS12 -storepass " + ca.TrustStorePassword,
 			`export JAVA_TOOL_OPTIONS="-Djavax.net.ssl.trustStore=\""` + p.store +
-				`"\" -Djavax.net.ssl.trustStorePassword=` + storePassword + ` -Dhttps.proxyHost=` + p.host +
+				`"\" -Djavax.net.ssl.trustStorePassword=` + ca.TrustStorePassword + ` -Dhttps.proxyHost=` + p.host +
 				` -Dhttps.proxyPort=` + p.port + ` -Dhttp.proxyHost=` + p.host + ` -Dhttp.proxyPort=` + p.port +
 				` -Dhttp.nonProxyHosts="`,
 			"# it trusts nobody else then, which the forward proxy makes up for; for hosts of --tunnel import into a copy",
@@ -146,7 +143,7 @@ a single program to the system's store, and undo that afterwards.`,
 
 // printInstallations prints the commands for some kinds of clients, or for all.
 func printInstallations(e env, a *ca.Authority, listen string, words []string) error {
-	bundle, err := shellBundle(e, a)
+	files, err := shellTrust(e, a)
 	if err != nil {
 		return err
 	}
@@ -155,7 +152,7 @@ func printInstallations(e env, a *ca.Authority, listen string, words []string) e
 		return err
 	}
 	p := placement{
-		cert: shellQuote(a.CertificateFile()), bundle: shellQuote(bundle), store: shellQuote(trustStore(a)),
+		cert: shellQuote(a.CertificateFile()), bundle: shellQuote(files.bundle), store: shellQuote(trustStore(a)),
 		url: shellQuote("http://" + listen), host: host, port: port,
 	}
 	for _, i := range installations {

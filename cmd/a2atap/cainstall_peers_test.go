@@ -91,11 +91,18 @@ func TestInstalledAuthority(t *testing.T) {
 		{"python", "httpx", proxied, []string{peersPython(t), "-c", fetchHTTPX}},
 		{"node", "node", proxied, []string{"node", "-e", fetchNode}},
 		{"java", "java", javaProxied, []string{"java", source}},
+		{"", "java as run sets it", javaProxied, []string{"java", source}},
+		{"", "requests as run sets it", proxied, []string{peersPython(t), "-c", fetchRequests}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var lines bytes.Buffer
 			e := env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
-			if err := printInstallations(e, authority, addr, []string{c.word}); err != nil {
+			err := printSettings(e, authority, addr)
+			if c.word != "" {
+				lines.Reset()
+				err = printInstallations(e, authority, addr, []string{c.word})
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 			before := r.passed.opened.Load()

@@ -33,8 +33,8 @@ func rotate(e env) error {
 		return err
 	}
 	// For a while who uses the bundle trusts both, since recorders may go on with the former authority.
-	bundle := bundleFile(a)
-	if err := writeBundle(e, a, bundle, former.CertificateFile); err != nil && !errors.Is(err, ca.ErrNoRoots) {
+	files := trustFor(a)
+	if err := writeTrust(e, a, files, former.CertificateFile); err != nil && !errors.Is(err, ca.ErrNoRoots) {
 		return err
 	}
 	if former.KeyFile != "" {
@@ -52,7 +52,7 @@ To be done again, where it was done for the former authority (a2atap ca install 
                          and %s, hold the new authority; the latter holds the former one, too, until
                          ca env or ca install is run next
   programs of run        nothing
-`, trustStore(a), filepath.Base(a.CertificateFile()), filepath.Base(bundle))
+`, trustStore(a), filepath.Base(a.CertificateFile()), filepath.Base(files.bundle))
 	return err
 }
 
