@@ -6,35 +6,33 @@ import (
 	"strings"
 )
 
-// nothingCame says why nothing of a program's traffic may have come through, what is most likely first.
+// nothingCame says why nothing of a program's traffic may have come through, what is most likely first, and what to do.
 func (p *recordPrinter) nothingCame(program string, taps int) {
-	through := "the proxy"
+	through, remedy := "the proxy", "put a tap in front of each agent with --agent NAME=URL@PORT, and give the program "+
+		"http://127.0.0.1:PORT in place of the agent's URL"
 	if taps > 0 {
-		through = "the proxy or a tap"
+		through, remedy = "the proxy or a tap", "give the program the URL of the tap in place of the agent's"
 	}
-	p.tell("nothing came through " + through + ": " + strings.Join(whyNothing(program, taps), "; or "))
+	p.tell("nothing came through " + through + ": " + strings.Join(whyNothing(program), "; or ") + ". What to do: " +
+		remedy)
 }
 
-// whyNothing returns reasons why a program goes round the proxy, and what to do about each. What a program is made with
-// is seen from its file; a script or a shell may start anything.
-func whyNothing(program string, taps int) []string {
-	local := "the program uses no proxy for localhost and 127.0.0.1"
-	name := strings.TrimSuffix(filepath.Base(program), ".exe")
+// whyNothing returns reasons why a program goes round the proxy. What a program is made with is seen from its file; a
+// script or a shell may start anything.
+func whyNothing(program string) []string {
+	const (
+		goes    = "it is a Go program, and Go uses no proxy for localhost and 127.0.0.1"
+		local   = "the program uses no proxy for localhost and 127.0.0.1, as those in Go never do"
+		ignores = "it does not read HTTP_PROXY and HTTPS_PROXY, or sets a proxy or NO_PROXY itself"
+		node    = "Node.js before 22.21 and 24 ignores HTTPS_PROXY (EnvHttpProxyAgent of undici reads it)"
+		silent  = "it called no agent, or not over HTTP/1.1: gRPC and HTTP/2 without TLS are not recorded"
+	)
 	if _, err := buildinfo.ReadFile(program); err == nil {
-		local = "it is a Go program, and Go never uses a proxy for localhost and 127.0.0.1"
+		return []string{goes, ignores, silent}
 	}
-	tap := ": put a tap in front of the agent with --agent NAME=URL@PORT, and give the program http://127.0.0.1:PORT"
-	if taps > 0 {
-		tap = ": give it the URL of the tap"
+	switch strings.TrimSuffix(filepath.Base(program), ".exe") {
+	case "node", "npm", "npx", "yarn", "pnpm", "tsx":
+		return []string{node, local, ignores, silent}
 	}
-	ignores := "it does not read HTTP_PROXY and HTTPS_PROXY, or sets a proxy or NO_PROXY itself" + tap
-	node := "Node.js before 22.21 and 24 ignores the variables" + tap + ", or set undici's EnvHttpProxyAgent in the program"
-	reasons := []string{local + tap, ignores, node}
-	switch {
-	case name == "node" || name == "npm" || name == "npx" || name == "yarn" || name == "pnpm" || name == "tsx":
-		reasons = []string{node, local + tap, ignores}
-	case strings.HasPrefix(local, "it is a Go"):
-		reasons = []string{local + tap, ignores}
-	}
-	return append(reasons, "it called no agent, or not over HTTP/1.1: gRPC and HTTP/2 without TLS are not recorded")
+	return []string{local, ignores, node, silent}
 }
