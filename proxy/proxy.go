@@ -79,6 +79,7 @@ type Proxy struct {
 	dialer      *outbound.Dialer // to agents
 	seals       *sealer          // of webhooks; nil if these go past us
 	hookDialer  *outbound.Dialer // to webhooks
+	decoding    sync.Mutex       // held while a request is decoded to look for webhooks
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice

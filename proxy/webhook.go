@@ -17,7 +17,10 @@ import (
 
 const (
 	maxHookBody    = 1 << 20 // bytes of a request, or of an answer, that is held for the URL of a webhook
-	maxDecodedHook = 4 << 20 // bytes of one that came compressed
+	maxDecodedHook = 4 << 20 // bytes of an answer that came compressed
+
+	maxWatched        = 64 << 10  // bytes of a request that is not held that are looked at
+	maxDecodedWatched = 256 << 10 // of them, if they came compressed
 )
 
 // byWebhook says how a client's name was found out: it uses the address that it was given for a webhook.
@@ -32,9 +35,10 @@ type exchangeHooks struct {
 	// Of the request's side.
 	head     capture.Head
 	unseen   string // why the URLs in the request pass as they came; empty if they need not
-	watched  bool   // its body is kept until it can be said whether it has any
+	watched  bool   // the beginning of its body is kept until it can be said whether it has any
 	body     []byte // what has come of it, if so
-	overflow bool   // it has grown too large
+	overflow bool   // there was more of it
+	size     int    // of what has come
 	request  *restorer
 
 	// Of the answer's side.

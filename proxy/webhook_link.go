@@ -67,11 +67,12 @@ func (l *link) hookRequestBody(x int, p []byte) []byte {
 		return p
 	}
 	if h.watched && !h.overflow {
-		room := maxHookBody - len(h.body)
-		if h.overflow = len(p) > room; h.overflow && h.unseen == "" {
-			h.unseen = requestTooLarge
-		}
+		room := maxWatched - len(h.body)
+		h.overflow = len(p) > room
 		h.body = append(h.body, p[:min(len(p), room)]...)
+	}
+	if h.size += len(p); h.size > maxHookBody && h.unseen == "" {
+		h.unseen = requestTooLarge
 	}
 	return h.request.Next(p, false)
 }
@@ -92,11 +93,17 @@ func (l *link) hookRequestEnd(x int) []byte {
 
 // passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
 func (l *link) passedUnseen(x int, h *exchangeHooks) {
-	body, err := capture.Decode(h.body, h.head.Fields.Codings(), maxDecodedHook)
-	switch {
-	case h.overflow && err == nil && mentionsPush(body):
+	body, err := h.body, error(nil)
+	if codings := h.head.Fields.Codings(); len(codings) > 0 {
+		p := l.tap.proxy
+		p.decoding.Lock() // a decoder may take megabytes
+		body, err = capture.Decode(body, codings, maxDecodedWatched)
+		p.decoding.Unlock()
+	}
+	switch about := mentionsPush(body) || mentionsPush([]byte(h.head.Target)); {
+	case !about:
+	case h.overflow || err != nil: // its end is not known
 		l.unseenWebhook(x, h.client, h.unseen)
-	case h.overflow || err != nil || !mentionsPush(body) && !mentionsPush([]byte(h.head.Target)):
 	case len(configURLs(&h.head, body)) > 0:
 		l.unseenWebhook(x, h.client, h.unseen)
 	}
