@@ -268,36 +268,20 @@ func localAddresses() map[netip.Addr]bool {
 	return all
 }
 
-// A pace keeps looks apart: there are at most callerRate in any second. The first half of them is taken as they are
-// asked for, and the rest is shared out over the time, so that a burst leaves something for those that come after it.
-// What makes a look long, such as a machine with very many processes, makes it rare.
+// A pace keeps looks apart: there are at most callerRate in any second. They are taken as they are asked for, since a
+// connection may be over soon, and all that wait for the next are looked at together. What makes a look long, such as a
+// machine with very many processes, makes it rare.
 type pace struct {
 	last [callerRate]time.Time // when the last looks began, the oldest at next
 	next int
 	rest time.Time // no look before
 }
 
-// wait returns how long the next look has to wait.
+// wait returns how long the next look has to wait; it need not if that is not more than 0.
 func (p *pace) wait(now time.Time) time.Duration {
-	const span = time.Second
-	oldest, used := now, 0 // of those that count
-	for i := range p.last {
-		at := p.last[(p.next+i)%callerRate]
-		if at.IsZero() || now.Sub(at) >= span {
-			continue
-		}
-		if used == 0 {
-			oldest = at
-		}
-		used++
-	}
-	wait, free := p.rest.Sub(now), span-now.Sub(oldest) // until there is room for one more
-	switch left := callerRate - used; {
-	case left == 0:
-		wait = max(wait, free)
-	case left <= callerRate/2:
-		newest := p.last[(p.next+callerRate-1)%callerRate]
-		wait = max(wait, free/time.Duration(left)-now.Sub(newest))
+	wait := p.rest.Sub(now)
+	if oldest := p.last[p.next]; !oldest.IsZero() {
+		wait = max(wait, oldest.Add(time.Second).Sub(now))
 	}
 	return wait
 }
