@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -29,8 +30,9 @@ const (
 // An agent that calls itself through its own tap is not looked for: that is what a test does which has both ends in one
 // process, and to call it the agent would say less than its User-Agent does.
 type callers struct {
-	proxy *Proxy
-	find  func(context.Context, [][]netip.AddrPort, []process.Pair) (process.Survey, error)
+	proxy    *Proxy
+	patience time.Duration // that a recording has with the search for a client
+	find     func(context.Context, [][]netip.AddrPort, []process.Pair) (finding, error)
 
 	mu      sync.Mutex
 	waiting []*caller
@@ -51,6 +53,15 @@ type caller struct {
 	name, how string        // set before that; empty if it is no agent that we know
 }
 
+// A finding is what came of a look.
+type finding struct {
+	recognisable bool // it is known of an agent which process it is
+	callers      []struct {
+		agent    int
+		relation process.Relation
+	}
+}
+
 // How the process of a client is known to be that of an agent.
 var byProcess = map[process.Relation]string{
 	process.Same:   "socket of the agent's process",
@@ -60,7 +71,20 @@ var byProcess = map[process.Relation]string{
 
 func newCallers(p *Proxy) *callers {
 	var finder process.Finder
-	return &callers{proxy: p, find: finder.Find}
+	return &callers{proxy: p, patience: callerWait, find: func(ctx context.Context, agents [][]netip.AddrPort,
+		connections []process.Pair,
+	) (finding, error) {
+		var f finding
+		survey, err := finder.Find(ctx, agents, connections)
+		for _, holders := range survey.Holders {
+			f.recognisable = f.recognisable || len(holders) > 0
+		}
+		f.callers = slices.Grow(f.callers, len(connections))[:len(connections)]
+		for i := range f.callers {
+			f.callers[i].agent, f.callers[i].relation = survey.Caller(i)
+		}
+		return f, err
+	}}
 }
 
 // look begins the search for the client of a connection, if it is on this machine and may be an agent. It does not
@@ -77,7 +101,7 @@ func (c *callers) look(client net.Conn, tap string, conn *Conn) {
 	now := time.Now()
 	one := &caller{
 		pair: process.Pair{Local: from.AddrPort(), Remote: to.AddrPort()}, tap: tap, conn: conn,
-		until: now.Add(callerWait), done: make(chan struct{}),
+		until: now.Add(c.patience), done: make(chan struct{}),
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,21 +222,16 @@ func (c *callers) lookAt(ctx context.Context, batch []*caller) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callerTimeout)
 	defer cancel()
-	survey, err := c.find(ctx, addresses, pairs)
+	found, err := c.find(ctx, addresses, pairs)
 	if err != nil { // whatever it is, the client goes by its User-Agent
 		return ctx.Err() != nil
 	}
-	recognisable := false
-	for _, holders := range survey.Holders {
-		recognisable = recognisable || len(holders) > 0
-	}
 	for i, one := range batch {
-		agent, relation := survey.Caller(i)
-		if relation != process.None && names[agent] != one.tap {
-			one.name, one.how = names[agent], byProcess[relation]
+		if by := found.callers[i]; by.relation != process.None && names[by.agent] != one.tap {
+			one.name, one.how = names[by.agent], byProcess[by.relation]
 		}
 	}
-	return recognisable
+	return found.recognisable
 }
 
 // agents returns the agents behind the taps, and where on this machine they may listen.
