@@ -32,8 +32,8 @@ const (
 var clientKinds = []string{kindUserAgent, kindHeader, kindAddr, kindCert}
 
 // clientForms is how a pattern is written.
-const clientForms = "write user-agent:TEXT=NAME, header:FIELD=TEXT=NAME, addr:ADDRESS=NAME or cert:CN=TEXT=NAME, where * " +
-	"in TEXT stands for anything"
+const clientForms = "write user-agent:TEXT=NAME, header:FIELD=TEXT=NAME, addr:ADDRESS=NAME or cert:CN=TEXT=NAME, " +
+	"where * in TEXT stands for anything"
 
 // ParseClient reads the value of the flag --client, PATTERN=NAME. PATTERN is one of
 //

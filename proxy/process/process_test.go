@@ -81,7 +81,11 @@ func TestRelations(t *testing.T) {
 func TestListenersOf(t *testing.T) {
 	at := netip.MustParseAddrPort
 	all := []listener{
-		{at("0.0.0.0:1"), 1}, {at("[::]:1"), 2}, {at("127.0.0.1:1"), 3}, {at("127.0.0.1:1"), 4}, {at("0.0.0.0:2"), 5},
+		{at("0.0.0.0:1"), 1},
+		{at("[::]:1"), 2},
+		{at("127.0.0.1:1"), 3},
+		{at("127.0.0.1:1"), 4},
+		{at("0.0.0.0:2"), 5},
 		{at("[::]:3"), 6},
 	}
 	for agent, want := range map[string]string{
