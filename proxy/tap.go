@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"sync"
@@ -27,7 +28,8 @@ type Tap struct {
 	further     bool      // it opened by itself
 	family      string    // the name that further taps of the same agent begin with
 
-	diverts atomic.Bool // the agent was given an address of ours for a webhook
+	diverts atomic.Bool                    // the agent was given an address of ours for a webhook
+	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
 }
 
 // Name returns the agent's name.
@@ -142,7 +144,14 @@ func (t *Tap) refused(why error) {
 // dial connects to the agent. The connection is refused if it would come back to us.
 func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 	u := t.spec.Agent
-	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), t.proxy.refuseLoop(u.Host))
+	refuse := t.proxy.refuseLoop(u.Host)
+	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
+		if err := refuse(conn); err != nil {
+			return err
+		}
+		t.proxy.callers.reached(t, conn.RemoteAddr())
+		return nil
+	})
 }
 
 // peer returns the agent as the record names it.

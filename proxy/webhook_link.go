@@ -15,9 +15,7 @@ func (l *link) hooksFor(x int, head []byte) *exchangeHooks {
 	h := l.hooked[x]
 	if h == nil {
 		h = &exchangeHooks{head: capture.ParseRequestHead(head)}
-		if name, how := clientName(head); how != byDefault {
-			h.client = name
-		}
+		h.client = l.nameNow(head)
 		h.request = l.recordRestorer(x, "request.body")
 		if l.hooked == nil {
 			l.hooked = make(map[int]*exchangeHooks)
