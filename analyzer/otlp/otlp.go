@@ -116,7 +116,9 @@ func (s *Spans) resource(service string) *resourcepb.Resource {
 	return &resourcepb.Resource{Attributes: a.list}
 }
 
-func serviceOf(r *tracepb.ResourceSpans) string { return r.Resource.Attributes[0].Value.GetStringValue() }
+func serviceOf(r *tracepb.ResourceSpans) string {
+	return r.Resource.Attributes[0].Value.GetStringValue()
+}
 
 // service returns the name of an agent as a service.
 func service(agent capture.Peer) string {

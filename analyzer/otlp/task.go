@@ -23,7 +23,7 @@ type taskKey struct{ agent, id string }
 // A Task is a task as far as it was seen.
 type Task struct {
 	ID       string
-	Agent    string // name of the agent that has it
+	Agent    string    // name of the agent that has it
 	Exchange uint64    // that first showed it, with whose beginning its span begins
 	Last     time.Time // the last that was seen of it, or its end
 	State    a2a.State // the last that was seen
@@ -142,8 +142,8 @@ func (s *Spans) Task(t *Task) (Span, bool) {
 		TraceId: i.trace[:], SpanId: id[:8], ParentSpanId: i.span[:], Flags: parentKnown,
 		Name: "a2a.task", Kind: tracepb.Span_SPAN_KIND_INTERNAL,
 		StartTimeUnixNano: nanoseconds(i.started),
-		EndTimeUnixNano: max(nanoseconds(t.Last), nanoseconds(i.started)),
-		Attributes: a.list, DroppedEventsCount: uint32(t.Dropped),
+		EndTimeUnixNano:   max(nanoseconds(t.Last), nanoseconds(i.started)),
+		Attributes:        a.list, DroppedEventsCount: uint32(t.Dropped),
 	}
 	for _, state := range t.States {
 		span.Events = append(span.Events, &tracepb.Span_Event{
