@@ -1,5 +1,5 @@
 // Package otlp makes spans of OpenTelemetry of what was recorded: one for each exchange, one for each task, and one for
-// each finding that comes when the span of its exchange has been given away. It writes them as OTLP JSON lines; package
+// each finding that comes when the span of its exchange has been given away. It writes them as OTLP JSON lines;
 // sender sends them to a collector.
 //
 // The spans are those of an observer between client and agent. A span of an exchange is the request as it reached the
