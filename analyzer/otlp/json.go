@@ -31,26 +31,6 @@ func AppendJSON(dst []byte, data *tracepb.TracesData) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// ParseJSON reads a request of the protocol in its JSON form.
-func ParseJSON(text []byte) (*tracepb.TracesData, error) {
-	data := &tracepb.TracesData{}
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(text, data); err != nil {
-		return nil, fmt.Errorf("read spans from JSON: %w", err)
-	}
-	var wrong error
-	eachID(data, func(id []byte) []byte {
-		binary, err := hex.DecodeString(base64.StdEncoding.EncodeToString(id))
-		if err != nil {
-			wrong = fmt.Errorf("read spans from JSON: an id is not hexadecimal: %w", err)
-		}
-		return binary
-	})
-	if wrong != nil {
-		return nil, wrong
-	}
-	return data, nil
-}
-
 // asBase64 returns the bytes that JSON of protocol buffers, which has bytes in base64, writes as the given hexadecimal
 // text. The digits are those of base64 too, and the ids are long enough to need no padding.
 func asBase64(text string) []byte {
