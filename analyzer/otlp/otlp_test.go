@@ -130,16 +130,19 @@ traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
 A2A-Version: 1.0
 Content-Type: application/json
 
-{"jsonrpc":"2.0","id":7,"method":"SendStreamingMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"what nobody else should read"}]}}}
+{"jsonrpc":"2.0","id":7,"method":"SendStreamingMessage","params":{"message":
+{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"what nobody else should read"}]}}}
 -- 1.response --
 HTTP/1.1 200 OK
 Content-Type: text/event-stream
 
 data: {"jsonrpc":"2.0","id":7,"result":{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}
 
-data: {"jsonrpc":"2.0","id":7,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_FAILED"}}}}
+data: {"jsonrpc":"2.0","id":7,"result":{"statusUpdate":
+data: {"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_FAILED"}}}}
 
-data: {"jsonrpc":"2.0","id":7,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}
+data: {"jsonrpc":"2.0","id":7,"result":{"statusUpdate":
+data: {"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}
 
 -- 2.request --
 GET /.well-known/agent-card.json HTTP/1.1

@@ -45,7 +45,8 @@ func TestTasks(t *testing.T) {
 	stream := answered(1, "a", "t1", a2a.Completed)
 	stream.Events = 3
 	notified := answered(6, "receiver", "t2", a2a.Completed)
-	notified.Link, notified.Call, notified.Asked = analyzer.Link{Client: "a", Agent: "receiver"}, false, a2a.Webhook.String()
+	notified.Link = analyzer.Link{Client: "a", Agent: "receiver"}
+	notified.Call, notified.Asked = false, a2a.Webhook.String()
 	unknown := answered(8, "a", "t4", a2a.NoState)
 
 	note(tasks.Event(streamed(1, "a", "t1", a2a.Submitted)))
