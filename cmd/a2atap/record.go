@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/replay/client/setup"
 	"a2atap/tui"
 )
 
@@ -38,6 +39,7 @@ type recordOptions struct {
 	timeoutHead   time.Duration
 	timeoutTunnel time.Duration
 	jwks          []string
+	reach         setup.ReachFlags
 	format        string
 	allowEmpty    bool
 	events        bool
@@ -68,6 +70,8 @@ Judging yields to the traffic: on a machine that is full it falls behind, says s
 the end at the latest.
 
 ` + forwardHelp + `
+
+` + reachHelp + `
 
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
 findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
@@ -124,6 +128,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
+	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	o.otlp.register(f)
@@ -247,6 +252,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		return r, err
 	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
+		return r, err
+	}
+	if r.reach, err = e.dialer(&o.reach); err != nil {
 		return r, err
 	}
 	if r.forward, err = o.forwardSpec(e); err != nil {

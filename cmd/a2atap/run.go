@@ -36,7 +36,9 @@ a2atap go to standard error, with a line for each exchange and each finding. SIG
 
 The traffic of programs that ignore HTTP_PROXY and HTTPS_PROXY, or that use no proxy for localhost, as Go programs do,
 is not recorded: use record and a tap. NO_PROXY is set empty for the program, and a proxy that was configured before
-is not used.
+is not used, but with --upstream-proxy env.
+
+` + reachHelp + `
 
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else that of
 record.`,
@@ -89,8 +91,8 @@ func runProgram(ctx context.Context, e env, o recordOptions, args []string) erro
 	}
 	e.tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		if e.Getenv(name) != "" {
-			e.tell("the proxy that %s names is not used on the way to agents", name)
+		if e.Getenv(name) != "" && o.reach.UpstreamProxy == "" {
+			e.tell("the proxy that %s names is not used on the way to agents; --upstream-proxy env uses it", name)
 			break
 		}
 	}

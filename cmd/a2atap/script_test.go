@@ -64,6 +64,8 @@ func TestScripts(t *testing.T) {
 			"rawagent":     scriptRawAgent,
 			"tlsagent":     scriptTLSAgent,
 			"guardedagent": scriptGuardedAgent,
+			"privateagent": scriptPrivateAgent,
+			"upstream":     scriptUpstream,
 		},
 	})
 }
