@@ -25,7 +25,10 @@ import (
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
 	testscript.Main(m,
-		map[string]func(){"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends})
+		map[string]func(){
+			"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
+			"collector": collect,
+		})
 }
 
 func TestScripts(t *testing.T) {

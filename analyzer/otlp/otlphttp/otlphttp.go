@@ -27,8 +27,8 @@ import (
 
 // Bounds of what waits to be sent, and of how long it takes.
 const (
-	maxSpans = 20_000
-	maxBytes = 16 << 20 // of spans that wait, on the wire
+	maxSpans = 5_000
+	maxBytes = 4 << 20 // of spans that wait, on the wire; they take some five times as much in memory
 
 	maxRequest = 2 << 20          // bytes of spans in one request
 	gather     = time.Second      // that spans wait for others, to go in one request
