@@ -20,6 +20,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/replay/client"
+	"a2atap/replay/peers"
 )
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m,
 		map[string]func(){
 			"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
-			"collector": collect,
+			"collector": collect, "peer-go2": peers.Go2Main,
 		})
 }
 
