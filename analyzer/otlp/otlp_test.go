@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -99,12 +100,12 @@ func show(spans []*tracepb.Span) string {
 		}
 		fmt.Fprintln(&b)
 		for _, a := range s.Attributes {
-			fmt.Fprintf(&b, "  %s=%s\n", a.Key, value(a.Value.String()))
+			fmt.Fprintf(&b, "  %s=%s\n", a.Key, value(a.Value))
 		}
 		for _, e := range s.Events {
 			fmt.Fprintf(&b, "  + %s %s", time.Duration(e.TimeUnixNano-s.StartTimeUnixNano), e.Name)
 			for _, a := range e.Attributes {
-				fmt.Fprintf(&b, " %s=%s", a.Key, value(a.Value.String()))
+				fmt.Fprintf(&b, " %s=%s", a.Key, value(a.Value))
 			}
 			fmt.Fprintln(&b)
 		}
@@ -112,9 +113,23 @@ func show(spans []*tracepb.Span) string {
 	return b.String()
 }
 
-var typed = regexp.MustCompile(`^(string|int|bool)_value:\s*`)
-
-func value(text string) string { return typed.ReplaceAllString(text, "") }
+func value(v *commonpb.AnyValue) string {
+	switch v := v.Value.(type) {
+	case *commonpb.AnyValue_StringValue:
+		return fmt.Sprintf("%q", v.StringValue)
+	case *commonpb.AnyValue_IntValue:
+		return fmt.Sprint(v.IntValue)
+	case *commonpb.AnyValue_BoolValue:
+		return fmt.Sprint(v.BoolValue)
+	case *commonpb.AnyValue_ArrayValue:
+		var list []string
+		for _, element := range v.ArrayValue.Values {
+			list = append(list, value(element))
+		}
+		return "[" + strings.Join(list, " ") + "]"
+	}
+	return fmt.Sprintf("%T", v.Value)
+}
 
 const session = `A client asks an agent for something, by a stream, and another for its card.
 -- 1.meta --

@@ -94,8 +94,8 @@ const (
 // partialSuccess reads how many spans a collector did not take, and why. What cannot be read says nothing.
 func partialSuccess(body []byte) (rejected int64, message string) {
 	inner, _ := field(body, fieldPartialSuccess)
-	text, number := field(inner, fieldErrorMessage)
-	_, number = field(inner, fieldRejectedSpans)
+	text, _ := field(inner, fieldErrorMessage)
+	_, number := field(inner, fieldRejectedSpans)
 	return int64(number), string(text)
 }
 
