@@ -133,7 +133,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	o.otlp.register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
-		"with --fail-on: exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
+		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
+			"traffic was lost")
 }
 
 func record(ctx context.Context, e env, o recordOptions) error {
