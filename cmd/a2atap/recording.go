@@ -25,6 +25,7 @@ type recordingOptions struct {
 	output                     string
 	taps                       []proxy.TapSpec
 	aliases                    []proxy.Alias
+	clients                    []proxy.ClientPattern
 	forward                    *proxy.ForwardSpec // nil for none
 	noRewrite                  bool
 	allowRemote                bool
@@ -130,7 +131,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	}
 	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
 		Sink: counted{r.sink, &r.passed}, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
-		QueueBytes: int64(o.room), Urgency: &urgency,
+		QueueBytes: int64(o.room), Urgency: &urgency, Clients: o.clients,
 		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
 		OnStop: r.fail,
 	})
