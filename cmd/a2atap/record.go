@@ -47,6 +47,7 @@ type recordOptions struct {
 	allowEmpty    bool
 	events        bool
 	tui           bool
+	otlp          otlpFlags
 }
 
 func newRecord(e env) *cobra.Command {
@@ -88,6 +89,7 @@ lost.`,
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
   a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests
   a2atap record --forward 7080 --tunnel idp.example
+  a2atap record --agent http://127.0.0.1:9001 --otlp http://127.0.0.1:4318
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
 	}
@@ -145,6 +147,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
+	o.otlp.register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
 			"traffic was lost")
@@ -269,6 +272,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		r.policy = proxy.Stop
 	default:
 		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
+	}
+	if r.collector, err = o.otlp.collector(e, o.keepSecrets); err != nil {
+		return r, err
 	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
 		return r, err

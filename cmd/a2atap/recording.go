@@ -43,6 +43,8 @@ type recordingOptions struct {
 	keys                       []analyzer.EngineOption // that cards are signed with
 	reach                      *outbound.Dialer        // how agents are connected to; nil is without any of its options
 
+	collector *collector // that gets spans; nil for none
+
 	onTap      func(*proxy.Tap)                     // a further tap opened by itself
 	onNotice   func(string)                         // what the user should know at once
 	onFinding  func(analyzer.Finding)               // as they occur
@@ -73,6 +75,7 @@ type recording struct {
 	onBehind func(string)
 	rules    []*analyzer.Rule
 	keys     []analyzer.EngineOption
+	spans    *spanning     // nil if they are not wanted
 	verdicts *tui.Verdicts // for the inspector; nil if there is none
 	throttle *throttle
 	patience time.Duration // that the end has with the rules before it says what it waits for
@@ -156,6 +159,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.inspected {
 		r.verdicts = tui.NewVerdicts(start.Arrival)
 	}
+	r.spans = r.newSpanning(&o)
 	r.throttle = r.newThrottle()
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
@@ -207,6 +211,7 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	// However long it takes: what is left is recorded, or counted. A second interrupt ends it at once.
 	err := errors.Join(r.recorder.Close(context.Background()), r.sink.Close())
 	j := r.verdict()
+	r.spans.stop()
 	stats := r.account()
 	if j.result != nil {
 		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)
