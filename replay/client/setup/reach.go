@@ -34,11 +34,6 @@ func (f *ReachFlags) Register(set *pflag.FlagSet, otherwise string) {
 		"USER:PASSWORD@ in it may be needed: "+secretHelp)
 }
 
-// Given reports whether any of the flags is there.
-func (f *ReachFlags) Given() bool {
-	return len(f.Authorities) > 0 || f.Insecure || f.Certificate+f.Key+f.UpstreamProxy != ""
-}
-
 // Dialer returns what connects to agents so. Certificates must be valid at the time now. Errors are about how the
 // command was called, or about files, which [os.PathError] tells; they hold no secret.
 func (f *ReachFlags) Dialer(w World, now time.Time) (*outbound.Dialer, error) {
