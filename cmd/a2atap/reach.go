@@ -15,7 +15,7 @@ func (e env) world(d *outbound.Dialer) setup.World {
 
 // dialer returns what the flags say about connecting to agents, and warns of what is dangerous.
 func (e env) dialer(f *setup.ReachFlags) (*outbound.Dialer, error) {
-	d, err := f.Dialer(e.world(nil), e.Now())
+	d, err := f.Dialer(e.world(nil), e.Now)
 	var path *fs.PathError
 	var known *exit
 	switch {

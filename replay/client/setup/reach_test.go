@@ -40,7 +40,7 @@ func TestReachFlags(t *testing.T) {
 		if err := set.Parse(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		d, err := f.Dialer(world, time.Now())
+		d, err := f.Dialer(world, time.Now)
 		got := ""
 		if err == nil {
 			got = d.Proxy.String()
