@@ -9,6 +9,30 @@ const (
 	byDefault   = "default"
 )
 
+// nameClient returns the name of an exchange's client, and how it was found out. What its process is can come from a
+// search that goes on: the record waits for it, the traffic does not.
+func (r *Recorder) nameClient(x *exchange, head []byte) (name, how string) {
+	if x.client != "" {
+		return x.client, byProxyUser
+	}
+	for i := range r.opts.Clients {
+		if p := &r.opts.Clients[i]; p.fits(head, x.conn) {
+			return p.Name, p.how()
+		}
+	}
+	if c := x.conn.caller; c != nil {
+		r.q.hold(c.done, c.until)
+		select {
+		case <-c.done:
+			if c.name != "" && c.name != x.agent.Name {
+				return c.name, c.how
+			}
+		default:
+		}
+	}
+	return clientName(head)
+}
+
 // clientName names the client after the first product of its User-Agent, without the version: RFC 9110 section 10.1.5.
 // What is no product there, or a number alone (it may be a process id or a port), names nobody.
 func clientName(head []byte) (name, how string) {

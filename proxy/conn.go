@@ -14,6 +14,8 @@ type Conn struct {
 	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
 	client string // the client's address
 	agent  capture.Peer
+	caller *caller // whose process is looked for; nil if that is not done. Set before the first exchange
+	cert   string  // the common name in the client's certificate, as for caller
 	open   map[int]*exchange
 	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
 }
@@ -203,6 +205,15 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	defer c.unlock()
 	if e := c.open[x]; e != nil {
 		e.note(piece{kind: pieceFact, note: &f}, nil, true)
+	}
+}
+
+// named notes that the client is an agent. Exchanges that were opened under another name get the right one.
+func (c *Conn) named(name, how string) {
+	c.lock()
+	defer c.unlock()
+	for _, e := range c.open {
+		e.note(piece{kind: pieceNamed, note: &capture.Peer{Name: name, Addr: c.client, How: how}}, nil, true)
 	}
 }
 

@@ -41,12 +41,14 @@ type cardRequest struct {
 }
 
 func newLink(t *Tap, client net.Conn) *link {
-	return &link{
+	l := &link{
 		Conn:         t.proxy.opts.Recorder.Conn(t.peer(), client.RemoteAddr().String()),
 		tap:          t,
 		local:        client.LocalAddr(),
 		cardRequests: make(map[int]*cardRequest),
 	}
+	t.proxy.callers.look(client, t.family, l.Conn)
+	return l
 }
 
 // Request implements relay.Observer.

@@ -76,6 +76,7 @@ type Proxy struct {
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
 	stopTimeout time.Duration // with a capture that holds up the end of Serve
+	callers     *callers
 
 	mu      sync.Mutex
 	taps    []*Tap
@@ -113,6 +114,7 @@ func New(opts Options) (*Proxy, error) {
 		noticed:     make(map[string]bool),
 		failed:      make(map[origin]error),
 	}
+	p.callers = newCallers(p)
 	p.dialer = &outbound.Dialer{
 		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
 		Asked: p.certificateAsked, Unverified: p.unverified,
@@ -208,6 +210,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		p.served.Go(func() { p.accept(connections, "the forward proxy", f.listener, f.serve) })
 	}
 	p.mu.Unlock()
+	p.callers.prepare()
 	callbacksDone := make(chan struct{})
 	go func() {
 		defer close(callbacksDone)

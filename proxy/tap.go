@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
@@ -25,6 +27,8 @@ type Tap struct {
 	misdirected sync.Once // the user was told of a request for another host
 	further     bool      // it opened by itself
 	family      string    // the name that further taps of the same agent begin with
+
+	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
 }
 
 // Name returns the agent's name.
@@ -135,6 +139,7 @@ func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 		if self := t.proxy.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {
 			return fmt.Errorf("%s leads back to %s, which would be a loop", u.Host, self)
 		}
+		t.proxy.callers.reached(t, conn.RemoteAddr())
 		return nil
 	})
 }

@@ -19,6 +19,7 @@ import (
 type recordOptions struct {
 	agents        []string
 	aliases       []string
+	clients       []string
 	forward       string
 	tunnel        []string
 	proxyAuth     string
@@ -44,6 +45,7 @@ type recordOptions struct {
 	allowEmpty    bool
 	events        bool
 	tui           bool
+	otlp          otlpFlags
 }
 
 func newRecord(e env) *cobra.Command {
@@ -61,6 +63,10 @@ A tap lets in requests that name a loopback name or address, the address it list
 page of the web gets to the agent through it. Clients that reach it by another name, such as those in containers, get
 421 until that name is given with --allow-host.
 
+A client is called what --client names it, else what it is: a client on this machine whose process listens where exactly
+one of the tapped agents lives is that agent (Linux and macOS). Any other is called after its User-Agent; --client tells
+clients apart that have the same one. Clients of the forward proxy can name themselves (http://NAME@HOST:PORT).
+
 It runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by placeholders
 in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is the user's
 own, and is never in the capture. A second interrupt, at least one second after the first, ends it at once.
@@ -77,7 +83,9 @@ findings at or above it, 4 inconclusive: nothing was judged, no call of a client
 lost.`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
+  a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests
   a2atap record --forward 7080 --tunnel idp.example
+  a2atap record --agent http://127.0.0.1:9001 --otlp http://127.0.0.1:4318
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
 	}
@@ -93,6 +101,10 @@ lost.`,
 	return withArgs(cmd, 0, 0)
 }
 
+const clientHelp = "name clients that fit: `PATTERN=NAME`, where PATTERN is user-agent:TEXT, header:FIELD=TEXT, " +
+	"addr:ADDRESS (or a network), cert:CN=TEXT, or TEXT for user-agent:TEXT; * in TEXT stands for anything; the first " +
+	"that fits counts; repeatable"
+
 // shared adds the flags that record and run have in common; forward is the default address of the forward proxy.
 func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.StringArrayVar(&o.agents, "agent", nil,
@@ -100,6 +112,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 			"NAME identifies it in this and other captures; repeatable")
 	f.StringArrayVar(&o.aliases, "alias", nil,
 		"in agent cards, treat this other URL as the tapped agent NAME: `NAME=URL`; repeatable")
+	f.StringArrayVar(&o.clients, "client", nil, clientHelp)
 	f.StringVar(&o.forward, "forward", forward,
 		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
 	f.StringArrayVar(&o.tunnel, "tunnel", nil,
@@ -129,6 +142,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
+	o.otlp.register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
 			"traffic was lost")
@@ -211,6 +225,13 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		}
 		r.aliases = append(r.aliases, alias)
 	}
+	for _, flag := range o.clients {
+		pattern, err := proxy.ParseClient(flag)
+		if err != nil {
+			return r, usage("%w", err)
+		}
+		r.clients = append(r.clients, pattern)
+	}
 	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
 		return r, usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
 	}
@@ -245,6 +266,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		r.policy = proxy.Stop
 	default:
 		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
+	}
+	if r.collector, err = o.otlp.collector(e, o.keepSecrets); err != nil {
+		return r, err
 	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
 		return r, err

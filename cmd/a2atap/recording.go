@@ -25,6 +25,7 @@ type recordingOptions struct {
 	output                     string
 	taps                       []proxy.TapSpec
 	aliases                    []proxy.Alias
+	clients                    []proxy.ClientPattern
 	forward                    *proxy.ForwardSpec // nil for none
 	noRewrite                  bool
 	allowRemote                bool
@@ -39,6 +40,8 @@ type recordingOptions struct {
 	grace                      time.Duration           // that exchanges in flight get when the recording ends
 	keys                       []analyzer.EngineOption // that cards are signed with
 	reach                      *outbound.Dialer        // how agents are connected to; nil is without any of its options
+
+	collector *collector // that gets spans; nil for none
 
 	onTap     func(*proxy.Tap)                     // a further tap opened by itself
 	onNotice  func(string)                         // what the user should know at once
@@ -69,6 +72,7 @@ type recording struct {
 	onBehind func(string)
 	rules    []*analyzer.Rule
 	keys     []analyzer.EngineOption
+	spans    *spanning     // nil if they are not wanted
 	verdicts *tui.Verdicts // for the inspector; nil if there is none
 	throttle *throttle
 	patience time.Duration // that the end has with the rules before it says what it waits for
@@ -127,7 +131,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	}
 	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
 		Sink: counted{r.sink, &r.passed}, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
-		QueueBytes: int64(o.room), Urgency: &urgency,
+		QueueBytes: int64(o.room), Urgency: &urgency, Clients: o.clients,
 		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
 		OnStop: r.fail,
 	})
@@ -152,6 +156,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.inspected {
 		r.verdicts = tui.NewVerdicts(start.Arrival)
 	}
+	r.spans = r.newSpanning(&o)
 	r.throttle = r.newThrottle()
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
@@ -203,6 +208,7 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	// However long it takes: what is left is recorded, or counted. A second interrupt ends it at once.
 	err := errors.Join(r.recorder.Close(context.Background()), r.sink.Close())
 	j := r.verdict()
+	r.spans.stop()
 	stats := r.account()
 	if j.result != nil {
 		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)
