@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/push"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -44,6 +45,9 @@ func (r *recording) judge(o recordingOptions) {
 			}
 			r.spans.found(&f)
 		}
+	}
+	if o.onStanding != nil {
+		options = append(options, push.AtEnd(o.onStanding))
 	}
 	if r.verdicts != nil {
 		var engine *analyzer.Engine

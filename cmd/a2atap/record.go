@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ type recordOptions struct {
 	failOn        string
 	readyFile     string
 	noRewrite     bool
+	diversion     diversion
 	keepSecrets   bool
 	redact        []string
 	redactKey     string
@@ -56,8 +58,8 @@ func newRecord(e env) *cobra.Command {
 		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. Traffic is
 forwarded at once and byte for byte, recorded into a capture, and checked. A line is printed for each exchange when it
 ends (number, time, link, operation, HTTP status, duration, task and state or error), and one for each finding. Only
-URLs in the agent card are changed, so that clients that follow it come back through the tap (--no-rewrite turns that
-off).
+URLs in the agent card are changed, so that clients that follow it come back through the tap, and those of webhooks
+(--no-rewrite turns both off).
 
 A tap lets in requests that name a loopback name or address, the address it listens on, or the agent itself, so that no
 page of the web gets to the agent through it. Clients that reach it by another name, such as those in containers, get
@@ -75,6 +77,8 @@ Judging yields to the traffic: on a machine that is full it falls behind, says s
 the end at the latest.
 
 ` + forwardHelp + `
+
+` + diversionHelp + `
 
 ` + reachHelp + `
 
@@ -96,7 +100,7 @@ lost.`,
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
 	f.StringVar(&o.format, "format", "text", "print what passes, findings and the verdict as `FORMAT`: text, or json "+
-		"(JSON Lines, in which type is tap, forward, exchange, event, finding or verdict)")
+		"(JSON Lines, in which type is tap, forward, exchange, event, finding, webhook or verdict)")
 	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
@@ -123,7 +127,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.failOn, "fail-on", "never",
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards")
+	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
+	o.diversion.register(f)
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
 	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
 	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
@@ -204,6 +209,7 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
 		onTap: out.tap, onNotice: out.notice, onFinding: out.finding, onBehind: out.tell,
+		onStanding: out.standing,
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
@@ -279,10 +285,14 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	if r.forward, err = o.forwardSpec(e); err != nil {
 		return r, err
 	}
+	key := sync.OnceValues(func() ([]byte, error) { return e.redactionKey(o.redactKey) })
 	if !o.keepSecrets {
-		if r.key, err = e.redactionKey(o.redactKey); err != nil {
+		if r.key, err = key(); err != nil {
 			return r, err
 		}
+	}
+	if r.webhooks, err = o.diversion.spec(o.noRewrite || len(o.agents) == 0, key); err != nil {
+		return r, err
 	}
 	if r.output == "" {
 		r.output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"
