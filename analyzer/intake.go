@@ -28,6 +28,8 @@ type intake struct {
 	fault    *capture.Fault // that ended it
 	status   int            // of HTTP, of an exchange that is not judged
 	reported reported       // rules that report once an exchange and have
+	seeking  bool           // it is no call, and its answer may be a card
+	found    *capture.Head  // of an answer that may be one; nil if none has come
 	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 
@@ -103,6 +105,11 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 			e.advanceAnswer(in, s)
 		case ok && e.onEnded != nil:
 			in.status = capture.ParseResponseHead(head.Head).Status
+			fallthrough
+		case in.seeking:
+			if e.search(in, s) {
+				e.advanceAnswer(in, s)
+			}
 		}
 	}
 }
