@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/jsondoc"
 )
@@ -21,7 +19,7 @@ func (p *recordPrinter) exchange(src capture.Source, x analyzer.Ended) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.json {
-		p.text(passedLine(&x))
+		p.text(passedLine(&x)...)
 		return
 	}
 	shown, err := shortened(context.Background(), src, x.Seq)
@@ -79,7 +77,7 @@ func (p *recordPrinter) event(v analyzer.PassedEvent) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.json {
-		p.text(passedEventLine(&v))
+		p.text(passedEventLine(&v)...)
 		return
 	}
 	p.object("event", struct {
@@ -95,9 +93,9 @@ func (p *recordPrinter) event(v analyzer.PassedEvent) {
 }
 
 // text prints a line in which foreign text may be.
-func (p *recordPrinter) text(line string) {
-	line = analyzer.Clean(credential.WithoutUserinfo(line)) // run prints to standard error, and secrets may be kept
-	fmt.Fprintln(p.e.Out, line)                             //nolint:errcheck // a closed terminal ends no recording
+func (p *recordPrinter) text(line ...piece) {
+	// Run prints to standard error, where paint is needed too: secrets may be kept.
+	fmt.Fprintln(p.e.Out, paint(p.e.colours(p.e.Out), line...)) //nolint:errcheck // a closed terminal ends no recording
 }
 
 // object prints a value as a JSON object with a first member type.
@@ -122,48 +120,74 @@ func (p *recordPrinter) typed(kind string, object []byte) {
 }
 
 // passedLine says in one line what passed: number, time, link, what was asked, HTTP status, duration, what came of it.
-func passedLine(x *analyzer.Ended) string {
+func passedLine(x *analyzer.Ended) []piece {
 	status := "–"
 	if x.Status > 0 {
 		status = fmt.Sprint(x.Status)
 	}
-	return strings.TrimRight(fmt.Sprintf("%5d  %s  %-18s  %-22s  %3s  %7s  %s", x.Seq, clock(x.Started),
-		analyzer.Clip(x.Link.Client+" → "+x.Link.Agent), analyzer.Clip(x.Asked), status, durationWords(x.Took),
-		strings.Join(cameOf(x), ", ")), " ")
+	line := beginning(x.Seq, x.Started, x.Link)
+	line = append(line,
+		piece{fmt.Sprintf("%-22s  ", analyzer.Clip(x.Asked)), inkPlain},
+		piece{fmt.Sprintf("%3s", status), statusInk(x.Status)},
+		piece{fmt.Sprintf("  %7s  ", durationWords(x.Took)), inkDim})
+	return append(line, cameOf(x)...)
+}
+
+// beginning is how each line of what passes begins: number, time and link.
+func beginning(seq uint64, at time.Time, l analyzer.Link) []piece {
+	return []piece{
+		{fmt.Sprintf("%5d  %s  ", seq, clock(at)), inkDim},
+		{fmt.Sprintf("%-18s  ", analyzer.Clip(l.Client+" → "+l.Agent)), inkPlain},
+	}
 }
 
 // cameOf says what came of an exchange: the task and its state, the error, the number of events.
-func cameOf(x *analyzer.Ended) []string {
-	var words []string
-	add := func(word string) {
-		if word != "" {
-			words = append(words, word)
+func cameOf(x *analyzer.Ended) []piece {
+	var line []piece
+	add := func(what ...piece) {
+		if len(line) > 0 {
+			line = append(line, piece{", ", inkPlain})
 		}
+		line = append(line, what...)
 	}
-	task := x.Task
-	if state := stateWords(x.State); state != "" {
-		task = strings.TrimSpace(task + " " + state)
+	if task := taskWords(x.Task, x.State); len(task) > 0 {
+		add(task...)
 	}
-	add(task)
-	if !x.Outcome.Succeeded {
-		add(x.Outcome.Failure)
+	if !x.Outcome.Succeeded && x.Outcome.Failure != "" {
+		add(piece{x.Outcome.Failure, inkBad})
 	}
 	if x.Events >= 0 {
-		add(analyzer.Plural(x.Events, "event"))
+		add(piece{analyzer.Plural(x.Events, "event"), inkDim})
 	}
-	add(x.Faulted)
+	if x.Faulted != "" {
+		add(piece{x.Faulted, inkBad})
+	}
+	return line
+}
+
+// taskWords names a task and its state, as far as either is known.
+func taskWords(task string, s a2a.State) []piece {
+	var words []piece
+	if task != "" {
+		words = append(words, piece{task, inkPlain})
+	}
+	if state := stateWords(s); state != "" {
+		if task != "" {
+			state = " " + state
+		}
+		words = append(words, piece{state, stateInk(s)})
+	}
 	return words
 }
 
-func passedEventLine(v *analyzer.PassedEvent) string {
-	words := []string{v.Kind.String()}
-	for _, w := range []string{v.Task, stateWords(v.State), v.Err} {
-		if w != "" {
-			words = append(words, w)
+func passedEventLine(v *analyzer.PassedEvent) []piece {
+	line := append(beginning(v.Seq, v.At, v.Link), piece{fmt.Sprintf("event %d: %s", v.K, v.Kind), inkPlain})
+	for _, words := range [][]piece{taskWords(v.Task, v.State), {{v.Err, inkBad}}} {
+		if len(words) > 0 && words[0].text != "" {
+			line = append(append(line, piece{" ", inkPlain}), words...)
 		}
 	}
-	return fmt.Sprintf("%5d  %s  %-18s  event %d: %s", v.Seq, clock(v.At),
-		analyzer.Clip(v.Link.Client+" → "+v.Link.Agent), v.K, strings.Join(words, " "))
+	return line
 }
 
 func stateWords(s a2a.State) string {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/tui/terminal"
 )
 
 // commonFlags are the flags that all commands share.
@@ -40,16 +40,7 @@ func (e env) showsProgress() bool {
 	case "never":
 		return false
 	}
-	return isTerminal(e.Err)
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return terminal.Is(e.Err)
 }
 
 const (

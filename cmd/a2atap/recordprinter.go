@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/proxy"
-	"a2atap/proxy/capture/credential"
 )
 
 // A recordPrinter prints taps, what passes, notices, findings and the verdict of a recording. It may be used by several
@@ -77,8 +75,7 @@ func (p *recordPrinter) finding(f analyzer.Finding) {
 	if p.json {
 		p.object("finding", report.JSONFinding(&f))
 	} else {
-		line := credential.WithoutUserinfo(report.Line(&f)) // run prints to standard error, and secrets may be kept
-		io.WriteString(p.e.Out, line+"\n")                  //nolint:errcheck // a closed terminal ends no recording
+		p.text(findingPieces(&f)...)
 	}
 }
 
