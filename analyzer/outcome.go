@@ -129,6 +129,9 @@ func (r *Result) Count(x Ended) {
 	if x.Judged {
 		r.Counts.Judged++
 	}
+	if x.Unseen {
+		r.Counts.Unseen++
+	}
 	if x.Call {
 		one := Calls{Link: x.Link}
 		one.add(x.Outcome)

@@ -36,6 +36,7 @@ type Verdict struct {
 	Lost      int64
 	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
 	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
+	Unseen    int             // upgrades and tunnels: what passed in them was not observed
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
 	Critical  []string        // agents that were gone at the end
@@ -47,7 +48,7 @@ type Verdict struct {
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
-		Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
+		Unseen: r.Counts.Unseen, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	for i := range r.Calls {
@@ -82,6 +83,9 @@ func (v Verdict) String() string {
 	text := string(v.Status) + ": " + v.found()
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
+	}
+	if v.Unseen > 0 {
+		text += ", " + Plural(v.Unseen, "connection") + " not observed (upgrade or tunnel)"
 	}
 	if v.Forgotten > 0 {
 		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
