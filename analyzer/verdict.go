@@ -40,6 +40,7 @@ type Verdict struct {
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
 	Critical  []string        // agents that were gone at the end
+	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss or a
@@ -49,6 +50,7 @@ func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
 		Unseen: r.Counts.Unseen, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
+		Insecure: r.Insecure,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	for i := range r.Calls {
@@ -104,6 +106,9 @@ func (v Verdict) String() string {
 	}
 	for _, c := range v.Crashes {
 		text += "; " + c.String()
+	}
+	if v.Insecure {
+		text += "; " + capture.InsecureText
 	}
 	return text
 }

@@ -34,6 +34,6 @@
 //   - An opened CONNECT is recorded as the requests inside, one that is tunnelled or fails as an exchange of its own.
 //     What is tunnelled has sizes and no bytes, and a note that it was not observed.
 //   - It is tunnelled, too, if the client offers HTTP/2 alone, begins with neither TLS nor HTTP, or sends nothing for 5
-//     s. TLS is opened for HTTP/1.1 alone, without a client certificate, and the agent's own certificate is verified.
+//     s. TLS is opened for HTTP/1.1 alone, and the agent's own certificate is verified ([Options].RootCAs, Insecure).
 //   - CONNECT is answered before the agent is dialled, so that an agent that is down is a 502 inside TLS.
 package proxy

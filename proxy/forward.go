@@ -148,6 +148,9 @@ func (f *Forward) relay(ctx context.Context, client net.Conn, l *forwardLink, cf
 	cfg.Observer = l
 	cfg.HeadTimeout, cfg.IdleTimeout = f.proxy.opts.HeadTimeout, f.proxy.opts.IdleTimeout
 	cfg.AnswerTimeout = f.proxy.opts.AnswerTimeout
+	if cfg.Advise == nil {
+		cfg.Advise = f.proxy.advise
+	}
 	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
 	if l.abandon() > 0 {
 		f.proxy.notice(fmt.Sprintf("the forward proxy: recording of a connection has failed, its traffic went on: %v",

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/outbound"
 )
 
 // Defaults of Options.
@@ -40,7 +41,10 @@ type Options struct {
 	// through it are for any host.
 	AllowHosts []HostPattern
 
-	RootCAs *x509.CertPool // that TLS agents are verified against; nil is the system's
+	RootCAs           *x509.CertPool   // that TLS agents are verified against; nil is the system's
+	Insecure          bool             // agents are not verified: whoever answers is taken for the agent
+	ClientCertificate *tls.Certificate // shown to agents that ask for one; nil is none
+	Upstream          *outbound.Proxy  // the proxy on the way to agents that are not on this machine; nil is none
 
 	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is DefaultDialTimeout
 	// HeadTimeout and IdleTimeout are against slow clients; neither runs while an exchange is in flight. 0 is
@@ -67,7 +71,7 @@ type Options struct {
 // A Proxy holds the taps of one recording.
 type Proxy struct {
 	opts        Options
-	tls         *tls.Config // for connections to agents
+	dialer      *outbound.Dialer // to agents
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
@@ -102,17 +106,16 @@ func New(opts Options) (*Proxy, error) {
 	setDefault(&opts.IdleTimeout, DefaultIdleTimeout)
 	setDefault(&opts.TunnelTimeout, DefaultTunnelTimeout)
 	p := &Proxy{
-		opts: opts,
-		// HTTP/1.1 alone is offered, since that is what the relay speaks (RFC 7301).
-		tls: &tls.Config{
-			RootCAs: opts.RootCAs, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12,
-			ClientSessionCache: tls.NewLRUClientSessionCache(256),
-		},
+		opts:        opts,
 		callbacks:   make(chan func(), maxNotices+maxFurtherTaps),
 		stopTimeout: defaultStopTimeout,
 		aliases:     make(map[origin]*Tap),
 		noticed:     make(map[string]bool),
 		failed:      make(map[origin]error),
+	}
+	p.dialer = &outbound.Dialer{
+		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
+		Asked: p.certificateAsked, Unverified: p.unverified,
 	}
 	if err := p.open(); err != nil {
 		p.Close()

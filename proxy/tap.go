@@ -112,6 +112,7 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 		IdleTimeout: t.proxy.opts.IdleTimeout,
 
 		AnswerTimeout: t.proxy.opts.AnswerTimeout,
+		Advise:        func(err error, _ string) string { return t.proxy.advise(err, hostPort(t.spec.Agent)) },
 	}
 	if !t.proxy.opts.NoRewrite {
 		cfg.Editor = cardEditor{l}

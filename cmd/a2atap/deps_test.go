@@ -18,6 +18,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/proxy/capture", "a2atap/...", "what passed is a leaf: everybody stands on it"},
 	{"a2atap/proxy/relay", "a2atap/...", "the wire knows bytes, and nothing of who watches or why"},
 	{"a2atap/proxy/ca", "a2atap/...", "who signs knows hosts, and nothing of what is said to them"},
+	{"a2atap/proxy/outbound", "a2atap/...", "who connects knows hosts, and nothing of what is said to them"},
 	{"a2atap/proxy/a2a", "a2atap/...", "the protocol's words are a leaf: decoding depends on nobody's use of it"},
 	{
 		"a2atap/proxy/capture/...", "a2atap/proxy/a2a",

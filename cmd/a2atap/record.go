@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/replay/client/setup"
 	"a2atap/tui"
 )
 
@@ -38,6 +39,7 @@ type recordOptions struct {
 	timeoutHead   time.Duration
 	timeoutTunnel time.Duration
 	jwks          []string
+	reach         setup.ReachFlags
 	format        string
 	allowEmpty    bool
 	events        bool
@@ -67,6 +69,8 @@ Judging yields to the traffic: on a machine that is full it falls behind, says s
 the end at the latest.
 
 ` + forwardHelp + `
+
+` + reachHelp + `
 
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
 findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
@@ -122,10 +126,12 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
+	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
-		"with --fail-on: exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
+		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
+			"traffic was lost")
 }
 
 func record(ctx context.Context, e env, o recordOptions) error {
@@ -241,6 +247,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
 	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
+		return r, err
+	}
+	if r.reach, err = e.dialer(&o.reach); err != nil {
 		return r, err
 	}
 	if r.forward, err = o.forwardSpec(e); err != nil {

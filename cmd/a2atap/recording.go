@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/outbound"
 	"a2atap/tui"
 )
 
@@ -38,7 +38,7 @@ type recordingOptions struct {
 	policy                     proxy.Policy
 	grace                      time.Duration           // that exchanges in flight get when the recording ends
 	keys                       []analyzer.EngineOption // that cards are signed with
-	roots                      *x509.CertPool          // that TLS agents are verified against; nil is the system's
+	reach                      *outbound.Dialer        // how agents are connected to; nil is without any of its options
 
 	onTap     func(*proxy.Tap)                     // a further tap opened by itself
 	onNotice  func(string)                         // what the user should know at once
@@ -97,12 +97,16 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.key == nil {
 		o.key = redact.NewKey()
 	}
+	if o.reach == nil {
+		o.reach = &outbound.Dialer{}
+	}
 	_, statErr := os.Stat(o.output)
 	var urgency background.Urgency
 	var err error
 	r.store, err = bolt.Open(o.output, named(bolt.Options{
-		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Urgency: &urgency,
-		Wait: o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
+		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Insecure: o.reach.Insecure,
+		Urgency: &urgency,
+		Wait:    o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
 		OnError: func(err error) { r.lost(err, o.policy) },
 	}, o.key))
 	if err != nil {
@@ -131,7 +135,8 @@ func startRecording(o recordingOptions) (*recording, error) {
 		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder,
 		NoRewrite: o.noRewrite, AllowRemote: o.allowRemote, AllowHosts: o.allowHosts,
 		AnswerTimeout: o.timeoutHead, TunnelTimeout: o.timeoutTunnel,
-		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
+		RootCAs: o.reach.Roots, Insecure: o.reach.Insecure, ClientCertificate: o.reach.Certificate,
+		Upstream: o.reach.Proxy, OnTap: o.onTap, OnNotice: o.onNotice,
 	})
 	if err != nil {
 		err = errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())

@@ -58,6 +58,9 @@ func (a *answers) readFailed(err error) {
 	if errors.Is(err, net.ErrClosed) {
 		return // by us: the reason is known
 	}
+	if isAlert(err) && a.endRefusedSession(err) {
+		return
+	}
 	a.mu.Lock()
 	if err == io.EOF && a.agentReset {
 		err = syscall.ECONNRESET

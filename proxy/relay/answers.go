@@ -10,6 +10,7 @@ import (
 type answers struct {
 	*pair
 	agent       net.Conn // its own, while that of the pair may be the next one already
+	authority   string   // that names it in messages; "" if its name is not known
 	in          buffer
 	find        headFinder
 	x           *exchange // the one being answered, nil between answers

@@ -40,10 +40,10 @@ func (r *requests) connect(ctx context.Context) bool {
 		r.noteCause(-1, stopped)
 		return false
 	case err == nil:
-		a := &answers{pair: r.pair, agent: agent, in: bufferOf(agent)}
+		a := &answers{pair: r.pair, agent: agent, in: bufferOf(agent), authority: r.authority()}
 		r.reader.Go(a.run)
 	default:
-		f := DialFault(err, r.authority())
+		f := DialFault(err, r.authority()).Advised(r.advise(err, r.authority()))
 		r.fault(r.x, f)
 		r.refusal = &f
 	}

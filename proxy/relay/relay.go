@@ -47,6 +47,11 @@ type Config struct {
 	// head of its final answer; then the client gets 504. 0 is for ever. What follows a head may take as long as it likes.
 	AnswerTimeout time.Duration
 
+	// Advise says what to do about an error of the connection to an agent at host:port, which is Authority where there
+	// is no Forward, and may be empty. Its text is part of our own answer; empty leaves that to the relay. It is called
+	// off the path of the traffic, where a connection failed. Nil is for always empty.
+	Advise func(err error, authority string) string
+
 	// Mark names the speaker in our own answers, in their Server header and body; empty is "a2atap".
 	Mark string
 

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+
+	"a2atap/proxy/outbound"
+	"a2atap/replay/client/setup"
+)
+
+// dialer returns what the flags say about connecting to agents, and warns of what is dangerous.
+func (e env) dialer(f *setup.ReachFlags) (*outbound.Dialer, error) {
+	d, err := f.Dialer(setup.World{Getenv: e.Getenv, Secret: e.secret}, e.Now())
+	var path *fs.PathError
+	var known *exit
+	switch {
+	case errors.As(err, &path), errors.As(err, &known):
+		return nil, err
+	case err != nil:
+		return nil, usage("%w", err)
+	}
+	if f.Insecure {
+		e.notice("INSECURE: agents on TLS are not verified: whoever is on the way can answer in their place")
+	}
+	return d, nil
+}
