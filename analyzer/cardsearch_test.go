@@ -18,6 +18,7 @@ const foundCard = `{"name":"Booker","version":"1","protocolVersion":"0.3.0","url
 // A card is known by its content to the engine, to a reading by itself, and to the index, in pieces or whole; and what
 // was held for it is let go.
 func TestCardFoundByContent(t *testing.T) {
+	large := foundCard[:len(foundCard)-1] + `,"x":"` + strings.Repeat("x", 1<<20) + `"}`
 	tests := []struct {
 		name, ask, head, body string
 		want                  bool
@@ -29,7 +30,7 @@ func TestCardFoundByContent(t *testing.T) {
 		{"an error", "GET /", "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\n\r\n", foundCard, false},
 		{"no JSON", "GET /", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", foundCard, false},
 		{"another method", "PUT /", enginetest.JSONHead, foundCard, false},
-		{"large", "GET /", enginetest.JSONHead, foundCard[:len(foundCard)-1] + `,"x":"` + strings.Repeat("x", 1<<20) + `"}`, false},
+		{"large", "GET /", enginetest.JSONHead, large, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

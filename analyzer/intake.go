@@ -32,6 +32,7 @@ type intake struct {
 	seeking  bool           // it is no call, and its answer may be a card
 	found    *capture.Head  // of an answer that may be one; nil if none has come
 	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
+	unheard  bool           // it configures a webhook whose notifications go past the recorder
 	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 
@@ -95,9 +96,15 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 			in.x.Link.Client = what.Client.Name
 		}
 		for _, r := range what.Rewrites {
-			if r.Place == "request.header[If-None-Match]" {
+			switch {
+			case r.Place == "request.header[If-None-Match]":
 				in.x.NoneMatch = r.Now
+			case strings.HasPrefix(r.Place, "request.body#"):
+				in.x.Diverted = address.Origin(r.Now)
 			}
+		}
+		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {
+			in.unheard = true
 		}
 	case capture.Closed:
 		e.closed(in, s, what)
@@ -255,6 +262,9 @@ func (e *Engine) begin(s capture.Step, o capture.Opened) *Exchange {
 		Opened:  s.Arrival,
 		Started: o.Started,
 		Request: headOf(s, o.Head, capture.ParseRequestHead),
+	}
+	if o.Client.How == "webhook" {
+		x.Sender = o.Client.Name
 	}
 	x.Origin, x.Path = address.Target(o.Agent.URL, x.Request.Target)
 	x.Address = e.endpoints.addressOf(x.Origin, x.Path)
