@@ -138,15 +138,26 @@ func agentName(agent capture.Peer, head []byte) string {
 	return h.Fields.Get("Host")
 }
 
-// noteTime records the time of the step, and the pause before it.
+// noteTime records the time of the step, and the pause before it. An answer is silent as long as nothing comes that the
+// client has waited for: the whole answer, or the next event. Comments in a stream are nothing, nor is a client's
+// leaving.
 func (p *planner) noteTime(o *openExchange, s capture.Step) {
 	if s.Offset < 0 {
 		return
 	}
-	if o.arrived || o.read {
+	closed, isClosed := s.What.(capture.Closed)
+	hasLeft := isClosed && closed.Fault != nil && closed.Fault.Side == "client"
+	if (o.arrived || o.read) && !hasLeft {
 		o.entry.silence = max(o.entry.silence, s.Offset-o.latest)
 	}
-	o.latest = s.Offset
+	switch what := s.What.(type) {
+	case capture.RequestEnd:
+		o.latest = s.Offset
+	case capture.ResponseEvent:
+		if dispatched(&what.Event) {
+			o.latest = s.Offset
+		}
+	}
 	if at := o.x.Started.Add(s.Offset); at.After(p.last) {
 		p.last = at
 	}

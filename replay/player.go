@@ -207,14 +207,8 @@ func (p *player) once(
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent}
-		v.Event = func(ev *capture.Event) bool {
-			if a, ok := readEvent(call, ev); ok {
-				progress := l.take(ev.K, a)
-				r.update(func() { r.progress = progress })
-			}
-			return rec.end != left && rec.end != unended || !l.live.progress().Reached(rec.progress())
-		}
+		f := &follower{pairer: l, rec: rec, run: r}
+		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
 	now := readReply(call, log.Recorded())
