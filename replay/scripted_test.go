@@ -287,6 +287,38 @@ func TestReplayOfFirstSnapshots(t *testing.T) {
 	}
 }
 
+// A list that is asked for just after a send is asked for again until it shows what was recorded.
+func TestReplayOfListsSettles(t *testing.T) {
+	t.Parallel()
+	agent := func(lists ...string) string {
+		var asked atomic.Int64
+		return startScript(t, script{
+			"SendMessage": func(s *said) { s.result(snapshot("SUBMITTED")) },
+			"ListTasks": func(s *said) {
+				n := min(int(asked.Add(1)), len(lists))
+				s.result(fmt.Sprintf(`{"tasks":[%s],"nextPageToken":"","pageSize":50,"totalSize":1}`, lists[n-1]))
+			},
+		})
+	}
+	src := record(t, agent(taskIn("COMPLETED", "")), func(tapURL string) {
+		ask(t, tapURL, "SendMessage", hello)
+		ask(t, tapURL, "ListTasks", `{}`)
+	})
+	r := within(t, src, agent("", taskIn("WORKING", ""), taskIn("COMPLETED", "")), replay.Options{})
+	wantSame(t, r)
+	if n := r.Lines[1].Requests; n != 3 {
+		t.Errorf("the list was asked for %d times, want 3", n)
+	}
+	r = within(t, src, agent(taskIn("FAILED", "")), replay.Options{Timeout: time.Hour})
+	if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentState {
+		t.Errorf("another end: %s %v", r.Verdict(), r.Differences)
+	}
+	r = within(t, src, agent(taskIn("WORKING", "")), replay.Options{Timeout: 100 * time.Millisecond})
+	if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentState {
+		t.Errorf("never ready: %s %v", r.Verdict(), r.Differences)
+	}
+}
+
 // What the recorded client does wrong is sent again, and is no difference, also where only the live agent minds it.
 func TestReplayOfFaultyClients(t *testing.T) {
 	t.Parallel()
