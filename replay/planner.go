@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -52,7 +52,7 @@ func makePlan(ctx context.Context, src capture.Source, keep func(*capture.Exchan
 		return nil, err
 	}
 	p := &planner{
-		plan: plan{info: info, origins: map[valueKey]*origin{}, known: map[string]a2a.Known{}},
+		plan: plan{info: info, origins: map[valueKey]*origin{}},
 		keep: keep, open: map[uint64]*openExchange{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
 	}
 	for s, err := range src.Steps(ctx, 1) {
@@ -170,16 +170,10 @@ func (p *planner) request(o *openExchange) {
 	}
 	o.read = true
 	head := capture.ParseRequestHead(o.x.Request.Head)
-	path, _, _ := strings.Cut(head.Target, "?")
-	o.call, _, _ = readCall(o.x, p.known[path])
+	o.call, _, _ = readCall(o.x, p.reader.Known(o.x.Agent.URL, head.Target))
 	o.reader.call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
-	if o.call.Binding == a2a.JSONRPC {
-		known := p.known[path]
-		known.Spoken(a2a.JSONRPC, o.call.Dialects)
-		p.known[path] = known
-	}
 	if e.webhook {
 		return
 	}
@@ -222,8 +216,11 @@ func worthCarrying(s Site) bool {
 }
 
 func (p *planner) event(o *openExchange, e *capture.Event) {
-	o.arrived = true
 	a, ok := readEvent(&o.call, e)
+	if ok && len(o.reader.items) == 0 {
+		p.reader.Answered(o.x, analyzer.ReadEvent(&o.call, e, nil))
+	}
+	o.arrived = true
 	if !ok {
 		return
 	}
@@ -256,6 +253,7 @@ func (p *planner) answered(o *openExchange) {
 	if o.x.Response == nil || o.x.Response.Stream {
 		return
 	}
+	p.reader.Answered(o.x, analyzer.ReadAnswer(&o.call, o.x, nil))
 	r := readReply(&o.call, o.x)
 	for _, it := range r.items {
 		p.noteState(o, it)
