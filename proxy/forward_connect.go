@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,8 @@ type connect struct {
 	request *http.Request
 	head    []byte
 	to      relay.Target // as it is named; https until the first bytes show it
+
+	certificate *x509.Certificate // that the client has shown inside; nil if none was asked for, or shown
 }
 
 type connectKey struct{}
@@ -90,7 +93,11 @@ func (c *connect) link() *forwardLink {
 	if c.to == (relay.Target{}) {
 		to = nil
 	}
-	return c.forward.newForwardLink(c.Conn, to, proxyUser(c.head))
+	l := c.forward.newForwardLink(c.Conn, to, proxyUser(c.head))
+	if c.certificate != nil {
+		l.Conn.cert = c.certificate.Subject.CommonName
+	}
+	return l
 }
 
 // refuse answers CONNECT with a status of ours, and records it.
@@ -169,14 +176,22 @@ func (c *connect) interceptTLS() {
 		c.recordTLSFailure(err)
 		return
 	}
+	if shown := session.ConnectionState().PeerCertificates; len(shown) > 0 {
+		c.certificate = shown[0]
+	}
 	c.relay(session, session.ConnectionState().ServerName)
 }
 
 // config is how we play the agent towards a client. It takes the certificate for the name that the client means: that
 // in its hello (RFC 6066 section 3), else that of CONNECT.
 func (c *connect) config() *tls.Config {
+	ask := tls.NoClientCert
+	if asksForCertificates(c.forward.proxy.opts.Recorder.opts.Clients) {
+		ask = tls.RequestClientCert // which names the client, and lets it in or not no more than a User-Agent does
+	}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1", "http/1.0"}, SessionTicketsDisabled: true,
+		ClientAuth: ask,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			name := hello.ServerName
 			if name == "" {

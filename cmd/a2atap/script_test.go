@@ -25,8 +25,10 @@ import (
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
-	testscript.Main(m,
-		map[string]func(){"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends, "peer-go2": peers.Go2Main})
+	testscript.Main(m, map[string]func(){
+		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
+		"peer-go2": peers.Go2Main, "office": office, "collector": collect,
+	})
 }
 
 func TestScripts(t *testing.T) {
