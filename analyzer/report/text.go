@@ -14,7 +14,7 @@ import (
 )
 
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
-// which link, and the sections it rests on.
+// which link, and the sections it rests on. At the end it says to which workflow it belongs, if that has more exchanges.
 func Line(f *analyzer.Finding) string {
 	fault := blame(f)
 	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, strings.Join(f.Sections(), ", "))
@@ -23,6 +23,9 @@ func Line(f *analyzer.Finding) string {
 	}
 	if len(f.Also) > 0 {
 		line += " also " + strings.Join(f.Also, ", ")
+	}
+	if f.Workflow.Others {
+		line += fmt.Sprintf(" in workflow %d", f.Workflow.Number)
 	}
 	return line
 }

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/workflow"
 )
 
 type checkOptions struct {
@@ -167,7 +168,8 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	}
 	defer src.Close()
 	seen := newCensus()
-	options := seen.options(c.keep, c.keys)
+	links := &workflow.Index{}
+	options := append(slices.Clip(seen.options(c.keep, c.keys)), workflow.Into(links.Put)...)
 	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil, options...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
@@ -177,6 +179,9 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	}
 	c.rules.apply(result)
 	c.known.apply(result)
+	for i := range result.Findings {
+		inWorkflow(links, &result.Findings[i])
+	}
 	total.Add(result)
 	return nil
 }

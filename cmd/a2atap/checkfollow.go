@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
@@ -32,9 +34,14 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
-	each := func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }
+	links := &workflow.Index{}
+	each := func(found analyzer.Finding) {
+		soFar(links, &found)
+		f.take(context.WithoutCancel(ctx), found)
+	}
 	seen := newCensus()
-	result, err := analyzer.Follow(ctx, rules.All, src, each, seen.options(c.keep, c.keys)...)
+	options := append(slices.Clip(seen.options(c.keep, c.keys)), workflow.Into(links.Put)...)
+	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}
