@@ -62,9 +62,6 @@ func (s *said) ping() {
 	}
 }
 
-// silent says nothing more until the client has left.
-func (s *said) silent() { <-s.r.Context().Done() }
-
 // A script is what an agent does, by JSON-RPC method.
 type script map[string]func(s *said)
 
