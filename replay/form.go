@@ -79,10 +79,10 @@ func (f *forms) find(kind Kind, was, now located, message string) {
 func (f *forms) members(was, now *members) {
 	for _, name := range was.names {
 		switch {
-		case name == "id" && was.envelope: // which is compared as an id
+		case name == "id" && was.envelope, f.passing(name): // ids are compared as ids
 		case now.of[name] != nil:
 			f.compare(name, was.of[name], now.of[name])
-		case !f.chance(name) && len(now.names) > 0:
+		case !f.byChunk(name) && len(now.names) > 0:
 			at := was.of[name][0]
 			f.founds = append(f.founds, deviation{
 				kind: DifferentMember, at: at, message: fmt.Sprintf("member %q is missing", name),
@@ -91,7 +91,7 @@ func (f *forms) members(was, now *members) {
 		}
 	}
 	for _, name := range now.names {
-		if was.of[name] == nil && !f.more && !f.chance(name) && len(was.names) > 0 {
+		if was.of[name] == nil && !f.more && !f.byChunk(name) && !f.passing(name) && len(was.names) > 0 {
 			at := now.of[name][0]
 			f.founds = append(f.founds, deviation{
 				kind: DifferentMember, at: at, onlyNow: true, message: fmt.Sprintf("member %q is new", name),
@@ -101,13 +101,19 @@ func (f *forms) members(was, now *members) {
 	}
 }
 
-// chance reports whether a member may be there or not, as two runs happen to go.
-func (f *forms) chance(name string) bool {
+// byChunk reports whether a member may be there or not, since it depends on the size of chunks.
+func (f *forms) byChunk(name string) bool {
+	return f.free == 0 && (name == "append" || name == "lastChunk" || name == "last_chunk")
+}
+
+// passing reports whether a member of a task that goes on shows how far it has come, which is chance.
+func (f *forms) passing(name string) bool {
+	if !f.active || f.free > 0 {
+		return false
+	}
 	switch name {
-	case "append", "lastChunk", "last_chunk": // depend on the size of chunks
-		return f.free == 0
-	case "artifacts", "history", "message", "metadata":
-		return f.active && f.free == 0
+	case "artifacts", "history", "message", "metadata", "timestamp":
+		return true
 	}
 	return false
 }

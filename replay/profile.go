@@ -40,7 +40,7 @@ func (c *comparison) contents(rec, live item) {
 		return
 	}
 	f := &forms{
-		active: rec.state.Active() || live.state.Active(),
+		active: rec.kind == a2a.TaskPayload && (rec.state.Active() || live.state.Active()),
 		more:   c.profile == Protocol && rec.kind == a2a.CardPayload, // new members of a card break no client
 	}
 	if rec.kind == a2a.TaskListPayload {
@@ -139,16 +139,14 @@ func artifactNames(it item) string {
 	return ""
 }
 
-// missingByChance reports whether a member that one of two snapshots of an active task lacks may come or have gone.
-func missingByChance(pointer string, was, now a2a.Value) bool {
-	return (!was.Exists() || !now.Exists()) && (&forms{active: true}).chance(lastToken(pointer))
-}
+// passing reports whether a place in a snapshot of a task that goes on shows how far it has come.
+func passing(pointer string) bool { return (&forms{active: true}).passing(lastToken(pointer)) }
 
 // sameShape reports whether two values are equal in all but contents: of the same type, if they are neither objects nor
 // arrays. Names of artifacts and media types count.
 func sameShape(active bool) func(pointer string, was, now a2a.Value) bool {
 	return func(pointer string, was, now a2a.Value) bool {
-		if active && missingByChance(pointer, was, now) {
+		if active && passing(pointer) {
 			return true
 		}
 		switch was.Kind() {
@@ -167,7 +165,7 @@ func sameShape(active bool) func(pointer string, was, now a2a.Value) bool {
 // sameValue reports whether two values are equal but for ids, times, secrets and the addresses of agents.
 func sameValue(active bool) func(pointer string, was, now a2a.Value) bool {
 	return func(pointer string, was, now a2a.Value) bool {
-		if active && (missingByChance(pointer, was, now) || lastToken(pointer) == "state") {
+		if active && (passing(pointer) || lastToken(pointer) == "state") {
 			return true
 		}
 		if was.Kind() != a2a.String || now.Kind() != a2a.String {
