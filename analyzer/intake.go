@@ -28,6 +28,7 @@ type intake struct {
 	fault    *capture.Fault // that ended it
 	status   int            // of HTTP, of an exchange that is not judged
 	reported reported       // rules that report once an exchange and have
+	unseen   bool           // it configures a webhook whose notifications go past the recorder
 	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 
@@ -91,9 +92,15 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 			in.x.Link.Client = what.Client.Name
 		}
 		for _, r := range what.Rewrites {
-			if r.Place == "request.header[If-None-Match]" {
+			switch {
+			case r.Place == "request.header[If-None-Match]":
 				in.x.NoneMatch = r.Now
+			case strings.HasPrefix(r.Place, "request.body#"):
+				in.x.Diverted = address.Origin(r.Now)
 			}
+		}
+		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {
+			in.unseen = true
 		}
 	case capture.Closed:
 		e.closed(in, s, what)
@@ -233,6 +240,9 @@ func (e *Engine) begin(s capture.Step, o capture.Opened) *Exchange {
 		Opened:  s.Arrival,
 		Started: o.Started,
 		Request: headOf(s, o.Head, capture.ParseRequestHead),
+	}
+	if o.Client.How == "webhook" {
+		x.Sender = o.Client.Name
 	}
 	x.Origin, x.Path = address.Target(o.Agent.URL, x.Request.Target)
 	x.Address = e.endpoints.addressOf(x.Origin, x.Path)

@@ -38,6 +38,7 @@ type Verdict struct {
 	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
+	Unseen    []Link          // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
@@ -56,6 +57,9 @@ func (r *Result) Verdict(gate Severity) Verdict {
 		v.Calls.merge(&r.Calls[i])
 		if !r.Calls[i].Proved() {
 			v.Unproved = append(v.Unproved, r.Calls[i])
+		}
+		if r.Calls[i].Unseen {
+			v.Unseen = append(v.Unseen, r.Calls[i].Link)
 		}
 	}
 	gated := false
@@ -95,7 +99,14 @@ func (v Verdict) String() string {
 		text += "; " + v.Calls.String()
 	}
 	if len(v.Unproved) > 0 {
-		text += "; no call succeeded of " + v.unproved()
+		links := make([]Link, len(v.Unproved))
+		for i := range v.Unproved {
+			links[i] = v.Unproved[i].Link
+		}
+		text += "; no call succeeded of " + someLinks(links)
+	}
+	if len(v.Unseen) > 0 {
+		text += "; webhooks not observed of " + someLinks(v.Unseen)
 	}
 	for _, agent := range v.Critical {
 		text += "; critical: agent " + Clean(agent) + " was gone at the end"
@@ -126,16 +137,15 @@ func (v Verdict) found() string {
 		Plural(v.Exchanges, "exchange"), v.Judged)
 }
 
-// unproved names the links on which no call is known to have succeeded, the first few of them.
-func (v Verdict) unproved() string {
+// someLinks names links, the first few of them.
+func someLinks(links []Link) string {
 	const named = 3
 	var words []string
-	for i := range v.Unproved {
+	for i, l := range links {
 		if i == named {
-			words = append(words, fmt.Sprintf("%d more links", len(v.Unproved)-named))
+			words = append(words, fmt.Sprintf("%d more links", len(links)-named))
 			break
 		}
-		l := v.Unproved[i].Link
 		words = append(words, Clean(l.Client)+" → "+Clean(l.Agent))
 	}
 	return strings.Join(words, ", ")

@@ -37,6 +37,7 @@ type exchange struct {
 	request  flow
 	answer   flow
 	upgraded bool
+	delivers bool  // it is a notification, and its client the agent that was given the webhook's address
 	skipped  bool  // its beginning did not fit into the queue: nothing of it is recorded
 	lost     int64 // bytes that did not fit
 
@@ -71,6 +72,13 @@ func (c *Conn) RequestTo(x int, head []byte, agent capture.Peer, client string) 
 	c.lock()
 	defer c.unlock()
 	c.begin(x, head, agent, client)
+}
+
+// deliver is RequestTo for a notification that an agent sends to a webhook.
+func (c *Conn) deliver(x int, head []byte, webhook capture.Peer, agent string) {
+	c.lock()
+	defer c.unlock()
+	c.begin(x, head, webhook, agent).delivers = true
 }
 
 func (c *Conn) begin(x int, head []byte, agent capture.Peer, client string) *exchange {

@@ -18,12 +18,15 @@
 //
 // The only bytes that a tap changes are the value of Host and, unless [Options].NoRewrite is set, the agent card: a
 // client that reads the card through a tap must come back through a tap. There the string tokens of the URLs of known
-// agents are replaced and every other byte stays. The record keeps what the client and the agent sent, and beside it
-// each replacement.
+// agents are replaced and every other byte stays. With [Options].Webhooks so are the URLs of webhooks in push
+// notification configs: what agents send there comes to the tap, is recorded, and goes on. The record keeps what the
+// client and the agent sent, and beside it each replacement; where an agent names such an address, the record and the
+// client get the webhook's URL.
 //
 // # What will surprise
 //
-//   - An agent card is the one kind of answer that is held until it is complete, up to 1 MiB.
+//   - An agent card is held until it is complete, up to 1 MiB, and so are requests and answers about push notification
+//     configs where webhooks are led through the tap ([Options].Webhooks). Nothing else is.
 //   - A card that names the same host with another port opens a further tap by itself ([Options].OnTap).
 //   - The ETag of a card that was changed has a suffix, since it is another representation; the suffix is taken off
 //     again in If-None-Match (RFC 9110 section 8.8.3).

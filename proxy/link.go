@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -24,6 +25,10 @@ type link struct {
 
 	mu           sync.Mutex
 	cardRequests map[int]*cardRequest // exchanges that ask for a card, or may
+
+	hooked     map[int]*exchangeHooks // exchanges that are about webhooks, or may be
+	deliveries map[int]bool           // exchanges that are notifications on their way to a webhook
+	anyHooks   atomic.Bool            // hooked was not always empty
 }
 
 var _ relay.Observer = (*link)(nil)
@@ -54,6 +59,9 @@ func newLink(t *Tap, client net.Conn) *link {
 // Request implements relay.Observer.
 func (l *link) Request(x int, head []byte) {
 	l.tap.proxy.inFlight.add(1)
+	if l.deliveryRequest(x, head) {
+		return
+	}
 	l.Conn.Request(x, head)
 	if l.tap.proxy.opts.NoRewrite {
 		return
@@ -122,7 +130,7 @@ func isJSON(mediaType string) bool {
 
 // RequestBody implements relay.Observer.
 func (l *link) RequestBody(x int, p []byte) {
-	l.Conn.RequestBody(x, p)
+	l.Conn.RequestBody(x, l.hookRequestBody(x, p))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.cardRequests[x]
@@ -139,6 +147,9 @@ func (l *link) RequestBody(x int, p []byte) {
 
 // RequestEnd implements relay.Observer.
 func (l *link) RequestEnd(x int, trailer []byte) {
+	if rest := l.hookRequestEnd(x); len(rest) > 0 {
+		l.Conn.RequestBody(x, rest)
+	}
 	l.Conn.RequestEnd(x, trailer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,6 +168,25 @@ func (q *cardRequest) end() {
 	}
 }
 
+// Answer implements relay.Observer.
+func (l *link) Answer(x int, head []byte) {
+	l.Conn.Answer(x, head)
+	l.hookAnswer(x, head)
+}
+
+// AnswerBody implements relay.Observer.
+func (l *link) AnswerBody(x int, p []byte) {
+	l.Conn.AnswerBody(x, l.hookAnswerBody(x, p, false))
+}
+
+// AnswerEnd implements relay.Observer.
+func (l *link) AnswerEnd(x int, trailer []byte) {
+	if rest := l.hookAnswerBody(x, nil, true); len(rest) > 0 {
+		l.Conn.AnswerBody(x, rest)
+	}
+	l.Conn.AnswerEnd(x, trailer)
+}
+
 // Ended implements relay.Observer.
 func (l *link) Ended(x int) {
 	l.Conn.Ended(x)
@@ -164,6 +194,8 @@ func (l *link) Ended(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.cardRequests, x)
+	delete(l.hooked, x)
+	delete(l.deliveries, x)
 }
 
 // abandon ends what the relay has left open, which it does only after a panic of ours: it reports nothing more then. It

@@ -32,8 +32,13 @@ type Options struct {
 	Forward  *ForwardSpec // the forward proxy; nil for none
 	Recorder *Recorder
 
-	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap
+	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
 	AllowRemote bool // taps may listen on addresses that other machines reach
+
+	// Webhooks says how the notifications of agents are led through their taps; nil lets them go past. Where they are, the
+	// URLs in push notification configs are replaced by addresses of ours, and what comes there is forwarded to the
+	// webhook; in answers the client finds its own URLs again.
+	Webhooks *WebhookSpec
 
 	// AllowHosts are further hosts that requests to taps may name. A tap lets in those that name a loopback name or
 	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
@@ -72,6 +77,9 @@ type Options struct {
 type Proxy struct {
 	opts        Options
 	dialer      *outbound.Dialer // to agents
+	seals       *sealer          // of webhooks; nil if these go past us
+	hookDialer  *outbound.Dialer // to webhooks
+	decoding    sync.Mutex       // held while a request is decoded to look for webhooks
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
@@ -118,6 +126,14 @@ func New(opts Options) (*Proxy, error) {
 	p.dialer = &outbound.Dialer{
 		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
 		Asked: p.certificateAsked, Unverified: p.unverified,
+	}
+	// What lets agents be taken for themselves, and us for their client, is not for webhooks.
+	p.hookDialer = &outbound.Dialer{Roots: opts.RootCAs, Proxy: opts.Upstream}
+	if opts.Webhooks != nil && !opts.NoRewrite {
+		var err error
+		if p.seals, err = newSealer(opts.Webhooks.Key); err != nil {
+			return nil, fmt.Errorf("make a key for webhooks: %w", err)
+		}
 	}
 	if err := p.open(); err != nil {
 		p.Close()

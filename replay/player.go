@@ -199,7 +199,7 @@ func (p *player) once(
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
-	conn, err := dial(ctx, out.at, timeout)
+	conn, err := dial(ctx, p.opts.Dialer, out.at, timeout)
 	if err != nil {
 		sent()
 		log.Close(&capture.Fault{

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/live"
 )
@@ -50,6 +51,7 @@ type Options struct {
 	Timeout time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
 	Sink    capture.Sink                 // keeps the live traffic; nil for none. It is not closed
 	Seq     uint64                       // the last number that the sink's capture has used already
+	Dialer  *outbound.Dialer             // connects to the agent; nil is one without options
 
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
@@ -138,7 +140,7 @@ func (p *player) reach(ctx context.Context, to string) error {
 	at := address{scheme: p.endpoints.live.Scheme, host: hostPort(p.endpoints.live)}
 	deadline := time.Now().Add(p.opts.Wait)
 	for {
-		conn, err := dial(ctx, at, p.opts.Timeout)
+		conn, err := dial(ctx, p.opts.Dialer, at, p.opts.Timeout)
 		if err == nil {
 			return conn.Close()
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ type recordOptions struct {
 	failOn        string
 	readyFile     string
 	noRewrite     bool
+	diversion     diversion
 	keepSecrets   bool
 	redact        []string
 	redactKey     string
@@ -45,6 +47,7 @@ type recordOptions struct {
 	allowEmpty    bool
 	events        bool
 	tui           bool
+	otlp          otlpFlags
 }
 
 func newRecord(e env) *cobra.Command {
@@ -55,8 +58,8 @@ func newRecord(e env) *cobra.Command {
 		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. Traffic is
 forwarded at once and byte for byte, recorded into a capture, and checked. A line is printed for each exchange when it
 ends (number, time, link, operation, HTTP status, duration, task and state or error), and one for each finding. Only
-URLs in the agent card are changed, so that clients that follow it come back through the tap (--no-rewrite turns that
-off).
+URLs in the agent card are changed, so that clients that follow it come back through the tap, and those of webhooks
+(--no-rewrite turns both off).
 
 A tap lets in requests that name a loopback name or address, the address it listens on, or the agent itself, so that no
 page of the web gets to the agent through it. Clients that reach it by another name, such as those in containers, get
@@ -75,6 +78,8 @@ the end at the latest.
 
 ` + forwardHelp + `
 
+` + diversionHelp + `
+
 ` + reachHelp + `
 
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
@@ -84,6 +89,7 @@ lost.`,
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
   a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests
   a2atap record --forward 7080 --tunnel idp.example
+  a2atap record --agent http://127.0.0.1:9001 --otlp http://127.0.0.1:4318
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
 	}
@@ -94,7 +100,7 @@ lost.`,
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
 	f.StringVar(&o.format, "format", "text", "print what passes, findings and the verdict as `FORMAT`: text, or json "+
-		"(JSON Lines, in which type is tap, forward, exchange, event, finding or verdict)")
+		"(JSON Lines, in which type is tap, forward, exchange, event, finding, webhook or verdict)")
 	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
@@ -121,7 +127,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.failOn, "fail-on", "never",
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards")
+	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
+	o.diversion.register(f)
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
 	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
 	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
@@ -140,6 +147,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
+	o.otlp.register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
 			"traffic was lost")
@@ -201,6 +209,7 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
 		onTap: out.tap, onNotice: out.notice, onFinding: out.finding, onBehind: out.tell,
+		onStanding: out.standing,
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
@@ -264,6 +273,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	default:
 		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
 	}
+	if r.collector, err = o.otlp.collector(e, o.keepSecrets); err != nil {
+		return r, err
+	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
 		return r, err
 	}
@@ -273,10 +285,14 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	if r.forward, err = o.forwardSpec(e); err != nil {
 		return r, err
 	}
+	key := sync.OnceValues(func() ([]byte, error) { return e.redactionKey(o.redactKey) })
 	if !o.keepSecrets {
-		if r.key, err = e.redactionKey(o.redactKey); err != nil {
+		if r.key, err = key(); err != nil {
 			return r, err
 		}
+	}
+	if r.webhooks, err = o.diversion.spec(o.noRewrite || len(o.agents) == 0, key); err != nil {
+		return r, err
 	}
 	if r.output == "" {
 		r.output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"

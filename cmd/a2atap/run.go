@@ -40,6 +40,8 @@ proxy for localhost, as Go programs do, is not recorded: give the program the UR
 through at all, it says why that may be, and exits with 4 (--allow-empty: 0). A proxy that was configured before is not
 used, but with --upstream-proxy env.
 
+` + diversionHelp + `
+
 ` + reachHelp + `
 
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else 4 if nothing

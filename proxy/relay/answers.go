@@ -16,8 +16,9 @@ type answers struct {
 	x           *exchange // the one being answered, nil between answers
 	body        body
 	trailer     []byte
-	held        *held // the answer waits to be complete
-	clientEnded bool  // the client had ended its sending before the answer ended
+	held        *held  // the answer waits to be complete
+	by          Change // the content is changed while it passes; nil if it is not
+	clientEnded bool   // the client had ended its sending before the answer ended
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
@@ -65,10 +66,13 @@ func (a *answers) answer(x *exchange, n int) bool {
 	}
 	a.decide(x, false)
 	a.x, a.body, a.trailer = x, b, nil
+	a.by = nil
 	if limit := a.edit.hold(x.n, raw); limit > 0 {
 		if a.held = newHeld(limit, raw, b); a.held == nil {
 			a.edit.tooLarge(x.n)
 		}
+	} else if b.framing == framedChunked || b.framing == framedClose {
+		a.by = a.edit.change(x.n, raw)
 	}
 	return a.pass(n) && a.rest() && a.endAnswer()
 }
@@ -147,8 +151,11 @@ func (a *answers) pass(head int) bool {
 	}
 	a.trailer = describe(a.x.n, &a.body, b, a.trailer, a.obs.answerBody)
 	out := unread[:head+n]
-	if a.held != nil {
+	switch {
+	case a.held != nil:
 		out = a.hold(before, b)
+	case a.by != nil:
+		out = a.changed(unread[:head], before, b)
 	}
 	if look.done() {
 		if look.framing == framedChunked {
@@ -164,6 +171,9 @@ func (a *answers) pass(head int) bool {
 	}
 	a.noteCause(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
 	a.send(a.releaseHeld())
+	if a.by != nil {
+		a.send(a.unchanged())
+	}
 	closeWrite(a.client)
 	reset(a.agent)
 	return false

@@ -20,14 +20,18 @@ func (e *editing) request(x int, head []byte) (edited []byte) {
 	return edited
 }
 
-// holdRequest says how many bytes of a request body to hold, given its edited head.
-func (e *editing) holdRequest(x int, head []byte, h *requestHead) (limit int) {
+// holdRequest says how many bytes of a request body to hold, given its edited head and what there is of it.
+func (e *editing) holdRequest(x int, head, begun []byte, whole bool, h *requestHead) (limit int) {
 	by, ok := e.by.(RequestEditor)
-	if !ok || !e.on() || h.expect || h.upgrade {
+	if !ok || !e.on() || h.body.framing == framedNone {
 		return 0
 	}
 	defer e.recoverPanic("editor")
-	return by.HoldRequest(x, head)
+	limit = by.HoldRequest(x, head, begun, whole)
+	if h.expect || h.upgrade {
+		return 0
+	}
+	return limit
 }
 
 // heldRequest returns all bytes to send in place of a held request.
@@ -55,6 +59,25 @@ func (e *editing) answer(x int, h *held) (edited []byte) {
 		edited = e.by.Answer(x, h.head, h.body, h.trailer)
 	}
 	return edited
+}
+
+// change returns what changes the content of an answer while it passes; nil for nothing.
+func (e *editing) change(x int, head []byte) (by Change) {
+	if editor, ok := e.by.(ContentEditor); ok && e.on() {
+		defer e.recoverPanic("editor")
+		by = editor.Change(x, head)
+	}
+	return by
+}
+
+// changed returns what to send in place of a piece of content.
+func (e *editing) changed(by Change, p []byte, last bool) (out []byte) {
+	out = p
+	if e.on() {
+		defer e.recoverPanic("editor")
+		out = by.Next(p, last)
+	}
+	return out
 }
 
 // tooLarge says that an answer outgrew what hold allowed.

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 )
 
 // maxHead bounds the head of an answer, in bytes.
@@ -27,17 +27,22 @@ const MaxBody = 16 << 20
 // ErrLeft is returned where [Call].Event says that the stream is to be left.
 var ErrLeft = errors.New("left the stream where the recording does")
 
-// Dial opens a connection to an address, HOST:PORT. With a config it speaks TLS and verifies the certificate as the
-// config says; only HTTP/1.1 is offered.
-func Dial(ctx context.Context, hostPort string, config *tls.Config, timeout time.Duration) (net.Conn, error) {
-	d := &net.Dialer{Timeout: timeout}
-	if config != nil {
-		config = config.Clone()
-		config.NextProtos = []string{"http/1.1"}
-		t := &tls.Dialer{NetDialer: d, Config: config}
-		return t.DialContext(ctx, "tcp", hostPort)
+// Dial opens a connection to an address, HOST:PORT, with TLS if it is to be secure; only HTTP/1.1 is offered. A nil
+// dialer is one without options. Errors say which flag helps.
+func Dial(
+	ctx context.Context, d *outbound.Dialer, hostPort string, secure bool, timeout time.Duration,
+) (net.Conn, error) {
+	if d == nil {
+		d = &outbound.Dialer{}
 	}
-	return d.DialContext(ctx, "tcp", hostPort)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.Dial(ctx, hostPort, secure, host, nil)
+	return conn, d.Explain(err, hostPort)
 }
 
 // A Call is one exchange over a connection of its own: the request is sent, and what comes back is recorded as it comes.

@@ -34,14 +34,9 @@ func (f *ReachFlags) Register(set *pflag.FlagSet, otherwise string) {
 		"USER:PASSWORD@ in it may be needed: "+secretHelp)
 }
 
-// Given reports whether any of the flags is there.
-func (f *ReachFlags) Given() bool {
-	return len(f.Authorities) > 0 || f.Insecure || f.Certificate+f.Key+f.UpstreamProxy != ""
-}
-
-// Dialer returns what connects to agents so. Certificates must be valid at the time now. Errors are about how the
-// command was called, or about files, which [os.PathError] tells; they hold no secret.
-func (f *ReachFlags) Dialer(w World, now time.Time) (*outbound.Dialer, error) {
+// Dialer returns what connects to agents so. A client certificate must be valid now. Errors are about how the command was
+// called, or about files, which [os.PathError] tells; they hold no secret.
+func (f *ReachFlags) Dialer(w World, now func() time.Time) (*outbound.Dialer, error) {
 	d := &outbound.Dialer{Insecure: f.Insecure}
 	var err error
 	if len(f.Authorities) > 0 {
@@ -51,7 +46,7 @@ func (f *ReachFlags) Dialer(w World, now time.Time) (*outbound.Dialer, error) {
 	}
 	switch {
 	case f.Certificate != "":
-		if d.Certificate, err = outbound.ReadCertificate(f.Certificate, f.Key, now); err != nil {
+		if d.Certificate, err = outbound.ReadCertificate(f.Certificate, f.Key, now()); err != nil {
 			return nil, fmt.Errorf("--client-cert: %w", err)
 		}
 	case f.Key != "":

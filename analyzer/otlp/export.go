@@ -1,0 +1,84 @@
+package otlp
+
+import (
+	"context"
+	"io"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// Export writes the spans of a capture as JSON lines: those of the exchanges that keep chooses, and of the tasks that
+// these have shown first. The rules say what calls came to, and what is wrong with them; every finding stands in the
+// span of its exchange. The capture is read twice. Whole says that keep needs exchanges as a whole.
+func Export(
+	ctx context.Context, w io.Writer, rules []*analyzer.Rule, src capture.Source, spans *Spans,
+	keep func(*capture.Exchange) bool, whole bool,
+) error {
+	p := newPast()
+	_, err := analyzer.Run(ctx, rules, src, p.found, analyzer.OnEvent(p.event), analyzer.OnEnded(p.ended))
+	if err != nil {
+		return err
+	}
+	for task := range p.tasks.Rest() {
+		p.task(task)
+	}
+	out := NewWriter(w, spans)
+	exchanges := src.Ends(ctx, 1, KeptEvents)
+	if whole {
+		exchanges = src.Exchanges(ctx, 1)
+	}
+	for x, err := range exchanges {
+		if err != nil {
+			return err
+		}
+		if !keep(x) {
+			continue
+		}
+		if err := out.Write(spans.Exchange(x, p.failures[x.Seq], p.findings[x.Seq])); err != nil {
+			return err
+		}
+		for _, task := range p.byExchange[x.Seq] {
+			if span, ok := spans.Task(task); !ok {
+				continue
+			} else if err := out.Write(span); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// A past is what the rules say of a whole capture, before a span is made.
+type past struct {
+	tasks      *Tasks
+	failures   map[uint64]string
+	findings   map[uint64][]analyzer.Finding
+	byExchange map[uint64][]*Task
+}
+
+func newPast() *past {
+	return &past{
+		tasks: NewTasks(), failures: make(map[uint64]string), findings: make(map[uint64][]analyzer.Finding),
+		byExchange: make(map[uint64][]*Task),
+	}
+}
+
+func (p *past) found(f analyzer.Finding) {
+	p.findings[f.Place.Exchange] = append(p.findings[f.Place.Exchange], f)
+}
+
+func (p *past) event(v analyzer.PassedEvent) { p.task(p.tasks.Event(&v)) }
+
+func (p *past) ended(x analyzer.Ended) {
+	if x.Outcome.Failure != "" {
+		p.failures[x.Seq] = x.Outcome.Failure
+	}
+	p.task(p.tasks.Ended(&x))
+}
+
+func (p *past) task(t *Task) {
+	if t != nil {
+		p.byExchange[t.Exchange] = append(p.byExchange[t.Exchange], t)
+	}
+}
