@@ -92,6 +92,9 @@ func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	}
 	all, known := t.during(x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
 	if known && len(all.calls) == 1 && all.calls[0].client != c.client {
+		if m.isAgent(all.calls[0].client) { // which may go by several names, and call side by side
+			return root, InTrace
+		}
 		return all.calls[0], ByTrace
 	}
 	if parent := ancestor(all.calls); parent != nil && known {
@@ -127,9 +130,17 @@ func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
 		all.calls = slices.DeleteFunc(all.calls, func(o *call) bool { return o.agent != c.client })
 		return ancestor(all.calls), ByContext
 	}
-	if len(all.calls) == 1 && all.calls[0].client != c.client {
+	// An agent that hands a context on may go by several names: what it calls side by side is not caused by each other.
+	handed := func(o *call) bool { return o.context == c.context && m.isAgent(o.client) }
+	if len(all.calls) == 1 && all.calls[0].client != c.client && !handed(all.calls[0]) {
 		return all.calls[0], ByContext
 	}
+	for i, o := range all.calls {
+		if handed(o) {
+			all.calls[i] = o.parent
+		}
+	}
+	all.calls = slices.DeleteFunc(all.calls, func(o *call) bool { return o == nil })
 	if sameCaller(all.calls, c) {
 		return nil, None
 	}
