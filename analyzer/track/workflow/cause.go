@@ -12,6 +12,9 @@ func (m *Memory) cause(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if parent, by := m.byTask(x); parent != nil {
 		return parent, by
 	}
+	if x.Call.Operation == a2a.Webhook && x.Agent != "" && x.Call.TaskID != "" {
+		return nil, None // which call that is, its answer will say
+	}
 	for _, look := range [...]func(*analyzer.Exchange, *call) (*call, Evidence){
 		m.byTrace, m.byContext, m.byReference, m.nested, m.byContent,
 	} {

@@ -138,7 +138,7 @@ func (m *Memory) claim(key analyzer.TaskKey, t *task) {
 	m.notified.Delete(key)
 	t.over = n.over
 	for _, c := range n.by {
-		if !c.by.Certain() && !t.maker.below(c) && t.maker.depth() < maxDepth {
+		if c.parent == nil && !t.maker.below(c) && t.maker.depth() < maxDepth {
 			c.parent, c.by = t.maker, ByDelivery
 			m.report(c)
 		}
