@@ -60,6 +60,11 @@ func (o *orchestra) play(t *testing.T) {
 			o.record(t, c)
 			all := c.performed(t)
 			o.checkWhole(t, c, all)
+			ix := c.links(t)
+			checkLinks(t, ix, all)
+			if !piece.mute {
+				checkDrawn(t, piece.name, drawn(ix, all, piece.plan.Trace || len(c.users) == 1))
+			}
 			o.checkVerdict(t, c)
 		})
 	}

@@ -138,9 +138,14 @@ func (m *Memory) claim(key analyzer.TaskKey, t *task) {
 	m.notified.Delete(key)
 	t.over = n.over
 	for _, c := range n.by {
-		if c.parent == nil && !t.maker.below(c) && t.maker.depth() < maxDepth {
-			c.parent, c.by = t.maker, ByDelivery
-			m.report(c)
-		}
+		m.delivered(t, c)
+	}
+}
+
+// delivered puts a notification under the call that made its task.
+func (m *Memory) delivered(t *task, c *call) {
+	if c.parent == nil && !t.maker.below(c) && t.maker.depth() < maxDepth {
+		c.parent, c.by = t.maker, ByDelivery
+		m.report(c)
 	}
 }

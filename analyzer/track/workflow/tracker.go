@@ -263,6 +263,8 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 	key := x.TaskKey(strings.Clone(seen.TaskID))
 	t, ok := m.tasks.Get(key)
 	switch {
+	case ok && x.Call.Operation == a2a.Webhook:
+		m.delivered(t, c)
 	case ok:
 	case x.Call.Operation == a2a.ListTasks: // which has made none of them
 		return
