@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/otlp/otlphttp"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 )
@@ -80,6 +81,7 @@ type spanning struct {
 	notice    func(string)
 	tell      func(string) // what the user may do without
 	failed    sync.Once
+	causes    workflow.Index
 	broken    bool // by a mistake of ours
 }
 
@@ -89,11 +91,12 @@ func (r *recording) newSpanning(o *recordingOptions) *spanning {
 		return nil
 	}
 	src := r.shown()
+	s := &spanning{collector: o.collector, notice: o.onNotice, tell: o.onBehind}
 	spans := otlp.New(otlp.Options{
+		Parent:  parentIn(&s.causes),
 		Capture: r.before.ID, Version: tool().Version, Bodies: o.collector.bodies,
 		Opened: openedIn(context.Background(), src),
 	})
-	s := &spanning{collector: o.collector, notice: o.onNotice, tell: o.onBehind}
 	s.sender = otlphttp.New(otlphttp.Options{
 		URL: o.collector.url, Header: o.collector.header, Transport: client.NewTransport(collectorPatience),
 		Batch: spans.Batch,
@@ -174,6 +177,9 @@ func (s *spanning) stop() {
 // engineOptions are those of an engine that tells the printer and the spans what passes.
 func (r *recording) engineOptions(o *recordingOptions) []analyzer.EngineOption {
 	var options []analyzer.EngineOption
+	if r.spans != nil {
+		options = append(options, workflow.Into(r.spans.causes.Put)...)
+	}
 	if o.onEnded != nil || r.spans != nil {
 		options = append(options, analyzer.OnEnded(func(x analyzer.Ended) {
 			if o.onEnded != nil {

@@ -6,6 +6,7 @@ import (
 
 	"a2atap/analyzer/otlp"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
@@ -25,10 +26,24 @@ func writeSpans(ctx context.Context, w io.Writer, src capture.Source, keep selec
 	if err != nil {
 		return err
 	}
+	causes := &workflow.Index{}
 	spans := otlp.New(otlp.Options{
 		Capture: info.ID, Version: tool().Version, Bodies: bodies, Reader: reader, Opened: openedIn(ctx, src),
+		Parent: parentIn(causes),
 	})
-	return otlp.Export(ctx, w, rules.All, src, spans, chosen, !keep.all())
+	return otlp.Export(ctx, w, rules.All, src, spans, chosen, !keep.all(), workflow.Into(causes.Put)...)
+}
+
+// parentIn returns how spans ask for the exchange that caused another.
+func parentIn(causes *workflow.Index) func(seq uint64) otlp.Parent {
+	return func(seq uint64) otlp.Parent {
+		link := causes.Of(seq)
+		parent := otlp.Parent{Exchange: link.Parent}
+		if link.Parent != 0 && !link.By.Certain() {
+			parent.Inferred = link.By.String()
+		}
+		return parent
+	}
 }
 
 // openedIn returns how the beginnings of the exchanges of a capture are read.
