@@ -35,7 +35,9 @@ func checkSpans(t *testing.T, c *concert, ix *workflow.Index, all map[uint64]*pe
 	spans := make(map[uint64]*exportedSpan)
 	for line := range strings.Lines(runForOutput(t, "export", c.path, "--format", "otlp")) {
 		var request struct {
-			ResourceSpans []struct{ ScopeSpans []struct{ Spans []*exportedSpan } }
+			ResourceSpans []struct {
+				ScopeSpans []struct{ Spans []*exportedSpan }
+			}
 		}
 		if err := json.Unmarshal([]byte(line), &request); err != nil {
 			t.Fatal(err)
