@@ -27,6 +27,7 @@ type player struct {
 	runs  map[uint64]*run
 	lines []Line
 	notes []string
+	texts int // in recorded answers, that are not compared
 }
 
 // A run is how far one exchange has come, for those that wait for it.
@@ -142,6 +143,12 @@ func (p *player) line(l Line) {
 	p.lines = append(p.lines, l)
 }
 
+func (p *player) countTexts(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.texts += n
+}
+
 func (p *player) note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,6 +184,9 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	}
 	if len(line.Differences) > 0 {
 		line.Status = Differing
+	}
+	if p.opts.Profile != Exact {
+		p.countTexts(rec.texts())
 	}
 	for i := range line.Differences {
 		line.Differences[i].Live = line.Live
@@ -224,7 +234,7 @@ func (p *player) once(
 		}
 	}
 	p.learnHeads(call, x, log.Recorded(), rec, now)
-	return &comparison{values: p.values, entry: e, call: call, rec: rec, live: now, seq: log.Seq()}, l.diffs
+	return &comparison{values: p.values, profile: p.opts.Profile, entry: e, call: call, rec: rec, live: now, seq: log.Seq()}, l.diffs
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's

@@ -18,27 +18,6 @@ import (
 	"a2atap/replay/live"
 )
 
-// A Profile says how closely answers are compared.
-type Profile string
-
-// The profiles. Only Protocol is implemented.
-const (
-	Protocol Profile = "protocol" // outcomes, states, kinds and order of events, errors; text and chunking are free
-	Shape    Profile = "shape"    // also structure and types
-	Exact    Profile = "exact"    // everything but ids and times
-)
-
-// ParseProfile returns the profile of that name, if it is implemented.
-func ParseProfile(name string) (Profile, error) {
-	switch p := Profile(name); p {
-	case Protocol:
-		return p, nil
-	case Shape, Exact:
-		return "", fmt.Errorf("profile %s is not implemented; use protocol", p)
-	}
-	return "", fmt.Errorf("unknown profile %q; use protocol", name)
-}
-
 // DefaultTimeout is how long an answer may take beyond what it took when it was recorded.
 const DefaultTimeout = 30 * time.Second
 
@@ -159,7 +138,7 @@ func (p *player) report(ctx context.Context, r *Report) error {
 	d, diffs := p.hooks.compare(ctx, p.plan.hooks, p.values, p.opts.Timeout)
 	p.hooks.close()
 	r.Deliveries = d
-	r.Lines, r.Notes = p.lines, p.notes
+	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	for _, l := range r.Lines {
 		switch l.Status {

@@ -40,9 +40,10 @@ func newReplay(e env) *cobra.Command {
 		Use:   "replay CAPTURE --to URL",
 		Short: "Play the client's side of a capture against a live agent, and compare",
 		Long: `Replay sends the recorded requests again, in the recorded order and with the recorded concurrency, and
-compares the answers by meaning: outcomes, states, kinds and order of events, errors. Ids that the agent creates are
-replaced by those of the live agent; texts and the size of chunks may differ. A rule that only the live agent breaks
-is a difference, too.
+compares the answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in
+JSON, media types. Ids that the agent creates are replaced by those of the live agent; texts and the size of chunks may
+differ. --profile shape also compares the whole structure and the names of artifacts, exact everything but ids and
+times. A rule that only the live agent breaks is a difference, too.
 
 A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
 placeholders. It is not printed.
@@ -59,7 +60,7 @@ was sent, or the capture lost traffic.`,
 	f.StringVar(&o.to, "to", "", "send to the agent at `URL`")
 	f.StringVar(&o.filter, "filter", "", "replay the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "replay what went to the agent `NAME`")
-	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol")
+	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
 	f.Float64Var(&o.speed, "speed", 0,
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, 0 without pauses")
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
