@@ -76,7 +76,7 @@ type send struct {
 func newSend(x *analyzer.Exchange, arrival uint64) *send {
 	return &send{
 		n: x.Seq, link: x.Link, began: arrival, open: x, waits: waits(x),
-		content: digest.Empty.JSON(x.Call.Message.Get("parts"), ""),
+		content: contentOf(a2a.Message{Value: x.Call.Message}),
 	}
 }
 

@@ -76,15 +76,33 @@ func (w *work) handsOn(what digest.Digest) bool {
 // whatever is no part of the protocol's frame. It returns false if it says nothing.
 func saidIn(o *a2a.Entity) (said digest.Digest, ok bool) {
 	if o.Type == a2a.PartEntity {
-		return digest.Empty.JSON(o.Value, ""), true
+		return partOf(digest.Empty, a2a.Part{Value: o.Value}), true
 	}
 	said = digest.Empty
 	for name, v := range o.Members() {
 		if !frame[name] && !v.IsNull() && (v.Kind() != a2a.Object || v.Len() > 0) {
-			said, ok = said.Text(name).JSON(v, ""), true
+			said, ok = said.Text(name).Bytes(v.Raw()), true
 		}
 	}
 	return said, ok
+}
+
+// contentOf returns a digest of a message's parts.
+func contentOf(m a2a.Message) digest.Digest {
+	d := digest.Empty
+	for _, part := range m.Parts().All() {
+		d = partOf(d, part)
+	}
+	return d
+}
+
+// partOf adds a part to a digest: the text of one that is text, in any dialect, and else its bytes. These may be nested
+// deeply, so they are not looked into.
+func partOf(d digest.Digest, part a2a.Part) digest.Digest {
+	if text := part.Get("text"); text.Kind() == a2a.String {
+		return d.Byte('t').JSONString(text)
+	}
+	return d.Byte('o').Bytes(part.Raw())
 }
 
 // frame is the members that say which object it is and what state it is in, or that hold objects which are seen by
