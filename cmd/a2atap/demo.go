@@ -13,12 +13,11 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/proxy"
-	"a2atap/replay/client"
 	"a2atap/replay/refagent"
 	"a2atap/tui"
 )
 
-// demoFault is the rule that the demo's booker breaks.
+// demoFault is the rule that the demo's agent for flights breaks.
 const demoFault = "stream-closed-on-terminal"
 
 func newDemo(e env) *cobra.Command {
@@ -47,26 +46,34 @@ func demo(ctx context.Context, e env, output string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	planner, err := startDemoAgent("planner", "spec", "")
+	var planner demoPlanner
+	var taps []proxy.TapSpec
+	for _, agent := range []struct {
+		name    string
+		options refagent.Options
+	}{
+		{"planner", refagent.Options{Work: planner.plan}},
+		{"flights", refagent.Options{Fault: demoFault}},
+		{"hotels", refagent.Options{Push: true, Work: bookRoom}},
+	} {
+		a, err := startDemoAgent(agent.name, agent.options)
+		if err != nil {
+			return err
+		}
+		defer a.stop()
+		taps = append(taps, a.tap)
+	}
+	r, err := startRecording(recordingOptions{output: output, taps: taps})
 	if err != nil {
 		return err
 	}
-	defer planner.stop()
-	booker, err := startDemoAgent("booker", "spec", demoFault)
-	if err != nil {
-		return err
-	}
-	defer booker.stop()
-	r, err := startRecording(recordingOptions{output: output, taps: []proxy.TapSpec{planner.tap, booker.tap}})
-	if err != nil {
-		return err
-	}
-	var taps []string
+	reached := make(map[string]string)
 	for _, t := range r.proxy.Taps() {
 		fmt.Fprintf(e.Out, "%s is at %s, tapped at %s\n", t.Name(), t.Agent(), t.URL())
-		taps = append(taps, t.URL())
+		reached[t.Name()] = t.URL()
 	}
-	trafficErr := demoTraffic(ctx, taps[0], taps[1])
+	planner.flights, planner.hotels = reached["flights"], reached["hotels"]
+	trafficErr := travel(ctx, reached["planner"])
 	result, _, err := r.stop()
 	if trafficErr != nil {
 		return fmt.Errorf("send through the taps: %w", trafficErr)
@@ -75,37 +82,6 @@ func demo(ctx context.Context, e env, output string) error {
 		return err
 	}
 	return showDemo(ctx, e, output, result)
-}
-
-// demoTraffic is the client: it asks one agent for a plan, and the other for a booking, as a stream.
-func demoTraffic(ctx context.Context, plannerURL, bookerURL string) error {
-	options := client.Options{UserAgent: "traveller/1.0", Prefer: []client.Protocol{client.REST10}}
-	planner, err := client.Connect(ctx, plannerURL, options)
-	if err != nil {
-		return err
-	}
-	defer planner.Close()
-	plan, err := planner.Send(ctx, client.Text("task-lifecycle two days in Kyoto"), client.SendOptions{})
-	if err != nil {
-		return err
-	}
-	if plan.Task != nil {
-		if _, err := planner.Get(ctx, plan.Task.ID, nil); err != nil {
-			return err
-		}
-	}
-	options.Prefer = []client.Protocol{client.JSONRPC10}
-	booker, err := client.Connect(ctx, bookerURL, options)
-	if err != nil {
-		return err
-	}
-	defer booker.Close()
-	for _, err := range booker.Stream(ctx, client.Text("streaming two tickets to Kyoto"), client.SendOptions{}) {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // showDemo prints the ladder, the findings, and commands to look closer.
@@ -150,8 +126,9 @@ type demoAgent struct {
 	stop func()
 }
 
-func startDemoAgent(name, kind, fault string) (*demoAgent, error) {
-	a, err := refagent.New(kind, refagent.Options{Fault: fault, StepTime: 20 * time.Millisecond})
+func startDemoAgent(name string, o refagent.Options) (*demoAgent, error) {
+	o.StepTime = 20 * time.Millisecond
+	a, err := refagent.New("spec", o)
 	if err != nil {
 		return nil, err
 	}
