@@ -21,6 +21,7 @@ type Engine struct {
 	wanting   map[aspect][]job    // which rules want an observation, worked out once for each kind of it
 	states    []State             // of trackers, in the order in which they take observations
 	takers    [64][]State         // by number of the kind, in that order
+	asked     []*Tracker          // by options
 	given     map[*Tracker][]any  // what options gave
 	slots     int                 // of each exchange
 	made      []Observation       // by trackers, and not yet observed
@@ -84,6 +85,7 @@ type Counts struct {
 	Events    int   // events of streams seen
 	Calls     int   // that are over: see Calls
 	Failed    int   // of them, how many failed
+	Unseen    int   // upgrades and tunnels: what passed in them was not observed
 	Unproved  int   // links with calls of which none is known to have succeeded
 }
 

@@ -42,6 +42,8 @@ type Exchange struct {
 	Cut       bool    // something of it was not recorded
 	Outcome   Outcome // of a call, as far as it is known
 	Gather    bool    // a tracker wants the answer's body, although it is no A2A
+	Sender    string  // of a notification: the agent that was given the address it came to; empty if that is not known
+	Diverted  string  // where the notifications of the webhook come that it configures: our own origin; "" if not
 
 	principal      Principal // that Principal returns, once somebody has asked
 	principalKnown bool
@@ -104,7 +106,7 @@ const maxReferences = 16
 func (x *Exchange) Summary() *Exchange {
 	return &Exchange{
 		Seq: x.Seq, ID: x.ID, Link: x.Link, Conn: x.Conn, Origin: x.Origin, Path: x.Path, Address: x.Address,
-		Request: x.Request, Response: x.Response, Dialects: x.Dialects,
+		Request: x.Request, Response: x.Response, Dialects: x.Dialects, Diverted: x.Diverted,
 		principal: x.principal, principalKnown: x.principalKnown, evidence: x.evidence,
 		Call: a2a.Call{
 			Binding: x.Call.Binding, Operation: x.Call.Operation, Dialects: x.Call.Dialects, Version: x.Call.Version,

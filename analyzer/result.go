@@ -22,6 +22,7 @@ type Result struct {
 	Nothing   string          // why nothing was chosen of what was judged; empty if something was
 	Live      bool            // a capture was still growing: this is what has happened so far
 	Crashes   []capture.Crash // of captures whose recorder was killed, the last of each
+	Insecure  bool            // agents of a capture were not verified
 }
 
 // Add puts another capture's result behind r. Coverage of the same rule on the same link is added up.
@@ -49,7 +50,9 @@ func (r *Result) Add(other *Result) {
 	r.Counts.Calls += other.Counts.Calls
 	r.Counts.Failed += other.Counts.Failed
 	r.Counts.Unproved += other.Counts.Unproved
+	r.Counts.Unseen += other.Counts.Unseen
 	r.Live = r.Live || other.Live
+	r.Insecure = r.Insecure || other.Insecure
 	r.Crashes = append(r.Crashes, other.Crashes...)
 	r.addCoverage(other.Coverage)
 	r.addCalls(other.Calls)
@@ -197,6 +200,7 @@ func run(
 	result.Coverage, result.Counts, result.Calls, result.Agents = e.Coverage(), e.Counts(), e.Calls(), e.Agents()
 	if info, infoErr := src.Info(ctx); infoErr == nil {
 		result.Counts.Lost = max(result.Counts.Lost, info.LostExchanges)
+		result.Insecure = info.Insecure
 		if info.Crashes > 0 {
 			result.Crashes = append(result.Crashes, info.Crash)
 		}

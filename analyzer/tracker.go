@@ -63,6 +63,12 @@ func Give(to *Tracker, value any) EngineOption {
 	return func(e *Engine) { e.given[to] = append(e.given[to], value) }
 }
 
+// With returns an option that makes the state of a tracker although perhaps no rule needs it, for whoever wants what it
+// tells and no findings.
+func With(t *Tracker) EngineOption {
+	return func(e *Engine) { e.asked = append(e.asked, t) }
+}
+
 // A Slot is a place beside each exchange, for what one tracker knows of it. It is made in Tracker.New and holds for
 // that engine.
 type Slot[T any] struct {
@@ -107,9 +113,9 @@ func (a *asks) of(t *Tracker) State {
 	panic(fmt.Sprintf("analyzer: the tracker %s is asked by what does not name it among its needs", t.Name))
 }
 
-// order returns the trackers that rules need, directly or through another one: in the order of their names, but each
-// after those that it needs.
-func order(rules []*Rule) []*Tracker {
+// order returns the trackers that rules need, directly or through another one, and some more: in the order of their
+// names, but each after those that it needs.
+func order(rules []*Rule, more ...*Tracker) []*Tracker {
 	var list []*Tracker
 	seen := make(map[*Tracker]bool)
 	var add func(needs []*Tracker)
@@ -124,7 +130,7 @@ func order(rules []*Rule) []*Tracker {
 			}
 		}
 	}
-	var needs []*Tracker
+	needs := slices.Clone(more)
 	for _, r := range rules {
 		for _, t := range r.Needs {
 			if !slices.Contains(needs, t) {
@@ -136,7 +142,7 @@ func order(rules []*Rule) []*Tracker {
 	return list
 }
 
-// start makes the states of the trackers that the rules need.
+// start makes the states of the trackers that the rules need, or that somebody asked for.
 func (e *Engine) start() {
 	byTracker := make(map[*Tracker]State)
 	asking := func(needs []*Tracker, states []State) asks {
@@ -145,7 +151,7 @@ func (e *Engine) start() {
 		}
 		return asks{needs, states}
 	}
-	for _, t := range order(e.rules) {
+	for _, t := range order(e.rules, e.asked...) {
 		state := t.New(&Setup{e, asking(t.Needs, make([]State, len(t.Needs))), e.given[t]})
 		byTracker[t] = state
 		e.states = append(e.states, state)

@@ -36,9 +36,12 @@ type Verdict struct {
 	Lost      int64
 	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
 	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
+	Unseen    int             // upgrades and tunnels: what passed in them was not observed
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
+	Unheard   []Link          // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
+	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
 
 // Verdict sums the result up. A finding at or above the gate makes it StatusFindings; without one, a loss or a
@@ -47,13 +50,17 @@ type Verdict struct {
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
-		Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
+		Unseen: r.Counts.Unseen, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
+		Insecure: r.Insecure,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
 	for i := range r.Calls {
 		v.Calls.merge(&r.Calls[i])
 		if !r.Calls[i].Proved() {
 			v.Unproved = append(v.Unproved, r.Calls[i])
+		}
+		if r.Calls[i].Unheard {
+			v.Unheard = append(v.Unheard, r.Calls[i].Link)
 		}
 	}
 	gated := false
@@ -83,6 +90,9 @@ func (v Verdict) String() string {
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
 	}
+	if v.Unseen > 0 {
+		text += ", " + Plural(v.Unseen, "connection") + " not observed (upgrade or tunnel)"
+	}
 	if v.Forgotten > 0 {
 		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
 	}
@@ -93,13 +103,23 @@ func (v Verdict) String() string {
 		text += "; " + v.Calls.String()
 	}
 	if len(v.Unproved) > 0 {
-		text += "; no call succeeded of " + v.unproved()
+		links := make([]Link, len(v.Unproved))
+		for i := range v.Unproved {
+			links[i] = v.Unproved[i].Link
+		}
+		text += "; no call succeeded of " + someLinks(links)
+	}
+	if len(v.Unheard) > 0 {
+		text += "; webhooks not observed of " + someLinks(v.Unheard)
 	}
 	for _, agent := range v.Critical {
 		text += "; critical: agent " + Clean(agent) + " was gone at the end"
 	}
 	for _, c := range v.Crashes {
 		text += "; " + c.String()
+	}
+	if v.Insecure {
+		text += "; " + capture.InsecureText
 	}
 	return text
 }
@@ -121,16 +141,15 @@ func (v Verdict) found() string {
 		Plural(v.Exchanges, "exchange"), v.Judged)
 }
 
-// unproved names the links on which no call is known to have succeeded, the first few of them.
-func (v Verdict) unproved() string {
+// someLinks names links, the first few of them.
+func someLinks(links []Link) string {
 	const named = 3
 	var words []string
-	for i := range v.Unproved {
+	for i, l := range links {
 		if i == named {
-			words = append(words, fmt.Sprintf("%d more links", len(v.Unproved)-named))
+			words = append(words, fmt.Sprintf("%d more links", len(links)-named))
 			break
 		}
-		l := v.Unproved[i].Link
 		words = append(words, Clean(l.Client)+" → "+Clean(l.Agent))
 	}
 	return strings.Join(words, ", ")

@@ -14,6 +14,8 @@ type Conn struct {
 	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
 	client string // the client's address
 	agent  capture.Peer
+	caller *caller // whose process is looked for; nil if that is not done. Set before the first exchange
+	cert   string  // the common name in the client's certificate, as for caller
 	open   map[int]*exchange
 	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
 }
@@ -34,9 +36,11 @@ type exchange struct {
 	client   string       // its client's name, "" if it is to be taken from its head
 	request  flow
 	answer   flow
-	upgraded bool
-	skipped  bool  // its beginning did not fit into the queue: nothing of it is recorded
-	lost     int64 // bytes that did not fit
+	upgraded bool   // what passes now is counted, and not recorded
+	protocol string // that the answer's head has changed to; "" if it has not
+	skipped  bool   // its beginning did not fit into the queue: nothing of it is recorded
+	lost     int64  // bytes that did not fit
+	delivers bool   // it is a notification, and its client the agent that was given the webhook's address
 
 	late atomic.Pointer[capture.Fault] // that came after its end; for both
 
@@ -69,6 +73,13 @@ func (c *Conn) RequestTo(x int, head []byte, agent capture.Peer, client string) 
 	c.lock()
 	defer c.unlock()
 	c.begin(x, head, agent, client)
+}
+
+// deliver is RequestTo for a notification that an agent sends to a webhook.
+func (c *Conn) deliver(x int, head []byte, webhook capture.Peer, agent string) {
+	c.lock()
+	defer c.unlock()
+	c.begin(x, head, webhook, agent).delivers = true
 }
 
 func (c *Conn) begin(x int, head []byte, agent capture.Peer, client string) *exchange {
@@ -182,6 +193,7 @@ func (c *Conn) Answer(x int, head []byte) {
 		return
 	}
 	e.answer.endless = mayStream(head)
+	e.protocol = newProtocol(head)
 	if !e.note(piece{kind: pieceAnswer}, head, false) {
 		e.answer.cut, e.answer.headless = true, true // a body without its head says nothing
 	}
@@ -191,8 +203,15 @@ func (c *Conn) Answer(x int, head []byte) {
 func (c *Conn) Upgraded(x int) {
 	c.lock()
 	defer c.unlock()
-	if e := c.open[x]; e != nil {
-		e.upgraded = true
+	e := c.open[x]
+	if e == nil {
+		return
+	}
+	e.upgraded = true
+	if e.protocol != "" {
+		e.note(piece{kind: pieceFact, note: &capture.Fact{
+			Note: "upgraded to " + e.protocol + ": what follows passes unchanged, and is neither recorded nor observed",
+		}}, nil, true)
 	}
 }
 
@@ -203,6 +222,15 @@ func (c *Conn) Fact(x int, f capture.Fact) {
 	defer c.unlock()
 	if e := c.open[x]; e != nil {
 		e.note(piece{kind: pieceFact, note: &f}, nil, true)
+	}
+}
+
+// named notes that the client is an agent. Exchanges that were opened under another name get the right one.
+func (c *Conn) named(name, how string) {
+	c.lock()
+	defer c.unlock()
+	for _, e := range c.open {
+		e.note(piece{kind: pieceNamed, note: &capture.Peer{Name: name, Addr: c.client, How: how}}, nil, true)
 	}
 }
 

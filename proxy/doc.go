@@ -18,12 +18,15 @@
 //
 // The only bytes that a tap changes are the value of Host and, unless [Options].NoRewrite is set, the agent card: a
 // client that reads the card through a tap must come back through a tap. There the string tokens of the URLs of known
-// agents are replaced and every other byte stays. The record keeps what the client and the agent sent, and beside it
-// each replacement.
+// agents are replaced and every other byte stays. With [Options].Webhooks so are the URLs of webhooks in push
+// notification configs: what agents send there comes to the tap, is recorded, and goes on. The record keeps what the
+// client and the agent sent, and beside it each replacement; where an agent names such an address, the record and the
+// client get the webhook's URL.
 //
 // # What will surprise
 //
-//   - An agent card is the one kind of answer that is held until it is complete, up to 1 MiB.
+//   - An agent card is held until it is complete, up to 1 MiB, and so are requests and answers about push notification
+//     configs where webhooks are led through the tap ([Options].Webhooks). Nothing else is.
 //   - A card that names the same host with another port opens a further tap by itself ([Options].OnTap).
 //   - The ETag of a card that was changed has a suffix, since it is another representation; the suffix is taken off
 //     again in If-None-Match (RFC 9110 section 8.8.3).
@@ -34,6 +37,6 @@
 //   - An opened CONNECT is recorded as the requests inside, one that is tunnelled or fails as an exchange of its own.
 //     What is tunnelled has sizes and no bytes, and a note that it was not observed.
 //   - It is tunnelled, too, if the client offers HTTP/2 alone, begins with neither TLS nor HTTP, or sends nothing for 5
-//     s. TLS is opened for HTTP/1.1 alone, without a client certificate, and the agent's own certificate is verified.
+//     s. TLS is opened for HTTP/1.1 alone, and the agent's own certificate is verified ([Options].RootCAs, Insecure).
 //   - CONNECT is answered before the agent is dialled, so that an agent that is down is a 502 inside TLS.
 package proxy

@@ -36,6 +36,7 @@ type Forward struct {
 	addr     *net.TCPAddr
 	hosts    *hostList                // that requests to itself, in origin form, may name
 	front    *goproxy.ProxyHttpServer // decides about CONNECT
+	rejected rejections               // clients that do not take our certificates
 }
 
 // Addr returns the listening address, host:port.
@@ -83,6 +84,7 @@ func (f *Forward) newFront() *goproxy.ProxyHttpServer {
 	isTunnel := func(c *connect) bool { return f.tunnels(c.to) }
 	front.OnRequest(when(isLoop)).HijackConnect(then((*connect).loop))
 	front.OnRequest(when(isTunnel)).HijackConnect(then((*connect).tunnelAsAsked))
+	front.OnRequest(when((*connect).isRejected)).HijackConnect(then((*connect).tunnelRejected))
 	front.OnRequest().HijackConnect(then((*connect).intercept))
 	return front
 }
@@ -146,6 +148,9 @@ func (f *Forward) relay(ctx context.Context, client net.Conn, l *forwardLink, cf
 	cfg.Observer = l
 	cfg.HeadTimeout, cfg.IdleTimeout = f.proxy.opts.HeadTimeout, f.proxy.opts.IdleTimeout
 	cfg.AnswerTimeout = f.proxy.opts.AnswerTimeout
+	if cfg.Advise == nil {
+		cfg.Advise = f.proxy.advise
+	}
 	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
 	if l.abandon() > 0 {
 		f.proxy.notice(fmt.Sprintf("the forward proxy: recording of a connection has failed, its traffic went on: %v",

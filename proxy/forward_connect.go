@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
@@ -30,6 +30,8 @@ type connect struct {
 	request *http.Request
 	head    []byte
 	to      relay.Target // as it is named; https until the first bytes show it
+
+	certificate *x509.Certificate // that the client has shown inside; nil if none was asked for, or shown
 }
 
 type connectKey struct{}
@@ -90,7 +92,11 @@ func (c *connect) link() *forwardLink {
 	if c.to == (relay.Target{}) {
 		to = nil
 	}
-	return c.forward.newForwardLink(c.Conn, to, proxyUser(c.head))
+	l := c.forward.newForwardLink(c.Conn, to, proxyUser(c.head))
+	if c.certificate != nil {
+		l.Conn.cert = c.certificate.Subject.CommonName
+	}
+	return l
 }
 
 // refuse answers CONNECT with a status of ours, and records it.
@@ -166,8 +172,11 @@ func (c *connect) interceptTLS() {
 	}
 	session := tls.Server(c.peekedConn, c.config())
 	if err := session.HandshakeContext(ctx); err != nil {
-		c.recordTLSFailure(err)
+		c.tlsFailed(err)
 		return
+	}
+	if shown := session.ConnectionState().PeerCertificates; len(shown) > 0 {
+		c.certificate = shown[0]
 	}
 	c.relay(session, session.ConnectionState().ServerName)
 }
@@ -175,8 +184,13 @@ func (c *connect) interceptTLS() {
 // config is how we play the agent towards a client. It takes the certificate for the name that the client means: that
 // in its hello (RFC 6066 section 3), else that of CONNECT.
 func (c *connect) config() *tls.Config {
+	ask := tls.NoClientCert
+	if asksForCertificates(c.forward.proxy.opts.Recorder.opts.Clients) {
+		ask = tls.RequestClientCert // which names the client, and lets it in or not no more than a User-Agent does
+	}
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1", "http/1.0"}, SessionTicketsDisabled: true,
+		ClientAuth: ask,
 		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 			name := hello.ServerName
 			if name == "" {
@@ -197,28 +211,10 @@ func (c *connect) relay(client net.Conn, sni string) {
 	if sni != "" && hostname.Normal(sni) != hostname.Normal(c.to.Host) {
 		l.sni = sni
 	}
-	c.forward.relay(c.ctx, client, l, relay.Config{Dial: func(ctx context.Context) (net.Conn, error) {
-		return c.forward.dial(ctx, c.to, name)
-	}})
-}
-
-// recordTLSFailure records a TLS handshake that failed. Where the client broke it off, it most often does not trust our
-// authority.
-func (c *connect) recordTLSFailure(err error) {
-	detail, note := "TLS with the client failed: "+err.Error(), "not observed: TLS with the client failed"
-	advice := "let it speak TLS 1.2 or later"
-	var op *net.OpError
-	if errors.As(err, &op) || errors.Is(err, io.EOF) { // an alert, a reset, or an end
-		detail = "the client ended the TLS handshake with us: " + err.Error()
-		note = "not observed: the client did not take our certificate"
-		advice = "let it trust our authority (a2atap ca env shows how)"
-	}
-	l := c.link()
-	l.Request(0, c.head)
-	l.RequestEnd(0, nil)
-	l.Fact(0, capture.Fact{Note: note})
-	l.Fault(0, relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
-	l.Ended(0)
-	c.forward.proxy.notice(fmt.Sprintf("%s (%s): %s, or leave the host alone with --tunnel %s",
-		strings.TrimPrefix(note, "not observed: "), c.to.Authority()+"; "+err.Error(), advice, c.to.Host))
+	c.forward.relay(c.ctx, client, l, relay.Config{
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			return c.forward.dial(ctx, c.to, name)
+		},
+		Advise: func(err error, _ string) string { return c.forward.proxy.advise(err, c.to.Authority()) },
+	})
 }

@@ -30,9 +30,13 @@ func (f *Forward) newForwardLink(client net.Conn, pinned *relay.Target, user str
 	if pinned != nil {
 		agent = f.peer(*pinned)
 	}
-	return &forwardLink{
+	l := &forwardLink{
 		Conn: f.proxy.opts.Recorder.Conn(agent, client.RemoteAddr().String()), forward: f, pinned: pinned, user: user,
 	}
+	if user == "" {
+		f.proxy.callers.look(client, "", l.Conn)
+	}
+	return l
 }
 
 // Request implements relay.Observer.

@@ -21,7 +21,7 @@ func (c *connect) tunnel(why string, answered bool) {
 	l.Fact(0, capture.Fact{Note: "tunnelled, not observed: " + why})
 	agent, err := c.forward.dial(c.ctx, to, "")
 	if err != nil {
-		f := relay.DialFault(err, to.Authority())
+		f := relay.DialFault(err, to.Authority()).Advised(c.forward.proxy.advise(err, to.Authority()))
 		if answered {
 			f.Status = 0
 			abort(c)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -24,6 +25,10 @@ type link struct {
 
 	mu           sync.Mutex
 	cardRequests map[int]*cardRequest // exchanges that ask for a card, or may
+
+	hooked     map[int]*exchangeHooks // exchanges that are about webhooks, or may be
+	deliveries map[int]bool           // exchanges that are notifications on their way to a webhook
+	anyHooks   atomic.Bool            // hooked was not always empty
 }
 
 var _ relay.Observer = (*link)(nil)
@@ -34,6 +39,12 @@ type cardRequest struct {
 	host   string // that the client used
 	marked bool   // it named an entity tag of a rewritten card
 
+	// Of a request whose path does not tell what it asks for. Only the answer's side uses coded.
+	doubtful bool
+	target   string
+	found    bool // the answer was a card before
+	coded    bool // the answer has a content coding
+
 	// Of a call: its body so far. The answer's side reads it after bodyKnown is closed.
 	body      []byte
 	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is no call
@@ -41,22 +52,27 @@ type cardRequest struct {
 }
 
 func newLink(t *Tap, client net.Conn) *link {
-	return &link{
+	l := &link{
 		Conn:         t.proxy.opts.Recorder.Conn(t.peer(), client.RemoteAddr().String()),
 		tap:          t,
 		local:        client.LocalAddr(),
 		cardRequests: make(map[int]*cardRequest),
 	}
+	t.proxy.callers.look(client, t.family, l.Conn)
+	return l
 }
 
 // Request implements relay.Observer.
 func (l *link) Request(x int, head []byte) {
 	l.tap.proxy.inFlight.add(1)
+	if l.deliveryRequest(x, head) {
+		return
+	}
 	l.Conn.Request(x, head)
 	if l.tap.proxy.opts.NoRewrite {
 		return
 	}
-	if q := cardRequestOf(head); q != nil {
+	if q := l.tap.cardRequestOf(head); q != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.cardRequests[x] = q
@@ -64,14 +80,16 @@ func (l *link) Request(x int, head []byte) {
 }
 
 // cardRequestOf returns the card request that a request with this head is, or may be; nil if it is none.
-func cardRequestOf(head []byte) *cardRequest {
+func (t *Tap) cardRequestOf(head []byte) *cardRequest {
 	method, _, _ := bytes.Cut(head, []byte(" "))
 	q := &cardRequest{}
 	switch string(method) {
 	case "GET", "HEAD":
 		h := capture.ParseRequestHead(head)
 		if !asksForCard(&h) {
-			return nil
+			if q = t.doubtfulCardRequest(string(method), &h); q == nil {
+				return nil
+			}
 		}
 	case "POST":
 		length, may := mayCallForCard(head)
@@ -120,7 +138,7 @@ func isJSON(mediaType string) bool {
 
 // RequestBody implements relay.Observer.
 func (l *link) RequestBody(x int, p []byte) {
-	l.Conn.RequestBody(x, p)
+	l.Conn.RequestBody(x, l.hookRequestBody(x, p))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.cardRequests[x]
@@ -137,6 +155,9 @@ func (l *link) RequestBody(x int, p []byte) {
 
 // RequestEnd implements relay.Observer.
 func (l *link) RequestEnd(x int, trailer []byte) {
+	if rest := l.hookRequestEnd(x); len(rest) > 0 {
+		l.Conn.RequestBody(x, rest)
+	}
 	l.Conn.RequestEnd(x, trailer)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,6 +176,25 @@ func (q *cardRequest) end() {
 	}
 }
 
+// Answer implements relay.Observer.
+func (l *link) Answer(x int, head []byte) {
+	l.Conn.Answer(x, head)
+	l.hookAnswer(x, head)
+}
+
+// AnswerBody implements relay.Observer.
+func (l *link) AnswerBody(x int, p []byte) {
+	l.Conn.AnswerBody(x, l.hookAnswerBody(x, p, false))
+}
+
+// AnswerEnd implements relay.Observer.
+func (l *link) AnswerEnd(x int, trailer []byte) {
+	if rest := l.hookAnswerBody(x, nil, true); len(rest) > 0 {
+		l.Conn.AnswerBody(x, rest)
+	}
+	l.Conn.AnswerEnd(x, trailer)
+}
+
 // Ended implements relay.Observer.
 func (l *link) Ended(x int) {
 	l.Conn.Ended(x)
@@ -162,6 +202,8 @@ func (l *link) Ended(x int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.cardRequests, x)
+	delete(l.hooked, x)
+	delete(l.deliveries, x)
 }
 
 // abandon ends what the relay has left open, which it does only after a panic of ours: it reports nothing more then. It

@@ -3,7 +3,6 @@ package proxy
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -66,41 +65,4 @@ func (p *Proxy) accept(ctx context.Context, what string, listener net.Listener, 
 		}
 		pause = min(2*pause, last)
 	}
-}
-
-// connect dials an address, and on it begins TLS for the name if that is asked for. Before any byte is sent, refuse may
-// say why the connection must not be used.
-func (p *Proxy) connect(ctx context.Context, address string, secure bool, name string,
-	refuse func(net.Conn) error,
-) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
-	defer cancel()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "tcp", address)
-	if err != nil {
-		if why := relay.Exhausted(err); why != "" {
-			p.notice("agents cannot be reached for the moment: " + why)
-		}
-		return nil, err
-	}
-	if err := refuse(conn); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	if !secure {
-		return conn, nil
-	}
-	config := p.tls.Clone()
-	config.ServerName = name
-	config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		p.notice(fmt.Sprintf("%s asks for a client certificate, which a2atap does not have: if it insists, no "+
-			"request gets through; a forward proxy leaves the connection alone with --tunnel %s", address, name))
-		return new(tls.Certificate), nil
-	}
-	session := tls.Client(conn, config)
-	if err := session.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return session, nil
 }

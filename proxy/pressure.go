@@ -17,11 +17,11 @@ const (
 )
 
 // urgent reports whether what waits has come to so much, or has waited for so long, that recording cannot give way to
-// the traffic any more.
+// the traffic any more. Waiting for the name of a client is no work that is late.
 func (q *queue) urgent() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.used > q.limit/urgentPart || q.behind() > urgentAfter
+	return q.used > q.limit/urgentPart || q.behind() > urgentAfter+q.held
 }
 
 // Behind returns how long the oldest of what waits to be recorded has waited: what passed before is with the sink. It

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/outbound"
 )
 
 // Defaults of Options.
@@ -31,8 +32,13 @@ type Options struct {
 	Forward  *ForwardSpec // the forward proxy; nil for none
 	Recorder *Recorder
 
-	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap
+	NoRewrite   bool // agent cards pass as they came, and clients that follow them leave the tap; so do webhooks
 	AllowRemote bool // taps may listen on addresses that other machines reach
+
+	// Webhooks says how the notifications of agents are led through their taps; nil lets them go past. Where they are, the
+	// URLs in push notification configs are replaced by addresses of ours, and what comes there is forwarded to the
+	// webhook; in answers the client finds its own URLs again.
+	Webhooks *WebhookSpec
 
 	// AllowHosts are further hosts that requests to taps may name. A tap lets in those that name a loopback name or
 	// address, the tap's listening address, or the agent itself; others get 421, so that no page of the web gets to the
@@ -40,7 +46,10 @@ type Options struct {
 	// through it are for any host.
 	AllowHosts []HostPattern
 
-	RootCAs *x509.CertPool // that TLS agents are verified against; nil is the system's
+	RootCAs           *x509.CertPool   // that TLS agents are verified against; nil is the system's
+	Insecure          bool             // agents are not verified: whoever answers is taken for the agent
+	ClientCertificate *tls.Certificate // shown to agents that ask for one; nil is none
+	Upstream          *outbound.Proxy  // the proxy on the way to agents that are not on this machine; nil is none
 
 	DialTimeout time.Duration // for the connection to an agent, TLS included; 0 is DefaultDialTimeout
 	// HeadTimeout and IdleTimeout are against slow clients; neither runs while an exchange is in flight. 0 is
@@ -67,11 +76,15 @@ type Options struct {
 // A Proxy holds the taps of one recording.
 type Proxy struct {
 	opts        Options
-	tls         *tls.Config // for connections to agents
+	dialer      *outbound.Dialer // to agents
+	seals       *sealer          // of webhooks; nil if these go past us
+	hookDialer  *outbound.Dialer // to webhooks
+	decoding    sync.Mutex       // held while a request is decoded to look for webhooks
 	inFlight    inFlight
 	served      sync.WaitGroup
 	callbacks   chan func()   // calls of OnTap and OnNotice
 	stopTimeout time.Duration // with a capture that holds up the end of Serve
+	callers     *callers
 
 	mu      sync.Mutex
 	taps    []*Tap
@@ -102,17 +115,25 @@ func New(opts Options) (*Proxy, error) {
 	setDefault(&opts.IdleTimeout, DefaultIdleTimeout)
 	setDefault(&opts.TunnelTimeout, DefaultTunnelTimeout)
 	p := &Proxy{
-		opts: opts,
-		// HTTP/1.1 alone is offered, since that is what the relay speaks (RFC 7301).
-		tls: &tls.Config{
-			RootCAs: opts.RootCAs, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12,
-			ClientSessionCache: tls.NewLRUClientSessionCache(256),
-		},
+		opts:        opts,
 		callbacks:   make(chan func(), maxNotices+maxFurtherTaps),
 		stopTimeout: defaultStopTimeout,
 		aliases:     make(map[origin]*Tap),
 		noticed:     make(map[string]bool),
 		failed:      make(map[origin]error),
+	}
+	p.callers = newCallers(p)
+	p.dialer = &outbound.Dialer{
+		Roots: opts.RootCAs, Insecure: opts.Insecure, Certificate: opts.ClientCertificate, Proxy: opts.Upstream,
+		Asked: p.certificateAsked, Unverified: p.unverified,
+	}
+	// What lets agents be taken for themselves, and us for their client, is not for webhooks.
+	p.hookDialer = &outbound.Dialer{Roots: opts.RootCAs, Proxy: opts.Upstream}
+	if opts.Webhooks != nil && !opts.NoRewrite {
+		var err error
+		if p.seals, err = newSealer(opts.Webhooks.Key); err != nil {
+			return nil, fmt.Errorf("make a key for webhooks: %w", err)
+		}
 	}
 	if err := p.open(); err != nil {
 		p.Close()
@@ -205,6 +226,7 @@ func (p *Proxy) Serve(ctx context.Context) error {
 		p.served.Go(func() { p.accept(connections, "the forward proxy", f.listener, f.serve) })
 	}
 	p.mu.Unlock()
+	p.callers.prepare()
 	callbacksDone := make(chan struct{})
 	go func() {
 		defer close(callbacksDone)

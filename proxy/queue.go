@@ -14,7 +14,7 @@ type piece struct {
 	size    int64         // of an end: the bytes of the body that passed
 	dropped int64         // of an end: those of them that are not in the pieces before it
 	lost    int64         // of pieceEnded: bytes that the queue had no room for
-	note    any           // *capture.Fact or *capture.Fault
+	note    any           // *capture.Fact, *capture.Fault, or *capture.Peer
 }
 
 type pieceKind uint8
@@ -28,6 +28,7 @@ const (
 	pieceAnswerBody
 	pieceAnswerEnd
 	pieceFact
+	pieceNamed // the client's name was found out
 	pieceFault
 	pieceLateFault // comes after pieceEnded
 	pieceEnded
@@ -67,6 +68,8 @@ type queue struct {
 	refuse   bool  // nothing but ends is taken any more
 	closed   bool
 	flushNow chan struct{} // take should not wait for more; capacity 1
+	pressed  chan struct{} // so much waits that names of clients are not waited for; capacity 1
+	held     time.Duration // that the oldest piece has waited for the name of a client
 
 	first, last *segment
 	busy        *segment  // what take handed out and was not released
@@ -78,6 +81,7 @@ type lossCount struct{ exchanges, bytes int64 }
 
 func newQueue(limit int64, wait bool) *queue {
 	q := &queue{limit: limit, wait: wait, base: time.Now(), flushNow: make(chan struct{}, 1)}
+	q.pressed = make(chan struct{}, 1)
 	q.ready.L = &q.mu
 	q.room.L = &q.mu
 	return q
@@ -110,16 +114,49 @@ func (q *queue) add(p piece, data []byte, must bool) bool {
 	if q.used >= min(gatherBytes, q.limit/4) {
 		q.flush()
 	}
+	if q.used > q.limit/urgentPart {
+		q.press()
+	}
 	q.ready.Signal()
 	return true
 }
 
 // flush ends the wait of take.
-func (q *queue) flush() {
+func (q *queue) flush() { signal(q.flushNow) }
+
+// press ends the wait of hold.
+func (q *queue) press() { signal(q.pressed) }
+
+func signal(c chan<- struct{}) {
 	select {
-	case q.flushNow <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
+}
+
+// hold waits until done is closed, but not after a time, nor when there is little room left or the queue is closed.
+func (q *queue) hold(done <-chan struct{}, until time.Time) {
+	q.mu.Lock()
+	over := q.closed || q.used > q.limit/urgentPart
+	select {
+	case <-q.pressed: // of an earlier time
+	default:
+	}
+	q.mu.Unlock()
+	rest := time.Until(until)
+	if over || rest <= 0 {
+		return
+	}
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	case <-q.pressed:
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.held = q.behind()
 }
 
 // segment returns the last segment if n more bytes fit into it, or a new one.
@@ -160,6 +197,7 @@ func (q *queue) take() (*segment, lossCount, bool) {
 	waited := false
 	for q.first == nil && q.lost == (lossCount{}) && !q.closed {
 		waited = true
+		q.held = 0
 		q.ready.Wait()
 	}
 	if waited && !q.closed {
@@ -211,6 +249,7 @@ func (q *queue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.flush()
+	q.press()
 	q.ready.Broadcast()
 	q.room.Broadcast()
 }

@@ -46,6 +46,8 @@ type RecorderOptions struct {
 
 	IfFull Policy
 
+	Clients []ClientPattern // names that the user gives to clients; the first that fits counts
+
 	// Urgency is set while so much waits to be recorded that it cannot give way to traffic any more. It may be nil.
 	Urgency *background.Urgency
 

@@ -17,9 +17,10 @@ type recording struct {
 	kept       [2]int64      // bytes recorded of the request's and of the answer's body
 	stream     *stream       // of an answer that is an event stream
 	fault      *capture.Fault
-	unrecorded bool  // the sink refused its beginning: nothing of it is in the capture
-	truncated  bool  // the sink refused a part of it: no more of its bodies is recorded
-	missing    int64 // bytes the sink refused
+	how        string // its client got its name
+	unrecorded bool   // the sink refused its beginning: nothing of it is in the capture
+	truncated  bool   // the sink refused a part of it: no more of its bodies is recorded
+	missing    int64  // bytes the sink refused
 }
 
 // record appends to steps what one piece comes to.
@@ -64,6 +65,13 @@ func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
 		add(capture.ResponseEnd{Size: p.size, Trailer: owned(p.data)})
 	case pieceFact:
 		add(*p.note.(*capture.Fact))
+	case pieceNamed:
+		if x.how == byUserAgent || x.how == byDefault { // else it is known, or was given a name that comes first
+			if to := p.note.(*capture.Peer); to.Name != x.agent.Name {
+				add(capture.Fact{Client: *to})
+				x.how = to.How
+			}
+		}
 	case pieceFault:
 		if x.fault == nil {
 			x.fault = p.note.(*capture.Fault)
@@ -83,10 +91,8 @@ func (r *Recorder) begin(x *exchange, p *piece) capture.Step {
 	r.seq++
 	x.seq, x.started = r.seq, p.at
 	r.open[x.seq] = x
-	name, how := x.client, byProxyUser
-	if name == "" {
-		name, how = clientName(p.data)
-	}
+	name, how := r.nameClient(x, p.data)
+	x.how = how
 	return capture.Step{Seq: x.seq, What: capture.Opened{
 		ID:      uuid.New(),
 		Conn:    x.conn.number,

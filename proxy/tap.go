@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
@@ -22,9 +24,13 @@ type Tap struct {
 	listener    net.Listener
 	addr        *net.TCPAddr
 	hosts       *hostList
+	cardPaths   cardPaths
 	misdirected sync.Once // the user was told of a request for another host
 	further     bool      // it opened by itself
 	family      string    // the name that further taps of the same agent begin with
+
+	diverts atomic.Bool                    // the agent was given an address of ours for a webhook
+	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
 }
 
 // Name returns the agent's name.
@@ -111,8 +117,17 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 		IdleTimeout: t.proxy.opts.IdleTimeout,
 
 		AnswerTimeout: t.proxy.opts.AnswerTimeout,
+		Advise: func(err error, authority string) string {
+			if authority != t.spec.Agent.Host { // it is a webhook
+				return ""
+			}
+			return t.proxy.advise(err, hostPort(t.spec.Agent))
+		},
 	}
-	if !t.proxy.opts.NoRewrite {
+	switch {
+	case t.proxy.seals != nil:
+		cfg.Editor, cfg.Detour = hookEditor{cardEditor{l}}, t.detour()
+	case !t.proxy.opts.NoRewrite:
 		cfg.Editor = cardEditor{l}
 	}
 	err := relay.Serve(ctx, client, cfg) // what it says of exchanges is in the record
@@ -130,10 +145,12 @@ func (t *Tap) refused(why error) {
 // dial connects to the agent. The connection is refused if it would come back to us.
 func (t *Tap) dial(ctx context.Context) (net.Conn, error) {
 	u := t.spec.Agent
+	refuse := t.proxy.refuseLoop(u.Host)
 	return t.proxy.connect(ctx, hostPort(u), u.Scheme == "https", u.Hostname(), func(conn net.Conn) error {
-		if self := t.proxy.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {
-			return fmt.Errorf("%s leads back to %s, which would be a loop", u.Host, self)
+		if err := refuse(conn); err != nil {
+			return err
 		}
+		t.proxy.callers.reached(t, conn.RemoteAddr())
 		return nil
 	})
 }

@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/live"
 )
 
@@ -22,13 +22,9 @@ type address struct {
 	target string
 }
 
-// dial opens a connection to the address. TLS certificates are verified.
-func dial(ctx context.Context, at address, timeout time.Duration) (net.Conn, error) {
-	var config *tls.Config
-	if at.scheme == "https" {
-		config = &tls.Config{}
-	}
-	return live.Dial(ctx, at.host, config, timeout)
+// dial opens a connection to the address.
+func dial(ctx context.Context, d *outbound.Dialer, at address, timeout time.Duration) (net.Conn, error) {
+	return live.Dial(ctx, d, at.host, at.scheme == "https", timeout)
 }
 
 // authority returns what the Host field says: the port only where it is not the scheme's own (RFC 9110 section 4.2.3).

@@ -8,7 +8,7 @@ import (
 )
 
 // Proved by transcripts alone: push-private-url-accepted, since agents of ours are at a loopback address, where it
-// rests, and all rules about webhooks, since notifications do not pass the tap.
+// rests, and rules about webhooks, but for those of TestFaultsOfNotifications.
 
 // configure sets a webhook for a task, looks it up, deletes it, and looks again.
 func configure(ctx context.Context, tapURL string, p client.Protocol, o client.Options) {

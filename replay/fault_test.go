@@ -81,7 +81,7 @@ func TestAgentFaults(t *testing.T) {
 			}
 			for n, f := range refagent.Faults(name) {
 				if strings.HasPrefix(f.Slug, "hook-") {
-					continue // notifications do not pass the tap; the rules about them are proved by transcripts
+					continue // these talks receive no notifications; see TestFaultsOfNotifications
 				}
 				if !everyWay && name == "echo" && hasFault("spec", f.Slug) {
 					continue // it speaks as spec does

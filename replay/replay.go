@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/live"
 )
@@ -50,6 +52,7 @@ type Options struct {
 	Timeout time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
 	Sink    capture.Sink                 // keeps the live traffic; nil for none. It is not closed
 	Seq     uint64                       // the last number that the sink's capture has used already
+	Dialer  *outbound.Dialer             // connects to the agent; nil is one without options
 
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
@@ -138,7 +141,7 @@ func (p *player) reach(ctx context.Context, to string) error {
 	at := address{scheme: p.endpoints.live.Scheme, host: hostPort(p.endpoints.live)}
 	deadline := time.Now().Add(p.opts.Wait)
 	for {
-		conn, err := dial(ctx, at, p.opts.Timeout)
+		conn, err := dial(ctx, p.opts.Dialer, at, p.opts.Timeout)
 		if err == nil {
 			return conn.Close()
 		}
@@ -190,8 +193,9 @@ func (p *player) report(ctx context.Context, r *Report) error {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// newFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
-// by the same side in the same operation, at a place that differs only in numbers.
+// newFindings returns the findings about the live agent that have no counterpart in the recorded run: the same rule,
+// broken in the same operation, at a place that differs only in numbers. What a client or a webhook breaks here are the
+// recorded client's faults, which are sent again, and nothing of the agent's.
 func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 	shape := func(rule string, f *analyzer.Finding) string {
 		at := f.Place
@@ -210,7 +214,7 @@ func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 	}
 	var found []analyzer.Finding
 	for i := range live {
-		if !known[shape(live[i].Rule.ID, &live[i])] {
+		if live[i].Side == a2a.Agent && !known[shape(live[i].Rule.ID, &live[i])] {
 			found = append(found, live[i])
 		}
 	}

@@ -124,6 +124,9 @@ func findingLines(f *analyzer.Finding, columns int) []docLine {
 
 func (w *docWriter) request() {
 	at := analyzer.Place{Exchange: w.x.Seq}
+	if how := w.x.Client.How; how != "" && how != "user-agent" && how != "default" {
+		w.put(analyzer.Place{}, text(styleDim, "client "+w.x.Client.Name+": "+how), 0)
+	}
 	w.head(at, w.x.Request.Head, styleRequest, "→ ")
 	head := capture.ParseRequestHead(w.x.Request.Head)
 	w.body(at.Body(), &w.x.Request.Body, &head)

@@ -80,6 +80,9 @@ func mdCalls(b *strings.Builder, r *analyzer.Result) {
 		if !c.Proved() {
 			failed += ": **no call succeeded**"
 		}
+		if c.Unheard {
+			errs = append(errs, "webhooks not observed")
+		}
 		rows = append(rows, []string{
 			mdText(arrow(c.Link)), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, orDash(strings.Join(errs, ", ")),
 		})

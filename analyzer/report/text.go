@@ -130,8 +130,16 @@ func arrow(l analyzer.Link) string {
 func callsOf(r *analyzer.Result, l analyzer.Link) string {
 	for i := range r.Calls {
 		if c := &r.Calls[i]; c.Link == l && c.Made > 0 {
-			return "; " + c.String()
+			return "; " + c.String() + unseenWebhooks(c)
 		}
+	}
+	return ""
+}
+
+// unseenWebhooks says that notifications of a link went past the recorder, as the end of a line; nothing if none did.
+func unseenWebhooks(c *analyzer.Calls) string {
+	if c.Unheard {
+		return "; webhooks not observed"
 	}
 	return ""
 }

@@ -18,23 +18,17 @@ func newCA(e env) *cobra.Command {
 authority of the user, created on first use. Its key never leaves this machine, and only clients that are configured
 to trust its certificate do so. Its files are in the user's configuration directory, or in A2ATAP_CA_DIR.
 
-There is no ca install and no ca rotate: add the file that ca path prints to the trusted authorities of your system or
-program, or set the variables that ca env prints. For a new authority, remove the key file that ca show names.`,
+Nothing of it is installed by a2atap: ca install prints the commands that do, for each kind of client. ca rotate makes
+a new authority, which is then to be installed again.`,
 		Example: `  a2atap ca show
+  a2atap ca install node
   eval "$(a2atap ca env --forward 7080)"
   curl --cacert "$(a2atap ca path)" --proxy http://planner@127.0.0.1:7080 https://booker.example/`,
 		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case len(args) == 0:
+			if len(args) == 0 {
 				return nil
-			case args[0] == "install":
-				return usage("ca install is not available; add the file that a2atap ca path prints to the trusted " +
-					"authorities of your system or program, or set the variables that a2atap ca env prints")
-			case args[0] == "rotate":
-				return usage("ca rotate is not available; remove the key file that a2atap ca show names: the next use " +
-					"creates a new authority, which clients must then trust")
 			}
-			return usage("unknown command ca %q; use one of env, path, show", args[0])
+			return usage("unknown command ca %q; use one of env, install, path, rotate, show", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -57,6 +51,8 @@ program, or set the variables that ca env prints. For a new authority, remove th
 			},
 		}, 0, 0),
 		newCAEnv(e),
+		newCAInstall(e),
+		newCARotate(e),
 	)
 	return cmd
 }
@@ -87,8 +83,7 @@ func newCAEnv(e env) *cobra.Command {
 		Long: `Env prints export commands for POSIX shells: the variables that set a program's proxy, and those that name
 the files of authorities that it trusts. Where such a file replaces the system's list, it is a bundle of the system's
 authorities, of those that the environment named before, and of ours; the bundle is written when this command runs. Go
-programs on macOS and Windows, Java and browsers ignore these variables: add the certificate (ca path) to their own
-lists.`,
+programs on macOS and Windows and browsers ignore these variables: ca install prints what to do for them.`,
 		Example: "  eval \"$(a2atap ca env --forward 7080)\"",
 		RunE: func(*cobra.Command, []string) error {
 			listen, err := proxy.ParseForward(forward)
@@ -102,16 +97,23 @@ lists.`,
 	return withArgs(cmd, 0, 0)
 }
 
-func printSettings(e env, a *ca.Authority, listen string) error {
-	bundle := bundleFile(a)
-	err := writeBundle(e, a, bundle)
-	switch {
-	case errors.Is(err, ca.ErrNoRoots):
+// shellTrust writes the files for programs that are not started by run.
+func shellTrust(e env, a *ca.Authority) (trustFiles, error) {
+	files := trustFor(a)
+	err := writeTrust(e, a, files)
+	if errors.Is(err, ca.ErrNoRoots) {
 		e.tell("%v; programs that use it trust no other authority", err)
-	case err != nil:
+		return files, nil
+	}
+	return files, err
+}
+
+func printSettings(e env, a *ca.Authority, listen string) error {
+	files, err := shellTrust(e, a)
+	if err != nil {
 		return err
 	}
-	for _, s := range settings("http://"+listen, a, bundle, e.Getenv) {
+	for _, s := range settings("http://"+listen, a, files, e.Getenv) {
 		if _, err := fmt.Fprintln(e.Out, s.shellLine()); err != nil {
 			return err
 		}

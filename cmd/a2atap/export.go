@@ -21,27 +21,31 @@ type exportOptions struct {
 	output string
 	filter string
 	agent  string
+	bodies bool
 }
 
 func newExport(e env) *cobra.Command {
 	o := exportOptions{}
 	cmd := &cobra.Command{
 		Use:   "export CAPTURE",
-		Short: "Write a capture as HAR, JSON Lines or transcript",
+		Short: "Write a capture as HAR, JSON Lines, transcript or OpenTelemetry spans",
 		Long: `Export writes exchanges of a capture in a format that other programs read: har (HAR 1.2), jsonl (one exchange
-per line), or txtar (a transcript, HTTP as text). Without --format the extension of the output file decides. Every
-command that takes a capture reads these files, too. Secrets are written as they were recorded: as placeholders,
-unless they were kept.`,
+per line), txtar (a transcript, HTTP as text), or otlp (spans of OpenTelemetry as OTLP JSON lines: one for each exchange
+and each task, with the findings as events). Without --format the extension of the output file decides. Every command
+that takes a capture reads these files, too, but for otlp. Secrets are written as they were recorded: as placeholders,
+unless they were kept. Spans hold no bodies, headers or queries; --otlp-bodies adds the bodies.`,
 		Example: `  a2atap export c.a2atap -o c.har
   a2atap export c.a2atap --format jsonl | jq .operation
-  a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar`,
+  a2atap export c.a2atap --filter 'task:t-1' -o bug.txtar
+  a2atap export c.a2atap -o spans.otlp`,
 		RunE: func(cmd *cobra.Command, args []string) error { return export(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "", "write as `FORMAT`: har, jsonl or txtar")
+	f.StringVar(&o.format, "format", "", "write as `FORMAT`: har, jsonl, txtar or otlp")
 	f.StringVarP(&o.output, "output", "o", "-", "write to `FILE`")
 	f.StringVar(&o.filter, "filter", "", "write the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "write the exchanges of the agent `NAME`")
+	f.BoolVar(&o.bodies, "otlp-bodies", false, otlpBodiesHelp)
 	return withArgs(cmd, 1, 1)
 }
 
@@ -53,10 +57,13 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		}
 	}
 	if o.format == "" && o.output == "-" {
-		return usage("export to standard output needs --format har, jsonl or txtar")
+		return usage("export to standard output needs --format har, jsonl, txtar or otlp")
 	}
-	if err := choose("format", format, "har", "jsonl", "txtar"); err != nil {
+	if err := choose("format", format, "har", "jsonl", "txtar", "otlp"); err != nil {
 		return err
+	}
+	if o.bodies && format != "otlp" {
+		return usage("--otlp-bodies is for --format otlp; the other formats hold the bodies anyway")
 	}
 	keep, err := parseSelection(o.filter, o.agent)
 	if err != nil {
@@ -72,6 +79,9 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 	}
 	src = e.withProgress(ctx, "export "+name, src)
 	return writeOutput(e, o.output, func(w io.Writer) error {
+		if format == "otlp" {
+			return writeSpans(ctx, w, src, keep, o.bodies)
+		}
 		return writeExchanges(ctx, w, format, src, keep)
 	})
 }

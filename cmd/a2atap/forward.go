@@ -1,7 +1,8 @@
 package main
 
 import (
-	"fmt"
+	"errors"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +18,15 @@ through it, no URL has to change, and agent cards stay as they are. TLS is inter
 own authority, created on first use; clients must trust it (see a2atap ca env). A user name in the proxy's URL names
 the client in the capture: http://planner@127.0.0.1:7080. Many clients, among them all Go programs, use no proxy for
 localhost and 127.0.0.1: use a tap for such an agent, or another name of this machine. Connections that use HTTP/2
-only (gRPC) or that --tunnel names are passed on encrypted, and the capture says so; name an agent that requires a
-client certificate with --tunnel, too. No other proxy is used on the way to an agent.`
+only (gRPC) or that --tunnel names are passed on encrypted, and the capture says so.`
+
+// reachHelp is the part of the help that says how agents are reached.
+const reachHelp = `Agents on TLS are verified by the system's authorities and those of --agent-ca; --client-cert is
+shown to those that ask for a certificate. --insecure verifies nobody: it is said at the start and the end, and the capture says so for
+ever. With --upstream-proxy agents are reached through that proxy, by CONNECT or SOCKS, and those on this machine
+directly. The variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY are not read, since they may lead back to this very
+recorder, but for --upstream-proxy env. Where an agent cannot be reached, the answer to the client, which has the status
+502, and a message here say which of these flags helps.`
 
 // forwardSpec turns flags into what a forward proxy takes, nil for none. It reads the secret of --proxy-auth from where
 // that says.
@@ -73,16 +81,19 @@ func openAuthority(e env) (*ca.Authority, error) {
 // A setting is a variable of the environment.
 type setting struct{ name, value string }
 
-// settings returns the variables that make programs use the proxy at a URL and trust the authority. The bundle is for
-// variables whose file replaces a program's list of authorities.
+// settings returns the variables that make programs use the proxy at a URL and trust the authority, with the files that
+// writeTrust has written.
 //
 // NO_PROXY becomes empty, since the proxy connects directly to whatever it names.
-func settings(proxyURL string, authority *ca.Authority, bundle string, getenv func(string) string) []setting {
+func settings(proxyURL string, authority *ca.Authority, files trustFiles, getenv func(string) string) []setting {
+	bundle := files.bundle
 	all := []setting{
 		{"HTTP_PROXY", proxyURL},
 		{"http_proxy", proxyURL},
 		{"HTTPS_PROXY", proxyURL},
 		{"https_proxy", proxyURL},
+		{"ALL_PROXY", proxyURL},
+		{"all_proxy", proxyURL},
 		{"NO_PROXY", ""},
 		{"no_proxy", ""},
 		{"NODE_USE_ENV_PROXY", "1"}, // from Node.js 24 on its fetch reads the variables above
@@ -99,7 +110,11 @@ func settings(proxyURL string, authority *ca.Authority, bundle string, getenv fu
 	if getenv(extraVariable) != "" {
 		extra = bundle // which holds what was there
 	}
-	return append(all, setting{extraVariable, extra})
+	all = append(all, setting{extraVariable, extra})
+	if java := javaOptions(proxyURL, files.store, getenv(javaVariable)); java != "" {
+		all = append(all, setting{javaVariable, java})
+	}
+	return all
 }
 
 // bundleVariables name a file of authorities that are trusted instead of the system's: by Go, OpenSSL and Ruby;
@@ -117,21 +132,55 @@ var ownVariables = []string{
 // extraVariable names a file of authorities that are trusted beside the built-in ones: by Node.js.
 const extraVariable = "NODE_EXTRA_CA_CERTS"
 
-// writeBundle writes the file that bundleVariables name: the system's authorities, those that the environment names
-// already, and ours.
-func writeBundle(e env, authority *ca.Authority, name string) error {
-	var further []string
+// javaVariable holds options that every Java takes from its environment.
+const javaVariable = "JAVA_TOOL_OPTIONS"
+
+// javaOptions returns the options that make Java use the proxy and trust what is in the store, behind those that are
+// there already; empty where the proxy asks for credentials, which Java takes from no option.
+func javaOptions(proxyURL, store, there string) string {
+	u, err := url.Parse(proxyURL)
+	if err != nil || u.User != nil || strings.Contains(store, `"`) {
+		return there
+	}
+	var options []string
+	if there != "" {
+		options = append(options, there)
+	}
+	if !strings.Contains(there, "-Djavax.net.ssl.trustStore=") { // else the user's is right
+		options = append(options, `-Djavax.net.ssl.trustStore="`+store+`"`, "-Djavax.net.ssl.trustStoreType=JKS",
+			"-Djavax.net.ssl.trustStorePassword="+ca.TrustStorePassword)
+	}
+	for _, scheme := range []string{"http", "https"} {
+		options = append(options, "-D"+scheme+".proxyHost="+u.Hostname(), "-D"+scheme+".proxyPort="+u.Port())
+	}
+	return strings.Join(append(options, "-Dhttp.nonProxyHosts="), " ")
+}
+
+// trustFiles are files of authorities that programs trust in place of the system's: in PEM, and for Java.
+type trustFiles struct{ bundle, store string }
+
+// trustIn names the files in a folder.
+func trustIn(dir string) trustFiles {
+	return trustFiles{bundle: filepath.Join(dir, "bundle.pem"), store: filepath.Join(dir, "bundle.jks")}
+}
+
+// trustFor names the files for a shell, beside the authority.
+func trustFor(authority *ca.Authority) trustFiles {
+	return trustIn(filepath.Dir(authority.CertificateFile()))
+}
+
+// writeTrust writes the files: the system's authorities, those that the environment names already, ours, and those in
+// further files. With ca.ErrNoRoots they are written.
+func writeTrust(e env, authority *ca.Authority, files trustFiles, further ...string) error {
 	for _, variable := range slices.Concat([]string{extraVariable}, bundleVariables, ownVariables) {
-		if file := e.Getenv(variable); file != name {
+		if file := e.Getenv(variable); file != files.bundle {
 			further = append(further, file)
 		}
 	}
-	return authority.WriteBundle(name, further...)
-}
-
-// bundleFile is where the bundle for a shell lies.
-func bundleFile(authority *ca.Authority) string {
-	return filepath.Join(filepath.Dir(authority.CertificateFile()), "bundle.pem")
+	if err := authority.WriteTrustStore(files.store, further...); err != nil && !errors.Is(err, ca.ErrNoRoots) {
+		return err
+	}
+	return authority.WriteBundle(files.bundle, further...)
 }
 
 // environ returns the environment of this process with the settings in place of what it says of them.
@@ -154,5 +203,5 @@ func environ(all []setting) []string {
 
 // shellLine writes a setting as a line for POSIX shells.
 func (s setting) shellLine() string {
-	return fmt.Sprintf("export %s='%s'", s.name, strings.ReplaceAll(s.value, "'", `'\''`))
+	return "export " + s.name + "=" + shellQuote(s.value)
 }

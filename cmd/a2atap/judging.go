@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/push"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -32,21 +33,30 @@ const (
 // judge follows what this recording adds to the capture, as any other reader would, until it has ended. It falls behind
 // rather than take the processor from the traffic. The inspector, if there is one, shows what it finds.
 func (r *recording) judge(o recordingOptions) {
-	src := &addition{Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle}
-	each, options := o.onFinding, slices.Clip(o.keys)
-	if o.onEnded != nil {
-		options = append(options, analyzer.OnEnded(func(x analyzer.Ended) { o.onEnded(r.store, x) }))
+	src := &addition{
+		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans,
 	}
-	if o.onEvent != nil {
-		options = append(options, analyzer.OnEvent(o.onEvent))
+	each, options := o.onFinding, append(slices.Clip(o.keys), r.engineOptions(&o)...)
+	if r.spans != nil {
+		tell := o.onFinding
+		each = func(f analyzer.Finding) {
+			if tell != nil {
+				tell(f)
+			}
+			r.spans.found(&f)
+		}
+	}
+	if o.onStanding != nil {
+		options = append(options, push.AtEnd(o.onStanding))
 	}
 	if r.verdicts != nil {
 		var engine *analyzer.Engine
 		src.progress = &judgingProgress{stored: r.store.Committed, tell: func(arrival uint64, behind bool) {
 			r.verdicts.Judged(arrival, engine.Counts(), behind)
 		}}
+		tell := each
 		each = func(f analyzer.Finding) {
-			o.onFinding(f)
+			tell(f)
 			r.verdicts.Found(f)
 		}
 		options = append(options, func(e *analyzer.Engine) { engine = e })
@@ -205,6 +215,7 @@ type addition struct {
 	before   capture.Info // as it was then
 	throttle *throttle
 	progress *judgingProgress // nil if nobody looks
+	spans    *spanning        // nil if none are made
 }
 
 // Info implements capture.Source. What earlier recordings lost is not what this one did.
@@ -233,6 +244,7 @@ func (a *addition) Steps(ctx context.Context, from uint64) iter.Seq2[capture.Ste
 			if !yield(s, err) {
 				return
 			}
+			a.spans.step()
 			a.progress.judged(&s)
 			a.throttle.judged(&s)
 			work.GiveWay()

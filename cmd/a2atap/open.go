@@ -51,6 +51,9 @@ func (e env) tellGaps(ctx context.Context, command string, src capture.Source) e
 	if n := info.LostExchanges; n > 0 {
 		e.tell("%s: %s lacks %s that passed and could not be recorded", command, info.Name, analyzer.Plural(n, "exchange"))
 	}
+	if info.Insecure {
+		e.tell("%s: %s: %s", command, info.Name, capture.InsecureText)
+	}
 	if info.Crashes > 0 {
 		e.tell("%s: %s: %s", command, info.Name, info.Crash)
 	}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,7 +25,8 @@ type probeTarget struct {
 	drive   string
 	skills  []string
 	prompts []string
-	ca      string
+	ca      []string // --ca
+	reach   setup.ReachFlags
 	second  string
 	auth2   string
 }
@@ -66,7 +64,8 @@ func (o *probeTarget) register(f *pflag.FlagSet) {
 		"--auth: what users see of each other is asked too; with --auth2 those of the first agent")
 	f.StringVar(&o.auth2, "auth2", "", "send these `CREDENTIALS` to the agent at URL2, written as for --auth, and those "+
 		"of --auth or --oauth-… to the one at URL alone (default the same to both)")
-	f.StringVar(&o.ca, "ca", "", "trust the authorities in `FILE` (PEM) beside the system's")
+	o.reach.Register(f, "without it, none is used")
+	f.StringArrayVar(&o.ca, "ca", nil, "the same as --agent-ca: trust the authorities in `FILE` (PEM), too; repeatable")
 }
 
 // A probeAgent is an agent to ask.
@@ -105,7 +104,7 @@ var withName = regexp.MustCompile(`^([A-Za-z0-9._-]+)=(.*)$`)
 
 // agents reads the flags for each agent.
 func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
-	about, err := o.about()
+	about, err := o.about(e)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +117,7 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 		if m := withName.FindStringSubmatch(arg); m != nil {
 			a.name, arg = m[1], m[2]
 		}
-		world := setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}
+		world := e.world(about.Dialer)
 		flags := o.flags
 		second := i > 0 && o.auth2 != ""
 		if second { // what lets in at the first agent is not for the second
@@ -187,7 +186,7 @@ func (list probeAgents) call() error {
 }
 
 // about returns what is the same for all agents.
-func (o *probeTarget) about() (probe.Options, error) {
+func (o *probeTarget) about(e env) (probe.Options, error) {
 	about := probe.Options{Skills: o.skills, Drive: probe.Drive(o.drive), Patch: o.patch, Timeout: o.flags.Timeout}
 	for _, word := range []struct {
 		what, word string
@@ -209,30 +208,10 @@ func (o *probeTarget) about() (probe.Options, error) {
 	if about.Prompts, err = parsePrompts(o.prompts); err != nil {
 		return about, err
 	}
-	if o.ca != "" {
-		roots, err := trusted("--ca", o.ca)
-		if err != nil {
-			return about, err
-		}
-		about.TLS = &tls.Config{RootCAs: roots}
-	}
-	return about, nil
-}
-
-// trusted returns the system's authorities and those of a file in PEM.
-func trusted(flag, name string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", flag, name, err)
-	}
-	roots, err := x509.SystemCertPool()
-	if err != nil {
-		roots = x509.NewCertPool()
-	}
-	if !roots.AppendCertsFromPEM(text) {
-		return nil, usage("%s %s: the file holds no certificate in PEM", flag, name)
-	}
-	return roots, nil
+	reach := o.reach
+	reach.Authorities = append(slices.Clip(reach.Authorities), o.ca...)
+	about.Dialer, err = e.dialer(&reach)
+	return about, err
 }
 
 // speak chooses the protocols for an agent.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,12 +13,14 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
+	"a2atap/replay/client/setup"
 	"a2atap/tui"
 )
 
 type recordOptions struct {
 	agents        []string
 	aliases       []string
+	clients       []string
 	forward       string
 	tunnel        []string
 	proxyAuth     string
@@ -27,6 +30,7 @@ type recordOptions struct {
 	failOn        string
 	readyFile     string
 	noRewrite     bool
+	diversion     diversion
 	keepSecrets   bool
 	redact        []string
 	redactKey     string
@@ -38,10 +42,12 @@ type recordOptions struct {
 	timeoutHead   time.Duration
 	timeoutTunnel time.Duration
 	jwks          []string
+	reach         setup.ReachFlags
 	format        string
 	allowEmpty    bool
 	events        bool
 	tui           bool
+	otlp          otlpFlags
 }
 
 func newRecord(e env) *cobra.Command {
@@ -52,12 +58,16 @@ func newRecord(e env) *cobra.Command {
 		Long: `Record opens a tap in front of each agent: point the client at the tap's URL instead of the agent's. Traffic is
 forwarded at once and byte for byte, recorded into a capture, and checked. A line is printed for each exchange when it
 ends (number, time, link, operation, HTTP status, duration, task and state or error), and one for each finding. Only
-URLs in the agent card are changed, so that clients that follow it come back through the tap (--no-rewrite turns that
-off).
+URLs in the agent card are changed, so that clients that follow it come back through the tap, and those of webhooks
+(--no-rewrite turns both off).
 
 A tap lets in requests that name a loopback name or address, the address it listens on, or the agent itself, so that no
 page of the web gets to the agent through it. Clients that reach it by another name, such as those in containers, get
 421 until that name is given with --allow-host.
+
+A client is called what --client names it, else what it is: a client on this machine whose process listens where exactly
+one of the tapped agents lives is that agent (Linux and macOS). Any other is called after its User-Agent; --client tells
+clients apart that have the same one. Clients of the forward proxy can name themselves (http://NAME@HOST:PORT).
 
 It runs until it is interrupted, or until --duration or --exchanges is reached. Credentials are replaced by placeholders
 in the capture (--keep-secrets keeps them), which are equal where the credentials are; the key for that is the user's
@@ -68,12 +78,18 @@ the end at the latest.
 
 ` + forwardHelp + `
 
+` + diversionHelp + `
+
+` + reachHelp + `
+
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
 findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
 lost.`,
 		Example: `  a2atap record --agent booker=http://127.0.0.1:9001@7001 -o c.a2atap
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
+  a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests
   a2atap record --forward 7080 --tunnel idp.example
+  a2atap record --agent http://127.0.0.1:9001 --otlp http://127.0.0.1:4318
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
 	}
@@ -84,10 +100,14 @@ lost.`,
 	f.StringVar(&o.readyFile, "ready-file", "",
 		"write a line NAME URL for each tap, and forward URL, to `FILE` once all are listening")
 	f.StringVar(&o.format, "format", "text", "print what passes, findings and the verdict as `FORMAT`: text, or json "+
-		"(JSON Lines, in which type is tap, forward, exchange, event, finding or verdict)")
+		"(JSON Lines, in which type is tap, forward, exchange, event, finding, webhook or verdict)")
 	f.BoolVar(&o.tui, "tui", false, "show the recording in the inspector; findings are printed when it ends")
 	return withArgs(cmd, 0, 0)
 }
+
+const clientHelp = "name clients that fit: `PATTERN=NAME`, where PATTERN is user-agent:TEXT, header:FIELD=TEXT, " +
+	"addr:ADDRESS (or a network), cert:CN=TEXT, or TEXT for user-agent:TEXT; * in TEXT stands for anything; the first " +
+	"that fits counts; repeatable"
 
 // shared adds the flags that record and run have in common; forward is the default address of the forward proxy.
 func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
@@ -96,6 +116,7 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 			"NAME identifies it in this and other captures; repeatable")
 	f.StringArrayVar(&o.aliases, "alias", nil,
 		"in agent cards, treat this other URL as the tapped agent NAME: `NAME=URL`; repeatable")
+	f.StringArrayVar(&o.clients, "client", nil, clientHelp)
 	f.StringVar(&o.forward, "forward", forward,
 		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
 	f.StringArrayVar(&o.tunnel, "tunnel", nil,
@@ -106,7 +127,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"record into `FILE`; an existing capture is appended to (default a2a-DATE-TIME.a2atap)")
 	f.StringVar(&o.failOn, "fail-on", "never",
 		"exit with 1 for findings of this `SEVERITY` or worse: error, warning, note or never")
-	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards")
+	f.BoolVar(&o.noRewrite, "no-rewrite", false, "do not change URLs in agent cards, nor those of webhooks")
+	o.diversion.register(f)
 	f.BoolVar(&o.keepSecrets, "keep-secrets", false, keepSecretsHelp)
 	f.StringArrayVar(&o.redact, "redact", nil, redactHelp)
 	f.StringVar(&o.redactKey, "redaction-key", "", redactionKeyHelp)
@@ -122,10 +144,13 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.DurationVar(&o.timeoutTunnel, "timeout-tunnel", proxy.DefaultTunnelTimeout,
 		"with --forward: close tunnels that are silent for `D`; 0 keeps them")
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
+	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
+	o.otlp.register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
-		"with --fail-on: exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
+		"exit with 0 also if nothing came through run, and with --fail-on if nothing was judged, no call succeeded or "+
+			"traffic was lost")
 }
 
 func record(ctx context.Context, e env, o recordOptions) error {
@@ -184,6 +209,7 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	r := recordingOptions{
 		output: o.output, noRewrite: o.noRewrite, allowRemote: o.allowRemote, keepSecrets: o.keepSecrets,
 		onTap: out.tap, onNotice: out.notice, onFinding: out.finding, onBehind: out.tell,
+		onStanding: out.standing,
 	}
 	if len(o.agents) == 0 && o.forward == "" {
 		return r, usage("record needs --agent [NAME=]URL[@[HOST:]PORT] or --forward [HOST:]PORT; see a2atap record --help")
@@ -204,6 +230,13 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 			return r, usage("%w", err)
 		}
 		r.aliases = append(r.aliases, alias)
+	}
+	for _, flag := range o.clients {
+		pattern, err := proxy.ParseClient(flag)
+		if err != nil {
+			return r, usage("%w", err)
+		}
+		r.clients = append(r.clients, pattern)
 	}
 	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
 		return r, usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
@@ -240,16 +273,26 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	default:
 		return r, choose("policy for --if-capture-fails", o.ifFails, "pass", "wait", "stop")
 	}
+	if r.collector, err = o.otlp.collector(e, o.keepSecrets); err != nil {
+		return r, err
+	}
 	if r.keys, err = readKeys(o.jwks); err != nil {
+		return r, err
+	}
+	if r.reach, err = e.dialer(&o.reach); err != nil {
 		return r, err
 	}
 	if r.forward, err = o.forwardSpec(e); err != nil {
 		return r, err
 	}
+	key := sync.OnceValues(func() ([]byte, error) { return e.redactionKey(o.redactKey) })
 	if !o.keepSecrets {
-		if r.key, err = e.redactionKey(o.redactKey); err != nil {
+		if r.key, err = key(); err != nil {
 			return r, err
 		}
+	}
+	if r.webhooks, err = o.diversion.spec(o.noRewrite || len(o.agents) == 0, key); err != nil {
+		return r, err
 	}
 	if r.output == "" {
 		r.output = "a2a-" + e.Now().Format("20060102-150405") + ".a2atap"

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -12,11 +11,13 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/rules"
+	"a2atap/analyzer/track/push"
 	"a2atap/proxy"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/outbound"
 	"a2atap/tui"
 )
 
@@ -25,8 +26,10 @@ type recordingOptions struct {
 	output                     string
 	taps                       []proxy.TapSpec
 	aliases                    []proxy.Alias
+	clients                    []proxy.ClientPattern
 	forward                    *proxy.ForwardSpec // nil for none
 	noRewrite                  bool
+	webhooks                   *proxy.WebhookSpec // nil if they are not changed
 	allowRemote                bool
 	allowHosts                 []proxy.HostPattern
 	timeoutHead, timeoutTunnel time.Duration // as proxy.Options has them
@@ -38,14 +41,17 @@ type recordingOptions struct {
 	policy                     proxy.Policy
 	grace                      time.Duration           // that exchanges in flight get when the recording ends
 	keys                       []analyzer.EngineOption // that cards are signed with
-	roots                      *x509.CertPool          // that TLS agents are verified against; nil is the system's
+	reach                      *outbound.Dialer        // how agents are connected to; nil is without any of its options
 
-	onTap     func(*proxy.Tap)                     // a further tap opened by itself
-	onNotice  func(string)                         // what the user should know at once
-	onFinding func(analyzer.Finding)               // as they occur
-	onEnded   func(capture.Source, analyzer.Ended) // each exchange, when it has ended and is judged; may be nil
-	onEvent   func(analyzer.PassedEvent)           // each event of a stream, the same; may be nil
-	onBehind  func(text string)                    // judging is far behind, or takes long at the end
+	collector *collector // that gets spans; nil for none
+
+	onTap      func(*proxy.Tap)                     // a further tap opened by itself
+	onNotice   func(string)                         // what the user should know at once
+	onFinding  func(analyzer.Finding)               // as they occur
+	onEnded    func(capture.Source, analyzer.Ended) // each exchange, when it has ended and is judged; may be nil
+	onEvent    func(analyzer.PassedEvent)           // each event of a stream, the same; may be nil
+	onStanding func([]push.Standing)                // the push notification configs that point at it when it ends; may be nil
+	onBehind   func(text string)                    // judging is far behind, or takes long at the end
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 
@@ -69,6 +75,7 @@ type recording struct {
 	onBehind func(string)
 	rules    []*analyzer.Rule
 	keys     []analyzer.EngineOption
+	spans    *spanning     // nil if they are not wanted
 	verdicts *tui.Verdicts // for the inspector; nil if there is none
 	throttle *throttle
 	patience time.Duration // that the end has with the rules before it says what it waits for
@@ -97,12 +104,16 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.key == nil {
 		o.key = redact.NewKey()
 	}
+	if o.reach == nil {
+		o.reach = &outbound.Dialer{}
+	}
 	_, statErr := os.Stat(o.output)
 	var urgency background.Urgency
 	var err error
 	r.store, err = bolt.Open(o.output, named(bolt.Options{
-		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Urgency: &urgency,
-		Wait: o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
+		Tool: toolName(), SegmentSize: o.segment, SecretsKept: o.keepSecrets, Insecure: o.reach.Insecure,
+		Urgency: &urgency,
+		Wait:    o.policy == proxy.Wait, Behind: r.behind, Fault: o.fault, Budget: o.room,
 		OnError: func(err error) { r.lost(err, o.policy) },
 	}, o.key))
 	if err != nil {
@@ -123,15 +134,16 @@ func startRecording(o recordingOptions) (*recording, error) {
 	}
 	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
 		Sink: counted{r.sink, &r.passed}, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
-		QueueBytes: int64(o.room), Urgency: &urgency,
+		QueueBytes: int64(o.room), Urgency: &urgency, Clients: o.clients,
 		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
 		OnStop: r.fail,
 	})
 	r.proxy, err = proxy.New(proxy.Options{
 		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder,
-		NoRewrite: o.noRewrite, AllowRemote: o.allowRemote, AllowHosts: o.allowHosts,
+		NoRewrite: o.noRewrite, Webhooks: o.webhooks, AllowRemote: o.allowRemote, AllowHosts: o.allowHosts,
 		AnswerTimeout: o.timeoutHead, TunnelTimeout: o.timeoutTunnel,
-		RootCAs: o.roots, OnTap: o.onTap, OnNotice: o.onNotice,
+		RootCAs: o.reach.Roots, Insecure: o.reach.Insecure, ClientCertificate: o.reach.Certificate,
+		Upstream: o.reach.Proxy, OnTap: o.onTap, OnNotice: o.onNotice,
 	})
 	if err != nil {
 		err = errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())
@@ -147,6 +159,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if o.inspected {
 		r.verdicts = tui.NewVerdicts(start.Arrival)
 	}
+	r.spans = r.newSpanning(&o)
 	r.throttle = r.newThrottle()
 	go r.judge(o)
 	ctx, stop := context.WithCancel(context.Background())
@@ -198,6 +211,7 @@ func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
 	// However long it takes: what is left is recorded, or counted. A second interrupt ends it at once.
 	err := errors.Join(r.recorder.Close(context.Background()), r.sink.Close())
 	j := r.verdict()
+	r.spans.stop()
 	stats := r.account()
 	if j.result != nil {
 		j.result.Counts.Lost = max(j.result.Counts.Lost, stats.LostExchanges)

@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/analyzer/track/push"
 	"a2atap/proxy"
 )
 
@@ -18,6 +19,8 @@ type recordPrinter struct {
 	e      env
 	json   bool
 	reader analyzer.Reader // of the exchanges that are printed as JSON
+
+	configs []push.Standing // that point at the recorder when it ends
 }
 
 // behind holds output back while show uses the screen, and prints it when show returns.
@@ -94,6 +97,7 @@ func (p *recordPrinter) end(
 			analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
 	}
 	fmt.Fprintln(p.e.Err)
+	p.printStanding()
 	if p.json {
 		p.object("verdict", report.JSONVerdict(&report.Report{Result: r, Gate: gate}))
 	}

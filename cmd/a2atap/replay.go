@@ -26,6 +26,7 @@ type replayOptions struct {
 	wait       time.Duration
 	timeout    time.Duration
 	flags      setup.Flags
+	reach      setup.ReachFlags
 	capture    string
 	redactKey  string
 	format     string
@@ -65,6 +66,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
 	o.flags.RegisterCredentials(f, "where the recording has placeholders for secrets")
+	o.reach.Register(f, "without it, none is used")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: text, json or junit")
@@ -78,7 +80,10 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	if err != nil {
 		return err
 	}
-	s, err := o.flags.SetupCredentials(setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}, o.to)
+	if options.Dialer, err = e.dialer(&o.reach); err != nil {
+		return err
+	}
+	s, err := o.flags.SetupCredentials(e.world(options.Dialer), o.to)
 	if err != nil {
 		return asUsage(err)
 	}

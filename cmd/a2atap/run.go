@@ -34,15 +34,22 @@ proxy and trust its certificate authority. It records and checks the program's t
 record that apply, and ends when the program ends. Standard input, output and error are the program's; messages of
 a2atap go to standard error, with a line for each exchange and each finding. SIGINT, SIGTERM and SIGHUP are passed on to the program.
 
-The traffic of programs that ignore HTTP_PROXY and HTTPS_PROXY, or that use no proxy for localhost, as Go programs do,
-is not recorded: use record and a tap. NO_PROXY is set empty for the program, and a proxy that was configured before
-is not used.
+The environment is that of ca env: HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, NO_PROXY empty, and what curl, Go, Java,
+Node.js, Python, Ruby and others read to trust the authority. The traffic of programs that ignore it, or that use no
+proxy for localhost, as Go programs do, is not recorded: give the program the URL of a tap (--agent). Where nothing came
+through at all, it says why that may be, and exits with 4 (--allow-empty: 0). A proxy that was configured before is not
+used, but with --upstream-proxy env.
 
-Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else that of
-record.`,
+` + diversionHelp + `
+
+` + reachHelp + `
+
+Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else 4 if nothing
+came through, else that of record.`,
 		Example: `  a2atap run -- python planner.py
   a2atap run -o c.a2atap --fail-on error -- npm test
-  a2atap run --tunnel '*.internal.example' -- ./agent --port 9001`,
+  a2atap run --tunnel '*.internal.example' -- ./agent --port 9001
+  a2atap run --agent booker=http://127.0.0.1:9001@7001 -- ./planner --booker http://127.0.0.1:7001`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch at := cmd.ArgsLenAtDash(); {
 			case at > 0 || at < 0 && len(args) > 0:
@@ -89,8 +96,8 @@ func runProgram(ctx context.Context, e env, o recordOptions, args []string) erro
 	}
 	e.tell("recording %s into %s, through %s", filepath.Base(path), options.output, r.proxy.Forward().URL())
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		if e.Getenv(name) != "" {
-			e.tell("the proxy that %s names is not used on the way to agents", name)
+		if e.Getenv(name) != "" && o.reach.UpstreamProxy == "" {
+			e.tell("the proxy that %s names is not used on the way to agents; --upstream-proxy env uses it", name)
 			break
 		}
 	}
@@ -102,6 +109,12 @@ func runProgram(ctx context.Context, e env, o recordOptions, args []string) erro
 		err = stopErr
 	}
 	err = out.end(o, gate, options.output, result, stats, err)
+	if stats.Exchanges == 0 && stats.LostExchanges == 0 && withoutStatus(err) == nil {
+		out.nothingCame(path, len(r.proxy.Taps()))
+		if !o.allowEmpty {
+			err = &exit{code: exitInconclusive}
+		}
+	}
 	if status != 0 {
 		return &exit{status, withoutStatus(err)}
 	}
@@ -141,14 +154,14 @@ func (r *recording) child(
 	if err != nil {
 		return 0, err
 	}
-	bundle := filepath.Join(dir, "bundle.pem")
-	if err := writeBundle(e, authority, bundle); err != nil && !errors.Is(err, ca.ErrNoRoots) {
+	files := trustIn(dir)
+	if err := writeTrust(e, authority, files); err != nil && !errors.Is(err, ca.ErrNoRoots) {
 		return 0, err
 	}
 	cmd := exec.Command(path, args[1:]...)
 	cmd.Args[0] = args[0]
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.In, e.Out, e.Err
-	cmd.Env = environ(settings(proxy, authority, bundle, e.Getenv))
+	cmd.Env = environ(settings(proxy, authority, files, e.Getenv))
 	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("run %s: %w", args[0], programCause(err))
 	}

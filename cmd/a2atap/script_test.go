@@ -20,12 +20,15 @@ import (
 	"go.etcd.io/bbolt"
 
 	"a2atap/replay/client"
+	"a2atap/replay/peers"
 )
 
 // The program is run as the test binary under its own name, so that the race detector and coverage see it.
 func TestMain(m *testing.M) {
-	testscript.Main(m,
-		map[string]func(){"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends})
+	testscript.Main(m, map[string]func(){
+		"a2atap": main, "benchway": benchWay, "traveller": traveller, "patient": patient, "sender": sends,
+		"peer-go2": peers.Go2Main, "office": office, "collector": collect,
+	})
 }
 
 func TestScripts(t *testing.T) {
@@ -64,6 +67,8 @@ func TestScripts(t *testing.T) {
 			"rawagent":     scriptRawAgent,
 			"tlsagent":     scriptTLSAgent,
 			"guardedagent": scriptGuardedAgent,
+			"privateagent": scriptPrivateAgent,
+			"upstream":     scriptUpstream,
 		},
 	})
 }

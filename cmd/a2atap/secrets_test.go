@@ -25,6 +25,7 @@ import (
 
 	"a2atap/proxy"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/outbound"
 )
 
 // A sowing is a recording of traffic with secrets, over every way in, and what was printed meanwhile.
@@ -87,7 +88,7 @@ func sow(t *testing.T, keep bool) *sowing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.roots = roots
+	options.reach = &outbound.Dialer{Roots: roots}
 	r, err := startRecording(options)
 	if err != nil {
 		t.Fatal(err)

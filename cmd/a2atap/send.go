@@ -19,6 +19,7 @@ import (
 
 type sendOptions struct {
 	flags       setup.Flags
+	reach       setup.ReachFlags
 	mode        string
 	stream      bool
 	noPoll      bool
@@ -90,6 +91,7 @@ time.`,
 	}
 	f := cmd.Flags()
 	o.flags.Register(f)
+	o.reach.Register(f, "without it, the latter alone, and with --capture none")
 	f.StringVar(&o.mode, "mode", "send",
 		"ask in this `MODE`: send, stream, or auto, which streams if the card says that the agent does")
 	f.BoolVar(&o.stream, "stream", false, "ask for a stream and print its events")
@@ -121,7 +123,11 @@ time.`,
 }
 
 func send(ctx context.Context, e env, o sendOptions, args []string) error {
-	s, err := o.flags.Setup(setup.World{Getenv: e.Getenv, Secret: e.secret, Version: tool().Version}, args[0])
+	d, err := e.dialer(&o.reach)
+	if err != nil {
+		return err
+	}
+	s, err := o.flags.Setup(e.world(d), args[0])
 	if err == nil {
 		err = o.check(args)
 	}

@@ -50,7 +50,7 @@ func (o *sendOptions) keep(e env, s *setup.Setup) (*keptTraffic, error) {
 	k.sink = redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	k.log = live.NewLog(store.Position().Seq, k.take)
 	k.transport = &live.Transport{
-		Log: k.log, Client: capture.Peer{Name: "a2atap", How: "send"},
+		Log: k.log, Dialer: s.Options.Dialer, Client: capture.Peer{Name: "a2atap", How: "send"},
 		Agent: func(at *url.URL) capture.Peer {
 			return capture.Peer{Name: k.agent.Name, URL: at.Scheme + "://" + at.Host, Addr: at.Host}
 		},

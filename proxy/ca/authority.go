@@ -100,9 +100,18 @@ func (a *Authority) Fingerprint() string {
 
 // make makes an authority, unless another process was quicker.
 func (a *Authority) make() error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	text, err := a.generate()
 	if err != nil {
 		return err
+	}
+	return a.store(text)
+}
+
+// generate returns the text of a file with a new key and its certificate.
+func (a *Authority) generate() ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
 	}
 	now := a.now()
 	template := &x509.Certificate{
@@ -116,9 +125,9 @@ func (a *Authority) make() error {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.store(der, key)
+	return authorityPEM(der, key)
 }
 
 // owner names user and machine, so that a person who meets the certificate in a list knows where it is from.
@@ -153,7 +162,7 @@ func (a *Authority) load() error {
 }
 
 func remedy(name string) string {
-	return "remove " + name + " to have a new one made, which clients must then trust (see a2atap ca env)"
+	return "run a2atap ca rotate to have a new one made in the place of " + name + ", which clients must then trust"
 }
 
 // valid reports whether the authority's certificate holds today.

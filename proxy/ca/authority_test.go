@@ -146,7 +146,7 @@ func TestOpenRefuses(t *testing.T) {
 		},
 		"no PEM": {
 			func(t *testing.T, a *Authority) { check(t, os.WriteFile(a.KeyFile(), []byte("x"), 0o600)) },
-			[]string{"cannot be read", "remove ", "ca-key.pem to have a new one made"},
+			[]string{"cannot be read", "run a2atap ca rotate to have a new one made", "ca-key.pem"},
 		},
 		"empty": {
 			func(t *testing.T, a *Authority) { check(t, os.Truncate(a.KeyFile(), 0)) },
@@ -170,7 +170,9 @@ func TestOpenRefuses(t *testing.T) {
 				check(t, err)
 				a.key = a.leafs.key
 				check(t, os.Remove(a.KeyFile()))
-				check(t, a.store(leaf.Leaf.Raw, a.leafs.key))
+				text, err := authorityPEM(leaf.Leaf.Raw, a.leafs.key)
+				check(t, err)
+				check(t, a.store(text))
 			},
 			[]string{"is no authority that a2atap has made"},
 		},
@@ -202,9 +204,9 @@ func TestOpenRefuses(t *testing.T) {
 func TestOpenRefusesOtherTimes(t *testing.T) {
 	a := newAuthority(t)
 	for want, now := range map[string]time.Time{
-		"its certificate expired on ":     a.cert.NotAfter.Add(time.Second),
-		"its certificate begins on ":      a.cert.NotBefore.Add(-time.Second),
-		"to have a new one made, which c": a.cert.NotAfter.Add(time.Hour),
+		"its certificate expired on ": a.cert.NotAfter.Add(time.Second),
+		"its certificate begins on ":  a.cert.NotBefore.Add(-time.Second),
+		"to have a new one made":      a.cert.NotAfter.Add(time.Hour),
 	} {
 		if _, err := open(a.dir, func() time.Time { return now }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("at %v: got %v, want %q", now, err, want)

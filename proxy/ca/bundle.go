@@ -29,44 +29,61 @@ var ErrNoRoots = errors.New("the system's certificate authorities were not found
 //
 // With ErrNoRoots the file is written nevertheless.
 func (a *Authority) WriteBundle(name string, further ...string) error {
+	list := a.trusted(further)
 	var out bytes.Buffer
-	seen := make(map[string]bool)
-	found := false
+	for _, der := range list.certificates {
+		out.Write(certificatePEM(der))
+	}
+	if err := replaceFile(name, out.Bytes()); err != nil {
+		return fmt.Errorf("write the bundle of certificate authorities: %w", err)
+	}
+	return list.err()
+}
+
+// trusted returns the system's authorities, those in further files, and this one.
+func (a *Authority) trusted(further []string) *authorityList {
+	list := &authorityList{seen: make(map[string]bool)}
 	for _, root := range rootFiles {
 		if text, err := os.ReadFile(root); err == nil {
-			found = appendCertificates(&out, text, seen) > 0
+			list.add(text)
 			break
 		}
 	}
 	for _, file := range further {
 		if text, err := os.ReadFile(file); err == nil {
-			found = appendCertificates(&out, text, seen) > 0 || found
+			list.add(text)
 		}
 	}
-	appendCertificates(&out, certificatePEM(a.cert.Raw), seen)
-	if err := replaceFile(name, out.Bytes()); err != nil {
-		return fmt.Errorf("write the bundle of certificate authorities: %w", err)
-	}
-	if !found {
-		return ErrNoRoots
-	}
-	return nil
+	list.found = len(list.certificates)
+	list.add(certificatePEM(a.cert.Raw))
+	return list
 }
 
-// appendCertificates adds the certificates of a PEM file that are not there yet, and returns how many it read.
-func appendCertificates(out *bytes.Buffer, text []byte, seen map[string]bool) (n int) {
+// An authorityList is a list of certificates without duplicates.
+type authorityList struct {
+	certificates [][]byte // DER
+	seen         map[string]bool
+	found        int // of those that are not ours
+}
+
+// add adds the certificates of a text in PEM that are not there yet.
+func (l *authorityList) add(text []byte) {
 	for {
 		var block *pem.Block
 		if block, text = pem.Decode(text); block == nil {
-			return n
+			return
 		}
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		n++
-		if !seen[string(block.Bytes)] {
-			seen[string(block.Bytes)] = true
-			out.Write(certificatePEM(block.Bytes))
+		if block.Type == "CERTIFICATE" && !l.seen[string(block.Bytes)] {
+			l.seen[string(block.Bytes)] = true
+			l.certificates = append(l.certificates, block.Bytes)
 		}
 	}
+}
+
+// err is ErrNoRoots if there is none but ours.
+func (l *authorityList) err() error {
+	if l.found == 0 {
+		return ErrNoRoots
+	}
+	return nil
 }

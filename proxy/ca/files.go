@@ -13,15 +13,19 @@ import (
 	"runtime"
 )
 
-// store writes a new authority: key and certificate in one file, which appears whole or not at all. If another process
-// has written one in the meantime, that one stays.
-func (a *Authority) store(der []byte, key *ecdsa.PrivateKey) error {
+// authorityPEM returns key and certificate as they stand in one file.
+func authorityPEM(der []byte, key *ecdsa.PrivateKey) ([]byte, error) {
 	secret, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
-	text = append(text, certificatePEM(der)...)
+	return append(text, certificatePEM(der)...), nil
+}
+
+// store writes a new authority, whose file appears whole or not at all. If another process has written one in the
+// meantime, that one stays.
+func (a *Authority) store(text []byte) error {
 	if err := os.MkdirAll(a.dir, 0o700); err != nil {
 		return err
 	}

@@ -152,6 +152,10 @@ type Fault struct {
 	Detail string // for people: what was seen
 }
 
+// WebhooksNotObserved begins the note of an exchange that configured a webhook whose notifications go past the recorder;
+// the reason follows.
+const WebhooksNotObserved = "webhooks not observed: "
+
 // A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead.
 type Rewrite struct {
 	Place string // such as "response.body#/url" or "request.header[If-None-Match]"

@@ -80,6 +80,7 @@ type Info struct {
 	Live          bool   // a recorder is writing it now
 	Imported      bool   // it came from another format; what that format lacks is not known
 	SecretsKept   bool   // redaction was turned off
+	Insecure      bool   // agents on TLS were not verified: who answered need not be the agent that is named
 	Exchanges     uint64 // how many there are, which is also the last sequence number
 	Arrivals      uint64 // how many steps there are, which is also the last arrival number
 	LostExchanges int64  // exchanges of which nothing was recorded
@@ -87,6 +88,9 @@ type Info struct {
 	Crashes       uint64 // recorders of it that were killed: what passed in the moment before is missing
 	Crash         Crash  // the last of those
 }
+
+// InsecureText says what Info.Insecure means, in words.
+const InsecureText = "INSECURE: agents on TLS were not verified (--insecure), so another may have answered"
 
 // A Crash is the end of a recorder that was killed.
 type Crash struct {

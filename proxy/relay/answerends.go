@@ -58,6 +58,9 @@ func (a *answers) readFailed(err error) {
 	if errors.Is(err, net.ErrClosed) {
 		return // by us: the reason is known
 	}
+	if isAlert(err) && a.endRefusedSession(err) {
+		return
+	}
 	a.mu.Lock()
 	if err == io.EOF && a.agentReset {
 		err = syscall.ECONNRESET
@@ -112,8 +115,11 @@ func (a *answers) where() string {
 func (a *answers) endByClose() {
 	a.noteClientEnd()
 	var out []byte
-	if a.held != nil {
+	switch {
+	case a.held != nil:
 		out = a.edited()
+	case a.by != nil:
+		out = a.unchanged()
 	}
 	a.trailer = nil
 	a.complete()
@@ -151,6 +157,9 @@ func (a *answers) reportClientEnd(x *exchange) {
 // passPartial passes on what there is of an answer that broke off.
 func (a *answers) passPartial() {
 	a.send(a.releaseHeld())
+	if a.by != nil {
+		a.send(a.unchanged())
+	}
 	b := a.in.unread()
 	if len(b) == 0 || a.x != nil {
 		return

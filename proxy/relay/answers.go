@@ -10,13 +10,15 @@ import (
 type answers struct {
 	*pair
 	agent       net.Conn // its own, while that of the pair may be the next one already
+	authority   string   // that names it in messages; "" if its name is not known
 	in          buffer
 	find        headFinder
 	x           *exchange // the one being answered, nil between answers
 	body        body
 	trailer     []byte
-	held        *held // the answer waits to be complete
-	clientEnded bool  // the client had ended its sending before the answer ended
+	held        *held  // the answer waits to be complete
+	by          Change // the content is changed while it passes; nil if it is not
+	clientEnded bool   // the client had ended its sending before the answer ended
 }
 
 // run relays answers until the agent has ended its sending or the connection is broken.
@@ -64,10 +66,15 @@ func (a *answers) answer(x *exchange, n int) bool {
 	}
 	a.decide(x, false)
 	a.x, a.body, a.trailer = x, b, nil
+	a.by = nil
 	if limit := a.edit.hold(x.n, raw); limit > 0 {
 		if a.held = newHeld(limit, raw, b); a.held == nil {
 			a.edit.tooLarge(x.n)
+		} else {
+			a.held.until = a.edit.patience(x.n)
 		}
+	} else if b.framing == framedChunked || b.framing == framedClose {
+		a.by = a.edit.change(x.n, raw)
 	}
 	return a.pass(n) && a.rest() && a.endAnswer()
 }
@@ -118,10 +125,15 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 // fill reads once, and reports whether there is something new.
 func (a *answers) fill() bool {
 	for {
+		limited := a.limitHold()
 		err := a.in.fill(a.agent)
 		switch {
 		case err == nil:
 			return true
+		case limited && isTimeout(err):
+			if !a.send(a.endHold()) {
+				return false
+			}
 		case !isTimeout(err) || a.cfg.AnswerTimeout == 0:
 			a.readFailed(err)
 			return false
@@ -146,8 +158,11 @@ func (a *answers) pass(head int) bool {
 	}
 	a.trailer = describe(a.x.n, &a.body, b, a.trailer, a.obs.answerBody)
 	out := unread[:head+n]
-	if a.held != nil {
+	switch {
+	case a.held != nil:
 		out = a.hold(before, b)
+	case a.by != nil:
+		out = a.changed(unread[:head], before, b)
 	}
 	if look.done() {
 		if look.framing == framedChunked {
@@ -163,6 +178,9 @@ func (a *answers) pass(head int) bool {
 	}
 	a.noteCause(a.x.n, Fault{Kind: KindRefused, Side: SideAgent, Detail: err.Error()})
 	a.send(a.releaseHeld())
+	if a.by != nil {
+		a.send(a.unchanged())
+	}
 	closeWrite(a.client)
 	reset(a.agent)
 	return false
@@ -173,37 +191,6 @@ func (a *answers) complete() {
 	a.obs.answerEnd(a.x.n, a.trailer)
 	a.reportClientEnd(a.x)
 	a.answerReported(a.x)
-}
-
-// hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
-// answer, edited, when it is complete, or as it came when it has grown too large.
-func (a *answers) hold(before body, b []byte) []byte {
-	if !a.held.add(before, b) {
-		a.edit.tooLarge(a.x.n)
-		return a.releaseHeld()
-	}
-	if a.body.done() {
-		return a.edited()
-	}
-	return nil
-}
-
-// edited ends the holding of a complete answer and returns what is to be sent of it.
-func (a *answers) edited() []byte {
-	if out := a.edit.answer(a.x.n, a.held); out != nil {
-		a.held = nil
-		return out
-	}
-	return a.releaseHeld()
-}
-
-// releaseHeld ends the holding of an answer and returns it as it came.
-func (a *answers) releaseHeld() []byte {
-	h := a.held
-	if a.held = nil; h == nil {
-		return nil
-	}
-	return h.wire
 }
 
 // endAnswer notes that the answer is complete and written, and reports whether another may follow.

@@ -8,10 +8,11 @@
 //
 // # What is changed
 //
-// The value of Host becomes [Config.Authority], and an [Editor] may replace a head or a held message. Every other
-// byte passes as it came. Heads are the only bytes that wait: a request head because Host and its framing must be
-// known before the agent may see it, an answer head because an answer that cannot be framed must not reach the
-// client. A head that breaks off in an answer is passed on as far as it came.
+// The value of Host becomes [Config.Authority], an [Editor] may replace a head or a held message or change an answer
+// while it passes, and a [Detour] gives certain requests another target. Every other byte passes as it came. Heads are
+// the only bytes that wait, but for what an Editor holds: a request head because Host and its framing must be known
+// before the agent may see it, an answer head because an answer that cannot be framed must not reach the client. A head
+// that breaks off in an answer is passed on as far as it came.
 //
 // A request target in absolute form passes unchanged, and Host is replaced as always: an origin server must accept
 // that form (RFC 9112 section 3.2.2) and we stand for one. Only for the clients of a forward proxy, see [Forward], the

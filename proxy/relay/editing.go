@@ -1,6 +1,9 @@
 package relay
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+)
 
 // editing calls an Editor under guard. Without one, and after a panic, everything passes as it came.
 type editing struct {
@@ -20,14 +23,18 @@ func (e *editing) request(x int, head []byte) (edited []byte) {
 	return edited
 }
 
-// holdRequest says how many bytes of a request body to hold, given its edited head.
-func (e *editing) holdRequest(x int, head []byte, h *requestHead) (limit int) {
+// holdRequest says how many bytes of a request body to hold, given its edited head and what there is of it.
+func (e *editing) holdRequest(x int, head, begun []byte, whole bool, h *requestHead) (limit int) {
 	by, ok := e.by.(RequestEditor)
-	if !ok || !e.on() || h.expect || h.upgrade {
+	if !ok || !e.on() || h.body.framing == framedNone {
 		return 0
 	}
 	defer e.recoverPanic("editor")
-	return by.HoldRequest(x, head)
+	limit = by.HoldRequest(x, head, begun, whole)
+	if h.expect || h.upgrade {
+		return 0
+	}
+	return limit
 }
 
 // heldRequest returns all bytes to send in place of a held request.
@@ -57,11 +64,61 @@ func (e *editing) answer(x int, h *held) (edited []byte) {
 	return edited
 }
 
+// change returns what changes the content of an answer while it passes; nil for nothing.
+func (e *editing) change(x int, head []byte) (by Change) {
+	if editor, ok := e.by.(ContentEditor); ok && e.on() {
+		defer e.recoverPanic("editor")
+		by = editor.Change(x, head)
+	}
+	return by
+}
+
+// changed returns what to send in place of a piece of content.
+func (e *editing) changed(by Change, p []byte, last bool) (out []byte) {
+	out = p
+	if e.on() {
+		defer e.recoverPanic("editor")
+		out = by.Next(p, last)
+	}
+	return out
+}
+
 // tooLarge says that an answer outgrew what hold allowed.
 func (e *editing) tooLarge(x int) {
 	if e.on() {
 		defer e.recoverPanic("editor")
 		e.by.TooLarge(x)
+	}
+}
+
+// patience says until when an answer may be held, from now on; the zero time is for ever.
+func (e *editing) patience(x int) (until time.Time) {
+	by, ok := e.by.(DoubtfulEditor)
+	if !ok || !e.on() {
+		return time.Time{}
+	}
+	defer e.recoverPanic("editor")
+	if d := by.Patience(x); d > 0 {
+		until = time.Now().Add(d)
+	}
+	return until
+}
+
+// keep reports whether a held answer is to be held on, given what there is of it.
+func (e *editing) keep(x int, h *held) (on bool) {
+	by, ok := e.by.(DoubtfulEditor)
+	if !ok || !e.on() {
+		return true
+	}
+	defer e.recoverPanic("editor")
+	return by.Keep(x, h.body)
+}
+
+// tooSlow says that a held answer was not complete in time.
+func (e *editing) tooSlow(x int, h *held) {
+	if by, ok := e.by.(DoubtfulEditor); ok && e.on() {
+		defer e.recoverPanic("editor")
+		by.TooSlow(x, h.body)
 	}
 }
 
@@ -72,6 +129,7 @@ type held struct {
 	wire    []byte // head and body as they would be sent
 	body    []byte // without framing
 	trailer []byte
+	until   time.Time // when it goes on as it came; zero if it may take as long as it does
 }
 
 // newHeld begins to hold a message. It returns nil if it is known to be too large: limit is at least 1.

@@ -32,7 +32,7 @@ func (u upperCaser) TooLarge(x int) { u.tooLarge <- x }
 // A requestUpperCaser also holds requests.
 type requestUpperCaser struct{ upperCaser }
 
-func (u requestUpperCaser) HoldRequest(x int, head []byte) int { return u.limit }
+func (u requestUpperCaser) HoldRequest(int, []byte, []byte, bool) int { return u.limit }
 
 func (u requestUpperCaser) HeldRequest(x int, head, body, trailer []byte) []byte {
 	if bytes.Contains(body, []byte("leave")) {

@@ -51,6 +51,14 @@ func (f Fault) Error() string {
 	return f.Side + " " + f.Kind + ": " + f.Detail
 }
 
+// Advised returns the fault with what to do about it, for our own answer; empty changes nothing.
+func (f Fault) Advised(advice string) Fault {
+	if advice != "" {
+		f.advice = advice
+	}
+	return f
+}
+
 // stopped is the Fault of what is in flight when the context of Serve ends.
 var stopped = Fault{Kind: KindShutdown, Side: SideProxy, Detail: "the proxy was stopped"}
 
@@ -81,12 +89,11 @@ func isTLS(err error) bool {
 	var (
 		verify    *tls.CertificateVerificationError
 		record    tls.RecordHeaderError
-		alert     tls.AlertError
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 	)
-	return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert) ||
+	return errors.As(err, &verify) || errors.As(err, &record) || isAlert(err) ||
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 

@@ -53,6 +53,16 @@ func (b *body) next(p []byte) (n int, kind pieceKind, err error) {
 	}
 }
 
+// begun returns what p, which follows the head, holds of a body of known length that has not begun, and whether that is
+// the whole of it. Of a body of another framing it returns nothing.
+func (b *body) begun(p []byte) (begun []byte, whole bool) {
+	if b.framing != framedLength {
+		return nil, b.framing == framedNone
+	}
+	n := min(b.left, int64(len(p)))
+	return p[:n], n == b.left
+}
+
 // skip takes all bytes of the body from the beginning of p and says how many they are. With an error it is the number
 // of bytes before the wrong one.
 func (b *body) skip(p []byte) (n int, err error) {

@@ -1,5 +1,7 @@
 package relay
 
+import "time"
+
 // An Observer is called with what passes on one pair of connections.
 //
 // Each call names its exchange by number, counted from 0 on this client connection. Request, RequestBody and RequestEnd
@@ -99,11 +101,43 @@ type Editor interface {
 // A RequestEditor is an Editor that also changes complete requests, such as one that names a webhook.
 type RequestEditor interface {
 	Editor
-	// HoldRequest is asked when a request head is there, given as Request returned it. It returns how many body bytes
-	// may be held back to give the complete request to HeldRequest; 0 passes the request on as it comes. A request that
-	// outgrows the number, and one with Expect (whose client may wait for a word from the agent), passes as it came.
-	HoldRequest(x int, head []byte) int
+	// HoldRequest is asked when a request head is there, given as Request returned it, of a request with a body. Of a body
+	// whose length is declared begun is what has come along with the head, and whole says that this is all of it. It
+	// returns how many body bytes may be held back to give the complete request to HeldRequest; 0 passes the request on as
+	// it comes. A request that outgrows the number passes as it came, and so do, whatever is returned, one with Expect,
+	// whose client may wait for a word from the agent, and one with Upgrade.
+	HoldRequest(x int, head, begun []byte, whole bool) int
 	// HeldRequest is given a held, complete request, its head as Request returned it and its body without chunk
 	// framing. It returns all bytes to send in its place; nil sends the request as it came.
 	HeldRequest(x int, head, body, trailer []byte) []byte
+}
+
+// A DoubtfulEditor is an Editor that also holds answers of which only the body shows whether they are to be edited. Such
+// an answer goes on as it came as soon as it shows that it is not, or takes too long.
+type DoubtfulEditor interface {
+	Editor
+	// Patience is asked when Hold has let an answer be held, and returns how long that may last from its head on; 0 is
+	// as long as the answer takes.
+	Patience(x int) time.Duration
+	// Keep is given what there is of the body of a held answer, without chunk framing, each time there is more and it
+	// is not complete; where it returns false, the answer passes on as it came.
+	Keep(x int, body []byte) bool
+	// TooSlow says that an answer was not complete in time and passes on as it came, and what there was of its body.
+	TooSlow(x int, body []byte)
+}
+
+// A ContentEditor is an Editor that also changes answers while they pass, such as event streams.
+type ContentEditor interface {
+	Editor
+	// Change is asked when the head of a final answer is there that declares no length and is not held. It returns what
+	// changes the content of the answer; nil passes it as it came.
+	Change(x int, head []byte) Change
+}
+
+// A Change changes the content of one answer, its body without chunk framing. Of a chunked answer the chunks are made
+// anew, one for each piece that is sent.
+type Change interface {
+	// Next is given the next piece of the content and returns what to send now, which is valid until the next call and may
+	// be empty. With last it returns all that it has kept back; no call follows.
+	Next(p []byte, last bool) []byte
 }

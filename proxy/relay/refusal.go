@@ -40,10 +40,10 @@ func (r *requests) connect(ctx context.Context) bool {
 		r.noteCause(-1, stopped)
 		return false
 	case err == nil:
-		a := &answers{pair: r.pair, agent: agent, in: bufferOf(agent)}
+		a := &answers{pair: r.pair, agent: agent, in: bufferOf(agent), authority: r.authority()}
 		r.reader.Go(a.run)
 	default:
-		f := DialFault(err, r.authority())
+		f := r.dialFault(err).Advised(r.advise(err, r.authority()))
 		r.fault(r.x, f)
 		r.refusal = &f
 	}
@@ -52,15 +52,18 @@ func (r *requests) connect(ctx context.Context) bool {
 
 // dial connects to the agent that the current request goes to.
 func (r *requests) dial(ctx context.Context) (net.Conn, error) {
-	if f := r.cfg.Forward; f != nil {
-		return f.Dial(ctx, r.to.Target)
+	switch {
+	case r.cfg.Forward != nil:
+		return r.cfg.Forward.Dial(ctx, r.to.Target)
+	case r.detoured:
+		return r.cfg.Detour.Dial(ctx, r.to.Target)
 	}
 	return r.cfg.Dial(ctx)
 }
 
 // authority names that agent in messages; "" if its name is not known.
 func (r *requests) authority() string {
-	if r.cfg.Forward != nil {
+	if r.cfg.Forward != nil || r.detoured {
 		return r.to.Authority()
 	}
 	return r.cfg.Authority

@@ -20,6 +20,10 @@ type Config struct {
 	// has no meaning beside it.
 	Forward *Forward
 
+	// Detour takes certain requests elsewhere than to the agent that Dial connects to; nil takes none. It has no meaning
+	// beside Forward.
+	Detour *Detour
+
 	// Authority is what the value of Host becomes, such as "127.0.0.1:9000". Empty leaves Host as it is.
 	Authority string
 
@@ -46,6 +50,11 @@ type Config struct {
 	// AnswerTimeout is how long an agent may take from the end of a request, or of the answer before, to the end of the
 	// head of its final answer; then the client gets 504. 0 is for ever. What follows a head may take as long as it likes.
 	AnswerTimeout time.Duration
+
+	// Advise says what to do about an error of the connection to an agent at host:port, which is Authority where there
+	// is no Forward, and may be empty. Its text is part of our own answer; empty leaves that to the relay. It is called
+	// off the path of the traffic, where a connection failed. Nil is for always empty.
+	Advise func(err error, authority string) string
 
 	// Mark names the speaker in our own answers, in their Server header and body; empty is "a2atap".
 	Mark string

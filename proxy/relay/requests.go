@@ -26,6 +26,8 @@ type requests struct {
 
 	to destination // of a forward proxy: where the current request goes
 	at Target      // where the connection to the agent leads
+
+	detoured bool // the current request goes to a receiver of Config.Detour
 }
 
 // run relays requests until the client has ended its sending or the connection is broken.
@@ -57,7 +59,10 @@ func (r *requests) request(ctx context.Context, n int) bool {
 	h, err := scanRequest(raw, r.cfg.HeadLimit)
 	switch {
 	case r.cfg.Forward == nil && err == nil:
-		err = r.accept(raw, &h)
+		var taken bool
+		if taken, err = r.detour(raw); !taken {
+			err = r.accept(raw, &h)
+		}
 	case r.cfg.Forward != nil && err == nil:
 		if err = r.route(raw); err == errNotAbsolute {
 			err = cmp.Or(r.accept(raw, &h), err)
@@ -69,7 +74,7 @@ func (r *requests) request(ctx context.Context, n int) bool {
 		r.refuse(n, err)
 		return false
 	}
-	if r.cfg.Forward != nil {
+	if r.cfg.Forward != nil || r.at != r.to.Target {
 		r.closeAgent()
 	}
 	r.x, r.body, r.trailer = r.begin(h), h.body, nil
@@ -224,15 +229,17 @@ func (r *requests) relayRaw() {
 func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 	forward := r.cfg.Forward != nil
 	rewrite := h.hasHost && r.cfg.Authority != "" && !forward
-	if r.sendBlocked || !rewrite && !forward && !r.edit.on() {
+	if r.sendBlocked || !rewrite && !forward && !r.detoured && !r.edit.on() {
 		return r.pass(nil, len(raw))
 	}
-	out := scratch(len(r.in.unread()) + len(r.cfg.Authority) + len(r.to.authority))
+	out := scratch(len(r.in.unread()) + len(r.cfg.Authority) + len(r.to.authority) + len(r.to.rest))
 	defer out.release()
 	head := out.b[:0]
 	switch {
 	case forward:
 		head = r.to.appendForwarded(head, raw, h)
+	case r.detoured:
+		head = r.to.appendDetoured(head, raw, h)
 	case rewrite:
 		head = append(head, raw[:h.hostStart]...)
 		head = append(head, r.cfg.Authority...)
@@ -246,7 +253,8 @@ func (r *requests) sendHead(raw []byte, h *requestHead) bool {
 			edited = slices.Clip(edited) // what lies behind it is the editor's
 		}
 		head = edited
-		if limit := r.edit.holdRequest(r.x.n, head, h); limit > 0 {
+		begun, whole := r.body.begun(r.in.unread()[len(raw):])
+		if limit := r.edit.holdRequest(r.x.n, head, begun, whole, h); limit > 0 {
 			r.held = newHeld(limit, head, r.body)
 		}
 	}

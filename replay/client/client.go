@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"a2atap/proxy/outbound"
 )
 
 // A Protocol is a version of A2A over a binding.
@@ -90,6 +92,9 @@ type Options struct {
 	Fault string
 	// Edit may change a request before it is sent. It must be safe for concurrent use.
 	Edit func(*Outgoing)
+	// Dialer says how agents are connected to; nil is by the system's authorities. Where it names no proxy, that of the
+	// environment is used. It has no meaning beside Transport.
+	Dialer *outbound.Dialer
 	// Transport replaces the client's own, which goes through the proxy of the environment except on loopback.
 	Transport http.RoundTripper
 	// NewID makes the ids of messages and JSON-RPC requests; default random UUIDs.

@@ -32,7 +32,11 @@ func newHTTP(o Options) *httpClient {
 	o = o.withDefaults()
 	transport := o.Transport
 	if transport == nil {
-		transport = NewTransport(o.Timeout)
+		own := NewTransport(o.Timeout)
+		if o.Dialer != nil {
+			o.Dialer.Configure(own)
+		}
+		transport = own
 	}
 	return &httpClient{opts: o, client: &http.Client{Transport: transport, CheckRedirect: redirectReads}}
 }
@@ -105,6 +109,9 @@ func (h *httpClient) do(ctx context.Context, out *Outgoing) (*http.Response, err
 		var wrapped *url.Error
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
+		}
+		if h.opts.Transport == nil {
+			err = h.opts.Dialer.Explain(err, req.URL.Host)
 		}
 		return nil, fmt.Errorf("%s %s: %w", out.Method, plain, err)
 	}

@@ -2,7 +2,6 @@ package live
 
 import (
 	"bytes"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,10 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 )
 
 // A Transport is an [http.RoundTripper] that records in Log what it carries. It is safe for concurrent use.
@@ -21,7 +22,7 @@ type Transport struct {
 	Log    *Log
 	Client capture.Peer                      // who is recorded as client
 	Agent  func(at *url.URL) capture.Peer    // who is recorded as agent of a request to that URL
-	TLS    *tls.Config                       // how agents over TLS are verified; nil for the system's authorities
+	Dialer *outbound.Dialer                  // connects to agents; nil is one without options
 	Dialed time.Duration                     // how long connecting may take; 0 for 30 seconds
 	Noted  func(req *http.Request, n uint64) // called with each exchange's number before it is sent; may be nil
 }
@@ -63,17 +64,14 @@ func (t *Transport) dial(req *http.Request) (net.Conn, error) {
 		timeout = 30 * time.Second
 	}
 	at, port := req.URL.Host, "80"
-	var config *tls.Config
-	if req.URL.Scheme == "https" {
+	secure := req.URL.Scheme == "https"
+	if secure {
 		port = "443"
-		if config = t.TLS; config == nil {
-			config = &tls.Config{}
-		}
 	}
 	if req.URL.Port() == "" {
 		at = net.JoinHostPort(req.URL.Hostname(), port)
 	}
-	return Dial(req.Context(), at, config, timeout)
+	return Dial(req.Context(), t.Dialer, at, secure, timeout)
 }
 
 // wireForm writes a request as it goes over the wire. Its body is read and closed.
@@ -136,8 +134,9 @@ func (b *recordedBody) Close() error {
 	return nil
 }
 
-// Cause strips the prefix that package net adds to an error, which the caller's message says already.
+// Cause strips the prefix that package net adds to an error, which the caller's message says already. Advice stays.
 func Cause(err error) error {
+	advice := outbound.AdviceIn(err)
 	var op *net.OpError
 	if errors.As(err, &op) {
 		err = op.Err
@@ -145,6 +144,9 @@ func Cause(err error) error {
 	var sys *os.SyscallError
 	if errors.As(err, &sys) {
 		err = sys.Err
+	}
+	if advice != "" && !strings.HasSuffix(err.Error(), advice) {
+		return fmt.Errorf("%w; %s", err, advice)
 	}
 	return err
 }

@@ -58,6 +58,9 @@ func (d *go2Driver) discover(ctx context.Context, agentURL, binding string) ([]O
 
 func (d *go2Driver) request(u turn) *a2a.SendMessageRequest {
 	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(u.text))
+	if u.quote != "" {
+		message.Parts = append(message.Parts, a2a.NewTextPart(u.quote))
+	}
 	message.TaskID, message.ContextID = a2a.TaskID(u.task), u.context
 	request := &a2a.SendMessageRequest{Message: message, Config: &a2a.SendMessageConfig{ReturnImmediately: u.now}}
 	if u.webhook != "" {

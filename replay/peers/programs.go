@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -80,44 +81,63 @@ func (p Program) Client() Client { return Client{Name: p.Name, Run: p.runClient}
 // startAgent starts the agent program. It runs until its standard input is closed.
 func (p Program) startAgent(t testing.TB) Running {
 	t.Helper()
+	out := &agentOutput{}
+	url, _, stop := p.start(t, "agent", out.line)
+	return Running{URL: url, Stop: func() []Arrival {
+		stop()
+		return out.arrivals
+	}}
+}
+
+// start starts one of the programs that answer and returns where it does. Each line that it prints goes to line. It
+// runs until its standard input is closed, which is what stop does, as does the end of the test.
+func (p Program) start(t testing.TB, role string, line func([]byte)) (url string, stdin io.Writer, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := p.prepare(ctx, t, "agent")
-	stdin, err := cmd.StdinPipe()
+	cmd := p.prepare(ctx, t, role)
+	pipe, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Cancel = stdin.Close
+	cmd.Cancel = pipe.Close
 
-	out := &agentOutput{ready: make(chan string, 1)}
+	ready := make(chan string, 1)
 	var stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &lineWriter{line: out.line}, &stderr
+	cmd.Stderr = &stderr
+	cmd.Stdout = &lineWriter{line: func(l []byte) {
+		var said struct {
+			Ready string `json:"ready"`
+		}
+		if err := json.Unmarshal(l, &said); err == nil && said.Ready != "" {
+			ready <- said.Ready
+			return
+		}
+		line(l)
+	}}
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("start the agent %s: %v", p.Name, err)
+		t.Fatalf("start the %s %s: %v", role, p.Name, err)
 	}
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait() // it is told to end, so how it ends says nothing
 		close(ended)
 	}()
-	stop := func() {
+	stop = func() {
 		cancel()
 		<-ended
 	}
 	t.Cleanup(stop)
 
 	select {
-	case url := <-out.ready:
-		return Running{URL: url, Stop: func() []Arrival {
-			stop()
-			return out.arrivals
-		}}
+	case url := <-ready:
+		return url, pipe, stop
 	case <-ended:
-		t.Fatalf("the agent %s ended before it answered:\n%s", p.Name, stderr.String())
+		t.Fatalf("the %s %s ended before it answered:\n%s", role, p.Name, stderr.String())
 	case <-time.After(playTimeout):
 		stop()
-		t.Fatalf("the agent %s did not answer within %v:\n%s", p.Name, playTimeout, stderr.String())
+		t.Fatalf("the %s %s did not answer within %v:\n%s", role, p.Name, playTimeout, stderr.String())
 	}
-	return Running{}
+	return "", nil, nil
 }
 
 // runClient runs the client program to its end and reads what it saw.
@@ -229,14 +249,12 @@ func withoutProxies(environ []string) (kept []string) {
 
 // An agentOutput reads the standard output of an agent program.
 type agentOutput struct {
-	ready    chan string // gets the URL
-	arrivals []Arrival   // complete when the program has ended
+	arrivals []Arrival // complete when the program has ended
 }
 
 // line reads one line. SDKs print lines of their own, which are none of ours.
 func (o *agentOutput) line(line []byte) {
 	var said struct {
-		Ready   string   `json:"ready"`
 		Arrival *Arrival `json:"arrival"`
 		Sent    *struct {
 			Arrival int    `json:"arrival"` // counted from 0
@@ -245,9 +263,6 @@ func (o *agentOutput) line(line []byte) {
 	}
 	if err := json.Unmarshal(line, &said); err != nil {
 		return
-	}
-	if said.Ready != "" {
-		o.ready <- said.Ready
 	}
 	if said.Arrival != nil {
 		o.arrivals = append(o.arrivals, *said.Arrival)

@@ -27,6 +27,7 @@ type driver interface {
 // A turn is one message of a client to an agent.
 type turn struct {
 	text    string
+	quote   string // in a part of its own behind the text, unless it is empty
 	task    string // the task that it continues, if any
 	context string
 	now     bool   // answer at once, do not wait for the task

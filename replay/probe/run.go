@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/jws"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/live"
@@ -62,8 +62,8 @@ type Options struct {
 	// this machine, over TLS with a certificate that nobody trusts only where the protocol demands TLS. The rest of it is
 	// not looked at. All webhooks of the run are at one address, so that a port can be named.
 	Webhook webhook.Options
-	// TLS is how agents over TLS are verified; nil for the system's authorities.
-	TLS *tls.Config
+	// Dialer connects to agents; nil is one without options.
+	Dialer *outbound.Dialer
 	// Keys are those that agents sign their cards with, beside the ones that a card's signature names at its own origin.
 	Keys jws.KeySet
 	// Sink takes what is recorded, in order; nil if it is not kept. Seq is the number of the last exchange in it.
@@ -213,7 +213,7 @@ func (r *runner) target(path string) *target {
 	}
 	t := &target{url: at, ownCard: path != "", opts: r.opts, tape: r.tape, webhooks: &r.webhooks}
 	t.transport = &live.Transport{
-		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, TLS: r.opts.TLS,
+		Log: r.log, Client: capture.Peer{Name: "a2atap", How: "probe"}, Agent: t.peer, Dialer: r.opts.Dialer,
 		Noted: func(req *http.Request, n uint64) {
 			if s, ok := req.Context().Value(sessionKey{}).(*Session); ok {
 				s.asked(n)

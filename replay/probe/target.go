@@ -105,7 +105,7 @@ func (t *target) readCard(ctx context.Context) (*client.Card, error) {
 	if at.Port() == "" {
 		host = net.JoinHostPort(at.Hostname(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
 	}
-	conn, err := live.Dial(ctx, host, nil, 5*time.Second)
+	conn, err := live.Dial(ctx, t.opts.Dialer, host, false, 5*time.Second)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", host, live.Cause(err))
 	}

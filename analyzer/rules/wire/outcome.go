@@ -38,7 +38,8 @@ var OutcomeUnreachable = &analyzer.Rule{
 	Doc: `The call never got to the agent: there was no connection, or no answer in the time allowed. The client got an
 error of the recorder's, which says nothing of A2A. The message says what the network said.`,
 	Fix: `See that the agent runs and listens at the address that the recorder was given, and that nothing between them
-drops connections. Where the agent is only slow, give it more time (--timeout-head).`,
+drops connections. Where a firewall lets only a proxy through, record with --upstream-proxy URL. Where the agent is only
+slow, give it more time (--timeout-head).`,
 	Silent: `What is not surely a call or the fetch of a card; faults of the recorder itself, such as a lack of file
 descriptors; clients that left; recordings that do not say whose side broke. Of calls of one client that fail one after
 another for the same reason the first is reported; the verdict counts all.`,
@@ -65,7 +66,8 @@ var OutcomeUntrusted = &analyzer.Rule{
 	Doc: `There was a connection to the agent, and no TLS session on it: its certificate is not trusted, is for another
 name or out of date, or the two sides have no version of TLS in common. The call was not sent.`,
 	Fix: `Renew the agent's certificate, or have it issued for the host that clients use. Where an authority of your own
-has issued it, add that to the ones that the recorder's machine trusts (SSL_CERT_FILE).`,
+has issued it, record with --agent-ca FILE. Where the agent asks for a client certificate, record with --client-cert
+FILE. To look at the traffic nevertheless, --insecure takes any certificate, and the capture says so.`,
 	Silent: `Clients that do not trust the recorder's certificate. Of calls of one client that fail one after another for
 the same reason the first is reported; the verdict counts all.`,
 	Check: func(p *analyzer.Pass) {

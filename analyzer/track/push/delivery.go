@@ -136,7 +136,7 @@ func (m *Memory) traced(p *analyzer.Pass, w *waiting) {
 func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
 	h, id := m.webhook.Of(x), x.Call.TaskID
 	d := &Delivery{Refused: h.refused}
-	if sender, ok := m.sender(h, id); ok && sender.since < x.Opened { // which may be known by now
+	if sender, ok := m.sender(h, x); ok && sender.since < x.Opened { // which may be known by now
 		x.Agent, x.Tenant = sender.agent, sender.tenant
 	}
 	if x.Agent == "" || id == "" {
@@ -146,7 +146,7 @@ func (m *Memory) trace(x *analyzer.Exchange) *Delivery {
 	d.Known = m.tasks.Get(x, id)
 	p := m.ConfigsOf(x, id)
 	d.Whole = (d.Known != nil && d.Known.Created != nil || p.only()) &&
-		len(h.users) == 1 && !h.lost && !m.missed && m.configs.Forgotten() == 0 &&
+		len(h.usersOf(x)) == 1 && !h.lost && !m.missed && m.configs.Forgotten() == 0 &&
 		!slices.ContainsFunc(h.expected, func(c *Config) bool { return c.TaskID == "" })
 	if p == nil {
 		return d

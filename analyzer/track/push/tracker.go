@@ -40,6 +40,7 @@ var Tracker = &analyzer.Tracker{
 			seed:     maphash.MakeSeed(),
 			config:   analyzer.NewSlot[*Config](s),
 			webhook:  analyzer.NewSlot[*webhook](s),
+			atEnd:    s.Given(),
 		}
 	},
 }
@@ -55,7 +56,8 @@ type Memory struct {
 	tokens   *recent.Map[uint64, *TokenUse]
 	seed     maphash.Seed
 	missed   bool // a request was not recorded that may have configured a webhook
-	waiting  int  // notifications that wait until it is known which configs can have caused them
+	atEnd    []any
+	waiting  int // notifications that wait until it is known which configs can have caused them
 
 	config  analyzer.Slot[*Config]  // that a request asks for
 	webhook analyzer.Slot[*webhook] // that it notifies
@@ -96,6 +98,7 @@ func (m *Memory) Take(p *analyzer.Pass) {
 		m.abandoned(p)
 	case analyzer.CaptureDone:
 		m.idle(p)
+		m.tellStanding()
 	}
 }
 

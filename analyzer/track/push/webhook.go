@@ -23,6 +23,7 @@ type webhook struct {
 // A webhookUser is an agent that was given a webhook.
 type webhookUser struct {
 	agent, tenant string
+	name          string       // of the agent in links
 	dialects      a2a.Dialects // of the request that configured it
 	since         uint64       // arrival number of that request's end
 }
@@ -35,9 +36,9 @@ func (m *Memory) giveWebhook(x *analyzer.Exchange, target string, arrival uint64
 		h = &webhook{}
 		m.webhooks.Put(at, h)
 	}
-	user := webhookUser{x.Agent, x.Tenant, x.Dialects, arrival}
+	user := webhookUser{x.Agent, x.Tenant, x.Link.Agent, x.Dialects, arrival}
 	known := slices.ContainsFunc(h.users, func(u webhookUser) bool {
-		return u.agent == user.agent && u.tenant == user.tenant && u.dialects == user.dialects
+		return u.agent == user.agent && u.tenant == user.tenant && u.name == user.name && u.dialects == user.dialects
 	})
 	if len(h.users) < maxUsers && !known {
 		h.users = append(h.users, user)
@@ -70,10 +71,10 @@ func (m *Memory) notice(x *analyzer.Exchange) {
 	m.webhook.Put(x, h)
 	h.posted++
 	x.Dialects = 0
-	for _, u := range h.users {
+	for _, u := range h.usersOf(x) {
 		x.Dialects |= u.dialects
 	}
-	if sender, ok := m.sender(h, x.Call.TaskID); ok && sender.since < x.Opened {
+	if sender, ok := m.sender(h, x); ok && sender.since < x.Opened {
 		x.Agent, x.Tenant, x.Dialects = sender.agent, sender.tenant, sender.dialects
 	}
 }
@@ -91,17 +92,33 @@ func notifies(x *analyzer.Exchange, p *a2a.Payload) bool {
 	return p.Kind == a2a.NoPayload || len(x.Request.Fields.Values("X-A2A-Notification-Token")) > 0
 }
 
+// usersOf returns which of the agents that were given a webhook can have sent a notification: all of them, unless the
+// address that it came to was made for one.
+func (h *webhook) usersOf(x *analyzer.Exchange) []webhookUser {
+	if x.Sender == "" {
+		return h.users
+	}
+	var users []webhookUser
+	for _, u := range h.users {
+		if u.name == x.Sender {
+			users = append(users, u)
+		}
+	}
+	return users
+}
+
 // sender returns which of the agents that were given a webhook sends a notification about a task: the only one, or the
 // only one that is known to have the task.
-func (m *Memory) sender(h *webhook, task string) (webhookUser, bool) {
-	if m.missed {
+func (m *Memory) sender(h *webhook, x *analyzer.Exchange) (webhookUser, bool) {
+	users, task := h.usersOf(x), x.Call.TaskID
+	if m.missed && x.Sender == "" {
 		return webhookUser{}, false // another agent may have been given it by a request that was not recorded
 	}
-	if len(h.users) == 1 {
-		return h.users[0], true
+	if len(users) == 1 {
+		return users[0], true
 	}
 	var found []webhookUser
-	for _, u := range h.users {
+	for _, u := range users {
 		if m.tasks.At(analyzer.TaskKey{Agent: u.agent, Tenant: u.tenant, ID: task}) != nil {
 			found = append(found, u)
 		}

@@ -66,6 +66,7 @@ func (set segmentSet) info(live bool, more unreported) (capture.Info, error) {
 	}
 	for _, s := range set {
 		info.SecretsKept = info.SecretsKept || s.meta.secretsKept
+		info.Insecure = info.Insecure || s.meta.insecure
 	}
 	info.Crashes, info.Crash = st.crash(live || st.ended)
 	return info, err

@@ -45,6 +45,9 @@ type Options struct {
 	// SecretsKept says that secrets are stored as they are. The capture says so for ever.
 	SecretsKept bool
 
+	// Insecure says that agents on TLS are not verified. The capture says so for ever.
+	Insecure bool
+
 	// Urgency is that of the work; it may be nil.
 	Urgency *background.Urgency
 

@@ -35,6 +35,7 @@ var (
 	metaCreated = []byte("created")
 	metaTool    = []byte("tool")
 	metaSecrets = []byte("secrets")
+	metaAgents  = []byte("agents") // only where they were not verified
 	metaKeys    = []byte("keys")
 	metaKey     = []byte("key") // in format 1: the key itself
 	metaSegment = []byte("segment")
@@ -47,12 +48,17 @@ var nothing = []byte{}
 // sequential is how full pages of buckets are left that only grow at their end.
 const sequential = 0.95
 
-// A meta is what a segment says of the capture it belongs to. But for what it says of secrets, nothing in it changes.
+// unverified is the value of metaAgents.
+const unverified = "unverified"
+
+// A meta is what a segment says of the capture it belongs to. But for what it says of secrets and of trust in agents,
+// nothing in it changes.
 type meta struct {
 	capture     uuid.UUID
 	created     time.Time
 	tool        string
 	secretsKept bool
+	insecure    bool     // agents were not verified
 	keys        []string // fingerprints of the keys with which secrets were hidden, in the order of their first use
 	segment     uint64   // its number in the capture, from 1
 	arrivals    uint64   // how many steps the segments before it have
@@ -81,13 +87,16 @@ func (m *meta) put(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	return nil
+	if !m.insecure {
+		return nil
+	}
+	return b.Put(metaAgents, []byte(unverified))
 }
 
 // maxKeyNames is how many fingerprints of keys a segment keeps, the newest: a recorder may have a new key each time.
 const maxKeyNames = 64
 
-// recordedAs notes how a recorder treats secrets, and reports whether that is news.
+// recordedAs notes how a recorder treats secrets and agents, and reports whether that is news.
 func (m *meta) recordedAs(o Options) bool {
 	kept := o.SecretsKept && !m.secretsKept
 	m.secretsKept = m.secretsKept || kept
@@ -96,7 +105,9 @@ func (m *meta) recordedAs(o Options) bool {
 		m.keys = append(slices.Clone(m.keys), o.RedactionKey)
 		m.keys = m.keys[max(0, len(m.keys)-maxKeyNames):]
 	}
-	return kept || named
+	trusting := o.Insecure && !m.insecure
+	m.insecure = m.insecure || trusting
+	return kept || named || trusting
 }
 
 // readFormat returns the format of a segment; 0 if the database has nothing in it yet, which is what a recorder leaves
@@ -140,6 +151,7 @@ func parseMeta(get func(key []byte) []byte) (meta, error) {
 	}
 	m.tool = string(get(metaTool))
 	m.secretsKept = string(get(metaSecrets)) == "kept"
+	m.insecure = string(get(metaAgents)) == unverified
 	m.keys = strings.Fields(string(get(metaKeys)))
 	d := decoder{b: get(metaSegment)}
 	m.segment, m.arrivals, m.exchanges = d.number(), d.number(), d.number()

@@ -15,7 +15,7 @@ import (
 // request, the recorder one answer, and so on; a connection that says hello first learns whom it talks to. Numbers and
 // strings are as in the steps of the file. docs/capture-format.md has it in outline.
 const (
-	wireVersion = 2
+	wireVersion = 3
 	maxRequest  = 64 << 10
 	maxAnswer   = maxBlock + pageBytes + 16*maxPlaced
 	frameHeader = 4
@@ -107,6 +107,7 @@ func (e *encoder) info(i *capture.Info) {
 	e.number(i.Crashes)
 	e.instant(i.Crash.After)
 	e.signed(int64(i.Crash.Within))
+	e.flag(i.Insecure)
 }
 
 func (d *decoder) info() capture.Info {
@@ -115,6 +116,7 @@ func (d *decoder) info() capture.Info {
 		SecretsKept: d.flag(),
 		Exchanges:   d.number(), Arrivals: d.number(), LostExchanges: d.signed(), LostBytes: d.signed(),
 		Crashes: d.number(), Crash: capture.Crash{After: d.instant(), Within: time.Duration(d.signed())},
+		Insecure: d.flag(),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 )
 
@@ -27,6 +28,8 @@ type OAuth struct {
 	User, Password         string
 	Scopes                 []string
 
+	// Dialer says how servers are connected to; nil is as a client without options does. It has no meaning beside HTTP.
+	Dialer *outbound.Dialer
 	// HTTP asks the servers; nil is a client with a timeout of 30 s that follows no redirects.
 	HTTP *http.Client
 	// OnToken is called with each token that was given, before it is used. It may be nil.
@@ -38,6 +41,9 @@ type OAuth struct {
 func (o OAuth) Method() Method {
 	if o.HTTP == nil {
 		transport := client.NewTransport(30 * time.Second)
+		if o.Dialer != nil {
+			o.Dialer.Configure(transport)
+		}
 		transport.DisableKeepAlives = true // the next token is asked for much later
 		o.HTTP = &http.Client{
 			Timeout:   30 * time.Second,

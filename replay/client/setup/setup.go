@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
 )
@@ -21,6 +22,8 @@ type World struct {
 	Secret func(flag, value string) (string, error)
 	// Version is that of the program.
 	Version string
+	// Dialer is what [ReachFlags] amount to; nil is one without options.
+	Dialer *outbound.Dialer
 }
 
 // A Setup is what flags amount to.
@@ -81,8 +84,10 @@ func (f *Flags) begin(w World, agent string) (*Setup, error) {
 		return nil, err
 	}
 	s := &Setup{
-		Options: client.Options{Version: w.Version, Timeout: f.Timeout, A2AVersion: f.A2AVersion},
-		Mask:    &Mask{}, Vars: vars, noCard: f.NoCard, chosen: client.REST10,
+		Options: client.Options{
+			Dialer: w.Dialer, Version: w.Version, Timeout: f.Timeout, A2AVersion: f.A2AVersion,
+		},
+		Mask: &Mask{}, Vars: vars, noCard: f.NoCard, chosen: client.REST10,
 	}
 	if s.URL, err = vars.Text(strings.TrimPrefix(agent, "a2a:")); err != nil {
 		return nil, fmt.Errorf("URL: %w", err)
@@ -206,7 +211,7 @@ func (s *Setup) credentials(f *Flags, w World) error {
 }
 
 func (s *Setup) oauth(f OAuthFlags, w World) error {
-	o := auth.OAuth{Agent: s.URL, Scopes: f.Scopes, OnToken: func(token string) { s.Mask.Add(token) }}
+	o := auth.OAuth{Agent: s.URL, Scopes: f.Scopes, Dialer: w.Dialer, OnToken: func(token string) { s.Mask.Add(token) }}
 	var err error
 	for _, v := range []struct {
 		flag, value string

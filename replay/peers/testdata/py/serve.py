@@ -13,7 +13,8 @@ from typing import Any
 import uvicorn
 
 
-def _print(value: dict[str, Any]) -> None:
+def tell(value: dict[str, Any]) -> None:
+    """Prints a line for the process that started this one."""
     print(json.dumps(value), flush=True)
 
 
@@ -28,11 +29,11 @@ def _noting(app: Any) -> Any:
             target = scope['raw_path'].decode('latin-1') + (f'?{query}' if query else '')
             host = dict(scope['headers']).get(b'host', b'').decode('latin-1')
             remote = '{}:{}'.format(*scope['client'])
-            _print({'arrival': {'method': scope['method'], 'target': target, 'host': host, 'remote': remote}})
+            tell({'arrival': {'method': scope['method'], 'target': target, 'host': host, 'remote': remote}})
 
             async def noting_send(message: dict[str, Any]) -> None:
                 if message.get('body'):
-                    _print({'sent': {'arrival': arrival, 'text': message['body'].decode()}})
+                    tell({'sent': {'arrival': arrival, 'text': message['body'].decode()}})
                 await send(message)
 
         await app(scope, receive, noting_send)
@@ -40,8 +41,11 @@ def _noting(app: Any) -> Any:
     return noting
 
 
-def serve(make_app: Callable[[str], Any]) -> None:
-    """Serves the application that make_app returns for a URL, on a port of loopback that the system chooses."""
+def serve(make_app: Callable[[str], Any], told: Callable[[str], None] = lambda _: None) -> None:
+    """Serves the application that make_app returns for a URL, on a port of loopback that the system chooses.
+
+    Each line of standard input goes to told, in a thread of its own.
+    """
     listener = socket.socket()
     listener.bind(('127.0.0.1', 0))
     url = 'http://{}:{}'.format(*listener.getsockname())
@@ -49,14 +53,15 @@ def serve(make_app: Callable[[str], Any]) -> None:
     server = uvicorn.Server(config)
 
     def end_with_stdin() -> None:
-        sys.stdin.read()
+        for line in sys.stdin:
+            told(line)
         server.should_exit = True
 
     async def main() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
-        _print({'ready': url})
+        tell({'ready': url})
         threading.Thread(target=end_with_stdin, daemon=True).start()
         await serving
 

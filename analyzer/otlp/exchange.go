@@ -1,0 +1,309 @@
+package otlp
+
+import (
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/address"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An exchange is what the span of one exchange is made of.
+type exchange struct {
+	*capture.Exchange
+	request, response capture.Head
+	reading           *analyzer.Reading
+	identity          identity
+	failure           string // with which the call failed, by name; empty if it did not
+	findings          []analyzer.Finding
+	room              int // for bodies and the data of events, in bytes
+}
+
+// maxContent bounds the bodies and the data of events in one span, in bytes.
+const maxContent = 64 << 10
+
+// Exchange returns the span of an exchange. Of a long stream it needs the first and the last KeptEvents events only.
+// Failure is with what the call failed, by name as in analyzer.Outcome; findings are those that are known by now.
+func (s *Spans) Exchange(x *capture.Exchange, failure string, findings []analyzer.Finding) Span {
+	e := s.read(x)
+	e.failure, e.findings = failure, findings
+	span := &tracepb.Span{
+		TraceId: e.identity.trace[:], SpanId: e.identity.span[:], Flags: e.identity.flags,
+		Name: e.name(), Kind: tracepb.Span_SPAN_KIND_SERVER,
+		StartTimeUnixNano: nanoseconds(x.Started), EndTimeUnixNano: nanoseconds(e.end()),
+		Attributes: e.attributes(),
+		Links:      s.links(&e.identity),
+		Status:     e.status(),
+	}
+	if e.identity.parent != [8]byte{} {
+		span.ParentSpanId = e.identity.parent[:]
+	}
+	span.Events, span.DroppedEventsCount = e.events()
+	return Span{e.identity.service, span}
+}
+
+// read reads an exchange, and remembers what the spans of others have to know of it.
+func (s *Spans) read(x *capture.Exchange) exchange {
+	e := exchange{
+		Exchange: x, request: capture.ParseRequestHead(x.Request.Head), reading: s.o.Reader.Read(x),
+	}
+	if s.o.Bodies {
+		e.room = maxContent
+	}
+	if x.Response != nil {
+		e.response = capture.ParseResponseHead(x.Response.Head)
+	}
+	e.identity = s.identify(x.Seq, x.ID, &e.request, 0)
+	e.identity.made, e.identity.started, e.identity.service = true, x.Started, service(x.Agent)
+	if len(e.reading.Contexts) > 0 {
+		e.identity.context = valid(e.reading.Contexts[0], maxText)
+	}
+	s.known.Put(x.Seq, e.identity)
+	return e
+}
+
+// knows reports whether a span was made of an exchange that is still remembered.
+func (s *Spans) knows(seq uint64) bool {
+	i, ok := s.known.Get(seq)
+	return ok && i.made
+}
+
+// name names the span after what was asked, in words that do not change from call to call.
+func (e *exchange) name() string {
+	call := &e.reading.Call
+	switch {
+	case e.invokes() && e.Agent.Name != "":
+		return valid("invoke_agent "+e.Agent.Name, maxText)
+	case e.invokes():
+		return "invoke_agent"
+	case call.Operation != a2a.NoOperation:
+		return call.Operation.String()
+	case call.Binding == a2a.JSONRPC:
+		return "jsonrpc"
+	}
+	return method(e.request.Method)
+}
+
+// invokes reports whether the exchange is a message to an agent.
+func (e *exchange) invokes() bool {
+	op := e.reading.Call.Operation
+	return op == a2a.SendMessage || op == a2a.SendStreamingMessage
+}
+
+// methods are those of HTTP that the conventions let stand for themselves.
+var methods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY"}
+
+func method(name string) string {
+	if slices.Contains(methods, name) {
+		return name
+	}
+	return "HTTP"
+}
+
+// end returns when the exchange ended, or else the last that is known of it.
+func (e *exchange) end() time.Time {
+	last := max(e.Ended, e.Request.Body.At)
+	if r := e.Response; r != nil && e.Ended < 0 {
+		last = max(last, r.At, r.Body.At)
+		for i := range r.Events {
+			last = max(last, r.Events[i].At)
+		}
+	}
+	return e.Started.Add(max(last, 0))
+}
+
+func (e *exchange) attributes() []*keyValue {
+	var a attributes
+	e.ours(&a)
+	e.protocol(&a)
+	e.transport(&a)
+	e.bodies(&a)
+	return a.list
+}
+
+// ours adds what the recorder knows.
+func (e *exchange) ours(a *attributes) {
+	a.number("a2atap.exchange", int64(e.Seq))
+	if e.ID != uuid.Nil {
+		a.text("a2atap.exchange.id", e.ID.String())
+	}
+	a.text("a2atap.client", e.Client.Name)
+	a.text("a2atap.client.how", e.Client.How)
+	if e.State != capture.StateClosed {
+		a.text("a2atap.state", e.State.String())
+	}
+	if e.Fault != nil {
+		a.text("a2atap.fault", e.Fault.Kind)
+		a.text("a2atap.fault.side", e.Fault.Side)
+	}
+	if e.Lost > 0 {
+		a.number("a2atap.lost", e.Lost)
+	}
+	a.yes("a2atap.replayed", e.Replayed)
+	if cause := e.identity.cause; cause.Exchange != 0 {
+		a.number("a2atap.parent.exchange", int64(cause.Exchange))
+		a.text("a2atap.parent.inferred", cause.Inferred)
+	}
+	if len(e.findings) > 0 {
+		a.number("a2atap.findings", int64(len(e.findings)))
+	}
+}
+
+// protocol adds what A2A and the conventions for agents and JSON-RPC say.
+func (e *exchange) protocol(a *attributes) {
+	r := e.reading
+	call := &r.Call
+	if call.Operation != a2a.NoOperation {
+		a.text("a2a.operation", call.Operation.String())
+	}
+	if call.A2A() {
+		a.text("a2a.binding", call.Binding.String())
+		a.text("a2a.protocol.version", r.Dialects.String())
+	}
+	for _, list := range []struct {
+		key    string
+		values []string
+	}{{"a2a.task.id", r.Tasks}, {"a2a.context.id", r.Contexts}, {"a2a.message.id", r.Messages}} {
+		if len(list.values) == 1 {
+			a.text(list.key, list.values[0])
+		} else {
+			a.texts(list.key+"s", list.values)
+		}
+	}
+	a.text("a2a.task.state", r.State())
+	if e.invokes() {
+		a.text("gen_ai.operation.name", "invoke_agent")
+		a.text("gen_ai.agent.name", e.Agent.Name)
+		a.text("gen_ai.conversation.id", e.identity.context)
+	}
+	if call.Binding == a2a.JSONRPC {
+		a.text("rpc.system.name", "jsonrpc")
+		a.text("rpc.method", call.Method)
+		a.text("jsonrpc.protocol.version", "2.0")
+		if call.ID.Exists() && !call.ID.IsNull() {
+			id, isText := call.ID.Str()
+			if !isText {
+				id = string(call.ID.Raw()[:min(len(call.ID.Raw()), maxText)])
+			}
+			a.text("jsonrpc.request.id", id)
+		}
+	}
+	if len(r.Errors) > 0 {
+		failed := r.Errors[0]
+		a.text("a2a.error", failed.Name.String())
+		if failed.CodeKnown && call.Binding == a2a.JSONRPC {
+			a.text("rpc.response.status_code", strconv.FormatInt(failed.Code, 10))
+		}
+	}
+	a.text("error.type", e.errorType())
+}
+
+// errorType returns what the conventions call the class of an error; empty if there is none.
+func (e *exchange) errorType() string {
+	switch {
+	case e.failure != "":
+		return e.failure
+	case e.Fault != nil:
+		return e.Fault.Kind
+	case e.refused():
+		return strconv.Itoa(e.response.Status)
+	}
+	return ""
+}
+
+// refused reports whether the answer to what is no call says that it failed. As for any server, that somebody asks for
+// what is not there is no error; that there is no card is one.
+func (e *exchange) refused() bool {
+	call := &e.reading.Call
+	return e.response.Status >= 500 || e.response.Status >= 400 && call.Operation != a2a.NoOperation
+}
+
+func (e *exchange) status() *tracepb.Status {
+	message := e.errorType()
+	if message == "" {
+		return nil
+	}
+	if e.failure == "" && e.Fault == nil {
+		message = "HTTP " + message
+	}
+	return &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: valid(message, maxText)}
+}
+
+// transport adds what the conventions say of HTTP.
+func (e *exchange) transport(a *attributes) {
+	if name := method(e.request.Method); name == "HTTP" {
+		a.text("http.request.method", "_OTHER")
+	} else {
+		a.text("http.request.method", name)
+	}
+	origin, path := address.Target(e.Agent.URL, e.request.Target)
+	if u, err := url.Parse(origin); err == nil {
+		a.text("url.scheme", u.Scheme)
+		a.text("server.address", u.Hostname())
+		if port, err := strconv.ParseInt(u.Port(), 10, 64); err == nil {
+			a.number("server.port", port)
+		}
+	}
+	path, _, _ = strings.Cut(path, "?")
+	a.text("url.path", path)
+	if e.response.Status != 0 {
+		a.number("http.response.status_code", int64(e.response.Status))
+	}
+	if size := e.Request.Body.Size; size > 0 {
+		a.number("http.request.body.size", size)
+	}
+	if e.Response != nil && e.Response.Body.Size > 0 {
+		a.number("http.response.body.size", e.Response.Body.Size)
+	}
+	a.text("user_agent.original", e.request.Fields.Get("User-Agent"))
+	if host, port, err := net.SplitHostPort(e.Client.Addr); err == nil {
+		a.text("client.address", host)
+		if port, err := strconv.ParseInt(port, 10, 64); err == nil {
+			a.number("client.port", port)
+		}
+	}
+}
+
+// bodies adds the bodies, if they are wanted, as they were recorded.
+func (e *exchange) bodies(a *attributes) {
+	if e.room == 0 {
+		return
+	}
+	body, _ := e.Request.Body.Decode(&e.request)
+	e.content(a, "a2atap.request.body", body)
+	if e.Response != nil {
+		body, _ = e.Response.Body.Decode(&e.response)
+		e.content(a, "a2atap.response.body", body)
+	}
+}
+
+// content adds some of what passed, as long as there is room.
+func (e *exchange) content(a *attributes, key string, data []byte) {
+	if limit := min(maxBody, e.room); len(data) > 0 && limit > len(cutMark) {
+		a.long(key, string(data[:min(len(data), limit+1)]), limit)
+		e.room -= min(len(data), limit)
+	}
+}
+
+// links leads to the exchange that caused this one, where the parent is another span.
+func (s *Spans) links(i *identity) []*tracepb.Span_Link {
+	if !i.remote || i.cause.Exchange == 0 {
+		return nil
+	}
+	cause, ok := s.known.Get(i.cause.Exchange)
+	if !ok {
+		return nil
+	}
+	var a attributes
+	a.text("a2atap.link", "caused by")
+	return []*tracepb.Span_Link{{TraceId: cause.trace[:], SpanId: cause.span[:], Attributes: a.list}}
+}

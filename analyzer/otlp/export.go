@@ -1,0 +1,105 @@
+package otlp
+
+import (
+	"context"
+	"io"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// Export writes the spans of a capture as JSON lines: those of the exchanges that keep chooses, and of the tasks that
+// these have shown first. The rules say what calls came to, and what is wrong with them; every finding stands in the
+// span of its exchange. Options are for the engine that runs them, such as those that
+// tell what Options.Parent answers: what was known when an exchange ended counts, as for a Tracer. The capture is read twice. Whole says that keep needs exchanges as a whole.
+func Export(
+	ctx context.Context, w io.Writer, rules []*analyzer.Rule, src capture.Source, spans *Spans,
+	keep func(*capture.Exchange) bool, whole bool, options ...analyzer.EngineOption,
+) error {
+	p := newPast(spans.o.Parent)
+	options = append(options, analyzer.OnEvent(p.event), analyzer.OnEnded(p.ended))
+	_, err := analyzer.Run(ctx, rules, src, p.found, options...)
+	if err != nil {
+		return err
+	}
+	spans.o.Parent = func(seq uint64) Parent { return p.parents[seq] }
+	for task := range p.tasks.Rest() {
+		p.task(task)
+	}
+	out := NewWriter(w, spans)
+	exchanges := src.Ends(ctx, 1, KeptEvents)
+	if whole {
+		exchanges = src.Exchanges(ctx, 1)
+	}
+	for x, err := range exchanges {
+		if err != nil {
+			return err
+		}
+		if !keep(x) {
+			continue
+		}
+		if err := out.Write(spans.Exchange(x, p.failures[x.Seq], p.findings[x.Seq])); err != nil {
+			return err
+		}
+		for _, task := range p.byExchange[x.Seq] {
+			if span, ok := spans.Task(task); !ok {
+				continue
+			} else if err := out.Write(span); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// A past is what the rules say of a whole capture, before a span is made.
+type past struct {
+	tasks      *Tasks
+	failures   map[uint64]string
+	findings   map[uint64][]analyzer.Finding
+	byExchange map[uint64][]*Task
+	parent     func(uint64) Parent
+	parents    map[uint64]Parent // as they were known when the exchange, or one that it caused, had ended
+}
+
+func newPast(parent func(uint64) Parent) *past {
+	return &past{
+		tasks: NewTasks(), failures: make(map[uint64]string), findings: make(map[uint64][]analyzer.Finding),
+		byExchange: make(map[uint64][]*Task), parent: parent, parents: make(map[uint64]Parent),
+	}
+}
+
+func (p *past) found(f analyzer.Finding) {
+	p.findings[f.Place.Exchange] = append(p.findings[f.Place.Exchange], f)
+}
+
+func (p *past) event(v analyzer.PassedEvent) { p.task(p.tasks.Event(&v)) }
+
+func (p *past) ended(x analyzer.Ended) {
+	if x.Outcome.Failure != "" {
+		p.failures[x.Seq] = x.Outcome.Failure
+	}
+	p.settle(x.Seq)
+	p.task(p.tasks.Ended(&x))
+}
+
+// settle notes what caused an exchange, and what caused that.
+func (p *past) settle(seq uint64) {
+	for range maxDepth {
+		if _, known := p.parents[seq]; known {
+			return
+		}
+		cause := p.parent(seq)
+		p.parents[seq] = cause
+		if cause.Exchange == 0 || cause.Exchange >= seq {
+			return
+		}
+		seq = cause.Exchange
+	}
+}
+
+func (p *past) task(t *Task) {
+	if t != nil {
+		p.byExchange[t.Exchange] = append(p.byExchange[t.Exchange], t)
+	}
+}

@@ -1,0 +1,164 @@
+package otlp
+
+import (
+	"iter"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/proxy/a2a"
+)
+
+// Tasks follows tasks from the exchange that first shows them to the state in which they end. Give it what an engine
+// tells (analyzer.OnEvent, analyzer.OnEnded), in that order. It is for one goroutine.
+type Tasks struct {
+	tasks *recent.Map[taskKey, *Task]
+}
+
+// A taskKey tells tasks apart: their ids are those of their agents.
+type taskKey struct{ agent, id string }
+
+// A Task is a task as far as it was seen.
+type Task struct {
+	ID       string
+	Agent    string    // name of the agent that has it
+	Exchange uint64    // that first showed it, with whose beginning its span begins
+	Last     time.Time // the last that was seen of it, or its end
+	State    a2a.State // the last that was seen
+	States   []TaskState
+	Dropped  int  // states that are not in States
+	Ended    bool // it has come to a terminal state; what comes after that is not looked at
+
+	taken bool // it was returned
+}
+
+// A TaskState is a state, and when it was first seen after another.
+type TaskState struct {
+	State a2a.State
+	At    time.Time
+}
+
+// Bounds of what is remembered of tasks.
+const (
+	maxTasks  = 10_000
+	maxStates = 64 // of one
+)
+
+// NewTasks returns a Tasks that has seen none.
+func NewTasks() *Tasks { return &Tasks{recent.New[taskKey, *Task](maxTasks)} }
+
+// Event takes an event of a stream. It returns what has come to its end, or is forgotten to make room; nil if nothing
+// is.
+func (t *Tasks) Event(v *analyzer.PassedEvent) *Task {
+	return t.saw(taskKey{v.Link.Agent, v.Task}, v.Seq, v.At, v.State)
+}
+
+// Ended takes an exchange that is over, and returns what Event does.
+func (t *Tasks) Ended(x *analyzer.Ended) *Task {
+	key := taskKey{x.Link.Agent, x.Task}
+	if x.Asked == a2a.Webhook.String() { // the agent whose task it is calls
+		key.agent = x.Link.Client
+	} else if !x.Call {
+		return nil
+	}
+	_, known := t.tasks.Get(key)
+	switch made := x.Call && x.State.Known(); { // an id that a client asks for may be that of no task
+	case !known && !made:
+		return nil
+	case x.Events >= 0: // they have told the states
+		return t.saw(key, x.Seq, x.Started, a2a.NoState)
+	}
+	return t.saw(key, x.Seq, x.Started.Add(max(x.Took, 0)), x.State)
+}
+
+// saw notes that an exchange has shown a task in a state.
+func (t *Tasks) saw(key taskKey, seq uint64, at time.Time, state a2a.State) (over *Task) {
+	if key.id == "" || key.agent == "" {
+		return nil
+	}
+	task, known := t.tasks.Get(key)
+	if !known {
+		task = &Task{ID: key.id, Agent: key.agent, Exchange: seq, Last: at}
+		if dropped, ok := t.tasks.Put(key, task); ok && !dropped.taken {
+			over = dropped.take()
+		}
+	}
+	if task.Ended {
+		return over
+	}
+	if at.After(task.Last) {
+		task.Last = at
+	}
+	if state.Known() && state != task.State {
+		task.State = state
+		if len(task.States) < maxStates {
+			task.States = append(task.States, TaskState{state, at})
+		} else {
+			task.Dropped++
+		}
+	}
+	if task.State.Terminal() {
+		task.Ended = true
+		if over == nil {
+			return task.take()
+		}
+	}
+	return over
+}
+
+func (t *Task) take() *Task {
+	t.taken = true
+	return t
+}
+
+// Rest yields the tasks that have not come to their end, and were not returned before.
+func (t *Tasks) Rest() iter.Seq[*Task] {
+	return func(yield func(*Task) bool) {
+		for _, task := range t.tasks.All() {
+			if !task.taken && !yield(task.take()) {
+				return
+			}
+		}
+	}
+}
+
+// Task returns the span of a task: from the exchange that first showed it to its end, or to the last that was seen of
+// it. It is false as long as no span was made of that exchange, or if nothing is remembered of that.
+func (s *Spans) Task(t *Task) (Span, bool) {
+	i, ok := s.known.Get(t.Exchange)
+	if !ok || !i.made {
+		return Span{}, false
+	}
+	var a attributes
+	a.text("a2a.task.id", t.ID)
+	a.text("a2a.context.id", i.context)
+	a.text("a2a.task.state", stateName(t.State))
+	a.number("a2atap.exchange", int64(t.Exchange))
+	a.yes("a2atap.open", !t.Ended)
+	id := derive("task", i.span[:], []byte(t.Agent), []byte(t.ID))
+	span := &tracepb.Span{
+		TraceId: i.trace[:], SpanId: id[:8], ParentSpanId: i.span[:], Flags: parentKnown,
+		Name: "a2a.task", Kind: tracepb.Span_SPAN_KIND_INTERNAL,
+		StartTimeUnixNano: nanoseconds(i.started),
+		EndTimeUnixNano:   max(nanoseconds(t.Last), nanoseconds(i.started)),
+		Attributes:        a.list, DroppedEventsCount: uint32(t.Dropped),
+	}
+	for _, state := range t.States {
+		span.Events = append(span.Events, &tracepb.Span_Event{
+			TimeUnixNano: nanoseconds(state.At), Name: stateName(state.State),
+		})
+	}
+	if t.State == a2a.Failed || t.State == a2a.Rejected {
+		span.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: "task " + stateName(t.State)}
+	}
+	return Span{valid(t.Agent, maxText), span}, true
+}
+
+func stateName(s a2a.State) string {
+	if !s.Known() {
+		return ""
+	}
+	return s.String()
+}

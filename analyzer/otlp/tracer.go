@@ -1,0 +1,159 @@
+package otlp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// A Tracer makes spans while a capture is judged: that of an exchange when it has ended, that of a task when it has.
+// Give it what the engine tells and finds, and call Step after each step. It reads the exchanges from the capture. It
+// is for one goroutine.
+type Tracer struct {
+	spans   *Spans
+	src     capture.Source
+	emit    func(Span)
+	now     func() time.Time
+	tasks   *Tasks
+	ended   []ended
+	found   map[uint64][]analyzer.Finding // of exchanges of which no span was made yet
+	finds   int                           // in found
+	waiting map[uint64][]*Task            // by the exchange of which no span was made yet
+	waits   int                           // in waiting
+	lost    int
+	newest  uint64 // exchange of which a span was made
+}
+
+// An ended is an exchange that has ended, and of which no span was made yet.
+type ended struct {
+	seq     uint64
+	failure string
+}
+
+// What a Tracer remembers at most of exchanges that have not ended. What is beyond that is counted.
+const (
+	maxFound   = 10_000
+	maxWaiting = 10_000
+)
+
+// NewTracer returns a Tracer that calls emit with each span. Now is the time of findings that come when the span of
+// their exchange was given away.
+func NewTracer(spans *Spans, src capture.Source, now func() time.Time, emit func(Span)) *Tracer {
+	return &Tracer{
+		spans: spans, src: src, emit: emit, now: now, tasks: NewTasks(),
+		found: make(map[uint64][]analyzer.Finding), waiting: make(map[uint64][]*Task),
+	}
+}
+
+// Event takes an event of a stream.
+func (t *Tracer) Event(v *analyzer.PassedEvent) { t.task(t.tasks.Event(v)) }
+
+// Ended takes an exchange that is over.
+func (t *Tracer) Ended(x *analyzer.Ended) {
+	t.ended = append(t.ended, ended{x.Seq, x.Outcome.Failure})
+	t.task(t.tasks.Ended(x))
+}
+
+// Found takes a finding.
+func (t *Tracer) Found(f *analyzer.Finding) {
+	t.recall(f.Place.Exchange)
+	if span, ok := t.spans.Finding(f, t.now()); ok {
+		t.emit(span)
+		return
+	}
+	if t.finds >= maxFound {
+		t.lost++
+		return
+	}
+	t.finds++
+	t.found[f.Place.Exchange] = append(t.found[f.Place.Exchange], *f)
+}
+
+// Step makes the spans of the exchanges that have ended. It comes after the findings of the step that ended them. An
+// error means that the capture could not be read; that of one exchange does not keep those of others away.
+func (t *Tracer) Step(ctx context.Context) error {
+	if len(t.ended) == 0 {
+		return nil
+	}
+	var failed error
+	for _, e := range t.ended {
+		if err := t.exchange(ctx, e); err != nil {
+			t.lost++
+			failed = err
+		}
+	}
+	t.ended = t.ended[:0]
+	return failed
+}
+
+func (t *Tracer) exchange(ctx context.Context, e ended) error {
+	found, waiting := t.found[e.seq], t.waiting[e.seq]
+	delete(t.found, e.seq)
+	delete(t.waiting, e.seq)
+	t.finds, t.waits = t.finds-len(found), t.waits-len(waiting)
+	x, err := endsOf(ctx, t.src, e.seq)
+	if err != nil {
+		t.lost += len(waiting)
+		return err
+	}
+	t.newest = max(t.newest, e.seq)
+	t.emit(t.spans.Exchange(x, e.failure, found))
+	for _, task := range waiting {
+		t.task(task)
+	}
+	return nil
+}
+
+// recall reads an exchange again of which a span was made so long ago that it is forgotten.
+func (t *Tracer) recall(seq uint64) {
+	if seq == 0 || seq+maxKnown > t.newest || t.spans.knows(seq) {
+		return
+	}
+	if x, err := endsOf(context.Background(), t.src, seq); err == nil && x.State != capture.StateOpen {
+		t.spans.read(x)
+	}
+}
+
+// endsOf reads an exchange, of a long stream its ends.
+func endsOf(ctx context.Context, src capture.Source, seq uint64) (*capture.Exchange, error) {
+	for x, err := range src.Ends(ctx, seq, KeptEvents) {
+		if err != nil {
+			return nil, err
+		}
+		if x.Seq == seq {
+			return x, nil
+		}
+		break
+	}
+	return nil, fmt.Errorf("exchange %d: %w", seq, capture.ErrNotFound)
+}
+
+// task makes the span of a task, or keeps it until that of its exchange was made.
+func (t *Tracer) task(task *Task) {
+	if task == nil {
+		return
+	}
+	t.recall(task.Exchange)
+	if span, ok := t.spans.Task(task); ok {
+		t.emit(span)
+		return
+	}
+	if t.waits >= maxWaiting {
+		t.lost++
+		return
+	}
+	t.waits++
+	t.waiting[task.Exchange] = append(t.waiting[task.Exchange], task)
+}
+
+// Close makes the spans of what has not ended. It returns how many spans could not be made.
+func (t *Tracer) Close(ctx context.Context) (lost int, err error) {
+	err = t.Step(ctx)
+	for task := range t.tasks.Rest() {
+		t.task(task)
+	}
+	return t.lost + t.waits, err
+}

@@ -1,0 +1,51 @@
+package push
+
+import (
+	"cmp"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A Standing is a push notification config that may be there when a capture ends, of a task that was not seen to end,
+// and whose notifications come to the recorder.
+type Standing struct {
+	Link     analyzer.Link // who configured it, and which agent has it
+	TaskID   string
+	ConfigID string // empty if it is not known
+	At       string // the recorder's own scheme and authority, to which the notifications come
+	Dialects a2a.Dialects
+
+	exchange uint64
+}
+
+// AtEnd returns an option with which f is called at the end of a capture, with the configs that stand then, in the
+// order in which they were asked for.
+func AtEnd(f func([]Standing)) analyzer.EngineOption { return analyzer.Give(Tracker, f) }
+
+// tellStanding tells who asked which configs stand.
+func (m *Memory) tellStanding() {
+	if len(m.atEnd) == 0 {
+		return
+	}
+	var all []Standing
+	for key, known := range m.configs.All() {
+		if t := m.tasks.At(key); t != nil && t.Terminal != nil {
+			continue
+		}
+		for _, c := range known.List {
+			if c.Exchange.Diverted == "" {
+				continue
+			}
+			all = append(all, Standing{
+				Link: c.Exchange.Link, TaskID: c.TaskID, ConfigID: c.ID, At: c.Exchange.Diverted,
+				Dialects: c.Exchange.Dialects, exchange: c.Exchange.Seq,
+			})
+		}
+	}
+	slices.SortFunc(all, func(a, b Standing) int { return cmp.Compare(a.exchange, b.exchange) })
+	for _, f := range m.atEnd {
+		f.(func([]Standing))(all)
+	}
+}

@@ -1,0 +1,203 @@
+package workflow
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+)
+
+// Bounds of how deep calls nest. What is deeper begins a workflow of its own.
+const (
+	maxDepth = 64            // of a call when its request was read
+	maxWalk  = 16 * maxDepth // after workflows were joined
+)
+
+// A call is an exchange, and what may follow from it.
+type call struct {
+	n             uint64
+	parent        *call
+	by            Evidence
+	client, agent string // names
+	conn          uint64
+	trace         traceID // zero if it names none
+	span          spanID
+	sends         bool            // a message
+	began         uint64          // arrival number of the request's end
+	ended         uint64          // of the answer's; 0 while it is open
+	tasks         int             // that it works on, as far as is known
+	seen          time.Time       // when one of them was last seen at work
+	contents      []digest.Digest // of the message
+	held          []*frames       // that it did not fit into
+	context       string          // that the request names
+}
+
+// link returns where a call belongs.
+func (c *call) link() Link {
+	l := Link{Exchange: c.n, Workflow: c.root().n, By: c.by}
+	if c.parent != nil {
+		l.Parent = c.parent.n
+	}
+	return l
+}
+
+// root returns the call that began the workflow.
+func (c *call) root() *call {
+	for range maxWalk {
+		if c.parent == nil {
+			break
+		}
+		c = c.parent
+	}
+	return c
+}
+
+// depth returns how many calls are above.
+func (c *call) depth() int {
+	n := 0
+	for c.parent != nil && n < maxWalk {
+		c = c.parent
+		n++
+	}
+	return n
+}
+
+// ancestor returns the nearest call that some calls have above them, or are themselves; nil if they are of several
+// workflows.
+func ancestor(calls []*call) *call {
+	if len(calls) == 0 {
+		return nil
+	}
+	common := calls[0]
+	for _, c := range calls[1:] {
+		above := make(map[*call]bool, maxDepth)
+		for ; c != nil && len(above) < maxWalk; c = c.parent {
+			above[c] = true
+		}
+		for i := 0; common != nil && !above[common] && i < maxWalk; i++ {
+			common = common.parent
+		}
+		if common == nil || !above[common] {
+			return nil
+		}
+	}
+	return common
+}
+
+// idle reports whether nothing follows from the call any more: it was answered, and none of its tasks is worked on.
+func (c *call) idle() bool { return c.ended > 0 && c.tasks == 0 }
+
+// quiet is how long a task counts as worked on that was not seen.
+const quiet = 5 * time.Minute
+
+// busy reports whether the agent was at work on the call when an exchange was opened: answering it, or else on a task
+// that it made or continued.
+func (c *call) busy(x *analyzer.Exchange) (answering, working bool) {
+	if c.began >= x.Opened {
+		return false, false
+	}
+	if c.ended == 0 || c.ended > x.Opened {
+		return true, false
+	}
+	gone := !c.seen.IsZero() && !x.Started.IsZero() && x.Started.Sub(c.seen) > quiet
+	return false, c.tasks > 0 && !gone
+}
+
+// frames are calls with something in common that are not idle, or have become so of late.
+type frames struct {
+	list   []*call
+	beyond int // how many more there are for which there was no room
+}
+
+// maxFrames bounds the calls of one agent, trace, context or content. Where there are more at once, nothing is said.
+const maxFrames = 64
+
+// add adds a call.
+func (f *frames) add(c *call) {
+	if len(f.list) >= maxFrames/2 {
+		f.list = slices.DeleteFunc(f.list, (*call).idle)
+	}
+	if len(f.list) >= maxFrames {
+		f.beyond++
+		c.held = append(c.held, f)
+		return
+	}
+	if !slices.Contains(f.list, c) {
+		f.list = append(f.list, c)
+	}
+}
+
+// settle takes note that a call may have become idle.
+func (c *call) settle() {
+	if !c.idle() {
+		return
+	}
+	for _, f := range c.held {
+		f.beyond--
+	}
+	c.held = nil
+}
+
+// A choice is the calls that may have caused an exchange.
+type choice struct {
+	calls   []*call
+	working bool // none of them waited for its answer
+}
+
+// during returns the calls that were worked on when an exchange was opened and for which keep returns true. It returns
+// false if there may be others.
+func (f *frames) during(x *analyzer.Exchange, keep func(*call) bool) (choice, bool) {
+	if f == nil {
+		return choice{}, true
+	}
+	found := choice{working: true}
+	for _, c := range f.list {
+		answering, working := c.busy(x)
+		if (answering || working) && c.n != x.Seq && keep(c) {
+			found.calls = append(found.calls, c)
+			found.working = found.working && !answering
+		}
+	}
+	return found, f.beyond == 0
+}
+
+// Bounds of the contents of a message that are compared.
+const (
+	maxContents = 8
+	minContent  = 12 // bytes: who writes less may mean anything
+)
+
+// contentsOf returns digests of the parts of a message that are long enough to be told from others.
+func contentsOf(x *analyzer.Exchange) []digest.Digest {
+	if !x.Call.Operation.Sends() {
+		return nil
+	}
+	var list []digest.Digest
+	for _, part := range (a2a.Message{Value: x.Call.Message}).Parts().All() {
+		if len(list) == maxContents {
+			break
+		}
+		if d, ok := contentOf(part); ok && !slices.Contains(list, d) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+func contentOf(part a2a.Part) (digest.Digest, bool) {
+	switch part.PartKind() {
+	case a2a.TextPart:
+		text := strings.TrimSpace(part.Text())
+		return digest.Empty.Byte('t').Text(text), len(text) >= minContent
+	case a2a.DataPart:
+		return digest.Empty.Byte('d').JSON(part.Data(), ""), len(part.Data().Raw()) >= minContent
+	case a2a.RawPart:
+		return digest.Empty.Byte('r').JSON(part.Bytes(), ""), len(part.Bytes().Raw()) >= minContent
+	case a2a.URLPart:
+		return digest.Empty.Byte('u').JSON(part.URI(), ""), len(part.URI().Raw()) >= minContent
+	}
+	return 0, false
+}

@@ -1,0 +1,224 @@
+package workflow
+
+import (
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// cause returns the call that caused an exchange and how that is known; nil if it is not.
+func (m *Memory) cause(x *analyzer.Exchange, c *call) (*call, Evidence) {
+	if parent, by := m.byTask(x); parent != nil {
+		return parent, by
+	}
+	for _, look := range [...]func(*analyzer.Exchange, *call) (*call, Evidence){
+		m.byTrace, m.byContext, m.byReference, m.nested, m.byContent,
+	} {
+		if parent, by := look(x, c); parent != nil {
+			return parent, by
+		}
+	}
+	return nil, None
+}
+
+// byTask finds the call that made the task which a request names, or which a notification is about.
+func (m *Memory) byTask(x *analyzer.Exchange) (*call, Evidence) {
+	by := ByTask
+	if x.Call.Operation == a2a.Webhook {
+		by = ByDelivery
+	}
+	if t := m.named(x); t != nil {
+		return t.maker, by
+	}
+	if x.Call.Operation != a2a.Webhook || x.Agent != "" || x.Call.TaskID == "" {
+		return nil, None
+	}
+	if maker := m.onlyMaker(x.Call.TaskID, x.Link.Client); maker != nil {
+		return maker, by
+	}
+	return nil, None
+}
+
+// onlyMaker returns the call that made a task, by its id alone: the only one that was seen, at any agent, or else the
+// only one at the agent of a name.
+func (m *Memory) onlyMaker(id, agent string) *call {
+	same, ok := m.byID.Get(id)
+	if !ok || same.more {
+		return nil
+	}
+	if len(same.makers) == 1 {
+		return same.makers[0]
+	}
+	var found *call
+	for _, c := range same.makers {
+		switch {
+		case c.agent != agent:
+		case found != nil:
+			return nil
+		default:
+			found = c
+		}
+	}
+	return found
+}
+
+// isAgent reports whether somebody of that name was called: its calls are then known to be its own.
+func (m *Memory) isAgent(name string) bool {
+	_, ok := m.agents.Get(name)
+	return ok
+}
+
+// byTrace finds the call of the same trace that the client was answering. Where it is not known which that was, the
+// exchange belongs to the workflow of the trace all the same.
+func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
+	t, ok := m.traces.Get(c.trace)
+	if !ok || c.trace == (traceID{}) {
+		return nil, None
+	}
+	if t.constant {
+		return nil, None
+	}
+	own, known := t.during(x, func(o *call) bool { return o.agent == c.client })
+	if parent := ancestor(own.calls); parent != nil && known {
+		return parent, ByTrace
+	}
+	if c.span == t.first.span { // a caller has a span for each of its calls
+		return nil, None
+	}
+	root := t.first.root()
+	if m.isAgent(c.client) {
+		return m.inWorkflow(x, c, root)
+	}
+	all, known := t.during(x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
+	if known && len(all.calls) == 1 && all.calls[0].client != c.client {
+		return all.calls[0], ByTrace
+	}
+	if parent := ancestor(all.calls); parent != nil && known {
+		return parent, InTrace
+	}
+	return root, InTrace
+}
+
+// inWorkflow finds, among the calls that the client was answering, the one that is in a certain workflow.
+func (m *Memory) inWorkflow(x *analyzer.Exchange, c *call, root *call) (*call, Evidence) {
+	f, _ := m.agents.Get(c.client)
+	own, known := f.during(x, func(o *call) bool { return o.root() == root })
+	if parent := ancestor(own.calls); parent != nil && known {
+		return parent, InTrace
+	}
+	return root, InTrace
+}
+
+// byContext finds the call that another agent was answering in the context which a message names.
+func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
+	if c.context == "" || !c.sends {
+		return nil, None
+	}
+	s, ok := m.contexts.Get(c.context)
+	if !ok {
+		return nil, None
+	}
+	all, known := s.during(x, func(o *call) bool { return o.agent != c.agent && (o.conn != c.conn || c.conn == 0) })
+	if !known {
+		return nil, None
+	}
+	if m.isAgent(c.client) {
+		all.calls = slices.DeleteFunc(all.calls, func(o *call) bool { return o.agent != c.client })
+		return ancestor(all.calls), ByContext
+	}
+	if len(all.calls) == 1 && all.calls[0].client != c.client {
+		return all.calls[0], ByContext
+	}
+	if sameCaller(all.calls, c) {
+		return nil, None
+	}
+	return ancestor(all.calls), InContext
+}
+
+// sameCaller reports whether all calls come from the client of another one, as far as names tell: it makes them side by
+// side.
+func sameCaller(calls []*call, c *call) bool {
+	return !slices.ContainsFunc(calls, func(o *call) bool { return o.client != c.client })
+}
+
+// byReference finds the call that made the task to which a message refers.
+func (m *Memory) byReference(x *analyzer.Exchange, c *call) (*call, Evidence) {
+	if !c.sends {
+		return nil, None
+	}
+	var makers []*call
+	for _, id := range x.References() {
+		var maker *call
+		if t, ok := m.tasks.Get(x.TaskKey(id)); ok && x.Agent != "" {
+			maker = t.maker
+		} else {
+			maker = m.onlyMaker(id, c.client)
+		}
+		if maker != nil {
+			makers = append(makers, maker)
+		}
+	}
+	return ancestor(makers), ByReference
+}
+
+// nested finds the call that the client was answering, by the client's name. Of several calls it is the one whose
+// content is handed on, or what all of them have in common.
+func (m *Memory) nested(x *analyzer.Exchange, c *call) (*call, Evidence) {
+	f, ok := m.agents.Get(c.client)
+	if !ok {
+		return nil, None
+	}
+	own, known := f.during(x, func(*call) bool { return true })
+	if !known || m.lacks(own.calls) {
+		return nil, None
+	}
+	by := Nested
+	if own.working {
+		by = Working
+	}
+	if parent := ancestor(own.calls); parent != nil {
+		return parent, by
+	}
+	handed := slices.DeleteFunc(own.calls, func(o *call) bool { return !handsOn(o, c) })
+	return ancestor(handed), ByContent
+}
+
+// lacks reports whether something went unrecorded while one of the calls was open: there may have been another one.
+func (m *Memory) lacks(calls []*call) bool {
+	return slices.ContainsFunc(calls, func(c *call) bool { return c.began <= m.hole })
+}
+
+// handsOn reports whether two calls have content in common.
+func handsOn(o, c *call) bool {
+	for _, d := range c.contents {
+		if slices.Contains(o.contents, d) {
+			return true
+		}
+	}
+	return false
+}
+
+// byContent finds the call whose content is handed on, where the name of the client says nothing of who it is.
+func (m *Memory) byContent(x *analyzer.Exchange, c *call) (*call, Evidence) {
+	if m.isAgent(c.client) {
+		return nil, None
+	}
+	var from []*call
+	for _, d := range c.contents {
+		f, _ := m.contents.Get(d)
+		found, known := f.during(x, func(o *call) bool { return o.agent != c.agent && (o.conn != c.conn || c.conn == 0) })
+		if !known || m.lacks(found.calls) {
+			return nil, None
+		}
+		for _, o := range found.calls {
+			if !slices.Contains(from, o) {
+				from = append(from, o)
+			}
+		}
+	}
+	if sameCaller(from, c) {
+		return nil, None
+	}
+	return ancestor(from), ByContent
+}

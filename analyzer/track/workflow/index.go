@@ -1,0 +1,112 @@
+package workflow
+
+import (
+	"context"
+	"sync"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// An Index holds the links of the exchanges of a capture: 16 bytes for each. It may be used by several goroutines at
+// once.
+type Index struct {
+	mu      sync.RWMutex
+	entries []entry        // by number of the exchange, less one
+	sizes   map[uint64]int // by workflow; nil if it has to be counted anew
+}
+
+type entry struct {
+	parent uint64
+	by     Evidence
+}
+
+// Read returns the links of what is in a capture now.
+func Read(ctx context.Context, src capture.Source) (*Index, error) {
+	ix := &Index{}
+	_, err := analyzer.Run(ctx, nil, src, nil, Into(ix.Put)...)
+	return ix, err
+}
+
+// Into returns options with which an engine tells a function of the link of each exchange as soon as its request was
+// read, and again when more is known of it: a link that was likely is proved, or an exchange that seemed to begin a
+// workflow belongs to another one. Its later exchanges are then in that one too, and are not told again.
+func Into(tell func(Link)) []analyzer.EngineOption {
+	return []analyzer.EngineOption{analyzer.With(Tracker), analyzer.Give(Tracker, tell)}
+}
+
+// Put takes a link, or what is known better of one.
+func (ix *Index) Put(l Link) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if l.Exchange == 0 {
+		return
+	}
+	again := l.Exchange <= uint64(len(ix.entries))
+	for uint64(len(ix.entries)) < l.Exchange {
+		ix.entries = append(ix.entries, entry{})
+	}
+	ix.entries[l.Exchange-1] = entry{l.Parent, l.By}
+	if again {
+		ix.sizes = nil
+	} else if ix.sizes != nil {
+		ix.sizes[ix.root(l.Exchange)]++
+	}
+}
+
+// Of returns the link of an exchange. One of which nothing was told begins a workflow of its own.
+func (ix *Index) Of(n uint64) Link {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	e := ix.at(n)
+	return Link{Exchange: n, Workflow: ix.root(n), Parent: e.parent, By: e.by}
+}
+
+func (ix *Index) at(n uint64) entry {
+	if n == 0 || n > uint64(len(ix.entries)) {
+		return entry{}
+	}
+	return ix.entries[n-1]
+}
+
+// root returns the exchange that began the workflow of another one.
+func (ix *Index) root(n uint64) uint64 {
+	for range maxWalk {
+		parent := ix.at(n).parent
+		if parent == 0 {
+			break
+		}
+		n = parent
+	}
+	return n
+}
+
+// Size returns how many exchanges a workflow has, at least 1.
+func (ix *Index) Size(workflow uint64) int {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.sizes == nil {
+		ix.sizes = make(map[uint64]int)
+		for i := range ix.entries {
+			ix.sizes[ix.root(uint64(i)+1)]++
+		}
+	}
+	return max(ix.sizes[workflow], 1)
+}
+
+// Exchanges returns the exchanges of a workflow, in order, at most limit of them and their whole number.
+func (ix *Index) Exchanges(workflow uint64, limit int) (list []uint64, all int) {
+	ix.mu.RLock()
+	defer ix.mu.RUnlock()
+	for i := range ix.entries {
+		if n := uint64(i) + 1; ix.root(n) == workflow {
+			if all++; len(list) < limit {
+				list = append(list, n)
+			}
+		}
+	}
+	if all == 0 {
+		return []uint64{workflow}, 1
+	}
+	return list, all
+}

@@ -1,0 +1,484 @@
+package workflow_test
+
+// stories are what happens, and the links that follow: "=" for those that are proved, "~" for those that are likely.
+var stories = []struct{ name, story, want string }{
+	{
+		"fan-out to three agents, by the name of the orchestrator", `
+		1 user>planner send
+		2 planner>hotel send
+		3 planner>flight send
+		4 planner>car send
+		3 answer task=f
+		2 answer task=h
+		4 answer task=c
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 ~ made while answering
+		3 under 1 of 1 ~ made while answering
+		4 under 1 of 1 ~ made while answering`,
+	},
+	{
+		"fan-out with traceparent", `
+		1 user>planner send trace=a/1
+		2 planner>hotel send trace=a/2
+		3 planner>flight send trace=a/3
+		2 answer task=h
+		3 answer task=f
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 = same trace
+		3 under 1 of 1 = same trace`,
+	},
+	{
+		"nested two deep", `
+		1 user>planner send
+		2 planner>hotel send
+		3 hotel>payer send
+		3 answer task=x
+		2 answer task=h
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 ~ made while answering
+		3 under 2 of 1 ~ made while answering`,
+	},
+	{
+		"nested two deep with traceparent, named by their User-Agent", `
+		1 user>planner send trace=a/1
+		2 python>hotel send trace=a/2
+		3 node>payer send trace=a/3
+		3 answer task=x
+		2 answer task=h
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 = same trace
+		3 under 1 of 1 ~ same trace`,
+	},
+	{
+		"a trace says to which of two requests a call belongs", `
+		1 user>planner send trace=a/1
+		2 user>planner send trace=b/1
+		3 planner>hotel send trace=b/2
+		4 planner>hotel send trace=a/2
+		3 answer task=h
+		4 answer task=i
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 under 2 of 2 = same trace
+		4 under 1 of 1 = same trace`,
+	},
+	{
+		"two side by side with equal texts: nothing is guessed", `
+		1 user>planner send text=a_room_in_Kyoto_please
+		2 user>planner send text=a_room_in_Kyoto_please
+		3 planner>hotel send text=a_room_in_Kyoto_please
+		4 planner>hotel send text=a_room_in_Kyoto_please
+		3 answer task=h
+		4 answer task=i
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3
+		4`,
+	},
+	{
+		"two side by side with other texts that are handed on", `
+		1 user>planner send text=a_room_in_Kyoto_please
+		2 user>planner send text=a_room_in_Osaka_please
+		3 planner>hotel send text=a_room_in_Osaka_please
+		4 planner>hotel send text=another_thing
+		3 answer task=h
+		4 answer task=i
+		1 answer task=p
+		2 answer task=q`, `
+		1
+		2
+		3 under 2 of 2 ~ same content
+		4`,
+	},
+	{
+		"two side by side, whose contexts tell them apart in the end", `
+		1 user>planner send
+		2 user>planner send
+		3 planner>hotel send context=c2
+		4 planner>hotel send context=c1
+		5 hotel>payer send
+		5 answer task=y
+		3 answer task=h
+		4 answer task=i
+		1 answer task=p context=c1
+		2 answer task=q context=c2`, `
+		1
+		2
+		3 under 2 of 2 = same context
+		4 under 1 of 1 = same context
+		5`,
+	},
+	{
+		"a context that the agent made proves what was likely", `
+		1 user>planner send
+		2 planner>hotel send context=c1
+		2 answer task=h
+		1 answer task=p context=c1`, `
+		1
+		2 under 1 of 1 = same context`,
+	},
+	{
+		"a context that the user made is handed on by a client of another name", `
+		1 user>planner send context=c1
+		2 python>hotel send context=c1
+		2 answer task=h
+		1 answer task=p context=c1`, `
+		1
+		2 under 1 of 1 = same context`,
+	},
+	{
+		"one client asks two agents in one context", `
+		1 user>planner send context=c1
+		2 user>hotel send context=c1
+		2 answer task=h
+		1 answer task=p context=c1`, `
+		1
+		2`,
+	},
+	{
+		"a second request in the same context is another workflow", `
+		1 user>planner send context=c1
+		1 answer task=p context=c1
+		2 user>planner send context=c1
+		3 planner>hotel send context=c1
+		3 answer task=h
+		2 answer task=q context=c1`, `
+		1
+		2
+		3 under 2 of 2 = same context`,
+	},
+	{
+		"unless it refers to a task of the first, or continues it", `
+		1 user>planner send context=c1
+		1 answer task=p context=c1 state=input_required
+		2 user>planner send context=c1 task=p
+		3 planner>hotel send
+		3 answer task=h
+		2 answer task=p context=c1
+		4 user>planner send context=c1 ref=p
+		4 answer task=q context=c1
+		5 user>hotel send ref=q
+		5 answer task=i`, `
+		1
+		2 under 1 of 1 = same task
+		3 under 2 of 1 ~ made while answering
+		4 under 1 of 1 = refers to its task
+		5 under 4 of 1 = refers to its task`,
+	},
+	{
+		"references to two workflows say nothing", `
+		1 user>planner send
+		1 answer task=p
+		2 user>hotel send
+		2 answer task=p
+		3 user>car send ref=p
+		3 answer task=x`, `
+		1
+		2
+		3`,
+	},
+	{
+		"polls hang under the call that made the task, whoever makes them", `
+		1 user>planner send
+		2 planner>hotel send
+		2 answer task=h state=working
+		3 planner>hotel get task=h
+		3 answer task=h state=working
+		4 audit>hotel get task=h
+		4 answer task=h
+		1 answer task=p
+		5 user>planner get task=p
+		5 answer task=p`, `
+		1
+		2 under 1 of 1 ~ made while answering
+		3 under 2 of 1 = same task
+		4 under 2 of 1 = same task
+		5 under 1 of 1 = same task`,
+	},
+	{
+		"equal ids at two agents are two tasks", `
+		1 user>planner send
+		1 answer task=t1 state=working
+		2 other>hotel send
+		2 answer task=t1 state=working
+		3 user>planner get task=t1
+		3 answer task=t1
+		4 other>hotel cancel task=t1
+		4 answer task=t1 state=canceled`, `
+		1
+		2
+		3 under 1 of 1 = same task
+		4 under 2 of 2 = same task`,
+	},
+	{
+		"a task from before the recording", `
+		1 user>planner get task=t1
+		1 answer task=t1 state=working
+		2 user>planner get task=t1
+		2 answer task=t1`, `
+		1
+		2 under 1 of 1 = same task`,
+	},
+	{
+		"a list of tasks has made none of them", `
+		1 user>planner list
+		1 answer task=t1 state=working
+		2 user>planner get task=t1
+		2 answer task=t1`, `
+		1
+		2`,
+	},
+	{
+		"a notification hangs under the call that made its task", `
+		1 user>planner send
+		2 planner>hotel send push=http://planner-hook:9000/hook
+		2 answer task=h state=working
+		3 hotel>planner-hook hook task=h
+		3 answer
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 ~ made while answering
+		3 under 2 of 1 = notification of its task`,
+	},
+	{
+		"work goes on after the answer", `
+		1 user>planner send at=0s
+		1 answer task=p state=working
+		2 planner>hotel send at=1s
+		2 answer task=h
+		3 user>planner get task=p at=2s
+		3 answer task=p
+		4 planner>hotel send at=3s
+		4 answer task=i`, `
+		1
+		2 under 1 of 1 ~ made while working on it
+		3 under 1 of 1 = same task
+		4`,
+	},
+	{
+		"two tasks that are worked on: nothing is guessed", `
+		1 user>planner send
+		1 answer task=p state=working
+		2 user>planner send
+		3 planner>hotel send
+		3 answer task=h
+		2 answer task=q`, `
+		1
+		2
+		3`,
+	},
+	{
+		"a loop", `
+		1 user>planner send
+		2 planner>hotel send
+		3 hotel>planner send
+		4 planner>car send
+		4 answer task=c
+		3 answer task=q
+		2 answer task=h
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 ~ made while answering
+		3 under 2 of 1 ~ made while answering
+		4 under 1 of 1 ~ made while answering`,
+	},
+	{
+		"an agent that acts by itself", `
+		1 user>planner send
+		1 answer task=p
+		2 planner>hotel send
+		2 answer task=h`, `
+		1
+		2`,
+	},
+	{
+		"text that is handed on by a client of another name", `
+		1 user>planner send text=a_room_in_Kyoto_please
+		2 python>hotel send text=a_room_in_Kyoto_please
+		2 answer task=h
+		1 answer task=p
+		3 python>hotel send text=a_room_in_Kyoto_please
+		3 answer task=i`, `
+		1
+		2 under 1 of 1 ~ same content
+		3`,
+	},
+	{
+		"short texts, and one client that asks two agents the same, say nothing", `
+		1 user>planner send text=hello
+		2 python>hotel send text=hello
+		3 user>car send text=a_room_in_Kyoto_please
+		4 user>hotel send text=a_room_in_Kyoto_please
+		2 answer task=h
+		1 answer task=p
+		3 answer task=c
+		4 answer task=i`, `
+		1
+		2
+		3
+		4`,
+	},
+	{
+		"something went unrecorded: no inference from what was open then", `
+		1 user>planner send trace=a/1
+		0 lost
+		2 planner>hotel send
+		3 planner>hotel send trace=a/2
+		2 answer task=h
+		3 answer task=i
+		1 answer task=p
+		4 user>planner send
+		5 planner>hotel send
+		5 answer task=j
+		4 answer task=q`, `
+		1
+		2
+		3 under 1 of 1 = same trace
+		4
+		5 under 4 of 4 ~ made while answering`,
+	},
+	{
+		"a recorder that was killed, and its successor", `
+		1 user>planner send
+		2 planner>hotel send
+		2 answer task=h state=working
+		1 killed
+		3 planner>hotel get task=h
+		3 answer task=h
+		4 planner>hotel send
+		4 answer task=i`, `
+		1
+		2 under 1 of 1 ~ made while answering
+		3 under 2 of 1 = same task
+		4`,
+	},
+	{
+		"an agent that cannot be reached", `
+		1 user>planner send
+		2 planner>hotel send
+		2 fault
+		3 planner>flight send
+		3 answer task=f
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 ~ made while answering
+		3 under 1 of 1 ~ made while answering`,
+	},
+	{
+		"a client with one traceparent for everything", `
+		1 user>planner send trace=a/1
+		1 answer task=p
+		2 user>planner send trace=a/1
+		2 answer task=q
+		3 user>hotel send trace=a/1
+		4 user>planner send trace=a/1
+		4 answer task=r
+		3 answer task=h`, `
+		1
+		2
+		3
+		4`,
+	},
+	{
+		"a traceparent that is passed on as it is", `
+		1 user>planner send trace=a/1
+		2 planner>hotel send trace=a/1
+		2 answer task=h
+		1 answer task=p`, `
+		1
+		2 under 1 of 1 = same trace`,
+	},
+	{
+		"one trace of two calls in a row", `
+		1 user>planner send trace=a/1
+		1 answer task=p
+		2 user>hotel send trace=a/2
+		2 answer task=h`, `
+		1
+		2 under 1 of 1 ~ same trace`,
+	},
+	{
+		"a traceparent that is none", `
+		1 user>planner send trace=00-00000000000000000000000000000000-1111111111111111-01
+		1 answer task=p
+		2 user>hotel send trace=00-00000000000000000000000000000000-2222222222222222-01
+		2 answer task=h
+		3 user>hotel send trace=00-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-1111111111111111-01
+		3 answer task=i
+		4 user>hotel send trace=00-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-2222222222222222-01
+		4 answer task=j`, `
+		1
+		2
+		3
+		4`,
+	},
+	{
+		"cards belong to the call that follows on their connection", `
+		1 python>planner card conn=1
+		1 answer
+		2 python>planner card conn=2
+		2 answer
+		3 python>planner send conn=2
+		4 planner>hotel card conn=3
+		4 answer
+		5 planner>hotel send conn=3
+		5 answer task=h
+		3 answer task=p
+		6 python>planner send conn=1
+		6 answer task=q`, `
+		1 under 6 of 6 ~ card of that agent
+		2 under 3 of 3 ~ card of that agent
+		3
+		4 under 3 of 3 ~ made while answering
+		5 under 3 of 3 ~ made while answering
+		6`,
+	},
+	{
+		"a card that either of two clients of one name has fetched", `
+		1 python>planner card
+		1 answer
+		2 python>planner card
+		2 answer
+		3 python>planner send
+		3 answer task=p`, `
+		1
+		2
+		3`,
+	},
+	{
+		"a card fetched by the only client of a name, and in a trace", `
+		1 python>planner card
+		1 answer
+		2 python>planner send
+		2 answer task=p
+		3 python>planner card trace=a/1
+		3 answer
+		4 python>planner send trace=a/2
+		4 answer task=q`, `
+		1 under 2 of 2 ~ card of that agent
+		2
+		3 under 4 of 4 = same trace
+		4`,
+	},
+	{
+		"a stream", `
+		1 user>planner send
+		1 event k=1 first=yes task=p state=working context=c1
+		2 planner>hotel send context=c1
+		2 answer task=h
+		1 event k=2 task=p context=c1 end
+		3 planner>hotel send
+		3 answer task=i`, `
+		1
+		2 under 1 of 1 = same context
+		3`,
+	},
+}

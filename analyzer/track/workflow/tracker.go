@@ -1,0 +1,330 @@
+// Package workflow tracks what caused what: it groups the exchanges of one request of a user, through all the agents
+// that work on it.
+//
+// An exchange is caused by another one where that is proved: it names a task that the other made, or it carries the
+// trace or the context of a call that its client was answering. Where nothing proves it, a cause is likely if there is
+// only one that it can be; the link then says that it is not proved, and why it is thought. Where two causes are as
+// likely, the exchange begins a workflow of its own: nothing is guessed.
+//
+// Links are known when a request has been read, in one pass, and are the same live and offline. What is learned later
+// can prove a link that was likely, and can put an exchange under its cause where several were possible; it never moves
+// one from a cause to another.
+package workflow
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/track/push"
+	"a2atap/proxy/a2a"
+)
+
+// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+const (
+	maxTasks    = 10_000
+	maxAgents   = 10_000
+	maxTraces   = 10_000
+	maxContexts = 10_000
+	maxDigests  = 10_000 // of contents
+	maxCards    = 1_000  // connections and links on which a card was fetched and no call has followed
+	maxMakers   = 4      // tasks of different agents that have the same id
+)
+
+// Tracker remembers which calls are worked on, and which call made each task.
+var Tracker = &analyzer.Tracker{
+	Name:  "workflow",
+	Doc:   "what caused what: the exchanges that belong to one request of a user",
+	Needs: []*analyzer.Tracker{push.Tracker}, // which recognises notifications
+	On: analyzer.RequestRead | analyzer.TaskSeen | analyzer.AnswerDone | analyzer.StreamEnded | analyzer.MessageSeen |
+		analyzer.ExchangeDone,
+	New: func(s *analyzer.Setup) analyzer.State {
+		m := &Memory{
+			tasks:    recent.New[analyzer.TaskKey, *task](maxTasks),
+			byID:     recent.New[string, *sameID](maxTasks),
+			agents:   recent.New[string, *frames](maxAgents),
+			traces:   recent.New[traceID, *trace](maxTraces),
+			contexts: recent.New[string, *shared](maxContexts),
+			contents: recent.New[digest.Digest, *frames](maxDigests),
+			cards:    recent.New[fetchedOn, []*call](maxCards),
+			call:     analyzer.NewSlot[*call](s),
+		}
+		for _, given := range s.Given() {
+			if tell, ok := given.(func(Link)); ok {
+				m.tell = append(m.tell, tell)
+			}
+		}
+		return m
+	},
+}
+
+// Of returns what is remembered of workflows.
+func Of(p *analyzer.Pass) *Memory { return p.State(Tracker).(*Memory) }
+
+// Memory is what is remembered of workflows.
+type Memory struct {
+	tell     []func(Link)
+	tasks    *recent.Map[analyzer.TaskKey, *task]
+	byID     *recent.Map[string, *sameID]
+	agents   *recent.Map[string, *frames] // by name: all that were called
+	traces   *recent.Map[traceID, *trace]
+	contexts *recent.Map[string, *shared]
+	contents *recent.Map[digest.Digest, *frames]
+	cards    *recent.Map[fetchedOn, []*call]
+	call     analyzer.Slot[*call]
+	lost     int64  // exchanges, so far
+	hole     uint64 // arrival number up to which something may be missing
+}
+
+// A task is a task as far as it matters who made it and who waits for it.
+type task struct {
+	maker *call // the call that made it, or else the first that showed it
+	owner *call // the last that gave it work
+	works bool  // the owner counts it as worked on
+	over  bool
+}
+
+// A sameID is the makers of tasks that have the same id, at different agents.
+type sameID struct {
+	makers []*call
+	more   bool // than are kept
+}
+
+// A shared is what has to do with one context.
+type shared struct {
+	frames
+	waiting []*call // that named it before it was known whose it is
+}
+
+// A trace is what was seen of one trace.
+type trace struct {
+	frames
+	first    *call
+	constant bool // one traceparent stands in calls that have nothing to do with each other: it says nothing
+}
+
+// fetchedOn is where a card was fetched: in which trace, on which connection, or by which client from which agent.
+type fetchedOn struct {
+	trace traceID
+	conn  uint64
+	link  analyzer.Link
+}
+
+// LinkOf returns where an exchange belongs, as far as is known; the zero Link if its request was not read.
+func (m *Memory) LinkOf(x *analyzer.Exchange) (l Link) {
+	if c := m.call.Of(x); c != nil {
+		l = c.link()
+	}
+	return l
+}
+
+// Take implements analyzer.State.
+func (m *Memory) Take(p *analyzer.Pass) {
+	x := p.Exchange
+	if lost := p.Lost(); lost != m.lost {
+		m.lost, m.hole = lost, max(p.Arrival, x.Opened)
+	}
+	if p.Kind == analyzer.RequestRead {
+		if x.Judged() {
+			m.begin(x, p.Arrival)
+		}
+		return
+	}
+	c := m.call.Of(x)
+	if c == nil {
+		return
+	}
+	switch p.Kind {
+	case analyzer.TaskSeen:
+		m.see(x, c, p.Task)
+	case analyzer.MessageSeen:
+		if p.Entity.Author == a2a.Agent {
+			m.inContext(c, a2a.Message{Value: p.Entity.Value}.ContextID())
+		}
+	case analyzer.AnswerDone:
+		if p.Event == nil {
+			c.end(p.Arrival)
+		}
+	case analyzer.StreamEnded, analyzer.ExchangeDone:
+		c.end(p.Arrival)
+	}
+}
+
+// Forgotten implements analyzer.State. Nothing is counted: no rule asks for what may be forgotten.
+func (m *Memory) Forgotten() int { return 0 }
+
+// end notes that a call was answered, or is over.
+func (c *call) end(arrival uint64) {
+	if c.ended == 0 {
+		c.ended = max(arrival, c.began)
+		c.settle()
+	}
+}
+
+// begin finds out what caused an exchange, and notes what may follow from it.
+func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
+	c := &call{
+		n: x.Seq, client: strings.Clone(x.Link.Client), agent: strings.Clone(x.Link.Agent), conn: x.Conn,
+		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
+	}
+	c.trace, c.span, _ = traceOf(x.Request.Fields)
+	m.call.Put(x, c)
+	parent, by := m.cause(x, c)
+	if parent != nil && parent.depth() < maxDepth {
+		c.parent, c.by = parent, by
+	}
+	m.remember(x, c)
+	m.report(c)
+	m.prelude(x, c)
+}
+
+// report tells where a call belongs.
+func (m *Memory) report(c *call) {
+	for _, tell := range m.tell {
+		tell(c.link())
+	}
+}
+
+// remember notes what a call may cause.
+func (m *Memory) remember(x *analyzer.Exchange, c *call) {
+	at, ok := m.agents.Get(c.agent)
+	if !ok {
+		at = &frames{}
+		m.agents.Put(c.agent, at)
+	}
+	if c.trace != (traceID{}) && x.Call.Operation != a2a.GetCard {
+		m.traced(c)
+	}
+	if !c.sends && x.Call.Operation != a2a.Webhook && x.Call.Operation != a2a.NoOperation {
+		return // answering it takes no work
+	}
+	at.add(c)
+	if t := m.named(x); t != nil && c.sends {
+		t.pass(c)
+	}
+	if c.sends {
+		m.inContext(c, c.context)
+	}
+	for _, d := range c.contents {
+		f, ok := m.contents.Get(d)
+		if !ok {
+			f = &frames{}
+			m.contents.Put(d, f)
+		}
+		f.add(c)
+	}
+}
+
+// traced notes the trace that a call is in.
+func (m *Memory) traced(c *call) {
+	t, ok := m.traces.Get(c.trace)
+	if !ok {
+		t = &trace{first: c}
+		m.traces.Put(c.trace, t)
+	} else if c.sends && c.parent == nil && c.span == t.first.span {
+		t.constant = true
+	}
+	if c.sends {
+		t.add(c)
+	}
+}
+
+// named returns the task that a request names, if it is known.
+func (m *Memory) named(x *analyzer.Exchange) *task {
+	if x.Call.TaskID == "" || x.Agent == "" {
+		return nil
+	}
+	t, _ := m.tasks.Get(x.TaskKey(x.Call.TaskID))
+	return t
+}
+
+// pass passes the work on a task to another call.
+func (t *task) pass(to *call) {
+	if t.works {
+		t.owner.tasks--
+		t.owner.settle()
+		to.tasks++
+		to.seen = t.owner.seen
+	}
+	t.owner = to
+}
+
+// see takes note of a task in an answer, an event or a notification.
+func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservation) {
+	if x.Agent == "" {
+		return
+	}
+	key := x.TaskKey(strings.Clone(seen.TaskID))
+	t, ok := m.tasks.Get(key)
+	switch {
+	case ok:
+	case x.Call.Operation == a2a.ListTasks: // which has made none of them
+		return
+	default:
+		t = &task{maker: c, owner: c}
+		if dropped, full := m.tasks.Put(key, t); full && dropped.works {
+			dropped.owner.tasks--
+			dropped.owner.settle()
+		}
+		m.madeBy(key.ID, c)
+	}
+	if c.sends && t.owner == c {
+		m.inContext(c, seen.ContextID)
+	}
+	if seen.State == a2a.NoState {
+		return
+	}
+	t.over = t.over || seen.State.Terminal()
+	works := seen.State.Active() && !t.over
+	switch {
+	case works && !t.works:
+		t.owner.tasks++
+	case !works && t.works:
+		t.owner.tasks--
+		t.owner.settle()
+	}
+	if t.works = works; works {
+		t.owner.seen = seen.At
+	}
+}
+
+// madeBy notes which call made a task.
+func (m *Memory) madeBy(id string, c *call) {
+	same, ok := m.byID.Get(id)
+	if !ok {
+		same = &sameID{}
+		m.byID.Put(id, same)
+	}
+	if same.more = same.more || len(same.makers) == maxMakers; !same.more {
+		same.makers = append(same.makers, c)
+	}
+}
+
+// inContext notes that a call is about a context. Calls of its agent that named that context before are now known to
+// come from it.
+func (m *Memory) inContext(c *call, id string) {
+	if id == "" {
+		return
+	}
+	id = strings.Clone(id)
+	s, ok := m.contexts.Get(id)
+	if !ok {
+		s = &shared{}
+		m.contexts.Put(id, s)
+	}
+	if id == c.context && c.by != ByContext && !slices.Contains(s.waiting, c) {
+		if len(s.waiting) == maxFrames {
+			s.waiting = s.waiting[1:]
+		}
+		s.waiting = append(s.waiting, c)
+	}
+	if slices.Contains(s.list, c) {
+		return
+	}
+	s.add(c)
+	if s.beyond == 0 {
+		s.waiting = slices.DeleteFunc(s.waiting, func(w *call) bool { return m.proved(w, c, s) })
+	}
+}

@@ -1,0 +1,151 @@
+//go:build peers
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy"
+	"a2atap/proxy/ca"
+	"a2atap/proxy/outbound"
+)
+
+// What fetches a URL in each language, through the proxy that its settings name.
+const (
+	fetchPython   = `import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())`
+	fetchRequests = `import sys, requests; print(requests.get(sys.argv[1]).text)`
+	fetchHTTPX    = `import sys, httpx; print(httpx.get(sys.argv[1]).text)`
+	fetchNode     = `
+const http = require("http"), https = require("https");
+const proxy = new URL(process.env.HTTPS_PROXY), at = new URL(process.argv[1]);
+const ask = http.request({host: proxy.hostname, port: proxy.port, method: "CONNECT", path: at.host});
+ask.on("connect", (_, socket) => {
+  https.get({socket, agent: false, host: at.hostname, path: "/"}, (answer) => answer.pipe(process.stdout));
+});
+ask.end();`
+	fetchJava = `
+import java.net.*;
+public class Fetch {
+  public static void main(String[] args) throws Exception {
+    System.out.println(new String(new URL(args[0]).openStream().readAllBytes()));
+  }
+}`
+)
+
+// A client with the settings that ca install prints gets through the forward proxy, and one that knows the proxy alone
+// does not.
+func TestInstalledAuthority(t *testing.T) {
+	dir := t.TempDir()
+	agent := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "the agent's word") //nolint:errcheck // the client sees it
+	}))
+	agent.Config.ErrorLog = log.New(io.Discard, "", 0)
+	agent.StartTLS()
+	defer agent.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(agent.Certificate())
+	authority, err := ca.Open(filepath.Join(dir, "it's a folder"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := startRecording(recordingOptions{
+		output: filepath.Join(dir, "c.a2atap"), reach: &outbound.Dialer{Roots: roots},
+		forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if _, _, err := r.stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	source := filepath.Join(dir, "Fetch.java")
+	if err := os.WriteFile(source, []byte(fetchJava), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	addr := r.proxy.Forward().Addr()
+	port := addr[strings.LastIndexByte(addr, ':')+1:]
+	proxied := "export HTTPS_PROXY=http://" + addr + "\n"
+	javaProxied := "export JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=127.0.0.1 -Dhttp.nonProxyHosts= -Dhttps.proxyPort=" +
+		port + "'\n"
+	for _, c := range []struct {
+		word, name, without string
+		command             []string
+	}{
+		{"curl", "curl", proxied, []string{"curl", "-sS", "--fail"}},
+		{"python", "ssl", proxied, []string{"python3", "-c", fetchPython}},
+		{"python", "requests", proxied, []string{peersPython(t), "-c", fetchRequests}},
+		{"python", "httpx", proxied, []string{peersPython(t), "-c", fetchHTTPX}},
+		{"node", "node", proxied, []string{"node", "-e", fetchNode}},
+		{"java", "java", javaProxied, []string{"java", source}},
+		{"", "java as run sets it", javaProxied, []string{"java", source}},
+		{"", "requests as run sets it", proxied, []string{peersPython(t), "-c", fetchRequests}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var lines bytes.Buffer
+			e := env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
+			err := printSettings(e, authority, addr)
+			if c.word != "" {
+				lines.Reset()
+				err = printInstallations(e, authority, addr, []string{c.word})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := r.passed.opened.Load()
+			if out, err := fetch(t, lines.String(), c.command, agent.URL); err != nil ||
+				!strings.Contains(out, "the agent's word") {
+				t.Errorf("with\n%s%v\n%s", lines.String(), err, out)
+			}
+			for r.passed.opened.Load() == before {
+				select {
+				case <-r.passed.changed:
+				case <-time.After(tooLong):
+					t.Fatal("it went round the proxy")
+				}
+			}
+			if out, err := fetch(t, c.without, c.command, agent.URL); err == nil {
+				t.Errorf("without it: got %s", out)
+			}
+		})
+	}
+}
+
+// fetch runs a command for a URL in a shell that was set up so, with nothing else in its environment.
+func fetch(t *testing.T, setUp string, command []string, url string) (string, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", "set -e\n" + setUp + `exec "$@"`, "sh"},
+		append(command, url)...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// peersPython returns the interpreter that replay/peers/testdata/install has put in place.
+func peersPython(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("A2ATAP_PEERS")
+	if dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir = filepath.Join(cache, "a2atap-peers")
+	}
+	return filepath.Join(dir, "py1", "bin", "python")
+}

@@ -1,0 +1,21 @@
+//go:build peers && unix
+
+package main
+
+import (
+	"testing"
+
+	"a2atap/replay/peers"
+)
+
+// TestOrchestraPeers is TestOrchestra with SDKs in three languages.
+func TestOrchestraPeers(t *testing.T) {
+	t.Parallel()
+	sdk := peers.Go2Program("peer-go2")
+	for _, leader := range []peers.Program{sdk, peers.Py1} {
+		t.Run(leader.Name, func(t *testing.T) {
+			t.Parallel()
+			newOrchestra(t, leader, sdk, peers.JS1, peers.Py1).play(t)
+		})
+	}
+}

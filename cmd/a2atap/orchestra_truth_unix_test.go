@@ -1,0 +1,104 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A performed is an exchange of a concert, as show prints it.
+type performed struct {
+	N         uint64
+	Conn      uint64
+	Client    struct{ Name, How string }
+	Agent     struct{ Name string }
+	Operation string
+	Task      []string
+	Request   struct {
+		Headers [][2]string
+		Body    string
+	}
+
+	user   uint64 // the exchange in which the user asked for whom it is; 0 if nobody knows
+	parent uint64 // the exchange that caused it; 0 for none
+	card   bool
+}
+
+// performed returns all exchanges, by number, with what is the truth about them: the orchestrator has told for whom it
+// made each of its requests, and a task is its maker's.
+func (c *concert) performed(t *testing.T) map[uint64]*performed {
+	t.Helper()
+	all := make(map[uint64]*performed)
+	makers := make(map[string]*performed)
+	byUser := make(map[string]*performed)
+	shown := json.NewDecoder(strings.NewReader(runForOutput(t, "show", c.path, "--format", "json")))
+	var order []*performed
+	for shown.More() {
+		x := &performed{}
+		if err := shown.Decode(x); err != nil {
+			t.Fatal(err)
+		}
+		all[x.N], order = x, append(order, x)
+		x.card = x.Operation == "GetAgentCard"
+		for _, id := range c.messages {
+			if x.Agent.Name == leaderName && strings.Contains(x.Request.Body, id) {
+				byUser[id], x.user = x, x.N
+			}
+		}
+	}
+	for _, x := range order {
+		if asked := byUser[c.calls[x.header("X-Request-Id")]]; asked != nil {
+			x.user, x.parent = asked.N, asked.N
+		}
+		if x.card && x.Agent.Name == leaderName { // each user has a connection of its own
+			i := slices.IndexFunc(order, func(o *performed) bool { return o.user == o.N && o.Conn == x.Conn })
+			x.user, x.parent = order[i].N, order[i].N
+		}
+		for _, id := range x.Task {
+			switch maker := makers[id]; {
+			case maker == nil:
+				makers[id] = x
+			case x.user == 0 || x.user == maker.user:
+				x.user, x.parent = maker.user, maker.N
+			}
+		}
+	}
+	return all
+}
+
+// String names an exchange.
+func (x *performed) String() string {
+	return fmt.Sprintf("%d %s → %s %s", x.N, x.Client.Name, x.Agent.Name, x.Operation)
+}
+
+// agentOf returns the agent of a link as machines read it.
+func agentOf(link string) string { return link[strings.LastIndex(link, "->")+2:] }
+
+func (x *performed) header(name string) string {
+	for _, field := range x.Request.Headers {
+		if strings.EqualFold(field[0], name) {
+			return field[1]
+		}
+	}
+	return ""
+}
+
+// runForOutput runs a command, which must succeed, and returns what it prints.
+func runForOutput(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, said bytes.Buffer
+	e := env{
+		In: strings.NewReader(""), Out: &out, Err: &said, Now: time.Now,
+		Getenv: func(string) string { return "" },
+	}
+	if code := run(t.Context(), e, args); code != exitOK {
+		t.Fatalf("%s ends with %d:\n%s", strings.Join(args, " "), code, said.String())
+	}
+	return out.String()
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/otlp"
+	"a2atap/analyzer/otlp/otlphttp"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
+	"a2atap/replay/client"
+)
+
+const (
+	collectorPatience = 10 * time.Second // with one request to a collector
+	collectorEnd      = 5 * time.Second  // for what waits when the recording has ended
+)
+
+// otlpFlags are the flags of recordings that send spans.
+type otlpFlags struct {
+	url     string
+	headers []string
+	bodies  bool
+}
+
+func (o *otlpFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.url, "otlp", "",
+		"send spans of exchanges and tasks to the OpenTelemetry collector at `URL`, such as http://127.0.0.1:4318")
+	f.StringArrayVar(&o.headers, "otlp-header", nil,
+		"with --otlp: add a header to requests, `NAME=VALUE`; VALUE may be "+secretHelp+"; repeatable")
+	f.BoolVar(&o.bodies, "otlp-bodies", false, "with --otlp: "+otlpBodiesHelp)
+}
+
+// A collector says where spans are sent.
+type collector struct {
+	url    *url.URL
+	header http.Header
+	bodies bool
+}
+
+// collector reads the flags; nil if no spans are wanted.
+func (o *otlpFlags) collector(e env, keepSecrets bool) (*collector, error) {
+	switch {
+	case o.url == "" && (len(o.headers) > 0 || o.bodies):
+		return nil, usage("--otlp-header and --otlp-bodies need --otlp URL, such as http://127.0.0.1:4318")
+	case o.url == "":
+		return nil, nil
+	case o.bodies && keepSecrets:
+		return nil, usage("--otlp-bodies with --keep-secrets would send credentials to the collector; leave one out")
+	}
+	c := &collector{header: make(http.Header), bodies: o.bodies}
+	var err error
+	if c.url, err = otlphttp.ParseURL(o.url); err != nil {
+		return nil, usage("--otlp: %w", err)
+	}
+	for _, text := range o.headers {
+		err := otlphttp.ParseHeader(c.header, text, func(value string) (string, error) {
+			return e.secret("--otlp-header NAME=", value)
+		})
+		if err != nil {
+			return nil, usage("--otlp-header: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// spanning makes spans of a recording while it is judged, and sends them. But for stop it is for the goroutine that
+// judges; a nil one does nothing.
+type spanning struct {
+	collector *collector
+	tracer    *otlp.Tracer
+	sender    *otlphttp.Sender
+	notice    func(string)
+	tell      func(string) // what the user may do without
+	failed    sync.Once
+	causes    workflow.Index
+	broken    bool // by a mistake of ours
+}
+
+// newSpanning returns what sends the spans of a recording; nil if that is not wanted.
+func (r *recording) newSpanning(o *recordingOptions) *spanning {
+	if o.collector == nil {
+		return nil
+	}
+	src := r.shown()
+	s := &spanning{collector: o.collector, notice: o.onNotice, tell: o.onBehind}
+	spans := otlp.New(otlp.Options{
+		Parent:  parentIn(&s.causes),
+		Capture: r.before.ID, Version: tool().Version, Bodies: o.collector.bodies,
+		Opened: openedIn(context.Background(), src),
+	})
+	s.sender = otlphttp.New(otlphttp.Options{
+		URL: o.collector.url, Header: o.collector.header, Transport: client.NewTransport(collectorPatience),
+		Batch: spans.Batch,
+		OnTrouble: func(err error) {
+			s.say("spans are not taken at %s: %v; the recording goes on", o.collector.url, err)
+		},
+	})
+	s.tracer = otlp.NewTracer(spans, src, time.Now, s.sender.Send)
+	return s
+}
+
+// say tells the user what should be known at once.
+func (s *spanning) say(format string, args ...any) {
+	if s.notice != nil {
+		s.notice(analyzer.Clean(fmt.Sprintf(format, args...)))
+	}
+}
+
+// guarded runs what makes spans. If that panics no more spans are made, and judging goes on.
+func (s *spanning) guarded(f func() error) {
+	if s == nil || s.broken {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			s.broken = true
+			s.say("no more spans are made, the recording goes on: panic: %v; please report it", v)
+		}
+	}()
+	if err := f(); err != nil {
+		s.failed.Do(func() { s.say("not all spans can be made: %v", err) })
+	}
+}
+
+func (s *spanning) ended(x *analyzer.Ended) {
+	s.guarded(func() error { s.tracer.Ended(x); return nil })
+}
+
+func (s *spanning) event(v *analyzer.PassedEvent) {
+	s.guarded(func() error { s.tracer.Event(v); return nil })
+}
+
+func (s *spanning) found(f *analyzer.Finding) {
+	s.guarded(func() error { s.tracer.Found(f); return nil })
+}
+
+// step comes after each step that was judged.
+func (s *spanning) step() {
+	s.guarded(func() error { return s.tracer.Step(context.Background()) })
+}
+
+// stop makes the last spans, sends what waits, in bounded time, and says what became of all. The recording was judged.
+func (s *spanning) stop() {
+	if s == nil {
+		return
+	}
+	lost := 0
+	s.guarded(func() (err error) {
+		lost, err = s.tracer.Close(context.Background())
+		return err
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), collectorEnd)
+	defer cancel()
+	stats := s.sender.Close(ctx)
+	text := fmt.Sprintf("%s sent to %s", analyzer.Plural(stats.Sent, "span"), s.collector.url)
+	if stats.Dropped+int64(lost) == 0 {
+		if s.tell != nil {
+			s.tell(text)
+		}
+		return
+	}
+	if stats.Err == nil {
+		stats.Err = errors.New("more passed than the collector took in time")
+	}
+	s.say("%s, %d NOT sent: %v", text, stats.Dropped+int64(lost), stats.Err)
+}
+
+// engineOptions are those of an engine that tells the printer and the spans what passes.
+func (r *recording) engineOptions(o *recordingOptions) []analyzer.EngineOption {
+	var options []analyzer.EngineOption
+	if r.spans != nil {
+		options = append(options, workflow.Into(r.spans.causes.Put)...)
+	}
+	if o.onEnded != nil || r.spans != nil {
+		options = append(options, analyzer.OnEnded(func(x analyzer.Ended) {
+			if o.onEnded != nil {
+				o.onEnded(capture.Source(r.store), x)
+			}
+			r.spans.ended(&x)
+		}))
+	}
+	if o.onEvent != nil || r.spans != nil {
+		options = append(options, analyzer.OnEvent(func(v analyzer.PassedEvent) {
+			if o.onEvent != nil {
+				o.onEvent(v)
+			}
+			r.spans.event(&v)
+		}))
+	}
+	return options
+}

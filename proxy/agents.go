@@ -1,0 +1,47 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"a2atap/proxy/relay"
+)
+
+// connect connects to an agent, with TLS for the name if that is asked for. Before any byte is sent, refuse may say why
+// the connection must not be used.
+func (p *Proxy) connect(ctx context.Context, address string, secure bool, name string,
+	refuse func(net.Conn) error,
+) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.opts.DialTimeout)
+	defer cancel()
+	conn, err := p.dialer.Dial(ctx, address, secure, name, refuse)
+	if why := relay.Exhausted(err); why != "" {
+		p.notice("agents cannot be reached for the moment: " + why)
+	}
+	return conn, err
+}
+
+// advise returns what to do about an error of a connection to an agent, and tells the user, too.
+func (p *Proxy) advise(err error, address string) string {
+	advice := p.dialer.Advice(err, address)
+	if advice != "" {
+		p.notice(relay.DialFault(err, address).Detail + "; " + advice)
+	}
+	return advice
+}
+
+// certificateAsked tells the user of an agent that asks for a client certificate, of which there is none.
+func (p *Proxy) certificateAsked(address string) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = address
+	}
+	p.notice(fmt.Sprintf("%s asks for a client certificate: if it insists, no request gets through until one is given "+
+		"with --client-cert FILE; a forward proxy leaves the connection alone with --tunnel %s", address, host))
+}
+
+// unverified tells the user whom --insecure has let pass.
+func (p *Proxy) unverified(address string, why error) {
+	p.notice(fmt.Sprintf("INSECURE: %s is not known to be the agent, and is taken for it: %v", address, why))
+}

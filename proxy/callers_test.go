@@ -1,0 +1,371 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/process"
+)
+
+// callersTimeout bounds what should happen at once. It is not reached when tests pass.
+const callersTimeout = 30 * time.Second
+
+// A callersRig is a proxy in front of two agents, in which a function of the test says who calls.
+type callersRig struct {
+	t        *testing.T
+	proxy    *Proxy
+	recorder *Recorder
+	memory   *capture.Memory
+	client   *http.Client
+	end      func()
+}
+
+// callerIs is a look at connections that are all of one agent.
+func callerIs(agent int, relation process.Relation, connections int) finding {
+	f := finding{recognisable: true}
+	for range connections {
+		f.callers = append(f.callers, struct {
+			agent    int
+			relation process.Relation
+		}{agent, relation})
+	}
+	return f
+}
+
+func newCallersRig(t *testing.T, handler http.HandlerFunc, patience time.Duration, opts RecorderOptions,
+	find func(connections int) finding,
+) *callersRig {
+	t.Helper()
+	r := &callersRig{t: t, memory: capture.NewMemory(capture.Info{})}
+	var specs []TapSpec
+	for _, name := range []string{"planner", "booker"} {
+		agent := httptest.NewServer(handler)
+		t.Cleanup(agent.Close)
+		spec, err := ParseTap(name + "=" + agent.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, spec)
+	}
+	opts.Sink = r.memory
+	r.recorder = NewRecorder(opts)
+	var err error
+	if r.proxy, err = New(Options{Taps: specs, Recorder: r.recorder}); err != nil {
+		t.Fatal(err)
+	}
+	r.proxy.callers.patience = patience
+	r.proxy.callers.find = func(_ context.Context, agents [][]netip.AddrPort, connections []process.Pair) (finding, error) {
+		if len(agents) != 2 || len(agents[0]) == 0 || len(agents[1]) == 0 {
+			t.Errorf("the agents are at %v", agents)
+		}
+		return find(len(connections)), nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		r.proxy.Serve(ctx) //nolint:errcheck // it returns nil
+	}()
+	transport := &http.Transport{DisableKeepAlives: true}
+	r.client = &http.Client{Transport: transport, Timeout: callersTimeout}
+	r.end = sync.OnceFunc(func() {
+		transport.CloseIdleConnections()
+		cancel()
+		<-served
+		if err := r.recorder.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		r.memory.Close()
+	})
+	t.Cleanup(r.end)
+	return r
+}
+
+// call asks the agent of that name for a path.
+func (r *callersRig) call(agent, path string) error {
+	res, err := r.client.Get("http://" + r.proxy.tap(agent).Addr() + path)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return err
+}
+
+// until follows the steps until one is as wanted.
+func (r *callersRig) until(want func(capture.Step) bool) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), callersTimeout)
+	defer cancel()
+	for from := uint64(1); ; {
+		if err := r.memory.Wait(ctx, from); err != nil {
+			r.t.Fatalf("wait for a step: %v", err)
+		}
+		for s, err := range r.memory.Steps(ctx, from) {
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			if want(s) {
+				return
+			}
+			from = s.Arrival + 1
+		}
+	}
+}
+
+// names ends the recording and returns who called whom, and how that is known, once each.
+func (r *callersRig) names() string {
+	r.t.Helper()
+	r.end()
+	var all []string
+	for x, err := range r.memory.Exchanges(context.Background(), 1) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		line := fmt.Sprintf("%s (%s) -> %s", x.Client.Name, x.Client.How, x.Agent.Name)
+		if _, _, err := net.SplitHostPort(x.Client.Addr); err != nil {
+			line += ": " + err.Error()
+		}
+		if len(all) == 0 || all[len(all)-1] != line {
+			all = append(all, line)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+func quick(http.ResponseWriter, *http.Request) {}
+
+// TestCallerInTime has a search that ends after the traffic: neither waits for the other, and the record has the name
+// from the beginning.
+func TestCallerInTime(t *testing.T) {
+	passed := make(chan struct{})
+	r := newCallersRig(t, quick, callersTimeout, RecorderOptions{}, func(n int) finding {
+		if n > 0 {
+			<-passed
+		}
+		return callerIs(0, process.Same, n)
+	})
+	for range 3 {
+		if err := r.call("booker", "/"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(passed)
+	named := false
+	r.until(func(s capture.Step) bool {
+		if o, ok := s.What.(capture.Opened); ok && s.Seq == 1 {
+			named = o.Client.Name == "planner"
+			return true
+		}
+		return false
+	})
+	if got := r.names(); !named || got != "planner (socket of the agent's process) -> booker" {
+		t.Error(got)
+	}
+}
+
+// TestCallerLate has a search that takes longer than the record waits: what is open then gets the name, what is over
+// keeps the one that it has.
+func TestCallerLate(t *testing.T) {
+	found, answered := make(chan struct{}), make(chan struct{})
+	r := newCallersRig(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/open" {
+			<-answered
+		}
+	}, 0, RecorderOptions{}, func(n int) finding {
+		if n > 0 {
+			<-found
+		}
+		return callerIs(0, process.Child, n)
+	})
+	conn, err := net.Dial("tcp", r.proxy.tap("booker").Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	answer := func() {
+		t.Helper()
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+	}
+	request := "GET %s HTTP/1.1\r\nHost: " + conn.RemoteAddr().String() + "\r\nUser-Agent: curl/8\r\n\r\n"
+	fmt.Fprintf(conn, request, "/over")
+	answer()
+	fmt.Fprintf(conn, request, "/open")
+	r.until(func(s capture.Step) bool { _, ok := s.What.(capture.Opened); return ok && s.Seq == 2 })
+	close(found)
+	r.until(func(s capture.Step) bool { f, ok := s.What.(capture.Fact); return ok && f.Client.Name == "planner" })
+	close(answered)
+	answer()
+	fmt.Fprintf(conn, request, "/later")
+	answer()
+	conn.Close()
+	want := "curl (user-agent) -> booker, planner (socket of a child of the agent's process) -> booker"
+	if got := r.names(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestCallerUnderPressure has a search without an end and a queue that fills: the recording goes on.
+func TestCallerUnderPressure(t *testing.T) {
+	end := make(chan struct{})
+	r := newCallersRig(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, callersTimeout,
+		RecorderOptions{QueueBytes: 256 << 10}, func(n int) finding {
+			if n > 0 {
+				<-end
+			}
+			return callerIs(0, process.Same, n)
+		})
+	res, err := r.client.Post("http://"+r.proxy.tap("booker").Addr(), "text/plain",
+		strings.NewReader(strings.Repeat("x", 100<<10)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	r.until(func(s capture.Step) bool { _, ok := s.What.(capture.Closed); return ok })
+	close(end)
+	if got := r.names(); got != "Go-http-client (user-agent) -> booker" {
+		t.Error(got)
+	}
+}
+
+// TestCallerOfItself has an agent that calls itself, or a test that has both ends.
+func TestCallerOfItself(t *testing.T) {
+	r := newCallersRig(t, quick, callersTimeout, RecorderOptions{},
+		func(n int) finding { return callerIs(1, process.Same, n) })
+	if err := r.call("booker", "/"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.call("planner", "/"); err != nil {
+		t.Fatal(err)
+	}
+	want := "Go-http-client (user-agent) -> booker, booker (socket of the agent's process) -> planner"
+	if got := r.names(); got != want {
+		t.Error(got)
+	}
+}
+
+// TestClientNamedByUser has a name of --client for a client that is an agent: the user's comes first.
+func TestClientNamedByUser(t *testing.T) {
+	var patterns []ClientPattern
+	for _, flag := range []string{"header:X-None=*=nobody", "go-http-client=mine", "*=other"} {
+		p, err := ParseClient(flag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		patterns = append(patterns, p)
+	}
+	r := newCallersRig(t, quick, callersTimeout, RecorderOptions{Clients: patterns},
+		func(n int) finding { return callerIs(0, process.Same, n) })
+	if err := r.call("booker", "/"); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.names(); got != "mine (--client user-agent) -> booker" {
+		t.Error(got)
+	}
+}
+
+// TestCallersInABurst has 200 clients at once: there are few looks, and everything is recorded in time.
+func TestCallersInABurst(t *testing.T) {
+	var looks atomic.Int64
+	r := newCallersRig(t, quick, callerWait, RecorderOptions{}, func(n int) finding {
+		looks.Add(1)
+		return callerIs(0, process.Same, n)
+	})
+	begun := time.Now()
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() {
+			if err := r.call("booker", "/"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	closed := 0
+	r.until(func(s capture.Step) bool {
+		if _, ok := s.What.(capture.Closed); ok {
+			closed++
+		}
+		return closed == 200
+	})
+	if got, limit := looks.Load(), int64(callerRate*(1+time.Since(begun)/time.Second)); got > limit {
+		t.Errorf("%d looks, at most %d are allowed", got, limit)
+	}
+}
+
+func TestPace(t *testing.T) {
+	var p pace
+	var begun []time.Time
+	now := time.Unix(1, 0)
+	for range 5000 { // somebody asks each millisecond
+		now = now.Add(time.Millisecond)
+		if p.wait(now) > 0 {
+			continue
+		}
+		if len(begun) >= callerRate && now.Sub(begun[len(begun)-callerRate]) < time.Second {
+			t.Fatalf("look %d begins %v after the one %d before", len(begun), now.Sub(begun[len(begun)-callerRate]), callerRate)
+		}
+		begun = append(begun, now)
+		p.took(now, now.Add(time.Millisecond))
+	}
+	if len(begun) != 5*callerRate {
+		t.Errorf("%d looks in 5 s", len(begun))
+	}
+	now = now.Add(time.Minute)
+	p.took(now, now.Add(50*time.Millisecond))
+	if got := p.wait(now.Add(50 * time.Millisecond)); got != 450*time.Millisecond {
+		t.Errorf("after a look of 50 ms the next waits %v", got)
+	}
+}
+
+// BenchmarkNewConnection is what a new connection costs before the first byte is relayed, with the search for its
+// client and without.
+func BenchmarkNewConnection(b *testing.B) {
+	for _, with := range []bool{false, true} {
+		b.Run(map[bool]string{false: "without", true: "with"}[with]+" search", func(b *testing.B) {
+			p := &Proxy{ctx: context.Background()}
+			p.opts.Recorder = NewRecorder(RecorderOptions{Sink: capture.NewMemory(capture.Info{})})
+			defer p.opts.Recorder.Close(context.Background()) //nolint:errcheck // nothing is recorded
+			p.callers = newCallers(p)
+			p.callers.find = func(_ context.Context, _ [][]netip.AddrPort, pairs []process.Pair) (finding, error) {
+				return callerIs(0, process.None, len(pairs)), nil
+			}
+			for _, name := range []string{"planner", "booker"}[:map[bool]int{false: 1, true: 2}[with]] {
+				spec, err := ParseTap(name + "=http://127.0.0.1:9001")
+				if err != nil {
+					b.Fatal(err)
+				}
+				p.taps = append(p.taps, &Tap{proxy: p, spec: spec, agent: originOf(spec.Agent), family: name})
+			}
+			client := endpoint{}
+			for b.Loop() {
+				newLink(p.taps[0], client)
+			}
+			p.served.Wait()
+		})
+	}
+}
+
+// An endpoint is a connection that has two ends and nothing else.
+type endpoint struct{ net.Conn }
+
+func (endpoint) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7001} }
+
+func (endpoint) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 49153} }

@@ -1,0 +1,130 @@
+package outbound
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"a2atap/proxy/hostname"
+)
+
+// insecureHelps is the end of what is said of certificates.
+const insecureHelps = "; --insecure takes any certificate"
+
+// Advice says what to do about an error of a connection to an agent at host:port, and with which flag; empty if there is
+// nothing better to say than that the agent should be there. The error may come from Dial, or from reading such a
+// connection: in TLS 1.3 an agent that wants a certificate says so after the handshake (RFC 8446 section 4.4.2.4).
+func (d *Dialer) Advice(err error, address string) string {
+	var (
+		via     *ProxyError
+		unknown x509.UnknownAuthorityError
+		name    x509.HostnameError
+		invalid x509.CertificateInvalidError
+		record  tls.RecordHeaderError
+	)
+	switch {
+	case errors.As(err, &via):
+		return via.advice()
+	case errors.As(err, &unknown):
+		return "trust the authority that issued its certificate with --agent-ca FILE (PEM)" + insecureHelps
+	case errors.As(err, &name):
+		return nameAdvice(name) + insecureHelps
+	case errors.As(err, &invalid):
+		return invalidAdvice(invalid) + insecureHelps
+	case errors.As(err, &record):
+		return "the agent does not speak TLS there: write its URL with http://"
+	case isAlert(err):
+		return d.alertAdvice(err)
+	}
+	host, _, splitErr := net.SplitHostPort(address)
+	if splitErr != nil || d.Proxy != nil || hostname.IsLoopback(hostname.Normal(host)) || !isNetwork(err) {
+		return ""
+	}
+	return "see that the agent runs and listens there; where a firewall lets only a proxy through, name that with " +
+		"--upstream-proxy URL, or --upstream-proxy env"
+}
+
+// advice says what to do about the proxy.
+func (e *ProxyError) advice() string {
+	switch {
+	case e.Status == http.StatusProxyAuthRequired:
+		return "give its credentials: --upstream-proxy @FILE, with http://USER:PASSWORD@HOST:PORT in the file"
+	case e.Status != 0:
+		return "see in the proxy's log whether it may connect there, and whether the agent runs"
+	case e.untrusted:
+		return "trust the authority that issued the proxy's certificate with --agent-ca FILE (PEM)"
+	}
+	return "see that the proxy of --upstream-proxy runs there, and whether it lets connections to the agent through"
+}
+
+// nameAdvice names what a certificate is for.
+func nameAdvice(err x509.HostnameError) string {
+	const most = 3
+	var names []string
+	for _, n := range err.Certificate.DNSNames {
+		names = append(names, fmt.Sprintf("%q", n)) // whoever made it chose the bytes
+	}
+	for _, ip := range err.Certificate.IPAddresses {
+		names = append(names, ip.String())
+	}
+	if len(names) == 0 {
+		return "have its certificate issued for that host: it names none"
+	}
+	if len(names) > most {
+		names = append(names[:most], "…")
+	}
+	return "reach it by a name that its certificate is for (" + strings.Join(names, ", ") +
+		"), or have it issued for that host"
+}
+
+// invalidAdvice says what is wrong with a certificate that is not valid in itself.
+func invalidAdvice(err x509.CertificateInvalidError) string {
+	if err.Reason != x509.Expired || err.Cert == nil {
+		return "have a certificate for servers issued for the agent"
+	}
+	const date = "2 January 2006"
+	return fmt.Sprintf("renew the agent's certificate, which holds from %s to %s, or set this machine's clock",
+		err.Cert.NotBefore.UTC().Format(date), err.Cert.NotAfter.UTC().Format(date))
+}
+
+// alertAdvice says what to do about what an agent says of the handshake. What may be about a certificate of ours is
+// taken for that only if the agent asked for one.
+func (d *Dialer) alertAdvice(err error) string {
+	var asked *askedError
+	text := err.Error()
+	switch {
+	case errors.As(err, &asked), strings.Contains(text, "certificate required"):
+		return "the agent asks for a client certificate: give one with --client-cert FILE (PEM, certificate and key)"
+	case d.Certificate != nil && (strings.Contains(text, "certificate") || strings.Contains(text, "handshake failure") ||
+		strings.Contains(text, "access denied")):
+		return "the agent does not take the certificate of --client-cert: give one from an authority that the agent " +
+			"trusts, for this use, and not expired"
+	case strings.Contains(text, "protocol version"):
+		return "let the agent speak TLS 1.2 or later"
+	}
+	return ""
+}
+
+// isAlert reports whether the other end of TLS has said what is wrong: RFC 8446 section 6. Package tls has no type for
+// such errors outside of QUIC, and marks them in this way alone.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+// isUntrusted reports whether a certificate was not taken.
+func isUntrusted(err error) bool {
+	var verify *tls.CertificateVerificationError
+	return errors.As(err, &verify)
+}
+
+// isNetwork reports whether an error is of connecting: refused, unreachable, too slow, or a name that nobody knows.
+func isNetwork(err error) bool {
+	var op *net.OpError
+	var ne net.Error
+	return errors.As(err, &op) || errors.As(err, &ne)
+}

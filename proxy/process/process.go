@@ -1,0 +1,158 @@
+// Package process finds out which agent of this machine has made a TCP connection: the one whose process holds the
+// connection's socket.
+//
+// It looks at the sockets that the system lists and at who holds them, where it may: Linux shows them in /proc, macOS
+// through lsof. What it may not look at, what another machine or another network namespace holds, and all of other
+// systems is nobody's, which is no error. Nothing is changed, and no process is asked for anything.
+//
+// A look costs a millisecond or so, and tens of them where a listening socket is seen for the first time on a machine
+// with many processes: it belongs off the path of the traffic.
+package process
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// A Pair is a TCP connection by its two ends, as the process that made it sees them.
+type Pair struct{ Local, Remote netip.AddrPort }
+
+// unmapped returns the pair with addresses of IPv4 in their own form, and without zones.
+func (p Pair) unmapped() Pair { return Pair{unmapped(p.Local), unmapped(p.Remote)} }
+
+func unmapped(a netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
+}
+
+// A Relation says how the process that made a connection is known to be an agent.
+type Relation uint8
+
+// The relations.
+const (
+	None   Relation = iota
+	Same            // it listens at the agent's address itself
+	Child           // its parent does
+	Parent          // its child does, which runs the same program
+)
+
+// A Survey is what one look has shown. The zero Survey has shown nothing.
+type Survey struct {
+	// Listening says of each agent whether somebody listens at its address on this machine. Holders are the processes
+	// that do, as far as they may be looked at: none where the agent belongs to another user.
+	Listening []bool
+	Holders   [][]int
+
+	owners    [][]int // of each connection; only holders and their relatives are looked for
+	processes map[int]details
+}
+
+// details are what is known of a process.
+type details struct {
+	parent  int
+	program string // what it runs; empty if it is not known
+}
+
+// Caller returns which agent has made a connection, both by their numbers in what was asked, and how that is known. The
+// relation is None unless exactly one agent comes into question: a process at the addresses of two is neither.
+//
+// A process that holds no agent's address is taken for that of its parent or its child, as servers with workers make
+// them. What started a server is the server only if it runs the same program: a shell, an editor or a test of another
+// language that starts an agent is not the agent. The first process of a system is nobody's parent, since it is given
+// the orphans of all others.
+func (s *Survey) Caller(connection int) (agent int, r Relation) {
+	if connection >= len(s.owners) {
+		return 0, None
+	}
+	for _, relation := range []func(owner, holder int) Relation{s.same, s.related} {
+		found, agents := None, []int(nil)
+		for _, owner := range s.owners[connection] {
+			for i, holders := range s.Holders {
+				for _, holder := range holders {
+					if r := relation(owner, holder); r != None && !slices.Contains(agents, i) {
+						found, agents = r, append(agents, i)
+					}
+				}
+			}
+		}
+		switch len(agents) {
+		case 0:
+			continue
+		case 1:
+			return agents[0], found
+		}
+		return 0, None
+	}
+	return 0, None
+}
+
+func (s *Survey) same(owner, holder int) Relation {
+	if owner == holder {
+		return Same
+	}
+	return None
+}
+
+func (s *Survey) related(owner, holder int) Relation {
+	o, h := s.processes[owner], s.processes[holder]
+	switch {
+	case o.parent == holder && holder > 1:
+		return Child
+	case h.parent == owner && owner > 1 && h.program != "" && h.program == o.program:
+		return Parent
+	}
+	return None
+}
+
+// add adds a process to a sorted list, once.
+func add(list []int, pid int) []int {
+	i, found := slices.BinarySearch(list, pid)
+	if found {
+		return list
+	}
+	return slices.Insert(list, i, pid)
+}
+
+// listensFor reports whether who listens at an address is reached at another one, and how exact that is: 0 not at all,
+// 1 as any address of both families, 2 as any of its family, 3 as itself.
+func listensFor(at, reached netip.AddrPort) int {
+	at, reached = unmapped(at), unmapped(reached)
+	switch {
+	case at.Port() != reached.Port():
+		return 0
+	case at.Addr() == reached.Addr():
+		return 3
+	case !at.Addr().IsUnspecified():
+		return 0
+	case at.Addr().Is4() == reached.Addr().Is4():
+		return 2
+	case at.Addr().Is6():
+		return 1
+	}
+	return 0
+}
+
+// A listener is a listening socket of the system.
+type listener struct {
+	at netip.AddrPort
+	id uint64 // of the socket, or of the process that holds it
+}
+
+// listenersOf returns the listeners that an agent is reached through: of its addresses the first that somebody listens
+// at, and there those that fit best. There can be several that share a port.
+func listenersOf(agent []netip.AddrPort, all []listener) []uint64 {
+	for _, address := range agent {
+		best, ids := 1, []uint64(nil)
+		for _, l := range all {
+			switch fit := listensFor(l.at, address); {
+			case fit > best:
+				best, ids = fit, []uint64{l.id}
+			case fit == best:
+				ids = append(ids, l.id)
+			}
+		}
+		if ids != nil {
+			return ids
+		}
+	}
+	return nil
+}

@@ -1,0 +1,305 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/hostname"
+	"a2atap/proxy/relay"
+)
+
+const (
+	maxHookBody    = 1 << 20 // bytes of a request, or of an answer, that is held for the URL of a webhook
+	maxDecodedHook = 4 << 20 // bytes of an answer that came compressed
+
+	maxWatched        = 64 << 10  // bytes of a request that is not held that are looked at
+	maxDecodedWatched = 256 << 10 // of them, if they came compressed
+)
+
+// byWebhook says how a client's name was found out: it uses the address that it was given for a webhook.
+const byWebhook = "webhook"
+
+// An exchangeHooks is what a link knows of an exchange that is about push notification configs, or whose answer may name
+// an address of ours.
+type exchangeHooks struct {
+	client string      // who asks; empty if it has no name
+	asks   atomic.Bool // the request is about configs
+
+	// Of the request's side.
+	head     capture.Head
+	unseen   string // why the URLs in the request pass as they came; empty if they need not
+	watched  bool   // the beginning of its body is kept until it can be said whether it has any
+	body     []byte // what has come of it, if so
+	overflow bool   // there was more of it
+	size     int    // of what has come
+	request  *restorer
+
+	// Of the answer's side.
+	holds  bool      // it is held for us
+	answer *restorer // for the record; nil if nothing is to be put back
+}
+
+// A hookEditor is a cardEditor that also leads webhooks through the tap. It runs in the two goroutines of the
+// connection.
+type hookEditor struct{ cardEditor }
+
+var (
+	_ relay.RequestEditor = hookEditor{}
+	_ relay.ContentEditor = hookEditor{}
+)
+
+// detour returns what takes the notifications that come to this tap to their webhooks.
+func (t *Tap) detour() *relay.Detour {
+	seals := t.proxy.seals
+	return &relay.Detour{
+		Prefix: hookPrefix,
+		Resolve: func(target string) (relay.Target, string, string, error) {
+			d, err := seals.deliver(target)
+			if err != nil {
+				t.proxy.notice(fmt.Sprintf("tap %s refused a notification: %v", t.Name(), err))
+			}
+			return d.to, d.authority, d.target, err
+		},
+		Dial: func(ctx context.Context, to relay.Target) (net.Conn, error) {
+			ctx, cancel := context.WithTimeout(ctx, t.proxy.opts.DialTimeout)
+			defer cancel()
+			return t.proxy.hookDialer.Dial(ctx, to.Authority(), to.Scheme == "https", to.Host,
+				t.proxy.refuseLoop(to.Authority()))
+		},
+		Receiver: "the webhook",
+	}
+}
+
+// refuseLoop refuses connections that would come back to us.
+func (p *Proxy) refuseLoop(to string) func(net.Conn) error {
+	return func(conn net.Conn) error {
+		if self := p.isSelf(conn.LocalAddr(), conn.RemoteAddr()); self != "" {
+			return fmt.Errorf("%s leads back to %s, which would be a loop", to, self)
+		}
+		return nil
+	}
+}
+
+// deliveryRequest begins the record of a notification that came to the tap, and reports whether it is one: from the
+// agent to the webhook, as if no tap were between them.
+func (l *link) deliveryRequest(x int, head []byte) bool {
+	p := l.tap.proxy
+	if p.seals == nil {
+		return false
+	}
+	target, ok := relay.DetourTarget(head, hookPrefix)
+	if !ok {
+		return false
+	}
+	d, err := p.seals.deliver(target)
+	if err != nil { // it is refused
+		l.RequestTo(x, head, capture.Peer{Name: "webhook", URL: "http://" + l.tap.listening(l.local)}, "")
+		return true
+	}
+	l.mu.Lock()
+	if l.deliveries == nil {
+		l.deliveries = make(map[int]bool)
+	}
+	l.deliveries[x] = true
+	l.mu.Unlock()
+	l.deliver(x, d.head(head), p.receiver(&d), d.agent)
+	return true
+}
+
+// isDelivery reports whether an exchange is a notification on its way to a webhook.
+func (l *link) isDelivery(x int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.deliveries[x]
+}
+
+// hookBase returns the scheme and authority that take the place of those of a webhook; without one it says why the URL
+// passes as it is, or nothing if notifications are seen anyway.
+func (t *Tap) hookBase(u *url.URL) (base, why string) {
+	p := t.proxy
+	at := originOf(u)
+	p.mu.Lock()
+	ours := p.tapAt(at) != nil
+	p.mu.Unlock()
+	switch to := p.opts.Webhooks.URL; {
+	case ours:
+		return "", ""
+	case at == t.agent:
+		return "", "the webhook is the agent itself"
+	case to != nil:
+		return to.Scheme + "://" + to.Host, ""
+	case !t.mayDivert():
+		return "", agentElsewhere
+	case u.Scheme != "http":
+		return "", "the webhook is not on plain HTTP" + toHaveThem
+	case at.host != loopback && !hostname.IsLoopback(at.host):
+		return "", "the webhook is not on this machine" + toHaveThem
+	}
+	return "http://" + t.listening(nil), ""
+}
+
+// divert returns the URL that takes the place of a webhook's, and the URL as the client means it: the same, unless it is
+// an address of ours already. Without one it says why, or nothing if there is nothing to say.
+func (t *Tap) divert(text, client string) (to, was, why string) {
+	if h, ok := t.proxy.seals.ours(text); ok {
+		text = h.url
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "", text, "the webhook has no http or https URL"
+	}
+	if _, _, _, err := relay.ParseTarget(text); len(text) > maxHookURL || strings.Contains(text, "\x00") ||
+		err != nil && u.User == nil && u.Fragment == "" {
+		return "", text, "the URL of the webhook is too long, or not one that can be called"
+	}
+	base, why := t.hookBase(u)
+	if base == "" {
+		return "", text, why
+	}
+	if u.User != nil { // the agent makes credentials of it
+		base = strings.Replace(base, "://", "://"+u.User.String()+"@", 1)
+	}
+	return base + hookPrefix + t.proxy.seals.seal(hook{t.Name(), client, text}), text, ""
+}
+
+// Request implements relay.Editor. What is asked about configs is to be answered readably.
+func (l hookEditor) Request(x int, head []byte) []byte {
+	head = l.cardEditor.Request(x, head)
+	if !targetMentionsPush(head) || l.isDelivery(x) {
+		return head
+	}
+	l.hooksFor(x, head).asks.Store(true)
+	return l.readably(x, head)
+}
+
+// readably asks for an answer without content coding.
+func (l *link) readably(x int, head []byte) []byte {
+	if fieldValue(head, "Accept-Encoding") == nil {
+		return head
+	}
+	edit := editHead(head)
+	rewrites := fieldRewrite("request", "Accept-Encoding", edit.set("Accept-Encoding", "identity"), "identity")
+	if len(rewrites) == 0 {
+		return head
+	}
+	l.Fact(x, capture.Fact{Rewrites: rewrites})
+	return edit.bytes()
+}
+
+// HoldRequest implements relay.RequestEditor. Requests that are not about configs pass as they come: most bodies come
+// along with their head and show it.
+func (l hookEditor) HoldRequest(x int, head, begun []byte, whole bool) int {
+	if !bytes.HasPrefix(head, postMethod) || l.isDelivery(x) ||
+		!isJSON(capture.MediaType(string(fieldValue(head, "Content-Type")))) {
+		return 0
+	}
+	coded := isCoded(head)
+	if whole && !coded && !mentionsPush(begun) && !targetMentionsPush(head) {
+		return 0
+	}
+	h := l.hooksFor(x, head)
+	h.watched = true
+	length, err := strconv.Atoi(string(fieldValue(head, "Content-Length")))
+	switch {
+	case !l.tap.mayDivert():
+		h.unseen = agentElsewhere
+	case coded:
+		h.unseen = "the request that configures the webhook is compressed"
+	case fieldValue(head, "Expect") != nil:
+		h.unseen = "the request that configures the webhook waits for 100 (Expect)"
+	case err == nil && length > maxHookBody:
+		h.unseen = requestTooLarge
+	case hasDigest(head):
+		h.unseen = "the request that configures the webhook has a digest of its body, which another URL would break"
+	default:
+		h.watched = err != nil // it may grow too large
+		return maxHookBody
+	}
+	return 0
+}
+
+var requestTooLarge = fmt.Sprintf("the request that configures the webhook has more than %d bytes", maxHookBody)
+
+// mayDivert reports whether any webhook can be led through the tap.
+func (t *Tap) mayDivert() bool {
+	host := hostname.Normal(t.spec.Agent.Hostname())
+	return t.proxy.opts.Webhooks.URL != nil || hostname.IsLoopback(host) || isLoopbackSpelling(host)
+}
+
+// Why webhooks are not led through a tap.
+const (
+	toHaveThem     = "; give --webhook-url URL under which the agent reaches this tap"
+	agentElsewhere = "the agent is not on this machine" + toHaveThem
+)
+
+var postMethod = []byte("POST ")
+
+// isCoded reports whether the body behind a head has a content coding.
+func isCoded(head []byte) bool {
+	coding := fieldValue(head, "Content-Encoding")
+	return len(coding) > 0 && !bytes.EqualFold(coding, []byte("identity"))
+}
+
+func hasDigest(head []byte) bool {
+	for _, name := range digestFields {
+		if fieldValue(head, name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// HeldRequest implements relay.RequestEditor: it replaces the URLs of webhooks, and no other byte of the body.
+func (l hookEditor) HeldRequest(x int, head, body, trailer []byte) []byte {
+	h := l.hooks(x)
+	if h == nil || !mentionsPush(body) && !targetMentionsPush(head) {
+		l.forgetHooks(x)
+		return nil
+	}
+	h.asks.Store(true)
+	parsed := capture.ParseRequestHead(head)
+	replacements := l.diverted(x, h.client, configURLs(&parsed, body))
+	edited := l.readably(x, head)
+	if len(replacements) == 0 && len(edited) == len(head) {
+		return nil
+	}
+	return frame(editHead(edited), &parsed, applyReplacements(body, replacements), trailer)
+}
+
+// diverted returns what takes the place of the URLs of webhooks, and records it.
+func (l *link) diverted(x int, client string, urls []cardURL) []replacement {
+	var replacements []replacement
+	var fact capture.Fact
+	for _, u := range urls {
+		to, was, why := l.tap.divert(u.url, client)
+		if why != "" {
+			l.unseenWebhook(x, client, why)
+		}
+		if to == "" {
+			continue
+		}
+		replacements = append(replacements, replacement{u, to})
+		fact.Rewrites = append(fact.Rewrites, capture.Rewrite{Place: "request.body#" + u.pointer, Was: was, Now: to})
+	}
+	if len(replacements) > 0 {
+		l.tap.diverts.Store(true)
+		l.Fact(x, fact)
+	}
+	return replacements
+}
+
+// unseenWebhook says that the notifications of a webhook go past us.
+func (l *link) unseenWebhook(x int, client, why string) {
+	l.Fact(x, capture.Fact{Note: capture.WebhooksNotObserved + why})
+	if client == "" {
+		client = "client"
+	}
+	l.tap.proxy.notice(fmt.Sprintf("%s → %s: %s%s", client, l.tap.Name(), capture.WebhooksNotObserved, why))
+}

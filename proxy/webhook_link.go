@@ -1,0 +1,205 @@
+package proxy
+
+import (
+	"fmt"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/relay"
+)
+
+// hooksFor returns what is known of an exchange, which begins to be one about webhooks with it. The head is that of its
+// request, or nil.
+func (l *link) hooksFor(x int, head []byte) *exchangeHooks {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.hooked[x]
+	if h == nil {
+		h = &exchangeHooks{head: capture.ParseRequestHead(head)}
+		h.client = l.nameNow(head)
+		h.request = l.recordRestorer(x, "request.body")
+		if l.hooked == nil {
+			l.hooked = make(map[int]*exchangeHooks)
+		}
+		l.hooked[x] = h
+		l.anyHooks.Store(true)
+	}
+	return h
+}
+
+// hooks returns what is known of an exchange, nil of one that is not about webhooks.
+func (l *link) hooks(x int) *exchangeHooks {
+	if !l.anyHooks.Load() {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hooked[x]
+}
+
+func (l *link) forgetHooks(x int) {
+	if l.anyHooks.Load() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.hooked, x)
+	}
+}
+
+// recordRestorer returns what puts the URLs of webhooks back in what is recorded of an exchange, and notes where it has.
+func (l *link) recordRestorer(x int, place string) *restorer {
+	known := make(map[string]bool)
+	return &restorer{seals: l.tap.proxy.seals, found: func(ours string, h hook) {
+		if !known[ours] && len(known) < maxNotedAddresses {
+			known[ours] = true
+			l.Fact(x, capture.Fact{Rewrites: []capture.Rewrite{{Place: place, Was: ours, Now: h.url}}})
+		}
+	}}
+}
+
+// maxNotedAddresses bounds how many addresses that were put back are noted of one message.
+const maxNotedAddresses = 64
+
+// hookRequestBody takes a piece of a request's body, and returns it as it is to be recorded.
+func (l *link) hookRequestBody(x int, p []byte) []byte {
+	h := l.hooks(x)
+	if h == nil {
+		return p
+	}
+	if h.watched && !h.overflow {
+		room := maxWatched - len(h.body)
+		h.overflow = len(p) > room
+		h.body = append(h.body, p[:min(len(p), room)]...)
+	}
+	if h.size += len(p); h.size > maxHookBody && h.unseen == "" {
+		h.unseen = requestTooLarge
+	}
+	return h.request.Next(p, false)
+}
+
+// hookRequestEnd ends a request's body: of one that was not held it is said that its webhooks are not observed. It
+// returns what is still to be recorded of it.
+func (l *link) hookRequestEnd(x int) []byte {
+	h := l.hooks(x)
+	if h == nil {
+		return nil
+	}
+	if h.unseen != "" {
+		l.passedUnseen(x, h)
+		h.body = nil
+	}
+	return h.request.Next(nil, true)
+}
+
+// passedUnseen says of a request that passed as it came that its webhooks are not observed, if it has any.
+func (l *link) passedUnseen(x int, h *exchangeHooks) {
+	body, err := h.body, error(nil)
+	if codings := h.head.Fields.Codings(); len(codings) > 0 {
+		p := l.tap.proxy
+		p.decoding.Lock() // a decoder may take megabytes
+		body, err = capture.Decode(body, codings, maxDecodedWatched)
+		p.decoding.Unlock()
+	}
+	switch about := mentionsPush(body) || mentionsPush([]byte(h.head.Target)); {
+	case !about:
+	case h.overflow || err != nil: // its end is not known
+		l.unseenWebhook(x, h.client, h.unseen)
+	case len(configURLs(&h.head, body)) > 0:
+		l.unseenWebhook(x, h.client, h.unseen)
+	}
+}
+
+// mayName reports whether the answer with a head can be read for addresses of ours while it passes.
+func mayName(h *capture.Head) bool {
+	media := h.Fields.MediaType()
+	return h.Status != 204 && h.Status != 304 && (isJSON(media) || media == "text/event-stream")
+}
+
+// hookAnswer notes the head of an answer that may name addresses of ours.
+func (l *link) hookAnswer(x int, head []byte) {
+	if h := l.answerHooks(x, head); h != nil && !isCoded(head) {
+		h.answer = l.recordRestorer(x, "response.body")
+	}
+}
+
+// hookAnswerBody takes a piece of an answer's body, and returns it as it is to be recorded: nil with last is the end.
+func (l *link) hookAnswerBody(x int, p []byte, last bool) []byte {
+	h := l.hooks(x)
+	if h == nil || h.answer == nil {
+		return p
+	}
+	return h.answer.Next(p, last)
+}
+
+// Hold implements relay.Editor. Of an answer that declares its length all must be there before its head can go on.
+func (l hookEditor) Hold(x int, head []byte) int {
+	if limit := l.cardEditor.Hold(x, head); limit > 0 {
+		return limit
+	}
+	h := l.answerHooks(x, head)
+	if h == nil {
+		return 0
+	}
+	if !isCoded(head) && (fieldValue(head, "Content-Length") == nil || fieldValue(head, "Transfer-Encoding") != nil) {
+		return 0 // see Change
+	}
+	if isCoded(head) && !h.asks.Load() {
+		return 0
+	}
+	h.holds = true
+	return maxHookBody
+}
+
+// answerHooks returns what is known of an exchange whose answer may name addresses of ours; nil of any other.
+func (l *link) answerHooks(x int, head []byte) *exchangeHooks {
+	if l.tap.proxy.seals == nil || l.isDelivery(x) {
+		return nil
+	}
+	h := l.hooks(x)
+	if !l.tap.diverts.Load() && (h == nil || !h.asks.Load()) {
+		return nil
+	}
+	parsed := capture.ParseResponseHead(head)
+	if !mayName(&parsed) {
+		return nil
+	}
+	return l.hooksFor(x, nil)
+}
+
+// Change implements relay.ContentEditor.
+func (l hookEditor) Change(x int, head []byte) relay.Change {
+	if l.answerHooks(x, head) == nil || isCoded(head) {
+		return nil
+	}
+	return &restorer{seals: l.tap.proxy.seals}
+}
+
+// Answer implements relay.Editor.
+func (l hookEditor) Answer(x int, head, body, trailer []byte) []byte {
+	h := l.hooks(x)
+	if h == nil || !h.holds {
+		return l.cardEditor.Answer(x, head, body, trailer)
+	}
+	parsed := capture.ParseResponseHead(head)
+	text, err := capture.Decode(body, parsed.Fields.Codings(), maxDecodedHook)
+	if err != nil {
+		return nil
+	}
+	text, changed := l.tap.proxy.seals.restored(text)
+	if !changed {
+		return nil
+	}
+	edit := editHead(head)
+	edit.drop("Content-Encoding")
+	dropDigests(edit)
+	return frame(edit, &parsed, text, withoutDigests(trailer))
+}
+
+// TooLarge implements relay.Editor.
+func (l hookEditor) TooLarge(x int) {
+	if h := l.hooks(x); h == nil || !h.holds {
+		l.cardEditor.TooLarge(x)
+		return
+	}
+	l.Fact(x, capture.Fact{Note: fmt.Sprintf(
+		"the answer has more than %d bytes and passed as it came: addresses of this tap may stand in it for webhooks",
+		maxHookBody)})
+}

@@ -1,0 +1,246 @@
+package proxy_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy"
+	"a2atap/proxy/capture"
+)
+
+// configRequests are requests that carry the config of a webhook, HOOK, in all dialects, bindings and places.
+var configRequests = []struct{ name, target, body string }{
+	{
+		"1.0 create", "/", `{"jsonrpc":"2.0", "id":1,"method":"CreateTaskPushNotificationConfig",` +
+			`"params":{ "taskId":"t1","url" : "HOOK","token":"x"}}` + "\n",
+	},
+	{
+		"1.0 send", "/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m",` +
+			`"role":"ROLE_USER","parts":[{"url":"http://127.0.0.1:1/file","text":"HOOKS"}]},"configuration":` +
+			`{"taskPushNotificationConfig":{"url":"HOOK"}}}}`,
+	},
+	{
+		"1.0 create, HTTP+JSON", "/v1/tasks/t1/pushNotificationConfigs",
+		`{"id":"p1","url":"HOOK","authentication":{"scheme":"Bearer","credentials":"c"}}`,
+	},
+	{
+		"1.0 send, HTTP+JSON", "/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]},` +
+			`"configuration":{"taskPushNotificationConfig":{"url":"HOOK"}}}`,
+	},
+	{
+		"0.3 set", "/", `{"jsonrpc":"2.0","id":"1","method":"tasks/pushNotificationConfig/set","params":{"taskId":"t1",` +
+			`"pushNotificationConfig":{"url":"HOOK"}}}`,
+	},
+	{
+		"0.3 stream", "/", `{"jsonrpc":"2.0","id":"1","method":"message/stream","params":{"message":{"kind":"message",` +
+			`"messageId":"m","role":"user","parts":[]},"configuration":{"pushNotificationConfig":{"url":"HOOK"}}}}`,
+	},
+	{
+		"0.3 set, HTTP+JSON", "/v1/tasks/t1/pushNotificationConfigs",
+		`{"taskId":"t1","pushNotificationConfig":{"url":"HOOK"}}`,
+	},
+	{
+		"0.3 set, proto JSON", "/v1/tasks/t1/pushNotificationConfigs",
+		`{"parent":"tasks/t1","configId":"c","config":{"name":"tasks/t1/pushNotificationConfigs/c",` +
+			`"push_notification_config":{"url":"HOOK"}}}`,
+	},
+	{
+		"0.3 send, proto JSON", "/v1/message:send", `{"request":{"messageId":"m","role":"ROLE_USER","content":[]},` +
+			`"configuration":{"push_notification":{"url":"HOOK"}}}`,
+	},
+	{
+		"0.2 set", "/", `{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotification/set","params":{"id":"t1",` +
+			`"pushNotificationConfig":{"url":"HOOK"}}}`,
+	},
+	{
+		"0.1 send", "/", `{"jsonrpc":"2.0","id":1,"method":"tasks/send","params":{"id":"t1","message":{"role":"user",` +
+			`"parts":[]},"pushNotification":{"url":"HOOK","token":"x"}}}`,
+	},
+	{
+		"0.1 stream", "/", `{"jsonrpc":"2.0","id":1,"method":"tasks/sendSubscribe","params":{"id":"t1","message":{"role":` +
+			`"user","parts":[]},"pushNotification":{"url":"HOOK"}}}`,
+	},
+	{
+		"before 0.1", "/", `{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotification/set","params":{"taskId":"t1",` +
+			`"config":{"url":"HOOK","events":["status"]}}}`,
+	},
+	{
+		"two in one body", "/", `[{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{"taskId":` +
+			`"t1","pushNotificationConfig":{"url":"HOOK"}}},{"jsonrpc":"2.0","id":2,"method":"message/send","params":` +
+			`{"message":{"kind":"message","messageId":"m","role":"user","parts":[]},"configuration":` +
+			`{"pushNotificationConfig":{"url":"HOOK"}}}}]`,
+	},
+	{"twice", "/", `{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"t",` +
+		`"url":"HOOK","url":"HOOK"}}`},
+}
+
+// In each request only the tokens of the URLs change, whether its length is declared or not. The record has what the
+// client sent, and beside it what was written instead.
+func TestWebhookURLsAreReplaced(t *testing.T) {
+	for _, test := range configRequests {
+		for _, chunked := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/chunked %v", test.name, chunked), func(t *testing.T) {
+				hook := newTaker(t, nil)
+				agent := newTaker(t, nil)
+				r := newRig(t, withWebhooks, "booker="+agent.URL)
+				to := hook.URL + "/h?x=1"
+				body := strings.ReplaceAll(test.body, "HOOK\"", to+"\"")
+				var reader io.Reader = strings.NewReader(body)
+				if chunked {
+					reader = io.MultiReader(strings.NewReader(body[:len(body)/2]), strings.NewReader(body[len(body)/2:]))
+				}
+				fetch(t, newClient(t), "POST", strings.TrimSuffix(r.tap(0).URL(), "/")+test.target, reader,
+					"Content-Type", "application/json", "User-Agent", "planner/1")
+				got := agent.last(t)
+				addresses := given(got)
+				if len(addresses) == 0 {
+					t.Fatalf("the agent got %s", got)
+				}
+				for _, a := range addresses {
+					got = strings.Replace(got, a, to, 1)
+				}
+				if want := "POST " + test.target + " " + body; got != want {
+					t.Errorf("with the webhook's URL put back the agent got\n%s, want\n%s", got, want)
+				}
+				if declared := agent.length[0]; chunked != (declared == -1) {
+					t.Errorf("the agent was told %d bytes", declared)
+				}
+				x := r.record()[0]
+				if string(x.Request.Body.Data) != body {
+					t.Errorf("recorded is %s", x.Request.Body.Data)
+				}
+				var now []string
+				for _, w := range x.Rewrites {
+					if strings.HasPrefix(w.Place, "request.body#/") && strings.HasSuffix(w.Place, "/url") && w.Was == to {
+						now = append(now, w.Now)
+					}
+				}
+				if diff := cmp.Diff(addresses, now); diff != "" {
+					t.Errorf("rewrites (-sent +recorded):\n%s", diff)
+				}
+			})
+		}
+	}
+}
+
+// What names no webhook, and what cannot be read, passes byte for byte.
+func TestRequestsWithoutWebhooks(t *testing.T) {
+	agent := newTaker(t, nil)
+	r := newRig(t, withWebhooks, "booker="+agent.URL)
+	for _, body := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"parts":[{"text":"pushNotification"}]}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"GetTaskPushNotificationConfig","params":{"taskId":"t1","id":"p1"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"t1","url":"no URL"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"CreateTaskPushNotificationConfig","params":{"url":7}}`,
+		`{"method":"CreateTaskPushNotificationConfig","params":{"url":"http://127.0.0.1:1/"`,
+		`pushNotificationConfig`,
+		``,
+	} {
+		post(t, newClient(t), r.tap(0).URL(), body)
+		if got := agent.last(t); got != "POST / "+body {
+			t.Errorf("the agent got %q, want %q", got, body)
+		}
+	}
+}
+
+// Where a webhook cannot be led through the tap, its URL passes as it came, and the link says so.
+func TestWebhooksNotObserved(t *testing.T) {
+	const local = "http://127.0.0.1:9/h"
+	zipped := func(s string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		io.WriteString(w, s)
+		w.Close()
+		return b.String()
+	}
+	long := strings.Replace(setConfig(local), `"t1"`, `"`+strings.Repeat("x", 1<<20)+`"`, 1)
+	tests := []struct {
+		name, body string
+		header     []string
+		want       string
+	}{
+		{"https", setConfig("https://127.0.0.1:9/h"), nil, "the webhook is not on plain HTTP; give --webhook-url URL"},
+		{"elsewhere", setConfig("http://hooks.example/h"), nil, "the webhook is not on this machine; give --webhook-url"},
+		{"no URL", setConfig("ftp://127.0.0.1/"), nil, "the webhook has no http or https URL"},
+		{"too long", setConfig(local + strings.Repeat("x", 3000)), nil, "is too long"},
+		{"compressed", zipped(setConfig(local)), []string{"Content-Encoding", "gzip"}, "is compressed"},
+		{"a large request", long, nil, "has more than 1048576 bytes"},
+		{"Expect", setConfig(local), []string{"Expect", "100-continue"}, "waits for 100"},
+		{"a digest", setConfig(local), []string{"Content-Digest", "sha-256=:x:"}, "has a digest"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			agent := newTaker(t, nil)
+			r := newRig(t, withWebhooks, "booker="+agent.URL)
+			for range 2 {
+				post(t, newClient(t), r.tap(0).URL(), test.body, test.header...)
+				if got := agent.last(t); got != "POST / "+test.body {
+					t.Errorf("the agent got %.200q", got)
+				}
+			}
+			if got := r.notice(); !strings.HasPrefix(got, "planner → booker: webhooks not observed: ") ||
+				!strings.Contains(got, test.want) {
+				t.Errorf("notice %q, want %q", got, test.want)
+			}
+			if notes := noted(r.record()); strings.Count(notes, capture.WebhooksNotObserved) != 2 {
+				t.Errorf("noted is %q, want it with each exchange", notes)
+			}
+			if len(r.noticed) > 0 {
+				t.Errorf("a second notice: %s", <-r.noticed)
+			}
+		})
+	}
+}
+
+// A request without a declared length that grows too large while it is held passes as it came.
+func TestHeldRequestTooLarge(t *testing.T) {
+	agent := newTaker(t, nil)
+	r := newRig(t, withWebhooks, "booker="+agent.URL)
+	body := setConfig("http://127.0.0.1:9/h")[:100] + strings.Repeat(" ", 1<<20) + setConfig("http://127.0.0.1:9/h")[100:]
+	fetch(t, newClient(t), "POST", r.tap(0).URL(), io.MultiReader(strings.NewReader(body)), "Content-Type",
+		"application/json")
+	if got := agent.last(t); got != "POST / "+body {
+		t.Errorf("the agent got %d bytes, want %d", len(got), len(body))
+	}
+	if notes := noted(r.record()); !strings.Contains(notes, "has more than 1048576 bytes") {
+		t.Errorf("noted is %q", notes)
+	}
+}
+
+// With an address that agents reach, all webhooks are led through the tap.
+func TestWebhookURL(t *testing.T) {
+	agent := newTaker(t, nil)
+	r := newRig(t, func(o *proxy.Options, _ *proxy.RecorderOptions) {
+		o.Webhooks = &proxy.WebhookSpec{Key: hookKey, URL: parseURL(t, "https://tunnel.example")}
+	}, "booker="+agent.URL)
+	for _, hook := range []string{"https://hooks.example/h", "http://127.0.0.1:9/h", "http://u:p@127.0.0.1:9/"} {
+		got := configure(t, r.tap(0), agent, hook)
+		want := "https://tunnel.example/.a2atap/webhook/"
+		if strings.Contains(hook, "@") {
+			want = "https://u:p@tunnel.example/.a2atap/webhook/"
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("the agent was given %s", got)
+		}
+	}
+}
+
+// Cards and webhooks pass as they come where nothing is to be rewritten.
+func TestNoRewriteOfWebhooks(t *testing.T) {
+	agent := newTaker(t, nil)
+	r := newRig(t, func(o *proxy.Options, ro *proxy.RecorderOptions) {
+		withWebhooks(o, ro)
+		o.NoRewrite = true
+	}, "booker="+agent.URL)
+	body := setConfig("http://127.0.0.1:9/h")
+	post(t, newClient(t), r.tap(0).URL(), body)
+	if got := agent.last(t); got != "POST / "+body {
+		t.Errorf("the agent got %s", got)
+	}
+}

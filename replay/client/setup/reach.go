@@ -1,0 +1,66 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/proxy/outbound"
+)
+
+// ReachFlags are the flags that say how agents are connected to: whom to trust, what to show them, and what is on the
+// way. All commands that dial agents have them under the same names.
+type ReachFlags struct {
+	Authorities   []string // --agent-ca
+	Insecure      bool     // --insecure
+	Certificate   string   // --client-cert
+	Key           string   // --client-key
+	UpstreamProxy string   // --upstream-proxy
+}
+
+// Register adds the flags to a set. The text says what the environment's proxy is used for without --upstream-proxy.
+func (f *ReachFlags) Register(set *pflag.FlagSet, otherwise string) {
+	set.StringArrayVar(&f.Authorities, "agent-ca", nil,
+		"trust the authorities in `FILE` (PEM) beside the system's, for agents on TLS; repeatable")
+	set.BoolVar(&f.Insecure, "insecure", false,
+		"take any certificate for the agent's: whoever is on the way can answer in its place")
+	set.StringVar(&f.Certificate, "client-cert", "",
+		"show the certificate in `FILE` (PEM, with its key) to agents that ask for one")
+	set.StringVar(&f.Key, "client-key", "", "the key of --client-cert is in `FILE` (PEM)")
+	set.StringVar(&f.UpstreamProxy, "upstream-proxy", "", "reach agents, but those on this machine, through the proxy "+
+		"at `URL` (http, https or socks5), or env for what HTTPS_PROXY, HTTP_PROXY and NO_PROXY say ("+otherwise+"); "+
+		"USER:PASSWORD@ in it may be needed: "+secretHelp)
+}
+
+// Dialer returns what connects to agents so. A client certificate must be valid now. Errors are about how the command was
+// called, or about files, which [os.PathError] tells; they hold no secret.
+func (f *ReachFlags) Dialer(w World, now func() time.Time) (*outbound.Dialer, error) {
+	d := &outbound.Dialer{Insecure: f.Insecure}
+	var err error
+	if len(f.Authorities) > 0 {
+		if d.Roots, err = outbound.ReadRoots(f.Authorities...); err != nil {
+			return nil, fmt.Errorf("--agent-ca: %w", err)
+		}
+	}
+	switch {
+	case f.Certificate != "":
+		if d.Certificate, err = outbound.ReadCertificate(f.Certificate, f.Key, now()); err != nil {
+			return nil, fmt.Errorf("--client-cert: %w", err)
+		}
+	case f.Key != "":
+		return nil, errors.New("--client-key is the key of --client-cert FILE, which is missing")
+	}
+	if f.UpstreamProxy == "" {
+		return d, nil
+	}
+	value, err := w.Secret("--upstream-proxy", f.UpstreamProxy)
+	if err != nil {
+		return nil, err
+	}
+	if d.Proxy, err = outbound.ParseProxy(value, w.Getenv); err != nil {
+		return nil, fmt.Errorf("--upstream-proxy: %w", err)
+	}
+	return d, nil
+}

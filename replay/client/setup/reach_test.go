@@ -1,0 +1,57 @@
+package setup_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/replay/client/setup"
+)
+
+func TestReachFlags(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bad.pem")
+	if err := os.WriteFile(bad, []byte("no certificate"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	world := setup.World{
+		Getenv: func(string) string { return "" },
+		Secret: func(_, value string) (string, error) {
+			return map[string]string{"env:PROXY": "https://user:s3cret@p:1", "env:BAD": "s3cret"}[value], nil
+		},
+	}
+	for args, want := range map[string]string{ // what the error has in it; of the proxy, if there is none
+		"":                                 "none",
+		"--insecure":                       "none",
+		"--upstream-proxy env:PROXY":       "https://p:1",
+		"--upstream-proxy env:BAD":         "write http://HOST:PORT",
+		"--agent-ca " + bad:                "holds no certificate",
+		"--agent-ca nowhere":               "nowhere: no such file",
+		"--client-cert " + bad:             "holds no certificate",
+		"--client-key " + bad:              "which is missing",
+		"--agent-ca x --client-key " + bad: "x: no such file",
+	} {
+		var f setup.ReachFlags
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		f.Register(set, "without it, none is used")
+		if err := set.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		d, err := f.Dialer(world, time.Now)
+		got := ""
+		if err == nil {
+			got = d.Proxy.String()
+		} else {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) || strings.Contains(got, "s3cret") {
+			t.Errorf("%s: got %s, want %s", args, got, want)
+		}
+		if err == nil && d.Insecure != f.Insecure {
+			t.Errorf("%s: insecure is %t", args, d.Insecure)
+		}
+	}
+}

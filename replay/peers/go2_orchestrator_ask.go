@@ -1,0 +1,144 @@
+package peers
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/google/uuid"
+)
+
+// A go2User is one message of a user, and what the orchestrator asks others because of it.
+type go2User struct {
+	orchestrator *go2Orchestrator
+	plan         Plan
+	pool         *http.Transport
+	message      string // its id
+	text         string
+	context      string // handed on; empty for not
+	trace        string // the traceparent that came; empty for handing none on
+}
+
+// askAll asks the three agents at the same time. The stream ends last.
+func (u *go2User) askAll(ctx context.Context) ([]string, error) {
+	var (
+		answers  = make([]string, 3)
+		errs     = make([]error, 3)
+		all      sync.WaitGroup
+		others   sync.WaitGroup
+		released = make(chan struct{})
+	)
+	all.Go(func() { answers[0], errs[0] = u.follow(ctx, released) })
+	others.Go(func() { answers[1], errs[1] = u.beNotified(ctx) })
+	others.Go(func() { answers[2], errs[2] = u.beRefused(ctx) })
+	others.Wait()
+	close(released)
+	all.Wait()
+	return answers, errors.Join(errs...)
+}
+
+// follow follows a task by stream, and releases it when the others have answered.
+func (u *go2User) follow(ctx context.Context, released <-chan struct{}) (answer string, err error) {
+	agent, err := u.meet(ctx, u.plan.Stream)
+	if err != nil {
+		return "", err
+	}
+	var releasing error
+	err = agent.stream(ctx, turn{text: "poll ", quote: u.text, context: u.context}, func(seen Observation) {
+		switch {
+		case seen.Kind == "artifact":
+			answer += seen.Text
+		case seen.Kind == "status" && strings.HasSuffix(seen.State, "WORKING"):
+			<-released
+			_, releasing = agent.send(ctx, turn{text: "release " + seen.Task})
+		}
+	})
+	if err = errors.Join(err, releasing); err != nil {
+		return "", fmt.Errorf("follow the task of %s: %w", u.plan.Stream, err)
+	}
+	return answer, nil
+}
+
+// beNotified has a task done, waits for the notifications, and asks for it.
+func (u *go2User) beNotified(ctx context.Context) (string, error) {
+	agent, err := u.meet(ctx, u.plan.Push)
+	if err != nil {
+		return "", err
+	}
+	webhook, notified := u.orchestrator.hook()
+	made, err := agent.send(ctx, turn{
+		text: "work ", quote: u.text, context: u.context, now: true, webhook: webhook, token: uuid.NewString(),
+	})
+	if err != nil {
+		return "", fmt.Errorf("send to %s: %w", u.plan.Push, err)
+	}
+	for range notifications {
+		select {
+		case <-notified:
+		case <-ctx.Done():
+			return "", fmt.Errorf("wait for the notifications of %s: %w", u.plan.Push, ctx.Err())
+		}
+	}
+	task, err := agent.get(ctx, made.Task)
+	if err != nil {
+		return "", fmt.Errorf("get the task of %s: %w", u.plan.Push, err)
+	}
+	return strings.Join(task.Artifacts, " "), nil
+}
+
+// beRefused waits for a task that fails.
+func (u *go2User) beRefused(ctx context.Context) (string, error) {
+	agent, err := u.meet(ctx, u.plan.Fail)
+	if err != nil {
+		return "", err
+	}
+	task, err := agent.send(ctx, turn{text: "fail ", quote: u.text, context: u.context})
+	if err != nil {
+		return "", fmt.Errorf("send to %s: %w", u.plan.Fail, err)
+	}
+	return task.Text, nil
+}
+
+// meet reads an agent's card.
+func (u *go2User) meet(ctx context.Context, agentURL string) (*go2Driver, error) {
+	client := &http.Client{Transport: &accountable{u}}
+	agent := Go2Client.driver(client).(*go2Driver)
+	if _, err := agent.discover(ctx, agentURL, JSONRPC); err != nil {
+		return nil, fmt.Errorf("read the card of %s: %w", agentURL, err)
+	}
+	return agent, nil
+}
+
+// An accountable transport gives each request an id, says for whom it is, and hands the trace on.
+type accountable struct {
+	user *go2User
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a *accountable) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	id := uuid.NewString()
+	r.Header.Set("X-Request-Id", id)
+	if trace := a.user.trace; trace != "" {
+		r.Header.Set("Traceparent", childOf(trace))
+	}
+	a.user.orchestrator.print(orchestratorLine{Call: id, For: a.user.message})
+	return a.user.pool.RoundTrip(r)
+}
+
+// childOf returns a traceparent of the same trace, with a span id of its own: W3C Trace Context, section 3.2.
+func childOf(parent string) string {
+	fields := strings.Split(parent, "-") // version, trace id, span id, flags
+	if len(fields) < 4 {
+		return parent
+	}
+	var span [8]byte
+	_, _ = rand.Read(span[:]) // it cannot fail
+	fields[2] = hex.EncodeToString(span[:])
+	return strings.Join(fields, "-")
+}
