@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net"
 	"os"
@@ -63,7 +64,9 @@ func demo(ctx context.Context, e env, output string) error {
 		defer a.stop()
 		taps = append(taps, a.tap)
 	}
-	r, err := startRecording(recordingOptions{output: output, taps: taps})
+	key := make([]byte, 32)
+	rand.Read(key)
+	r, err := startRecording(recordingOptions{output: output, taps: taps, webhooks: &proxy.WebhookSpec{Key: key}})
 	if err != nil {
 		return err
 	}
