@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,9 +14,9 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
 	"a2atap/replay/refagent"
-	"a2atap/tui"
 )
 
 // demoFault is the rule that the demo's agent for flights breaks.
@@ -25,10 +26,11 @@ func newDemo(e env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Record two reference agents and a client; one agent is at fault",
-		Long: `Demo starts two reference agents on this machine, taps in front of them, and a client that uses both. The
-agent named booker keeps sending after its task has ended. Demo prints a ladder diagram of the traffic, the finding,
-and the commands to look closer.`,
+		Short: "Record a client, a planner and the agents that it asks; one agent is at fault",
+		Long: `Demo starts three reference agents on this machine, taps in front of them, and a client. The client asks the
+agent planner, which asks hotels, and is told by a webhook what came of that, and flights, which keeps sending after
+its task has ended. Demo prints what the request has caused as a tree, a ladder diagram of the traffic, the finding, and
+the commands to look closer.`,
 		Example: "  a2atap demo\n  a2atap demo -o demo.a2atap",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), e, output) },
 	}
@@ -76,7 +78,7 @@ func demo(ctx context.Context, e env, output string) error {
 		reached[t.Name()] = t.URL()
 	}
 	planner.flights, planner.hotels = reached["flights"], reached["hotels"]
-	trafficErr := travel(ctx, reached["planner"])
+	trafficErr := askPlanner(ctx, reached["planner"])
 	result, _, err := r.stop()
 	if trafficErr != nil {
 		return fmt.Errorf("send through the taps: %w", trafficErr)
@@ -87,26 +89,37 @@ func demo(ctx context.Context, e env, output string) error {
 	return showDemo(ctx, e, output, result)
 }
 
-// showDemo prints the ladder, the findings, and commands to look closer.
+// showDemo prints what the request has caused, the ladder, the findings, and commands to look closer.
 func showDemo(ctx context.Context, e env, output string, result *analyzer.Result) error {
 	src, err := openCapture(e, output)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	links, err := workflow.Read(ctx, src)
+	if err != nil {
+		return err
+	}
+	tree := &treePrinter{w: e.Out, links: links, rows: make(map[uint64]treeRow)}
+	ladder := &ladderPrinter{w: e.Out}
 	found := groupFindings(result.Findings)
 	var reader analyzer.Reader
-	var arrows []tui.Arrow
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
 		}
-		arrows = append(arrows, tui.Arrows(x, reader.Read(x), found[x.Seq])...)
+		facts := analyzer.Facts{Reading: reader.Read(x), Findings: found[x.Seq]}
+		if err := errors.Join(tree.print(x, facts), ladder.print(x, facts)); err != nil {
+			return err
+		}
 	}
-	tui.SortArrows(arrows)
+	fmt.Fprintln(e.Out, "\nWhat the request of traveller has caused:")
+	if err := tree.end(); err != nil {
+		return err
+	}
 	fmt.Fprintln(e.Out)
-	for _, line := range tui.Ladder(arrows, 100) {
-		fmt.Fprintln(e.Out, line)
+	if err := ladder.end(); err != nil {
+		return err
 	}
 	fmt.Fprintln(e.Out)
 	for i := range result.Findings {
@@ -115,10 +128,11 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	fmt.Fprintf(e.Out, `
 What to look at next:
   a2atap rules %s
+  a2atap show %s --format tree
   a2atap show %s --format ladder
   a2atap show %s --format transcript --filter 'rule:%s'
   a2atap check %s
-`, demoFault, output, output, demoFault, output)
+`, demoFault, output, output, output, demoFault, output)
 	printVerdict(e, "demo", result.Verdict(analyzer.Error))
 	return nil
 }

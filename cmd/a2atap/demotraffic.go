@@ -12,8 +12,8 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// travel is the demo's client: it asks the planner for a journey, and passes on a trace as a traced program does.
-func travel(ctx context.Context, planner string) error {
+// askPlanner is the demo's client: it asks the planner for a journey, and passes on a trace as a traced program does.
+func askPlanner(ctx context.Context, planner string) error {
 	c, err := client.Connect(ctx, planner, demoClient("traveller/1.0", childOf(""), client.REST10))
 	if err != nil {
 		return err
@@ -71,7 +71,9 @@ func (p *demoPlanner) plan(ctx context.Context, a refagent.Assignment) (string, 
 }
 
 // bookRoom is what the demo's agent for hotels does with a message.
-func bookRoom(_ context.Context, a refagent.Assignment) (string, error) { return "booked: " + a.Text, nil }
+func bookRoom(_ context.Context, a refagent.Assignment) (string, error) {
+	return "booked: " + a.Text, nil
+}
 
 func demoClient(name, traceparent string, speaks client.Protocol) client.Options {
 	return client.Options{
