@@ -44,9 +44,13 @@ func (d *describer) Event(x *capture.Exchange, e *capture.Event, m *capture.Pars
 
 // Response implements capture.Describer.
 func (d *describer) Response(x *capture.Exchange, m *capture.Parsed) capture.Description {
-	r := ReadAnswer(d.call(x), x, m)
+	asked := d.call(x)
+	r := ReadAnswer(asked, x, m)
 	delete(d.calls, x.ID)
 	out := describe(r)
+	if r.Card != nil && asked.Operation == a2a.NoOperation {
+		out.Keys = append(out.Keys, capture.Key{Kind: "operation", Value: r.Call.Operation.String()})
+	}
 	if r.Card != nil {
 		d.reader.Learn(x, r)
 		places := r.Card.Credentials()

@@ -85,6 +85,7 @@ type Counts struct {
 	Events    int   // events of streams seen
 	Calls     int   // that are over: see Calls
 	Failed    int   // of them, how many failed
+	Unseen    int   // upgrades and tunnels: what passed in them was not observed
 	Unproved  int   // links with calls of which none is known to have succeeded
 }
 

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"bytes"
 	"strings"
 	"time"
 
@@ -28,7 +29,10 @@ type intake struct {
 	fault    *capture.Fault // that ended it
 	status   int            // of HTTP, of an exchange that is not judged
 	reported reported       // rules that report once an exchange and have
-	unseen   bool           // it configures a webhook whose notifications go past the recorder
+	seeking  bool           // it is no call, and its answer may be a card
+	found    *capture.Head  // of an answer that may be one; nil if none has come
+	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
+	unheard  bool           // it configures a webhook whose notifications go past the recorder
 	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
 
@@ -100,16 +104,26 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 			}
 		}
 		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {
-			in.unseen = true
+			in.unheard = true
 		}
 	case capture.Closed:
 		e.closed(in, s, what)
 	default:
-		switch head, ok := what.(capture.ResponseHead); {
+		head, ok := what.(capture.ResponseHead)
+		if ok && !in.unseen && endsObservation(&in.x.Request, head.Head) {
+			in.unseen = true
+			e.counts.Unseen++
+		}
+		switch {
 		case in.x.Judged() || in.x.Gather && !ofStream(what): // the bodies of other traffic are not gathered
 			e.advanceAnswer(in, s)
 		case ok && e.onEnded != nil:
 			in.status = capture.ParseResponseHead(head.Head).Status
+			fallthrough
+		case in.seeking:
+			if e.search(in, s) {
+				e.advanceAnswer(in, s)
+			}
 		}
 	}
 }
@@ -119,6 +133,14 @@ func ofStream(what capture.What) bool {
 	head, ok := what.(capture.ResponseHead)
 	_, event := what.(capture.ResponseEvent)
 	return event || ok && head.Stream
+}
+
+// endsObservation reports whether nothing that follows the head of an answer is observed: another protocol has begun
+// (RFC 9110 §15.2.2), or a tunnel (§9.3.6).
+func endsObservation(r *capture.Head, answer []byte) bool {
+	line, _, _ := bytes.Cut(answer, []byte("\n"))
+	_, status, _ := bytes.Cut(line, []byte(" "))
+	return bytes.HasPrefix(status, []byte("101")) || r.Method == "CONNECT" && bytes.HasPrefix(status, []byte("2"))
 }
 
 func (e *Engine) advanceAnswer(in *intake, s capture.Step) {

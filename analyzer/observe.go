@@ -55,6 +55,7 @@ func (e *Engine) request(in *intake, s capture.Step) {
 	e.requestMissed = e.requestMissed || x.Call.Binding == a2a.GRPC // which is not decoded
 	o.Kind, o.Dialects = RequestRead, x.Dialects
 	e.observe(in, o)
+	in.seeking = !x.Judged() && !x.Gather && mayFetchCard(&x.Request, x.Body)
 	if !x.Judged() || x.Call.Operation == a2a.GetCard || x.Call.Operation == a2a.Webhook {
 		return // what there is to judge comes with the answer
 	}

@@ -43,7 +43,7 @@ type Calls struct {
 	Succeeded int            // the agent answered with a result
 	Failed    int            // the agent answered with an error, or not at all
 	Failures  map[string]int // by error, such as "VersionNotSupported", "HTTP 401", "unreachable"
-	Unseen    bool           // webhooks were configured whose notifications went past the recorder
+	Unheard   bool           // webhooks were configured whose notifications went past the recorder
 }
 
 // Proved reports whether a call of the link is known to have succeeded, or none was made.
@@ -67,7 +67,7 @@ func (c *Calls) add(o Outcome) {
 // merge adds what another count says.
 func (c *Calls) merge(other *Calls) {
 	c.Made, c.Succeeded, c.Failed = c.Made+other.Made, c.Succeeded+other.Succeeded, c.Failed+other.Failed
-	c.Unseen = c.Unseen || other.Unseen
+	c.Unheard = c.Unheard || other.Unheard
 	for name, n := range other.Failures {
 		if c.Failures == nil {
 			c.Failures = make(map[string]int)
@@ -131,6 +131,9 @@ func (r *Result) Count(x Ended) {
 	if x.Judged {
 		r.Counts.Judged++
 	}
+	if x.Unseen {
+		r.Counts.Unseen++
+	}
 	if x.Call {
 		one := Calls{Link: x.Link}
 		one.add(x.Outcome)
@@ -156,7 +159,7 @@ func (e *Engine) ended(in *intake, took time.Duration) {
 	if x.isCall() {
 		c := e.calls(x.Link)
 		c.add(x.Outcome)
-		c.Unseen = c.Unseen || in.unseen
+		c.Unheard = c.Unheard || in.unheard
 	}
 	if e.onEnded != nil {
 		e.onEnded(in.summary(took))

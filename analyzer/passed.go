@@ -23,6 +23,7 @@ type Ended struct {
 	State   a2a.State     // that the task was seen in last
 	Status  int           // of HTTP; 0 if no answer came
 	Events  int           // of a stream; capture.NotKnown if the answer is none
+	Unseen  bool          // what followed was not observed: another protocol, or a tunnel
 	Faulted string        // how the exchange broke off, such as "reset by agent"; empty if it did not
 }
 
@@ -67,6 +68,7 @@ func (in *intake) summary(took time.Duration) Ended {
 		Seq: x.Seq, Link: x.Link, Judged: in.judged, Call: x.isCall(), Outcome: x.Outcome,
 		Started: x.Started, Took: took, Asked: callWords(&x.Call, x.Request.Method+" "+x.Request.Target),
 		Task: in.task, State: in.state, Status: max(x.Response.Status, in.status), Events: capture.NotKnown,
+		Unseen: in.unseen,
 	}
 	if s.Task == "" {
 		s.Task = x.Call.TaskID

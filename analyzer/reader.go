@@ -1,10 +1,12 @@
 package analyzer
 
 import (
+	"strings"
 	"sync"
 
 	"a2atap/analyzer/address"
 	"a2atap/analyzer/directory"
+	"a2atap/analyzer/recent"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -13,8 +15,9 @@ import (
 // alone proves nothing are recognised by the interface that a card names. Exchanges may come in any order; what comes
 // before its card is read without it. The zero Reader is ready to use, by several goroutines at once.
 type Reader struct {
-	mu    sync.Mutex
-	cards *directory.Directory[struct{}]
+	mu     sync.Mutex
+	cards  *directory.Directory[struct{}]
+	spoken *recent.Map[endpointKey, a2a.Dialects] // in which calls were answered: see Answered
 }
 
 // Read reads one exchange, as far as it has come and was kept, and learns the card that it holds, if it holds one.
@@ -41,6 +44,58 @@ func (r *Reader) ReadRequest(x *capture.Exchange, parsed *capture.Parsed) *Readi
 	reading := &Reading{}
 	reading.asked(&p, r.knownOf(x, p.Head))
 	return reading
+}
+
+// Known says what the cards and the calls that were learned tell about a URL: the target of a request, in any form, to
+// the agent at a URL that may be empty.
+func (r *Reader) Known(agentURL, target string) a2a.Known {
+	origin, path := address.Target(agentURL, target)
+	at := address.Of(origin + path)
+	k := r.known(at)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.spoken == nil {
+		return k
+	}
+	if in, ok := r.spoken.Get(endpointKey{at, a2a.JSONRPC}); ok {
+		k.Spoken(a2a.JSONRPC, in)
+	}
+	if prefix, ok := a2a.RoutePrefix(path); ok {
+		if in, ok := r.spoken.Get(endpointKey{address.Of(origin + prefix), a2a.HTTPJSON}); ok {
+			k.Spoken(a2a.HTTPJSON, in)
+		}
+	}
+	return k
+}
+
+// Answered learns what the answer to an exchange proves, as the engine does: the card in it, and that its call is
+// spoken where it went. It makes a difference to Known alone.
+func (r *Reader) Answered(x *capture.Exchange, reading *Reading) {
+	if reading.Card != nil {
+		r.Learn(x, reading)
+	}
+	call := &reading.Call
+	if len(reading.Errors) > 0 || !reading.shows() || call.Binding != a2a.JSONRPC && call.Binding != a2a.HTTPJSON {
+		return
+	}
+	head := capture.ParseRequestHead(x.Request.Head)
+	origin, path := address.Target(x.Agent.URL, head.Target)
+	if call.Binding == a2a.HTTPJSON {
+		path = strings.TrimSuffix(call.Prefix, "/")
+	}
+	key := endpointKey{address.Of(origin + path), call.Binding}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.spoken == nil {
+		r.spoken = recent.New[endpointKey, a2a.Dialects](maxEndpoints)
+	}
+	in, _ := r.spoken.Get(key)
+	r.spoken.Put(key, in|reading.Dialects)
+}
+
+// shows reports whether the answer holds something that the protocol knows.
+func (r *Reading) shows() bool {
+	return len(r.States)+len(r.Tasks)+len(r.Messages) > 0 || r.Card != nil
 }
 
 func (r *Reader) knownOf(x *capture.Exchange, head *capture.Head) a2a.Known {

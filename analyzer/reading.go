@@ -44,8 +44,12 @@ func read(x *capture.Exchange, head *capture.Head, known a2a.Known) *Reading {
 	body, _ := x.Request.Body.Decode(head)
 	r.asked(&capture.Parsed{Head: head, Text: body}, known)
 	r.unreadable(head, body)
-	if x.Response != nil && r.Call.A2A() {
+	switch {
+	case x.Response == nil:
+	case r.Call.A2A():
 		r.response(x.Response)
+	case mayFetchCard(head, body):
+		r.search(x, head, nil)
 	}
 	return r
 }
@@ -83,7 +87,11 @@ func partsOf(p *capture.Parsed) capture.Parsed {
 func ReadAnswer(call *a2a.Call, x *capture.Exchange, parsed *capture.Parsed) *Reading {
 	r := &Reading{Call: *call, Dialects: call.Dialects}
 	switch {
-	case x.Response == nil || !call.A2A():
+	case x.Response == nil:
+	case !call.A2A():
+		if head := capture.ParseRequestHead(x.Request.Head); mayFetchCard(&head, x.Request.Body.Data) {
+			r.search(x, &head, parsed)
+		}
 	case parsed == nil || parsed.Head == nil || x.Response.Stream:
 		r.response(x.Response)
 	case len(parsed.Text) > 0:

@@ -36,9 +36,10 @@ type Verdict struct {
 	Lost      int64
 	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
 	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
+	Unseen    int             // upgrades and tunnels: what passed in them was not observed
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
-	Unseen    []Link          // on which webhooks were configured whose notifications went past the recorder
+	Unheard   []Link          // on which webhooks were configured whose notifications went past the recorder
 	Critical  []string        // agents that were gone at the end
 	Insecure  bool            // agents on TLS were not verified: who answered need not be who is named
 }
@@ -49,7 +50,7 @@ type Verdict struct {
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
-		Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
+		Unseen: r.Counts.Unseen, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
 		Insecure: r.Insecure,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
@@ -58,8 +59,8 @@ func (r *Result) Verdict(gate Severity) Verdict {
 		if !r.Calls[i].Proved() {
 			v.Unproved = append(v.Unproved, r.Calls[i])
 		}
-		if r.Calls[i].Unseen {
-			v.Unseen = append(v.Unseen, r.Calls[i].Link)
+		if r.Calls[i].Unheard {
+			v.Unheard = append(v.Unheard, r.Calls[i].Link)
 		}
 	}
 	gated := false
@@ -89,6 +90,9 @@ func (v Verdict) String() string {
 	if v.Lost > 0 {
 		text += fmt.Sprintf(", %d lost", v.Lost)
 	}
+	if v.Unseen > 0 {
+		text += ", " + Plural(v.Unseen, "connection") + " not observed (upgrade or tunnel)"
+	}
 	if v.Forgotten > 0 {
 		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)
 	}
@@ -105,8 +109,8 @@ func (v Verdict) String() string {
 		}
 		text += "; no call succeeded of " + someLinks(links)
 	}
-	if len(v.Unseen) > 0 {
-		text += "; webhooks not observed of " + someLinks(v.Unseen)
+	if len(v.Unheard) > 0 {
+		text += "; webhooks not observed of " + someLinks(v.Unheard)
 	}
 	for _, agent := range v.Critical {
 		text += "; critical: agent " + Clean(agent) + " was gone at the end"

@@ -36,10 +36,11 @@ type exchange struct {
 	client   string       // its client's name, "" if it is to be taken from its head
 	request  flow
 	answer   flow
-	upgraded bool
-	delivers bool  // it is a notification, and its client the agent that was given the webhook's address
-	skipped  bool  // its beginning did not fit into the queue: nothing of it is recorded
-	lost     int64 // bytes that did not fit
+	upgraded bool   // what passes now is counted, and not recorded
+	protocol string // that the answer's head has changed to; "" if it has not
+	skipped  bool   // its beginning did not fit into the queue: nothing of it is recorded
+	lost     int64  // bytes that did not fit
+	delivers bool   // it is a notification, and its client the agent that was given the webhook's address
 
 	late atomic.Pointer[capture.Fault] // that came after its end; for both
 
@@ -192,6 +193,7 @@ func (c *Conn) Answer(x int, head []byte) {
 		return
 	}
 	e.answer.endless = mayStream(head)
+	e.protocol = newProtocol(head)
 	if !e.note(piece{kind: pieceAnswer}, head, false) {
 		e.answer.cut, e.answer.headless = true, true // a body without its head says nothing
 	}
@@ -201,8 +203,15 @@ func (c *Conn) Answer(x int, head []byte) {
 func (c *Conn) Upgraded(x int) {
 	c.lock()
 	defer c.unlock()
-	if e := c.open[x]; e != nil {
-		e.upgraded = true
+	e := c.open[x]
+	if e == nil {
+		return
+	}
+	e.upgraded = true
+	if e.protocol != "" {
+		e.note(piece{kind: pieceFact, note: &capture.Fact{
+			Note: "upgraded to " + e.protocol + ": what follows passes unchanged, and is neither recorded nor observed",
+		}}, nil, true)
 	}
 }
 

@@ -11,10 +11,13 @@ import (
 // cached card is not confirmed when a tap has moved.
 type tagger struct{ suffix string }
 
+// tagMark begins the mark of any tap at any time.
+const tagMark = "-a2atap-"
+
 // newTagger returns a tagger for the state of things that the parts describe.
 func newTagger(parts ...string) tagger {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
-	return tagger{"-a2atap-" + hex.EncodeToString(sum[:4])}
+	return tagger{tagMark + hex.EncodeToString(sum[:4])}
 }
 
 // mark returns an entity tag, strong or weak, with the mark. What is no entity tag stays as it is.

@@ -36,6 +36,7 @@ type Forward struct {
 	addr     *net.TCPAddr
 	hosts    *hostList                // that requests to itself, in origin form, may name
 	front    *goproxy.ProxyHttpServer // decides about CONNECT
+	rejected rejections               // clients that do not take our certificates
 }
 
 // Addr returns the listening address, host:port.
@@ -83,6 +84,7 @@ func (f *Forward) newFront() *goproxy.ProxyHttpServer {
 	isTunnel := func(c *connect) bool { return f.tunnels(c.to) }
 	front.OnRequest(when(isLoop)).HijackConnect(then((*connect).loop))
 	front.OnRequest(when(isTunnel)).HijackConnect(then((*connect).tunnelAsAsked))
+	front.OnRequest(when((*connect).isRejected)).HijackConnect(then((*connect).tunnelRejected))
 	front.OnRequest().HijackConnect(then((*connect).intercept))
 	return front
 }

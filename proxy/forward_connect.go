@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/relay"
 )
@@ -173,7 +172,7 @@ func (c *connect) interceptTLS() {
 	}
 	session := tls.Server(c.peekedConn, c.config())
 	if err := session.HandshakeContext(ctx); err != nil {
-		c.recordTLSFailure(err)
+		c.tlsFailed(err)
 		return
 	}
 	if shown := session.ConnectionState().PeerCertificates; len(shown) > 0 {
@@ -218,25 +217,4 @@ func (c *connect) relay(client net.Conn, sni string) {
 		},
 		Advise: func(err error, _ string) string { return c.forward.proxy.advise(err, c.to.Authority()) },
 	})
-}
-
-// recordTLSFailure records a TLS handshake that failed. Where the client broke it off, it most often does not trust our
-// authority.
-func (c *connect) recordTLSFailure(err error) {
-	detail, note := "TLS with the client failed: "+err.Error(), "not observed: TLS with the client failed"
-	advice := "let it speak TLS 1.2 or later"
-	var op *net.OpError
-	if errors.As(err, &op) || errors.Is(err, io.EOF) { // an alert, a reset, or an end
-		detail = "the client ended the TLS handshake with us: " + err.Error()
-		note = "not observed: the client did not take our certificate"
-		advice = "let it trust our authority (a2atap ca env shows how)"
-	}
-	l := c.link()
-	l.Request(0, c.head)
-	l.RequestEnd(0, nil)
-	l.Fact(0, capture.Fact{Note: note})
-	l.Fault(0, relay.Fault{Kind: relay.KindTLS, Side: relay.SideClient, Detail: detail})
-	l.Ended(0)
-	c.forward.proxy.notice(fmt.Sprintf("%s (%s): %s, or leave the host alone with --tunnel %s",
-		strings.TrimPrefix(note, "not observed: "), c.to.Authority()+"; "+err.Error(), advice, c.to.Host))
 }

@@ -208,8 +208,8 @@ func TestClientThatDoesNotTrustUs(t *testing.T) {
 		t.Fatal("no error")
 	}
 	if text := f.notice(); !strings.Contains(text, agent.Listener.Addr().String()) ||
-		!strings.Contains(text, "a2atap ca env") ||
-		!strings.Contains(text, "--tunnel 127.0.0.1") {
+		!strings.Contains(text, "a2atap ca install") || !strings.Contains(text, "a2atap ca env") ||
+		!strings.Contains(text, "tunnelled from now on, and not observed") {
 		t.Errorf("notice %q", text)
 	}
 	f.follow(isClosed)

@@ -39,6 +39,12 @@ type cardRequest struct {
 	host   string // that the client used
 	marked bool   // it named an entity tag of a rewritten card
 
+	// Of a request whose path does not tell what it asks for. Only the answer's side uses coded.
+	doubtful bool
+	target   string
+	found    bool // the answer was a card before
+	coded    bool // the answer has a content coding
+
 	// Of a call: its body so far. The answer's side reads it after bodyKnown is closed.
 	body      []byte
 	bodyKnown chan struct{} // closed when the body is complete, or too long for such a call; nil if it is no call
@@ -66,7 +72,7 @@ func (l *link) Request(x int, head []byte) {
 	if l.tap.proxy.opts.NoRewrite {
 		return
 	}
-	if q := cardRequestOf(head); q != nil {
+	if q := l.tap.cardRequestOf(head); q != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.cardRequests[x] = q
@@ -74,14 +80,16 @@ func (l *link) Request(x int, head []byte) {
 }
 
 // cardRequestOf returns the card request that a request with this head is, or may be; nil if it is none.
-func cardRequestOf(head []byte) *cardRequest {
+func (t *Tap) cardRequestOf(head []byte) *cardRequest {
 	method, _, _ := bytes.Cut(head, []byte(" "))
 	q := &cardRequest{}
 	switch string(method) {
 	case "GET", "HEAD":
 		h := capture.ParseRequestHead(head)
 		if !asksForCard(&h) {
-			return nil
+			if q = t.doubtfulCardRequest(string(method), &h); q == nil {
+				return nil
+			}
 		}
 	case "POST":
 		length, may := mayCallForCard(head)

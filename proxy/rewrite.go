@@ -18,13 +18,13 @@ const (
 // A cardEditor is the relay.Editor of a link. It runs in the two goroutines of the connection.
 type cardEditor struct{ *link }
 
-var _ relay.Editor = cardEditor{}
+var _ relay.DoubtfulEditor = cardEditor{}
 
 // Request implements relay.Editor. The answer to a request for a card is to be readable and whole, so no coding is
 // asked for and no range; and the entity tags of rewritten cards become the agent's again.
 func (l cardEditor) Request(x int, head []byte) []byte {
 	q := l.cardRequest(x)
-	if q == nil || q.bodyKnown != nil {
+	if q == nil || q.bodyKnown != nil || q.doubtful && !q.found {
 		return head
 	}
 	tags := l.tap.tagger(q.host, l.local)
@@ -71,6 +71,10 @@ func (l cardEditor) Hold(x int, head []byte) int {
 		}
 	case h.Status == 304 && q.marked:
 		return 1
+	case q.doubtful:
+		if q.coded = len(h.Fields.Codings()) > 0; mayBeCard(&h) {
+			return maxCard
+		}
 	case h.Status < 200 || h.Status > 299 || h.Status == 204 || h.Status == 206:
 	case isJSON(media), media == "text/plain", media == "application/octet-stream": // as file servers name a card
 		return maxCard
@@ -80,6 +84,9 @@ func (l cardEditor) Hold(x int, head []byte) int {
 
 // TooLarge implements relay.Editor.
 func (l cardEditor) TooLarge(x int) {
+	if q := l.cardRequest(x); q == nil || q.doubtful {
+		return // nobody knows that it is a card
+	}
 	l.note(x, fmt.Sprintf("the card of %s is larger than %d bytes: it passed as it came, and a client that follows "+
 		"it leaves the tap", l.tap.Name(), maxCard))
 }
@@ -108,7 +115,11 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 		dropDigests(edit)
 		return l.marked(x, q, edit).bytes()
 	}
-	card, ok := l.content(x, &h, body)
+	read := l.content
+	if q.doubtful {
+		read = l.doubtfulCard
+	}
+	card, ok := read(x, q, &h, body)
 	if !ok {
 		return nil
 	}
@@ -122,22 +133,29 @@ func (l cardEditor) Answer(x int, head, body, trailer []byte) []byte {
 	return frame(edit, &h, applyReplacements(card, replacements), withoutDigests(trailer))
 }
 
-// content returns the answer's body without its content coding, and whether it can be rewritten.
-func (l *link) content(x int, h *capture.Head, body []byte) ([]byte, bool) {
+// content returns the body of an answer that is a card without its content coding, and whether it can be rewritten.
+func (l *link) content(x int, _ *cardRequest, h *capture.Head, body []byte) ([]byte, bool) {
+	card, err := plainCard(h, body)
+	if err != nil {
+		l.note(x, fmt.Sprintf("the card of %s %v: it passed as it came, and a client that follows it leaves the tap",
+			l.tap.Name(), err))
+		return nil, false
+	}
+	return card, true
+}
+
+// plainCard returns the body of an answer without its content coding.
+func plainCard(h *capture.Head, body []byte) ([]byte, error) {
 	for _, coding := range h.Fields.Values("Transfer-Encoding") {
 		if !strings.EqualFold(strings.TrimSpace(coding), "chunked") {
-			l.note(x, fmt.Sprintf("the card of %s came in the transfer coding %q: it passed as it came, and a "+
-				"client that follows it leaves the tap", l.tap.Name(), coding))
-			return nil, false
+			return nil, fmt.Errorf("came in the transfer coding %q", coding)
 		}
 	}
 	card, err := capture.Decode(body, h.Fields.Codings(), maxDecodedCard)
 	if err != nil {
-		l.note(x, fmt.Sprintf("the card of %s could not be read: it passed as it came, and a client that follows it "+
-			"leaves the tap: %v", l.tap.Name(), err))
-		return nil, false
+		return nil, fmt.Errorf("could not be read (%w)", err)
 	}
-	return card, true
+	return card, nil
 }
 
 // rewrite finds out which URLs of a card are replaced and by what, and records it.

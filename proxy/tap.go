@@ -24,6 +24,7 @@ type Tap struct {
 	listener    net.Listener
 	addr        *net.TCPAddr
 	hosts       *hostList
+	cardPaths   cardPaths
 	misdirected sync.Once // the user was told of a request for another host
 	further     bool      // it opened by itself
 	family      string    // the name that further taps of the same agent begin with

@@ -77,8 +77,49 @@ func (c *comparison) streams() {
 	}
 	if c.call.Operation == a2a.SubscribeToTask {
 		rec, live = sinceSubscribed(rec, live)
+	} else {
+		rec, live = sinceFirst(rec, live)
 	}
 	c.align(rec, live)
+}
+
+// sinceFirst leaves out, where the first snapshots of a task differ in how far it has come, the updates by which one of
+// them says later what the other showed at once. An agent sends "submitted" and then "working", or "working" straight
+// away, as its threads happen to run.
+func sinceFirst(rec, live []item) (a, b []item) {
+	if len(rec) == 0 || len(live) == 0 || !bothBegin(rec[0], live[0]) {
+		return rec, live
+	}
+	n, m := caughtUp(rec, live[0].state), caughtUp(live, rec[0].state)
+	switch {
+	case n > 0 && !(len(live) > 1 && rec[1].same(live[1])):
+		rec = slices.Concat(rec[:1], rec[1+n:])
+	case m > 0 && !(len(rec) > 1 && live[1].same(rec[1])):
+		live = slices.Concat(live[:1], live[1+m:])
+	}
+	live = slices.Clone(live)
+	live[0].state = rec[0].state
+	return rec, live
+}
+
+// bothBegin reports whether two items are the first snapshots of tasks that go on, in different states.
+func bothBegin(rec, live item) bool {
+	return rec.kind == a2a.TaskPayload && live.kind == a2a.TaskPayload && rec.err == nil && live.err == nil &&
+		rec.state != live.state && rec.state.Active() && live.state.Active()
+}
+
+// caughtUp returns how many updates after the first item bring its task to a state: 0 if they do not, or if anything
+// else comes before.
+func caughtUp(items []item, state a2a.State) int {
+	for i, it := range items[1:] {
+		switch {
+		case it.kind != a2a.StatusPayload || it.err != nil || !it.state.Active():
+			return 0
+		case it.state == state:
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // sinceSubscribed leaves out what one of two subscriptions saw happen and the other found done already. When they began

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 
 	"a2atap/proxy/a2a"
@@ -62,27 +63,46 @@ func (c *comparison) cards(rec, live item) {
 // lists compares those tasks of two lists that were made in this run. The live agent may have others, and a page that
 // is not the last does not show that a task is absent.
 func (c *comparison) lists(rec, live item) {
-	listed := map[string]a2a.Task{}
-	for t := range live.answer.Payload.Tasks() {
-		listed[t.ID()] = t
-	}
-	more := live.answer.Payload.Value.Get("nextPageToken").Text() != ""
-	for t := range rec.answer.Payload.Tasks() {
-		id, paired := c.values.liveFor(TaskID, "", t.ID())
-		if !paired {
-			continue
-		}
-		now, ok := listed[id]
+	for was, now := range c.listed(rec, live) {
 		switch {
-		case !ok && !more:
-			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", clip(t.ID())))
-		case ok && terminalOrInterrupted(t.State()) && t.State() != now.State():
+		case !now.Exists():
+			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", clip(was.ID())))
+		case terminalOrInterrupted(was.State()) && was.State() != now.State():
 			c.add(Difference{
-				Kind: DifferentState, Place: c.place(rec), Want: t.State().String(), Got: now.State().String(),
+				Kind: DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
-					clip(t.ID()), stateName(now.State()), t.State()),
+					clip(was.ID()), stateName(now.State()), was.State()),
 				Changes: c.changes(rec, live),
 			})
+		}
+	}
+}
+
+// lagging reports whether a list may still become what was recorded: a task is not listed yet, or still at work.
+func (c *comparison) lagging(rec, live item) bool {
+	for was, now := range c.listed(rec, live) {
+		if !now.Exists() || terminalOrInterrupted(was.State()) && now.State().Active() {
+			return true
+		}
+	}
+	return false
+}
+
+// listed yields each task of the recorded list that was made in this run, with what the live list has in its place. A
+// task that is missing does not exist; where it may be on another page, it is not yielded.
+func (c *comparison) listed(rec, live item) iter.Seq2[a2a.Task, a2a.Task] {
+	return func(yield func(was, now a2a.Task) bool) {
+		listed := map[string]a2a.Task{}
+		for t := range live.answer.Payload.Tasks() {
+			listed[t.ID()] = t
+		}
+		more := live.answer.Payload.Value.Get("nextPageToken").Text() != ""
+		for t := range rec.answer.Payload.Tasks() {
+			id, paired := c.values.liveFor(TaskID, "", t.ID())
+			now, ok := listed[id]
+			if paired && (ok || !more) && !yield(t, now) {
+				return
+			}
 		}
 	}
 }

@@ -60,15 +60,6 @@ func (i item) sameKind(j item) bool {
 	return i.kind == j.kind && i.artifact == j.artifact
 }
 
-// Progress is how far a stream has come, in a measure that two runs of the same workflow share whatever the size of
-// their chunks: items, and chunks since the last one.
-type Progress struct{ Items, Chunks int }
-
-// Reached reports whether p is as far as q or further.
-func (p Progress) Reached(q Progress) bool {
-	return p.Items > q.Items || p.Items == q.Items && p.Chunks >= q.Chunks
-}
-
 // An itemReader converts answers and events to items.
 type itemReader struct {
 	call      *a2a.Call
@@ -117,8 +108,6 @@ func (f *itemReader) addArtifact(it item) (int, bool) {
 	f.chunks = 0
 	return len(f.items) - 1, true
 }
-
-func (f *itemReader) progress() Progress { return Progress{len(f.items), f.chunks} }
 
 func newItem(event int, a a2a.Answer) item {
 	it := item{kind: a.Payload.Kind, err: a.Err, event: event, answer: a}

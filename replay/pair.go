@@ -18,6 +18,7 @@ type pairer struct {
 	live   itemReader
 	pairs  []int // for each live item its recorded counterpart, -1 if there is none
 	used   []bool
+	far    Progress // how far the live answer has come, in the measure of the recorded one
 	diffs  []Difference
 	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
@@ -33,7 +34,7 @@ func newPairer(v *values, e *entry, call *a2a.Call, rec *reply) *pairer {
 func (l *pairer) take(event int, a a2a.Answer) Progress {
 	at, isNew := l.live.add(event, a)
 	if at < 0 {
-		return l.live.progress()
+		return l.far
 	}
 	if isNew {
 		l.pairs = append(l.pairs, l.counterpart(l.live.items[at]))
@@ -41,7 +42,8 @@ func (l *pairer) take(event int, a a2a.Answer) Progress {
 	if rec := l.pairs[at]; rec >= 0 {
 		l.learn(l.rec.items[rec], a, l.live.items[at].task)
 	}
-	return l.live.progress()
+	l.advance(at)
+	return l.far
 }
 
 // counterpart finds the recorded item that a live one stands for: the next one that means the same, else one of the

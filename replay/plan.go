@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -46,8 +47,8 @@ type plan struct {
 	info    capture.Info
 	entries []*entry // in order of their opening, with those left out
 	origins map[valueKey]*origin
-	known   map[string]a2a.Known // by path, what is spoken there
-	hooks   []delivery           // recorded notifications
+	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
+	hooks   []delivery      // recorded notifications
 }
 
 // agents returns the names of the agents that requests would be sent to, in order of appearance.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -52,7 +52,7 @@ func makePlan(ctx context.Context, src capture.Source, keep func(*capture.Exchan
 		return nil, err
 	}
 	p := &planner{
-		plan: plan{info: info, origins: map[valueKey]*origin{}, known: map[string]a2a.Known{}},
+		plan: plan{info: info, origins: map[valueKey]*origin{}},
 		keep: keep, open: map[uint64]*openExchange{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
 	}
 	for s, err := range src.Steps(ctx, 1) {
@@ -138,15 +138,26 @@ func agentName(agent capture.Peer, head []byte) string {
 	return h.Fields.Get("Host")
 }
 
-// noteTime records the time of the step, and the pause before it.
+// noteTime records the time of the step, and the pause before it. An answer is silent as long as nothing comes that the
+// client has waited for: the whole answer, or the next event. Comments in a stream are nothing, nor is a client's
+// leaving.
 func (p *planner) noteTime(o *openExchange, s capture.Step) {
 	if s.Offset < 0 {
 		return
 	}
-	if o.arrived || o.read {
+	closed, isClosed := s.What.(capture.Closed)
+	hasLeft := isClosed && closed.Fault != nil && closed.Fault.Side == "client"
+	if (o.arrived || o.read) && !hasLeft {
 		o.entry.silence = max(o.entry.silence, s.Offset-o.latest)
 	}
-	o.latest = s.Offset
+	switch what := s.What.(type) {
+	case capture.RequestEnd:
+		o.latest = s.Offset
+	case capture.ResponseEvent:
+		if dispatched(&what.Event) {
+			o.latest = s.Offset
+		}
+	}
 	if at := o.x.Started.Add(s.Offset); at.After(p.last) {
 		p.last = at
 	}
@@ -159,16 +170,10 @@ func (p *planner) request(o *openExchange) {
 	}
 	o.read = true
 	head := capture.ParseRequestHead(o.x.Request.Head)
-	path, _, _ := strings.Cut(head.Target, "?")
-	o.call, _, _ = readCall(o.x, p.known[path])
+	o.call, _, _ = readCall(o.x, p.reader.Known(o.x.Agent.URL, head.Target))
 	o.reader.call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
-	if o.call.Binding == a2a.JSONRPC {
-		known := p.known[path]
-		known.Spoken(a2a.JSONRPC, o.call.Dialects)
-		p.known[path] = known
-	}
 	if e.webhook {
 		return
 	}
@@ -211,8 +216,11 @@ func worthCarrying(s Site) bool {
 }
 
 func (p *planner) event(o *openExchange, e *capture.Event) {
-	o.arrived = true
 	a, ok := readEvent(&o.call, e)
+	if ok && len(o.reader.items) == 0 {
+		p.reader.Answered(o.x, analyzer.ReadEvent(&o.call, e, nil))
+	}
+	o.arrived = true
 	if !ok {
 		return
 	}
@@ -245,6 +253,7 @@ func (p *planner) answered(o *openExchange) {
 	if o.x.Response == nil || o.x.Response.Stream {
 		return
 	}
+	p.reader.Answered(o.x, analyzer.ReadAnswer(&o.call, o.x, nil))
 	r := readReply(&o.call, o.x)
 	for _, it := range r.items {
 		p.noteState(o, it)

@@ -184,11 +184,17 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	p.line(line)
 }
 
-// polling reports whether a request for a task is to be sent again, since its recorded state may still come by itself.
+// polling reports whether a request for a task or for tasks is to be sent again, since what was recorded may still come
+// by itself.
 func (p *player) polling(e *entry, rec *reply, c *comparison) bool {
-	live := c.live.first()
-	return e.op == a2a.GetTask && !e.more && rec.first().kind == a2a.TaskPayload && live.kind == a2a.TaskPayload &&
-		live.state.Active() && !c.same(rec.first(), live)
+	was, live := rec.first(), c.live.first()
+	switch {
+	case was.kind != live.kind:
+		return false
+	case live.kind == a2a.TaskListPayload:
+		return c.lagging(was, live)
+	}
+	return e.op == a2a.GetTask && !e.more && live.kind == a2a.TaskPayload && live.state.Active() && !c.same(was, live)
 }
 
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
@@ -207,14 +213,8 @@ func (p *player) once(
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent}
-		v.Event = func(ev *capture.Event) bool {
-			if a, ok := readEvent(call, ev); ok {
-				progress := l.take(ev.K, a)
-				r.update(func() { r.progress = progress })
-			}
-			return rec.end != left && rec.end != unended || !l.live.progress().Reached(rec.progress())
-		}
+		f := &follower{pairer: l, rec: rec, run: r}
+		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
 	now := readReply(call, log.Recorded())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
@@ -192,8 +193,9 @@ func (p *player) report(ctx context.Context, r *Report) error {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// newFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
-// by the same side in the same operation, at a place that differs only in numbers.
+// newFindings returns the findings about the live agent that have no counterpart in the recorded run: the same rule,
+// broken in the same operation, at a place that differs only in numbers. What a client or a webhook breaks here are the
+// recorded client's faults, which are sent again, and nothing of the agent's.
 func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 	shape := func(rule string, f *analyzer.Finding) string {
 		at := f.Place
@@ -212,7 +214,7 @@ func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 	}
 	var found []analyzer.Finding
 	for i := range live {
-		if !known[shape(live[i].Rule.ID, &live[i])] {
+		if live[i].Side == a2a.Agent && !known[shape(live[i].Rule.ID, &live[i])] {
 			found = append(found, live[i])
 		}
 	}

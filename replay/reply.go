@@ -24,6 +24,7 @@ func (e ending) String() string { return endingNames[e] }
 type reply struct {
 	itemReader
 	stream bool
+	events int // of a stream, that a client dispatched
 	status int // of HTTP
 	end    ending
 	fault  *capture.Fault
@@ -40,6 +41,7 @@ func readReply(call *a2a.Call, x *capture.Exchange) *reply {
 	for i := range x.Response.Events {
 		e := &x.Response.Events[i]
 		if a, ok := readEvent(call, e); ok {
+			r.events++
 			r.add(e.K, a)
 		}
 	}
@@ -52,14 +54,16 @@ func readReply(call *a2a.Call, x *capture.Exchange) *reply {
 
 // readEvent reads an event that a client would have dispatched.
 func readEvent(call *a2a.Call, e *capture.Event) (a2a.Answer, bool) {
-	if e.K == 0 || e.Unterminated || e.Dropped > 0 {
+	if !dispatched(e) {
 		return a2a.Answer{}, false
 	}
-	fields := e.Fields()
-	if !fields.HasData {
-		return a2a.Answer{}, false
-	}
-	return a2a.DecodeEvent(call, fields.Data), true
+	return a2a.DecodeEvent(call, e.Fields().Data), true
+}
+
+// dispatched reports whether a client would have dispatched the block, and its data was kept: comments and empty events
+// keep connections open, and say nothing.
+func dispatched(e *capture.Event) bool {
+	return e.K > 0 && !e.Unterminated && e.Dropped == 0 && e.Fields().HasData
 }
 
 func endOf(x *capture.Exchange) ending {

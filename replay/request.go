@@ -25,8 +25,8 @@ func (p *player) prepare(
 ) (out outgoing, call a2a.Call, reason string) {
 	var head capture.Head
 	var body []byte
-	path, _, _ := strings.Cut(capture.ParseRequestHead(x.Request.Head).Target, "?")
-	call, head, body = readCall(x, p.plan.known[path])
+	target := capture.ParseRequestHead(x.Request.Head).Target
+	call, head, body = readCall(x, p.plan.reader.Known(x.Agent.URL, target))
 	secrets, err := p.secretsFor(ctx, &head)
 	if err != nil {
 		return out, call, err.Error()

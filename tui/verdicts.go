@@ -123,11 +123,11 @@ func sum(a, b analyzer.Counts) analyzer.Counts {
 		Exchanges: a.Exchanges + b.Exchanges,
 		Judged:    a.Judged + b.Judged,
 		Lost:      a.Lost + b.Lost,
-		Forgotten: a.Forgotten + b.Forgotten,
-		Streams:   a.Streams + b.Streams,
-		Events:    a.Events + b.Events,
-		Calls:     a.Calls + b.Calls,
-		Failed:    a.Failed + b.Failed,
-		Unproved:  a.Unproved + b.Unproved,
+		Forgotten: a.Forgotten + b.Forgotten, Unseen: a.Unseen + b.Unseen,
+		Streams:  a.Streams + b.Streams,
+		Events:   a.Events + b.Events,
+		Calls:    a.Calls + b.Calls,
+		Failed:   a.Failed + b.Failed,
+		Unproved: a.Unproved + b.Unproved,
 	}
 }

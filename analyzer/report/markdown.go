@@ -80,7 +80,7 @@ func mdCalls(b *strings.Builder, r *analyzer.Result) {
 		if !c.Proved() {
 			failed += ": **no call succeeded**"
 		}
-		if c.Unseen {
+		if c.Unheard {
 			errs = append(errs, "webhooks not observed")
 		}
 		rows = append(rows, []string{

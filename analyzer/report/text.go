@@ -138,7 +138,7 @@ func callsOf(r *analyzer.Result, l analyzer.Link) string {
 
 // unseenWebhooks says that notifications of a link went past the recorder, as the end of a line; nothing if none did.
 func unseenWebhooks(c *analyzer.Calls) string {
-	if c.Unseen {
+	if c.Unheard {
 		return "; webhooks not observed"
 	}
 	return ""

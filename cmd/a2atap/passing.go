@@ -159,6 +159,9 @@ func cameOf(x *analyzer.Ended) []piece {
 	if x.Events >= 0 {
 		add(piece{analyzer.Plural(x.Events, "event"), inkDim})
 	}
+	if x.Unseen {
+		add(piece{"what followed was not observed", inkDim})
+	}
 	if x.Faulted != "" {
 		add(piece{x.Faulted, inkBad})
 	}

@@ -70,6 +70,8 @@ func (a *answers) answer(x *exchange, n int) bool {
 	if limit := a.edit.hold(x.n, raw); limit > 0 {
 		if a.held = newHeld(limit, raw, b); a.held == nil {
 			a.edit.tooLarge(x.n)
+		} else {
+			a.held.until = a.edit.patience(x.n)
 		}
 	} else if b.framing == framedChunked || b.framing == framedClose {
 		a.by = a.edit.change(x.n, raw)
@@ -123,10 +125,15 @@ func (a *answers) awaitHead() (x *exchange, n int) {
 // fill reads once, and reports whether there is something new.
 func (a *answers) fill() bool {
 	for {
+		limited := a.limitHold()
 		err := a.in.fill(a.agent)
 		switch {
 		case err == nil:
 			return true
+		case limited && isTimeout(err):
+			if !a.send(a.endHold()) {
+				return false
+			}
 		case !isTimeout(err) || a.cfg.AnswerTimeout == 0:
 			a.readFailed(err)
 			return false
@@ -184,37 +191,6 @@ func (a *answers) complete() {
 	a.obs.answerEnd(a.x.n, a.trailer)
 	a.reportClientEnd(a.x)
 	a.answerReported(a.x)
-}
-
-// hold keeps bytes of the body back, which was in that state before them. It returns what is to be sent now: the whole
-// answer, edited, when it is complete, or as it came when it has grown too large.
-func (a *answers) hold(before body, b []byte) []byte {
-	if !a.held.add(before, b) {
-		a.edit.tooLarge(a.x.n)
-		return a.releaseHeld()
-	}
-	if a.body.done() {
-		return a.edited()
-	}
-	return nil
-}
-
-// edited ends the holding of a complete answer and returns what is to be sent of it.
-func (a *answers) edited() []byte {
-	if out := a.edit.answer(a.x.n, a.held); out != nil {
-		a.held = nil
-		return out
-	}
-	return a.releaseHeld()
-}
-
-// releaseHeld ends the holding of an answer and returns it as it came.
-func (a *answers) releaseHeld() []byte {
-	h := a.held
-	if a.held = nil; h == nil {
-		return nil
-	}
-	return h.wire
 }
 
 // endAnswer notes that the answer is complete and written, and reports whether another may follow.

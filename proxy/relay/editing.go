@@ -1,6 +1,9 @@
 package relay
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+)
 
 // editing calls an Editor under guard. Without one, and after a panic, everything passes as it came.
 type editing struct {
@@ -88,6 +91,37 @@ func (e *editing) tooLarge(x int) {
 	}
 }
 
+// patience says until when an answer may be held, from now on; the zero time is for ever.
+func (e *editing) patience(x int) (until time.Time) {
+	by, ok := e.by.(DoubtfulEditor)
+	if !ok || !e.on() {
+		return time.Time{}
+	}
+	defer e.recoverPanic("editor")
+	if d := by.Patience(x); d > 0 {
+		until = time.Now().Add(d)
+	}
+	return until
+}
+
+// keep reports whether a held answer is to be held on, given what there is of it.
+func (e *editing) keep(x int, h *held) (on bool) {
+	by, ok := e.by.(DoubtfulEditor)
+	if !ok || !e.on() {
+		return true
+	}
+	defer e.recoverPanic("editor")
+	return by.Keep(x, h.body)
+}
+
+// tooSlow says that a held answer was not complete in time.
+func (e *editing) tooSlow(x int, h *held) {
+	if by, ok := e.by.(DoubtfulEditor); ok && e.on() {
+		defer e.recoverPanic("editor")
+		by.TooSlow(x, h.body)
+	}
+}
+
 // held is a message that waits to be complete.
 type held struct {
 	limit   int    // bytes of body that may be held
@@ -95,6 +129,7 @@ type held struct {
 	wire    []byte // head and body as they would be sent
 	body    []byte // without framing
 	trailer []byte
+	until   time.Time // when it goes on as it came; zero if it may take as long as it does
 }
 
 // newHeld begins to hold a message. It returns nil if it is known to be too large: limit is at least 1.

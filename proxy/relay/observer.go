@@ -1,5 +1,7 @@
 package relay
 
+import "time"
+
 // An Observer is called with what passes on one pair of connections.
 //
 // Each call names its exchange by number, counted from 0 on this client connection. Request, RequestBody and RequestEnd
@@ -108,6 +110,20 @@ type RequestEditor interface {
 	// HeldRequest is given a held, complete request, its head as Request returned it and its body without chunk
 	// framing. It returns all bytes to send in its place; nil sends the request as it came.
 	HeldRequest(x int, head, body, trailer []byte) []byte
+}
+
+// A DoubtfulEditor is an Editor that also holds answers of which only the body shows whether they are to be edited. Such
+// an answer goes on as it came as soon as it shows that it is not, or takes too long.
+type DoubtfulEditor interface {
+	Editor
+	// Patience is asked when Hold has let an answer be held, and returns how long that may last from its head on; 0 is
+	// as long as the answer takes.
+	Patience(x int) time.Duration
+	// Keep is given what there is of the body of a held answer, without chunk framing, each time there is more and it
+	// is not complete; where it returns false, the answer passes on as it came.
+	Keep(x int, body []byte) bool
+	// TooSlow says that an answer was not complete in time and passes on as it came, and what there was of its body.
+	TooSlow(x int, body []byte)
 }
 
 // A ContentEditor is an Editor that also changes answers while they pass, such as event streams.

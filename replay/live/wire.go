@@ -49,10 +49,21 @@ func Dial(
 type Call struct {
 	Conn    net.Conn // closed with the answer's body
 	Log     *Exchange
-	Timeout time.Duration                      // how long nothing may arrive; 0 for ever
-	Sent    func()                             // called when the request has been written; may be nil
-	Event   func(e *capture.Event) (stay bool) // called with each event of a stream; false leaves it; may be nil
+	Timeout time.Duration                  // of the whole exchange, begun anew where Event says so; 0 for ever
+	Sent    func()                         // called when the request has been written; may be nil
+	Begun   func() (stay bool)             // called when a stream begins; false leaves it; may be nil
+	Event   func(e *capture.Event) Reading // called with each block of a stream; nil goes on without a new timeout
 }
+
+// A Reading says how a stream is read on after a block of it.
+type Reading uint8
+
+// The readings. Bytes alone are no progress: an agent that only pings its stream would keep a call for ever.
+const (
+	GoOn     Reading = iota // the time that is left stays what it is
+	Progress                // the timeout begins anew
+	Leave                   // the connection is closed at once
+)
 
 // Do sends the request and reads the answer to its end. It returns how the exchange broke, or nil, and does not close
 // the log.
@@ -69,7 +80,7 @@ func (v *Call) Do(ctx context.Context, method string, head, body []byte) *captur
 func (v *Call) start(ctx context.Context, method string, head, body []byte) (*answer, error) {
 	stop := context.AfterFunc(ctx, func() { v.Conn.SetDeadline(time.Unix(1, 0)) })
 	a := &answer{v: v, ctx: ctx, stop: stop}
-	v.extend(ctx)
+	v.restart(ctx)
 	_, writeErr := v.Conn.Write(append(bytes.Clone(head), body...))
 	v.Log.RequestBody(body)
 	if v.Sent != nil {
@@ -85,12 +96,12 @@ func (v *Call) start(ctx context.Context, method string, head, body []byte) (*an
 	return a, nil
 }
 
-// extend lets the agent be silent for another while.
-func (v *Call) extend(ctx context.Context) {
+// restart gives the agent its time anew.
+func (v *Call) restart(ctx context.Context) {
 	if v.Timeout > 0 {
 		v.Conn.SetDeadline(time.Now().Add(v.Timeout))
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // it ended between the two
 		v.Conn.SetDeadline(time.Unix(1, 0))
 	}
 }
@@ -140,7 +151,7 @@ func (a *answer) release() {
 
 // receive reads interim responses and the head of the final one.
 func (a *answer) receive(method string) error {
-	wire := bufio.NewReader(&deadlineReader{a.v, a.ctx})
+	wire := bufio.NewReader(a.v.Conn)
 	for {
 		head, err := readHead(wire)
 		if err != nil {
@@ -173,18 +184,10 @@ func (a *answer) begin(head []byte) error {
 		return fmt.Errorf("read the stream: %w", err)
 	}
 	a.decoder = decoder
+	if a.v.Begun != nil && !a.v.Begun() {
+		return ErrLeft
+	}
 	return nil
-}
-
-// A deadlineReader gives the agent time anew for each read.
-type deadlineReader struct {
-	v   *Call
-	ctx context.Context
-}
-
-func (p *deadlineReader) Read(b []byte) (int, error) {
-	p.v.extend(p.ctx)
-	return p.v.Conn.Read(b)
 }
 
 // readHead reads the lines up to and including the blank one.
@@ -257,7 +260,15 @@ func (a *answer) take(events []capture.Event) {
 			return
 		}
 		a.v.Log.event(events[i])
-		a.leaving = a.v.Event != nil && !a.v.Event(&events[i])
+		if a.v.Event == nil {
+			continue
+		}
+		switch a.v.Event(&events[i]) {
+		case Progress:
+			a.v.restart(a.ctx)
+		case Leave:
+			a.leaving = true
+		}
 	}
 }
 

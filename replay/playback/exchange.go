@@ -3,8 +3,8 @@ package playback
 import (
 	"context"
 	"net/http"
-	"strings"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -31,7 +31,7 @@ type recording struct {
 	info        capture.Info
 	exchanges   []*exchange
 	clientNamed map[string]bool // ids that the client named first, by role and text
-	known       map[string]a2a.Known
+	reader      analyzer.Reader // what cards and calls of the capture tell about addresses
 
 	notifications []*notification
 }
@@ -41,7 +41,7 @@ func load(ctx context.Context, src capture.Source) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &recording{info: info, clientNamed: map[string]bool{}, known: map[string]a2a.Known{}}
+	s := &recording{info: info, clientNamed: map[string]bool{}}
 	seen := map[string]bool{}
 	last := map[string]*exchange{}
 	for x, err := range src.Exchanges(ctx, 1) {
@@ -77,19 +77,14 @@ func isWebhook(x *capture.Exchange) bool {
 func (s *recording) read(x *capture.Exchange, seen map[string]bool) *exchange {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Content()
-	path, _, _ := strings.Cut(head.Target, "?")
 	call := a2a.DecodeRequest(a2a.Request{
 		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
 		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
-	}, s.known[path])
+	}, s.reader.Known(x.Agent.URL, head.Target))
 	if !call.A2A() || call.Batch != nil {
 		return nil
 	}
-	if call.Binding == a2a.JSONRPC {
-		known := s.known[path]
-		known.Spoken(a2a.JSONRPC, call.Dialects)
-		s.known[path] = known
-	}
+	s.reader.Answered(x, analyzer.ReadAnswer(&call, x, nil))
 	for _, k := range clientIDs(&call) {
 		s.clientNamed[k] = s.clientNamed[k] || !seen[k]
 		seen[k] = true

@@ -121,6 +121,14 @@ func (p *Player) Path() string {
 	return ""
 }
 
+// agentURL returns the URL of the recorded agent; "" if none was recorded.
+func (p *Player) agentURL() string {
+	if len(p.recording.exchanges) == 0 {
+		return ""
+	}
+	return p.recording.exchanges[0].x.Agent.URL
+}
+
 // ServeHTTP implements http.Handler.
 func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -143,7 +151,7 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // decode reads a request as one to an agent that speaks what the recorded one speaks.
 func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
-	known := p.recording.known[r.URL.EscapedPath()]
+	known := p.recording.reader.Known(p.agentURL(), r.URL.EscapedPath())
 	known.Bindings = a2a.BindingsOf(a2a.JSONRPC, a2a.HTTPJSON)
 	return a2a.DecodeRequest(a2a.Request{
 		Method: r.Method, Target: r.RequestURI, Header: r.Header.Get,

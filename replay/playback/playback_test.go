@@ -101,6 +101,7 @@ var ways = []struct {
 	{"spec", client.JSONRPC10},
 	{"spec", client.REST10},
 	{"spec03", client.JSONRPC03},
+	{"spec03-rest", client.REST03},
 }
 
 // A client sees what it saw when it was recorded, and does so again the second time.

@@ -1,0 +1,76 @@
+package a2a
+
+import (
+	"bytes"
+	"strings"
+)
+
+// IsCard reports whether an object is surely an agent card of some dialect, wherever it was found. It is strict, since
+// lists of agents, descriptions of other protocols' servers and pages of status have members of the same names: a card
+// has a name, capabilities as an object, skills as a list of objects that have an id or a name, something that only a
+// description of a version has, and an address in the way of one of its two faces.
+//
+// What is served at a well-known path is a card whatever it holds; this is for everywhere else. Source: 0.1 to 0.3
+// §5.5, 1.0 §4.4.1.
+func IsCard(v Value) bool {
+	switch {
+	case v.Kind() != Object, v.Has("jsonrpc"):
+		return false
+	case v.Get("name").Text() == "", v.Get("capabilities").Kind() != Object, !isSkillList(v.Get("skills")):
+		return false
+	case v.Get("version").Kind() != String && v.Get("protocolVersion").Kind() != String &&
+		v.Get("defaultInputModes").Kind() != Array:
+		return false
+	}
+	return isAbsoluteURL(v.Get("url")) || isInterfaceList(v.Get("supportedInterfaces"))
+}
+
+// MayHoldCard reports whether a text can be that of a card that IsCard takes: it tells quickly, without a parse. Names
+// that are written with escapes, which nobody does, are not found.
+func MayHoldCard(text []byte) bool {
+	if !MayBeginCard(text) {
+		return false
+	}
+	for _, name := range [...]string{`"name"`, `"capabilities"`, `"skills"`} {
+		if !bytes.Contains(text, []byte(name)) {
+			return false
+		}
+	}
+	return true
+}
+
+// MayBeginCard reports whether a text that begins so may be an object: after a byte order mark and blank space, if there
+// is more, comes its brace.
+func MayBeginCard(text []byte) bool {
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, []byte("\ufeff")), " \t\r\n")
+	return len(text) == 0 || text[0] == '{' || bytes.HasPrefix([]byte("\ufeff"), text)
+}
+
+func isSkillList(v Value) bool {
+	if v.Kind() != Array {
+		return false
+	}
+	for _, skill := range v.Elems() {
+		if skill.Get("id").Kind() != String && skill.Get("name").Kind() != String {
+			return false
+		}
+	}
+	return true
+}
+
+func isInterfaceList(v Value) bool {
+	if v.Kind() != Array || v.Len() == 0 {
+		return false
+	}
+	for _, entry := range v.Elems() {
+		if entry.Get("url").Text() == "" || entry.Get("protocolBinding").Kind() != String {
+			return false
+		}
+	}
+	return true
+}
+
+func isAbsoluteURL(v Value) bool {
+	scheme, rest, found := strings.Cut(v.Text(), "://")
+	return found && scheme != "" && rest != "" && !strings.ContainsAny(scheme, "/?# ")
+}

@@ -1,0 +1,30 @@
+package replay_test
+
+import (
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// A path such as /v1/tasks/ID is known by the card that was recorded before, or by what was sent to the same interface.
+func TestReplayOfREST03(t *testing.T) {
+	t.Parallel()
+	agent := startAgent(t, "spec03-rest", refagent.Options{})
+	src := record(t, agent, func(tapURL string) {
+		c := connect(t, tapURL, client.REST03, client.Options{})
+		id := must[*client.Result](t)(c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})).Task.ID
+		must[*client.Task](t)(c.Get(t.Context(), id, nil))
+	})
+	withoutCard := edited(t, src, func(x *capture.Exchange) {
+		if x.Seq == 1 {
+			x.Request.Head = []byte("GET /health HTTP/1.1\r\nHost: booker.example\r\n\r\n")
+		}
+	})
+	wantSame(t, play(t, src, agent, replay.Options{}))
+	if r := play(t, withoutCard, agent, replay.Options{}); r.Sent != 2 || len(r.Differences) > 0 {
+		t.Errorf("without the card: %s %+v", r.Verdict(), r.Lines)
+	}
+}
