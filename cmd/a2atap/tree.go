@@ -16,6 +16,7 @@ type treePrinter struct {
 	links *workflow.Index
 	order []uint64
 	rows  map[uint64]treeRow
+	by    map[uint64]workflow.Evidence // how it is known what each is under
 }
 
 // A treeRow is what is printed of an exchange.
@@ -37,14 +38,18 @@ func (p *treePrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
 func (p *treePrinter) end() error {
 	under := make(map[uint64][]uint64)
 	for _, n := range p.order {
-		above := p.links.Of(n).Parent
+		l := p.links.Of(n)
+		above := l.Parent
+		p.by[n] = l.By
 		for above != 0 && p.rows[above] == (treeRow{}) {
-			above = p.links.Of(above).Parent
+			l = p.links.Of(above)
+			above = l.Parent
+			p.by[n] = max(p.by[n], l.By) // what is not proved comes after what is
 		}
 		under[above] = append(under[above], n)
 	}
 	for _, n := range under[0] {
-		if err := p.branch(n, "", "", under); err != nil {
+		if err := p.branch(n, "", "", false, under); err != nil {
 			return err
 		}
 	}
@@ -52,12 +57,12 @@ func (p *treePrinter) end() error {
 }
 
 // branch prints an exchange behind a stem, and what is under it behind another one.
-func (p *treePrinter) branch(n uint64, stem, below string, under map[uint64][]uint64) error {
+func (p *treePrinter) branch(n uint64, stem, below string, nested bool, under map[uint64][]uint64) error {
 	r := p.rows[n]
 	line := fmt.Sprintf("%s  %s  %s  %s  %7s", column(stem+fmt.Sprint(n), 10), column(r.link, 20), column(r.asked, 20),
 		column(r.outcome, 14), r.took)
-	if l := p.links.Of(n); l.Parent != 0 && !l.By.Certain() {
-		line += fmt.Sprintf(" (inferred: %s)", l.By)
+	if by := p.by[n]; nested && !by.Certain() {
+		line += fmt.Sprintf(" (inferred: %s)", by)
 	}
 	if _, err := fmt.Fprintln(p.w, line); err != nil {
 		return err
@@ -67,7 +72,7 @@ func (p *treePrinter) branch(n uint64, stem, below string, under map[uint64][]ui
 		if i == len(under[n])-1 {
 			fork, bar = "└─ ", "   "
 		}
-		if err := p.branch(child, below+fork, below+bar, under); err != nil {
+		if err := p.branch(child, below+fork, below+bar, true, under); err != nil {
 			return err
 		}
 	}
