@@ -10,13 +10,14 @@ import (
 
 // A comparison compares the recorded answer of one exchange with the live one, by meaning.
 type comparison struct {
-	values *values
-	entry  *entry
-	call   *a2a.Call
-	rec    *reply
-	live   *reply
-	seq    uint64 // of the live exchange
-	diffs  []Difference
+	values  *values
+	profile Profile
+	entry   *entry
+	call    *a2a.Call
+	rec     *reply
+	live    *reply
+	seq     uint64 // of the live exchange
+	diffs   []Difference
 }
 
 // run returns what differs.
@@ -30,10 +31,30 @@ func (c *comparison) run() []Difference {
 	}
 	if c.rec.stream || c.live.stream {
 		c.streams()
-		return c.diffs
+	} else {
+		c.align(c.rec.items, c.live.items)
 	}
-	c.align(c.rec.items, c.live.items)
+	if len(c.diffs) == 0 {
+		c.heads()
+	}
 	return c.diffs
+}
+
+// heads compares the heads of two answers that come to the same.
+func (c *comparison) heads() {
+	at := fmt.Sprintf("%d.response", c.entry.seq)
+	if c.profile != Protocol && c.rec.status != c.live.status {
+		c.add(Difference{
+			Kind: DifferentStructure, Place: at + ".status", Want: fmt.Sprint(c.rec.status), Got: fmt.Sprint(c.live.status),
+			Message: fmt.Sprintf("the status is %d, recorded %d", c.live.status, c.rec.status),
+		})
+	}
+	if c.rec.media != "" && c.live.media != "" && c.rec.media != c.live.media {
+		c.add(Difference{
+			Kind: DifferentMediaType, Place: at + ".header[Content-Type]", Want: c.rec.media, Got: c.live.media,
+			Message: fmt.Sprintf("the answer is %s, recorded as %s", clip(c.live.media), clip(c.rec.media)),
+		})
+	}
 }
 
 // unchanged reports whether one of two answers says that the card is the one which the client has already (RFC 9110
@@ -160,7 +181,11 @@ func (c *comparison) align(rec, live []item) {
 	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
 		c.gap(rec[i:p[0]], live[j:p[1]])
 		if p[0] < len(rec) {
+			before := len(c.diffs)
 			c.details(rec[p[0]], live[p[1]])
+			if len(c.diffs) == before {
+				c.contents(rec[p[0]], live[p[1]])
+			}
 		}
 		i, j = p[0]+1, p[1]+1
 	}

@@ -110,11 +110,14 @@ func (c *comparison) listed(rec, live item) iter.Seq2[a2a.Task, a2a.Task] {
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
 func (c *comparison) changes(rec, live item) []Change {
-	task := live.task
-	renamed := RewriteJSON(live.answer.Doc.Root.Raw(), c.call, func(role Role, text string) (string, bool) {
+	return Diff(rec.answer.Doc.Root, a2a.Parse(c.renamed(live.task, &live.answer)).Root, sameAnyway)
+}
+
+// renamed returns the text of a live answer with the ids for which its own stand in the recording.
+func (c *comparison) renamed(task string, live *a2a.Answer) []byte {
+	return RewriteJSON(live.Doc.Root.Raw(), c.call, func(role Role, text string) (string, bool) {
 		return c.values.recordedFor(role, task, text)
 	})
-	return Diff(rec.answer.Doc.Root, a2a.Parse(renamed).Root, sameAnyway)
 }
 
 // sameAnyway reports whether two runs may well say a value differently, so that it is no difference worth showing.

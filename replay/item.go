@@ -18,6 +18,31 @@ type item struct {
 	task     string // id of the task that it names
 	event    int    // number of its (first) event; 0 if it is no event
 	answer   a2a.Answer
+	chunks   []chunk // of an artifact, after the first
+}
+
+// A chunk is a further part of an artifact.
+type chunk struct {
+	event  int
+	answer a2a.Answer
+}
+
+// answers returns all that the item was made of.
+func (i item) answers() []a2a.Answer {
+	all := []a2a.Answer{i.answer}
+	for _, c := range i.chunks {
+		all = append(all, c.answer)
+	}
+	return all
+}
+
+// roots returns the JSON texts of the item.
+func (i item) roots() []located {
+	all := []located{{i.answer.Doc.Root, i.event}}
+	for _, c := range i.chunks {
+		all = append(all, located{c.answer.Doc.Root, c.event})
+	}
+	return all
 }
 
 // String describes the item for people, such as "TaskStatusUpdateEvent working".
@@ -96,6 +121,7 @@ func (f *itemReader) addArtifact(it item) (int, bool) {
 	id = it.task + "\x00" + id
 	if at, known := f.artifacts[id]; known {
 		f.items[at].last = f.items[at].last || it.last
+		f.items[at].chunks = append(f.items[at].chunks, chunk{it.event, it.answer})
 		f.chunks++
 		return at, false
 	}

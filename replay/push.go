@@ -52,6 +52,9 @@ type hooks struct {
 	changed  chan struct{} // closed when something is received
 }
 
+// webhookPath is where our addresses begin.
+const webhookPath = "/webhook/"
+
 // newHooks listens if the agent is on this machine.
 func newHooks(e *endpoints, log *recorder, agent string) (*hooks, error) {
 	h := &hooks{log: log, agent: agent, byURL: map[string]string{}, changed: make(chan struct{})}
@@ -83,7 +86,7 @@ func (h *hooks) address(recorded string) string {
 	defer h.mu.Unlock()
 	ours, ok := h.byURL[recorded]
 	if !ok {
-		ours = fmt.Sprintf("%s/webhook/%d", h.base, len(h.byURL)+1)
+		ours = fmt.Sprintf("%s%s%d", h.base, webhookPath, len(h.byURL)+1)
 		h.byURL[recorded] = ours
 	}
 	return ours
@@ -134,7 +137,7 @@ func (h *hooks) compare(
 	h.mu.Unlock()
 	want, ended := map[string]map[string]int{}, map[string]bool{}
 	for _, d := range recorded {
-		live, ok := v.liveFor(TaskID, "", d.task)
+		live, ok := v.own(TaskID, "", d.task)
 		if !ok || !asked {
 			out.LeftOut, out.Why = out.LeftOut+1, "their task was not replayed"
 			continue

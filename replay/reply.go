@@ -24,8 +24,9 @@ func (e ending) String() string { return endingNames[e] }
 type reply struct {
 	itemReader
 	stream bool
-	events int // of a stream, that a client dispatched
-	status int // of HTTP
+	events int    // of a stream, that a client dispatched
+	status int    // of HTTP
+	media  string // what the answer says that it is, without parameters
 	end    ending
 	fault  *capture.Fault
 }
@@ -37,7 +38,7 @@ func readReply(call *a2a.Call, x *capture.Exchange) *reply {
 		return r
 	}
 	head := capture.ParseResponseHead(x.Response.Head)
-	r.status, r.stream = head.Status, x.Response.Stream
+	r.status, r.stream, r.media = head.Status, x.Response.Stream, head.Fields.MediaType()
 	for i := range x.Response.Events {
 		e := &x.Response.Events[i]
 		if a, ok := readEvent(call, e); ok {
@@ -125,4 +126,32 @@ func readCall(x *capture.Exchange, known a2a.Known) (a2a.Call, capture.Head, []b
 		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
 	}, known)
 	return call, head, body
+}
+
+// texts counts the texts in parts.
+func (r *reply) texts() (n int) {
+	for _, it := range r.items {
+		for _, root := range it.roots() {
+			n += textsIn(root.Value)
+		}
+	}
+	return n
+}
+
+func textsIn(v a2a.Value) (n int) {
+	for name, member := range v.Members() {
+		if name != "parts" {
+			n += textsIn(member)
+			continue
+		}
+		for _, e := range member.Elems() {
+			if _, is := e.Get("text").Str(); is {
+				n++
+			}
+		}
+	}
+	for _, e := range v.Elems() {
+		n += textsIn(e)
+	}
+	return n
 }

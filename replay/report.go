@@ -20,6 +20,13 @@ const (
 	DifferentEnd      Kind = "end"      // the answer ended in another way
 	DifferentDelivery Kind = "delivery" // notifications
 	DifferentFinding  Kind = "finding"  // a rule is broken now that was not broken when it was recorded
+
+	DifferentPart      Kind = "part"       // a text where data was, or another order of kinds
+	DifferentType      Kind = "type"       // of a value in JSON
+	DifferentMember    Kind = "member"     // a name is missing or was not there before
+	DifferentMediaType Kind = "media-type" // of a part, a file or an answer
+	DifferentStructure Kind = "structure"  // see Shape
+	DifferentValue     Kind = "value"      // see Exact
 )
 
 // A Difference is one thing that the live agent did differently.
@@ -74,6 +81,7 @@ type Report struct {
 	Matched     int
 	Differing   int
 	LeftOut     int
+	Texts       int    // in recorded answers to what was sent, which the profile does not compare
 	Lost        int64  // exchanges of which the capture says that nothing was recorded
 	Crash       string // what the capture says of a recorder that was killed; empty if none was
 	Lines       []Line
@@ -101,6 +109,9 @@ func (r *Report) Verdict() string {
 	}
 	s := fmt.Sprintf("%s; %d sent, %d matched, %d differing, %d left out",
 		what, r.Sent, r.Matched, r.Differing, r.LeftOut)
+	if r.Texts > 0 {
+		s += fmt.Sprintf("; texts not compared: %d", r.Texts)
+	}
 	if r.Lost > 0 {
 		s += fmt.Sprintf("; incomplete: %d exchanges were not recorded", r.Lost)
 	}

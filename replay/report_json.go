@@ -69,6 +69,7 @@ type jsonVerdict struct {
 	LeftOut     int    `json:"leftOut"`
 	Differences int    `json:"differences"`
 	Lost        int64  `json:"lost"`
+	Texts       int    `json:"textsNotCompared"`
 }
 
 // WriteJSON writes the report as one JSON document.
@@ -104,7 +105,7 @@ func some(s string) *string {
 }
 
 func (r *Report) jsonVerdict() jsonVerdict {
-	v := jsonVerdict{"different", r.Sent, r.Matched, r.Differing, r.LeftOut, len(r.Differences), r.Lost}
+	v := jsonVerdict{"different", r.Sent, r.Matched, r.Differing, r.LeftOut, len(r.Differences), r.Lost, r.Texts}
 	switch {
 	case len(r.Differences) > 0:
 	case r.Sent == 0:

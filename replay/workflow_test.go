@@ -262,7 +262,7 @@ func TestReplayErrors(t *testing.T) {
 	}{
 		{"unreachable", t.Context(), src, deaf, replay.Options{}, "reach the agent at " + deaf},
 		{"no URL", t.Context(), src, "127.0.0.1", replay.Options{}, "invalid agent URL"},
-		{"profile", t.Context(), src, agent, replay.Options{Profile: replay.Exact}, "not implemented"},
+		{"profile", t.Context(), src, agent, replay.Options{Profile: "strict"}, "use protocol, shape or exact"},
 		{"several agents", t.Context(), two, agent, replay.Options{}, "booker, planner"},
 		{"canceled", canceled, src, agent, replay.Options{}, "canceled"},
 	}

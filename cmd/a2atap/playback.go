@@ -22,6 +22,7 @@ type playbackOptions struct {
 	speed       string
 	breakAfter  int
 	usedUp      string
+	match       string
 	capture     string
 	redactKey   string
 	readyFile   string
@@ -36,8 +37,9 @@ func newPlayback(e env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "playback CAPTURE --listen ADDR",
 		Short: "Play the agent's side of a capture for a live client",
-		Long: `Playback answers a client as the recorded agent did. Requests are matched by operation and parameters, in any
-binding, then by what was requested for the task before. Repeated requests get the recorded answers in order, then the
+		Long: `Playback answers a client as the recorded agent did. Requests are matched by operation, task, context and
+kinds of parts, in any binding, then by what was requested before: a client may use other words, and what was ignored is
+counted. --match shape also asks for the same names and types of parameters, exact for the same values. Repeated requests get the recorded answers in order, then the
 last one again (with --used-up error, an error). A request without a match gets a protocol error, and the differences
 to the nearest recorded request are printed on standard error. It runs until it is interrupted.
 
@@ -57,6 +59,8 @@ no request came.`,
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	f.StringVar(&o.usedUp, "used-up", "repeat",
 		"what to do when the recorded answers run out: `WHAT` is repeat (the last one) or error")
+	f.StringVar(&o.match, "match", "operation",
+		"what has to be as recorded: `WHAT` is operation, shape (names and types, too) or exact")
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
 	f.StringVar(&o.readyFile, "ready-file", "", "write NAME URL to `FILE` once it is listening")
@@ -112,7 +116,13 @@ func playBack(ctx context.Context, e env, o playbackOptions, name string) error 
 
 // playback turns flags into what the package takes, but for the choice of exchanges.
 func (o *playbackOptions) playback(e env) (playback.Options, error) {
-	out := playback.Options{BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp)}
+	out := playback.Options{
+		BreakAfter: o.breakAfter, UsedUp: playback.UsedUp(o.usedUp), Match: playback.Match(o.match),
+	}
+	if err := choose("word for --match", o.match,
+		string(playback.ByOperation), string(playback.ByShape), string(playback.ByValue)); err != nil {
+		return out, err
+	}
 	if err := choose("word for --used-up", o.usedUp, string(playback.RepeatLast), string(playback.Refuse)); err != nil {
 		return out, err
 	}

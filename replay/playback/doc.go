@@ -1,7 +1,7 @@
 // Package playback plays the agent's side of a capture for a live client.
 //
-// A Player is an http.Handler. It finds the recorded exchange that a request asks for, by operation and normalised
-// parameters whatever the binding, then by what has been played before; and gives the recorded answer: with the ids
+// A Player is an http.Handler. It finds the recorded exchange that a request asks for, by operation, task, context and
+// kinds of parts (or by more: see Match), whatever the binding, then by what has been played before; and gives the recorded answer: with the ids
 // that the live client chose, with a card that points to the player, and with the events of a stream in their recorded
 // pace.
 //

@@ -1,6 +1,7 @@
 package playback
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -16,6 +17,7 @@ type exchange struct {
 	call  a2a.Call
 	form  form
 	tasks []string  // that its answer shows or its request names
+	ctx   string    // that its answer shows first
 	after *exchange // the latest one before it that changed its task; nil if none did
 	uses  int       // how often it was played
 }
@@ -31,6 +33,7 @@ type recording struct {
 	info        capture.Info
 	exchanges   []*exchange
 	clientNamed map[string]bool // ids that the client named first, by role and text
+	seen        map[string]bool // all ids, likewise
 	reader      analyzer.Reader // what cards and calls of the capture tell about addresses
 
 	notifications []*notification
@@ -41,8 +44,8 @@ func load(ctx context.Context, src capture.Source) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &recording{info: info, clientNamed: map[string]bool{}}
-	seen := map[string]bool{}
+	s := &recording{info: info, clientNamed: map[string]bool{}, seen: map[string]bool{}}
+	seen := s.seen
 	last := map[string]*exchange{}
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
@@ -129,6 +132,7 @@ func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
 	}
 	note := func(task, ctx string) {
 		seen[roleKey("task", task)], seen[roleKey("context", ctx)] = true, true
+		a.ctx = cmp.Or(a.ctx, ctx)
 		if task != "" && len(tasks) == 0 {
 			tasks = append(tasks, task)
 		}
@@ -142,7 +146,9 @@ func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
 		case a2a.ArtifactPayload:
 			note(a2a.ArtifactUpdate{Value: v}.TaskID(), a2a.ArtifactUpdate{Value: v}.ContextID())
 		case a2a.MessagePayload:
-			seen[roleKey("context", a2a.Message{Value: v}.ContextID())] = true
+			ctx := a2a.Message{Value: v}.ContextID()
+			seen[roleKey("context", ctx)] = true
+			a.ctx = cmp.Or(a.ctx, ctx)
 		case a2a.TaskListPayload:
 			for t := range payload.Tasks() {
 				seen[roleKey("task", t.ID())], seen[roleKey("context", t.ContextID())] = true, true

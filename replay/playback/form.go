@@ -19,6 +19,8 @@ type form struct {
 	op     a2a.Operation
 	method string            // of JSON-RPC, where the operation is not known
 	leaves map[string]string // scalar parameters by JSON Pointer from the parameters
+	kinds  map[string]a2a.Kind
+	parts  []a2a.PartKind // of the message, several of a kind in a row as one
 	task   string
 	ctx    string
 	config string
@@ -27,7 +29,7 @@ type form struct {
 
 func newForm(call *a2a.Call) form {
 	f := form{
-		op: call.Operation, leaves: map[string]string{},
+		op: call.Operation, leaves: map[string]string{}, kinds: map[string]a2a.Kind{},
 		task: call.TaskID, ctx: call.ContextID, config: call.ConfigID, page: call.PageToken,
 	}
 	if f.op == a2a.NoOperation {
@@ -39,6 +41,10 @@ func newForm(call *a2a.Call) form {
 	if call.Tenant != "" {
 		f.leaves["/tenant"] = call.Tenant
 	}
+	for _, p := range (a2a.Message{Value: call.Message}).Parts().All() {
+		f.parts = append(f.parts, p.PartKind())
+	}
+	f.parts = slices.Compact(f.parts)
 	f.value("", call.Params, call)
 	if call.Binding == a2a.HTTPJSON {
 		f.query(call.Query)
@@ -52,7 +58,7 @@ func (f *form) value(at string, v a2a.Value, call *a2a.Call) {
 		f.leaves["/push"] = "yes"
 		return
 	}
-	switch v.Kind() {
+	switch f.kinds[at] = v.Kind(); v.Kind() {
 	case a2a.Object:
 		for name, member := range v.Members() {
 			if !f.elsewhere(name, member, at) {
@@ -100,9 +106,9 @@ func (f *form) query(query string) {
 	}
 }
 
-// differences returns where a live form differs from a recorded one. The names translate ids of the live client. Where
-// the recording hides a secret, any other is as good.
-func (recorded *form) differences(live *form, n *names) []replay.Change {
+// differences returns where a live form differs from a recorded one, as far as the match asks. The names translate ids
+// of the live client.
+func (recorded *form) differences(live *form, n *names, match Match) []replay.Change {
 	var changes []replay.Change
 	add := func(at, was, now string) {
 		changes = append(changes, replay.Change{Pointer: at, Was: shown(was), Now: shown(now)})
@@ -110,7 +116,7 @@ func (recorded *form) differences(live *form, n *names) []replay.Change {
 	if recorded.method != live.method {
 		add("/method", recorded.method, live.method)
 	}
-	if !n.means("task", live.task, recorded.task) {
+	if !n.means("task", live.task, recorded.task) && !(live.op.Sends() && n.mayName(live.task, recorded.task)) {
 		add("/task", recorded.task, live.task)
 	}
 	if !n.means("context", live.ctx, recorded.ctx) {
@@ -122,16 +128,56 @@ func (recorded *form) differences(live *form, n *names) []replay.Change {
 	if recorded.page != live.page {
 		add("/pageToken", recorded.page, live.page)
 	}
+	switch match {
+	case ByShape:
+		changes = append(changes, recorded.shapes(live)...)
+	case ByValue:
+		changes = append(changes, recorded.values(live)...)
+	default:
+		if !slices.Equal(recorded.parts, live.parts) {
+			add("/message/parts", words(recorded.parts), words(live.parts))
+		}
+	}
+	return changes
+}
+
+// shapes returns the parameters that only one form has, or that are of another type.
+func (recorded *form) shapes(live *form) (changes []replay.Change) {
+	for _, c := range recorded.values(live) {
+		_, was := recorded.leaves[c.Pointer]
+		_, is := live.leaves[c.Pointer]
+		if was != is || recorded.kinds[c.Pointer] != live.kinds[c.Pointer] {
+			changes = append(changes, c)
+		}
+	}
+	return changes
+}
+
+// values returns the parameters that differ. Where the recording hides a secret, any other is as good.
+func (recorded *form) values(live *form) (changes []replay.Change) {
 	leaves := maps.Clone(recorded.leaves)
 	maps.Copy(leaves, live.leaves)
 	for _, at := range slices.Sorted(maps.Keys(leaves)) {
 		was, wasThere := recorded.leaves[at]
 		now, isThere := live.leaves[at]
 		if wasThere != isThere || !credential.Fits(was, now) && !(replay.Opaque(was) && replay.Opaque(now)) {
-			add(at, was, now)
+			changes = append(changes, replay.Change{Pointer: at, Was: shown(was), Now: shown(now)})
 		}
 	}
 	return changes
+}
+
+// words names the kinds of parts.
+func words(kinds []a2a.PartKind) string {
+	names := map[a2a.PartKind]string{
+		a2a.UnknownPart: "unknown", a2a.TextPart: "text", a2a.RawPart: "bytes", a2a.URLPart: "url", a2a.DataPart: "data",
+		a2a.FilePart: "file",
+	}
+	var list []string
+	for _, k := range kinds {
+		list = append(list, names[k])
+	}
+	return strings.Join(list, ", ")
 }
 
 func shown(s string) string {

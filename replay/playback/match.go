@@ -9,11 +9,11 @@ import (
 	"a2atap/replay"
 )
 
-// match finds the exchange for a call: among those with the same request, the ones of the latest state that was
-// reached; of these the first that was not played yet, or the last.
-func (p *Player) match(call *a2a.Call) (*exchange, *Miss) {
+// match finds the exchange for a call, and returns what the call asks: among those with the same request, the ones of
+// the latest state that was reached; of these the first that was not played yet, or the last.
+func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	if !call.A2A() || call.Batch != nil {
-		return nil, &Miss{Operation: "request", Why: "it is not an A2A call that can be played back"}
+		return nil, nil, &Miss{Operation: "request", Why: "it is not an A2A call that can be played back"}
 	}
 	f := newForm(call)
 	var state []*exchange
@@ -23,7 +23,10 @@ func (p *Player) match(call *a2a.Call) (*exchange, *Miss) {
 		if a.form.op != f.op || !speaks(call, a) {
 			continue
 		}
-		different := a.form.differences(&f, &p.names)
+		different := a.form.differences(&f, &p.names, p.opts.Match)
+		if a.after != nil && p.names.begins(call) {
+			different = append(different, replay.Change{Pointer: "/task", Was: shown(a.form.task), Now: shown(f.task)})
+		}
 		if len(different) > 0 {
 			if nearest == nil || len(different) < len(changes) {
 				nearest, changes = a, different
@@ -34,13 +37,13 @@ func (p *Player) match(call *a2a.Call) (*exchange, *Miss) {
 			state = latest(state, a)
 		}
 	}
-	switch a := next(state); {
+	switch a := next(state, &f); {
 	case a == nil:
-		return nil, p.explain(&f, nearest, changes)
+		return nil, nil, p.explain(&f, nearest, changes)
 	case a.uses > 0 && p.opts.UsedUp == Refuse:
-		return nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "the recorded answers to it have run out"}
+		return nil, nil, &Miss{Operation: f.String(), Nearest: a.seq, Why: "the recorded answers to it have run out"}
 	default:
-		return a, nil
+		return a, &f, nil
 	}
 }
 
@@ -68,14 +71,27 @@ func rank(a *exchange) uint64 {
 	return a.after.seq
 }
 
-// next returns the first exchange that was not played yet, or the last one, or nil.
-func next(state []*exchange) *exchange {
+// next returns the first exchange that was not played yet, or the last one, or nil. One with the very parameters goes
+// before others.
+func next(state []*exchange, f *form) *exchange {
+	var fresh, same *exchange
 	for _, a := range state {
-		if a.uses == 0 {
+		is := len(a.form.values(f)) == 0
+		switch {
+		case a.uses == 0 && is:
 			return a
+		case a.uses == 0 && fresh == nil:
+			fresh = a
+		case is:
+			same = a
 		}
 	}
-	if len(state) == 0 {
+	switch {
+	case fresh != nil:
+		return fresh
+	case same != nil:
+		return same
+	case len(state) == 0:
 		return nil
 	}
 	return state[len(state)-1]

@@ -9,6 +9,8 @@ import (
 // played more than once; answers name the one that was used last. It is guarded by the Player's lock.
 type names struct {
 	clientMade map[string]bool   // recorded ids, by role and text
+	known      map[string]bool   // all recorded ids, likewise
+	free       bool              // a context may be named where none was recorded, and the other way round
 	recorded   map[string]string // by live id
 	live       map[string]string // by recorded id
 }
@@ -17,6 +19,11 @@ type names struct {
 func (n *names) means(role, live, recorded string) bool {
 	if live == recorded {
 		return true
+	}
+	if role == "context" && n.free && (live == "" || recorded == "") {
+		_, named := n.recorded[roleKey(role, live)]
+		return live == "" && n.clientMade[roleKey(role, recorded)] ||
+			recorded == "" && !named && !n.known[roleKey(role, live)]
 	}
 	if live == "" || recorded == "" || !n.clientMade[roleKey(role, recorded)] {
 		return false
@@ -29,9 +36,27 @@ func (n *names) means(role, live, recorded string) bool {
 // unknown to the agent, and another unknown one is not the same request.
 func replaceable(role string) bool { return role == "context" }
 
+// mayName reports whether a live task id that nobody has named before can stand for a recorded one that the client made:
+// in 0.1 clients name the tasks that they send (0.1 §6.1).
+func (n *names) mayName(live, recorded string) bool {
+	_, named := n.recorded[roleKey("task", live)]
+	return live != "" && !named && !n.known[roleKey("task", live)] && n.clientMade[roleKey("task", recorded)]
+}
+
+// begins reports whether a call names a task that nobody has named before: it can only be the first about a task.
+func (n *names) begins(call *a2a.Call) bool {
+	_, named := n.recorded[roleKey("task", call.TaskID)]
+	return call.TaskID != "" && !named && !n.known[roleKey("task", call.TaskID)]
+}
+
 // learn notes which live ids stand for which recorded ones in a request that matched.
-func (n *names) learn(live, recorded *a2a.Call) {
+func (n *names) learn(live *a2a.Call, a *exchange) {
+	recorded := &a.call
 	n.pair("context", live.ContextID, recorded.ContextID)
+	if n.free && live.ContextID != "" && recorded.ContextID == "" && a.ctx != "" {
+		n.recorded[roleKey("context", live.ContextID)] = a.ctx
+		n.live[roleKey("context", a.ctx)] = live.ContextID
+	}
 	n.pair("message", live.MessageID, recorded.MessageID)
 	if recorded.Dialects == a2a.Of(a2a.V0_1) {
 		n.pair("task", live.TaskID, recorded.TaskID) // 0.1 §6.1: the client makes it

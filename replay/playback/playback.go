@@ -24,11 +24,22 @@ const (
 	Refuse     UsedUp = "error"  // a protocol error
 )
 
+// A Match says how much of a request has to be as it was recorded, beside the operation.
+type Match string
+
+// The choices, each of which asks for more than the one before. Ids that clients make are never compared.
+const (
+	ByOperation Match = "operation" // task, context and kinds of parts; the order of requests decides the rest
+	ByShape     Match = "shape"     // all parameters by name and type
+	ByValue     Match = "exact"     // all parameters
+)
+
 // Options say how to play. The zero value plays as fast as it can and repeats the last answer.
 type Options struct {
 	Speed      float64                      // of recorded pauses: 1 as recorded, 2 twice as fast, 0 without pauses
 	BreakAfter int                          // cut every stream after so many events; 0 lets them end
 	UsedUp     UsedUp                       // RepeatLast if empty
+	Match      Match                        // ByOperation if empty
 	Keep       func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 	OnMiss     func(Miss)                   // called with each unmatched request, by the goroutine that serves it
 }
@@ -66,6 +77,8 @@ type Player struct {
 	mu     sync.Mutex
 	names  names
 	served int
+	differ int // of those that were served, how many were not as recorded
+	ignore int // values in which they differed
 	misses []Miss
 	missed int
 
@@ -91,6 +104,13 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	if o.UsedUp != RepeatLast && o.UsedUp != Refuse {
 		return nil, fmt.Errorf("unknown word %q for used up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
 	}
+	switch o.Match {
+	case "":
+		o.Match = ByOperation
+	case ByOperation, ByShape, ByValue:
+	default:
+		return nil, fmt.Errorf("unknown match %q; use one of %s, %s, %s", o.Match, ByOperation, ByShape, ByValue)
+	}
 	s, err := load(ctx, src)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
@@ -100,7 +120,10 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	}
 	p := &Player{opts: o, recording: s, targets: map[string]target{}}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
-	p.names = names{clientMade: s.clientNamed, recorded: map[string]string{}, live: map[string]string{}}
+	p.names = names{
+		clientMade: s.clientNamed, known: s.seen, free: o.Match != ByValue,
+		recorded: map[string]string{}, live: map[string]string{},
+	}
 	return p, nil
 }
 
@@ -163,7 +186,7 @@ func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, replay.Substitute, *Miss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a, miss := p.match(call)
+	a, form, miss := p.match(call)
 	if miss != nil {
 		p.missed++
 		if len(p.misses) < maxMisses {
@@ -173,7 +196,11 @@ func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, replay.Subs
 	}
 	a.uses++
 	p.served++
-	p.names.learn(call, &a.call)
+	if n := len(a.form.values(form)); n > 0 {
+		p.differ++
+		p.ignore += n
+	}
+	p.names.learn(call, a)
 	p.hook(a, call)
 	return a, p.names.substitute(call, cardURLs(a, r)), nil
 }
@@ -182,6 +209,8 @@ func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, replay.Subs
 type Report struct {
 	Served   int // requests that were answered as recorded
 	Missed   int // requests that nothing matched
+	Differed int // requests that were answered although their parameters are not those of the recorded one
+	Ignored  int // values in which they differ
 	Used     int // recorded exchanges that were played at least once
 	Unused   []Unused
 	Misses   []Miss // the first hundred
@@ -202,7 +231,7 @@ func (p *Player) Report() Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := Report{
-		Served: p.served, Missed: p.missed, Misses: slices.Clone(p.misses), Exchange: len(p.recording.exchanges),
+		Served: p.served, Differed: p.differ, Ignored: p.ignore, Missed: p.missed, Misses: slices.Clone(p.misses), Exchange: len(p.recording.exchanges),
 		Notified: p.notified, Undelivered: p.undelivered,
 	}
 	for _, a := range p.recording.exchanges {
@@ -223,6 +252,9 @@ func (r *Report) Verdict() string {
 	}
 	s := fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used",
 		what, r.Served, r.Missed, r.Used, r.Exchange)
+	if r.Ignored > 0 {
+		s += fmt.Sprintf("; ignored: %d differences in %d requests", r.Ignored, r.Differed)
+	}
 	if r.Notified+r.Undelivered > 0 {
 		s += fmt.Sprintf("; %d notifications delivered, %d not", r.Notified, r.Undelivered)
 	}

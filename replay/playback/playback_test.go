@@ -195,7 +195,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 				}
 			})
 			var misses []playback.Miss
-			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { misses = append(misses, m) }})
+			p, origin := perform(t, src, playback.Options{Match: playback.ByValue, OnMiss: func(m playback.Miss) { misses = append(misses, m) }})
 			c := connect(t, origin+"/"+w.agent, w.protocol)
 			_, err := c.Send(t.Context(), client.Text("something else"), client.SendOptions{})
 			if _, ok := err.(*client.Error); !ok {

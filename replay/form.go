@@ -1,0 +1,221 @@
+package replay
+
+import (
+	"fmt"
+	"slices"
+
+	"a2atap/proxy/a2a"
+)
+
+// A located is a value and the event in whose data it stands; 0 if it stands in a body.
+type located struct {
+	a2a.Value
+	event int
+}
+
+// A deviation is one place where the form of two answers differs.
+type deviation struct {
+	kind    Kind
+	at      located // in the live answer if only that has it
+	onlyNow bool
+	message string
+	change  Change
+}
+
+// forms compares the forms of two answers: kinds of parts, types, names of members, media types. What stands in an array
+// has one form together, so that neither the number of its elements matters, nor in which chunk they came.
+type forms struct {
+	free   int  // how many members of free content are around the values at hand
+	active bool // the task goes on: what is there already is chance
+	more   bool // members that only the live answer has are welcome
+	founds []deviation
+}
+
+// compare compares what stands at one place, given all values that stand there.
+func (f *forms) compare(name string, was, now []located) {
+	was, now = present(was), present(now)
+	if len(was) == 0 || len(now) == 0 {
+		return // that a member is missing was said where it should be
+	}
+	if a, b := kindsOf(was), kindsOf(now); !slices.Equal(a, b) {
+		f.find(DifferentType, was[0], now[0], fmt.Sprintf("%s is %s, recorded as %s", named(name), b, a))
+		return
+	}
+	if name == "parts" && f.free == 0 {
+		a, b := partKinds(was), partKinds(now)
+		if !slices.Equal(a, b) && !slices.Contains(append(a, b...), "of no kind") { // whose members say more
+			f.find(DifferentPart, was[0], now[0], fmt.Sprintf("the parts are %v, recorded %v", b, a))
+			return
+		}
+	}
+	if f.free == 0 && isWord(name) {
+		if a, b := words(was), words(now); !slices.Equal(a, b) {
+			kind := DifferentContent
+			if isMediaType(name) {
+				kind = DifferentMediaType
+			}
+			f.find(kind, was[0], now[0], fmt.Sprintf("%s is %q, recorded %q", name, b, a))
+			return
+		}
+	}
+	if isFreeContent(name) && name != "error" {
+		f.free++
+		defer func() { f.free-- }()
+	}
+	f.members(membersOf(was), membersOf(now))
+	if a, b := elementsOf(was), elementsOf(now); len(a) > 0 && len(b) > 0 {
+		f.compare(name+"[]", a, b)
+	}
+}
+
+func (f *forms) find(kind Kind, was, now located, message string) {
+	f.founds = append(f.founds, deviation{
+		kind: kind, at: was, message: message,
+		change: Change{Pointer: was.Pointer(), Was: rawText(was.Value), Now: rawText(now.Value)},
+	})
+}
+
+// members compares the members of objects, by name.
+func (f *forms) members(was, now *members) {
+	for _, name := range was.names {
+		switch {
+		case name == "id" && was.envelope, f.passing(name): // ids are compared as ids
+		case now.of[name] != nil:
+			f.compare(name, was.of[name], now.of[name])
+		case !f.byChunk(name) && len(now.names) > 0:
+			at := was.of[name][0]
+			f.founds = append(f.founds, deviation{
+				kind: DifferentMember, at: at, message: fmt.Sprintf("member %q is missing", name),
+				change: Change{Pointer: at.Pointer(), Was: rawText(at.Value)},
+			})
+		}
+	}
+	for _, name := range now.names {
+		if was.of[name] == nil && !f.more && !f.byChunk(name) && !f.passing(name) && len(was.names) > 0 {
+			at := now.of[name][0]
+			f.founds = append(f.founds, deviation{
+				kind: DifferentMember, at: at, onlyNow: true, message: fmt.Sprintf("member %q is new", name),
+				change: Change{Pointer: at.Pointer(), Now: rawText(at.Value)},
+			})
+		}
+	}
+}
+
+// byChunk reports whether a member may be there or not, since it depends on the size of chunks.
+func (f *forms) byChunk(name string) bool {
+	return f.free == 0 && (name == "append" || name == "lastChunk" || name == "last_chunk")
+}
+
+// passing reports whether a member of a task that goes on shows how far it has come, which is chance.
+func (f *forms) passing(name string) bool {
+	if !f.active || f.free > 0 {
+		return false
+	}
+	switch name {
+	case "artifacts", "history", "message", "metadata", "timestamp":
+		return true
+	}
+	return false
+}
+
+// members are the members of several objects, together.
+type members struct {
+	names    []string // in order of appearance
+	of       map[string][]located
+	envelope bool // of JSON-RPC
+}
+
+func membersOf(values []located) *members {
+	m := &members{of: map[string][]located{}}
+	for _, o := range values {
+		m.envelope = m.envelope || o.Has("jsonrpc")
+		for name, v := range o.Members() {
+			if Opaque(name) || isTime(name) || isDigits(name) {
+				name = "*" // a table: its keys are contents
+			}
+			if !says(v) {
+				continue
+			}
+			if m.of[name] == nil {
+				m.names = append(m.names, name)
+			}
+			m.of[name] = append(m.of[name], located{v, o.event})
+		}
+	}
+	return m
+}
+
+func elementsOf(values []located) []located {
+	var all []located
+	for _, list := range values {
+		if list.Kind() == a2a.Array {
+			for _, e := range list.Elems() {
+				all = append(all, located{e, list.event})
+			}
+		}
+	}
+	return all
+}
+
+// says reports whether a value is more than an absent one: protobuf writes, or leaves out, what is empty.
+func says(v a2a.Value) bool {
+	switch v.Kind() {
+	case a2a.Null:
+		return false
+	case a2a.Object, a2a.Array:
+		return v.Len() > 0
+	}
+	return v.Exists()
+}
+
+func present(values []located) []located {
+	return slices.DeleteFunc(slices.Clone(values), func(v located) bool { return !says(v.Value) })
+}
+
+// kindsOf returns the types of values, each once, in a fixed order.
+func kindsOf(values []located) []a2a.Kind {
+	var kinds []a2a.Kind
+	for _, v := range values {
+		if !slices.Contains(kinds, v.Kind()) {
+			kinds = append(kinds, v.Kind())
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+var partNames = map[a2a.PartKind]string{
+	a2a.UnknownPart: "of no kind", a2a.TextPart: "text", a2a.RawPart: "raw", a2a.URLPart: "url", a2a.DataPart: "data",
+	a2a.FilePart: "file",
+}
+
+// partKinds returns the kinds of parts in their order, several in a row as one.
+func partKinds(lists []located) []string {
+	var kinds []string
+	for _, e := range elementsOf(lists) {
+		kinds = append(kinds, partNames[a2a.Part{Value: e.Value}.PartKind()])
+	}
+	return slices.Compact(kinds)
+}
+
+// isWord reports whether a member holds one of a few words that mean something to the protocol.
+func isWord(name string) bool { return name == "role" || name == "kind" || isMediaType(name) }
+
+func isMediaType(name string) bool { return name == "mediaType" || name == "mimeType" }
+
+// words returns the texts of values, each once, in a fixed order.
+func words(values []located) []string {
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, v.Text())
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+func named(name string) string {
+	if name == "" {
+		return "it"
+	}
+	return fmt.Sprintf("%q", name)
+}

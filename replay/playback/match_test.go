@@ -1,0 +1,118 @@
+package playback_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/client"
+	"a2atap/replay/playback"
+	"a2atap/replay/refagent"
+)
+
+// tell sends two tasks, the second in two messages, and asks for both. It returns what came of them.
+func tell(t testing.TB, agentURL string, p client.Protocol, words ...string) (seen []string) {
+	t.Helper()
+	c := connect(t, agentURL, p)
+	var tasks []*client.Task
+	send := func(m client.Message) *client.Task {
+		r, err := c.Send(t.Context(), m, client.SendOptions{})
+		if err != nil || r.Task == nil {
+			t.Fatalf("send: %v, %v", r, err)
+		}
+		seen = append(seen, fmt.Sprint(r.Task.Status.State))
+		return r.Task
+	}
+	tasks = append(tasks, send(client.Text(words[0])), send(client.Text(words[1])))
+	m := client.Text(words[2])
+	m.TaskID, m.ContextID = tasks[1].ID, tasks[1].ContextID
+	if again := send(m); again.ID != tasks[1].ID || again.ContextID != tasks[1].ContextID {
+		t.Errorf("the answer is about %s in %s, want %s in %s", again.ID, again.ContextID, tasks[1].ID, tasks[1].ContextID)
+	}
+	for _, task := range tasks {
+		got, err := c.Get(t.Context(), task.ID, nil)
+		if err != nil || got.ID != task.ID {
+			t.Fatalf("get: %v, %v", got, err)
+		}
+		seen = append(seen, fmt.Sprint(got.Status.State))
+	}
+	return seen
+}
+
+// A client with other words is served by what it does, and what was ignored is counted; so is one of 0.1,
+// which names its tasks itself.
+func TestPlaybackForOtherWords(t *testing.T) {
+	recorded := []string{"task-lifecycle please", "multi-turn please", "done"}
+	others := []string{"two seats", "and more", "that is all"}
+	for _, w := range append(slices.Clone(ways), struct {
+		agent    string
+		protocol client.Protocol
+	}{"spec01", client.JSONRPC01}) {
+		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
+			var was []string
+			src := record(t, startAgent(t, w.agent, refagent.Options{}), func(tapURL string) {
+				was = tell(t, tapURL, w.protocol, recorded...)
+			})
+			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
+			if diff := cmp.Diff(was, tell(t, origin+"/"+w.agent, w.protocol, recorded...)); diff != "" {
+				t.Errorf("with the same words (-recorded +played):\n%s", diff)
+			}
+			if r := p.Report(); r.Ignored > 0 {
+				t.Errorf("with the same words: %s", r.Verdict())
+			}
+			p, origin = perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
+			if diff := cmp.Diff(was, tell(t, origin+"/"+w.agent, w.protocol, others...)); diff != "" {
+				t.Errorf("with other words (-recorded +played):\n%s", diff)
+			}
+			r := p.Report()
+			if r.Differed != 3 || !strings.Contains(r.Verdict(), "; ignored: ") {
+				t.Errorf("%s; want 3 requests that differ", r.Verdict())
+			}
+		})
+	}
+}
+
+// What has to be as it was recorded is asked for.
+func TestMatch(t *testing.T) {
+	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10)
+		if _, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	words, data := client.Text("other words"), client.Text("")
+	seven := 7
+	data.Parts = []client.Part{{Data: []byte(`{"seats":2}`)}}
+	tests := []struct {
+		name   string
+		m      client.Message
+		length *int
+		served []playback.Match
+	}{
+		{"words", words, nil, []playback.Match{playback.ByOperation, playback.ByShape}},
+		{"another parameter", words, &seven, []playback.Match{playback.ByOperation}},
+		{"another part", data, nil, nil},
+		{"the same", client.Text("task-lifecycle"), nil, []playback.Match{"", playback.ByShape, playback.ByValue}},
+	}
+	for _, test := range tests {
+		for _, match := range []playback.Match{"", playback.ByOperation, playback.ByShape, playback.ByValue} {
+			p, origin := perform(t, src, playback.Options{Match: match})
+			c := connect(t, origin+"/spec", client.JSONRPC10)
+			_, err := c.Send(t.Context(), test.m, client.SendOptions{HistoryLength: test.length})
+			by := match
+			if by == "" {
+				by = playback.ByOperation
+			}
+			want := slices.Contains(test.served, by) || test.name == "the same"
+			if (err == nil) != want {
+				t.Errorf("%s, match %q: %v; want an answer: %t; %s", test.name, match, err, want, p.Report().Misses)
+			}
+		}
+	}
+	if _, err := playback.New(t.Context(), src, playback.Options{Match: "words"}); err == nil {
+		t.Error("an unknown match is taken")
+	}
+}

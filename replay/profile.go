@@ -1,0 +1,201 @@
+package replay
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture/credential"
+)
+
+// A Profile says how closely answers are compared.
+type Profile string
+
+// The profiles, each of which compares what the one before does, and more. None compares what is a matter of timing: how
+// far a task had come in a snapshot of it while it went on.
+const (
+	// Protocol compares outcomes, states, kinds and order of events, errors, kinds of parts, types in JSON, names of
+	// members and media types. Texts, the number of elements and the size of chunks are free.
+	Protocol Profile = "protocol"
+	// Shape also compares the whole structure, the status of HTTP and the names of artifacts.
+	Shape Profile = "shape"
+	// Exact compares everything but ids and times, chunk by chunk.
+	Exact Profile = "exact"
+)
+
+// ParseProfile returns the profile of that name.
+func ParseProfile(name string) (Profile, error) {
+	switch p := Profile(name); p {
+	case Protocol, Shape, Exact:
+		return p, nil
+	}
+	return "", fmt.Errorf("unknown profile %q; use %s, %s or %s", name, Protocol, Shape, Exact)
+}
+
+// contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
+// its places.
+func (c *comparison) contents(rec, live item) {
+	if c.rec.status == 0 || c.live.status == 0 {
+		return
+	}
+	f := &forms{
+		active: rec.kind == a2a.TaskPayload && (rec.state.Active() || live.state.Active()),
+		more:   c.profile == Protocol && rec.kind == a2a.CardPayload, // new members of a card break no client
+	}
+	if rec.kind == a2a.TaskListPayload {
+		for was, now := range c.listed(rec, live) {
+			if now.Exists() {
+				f.active = was.State().Active() || now.State().Active()
+				f.compare("", []located{{was.Value, rec.event}}, []located{{now.Value, live.event}})
+			}
+		}
+	} else {
+		f.compare("", rec.roots(), live.roots())
+	}
+	switch {
+	case len(f.founds) > 0:
+		c.deviate(f.founds)
+	case rec.kind == a2a.TaskListPayload: // the live agent may have other tasks
+	case c.profile == Shape && rec.kind == a2a.ArtifactPayload:
+		if a, b := artifactNames(rec), artifactNames(live); a != b {
+			c.add(Difference{
+				Kind: DifferentStructure, Place: c.place(rec), Want: a, Got: b,
+				Message: fmt.Sprintf("the artifact is called %q, recorded %q", clip(b), clip(a)),
+			})
+		}
+	case c.profile == Shape:
+		c.differ(rec, live, DifferentStructure, sameShape(f.active))
+	case c.profile == Exact:
+		c.differ(rec, live, DifferentValue, sameValue(f.active))
+	}
+}
+
+// deviate adds one difference for all deviations of an item.
+func (c *comparison) deviate(founds []deviation) {
+	first := founds[0]
+	d := Difference{
+		Kind: first.kind, Place: place(c.entry.seq, first.at.event, first.at.Pointer()),
+		Want: first.change.Was, Got: first.change.Now, Message: first.message,
+	}
+	if first.onlyNow {
+		d.Place = place(c.seq, first.at.event, first.at.Pointer())
+	}
+	for _, f := range founds[:min(len(founds), maxChanges)] {
+		d.Changes = append(d.Changes, f.change)
+	}
+	if more := len(founds) - 1; more > 0 {
+		d.Message += fmt.Sprintf(", and %d more", more)
+	}
+	c.add(d)
+}
+
+// differ compares the texts of two items, chunk by chunk, and adds one difference.
+func (c *comparison) differ(rec, live item, kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
+	was, now := rec.answers(), live.answers()
+	if len(was) != len(now) {
+		c.add(Difference{
+			Kind: kind, Place: c.place(rec), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
+			Message: fmt.Sprintf("the artifact comes in %d chunks, recorded %d", len(now), len(was)),
+		})
+		return
+	}
+	d := Difference{Kind: kind}
+	for i := range was {
+		at := rec
+		if i > 0 {
+			at.event = rec.chunks[i-1].event
+		}
+		renamed := a2a.Parse(c.renamed(live.task, &now[i])).Root
+		changes := Diff(was[i].Doc.Root, renamed, same)
+		if len(changes) > 0 && d.Changes == nil {
+			d.Place = place(c.entry.seq, at.event, changes[0].Pointer)
+			d.Want, d.Got = changes[0].Was, changes[0].Now
+			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
+		}
+		d.Changes = append(d.Changes, changes...)
+	}
+	if len(d.Changes) > 0 {
+		d.Changes = d.Changes[:min(len(d.Changes), maxChanges)]
+		c.add(d)
+	}
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "absent"
+	}
+	return s
+}
+
+// artifactNames returns what the chunks of an artifact call it.
+func artifactNames(it item) string {
+	for _, a := range it.answers() {
+		artifact := a2a.ArtifactUpdate{Value: a.Payload.Value}.Artifact()
+		if name := artifact.Get("name").Text(); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// passing reports whether a place in a snapshot of a task that goes on shows how far it has come.
+func passing(pointer string) bool { return (&forms{active: true}).passing(lastToken(pointer)) }
+
+// sameShape reports whether two values are equal in all but contents: of the same type, if they are neither objects nor
+// arrays. Names of artifacts and media types count.
+func sameShape(active bool) func(pointer string, was, now a2a.Value) bool {
+	return func(pointer string, was, now a2a.Value) bool {
+		if active && passing(pointer) {
+			return true
+		}
+		switch was.Kind() {
+		case a2a.Object, a2a.Array:
+			return false
+		case a2a.String:
+			token := lastToken(pointer)
+			if isMediaType(token) || token == "name" && strings.Contains(pointer, "/artifacts/") {
+				return now.Kind() == a2a.String && was.Text() == now.Text()
+			}
+		}
+		return was.Exists() && was.Kind() == now.Kind()
+	}
+}
+
+// sameValue reports whether two values are equal but for ids, times, secrets and the addresses of agents.
+func sameValue(active bool) func(pointer string, was, now a2a.Value) bool {
+	return func(pointer string, was, now a2a.Value) bool {
+		if active && (passing(pointer) || lastToken(pointer) == "state") {
+			return true
+		}
+		if was.Kind() != a2a.String || now.Kind() != a2a.String {
+			return false
+		}
+		a, b := was.Text(), now.Text()
+		return a == b || credential.Fits(a, b) || isTime(a) && isTime(b) || sameURL(pointer, a, b) ||
+			withoutIDs(a) == withoutIDs(b)
+	}
+}
+
+// sameURL reports whether two URLs are equal but for the host, as those of two agents are. A webhook is ours, whatever
+// it was.
+func sameURL(pointer, a, b string) bool {
+	u, err := url.Parse(a)
+	v, otherErr := url.Parse(b)
+	if err != nil || otherErr != nil || u.Host == "" || v.Host == "" {
+		return false
+	}
+	push := lastToken(pointer) == "url" && strings.HasPrefix(v.Path, webhookPath)
+	return push || u.Host != v.Host && strings.TrimRight(u.RequestURI(), "/") == strings.TrimRight(v.RequestURI(), "/")
+}
+
+// withoutIDs returns a text with a star in place of each word that is an id or a time.
+func withoutIDs(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n,;()[]{}\"'", r) })
+	for _, w := range words {
+		if w = strings.TrimRight(w, ".:!?"); Opaque(w) || isTime(w) {
+			text = strings.ReplaceAll(text, w, "*")
+		}
+	}
+	return text
+}
