@@ -21,7 +21,7 @@ func TestFindingNamesItsWorkflow(t *testing.T) {
 		{analyzer.Workflow{Number: 7, Others: true}, true, true},
 	} {
 		f := analyzer.Finding{Rule: rules.All[0], Place: analyzer.Place{Exchange: 12}, Workflow: test.workflow}
-		if got := strings.HasSuffix(report.Line(&f), " in workflow 7"); got != test.line {
+		if got := strings.HasSuffix(report.Line(&f), "; workflow 7)"); got != test.line {
 			t.Errorf("%+v: the line is %q", test.workflow, report.Line(&f))
 		}
 		var b strings.Builder
