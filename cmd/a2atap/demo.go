@@ -100,7 +100,8 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	if err != nil {
 		return err
 	}
-	tree := &treePrinter{w: e.Out, links: links, rows: make(map[uint64]treeRow)}
+	tree := newTreePrinter(e.Out)
+	tree.links = links
 	ladder := &ladderPrinter{w: e.Out}
 	found := groupFindings(result.Findings)
 	var reader analyzer.Reader

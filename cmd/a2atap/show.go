@@ -156,9 +156,7 @@ type printer interface {
 func newPrinter(format string, e env, reader *analyzer.Reader) (printer, error) {
 	switch format {
 	case "tree":
-		return &treePrinter{
-			w: e.Out, rows: make(map[uint64]treeRow), by: make(map[uint64]workflow.Evidence),
-		}, nil
+		return newTreePrinter(e.Out), nil
 	case "ladder":
 		return &ladderPrinter{w: e.Out}, nil
 	case "transcript":

@@ -22,6 +22,10 @@ type treePrinter struct {
 // A treeRow is what is printed of an exchange.
 type treeRow struct{ link, asked, outcome, took string }
 
+func newTreePrinter(w io.Writer) *treePrinter {
+	return &treePrinter{w: w, rows: make(map[uint64]treeRow), by: make(map[uint64]workflow.Evidence)}
+}
+
 func (p *treePrinter) print(x *capture.Exchange, facts analyzer.Facts) error {
 	came := outcome(x, facts)
 	if came == "" {
