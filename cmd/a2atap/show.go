@@ -83,7 +83,7 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if isTree {
 		t.links = keep.links
 	}
-	keep.judged = keep.judged || o.format == "ladder"
+	keep.judged = keep.judged || isTree || o.format == "ladder"
 	findings, err := keep.judge(ctx, src)
 	if err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
