@@ -168,9 +168,8 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	}
 	defer src.Close()
 	seen := newCensus()
-	links := &workflow.Index{}
-	options := append(slices.Clip(seen.options(c.keep, c.keys)), workflow.Into(links.Put)...)
-	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil, options...)
+	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil,
+		seen.options(c.keep, c.keys)...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
@@ -180,7 +179,7 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	c.rules.apply(result)
 	c.known.apply(result)
 	for i := range result.Findings {
-		inWorkflow(links, &result.Findings[i])
+		inWorkflow(seen.links, &result.Findings[i])
 	}
 	total.Add(result)
 	return nil

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
-	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
@@ -33,14 +31,14 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	defer src.Close()
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
+	seen := newCensus()
+	options := seen.options(c.keep, c.keys)
+	c.keep.links = seen.links
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
-	links := &workflow.Index{}
 	each := func(found analyzer.Finding) {
-		soFar(links, &found)
+		soFar(seen.links, &found)
 		f.take(context.WithoutCancel(ctx), found)
 	}
-	seen := newCensus()
-	options := append(slices.Clip(seen.options(c.keep, c.keys)), workflow.Into(links.Put)...)
 	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)

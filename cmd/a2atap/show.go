@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/jsonl"
 	"a2atap/proxy/capture/transcript"
@@ -36,6 +35,7 @@ transcript (HTTP as text, which other commands read), curl (the request as a com
   a2atap show c.a2atap --format tree
   a2atap show c.a2atap 3 --format transcript
   a2atap show c.a2atap --format ladder --filter 'task:t-1'
+  a2atap show c.a2atap --format ladder --filter 'workflow:3'
   a2atap show c.a2atap --filter 'is:error dur:>2s'`,
 		RunE: func(cmd *cobra.Command, args []string) error { return show(cmd.Context(), e, o, args[0], args[1:]) },
 	}
@@ -75,12 +75,15 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if err != nil {
 		return err
 	}
-	if t, ok := p.(*treePrinter); ok {
-		if t.links, err = workflow.Read(ctx, src); err != nil {
-			return fmt.Errorf("show %s: %w", name, err)
-		}
+	t, isTree := p.(*treePrinter)
+	keep.linked = keep.linked || isTree
+	if err := keep.readLinks(ctx, src); err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
 	}
-	keep.judged = keep.judged || o.format == "ladder"
+	if isTree {
+		t.links = keep.links
+	}
+	keep.judged = keep.judged || isTree || o.format == "ladder"
 	findings, err := keep.judge(ctx, src)
 	if err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
