@@ -14,7 +14,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
 	"a2atap/analyzer/rules"
-	"a2atap/analyzer/track/workflow"
 )
 
 type checkOptions struct {
