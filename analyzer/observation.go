@@ -31,6 +31,9 @@ const (
 	ConfigIdle     // the capture is over, and nothing was sent for a push config although its task has ended
 	AgentGone      // the capture is over, and an agent could not be reached from some exchange on
 	LinkRefused    // the capture is over, and no call of a link has succeeded, and some were answered
+	CalleeAwaited  // an agent has completed a task, and it is known whether it waited for what it had asked for it
+	CalleeFailed   // the capture is over, and an agent has completed a task for which it had asked what failed
+	CalleeLeft     // the capture is over, and an agent has ended a task for which it had made another one, elsewhere
 
 	// The objects at the typed positions of a request, an answer, an event or a notification, each on its own and outer
 	// ones first, right after the observation of the whole. Observation.Entity has the object. It is always a JSON
@@ -59,8 +62,9 @@ const (
 	EntitySeen = SnapshotSeen | StatusSeen | MessageSeen | PartSeen | ArtifactSeen | UpdateSeen | PushConfigSeen |
 		FrameSeen
 
-	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused
-	forTrackers    = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
+	madeByTrackers = DeliveryTraced | CardMissed | CardVerified | ConfigIdle | AgentGone | LinkRefused | CalleeAwaited |
+		CalleeFailed | CalleeLeft
+	forTrackers = RequestDecoded | RequestRead | RequestDone | AnswerDone | WebhookDone | BodySeen | ExchangeDone |
 		CaptureDone
 )
 

@@ -14,14 +14,12 @@ import (
 
 // player plays a plan against a live agent.
 type player struct {
-	opts      Options
-	src       capture.Source
-	plan      *plan
-	values    *values
-	endpoints *endpoints
-	log       *recorder
-	hooks     *hooks
-	agent     capture.Peer
+	opts    Options
+	src     capture.Source
+	plan    *plan
+	log     *recorder
+	targets map[string]*target // by the name of the recorded agent
+	order   []*target
 
 	mu    sync.Mutex
 	runs  map[uint64]*run
@@ -211,8 +209,9 @@ func (p *player) polling(e *entry, rec *reply, c *comparison) bool {
 func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
 ) (*comparison, []Difference) {
-	l := newPairer(p.values, e, call, rec)
-	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, p.agent, out.head)
+	t := p.targets[e.agent]
+	l := newPairer(t.values, e, call, rec)
+	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
 	conn, err := dial(ctx, p.opts.Dialer, out.at, timeout)
@@ -233,25 +232,25 @@ func (p *player) once(
 			l.take(0, it.answer)
 		}
 	}
-	p.learnHeads(call, x, log.Recorded(), rec, now)
-	return &comparison{values: p.values, profile: p.opts.Profile, entry: e, call: call, rec: rec, live: now, seq: log.Seq()}, l.diffs
+	p.learnHeads(t, call, x, log.Recorded(), rec, now)
+	return &comparison{values: t.values, profile: p.opts.Profile, entry: e, call: call, rec: rec, live: now, seq: log.Seq()}, l.diffs
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's
 // interfaces are.
-func (p *player) learnHeads(call *a2a.Call, x, live *capture.Exchange, rec, now *reply) {
+func (p *player) learnHeads(t *target, call *a2a.Call, x, live *capture.Exchange, rec, now *reply) {
 	if live.Response == nil {
 		return
 	}
 	was := capture.ParseResponseHead(x.Response.Head).Fields.Get("ETag")
 	is := capture.ParseResponseHead(live.Response.Head).Fields.Get("ETag")
 	if was != "" && is != "" {
-		p.values.pair(&pairing{role: NoRole, recorded: was, live: is})
+		t.values.pair(&pairing{role: NoRole, recorded: was, live: is})
 	}
 	a, b := rec.first(), now.first()
 	if call.Operation == a2a.GetCard && a.kind == a2a.CardPayload && b.kind == a2a.CardPayload {
 		recorded, current := a2a.DecodeCard(a.answer.Payload.Value), a2a.DecodeCard(b.answer.Payload.Value)
-		for _, note := range p.endpoints.learn(recorded, current) {
+		for _, note := range t.endpoints.learn(recorded, current) {
 			p.note(note)
 		}
 	}

@@ -42,6 +42,9 @@ var unprovoked = map[string]string{
 	"auth-credentials-sent":       "it takes an agent that asks for credentials and is refused them; found beside the faults of such agents",
 	"auth-extended-card-client":   "the same",
 	"ext-required-missing-client": "it takes an agent that requires an extension; found beside the faults of such agents",
+	"workflow-answered-early":     "no agent of ours asks another one",
+	"workflow-failure-hidden":     "the same",
+	"workflow-orphan-task":        "the same",
 	"auth-required-stream-kept":   "agents may close the stream there, and the faithful ones do",
 }
 

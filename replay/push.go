@@ -137,7 +137,7 @@ func (h *hooks) compare(
 	h.mu.Unlock()
 	want, ended := map[string]map[string]int{}, map[string]bool{}
 	for _, d := range recorded {
-		live, ok := v.liveFor(TaskID, "", d.task)
+		live, ok := v.own(TaskID, "", d.task)
 		if !ok || !asked {
 			out.LeftOut, out.Why = out.LeftOut+1, "their task was not replayed"
 			continue

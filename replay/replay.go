@@ -3,7 +3,6 @@ package replay
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
-	"a2atap/replay/live"
 )
 
 // DefaultTimeout is how long an answer may take beyond what it took when it was recorded.
@@ -26,6 +24,7 @@ type Options struct {
 	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
 	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 	Profile Profile                      // Protocol if empty
+	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
 	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait    time.Duration                // how long the agent may take to listen
 	Timeout time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
@@ -39,11 +38,8 @@ type Options struct {
 	Authorize func(context.Context, *client.Outgoing) error
 }
 
-// ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to more than one agent.
-var ErrSeveralAgents = errors.New("the capture has several agents")
-
-// Run replays a capture against the agent at a URL. It fails if the capture cannot be read, holds requests to several
-// agents, or nothing listens at the URL; whatever happens after that is in the report. If the live traffic could not be
+// Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
+// holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report. If the live traffic could not be
 // recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report, error) {
 	if o.Profile == "" {
@@ -59,9 +55,9 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 	if err != nil {
 		return nil, err
 	}
-	defer p.hooks.close()
+	defer p.closeHooks()
 	if len(p.plan.agents()) > 0 {
-		if err := p.reach(ctx, to); err != nil {
+		if err := p.reach(ctx); err != nil {
 			return nil, err
 		}
 		if o.Authorize != nil {
@@ -71,7 +67,7 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 		}
 	}
 	p.play(ctx)
-	report := &Report{Capture: p.plan.info.Name, To: to, Profile: o.Profile, Lost: p.plan.info.LostExchanges}
+	report := &Report{Capture: p.plan.info.Name, To: p.destination(), Profile: o.Profile, Lost: p.plan.info.LostExchanges}
 	if p.plan.info.Crashes > 0 {
 		report.Crash = p.plan.info.Crash.String()
 	}
@@ -85,58 +81,25 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 }
 
 func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*player, error) {
-	e, err := newEndpoints(to)
-	if err != nil {
-		return nil, err
-	}
 	plan, err := makePlan(ctx, src, o.Keep)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
 	}
-	agents := plan.agents()
-	if len(agents) > 1 {
-		return nil, fmt.Errorf("%w: %s; choose one of them", ErrSeveralAgents, strings.Join(agents, ", "))
+	p := &player{
+		opts: o, src: src, plan: plan, targets: map[string]*target{}, runs: map[uint64]*run{},
+		log: newRecorder(o.Rules, o.Sink, o.Seq),
 	}
-	v, err := newValues()
-	if err != nil {
+	if err := p.aim(to); err != nil {
+		p.closeHooks()
 		return nil, err
 	}
-	p := &player{
-		opts: o, src: src, plan: plan, values: v, endpoints: e, runs: map[uint64]*run{},
-		log: newRecorder(o.Rules, o.Sink, o.Seq), agent: capture.Peer{
-			Name: e.live.Host,
-			URL:  to, Addr: e.live.Host,
-		},
-	}
-	if len(agents) == 1 {
-		p.agent.Name = agents[0]
-	}
-	p.hooks, err = newHooks(e, p.log, p.agent.Name)
-	return p, err
-}
-
-// reach checks that the agent accepts connections, and waits for it as long as Options.Wait.
-func (p *player) reach(ctx context.Context, to string) error {
-	at := address{scheme: p.endpoints.live.Scheme, host: hostPort(p.endpoints.live)}
-	deadline := time.Now().Add(p.opts.Wait)
-	for {
-		conn, err := dial(ctx, p.opts.Dialer, at, p.opts.Timeout)
-		if err == nil {
-			return conn.Close()
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if !time.Now().Before(deadline) || !sleep(ctx, 20*time.Millisecond) {
-			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", to, live.Cause(err))
-		}
-	}
+	return p, nil
 }
 
 // report sums up what was played.
 func (p *player) report(ctx context.Context, r *Report) error {
-	d, diffs := p.hooks.compare(ctx, p.plan.hooks, p.values, p.opts.Timeout)
-	p.hooks.close()
+	d, diffs := p.deliveries(ctx)
+	p.closeHooks()
 	r.Deliveries = d
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b Line) int { return cmp.Compare(a.Exchange, b.Exchange) })

@@ -31,7 +31,8 @@ func (p *player) prepare(
 	if err != nil {
 		return out, call, err.Error()
 	}
-	c := carrier{player: p, entry: e, call: &call}
+	t := p.targets[e.agent]
+	c := carrier{player: p, target: t, entry: e, call: &call}
 	if c.push(); c.reason != "" {
 		return out, call, c.reason
 	}
@@ -40,17 +41,18 @@ func (p *player) prepare(
 	}
 	out.method = head.Method
 	out.body = RewriteJSON(body, &call, c.substitute)
-	out.at = p.endpoints.locate(x.Agent.URL, RewriteTarget(p.withSecrets(head.Target, secrets), &call, c.substitute))
+	out.at = t.endpoints.locate(x.Agent.URL, RewriteTarget(p.withSecrets(head.Target, secrets), &call, c.substitute))
 	if c.reason == "" {
 		c.reason = c.orphan(x)
 	}
-	out.head = p.head(&head, out, secrets)
+	out.head = p.head(t, &head, out, secrets)
 	return out, call, c.reason
 }
 
 // A carrier substitutes the values of one request.
 type carrier struct {
 	*player
+	*target
 	entry    *entry
 	call     *a2a.Call
 	hook     string // the webhook URL that the request names, as recorded
@@ -146,7 +148,7 @@ func withoutPushConfig(body []byte, call *a2a.Call) []byte {
 
 // head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong
 // to the recorded connection.
-func (p *player) head(recorded *capture.Head, out outgoing, secrets *secrets) []byte {
+func (p *player) head(t *target, recorded *capture.Head, out outgoing, secrets *secrets) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", out.method, out.at.target, out.at.authority())
 	hop := hopByHop(recorded.Fields)
@@ -154,7 +156,7 @@ func (p *player) head(recorded *capture.Head, out outgoing, secrets *secrets) []
 		if hop[strings.ToLower(f.Name)] {
 			continue
 		}
-		value, ok := p.field(f, secrets)
+		value, ok := p.field(t.values, f, secrets)
 		if ok {
 			fmt.Fprintf(&b, "%s: %s\r\n", f.Name, value)
 		}
@@ -188,7 +190,7 @@ func hopByHop(fields capture.Fields) map[string]bool {
 }
 
 // field returns the value of a field in the live request, and whether it is sent.
-func (p *player) field(f capture.Field, secrets *secrets) (string, bool) {
+func (p *player) field(values *values, f capture.Field, secrets *secrets) (string, bool) {
 	if credential.HasPlaceholder([]byte(f.Value)) {
 		if value, ok := secrets.field(f.Name); ok {
 			return value, true
@@ -197,7 +199,7 @@ func (p *player) field(f capture.Field, secrets *secrets) (string, bool) {
 		return "", false
 	}
 	if strings.EqualFold(f.Name, "If-None-Match") {
-		if live, ok := p.values.liveFor(NoRole, "", f.Value); ok {
+		if live, ok := values.liveFor(NoRole, "", f.Value); ok {
 			return live, true
 		}
 	}

@@ -24,8 +24,9 @@ import (
 // A said is one request to a scripted agent, and its answer.
 type said struct {
 	http.ResponseWriter
-	r  *http.Request
-	id json.RawMessage
+	r    *http.Request
+	id   json.RawMessage
+	body string
 }
 
 // result answers with a JSON-RPC result.
@@ -69,12 +70,16 @@ type script map[string]func(s *said)
 func startScript(t testing.TB, does script) string {
 	t.Helper()
 	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body) // only then is it noticed that the client leaves
+		if err != nil {
+			t.Error(err)
+		}
 		var asked struct {
 			ID     json.RawMessage
 			Method string
 		}
 		if asked.Method = r.Method; r.Method == http.MethodPost {
-			if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			if err := json.Unmarshal(body, &asked); err != nil {
 				t.Error(err)
 			}
 		}
@@ -82,8 +87,7 @@ func startScript(t testing.TB, does script) string {
 			http.Error(w, "unknown", http.StatusNotFound)
 			return
 		}
-		io.Copy(io.Discard, r.Body) //nolint:errcheck // only then is it noticed that the client leaves
-		does[asked.Method](&said{w, r, asked.ID})
+		does[asked.Method](&said{w, r, asked.ID, string(body)})
 	}))
 	t.Cleanup(agent.Close)
 	return agent.URL

@@ -48,7 +48,7 @@ func (p *player) sent(t *testing.T, was string) string {
 	}
 	got := []string{p.withSecrets(recorded.Target, s)}
 	for _, f := range recorded.Fields {
-		if value, ok := p.field(f, s); ok {
+		if value, ok := p.field(nil, f, s); ok {
 			got = append(got, f.Name+": "+value)
 		}
 	}

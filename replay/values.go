@@ -21,6 +21,7 @@ type values struct {
 	opaque   map[string]string   // by recorded value whatever its role, where that can be nothing else: it is Opaque
 	fresh    string              // what makes the values of this run new: six hex digits
 	shift    int64               // the same for numbers
+	others   []*values           // of the other agents: what they named may be handed on
 }
 
 // A valueKey is a value in its role. Ids that are unique only within a task have that task, on the same side, for
@@ -89,6 +90,19 @@ func (v *values) pair(p *pairing) bool {
 // liveFor returns the live value in place of a recorded one. An opaque value is the same thing where it stands without
 // a role: a task id in somebody's metadata is that task's.
 func (v *values) liveFor(role Role, task, text string) (string, bool) {
+	if live, ok := v.own(role, task, text); ok || role == RequestID {
+		return live, ok
+	}
+	for _, other := range v.others {
+		if live, ok := other.own(role, task, text); ok {
+			return live, true
+		}
+	}
+	return "", false
+}
+
+// own is liveFor for what this agent and its clients named.
+func (v *values) own(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	live, ok := v.live[key(role, task, text)]

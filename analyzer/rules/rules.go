@@ -21,6 +21,7 @@ import (
 	"a2atap/analyzer/rules/task"
 	"a2atap/analyzer/rules/version"
 	"a2atap/analyzer/rules/wire"
+	"a2atap/analyzer/rules/workflow"
 )
 
 // All is the catalogue, in reading order.
@@ -74,6 +75,7 @@ var All = slices.Concat(
 	push.Configs,
 	push.Webhooks,
 	push.Deliveries,
+	workflow.Workflows,
 	version.Dialects,
 	auth.Credentials,
 	auth.Tasks,

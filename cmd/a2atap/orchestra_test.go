@@ -26,13 +26,15 @@ var concerts = []struct {
 	name string
 	plan peers.Plan
 	says []string // each user
+	mute bool     // users have no trace that could be handed on
 }{
-	{"one traced", peers.Plan{Trace: true}, []string{aFence}},
-	{"one", peers.Plan{}, []string{aFence}},
-	{"two traced", peers.Plan{Trace: true}, []string{aFence, aFence}},
-	{"two in their contexts", peers.Plan{Context: true}, []string{aFence, aFence}},
-	{"two with different texts", peers.Plan{}, []string{aFence, aLoaf}},
-	{"two with equal texts", peers.Plan{}, []string{aFence, aFence}},
+	{"one traced", peers.Plan{Trace: true}, []string{aFence}, false},
+	{"one", peers.Plan{}, []string{aFence}, false},
+	{"two traced", peers.Plan{Trace: true}, []string{aFence, aFence}, false},
+	{"two traced from the orchestrator on", peers.Plan{Trace: true}, []string{aFence, aFence}, true},
+	{"two in their contexts", peers.Plan{Context: true}, []string{aFence, aFence}, false},
+	{"two with different texts", peers.Plan{}, []string{aFence, aLoaf}, false},
+	{"two with equal texts", peers.Plan{}, []string{aFence, aFence}, false},
 }
 
 // TestOrchestra records what an orchestrator and the three agents that it asks say to each other, all made with the
@@ -49,13 +51,21 @@ func (o *orchestra) play(t *testing.T) {
 		t.Run(piece.name, func(t *testing.T) {
 			c := &concert{plan: piece.plan}
 			for k, text := range piece.says {
-				// Whether the trace of a user gets any further is up to the orchestrator.
-				trace := fmt.Sprintf("00-%016x%016x-00f067aa0ba902b7-01", i+1, k+1)
-				c.users = append(c.users, peers.User{Text: text, Trace: trace})
+				user := peers.User{Text: text}
+				if !piece.mute { // whether the trace of a user gets any further is up to the orchestrator
+					user.Trace = fmt.Sprintf("00-%016x%016x-00f067aa0ba902b7-01", i+1, k+1)
+				}
+				c.users = append(c.users, user)
 			}
 			o.record(t, c)
 			all := c.performed(t)
 			o.checkWhole(t, c, all)
+			ix := c.links(t)
+			checkLinks(t, ix, all)
+			checkSpans(t, c, ix, all)
+			if !piece.mute {
+				checkDrawn(t, piece.name, drawn(ix, all, piece.plan.Trace || len(c.users) == 1))
+			}
 			o.checkVerdict(t, c)
 		})
 	}

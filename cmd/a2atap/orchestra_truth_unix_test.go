@@ -53,6 +53,9 @@ func (c *concert) performed(t *testing.T) map[uint64]*performed {
 		}
 	}
 	for _, x := range order {
+		if x.header("X-Request-Id") != "" && x.Client.Name != leaderName {
+			t.Errorf("%s: the client is the orchestrator", x)
+		}
 		if asked := byUser[c.calls[x.header("X-Request-Id")]]; asked != nil {
 			x.user, x.parent = asked.N, asked.N
 		}

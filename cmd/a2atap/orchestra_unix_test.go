@@ -46,6 +46,9 @@ func newOrchestra(t *testing.T, leader, stream, push, fail peers.Program) *orche
 	return o
 }
 
+// userAgents are what the orchestrators of the SDKs call themselves, as --client takes it.
+var userAgents = map[string]string{"go2": "Go-http-client*", "py1": "python-httpx*"}
+
 // A concert is a recording of what an orchestra does about some users at the same time.
 type concert struct {
 	plan  peers.Plan
@@ -59,12 +62,15 @@ type concert struct {
 }
 
 // record records a concert, through taps in front of all four agents.
-func (o *orchestra) record(t *testing.T, c *concert, flags ...string) {
+func (o *orchestra) record(t *testing.T, c *concert) {
 	t.Helper()
 	c.path = filepath.Join(t.TempDir(), "c.a2atap")
 	agents := maps.Clone(o.players)
 	agents[leaderName] = o.leader.URL
-	args := append([]string{"record", "--format", "json", "-o", c.path}, flags...)
+	args := []string{
+		"record", "--format", "json", "-o", c.path,
+		"--client", "user-agent:" + userAgents[o.made[leaderName]] + "=" + leaderName,
+	}
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		args = append(args, "--agent", name+"="+agents[name])
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,7 +19,9 @@ import (
 )
 
 type replayOptions struct {
-	to         string
+	to         []string
+	named      map[string]string // of to, by name
+	other      string            // of to, without a name; empty if there is none
 	filter     string
 	agent      string
 	profile    string
@@ -45,6 +48,9 @@ JSON, media types. Ids that the agent creates are replaced by those of the live 
 differ. --profile shape also compares the whole structure and the names of artifacts, exact everything but ids and
 times. A rule that only the live agent breaks is a difference, too.
 
+With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
+not named. Credentials go to all of them, where the recording has placeholders.
+
 A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
 placeholders. It is not printed.
 
@@ -52,12 +58,13 @@ Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 the capture or the
 was sent, or the capture lost traffic.`,
 		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
+  a2atap replay c.a2atap --to booker=http://127.0.0.1:9001 --to planner=http://127.0.0.1:9002
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
   a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret`,
 		RunE: func(cmd *cobra.Command, args []string) error { return replayCapture(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.to, "to", "", "send to the agent at `URL`")
+	f.StringArrayVar(&o.to, "to", nil, "send to the agent at `[NAME=]URL`: what went to the agent NAME, or to any; repeatable")
 	f.StringVar(&o.filter, "filter", "", "replay the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "replay what went to the agent `NAME`")
 	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
@@ -84,7 +91,7 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	if options.Dialer, err = e.dialer(&o.reach); err != nil {
 		return err
 	}
-	s, err := o.flags.SetupCredentials(e.world(options.Dialer), o.to)
+	s, err := o.flags.SetupCredentials(e.world(options.Dialer), o.first())
 	if err != nil {
 		return asUsage(err)
 	}
@@ -114,7 +121,7 @@ func (o *replayOptions) play(
 	defer cancel()
 	report, err := o.run(ctx, e, s, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
-		return usage("replay %s: %w with --agent NAME", name, err)
+		return usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
 	}
 	if report == nil {
 		return fmt.Errorf("replay %s: %w", name, err)
@@ -146,9 +153,13 @@ func (o *replayOptions) play(
 // replay turns flags into what the package takes, but for credentials and the choice of exchanges.
 func (o *replayOptions) replay() (replay.Options, error) {
 	out := replay.Options{Rules: rules.All, Speed: o.speed, Wait: o.wait, Timeout: o.timeout}
-	if o.to == "" {
+	if len(o.to) == 0 {
 		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
+	if err := o.aim(); err != nil {
+		return out, err
+	}
+	out.Agents = o.named
 	if err := choose("format", o.format, "text", "json", "junit"); err != nil {
 		return out, err
 	}
@@ -162,12 +173,48 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	return out, nil
 }
 
+// aim reads the values of --to.
+func (o *replayOptions) aim() error {
+	o.named = map[string]string{}
+	for _, text := range o.to {
+		name, at := splitTo(text)
+		switch {
+		case at == "":
+			return usage("--to %s: the URL is missing; write NAME=URL", text)
+		case name == "" && o.other != "":
+			return usage("--to is given twice without a name; write --to NAME=URL for each agent")
+		case o.named[name] != "":
+			return usage("--to %s is given twice", name)
+		case name == "":
+			o.other = at
+		default:
+			o.named[name] = at
+		}
+	}
+	return nil
+}
+
+// first returns the first URL of --to.
+func (o *replayOptions) first() string {
+	_, at := splitTo(o.to[0])
+	return at
+}
+
+// splitTo splits [NAME=]URL; a sign in the URL itself begins no name.
+func splitTo(text string) (name, at string) {
+	before, after, found := strings.Cut(text, "=")
+	if !found || strings.Contains(before, "://") {
+		return "", text
+	}
+	return before, after
+}
+
 // run replays, and keeps the traffic if that is asked for.
 func (o *replayOptions) run(
 	ctx context.Context, e env, s *setup.Setup, src capture.Source, options replay.Options,
 ) (*replay.Report, error) {
 	if o.capture == "" {
-		return replay.Run(ctx, src, s.URL, options)
+		return replay.Run(ctx, src, o.other, options)
 	}
 	store, key, err := openKept(e, o.capture, o.redactKey)
 	if err != nil {
@@ -177,7 +224,7 @@ func (o *replayOptions) run(
 	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
 	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	options.Sink, options.Seq = sink, store.Position().Seq
-	report, err := replay.Run(ctx, src, s.URL, options)
+	report, err := replay.Run(ctx, src, o.other, options)
 	return report, errors.Join(err, sink.Close())
 }
 

@@ -149,6 +149,7 @@ func (o *go2Orchestrator) ask(ctx context.Context, req *a2asrv.ExecutorContext) 
 	users := o.users
 	o.mu.Unlock()
 	if user.plan.Trace {
+		user.trace = newTrace()
 		if parents, _ := req.ServiceParams.Get("traceparent"); len(parents) == 1 {
 			user.trace = parents[0]
 		}

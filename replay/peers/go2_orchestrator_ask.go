@@ -137,8 +137,16 @@ func childOf(parent string) string {
 	if len(fields) < 4 {
 		return parent
 	}
-	var span [8]byte
-	_, _ = rand.Read(span[:]) // it cannot fail
-	fields[2] = hex.EncodeToString(span[:])
+	fields[2] = randomHex(8)
 	return strings.Join(fields, "-")
+}
+
+// newTrace returns a traceparent of a trace that begins.
+func newTrace() string { return "00-" + randomHex(16) + "-" + randomHex(8) + "-01" }
+
+// randomHex returns so many random bytes, as hexadecimal digits.
+func randomHex(n int) string {
+	p := make([]byte, n)
+	_, _ = rand.Read(p) // it cannot fail
+	return hex.EncodeToString(p)
 }

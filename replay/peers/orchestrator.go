@@ -21,7 +21,9 @@ type Plan struct {
 	Push   string `json:"push"`   // has itself notified of a task, and asks for it after the last notification
 	Fail   string `json:"fail"`   // waits for the answer, which is a task that has failed
 
-	Trace    bool `json:"trace"`    // hands the user's trace on, each call with a span id of its own (W3C Trace Context)
+	// Trace hands the user's trace on, or else one that begins here, each call with a span id of its own (W3C Trace
+	// Context).
+	Trace    bool `json:"trace"`
 	Context  bool `json:"context"`  // has its tasks made in the user's context
 	Together int  `json:"together"` // the users that it waits for, before it asks and before it answers
 }

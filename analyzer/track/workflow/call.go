@@ -33,6 +33,7 @@ type call struct {
 	contents      []digest.Digest // of the message
 	held          []*frames       // that it did not fit into
 	context       string          // that the request names
+	card          string          // the request's target, if it fetches a card
 }
 
 // link returns where a call belongs.
@@ -63,6 +64,17 @@ func (c *call) depth() int {
 		n++
 	}
 	return n
+}
+
+// below reports whether another call is above.
+func (c *call) below(o *call) bool {
+	for range maxWalk {
+		if c == nil || c == o {
+			break
+		}
+		c = c.parent
+	}
+	return c == o
 }
 
 // ancestor returns the nearest call that some calls have above them, or are themselves; nil if they are of several

@@ -12,6 +12,9 @@ func (m *Memory) cause(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	if parent, by := m.byTask(x); parent != nil {
 		return parent, by
 	}
+	if x.Call.Operation == a2a.Webhook && x.Agent != "" && x.Call.TaskID != "" {
+		return nil, None // which call that is, its answer will say
+	}
 	for _, look := range [...]func(*analyzer.Exchange, *call) (*call, Evidence){
 		m.byTrace, m.byContext, m.byReference, m.nested, m.byContent,
 	} {
@@ -92,6 +95,9 @@ func (m *Memory) byTrace(x *analyzer.Exchange, c *call) (*call, Evidence) {
 	}
 	all, known := t.during(x, func(o *call) bool { return o.conn != c.conn || c.conn == 0 })
 	if known && len(all.calls) == 1 && all.calls[0].client != c.client {
+		if m.isAgent(all.calls[0].client) { // which may go by several names, and call side by side
+			return root, InTrace
+		}
 		return all.calls[0], ByTrace
 	}
 	if parent := ancestor(all.calls); parent != nil && known {
@@ -127,9 +133,17 @@ func (m *Memory) byContext(x *analyzer.Exchange, c *call) (*call, Evidence) {
 		all.calls = slices.DeleteFunc(all.calls, func(o *call) bool { return o.agent != c.client })
 		return ancestor(all.calls), ByContext
 	}
-	if len(all.calls) == 1 && all.calls[0].client != c.client {
+	// An agent that hands a context on may go by several names: what it calls side by side is not caused by each other.
+	handed := func(o *call) bool { return o.context == c.context && m.isAgent(o.client) }
+	if len(all.calls) == 1 && all.calls[0].client != c.client && !handed(all.calls[0]) {
 		return all.calls[0], ByContext
 	}
+	for i, o := range all.calls {
+		if handed(o) {
+			all.calls[i] = o.parent
+		}
+	}
+	all.calls = slices.DeleteFunc(all.calls, func(o *call) bool { return o == nil })
 	if sameCaller(all.calls, c) {
 		return nil, None
 	}

@@ -31,63 +31,121 @@ func meant(earlier, c *call) bool {
 		c.began < earlier.began && (c.ended == 0 || c.ended > earlier.began)
 }
 
-// prelude puts the fetches of an agent's card under the first call that follows: in the same trace, on the same
-// connection, or else by the same client if there was only one.
+// prelude puts the fetches of an agent's card under the first call that follows in the same trace, or else by the same
+// client. Where a client has fetched the card several times before it calls, nobody knows for which call each was: not
+// even by the connections, which a program with a pool of them takes for whatever comes next.
 func (m *Memory) prelude(x *analyzer.Exchange, c *call) {
-	on := make([]fetchedOn, 0, 3)
-	if c.trace != (traceID{}) {
-		on = append(on, fetchedOn{trace: c.trace})
-	}
-	if c.conn != 0 {
-		on = append(on, fetchedOn{conn: c.conn})
-	}
-	on = append(on, fetchedOn{link: analyzer.Link{Client: c.client, Agent: c.agent}})
+	on := fetchedOn{link: analyzer.Link{Client: c.client, Agent: c.agent}}
+	inTrace := fetchedOn{trace: c.trace}
 	switch x.Call.Operation {
 	case a2a.Webhook:
 	case a2a.GetCard:
-		for _, at := range on {
-			if before, _ := m.cards.Get(at); c.parent == nil && len(before) < maxFrames {
-				m.cards.Put(at, append(before, c))
-			}
+		if c.trace != (traceID{}) {
+			on = inTrace
 		}
+		m.fetched(on, c)
 	default:
-		for _, at := range on {
-			if m.followed(x, c, at) {
-				return
-			}
+		if c.trace != (traceID{}) && m.followed(x, c, inTrace, ByTrace) || c.by == ByTask {
+			return // who asks for a task of his has read the card before
 		}
+		m.followed(x, c, on, Prelude)
 	}
 }
 
-// followed puts the fetches that were made in one way under a call, and reports whether there were any.
-func (m *Memory) followed(x *analyzer.Exchange, c *call, at fetchedOn) bool {
-	before, ok := m.cards.Get(at)
+// fetched notes the fetch of a card for which it is not known what caused it.
+func (m *Memory) fetched(on fetchedOn, c *call) {
+	if before, _ := m.cards.Get(on); c.parent == nil && len(before) < maxFrames {
+		m.cards.Put(on, append(before, c))
+	}
+}
+
+// followed puts the fetches that are over under a call, and reports whether there were any.
+func (m *Memory) followed(x *analyzer.Exchange, c *call, on fetchedOn, by Evidence) bool {
+	before, ok := m.cards.Get(on)
 	if !ok {
 		return false
 	}
 	before = slices.DeleteFunc(before, func(f *call) bool { return f.parent != nil })
-	fits := func(f *call) bool { return f.agent == c.agent && f.ended > 0 && f.ended < x.Opened }
-	byName := at.trace == traceID{} && at.conn == 0
-	if byName && len(before) > 1 { // it may be another program of that name
-		m.cards.Delete(at)
+	if by == Prelude && (!oneSearch(before) || m.calling(x, c)) {
+		m.cards.Delete(on)
 		return false
 	}
 	found := false
 	before = slices.DeleteFunc(before, func(f *call) bool {
-		if !fits(f) {
+		if f.agent != c.agent || f.ended == 0 || f.ended >= x.Opened {
 			return false
 		}
-		found, f.parent, f.by = true, c, Prelude
-		if at.trace != (traceID{}) {
-			f.by = ByTrace
-		}
+		found, f.parent, f.by = true, c, by
 		m.report(f)
 		return true
 	})
 	if len(before) == 0 {
-		m.cards.Delete(at)
+		m.cards.Delete(on)
 	} else {
-		m.cards.Put(at, before)
+		m.cards.Put(on, before)
 	}
 	return found
+}
+
+// calling reports whether the client of a call waits for the answer to another one of the same agent: what it does then
+// is done for two purposes.
+func (m *Memory) calling(x *analyzer.Exchange, c *call) bool {
+	f, _ := m.agents.Get(c.agent)
+	waiting, known := f.during(x, func(o *call) bool {
+		answering, _ := o.busy(x)
+		return answering && o.client == c.client
+	})
+	return len(waiting.calls) > 0 || !known
+}
+
+// oneSearch reports whether fetches of a card look like one search for it: one after the other on one connection, each
+// at another address.
+func oneSearch(fetches []*call) bool {
+	for i, f := range fetches {
+		same := func(o *call) bool { return o.card == f.card || o.conn != f.conn || f.conn == 0 }
+		if slices.ContainsFunc(fetches[:i], same) {
+			return false
+		}
+	}
+	return true
+}
+
+// A notified is the notifications of a task that came before the answer of the call that made it.
+type notified struct {
+	by   []*call
+	over bool // the task, as one of them says
+}
+
+// early notes a notification of a task that nobody is known to have made: agents notify before they answer.
+func (m *Memory) early(key analyzer.TaskKey, c *call, state a2a.State) {
+	n, ok := m.notified.Get(key)
+	if !ok {
+		n = &notified{}
+		m.notified.Put(key, n)
+	}
+	n.over = n.over || state.Terminal()
+	if len(n.by) < maxFrames && !slices.Contains(n.by, c) {
+		n.by = append(n.by, c)
+	}
+}
+
+// claim puts the notifications of a task that came early under the call that has made it.
+func (m *Memory) claim(key analyzer.TaskKey, t *task) {
+	n, ok := m.notified.Get(key)
+	if !ok || !t.maker.sends {
+		return
+	}
+	m.notified.Delete(key)
+	t.over = n.over
+	for _, c := range n.by {
+		m.delivered(t, c)
+	}
+}
+
+// delivered puts a notification under the call that made its task.
+func (m *Memory) delivered(t *task, c *call) {
+	if c.parent == nil && !t.maker.below(c) && t.maker.depth() < maxDepth {
+		c.parent, c.by = t.maker, ByDelivery
+		m.report(c)
+	}
 }

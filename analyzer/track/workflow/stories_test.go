@@ -421,27 +421,6 @@ var stories = []struct{ name, story, want string }{
 		4`,
 	},
 	{
-		"cards belong to the call that follows on their connection", `
-		1 python>planner card conn=1
-		1 answer
-		2 python>planner card conn=2
-		2 answer
-		3 python>planner send conn=2
-		4 planner>hotel card conn=3
-		4 answer
-		5 planner>hotel send conn=3
-		5 answer task=h
-		3 answer task=p
-		6 python>planner send conn=1
-		6 answer task=q`, `
-		1 under 6 of 6 ~ card of that agent
-		2 under 3 of 3 ~ card of that agent
-		3
-		4 under 3 of 3 ~ made while answering
-		5 under 3 of 3 ~ made while answering
-		6`,
-	},
-	{
 		"a card that either of two clients of one name has fetched", `
 		1 python>planner card
 		1 answer

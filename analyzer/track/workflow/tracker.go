@@ -49,6 +49,7 @@ var Tracker = &analyzer.Tracker{
 			contexts: recent.New[string, *shared](maxContexts),
 			contents: recent.New[digest.Digest, *frames](maxDigests),
 			cards:    recent.New[fetchedOn, []*call](maxCards),
+			notified: recent.New[analyzer.TaskKey, *notified](maxTasks),
 			call:     analyzer.NewSlot[*call](s),
 		}
 		for _, given := range s.Given() {
@@ -73,6 +74,7 @@ type Memory struct {
 	contexts *recent.Map[string, *shared]
 	contents *recent.Map[digest.Digest, *frames]
 	cards    *recent.Map[fetchedOn, []*call]
+	notified *recent.Map[analyzer.TaskKey, *notified]
 	call     analyzer.Slot[*call]
 	lost     int64  // exchanges, so far
 	hole     uint64 // arrival number up to which something may be missing
@@ -105,10 +107,9 @@ type trace struct {
 	constant bool // one traceparent stands in calls that have nothing to do with each other: it says nothing
 }
 
-// fetchedOn is where a card was fetched: in which trace, on which connection, or by which client from which agent.
+// fetchedOn is where a card was fetched: in which trace, or by which client from which agent.
 type fetchedOn struct {
 	trace traceID
-	conn  uint64
 	link  analyzer.Link
 }
 
@@ -170,6 +171,9 @@ func (m *Memory) begin(x *analyzer.Exchange, arrival uint64) {
 		sends: x.Call.Operation.Sends(), began: arrival, contents: contentsOf(x), context: strings.Clone(x.Call.ContextID),
 	}
 	c.trace, c.span, _ = traceOf(x.Request.Fields)
+	if x.Call.Operation == a2a.GetCard {
+		c.card = strings.Clone(x.Request.Target)
+	}
 	m.call.Put(x, c)
 	parent, by := m.cause(x, c)
 	if parent != nil && parent.depth() < maxDepth {
@@ -259,8 +263,13 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 	key := x.TaskKey(strings.Clone(seen.TaskID))
 	t, ok := m.tasks.Get(key)
 	switch {
+	case ok && x.Call.Operation == a2a.Webhook:
+		m.delivered(t, c)
 	case ok:
 	case x.Call.Operation == a2a.ListTasks: // which has made none of them
+		return
+	case x.Call.Operation == a2a.Webhook:
+		m.early(key, c, seen.State)
 		return
 	default:
 		t = &task{maker: c, owner: c}
@@ -269,6 +278,7 @@ func (m *Memory) see(x *analyzer.Exchange, c *call, seen *analyzer.TaskObservati
 			dropped.owner.settle()
 		}
 		m.madeBy(key.ID, c)
+		m.claim(key, t)
 	}
 	if c.sends && t.owner == c {
 		m.inContext(c, seen.ContextID)

@@ -1,6 +1,7 @@
 package workflow_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/workflow"
@@ -17,7 +18,7 @@ import (
 
 // play returns the steps of a story, one line for each thing that happens, in that order:
 //
-//	1 user>planner send text=... context=c task=t ref=t trace=T/S conn=3 at=2m
+//	1 user>planner send text=... context=c task=t ref=t trace=T/S conn=3 at=2m path=p
 //	1 answer task=t state=completed context=c
 //
 // The number is that of the exchange. Requests are send, get, card, hook and cancel; an exchange ends with its answer,
@@ -83,7 +84,7 @@ func opened(client, agent, asks string, value func(string) string) capture.Opene
 	head := "POST /rpc HTTP/1.1\r\n"
 	switch asks {
 	case "card":
-		head = "GET /.well-known/agent-card.json HTTP/1.1\r\n"
+		head = "GET /.well-known/" + cmp.Or(value("path"), "agent-card.json") + " HTTP/1.1\r\n"
 	case "hook":
 		head = "POST /hook HTTP/1.1\r\n"
 	}
@@ -195,7 +196,7 @@ func linksOf(t *testing.T, story string) []string {
 }
 
 func TestLinks(t *testing.T) {
-	for _, tt := range stories {
+	for _, tt := range slices.Concat(stories, sideBySide) {
 		t.Run(tt.name, func(t *testing.T) {
 			var want []string
 			for line := range strings.Lines(tt.want) {
@@ -203,7 +204,7 @@ func TestLinks(t *testing.T) {
 					want = append(want, line)
 				}
 			}
-			if diff := cmp.Diff(want, linksOf(t, tt.story)); diff != "" {
+			if diff := gocmp.Diff(want, linksOf(t, tt.story)); diff != "" {
 				t.Errorf("links (-want +got):\n%s", diff)
 			}
 		})

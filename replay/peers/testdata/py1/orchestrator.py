@@ -62,6 +62,10 @@ def _child_of(trace: str) -> str:
     return f'{version}-{trace_id}-{secrets.token_hex(8)}-{flags}'
 
 
+def _new_trace() -> str:
+    return f'00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01'
+
+
 class User:
     """One message of a user, and what is asked of others because of it."""
 
@@ -75,7 +79,7 @@ class User:
         self.text = context.get_user_input()
         self._context = context.context_id if plan['context'] else ''
         headers = context.call_context.state['headers']
-        self._trace = headers.get('traceparent', '') if plan['trace'] else ''
+        self._trace = headers.get('traceparent', _new_trace()) if plan['trace'] else ''
 
     async def ask(self) -> list[str]:
         """Asks the three agents at the same time. The stream ends last."""

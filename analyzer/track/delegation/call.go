@@ -1,0 +1,149 @@
+package delegation
+
+import (
+	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// A Call is a send that an agent made for a task of its own, and what became of that.
+type Call struct {
+	Exchange uint64             // the send, by its number in the capture
+	Link     analyzer.Link      // who asked whom
+	By       workflow.Evidence  // how it is known for what it was made
+	For      *analyzer.Exchange // that showed how the task ended for which it was made, without its bodies; or nil
+	Ended    analyzer.Place     // where it showed that
+	Broken   bool               // it came out as the kind of the observation says that it may
+	Failure  string             // CalleeFailed: what it failed with, by name
+	Left     *analyzer.TaskObservation
+}
+
+// Of returns the call that a CalleeAwaited, CalleeFailed or CalleeLeft is about.
+func Of(p *analyzer.Pass) *Call { return p.Detail.(*Call) }
+
+// A work is a task as far as its agent has to do with it, or what a send asks for until there is one.
+type work struct {
+	maker     *send // that asked for it first
+	agent     string
+	task      string
+	state     a2a.State                 // in which it was seen last
+	shown     *analyzer.TaskObservation // the same; nil if it was never seen
+	active    bool                      // it was seen at work
+	push      bool                      // there is a push config, or was
+	over      *ending                   // nil while it goes on, as far as is known
+	completed *ending                   // how it was completed; or nil
+	calls     []*send                   // made for it, surely
+	crowded   bool                      // there were more than are kept
+	contents  []content                 // what its agent has said
+	obscure   bool                      // it has said more, or may have
+}
+
+// An ending is how a task ended, or the Message that took its place.
+type ending struct {
+	analyzer.Moment
+	x     *analyzer.Exchange // that showed it; nil if nothing is known to have been asked for the task
+	place analyzer.Place
+}
+
+// end takes note of the end.
+func (w *work) end(p *analyzer.Pass, at analyzer.Place, when analyzer.Moment) {
+	w.over = &ending{Moment: when, place: at}
+	if len(w.calls) > 0 {
+		w.over.x = brief(p.Exchange)
+	}
+}
+
+// A send is a message that was sent to an agent.
+type send struct {
+	n         uint64
+	link      analyzer.Link
+	began     uint64
+	asks      *work // that it asks for
+	causes    *work // that it was made for, surely; or nil
+	by        workflow.Evidence
+	waits     bool          // its client did not say that it wants an answer at once
+	content   digest.Digest // of the message
+	open      *analyzer.Exchange
+	x         *analyzer.Exchange // without what takes room, once it is over; nil if nobody can have caused it
+	settled   *analyzer.Moment   // when its client knew the answer, or that it has to wait for somebody else; or nil
+	overtaken *ending            // of the work that it was made for, which did not wait for it; or nil
+	outcome   analyzer.Outcome
+	whole     bool // it was answered, and the answer is there
+}
+
+func newSend(x *analyzer.Exchange, arrival uint64) *send {
+	return &send{
+		n: x.Seq, link: x.Link, began: arrival, open: x, waits: waits(x),
+		content: contentOf(a2a.Message{Value: x.Call.Message}),
+	}
+}
+
+// waits reports whether the client leaves it to the agent when to answer, or asks it to wait until there is something
+// to answer.
+func waits(x *analyzer.Exchange) bool {
+	if x.Call.PushConfig.URL() != "" {
+		return false
+	}
+	configuration := x.Call.Params.Get("configuration")
+	for _, name := range [...]string{"returnImmediately", "return_immediately"} {
+		if v := configuration.Get(name); v.Exists() && !v.IsNull() {
+			if atOnce, ok := v.Bool(); atOnce || !ok {
+				return false
+			}
+		}
+	}
+	if v := configuration.Get("blocking"); v.Exists() && !v.IsNull() {
+		wait, ok := v.Bool()
+		return wait && ok
+	}
+	return true
+}
+
+func (s *send) settle(when analyzer.Moment) {
+	if s.settled == nil {
+		s.settled = &when
+	}
+}
+
+// failed reports whether the agent did not do what was asked: its task has failed or was rejected, or there was an
+// error instead of one.
+func (s *send) failed() bool { return s.failure() != "" }
+
+// failure returns what a send failed with, by name; empty if it did not fail, or nobody knows.
+func (s *send) failure() string {
+	switch {
+	case s.asks.maker == s && (s.asks.state == a2a.Failed || s.asks.state == a2a.Rejected):
+		return analyzer.QuoteText(s.asks.shown.Spelling)
+	case s.vague():
+		return ""
+	}
+	return s.outcome.Failure
+}
+
+// vague reports whether it is not known how a send came out, or that was not the agent's doing.
+func (s *send) vague() bool {
+	switch s.outcome.Failure {
+	case analyzer.ClientLeft, analyzer.NotPassedOn, analyzer.UnknownReason:
+		return true
+	}
+	return s.open != nil || !s.outcome.Known()
+}
+
+// about returns what an observation says of a send.
+func (s *send) about(w *ending, broken bool) *Call {
+	return &Call{Exchange: s.n, Link: s.link, By: s.by, For: w.x, Ended: w.place, Broken: broken}
+}
+
+// brief returns an exchange without what takes room, heads included.
+func brief(x *analyzer.Exchange) *analyzer.Exchange {
+	s := x.Summary()
+	s.Request, s.Response = capture.Head{}, capture.Head{}
+	return s
+}
+
+// before reports whether a moment was surely before another one.
+func before(a, b analyzer.Moment) bool {
+	return a.Arrival < b.Arrival && (a.At.IsZero() || b.At.IsZero() || a.At.Before(b.At))
+}

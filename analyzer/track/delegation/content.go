@@ -1,0 +1,120 @@
+package delegation
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/digest"
+	"a2atap/proxy/a2a"
+)
+
+// shows takes note of what an agent says in an object: of its task, and of the one for which it was asked.
+func (m *Memory) shows(p *analyzer.Pass) {
+	if p.Entity.Author != a2a.Agent || p.Entity.Echoed() {
+		return
+	}
+	s, w := m.send.Of(p.Exchange), m.named.Of(p.Exchange)
+	if s != nil {
+		w = s.asks
+	}
+	if w == nil {
+		return
+	}
+	said, ok := saidIn(p.Entity)
+	if !ok {
+		return
+	}
+	w.says(said, p.Arrival)
+}
+
+// A content is something that was said, and the arrival number of when it was said first.
+type content struct {
+	digest  digest.Digest
+	arrival uint64
+}
+
+// says takes note of what the agent says.
+func (w *work) says(said digest.Digest, arrival uint64) {
+	switch {
+	case w.said(said):
+	case len(w.contents) == maxContents:
+		w.obscure = true
+	default:
+		w.contents = append(w.contents, content{said, arrival})
+	}
+}
+
+// said reports whether the agent has said something.
+func (w *work) said(what digest.Digest) bool {
+	return slices.ContainsFunc(w.contents, func(c content) bool { return c.digest == what })
+}
+
+// newsSince reports whether the agent may have said something since then that it had not said before, and that is not
+// handed on from a call that did not fail.
+func (w *work) newsSince(arrival uint64) bool {
+	return w.obscure || slices.ContainsFunc(w.contents, func(c content) bool {
+		return c.arrival > arrival && !w.handsOn(c.digest)
+	})
+}
+
+// handsOn reports whether something was said by a callee that did not fail, and by none that did.
+func (w *work) handsOn(what digest.Digest) bool {
+	found := false
+	for _, s := range w.calls {
+		if s.asks.said(what) {
+			if s.failed() || s.asks.obscure {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// saidIn returns a digest of what an object says by itself, apart from the objects in it: the content of a part, and
+// whatever is no part of the protocol's frame. It returns false if it says nothing.
+func saidIn(o *a2a.Entity) (said digest.Digest, ok bool) {
+	if o.Type == a2a.PartEntity {
+		return partOf(digest.Empty, a2a.Part{Value: o.Value}), true
+	}
+	said = digest.Empty
+	for name, v := range o.Members() {
+		if !frame[name] && !v.IsNull() && (v.Kind() != a2a.Object || v.Len() > 0) {
+			said, ok = said.Text(name).Bytes(v.Raw()), true
+		}
+	}
+	return said, ok
+}
+
+// contentOf returns a digest of a message's parts.
+func contentOf(m a2a.Message) digest.Digest {
+	d := digest.Empty
+	for _, part := range m.Parts().All() {
+		d = partOf(d, part)
+	}
+	return d
+}
+
+// partOf adds a part to a digest: the text of one that is text, in any dialect, and else its bytes. These may be nested
+// deeply, so they are not looked into.
+func partOf(d digest.Digest, part a2a.Part) digest.Digest {
+	if text := part.Get("text"); text.Kind() == a2a.String {
+		return d.Byte('t').JSONString(text)
+	}
+	return d.Byte('o').Bytes(part.Raw())
+}
+
+// frame is the members that say which object it is and what state it is in, or that hold objects which are seen by
+// themselves.
+var frame = func() map[string]bool {
+	const names = "id taskId task_id contextId context_id messageId message_id artifactId artifact_id " +
+		"kind type role state status timestamp final append lastChunk last_chunk index " +
+		"referenceTaskIds reference_task_ids message update parts artifact artifacts history task " +
+		"statusUpdate status_update artifactUpdate artifact_update sessionId"
+	set := make(map[string]bool)
+	for name := range strings.FieldsSeq(names) {
+		set[name] = true
+	}
+	return set
+}()

@@ -1,0 +1,136 @@
+package delegation
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"a2atap/analyzer"
+)
+
+// incomplete reports whether something of the traffic is not in the record: what seems not to have happened may have.
+func incomplete(p *analyzer.Pass) bool { return p.Lost() > 0 || p.RequestMissed() }
+
+// completed looks, when a task is completed, for the calls that were made for it and are not over. How those come out
+// has to be known: an agent that leaves takes another answer, or wants none.
+func (m *Memory) completed(p *analyzer.Pass, w *work) {
+	for _, s := range w.calls {
+		switch {
+		case s.settled != nil:
+			m.awaited(p, s, w.completed, false)
+		case s.open == nil || !s.waits:
+		case s.open.Answered && s.open.Stream == nil: // the answer is on its way
+		default:
+			s.overtaken = w.completed
+		}
+	}
+}
+
+// judgeOvertaken observes a call that is over, and for which the task did not wait that it was made for.
+func (m *Memory) judgeOvertaken(p *analyzer.Pass, s *send) {
+	instead := func(o *send) bool {
+		return o != s && o.content == s.content && o.settled != nil && o.settled.Arrival < s.overtaken.Arrival && !o.failed()
+	}
+	if !s.whole || s.vague() || !before(s.overtaken.Moment, *s.settled) || slices.ContainsFunc(s.causes.calls, instead) {
+		return
+	}
+	m.awaited(p, s, s.overtaken, true)
+}
+
+func (m *Memory) awaited(p *analyzer.Pass, s *send, w *ending, broken bool) {
+	if w.x == nil || incomplete(p) {
+		return
+	}
+	p.Observe(analyzer.Observation{
+		Kind: analyzer.CalleeAwaited, Exchange: w.x, Dialects: w.x.Dialects, Place: w.place, Detail: s.about(w, broken),
+	})
+}
+
+// end observes, when the capture is over, the failures that a task does not show and the tasks that nobody asks for.
+func (m *Memory) end(p *analyzer.Pass) {
+	if incomplete(p) {
+		return
+	}
+	for x := range p.Open() {
+		m.mention(x.Call.TaskID, math.MaxUint64)
+	}
+	all := make([]*send, 0, m.sends.Len())
+	for _, s := range m.sends.All() {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b *send) int { return cmp.Compare(a.n, b.n) })
+	for _, s := range all {
+		if s.asks.maker == s {
+			m.hidden(p, s.asks)
+		}
+		m.left(p, s)
+	}
+}
+
+// hidden observes the first failed call that was made for a completed task and is not made good: nothing that was asked
+// after it, or asks the same, came out well. What the agent says of it cannot be judged, only that it says nothing: all
+// that its task shows was said before, or comes from a callee that did not fail.
+func (m *Memory) hidden(p *analyzer.Pass, w *work) {
+	if w.completed == nil || w.completed.x == nil || w.crowded || w.push {
+		return
+	}
+	if slices.ContainsFunc(w.calls, func(s *send) bool { return !s.failed() && s.vague() }) {
+		return
+	}
+	other, _ := m.others.Get(w.agent)
+	since := uint64(math.MaxUint64) // when the first of them began
+	var first, madeGood *send
+	for _, s := range w.calls {
+		if !s.failed() {
+			continue
+		}
+		since = min(since, s.began)
+		instead := func(o *send) bool { return !o.failed() && (o.began > s.began || o.content == s.content) }
+		switch {
+		case slices.ContainsFunc(w.calls, instead), other > s.began:
+			madeGood = s
+		case first == nil && before(*s.settled, w.completed.Moment):
+			first = s
+		}
+	}
+	s := cmp.Or(first, madeGood)
+	if s == nil || first != nil && w.newsSince(since) {
+		return
+	}
+	call := s.about(w.completed, first != nil)
+	call.Failure = s.failure()
+	p.Observe(analyzer.Observation{
+		Kind: analyzer.CalleeFailed, Exchange: w.completed.x, Dialects: w.completed.x.Dialects, Place: w.completed.place,
+		Detail: call,
+	})
+}
+
+// grace is how long a recording has to go on before nobody asks for a task any more.
+const grace = 5 * time.Second
+
+// left observes a task that a call for another one has left behind, once that one has ended.
+func (m *Memory) left(p *analyzer.Pass, s *send) {
+	w := s.asks
+	if s.causes == nil || s.causes.over == nil || s.x == nil || w.maker != s || !w.active || s.vague() {
+		return
+	}
+	ended := s.causes.over
+	asked, _ := m.mentioned.Get(w.task)
+	listed, _ := m.listed.Get(s.link.Agent)
+	broken := w.state.Active() && w.over == nil && !w.push && asked <= ended.Arrival && listed <= ended.Arrival
+	since := ended.At
+	if w.shown.At.After(since) {
+		since = w.shown.At
+	}
+	unsure := since.IsZero() || p.At.Sub(since) < grace || m.mentioned.Forgotten() > 0 || m.listed.Forgotten() > 0
+	if broken && unsure {
+		return
+	}
+	call := s.about(ended, broken)
+	call.Left = w.shown
+	p.Observe(analyzer.Observation{
+		Kind: analyzer.CalleeLeft, Exchange: s.x, Dialects: s.x.Dialects, Place: w.shown.StatePlace(), Detail: call,
+		Task: w.shown, At: p.At,
+	})
+}

@@ -1,0 +1,239 @@
+// Package delegation tracks what agents ask of other agents while they work on something themselves: whether they wait
+// for it, what they make of a failure, and whether somebody asks for the tasks that they leave behind.
+//
+// Only calls count of which it is proved what they were made for, by the agent that was to do that. What is not in the
+// record is not known: where something is missing, nothing is observed.
+package delegation
+
+import (
+	"math"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/recent"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/a2a"
+)
+
+// Bounds of what is remembered. What goes beyond is forgotten, least recently used first.
+const (
+	maxSends    = 10_000
+	maxTasks    = 10_000
+	maxMentions = 10_000 // ids of tasks that were asked for
+	maxAgents   = 10_000 // names
+	maxCalls    = 64     // for one task
+	maxContents = 64     // of one task
+)
+
+// Tracker remembers which sends agents make for others, and what becomes of them.
+var Tracker = &analyzer.Tracker{
+	Name:  "delegation",
+	Doc:   "what agents ask of other agents for a task of their own, and what becomes of that",
+	Needs: []*analyzer.Tracker{workflow.Tracker},
+	On: analyzer.RequestRead | analyzer.EntitySeen | analyzer.TaskSeen | analyzer.AnswerDone | analyzer.StreamEnded |
+		analyzer.ExchangeDone | analyzer.CaptureDone,
+	Makes: analyzer.CalleeAwaited | analyzer.CalleeFailed | analyzer.CalleeLeft,
+	New: func(s *analyzer.Setup) analyzer.State {
+		m := &Memory{
+			workflow:  s.State(workflow.Tracker).(*workflow.Memory),
+			sends:     recent.New[uint64, *send](maxSends),
+			tasks:     recent.New[analyzer.TaskKey, *work](maxTasks),
+			mentioned: recent.New[string, uint64](maxMentions),
+			agents:    recent.New[string, bool](maxAgents),
+			listed:    recent.New[string, uint64](maxAgents),
+			others:    recent.New[string, uint64](maxAgents),
+			send:      analyzer.NewSlot[*send](s),
+			named:     analyzer.NewSlot[*work](s),
+		}
+		m.workflow.Tell(m.hear)
+		return m
+	},
+}
+
+// Memory is what is remembered of calls that agents make for others.
+type Memory struct {
+	workflow  *workflow.Memory
+	sends     *recent.Map[uint64, *send] // by number of the exchange
+	tasks     *recent.Map[analyzer.TaskKey, *work]
+	mentioned *recent.Map[string, uint64] // id of a task → arrival number of what last asked for it, or told of it
+	agents    *recent.Map[string, bool]   // names of those to whom something was sent
+	listed    *recent.Map[string, uint64] // name of an agent → when somebody last asked for a list of its tasks
+	others    *recent.Map[string, uint64] // name of a client → when it last began a send that did not fail, for anything
+	send      analyzer.Slot[*send]
+	named     analyzer.Slot[*work] // the work on a task that a request names
+}
+
+// Forgotten implements analyzer.State. What is forgotten is not counted: about that, nothing is observed.
+func (m *Memory) Forgotten() int { return 0 }
+
+// Take implements analyzer.State.
+func (m *Memory) Take(p *analyzer.Pass) {
+	switch p.Kind {
+	case analyzer.RequestRead:
+		if p.Exchange.Judged() {
+			m.read(p)
+		}
+	case analyzer.TaskSeen:
+		m.see(p)
+	case analyzer.AnswerDone:
+		m.answered(p)
+	case analyzer.StreamEnded:
+		if p.End.Open {
+			m.mention(p.Exchange.Call.TaskID, math.MaxUint64)
+		}
+	case analyzer.ExchangeDone:
+		m.over(p)
+	case analyzer.CaptureDone:
+		m.end(p)
+	default:
+		m.shows(p)
+	}
+}
+
+// read takes note of a request: of who sends what to whom, and of the tasks that somebody asks for.
+func (m *Memory) read(p *analyzer.Pass) {
+	x := p.Exchange
+	m.mention(x.Call.TaskID, p.Arrival)
+	if x.Call.Operation == a2a.ListTasks {
+		m.listed.Put(x.Link.Agent, p.Arrival)
+	}
+	var known *work
+	if x.Call.TaskID != "" && x.Agent != "" {
+		known, _ = m.tasks.Get(x.TaskKey(x.Call.TaskID))
+	}
+	if known != nil {
+		m.named.Put(x, known)
+		known.push = known.push || x.Call.Operation == a2a.CreatePushConfig
+	}
+	if !x.Call.Operation.Sends() {
+		return
+	}
+	for _, id := range x.References() {
+		m.mention(id, p.Arrival)
+	}
+	s := newSend(x, p.Arrival)
+	if s.asks = known; known == nil {
+		s.asks = &work{maker: s, agent: s.link.Agent, push: x.Call.PushConfig.URL() != ""}
+	}
+	m.send.Put(x, s)
+	m.sends.Put(x.Seq, s)
+	m.agents.Put(s.link.Agent, true)
+	m.attach(s, m.workflow.LinkOf(x))
+}
+
+// hear takes note of what is learned later about the cause of an exchange.
+func (m *Memory) hear(l workflow.Link) {
+	if s, ok := m.sends.Get(l.Exchange); ok {
+		m.attach(s, l)
+	}
+}
+
+// attach notes for which work a send was made, if that is proved and was done by its client.
+func (m *Memory) attach(s *send, l workflow.Link) {
+	if s.causes != nil || !l.By.Certain() || s.link.Client == s.link.Agent {
+		return
+	}
+	parent, ok := m.sends.Get(l.Parent)
+	if !ok || parent.asks.agent != s.link.Client {
+		return
+	}
+	w := parent.asks
+	if w.completed != nil && w.completed.Arrival < s.began {
+		return
+	}
+	if len(w.calls) == maxCalls {
+		w.crowded = true
+		return
+	}
+	s.causes, s.by = w, l.By
+	w.calls = append(w.calls, s)
+}
+
+// mention takes note that a task was asked for, or told of.
+func (m *Memory) mention(id string, arrival uint64) {
+	if id == "" {
+		return
+	}
+	if before, _ := m.mentioned.Get(id); arrival > before {
+		m.mentioned.Put(id, arrival)
+	}
+}
+
+// see takes note of a look at a task.
+func (m *Memory) see(p *analyzer.Pass) {
+	x, seen, s := p.Exchange, p.Task, m.send.Of(p.Exchange)
+	if x.Agent == "" {
+		return
+	}
+	key := x.TaskKey(seen.TaskID)
+	w, ok := m.tasks.Get(key)
+	if !ok {
+		if s == nil || s.asks.task != "" {
+			return
+		}
+		w = s.asks
+		w.task = key.ID
+		m.tasks.Put(key, w)
+	}
+	if s == nil || w.maker != s {
+		m.mention(key.ID, p.Arrival)
+	}
+	if x.Call.Operation == a2a.ListTasks { // whose tasks may show what is not followed
+		w.obscure = true
+	}
+	if !seen.State.Known() || seen.Late && !seen.State.Terminal() {
+		return
+	}
+	w.state, w.shown, w.active = seen.State, seen, w.active || seen.State.Active()
+	if seen.State.Active() {
+		return
+	}
+	w.maker.settle(seen.Moment())
+	if s != nil && s.asks == w {
+		s.settle(seen.Moment())
+	}
+	if seen.State.Terminal() && w.over == nil {
+		w.end(p, seen.StatePlace(), seen.Moment())
+		if seen.State == a2a.Completed && !seen.Late {
+			w.completed = w.over
+			m.completed(p, w)
+		}
+	}
+}
+
+// answered takes note of an answer or an event, when everything in it was observed.
+func (m *Memory) answered(p *analyzer.Pass) {
+	s := m.send.Of(p.Exchange)
+	if s == nil {
+		return
+	}
+	message := p.Answer.Payload.Kind == a2a.MessagePayload
+	if message && s.asks.over == nil {
+		s.asks.end(p, p.Place, p.Moment())
+	}
+	if message || p.Event == nil {
+		s.settle(p.Moment())
+	}
+}
+
+// over takes note that nothing more comes of an exchange.
+func (m *Memory) over(p *analyzer.Pass) {
+	x, s := p.Exchange, m.send.Of(p.Exchange)
+	if m.named.Of(x) != nil {
+		m.mention(x.Call.TaskID, p.Arrival)
+	}
+	if s == nil || s.open == nil {
+		return
+	}
+	s.settle(p.Moment())
+	s.open, s.outcome = nil, x.Outcome
+	s.whole = x.Answered && x.Ended && !x.Cut && p.End.Fault == nil
+	if _, ok := m.agents.Get(s.link.Client); ok || s.causes != nil {
+		s.x = brief(x)
+	}
+	if before, _ := m.others.Get(s.link.Client); s.causes == nil && !s.failed() && s.began > before {
+		m.others.Put(s.link.Client, s.began)
+	}
+	if s.overtaken != nil {
+		m.judgeOvertaken(p, s)
+	}
+}

@@ -1,0 +1,112 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture/bolt"
+)
+
+// links returns what is made out of a concert.
+func (c *concert) links(t *testing.T) *workflow.Index {
+	t.Helper()
+	src, err := bolt.Read(c.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	ix, err := workflow.Read(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+// checkLinks holds what is made out to the truth: what is said to be proved is so, and what is likely belongs to that
+// user at least, where ids do not say what caused it.
+func checkLinks(t *testing.T, ix *workflow.Index, all map[uint64]*performed) {
+	t.Helper()
+	for _, n := range slices.Sorted(maps.Keys(all)) {
+		x, l := all[n], ix.Of(n)
+		parent := all[l.Parent]
+		switch {
+		case l.Parent == 0 || l.Parent == x.parent:
+		case parent == nil:
+			t.Errorf("%s is under %d, which is not in the capture", x, l.Parent)
+		case (x.card || l.By == workflow.InTrace || l.By == workflow.InContext) && parent.user == x.user:
+			// The fetch of a card stands under the call that follows; the others only say what belongs together.
+		default:
+			t.Errorf("%s is under %d (%v), want %d", x, l.Parent, l.By, x.parent)
+		}
+		if root := all[l.Workflow]; root == nil || root.user != x.user {
+			t.Errorf("%s is in workflow %d, and for the user who asks in %d", x, l.Workflow, x.user)
+		}
+	}
+}
+
+// drawn returns the links as a tree whose lines do not depend on who was faster: without numbers, in the order of the
+// lines, equal ones counted. Of cards it says nothing if cards is false.
+func drawn(ix *workflow.Index, all map[uint64]*performed, cards bool) string {
+	beneath := make(map[uint64][]uint64)
+	for n, x := range all {
+		if l := ix.Of(n); cards || !x.card {
+			beneath[l.Parent] = append(beneath[l.Parent], n)
+		}
+	}
+	var draw func(parent uint64, indent string) []string
+	draw = func(parent uint64, indent string) []string {
+		count := make(map[string]int)
+		for _, n := range beneath[parent] {
+			x := all[n]
+			line := fmt.Sprintf("%s%s → %s %s", indent, x.Client.Name, x.Agent.Name, x.Operation)
+			if l := ix.Of(n); l.By.Certain() {
+				line += fmt.Sprintf(" = %s", l.By)
+			} else if l.Parent > 0 {
+				line += fmt.Sprintf(" ~ %s", l.By)
+			}
+			count[strings.Join(append([]string{line}, draw(n, indent+"  ")...), "\n")]++
+		}
+		var lines []string
+		for _, tree := range slices.Sorted(maps.Keys(count)) {
+			if count[tree] > 1 {
+				first, rest, more := strings.Cut(tree, "\n")
+				tree = fmt.Sprintf("%s ×%d", first, count[tree])
+				if more {
+					tree += "\n" + rest
+				}
+			}
+			lines = append(lines, tree)
+		}
+		return lines
+	}
+	return strings.Join(draw(0, ""), "\n") + "\n"
+}
+
+// checkDrawn compares links with the golden file of a concert, whatever SDKs play it.
+func checkDrawn(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "orchestra", strings.ReplaceAll(name, " ", "-")+".txt")
+	if os.Getenv("UPDATE_ORCHESTRA") != "" {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("what belongs together (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,55 @@
+package replay_test
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+)
+
+// A capture of two agents is replayed to both in one run: an id that one gave is handed to the other, and each answers
+// with a context of its own.
+func TestReplayToSeveralAgents(t *testing.T) {
+	t.Parallel()
+	var wrong atomic.Int64
+	agents := func(task, context string) (first, second string) {
+		first = startScript(t, script{"SendMessage": func(s *said) {
+			s.result(strings.NewReplacer("task-00000001", task, "ctx-00000001", context).Replace(snapshot("COMPLETED")))
+		}})
+		second = startScript(t, script{"GetTask": func(s *said) {
+			if !strings.Contains(s.body, task) {
+				wrong.Add(1)
+			}
+			s.result(strings.NewReplacer("task-00000001", task, "ctx-00000001", "another-"+context).Replace(
+				taskIn("COMPLETED", ""),
+			))
+		}})
+		return first, second
+	}
+	first, second := agents("task-00000001", "ctx-00000001")
+	one := record(t, first, func(tapURL string) { ask(t, tapURL, "SendMessage", hello) })
+	two := record(t, second, func(tapURL string) { ask(t, tapURL, "GetTask", theID) })
+	both := must[*capture.Memory](t)(capture.ReadMemory(capture.Info{Name: "both"}, func(
+		yield func(*capture.Exchange, error) bool,
+	) {
+		x, y := lastExchange(t, one), lastExchange(t, two)
+		y.Seq, y.Agent.Name = 2, "planner"
+		_ = yield(x, nil) && yield(y, nil)
+	}))
+	first, second = agents("task-00000009", "ctx-00000009")
+	named := map[string]string{"planner": second}
+	wantSame(t, within(t, both, first, replay.Options{Agents: named}))
+	wantSame(t, within(t, both, "", replay.Options{Agents: map[string]string{"booker": first, "planner": second}}))
+	if n := wrong.Load(); n > 0 {
+		t.Errorf("the second agent was asked %d times for what the first did not name", n)
+	}
+	for name, o := range map[string]replay.Options{
+		"no URL is given for booker": {Agents: named}, `no requests to an agent "nobody"`: {Agents: map[string]string{"nobody": first}},
+	} {
+		if _, err := replay.Run(t.Context(), both, "", o); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("got error %v, want %q", err, name)
+		}
+	}
+}

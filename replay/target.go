@@ -1,0 +1,159 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay/live"
+)
+
+// ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
+// URL.
+var ErrSeveralAgents = errors.New("the capture has several agents")
+
+// A target is a live agent that stands for a recorded one, and what is known of it. Each has values of its own: two
+// agents may use one context id, and answer with different ones.
+type target struct {
+	url       string
+	agent     capture.Peer
+	endpoints *endpoints
+	values    *values
+	hooks     *hooks
+}
+
+// aim makes the targets of the plan: those of Options.Agents by their names, and the other agent at the URL.
+func (p *player) aim(to string) error {
+	agents := p.plan.agents()
+	var others []string
+	for _, name := range agents {
+		if p.opts.Agents[name] == "" {
+			others = append(others, name)
+		}
+	}
+	for name := range p.opts.Agents {
+		if len(agents) > 0 && !slices.Contains(agents, name) {
+			return fmt.Errorf("the capture has no requests to an agent %q; it has to %s", name, strings.Join(agents, ", "))
+		}
+	}
+	switch {
+	case len(others) > 1, len(others) == 1 && to == "":
+		return fmt.Errorf("%w, and no URL is given for %s", ErrSeveralAgents, strings.Join(others, ", "))
+	case len(others) == 0 && len(p.opts.Agents) == 0:
+		others = []string{""} // nothing will be sent
+	}
+	for _, name := range append(slices.Clone(agents), others...) {
+		if p.targets[name] != nil {
+			continue
+		}
+		at := p.opts.Agents[name]
+		if at == "" {
+			at = to
+		}
+		t, err := p.newTarget(name, at)
+		if err != nil {
+			return err
+		}
+		p.targets[name] = t
+		p.order = append(p.order, t)
+	}
+	for _, t := range p.order {
+		for _, other := range p.order {
+			if other != t {
+				t.values.others = append(t.values.others, other.values)
+			}
+		}
+	}
+	return nil
+}
+
+func (p *player) newTarget(name, to string) (*target, error) {
+	e, err := newEndpoints(to)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{url: to, endpoints: e, agent: capture.Peer{Name: e.live.Host, URL: to, Addr: e.live.Host}}
+	if name != "" {
+		t.agent.Name = name
+	}
+	if t.values, err = newValues(); err != nil {
+		return nil, err
+	}
+	t.hooks, err = newHooks(e, p.log, t.agent.Name)
+	return t, err
+}
+
+// closeHooks ends the receipt of notifications.
+func (p *player) closeHooks() {
+	for _, t := range p.order {
+		t.hooks.close()
+	}
+}
+
+// reach checks that the agents accept connections, and waits for them as long as Options.Wait.
+func (p *player) reach(ctx context.Context) error {
+	deadline := time.Now().Add(p.opts.Wait)
+	for _, t := range p.order {
+		if err := p.reachOne(ctx, t, deadline); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *player) reachOne(ctx context.Context, t *target, deadline time.Time) error {
+	at := address{scheme: t.endpoints.live.Scheme, host: hostPort(t.endpoints.live)}
+	for {
+		conn, err := dial(ctx, p.opts.Dialer, at, p.opts.Timeout)
+		if err == nil {
+			return conn.Close()
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !time.Now().Before(deadline) || !sleep(ctx, 20*time.Millisecond) {
+			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", t.url, live.Cause(err))
+		}
+	}
+}
+
+// destination says where the requests went, for the report.
+func (p *player) destination() string {
+	if len(p.order) == 1 {
+		return p.order[0].url
+	}
+	var list []string
+	for _, t := range p.order {
+		list = append(list, t.agent.Name+"="+t.url)
+	}
+	return strings.Join(list, ", ")
+}
+
+// deliveries compares the notifications of each agent with those about its tasks.
+func (p *player) deliveries(ctx context.Context) (sum Deliveries, diffs []Difference) {
+	rest := p.plan.hooks
+	for i, t := range p.order {
+		var own, others []delivery
+		for _, d := range rest {
+			if _, ok := t.values.own(TaskID, "", d.task); ok || i == len(p.order)-1 {
+				own = append(own, d)
+			} else {
+				others = append(others, d)
+			}
+		}
+		rest = others
+		d, found := t.hooks.compare(ctx, own, t.values, p.opts.Timeout)
+		sum.Expected += d.Expected
+		sum.Received += d.Received
+		sum.LeftOut += d.LeftOut
+		if d.Why != "" {
+			sum.Why = d.Why
+		}
+		diffs = append(diffs, found...)
+	}
+	return sum, diffs
+}
