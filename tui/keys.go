@@ -95,7 +95,11 @@ var keys = []key{
 		inList | inDetail | inLadder | inFindings, offNothing,
 	},
 	{[]string{"W"}, "W", "the workflow is shown already", "", showWorkflow, inWorkflow, offShown},
-	{[]string{"e"}, "e", "findings, with their rules", "findings", showFindings, inList | inDetail | inLadder | inWorkflow, nil},
+	{
+		[]string{"e"},
+		"e", "findings, with their rules", "findings", showFindings,
+		inList | inDetail | inLadder | inWorkflow, nil,
+	},
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
