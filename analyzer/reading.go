@@ -223,6 +223,7 @@ func (r *Reading) State() string {
 type Facts struct {
 	*Reading
 	Findings []Finding
+	Workflow uint64 // number of the exchange that began its workflow; 0 if that was not found out
 	Marked   bool
 }
 
@@ -252,6 +253,11 @@ func (f Facts) Values(key string) []string {
 		return f.eventKinds()
 	case "code":
 		return f.codes()
+	case "workflow":
+		if f.Workflow == 0 {
+			return nil
+		}
+		return some(strconv.FormatUint(f.Workflow, 10))
 	case "is":
 		return f.properties()
 	}

@@ -10,14 +10,15 @@ import (
 // A Conn is the recorder's view of one client connection: a relay.Observer that copies what it observes into the queue.
 // It never blocks, unless the policy is Wait.
 type Conn struct {
-	r      *Recorder
-	number uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
-	client string // the client's address
-	agent  capture.Peer
-	caller *caller // whose process is looked for; nil if that is not done. Set before the first exchange
-	cert   string  // the common name in the client's certificate, as for caller
-	open   map[int]*exchange
-	recent [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
+	r         *Recorder
+	number    uint64 // 0 until the first exchange; guarded by the queue's lock, like all below
+	client    string // the client's address
+	agent     capture.Peer
+	caller    *caller // whose process is looked for; nil if that is not done. Set before the first exchange
+	selective bool    // bodies of what shows no sign of A2A are not recorded. Set before the first exchange
+	cert      string  // the common name in the client's certificate, as for caller
+	open      map[int]*exchange
+	recent    [2]endedExchange // exchanges that have ended last; each side of a connection may still report one
 }
 
 // endedExchange is an exchange that has ended, and its number on its connection.

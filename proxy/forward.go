@@ -25,6 +25,8 @@ type ForwardSpec struct {
 
 	Tunnel []HostPattern // agents whose TLS is not opened: bytes pass, and nothing of them is observed
 	Auth   *Credentials  // that clients must give; nil is none
+
+	OnlyA2A bool // of exchanges without a sign of A2A, record no bodies
 }
 
 // A Forward is a forward proxy: clients name it as their HTTP proxy and go to any agent through it. Requests in

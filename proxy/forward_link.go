@@ -33,6 +33,7 @@ func (f *Forward) newForwardLink(client net.Conn, pinned *relay.Target, user str
 	l := &forwardLink{
 		Conn: f.proxy.opts.Recorder.Conn(agent, client.RemoteAddr().String()), forward: f, pinned: pinned, user: user,
 	}
+	l.selective = f.spec.OnlyA2A
 	if user == "" {
 		f.proxy.callers.look(client, "", l.Conn)
 	}

@@ -73,10 +73,11 @@ type Recorder struct {
 	// The rest belongs to the recording goroutine, but for stats.
 	seq        uint64
 	open       map[uint64]*exchange // by seq: opened in the capture and not closed
-	unreported lossCount            // what no Lost step says yet
-	reason     error                // why
-	retry      []capture.Step       // ends whose batch the sink refused
-	batch      []stepLoss           // of the batch at hand
+	agents     knownAgents
+	unreported lossCount      // what no Lost step says yet
+	reason     error          // why
+	retry      []capture.Step // ends whose batch the sink refused
+	batch      []stepLoss     // of the batch at hand
 	work       background.Work
 
 	mu    sync.Mutex
@@ -89,6 +90,7 @@ type Stats struct {
 	Exchanges     uint64 // opened in the capture
 	Open          int    // of those, not yet closed
 	Bytes         int64  // of heads, bodies and events that were recorded
+	Unrelated     uint64 // of those, without a sign of A2A, so that their bodies were not recorded
 	LostExchanges int64  // exchanges of which nothing was recorded
 	LostBytes     int64  // bytes that passed unrecorded since the capture failed or was behind; limits are not counted
 
@@ -108,12 +110,13 @@ func NewRecorder(opts RecorderOptions) *Recorder {
 		opts.MaxEvent = DefaultMaxEvent
 	}
 	r := &Recorder{
-		opts: opts,
-		q:    newQueue(opts.QueueBytes, opts.IfFull == Wait),
-		done: make(chan struct{}),
-		work: background.Work{Urgency: opts.Urgency},
-		seq:  opts.Seq,
-		open: make(map[uint64]*exchange),
+		opts:   opts,
+		q:      newQueue(opts.QueueBytes, opts.IfFull == Wait),
+		done:   make(chan struct{}),
+		work:   background.Work{Urgency: opts.Urgency},
+		seq:    opts.Seq,
+		open:   make(map[uint64]*exchange),
+		agents: make(knownAgents),
 	}
 	r.conns.Store(opts.Conn)
 	go r.run()
@@ -176,7 +179,10 @@ func (r *Recorder) interrupt() {
 	var steps []capture.Step
 	for _, seq := range slices.Sorted(maps.Keys(r.open)) {
 		x := r.open[seq]
-		steps = r.endStream(steps, x, x.last)
+		if x.relation == undecided {
+			x.relation = unrelated
+		}
+		steps = r.endStream(r.withoutBodies(steps, x), x, x.last)
 		r.q.mu.Lock()
 		missing := x.lost
 		r.q.mu.Unlock()

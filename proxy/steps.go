@@ -21,14 +21,14 @@ type recording struct {
 	unrecorded bool   // the sink refused its beginning: nothing of it is in the capture
 	truncated  bool   // the sink refused a part of it: no more of its bodies is recorded
 	missing    int64  // bytes the sink refused
+
+	relation relation
+	seeker   // while that is undecided
 }
 
-// record appends to steps what one piece comes to.
-func (r *Recorder) record(steps []capture.Step, p *piece) []capture.Step {
+// steps appends what one piece comes to, of an exchange that has been opened.
+func (r *Recorder) steps(steps []capture.Step, p *piece) []capture.Step {
 	x := p.x
-	if p.kind == pieceOpened {
-		return append(steps, r.begin(x, p))
-	}
 	if x.unrecorded {
 		if n := int64(len(p.data)) + p.lost; n > 0 {
 			r.countLoss(lossCount{bytes: n}, r.reason)

@@ -83,10 +83,22 @@ func (l *list) paused(msg typed) tea.Cmd {
 	return tea.Batch(l.apply(l.bar.input.Value()), l.reposition())
 }
 
+// notInspected are the keys of the filter language that the inspector has no answer to.
+var notInspected = []string{"workflow"}
+
+// parseFilter reads a filter expression of which the inspector can answer all.
+func parseFilter(expr string) (*filter.Filter, error) {
+	f, err := filter.Parse(expr)
+	if err == nil && f.Asks(notInspected...) {
+		err = errors.New("the inspector does not know workflows; a2atap show --format tree shows them")
+	}
+	return f, err
+}
+
 // apply sets the filter. An invalid expression changes nothing.
 func (l *list) apply(expr string) tea.Cmd {
 	expr = strings.TrimSpace(expr)
-	f, err := filter.Parse(expr)
+	f, err := parseFilter(expr)
 	if l.bar != nil {
 		l.bar.err = err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
@@ -19,6 +20,7 @@ var agentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
 type census struct {
 	ended          map[uint64]analyzer.Ended
 	clients, names map[string]bool // of clients and agents
+	links          *workflow.Index // nil if nobody asks
 }
 
 func newCensus() *census {
@@ -36,7 +38,12 @@ func (c *census) options(s selection, options []analyzer.EngineOption) []analyze
 	if s.all() {
 		return options
 	}
-	return append(slices.Clip(options), analyzer.OnEnded(c.add))
+	options = append(slices.Clip(options), analyzer.OnEnded(c.add))
+	if s.linked {
+		c.links = &workflow.Index{}
+		options = append(options, workflow.Into(c.links.Put)...)
+	}
+	return options
 }
 
 // known names the agents and clients of a capture.
@@ -62,6 +69,7 @@ func (s selection) apply(ctx context.Context, src capture.Source, r *analyzer.Re
 	if s.all() {
 		return nil
 	}
+	s.links = c.links
 	if s.judged {
 		if err := s.findings(ctx, src, r); err != nil || s.agent == "" {
 			return err

@@ -31,10 +31,12 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	defer src.Close()
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
+	seen := newCensus()
+	options := seen.options(c.keep, c.keys)
+	c.keep.links = seen.links
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
 	each := func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }
-	seen := newCensus()
-	result, err := analyzer.Follow(ctx, rules.All, src, each, seen.options(c.keep, c.keys)...)
+	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -12,23 +14,23 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/report"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy"
-	"a2atap/replay/client"
 	"a2atap/replay/refagent"
-	"a2atap/tui"
 )
 
-// demoFault is the rule that the demo's booker breaks.
+// demoFault is the rule that the demo's agent for flights breaks.
 const demoFault = "stream-closed-on-terminal"
 
 func newDemo(e env) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Record two reference agents and a client; one agent is at fault",
-		Long: `Demo starts two reference agents on this machine, taps in front of them, and a client that uses both. The
-agent named booker keeps sending after its task has ended. Demo prints a ladder diagram of the traffic, the finding,
-and the commands to look closer.`,
+		Short: "Record a client, a planner and the agents that it asks; one agent is at fault",
+		Long: `Demo starts three reference agents on this machine, taps in front of them, and a client. The client asks the
+agent planner, which asks hotels, and is told by a webhook what came of that, and flights, which keeps sending after
+its task has ended. Demo prints what the request has caused as a tree, a ladder diagram of the traffic, the finding, and
+the commands to look closer.`,
 		Example: "  a2atap demo\n  a2atap demo -o demo.a2atap",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), e, output) },
 	}
@@ -47,26 +49,36 @@ func demo(ctx context.Context, e env, output string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	planner, err := startDemoAgent("planner", "spec", "")
+	var planner demoPlanner
+	var taps []proxy.TapSpec
+	for _, agent := range []struct {
+		name    string
+		options refagent.Options
+	}{
+		{"planner", refagent.Options{Work: planner.plan}},
+		{"flights", refagent.Options{Fault: demoFault}},
+		{"hotels", refagent.Options{Push: true, Work: bookRoom}},
+	} {
+		a, err := startDemoAgent(agent.name, agent.options)
+		if err != nil {
+			return err
+		}
+		defer a.stop()
+		taps = append(taps, a.tap)
+	}
+	key := make([]byte, 32)
+	rand.Read(key)
+	r, err := startRecording(recordingOptions{output: output, taps: taps, webhooks: &proxy.WebhookSpec{Key: key}})
 	if err != nil {
 		return err
 	}
-	defer planner.stop()
-	booker, err := startDemoAgent("booker", "spec", demoFault)
-	if err != nil {
-		return err
-	}
-	defer booker.stop()
-	r, err := startRecording(recordingOptions{output: output, taps: []proxy.TapSpec{planner.tap, booker.tap}})
-	if err != nil {
-		return err
-	}
-	var taps []string
+	reached := make(map[string]string)
 	for _, t := range r.proxy.Taps() {
 		fmt.Fprintf(e.Out, "%s is at %s, tapped at %s\n", t.Name(), t.Agent(), t.URL())
-		taps = append(taps, t.URL())
+		reached[t.Name()] = t.URL()
 	}
-	trafficErr := demoTraffic(ctx, taps[0], taps[1])
+	planner.flights, planner.hotels = reached["flights"], reached["hotels"]
+	trafficErr := askPlanner(ctx, reached["planner"])
 	result, _, err := r.stop()
 	if trafficErr != nil {
 		return fmt.Errorf("send through the taps: %w", trafficErr)
@@ -77,57 +89,38 @@ func demo(ctx context.Context, e env, output string) error {
 	return showDemo(ctx, e, output, result)
 }
 
-// demoTraffic is the client: it asks one agent for a plan, and the other for a booking, as a stream.
-func demoTraffic(ctx context.Context, plannerURL, bookerURL string) error {
-	options := client.Options{UserAgent: "traveller/1.0", Prefer: []client.Protocol{client.REST10}}
-	planner, err := client.Connect(ctx, plannerURL, options)
-	if err != nil {
-		return err
-	}
-	defer planner.Close()
-	plan, err := planner.Send(ctx, client.Text("task-lifecycle two days in Kyoto"), client.SendOptions{})
-	if err != nil {
-		return err
-	}
-	if plan.Task != nil {
-		if _, err := planner.Get(ctx, plan.Task.ID, nil); err != nil {
-			return err
-		}
-	}
-	options.Prefer = []client.Protocol{client.JSONRPC10}
-	booker, err := client.Connect(ctx, bookerURL, options)
-	if err != nil {
-		return err
-	}
-	defer booker.Close()
-	for _, err := range booker.Stream(ctx, client.Text("streaming two tickets to Kyoto"), client.SendOptions{}) {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// showDemo prints the ladder, the findings, and commands to look closer.
+// showDemo prints what the request has caused, the ladder, the findings, and commands to look closer.
 func showDemo(ctx context.Context, e env, output string, result *analyzer.Result) error {
 	src, err := openCapture(e, output)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
+	links, err := workflow.Read(ctx, src)
+	if err != nil {
+		return err
+	}
+	tree := newTreePrinter(e.Out)
+	tree.links = links
+	ladder := &ladderPrinter{w: e.Out}
 	found := groupFindings(result.Findings)
 	var reader analyzer.Reader
-	var arrows []tui.Arrow
 	for x, err := range src.Exchanges(ctx, 1) {
 		if err != nil {
 			return err
 		}
-		arrows = append(arrows, tui.Arrows(x, reader.Read(x), found[x.Seq])...)
+		facts := analyzer.Facts{Reading: reader.Read(x), Findings: found[x.Seq]}
+		if err := errors.Join(tree.print(x, facts), ladder.print(x, facts)); err != nil {
+			return err
+		}
 	}
-	tui.SortArrows(arrows)
+	fmt.Fprintln(e.Out, "\nWhat the request of traveller has caused:")
+	if err := tree.end(); err != nil {
+		return err
+	}
 	fmt.Fprintln(e.Out)
-	for _, line := range tui.Ladder(arrows, 100) {
-		fmt.Fprintln(e.Out, line)
+	if err := ladder.end(); err != nil {
+		return err
 	}
 	fmt.Fprintln(e.Out)
 	for i := range result.Findings {
@@ -136,10 +129,11 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 	fmt.Fprintf(e.Out, `
 What to look at next:
   a2atap rules %s
+  a2atap show %s --format tree
   a2atap show %s --format ladder
   a2atap show %s --format transcript --filter 'rule:%s'
   a2atap check %s
-`, demoFault, output, output, demoFault, output)
+`, demoFault, output, output, output, demoFault, output)
 	printVerdict(e, "demo", result.Verdict(analyzer.Error))
 	return nil
 }
@@ -150,8 +144,9 @@ type demoAgent struct {
 	stop func()
 }
 
-func startDemoAgent(name, kind, fault string) (*demoAgent, error) {
-	a, err := refagent.New(kind, refagent.Options{Fault: fault, StepTime: 20 * time.Millisecond})
+func startDemoAgent(name string, o refagent.Options) (*demoAgent, error) {
+	o.StepTime = 20 * time.Millisecond
+	a, err := refagent.New("spec", o)
 	if err != nil {
 		return nil, err
 	}

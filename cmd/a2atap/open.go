@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/filter"
@@ -99,6 +100,9 @@ type selection struct {
 	filter *filter.Filter
 	agent  string
 	judged bool // the filter asks for findings, so the rules have to run first
+	linked bool // it asks for workflows, so the links have to be read first
+
+	links *workflow.Index // nil until they were, or if nobody asks
 }
 
 func parseSelection(expr, agent string) (selection, error) {
@@ -110,7 +114,9 @@ func parseSelection(expr, agent string) (selection, error) {
 		return selection{}, usage("--agent %q cannot be the name of an agent, which is made of letters, digits, '.', '_' "+
 			"and '-', or is a host and a port", agent)
 	}
-	return selection{filter: f, agent: agent, judged: f.Asks("rule", "severity", "side")}, nil
+	return selection{
+		filter: f, agent: agent, judged: f.Asks("rule", "severity", "side"), linked: f.Asks("workflow"),
+	}, nil
 }
 
 // all reports whether everything is chosen.
@@ -118,16 +124,30 @@ func (s selection) all() bool { return s.filter.String() == "" && s.agent == "" 
 
 // match reports whether the exchange is chosen.
 func (s selection) match(x *capture.Exchange, facts analyzer.Facts) bool {
+	if s.links != nil {
+		facts.Workflow = s.links.Of(x.Seq).Workflow
+	}
 	return (s.agent == "" || x.Agent.Name == s.agent) && s.filter.Match(x, facts)
 }
 
-// chooser returns match for the exchanges of a source, with the findings and the cards that it may need.
+// readLinks reads the links of a capture if the filter needs them.
+func (s *selection) readLinks(ctx context.Context, src capture.Source) (err error) {
+	if s.linked {
+		s.links, err = workflow.Read(ctx, src)
+	}
+	return err
+}
+
+// chooser returns match for the exchanges of a source, with the findings, links and cards that it may need.
 func (s selection) chooser(ctx context.Context, src capture.Source) (func(*capture.Exchange) bool, error) {
 	if s.all() {
 		return func(*capture.Exchange) bool { return true }, nil
 	}
 	findings, err := s.judge(ctx, src)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.readLinks(ctx, src); err != nil {
 		return nil, err
 	}
 	reader, err := newReader(ctx, src)

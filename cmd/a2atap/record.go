@@ -23,6 +23,7 @@ type recordOptions struct {
 	clients       []string
 	forward       string
 	tunnel        []string
+	allTraffic    bool
 	proxyAuth     string
 	output        string
 	duration      time.Duration
@@ -121,6 +122,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 		"open an HTTP proxy at `[HOST:]PORT`, 0 for a free port, on 127.0.0.1 unless HOST says otherwise")
 	f.StringArrayVar(&o.tunnel, "tunnel", nil,
 		"with --forward: do not intercept TLS to `HOST` (or HOST:PORT, *.DOMAIN, *); repeatable")
+	f.BoolVar(&o.allTraffic, "all-traffic", false,
+		"with --forward: record the bodies of exchanges without a sign of A2A, too")
 	f.StringVar(&o.proxyAuth, "proxy-auth", "", "with --forward: require these credentials of clients, `USER:PASS`; "+
 		secretHelp)
 	f.StringVarP(&o.output, "output", "o", "",

@@ -96,6 +96,10 @@ func (p *recordPrinter) end(
 		fmt.Fprintf(p.e.Err, "; NOT recorded: %s, %s",
 			analyzer.Plural(s.LostExchanges, "exchange"), analyzer.Plural(s.LostBytes, "byte"))
 	}
+	if s.Unrelated > 0 {
+		fmt.Fprintf(p.e.Err, "; of %s without a sign of A2A the bodies are not kept (--all-traffic keeps them)",
+			analyzer.Plural(s.Unrelated, "exchange"))
+	}
 	fmt.Fprintln(p.e.Err)
 	p.printStanding()
 	if p.json {

@@ -32,7 +32,8 @@ func newRun(e env) *cobra.Command {
 		Long: `Run starts a forward proxy (see record --forward), and a program with an environment that makes it use the
 proxy and trust its certificate authority. It records and checks the program's traffic with agents, with the flags of
 record that apply, and ends when the program ends. Standard input, output and error are the program's; messages of
-a2atap go to standard error, with a line for each exchange and each finding. SIGINT, SIGTERM and SIGHUP are passed on to the program.
+a2atap go to standard error, with a line for each exchange and each finding. SIGINT, SIGTERM and SIGHUP are passed on to
+the program. Of exchanges without a sign of A2A no bodies are recorded (--all-traffic).
 
 The environment is that of ca env: HTTP_PROXY, HTTPS_PROXY and ALL_PROXY, NO_PROXY empty, and what curl, Go, Java,
 Node.js, Python, Ruby and others read to trust the authority. The traffic of programs that ignore it, or that use no

@@ -28,24 +28,26 @@ func newShow(e env) *cobra.Command {
 		Use:   "show CAPTURE [N...]",
 		Short: "Print exchanges of a capture",
 		Long: `Show prints exchanges: all, those with the given numbers (3, 3..9), or those that match a filter. A capture
-that is still being recorded is printed up to its newest exchange. Formats: list (one line each), ladder (arrows
-between client and agent, with findings marked), transcript (HTTP as text, which other commands read), curl (the
-request as a command), json (one line each).`,
+that is still being recorded is printed up to its newest exchange. Formats: list (one line each), tree (what one
+request of a user has caused is indented under it), ladder (arrows between client and agent, with findings marked),
+transcript (HTTP as text, which other commands read), curl (the request as a command), json (one line each).`,
 		Example: `  a2atap show c.a2atap
+  a2atap show c.a2atap --format tree
   a2atap show c.a2atap 3 --format transcript
   a2atap show c.a2atap --format ladder --filter 'task:t-1'
+  a2atap show c.a2atap --format ladder --filter 'workflow:3'
   a2atap show c.a2atap --filter 'is:error dur:>2s'`,
 		RunE: func(cmd *cobra.Command, args []string) error { return show(cmd.Context(), e, o, args[0], args[1:]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", "list", "print as `FORMAT`: list, ladder, transcript, curl or json")
+	f.StringVar(&o.format, "format", "list", "print as `FORMAT`: list, tree, ladder, transcript, curl or json")
 	f.StringVar(&o.filter, "filter", "", "print the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "print the exchanges of the agent `NAME`")
 	return withArgs(cmd, 1, -1)
 }
 
 func show(ctx context.Context, e env, o showOptions, name string, numbers []string) error {
-	if err := choose("format", o.format, "list", "ladder", "transcript", "curl", "json"); err != nil {
+	if err := choose("format", o.format, "list", "tree", "ladder", "transcript", "curl", "json"); err != nil {
 		return err
 	}
 	keep, err := parseSelection(o.filter, o.agent)
@@ -73,7 +75,15 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if err != nil {
 		return err
 	}
-	keep.judged = keep.judged || o.format == "ladder"
+	t, isTree := p.(*treePrinter)
+	keep.linked = keep.linked || isTree
+	if err := keep.readLinks(ctx, src); err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
+	if isTree {
+		t.links = keep.links
+	}
+	keep.judged = keep.judged || isTree || o.format == "ladder"
 	findings, err := keep.judge(ctx, src)
 	if err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
@@ -148,6 +158,8 @@ type printer interface {
 
 func newPrinter(format string, e env, reader *analyzer.Reader) (printer, error) {
 	switch format {
+	case "tree":
+		return newTreePrinter(e.Out), nil
 	case "ladder":
 		return &ladderPrinter{w: e.Out}, nil
 	case "transcript":

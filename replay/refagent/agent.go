@@ -23,6 +23,8 @@ type Options struct {
 	// does and its capabilities what it offers, with the agent's address written in. A skill acts as the agent's own of
 	// its id, or of its first tag that is such an id, or else as task-lifecycle.
 	Card []byte
+	// Work, if it is not nil, is what the agent does with every message in place of its skills, as a task each.
+	Work Work
 	// Push lets clients ask for push notifications.
 	Push bool
 	// Auth is what clients have to bring with every request but for the public card; nil asks for nothing.

@@ -126,6 +126,9 @@ func endsWord(rest string) bool {
 
 // skillFor returns the skill that a message of a new conversation asks for.
 func (a *Agent) skillFor(m *message) *skill {
+	if a.opts.Work != nil {
+		return workSkill(a.opts.Work)
+	}
 	if a.given != nil {
 		return a.given.route(m)
 	}

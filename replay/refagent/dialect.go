@@ -31,6 +31,7 @@ type request struct {
 	push          *pushConfig // with a message, or to be created
 	list          listing
 	authorization string // the Authorization header
+	traceparent   string // the header of that name
 	base          string // URL under which the client reached the agent
 }
 

@@ -96,6 +96,8 @@ type order struct {
 	taskID  string   // of a new task, where clients choose it; else empty
 	accepts []string // output modes that the client accepts; empty means all
 	push    *pushConfig
+
+	traceparent string // that came with the message, if any did
 }
 
 // A turn is one stretch of work on a task: from a message until it is terminal or interrupted.
@@ -195,7 +197,10 @@ func (e *engine) receive(r *record, o order) *failure {
 
 // run begins the work of a turn. The caller holds the lock.
 func (e *engine) run(r *record, o order) {
-	j := &job{engine: e, record: r, skill: r.skill, input: o.message.text(), turn: r.turns, accepts: o.accepts}
+	j := &job{
+		engine: e, record: r, skill: r.skill, input: o.message.text(), turn: r.turns, accepts: o.accepts,
+		traceparent: o.traceparent,
+	}
 	r.stop = e.background(func(ctx context.Context) {
 		j.ctx = ctx
 		r.skill.run(j)

@@ -17,6 +17,8 @@ type job struct {
 	input   string
 	turn    int // 1 for the message that made the task
 	accepts []string
+
+	traceparent string // that came with the message, if any did
 }
 
 // status moves the task to a state; an empty words leaves the status without a message.

@@ -30,7 +30,7 @@ func (a *Agent) serveSubscribe(w http.ResponseWriter, r *http.Request) {
 		a.failRPC(w, c, f)
 		return
 	}
-	c.request.authorization, c.request.base = r.Header.Get("Authorization"), a.base(r)
+	a.readHeader(c.request, r)
 	w.Header().Set("Connection", "keep-alive")
 	result, f := a.perform(r.Context(), c)
 	if f != nil {

@@ -104,7 +104,7 @@ func (a *Agent) begin(r *request) (*message, turn, *failure) {
 	if r.push != nil && !a.opts.Push {
 		return nil, turn{}, pushNotSupported()
 	}
-	o := order{message: r.message, accepts: r.accepts, push: r.push}
+	o := order{message: r.message, accepts: r.accepts, push: r.push, traceparent: r.traceparent}
 	if a.profile.clientIDs && !a.engineOf(r).has(r.message.taskID) {
 		o.taskID, r.message.taskID = r.message.taskID, ""
 		o.message.taskID = ""

@@ -100,7 +100,7 @@ func (a *Agent) serveREST(w http.ResponseWriter, r *http.Request, path string) {
 		a.failREST(w, c, f)
 		return
 	}
-	c.request.authorization, c.request.base = r.Header.Get("Authorization"), a.base(r)
+	a.readHeader(c.request, r)
 	result, f := a.perform(r.Context(), c)
 	switch {
 	case f != nil:

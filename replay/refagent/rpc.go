@@ -24,7 +24,7 @@ func (a *Agent) serveRPC(w http.ResponseWriter, r *http.Request) {
 		a.failRPC(w, c, f)
 		return
 	}
-	c.request.authorization, c.request.base = r.Header.Get("Authorization"), a.base(r)
+	a.readHeader(c.request, r)
 	result, f := a.perform(r.Context(), c)
 	switch {
 	case f != nil:

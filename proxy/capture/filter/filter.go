@@ -18,6 +18,7 @@ import (
 //	op:SendMessage state:failed            side by side: both
 //	client:planner or not status:>=400     or, and, not, a leading -, parentheses
 //	task:t-* header:"X-Tenant"=a* /re/     wildcards, quotes, regular expressions
+//	workflow:3 is:error                    what went wrong of all that exchange 3 has caused
 //	"no such room"                         a word without a key is searched in URLs, bodies and events
 //
 // Keys are listed by Keys. A key holds if any operation, event or part of the exchange matches.
@@ -40,8 +41,8 @@ type Filter struct {
 // exchange is matched and never kept.
 type Facts interface {
 	// Values returns what the exchange has of a key: "op", "dialect", "binding", "task", "context", "message", "state",
-	// "role", "event", "code", "rule", "severity", "side", and of "is" those of "error", "push", "card" and "marked"
-	// that hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and
+	// "role", "event", "code", "rule", "severity", "side", "workflow", which is a number, and of "is" those of "error",
+	// "push", "card" and "marked" that hold. For op, state and role these are normalised names; other spellings may follow, for wildcards and
 	// regular expressions to find.
 	Values(key string) []string
 

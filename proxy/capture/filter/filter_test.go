@@ -33,7 +33,8 @@ var streamFacts = knownFacts{
 		"op": {"SendStreamingMessage", "message/stream"}, "dialect": {"0.3"}, "binding": {"jsonrpc"},
 		"task": {"t-1", "T two"}, "context": {"c-1"}, "message": {"m-1"}, "state": {"working", "failed"},
 		"role": {"user"}, "event": {"statusUpdate"}, "code": {"-32001", "TASK_NOT_FOUND"},
-		"rule": {"stream-closed-on-terminal"}, "severity": {"error"}, "side": {"agent"}, "is": {"push", "marked"},
+		"rule": {"stream-closed-on-terminal"}, "severity": {"error"}, "side": {"agent"},
+		"workflow": {"3"}, "is": {"push", "marked"},
 	},
 	names: map[string]string{
 		"op:message/stream": "SendStreamingMessage", "op:sendstreamingmessage": "SendStreamingMessage",
@@ -201,6 +202,11 @@ func TestMatch(t *testing.T) {
 		{"trace:4bf92f3577b34da6a3ce929d0e0e4736", true},
 		{"trace:4bf9*", true},
 		{"trace:x", false},
+		{"workflow:3", true},
+		{"workflow:2..5", true},
+		{"workflow:12", false},
+		{"workflow:>3", false},
+		{"not workflow:4", true},
 		{"is:open", false},
 		{"is:stream", true},
 		{"is:rewritten", true},
@@ -322,7 +328,7 @@ func TestMatchOfLittle(t *testing.T) {
 		},
 		{
 			"cut", cut, "is:cut is:error status:503 text size:100 header:* gap:0s",
-			"is:open|is:interrupted|is:stream|json:/a|trace:*",
+			"is:open|is:interrupted|is:stream|json:/a|trace:*|workflow:1..",
 		},
 		{
 			"broken", broken, "is:interrupted is:error is:replayed json:/a=1 path:/x path:/x?y host:h host:h:1 ärger y",
@@ -350,7 +356,7 @@ func TestMatchOfLittle(t *testing.T) {
 func TestKeysAreDocumented(t *testing.T) {
 	const contract = "n id time op method path host agent client link dialect binding task context message state " +
 		"role event " +
-		"status code rule severity side header json dur gap size trace is"
+		"status code rule severity side header json dur gap size trace workflow is"
 	var names []string
 	for _, key := range Keys() {
 		names = append(names, key.Name)

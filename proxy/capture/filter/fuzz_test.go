@@ -9,7 +9,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "a or b c", `not (task:"a b" -x)`, "n:3..9 dur:>2s", "path:/a*/b/ /re/", "(/(a|b)/)", "header:X-*=/y/",
 		`json:"/a b"/*=1`,
-		"time:>12:00:01.5", "link:a→b", "is:open", `"\"\\"`, "é:ü", "size:1.5MiB", "code:-1", "status:4xx..5xx",
+		"time:>12:00:01.5", "link:a→b", "is:open", `"\"\\"`, "é:ü", "size:1.5MiB", "code:-1", "status:4xx..5xx", "workflow:3..9",
 	} {
 		f.Add(seed)
 	}

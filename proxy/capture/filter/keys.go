@@ -74,6 +74,8 @@ var keySpecs = []*keySpec{
 	numberKey("size", "bytes of the request's or the answer's body on the wire", "size:>1MB", readSize,
 		(*subject).sizes),
 	idKey("trace", "trace id of the request or the answer", "trace:4bf9*", "", (*subject).traces),
+	numberKey("workflow", "number of the exchange that began the workflow", "workflow:3", readInteger,
+		(*subject).workflows),
 	{Key: Key{"is", "a property: " + strings.Join(isWords, " "), "is:open"}, parse: parseIsTest},
 }
 

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -128,6 +129,16 @@ func (s *subject) mentions(p pattern) bool {
 }
 
 func (s *subject) number() []int64 { return []int64{int64(s.x.Seq)} }
+
+func (s *subject) workflows() []int64 {
+	var numbers []int64
+	for _, v := range facts("workflow")(s) {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
 
 func (s *subject) paths() []string {
 	target := s.request().Target

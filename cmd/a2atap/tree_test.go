@@ -1,0 +1,97 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
+)
+
+// Whatever the names are and however deep it goes, each line has its number, both names, its outcome and what is wrong.
+func TestTreeOfLongNames(t *testing.T) {
+	var out strings.Builder
+	p := newTreePrinter(&out)
+	p.links = &workflow.Index{}
+	const depth = 30
+	for n := uint64(1); n <= depth; n++ {
+		p.links.Put(workflow.Link{Exchange: n, Parent: n - 1, By: workflow.Nested})
+		x := &capture.Exchange{
+			Seq: n, State: capture.StateClosed, Fault: &capture.Fault{Kind: "reset", Side: "agent"},
+			Client: capture.Peer{Name: "orchestrator" + strings.Repeat("-of-all", 9)},
+			Agent:  capture.Peer{Name: "hotels\x1b[31m" + strings.Repeat("-of-all", 9)},
+			Request: capture.Request{
+				Head: []byte("GET /" + strings.Repeat("long", 50) + " HTTP/1.1\r\nHost: a\r\n\r\n"),
+			},
+		}
+		facts := analyzer.Facts{Reading: analyzer.Read(x)}
+		facts.Tasks = []string{"0190a5c4-0000-7000-8000-000000000001"}
+		if err := p.print(x, facts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.end(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != depth || strings.Contains(out.String(), "\x1b") {
+		t.Fatalf("%d lines:\n%s", len(lines), out.String())
+	}
+	if last := lines[depth-1]; !strings.HasPrefix(last, "…") || !strings.Contains(last, "└─ 30 ") {
+		t.Errorf("the deepest is %q", last)
+	}
+	for _, line := range lines[1:] {
+		for _, want := range []string{"orchestra… → hotels", "reset by agent 0190a5c4", "(inferred: made while answering)"} {
+			if !strings.Contains(line, want) {
+				t.Errorf("%q lacks %q", line, want)
+			}
+		}
+	}
+}
+
+func TestLinkWords(t *testing.T) {
+	for _, tt := range []struct{ client, agent, want string }{
+		{"a", "b", "a → b"},
+		{"traveller", "planner", "traveller → planner"},
+		{"a", "an-agent-of-a-very-long-name", "a → an-agent-of-a-very-…"},
+		{"a-client-of-a-very-long-name", "b", "a-client-of-a-very-… → b"},
+		{"a-client-of-a-very-long-name", "an-agent-of-a-very-long-name", "a-client-… → an-agent-o…"},
+		{"", "", " → "},
+	} {
+		got := linkWords(tt.client, tt.agent)
+		if got != tt.want || len([]rune(got)) > treeWidths[1] {
+			t.Errorf("%s, %s: got %q, want %q", tt.client, tt.agent, got, tt.want)
+		}
+	}
+}
+
+func TestShortID(t *testing.T) {
+	for id, want := range map[string]string{
+		"":                                     "",
+		"t1":                                   "t1",
+		"task-1":                               "task-1",
+		"0190a5c4-0000-7000-8000-000000000001": "0190a5c4",
+		"booking-of-a-room":                    "booking…",
+		"é" + strings.Repeat("\x1b", 3) + "düüü": "é���düüü",
+	} {
+		if got := shortID(id); got != want {
+			t.Errorf("%q: got %q, want %q", id, got, want)
+		}
+	}
+}
+
+func TestBrokenRules(t *testing.T) {
+	note := &analyzer.Rule{ID: "a-note"}
+	wrong := &analyzer.Rule{ID: "an-error"}
+	findings := []analyzer.Finding{
+		{Rule: note, Severity: analyzer.Note},
+		{Rule: wrong, Severity: analyzer.Error},
+		{Rule: wrong, Severity: analyzer.Error},
+	}
+	for n, want := range []string{"", " ! a-note", " ! an-error +1", " ! an-error +1"} {
+		if got := brokenRules(findings[:n]); got != want {
+			t.Errorf("%d findings: got %q, want %q", n, got, want)
+		}
+	}
+}
