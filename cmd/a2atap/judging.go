@@ -11,6 +11,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/analyzer/track/push"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/background"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
@@ -60,6 +61,7 @@ func (r *recording) judge(o recordingOptions) {
 			r.verdicts.Found(f)
 		}
 		options = append(options, func(e *analyzer.Engine) { engine = e })
+		options = append(options, workflow.Into(r.verdicts.Linked)...)
 	}
 	result, err := followGuarded(o.rules, src, each, options)
 	if errors.Is(err, errJudging) && r.onNotice != nil {
