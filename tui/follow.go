@@ -126,7 +126,7 @@ func (l *loader) judge() tea.Cmd {
 	return func() tea.Msg {
 		j := judgeRun{loader: l, next: 1}
 		if l.verdicts == nil {
-			j.engine = analyzer.NewEngine(l.rules, append(slices.Clip(l.keys), analyzer.From(l.ctx, l.src))...)
+			j.engine = l.newEngine()
 		} else if !j.relay(l.verdicts) || !j.restart() {
 			return nil
 		}

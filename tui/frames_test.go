@@ -35,6 +35,8 @@ var screens = []struct {
 	{"ladder", []string{"g", "n", "l"}},
 	{"ladder-finding", []string{"g", "n", "l", "n"}},
 	{"ladder-alone", []string{"g", "l"}},
+	{"workflow-alone", []string{"g", "n", "W"}},
+	{"workflow-alone-tree", []string{"g", "n", "W", "tab"}},
 	{"findings", []string{"e"}},
 	{"findings-rule", []string{"e", "j", "tab", "space"}},
 	{"help", []string{"?"}},

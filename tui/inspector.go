@@ -31,7 +31,9 @@ type statusMessage string
 func showMessage(words string) tea.Cmd { return func() tea.Msg { return statusMessage(words) } }
 
 func newInspector(load *loader, o Options) *inspector {
-	load.verdicts = o.Verdicts
+	if load.verdicts = o.Verdicts; load.verdicts != nil {
+		load.links = &o.Verdicts.links
+	}
 	s := &shared{load: load, theme: o.Theme}
 	m := &inspector{options: o, shared: s, list: newList(s, o.Hints)}
 	m.stack = []panel{m.list}
@@ -138,6 +140,7 @@ func (m *inspector) judge(msg judged) tea.Cmd {
 	if changed := exchangesOf(touched, further.marks); len(changed) > 0 {
 		cmds = append(cmds, m.broadcast(findingsChanged{changed}))
 	}
+	cmds = append(cmds, m.broadcast(linksChanged{}))
 	return tea.Batch(cmds...)
 }
 

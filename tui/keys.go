@@ -33,6 +33,7 @@ const (
 	previousExchange
 	showDetail
 	showLadder
+	showWorkflow
 	showFindings
 	changeView
 	changeClock
@@ -50,11 +51,12 @@ const (
 	inDetail
 	inLadder
 	inFindings
+	inWorkflow
 	inPage // help, and what was copied
 
-	anywhere = inList | inDetail | inLadder | inFindings | inPage
-	ofOne    = inList | inDetail | inLadder | inFindings // where an exchange can be selected
-	deeper   = inDetail | inLadder | inFindings | inPage // whatever was opened from another panel
+	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings // where an exchange can be selected
+	deeper   = inDetail | inLadder | inWorkflow | inFindings | inPage // whatever was opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -73,15 +75,31 @@ type key struct {
 var keys = []key{
 	{[]string{"enter"}, "enter", "open the exchange", "open", openIt, inList, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
+	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
 	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
-	{[]string{"d"}, "d", "detail: request and response", "detail", showDetail, inList | inLadder | inFindings, offNothing},
+	{[]string{"tab"}, "tab", "as a tree, and as a ladder again", "tree", nextPane, inWorkflow, nil},
+	{
+		[]string{"d"},
+		"d", "detail: request and response", "", showDetail,
+		inList | inLadder | inWorkflow | inFindings, offNothing,
+	},
 	{
 		[]string{"l"},
 		"l", "ladder: all exchanges of the same task and context", "ladder", showLadder,
-		inList | inDetail | inFindings, offNothing,
+		inList | inDetail | inWorkflow | inFindings, offNothing,
 	},
-	{[]string{"e"}, "e", "findings, with their rules", "findings", showFindings, inList | inDetail | inLadder, nil},
+	{
+		[]string{"W"},
+		"W", "workflow: all that one request of a user has caused", "workflow", showWorkflow,
+		inList | inDetail | inLadder | inFindings, offNothing,
+	},
+	{[]string{"W"}, "W", "the workflow is shown already", "", showWorkflow, inWorkflow, offShown},
+	{
+		[]string{"e"},
+		"e", "findings, with their rules", "findings", showFindings,
+		inList | inDetail | inLadder | inWorkflow, nil,
+	},
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
@@ -143,6 +161,8 @@ func offNothing(m *inspector) string {
 	return ""
 }
 
+func offShown(*inspector) string { return "this is the workflow of the exchange" }
+
 func offNoFilter(m *inspector) string {
 	if m.list.search == nil {
 		return "there is no filter; Q quits"
@@ -197,7 +217,12 @@ var panels = []struct {
 	in    place
 	title string
 }{
-	{inList, "List"}, {inDetail, "Detail"}, {inLadder, "Ladder"}, {inFindings, "Findings"}, {anywhere, "Everywhere"},
+	{inList, "List"},
+	{inDetail, "Detail"},
+	{inLadder, "Ladder"},
+	{inWorkflow, "Workflow"},
+	{inFindings, "Findings"},
+	{anywhere, "Everywhere"},
 }
 
 // listed returns the rows of the table that a chapter of the help has: those of a panel, or those that work anywhere.

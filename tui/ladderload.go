@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 )
 
@@ -28,6 +29,13 @@ type ladderContent struct {
 	alone    bool // the exchange has no task or context
 	took     time.Duration
 	err      error
+	ends     int // events that are drawn of each end of a stream
+
+	// Of a workflow also:
+	root  uint64 // the exchange that began it
+	links []workflow.Link
+	tree  []branch
+	same  bool // nothing was loaded, since it is what was shown before
 }
 
 // ladderContent loads the exchanges that belong to the task and the context of one exchange.
@@ -35,7 +43,7 @@ func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.F
 	return func() tea.Msg {
 		l.pause(pause)
 		begin := time.Now()
-		w := ladderContent{ticket: ticket}
+		w := ladderContent{ticket: ticket, ends: maxLadderEvents}
 		w.err = l.findRelated(&w, seq)
 		if w.err == nil {
 			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
@@ -52,12 +60,12 @@ func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.F
 
 // draw adds the arrows of an exchange. The middle of a very long stream becomes one arrow.
 func (w *ladderContent) draw(x *capture.Exchange, reader *analyzer.Reader, found []analyzer.Finding) {
-	short := shorten(x, maxLadderEvents)
+	short := shorten(x, w.ends)
 	w.arrows = append(w.arrows, Arrows(short, reader.Read(short), found)...)
-	if x.Response == nil || len(short.Response.Events) <= maxLadderEvents {
+	if x.Response == nil || len(short.Response.Events) <= w.ends {
 		return
 	}
-	head, tail := short.Response.Events[:maxLadderEvents], short.Response.Events[maxLadderEvents:]
+	head, tail := short.Response.Events[:w.ends], short.Response.Events[w.ends:]
 	last, next := countEvents(head), countEvents(tail)
 	for i := range tail {
 		if k := tail[i].K; k > 0 {

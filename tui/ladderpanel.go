@@ -26,6 +26,9 @@ type ladderPanel struct {
 	took        time.Duration
 	pendingKeys []action // keys that were pressed before the content was loaded
 	err         error
+
+	// fetch returns the command that loads the content, after a pause.
+	fetch func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd
 }
 
 // A ladderRow is an arrow, or one of its findings.
@@ -34,7 +37,13 @@ type ladderRow struct {
 	finding int // index into the arrow's findings; -1 for the arrow itself
 }
 
-func newLadderPanel(s *shared, seq uint64) *ladderPanel { return &ladderPanel{shared: s, seq: seq} }
+func newLadderPanel(s *shared, seq uint64) *ladderPanel {
+	f := &ladderPanel{shared: s, seq: seq}
+	f.fetch = func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
+		return s.load.ladderContent(f.loading, seq, found, pause)
+	}
+	return f
+}
 
 func (f *ladderPanel) place() place  { return inLadder }
 func (f *ladderPanel) title() string { return "ladder of " + fmt.Sprint(f.seq) }
@@ -43,7 +52,7 @@ func (f *ladderPanel) begin() tea.Cmd {
 	f.loading = f.shared.ticket()
 	f.reloadAgain = false
 	found := f.shared.found.within(1, f.shared.info.Exchanges)
-	return f.shared.load.ladderContent(f.loading, f.seq, found, min(10*f.took, 5*time.Second))
+	return f.fetch(found, min(10*f.took, 5*time.Second))
 }
 
 func (f *ladderPanel) resize(width, height int) tea.Cmd {
@@ -147,6 +156,16 @@ func (f *ladderPanel) find(selected Arrow, was bool) int {
 		a := &f.content.arrows[r.arrow]
 		if was && a.Exchange == selected.Exchange && a.Event == selected.Event && a.Response == selected.Response ||
 			!was && a.Exchange == f.seq {
+			return i
+		}
+	}
+	return f.window.cursor
+}
+
+// first returns the first row of an exchange, or that of the cursor if it has none.
+func (f *ladderPanel) first(seq uint64) int {
+	for i, r := range f.rows {
+		if f.content.arrows[r.arrow].Exchange == seq {
 			return i
 		}
 	}

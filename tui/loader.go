@@ -16,12 +16,13 @@ type loader struct {
 	keys     []analyzer.EngineOption // that cards are signed with
 	results  chan judged             // from judge to awaitJudged
 	verdicts *Verdicts               // on the recording; nil if the loader judges all by itself
+	links    *links                  // what caused what; that of verdicts if there are any
 	reader   analyzer.Reader
 	cards    uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
 }
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
-	return &loader{ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged)}
+	return &loader{ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{}}
 }
 
 // readCards reads the agent cards that were recorded since its last call, if the capture has an index: without them a

@@ -29,6 +29,9 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showLadder:
 		f := newLadderPanel(m.shared, at.Exchange)
 		return tea.Batch(m.push(f), f.begin())
+	case showWorkflow:
+		w := newWorkflowPanel(m.shared, at.Exchange)
+		return tea.Batch(m.push(w), w.begin())
 	case showFindings:
 		return m.openFindings(at.Exchange)
 	case nextPane:

@@ -2,11 +2,8 @@ package tui
 
 import (
 	"context"
-	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	"a2atap/analyzer"
 )
 
 // A resumable source is a capture to which another recorder may append when its recording has ended.
@@ -37,7 +34,7 @@ func (j *judgeRun) restart() bool {
 	if !j.resumes() || j.wait(j.next, true) != nil {
 		return false
 	}
-	j.engine = analyzer.NewEngine(j.rules, append(slices.Clip(j.keys), analyzer.From(j.ctx, j.src))...)
+	j.engine = j.newEngine()
 	j.known, j.next, j.restarted = j.next, 1, true
 	return true
 }

@@ -51,4 +51,6 @@ type (
 	}
 	// findingsChanged says that the rules have found something in these exchanges.
 	findingsChanged struct{ seqs []uint64 }
+	// linksChanged says that more may be known of what caused what.
+	linksChanged struct{}
 )

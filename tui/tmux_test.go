@@ -63,6 +63,12 @@ func TestInTerminal(t *testing.T) {
 	s.shows("ladder of 2", "◀") // before the next key: one right behind Escape would be Alt and that key
 	s.keys("q", "q")
 	s.shows("c.a2atap › exchanges ", ">!  2 ")
+	s.keys("W")
+	s.shows("workflow of 2 ", "2 exchanges", "! stream-closed-on-terminal")
+	s.keys("Tab")
+	s.shows("└─ 1 ", "SendStreamingMessage")
+	s.keys("q")
+	s.shows("c.a2atap › exchanges ", ">!  2 ")
 	s.keys("q")
 	s.shows("ended with 0")
 	if modes := s.tmux("display-message", "-p", "-t", "it",

@@ -2,19 +2,20 @@ package tui
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
 )
 
 // Verdicts brings what the rules find in a recording to the inspector that shows it, where this process judges the
 // recording already: the inspector then has no engine of its own. One goroutine judges and tells; an inspector, which
 // need not be there yet, takes what is new. Neither waits for the other. What was not taken yet costs the memory of at
-// most maxListed findings, and further ones that of a byte for each exchange of the capture.
+// most maxListed findings, and further ones that of a byte for each exchange of the capture. What caused what costs 16 bytes for each.
 type Verdicts struct {
 	after   uint64
 	changed chan struct{} // holds a value when there is something new
+	links   links
 
 	mu   sync.Mutex
 	news judged // since it was last taken
@@ -36,6 +37,10 @@ func (v *Verdicts) Found(f analyzer.Finding) {
 		v.news.further.mark(&f)
 	}
 }
+
+// Linked takes what caused an exchange, or what is known better of that, as workflow.Into tells it. The inspector looks
+// at it after the next call of Judged or Ended.
+func (v *Verdicts) Linked(l workflow.Link) { v.links.put(l) }
 
 // Judged says that the steps up to an arrival number were judged, how much that was, and whether more wait to be.
 func (v *Verdicts) Judged(arrival uint64, counts analyzer.Counts, behind bool) {
@@ -104,7 +109,7 @@ func (j *judgeRun) earlier(last uint64) (analyzer.Counts, bool) {
 	if last == 0 {
 		return analyzer.Counts{}, true
 	}
-	j.engine = analyzer.NewEngine(j.rules, append(slices.Clip(j.keys), analyzer.From(j.ctx, j.src))...)
+	j.engine = j.newEngine()
 	for err := j.run(last); err != nil; err = j.run(last) {
 		if !j.report(judged{err: err}) {
 			return analyzer.Counts{}, false

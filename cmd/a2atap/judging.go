@@ -69,6 +69,7 @@ func (r *recording) judge(o recordingOptions) {
 			r.verdicts.Found(f)
 		}
 		options = append(options, func(e *analyzer.Engine) { engine = e })
+		options = append(options, workflow.Into(r.verdicts.Linked)...)
 	}
 	result, err := followGuarded(o.rules, src, each, options)
 	if errors.Is(err, errJudging) && r.onNotice != nil {

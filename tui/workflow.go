@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/track/workflow"
+	"a2atap/proxy/capture"
+)
+
+// Bounds of what is shown of a workflow.
+const (
+	maxWorkflowExchanges = 1000 // exchanges
+	maxWorkflowEvents    = 50   // events from each end of a stream
+)
+
+// A branch is an exchange in the tree of its workflow.
+type branch struct {
+	entry
+	stem  string // the lines of the tree that lead to it
+	under uint64 // the exchange that caused it, 0 if none is shown
+	by    workflow.Evidence
+}
+
+// workflowContent loads the exchanges of the workflow to which an exchange belongs, as far as that is known: the first
+// maxWorkflowExchanges of them. If they are those that are known already, and nothing else than links has changed, it
+// loads nothing and says so.
+func (l *loader) workflowContent(
+	ticket, seq uint64, have []workflow.Link, found map[uint64][]analyzer.Finding, pause time.Duration,
+) tea.Cmd {
+	return func() tea.Msg {
+		l.pause(pause)
+		begin := time.Now()
+		w := ladderContent{ticket: ticket, ends: maxWorkflowEvents}
+		all := 0
+		w.root = l.links.index.Of(seq).Workflow
+		w.seqs, all = l.links.index.Exchanges(w.root, maxWorkflowExchanges)
+		w.more = all - len(w.seqs)
+		for _, n := range w.seqs {
+			w.links = append(w.links, l.links.index.Of(n))
+		}
+		w.same = have != nil && slices.Equal(w.links, have)
+		if !w.same {
+			w.err = l.drawWorkflow(&w, found)
+		}
+		w.took = time.Since(begin)
+		return w
+	}
+}
+
+func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Finding) error {
+	rows := make(map[uint64]entry, len(w.seqs))
+	_, err := l.each(w.seqs, maxWorkflowEvents, time.Now().Add(time.Hour), func(seq uint64, x *capture.Exchange) {
+		if x == nil {
+			rows[seq] = entry{seq: seq, absent: true, took: capture.NotKnown}
+			return
+		}
+		rows[seq] = newEntry(x, l.reader.Read(brief(x)))
+		w.draw(x, &l.reader, found[seq])
+	})
+	SortArrows(w.arrows)
+	w.tree = tree(w.links, rows)
+	return err
+}
+
+// inferred returns why it is thought that an exchange was caused by the one above it, "" if that is proved.
+func (b *branch) inferred() string {
+	if b.under == 0 || b.by.Certain() {
+		return ""
+	}
+	return "inferred: " + b.by.String()
+}
+
+// tree puts the exchanges of a workflow in the order of its tree: each is followed by what it caused, earlier ones
+// first. What was caused by an exchange that is not among them stands for itself.
+func tree(list []workflow.Link, rows map[uint64]entry) []branch {
+	under := make(map[uint64][]workflow.Link)
+	for _, l := range list {
+		if _, there := rows[l.Parent]; !there {
+			l.Parent = 0
+		}
+		under[l.Parent] = append(under[l.Parent], l)
+	}
+	for _, of := range under { // the card that was fetched for a call came before it, and so may what it caused
+		slices.SortFunc(of, func(a, b workflow.Link) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	}
+	var branches []branch
+	var grow func(l workflow.Link, stem, below string)
+	grow = func(l workflow.Link, stem, below string) {
+		branches = append(branches, branch{rows[l.Exchange], stem, l.Parent, l.By})
+		children := under[l.Exchange]
+		for i, child := range children {
+			fork, bar := "├─ ", "│  "
+			if i == len(children)-1 {
+				fork, bar = "└─ ", "   "
+			}
+			grow(child, below+fork, below+bar)
+		}
+	}
+	for _, l := range under[0] {
+		grow(l, "", "")
+	}
+	return branches
+}

@@ -1,0 +1,225 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+)
+
+// A workflowPanel shows the exchanges of one request of a user, through all agents that work on it: as a ladder with a
+// lifeline for each client and agent, or as the tree of what caused what.
+type workflowPanel struct {
+	ladder *ladderPanel
+	shared *shared
+	asTree bool
+	tree   window   // over the branches
+	told   uint64   // how many links were told when it was last loaded
+	full   bool     // it has to be loaded even if no link has changed
+	keys   []action // that were pressed before it was loaded
+}
+
+func newWorkflowPanel(s *shared, seq uint64) *workflowPanel {
+	w := &workflowPanel{shared: s, ladder: newLadderPanel(s, seq)}
+	w.ladder.fetch = w.fetch
+	return w
+}
+
+// fetch returns the command that loads the workflow.
+func (w *workflowPanel) fetch(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
+	f := w.ladder
+	w.told = w.shared.load.links.told.Load()
+	have := f.content.links
+	if w.full || !f.ready {
+		have = nil
+	}
+	w.full = false
+	return w.shared.load.workflowContent(f.loading, f.seq, have, found, pause)
+}
+
+func (w *workflowPanel) place() place { return inWorkflow }
+
+func (w *workflowPanel) title() string {
+	if w.ladder.ready {
+		return "workflow of " + fmt.Sprint(w.ladder.content.root)
+	}
+	return "workflow"
+}
+
+// unread reports whether the links have yet to be read up to the exchange from which the panel was opened.
+func (w *workflowPanel) unread() bool {
+	return w.shared.load.links.last.Load() < w.ladder.seq && !w.shared.judged.ended
+}
+
+// begin loads the workflow, if the links were read that far.
+func (w *workflowPanel) begin() tea.Cmd {
+	if w.unread() {
+		return nil
+	}
+	return w.ladder.begin()
+}
+
+func (w *workflowPanel) resize(width, height int) tea.Cmd {
+	cmd := w.ladder.resize(width, height)
+	w.tree.width, w.tree.height = width, max(height-1-w.ladder.previewHeight(), 0)
+	w.tree.reveal()
+	return cmd
+}
+
+func (w *workflowPanel) update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case action:
+		return w.act(msg)
+	case ladderContent:
+		return w.setContent(msg)
+	case exchangesChanged:
+		return w.changed(msg.seqs)
+	case findingsChanged:
+		return w.changed(msg.seqs)
+	case linksChanged:
+		return w.relink()
+	}
+	return nil
+}
+
+// changed loads the workflow again if one of the changed exchanges is in it.
+func (w *workflowPanel) changed(seqs []uint64) tea.Cmd {
+	if !slices.ContainsFunc(seqs, func(seq uint64) bool {
+		_, mine := slices.BinarySearch(w.ladder.content.seqs, seq)
+		return mine
+	}) {
+		return nil
+	}
+	w.full = true
+	return w.again()
+}
+
+// relink looks at the links again if there are new ones.
+func (w *workflowPanel) relink() tea.Cmd {
+	switch {
+	case w.unread():
+		return nil
+	case !w.ladder.ready && w.ladder.loading == 0:
+		return w.begin()
+	case w.told == w.shared.load.links.told.Load():
+		return nil
+	}
+	return w.again()
+}
+
+// again loads the workflow anew, now or when what is loading has come.
+func (w *workflowPanel) again() tea.Cmd {
+	if w.ladder.loading != 0 {
+		w.ladder.reloadAgain = true
+		return nil
+	}
+	return w.ladder.begin()
+}
+
+func (w *workflowPanel) setContent(msg ladderContent) tea.Cmd {
+	f := w.ladder
+	if msg.ticket != f.loading {
+		return nil
+	}
+	if msg.same {
+		f.loading, f.took = 0, msg.took
+		f.content.more = msg.more
+		if f.reloadAgain {
+			return f.begin()
+		}
+		return nil
+	}
+	selected := w.target().Exchange
+	cmds := []tea.Cmd{f.setContent(msg)}
+	w.full = w.full || msg.err != nil
+	w.tree.length = len(f.content.tree)
+	w.tree.move(w.branchOf(selected))
+	if f.ready {
+		keys := w.keys
+		w.keys = nil
+		for _, a := range keys {
+			cmds = append(cmds, w.act(a))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// branchOf returns the position of an exchange in the tree, or that of the cursor if it is not there.
+func (w *workflowPanel) branchOf(seq uint64) int {
+	for i := range w.ladder.content.tree {
+		if w.ladder.content.tree[i].seq == seq {
+			return i
+		}
+	}
+	return w.tree.cursor
+}
+
+func (w *workflowPanel) act(a action) tea.Cmd {
+	switch {
+	case !w.ladder.ready:
+		w.keys = append(w.keys, a)
+	case a == nextPane:
+		w.turn()
+	case !w.asTree:
+		return w.ladder.update(a)
+	case a == nextFinding:
+		return w.jump(1)
+	case a == previousFinding:
+		return w.jump(-1)
+	default:
+		w.tree.act(a)
+	}
+	return nil
+}
+
+// turn changes between ladder and tree. The same exchange stays selected.
+func (w *workflowPanel) turn() {
+	seq := w.target().Exchange
+	w.asTree = !w.asTree
+	if w.asTree {
+		w.tree.move(w.branchOf(seq))
+	} else if w.ladder.target().Exchange != seq {
+		w.ladder.window.move(w.ladder.first(seq))
+	}
+}
+
+// jump moves to the next exchange of the tree that has a finding.
+func (w *workflowPanel) jump(step int) tea.Cmd {
+	list := w.ladder.content.tree
+	for i := w.tree.cursor + step; i >= 0 && i < len(list); i += step {
+		if _, found := w.shared.found.worst(list[i].seq); found {
+			w.tree.move(i)
+			return nil
+		}
+	}
+	return showMessage("no further finding in this workflow")
+}
+
+func (w *workflowPanel) target() analyzer.Place {
+	if list := w.ladder.content.tree; w.asTree && w.tree.cursor < len(list) {
+		return analyzer.Place{Exchange: list[w.tree.cursor].seq}
+	}
+	return w.ladder.target()
+}
+
+func (w *workflowPanel) status() string {
+	c := &w.ladder.content
+	if !w.ladder.ready {
+		return ""
+	}
+	words := plural(len(c.seqs), "exchange")
+	switch _, there := slices.BinarySearch(c.seqs, w.ladder.seq); {
+	case c.more > 0 && !there:
+		words = fmt.Sprintf("the first %s of %s; %d is not among them", number(len(c.seqs)), number(len(c.seqs)+c.more),
+			w.ladder.seq)
+	case c.more > 0:
+		words = fmt.Sprintf("the first %s of %s", number(len(c.seqs)), plural(len(c.seqs)+c.more, "exchange"))
+	}
+	if w.shared.judged.behind {
+		words += " so far"
+	}
+	return words
+}

@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+)
+
+func (w *workflowPanel) view() []line {
+	f := w.ladder
+	switch {
+	case f.err != nil:
+		return []line{text(styleError, "! "+f.err.Error())}
+	case !f.ready:
+		return []line{text(styleDim, "  "+w.waiting())}
+	case !w.asTree:
+		return f.view()
+	}
+	c := w.columns()
+	lines := []line{text(styleDim, "   "+pad("n", c.number)+" "+pad("client → agent", c.link)+" "+
+		pad("request", c.request)+" "+padLeft("st", 3)+" "+padLeft("took", c.took)+" outcome")}
+	for i := w.tree.top; i < w.tree.bottom(); i++ {
+		lines = append(lines, w.branch(c, i))
+	}
+	if w.ladder.previewHeight() == 0 || w.tree.length == 0 {
+		return lines
+	}
+	for len(lines) <= w.tree.height {
+		lines = append(lines, line{})
+	}
+	return append(lines, w.preview()...)
+}
+
+// waiting says why the workflow is not shown yet.
+func (w *workflowPanel) waiting() string {
+	s := w.shared
+	switch {
+	case w.ladder.loading != 0:
+		return "reading the exchanges of the workflow …"
+	case s.judged.err != nil:
+		return "what caused this exchange was not read: judging has stopped"
+	case s.judged.behind:
+		return fmt.Sprintf("what caused what is still being read, %d %% …",
+			min(100*s.judged.next/max(s.info.Arrivals, 1), 99))
+	}
+	return "what caused this exchange is known when its request has been read …"
+}
+
+// columns are those of the list, with room for the tree.
+func (w *workflowPanel) columns() columns {
+	c := columns{number: 12, link: 20, request: 18, took: 8}
+	if w.tree.width >= 100 {
+		c = columns{number: 20, link: 28, request: 24, took: 8}
+	}
+	return c
+}
+
+// branch draws a row of the tree.
+func (w *workflowPanel) branch(c columns, i int) line {
+	b := &w.ladder.content.tree[i]
+	mark, look := " ", styleText
+	if worst, found := w.shared.found.worst(b.seq); found {
+		mark, look = sign(worst)
+	}
+	cursor := " "
+	if i == w.tree.cursor {
+		cursor = ">"
+	}
+	row := line{selected: i == w.tree.cursor}.add(styleStrong, cursor).add(look, mark+" ").
+		add(styleDim, pad(lastOf(b.stem+fmt.Sprint(b.seq), c.number), c.number)+" ")
+	if b.absent {
+		return row.add(styleDim, "not in the capture")
+	}
+	outcome := styleDim
+	if b.failed {
+		outcome = styleWarning
+	}
+	took := "–"
+	if b.took >= 0 {
+		took = since(b.took)
+	}
+	row = row.add(styleText, pad(b.client+" → "+b.agent, c.link)+" ").
+		add(styleStrong, pad(b.request, c.request)+" ").
+		add(styleText, padLeft(b.status, 3)+" "+padLeft(took, c.took)+" ").
+		add(outcome, b.outcome)
+	if words := b.inferred(); words != "" {
+		row = row.add(styleDim, " ("+words+")")
+	}
+	return row
+}
+
+// preview describes the selected exchange of the tree, and says how it is known what caused it.
+func (w *workflowPanel) preview() []line {
+	b := &w.ladder.content.tree[w.tree.cursor]
+	lines := []line{
+		text(styleDim, strings.Repeat("─", w.tree.width)),
+		text(styleStrong, fmt.Sprintf(" %d ", b.seq)).add(styleText, b.client+" → "+b.agent+"  "+b.request).
+			add(styleDim, "  "+clock(b.started)),
+		text(styleText, " "+b.outcome),
+	}
+	switch words := b.inferred(); {
+	case b.under == 0:
+		return append(lines, text(styleDim, " nothing that is shown here has caused it"))
+	case words != "":
+		return append(lines, text(styleDim, fmt.Sprintf(" caused by %d, %s", b.under, words)))
+	}
+	return append(lines, text(styleDim, fmt.Sprintf(" caused by %d, proved: %s", b.under, b.by)))
+}
+
+// lastOf cuts text of our own to a width; what is left out is its beginning.
+func lastOf(text string, columns int) string {
+	runes := []rune(text)
+	if over := len(runes) - columns; over > 0 {
+		return "…" + string(runes[over+1:])
+	}
+	return text
+}
