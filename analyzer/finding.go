@@ -32,6 +32,13 @@ type Finding struct {
 	Capture    string       // name of the capture, filled by whoever knows it
 	Revises    bool         // it takes the place of what its rule has reported on the link before: see TakesPlaceOf
 	Within     a2a.Dialects // in which it is reported once, for rules that do so in a dialect; empty for the request's
+	Workflow   Workflow     // to which its exchange belongs, filled by whoever knows it
+}
+
+// A Workflow is what followed from one request of a user, as far as it is known.
+type Workflow struct {
+	Number uint64 // of the exchange that began it; 0 if it is not known
+	Others bool   // there are more exchanges in it than that of the finding
 }
 
 // Sections returns the sections that the finding rests on, for the dialects of its message: also those of the rule that

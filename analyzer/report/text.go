@@ -14,10 +14,14 @@ import (
 )
 
 // Line returns a finding as one line: PLACE: message [slug], then in parentheses how bad it is, who is at fault, on
-// which link, and the sections it rests on.
+// which link, the sections it rests on, and the workflow that it belongs to, if that has more exchanges.
 func Line(f *analyzer.Finding) string {
 	fault := blame(f)
-	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, strings.Join(f.Sections(), ", "))
+	in := strings.Join(f.Sections(), ", ")
+	if f.Workflow.Others {
+		in += fmt.Sprintf("; workflow %d", f.Workflow.Number)
+	}
+	line := fmt.Sprintf("%s (%s; %s%s)", f, f.Severity, fault, in)
 	if f.Revises {
 		line += "; in place of what was said before"
 	}

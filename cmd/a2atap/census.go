@@ -20,11 +20,14 @@ var agentName = regexp.MustCompile(`^[A-Za-z0-9._:\[\]%-]+$`)
 type census struct {
 	ended          map[uint64]analyzer.Ended
 	clients, names map[string]bool // of clients and agents
-	links          *workflow.Index // nil if nobody asks
+	links          *workflow.Index
 }
 
 func newCensus() *census {
-	return &census{ended: make(map[uint64]analyzer.Ended), clients: make(map[string]bool), names: make(map[string]bool)}
+	return &census{
+		ended: make(map[uint64]analyzer.Ended), clients: make(map[string]bool), names: make(map[string]bool),
+		links: &workflow.Index{},
+	}
 }
 
 // add takes an exchange that is over.
@@ -33,15 +36,11 @@ func (c *census) add(x analyzer.Ended) {
 	c.clients[x.Link.Client], c.names[x.Link.Agent] = true, true
 }
 
-// options returns those with which an engine fills the census; it is not filled where all is chosen.
+// options returns those with which an engine fills the census; where all is chosen, that is the workflows alone.
 func (c *census) options(s selection, options []analyzer.EngineOption) []analyzer.EngineOption {
-	if s.all() {
-		return options
-	}
-	options = append(slices.Clip(options), analyzer.OnEnded(c.add))
-	if s.linked {
-		c.links = &workflow.Index{}
-		options = append(options, workflow.Into(c.links.Put)...)
+	options = append(slices.Clip(options), workflow.Into(c.links.Put)...)
+	if !s.all() {
+		options = append(options, analyzer.OnEnded(c.add))
 	}
 	return options
 }

@@ -167,8 +167,8 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	}
 	defer src.Close()
 	seen := newCensus()
-	options := seen.options(c.keep, c.keys)
-	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil, options...)
+	result, err := analyzer.Run(ctx, rules.All, e.withProgress(ctx, "check "+name, src), nil,
+		seen.options(c.keep, c.keys)...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
@@ -177,6 +177,9 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	}
 	c.rules.apply(result)
 	c.known.apply(result)
+	for i := range result.Findings {
+		inWorkflow(seen.links, &result.Findings[i])
+	}
 	total.Add(result)
 	return nil
 }

@@ -35,7 +35,10 @@ func (c *checker) follow(ctx context.Context, e env, o checkOptions, names []str
 	options := seen.options(c.keep, c.keys)
 	c.keep.links = seen.links
 	f := &follower{checker: c, src: src, w: e.Out, json: o.format == "json"}
-	each := func(found analyzer.Finding) { f.take(context.WithoutCancel(ctx), found) }
+	each := func(found analyzer.Finding) {
+		soFar(seen.links, &found)
+		f.take(context.WithoutCancel(ctx), found)
+	}
 	result, err := analyzer.Follow(ctx, rules.All, src, each, options...)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", names[0], err)

@@ -38,8 +38,16 @@ func (r *recording) judge(o recordingOptions) {
 		Source: r.store, after: r.store.Position(), before: r.before, throttle: r.throttle, spans: r.spans,
 	}
 	each, options := o.onFinding, append(slices.Clip(o.keys), r.engineOptions(&o)...)
+	if each != nil {
+		links, tell := &workflow.Index{}, each
+		options = append(options, workflow.Into(links.Put)...)
+		each = func(f analyzer.Finding) {
+			soFar(links, &f)
+			tell(f)
+		}
+	}
 	if r.spans != nil {
-		tell := o.onFinding
+		tell := each
 		each = func(f analyzer.Finding) {
 			if tell != nil {
 				tell(f)

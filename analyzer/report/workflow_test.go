@@ -1,0 +1,40 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report"
+	"a2atap/analyzer/rules"
+)
+
+// A finding names its workflow to programs where it is known, and to people where that has more than one exchange. What
+// it is known by stays the same.
+func TestFindingNamesItsWorkflow(t *testing.T) {
+	for _, test := range []struct {
+		workflow   analyzer.Workflow
+		line, json bool
+	}{
+		{analyzer.Workflow{}, false, false},
+		{analyzer.Workflow{Number: 7}, false, true},
+		{analyzer.Workflow{Number: 7, Others: true}, true, true},
+	} {
+		f := analyzer.Finding{Rule: rules.All[0], Place: analyzer.Place{Exchange: 12}, Workflow: test.workflow}
+		if got := strings.HasSuffix(report.Line(&f), "; workflow 7)"); got != test.line {
+			t.Errorf("%+v: the line is %q", test.workflow, report.Line(&f))
+		}
+		var b strings.Builder
+		if err := report.FindingLine(&b, &f); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), `"workflow":7`); got != test.json {
+			t.Errorf("%+v: the JSON is %s", test.workflow, b.String())
+		}
+		bare := f
+		bare.Workflow = analyzer.Workflow{}
+		if f.Fingerprint() != bare.Fingerprint() {
+			t.Errorf("%+v: it has another fingerprint", test.workflow)
+		}
+	}
+}
