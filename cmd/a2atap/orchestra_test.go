@@ -62,6 +62,7 @@ func (o *orchestra) play(t *testing.T) {
 			o.checkWhole(t, c, all)
 			ix := c.links(t)
 			checkLinks(t, ix, all)
+			checkTree(t, c, ix, all)
 			checkSpans(t, c, ix, all)
 			if !piece.mute {
 				checkDrawn(t, piece.name, drawn(ix, all, piece.plan.Trace || len(c.users) == 1))
