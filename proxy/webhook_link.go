@@ -107,10 +107,12 @@ func (l *link) passedUnseen(x int, h *exchangeHooks) {
 	}
 }
 
-// mayName reports whether the answer with a head can be read for addresses of ours while it passes.
+// mayName reports whether the answer with a head can be read for addresses of ours while it passes. There are agents
+// that send JSON as plain text, or do not say what they send: some official SDKs of 0.3 among them.
 func mayName(h *capture.Head) bool {
 	media := h.Fields.MediaType()
-	return h.Status != 204 && h.Status != 304 && (isJSON(media) || media == "text/event-stream")
+	return h.Status != 204 && h.Status != 304 &&
+		(isJSON(media) || media == "text/event-stream" || media == "text/plain" || media == "")
 }
 
 // hookAnswer notes the head of an answer that may name addresses of ours.

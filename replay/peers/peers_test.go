@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
+
+	"a2atap/proxy"
 )
 
 var update = flag.Bool("update", false,
@@ -51,6 +53,10 @@ var routes = []struct {
 	{"tap", func(t *testing.T, pair Pair) (Route, func(Result)) {
 		tp := &tap{agent: pair.Agent.Name}
 		return tp.route, func(r Result) { tp.check(t, pair, r) }
+	}},
+	{"tap and webhooks", func(t *testing.T, pair Pair) (Route, func(Result)) {
+		tp := &tap{agent: pair.Agent.Name, webhooks: &proxy.WebhookSpec{Key: []byte("a key of thirty-two bytes, or so.")}}
+		return tp.route, func(r Result) { tp.checkNotifications(t, r) }
 	}},
 }
 

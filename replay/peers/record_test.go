@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -131,4 +132,34 @@ func read(t *testing.T, src capture.Source) (exchanges []*capture.Exchange) {
 
 func title(x *capture.Exchange) string {
 	return fmt.Sprintf("exchange %d, %s", x.Seq, capture.ParseRequestHead(x.Request.Head).Target)
+}
+
+// checkNotifications demands that each notification that came to the client's webhook came through the tap and is
+// recorded, and that no address of ours is in the record.
+func (tp *tap) checkNotifications(t *testing.T, r Result) {
+	t.Helper()
+	src := tp.capture(t)
+	came, recorded := 0, 0
+	for _, line := range r.Seen {
+		if strings.HasPrefix(line, "webhook: ") {
+			came++
+		}
+	}
+	for _, x := range read(t, src) {
+		head := capture.ParseRequestHead(x.Request.Head)
+		if strings.Contains(string(x.Request.Head), "/.a2atap/") || bytes.Contains(x.Request.Body.Data, []byte("/.a2atap/")) ||
+			x.Response != nil && bytes.Contains(x.Response.Body.Data, []byte("/.a2atap/")) {
+			t.Errorf("%s: an address of ours is in the record", title(x))
+		}
+		if x.Client.Name != tp.agent {
+			continue
+		}
+		recorded++
+		if head.Method != "POST" || x.Response == nil || x.Fault != nil {
+			t.Errorf("%s: fault %v; want a notification that was answered", title(x), x.Fault)
+		}
+	}
+	if came == 0 || recorded != came {
+		t.Errorf("%d notifications are recorded, %d came", recorded, came)
+	}
 }

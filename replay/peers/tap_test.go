@@ -22,6 +22,7 @@ import (
 type tap struct {
 	agent     string // its name in the capture
 	noRewrite bool   // the agent card passes as it came
+	webhooks  *proxy.WebhookSpec
 
 	file     string
 	sink     capture.Sink
@@ -61,7 +62,7 @@ func (tp *tap) route(t testing.TB, agentURL string) string {
 	}
 	tp.proxy, err = proxy.New(proxy.Options{
 		Taps:     []proxy.TapSpec{{Name: tp.agent, Agent: agent, Listen: "127.0.0.1:0"}},
-		Recorder: tp.recorder, NoRewrite: tp.noRewrite,
+		Recorder: tp.recorder, NoRewrite: tp.noRewrite, Webhooks: tp.webhooks,
 		OnTap:    func(further *proxy.Tap) { tp.note(&tp.further, further.Name()) },
 		OnNotice: func(text string) { tp.note(&tp.notices, text) },
 	})
