@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -242,5 +243,37 @@ func TestNoRewriteOfWebhooks(t *testing.T) {
 	post(t, newClient(t), r.tap(0).URL(), body)
 	if got := agent.last(t); got != "POST / "+body {
 		t.Errorf("the agent got %s", got)
+	}
+}
+
+// Whatever type an agent gives to its JSON, the client finds its own URL in it.
+func TestAnswersOfAnyType(t *testing.T) {
+	for _, kind := range []string{"application/json", "text/plain; charset=utf-8", "application/problem+json", ""} {
+		t.Run(kind, func(t *testing.T) {
+			const hook = "http://127.0.0.1:9/h"
+			agent := newTaker(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header()["Content-Type"] = nil
+				if kind != "" {
+					w.Header().Set("Content-Type", kind)
+				}
+				io.Copy(w, r.Body)
+			})
+			r := newRig(t, withWebhooks, "booker="+agent.URL)
+			resp, err := newClient(t).Post(r.tap(0).URL(), "application/json", strings.NewReader(setConfig(hook)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			got, err := io.ReadAll(resp.Body)
+			if err != nil || string(got) != setConfig(hook) {
+				t.Errorf("the client got %s, %v", got, err)
+			}
+			if len(given(agent.last(t))) != 1 {
+				t.Errorf("the agent got %s", agent.last(t))
+			}
+			if x := r.record()[0]; string(x.Response.Body.Data) != setConfig(hook) {
+				t.Errorf("recorded is %s", x.Response.Body.Data)
+			}
+		})
 	}
 }

@@ -31,7 +31,7 @@ func (e *editing) holdRequest(x int, head, begun []byte, whole bool, h *requestH
 	}
 	defer e.recoverPanic("editor")
 	limit = by.HoldRequest(x, head, begun, whole)
-	if h.expect || h.upgrade {
+	if h.expect {
 		return 0
 	}
 	return limit

@@ -130,6 +130,10 @@ func TestHeldRequest(t *testing.T) {
 			head + "Expect: 100-continue\r\nContent-Length: 4\r\n\r\n", head +
 				"Expect: 100-continue\r\nContent-Length: 4\r\n" + edited,
 		},
+		"upgrade": { // which comes after the whole request: RFC 9110 section 7.8
+			head + "Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 4\r\n\r\nping",
+			head + "Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 4\r\n" + edited + "PING",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
