@@ -104,9 +104,16 @@ func Serve(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close stops listening.
+// parting is how long notifications that have come may take to be answered when nobody listens any more.
+const parting = time.Second
+
+// Close stops listening. What has come is answered first, so that no agent takes a notification for lost.
 func (s *Server) Close() {
-	s.server.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), parting)
+	defer cancel()
+	if s.server.Shutdown(ctx) != nil {
+		s.server.Close()
+	}
 	<-s.served
 }
 
