@@ -1,7 +1,6 @@
 package mutation
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"a2atap/analyzer"
-	"a2atap/analyzer/rules"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -359,47 +357,4 @@ func (m *mutation) try(t *testing.T, list []*conversation, in speech, name strin
 		t.Errorf("in %s: fits nowhere", name)
 	}
 	return n
-}
-
-// checkMutations makes sure that the lists are what they are said to be.
-func checkMutations(t *testing.T, all []mutation) {
-	t.Helper()
-	names := make(map[string]bool)
-	bad, good := 0, 0
-	for _, m := range all {
-		if names[m.name] {
-			t.Errorf("there are two mutations %q", m.name)
-		}
-		names[m.name] = true
-		if len(m.rules) > 0 {
-			bad++
-		} else {
-			good++
-		}
-		for _, id := range slices.Concat(m.rules, m.also) {
-			if rules.ByID(id) == nil {
-				t.Errorf("%s: there is no rule %s", m.name, id)
-			}
-		}
-	}
-	if good += len(variations); bad < 150 || good < 80 {
-		t.Errorf("%d violations and %d variations; want 150 and 80", bad, good)
-	}
-}
-
-// report counts where each mutation was planted.
-func report(t *testing.T, all []mutation, counted [][]int) {
-	t.Helper()
-	total := 0
-	for i, m := range all {
-		var b strings.Builder
-		for k, n := range counted[i] {
-			if m.in&speeches[k].is != 0 {
-				total += n
-				fmt.Fprintf(&b, "  %s: %d", speeches[k].name, n)
-			}
-		}
-		t.Logf("%-60s %s%s", m.name, cmp.Or(strings.Join(m.rules, " or "), "nothing"), b.String())
-	}
-	t.Logf("%d mutations, planted %d times", len(all), total)
 }

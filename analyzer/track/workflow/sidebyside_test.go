@@ -2,7 +2,7 @@ package workflow_test
 
 // sideBySide are stories as programs write them that work for several users at once, with one pool of connections and
 // with agents that notify before they answer.
-var sideBySide = []struct{ name, story, want string }{
+var sideBySide = []story{
 	{
 		"a card belongs to the call that follows", `
 		1 user>planner send
