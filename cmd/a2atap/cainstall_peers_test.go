@@ -60,44 +60,46 @@ func TestInstalledAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := startRecording(recordingOptions{
-		output: filepath.Join(dir, "c.a2atap"), reach: &outbound.Dialer{Roots: roots},
-		forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if _, _, err := r.stop(); err != nil {
-			t.Error(err)
-		}
-	}()
 	source := filepath.Join(dir, "Fetch.java")
 	if err := os.WriteFile(source, []byte(fetchJava), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	addr := r.proxy.Forward().Addr()
-	port := addr[strings.LastIndexByte(addr, ':')+1:]
-	proxied := "export HTTPS_PROXY=http://" + addr + "\n"
-	javaProxied := "export JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=127.0.0.1 -Dhttp.nonProxyHosts= -Dhttps.proxyPort=" +
-		port + "'\n"
 	for _, c := range []struct {
-		word, name, without string
-		command             []string
+		word, name string
+		command    []string
 	}{
-		{"curl", "curl", proxied, []string{"curl", "-sS", "--fail"}},
-		{"python", "ssl", proxied, []string{"python3", "-c", fetchPython}},
-		{"python", "requests", proxied, []string{peersPython(t), "-c", fetchRequests}},
-		{"python", "httpx", proxied, []string{peersPython(t), "-c", fetchHTTPX}},
-		{"node", "node", proxied, []string{"node", "-e", fetchNode}},
-		{"java", "java", javaProxied, []string{"java", source}},
-		{"", "java as run sets it", javaProxied, []string{"java", source}},
-		{"", "requests as run sets it", proxied, []string{peersPython(t), "-c", fetchRequests}},
+		{"curl", "curl", []string{"curl", "-sS", "--fail"}},
+		{"python", "ssl", []string{"python3", "-c", fetchPython}},
+		{"python", "requests", []string{peersPython(t), "-c", fetchRequests}},
+		{"python", "httpx", []string{peersPython(t), "-c", fetchHTTPX}},
+		{"node", "node", []string{"node", "-e", fetchNode}},
+		{"java", "java", []string{"java", source}},
+		{"", "java as run sets it", []string{"java", source}},
+		{"", "requests as run sets it", []string{peersPython(t), "-c", fetchRequests}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			// Each has a recording of its own: who has rejected our certificate is tunnelled from then on.
+			r, err := startRecording(recordingOptions{
+				output: filepath.Join(t.TempDir(), "c.a2atap"), reach: &outbound.Dialer{Roots: roots},
+				forward: &proxy.ForwardSpec{Listen: "127.0.0.1:0", Leaf: authority.Leaf},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if _, _, err := r.stop(); err != nil {
+					t.Error(err)
+				}
+			}()
+			addr := r.proxy.Forward().Addr()
+			without := "export HTTPS_PROXY=http://" + addr + "\n"
+			if c.command[0] == "java" {
+				without = "export JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=127.0.0.1 -Dhttp.nonProxyHosts= -Dhttps.proxyPort=" +
+					addr[strings.LastIndexByte(addr, ':')+1:] + "'\n"
+			}
 			var lines bytes.Buffer
 			e := env{Out: &lines, Err: io.Discard, Now: time.Now, Getenv: func(string) string { return "" }}
-			err := printSettings(e, authority, addr)
+			err = printSettings(e, authority, addr)
 			if c.word != "" {
 				lines.Reset()
 				err = printInstallations(e, authority, addr, []string{c.word})
@@ -117,7 +119,7 @@ func TestInstalledAuthority(t *testing.T) {
 					t.Fatal("it went round the proxy")
 				}
 			}
-			if out, err := fetch(t, c.without, c.command, agent.URL); err == nil {
+			if out, err := fetch(t, without, c.command, agent.URL); err == nil {
 				t.Errorf("without it: got %s", out)
 			}
 		})
