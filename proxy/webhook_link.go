@@ -107,12 +107,13 @@ func (l *link) passedUnseen(x int, h *exchangeHooks) {
 	}
 }
 
-// mayName reports whether the answer with a head can be read for addresses of ours while it passes. There are agents
-// that send JSON as plain text, or do not say what they send: some official SDKs of 0.3 among them.
-func mayName(h *capture.Head) bool {
+// mayName reports whether the answer with a head can be read for addresses of ours while it passes. Where the request
+// asks for configs, its type says little: there are agents that send JSON as plain text, or do not say what they send,
+// some official SDKs of 0.3 among them.
+func mayName(h *capture.Head, asked bool) bool {
 	media := h.Fields.MediaType()
 	return h.Status != 204 && h.Status != 304 &&
-		(isJSON(media) || media == "text/event-stream" || media == "text/plain" || media == "")
+		(isJSON(media) || media == "text/event-stream" || asked && (media == "text/plain" || media == ""))
 }
 
 // hookAnswer notes the head of an answer that may name addresses of ours.
@@ -156,11 +157,12 @@ func (l *link) answerHooks(x int, head []byte) *exchangeHooks {
 		return nil
 	}
 	h := l.hooks(x)
-	if !l.tap.diverts.Load() && (h == nil || !h.asks.Load()) {
+	asked := h != nil && h.asks.Load()
+	if !asked && !l.tap.diverts.Load() {
 		return nil
 	}
 	parsed := capture.ParseResponseHead(head)
-	if !mayName(&parsed) {
+	if !mayName(&parsed, asked) {
 		return nil
 	}
 	return l.hooksFor(x, nil)
