@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"time"
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/relay"
@@ -195,6 +196,28 @@ func (l hookEditor) Answer(x int, head, body, trailer []byte) []byte {
 	edit.drop("Content-Encoding")
 	dropDigests(edit)
 	return frame(edit, &parsed, text, withoutDigests(trailer))
+}
+
+// hookPatience is how long an answer may be held that declares its length and asks for no configs: what such a one says
+// of webhooks is an exception, and its client may be waiting for its beginning.
+const hookPatience = 500 * time.Millisecond
+
+// Patience implements relay.DoubtfulEditor.
+func (l hookEditor) Patience(x int) time.Duration {
+	if h := l.hooks(x); h != nil && h.holds && !h.asks.Load() {
+		return hookPatience
+	}
+	return l.cardEditor.Patience(x)
+}
+
+// TooSlow implements relay.DoubtfulEditor.
+func (l hookEditor) TooSlow(x int, body []byte) {
+	if h := l.hooks(x); h == nil || !h.holds {
+		l.cardEditor.TooSlow(x, body)
+		return
+	}
+	l.Fact(x, capture.Fact{Note: "the answer took longer than " + hookPatience.String() +
+		" and passed as it came: addresses of this tap may stand in it for webhooks"})
 }
 
 // TooLarge implements relay.Editor.

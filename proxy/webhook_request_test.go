@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -275,5 +276,39 @@ func TestAnswersOfAnyType(t *testing.T) {
 				t.Errorf("recorded is %s", x.Response.Body.Data)
 			}
 		})
+	}
+}
+
+// Once webhooks are led through a tap, an answer that is slow in coming still begins to reach its client.
+func TestSlowAnswersBegin(t *testing.T) {
+	begun, answer := make(chan struct{}), []byte(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	agent := newTaker(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		body, _ := io.ReadAll(r.Body)
+		w.Write(answer[:9])
+		if bytes.Contains(body, []byte(`"GetTask"`)) {
+			http.NewResponseController(w).Flush()
+			<-begun
+		}
+		w.Write(answer[9:])
+	})
+	r := newRig(t, withWebhooks, "booker="+agent.URL)
+	configure(t, r.tap(0), agent, "http://127.0.0.1:9/h")
+	resp, err := newClient(t).Post(r.tap(0).URL(), "application/json",
+		strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"GetTask","params":{"id":"t1"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first := make([]byte, 9)
+	_, err = io.ReadFull(resp.Body, first) // while the agent waits
+	close(begun)
+	rest, restErr := io.ReadAll(resp.Body)
+	if err != nil || restErr != nil || string(first)+string(rest) != string(answer) {
+		t.Errorf("the client got %s%s, %v, %v", first, rest, err, restErr)
+	}
+	if notes := noted(r.record()); !strings.Contains(notes, "took longer than") {
+		t.Errorf("noted is %q", notes)
 	}
 }
