@@ -4,6 +4,7 @@ package markup
 
 import (
 	"fmt"
+	"html"
 	"strings"
 
 	"a2atap/analyzer"
@@ -18,6 +19,12 @@ var escaper = strings.NewReplacer(
 // Text returns a text for Markdown, on one line with single blanks, that says only itself.
 func Text(s string) string {
 	return escaper.Replace(strings.Join(strings.Fields(analyzer.Clean(s)), " "))
+}
+
+// Element returns a text for an element of HTML in Markdown, such as a summary, where backslashes would be shown.
+func Element(s string) string {
+	text := html.EscapeString(strings.Join(strings.Fields(analyzer.Clean(s)), " "))
+	return strings.ReplaceAll(text, "@", "&#64;")
 }
 
 // Code returns a text as code. Inside of code nothing has a meaning but the backtick, and in tables the bar and what
