@@ -203,7 +203,7 @@ func compareDeliveries(task string, want, got map[string]int, ended bool) []repo
 		w, g := want[what], got[what]
 		if g < w || g > w && ended && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
 			diffs = append(diffs, report.Difference{
-				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
+				Kind: report.DifferentDelivery, Effect: report.Effect{Task: task}, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analyzer.Clip(task), g, what, w),
 			})
 		}

@@ -155,6 +155,9 @@ func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs [
 		if d.Why != "" {
 			sum.Why = d.Why
 		}
+		for j := range found {
+			found[j].Effect.Agent = t.agent.Name
+		}
 		diffs = append(diffs, found...)
 	}
 	return sum, diffs

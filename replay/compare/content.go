@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -16,11 +17,11 @@ func (c *Comparison) details(rec, live Item) {
 	switch rec.Kind {
 	case a2a.ArtifactPayload:
 		if rec.Last && !live.Last && c.Live.End == Whole {
-			c.content(rec, live, "the artifact never ends with lastChunk")
+			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk")
 		}
 	case a2a.TaskPayload:
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && rec.Count != live.Count {
-			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count))
+			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count))
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -28,7 +29,7 @@ func (c *Comparison) details(rec, live Item) {
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
 		if a, b := countConfigs(rec), countConfigs(live); a != b {
-			c.content(rec, live, fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a))
+			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a))
 		}
 	}
 }
@@ -42,10 +43,16 @@ func countConfigs(it Item) (n int) {
 	return n
 }
 
-func (c *Comparison) content(rec, live Item, message string) {
+func (c *Comparison) content(rec, live Item, effect report.Effect, message string) {
 	c.add(report.Difference{
-		Kind: report.DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live),
+		Kind: report.DifferentContent, Place: c.place(rec), LivePlace: c.livePlace(live), Message: message,
+		Changes: c.changes(rec, live), Effect: effect,
 	})
+}
+
+// about is the effect of what is different about a task, and makes nothing else different.
+func (c *Comparison) about(rec Item) report.Effect {
+	return report.Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
 }
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
@@ -53,14 +60,15 @@ func (c *Comparison) cards(rec, live Item) {
 	was, now := a2a.DecodeCard(rec.Answer.Payload.Value), a2a.DecodeCard(live.Answer.Payload.Value)
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
-			c.content(rec, live, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
+			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
 		}
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
-		c.content(rec, live, "the card no longer offers streaming")
+		c.content(rec, live, report.Effect{Withdrawn: report.Streaming}, "the card no longer offers streaming")
 	}
 	if was.Push.True() && !now.Push.True() {
-		c.content(rec, live, "the card no longer offers push notifications")
+		e := report.Effect{Withdrawn: report.PushNotifications}
+		c.content(rec, live, e, "the card no longer offers push notifications")
 	}
 }
 
@@ -81,10 +89,13 @@ func (c *Comparison) lists(rec, live Item) {
 	for was, now := range c.listed(rec, live) {
 		switch {
 		case !now.Exists():
-			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())))
+			e := report.Effect{Task: was.ID()}
+			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State():
 			c.add(report.Difference{
-				Kind: report.DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
+				Kind: report.DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
+				Effect: report.Effect{Task: was.ID(), Lasting: true},
+				Want:   was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
 					analyzer.Clip(was.ID()), stateName(now.State()), was.State()),
 				Changes: c.changes(rec, live),

@@ -50,6 +50,7 @@ type tracer struct {
 	lines     []*Line          // of each difference; nil if it has none
 	root      []int            // of each difference: the one that explains it; itself if none does
 	tasks     map[subject]int  // the cause of what is said of a task
+	configs   map[subject]int  // the cause of what is notified of a task, and of what its configs are
 	answers   map[uint64]int   // the cause why an answer does not name what the recorded one does
 	withdrawn map[offer]int    // the cause why something is refused
 	notSent   map[int][]Line   // by cause
@@ -67,7 +68,7 @@ type (
 func newTracer(r *Report) *tracer {
 	t := &tracer{
 		Report: r, recorded: map[uint64]*Line{}, live: map[uint64]*Line{}, lines: make([]*Line, len(r.Differences)),
-		root: make([]int, len(r.Differences)), tasks: map[subject]int{}, answers: map[uint64]int{},
+		root: make([]int, len(r.Differences)), tasks: map[subject]int{}, configs: map[subject]int{}, answers: map[uint64]int{},
 		withdrawn: map[offer]int{}, notSent: map[int][]Line{},
 	}
 	for i := range r.Lines {
@@ -141,12 +142,15 @@ func (t *tracer) explain(i, lasting int) {
 	d, l := &t.Differences[i], t.lines[i]
 	if root, ok := t.cause(d, l); ok {
 		t.root[i] = root
-	} else if lasting >= 0 && follows(d.Kind) && d.Kind != DifferentEnd {
+	} else if lasting >= 0 && follows(d) && d.Kind != DifferentEnd {
 		t.root[i] = t.root[lasting]
 	}
 	e, root, about := d.Effect, t.root[i], t.subject(d, l)
 	if e.Lasting && about.task != "" {
 		noteFirst(t.tasks, about, root)
+	}
+	if e.Configs && about.task != "" {
+		noteFirst(t.configs, about, root)
 	}
 	if e.NoAnswer {
 		noteFirst(t.answers, d.Exchange, root)
@@ -173,11 +177,14 @@ func (t *tracer) subject(d *Difference, l *Line) subject {
 
 // cause finds an earlier difference that explains one by ids or by what the card says.
 func (t *tracer) cause(d *Difference, l *Line) (int, bool) {
-	if !follows(d.Kind) {
+	if !follows(d) {
 		return 0, false
 	}
 	about := t.subject(d, l)
 	if root, ok := t.tasks[about]; ok {
+		return root, true
+	}
+	if root, ok := t.configs[about]; ok && (l == nil || slices.Contains(aboutConfigs, l.Operation)) {
 		return root, true
 	}
 	if l == nil {
@@ -205,18 +212,24 @@ var refusals = map[Capability]struct {
 	operations []string
 }{
 	Streaming: {a2a.UnsupportedOperation, []string{a2a.SendStreamingMessage.String(), a2a.SubscribeToTask.String()}},
-	PushNotifications: {a2a.PushNotSupported, []string{
-		a2a.SendMessage.String(), a2a.SendStreamingMessage.String(), a2a.CreatePushConfig.String(),
-		a2a.GetPushConfig.String(), a2a.ListPushConfigs.String(), a2a.DeletePushConfig.String(),
-	}},
+	PushNotifications: {
+		a2a.PushNotSupported,
+		append([]string{a2a.SendMessage.String(), a2a.SendStreamingMessage.String()}, aboutConfigs...),
+	},
 }
 
-// follows reports whether differences of a kind may be explained by what came of a task earlier. The form of an answer
-// is the agent's own doing.
-func follows(k Kind) bool {
-	switch k {
-	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentContent, DifferentEnd,
-		DifferentDelivery, DifferentFinding:
+var aboutConfigs = []string{
+	a2a.CreatePushConfig.String(), a2a.GetPushConfig.String(), a2a.ListPushConfigs.String(),
+	a2a.DeletePushConfig.String(),
+}
+
+// follows reports whether a difference may be explained by what came of a task earlier. The form of an answer is the
+// agent's own doing.
+func follows(d *Difference) bool {
+	switch d.Kind {
+	case DifferentContent: // also the words in which something is said
+		return d.Effect.Task != ""
+	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery, DifferentFinding:
 		return true
 	}
 	return false
@@ -246,8 +259,8 @@ func samePlace(place string, d *Difference) bool {
 		return false
 	}
 	where, own, _ := strings.Cut(at, "#")
-	if message != where {
-		return false
+	if message != where || at == place {
+		return at == place
 	}
 	pointers := []string{own}
 	for _, c := range d.Changes {

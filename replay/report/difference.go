@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
 
 // A Kind is what a difference is about.
 type Kind string
@@ -56,6 +60,9 @@ type Effect struct {
 	// Lasting says that the task was left otherwise than it was recorded: it ended, or waits, where it did not, or what
 	// was to be done to it was not done. What is said of the task later cannot but differ.
 	Lasting bool
+	// Configs says that the push configs of the task were left otherwise. Its notifications cannot but differ, and lists
+	// of its configs.
+	Configs bool
 	// NoAnswer says that the answer has nothing of what was recorded: an error came in its place, or nothing. What it
 	// was to name is not known to later requests.
 	NoAnswer bool
@@ -84,6 +91,9 @@ func (d *Difference) String() string {
 // came.
 func (d *Difference) Summary() string {
 	switch both := d.Want != "" && d.Got != ""; {
+	case d.Kind == DifferentValue && len(d.Changes) > 0:
+		was, now := excerpt(d.Changes[0].Was, d.Changes[0].Now, 2*around)
+		return fmt.Sprintf("%s: %s → %s", tail(d.Changes[0].Pointer), cmp.Or(was, "absent"), cmp.Or(now, "absent"))
 	case !both:
 	case d.Kind == DifferentState:
 		return fmt.Sprintf("state %s → %s", d.Want, d.Got)
@@ -93,4 +103,14 @@ func (d *Difference) Summary() string {
 		return fmt.Sprintf("answer %s → %s", d.Want, d.Got)
 	}
 	return d.Message
+}
+
+// tail returns the end of a JSON Pointer, which tells what is meant to whoever knows the protocol.
+func tail(pointer string) string {
+	const tokens = 4
+	all := strings.Split(pointer, "/")
+	if len(all) <= tokens+2 {
+		return pointer
+	}
+	return "…/" + strings.Join(all[len(all)-tokens:], "/")
 }

@@ -95,7 +95,7 @@ func (t *tracer) key(i int) string {
 		string(d.Kind), d.Rule, t.operation(i), unnumbered(pointer), unnamed(d.Want, task), unnamed(d.Got, task),
 		unnamed(d.Message, task),
 	}
-	if !follows(d.Kind) { // it is about the very values
+	if !follows(d) { // it is about the very values
 		for _, c := range d.Changes {
 			parts = append(parts, unnumbered(c.Pointer), unnamed(c.Was, task), unnamed(c.Now, task))
 		}
