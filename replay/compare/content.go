@@ -17,11 +17,12 @@ func (c *Comparison) details(rec, live Item) {
 	switch rec.Kind {
 	case a2a.ArtifactPayload:
 		if rec.Last && !live.Last && c.Live.End == Whole {
-			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk")
+			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
 		}
 	case a2a.TaskPayload:
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && rec.Count != live.Count {
-			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count))
+			c.content(rec, live, c.about(rec),
+				fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count), c.changes(rec, live)...)
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -29,7 +30,8 @@ func (c *Comparison) details(rec, live Item) {
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
 		if a, b := countConfigs(rec), countConfigs(live); a != b {
-			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a))
+			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a),
+				c.changes(rec, live)...)
 		}
 	}
 }
@@ -43,10 +45,10 @@ func countConfigs(it Item) (n int) {
 	return n
 }
 
-func (c *Comparison) content(rec, live Item, effect report.Effect, message string) {
+func (c *Comparison) content(rec, live Item, effect report.Effect, message string, changes ...report.Change) {
 	c.add(report.Difference{
 		Kind: report.DifferentContent, Place: c.place(rec), LivePlace: c.livePlace(live), Message: message,
-		Changes: c.changes(rec, live), Effect: effect,
+		Changes: changes, Effect: effect,
 	})
 }
 
@@ -60,16 +62,24 @@ func (c *Comparison) cards(rec, live Item) {
 	was, now := a2a.DecodeCard(rec.Answer.Payload.Value), a2a.DecodeCard(live.Answer.Payload.Value)
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
-			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
+			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
+				c.changes(rec, live)...)
 		}
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
-		c.content(rec, live, report.Effect{Withdrawn: report.Streaming}, "the card no longer offers streaming")
+		c.withdrawn(rec, live, report.Streaming, "streaming")
 	}
 	if was.Push.True() && !now.Push.True() {
-		e := report.Effect{Withdrawn: report.PushNotifications}
-		c.content(rec, live, e, "the card no longer offers push notifications")
+		c.withdrawn(rec, live, report.PushNotifications, "pushNotifications")
 	}
+}
+
+// withdrawn adds that the card no longer offers what a member of its capabilities says.
+func (c *Comparison) withdrawn(rec, live Item, what report.Capability, member string) {
+	was := rec.Answer.Payload.Value.Get("capabilities").Get(member)
+	now := live.Answer.Payload.Value.Get("capabilities").Get(member)
+	c.content(rec, live, report.Effect{Withdrawn: what}, fmt.Sprintf("the card no longer offers %s", what),
+		newChange(was.Pointer(), was, now))
 }
 
 // SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same binding,
@@ -90,15 +100,17 @@ func (c *Comparison) lists(rec, live Item) {
 		switch {
 		case !now.Exists():
 			e := report.Effect{Task: was.ID()}
-			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())))
+			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())),
+				newChange(was.Pointer(), was.Value, a2a.Value{}))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State():
+			a, b := was.Get("status").Get("state"), now.Get("status").Get("state")
 			c.add(report.Difference{
 				Kind: report.DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
-				Effect: report.Effect{Task: was.ID(), Lasting: true},
-				Want:   was.State().String(), Got: now.State().String(),
+				Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
 					analyzer.Clip(was.ID()), stateName(now.State()), was.State()),
-				Changes: c.changes(rec, live),
+				Changes: []report.Change{newChange(a.Pointer(), a, b)},
+				Effect:  report.Effect{Task: was.ID(), Lasting: true},
 			})
 		}
 	}

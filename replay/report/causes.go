@@ -20,8 +20,8 @@ type Group struct {
 // A Cause is a difference that no other explains, and what follows from it.
 type Cause struct {
 	Group
-	Consequences []Group
-	NotSent      []Line // requests that lack what the answer was to name
+	Consequences []Group // in order
+	NotSent      []Line  // requests that lack what the answer was to name
 }
 
 // Count returns how many differences follow from the cause.
@@ -35,7 +35,7 @@ func (c *Cause) Count() (n int) {
 // Causes sorts the differences of the report by what caused them, in the order in which the causes appear. Each is in
 // one group. One follows from another only if an id or a capability leads there: it is about a task that the other left
 // otherwise than it was recorded, or about what an answer was to name that came as an error, or the card no longer
-// offers what was refused, or it is the broken rule at the very place of the other.
+// offers what was refused, or it is a rule that is broken by the very value that the other is about.
 func (r *Report) Causes() []Cause {
 	t := newTracer(r)
 	t.trace()
@@ -229,48 +229,35 @@ func follows(d *Difference) bool {
 	switch d.Kind {
 	case DifferentContent: // also the words in which something is said
 		return d.Effect.Task != ""
-	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery, DifferentFinding:
+	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery:
 		return true
 	}
 	return false
 }
 
-// explainFinding finds the difference that a broken rule explains, or goes with: one at the same place, or one that put
-// the whole answer in the place of another; else an earlier one, by ids.
+// explainFinding finds the difference that goes with a broken rule: one of the same value, or one that put the whole
+// answer in the place of another. That both are about one task says nothing: an agent may well do two things wrong.
 func (t *tracer) explainFinding(i int, answer []int) {
 	d := &t.Differences[i]
 	for _, other := range answer {
-		o := &t.Differences[other]
-		if o.Effect.NoAnswer || samePlace(d.Place, o) {
+		if o := &t.Differences[other]; o.Effect.NoAnswer || samePlace(d.Place, o) {
 			t.root[i] = t.root[other]
 			return
 		}
 	}
-	if root, ok := t.cause(d, t.lines[i]); ok {
-		t.root[i] = root
-	}
 }
 
-// samePlace reports whether a place in the replayed traffic is one that a difference names, lies in it or around it.
+// samePlace reports whether a place in the replayed traffic lies in a value that a difference is about, or is the object
+// that lacks it.
 func samePlace(place string, d *Difference) bool {
 	message, pointer, _ := strings.Cut(place, "#")
-	at := d.LivePlace
-	if at == "" {
+	where, _, _ := strings.Cut(d.LivePlace, "#")
+	if d.LivePlace == "" || message != where {
 		return false
 	}
-	where, own, _ := strings.Cut(at, "#")
-	if message != where || at == place {
-		return at == place
-	}
-	pointers := []string{own}
-	for _, c := range d.Changes {
-		pointers = append(pointers, c.Pointer)
-	}
-	return slices.ContainsFunc(pointers, func(p string) bool {
-		return p != "" && pointer != "" && (within(pointer, p) || within(p, pointer))
+	return place == d.LivePlace || slices.ContainsFunc(d.Changes, func(c Change) bool {
+		parent := c.Pointer[:max(0, strings.LastIndexByte(c.Pointer, '/'))]
+		return pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/") ||
+			pointer == parent && (c.Was == "" || c.Now == "")
 	})
-}
-
-func within(pointer, outer string) bool {
-	return pointer == outer || strings.HasPrefix(pointer, outer+"/")
 }

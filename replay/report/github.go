@@ -20,7 +20,10 @@ func GitHub(w io.Writer, r *Report) error {
 			markup.Annotate(&b, markup.Error, "a2atap "+r.verb(), fmt.Sprintf("and %s more", analyzer.Plural(more, "cause")))
 			break
 		}
-		text := headline(&c.Group) + " (" + r.where(&c.Group) + at(&c.Group) + ")"
+		text := headline(&c.Group)
+		if where := r.where(&c.Group); where != "" {
+			text += "; " + where + atPlace(at(&c.Group))
+		}
 		if also := r.following(c); also != "" {
 			text += "; also " + also
 		}

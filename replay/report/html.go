@@ -96,23 +96,12 @@ func (r *Report) pageCause(c *Cause) pageCause {
 		was, now := excerpt(change.Was, change.Now, shown)
 		out.Changes = append(out.Changes, pageChange{pointerOf(change), was, now})
 	}
-	for i := range c.Consequences {
-		out.Consequences = append(out.Consequences, r.pageGroup(&c.Consequences[i]))
-	}
-	for i := range c.NotSent {
-		l := &c.NotSent[i]
-		out.Consequences = append(out.Consequences, pageGroup{
-			Headline: "not sent: " + named(l.Operation, []string{l.Task}) + ": " + brief(l.Why), Kind: string(LeftOut),
-			Where: r.exchange(l.Exchange, 0),
-		})
+	for _, q := range r.consequences(c) {
+		out.Consequences = append(out.Consequences, pageGroup{q.headline, q.kinds, q.where, q.at})
 	}
 	return out
 }
 
 func (r *Report) pageGroup(g *Group) pageGroup {
-	out := pageGroup{Headline: headline(g), Kind: string(g.Differences[0].Kind), Where: r.where(g)}
-	if len(g.Differences) == 1 {
-		out.At = g.Differences[0].Place
-	}
-	return out
+	return pageGroup{Headline: headline(g), Kind: string(g.Differences[0].Kind), Where: r.where(g), At: at(g)}
 }

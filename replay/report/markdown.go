@@ -60,8 +60,12 @@ func (r *Report) mdTable(b *strings.Builder, causes []Cause) {
 // mdCause writes one cause, folded. In a block of code, nothing but a line of backticks has a meaning, and no line of
 // it begins with one.
 func (r *Report) mdCause(b *strings.Builder, n int, c *Cause) {
-	fmt.Fprintf(b, "<details><summary>%d. %s</summary>\n\n%s\n\n", n,
-		markup.Element(headline(&c.Group)), markup.Text(r.where(&c.Group)+at(&c.Group)))
+	fmt.Fprintf(b, "<details><summary>%d. %s</summary>\n\n%s", n, markup.Element(headline(&c.Group)),
+		markup.Text(r.where(&c.Group)))
+	if at := at(&c.Group); at != "" {
+		b.WriteString(", at " + markup.Code(at))
+	}
+	b.WriteString("\n\n")
 	if changes := c.Differences[0].Changes; len(changes) > 0 {
 		b.WriteString("```diff\n")
 		for _, change := range changes {
@@ -78,14 +82,12 @@ func (r *Report) mdCause(b *strings.Builder, n int, c *Cause) {
 	}
 	if len(c.Consequences)+len(c.NotSent) > 0 {
 		fmt.Fprintf(b, "Also, because of it:\n\n")
-		for i := range c.Consequences {
-			g := &c.Consequences[i]
-			fmt.Fprintf(b, "- %s (%s)\n", markup.Text(headline(g)), markup.Text(r.where(g)))
-		}
-		for i := range c.NotSent {
-			l := &c.NotSent[i]
-			fmt.Fprintf(b, "- not sent: exchange %d, %s: %s\n", l.Exchange, markup.Text(named(l.Operation, []string{l.Task})),
-				markup.Text(brief(l.Why)))
+		for _, q := range r.consequences(c) {
+			b.WriteString("- " + markup.Text(q.headline))
+			if q.where != "" {
+				b.WriteString("; " + markup.Text(q.where))
+			}
+			b.WriteString("\n")
 		}
 		b.WriteString("\n")
 	}

@@ -68,10 +68,11 @@ func (t *textWriter) line(indent int, pieces ...text) {
 }
 
 func (t *textWriter) cause(n int, c *Cause) {
-	t.line(0, text{Heading, fmt.Sprintf("%d. %s", n, headline(&c.Group))}, text{Aside, kinds(&c.Group)})
+	t.line(0, text{Heading, fmt.Sprintf("%d. %s", n, headline(&c.Group))},
+		text{Aside, inBrackets(string(c.Differences[0].Kind))})
 	indent := len(fmt.Sprintf("%d. ", n))
 	if where := t.where(&c.Group); where != "" {
-		t.line(indent, text{Plain, where + at(&c.Group)})
+		t.line(indent, text{Plain, where + atPlace(at(&c.Group))})
 	}
 	for _, d := range c.Differences[0].Changes {
 		t.change(indent, d)
@@ -79,17 +80,11 @@ func (t *textWriter) cause(n int, c *Cause) {
 	if len(c.Consequences)+len(c.NotSent) > 0 {
 		t.line(indent, text{Plain, "also: " + t.following(c)})
 	}
-	for i := range c.Consequences {
-		g := &c.Consequences[i]
-		t.line(indent+2, text{Plain, headline(g)}, text{Aside, kinds(g)})
-		if where := t.where(g); where != "" {
-			t.line(indent+4, text{Aside, where + at(g)})
+	for _, q := range t.consequences(c) {
+		t.line(indent+2, text{Plain, q.headline}, text{Aside, inBrackets(q.kinds)})
+		if q.where != "" {
+			t.line(indent+4, text{Aside, q.where + atPlace(q.at)})
 		}
-	}
-	for i := range c.NotSent {
-		l := &c.NotSent[i]
-		t.line(indent+2, text{Plain, "not sent: " + named(l.Operation, []string{l.Task}) + ": " + l.Why})
-		t.line(indent+4, text{Aside, fmt.Sprintf("exchange %d", l.Exchange)})
 	}
 }
 
@@ -102,4 +97,11 @@ func (t *textWriter) change(indent int, c Change) {
 	if now != "" {
 		t.line(indent+2, text{Now, "+ " + now})
 	}
+}
+
+func inBrackets(kinds string) string {
+	if kinds == "" {
+		return ""
+	}
+	return " [" + kinds + "]"
 }

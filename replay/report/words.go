@@ -13,16 +13,29 @@ const shown = 400
 
 // headline is the line that says what changed, such as "GetTask of task t-1: state completed → failed".
 func headline(g *Group) string {
-	d := &g.Differences[0]
-	what := brief(d.Summary())
+	return about(g, brief(g.Differences[0].Summary()))
+}
+
+func about(g *Group, what string) string {
 	if g.Operation == "" {
 		return what
 	}
 	line := named(g.Operation, g.Tasks)
-	if n := len(g.Differences); n > 1 {
-		line += fmt.Sprintf(", the same in %d exchanges", n)
+	if n := len(exchanges(g)); n > 1 && n != len(g.Tasks) {
+		line += fmt.Sprintf(", %d times", n)
 	}
 	return line + ": " + what
+}
+
+// exchanges returns the numbers of the exchanges of a group on both sides, each pair once.
+func exchanges(g *Group) [][2]uint64 {
+	var all [][2]uint64
+	for i := range g.Differences {
+		if pair := [2]uint64{g.Differences[i].Exchange, g.Differences[i].Live}; !slices.Contains(all, pair) {
+			all = append(all, pair)
+		}
+	}
+	return all
 }
 
 // named names requests by their operation, and by the tasks that they are about.
@@ -42,34 +55,74 @@ func brief(s string) string {
 	return bounded([]rune(analyzer.Clean(s)), shown/2)
 }
 
-// kinds says what the difference is about.
-func kinds(g *Group) string { return fmt.Sprintf(" [%s]", g.Differences[0].Kind) }
+// A consequence is what follows from a cause, in the same exchanges, in words.
+type consequence struct {
+	headline, kinds, where, at string
+}
+
+// consequences says what follows from a cause, a line for each set of exchanges: what an answer lacks that came in the
+// place of another is not worth a line each.
+func (r *Report) consequences(c *Cause) []consequence {
+	var out []consequence
+	var whats []string
+	for i := range c.Consequences {
+		g := &c.Consequences[i]
+		next := consequence{"", string(g.Differences[0].Kind), r.where(g), at(g)}
+		what := brief(g.Differences[0].Summary())
+		if i > 0 && g.Operation != "" && sameExchanges(g, &c.Consequences[i-1]) {
+			last := &out[len(out)-1]
+			if whats = append(whats, what); !strings.Contains(last.kinds, next.kinds) {
+				last.kinds += ", " + next.kinds
+			}
+			last.headline = about(g, list(whats))
+			continue
+		}
+		whats = []string{what}
+		next.headline = about(g, what)
+		out = append(out, next)
+	}
+	for i := range c.NotSent {
+		l := &c.NotSent[i]
+		out = append(out, consequence{
+			"not sent: " + named(l.Operation, []string{l.Task}) + ": " + brief(l.Why), "", r.exchange(l.Exchange, 0), "",
+		})
+	}
+	return out
+}
+
+func sameExchanges(a, b *Group) bool {
+	return a.Operation == b.Operation && slices.Equal(a.Tasks, b.Tasks) && slices.Equal(exchanges(a), exchanges(b))
+}
 
 // where names the exchanges of a group on both sides; it is empty for what concerns no single one.
 func (r *Report) where(g *Group) string {
-	if d := &g.Differences[0]; len(g.Differences) == 1 {
-		return r.exchange(d.Exchange, d.Live)
+	all := exchanges(g)
+	if len(all) == 1 {
+		return r.exchange(all[0][0], all[0][1])
 	}
-	var both, was, now []uint64
-	for i := range g.Differences {
-		switch d := &g.Differences[i]; {
-		case d.Exchange > 0 && d.Live > 0:
-			both = append(both, d.Exchange, d.Live)
-		case d.Exchange > 0:
-			was = append(was, d.Exchange)
-		case d.Live > 0:
-			now = append(now, d.Live)
+	var both, was, now []string
+	legend := " on both sides"
+	for _, pair := range all {
+		switch {
+		case pair[0] == pair[1]:
+			both = append(both, fmt.Sprint(pair[0]))
+		case pair[0] > 0 && pair[1] > 0:
+			legend = ", " + r.columns() + " where they differ"
+			both = append(both, fmt.Sprintf("%d → %d", pair[0], pair[1]))
+		case pair[0] > 0:
+			was = append(was, fmt.Sprint(pair[0]))
+		case pair[1] > 0:
+			now = append(now, fmt.Sprint(pair[1]))
 		}
 	}
 	var words []string
-	if len(both) > 0 {
-		words = append(words, "exchanges "+pairs(both)+" ("+r.columns()+")")
-	}
-	if len(was) > 0 {
-		words = append(words, "exchanges "+numbers(was)+" "+r.of(r.sides().Was))
-	}
-	if len(now) > 0 {
-		words = append(words, "exchanges "+numbers(now)+" "+r.of(r.sides().Now))
+	for _, group := range []struct {
+		numbers []string
+		suffix  string
+	}{{both, legend}, {was, " " + r.of(r.sides().Was)}, {now, " " + r.of(r.sides().Now)}} {
+		if len(group.numbers) > 0 {
+			words = append(words, "exchanges "+list(group.numbers)+group.suffix)
+		}
 	}
 	return strings.Join(words, "; ")
 }
@@ -112,22 +165,6 @@ func (r *Report) columns() string {
 // maxNumbers bounds a list of exchanges.
 const maxNumbers = 20
 
-func pairs(numbers []uint64) string {
-	var words []string
-	for p := range slices.Chunk(numbers, 2) {
-		words = append(words, fmt.Sprintf("%d → %d", p[0], p[1]))
-	}
-	return list(words)
-}
-
-func numbers(numbers []uint64) string {
-	var words []string
-	for _, n := range numbers {
-		words = append(words, fmt.Sprint(n))
-	}
-	return list(words)
-}
-
 func list(words []string) string {
 	if more := len(words) - maxNumbers; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:maxNumbers], ", "), more)
@@ -135,12 +172,20 @@ func list(words []string) string {
 	return strings.Join(words, ", ")
 }
 
-// at names the place of a group with a single exchange.
+// at returns the place of a group with a single difference; it is empty for others.
 func at(g *Group) string {
-	if d := &g.Differences[0]; d.Place != "" && len(g.Differences) == 1 {
-		return ", at " + d.Place
+	if len(g.Differences) > 1 {
+		return ""
 	}
-	return ""
+	return brief(g.Differences[0].Place)
+}
+
+// atPlace is a place after a comma, for those who write text.
+func atPlace(at string) string {
+	if at == "" {
+		return ""
+	}
+	return ", at " + at
 }
 
 // following says how much follows from a cause.

@@ -21,11 +21,15 @@ func Text(s string) string {
 	return escaper.Replace(strings.Join(strings.Fields(analyzer.Clean(s)), " "))
 }
 
-// Element returns a text for an element of HTML in Markdown, such as a summary, where backslashes would be shown.
+// Element returns a text for an element of HTML in Markdown, such as a summary, where backslashes would be shown, and
+// which some renderers read as Markdown all the same.
 func Element(s string) string {
-	text := html.EscapeString(strings.Join(strings.Fields(analyzer.Clean(s)), " "))
-	return strings.ReplaceAll(text, "@", "&#64;")
+	return inElement.Replace(html.EscapeString(strings.Join(strings.Fields(analyzer.Clean(s)), " ")))
 }
+
+var inElement = strings.NewReplacer(
+	"@", "&#64;", "[", "&#91;", "]", "&#93;", "`", "&#96;", "*", "&#42;", "_", "&#95;", "~", "&#126;", `\`, "&#92;",
+)
 
 // Code returns a text as code. Inside of code nothing has a meaning but the backtick, and in tables the bar and what
 // would take its meaning off, which then needs a backslash that code would show.
