@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -39,7 +40,8 @@ type recording struct {
 	notifications []*notification
 }
 
-func load(ctx context.Context, src capture.Source) (*recording, error) {
+// load reads what went to an agent, or to all if it has no name.
+func load(ctx context.Context, src capture.Source, agent string) (*recording, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
@@ -57,12 +59,21 @@ func load(ctx context.Context, src capture.Source) (*recording, error) {
 			}
 			continue
 		}
+		if agent != "" && !Is(x.Agent.Name, agent) {
+			continue
+		}
 		if a := s.read(x, seen); a != nil {
 			a.follow(last)
 			s.exchanges = append(s.exchanges, a)
 		}
 	}
 	return s, nil
+}
+
+// Is reports whether what a recording calls name is the agent. A tap that opened by itself for a further address of an
+// agent is called after it, as NAME:PORT.
+func Is(name, agent string) bool {
+	return name == agent || strings.HasPrefix(name, agent+":")
 }
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.
