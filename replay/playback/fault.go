@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/spelling"
 )
 
-// A Fault is what a player does before an answer, or in its place, because it was asked to. A request that gets an error
-// or no answer has not reached the recording: the next one gets the answer that this would have got.
+// A Fault is what a player does before an answer, or in its place, because it was asked to. A request that gets an
+// error or no answer has not reached the recording: the next one gets the answer that this would have got.
 type Fault struct {
 	Operation a2a.Operation // that it concerns; NoOperation is all
 	Nth       int           // it concerns only the Nth request of these, from 1; 0 is each of them
@@ -22,8 +22,8 @@ type Fault struct {
 	Drop      bool          // the connection is closed without an answer
 }
 
-// An Error is what a Fault gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status of
-// HTTP alone.
+// An Error is what a Fault gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status
+// of HTTP alone.
 type Error struct {
 	Name   a2a.ErrorName
 	Code   int64
@@ -91,8 +91,8 @@ func ParseError(text string) (Fault, error) {
 	}
 	op, code, found := strings.Cut(rest, "=")
 	if !found {
-		return Fault{}, fmt.Errorf("%q is no error; write OPERATION=CODE, such as SendMessage=503 or GetTask=TaskNotFoundError",
-			text)
+		return Fault{}, fmt.Errorf("%q is no error; write OPERATION=CODE, such as SendMessage=503 or "+
+			"GetTask=TaskNotFoundError", text)
 	}
 	f := Fault{Nth: nth}
 	if f.Operation, err = parseOperation(op); err != nil {
@@ -176,8 +176,8 @@ func parseCode(text string) (*Error, error) {
 	if best != "" {
 		return nil, fmt.Errorf("unknown error %q; did you mean %s?", text, best)
 	}
-	return nil, fmt.Errorf("unknown error %q; use a code of JSON-RPC such as -32001, a status of HTTP such as 503, or one of %s",
-		text, strings.Join(known, ", "))
+	return nil, fmt.Errorf("unknown error %q; use a code of JSON-RPC such as -32001, a status of HTTP such as 503, or "+
+		"one of %s", text, strings.Join(known, ", "))
 }
 
 // refusal returns what the client gets.

@@ -53,7 +53,8 @@ func (s *service) forward() error {
 	return nil
 }
 
-// outgoing returns the request for the live agent: as it came, but for its host, and for the path of the recorded agent.
+// outgoing returns the request for the live agent: as it came, but for its host, and for the path of the recorded
+// agent.
 func (s *service) outgoing(agent *url.URL) *http.Request {
 	to := *agent
 	to.User, to.Fragment, to.RawQuery = nil, "", s.r.URL.RawQuery
@@ -98,7 +99,8 @@ func withoutHops(h http.Header) http.Header {
 		}
 	}
 	for _, name := range []string{
-		"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+		"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding",
+		"Upgrade",
 	} {
 		out.Del(name)
 	}
@@ -144,8 +146,8 @@ func (s *service) pass(res *http.Response, body io.Reader) {
 	}
 }
 
-// leadBack returns the body of a card that leads the client to the player where it led to the live agent. Signatures do
-// not hold for it. What is no card that can be read passes as it is.
+// leadBack returns the body of a card that leads the client to the player where it led to the live agent. Signatures
+// do not hold for it. What is no card that can be read passes as it is.
 func (s *service) leadBack(res *http.Response) io.Reader {
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxRead+1))
 	rest := io.Reader(bytes.NewReader(text))
@@ -203,8 +205,8 @@ func (s *service) strange() {
 		p.notice("%s about task %s goes to the live agent at %s, which does not know it: the task is of the recording",
 			call.Operation, call.TaskID, at)
 	case ctx:
-		p.notice("%s in context %s goes to the live agent at %s, which does not know it: the context is of the recording",
-			call.Operation, call.ContextID, at)
+		p.notice("%s in context %s goes to the live agent at %s, which does not know it: the context is of the "+
+			"recording", call.Operation, call.ContextID, at)
 	}
 }
 
@@ -273,6 +275,7 @@ func (l *learner) own(task, ctx string) {
 	}
 	l.p.mu.Unlock()
 	if known {
-		l.p.notice("the live agent has a task %s, as the recording has; what is asked about it goes to the live agent", task)
+		l.p.notice("the live agent has a task %s, as the recording has: what is asked about it goes to the live agent",
+			task)
 	}
 }

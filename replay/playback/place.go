@@ -43,8 +43,8 @@ func origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(hostname.Normal(u.Hostname()), port)
 }
 
-// cardURLs returns, for the URLs of interfaces in a recorded card, those of today: at the agent that is played there, or
-// else at the origin that the client asked.
+// cardURLs returns, for the URLs of interfaces in a recorded card, those of today: at the agent that is played there,
+// or else at the origin that the client asked.
 func (p *Player) cardURLs(a *exchange, r *http.Request) map[string]string {
 	if a.call.Operation != a2a.GetCard && a.call.Operation != a2a.GetExtendedCard {
 		return nil

@@ -42,7 +42,7 @@ type Options struct {
 	BreakAfter int      // cut every stream after so many events; 0 lets them end
 	UsedUp     UsedUp   // RepeatLast if empty
 	Match      Match    // ByOperation if empty
-	Pointers   []string // parameters whose values have to be as recorded, too: JSON Pointers (RFC 6901) from the parameters
+	Pointers   []string // values that have to be as recorded, too: JSON Pointers (RFC 6901) from the parameters
 
 	Keep func(*capture.Exchange) bool // chooses exchanges; nil chooses all
 
@@ -70,8 +70,8 @@ type Player struct {
 
 	mu     sync.Mutex
 	names  names
-	report Report          // but for what Player.Report adds
-	came   []int           // requests that concern each fault
+	report Report // but for what Player.Report adds
+	came   []int  // requests that concern each fault
 
 	theirs, theirContexts map[string]bool // ids of tasks and contexts that the live agent knows
 
@@ -105,7 +105,7 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	p := &Player{
 		opts: o, recording: s, came: make([]int, len(o.Faults)), theirs: map[string]bool{},
 		theirContexts: map[string]bool{},
-		webhooks: o.webhookTransport(), targets: map[string][]target{}, behind: map[string]chan struct{}{},
+		webhooks:      o.webhookTransport(), targets: map[string][]target{}, behind: map[string]chan struct{}{},
 	}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.names = names{

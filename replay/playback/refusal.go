@@ -28,8 +28,8 @@ func (e *refusal) write(w http.ResponseWriter, call *a2a.Call) {
 	w.Write(body) //nolint:errcheck // the client has left
 }
 
-// in returns the refusal in the binding and dialect of a call: JSON-RPC 2.0 §5.1 with A2A 1.0 §9.5, A2A 1.0 §11.6, or
-// code and message alone, as 0.3 has it over HTTP+JSON (A2A 0.3 §3.2.3).
+// in returns the refusal in the binding and dialect of a call: JSON-RPC 2.0 §5.1 with A2A 1.0 §9.5, A2A 1.0 §11.6,
+// or code and message alone, as 0.3 has it over HTTP+JSON (A2A 0.3 §3.2.3).
 func (e *refusal) in(call *a2a.Call) (status int, body []byte) {
 	newest := call.Dialects.Empty() || call.Dialects.Has(a2a.V1_0)
 	if call.Binding == a2a.JSONRPC {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/replay"
+	"a2atap/replay/report"
 )
 
 // A Miss is a request that matches no recorded one.
@@ -13,7 +13,7 @@ type Miss struct {
 	Operation string          // or the method or path, where it is none
 	Why       string          // one sentence: lower case, no final period
 	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
-	Changes   []replay.Change // how the request differs from that one
+	Changes   []report.Change // how the request differs from that one
 }
 
 // String returns the miss in words.
