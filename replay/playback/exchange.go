@@ -3,7 +3,9 @@ package playback
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer"
@@ -74,6 +76,23 @@ func load(ctx context.Context, src capture.Source, agent string) (*recording, er
 // agent is called after it, as NAME:PORT.
 func Is(name, agent string) bool {
 	return name == agent || strings.HasPrefix(name, agent+":")
+}
+
+// Agents returns the names of the agents whose calls a capture has, in the order in which they came. An agent with
+// further addresses is named once.
+func Agents(ctx context.Context, src capture.Source) ([]string, error) {
+	s, err := load(ctx, src, "")
+	if err != nil {
+		return nil, fmt.Errorf("read the capture: %w", err)
+	}
+	var names []string
+	for _, a := range s.exchanges {
+		name := a.x.Agent.Name
+		if !slices.ContainsFunc(names, func(known string) bool { return Is(name, known) }) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.

@@ -110,7 +110,7 @@ func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.names = names{
 		clientMade: s.clientNamed, known: s.seen, free: o.Match != ByValue,
-		recorded: map[string]string{}, live: map[string]string{},
+		recorded: map[string]string{}, live: map[string]string{}, configs: map[string]string{},
 	}
 	return p, nil
 }

@@ -85,6 +85,7 @@ func (p *Player) hook(a *exchange, call *a2a.Call) {
 	if schemes := config.Schemes(); config.Credentials() != "" && len(schemes) > 0 {
 		t.credentials = schemes[0] + " " + config.Credentials()
 	}
+	p.names.given(a.call.PushConfig, config)
 	for _, task := range a.tasks {
 		list := slices.DeleteFunc(p.targets[task], func(old target) bool { return old.recorded == t.recorded })
 		p.targets[task] = append(list, t)
