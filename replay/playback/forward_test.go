@@ -29,7 +29,7 @@ func TestForward(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			src := lifecycle(t, w.agent, w.protocol)
-			m, n := &marks{}, &told{}
+			m, n := &marks{}, newTold()
 			p, origin := perform(t, src, playback.Options{
 				Forward:   forwardTo(t, startAgent(t, w.agent, refagent.Options{})),
 				OnMiss:    func(m playback.Miss) { t.Error(m) },
@@ -157,7 +157,7 @@ func TestForwardToNobody(t *testing.T) {
 	s.Close()
 	for _, w := range ways {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
-			n := &told{}
+			n := newTold()
 			p, origin := perform(t, lifecycle(t, w.agent, w.protocol), playback.Options{
 				Forward: forwardTo(t, gone), OnNotice: n.notice,
 			})
@@ -193,7 +193,7 @@ func TestForwardToAnAgentWithTheSameIDs(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	n := &told{}
+	n := newTold()
 	p, origin := perform(t, src, playback.Options{
 		Match: playback.ByValue, OnNotice: n.notice,
 		Forward: forwardTo(t, startAgent(t, "spec", refagent.Options{NewID: ids()})),

@@ -122,6 +122,27 @@ func (m *marks) take() []string {
 }
 
 // told keeps what a player tells its user.
-type told struct{ marks }
+type told struct {
+	marks
+	came chan struct{}
+}
 
-func (n *told) notice(text string) { n.request(nil)(text) }
+func newTold() *told { return &told{came: make(chan struct{}, 100)} }
+
+func (n *told) notice(text string) {
+	n.request(nil)(text)
+	n.came <- struct{}{}
+}
+
+// wait returns the notices when there are so many.
+func (n *told) wait(t testing.TB, count int) []string {
+	t.Helper()
+	for range count {
+		select {
+		case <-n.came:
+		case <-time.After(30 * time.Second):
+			t.Fatal("no notice came")
+		}
+	}
+	return n.take()
+}
