@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -14,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -24,7 +23,7 @@ const DefaultTimeout = 30 * time.Second
 type Options struct {
 	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
 	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	Profile Profile                      // Protocol if empty
+	Profile compare.Profile              // compare.Protocol if empty
 	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
 	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait    time.Duration                // how long the agent may take to listen
@@ -44,9 +43,9 @@ type Options struct {
 // If the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	if o.Profile == "" {
-		o.Profile = Protocol
+		o.Profile = compare.Protocol
 	}
-	if _, err := ParseProfile(string(o.Profile)); err != nil {
+	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err
 	}
 	if o.Timeout <= 0 {
@@ -124,7 +123,9 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	if err != nil {
 		return fmt.Errorf("judge the capture: %w", err)
 	}
-	r.Findings = newFindings(recorded.Findings, findings)
+	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
+	findings = slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Side != a2a.Agent })
+	r.Findings = compare.NewFindings(recorded.Findings, findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, report.Difference{
@@ -134,34 +135,4 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 		})
 	}
 	return nil
-}
-
-var numbers = regexp.MustCompile(`\d+`)
-
-// newFindings returns the findings about the live agent that have no counterpart in the recorded run: the same rule,
-// broken in the same operation, at a place that differs only in numbers. What a client or a webhook breaks here are the
-// recorded client's faults, which are sent again, and nothing of the agent's.
-func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
-	shape := func(rule string, f *analyzer.Finding) string {
-		at := f.Place
-		at.Exchange = 0
-		return strings.Join([]string{
-			rule, f.Side.String(), f.Operation.String(),
-			numbers.ReplaceAllString(at.String(), "*"),
-		}, "\x00")
-	}
-	known := map[string]bool{}
-	for i := range recorded {
-		f := &recorded[i]
-		for _, rule := range append(slices.Clone(f.Also), f.Rule.ID) {
-			known[shape(rule, f)] = true
-		}
-	}
-	var found []analyzer.Finding
-	for i := range live {
-		if live[i].Side == a2a.Agent && !known[shape(live[i].Rule.ID, &live[i])] {
-			found = append(found, live[i])
-		}
-	}
-	return found
 }

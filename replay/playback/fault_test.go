@@ -30,7 +30,8 @@ func TestParseFaults(t *testing.T) {
 			"SendMessage, request 3: answered 5ms later",
 		},
 		{
-			playback.ParseError, "GetTask=-32001", playback.Fault{Operation: a2a.GetTask, Error: notFound},
+			playback.ParseError, "GetTask=-32001",
+			playback.Fault{Operation: a2a.GetTask, Error: notFound},
 			"each GetTask: answered with TaskNotFoundError (-32001)",
 		},
 		{
@@ -39,11 +40,13 @@ func TestParseFaults(t *testing.T) {
 			"GetTask, request 1: answered with TaskNotFoundError (-32001)",
 		},
 		{
-			playback.ParseError, "gettask=TASK_NOT_FOUND", playback.Fault{Operation: a2a.GetTask, Error: notFound},
+			playback.ParseError, "gettask=TASK_NOT_FOUND",
+			playback.Fault{Operation: a2a.GetTask, Error: notFound},
 			"each GetTask: answered with TaskNotFoundError (-32001)",
 		},
 		{
-			playback.ParseError, "*=503@2", playback.Fault{Error: &playback.Error{Status: 503}, Nth: 2},
+			playback.ParseError, "*=503@2",
+			playback.Fault{Error: &playback.Error{Status: 503}, Nth: 2},
 			"request 2: answered with HTTP 503",
 		},
 		{
@@ -52,7 +55,8 @@ func TestParseFaults(t *testing.T) {
 			"each SendMessage: answered with error -32050",
 		},
 		{
-			playback.ParseDrop, "GetAgentCard", playback.Fault{Operation: a2a.GetCard, Drop: true},
+			playback.ParseDrop, "GetAgentCard",
+			playback.Fault{Operation: a2a.GetCard, Drop: true},
 			"each GetAgentCard: the connection is closed without an answer",
 		},
 	}

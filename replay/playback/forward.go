@@ -12,7 +12,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
 
@@ -165,9 +165,9 @@ func (s *service) leadBack(res *http.Response) io.Reader {
 			urls[i.URL] = u.String()
 		}
 	}
-	text = replay.RewriteJSON(text, &s.call, func(role replay.Role, text string) (string, bool) {
+	text = compare.RewriteJSON(text, &s.call, func(role compare.Role, text string) (string, bool) {
 		now, ok := urls[text]
-		return now, ok && role == replay.NoRole
+		return now, ok && role == compare.NoRole
 	})
 	res.Header.Set("Content-Length", strconv.Itoa(len(text)))
 	return bytes.NewReader(text)

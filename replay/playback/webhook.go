@@ -18,7 +18,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
 
@@ -115,7 +115,7 @@ type post struct {
 
 // notify delivers the notifications that follow an exchange, in the background: those of a task in the recorded order,
 // and at the recorded pace from now on. Without pauses they go when the answer has been given, and begin is called.
-func (p *Player) notify(a *exchange, substitute replay.Substitute) (begin func()) {
+func (p *Player) notify(a *exchange, substitute compare.Substitute) (begin func()) {
 	now := time.Now()
 	p.mu.Lock()
 	byTask := map[string][]post{}
@@ -138,7 +138,7 @@ func (p *Player) notify(a *exchange, substitute replay.Substitute) (begin func()
 }
 
 // deliverAll delivers notifications of one task in the background, after those of it that are under way.
-func (p *Player) deliverAll(task string, posts []post, start time.Time, substitute replay.Substitute) {
+func (p *Player) deliverAll(task string, posts []post, start time.Time, substitute compare.Substitute) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ctx.Err() != nil {
@@ -159,7 +159,7 @@ func (p *Player) deliverAll(task string, posts []post, start time.Time, substitu
 }
 
 // deliver gives one notification at its time.
-func (p *Player) deliver(n post, start time.Time, substitute replay.Substitute) {
+func (p *Player) deliver(n post, start time.Time, substitute compare.Substitute) {
 	if speed := p.opts.Speed; speed > 0 {
 		recorded := n.x.Started.Sub(n.after.x.Started)
 		sleep(p.ctx, time.Until(start.Add(time.Duration(float64(recorded)/speed))))
@@ -193,10 +193,10 @@ const webhookTimeout = 10 * time.Second
 
 // post posts a notification with the ids, token and credentials of the live client. It returns an error if the webhook
 // did not accept it.
-func (p *Player) post(n post, substitute replay.Substitute) error {
+func (p *Player) post(n post, substitute compare.Substitute) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), webhookTimeout)
 	defer cancel()
-	body := replay.RewriteJSON(n.body, nil, substitute)
+	body := compare.RewriteJSON(n.body, nil, substitute)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, n.to.url, bytes.NewReader(body))
 	if err != nil {
 		return errors.New("its URL cannot be read")

@@ -1,7 +1,6 @@
-package replay
+package compare
 
 import (
-	"encoding/json"
 	"strings"
 
 	"a2atap/analyzer"
@@ -39,10 +38,8 @@ func rawText(v a2a.Value) string {
 	if !v.Exists() {
 		return ""
 	}
-	return clip(string(v.Raw()))
+	return analyzer.Clip(string(v.Raw()))
 }
-
-func clip(s string) string { return analyzer.Clip(s) }
 
 func (d *differ) value(at string, was, now a2a.Value) {
 	if d.same != nil && d.same(at, was, now) {
@@ -88,7 +85,7 @@ func (d *differ) array(at string, was, now a2a.Value) {
 		d.between(at, a, b, 0, 0)
 		return
 	}
-	pairs := align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
+	pairs := Align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(a), len(b)}) {
 		d.between(at, a[i:p[0]], b[j:p[1]], i, j)
@@ -151,8 +148,9 @@ func elements(v a2a.Value) []a2a.Value {
 	return list
 }
 
-// align returns a longest common subsequence of two lists, as pairs of indices.
-func align(n, m int, equal func(i, j int) bool) [][2]int {
+// Align returns a longest common subsequence of two lists of n and m elements, as pairs of indices in order. It takes
+// time and memory for n times m.
+func Align(n, m int, equal func(i, j int) bool) [][2]int {
 	longest := make([][]int, n+1)
 	for i := range longest {
 		longest[i] = make([]int, m+1)
@@ -180,15 +178,6 @@ func align(n, m int, equal func(i, j int) bool) [][2]int {
 		}
 	}
 	return pairs
-}
-
-// quote writes a string as JSON.
-func quote(s string) []byte {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return []byte(`""`) // not reached: every string can be written
-	}
-	return b
 }
 
 // lastToken returns the last reference token of a JSON Pointer that is no index.
