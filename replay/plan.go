@@ -49,6 +49,7 @@ type plan struct {
 	origins map[valueKey]*origin
 	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
 	hooks   []delivery      // recorded notifications
+	push    bool            // agents were given webhooks
 }
 
 // agents returns the names of the agents that requests would be sent to, in order of appearance.

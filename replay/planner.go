@@ -177,6 +177,7 @@ func (p *planner) request(o *openExchange) {
 	if e.webhook {
 		return
 	}
+	p.push = p.push || o.call.PushConfig.URL() != ""
 	p.noteUses(o, head.Target)
 	if e.task != "" {
 		if before := p.lastUse[e.task]; before != nil && before.op == a2a.GetTask && e.op == a2a.GetTask {

@@ -20,6 +20,7 @@ type player struct {
 	log     *recorder
 	targets map[string]*target // by the name of the recorded agent
 	order   []*target
+	hooks   *hooks
 
 	mu    sync.Mutex
 	runs  map[uint64]*run

@@ -27,11 +27,11 @@ func (p *player) prepare(
 	var body []byte
 	target := capture.ParseRequestHead(x.Request.Head).Target
 	call, head, body = readCall(x, p.plan.reader.Known(x.Agent.URL, target))
-	secrets, err := p.secretsFor(ctx, &head)
+	t := p.targets[e.agent]
+	secrets, err := t.secretsFor(ctx, &head)
 	if err != nil {
 		return out, call, err.Error()
 	}
-	t := p.targets[e.agent]
 	c := carrier{player: p, target: t, entry: e, call: &call}
 	if c.push(); c.reason != "" {
 		return out, call, c.reason
@@ -106,16 +106,18 @@ func (c *carrier) push() {
 	if !c.call.PushConfig.Exists() && !c.call.Operation.Push() {
 		return
 	}
-	if c.receiver = c.hooks.address(c.call.PushConfig.URL()); c.receiver != "" {
-		c.hook = c.call.PushConfig.URL()
+	if c.hooks.reach(c.target) {
+		if c.hook = c.call.PushConfig.URL(); c.hook != "" {
+			c.receiver = c.hooks.address(c.target, c.hook)
+		}
 		return
 	}
 	if c.call.Operation.Push() {
-		c.reason = "the agent cannot reach a webhook on this machine"
+		c.reason = unreachable
 		return
 	}
 	c.dropPush = true
-	c.note("push configs were removed from messages: the agent cannot reach a webhook on this machine")
+	c.note("push configs were removed from messages: " + unreachable)
 }
 
 // withoutPushConfig takes the push config out of the parameters of a send.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/replay/client"
 	"a2atap/replay/live"
 )
 
@@ -23,7 +24,7 @@ type target struct {
 	agent     capture.Peer
 	endpoints *endpoints
 	values    *values
-	hooks     *hooks
+	authorize func(context.Context, *client.Outgoing) error // nil if there are no credentials for it
 }
 
 // aim makes the targets of the plan: those of Options.Agents by their names, and the other agent at the URL.
@@ -80,18 +81,12 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	if name != "" {
 		t.agent.Name = name
 	}
-	if t.values, err = newValues(); err != nil {
-		return nil, err
+	t.authorize = p.opts.Authorize
+	if own, ok := p.opts.AuthorizeAgent[name]; ok {
+		t.authorize = own
 	}
-	t.hooks, err = newHooks(e, p.log, t.agent.Name)
+	t.values, err = newValues()
 	return t, err
-}
-
-// closeHooks ends the receipt of notifications.
-func (p *player) closeHooks() {
-	for _, t := range p.order {
-		t.hooks.close()
-	}
 }
 
 // reach checks that the agents accept connections, and waits for them as long as Options.Wait.
@@ -133,8 +128,11 @@ func (p *player) destination() string {
 	return strings.Join(list, ", ")
 }
 
-// deliveries compares the notifications of each agent with those about its tasks.
+// deliveries compares the notifications of each agent with those about its tasks. All together are waited for as long as
+// for an answer.
 func (p *player) deliveries(ctx context.Context) (sum Deliveries, diffs []Difference) {
+	ctx, cancel := context.WithTimeout(ctx, p.opts.Timeout)
+	defer cancel()
 	rest := p.plan.hooks
 	for i, t := range p.order {
 		var own, others []delivery
@@ -146,7 +144,7 @@ func (p *player) deliveries(ctx context.Context) (sum Deliveries, diffs []Differ
 			}
 		}
 		rest = others
-		d, found := t.hooks.compare(ctx, own, t.values, p.opts.Timeout)
+		d, found := p.hooks.compareWith(ctx, t, own)
 		sum.Expected += d.Expected
 		sum.Received += d.Received
 		sum.LeftOut += d.LeftOut
