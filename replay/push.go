@@ -9,6 +9,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/report"
 )
 
 // A delivery is one notification, as far as two runs can be compared by it.
@@ -31,19 +32,11 @@ func readDelivery(x *capture.Exchange) []delivery {
 	return []delivery{{task: it.task, what: it.String(), ended: it.state.Terminal()}}
 }
 
-// Deliveries counts the notifications.
-type Deliveries struct {
-	Expected int    // recorded, for tasks that were replayed
-	Received int    // from the live agent, for the same tasks
-	LeftOut  int    // recorded, and not compared
-	Why      string // something was left out
-}
-
 // compareWith waits until all recorded notifications of an agent have a counterpart, or the context has ended, and
 // returns what differs: for each task the kinds and states of its notifications are a multiset, since nothing orders
 // them.
-func (h *hooks) compareWith(ctx context.Context, t *target, recorded []delivery) (Deliveries, []Difference) {
-	out := Deliveries{}
+func (h *hooks) compareWith(ctx context.Context, t *target, recorded []delivery) (report.Deliveries, []report.Difference) {
+	out := report.Deliveries{}
 	want, ended := map[string]map[string]int{}, map[string]bool{}
 	asked := h.asked(t)
 	for _, d := range recorded {
@@ -62,7 +55,7 @@ func (h *hooks) compareWith(ctx context.Context, t *target, recorded []delivery)
 	}
 	came := h.await(ctx, t, func(came []delivery) bool { return covers(byTask(came), want) })
 	got := byTask(came)
-	var diffs []Difference
+	var diffs []report.Difference
 	for _, task := range slices.Sorted(maps.Keys(want)) {
 		for _, n := range got[task] {
 			out.Received += n
@@ -102,15 +95,15 @@ func covers(got, want map[string]map[string]int) bool {
 
 // compareDeliveries compares the notifications of one task. More than recorded are a difference only if the recording
 // shows that the last one had come.
-func compareDeliveries(task string, want, got map[string]int, ended bool) []Difference {
-	var diffs []Difference
+func compareDeliveries(task string, want, got map[string]int, ended bool) []report.Difference {
+	var diffs []report.Difference
 	kinds := maps.Clone(want)
 	maps.Copy(kinds, got)
 	for _, what := range slices.Sorted(maps.Keys(kinds)) {
 		w, g := want[what], got[what]
 		if g < w || g > w && ended && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
-			diffs = append(diffs, Difference{
-				Kind: DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
+			diffs = append(diffs, report.Difference{
+				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", clip(task), g, what, w),
 			})
 		}

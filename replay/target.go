@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay/client"
 	"a2atap/replay/live"
+	"a2atap/replay/report"
 )
 
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
@@ -130,7 +131,7 @@ func (p *player) destination() string {
 
 // deliveries compares the notifications of each agent with those about its tasks. All together are waited for as long as
 // for an answer.
-func (p *player) deliveries(ctx context.Context) (sum Deliveries, diffs []Difference) {
+func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []report.Difference) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.Timeout)
 	defer cancel()
 	rest := p.plan.hooks

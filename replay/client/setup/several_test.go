@@ -41,7 +41,8 @@ func TestSeveral(t *testing.T) {
 		{"--auth bearer:all", []Agent{booker, planner, other}, []string{"Bearer all", "Bearer all", "Bearer all"}},
 		{"--auth booker=bearer:b", []Agent{booker, planner, other}, []string{"Bearer b", "", ""}},
 		{
-			"--auth booker=bearer:b --auth planner=apikey:env:TOKEN", []Agent{booker, planner},
+			"--auth booker=bearer:b --auth planner=apikey:env:TOKEN",
+			[]Agent{booker, planner},
 			[]string{"Bearer b", "t0ken-of-env"},
 		},
 		{"--auth booker=bearer:b --auth bearer:rest", []Agent{booker, planner, other}, []string{
