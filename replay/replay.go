@@ -37,15 +37,18 @@ type Options struct {
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
 	// then for each such request. It must be safe for concurrent use.
-	Authorize func(context.Context, *client.Outgoing) error
+	Authorize Authorizer
 	// AuthorizeAgent has it for some agents by the names of recorded ones, in place of Authorize. A nil one has none.
-	AuthorizeAgent map[string]func(context.Context, *client.Outgoing) error
+	AuthorizeAgent map[string]Authorizer
 
 	// Webhook says where notifications are received in the place of recorded webhooks: its Address, Public and
 	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address if
 	// Public is set, or Address is not on loopback; otherwise its notifications are left out.
 	Webhook webhook.Options
 }
+
+// An Authorizer adds credentials to a request, as [client.Options].Authorize does.
+type Authorizer = func(context.Context, *client.Outgoing) error
 
 // Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
 // holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.

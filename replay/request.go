@@ -109,6 +109,7 @@ func (c *carrier) push() {
 	if c.hooks.reach(c.target) {
 		if c.hook = c.call.PushConfig.URL(); c.hook != "" {
 			c.receiver = c.hooks.address(c.target, c.hook)
+			c.missing()
 		}
 		return
 	}
@@ -118,6 +119,19 @@ func (c *carrier) push() {
 	}
 	c.dropPush = true
 	c.note("push configs were removed from messages: " + unreachable)
+}
+
+// missing notes which secrets of the push config the recording does not have. Its placeholders are handed on: they are
+// as good for a receiver of ours.
+func (c *carrier) missing() {
+	for _, secret := range []struct{ what, text string }{
+		{"token", c.call.PushConfig.Token()}, {"credentials", c.call.PushConfig.Credentials()},
+	} {
+		if credential.HasPlaceholder([]byte(secret.text)) {
+			c.note(fmt.Sprintf("the %s in the push config of exchange %d was redacted when it was recorded: "+
+				"the agent was given what stands there", secret.what, c.entry.seq))
+		}
+	}
 }
 
 // withoutPushConfig takes the push config out of the parameters of a send.

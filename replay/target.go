@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
-	"a2atap/replay/client"
 	"a2atap/replay/live"
 	"a2atap/replay/report"
 )
@@ -25,7 +24,7 @@ type target struct {
 	agent     capture.Peer
 	endpoints *endpoints
 	values    *values
-	authorize func(context.Context, *client.Outgoing) error // nil if there are no credentials for it
+	authorize Authorizer // nil if there are no credentials for it
 }
 
 // aim makes the targets of the plan: those of Options.Agents by their names, and the other agent at the URL.

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"io"
 	"maps"
 	"slices"
 
 	"a2atap/replay"
-	"a2atap/replay/client"
 	"a2atap/replay/client/setup"
 )
 
@@ -27,7 +25,7 @@ func (o *replayOptions) credentials(e env, options *replay.Options) (credentials
 	if err != nil {
 		return nil, err
 	}
-	options.AuthorizeAgent = map[string]func(context.Context, *client.Outgoing) error{}
+	options.AuthorizeAgent = map[string]replay.Authorizer{}
 	for i, a := range agents {
 		if a.Name == "" {
 			options.Authorize = list[i].Options.Authorize
