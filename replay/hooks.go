@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/client/webhook"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
 
@@ -85,7 +86,7 @@ func (h *hooks) address(t *target, recorded string) string {
 			},
 		})
 		h.receivers[hook{t, recorded}] = r
-		t.values.pair(&pairing{role: NoRole, recorded: recorded, live: r.URL()})
+		t.values.Pair(&compare.Pairing{Role: compare.NoRole, Recorded: recorded, Live: r.URL()})
 	}
 	return r.URL()
 }
@@ -133,6 +134,3 @@ func (h *hooks) await(ctx context.Context, t *target, enough func([]delivery) bo
 		}
 	}
 }
-
-// webhookPath is where our addresses begin.
-const webhookPath = "/webhook/"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
-	"a2atap/replay/report"
 )
 
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
@@ -23,7 +23,7 @@ type target struct {
 	url       string
 	agent     capture.Peer
 	endpoints *endpoints
-	values    *values
+	values    *compare.Values
 	authorize Authorizer // nil if there are no credentials for it
 }
 
@@ -65,7 +65,7 @@ func (p *player) aim(to string) error {
 	for _, t := range p.order {
 		for _, other := range p.order {
 			if other != t {
-				t.values.others = append(t.values.others, other.values)
+				t.values.Share(other.values)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	if own, ok := p.opts.AuthorizeAgent[name]; ok {
 		t.authorize = own
 	}
-	t.values, err = newValues()
+	t.values, err = compare.NewValues()
 	return t, err
 }
 
@@ -126,32 +126,4 @@ func (p *player) destination() string {
 		list = append(list, t.agent.Name+"="+t.url)
 	}
 	return strings.Join(list, ", ")
-}
-
-// deliveries compares the notifications of each agent with those about its tasks. All together are waited for as long as
-// for an answer.
-func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []report.Difference) {
-	ctx, cancel := context.WithTimeout(ctx, p.opts.Timeout)
-	defer cancel()
-	rest := p.plan.hooks
-	for i, t := range p.order {
-		var own, others []delivery
-		for _, d := range rest {
-			if _, ok := t.values.own(TaskID, "", d.task); ok || i == len(p.order)-1 {
-				own = append(own, d)
-			} else {
-				others = append(others, d)
-			}
-		}
-		rest = others
-		d, found := p.hooks.compareWith(ctx, t, own)
-		sum.Expected += d.Expected
-		sum.Received += d.Received
-		sum.LeftOut += d.LeftOut
-		if d.Why != "" {
-			sum.Why = d.Why
-		}
-		diffs = append(diffs, found...)
-	}
-	return sum, diffs
 }

@@ -18,6 +18,7 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
 	"a2atap/replay/client/setup"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -185,7 +186,7 @@ func (o *replayOptions) replay() (replay.Options, error) {
 			return out, usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for none", o.speed)
 		}
 	}
-	if out.Profile, err = replay.ParseProfile(o.profile); err != nil {
+	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
 	return out, nil
