@@ -110,6 +110,7 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 	if err := p.aim(to); err != nil {
 		return nil, err
 	}
+	p.noteCallers()
 	p.hooks, err = newHooks(o.Webhook, plan.push, p.log, p.note)
 	return p, err
 }
