@@ -70,6 +70,12 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/replay/refagent/taskfile", "a2atap/...", "a file of tasks knows nothing of what is in them"},
 	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
 	{"a2atap/replay/report", "a2atap/replay/...", "a report says what differs, whoever compared"},
+	{
+		"a2atap/replay/translate", "a2atap/replay/...",
+		"what a request is in other words depends on nobody who sends it",
+	},
+	{"a2atap/replay/translate", "a2atap/proxy/capture/...", "a call is translated, wherever it was recorded"},
+	{"a2atap/replay/translate", "a2atap/analyzer/...", "translating judges nothing"},
 	{"a2atap/tui", "a2atap/proxy/capture/bolt", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy/capture/open", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy", "the inspector reads captures, also those of another process"},
