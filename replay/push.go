@@ -197,7 +197,7 @@ func (p *player) notified(t *target, recorded, live []notice) (diffs []report.Di
 		taken[best] = true
 		now := live[best]
 		rec := was.recorded()
-		pairs := compare.NewPairer(t.values, rec)
+		pairs := compare.NewPairer(t.values, rec, rec.Call)
 		pairs.Take(0, now.Answer)
 		found := append(pairs.Contradictions(), p.comparison(t, rec, now.reply(), now.seq).Run()...)
 		for i := range found {
