@@ -77,7 +77,8 @@ func TestReplayComparesNotifications(t *testing.T) {
 		{"same", said, same},
 		{"in another order", []string{pricedStatus, chunk("a", false), toldWorking, chunk("b", true)}, same},
 		{
-			"fewer chunks", []string{toldWorking, chunk("ab", true), pricedStatus},
+			"fewer chunks",
+			[]string{toldWorking, chunk("ab", true), pricedStatus},
 			[3]report.Kind{"", "", report.DifferentValue},
 		},
 		{"other words", edited("two seats", "three seats"), [3]report.Kind{"", "", report.DifferentValue}},
