@@ -45,16 +45,16 @@ func (o *playbackFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&o.agent, "agent", "", "play the agent `NAME`")
 	f.StringVar(&o.speed, "speed", "1",
 		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max without pauses")
-	f.StringArrayVar(&o.match, "match", nil, "what has to be as recorded: `WHAT` is operation (the default), shape (names "+
-		"and types, too) or exact; beside it, /POINTER is a value in the parameters that has to be; repeatable")
+	f.StringArrayVar(&o.match, "match", nil, "what has to be as recorded: `WHAT` is operation (the default), shape "+
+		"(names and types, too) or exact; beside it, /POINTER is a value in the parameters that has to be; repeatable")
 	f.StringVar(&o.usedUp, "used-up", "repeat",
 		"what to do when the recorded answers run out: `WHAT` is repeat (the last one) or error")
 	f.StringArrayVar(&o.onMiss, "on-miss", nil, "what an unmatched request gets: `[NAME=]WHAT` is error (the default) or "+
 		"forward=URL, the answer of the live agent there; NAME is one of several agents; repeatable")
 	f.StringArrayVar(&o.delay, "delay", nil, "answer `[OP=]D[@N]` later, such as 2s: each request, or those of the "+
 		"operation OP, or the Nth of them; repeatable")
-	f.StringArrayVar(&o.fail, "error", nil, "answer the operation with an error: `OP=CODE[@N]`, with a code of JSON-RPC, the "+
-		"name of an error of the protocol, or a status of HTTP; OP may be *; repeatable")
+	f.StringArrayVar(&o.fail, "error", nil, "answer the operation with an error: `OP=CODE[@N]`, with a code of "+
+		"JSON-RPC, the name of an error of the protocol, or a status of HTTP; OP may be *; repeatable")
 	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@N]` without an answer; repeatable")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	o.reach.Register(f, "without it, none is used")
@@ -67,7 +67,8 @@ func (o *playbackFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if no request came")
 }
 
-// A playedAt is an address, and the agent that is played there; all that have no address of their own if it has no name.
+// A playedAt is an address, and the agent that is played there; all that have no address of their own if it has no
+// name.
 type playedAt struct{ name, listen string }
 
 // places reads the values of --listen.

@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A playbackNotes puts what playback did otherwise than it was recorded into the new record, beside the exchange that it
-// did it to. Requests are told apart by the connection of a tap that they came on, on which one follows another.
+// A playbackNotes puts what playback did otherwise than it was recorded into the new record, beside the exchange that
+// it did it to. Requests are told apart by the connection of a tap that they came on, on which one follows another.
 type playbackNotes struct {
 	mu      sync.Mutex
 	clients map[string]string           // the address of a client, by that of the tap's connection for it

@@ -2,8 +2,9 @@
 //
 // A Player is an http.Handler. It finds the recorded exchange that a request asks for, by operation, task, context and
 // kinds of parts (or by more: see Match and Options.Pointers), whatever the binding, then by what has been played
-// before; and gives the recorded answer: with the ids that the live client chose, with a card that points to the player,
-// and with the events of a stream in their recorded pace. Notifications follow in theirs, to the client's webhook.
+// before; and gives the recorded answer: with the ids that the live client chose, with a card that points to the
+// player, and with the events of a stream in their recorded pace. Notifications follow in theirs, to the client's
+// webhook.
 //
 // What the agent had made, such as task ids, is given as it was recorded, so a client that plays the recorded workflow
 // meets the recorded values everywhere. Repeated requests get the recorded answers one after another; when they are

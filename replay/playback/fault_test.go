@@ -100,7 +100,9 @@ func TestParseFaultsRefuses(t *testing.T) {
 
 // What people write is read, or refused with a reason; what is read does something.
 func FuzzParseFaults(f *testing.F) {
-	for _, text := range []string{"2s", "GetTask=2s@1", "SendMessage=-32001", "*=503", "tasks/get", "a=b=c@@1", "@", "=@9"} {
+	for _, text := range []string{
+		"2s", "GetTask=2s@1", "SendMessage=-32001", "*=503", "tasks/get", "a=b=c@@1", "@", "=@9",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -210,7 +210,7 @@ func (s *service) strange() {
 	}
 }
 
-// A learner reads in an answer of the live agent which tasks and contexts are its own, before the client has them whole.
+// A learner reads in an answer of the live agent which tasks and contexts are its own, before the client has them all.
 type learner struct {
 	*service
 	res    *http.Response

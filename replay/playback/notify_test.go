@@ -123,8 +123,8 @@ func sendWith(t *testing.T, origin, hookURL string) *client.Client {
 	return c
 }
 
-// Each webhook of the client gets what the one in its place got: in order, at the recorded pace, with the client's token
-// and credentials. Answers name the client's webhook.
+// Each webhook of the client gets what the one in its place got: in order, at the recorded pace, with the client's
+// token and credentials. Answers name the client's webhook.
 func TestNotificationsGoToTheirWebhooks(t *testing.T) {
 	one, two := newHook(t, 200), newHook(t, 204)
 	n := newTold()
