@@ -22,6 +22,7 @@ type player struct {
 	log     *recorder
 	targets map[string]*target // by the name of the recorded agent
 	order   []*target
+	hooks   *hooks
 
 	mu    sync.Mutex
 	runs  map[uint64]*run
@@ -217,7 +218,7 @@ func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
 ) (*compare.Comparison, []report.Difference) {
 	t := p.targets[e.agent]
-	l := compare.NewPairer(t.values, rec)
+	l := compare.NewPairer(t.values, rec, rec.Call)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
@@ -240,8 +241,12 @@ func (p *player) once(
 		}
 	}
 	p.learnHeads(t, x, log.Recorded(), rec, now)
-	c := &compare.Comparison{Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq()}
-	return c, l.Contradictions()
+	return p.comparison(t, rec, now, log.Seq()), l.Contradictions()
+}
+
+// comparison compares what was recorded of an agent with what has the number live now.
+func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
+	return &compare.Comparison{Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live}
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's

@@ -68,7 +68,8 @@ type (
 func newTracer(r *Report) *tracer {
 	t := &tracer{
 		Report: r, recorded: map[uint64]*Line{}, live: map[uint64]*Line{}, lines: make([]*Line, len(r.Differences)),
-		root: make([]int, len(r.Differences)), tasks: map[subject]int{}, configs: map[subject]int{}, answers: map[uint64]int{},
+		root: make([]int, len(r.Differences)), tasks: map[subject]int{}, configs: map[subject]int{},
+		answers:   map[uint64]int{},
 		withdrawn: map[offer]int{}, notSent: map[int][]Line{},
 	}
 	for i := range r.Lines {

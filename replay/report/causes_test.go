@@ -74,7 +74,9 @@ func TestCauses(t *testing.T) {
 		},
 		{
 			"a task of another agent may have the same id",
-			[]report.Line{sent(1, "SendMessage", ""), {Exchange: 2, Live: 2, Agent: "planner", Operation: "GetTask", Task: "t-1"}},
+			[]report.Line{
+				sent(1, "SendMessage", ""), {Exchange: 2, Live: 2, Agent: "planner", Operation: "GetTask", Task: "t-1"},
+			},
 			[]report.Difference{
 				differing(1, report.DifferentState, "completed", "failed", failed),
 				differing(2, report.DifferentState, "completed", "canceled", report.Effect{}),
@@ -204,7 +206,10 @@ func TestLongValues(t *testing.T) {
 			"     - (1471 characters) …the same words the same words Berlin the same words the same words… (1472 characters)\n" +
 				"     + (1471 characters) …the same words the same words Bern the same words the same words… (1472 characters)\n",
 		},
-		{"a long one alone", `"` + strings.Repeat("x", 1000) + `"`, "", "     - \"" + strings.Repeat("x", 399) + "… (602 characters more)\n"},
+		{
+			"a long one alone", `"` + strings.Repeat("x", 1000) + `"`, "",
+			"     - \"" + strings.Repeat("x", 399) + "… (602 characters more)\n",
+		},
 		{
 			"a very long one alone", `"` + strings.Repeat("x", 10000) + `"`, "",
 			"     - \"" + strings.Repeat("x", 399) + "… (at least 3729 characters more)\n",

@@ -74,6 +74,9 @@ func (t *tracer) operation(i int) string {
 	if l := t.lines[i]; l != nil {
 		return l.Operation
 	}
+	if d := &t.Differences[i]; d.Exchange > 0 {
+		return "notification" // no request of the client's, and so without a line
+	}
 	return ""
 }
 

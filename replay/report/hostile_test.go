@@ -17,8 +17,10 @@ import (
 // hostile are what may be in traffic, to be seen as something else or to be obeyed.
 var hostile = []string{
 	"\x1b[2J\x1b[31mred", "a\r\n::error::pwned", "::set-output name=x::y", "%0A::error::pwned", "##[error]x",
-	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "</pre></article><h1>no difference</h1>", "{{.Verdict}}",
-	"</details>\n\n# no difference", "```\n# no difference\n```", "| a | b |", `\| a`, "[x](javascript:alert(1))", "@everyone",
+	"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "</pre></article><h1>no difference</h1>",
+	"{{.Verdict}}",
+	"</details>\n\n# no difference", "```\n# no difference\n```", "| a | b |", `\| a`, "[x](javascript:alert(1))",
+	"@everyone",
 	"]]>", "</testsuite>", "\u202ename", "\u0085\u2028\u2029x", "\x00\xff\xfe", "- x\n+ y", "`", "", "*b* _i_ ~s~ #1",
 }
 
@@ -33,8 +35,8 @@ func madeOf(s string) *report.Report {
 	then.Kind, then.Exchange, then.Live = report.DifferentState, 3, 4
 	alone := report.Difference{Kind: report.DifferentDelivery, Message: s, Want: s, Got: s}
 	return &report.Report{
-		Tool: report.Tool{Name: "a2atap", Version: s}, Capture: s, To: s, Profile: "protocol", Crash: s, Sent: 2, Differing: 2,
-		LeftOut: 1, Deliveries: report.Deliveries{LeftOut: 1, Why: s}, Notes: []string{s},
+		Tool: report.Tool{Name: "a2atap", Version: s}, Capture: s, To: s, Profile: "protocol", Crash: s,
+		Sent: 2, Differing: 2, LeftOut: 1, Deliveries: report.Deliveries{LeftOut: 1, Why: s}, Notes: []string{s},
 		Lines: []report.Line{
 			{Exchange: 1, Live: 2, Agent: s, Operation: "GetTask", Task: s, Status: report.Differing, Requests: 1},
 			{Exchange: 3, Live: 4, Operation: "GetTask", Task: s, Status: report.Differing, Requests: 1},
