@@ -83,7 +83,7 @@ func hint(err error) string {
 	return ""
 }
 
-// redacted returns a sink that hides the credentials of the session's requests, and those that are given in their place.
+// redacted returns a sink that hides the credentials of the session's requests, and those given in their place.
 func (o *RunOptions) redacted(ctx context.Context, live *capture.Memory) (capture.Sink, error) {
 	names := &redact.Names{}
 	if o.Authorize != nil {

@@ -139,7 +139,9 @@ func TestRunRefuses(t *testing.T) {
 		file, url, want string
 		options         func(*replaytest.RunOptions)
 	}{
-		"no file":        {"testdata/none.txtar", "http://127.0.0.1:9", "a2atap export CAPTURE -o testdata/none.txtar writes it", nil},
+		"no file": {
+			"testdata/none.txtar", "http://127.0.0.1:9", "a2atap export CAPTURE -o testdata/none.txtar writes it", nil,
+		},
 		"empty":          {empty, "http://127.0.0.1:9", "holds no exchanges", nil},
 		"no agent":       {session, "http://127.0.0.1:1/spec", "connect", nil},
 		"no URL":         {session, "booker", session, nil},
