@@ -13,12 +13,11 @@ import (
 	"a2atap/replay/playback"
 )
 
-// AgentOptions are those of package playback, and what is for tests alone.
+// AgentOptions are those of package playback, and what is for tests alone. Where the session has several agents,
+// Options.Agent has to name the one to be played.
 type AgentOptions struct {
 	playback.Options
 
-	// Agent is the recorded name of the agent to be played; it has to be given where the session has several.
-	Agent string
 	// Whole fails the test, too, if a recorded request was not made.
 	Whole bool
 }
@@ -62,29 +61,16 @@ func Agent(t testing.TB, file string, options ...func(*AgentOptions)) (url strin
 	return server.URL + player.Path()
 }
 
-// choose keeps the exchanges of one agent.
+// choose finds out whether it is clear which agent is to be played.
 func (o *AgentOptions) choose(ctx context.Context, src capture.Source) error {
-	var names []string
-	for x, err := range src.Exchanges(ctx, 1) {
-		if err != nil {
-			return err
-		}
-		chosen := o.Keep == nil || o.Keep(x)
-		if chosen && !isNotification(x) && !slices.Contains(names, x.Agent.Name) {
-			names = append(names, x.Agent.Name)
-		}
-	}
+	names, err := playback.Agents(ctx, src)
 	switch {
-	case o.Agent == "" && len(names) > 1:
+	case err != nil:
+		return err
+	case o.Agent == "" && len(names) > 1 && o.Keep == nil:
 		return fmt.Errorf("it has several agents, %s; choose one by AgentOptions.Agent", strings.Join(names, ", "))
-	case o.Agent == "":
-		return nil
-	case !slices.Contains(names, o.Agent):
+	case o.Agent != "" && !slices.Contains(names, o.Agent):
 		return fmt.Errorf("it has no agent %q; it has %s", o.Agent, strings.Join(names, ", "))
-	}
-	keep := o.Keep
-	o.Keep = func(x *capture.Exchange) bool {
-		return x.Agent.Name == o.Agent && (keep == nil || keep(x))
 	}
 	return nil
 }
@@ -111,7 +97,7 @@ func (o *AgentOptions) judge(t testing.TB, file string, r playback.Report) {
 			t.Logf("%s: not requested: exchange %d %s", file, u.Exchange, u.Operation)
 		}
 	}
-	if r.Served+r.Missed == 0 {
+	if r.Came()+r.Missed == 0 {
 		t.Errorf("%s: no request came; let the client use the URL that replaytest.Agent returns", file)
 	}
 	t.Logf("%s: %s", file, r.Verdict())

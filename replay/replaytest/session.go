@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"a2atap/analyzer"
-	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/transcript"
 )
@@ -45,9 +43,6 @@ func write(file string, list []*capture.Exchange) error {
 	}
 	return os.WriteFile(file, transcript.Format(&transcript.Transcript{Exchanges: list}), 0o600)
 }
-
-// isNotification reports whether an exchange is one, which an agent sends.
-func isNotification(x *capture.Exchange) bool { return analyzer.Read(x).Call.Operation == a2a.Webhook }
 
 // fileName returns a name of a test as that of one file.
 func fileName(test string) string {
