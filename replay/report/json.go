@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/jsondoc"
 )
 
@@ -35,6 +37,7 @@ type jsonLine struct {
 
 // A jsonDifference has the number of its cause, from 1, and says whether it is only a consequence.
 type jsonDifference struct {
+	Side        string       `json:"side"` // agent or client
 	Kind        Kind         `json:"kind"`
 	Rule        string       `json:"rule,omitempty"`
 	Exchange    uint64       `json:"exchange,omitempty"`
@@ -124,6 +127,7 @@ func (t *tracer) json(i int) jsonDifference {
 		changes = append(changes, jsonChange{c.Pointer, some(c.Was), some(c.Now)})
 	}
 	return jsonDifference{
+		Side: cmp.Or(d.Side, a2a.Agent.String()),
 		Kind: d.Kind, Rule: d.Rule, Exchange: d.Exchange, Live: d.Live, Place: d.Place, LivePlace: d.LivePlace,
 		Task: t.subject(d, t.lines[i]).task, Recorded: d.Want, Now: d.Got, Message: d.Message, Summary: d.Summary(),
 		Changes: changes, Consequence: t.root[i] != i,
