@@ -171,7 +171,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		p.leaveOut(e, reason)
 		return
 	}
-	rec := e.recorded(compare.ReadReply(&call, x))
+	rec := e.recorded(compare.ReadReply(call, x))
 	rec.AssumeLeft()
 	begun := time.Now()
 	line := report.Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.Matched}
@@ -214,7 +214,7 @@ func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
 ) (*compare.Comparison, []report.Difference) {
 	t := p.targets[e.agent]
-	l := compare.NewPairer(t.values, rec)
+	l := compare.NewPairer(t.values, rec, out.call)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
@@ -226,18 +226,20 @@ func (p *player) once(
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		f := &follower{Pairer: l, rec: rec, run: r}
+		f := &follower{Pairer: l, rec: rec, call: out.call, run: r}
 		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
-	now := compare.ReadReply(rec.Call, log.Recorded())
+	now := compare.ReadReply(out.call, log.Recorded())
 	if !now.Stream {
 		for _, it := range now.Items {
 			l.Take(0, it.Answer)
 		}
 	}
 	p.learnHeads(t, x, log.Recorded(), rec, now)
-	c := &compare.Comparison{Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq()}
+	c := &compare.Comparison{
+		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq(), Elsewhere: p.elsewhere(),
+	}
 	return c, l.Contradictions()
 }
 
@@ -257,6 +259,9 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 		recorded, current := a2a.DecodeCard(a.Answer.Payload.Value), a2a.DecodeCard(b.Answer.Payload.Value)
 		for _, note := range t.endpoints.learn(recorded, current) {
 			p.note(note)
+		}
+		if !p.elsewhere() {
+			p.noteOffers(t, recorded, current)
 		}
 	}
 }

@@ -22,9 +22,10 @@ type Pairer struct {
 	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
 
-// NewPairer returns a pairer for the live answer to the same request.
-func NewPairer(v *Values, rec *Recorded) *Pairer {
-	return &Pairer{values: v, rec: rec, live: ItemReader{Call: rec.Call}, used: make([]bool, len(rec.Items))}
+// NewPairer returns a pairer for the live answer to the same request, or to the call that stands for it in another
+// binding or dialect.
+func NewPairer(v *Values, rec *Recorded, live *a2a.Call) *Pairer {
+	return &Pairer{values: v, rec: rec, live: ItemReader{Call: live}, used: make([]bool, len(rec.Items))}
 }
 
 // Take reads the next event, or the only answer with number 0, and returns how far the live answer has come.
@@ -73,8 +74,8 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		return
 	}
 	sites := map[string]Site{}
-	for s := range Sites(a.Doc.Root, l.rec.Call) {
-		sites[s.Pointer] = s
+	for s := range Sites(a.Doc.Root, l.live.Call) {
+		sites[standsAt(s, &a)] = s
 	}
 	recTask := rec.Task
 	if recTask == "" {
@@ -84,7 +85,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		liveTask, _ = l.values.LiveFor(TaskID, "", recTask)
 	}
 	for s := range Sites(rec.Answer.Doc.Root, l.rec.Call) {
-		live, ok := sites[s.Pointer]
+		live, ok := sites[standsAt(s, &rec.Answer)]
 		if !ok || live.Role != s.Role || s.Role == ResourceName {
 			continue
 		}
