@@ -86,6 +86,8 @@ type wording struct {
 	head capture.Head
 	body []byte
 	at   func(target string) address
+
+	known *a2a.Known // what is spoken where a translated one goes; nil for the others
 }
 
 // translate says a recorded request as the options want it. With a reason, that cannot be done.
@@ -157,11 +159,17 @@ func (w *wording) say(r *translate.Request, i a2a.Interface, m moved, u *url.URL
 	if r.Query != "" {
 		w.head.Target += "?" + r.Query
 	}
-	call := a2a.DecodeRequest(a2a.Request{
-		Method: r.Method, Target: w.head.Target, Header: w.head.Fields.Get, Body: r.Body, HasBody: r.Body != nil, BodyKept: true,
-	}, known)
-	w.call = &call
+	w.known = &known
+	w.call = w.read(w.head.Target, w.body)
 	w.at = func(target string) address { return address{scheme: m.scheme, host: m.host, target: target} }
+}
+
+// read returns the call of a translated request, given its target and its body.
+func (w *wording) read(target string, body []byte) *a2a.Call {
+	call := a2a.DecodeRequest(a2a.Request{
+		Method: w.head.Method, Target: target, Header: w.head.Fields.Get, Body: body, HasBody: body != nil, BodyKept: true,
+	}, *w.known)
+	return &call
 }
 
 // dialects returns the dialects that would do for a call.

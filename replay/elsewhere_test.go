@@ -146,10 +146,13 @@ func wantSpoken(t *testing.T, src capture.Source, o replay.Options) {
 			t.Fatal(err)
 		}
 		head := capture.ParseRequestHead(x.Request.Head)
+		var known a2a.Known
+		known.Add(a2a.Interface{URL: "http://a/spec03-rest", Binding: a2a.HTTPJSON, Dialects: a2a.Of(a2a.V0_3)},
+			"http://a"+head.Target)
 		call := a2a.DecodeRequest(a2a.Request{
 			Method: head.Method, Target: head.Target, Header: head.Fields.Get, Body: x.Request.Body.Data, HasBody: true,
 			BodyKept: true,
-		}, a2a.Known{})
+		}, known)
 		if call.Operation != a2a.GetCard && (call.Binding != o.Binding || call.Dialects.Intersect(o.Dialect).Empty()) {
 			t.Errorf("%s %s was sent: it is %s %s", head.Method, head.Target, call.Binding, call.Dialects)
 		}
@@ -167,23 +170,28 @@ func TestReplayElsewhereFindsFaults(t *testing.T) {
 		kind  report.Kind
 	}{
 		{
-			"state over the other binding", client.JSONRPC10, replay.Options{Binding: a2a.HTTPJSON},
+			"state over the other binding", client.JSONRPC10,
+			replay.Options{Binding: a2a.HTTPJSON},
 			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_FAILED").Replace, report.DifferentState,
 		},
 		{
-			"state in the other dialect", client.JSONRPC03, replay.Options{Dialect: a2a.Of(a2a.V1_0)},
+			"state in the other dialect", client.JSONRPC03,
+			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
 			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_REJECTED").Replace, report.DifferentState,
 		},
 		{
-			"kind of part over the other binding", client.REST10, replay.Options{Binding: a2a.JSONRPC},
+			"kind of part over the other binding", client.REST10,
+			replay.Options{Binding: a2a.JSONRPC},
 			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
 		},
 		{
-			"kind of part in the other dialect", client.JSONRPC03, replay.Options{Dialect: a2a.Of(a2a.V1_0)},
+			"kind of part in the other dialect", client.JSONRPC03,
+			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
 			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
 		},
 		{
-			"a renamed member over the other binding", client.JSONRPC10, replay.Options{Binding: a2a.HTTPJSON},
+			"a renamed member over the other binding", client.JSONRPC10,
+			replay.Options{Binding: a2a.HTTPJSON},
 			strings.NewReplacer(`"name":`, `"title":`).Replace, report.DifferentMember,
 		},
 	} {

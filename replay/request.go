@@ -19,7 +19,7 @@ type outgoing struct {
 	method string
 	head   []byte
 	body   []byte
-	call   *a2a.Call // what it asks, ids as recorded
+	call   *a2a.Call // what it asks: the recorded one, or the translated one as it is sent
 }
 
 // prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request cannot
@@ -49,9 +49,12 @@ func (p *player) prepare(
 	if c.dropPush {
 		w.body = withoutPushConfig(w.body, w.call)
 	}
-	out.method, out.call = w.head.Method, w.call
+	out.method = w.head.Method
 	out.body = compare.RewriteJSON(w.body, w.call, c.substitute)
 	out.at = w.at(compare.RewriteTarget(p.withSecrets(w.head.Target, secrets), w.call, c.substitute))
+	if out.call = w.call; w.known != nil {
+		out.call = w.read(out.at.target, out.body)
+	}
 	if c.reason == "" {
 		c.reason = c.orphan(&call, x)
 	}

@@ -38,8 +38,8 @@ func ParseProfile(name string) (Profile, error) {
 // contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
 // its places.
 func (c *Comparison) contents(rec, live Item) {
-	if c.Recorded.Status == 0 || c.Live.Status == 0 {
-		return
+	if c.Recorded.Status == 0 || c.Live.Status == 0 || c.ByMeaning() && rec.Err != nil {
+		return // of errors in other words their names say all
 	}
 	f := &forms{
 		active: rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
