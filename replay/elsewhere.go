@@ -27,7 +27,7 @@ func (p *player) elsewhere() bool { return p.opts.Binding != a2a.NoBinding || !p
 func (p *player) meet(ctx context.Context) error {
 	for _, t := range p.order {
 		card, err := client.Discover(ctx, t.url, client.Options{
-			Dialer: p.opts.Dialer, Authorize: p.opts.Authorize, Timeout: p.opts.Timeout,
+			Dialer: p.opts.Dialer, Authorize: t.authorize, Timeout: p.opts.Timeout,
 		})
 		if err != nil {
 			return fmt.Errorf("ask where another binding or dialect is spoken: %w", err)
