@@ -16,8 +16,8 @@ import (
 	"a2atap/replay/translate"
 )
 
-// ErrNotOffered is wrapped by the error of Run where the card of a live agent does not offer the binding and the dialect
-// of the options.
+// ErrNotOffered is wrapped by the error of Run where the card of a live agent does not offer the binding and dialect of
+// the options.
 var ErrNotOffered = errors.New("its card does not offer it")
 
 // elsewhere reports whether requests are to be sent in another binding or dialect than was recorded.
@@ -230,7 +230,7 @@ func (p *player) cardTarget(target string) string {
 	return path
 }
 
-// noteOffers says where the live card no longer offers what the recording speaks, and how it can be played all the same.
+// noteOffers says where the live card no longer offers what the recording speaks, and how it can be played there.
 func (p *player) noteOffers(t *target, recorded, live a2a.Card) {
 	for _, was := range recorded.Interfaces {
 		if _, ok := compare.SameInterface(was, live.Interfaces); ok || !p.speaks(t, was) {

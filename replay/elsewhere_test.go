@@ -272,7 +272,8 @@ func TestReplayElsewhereLeavesOut(t *testing.T) {
 		t.Errorf("%s %+v", r.Verdict(), r.Lines)
 	}
 	_, err := replay.Run(t.Context(), src, agent, replay.Options{Dialect: a2a.Of(a2a.V0_3)})
-	if !errors.Is(err, replay.ErrNotOffered) || !strings.Contains(fmt.Sprint(err), "it offers jsonrpc 1.0, http+json 1.0") {
+	offered := "it offers jsonrpc 1.0, http+json 1.0"
+	if !errors.Is(err, replay.ErrNotOffered) || !strings.Contains(fmt.Sprint(err), offered) {
 		t.Errorf("the agent speaks no 0.3, and yet: %v", err)
 	}
 }
@@ -286,8 +287,8 @@ func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 	})
 	agent := startAgent(t, "spec", refagent.Options{})
 	r := play(t, src, agent, replay.Options{})
-	want := "the live card no longer offers jsonrpc 0.3, which the recording speaks; it offers jsonrpc 1.0, http+json 1.0: " +
-		"--binding or --dialect plays the recording there"
+	want := "the live card no longer offers jsonrpc 0.3, which the recording speaks; " +
+		"it offers jsonrpc 1.0, http+json 1.0: --binding or --dialect plays the recording there"
 	if !slices.Contains(r.Notes, want) || len(r.Differences) == 0 {
 		t.Errorf("%s; the notes are %q", r.Verdict(), r.Notes)
 	}

@@ -22,8 +22,8 @@ type outgoing struct {
 	call   *a2a.Call // what it asks: the recorded one, or the translated one as it is sent
 }
 
-// prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request cannot
-// be made.
+// prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request
+// cannot be made.
 func (p *player) prepare(
 	ctx context.Context, e *entry, x *capture.Exchange,
 ) (out outgoing, recorded *a2a.Call, reason string) {

@@ -103,7 +103,8 @@ func (c *Comparison) passage(f *forms, was, now passage) {
 	}
 	at, live := was.lists[0], now.lists[0]
 	if was.role != now.role {
-		f.find(report.DifferentContent, at, live, fmt.Sprintf("the role in %s is %q, recorded %q", was.name, now.role, was.role))
+		f.find(report.DifferentContent, at, live,
+			fmt.Sprintf("the role in %s is %q, recorded %q", was.name, now.role, was.role))
 		return
 	}
 	if a, b := partKinds(was.lists), partKinds(now.lists); !slices.Equal(a, b) {

@@ -72,10 +72,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		l.learnList(rec, a)
 		return
 	}
-	sites := map[string]Site{}
-	for s := range Sites(a.Doc.Root, l.live.Call) {
-		sites[standsAt(s, &a)] = s
-	}
+	sites := placed(a.Doc.Root, l.live.Call, func(s Site) string { return standsAt(s, &a) })
 	recTask := rec.Task
 	if recTask == "" {
 		recTask = l.rec.Task
@@ -84,7 +81,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		liveTask, _ = l.values.LiveFor(TaskID, "", recTask)
 	}
 	for s := range Sites(rec.Answer.Doc.Root, l.rec.Call) {
-		live, ok := sites[standsAt(s, &rec.Answer)]
+		live, ok := sites.next(standsAt(s, &rec.Answer))
 		if !ok || live.Role != s.Role || s.Role == ResourceName {
 			continue
 		}
@@ -100,6 +97,29 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 			l.contradiction(rec, s, p)
 		}
 	}
+}
+
+// A placement is the sites of a JSON text by their places. There are several at one where a name stands twice in an
+// object.
+type placement map[string][]Site
+
+func placed(root a2a.Value, call *a2a.Call, place func(Site) string) placement {
+	sites := placement{}
+	for s := range Sites(root, call) {
+		at := place(s)
+		sites[at] = append(sites[at], s)
+	}
+	return sites
+}
+
+// next returns the sites at a place, one after the other.
+func (p placement) next(place string) (Site, bool) {
+	list := p[place]
+	if len(list) == 0 {
+		return Site{}, false
+	}
+	p[place] = list[1:]
+	return list[0], true
 }
 
 // echo compares whether two answers have the JSON-RPC id of the request that each of them answers. Ids of different

@@ -17,14 +17,15 @@ const (
 )
 
 // wordingOf compares how two requests were said. Before 1.0, HTTP+JSON is spoken in two forms, of which one is as
-// different as another dialect. Where it is not known what was spoken, the words are taken to be the same.
+// different as another dialect. Dialects that are not known are taken to be the same.
 func wordingOf(rec, live *a2a.Call) wording {
-	if rec == nil || live == nil || rec.Dialects.Empty() || live.Dialects.Empty() {
+	if rec == nil || live == nil {
 		return sameWords
 	}
+	known := !rec.Dialects.Empty() && !live.Dialects.Empty()
 	shared := formsOf(rec.Dialects).Intersect(formsOf(live.Dialects))
 	switch {
-	case shared.Empty():
+	case known && shared.Empty():
 		return otherNames
 	case rec.Binding == live.Binding:
 		return sameWords
