@@ -20,6 +20,7 @@ type outgoing struct {
 	head   []byte
 	body   []byte
 	call   *a2a.Call // what it asks: the recorded one, or the translated one as it is sent
+	lacks  uint64    // recorded exchange for want of whose answer it cannot be sent; 0 if that is not why
 }
 
 // prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request
@@ -58,7 +59,7 @@ func (p *player) prepare(
 	if c.reason == "" {
 		c.reason = c.orphan(&call, x)
 	}
-	out.head = p.head(t, &w.head, out, secrets)
+	out.head, out.lacks = p.head(t, &w.head, out, secrets), c.lacks
 	return out, &call, c.reason
 }
 
@@ -72,6 +73,7 @@ type carrier struct {
 	receiver string // what stands in its place
 	dropPush bool   // the request goes without its push config
 	reason   string // why the request cannot be sent
+	lacks    uint64 // see outgoing
 }
 
 // substitute implements compare.Substitute.
@@ -86,6 +88,7 @@ func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
 	if b != nil && b.byAgent {
 		switch role {
 		case compare.TaskID, compare.ContextID, compare.PageToken, compare.ConfigID:
+			c.lacks = b.at.seq
 			c.reason = fmt.Sprintf("it needs the %s from the answer to exchange %d, and the live agent gave none there", role,
 				b.at.seq)
 		}

@@ -73,7 +73,11 @@ func (c *Comparison) meanings(f *forms, was, now []passage) {
 		i := slices.IndexFunc(now, func(q passage) bool { return q.name == p.name })
 		if i < 0 {
 			if !f.active && len(p.lists) > 0 {
-				f.miss(p.lists[0], p.name+" is missing")
+				at := p.lists[0]
+				f.founds = append(f.founds, deviation{
+					kind: report.DifferentMember, at: at, message: p.name + " is missing",
+					change: newChange(at.Pointer(), at.Value, a2a.Value{}),
+				})
 			}
 			continue
 		}
@@ -82,18 +86,13 @@ func (c *Comparison) meanings(f *forms, was, now []passage) {
 	for _, q := range now {
 		known := slices.ContainsFunc(was, func(p passage) bool { return q.name == p.name })
 		if !known && !f.active && len(q.lists) > 0 {
-			f.miss(q.lists[0], q.name+" is new")
-			f.founds[len(f.founds)-1].onlyNow = true
+			at := q.lists[0]
+			f.founds = append(f.founds, deviation{
+				kind: report.DifferentMember, at: at, onlyNow: true, message: q.name + " is new",
+				change: newChange(at.Pointer(), a2a.Value{}, at.Value),
+			})
 		}
 	}
-}
-
-// miss notes that one of the two answers does not have something.
-func (f *forms) miss(at located, message string) {
-	f.founds = append(f.founds, deviation{
-		kind: report.DifferentMember, at: at, message: message,
-		change: report.Change{Pointer: at.Pointer(), Was: rawText(at.Value)},
-	})
 }
 
 // passage compares what stands at one place. Of a task that goes on it is chance how much is there.
