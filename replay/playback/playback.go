@@ -267,5 +267,5 @@ func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Sub
 	}
 	p.names.learn(call, a)
 	p.hook(a, call)
-	return a, p.names.substitute(call, p.cardURLs(a, r)), nil
+	return a, p.names.substitute(call, &a.call, p.cardURLs(a, r)), nil
 }
