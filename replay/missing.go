@@ -9,7 +9,7 @@ import (
 	"a2atap/proxy/capture/credential"
 )
 
-// A Missing secret is one that requests were recorded with, that the recording does not have, and that nobody has given.
+// A Missing secret is one that requests were recorded with, that the recording does not have, and that nobody gives.
 type Missing struct {
 	Agent     string   // recorded name of the agent that was asked
 	Field     string   // the header field that held it; empty if a parameter of the query did

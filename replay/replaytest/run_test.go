@@ -79,7 +79,7 @@ func TestRunWithCredentials(t *testing.T) {
 	})
 	dir := t.TempDir()
 	without := watch(t, func(t testing.TB) { replaytest.Run(t, file, startBooker(t)) })
-	without.wantLog(t, "exchange 1 and 5 more to booker: header X-Booker-Key held a secret that the recording does not have")
+	without.wantLog(t, "exchange 1 and 5 more to booker: header X-Booker-Key held a secret that the recording does not")
 	s := watch(t, func(t testing.TB) {
 		booker := startAgent(t, refagent.Options{Fault: "rpc-id-echo"})
 		replaytest.Run(t, file, booker, func(o *replaytest.RunOptions) {
