@@ -122,18 +122,20 @@ func TestReplayOverlapsClients(t *testing.T) {
 }
 
 // A task that is canceled in the middle of its stream, which is read on to its end: the cancellation comes at the same
-// event.
+// event. If that never comes, it comes all the same, and late.
 func TestReplayCancelsInTheMiddle(t *testing.T) {
 	t.Parallel()
-	agent := func() string {
+	agent := func(works bool) string {
 		s := newStage()
 		return startScript(t, script{
 			"SendStreamingMessage": func(q *said) {
 				q.event(snapshot("SUBMITTED"))
-				if s.has("canceled") {
+				if works && s.has("canceled") {
 					t.Error("canceled before it worked")
 				}
-				q.event(status("WORKING"))
+				if works {
+					q.event(status("WORKING"))
+				}
 				if s.await(q.r, "canceled") {
 					q.event(status("CANCELED"))
 				}
@@ -144,7 +146,7 @@ func TestReplayCancelsInTheMiddle(t *testing.T) {
 			},
 		})
 	}
-	src := record(t, agent(), func(tapURL string) {
+	src := record(t, agent(true), func(tapURL string) {
 		res := call(t, tapURL, "SendStreamingMessage", hello)
 		defer res.Body.Close()
 		dataLines(t, res, "client", newStage(), func(n int) {
@@ -153,7 +155,15 @@ func TestReplayCancelsInTheMiddle(t *testing.T) {
 			}
 		})
 	})
-	wantSame(t, within(t, src, agent(), replay.Options{Timeout: time.Hour}))
+	r := within(t, src, agent(true), replay.Options{Timeout: time.Hour})
+	if wantSame(t, r); len(r.Notes) > 0 {
+		t.Errorf("notes %q; want none", r.Notes)
+	}
+	r = within(t, src, agent(false), replay.Options{Timeout: 300 * time.Millisecond})
+	const late = "exchange 2 was sent late: the event of exchange 1 did not come that its client had seen"
+	if !slices.Contains(r.Notes, late) || r.Sent != 2 || r.Same() {
+		t.Errorf("an agent that never works: %s, notes %q; want %q", r.Verdict(), r.Notes, late)
+	}
 }
 
 // artifacts are three artifacts of a run, each with an id of the run's own.

@@ -111,6 +111,10 @@ func (p *player) needs(ctx context.Context, e *entry) {
 		}
 		limit, cancel := context.WithTimeout(ctx, p.opts.Timeout+e.silence)
 		r.await(limit, func() bool { return r.progress.Reached(d.progress) })
+		if limit.Err() != nil && ctx.Err() == nil {
+			p.note(fmt.Sprintf("exchange %d was sent late: the event of exchange %d did not come that its client had seen",
+				e.seq, d.seq))
+		}
 		cancel()
 	}
 }
