@@ -12,6 +12,7 @@ import (
 
 	"a2atap/replay"
 	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 // A stage is what has happened on an agent, for those that wait for it.
@@ -217,6 +218,43 @@ func TestReplayOfParallelStreams(t *testing.T) {
 					t.Errorf("recorded after %d artifacts, now after %d, %s: %s %v", recorded, now, profile, r.Verdict(), r.Differences)
 				}
 			}
+		}
+	}
+}
+
+// A subscription that finds its task ended is no difference, if the agent says that it ended as recorded: it was faster.
+// An agent that refuses a task at work is not excused.
+func TestReplayOfLateSubscriptions(t *testing.T) {
+	t.Parallel()
+	refused := func(q *said) {
+		q.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(q, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32004,"message":"no"}}`, q.id)
+	}
+	agent := func(state string, subscribe func(q *said)) string {
+		return startScript(t, script{
+			"SendMessage":     func(q *said) { q.result(snapshot("WORKING")) },
+			"SubscribeToTask": subscribe,
+			"GetTask": func(q *said) {
+				if q.r.Header.Get("Accept") == "text/event-stream" {
+					t.Error("a task was asked for as a stream")
+				}
+				q.result(taskIn(state, ""))
+			},
+		})
+	}
+	recorded := agent("COMPLETED", func(q *said) { q.event(snapshot("WORKING"), status("COMPLETED")) })
+	src := record(t, recorded, func(tapURL string) {
+		ask(t, tapURL, "SendMessage", strings.Replace(hello, `}}`, `},"configuration":{"returnImmediately":true}}`, 1))
+		ask(t, tapURL, "SubscribeToTask", theID)
+	})
+	r := within(t, src, agent("COMPLETED", refused), replay.Options{Timeout: time.Hour})
+	if wantSame(t, r); r.Lines[1].Requests != 2 {
+		t.Errorf("sent %d requests, want the subscription and one for the task", r.Lines[1].Requests)
+	}
+	for _, state := range []string{"WORKING", "FAILED"} {
+		r := within(t, src, agent(state, refused), replay.Options{Timeout: time.Hour})
+		if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentOutcome {
+			t.Errorf("%s: %s %v; want another outcome", state, r.Verdict(), r.Differences)
 		}
 	}
 }

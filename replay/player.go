@@ -188,6 +188,10 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		c, learned := p.once(ctx, e, x, out, rec, r)
 		line.Live = c.LiveSeq
 		line.Differences = append(learned, c.Run()...)
+		if len(line.Differences) > 0 && p.endedBefore(ctx, e, x, out, rec, c.Live) {
+			line.Requests++
+			line.Differences = nil
+		}
 		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
 			break
 		}
