@@ -55,7 +55,8 @@ func (o *playbackFlags) register(f *pflag.FlagSet) {
 		"operation OP, or some of them; repeatable")
 	f.StringArrayVar(&o.fail, "error", nil, "answer the operation with an error: `OP=CODE[@WHICH]`, with a code of "+
 		"JSON-RPC, the name of an error of the protocol, or a status of HTTP; OP may be *; repeatable")
-	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@WHICH]` without an answer; repeatable")
+	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@WHICH]` without an answer; "+
+		"repeatable")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	o.reach.Register(f, "without it, none is used")
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")

@@ -136,7 +136,8 @@ func cutWhich(text string) (rest string, f Fault, err error) {
 	number := func(digits string) int {
 		n, numErr := strconv.Atoi(digits)
 		if numErr != nil || n < 1 {
-			err = fmt.Errorf("%q: after @ stands which requests are meant, counted from 1, such as @2, @2..4 or @2..", text)
+			err = fmt.Errorf("%q: after @ stands which requests are meant, counted from 1, such as @2, @2.. or @2..4",
+				text)
 		}
 		return n
 	}
