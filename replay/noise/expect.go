@@ -1,0 +1,135 @@
+package noise
+
+import (
+	"fmt"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+)
+
+// A Mismatch is a live value that does not match the expression of a rule, or is missing.
+type Mismatch struct {
+	Rule    Rule
+	Pointer string // JSON Pointer of the value; in the recorded text if the live one lacks it; "" for a header field
+	Was     string // raw JSON of what was recorded at the same pointer; empty if there was nothing
+	Now     string // the same of the live value
+	Missing bool   // from the live text
+}
+
+// String says what is wrong in one sentence: lower case, no final period.
+func (m *Mismatch) String() string {
+	what := m.Pointer
+	if m.Rule.header != "" {
+		what = m.Rule.header
+	}
+	by := m.Rule.wanted
+	if m.Rule.origin != "" {
+		by += " (" + m.Rule.origin + ")"
+	}
+	if m.Missing {
+		return fmt.Sprintf("%s is absent, expected to match %s", what, by)
+	}
+	return fmt.Sprintf("%s is %s, which does not match %s", what, analyzer.Clip(m.Now), by)
+}
+
+// Check returns what in a live text does not match the expressions of rules. What the recorded text has and the live one
+// lacks does not match. Strings are matched without quotes and escapes, other values as they are written.
+func (s *Scope) Check(recorded, live Text) []Mismatch {
+	if s == nil {
+		return nil
+	}
+	var wrong []Mismatch
+	there := map[int]bool{}
+	for _, f := range s.find(live) {
+		there[f.rule.index] = true
+		if f.rule.want != nil && !f.rule.want.MatchString(plain(f.value)) {
+			was := recorded.Root.At(f.pointer())
+			wrong = append(wrong, Mismatch{
+				Rule: *f.rule.Rule, Pointer: f.pointer(), Was: string(was.Raw()), Now: string(f.value.Raw()),
+			})
+		}
+	}
+	for _, f := range s.find(recorded) {
+		if f.rule.want != nil && !there[f.rule.index] {
+			there[f.rule.index] = true
+			wrong = append(wrong, Mismatch{
+				Rule: *f.rule.Rule, Pointer: f.pointer(), Was: string(f.value.Raw()), Missing: true,
+			})
+		}
+	}
+	return wrong
+}
+
+// plain returns what an expression is matched with.
+func plain(v a2a.Value) string {
+	if text, ok := v.Str(); ok {
+		return text
+	}
+	return string(v.Raw())
+}
+
+// CheckHead returns which header fields, and which status, of a live answer do not match the expressions of rules. A
+// field that both answers lack is not there to match.
+func (s *Scope) CheckHead(recorded, live Head) []Mismatch {
+	if s == nil {
+		return nil
+	}
+	var wrong []Mismatch
+	for _, r := range s.rules {
+		if r.want == nil {
+			continue
+		}
+		was, had := recorded.value(r.Rule)
+		now, has := live.value(r.Rule)
+		if (had || has) && !(has && r.want.MatchString(now)) {
+			wrong = append(wrong, Mismatch{Rule: *r.Rule, Was: was, Now: now, Missing: !has})
+		}
+	}
+	return wrong
+}
+
+// A Head is what rules can name in the head of an answer.
+type Head struct {
+	Status int // 0 if there was no answer
+	Header func(name string) []string
+}
+
+// value returns what a rule names in a head.
+func (h *Head) value(r *Rule) (text string, ok bool) {
+	switch {
+	case r.status && h.Status != 0:
+		return fmt.Sprint(h.Status), true
+	case r.header != "" && h.Header != nil:
+		if values := h.Header(r.header); len(values) > 0 {
+			return values[0], true
+		}
+	}
+	return "", false
+}
+
+// Note counts the places of an exchange to which the rules applied, each once, whether only one of the answers has it
+// or both. Call it once for each exchange that was compared.
+func (s *Scope) Note(recorded, live []Text, recordedHead, liveHead Head) {
+	if s == nil {
+		return
+	}
+	var counts [2]map[int]int
+	for i, texts := range [][]Text{recorded, live} {
+		counts[i] = map[int]int{}
+		for _, t := range texts {
+			for _, f := range s.find(t) {
+				counts[i][f.rule.index]++
+			}
+		}
+	}
+	s.all.mu.Lock()
+	defer s.all.mu.Unlock()
+	for _, r := range s.rules {
+		n := max(counts[0][r.index], counts[1][r.index])
+		_, had := recordedHead.value(r.Rule)
+		if _, has := liveHead.value(r.Rule); had || has {
+			n++
+		}
+		s.all.applied[r.index] += n
+	}
+}
