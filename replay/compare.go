@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"a2atap/proxy/a2a"
+	"a2atap/replay/report"
 )
 
 // A comparison compares the recorded answer of one exchange with the live one, by meaning.
@@ -17,11 +18,11 @@ type comparison struct {
 	rec     *reply
 	live    *reply
 	seq     uint64 // of the live exchange
-	diffs   []Difference
+	diffs   []report.Difference
 }
 
 // run returns what differs.
-func (c *comparison) run() []Difference {
+func (c *comparison) run() []report.Difference {
 	c.ends()
 	if c.live.end == silent {
 		return c.diffs
@@ -44,14 +45,15 @@ func (c *comparison) run() []Difference {
 func (c *comparison) heads() {
 	at := fmt.Sprintf("%d.response", c.entry.seq)
 	if c.profile != Protocol && c.rec.status != c.live.status {
-		c.add(Difference{
-			Kind: DifferentStructure, Place: at + ".status", Want: fmt.Sprint(c.rec.status), Got: fmt.Sprint(c.live.status),
+		c.add(report.Difference{
+			Kind: report.DifferentStructure, Place: at + ".status",
+			Want: fmt.Sprint(c.rec.status), Got: fmt.Sprint(c.live.status),
 			Message: fmt.Sprintf("the status is %d, recorded %d", c.live.status, c.rec.status),
 		})
 	}
 	if c.rec.media != "" && c.live.media != "" && c.rec.media != c.live.media {
-		c.add(Difference{
-			Kind: DifferentMediaType, Place: at + ".header[Content-Type]", Want: c.rec.media, Got: c.live.media,
+		c.add(report.Difference{
+			Kind: report.DifferentMediaType, Place: at + ".header[Content-Type]", Want: c.rec.media, Got: c.live.media,
 			Message: fmt.Sprintf("the answer is %s, recorded as %s", clip(c.live.media), clip(c.rec.media)),
 		})
 	}
@@ -67,7 +69,7 @@ func (c *comparison) unchanged() bool {
 	return card(c.rec) && card(c.live)
 }
 
-func (c *comparison) add(d Difference) {
+func (c *comparison) add(d report.Difference) {
 	d.Exchange = c.entry.seq
 	c.diffs = append(c.diffs, d)
 }
@@ -81,8 +83,8 @@ func (c *comparison) ends() {
 	if f := c.live.fault; f != nil && c.live.end != whole {
 		got = fmt.Sprintf("%s (%s: %s)", got, f.Kind, f.Detail)
 	}
-	c.add(Difference{
-		Kind: DifferentEnd, Place: fmt.Sprintf("%d.response", c.entry.seq), Want: c.rec.end.String(), Got: got,
+	c.add(report.Difference{
+		Kind: report.DifferentEnd, Place: fmt.Sprintf("%d.response", c.entry.seq), Want: c.rec.end.String(), Got: got,
 		Message: fmt.Sprintf("the answer is %s, the recorded one %s", got, c.rec.end),
 	})
 }
@@ -234,16 +236,16 @@ func (c *comparison) gap(rec, live []item) {
 	for i := range max(len(rec), len(live)) {
 		switch {
 		case i >= len(rec):
-			c.add(Difference{
-				Kind: DifferentEvent, Place: place(c.seq, live[i].event, live[i].answer.Payload.Pointer), Got: live[i].String(),
-				Message: fmt.Sprintf("%s is new", live[i]),
-				Changes: []Change{{Now: rawText(live[i].answer.Doc.Root)}},
+			c.add(report.Difference{
+				Kind: report.DifferentEvent, Place: place(c.seq, live[i].event, live[i].answer.Payload.Pointer),
+				Got: live[i].String(), Message: fmt.Sprintf("%s is new", live[i]),
+				Changes: []report.Change{{Now: rawText(live[i].answer.Doc.Root)}},
 			})
 		case i >= len(live):
-			c.add(Difference{
-				Kind: DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
+			c.add(report.Difference{
+				Kind: report.DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
 				Message: fmt.Sprintf("%s is missing", rec[i]),
-				Changes: []Change{{Was: rawText(rec[i].answer.Doc.Root)}},
+				Changes: []report.Change{{Was: rawText(rec[i].answer.Doc.Root)}},
 			})
 		default:
 			c.other(rec[i], live[i])
@@ -257,23 +259,23 @@ func (c *comparison) place(it item) string {
 
 // other names an item that came in the place of another one.
 func (c *comparison) other(rec, live item) {
-	d := Difference{
+	d := report.Difference{
 		Place: c.place(rec), Want: rec.String(), Got: live.String(),
 		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live),
 	}
 	switch {
 	case rec.err != nil && live.err != nil:
-		d.Kind = DifferentError
+		d.Kind = report.DifferentError
 	case rec.err != nil || live.err != nil:
-		d.Kind = DifferentOutcome
+		d.Kind = report.DifferentOutcome
 	case rec.sameKind(live):
-		d.Kind = DifferentState
+		d.Kind = report.DifferentState
 		d.Want, d.Got = rec.state.String(), live.state.String()
 		d.Message = fmt.Sprintf("the state is %s, recorded %s", stateName(live.state), stateName(rec.state))
 	case rec.event > 0:
-		d.Kind = DifferentEvent
+		d.Kind = report.DifferentEvent
 	default:
-		d.Kind = DifferentOutcome
+		d.Kind = report.DifferentOutcome
 	}
 	c.add(d)
 }

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/report"
 )
 
 // details compares the contents of two items of the same kind, as far as the protocol requires them to agree.
@@ -41,7 +42,9 @@ func countConfigs(it item) (n int) {
 }
 
 func (c *comparison) content(rec, live item, message string) {
-	c.add(Difference{Kind: DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live)})
+	c.add(report.Difference{
+		Kind: report.DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live),
+	})
 }
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
@@ -68,8 +71,8 @@ func (c *comparison) lists(rec, live item) {
 		case !now.Exists():
 			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", clip(was.ID())))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State():
-			c.add(Difference{
-				Kind: DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
+			c.add(report.Difference{
+				Kind: report.DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
 					clip(was.ID()), stateName(now.State()), was.State()),
 				Changes: c.changes(rec, live),
@@ -109,7 +112,7 @@ func (c *comparison) listed(rec, live item) iter.Seq2[a2a.Task, a2a.Task] {
 
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
-func (c *comparison) changes(rec, live item) []Change {
+func (c *comparison) changes(rec, live item) []report.Change {
 	return Diff(rec.answer.Doc.Root, a2a.Parse(c.renamed(live.task, &live.answer)).Root, sameAnyway)
 }
 

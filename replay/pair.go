@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
+	"a2atap/replay/report"
 )
 
 // A pairer reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
@@ -19,7 +20,7 @@ type pairer struct {
 	pairs  []int // for each live item its recorded counterpart, -1 if there is none
 	used   []bool
 	far    Progress // how far the live answer has come, in the measure of the recorded one
-	diffs  []Difference
+	diffs  []report.Difference
 	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
 
@@ -116,9 +117,9 @@ func (l *pairer) contradiction(rec item, s Site, p pairing) {
 		return
 	}
 	l.seen[class] = true
-	d := Difference{
-		Kind: DifferentID, Exchange: l.seq, Place: place(l.seq, rec.event, s.Pointer), Want: p.wanted, Got: p.live,
-		Changes: []Change{{Pointer: s.Pointer, Was: clip(p.wanted), Now: clip(p.live)}},
+	d := report.Difference{
+		Kind: report.DifferentID, Exchange: l.seq, Place: place(l.seq, rec.event, s.Pointer), Want: p.wanted, Got: p.live,
+		Changes: []report.Change{{Pointer: s.Pointer, Was: clip(p.wanted), Now: clip(p.live)}},
 	}
 	switch {
 	case p.wanted != "":

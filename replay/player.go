@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/live"
+	"a2atap/replay/report"
 )
 
 // player plays a plan against a live agent.
@@ -23,7 +24,7 @@ type player struct {
 
 	mu    sync.Mutex
 	runs  map[uint64]*run
-	lines []Line
+	lines []report.Line
 	notes []string
 	texts int // in recorded answers, that are not compared
 }
@@ -132,10 +133,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 func (p *player) leaveOut(e *entry, why string) {
-	p.line(Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: LeftOut, Why: why})
+	p.line(report.Line{
+		Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.LeftOut, Why: why,
+	})
 }
 
-func (p *player) line(l Line) {
+func (p *player) line(l report.Line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lines = append(p.lines, l)
@@ -170,7 +173,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	rec := readReply(&call, x)
 	rec.assumeLeft()
 	begun := time.Now()
-	line := Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: Matched}
+	line := report.Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.Matched}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		line.Requests++
 		c, learned := p.once(ctx, e, x, out, &call, rec, r)
@@ -181,7 +184,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		}
 	}
 	if len(line.Differences) > 0 {
-		line.Status = Differing
+		line.Status = report.Differing
 	}
 	if p.opts.Profile != Exact {
 		p.countTexts(rec.texts())
@@ -208,7 +211,7 @@ func (p *player) polling(e *entry, rec *reply, c *comparison) bool {
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
 func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
-) (*comparison, []Difference) {
+) (*comparison, []report.Difference) {
 	t := p.targets[e.agent]
 	l := newPairer(t.values, e, call, rec)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)

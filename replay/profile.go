@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/report"
 )
 
 // A Profile says how closely answers are compared.
@@ -59,22 +60,22 @@ func (c *comparison) contents(rec, live item) {
 	case rec.kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.profile == Shape && rec.kind == a2a.ArtifactPayload:
 		if a, b := artifactNames(rec), artifactNames(live); a != b {
-			c.add(Difference{
-				Kind: DifferentStructure, Place: c.place(rec), Want: a, Got: b,
+			c.add(report.Difference{
+				Kind: report.DifferentStructure, Place: c.place(rec), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", clip(b), clip(a)),
 			})
 		}
 	case c.profile == Shape:
-		c.differ(rec, live, DifferentStructure, sameShape(f.active))
+		c.differ(rec, live, report.DifferentStructure, sameShape(f.active))
 	case c.profile == Exact:
-		c.differ(rec, live, DifferentValue, sameValue(f.active))
+		c.differ(rec, live, report.DifferentValue, sameValue(f.active))
 	}
 }
 
 // deviate adds one difference for all deviations of an item.
 func (c *comparison) deviate(founds []deviation) {
 	first := founds[0]
-	d := Difference{
+	d := report.Difference{
 		Kind: first.kind, Place: place(c.entry.seq, first.at.event, first.at.Pointer()),
 		Want: first.change.Was, Got: first.change.Now, Message: first.message,
 	}
@@ -91,16 +92,16 @@ func (c *comparison) deviate(founds []deviation) {
 }
 
 // differ compares the texts of two items, chunk by chunk, and adds one difference.
-func (c *comparison) differ(rec, live item, kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
+func (c *comparison) differ(rec, live item, kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
 	was, now := rec.answers(), live.answers()
 	if len(was) != len(now) {
-		c.add(Difference{
+		c.add(report.Difference{
 			Kind: kind, Place: c.place(rec), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
 			Message: fmt.Sprintf("the artifact comes in %d chunks, recorded %d", len(now), len(was)),
 		})
 		return
 	}
-	d := Difference{Kind: kind}
+	d := report.Difference{Kind: kind}
 	for i := range was {
 		at := rec
 		if i > 0 {

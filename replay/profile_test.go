@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay"
+	"a2atap/replay/report"
 )
 
 const rich = `{"task":{"id":"task-00000001","contextId":"ctx-00000001","status":{"state":"TASK_STATE_COMPLETED",` +
@@ -24,9 +25,9 @@ func named(text string) string {
 var planted = []struct {
 	name, was, now string
 	in             uint64
-	protocol       replay.Kind
-	shape          replay.Kind
-	exact          replay.Kind
+	protocol       report.Kind
+	shape          report.Kind
+	exact          report.Kind
 }{
 	{"a text", "two seats", "three seats", 1, "", "", "value"},
 	{"another part", `{"text":"two seats"}`, `{"data":{"x":1}}`, 1, "part", "part", "part"},
@@ -69,7 +70,7 @@ func TestProfiles(t *testing.T) {
 		ask(t, tapURL, "SendStreamingMessage", hello)
 	})
 	for _, p := range planted {
-		for profile, want := range map[replay.Profile]replay.Kind{
+		for profile, want := range map[replay.Profile]report.Kind{
 			replay.Protocol: p.protocol, replay.Shape: p.shape, replay.Exact: p.exact,
 		} {
 			found := false

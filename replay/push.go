@@ -15,6 +15,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/live"
+	"a2atap/replay/report"
 )
 
 // A delivery is one notification, as far as two runs can be compared by it.
@@ -114,20 +115,12 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Deliveries counts the notifications.
-type Deliveries struct {
-	Expected int    // recorded, for tasks that were replayed
-	Received int    // from the live agent, for the same tasks
-	LeftOut  int    // recorded, and not compared
-	Why      string // something was left out
-}
-
 // compare waits until all recorded notifications have a counterpart, or for so long, and returns what differs: for each
 // task the kinds and states of its notifications are a multiset, since nothing orders them.
 func (h *hooks) compare(
 	ctx context.Context, recorded []delivery, v *values, timeout time.Duration,
-) (Deliveries, []Difference) {
-	out := Deliveries{}
+) (report.Deliveries, []report.Difference) {
+	out := report.Deliveries{}
 	if h.base == "" {
 		out.LeftOut, out.Why = len(recorded), "the agent cannot reach a webhook on this machine"
 		return out, nil
@@ -147,7 +140,7 @@ func (h *hooks) compare(
 		out.Expected++
 	}
 	got := h.await(ctx, want, timeout)
-	var diffs []Difference
+	var diffs []report.Difference
 	for _, task := range slices.Sorted(maps.Keys(want)) {
 		for _, n := range got[task] {
 			out.Received += n
@@ -203,15 +196,15 @@ func covers(got, want map[string]map[string]int) bool {
 
 // compareDeliveries compares the notifications of one task. More than recorded are a difference only if the recording
 // shows that the last one had come.
-func compareDeliveries(task string, want, got map[string]int, ended bool) []Difference {
-	var diffs []Difference
+func compareDeliveries(task string, want, got map[string]int, ended bool) []report.Difference {
+	var diffs []report.Difference
 	kinds := maps.Clone(want)
 	maps.Copy(kinds, got)
 	for _, what := range slices.Sorted(maps.Keys(kinds)) {
 		w, g := want[what], got[what]
 		if g < w || g > w && ended && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
-			diffs = append(diffs, Difference{
-				Kind: DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
+			diffs = append(diffs, report.Difference{
+				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", clip(task), g, what, w),
 			})
 		}

@@ -10,6 +10,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay/live"
+	"a2atap/replay/report"
 )
 
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
@@ -134,7 +135,7 @@ func (p *player) destination() string {
 }
 
 // deliveries compares the notifications of each agent with those about its tasks.
-func (p *player) deliveries(ctx context.Context) (sum Deliveries, diffs []Difference) {
+func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []report.Difference) {
 	rest := p.plan.hooks
 	for i, t := range p.order {
 		var own, others []delivery

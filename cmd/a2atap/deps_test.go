@@ -65,6 +65,7 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/replay/refagent", "a2atap/replay/refagent/taskfile", "agents keep tasks in a Store, whichever that is"},
 	{"a2atap/replay/refagent/taskfile", "a2atap/...", "a file of tasks knows nothing of what is in them"},
 	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
+	{"a2atap/replay/report", "a2atap/replay/...", "a report says what differs, whoever compared"},
 	{"a2atap/tui", "a2atap/proxy/capture/bolt", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy/capture/open", "the inspector works on any Source"},
 	{"a2atap/tui", "a2atap/proxy", "the inspector reads captures, also those of another process"},

@@ -13,6 +13,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
+	"a2atap/replay/report"
 )
 
 // UsedUp says what a request gets when all recorded answers to it have been given.
@@ -49,7 +50,7 @@ type Miss struct {
 	Operation string          // or the method or path, where it is none
 	Why       string          // one sentence: lower case, no final period
 	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
-	Changes   []replay.Change // how the request differs from that one
+	Changes   []report.Change // how the request differs from that one
 }
 
 // String returns the miss in words.
