@@ -2,38 +2,41 @@ package noise
 
 import (
 	"fmt"
+	"strconv"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 )
 
 // A Mismatch is a live value that does not match the expression of a rule, or is missing.
 type Mismatch struct {
 	Rule    Rule
-	Pointer string // JSON Pointer of the value; in the recorded text if the live one lacks it; "" for a header field
+	Pointer string // JSON Pointer of the value; in the recorded text if the live one lacks it; "" for what is not JSON
 	Was     string // raw JSON of what was recorded at the same pointer; empty if there was nothing
 	Now     string // the same of the live value
 	Missing bool   // from the live text
 }
 
-// String says what is wrong in one sentence: lower case, no final period.
-func (m *Mismatch) String() string {
-	what := m.Pointer
-	if m.Rule.header != "" {
-		what = m.Rule.header
+// Named returns what the rule names: the JSON Pointer, header[NAME] or status.
+func (m *Mismatch) Named() string {
+	switch {
+	case m.Rule.header != "":
+		return "header[" + m.Rule.header + "]"
+	case m.Rule.status:
+		return "status"
 	}
-	by := m.Rule.wanted
-	if m.Rule.origin != "" {
-		by += " (" + m.Rule.origin + ")"
-	}
-	if m.Missing {
-		return fmt.Sprintf("%s is absent, expected to match %s", what, by)
-	}
-	return fmt.Sprintf("%s is %s, which does not match %s", what, analyzer.Clip(m.Now), by)
+	return m.Pointer
 }
 
-// Check returns what in a live text does not match the expressions of rules. What the recorded text has and the live one
-// lacks does not match. Strings are matched without quotes and escapes, other values as they are written.
+// Expected returns the expression of the rule for people, and where it was written.
+func (m *Mismatch) Expected() string {
+	if m.Rule.origin == "" {
+		return m.Rule.wanted
+	}
+	return fmt.Sprintf("%s (%s)", m.Rule.wanted, m.Rule.origin)
+}
+
+// Check returns what in a live text does not match the expressions of rules. What the recorded text has and the live
+// one lacks does not match. Strings are matched without quotes and escapes, other values as they are written.
 func (s *Scope) Check(recorded, live Text) []Mismatch {
 	if s == nil {
 		return nil
@@ -98,7 +101,7 @@ type Head struct {
 func (h *Head) value(r *Rule) (text string, ok bool) {
 	switch {
 	case r.status && h.Status != 0:
-		return fmt.Sprint(h.Status), true
+		return strconv.Itoa(h.Status), true
 	case r.header != "" && h.Header != nil:
 		if values := h.Header(r.header); len(values) > 0 {
 			return values[0], true

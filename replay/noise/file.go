@@ -13,8 +13,8 @@ import (
 const maxLine = 1 << 16
 
 // Read reads a file of rules: one a line, [OPERATION:]POINTER or [OPERATION:]POINTER=REGEXP. Empty lines do not count,
-// and a comment begins with # at the beginning of a line or behind a blank; an expression that needs that has \x20#. The
-// name is for messages, which say in which line something is wrong.
+// and a comment begins with # at the beginning of a line or behind a blank; an expression that needs that has \x20#.
+// The name is for messages, which say in which line something is wrong.
 func Read(r io.Reader, name string) ([]Rule, error) {
 	var rules []Rule
 	lines := bufio.NewScanner(r)

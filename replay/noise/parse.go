@@ -32,12 +32,11 @@ func ParseMatch(text string) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
+	if _, err = regexp.Compile(expression); err != nil { // by itself, so that its parentheses are its own
+		return Rule{}, fmt.Errorf("%w; expressions are written as in Go, see https://pkg.go.dev/regexp/syntax", err)
+	}
 	if r.want, err = regexp.Compile(`\A(?:` + expression + `)\z`); err != nil {
-		_, plainErr := regexp.Compile(expression) // whose message shows what was written
-		if plainErr == nil {
-			plainErr = err
-		}
-		return Rule{}, fmt.Errorf("%w; expressions are written as in Go, see https://pkg.go.dev/regexp/syntax", plainErr)
+		return Rule{}, err
 	}
 	r.text, r.wanted = text, expression
 	return r, nil
@@ -120,4 +119,3 @@ func noOperation(name string) error {
 	}
 	return fmt.Errorf("no operation is called %q; write a name such as GetTask, or * for all of them", name)
 }
-
