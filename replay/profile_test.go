@@ -7,6 +7,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -70,8 +71,8 @@ func TestProfiles(t *testing.T) {
 		ask(t, tapURL, "SendStreamingMessage", hello)
 	})
 	for _, p := range planted {
-		for profile, want := range map[replay.Profile]report.Kind{
-			replay.Protocol: p.protocol, replay.Shape: p.shape, replay.Exact: p.exact,
+		for profile, want := range map[compare.Profile]report.Kind{
+			compare.Protocol: p.protocol, compare.Shape: p.shape, compare.Exact: p.exact,
 		} {
 			found := false
 			r := within(t, edited(t, src, func(x *capture.Exchange) {
@@ -93,7 +94,7 @@ func TestProfiles(t *testing.T) {
 			if got != wanted {
 				t.Errorf("%s by %s: found %q, want %q: %v", p.name, profile, got, wanted, r.Differences)
 			}
-			if texts := strings.Contains(r.Verdict(), "texts not compared: "); texts == (profile == replay.Exact) {
+			if texts := strings.Contains(r.Verdict(), "texts not compared: "); texts == (profile == compare.Exact) {
 				t.Errorf("%s: the verdict is %q", profile, r.Verdict())
 			}
 		}

@@ -12,8 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
 	"a2atap/replay/report"
 )
@@ -31,11 +33,11 @@ func readDelivery(x *capture.Exchange) []delivery {
 	if err != nil || len(body) == 0 {
 		return nil
 	}
-	it := newItem(0, a2a.Answer{Payload: a2a.DecodeWebhook(body)})
-	if it.kind == a2a.ArtifactPayload {
-		it.artifact = 1 // chunks are free, and so is how many of them are notified
+	it := compare.NewItem(0, a2a.Answer{Payload: a2a.DecodeWebhook(body)})
+	if it.Kind == a2a.ArtifactPayload {
+		it.Artifact = 1 // chunks are free, and so is how many of them are notified
 	}
-	return []delivery{{task: it.task, what: it.String(), ended: it.state.Terminal()}}
+	return []delivery{{task: it.Task, what: it.String(), ended: it.State.Terminal()}}
 }
 
 // hooks receives the notifications of the live agent at an address of ours, on loopback. The zero of its address means
@@ -52,9 +54,6 @@ type hooks struct {
 	received []delivery
 	changed  chan struct{} // closed when something is received
 }
-
-// webhookPath is where our addresses begin.
-const webhookPath = "/webhook/"
 
 // newHooks listens if the agent is on this machine.
 func newHooks(e *endpoints, log *recorder, agent string) (*hooks, error) {
@@ -87,7 +86,7 @@ func (h *hooks) address(recorded string) string {
 	defer h.mu.Unlock()
 	ours, ok := h.byURL[recorded]
 	if !ok {
-		ours = fmt.Sprintf("%s%s%d", h.base, webhookPath, len(h.byURL)+1)
+		ours = fmt.Sprintf("%s%s%d", h.base, compare.WebhookPath, len(h.byURL)+1)
 		h.byURL[recorded] = ours
 	}
 	return ours
@@ -118,7 +117,7 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // compare waits until all recorded notifications have a counterpart, or for so long, and returns what differs: for each
 // task the kinds and states of its notifications are a multiset, since nothing orders them.
 func (h *hooks) compare(
-	ctx context.Context, recorded []delivery, v *values, timeout time.Duration,
+	ctx context.Context, recorded []delivery, v *compare.Values, timeout time.Duration,
 ) (report.Deliveries, []report.Difference) {
 	out := report.Deliveries{}
 	if h.base == "" {
@@ -130,7 +129,7 @@ func (h *hooks) compare(
 	h.mu.Unlock()
 	want, ended := map[string]map[string]int{}, map[string]bool{}
 	for _, d := range recorded {
-		live, ok := v.own(TaskID, "", d.task)
+		live, ok := v.Own(compare.TaskID, "", d.task)
 		if !ok || !asked {
 			out.LeftOut, out.Why = out.LeftOut+1, "their task was not replayed"
 			continue
@@ -145,7 +144,7 @@ func (h *hooks) compare(
 		for _, n := range got[task] {
 			out.Received += n
 		}
-		recTask, _ := v.recordedFor(TaskID, "", task)
+		recTask, _ := v.RecordedFor(compare.TaskID, "", task)
 		diffs = append(diffs, compareDeliveries(recTask, want[task], got[task], ended[task])...)
 	}
 	return out, diffs
@@ -205,7 +204,7 @@ func compareDeliveries(task string, want, got map[string]int, ended bool) []repo
 		if g < w || g > w && ended && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
 			diffs = append(diffs, report.Difference{
 				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
-				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", clip(task), g, what, w),
+				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analyzer.Clip(task), g, what, w),
 			})
 		}
 	}

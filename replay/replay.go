@@ -14,6 +14,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -24,7 +25,7 @@ const DefaultTimeout = 30 * time.Second
 type Options struct {
 	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
 	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	Profile Profile                      // Protocol if empty
+	Profile compare.Profile              // compare.Protocol if empty
 	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
 	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait    time.Duration                // how long the agent may take to listen
@@ -44,9 +45,9 @@ type Options struct {
 // If the live traffic could not be recorded, it returns the report and an error.
 func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	if o.Profile == "" {
-		o.Profile = Protocol
+		o.Profile = compare.Protocol
 	}
-	if _, err := ParseProfile(string(o.Profile)); err != nil {
+	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err
 	}
 	if o.Timeout <= 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
 	"a2atap/replay/report"
 )
@@ -23,7 +24,7 @@ type target struct {
 	url       string
 	agent     capture.Peer
 	endpoints *endpoints
-	values    *values
+	values    *compare.Values
 	hooks     *hooks
 }
 
@@ -65,7 +66,7 @@ func (p *player) aim(to string) error {
 	for _, t := range p.order {
 		for _, other := range p.order {
 			if other != t {
-				t.values.others = append(t.values.others, other.values)
+				t.values.Share(other.values)
 			}
 		}
 	}
@@ -81,7 +82,7 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	if name != "" {
 		t.agent.Name = name
 	}
-	if t.values, err = newValues(); err != nil {
+	if t.values, err = compare.NewValues(); err != nil {
 		return nil, err
 	}
 	t.hooks, err = newHooks(e, p.log, t.agent.Name)
@@ -140,7 +141,7 @@ func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs [
 	for i, t := range p.order {
 		var own, others []delivery
 		for _, d := range rest {
-			if _, ok := t.values.own(TaskID, "", d.task); ok || i == len(p.order)-1 {
+			if _, ok := t.values.Own(compare.TaskID, "", d.task); ok || i == len(p.order)-1 {
 				own = append(own, d)
 			} else {
 				others = append(others, d)

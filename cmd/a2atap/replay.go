@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
 	"a2atap/replay/client/setup"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -169,7 +170,7 @@ func (o *replayOptions) replay() (replay.Options, error) {
 		return out, usage("--speed %g: write 1 for the recorded pauses, 0 for none", o.speed)
 	}
 	var err error
-	if out.Profile, err = replay.ParseProfile(o.profile); err != nil {
+	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
 	return out, nil

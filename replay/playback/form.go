@@ -10,7 +10,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	"a2atap/replay"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -161,7 +161,7 @@ func (recorded *form) values(live *form) (changes []report.Change) {
 	for _, at := range slices.Sorted(maps.Keys(leaves)) {
 		was, wasThere := recorded.leaves[at]
 		now, isThere := live.leaves[at]
-		if wasThere != isThere || !credential.Fits(was, now) && !(replay.Opaque(was) && replay.Opaque(now)) {
+		if wasThere != isThere || !credential.Fits(was, now) && !(compare.Opaque(was) && compare.Opaque(now)) {
 			changes = append(changes, report.Change{Pointer: at, Was: shown(was), Now: shown(now)})
 		}
 	}

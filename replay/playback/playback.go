@@ -12,7 +12,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -184,7 +184,7 @@ func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 }
 
 // choose finds the exchange that answers a call, and marks it as played.
-func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, replay.Substitute, *Miss) {
+func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Substitute, *Miss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a, form, miss := p.match(call)

@@ -1,7 +1,6 @@
-package replay
+package compare
 
 import (
-	"encoding/json"
 	"strings"
 
 	"a2atap/analyzer"
@@ -39,10 +38,8 @@ func rawText(v a2a.Value) string {
 	if !v.Exists() {
 		return ""
 	}
-	return clip(string(v.Raw()))
+	return analyzer.Clip(string(v.Raw()))
 }
-
-func clip(s string) string { return analyzer.Clip(s) }
 
 func (d *differ) value(at string, was, now a2a.Value) {
 	if d.same != nil && d.same(at, was, now) {
@@ -180,15 +177,6 @@ func align(n, m int, equal func(i, j int) bool) [][2]int {
 		}
 	}
 	return pairs
-}
-
-// quote writes a string as JSON.
-func quote(s string) []byte {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return []byte(`""`) // not reached: every string can be written
-	}
-	return b
 }
 
 // lastToken returns the last reference token of a JSON Pointer that is no index.
