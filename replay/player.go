@@ -181,6 +181,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		line.Live = c.LiveSeq
 		line.Differences = append(learned, c.Run()...)
 		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
+			c.Note()
 			break
 		}
 	}
@@ -206,7 +207,7 @@ func (p *player) polling(e *entry, rec *compare.Recorded, c *compare.Comparison)
 	case live.Kind == a2a.TaskListPayload:
 		return c.Lagging(was, live)
 	}
-	return e.op == a2a.GetTask && !e.more && live.Kind == a2a.TaskPayload && live.State.Active() && !c.Same(was, live)
+	return e.op == a2a.GetTask && !e.more && live.Kind == a2a.TaskPayload && live.State.Active() && !c.Settled(was, live)
 }
 
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
@@ -216,6 +217,7 @@ func (p *player) once(
 	t := p.targets[e.agent]
 	l := compare.NewPairer(t.values, rec)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
+	l.Noise = p.opts.Noise.Of(rec.Call.Operation, rec.Seq, log.Seq())
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
 	conn, err := dial(ctx, p.opts.Dialer, out.at, timeout)
@@ -237,7 +239,10 @@ func (p *player) once(
 		}
 	}
 	p.learnHeads(t, x, log.Recorded(), rec, now)
-	c := &compare.Comparison{Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq()}
+	c := &compare.Comparison{
+		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq(),
+		Noise: p.opts.Noise, Tolerance: p.opts.Late,
+	}
 	return c, l.Contradictions()
 }
 

@@ -30,6 +30,7 @@ type replayOptions struct {
 	speed      float64
 	wait       time.Duration
 	timeout    time.Duration
+	noise      noiseFlags
 	flags      setup.Flags
 	reach      setup.ReachFlags
 	capture    string
@@ -75,6 +76,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
+	o.noise.register(f)
 	o.flags.RegisterCredentials(f, "where the recording has placeholders for secrets")
 	o.reach.Register(f, "without it, none is used")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
@@ -155,7 +157,9 @@ func (o *replayOptions) play(
 
 // replay turns flags into what the package takes, but for credentials and the choice of exchanges.
 func (o *replayOptions) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Speed: o.speed, Wait: o.wait, Timeout: o.timeout}
+	out := replay.Options{
+		Rules: rules.All, Speed: o.speed, Wait: o.wait, Timeout: o.timeout, Late: o.noise.tolerance,
+	}
 	if len(o.to) == 0 {
 		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
@@ -173,7 +177,8 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
-	return out, nil
+	out.Noise, err = o.noise.rules()
+	return out, err
 }
 
 // aim reads the values of --to.

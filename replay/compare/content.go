@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
@@ -15,19 +16,20 @@ import (
 func (c *Comparison) details(rec, live Item) {
 	switch rec.Kind {
 	case a2a.ArtifactPayload:
-		if rec.Last && !live.Last && c.Live.End == Whole {
+		if rec.Last && !live.Last && c.Live.End == Whole && !c.covers(rec, "lastChunk") {
 			c.content(rec, live, "the artifact never ends with lastChunk")
 		}
 	case a2a.TaskPayload:
-		if terminalOrInterrupted(rec.State) && rec.State == live.State && rec.Count != live.Count {
-			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count))
+		a, b := c.without(rec).Count, c.without(live).Count
+		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
+			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a))
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
 	case a2a.TaskListPayload:
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
-		if a, b := countConfigs(rec), countConfigs(live); a != b {
+		if a, b := countConfigs(c.without(rec)), countConfigs(c.without(live)); a != b {
 			c.content(rec, live, fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a))
 		}
 	}
@@ -50,7 +52,8 @@ func (c *Comparison) content(rec, live Item, message string) {
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
 func (c *Comparison) cards(rec, live Item) {
-	was, now := a2a.DecodeCard(rec.Answer.Payload.Value), a2a.DecodeCard(live.Answer.Payload.Value)
+	was := a2a.DecodeCard(c.without(rec).Answer.Payload.Value)
+	now := a2a.DecodeCard(c.without(live).Answer.Payload.Value)
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
 			c.content(rec, live, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
@@ -80,9 +83,10 @@ func SameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool
 func (c *Comparison) lists(rec, live Item) {
 	for was, now := range c.listed(rec, live) {
 		switch {
+		case !now.Exists() && c.scope().Covers(textOf(&rec.Answer), was.Pointer()):
 		case !now.Exists():
 			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())))
-		case terminalOrInterrupted(was.State()) && was.State() != now.State():
+		case terminalOrInterrupted(was.State()) && was.State() != now.State() && !c.hidesState(rec, was.Value):
 			c.add(report.Difference{
 				Kind: report.DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
@@ -96,7 +100,7 @@ func (c *Comparison) lists(rec, live Item) {
 // Lagging reports whether a list may still become what was recorded: a task is not listed yet, or still at work.
 func (c *Comparison) Lagging(rec, live Item) bool {
 	for was, now := range c.listed(rec, live) {
-		if !now.Exists() || terminalOrInterrupted(was.State()) && now.State().Active() {
+		if !now.Exists() || terminalOrInterrupted(was.State()) && now.State().Active() && !c.hidesState(rec, was.Value) {
 			return true
 		}
 	}
@@ -125,14 +129,15 @@ func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
 func (c *Comparison) changes(rec, live Item) []report.Change {
-	return Diff(rec.Answer.Doc.Root, a2a.Parse(c.renamed(live.Task, &live.Answer)).Root, sameAnyway)
+	return Diff(c.without(rec).Answer.Doc.Root, c.renamed(live.Task, &live.Answer), sameAnyway)
 }
 
-// renamed returns the text of a live answer with the ids for which its own stand in the recording.
-func (c *Comparison) renamed(task string, live *a2a.Answer) []byte {
-	return RewriteJSON(live.Doc.Root.Raw(), c.Recorded.Call, func(role Role, text string) (string, bool) {
+// renamed returns a live answer with the ids for which its own stand in the recording, and without what may differ.
+func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
+	text := RewriteJSON(live.Doc.Root.Raw(), c.Recorded.Call, func(role Role, text string) (string, bool) {
 		return c.Values.RecordedFor(role, task, text)
 	})
+	return c.scope().Without(noise.Text{Root: a2a.Parse(text).Root, Payload: live.Payload.Pointer})
 }
 
 // sameAnyway reports whether two runs may well say a value differently, so that it is no difference worth showing.

@@ -49,18 +49,19 @@ func (c *Comparison) contents(rec, live Item) {
 		for was, now := range c.listed(rec, live) {
 			if now.Exists() {
 				f.active = was.State().Active() || now.State().Active()
-				f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
+				was, now := c.inside(&rec.Answer, was.Value), c.inside(&live.Answer, now.Value)
+				f.compare("", []located{{was, rec.Event}}, []located{{now, live.Event}})
 			}
 		}
 	} else {
-		f.compare("", rec.roots(), live.roots())
+		f.compare("", c.without(rec).roots(), c.without(live).roots())
 	}
 	switch {
 	case len(f.founds) > 0:
 		c.deviate(f.founds)
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
-		if a, b := artifactNames(rec), artifactNames(live); a != b {
+		if a, b := artifactNames(c.without(rec)), artifactNames(c.without(live)); a != b {
 			c.add(report.Difference{
 				Kind: report.DifferentStructure, Place: c.place(rec), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
@@ -94,7 +95,7 @@ func (c *Comparison) deviate(founds []deviation) {
 
 // differ compares the texts of two items, chunk by chunk, and adds one difference.
 func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
-	was, now := rec.answers(), live.answers()
+	was, now := c.without(rec).answers(), live.answers()
 	if len(was) != len(now) {
 		c.add(report.Difference{
 			Kind: kind, Place: c.place(rec), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
@@ -108,8 +109,7 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 		if i > 0 {
 			at.Event = rec.chunks[i-1].event
 		}
-		renamed := a2a.Parse(c.renamed(live.Task, &now[i])).Root
-		changes := Diff(was[i].Doc.Root, renamed, same)
+		changes := Diff(was[i].Doc.Root, c.renamed(live.Task, &now[i]), same)
 		if len(changes) > 0 && d.Changes == nil {
 			d.Place = place(c.Recorded.Seq, at.Event, changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now

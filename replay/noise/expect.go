@@ -10,10 +10,11 @@ import (
 // A Mismatch is a live value that does not match the expression of a rule, or is missing.
 type Mismatch struct {
 	Rule    Rule
+	Text    int    // index of the live text; of the recorded one if the value is missing
 	Pointer string // JSON Pointer of the value; in the recorded text if the live one lacks it; "" for what is not JSON
 	Was     string // raw JSON of what was recorded at the same pointer; empty if there was nothing
 	Now     string // the same of the live value
-	Missing bool   // from the live text
+	Missing bool   // from the live texts
 }
 
 // Named returns what the rule names: the JSON Pointer, header[NAME] or status.
@@ -35,29 +36,36 @@ func (m *Mismatch) Expected() string {
 	return fmt.Sprintf("%s (%s)", m.Rule.wanted, m.Rule.origin)
 }
 
-// Check returns what in a live text does not match the expressions of rules. What the recorded text has and the live
-// one lacks does not match. Strings are matched without quotes and escapes, other values as they are written.
-func (s *Scope) Check(recorded, live Text) []Mismatch {
+// Check returns what in live texts, which together stand for the recorded ones, does not match the expressions of rules.
+// What the recorded texts have and no live one has does not match. Strings are matched without quotes and escapes, other
+// values as they are written.
+func (s *Scope) Check(recorded, live []Text) []Mismatch {
 	if s == nil {
 		return nil
 	}
 	var wrong []Mismatch
 	there := map[int]bool{}
-	for _, f := range s.find(live) {
-		there[f.rule.index] = true
-		if f.rule.want != nil && !f.rule.want.MatchString(plain(f.value)) {
-			was := recorded.Root.At(f.pointer())
-			wrong = append(wrong, Mismatch{
-				Rule: *f.rule.Rule, Pointer: f.pointer(), Was: string(was.Raw()), Now: string(f.value.Raw()),
-			})
+	for i, t := range live {
+		for _, f := range s.find(t) {
+			there[f.rule.index] = true
+			if f.rule.want == nil || f.rule.want.MatchString(plain(f.value)) {
+				continue
+			}
+			m := Mismatch{Rule: *f.rule.Rule, Text: i, Pointer: f.pointer(), Now: string(f.value.Raw())}
+			if i < len(recorded) {
+				m.Was = string(recorded[i].Root.At(m.Pointer).Raw())
+			}
+			wrong = append(wrong, m)
 		}
 	}
-	for _, f := range s.find(recorded) {
-		if f.rule.want != nil && !there[f.rule.index] {
-			there[f.rule.index] = true
-			wrong = append(wrong, Mismatch{
-				Rule: *f.rule.Rule, Pointer: f.pointer(), Was: string(f.value.Raw()), Missing: true,
-			})
+	for i, t := range recorded {
+		for _, f := range s.find(t) {
+			if f.rule.want != nil && !there[f.rule.index] {
+				there[f.rule.index] = true
+				wrong = append(wrong, Mismatch{
+					Rule: *f.rule.Rule, Text: i, Pointer: f.pointer(), Was: string(f.value.Raw()), Missing: true,
+				})
+			}
 		}
 	}
 	return wrong

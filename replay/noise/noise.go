@@ -88,20 +88,29 @@ func New(list ...Rule) *Rules {
 	return r
 }
 
-// Count returns how many places were not compared or compared by an expression, and how many rules said so.
-func (r *Rules) Count() (places, rules int) {
+// A Count says how often rules applied.
+type Count struct {
+	Ignored int // places that were not compared
+	Rules   int // that said so
+	Matched int // places that were compared by an expression
+}
+
+// Count returns how often the rules applied.
+func (r *Rules) Count() (c Count) {
 	if r == nil {
-		return 0, 0
+		return c
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, n := range r.applied {
-		places += n
-		if n > 0 {
-			rules++
+	for i, n := range r.applied {
+		switch {
+		case r.list[i].want != nil:
+			c.Matched += n
+		case n > 0:
+			c.Ignored, c.Rules = c.Ignored+n, c.Rules+1
 		}
 	}
-	return places, rules
+	return c
 }
 
 // Stale returns the rules that never applied, in their order: what they name may be gone, or misspelt.

@@ -64,6 +64,9 @@ type jsonVerdict struct {
 	Differences int    `json:"differences"`
 	Lost        int64  `json:"lost"`
 	Texts       int    `json:"textsNotCompared"`
+	Ignored     int    `json:"ignored"`
+	IgnoredBy   int    `json:"ignoredByRules"`
+	Matching    int    `json:"comparedWithExpressions"`
 }
 
 // JSON writes the report as one JSON document.
@@ -99,7 +102,7 @@ func some(s string) *string {
 }
 
 func (r *Report) jsonVerdict() jsonVerdict {
-	v := jsonVerdict{"different", r.Sent, r.Matched, r.Differing, r.LeftOut, len(r.Differences), r.Lost, r.Texts}
+	v := jsonVerdict{"different", r.Sent, r.Matched, r.Differing, r.LeftOut, len(r.Differences), r.Lost, r.Texts, r.Ignored, r.IgnoredBy, r.Matching}
 	switch {
 	case len(r.Differences) > 0:
 	case r.Sent == 0:

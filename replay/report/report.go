@@ -53,6 +53,9 @@ type Report struct {
 	Differing   int
 	LeftOut     int
 	Texts       int    // in recorded answers to what was sent, which the profile does not compare
+	Ignored     int    // places that were not compared since a rule of what may differ says so
+	IgnoredBy   int    // how many rules said so
+	Matching    int    // places that were compared with an expression instead of the recording
 	Lost        int64  // exchanges of which the capture says that nothing was recorded
 	Crash       string // what the capture says of a recorder that was killed; empty if none was
 	Lines       []Line
@@ -83,6 +86,12 @@ func (r *Report) Verdict() string {
 	if r.Texts > 0 {
 		s += fmt.Sprintf("; texts not compared: %d", r.Texts)
 	}
+	if r.Ignored > 0 {
+		s += fmt.Sprintf("; ignored: %s by %s", counted(r.Ignored, "place"), counted(r.IgnoredBy, "rule"))
+	}
+	if r.Matching > 0 {
+		s += fmt.Sprintf("; compared with an expression: %s", counted(r.Matching, "place"))
+	}
 	if r.Lost > 0 {
 		s += fmt.Sprintf("; incomplete: %d exchanges were not recorded", r.Lost)
 	}
@@ -93,4 +102,12 @@ func (r *Report) Verdict() string {
 		s += fmt.Sprintf("; %d of %d notifications received, %d left out", d.Received, d.Expected, d.LeftOut)
 	}
 	return s
+}
+
+// counted returns a number and what it counts.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
