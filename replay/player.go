@@ -215,7 +215,7 @@ func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
 ) (*compare.Comparison, []report.Difference) {
 	t := p.targets[e.agent]
-	l := compare.NewPairer(t.values, rec)
+	l := compare.NewPairer(t.values, rec, rec.Call)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	l.Noise = p.opts.Noise.Of(rec.Call.Operation, rec.Seq, log.Seq())
 	sent := func() { r.update(func() { r.sent = true }) }

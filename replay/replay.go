@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -111,7 +109,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	count := p.opts.Noise.Count()
 	r.Ignored, r.IgnoredBy, r.Matching = count.Ignored, count.Rules, count.Matched
 	for _, rule := range p.opts.Noise.Stale() {
-		p.note(stale(&rule))
+		p.note(rule)
 	}
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
@@ -133,7 +131,9 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	if err != nil {
 		return fmt.Errorf("judge the capture: %w", err)
 	}
-	r.Findings = newFindings(recorded.Findings, findings)
+	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
+	findings = slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Side != a2a.Agent })
+	r.Findings = compare.NewFindings(recorded.Findings, findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, report.Difference{
@@ -143,42 +143,4 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 		})
 	}
 	return nil
-}
-
-// stale says that a rule of what may differ never applied.
-func stale(r *noise.Rule) string {
-	if r.Origin() == "" {
-		return fmt.Sprintf("the rule %s never applied: nothing that was compared has this place", r)
-	}
-	return fmt.Sprintf("%s: the rule %s never applied: nothing that was compared has this place", r.Origin(), r)
-}
-
-var numbers = regexp.MustCompile(`\d+`)
-
-// newFindings returns the findings about the live agent that have no counterpart in the recorded run: the same rule,
-// broken in the same operation, at a place that differs only in numbers. What a client or a webhook breaks here are the
-// recorded client's faults, which are sent again, and nothing of the agent's.
-func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
-	shape := func(rule string, f *analyzer.Finding) string {
-		at := f.Place
-		at.Exchange = 0
-		return strings.Join([]string{
-			rule, f.Side.String(), f.Operation.String(),
-			numbers.ReplaceAllString(at.String(), "*"),
-		}, "\x00")
-	}
-	known := map[string]bool{}
-	for i := range recorded {
-		f := &recorded[i]
-		for _, rule := range append(slices.Clone(f.Also), f.Rule.ID) {
-			known[shape(rule, f)] = true
-		}
-	}
-	var found []analyzer.Finding
-	for i := range live {
-		if live[i].Side == a2a.Agent && !known[shape(live[i].Rule.ID, &live[i])] {
-			found = append(found, live[i])
-		}
-	}
-	return found
 }

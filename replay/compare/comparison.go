@@ -32,6 +32,11 @@ type Comparison struct {
 	Noise     *noise.Rules  // what may differ; nil if nothing may
 	Tolerance time.Duration // how much longer than recorded an answer or an event may take; 0 is any time
 
+	// Both says that the live answer was recorded, too: its client may have left it, and its end may be missing.
+	// LiveAhead is what Recorded.Ahead is, of the live one.
+	Both      bool
+	LiveAhead []a2a.State
+
 	diffs []report.Difference
 	pairs [][2]Item    // items that mean the same, recorded and live
 	noise *noise.Scope // see scope
@@ -41,7 +46,7 @@ type Comparison struct {
 // have been paired before, by a Pairer.
 func (c *Comparison) Run() []report.Difference {
 	c.ends()
-	if c.Live.End == Silent {
+	if c.Live.End == Silent || c.Both && (c.Recorded.Status == 0 || c.Live.Status == 0) {
 		return c.diffs
 	}
 	if c.unchanged() {
@@ -75,7 +80,8 @@ func (c *Comparison) heads() {
 		c.add(report.Difference{
 			Kind: report.DifferentMediaType, Place: at + ".header[Content-Type]",
 			Want: c.Recorded.Media, Got: c.Live.Media,
-			Message: fmt.Sprintf("the answer is %s, recorded as %s", analyzer.Clip(c.Live.Media), analyzer.Clip(c.Recorded.Media)),
+			Message: fmt.Sprintf("the answer is %s, recorded as %s",
+				analyzer.Clip(c.Live.Media), analyzer.Clip(c.Recorded.Media)),
 		})
 	}
 }
@@ -100,6 +106,9 @@ func (c *Comparison) ends() {
 	if c.Recorded.End == c.Live.End || c.Recorded.End == Unended || c.Recorded.End == Left && c.Live.End == Whole {
 		return
 	}
+	if c.Both && (c.Live.End == Unended || c.Live.End == Left && len(c.Live.Items) >= len(c.Recorded.Items)) {
+		return
+	}
 	got := c.Live.End.String()
 	if f := c.Live.Fault; f != nil && c.Live.End != Whole {
 		got = fmt.Sprintf("%s (%s: %s)", got, f.Kind, f.Detail)
@@ -116,7 +125,7 @@ func (c *Comparison) streams() {
 	if c.Recorded.End != Whole && len(live) > len(rec) {
 		live = live[:len(rec)]
 	}
-	if c.Live.End != Whole && c.Live.End != Left && len(rec) > len(live) {
+	if c.Live.End != Whole && (c.Live.End != Left || c.Both) && len(rec) > len(live) {
 		rec = rec[:len(live)] // how it ended was said already
 	}
 	if c.Recorded.Call.Operation == a2a.SubscribeToTask {
@@ -199,7 +208,7 @@ func renumber(items []Item) []Item {
 
 // align matches the items of both answers, compares those that match more closely, and names the others.
 func (c *Comparison) align(rec, live []Item) {
-	pairs := align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
+	pairs := Align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
 		c.gap(rec[i:p[0]], live[j:p[1]])
@@ -235,7 +244,8 @@ func (c *Comparison) accepts(rec, live a2a.State) bool {
 	case live.Active() && !blocking(c.Recorded.Call):
 		return true
 	}
-	return rec.Active() && slices.Contains(c.Recorded.Ahead, live)
+	return rec.Active() && slices.Contains(c.Recorded.Ahead, live) ||
+		c.Both && live.Active() && slices.Contains(c.LiveAhead, rec)
 }
 
 // blocking reports whether the agent was to answer a send only when the task is terminal or interrupted. 1.0 waits

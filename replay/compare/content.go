@@ -67,8 +67,8 @@ func (c *Comparison) cards(rec, live Item) {
 	}
 }
 
-// SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same binding,
-// in one of the same dialects.
+// SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same
+// binding, in one of the same dialects.
 func SameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool) {
 	for _, i := range live {
 		if i.Binding == was.Binding && (!i.Dialects.Intersect(was.Dialects).Empty() || was.Dialects.Empty()) {

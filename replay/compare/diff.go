@@ -85,7 +85,7 @@ func (d *differ) array(at string, was, now a2a.Value) {
 		d.between(at, a, b, 0, 0)
 		return
 	}
-	pairs := align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
+	pairs := Align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(a), len(b)}) {
 		d.between(at, a[i:p[0]], b[j:p[1]], i, j)
@@ -148,8 +148,9 @@ func elements(v a2a.Value) []a2a.Value {
 	return list
 }
 
-// align returns a longest common subsequence of two lists, as pairs of indices.
-func align(n, m int, equal func(i, j int) bool) [][2]int {
+// Align returns a longest common subsequence of two lists of n and m elements, as pairs of indices in order. It takes
+// time and memory for n times m.
+func Align(n, m int, equal func(i, j int) bool) [][2]int {
 	longest := make([][]int, n+1)
 	for i := range longest {
 		longest[i] = make([]int, m+1)

@@ -25,9 +25,9 @@ type Pairer struct {
 	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
 
-// NewPairer returns a pairer for the live answer to the same request.
-func NewPairer(v *Values, rec *Recorded) *Pairer {
-	return &Pairer{values: v, rec: rec, live: ItemReader{Call: rec.Call}, used: make([]bool, len(rec.Items))}
+// NewPairer returns a pairer for the live answer to the same request, or to the call that came in its place.
+func NewPairer(v *Values, rec *Recorded, call *a2a.Call) *Pairer {
+	return &Pairer{values: v, rec: rec, live: ItemReader{Call: call}, used: make([]bool, len(rec.Items))}
 }
 
 // Take reads the next event, or the only answer with number 0, and returns how far the live answer has come.
@@ -76,7 +76,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		return
 	}
 	sites := map[string]Site{}
-	for s := range Sites(a.Doc.Root, l.rec.Call) {
+	for s := range Sites(a.Doc.Root, l.live.Call) {
 		sites[s.Pointer] = s
 	}
 	recTask := rec.Task
@@ -91,6 +91,10 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		if !ok || live.Role != s.Role || s.Role == ResourceName {
 			continue
 		}
+		if s.Role == RequestID && l.live.Call != l.rec.Call {
+			l.echo(rec, s, live)
+			continue
+		}
 		if s.Role == NoRole && (!Opaque(s.Text()) || !Opaque(live.Text()) || s.Text() == live.Text()) {
 			continue
 		}
@@ -98,6 +102,15 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		if p.Recorded != "" && p.Live != "" && !l.values.Pair(&p) && enforced(s) {
 			l.contradiction(rec, s, p)
 		}
+	}
+}
+
+// echo compares whether two answers have the JSON-RPC id of the request that each of them answers. Ids of different
+// clients have nothing else to do with each other.
+func (l *Pairer) echo(rec Item, s, live Site) {
+	if a2a.SameID(s.Value, l.rec.Call.ID) && !a2a.SameID(live.Value, l.live.Call.ID) {
+		wanted := string(l.live.Call.ID.Raw())
+		l.contradiction(rec, s, Pairing{Role: RequestID, Recorded: s.Text(), Live: live.Text(), Wanted: wanted})
 	}
 }
 

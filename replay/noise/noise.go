@@ -25,6 +25,7 @@
 package noise
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,18 +114,23 @@ func (r *Rules) Count() (c Count) {
 	return c
 }
 
-// Stale returns the rules that never applied, in their order: what they name may be gone, or misspelt.
-func (r *Rules) Stale() []Rule {
+// Stale says in one sentence each which rules never applied, in their order: what they name may be gone, or misspelt.
+func (r *Rules) Stale() []string {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var stale []Rule
+	var stale []string
 	for i, n := range r.applied {
-		if n == 0 {
-			stale = append(stale, r.list[i])
+		if n > 0 {
+			continue
 		}
+		text := fmt.Sprintf("the rule %s never applied: nothing that was compared has this place", r.list[i].text)
+		if at := r.list[i].origin; at != "" {
+			text = at + ": " + text
+		}
+		stale = append(stale, text)
 	}
 	return stale
 }
