@@ -28,7 +28,7 @@ func (s *Scope) find(t Text) []found {
 		return nil
 	}
 	var all []found
-	w := walker{scope: s, payload: split(t.Payload)}
+	w := walker{scope: s, in: t.layout()}
 	w.named = func(f found) { all = append(all, f) }
 	w.value(t.Root)
 	return all
@@ -41,7 +41,7 @@ func (s *Scope) Without(t Text) a2a.Value {
 	if s == nil || !t.Root.Exists() {
 		return t.Root
 	}
-	w := walker{scope: s, payload: split(t.Payload)}
+	w := walker{scope: s, in: t.layout()}
 	changed := false
 	w.named = func(found) { changed = true }
 	text, _ := w.value(t.Root)
@@ -53,10 +53,10 @@ func (s *Scope) Without(t Text) a2a.Value {
 
 // walker writes a text without the values that rules name.
 type walker struct {
-	scope   *Scope
-	payload []string
-	path    []string
-	named   func(found)
+	scope *Scope
+	in    layout
+	path  []string
+	named func(found)
 }
 
 // value returns the text of a value without what is named, and whether anything is left of it.
@@ -76,7 +76,7 @@ func (w *walker) child(name string, v a2a.Value) (text []byte, left bool) {
 	defer func() { w.path = w.path[:len(w.path)-1] }()
 	text, left = w.value(v) // also of what is named: another rule may name a place inside
 	for _, r := range w.scope.rules {
-		if r.names(w.path, w.payload) {
+		if r.names(w.path, w.in) {
 			w.named(found{r, v, slices.Clone(w.path)})
 			text, left = nil, false
 		}
@@ -107,7 +107,7 @@ func (w *walker) object(o a2a.Value) (text []byte, left bool) {
 // aroundPayload reports whether a member of the object at hand is the object of the text, or holds it.
 func (w *walker) aroundPayload(name string) bool {
 	n := len(w.path)
-	return n < len(w.payload) && w.payload[n] == name && slices.Equal(w.path, w.payload[:n])
+	return n < len(w.in.payload) && w.in.payload[n] == name && slices.Equal(w.path, w.in.payload[:n])
 }
 
 func (w *walker) array(a a2a.Value) (text []byte, left bool) {

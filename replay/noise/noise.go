@@ -8,9 +8,9 @@
 //
 // A place is written [OPERATION:]POINTER. OPERATION is a name of A2A 1.0 or of an older JSON-RPC method, and * or
 // nothing stands for all of them. POINTER is a JSON Pointer (RFC 6901) in which the name * stands for any one member or
-// element. It begins at the body, or at the data of an event; and it may as well begin at the object in it, so that
-// /metadata/took is in the task of any answer, over JSON-RPC, over HTTP+JSON and in a stream. header[Content-Type] and
-// status name what is not JSON. A whole place as reports print it, such as
+// element. It begins at the body, or at the data of an event; and it may as well begin at the result of JSON-RPC, or at
+// the object in it, so that /metadata/took is in the task of any answer, over JSON-RPC, over HTTP+JSON and in a stream.
+// header[Content-Type] and status name what is not JSON. A whole place as reports print it, such as
 // 5.response.event[2]#/result/artifact/metadata/took, is a place in exchange 5 alone, in whichever event.
 //
 // # What no rule hides
@@ -193,20 +193,38 @@ func split(pointer string) []string {
 	return p.Names()
 }
 
-// names reports whether the rule names what stands at a path, from the root or from the object there.
-func (r *Rule) names(path, payload []string) bool {
-	names := r.pointer.Names()
-	if len(names) == 0 || len(names) > len(path) {
-		return false
-	}
-	if len(names) == len(path) {
-		return fits(names, path)
-	}
-	inside := len(path) == len(payload)+len(names) && slices.Equal(path[:len(payload)], payload)
-	return inside && fits(names, path[len(payload):])
+// A layout is where in a text pointers may begin besides the body.
+type layout struct {
+	payload  []string // the object
+	envelope bool     // of JSON-RPC: its result
 }
 
+func (t *Text) layout() layout {
+	return layout{split(t.Payload), t.Root.Has("jsonrpc") || t.Root.Has("result")}
+}
+
+// names reports whether the rule names what stands at a path, from the body, from the result of JSON-RPC, or from the
+// object there. Where there is no JSON-RPC, a rule that begins with its result begins at the body.
+func (r *Rule) names(path []string, in layout) bool {
+	names := r.pointer.Names()
+	if len(names) == 0 || len(path) == 0 {
+		return false
+	}
+	inside := len(path) > len(in.payload) && slices.Equal(path[:len(in.payload)], in.payload)
+	switch {
+	case fits(names, path), inside && fits(names, path[len(in.payload):]):
+		return true
+	case in.envelope:
+		return path[0] == "result" && fits(names, path[1:])
+	}
+	return names[0] == "result" && fits(names[1:], path)
+}
+
+// fits reports whether names, of which one may be any, are those of a path.
 func fits(names, path []string) bool {
+	if len(names) != len(path) {
+		return false
+	}
 	for i, name := range names {
 		if name != capture.AnyName && name != path[i] {
 			return false
@@ -221,8 +239,8 @@ func (s *Scope) Hides(t Text, pointer string) bool {
 	if s == nil {
 		return false
 	}
-	path, payload := split(pointer), split(t.Payload)
-	return slices.ContainsFunc(s.rules, func(r scoped) bool { return r.exactly() && r.names(path, payload) })
+	path, in := split(pointer), t.layout()
+	return slices.ContainsFunc(s.rules, func(r scoped) bool { return r.exactly() && r.names(path, in) })
 }
 
 // exactly reports whether the last name of the rule's pointer is one.
@@ -236,9 +254,9 @@ func (s *Scope) Covers(t Text, pointer string) bool {
 	if s == nil {
 		return false
 	}
-	path, payload := split(pointer), split(t.Payload)
+	path, in := split(pointer), t.layout()
 	for n := 1; n <= len(path); n++ {
-		if slices.ContainsFunc(s.rules, func(r scoped) bool { return r.names(path[:n], payload) }) {
+		if slices.ContainsFunc(s.rules, func(r scoped) bool { return r.names(path[:n], in) }) {
 			return true
 		}
 	}
