@@ -24,6 +24,7 @@ type entry struct {
 	skip     string        // why it is not sent; empty if it is
 	webhook  bool          // a notification: the agent sent it
 	agent    string        // name of the agent that it went to
+	client   string        // name of the client that sent it
 	state    a2a.State     // of the task that a single answer shows
 	more     bool          // the next request that names its task polls again
 	ahead    []a2a.State   // states that its task reached later without anything being done to it
@@ -56,6 +57,7 @@ type plan struct {
 	origins map[valueKey]*origin
 	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
 	hooks   []delivery      // recorded notifications
+	push    bool            // agents were given webhooks
 }
 
 // recorded returns what a live answer to the entry's request is compared with.

@@ -111,7 +111,10 @@ func (p *planner) catchUp(o *openExchange) {
 }
 
 func (p *planner) opened(s capture.Step, what capture.Opened) *openExchange {
-	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), position: -1, needs: p.ended}
+	e := &entry{
+		seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), client: what.Client.Name, position: -1,
+		needs: p.ended,
+	}
 	p.ended = nil
 	for _, seq := range p.order {
 		if o := p.open[seq]; !o.over {
@@ -178,6 +181,7 @@ func (p *planner) request(o *openExchange) {
 	if e.webhook {
 		return
 	}
+	p.push = p.push || o.call.PushConfig.URL() != ""
 	p.noteUses(o, head.Target)
 	if e.task != "" {
 		if before := p.lastUse[e.task]; before != nil && before.op == a2a.GetTask && e.op == a2a.GetTask {

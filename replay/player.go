@@ -22,6 +22,7 @@ type player struct {
 	log     *recorder
 	targets map[string]*target // by the name of the recorded agent
 	order   []*target
+	hooks   *hooks
 
 	mu    sync.Mutex
 	runs  map[uint64]*run
@@ -239,11 +240,15 @@ func (p *player) once(
 		}
 	}
 	p.learnHeads(t, x, log.Recorded(), rec, now)
-	c := &compare.Comparison{
-		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq(),
+	return p.comparison(t, rec, now, log.Seq()), l.Contradictions()
+}
+
+// comparison compares what was recorded of an agent with what has the number live now.
+func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
+	return &compare.Comparison{
+		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live,
 		Noise: p.opts.Noise, Tolerance: p.opts.Late,
 	}
-	return c, l.Contradictions()
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's

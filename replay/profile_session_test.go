@@ -12,8 +12,8 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// A turn is a request of a session and what the agent answers. In the answer {{ID}} is the id of the request in JSON-RPC,
-// {{URL}} the agent.
+// A turn is a request of a session and what the agent answers. In the answer {{ID}} is the id of the request in
+// JSON-RPC, {{URL}} the agent.
 type turn struct {
 	name   string
 	method string // of HTTP, with the path; or of JSON-RPC
@@ -152,8 +152,8 @@ const (
 	ended03 = `{"kind":"status-update","taskId":"task-00000001","contextId":"ctx-00000001",` +
 		`"status":{"state":"completed"},"final":true}`
 	message03 = `{"kind":"message","messageId":"m-7","role":"agent","parts":[{"kind":"text","text":"hi"}]}`
-	card03    = `{"protocolVersion":"0.3.0","name":"Tickets","description":"sells tickets","version":"1.0.0","url":"{{URL}}/",` +
-		`"preferredTransport":"JSONRPC","capabilities":{"streaming":true},"defaultInputModes":["text/plain"],` +
+	card03    = `{"protocolVersion":"0.3.0","name":"Tickets","description":"sells tickets","version":"1.0.0",` +
+		`"url":"{{URL}}/","preferredTransport":"JSONRPC","capabilities":{"streaming":true},"defaultInputModes":["text/plain"],` +
 		`"defaultOutputModes":["text/plain"],"skills":[]}`
 )
 

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/compare"
 	"a2atap/replay/noise"
 	"a2atap/replay/report"
@@ -38,8 +39,18 @@ type Options struct {
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
 	// then for each such request. It must be safe for concurrent use.
-	Authorize func(context.Context, *client.Outgoing) error
+	Authorize Authorizer
+	// AuthorizeAgent has it for some agents by the names of recorded ones, in place of Authorize. A nil one has none.
+	AuthorizeAgent map[string]Authorizer
+
+	// Webhook says where notifications are received in the place of recorded webhooks: its Address, Public and
+	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address if
+	// Public is set, or Address is not on loopback; otherwise its notifications are left out.
+	Webhook webhook.Options
 }
+
+// An Authorizer adds credentials to a request, as [client.Options].Authorize does.
+type Authorizer = func(context.Context, *client.Outgoing) error
 
 // Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
 // holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.
@@ -58,13 +69,16 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 	if err != nil {
 		return nil, err
 	}
-	defer p.closeHooks()
+	defer p.hooks.close()
 	if len(p.plan.agents()) > 0 {
 		if err := p.reach(ctx); err != nil {
 			return nil, err
 		}
-		if o.Authorize != nil {
-			if _, err := p.credentials(ctx); err != nil {
+		for _, t := range p.order {
+			if t.authorize == nil {
+				continue
+			}
+			if _, err := t.credentials(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -95,16 +109,17 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 		log: newRecorder(o.Rules, o.Sink, o.Seq),
 	}
 	if err := p.aim(to); err != nil {
-		p.closeHooks()
 		return nil, err
 	}
-	return p, nil
+	p.noteCallers()
+	p.hooks, err = newHooks(o.Webhook, plan.push, p.log, p.note)
+	return p, err
 }
 
 // report sums up what was played.
 func (p *player) report(ctx context.Context, r *report.Report) error {
 	d, diffs := p.deliveries(ctx)
-	p.closeHooks()
+	p.hooks.close()
 	r.Deliveries = d
 	count := p.opts.Noise.Count()
 	r.Ignored, r.IgnoredBy, r.Matching = count.Ignored, count.Rules, count.Matched

@@ -29,11 +29,11 @@ func (p *player) prepare(
 	var body []byte
 	target := capture.ParseRequestHead(x.Request.Head).Target
 	call, head, body = compare.ReadCall(x, p.plan.reader.Known(x.Agent.URL, target))
-	secrets, err := p.secretsFor(ctx, &head)
+	t := p.targets[e.agent]
+	secrets, err := t.secretsFor(ctx, &head)
 	if err != nil {
 		return out, call, err.Error()
 	}
-	t := p.targets[e.agent]
 	c := carrier{player: p, target: t, entry: e, call: &call}
 	if c.push(); c.reason != "" {
 		return out, call, c.reason
@@ -108,16 +108,32 @@ func (c *carrier) push() {
 	if !c.call.PushConfig.Exists() && !c.call.Operation.Push() {
 		return
 	}
-	if c.receiver = c.hooks.address(c.call.PushConfig.URL()); c.receiver != "" {
-		c.hook = c.call.PushConfig.URL()
+	if c.hooks.reach(c.target) {
+		if c.hook = c.call.PushConfig.URL(); c.hook != "" {
+			c.receiver = c.hooks.address(c.target, c.hook)
+			c.missing()
+		}
 		return
 	}
 	if c.call.Operation.Push() {
-		c.reason = "the agent cannot reach a webhook on this machine"
+		c.reason = unreachable
 		return
 	}
 	c.dropPush = true
-	c.note("push configs were removed from messages: the agent cannot reach a webhook on this machine")
+	c.note("push configs were removed from messages: " + unreachable)
+}
+
+// missing notes which secrets of the push config the recording does not have. Its placeholders are handed on: they are
+// as good for a receiver of ours.
+func (c *carrier) missing() {
+	for _, secret := range []struct{ what, text string }{
+		{"token", c.call.PushConfig.Token()}, {"credentials", c.call.PushConfig.Credentials()},
+	} {
+		if credential.HasPlaceholder([]byte(secret.text)) {
+			c.note(fmt.Sprintf("the %s in the push config of exchange %d was redacted when it was recorded: "+
+				"the agent was given what stands there", secret.what, c.entry.seq))
+		}
+	}
 }
 
 // withoutPushConfig takes the push config out of the parameters of a send.

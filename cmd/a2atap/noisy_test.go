@@ -12,9 +12,9 @@ import (
 	"a2atap/replay/refagent"
 )
 
-// noisyagent NAME [KIND] starts the reference agent spec, and sets NAME to its URL. Its tasks and updates have metadata
-// besides, which are others in each answer: how long it took, and in every second answer that it had been kept. One that
-// is flaky fails every second task; one that is slow takes its time.
+// noisyagent NAME [flaky] starts the reference agent spec, and sets NAME to its URL. Its tasks and
+// updates have metadata besides, which are others in each answer: how long it took, and in every second answer that it
+// had been kept. One that is flaky fails every second task.
 func scriptNoisyAgent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: noisyagent NAME [flaky]")

@@ -74,10 +74,14 @@ func cause(err error) error {
 	return err
 }
 
-// nearest returns "; did you mean ...?" if one of the known words is close to word, else "".
+// nearest returns "; did you mean ...?" if one of the known words begins with word or is close to it, else "".
 func nearest(word string, known []string) string {
 	best, distance := "", len(word)/2+1
 	for _, k := range known {
+		if len(word) > 1 && strings.HasPrefix(k, strings.ToLower(word)) {
+			best = k
+			break
+		}
 		if d := spelling.Distance(strings.ToLower(word), k); d < distance {
 			best, distance = k, d
 		}

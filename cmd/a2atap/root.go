@@ -87,6 +87,9 @@ const usageTemplate = `Usage:{{if .Runnable}}
   {{.CommandPath}} COMMAND
 
 Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasHelpSubCommands}}
+
+Topics of {{.CommandPath}} help:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
@@ -111,9 +114,9 @@ traffic without changing or delaying it, and reports where the protocol is broke
   a2atap show c.a2atap --format ladder`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q; see a2atap --help", args[0])
+				return usage("unknown command %q%s; see a2atap --help", args[0], nearest(args[0], commandNames(cmd)))
 			}
 			return nil
 		},
@@ -135,9 +138,12 @@ traffic without changing or delaying it, and reports where the protocol is broke
 	})
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpCommand(newHelp())
+	root.AddCommand(newTopics()...)
 	root.AddCommand(
 		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
 		newReplay(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e), newVersion(e),
+		newMinimize(e),
 	)
 	return root
 }

@@ -70,6 +70,7 @@ func TestScripts(t *testing.T) {
 			"privateagent": scriptPrivateAgent,
 			"upstream":     scriptUpstream,
 			"noisyagent":   scriptNoisyAgent,
+			"journey":      scriptJourney,
 		},
 	})
 }

@@ -174,24 +174,19 @@ func sameValue(active bool) func(pointer string, was, now a2a.Value) bool {
 			return false
 		}
 		a, b := was.Text(), now.Text()
-		return a == b || credential.Fits(a, b) || isTime(a) && isTime(b) || sameURL(pointer, a, b) ||
+		return a == b || credential.Fits(a, b) || isTime(a) && isTime(b) || sameURL(a, b) ||
 			withoutIDs(a) == withoutIDs(b)
 	}
 }
 
-// WebhookPath is where the addresses begin that replay puts in the place of webhooks.
-const WebhookPath = "/webhook/"
-
-// sameURL reports whether two URLs are equal but for the host, as those of two agents are. A webhook is ours, whatever
-// it was.
-func sameURL(pointer, a, b string) bool {
+// sameURL reports whether two URLs are equal but for the host, as those of two agents are.
+func sameURL(a, b string) bool {
 	u, err := url.Parse(a)
 	v, otherErr := url.Parse(b)
 	if err != nil || otherErr != nil || u.Host == "" || v.Host == "" {
 		return false
 	}
-	push := lastToken(pointer) == "url" && strings.HasPrefix(v.Path, WebhookPath)
-	return push || u.Host != v.Host && strings.TrimRight(u.RequestURI(), "/") == strings.TrimRight(v.RequestURI(), "/")
+	return u.Host != v.Host && strings.TrimRight(u.RequestURI(), "/") == strings.TrimRight(v.RequestURI(), "/")
 }
 
 // withoutIDs returns a text with a star in place of each word that is an id or a time.

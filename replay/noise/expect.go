@@ -36,9 +36,9 @@ func (m *Mismatch) Expected() string {
 	return fmt.Sprintf("%s (%s)", m.Rule.wanted, m.Rule.origin)
 }
 
-// Check returns what in live texts, which together stand for the recorded ones, does not match the expressions of rules.
-// What the recorded texts have and no live one has does not match. Strings are matched without quotes and escapes, other
-// values as they are written.
+// Check returns what in live texts, which together stand for the recorded ones, does not match the expressions of
+// rules. What the recorded texts have and no live one has does not match. Strings are matched without quotes and
+// escapes, other values as they are written.
 func (s *Scope) Check(recorded, live []Text) []Mismatch {
 	if s == nil {
 		return nil

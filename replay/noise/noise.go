@@ -156,7 +156,7 @@ func (r *Rules) scope(p part, operation a2a.Operation, numbers []uint64) *Scope 
 		switch {
 		case rule.operation != a2a.NoOperation && rule.operation != operation:
 		case rule.exchange != 0 && !slices.Contains(numbers, rule.exchange):
-		case rule.part != anyPart && rule.part != p:
+		case rule.part != anyPart && rule.part != p && operation != a2a.Webhook: // whose objects come in requests
 		default:
 			if s == nil {
 				s = &Scope{all: r}
