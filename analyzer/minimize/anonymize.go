@@ -18,7 +18,7 @@ import (
 // it stands. It returns what has to stay, in words.
 func (j *judge) anonymize() (kept []string) {
 	j.nameless = true
-	j.known = make(map[string]bool)
+	j.forget()
 	j.want(&j.finding)
 	j.knows(j.findings)
 	give := func(what string, done bool) {

@@ -8,9 +8,10 @@
 // # What it promises
 //
 // What stays is as it was. Each exchange that is left asks for the same operation in the same binding and dialect as
-// before, so nothing is cut off that decides how the rest is read. Nothing is broken that was not broken before: a cut
-// that brings a finding at a kind of place where there was none is not made. Ids and names are those of the capture,
-// unless they are to be made neutral. The same capture gives the same result, unless the time runs out.
+// before, so nothing is cut off that decides how the rest is read. The finding is in the exchange in which it was, and
+// nothing is broken that was not broken before: a cut that brings a finding in an exchange, at a kind of place where it
+// had none, is not made. Ids and names are those of the capture, unless they are to be made neutral. The same capture
+// gives the same result, unless the time runs out.
 //
 // # What will surprise you
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -17,9 +18,11 @@ type judge struct {
 	ctx      context.Context
 	rules    []*analyzer.Rule
 	rule     string
-	target   string // fingerprint of the finding
+	target   string // key of the finding
 	severity analyzer.Severity
-	known    map[string]bool // fingerprints of what may be broken; and rule and side of what was covered
+	known    map[string]bool // keys of what may be broken, with and without its exchange
+	broken   map[string]bool // the same by rule and side, for what is covered and is not
+	whole    bool            // exchanges are taken away as they are, and nothing inside them
 	nameless bool            // agents may have other names than in the capture
 	onStep   func(Progress)
 
@@ -39,17 +42,20 @@ type reading struct {
 	dialects  a2a.Dialects
 }
 
+// forget allows nothing any more.
+func (j *judge) forget() { j.known, j.broken = make(map[string]bool), make(map[string]bool) }
+
 // want makes a finding the one to be shown.
 func (j *judge) want(f *analyzer.Finding) {
-	j.target, j.severity = j.fingerprint(f), f.Severity
+	j.target, j.severity = j.inExchange(f), f.Severity
 }
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// fingerprint identifies the finding: rule, side, agent, operation, the kind of place and what was seen there but for
+// key identifies what is broken: rule, side, agent, operation, the kind of place and what was seen there but for
 // numbers. Without what was seen, a cut could make the very fault that it is to show: a member that is missing since it
 // was cut off, in place of one that was wrong.
-func (j *judge) fingerprint(f *analyzer.Finding) string {
+func (j *judge) key(f *analyzer.Finding) string {
 	if j.nameless {
 		g := *f
 		g.Link = analyzer.Link{}
@@ -58,19 +64,32 @@ func (j *judge) fingerprint(f *analyzer.Finding) string {
 	return f.Fingerprint() + " " + numbers.ReplaceAllString(f.Seen, "*")
 }
 
+// inExchange is the key together with the exchange.
+func (j *judge) inExchange(f *analyzer.Finding) string {
+	return strconv.FormatUint(f.Place.Exchange, 10) + " " + j.key(f)
+}
+
+func bySide(rule string, side a2a.Side) string { return rule + " " + side.String() }
+
 // knows allows what is broken already.
 func (j *judge) knows(findings []analyzer.Finding) {
 	for i := range findings {
 		f := &findings[i]
-		j.known[j.fingerprint(f)] = true
+		j.known[j.key(f)], j.known[j.inExchange(f)] = true, true
+		j.broken[bySide(f.Rule.ID, f.Side)] = true
 		for _, id := range f.Also {
-			j.known[covered(id, f.Side)] = true
+			j.broken[bySide(id, f.Side)] = true
+			j.known[bySide(id, f.Side)] = true // what covers it may be cut away
 		}
 	}
 }
 
-// covered is the key of a rule that was broken under another one. What covers it may be cut away.
-func covered(id string, side a2a.Side) string { return id + " " + side.String() }
+// allows reports whether nothing new is broken. What is cut inside an exchange may break nothing there that was not
+// broken in it. Where whole exchanges go, what their findings stood for may be found in others that are as they were.
+func (j *judge) allows(f *analyzer.Finding) bool {
+	known := j.known[j.inExchange(f)] || j.whole && j.known[j.key(f)] || j.known[bySide(f.Rule.ID, f.Side)]
+	return known && !slices.ContainsFunc(f.Also, func(id string) bool { return !j.broken[bySide(id, f.Side)] })
+}
 
 // begin takes the exchanges of the capture.
 func (j *judge) begin(all []*capture.Exchange) error {
@@ -147,11 +166,10 @@ func (j *judge) try(list []*capture.Exchange) bool {
 	at := -1
 	for i := range findings {
 		f := &findings[i]
-		print := j.fingerprint(f)
-		if !j.known[print] && !j.known[covered(f.Rule.ID, f.Side)] {
+		if !j.allows(f) {
 			return false
 		}
-		if at < 0 && print == j.target && f.Severity == j.severity && shows(f, j.rule) {
+		if at < 0 && j.inExchange(f) == j.target && f.Severity == j.severity && shows(f, j.rule) {
 			at = i
 		}
 	}
@@ -160,6 +178,9 @@ func (j *judge) try(list []*capture.Exchange) bool {
 	}
 	j.now, j.findings, j.finding = list, findings, findings[at]
 	j.kept++
+	if j.whole {
+		j.knows(findings)
+	}
 	if j.onStep != nil {
 		j.onStep(j.progress())
 	}

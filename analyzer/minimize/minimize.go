@@ -45,15 +45,13 @@ type Result struct {
 // and hold the one that is asked for. If the context ends, it returns what it has come to; before it has seen the
 // finding, the context's error.
 func Run(ctx context.Context, rules []*analyzer.Rule, src capture.Source, o Options) (*Result, error) {
-	j := &judge{ctx: ctx, rules: rules, rule: o.Rule, known: make(map[string]bool), onStep: o.OnStep}
+	j := &judge{ctx: ctx, rules: rules, rule: o.Rule, onStep: o.OnStep}
+	j.forget()
 	recorded, err := analyzer.Run(ctx, rules, src, nil)
 	if err != nil {
 		return nil, fmt.Errorf("judge the capture: %w", err)
 	}
-	at := slices.IndexFunc(recorded.Findings, func(f analyzer.Finding) bool {
-		return shows(&f, o.Rule) && (o.Agent == "" || f.Link.Agent == o.Agent) &&
-			(o.Place == "" || f.Place.String() == o.Place)
-	})
+	at := o.choose(recorded.Findings)
 	if at < 0 {
 		return nil, ErrNotShown
 	}
@@ -79,6 +77,19 @@ func Run(ctx context.Context, rules []*analyzer.Rule, src capture.Source, o Opti
 	return r, nil
 }
 
+// choose returns the index of the finding that is asked for: one of the rule itself before one that has covered it.
+// It is -1 if there is none.
+func (o *Options) choose(findings []analyzer.Finding) int {
+	chosen := func(f *analyzer.Finding) bool {
+		return (o.Agent == "" || f.Link.Agent == o.Agent) && (o.Place == "" || f.Place.String() == o.Place)
+	}
+	at := slices.IndexFunc(findings, func(f analyzer.Finding) bool { return f.Rule.ID == o.Rule && chosen(&f) })
+	if at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(findings, func(f analyzer.Finding) bool { return shows(&f, o.Rule) && chosen(&f) })
+}
+
 // shows reports whether a finding is of a rule, or has covered it.
 func shows(f *analyzer.Finding, rule string) bool {
 	return f.Rule.ID == rule || slices.Contains(f.Also, rule)
@@ -100,6 +111,8 @@ func (j *judge) reduce() {
 
 // cutExchanges takes away whole exchanges.
 func (j *judge) cutExchanges() {
+	j.whole = true
+	defer func() { j.whole = false }()
 	shrink(len(j.now), func(from, to int) bool {
 		return j.try(slices.Concat(j.now[:from], j.now[to:]))
 	})

@@ -148,7 +148,6 @@ func breaks(findings []analyzer.Finding, rule string) bool {
 // something comes that the capture does not show, or what is left is read in another way.
 func wantMinimal(t *testing.T, file string, recorded []analyzer.Finding, r *minimize.Result) {
 	t.Helper()
-	rule := r.Finding.Rule.ID
 	for i, x := range r.Exchanges {
 		if len(r.Exchanges) > 1 {
 			wantNeeded(t, file, recorded, r, slices.Concat(r.Exchanges[:i], r.Exchanges[i+1:]), "exchange")
@@ -166,9 +165,6 @@ func wantMinimal(t *testing.T, file string, recorded []analyzer.Finding, r *mini
 			wantNeeded(t, file, recorded, r, list, string(bytes.TrimSpace(lines[n])))
 		}
 	}
-	if t.Failed() {
-		t.Logf("%s: %s", file, rule)
-	}
 }
 
 func wantNeeded(
@@ -177,7 +173,7 @@ func wantNeeded(
 	t.Helper()
 	findings := judge(t, less)
 	shown := slices.ContainsFunc(findings, func(f analyzer.Finding) bool {
-		return f.Rule == r.Finding.Rule && f.Side == r.Finding.Side && f.Seen == r.Finding.Seen
+		return f.Fingerprint() == r.Finding.Fingerprint() && f.Severity == r.Finding.Severity && f.Seen == r.Finding.Seen
 	})
 	added := slices.ContainsFunc(findings, func(f analyzer.Finding) bool {
 		return !slices.ContainsFunc(recorded, func(g analyzer.Finding) bool {

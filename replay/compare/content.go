@@ -111,15 +111,22 @@ func (c *Comparison) Lagging(rec, live Item) bool {
 // task that is missing does not exist; where it may be on another page, it is not yielded.
 func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 	return func(yield func(was, now a2a.Task) bool) {
-		listed := map[string]a2a.Task{}
+		listed := map[string][]a2a.Task{} // a task may be listed more than once
 		for t := range live.Answer.Payload.Tasks() {
-			listed[t.ID()] = t
+			listed[t.ID()] = append(listed[t.ID()], t)
 		}
 		more := live.Answer.Payload.Value.Get("nextPageToken").Text() != ""
 		for t := range rec.Answer.Payload.Tasks() {
 			id, paired := c.Values.LiveFor(TaskID, "", t.ID())
-			now, ok := listed[id]
-			if paired && (ok || !more) && !yield(t, now) {
+			var now a2a.Task
+			list := listed[id]
+			if len(list) > 0 {
+				now = list[0]
+			}
+			if len(list) > 1 {
+				listed[id] = list[1:]
+			}
+			if paired && (len(list) > 0 || !more) && !yield(t, now) {
 				return
 			}
 		}

@@ -68,14 +68,39 @@ func equalLeaf(a, b a2a.Value) bool {
 }
 
 func (d *differ) object(at string, was, now a2a.Value) {
+	others := membersByName(now)
 	for name, v := range was.Members() {
-		d.value(a2a.Ptr(at, name), v, now.Get(name))
+		d.value(a2a.Ptr(at, name), v, others.next(name))
 	}
 	for name, v := range now.Members() {
 		if !was.Has(name) {
 			d.value(a2a.Ptr(at, name), a2a.Value{}, v)
 		}
 	}
+}
+
+// byName are the members of an object. A name may stand in it twice.
+type byName map[string][]a2a.Value
+
+func membersByName(o a2a.Value) byName {
+	m := byName{}
+	for name, v := range o.Members() {
+		m[name] = append(m[name], v)
+	}
+	return m
+}
+
+// next returns the members of a name, one after the other, and then the last one.
+func (m byName) next(name string) a2a.Value {
+	list := m[name]
+	switch len(list) {
+	case 0:
+		return a2a.Value{}
+	case 1:
+		return list[0]
+	}
+	m[name] = list[1:]
+	return list[0]
 }
 
 // array compares arrays: equal elements are matched first, in order; what lies between them is compared one by one.
@@ -117,8 +142,9 @@ func (d *differ) equal(at string, was, now a2a.Value) bool {
 	}
 	switch was.Kind() {
 	case a2a.Object:
+		others := membersByName(now)
 		for name, v := range was.Members() {
-			if !d.equal(a2a.Ptr(at, name), v, now.Get(name)) {
+			if !d.equal(a2a.Ptr(at, name), v, others.next(name)) {
 				return false
 			}
 		}

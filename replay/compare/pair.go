@@ -75,10 +75,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		l.learnList(rec, a)
 		return
 	}
-	sites := map[string]Site{}
-	for s := range Sites(a.Doc.Root, l.live.Call) {
-		sites[s.Pointer] = s
-	}
+	sites := placed(a.Doc.Root, l.live.Call)
 	recTask := rec.Task
 	if recTask == "" {
 		recTask = l.rec.Task
@@ -87,7 +84,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		liveTask, _ = l.values.LiveFor(TaskID, "", recTask)
 	}
 	for s := range Sites(rec.Answer.Doc.Root, l.rec.Call) {
-		live, ok := sites[s.Pointer]
+		live, ok := sites.next(s.Pointer)
 		if !ok || live.Role != s.Role || s.Role == ResourceName {
 			continue
 		}
@@ -103,6 +100,28 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 			l.contradiction(rec, s, p)
 		}
 	}
+}
+
+// A placement is the sites of a JSON text by their pointers. There are several at one where a name stands twice in an
+// object.
+type placement map[string][]Site
+
+func placed(root a2a.Value, call *a2a.Call) placement {
+	sites := placement{}
+	for s := range Sites(root, call) {
+		sites[s.Pointer] = append(sites[s.Pointer], s)
+	}
+	return sites
+}
+
+// next returns the sites at a pointer, one after the other.
+func (p placement) next(pointer string) (Site, bool) {
+	list := p[pointer]
+	if len(list) == 0 {
+		return Site{}, false
+	}
+	p[pointer] = list[1:]
+	return list[0], true
 }
 
 // echo compares whether two answers have the JSON-RPC id of the request that each of them answers. Ids of different

@@ -179,14 +179,25 @@ func sameValue(active bool) func(pointer string, was, now a2a.Value) bool {
 	}
 }
 
-// sameURL reports whether two URLs are equal but for the host, as those of two agents are.
+// sameURL reports whether two URLs are equal but for the host, as those of two agents are, and for ids.
 func sameURL(a, b string) bool {
 	u, err := url.Parse(a)
 	v, otherErr := url.Parse(b)
 	if err != nil || otherErr != nil || u.Host == "" || v.Host == "" {
 		return false
 	}
-	return u.Host != v.Host && strings.TrimRight(u.RequestURI(), "/") == strings.TrimRight(v.RequestURI(), "/")
+	return segmentsWithoutIDs(u) == segmentsWithoutIDs(v)
+}
+
+// segmentsWithoutIDs returns what is behind the host of a URL, with a star in place of each segment that is an id.
+func segmentsWithoutIDs(u *url.URL) string {
+	segments := strings.Split(strings.TrimRight(u.RequestURI(), "/"), "/")
+	for i, s := range segments {
+		if Opaque(s) {
+			segments[i] = "*"
+		}
+	}
+	return strings.Join(segments, "/")
 }
 
 // withoutIDs returns a text with a star in place of each word that is an id or a time.

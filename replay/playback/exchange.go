@@ -3,7 +3,10 @@ package playback
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -39,7 +42,8 @@ type recording struct {
 	notifications []*notification
 }
 
-func load(ctx context.Context, src capture.Source) (*recording, error) {
+// load reads what went to an agent, or to all if it has no name.
+func load(ctx context.Context, src capture.Source, agent string) (*recording, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
@@ -57,12 +61,38 @@ func load(ctx context.Context, src capture.Source) (*recording, error) {
 			}
 			continue
 		}
+		if agent != "" && !Is(x.Agent.Name, agent) {
+			continue
+		}
 		if a := s.read(x, seen); a != nil {
 			a.follow(last)
 			s.exchanges = append(s.exchanges, a)
 		}
 	}
 	return s, nil
+}
+
+// Is reports whether what a recording calls name is the agent. A tap that opened by itself for a further address of an
+// agent is called after it, as NAME:PORT.
+func Is(name, agent string) bool {
+	return name == agent || strings.HasPrefix(name, agent+":")
+}
+
+// Agents returns the names of the agents whose calls a capture has, in the order in which they came. An agent with
+// further addresses is named once.
+func Agents(ctx context.Context, src capture.Source) ([]string, error) {
+	s, err := load(ctx, src, "")
+	if err != nil {
+		return nil, fmt.Errorf("read the capture: %w", err)
+	}
+	var names []string
+	for _, a := range s.exchanges {
+		name := a.x.Agent.Name
+		if !slices.ContainsFunc(names, func(known string) bool { return Is(name, known) }) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.

@@ -1,6 +1,8 @@
 package playback
 
 import (
+	"maps"
+
 	"a2atap/proxy/a2a"
 	"a2atap/replay/compare"
 )
@@ -13,6 +15,7 @@ type names struct {
 	free       bool              // a context may be named where none was recorded, and the other way round
 	recorded   map[string]string // by live id
 	live       map[string]string // by recorded id
+	configs    map[string]string // of push configs: what the live client gives, by what is recorded in its place
 }
 
 // means reports whether a live id can stand for a recorded one.
@@ -63,6 +66,18 @@ func (n *names) learn(live *a2a.Call, a *exchange) {
 	}
 }
 
+// given notes what a live push config has where the recorded one has something else: its URL, and secrets, in whose
+// place the recording may have placeholders.
+func (n *names) given(recorded, live a2a.PushConfig) {
+	for was, now := range map[string]string{
+		recorded.URL(): live.URL(), recorded.Token(): live.Token(), recorded.Credentials(): live.Credentials(),
+	} {
+		if was != "" && now != "" {
+			n.configs[was] = now
+		}
+	}
+}
+
 func (n *names) pair(role, live, recorded string) {
 	if live == "" || recorded == "" || role != "message" && !n.clientMade[roleKey(role, recorded)] {
 		return
@@ -73,11 +88,9 @@ func (n *names) pair(role, live, recorded string) {
 
 // substitute returns what puts live ids into a recorded answer. The map of URLs moves those of cards to the player.
 func (n *names) substitute(live *a2a.Call, urls map[string]string) compare.Substitute {
-	// The pairs are copied: a stream goes on without the lock.
-	pairs := make(map[string]string, len(n.live))
-	for k, v := range n.live {
-		pairs[k] = v
-	}
+	// What is known is copied: a stream goes on without the lock.
+	pairs, texts := maps.Clone(n.live), maps.Clone(n.configs)
+	maps.Copy(texts, urls)
 	return func(role compare.Role, text string) (string, bool) {
 		switch role {
 		case compare.RequestID:
@@ -92,7 +105,7 @@ func (n *names) substitute(live *a2a.Call, urls map[string]string) compare.Subst
 			text, ok := pairs[roleKey("task", text)]
 			return text, ok
 		case compare.NoRole:
-			text, ok := urls[text]
+			text, ok := texts[text]
 			return text, ok
 		}
 		return "", false

@@ -94,10 +94,12 @@ func talk(t testing.TB, agentURL string, p client.Protocol) []string {
 	return d.lines
 }
 
-var ways = []struct {
+type way struct {
 	agent    string
 	protocol client.Protocol
-}{
+}
+
+var ways = []way{
 	{"spec", client.JSONRPC10},
 	{"spec", client.REST10},
 	{"spec03", client.JSONRPC03},

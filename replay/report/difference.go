@@ -24,6 +24,10 @@ const (
 	DifferentMediaType Kind = "media-type" // of a part, a file or an answer
 	DifferentStructure Kind = "structure"  // that the profile shape compares
 	DifferentValue     Kind = "value"      // that the profile exact compares
+
+	DifferentOperation Kind = "operation" // of two captures: the client calls something else
+	MissingExchange    Kind = "missing"   // of two captures: only the first has it
+	NewExchange        Kind = "new"       // of two captures: only the second has it
 )
 
 // A Change is one place where two JSON texts differ.
@@ -33,8 +37,12 @@ type Change struct {
 	Now     string
 }
 
-// A Difference is one thing that the live agent did differently.
+// Client is the Side of a difference in what the client does.
+const Client = "client"
+
+// A Difference is one thing that the live agent did differently, or, in one of two captures, the client.
 type Difference struct {
+	Side     string // who did it: Client, or empty for the agent
 	Kind     Kind
 	Rule     string   // id of the rule that is broken now; empty for other kinds
 	Exchange uint64   // recorded; 0 for what concerns no single exchange
