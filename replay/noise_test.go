@@ -46,13 +46,13 @@ func TestExpressions(t *testing.T) {
 		{nil, "2 value "},
 		{[]string{"/metadata/took=[0-9]+ms", "/metadata/run"}, ""},
 		{[]string{"/metadata/took=[0-9]+ms", "SendMessage:/metadata/run"}, "2 value "},
-		{[]string{"GetTask:/metadata/took=[0-9]ms", "/metadata/*"}, "2 value "},
-		{[]string{"1.response.body#/result/task/metadata/took=[0-9]ms", "/metadata"}, "1 value "},
+		{[]string{"GetTask:/metadata/took=[0-9]ms", "/metadata/*"}, "2 match "},
+		{[]string{"1.response.body#/result/task/metadata/took=[0-9]ms", "/metadata"}, "1 match "},
 		{[]string{"/metadata/run=.*", "/metadata/took"}, ""},
-		{[]string{"GetTask:status=404", "GetTask:header[Content-Type]=text/.*", "/metadata/*"}, "2 value 2 value "},
+		{[]string{"GetTask:status=404", "GetTask:header[Content-Type]=text/.*", "/metadata/*"}, "2 match 2 match "},
 		{[]string{"/metadata/*", "/status/state=TASK_STATE_(SUBMITTED|COMPLETED)"}, ""},
-		{[]string{"/metadata/*", "/status/state=TASK_STATE_(SUBMITTED|FAILED)"}, "2 value "},
-		{[]string{"/metadata/*", "GetTask:/result/*=TASK_STATE_FAILED"}, "2 value "},
+		{[]string{"/metadata/*", "/status/state=TASK_STATE_(SUBMITTED|FAILED)"}, "2 match "},
+		{[]string{"/metadata/*", "GetTask:/result/*=TASK_STATE_FAILED"}, "2 match "},
 	} {
 		r := within(t, src, agent, replay.Options{Profile: compare.Exact, Noise: mayDiffer(t, test.rules...)})
 		if got := kinds(r); got != test.want || len(r.Notes) > 0 {
@@ -64,7 +64,7 @@ func TestExpressions(t *testing.T) {
 		t.Fatalf("%d differences, want 1: %v", len(r.Differences), r.Differences)
 	}
 	d, place := r.Differences[0], "2.response.body#/result/metadata/took"
-	if d.Kind != report.DifferentValue || d.Place != place || d.Want != "[0-9] (rules:1)" ||
+	if d.Kind != report.DifferentMatch || d.Place != place || d.Want != "[0-9] (rules:1)" ||
 		!strings.HasSuffix(d.Message, "which does not match [0-9] (rules:1)") {
 		t.Errorf("%+v, want one at %s that names the expression", d, place)
 	}

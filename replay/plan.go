@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 // An entry is one recorded exchange in the plan: when it may be sent, and what is expected of it.
@@ -19,6 +20,7 @@ type entry struct {
 	op       a2a.Operation
 	task     string       // that the request names, as recorded
 	needs    []dependency // what its client had received when it sent the request
+	uses     []uint64     // earlier exchanges whose answers named what the request names
 	pause    time.Duration
 	silence  time.Duration // the longest time in which nothing of its answer arrived
 	skip     string        // why it is not sent; empty if it is
@@ -29,6 +31,13 @@ type entry struct {
 	more     bool          // the next request that names its task polls again
 	ahead    []a2a.State   // states that its task reached later without anything being done to it
 	position int           // index of its answer in the timeline; -1 if it shows no task
+}
+
+// line begins the line of the report.
+func (e *entry) line(s report.Status) report.Line {
+	return report.Line{
+		Exchange: e.seq, Agent: e.agent, Operation: e.op.String(), Task: e.task, Uses: e.uses, Status: s,
+	}
 }
 
 // A dependency is a point of an earlier exchange that a request waits for.

@@ -203,6 +203,9 @@ func (p *planner) noteUses(o *openExchange, target string) {
 			p.origins[k] = &origin{}
 		} else if b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
 			o.entry.needs = append(o.entry.needs, b.at)
+			if !slices.Contains(o.entry.uses, b.at.seq) {
+				o.entry.uses = append(o.entry.uses, b.at.seq)
+			}
 		}
 		return "", false
 	}

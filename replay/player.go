@@ -77,7 +77,7 @@ func (p *player) play(ctx context.Context) {
 			continue
 		}
 		if e.skip != "" {
-			p.leaveOut(e, e.skip)
+			p.leaveOut(e, e.skip, 0)
 			continue
 		}
 		p.needs(ctx, e)
@@ -134,10 +134,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (p *player) leaveOut(e *entry, why string) {
-	p.line(report.Line{
-		Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.LeftOut, Why: why,
-	})
+// leaveOut notes that a request was not sent, and for want of which recorded exchange's answer, if that is why.
+func (p *player) leaveOut(e *entry, why string, lacks uint64) {
+	l := e.line(report.LeftOut)
+	l.Why, l.Lacks = why, lacks
+	p.line(l)
 }
 
 func (p *player) line(l report.Line) {
@@ -164,20 +165,22 @@ func (p *player) note(text string) {
 func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	x, err := p.src.Exchange(ctx, e.seq)
 	if err != nil {
-		p.leaveOut(e, err.Error())
+		p.leaveOut(e, err.Error(), 0)
 		return
 	}
 	out, call, reason := p.prepare(ctx, e, x)
 	if reason != "" {
-		p.leaveOut(e, reason)
+		p.leaveOut(e, reason, out.lacks)
 		return
 	}
 	rec := e.recorded(compare.ReadReply(&call, x))
 	rec.AssumeLeft()
 	begun := time.Now()
-	line := report.Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.Matched}
+	line := e.line(report.Matched)
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		line.Requests++
+		if line.Requests++; line.Live > 0 {
+			line.Polls = append(line.Polls, line.Live)
+		}
 		c, learned := p.once(ctx, e, x, out, rec, r)
 		line.Live = c.LiveSeq
 		line.Differences = append(learned, c.Run()...)

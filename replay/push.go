@@ -89,7 +89,11 @@ func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs [
 			}
 		}
 		rest = others
-		diffs = append(diffs, p.delivered(ctx, t, own, &sum)...)
+		found := p.delivered(ctx, t, own, &sum)
+		for j := range found {
+			found[j].Effect.Agent = t.agent.Name
+		}
+		diffs = append(diffs, found...)
 	}
 	return sum, diffs
 }
@@ -172,6 +176,7 @@ func missing(task string, recorded, live []notice) (diffs []report.Difference) {
 			diffs = append(diffs, report.Difference{
 				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analyzer.Clip(task), g, what, w),
+				Effect:  report.Effect{Task: task},
 			})
 		}
 	}
@@ -206,6 +211,7 @@ func (p *player) notified(t *target, recorded, live []notice) (diffs []report.Di
 		for i := range found {
 			found[i].Live = now.seq
 			found[i].Place = strings.Replace(found[i].Place, ".response", ".request", 1)
+			found[i].LivePlace = strings.Replace(found[i].LivePlace, ".response", ".request", 1)
 		}
 		diffs = append(diffs, found...)
 		if p.opts.Profile != compare.Exact {

@@ -19,6 +19,7 @@ type outgoing struct {
 	method string
 	head   []byte
 	body   []byte
+	lacks  uint64 // recorded exchange for want of whose answer it cannot be sent; 0 if that is not why
 }
 
 // prepare makes the live request of a recorded one. With a reason, the request cannot be made.
@@ -47,7 +48,7 @@ func (p *player) prepare(
 	if c.reason == "" {
 		c.reason = c.orphan(x)
 	}
-	out.head = p.head(t, &head, out, secrets)
+	out.head, out.lacks = p.head(t, &head, out, secrets), c.lacks
 	return out, call, c.reason
 }
 
@@ -61,6 +62,7 @@ type carrier struct {
 	receiver string // what stands in its place
 	dropPush bool   // the request goes without its push config
 	reason   string // why the request cannot be sent
+	lacks    uint64 // see outgoing
 }
 
 // substitute implements compare.Substitute.
@@ -75,6 +77,7 @@ func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
 	if b != nil && b.byAgent {
 		switch role {
 		case compare.TaskID, compare.ContextID, compare.PageToken, compare.ConfigID:
+			c.lacks = b.at.seq
 			c.reason = fmt.Sprintf("it needs the %s from the answer to exchange %d, and the live agent gave none there", role,
 				b.at.seq)
 		}

@@ -39,6 +39,7 @@ type replayOptions struct {
 	capture    string
 	redactKey  string
 	format     string
+	colours    bool
 	output     string
 	allowEmpty bool
 }
@@ -59,6 +60,9 @@ With several agents in the recording, --to NAME=URL sends what went to the agent
 not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
 it is live; --filter client:NAME plays only what NAME sent.
 
+The report names each cause once, and what follows from it below it: an agent that fails a task cannot but answer
+otherwise about it. The markdown is for a comment of a pull request, html is one page to keep or to send.
+
 A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
 placeholders, and with NAME= before it to the agent NAME alone. It is not printed.
 
@@ -72,6 +76,7 @@ was sent, or the capture lost traffic.`,
   a2atap replay c.a2atap --to booker=http://127.0.0.1:9001 --to planner=http://127.0.0.1:9002
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --ignore GetTask:/metadata/took --noise noise.txt
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
+  a2atap replay c.a2atap --to http://127.0.0.1:9001 --format html -o replay.html
   a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret
   a2atap replay c.a2atap --to booker=https://b.example --to hotel=https://h.example --auth booker=bearer:env:B
   a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example`,
@@ -93,7 +98,7 @@ was sent, or the capture lost traffic.`,
 	o.webhook.register(f, "in the place of recorded webhooks: ", "")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
-	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: text, json or junit")
+	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
 	return withArgs(cmd, 1, 1)
@@ -114,6 +119,7 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	if err != nil {
 		return asUsage(err)
 	}
+	o.colours = o.output == "-" && e.colours(e.Out)
 	e.Out, e.Err = creds.masked(e.Out), creds.masked(e.Err)
 	return creds.hide(o.play(ctx, e, creds, options, name))
 }
@@ -145,7 +151,7 @@ func (o *replayOptions) play(
 	}
 	r.Tool = report.Tool(tool())
 	writeErr := writeOutput(e, o.output, func(w io.Writer) error {
-		return report.Write(creds.masked(w), o.format, r)
+		return writeDifferences(creds.masked(w), o.format, r, o.colours)
 	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -70,7 +71,7 @@ func (c *Comparison) heads() {
 	at := fmt.Sprintf("%d.response", c.Recorded.Seq)
 	if c.Profile != Protocol && c.Recorded.Status != c.Live.Status && !c.scope().HidesStatus() {
 		c.add(report.Difference{
-			Kind: report.DifferentStructure, Place: at + ".status",
+			Kind: report.DifferentStructure, Place: at + ".status", LivePlace: c.liveHead() + ".status",
 			Want: fmt.Sprint(c.Recorded.Status), Got: fmt.Sprint(c.Live.Status),
 			Message: fmt.Sprintf("the status is %d, recorded %d", c.Live.Status, c.Recorded.Status),
 		})
@@ -79,7 +80,8 @@ func (c *Comparison) heads() {
 		!c.scope().HidesHeader("Content-Type") {
 		c.add(report.Difference{
 			Kind: report.DifferentMediaType, Place: at + ".header[Content-Type]",
-			Want: c.Recorded.Media, Got: c.Live.Media,
+			LivePlace: c.liveHead() + ".header[Content-Type]",
+			Want:      c.Recorded.Media, Got: c.Live.Media,
 			Message: fmt.Sprintf("the answer is %s, recorded as %s",
 				analyzer.Clip(c.Live.Media), analyzer.Clip(c.Recorded.Media)),
 		})
@@ -113,10 +115,16 @@ func (c *Comparison) ends() {
 	if f := c.Live.Fault; f != nil && c.Live.End != Whole {
 		got = fmt.Sprintf("%s (%s: %s)", got, f.Kind, f.Detail)
 	}
-	c.add(report.Difference{
-		Kind: report.DifferentEnd, Place: fmt.Sprintf("%d.response", c.Recorded.Seq), Want: c.Recorded.End.String(), Got: got,
+	d := report.Difference{
+		Kind: report.DifferentEnd, Place: fmt.Sprintf("%d.response", c.Recorded.Seq), LivePlace: c.liveHead(),
+		Want: c.Recorded.End.String(), Got: got,
 		Message: fmt.Sprintf("the answer is %s, the recorded one %s", got, c.Recorded.End),
-	})
+	}
+	if c.Live.End == Silent {
+		d.Effect = report.Effect{Task: cmp.Or(c.Recorded.First().Task, c.Recorded.Task), NoAnswer: true}
+		c.undone(&d.Effect)
+	}
+	c.add(d)
 }
 
 // streams compares two answers of which at least one is a stream.
@@ -271,14 +279,15 @@ func (c *Comparison) gap(rec, live []Item) {
 		case i >= len(rec):
 			c.add(report.Difference{
 				Kind: report.DifferentEvent, Place: place(c.LiveSeq, live[i].Event, live[i].Answer.Payload.Pointer),
-				Got: live[i].String(), Message: fmt.Sprintf("%s is new", live[i]),
-				Changes: []report.Change{{Now: rawText(live[i].Answer.Doc.Root)}},
+				LivePlace: c.livePlace(live[i]),
+				Got:       live[i].String(), Message: fmt.Sprintf("%s is new", live[i]),
+				Changes: []report.Change{newChange("", a2a.Value{}, live[i].Answer.Doc.Root)}, Effect: c.effect(nil, &live[i]),
 			})
 		case i >= len(live):
 			c.add(report.Difference{
 				Kind: report.DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
 				Message: fmt.Sprintf("%s is missing", rec[i]),
-				Changes: []report.Change{{Was: rawText(rec[i].Answer.Doc.Root)}},
+				Changes: []report.Change{newChange("", rec[i].Answer.Doc.Root, a2a.Value{})}, Effect: c.effect(&rec[i], nil),
 			})
 		default:
 			c.other(rec[i], live[i])
@@ -293,8 +302,8 @@ func (c *Comparison) place(it Item) string {
 // other names an item that came in the place of another one.
 func (c *Comparison) other(rec, live Item) {
 	d := report.Difference{
-		Place: c.place(rec), Want: rec.String(), Got: live.String(),
-		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live),
+		Place: c.place(rec), LivePlace: c.livePlace(live), Want: rec.String(), Got: live.String(),
+		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live), Effect: c.effect(&rec, &live),
 	}
 	switch {
 	case rec.Err != nil && live.Err != nil:

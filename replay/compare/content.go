@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -17,12 +18,13 @@ func (c *Comparison) details(rec, live Item) {
 	switch rec.Kind {
 	case a2a.ArtifactPayload:
 		if rec.Last && !live.Last && c.Live.End == Whole && !c.covers(rec, "lastChunk") {
-			c.content(rec, live, "the artifact never ends with lastChunk")
+			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
 		}
 	case a2a.TaskPayload:
 		a, b := c.without(rec).Count, c.without(live).Count
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
-			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a))
+			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a),
+				c.changes(rec, live)...)
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -30,7 +32,8 @@ func (c *Comparison) details(rec, live Item) {
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
 		if a, b := countConfigs(c.without(rec)), countConfigs(c.without(live)); a != b {
-			c.content(rec, live, fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a))
+			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a),
+				c.changes(rec, live)...)
 		}
 	}
 }
@@ -44,10 +47,16 @@ func countConfigs(it Item) (n int) {
 	return n
 }
 
-func (c *Comparison) content(rec, live Item, message string) {
+func (c *Comparison) content(rec, live Item, effect report.Effect, message string, changes ...report.Change) {
 	c.add(report.Difference{
-		Kind: report.DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live),
+		Kind: report.DifferentContent, Place: c.place(rec), LivePlace: c.livePlace(live), Message: message,
+		Changes: changes, Effect: effect,
 	})
+}
+
+// about is the effect of what is different about a task, and makes nothing else different.
+func (c *Comparison) about(rec Item) report.Effect {
+	return report.Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
 }
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
@@ -56,15 +65,24 @@ func (c *Comparison) cards(rec, live Item) {
 	now := a2a.DecodeCard(c.without(live).Answer.Payload.Value)
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
-			c.content(rec, live, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
+			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
+				c.changes(rec, live)...)
 		}
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
-		c.content(rec, live, "the card no longer offers streaming")
+		c.withdrawn(rec, live, report.Streaming, "streaming")
 	}
 	if was.Push.True() && !now.Push.True() {
-		c.content(rec, live, "the card no longer offers push notifications")
+		c.withdrawn(rec, live, report.PushNotifications, "pushNotifications")
 	}
+}
+
+// withdrawn adds that the card no longer offers what a member of its capabilities says.
+func (c *Comparison) withdrawn(rec, live Item, what report.Capability, member string) {
+	was := rec.Answer.Payload.Value.Get("capabilities").Get(member)
+	now := live.Answer.Payload.Value.Get("capabilities").Get(member)
+	c.content(rec, live, report.Effect{Withdrawn: what}, fmt.Sprintf("the card no longer offers %s", what),
+		newChange(was.Pointer(), was, now))
 }
 
 // SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same
@@ -85,13 +103,18 @@ func (c *Comparison) lists(rec, live Item) {
 		switch {
 		case !now.Exists() && c.scope().Covers(textOf(&rec.Answer), was.Pointer()):
 		case !now.Exists():
-			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())))
+			e := report.Effect{Task: was.ID()}
+			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())),
+				newChange(was.Pointer(), was.Value, a2a.Value{}))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State() && !c.hidesState(rec, was.Value):
+			a, b := was.Get("status").Get("state"), now.Get("status").Get("state")
 			c.add(report.Difference{
-				Kind: report.DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
+				Kind: report.DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
+				Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
 					analyzer.Clip(was.ID()), stateName(now.State()), was.State()),
-				Changes: c.changes(rec, live),
+				Changes: []report.Change{newChange(a.Pointer(), a, b)},
+				Effect:  report.Effect{Task: was.ID(), Lasting: true},
 			})
 		}
 	}

@@ -3,7 +3,6 @@ package compare
 import (
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/report"
 )
@@ -30,15 +29,19 @@ type differ struct {
 
 func (d *differ) add(pointer string, was, now a2a.Value) {
 	if len(d.changes) < maxChanges {
-		d.changes = append(d.changes, report.Change{Pointer: pointer, Was: rawText(was), Now: rawText(now)})
+		d.changes = append(d.changes, newChange(pointer, was, now))
 	}
 }
 
-func rawText(v a2a.Value) string {
-	if !v.Exists() {
-		return ""
+// newChange makes a change of two values, which need not exist.
+func newChange(pointer string, was, now a2a.Value) report.Change {
+	raw := func(v a2a.Value) []byte {
+		if !v.Exists() {
+			return nil
+		}
+		return v.Raw()
 	}
-	return analyzer.Clip(string(v.Raw()))
+	return report.NewChange(pointer, raw(was), raw(now))
 }
 
 func (d *differ) value(at string, was, now a2a.Value) {

@@ -129,20 +129,24 @@ func (c *Comparison) expect(rec, live Item) {
 	var last *report.Difference
 	rule := ""
 	for _, m := range c.scope().Check(rec.texts(), live.texts()) {
-		change := report.Change{Pointer: m.Pointer, Was: analyzer.Clip(m.Was), Now: analyzer.Clip(m.Now)}
+		change := report.NewChange(m.Pointer, []byte(m.Was), []byte(m.Now))
 		if last != nil && rule == m.Rule.String() {
 			if len(last.Changes) < maxChanges {
 				last.Changes = append(last.Changes, change)
 			}
 			continue
 		}
-		at := place(c.LiveSeq, live.eventOf(m.Text), m.Pointer)
+		now := place(c.LiveSeq, live.eventOf(m.Text), m.Pointer)
+		at := now
 		if m.Missing || m.Was != "" {
 			at = place(c.Recorded.Seq, rec.eventOf(m.Text), m.Pointer)
 		}
+		if m.Missing {
+			now = ""
+		}
 		c.add(report.Difference{
-			Kind: report.DifferentValue, Place: at, Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
-			Changes: []report.Change{change},
+			Kind: report.DifferentMatch, Place: at, LivePlace: now, Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
+			Changes: []report.Change{change}, Effect: c.about(rec),
 		})
 		last, rule = &c.diffs[len(c.diffs)-1], m.Rule.String()
 	}
@@ -160,8 +164,9 @@ func (i Item) eventOf(text int) int {
 func (c *Comparison) expectHeads() {
 	for _, m := range c.scope().CheckHead(c.Recorded.head(), c.Live.head()) {
 		c.add(report.Difference{
-			Kind: report.DifferentValue, Place: fmt.Sprintf("%d.response.%s", c.Recorded.Seq, m.Named()),
-			Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
+			Kind: report.DifferentMatch, Place: fmt.Sprintf("%d.response.%s", c.Recorded.Seq, m.Named()),
+			LivePlace: c.liveHead() + "." + m.Named(),
+			Want:      m.Expected(), Got: m.Now, Message: unmatched(&m),
 		})
 	}
 }

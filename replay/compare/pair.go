@@ -160,7 +160,7 @@ func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
 	d := report.Difference{
 		Kind: report.DifferentID, Exchange: l.rec.Seq, Place: place(l.rec.Seq, rec.Event, s.Pointer),
 		Want: p.Wanted, Got: p.Live,
-		Changes: []report.Change{{Pointer: s.Pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}},
+		Changes: []report.Change{{Pointer: s.Pointer, Was: p.Wanted, Now: p.Live}},
 	}
 	switch {
 	case p.Wanted != "":

@@ -58,12 +58,12 @@ func (c *Comparison) contents(rec, live Item) {
 	}
 	switch {
 	case len(f.founds) > 0:
-		c.deviate(f.founds)
+		c.deviate(live, f.founds)
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
 		if a, b := artifactNames(c.without(rec)), artifactNames(c.without(live)); a != b {
 			c.add(report.Difference{
-				Kind: report.DifferentStructure, Place: c.place(rec), Want: a, Got: b,
+				Kind: report.DifferentStructure, Place: c.place(rec), LivePlace: c.livePlace(live), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
 			})
 		}
@@ -75,14 +75,16 @@ func (c *Comparison) contents(rec, live Item) {
 }
 
 // deviate adds one difference for all deviations of an item.
-func (c *Comparison) deviate(founds []deviation) {
+func (c *Comparison) deviate(live Item, founds []deviation) {
 	first := founds[0]
 	d := report.Difference{
 		Kind: first.kind, Place: place(c.Recorded.Seq, first.at.event, first.at.Pointer()),
-		Want: first.change.Was, Got: first.change.Now, Message: first.message,
+		LivePlace: place(c.LiveSeq, live.Event, first.at.Pointer()),
+		Want:      first.change.Was, Got: first.change.Now, Message: first.message,
 	}
 	if first.onlyNow {
 		d.Place = place(c.LiveSeq, first.at.event, first.at.Pointer())
+		d.LivePlace = d.Place
 	}
 	for _, f := range founds[:min(len(founds), maxChanges)] {
 		d.Changes = append(d.Changes, f.change)
@@ -98,7 +100,7 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 	was, now := c.without(rec).answers(), live.answers()
 	if len(was) != len(now) {
 		c.add(report.Difference{
-			Kind: kind, Place: c.place(rec), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
+			Kind: kind, Place: c.place(rec), LivePlace: c.livePlace(live), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
 			Message: fmt.Sprintf("the artifact comes in %d chunks, recorded %d", len(now), len(was)),
 		})
 		return
@@ -112,6 +114,7 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 		changes := Diff(was[i].Doc.Root, c.renamed(live.Task, &now[i]), same)
 		if len(changes) > 0 && d.Changes == nil {
 			d.Place = place(c.Recorded.Seq, at.Event, changes[0].Pointer)
+			d.LivePlace = place(c.LiveSeq, live.Event, changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now
 			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
 		}

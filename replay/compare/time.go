@@ -18,7 +18,7 @@ func (c *Comparison) times() {
 	if !c.Recorded.Stream || !c.Live.Stream {
 		late := c.Live.took - c.Recorded.took
 		if c.Recorded.took >= 0 && c.Live.took >= 0 && c.Recorded.End == Whole && late > c.Tolerance {
-			c.late("the answer", fmt.Sprintf("%d.response", c.Recorded.Seq), c.Recorded.took, c.Live.took)
+			c.late("the answer", "", "", c.Recorded.took, c.Live.took)
 		}
 		return
 	}
@@ -29,16 +29,19 @@ func (c *Comparison) times() {
 		was, okWas := c.Recorded.gap(p[0])
 		now, okNow := c.Live.gap(p[1])
 		if okWas && okNow && now-was > c.Tolerance {
-			c.late(p[0].String(), fmt.Sprintf("%d.response.event[%d]", c.Recorded.Seq, p[0].Event), was, now)
+			c.late(p[0].String(), event(p[0]), event(p[1]), was, now)
 		}
 	}
 }
 
-// late adds a difference.
-func (c *Comparison) late(what, at string, was, now time.Duration) {
+func event(it Item) string { return fmt.Sprintf(".event[%d]", it.Event) }
+
+// late adds a difference at a place in the answers.
+func (c *Comparison) late(what, at, liveAt string, was, now time.Duration) {
 	a, b := rounded(was), rounded(now)
 	c.add(report.Difference{
-		Kind: report.DifferentTime, Place: at, Want: a, Got: b,
+		Kind: report.DifferentTime, Place: fmt.Sprintf("%d.response%s", c.Recorded.Seq, at),
+		LivePlace: c.liveHead() + liveAt, Want: a, Got: b,
 		Message: fmt.Sprintf("%s took %s, recorded %s", what, b, a),
 	})
 }
