@@ -9,7 +9,6 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
@@ -64,7 +63,7 @@ func (c *Comparison) cards(rec, live Item) {
 	was := a2a.DecodeCard(c.without(rec).Answer.Payload.Value)
 	now := a2a.DecodeCard(c.without(live).Answer.Payload.Value)
 	for _, i := range was.Interfaces {
-		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
+		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Elsewhere {
 			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
 				c.changes(rec, live)...)
 		}
@@ -159,15 +158,27 @@ func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
 func (c *Comparison) changes(rec, live Item) []report.Change {
-	return Diff(c.without(rec).Answer.Doc.Root, c.renamed(live.Task, &live.Answer), sameAnyway)
+	if c.wording() == otherNames {
+		return nil // names would differ, and nothing else be seen
+	}
+	was := c.without(rec).Answer
+	return Diff(c.text(&was), c.renamed(live.Task, &live.Answer), sameAnyway)
 }
 
-// renamed returns a live answer with the ids for which its own stand in the recording, and without what may differ.
+// renamed returns what is compared of a live answer, with the ids for which its own stand in the recording, and without
+// what may differ.
 func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
-	text := RewriteJSON(live.Doc.Root.Raw(), c.Recorded.Call, func(role Role, text string) (string, bool) {
+	text := RewriteJSON(live.Doc.Root.Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
 		return c.Values.RecordedFor(role, task, text)
 	})
-	return c.scope().Without(noise.Text{Root: a2a.Parse(text).Root, Payload: live.Payload.Pointer})
+	root := a2a.Parse(text).Root
+	now := a2a.Answer{Doc: a2a.Doc{Root: root}, Payload: a2a.Payload{
+		Value: root.At(live.Payload.Pointer), Pointer: live.Payload.Pointer,
+	}}
+	if s := c.scope(); s != nil {
+		now = withoutNoise(s, now)
+	}
+	return c.text(&now)
 }
 
 // sameAnyway reports whether two runs may well say a value differently, so that it is no difference worth showing.
