@@ -20,6 +20,10 @@ type Recorded struct {
 	Task   string      // that the request names; empty if it names none
 	Polled bool        // the next request that names its task polls again: the last answer counts, and not this one
 	Ahead  []a2a.State // states that its task reached later without anything being done to it
+
+	// Made reports whether an earlier answer named a task first. In a list it stands for no other task, least of all for
+	// one that somebody else has made; nil knows of none.
+	Made func(task string) bool
 }
 
 // A Comparison compares the recorded answer of one exchange with the live one, by meaning. It is for one goroutine.

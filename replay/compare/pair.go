@@ -216,6 +216,9 @@ func (l *Pairer) learnList(rec Item, a a2a.Answer) {
 		if _, ok := l.values.LiveFor(TaskID, "", t.ID()); ok || len(unpaired) == 0 {
 			continue
 		}
+		if l.rec.Made != nil && l.rec.Made(t.ID()) {
+			continue
+		}
 		p := Pairing{Role: TaskID, Recorded: t.ID(), Live: unpaired[0].ID()}
 		c := Pairing{Role: ContextID, Recorded: t.ContextID(), Live: unpaired[0].ContextID()}
 		unpaired = unpaired[1:]
