@@ -31,7 +31,7 @@ func newHelp() *cobra.Command {
 			cmd, rest, err := help.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				word := args[len(args)-max(1, len(rest))]
-				return usage("there is no help on %q%s; a2atap help lists commands and topics", word,
+				return usage("there is no help on %q; a2atap help lists commands and topics%s", word,
 					nearest(word, commandNames(help.Root())))
 			}
 			return cmd.Help()
