@@ -31,10 +31,10 @@ func newDiff(e env) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Compare two captures of the same workflow",
 		Long: `Diff compares two captures (.a2atap, .har, .jsonl, .txtar; one may be - for standard input) of the same
-workflow: an old version of an agent with a new one, one SDK with another. Nothing is sent. The exchanges of B are paired
-with those of A: of the same agent and client, about the same task, in sequence; neither ids nor the order of what went
-on at the same time matter, nor how often a client polled. What has no counterpart is a difference by itself. Of the
-others, requests and answers are compared by meaning, as replay does; what the client does otherwise is said to be the
+workflow: an old version of an agent with a new one, one SDK with another. Nothing is sent. The exchanges of B are
+paired with those of A: of the same agent and client, about the same task, in sequence; neither ids nor the order of
+what went on at the same time matter, nor how often a client polled. What has no counterpart is a difference by itself.
+Of the others, requests and answers are compared by meaning, as replay does; what the client does otherwise is said to be the
 client's. A rule that is broken in B and not in A is a difference, too.
 
 Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 a capture could not be read, 4 inconclusive: nothing was
@@ -148,7 +148,8 @@ func (o *diffOptions) chooser(
 	return func(x *capture.Exchange) bool { return chosen[x.Agent.Name] && matches(x) }, nil
 }
 
-// sidesOf returns what the captures are called in a report: their files without the ending, where that tells them apart.
+// sidesOf returns what the captures are called in a report: their files without the ending, where that tells them
+// apart.
 func sidesOf(names []string) report.Sides {
 	short := func(name string) string { return strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)) }
 	if a, b := short(names[0]), short(names[1]); a != b && a != "-" && b != "-" && a != "" && b != "" {

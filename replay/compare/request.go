@@ -62,9 +62,10 @@ func Asks(call *a2a.Call) string {
 	if call.Operation != a2a.NoOperation {
 		return call.Operation.String()
 	}
-	return call.Method + strings.TrimPrefix(RewriteTarget("/"+call.Route, call, func(role Role, text string) (string, bool) {
+	route := RewriteTarget("/"+call.Route, call, func(role Role, text string) (string, bool) {
 		return "ID", role != NoRole || Opaque(text)
-	}), "/")
+	})
+	return call.Method + strings.TrimPrefix(route, "/")
 }
 
 func (c *Requests) add(d report.Difference) {

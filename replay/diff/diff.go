@@ -17,12 +17,12 @@ type Options struct {
 	KeepWas func(*capture.Exchange) bool // chooses exchanges of the first capture; nil chooses all
 	KeepNow func(*capture.Exchange) bool // of the second
 	Profile compare.Profile              // compare.Protocol if empty
-	Agents  map[string]string            // names of agents in the second capture by those in the first, where they differ
+	Agents  map[string]string            // names of agents in the second capture by those in the first
 	Sides   report.Sides                 // what the captures are called in the report
 }
 
-// Run compares two captures of the same workflow. It fails if one of them cannot be read; what differs is in the report,
-// in which the first capture is called recorded. Agents are the same if they have the same name, or if each capture has
+// Run compares two captures of the same workflow. It fails if one of them cannot be read; what differs is in the
+// report, in which the first capture is called recorded. Agents are the same if they have the same name, or if each capture has
 // one that the other lacks.
 func Run(ctx context.Context, was, now capture.Source, o Options) (*report.Report, error) {
 	if o.Profile == "" {

@@ -90,6 +90,9 @@ func TestEqualToItself(t *testing.T) {
 	for _, path := range transcripts(t, "") {
 		exchanges := read(t, path)
 		for _, profile := range profiles {
+			if profile != compare.Exact && !strings.Contains(path, "/wild/") {
+				continue // it looks at nothing that exact does not
+			}
 			r := run(t, exchanges, exchanges, diff.Options{Profile: profile})
 			if len(r.Differences) > 0 || r.Missing+r.New > 0 {
 				t.Errorf("%s by %s: %s\n%s", path, profile, r.Verdict(), strings.Join(told(r), "\n"))

@@ -65,8 +65,8 @@ func free(partners []int, from, to int) []int {
 	return list
 }
 
-// common returns a common subsequence of elements, a longest one if there are not too many. Beginnings and ends that are
-// alike are taken off first, since most are.
+// common returns a common subsequence of elements, a longest one if there are not too many. Beginnings and ends that
+// are alike are taken off first, since most are.
 func common(i, j []int, a, b []uint64) [][2]int {
 	same := func(x, y int) bool { return a[x] == b[y] && a[x] != 0 }
 	var head, tail [][2]int

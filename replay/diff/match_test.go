@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzMatching pairs two lists of keys on two levels. Whatever they are, counterparts are mutual, and alike on one of the
-// levels; a list is paired with itself element by element; and what one list has once more is all that is left.
+// FuzzMatching pairs two lists of keys on two levels. Whatever they are, counterparts are mutual, and alike on one of
+// the levels; a list is paired with itself element by element; and what one list has once more is all that is left.
 func FuzzMatching(f *testing.F) {
 	f.Add([]byte("abcabc"), []byte("abbcac"), 2)
 	f.Add([]byte("aaaaaaaaab"), []byte("baaaaaaaa"), 0)

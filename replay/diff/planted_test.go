@@ -62,7 +62,8 @@ func task(id, state string) string {
 func made(id, state string) string { return `{"task":` + task(id, state) + `}` }
 
 func update(id, state string) string {
-	return fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"contextId":"ctx-%s","status":{"state":"TASK_STATE_%s"}}}`, id, id, state)
+	return fmt.Sprintf(`{"statusUpdate":{"taskId":%q,"contextId":"ctx-%s","status":{"state":"TASK_STATE_%s"}}}`,
+		id, id, state)
 }
 
 func about(id string) string { return fmt.Sprintf(`{"id":%q}`, id) }
@@ -98,15 +99,30 @@ var planted = []struct {
 	{"an event", in(5, "TASK_STATE_WORKING", "TASK_STATE_AUTH_REQUIRED"), "5 state", "5 state", "5 state"},
 	{"a member of an answer", in(6, `"name":"tickets",`, ""), "6 member", "6 member", "6 member"},
 	{"a text that is sent", in(5, "a table", "a chair"), "", "", "client 5 value"},
-	{"a part that is sent", in(5, `{"text":"a table"}`, `{"data":{"n":2}}`), "client 5 part", "client 5 part", "client 5 part"},
-	{"a member that is sent", in(1, `"role":`, `"metadata":{"x":1},"role":`), "client 1 member", "client 1 member", "client 1 member"},
-	{"a history length", in(3, `"id":"task-1"}}`+"\n", `"id":"task-1","historyLength":3}}`+"\n"), "client 3 member", "client 3 member", "client 3 member"},
+	{
+		"a part that is sent", in(5, `{"text":"a table"}`, `{"data":{"n":2}}`),
+		"client 5 part", "client 5 part", "client 5 part",
+	},
+	{
+		"a member that is sent", in(1, `"role":`, `"metadata":{"x":1},"role":`),
+		"client 1 member", "client 1 member", "client 1 member",
+	},
+	{
+		"a history length", in(3, `"id":"task-1"}}`+"\n", `"id":"task-1","historyLength":3}}`+"\n"),
+		"client 3 member", "client 3 member", "client 3 member",
+	},
 	{"a version", in(2, "A2A-Version: 1.0\r\n", ""), "client 2 content", "client 2 content", "client 2 content"},
-	{"a swapped task", in(4, `"params":{"id":"task-2"}`, `"params":{"id":"task-1"}`), "client +4 new, client 4 missing", "client +4 new, client 4 missing", "client +4 new, client 4 missing"},
+	{
+		"a swapped task", in(4, `"params":{"id":"task-2"}`, `"params":{"id":"task-1"}`),
+		"client +4 new, client 4 missing", "client +4 new, client 4 missing", "client +4 new, client 4 missing",
+	},
 	{"a missing exchange", without(4), "client 4 missing", "client 4 missing", "client 4 missing"},
 	{"a missing cancel", without(6), "client 6 missing", "client 6 missing", "client 6 missing"},
 	{"a new exchange", again(3), "client +8 new", "client +8 new", "client +8 new"},
-	{"another operation", in(1, `"method":"SendMessage"`, `"method":"SendStreamingMessage"`), "client 1 operation", "client 1 operation", "client 1 operation"},
+	{
+		"another operation", in(1, `"method":"SendMessage"`, `"method":"SendStreamingMessage"`),
+		"client 1 operation", "client 1 operation", "client 1 operation",
+	},
 	{"another order of tasks", swapped(3, 4), "", "", ""},
 }
 

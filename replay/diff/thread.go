@@ -7,8 +7,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A thread is the exchanges with one agent that are about one task; or in one context, where there is no task; or of one
-// kind, where there is neither.
+// A thread is the exchanges with one agent that are about one task; or in one context, where there is no task; or of
+// one kind, where there is neither.
 type thread struct {
 	task      string // empty if it is about none
 	exchanges []*exchange
@@ -147,8 +147,8 @@ func pairThreads(a, b []*thread) {
 	}
 }
 
-// pairExchanges finds the counterparts of the exchanges in two threads: those of one client, whatever another one did in
-// between; then those of clients that only one of the threads has.
+// pairExchanges finds the counterparts of the exchanges in two threads: those of one client, whatever another one did
+// in between; then those of clients that only one of the threads has.
 func pairExchanges(a, b []*exchange) {
 	for _, client := range clientsOf(a) {
 		of := func(e *exchange) bool { return e.client == client }
