@@ -18,6 +18,8 @@ type entry struct {
 	seq      uint64
 	index    int // in the plan
 	op       a2a.Operation
+	binding  a2a.Binding
+	dialects a2a.Dialects
 	task     string       // that the request names, as recorded
 	needs    []dependency // what its client had received when it sent the request
 	uses     []uint64     // earlier exchanges whose answers named what the request names

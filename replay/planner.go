@@ -178,6 +178,7 @@ func (p *planner) request(o *openExchange) {
 	o.reader.Call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
+	e.binding, e.dialects = o.call.Binding, o.call.Dialects
 	if e.webhook {
 		return
 	}

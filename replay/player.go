@@ -173,7 +173,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		p.leaveOut(e, reason, out.lacks)
 		return
 	}
-	rec := e.recorded(compare.ReadReply(&call, x))
+	rec := e.recorded(compare.ReadReply(call, x))
 	rec.AssumeLeft()
 	begun := time.Now()
 	line := e.line(report.Matched)
@@ -218,7 +218,7 @@ func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
 ) (*compare.Comparison, []report.Difference) {
 	t := p.targets[e.agent]
-	l := compare.NewPairer(t.values, rec, rec.Call)
+	l := compare.NewPairer(t.values, rec, out.call)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
@@ -230,11 +230,11 @@ func (p *player) once(
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		f := &follower{Pairer: l, rec: rec, run: r}
+		f := &follower{Pairer: l, rec: rec, call: out.call, run: r}
 		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
-	now := compare.ReadReply(rec.Call, log.Recorded())
+	now := compare.ReadReply(out.call, log.Recorded())
 	if !now.Stream {
 		for _, it := range now.Items {
 			l.Take(0, it.Answer)
@@ -246,7 +246,9 @@ func (p *player) once(
 
 // comparison compares what was recorded of an agent with what has the number live now.
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
-	return &compare.Comparison{Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live}
+	return &compare.Comparison{
+		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live, Elsewhere: p.elsewhere(),
+	}
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's
@@ -265,6 +267,9 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 		recorded, current := a2a.DecodeCard(a.Answer.Payload.Value), a2a.DecodeCard(b.Answer.Payload.Value)
 		for _, note := range t.endpoints.learn(recorded, current) {
 			p.note(note)
+		}
+		if !p.elsewhere() {
+			p.noteOffers(t, recorded, current)
 		}
 	}
 }

@@ -33,6 +33,12 @@ type Options struct {
 	Seq     uint64                       // the last number that the sink's capture has used already
 	Dialer  *outbound.Dialer             // connects to the agent; nil is one without options
 
+	// Binding and Dialect, a set of at most one, are what requests are translated to, at the interface that the live
+	// card has for it: they are JSONRPC or HTTPJSON, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was
+	// recorded. Requests that cannot be said so are left out; answers are then compared by meaning.
+	Binding a2a.Binding
+	Dialect a2a.Dialects
+
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
 	// then for each such request. It must be safe for concurrent use.
@@ -76,6 +82,11 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 				continue
 			}
 			if _, err := t.credentials(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if p.elsewhere() {
+			if err := p.meet(ctx); err != nil {
 				return nil, err
 			}
 		}

@@ -19,37 +19,48 @@ type outgoing struct {
 	method string
 	head   []byte
 	body   []byte
-	lacks  uint64 // recorded exchange for want of whose answer it cannot be sent; 0 if that is not why
+	call   *a2a.Call // what it asks: the recorded one, or the translated one as it is sent
+	lacks  uint64    // recorded exchange for want of whose answer it cannot be sent; 0 if that is not why
 }
 
-// prepare makes the live request of a recorded one. With a reason, the request cannot be made.
+// prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request
+// cannot be made.
 func (p *player) prepare(
 	ctx context.Context, e *entry, x *capture.Exchange,
-) (out outgoing, call a2a.Call, reason string) {
-	var head capture.Head
-	var body []byte
+) (out outgoing, recorded *a2a.Call, reason string) {
 	target := capture.ParseRequestHead(x.Request.Head).Target
-	call, head, body = compare.ReadCall(x, p.plan.reader.Known(x.Agent.URL, target))
+	call, head, body := compare.ReadCall(x, p.plan.reader.Known(x.Agent.URL, target))
 	t := p.targets[e.agent]
 	secrets, err := t.secretsFor(ctx, &head)
 	if err != nil {
-		return out, call, err.Error()
+		return out, &call, err.Error()
 	}
-	c := carrier{player: p, target: t, entry: e, call: &call}
+	w := wording{call: &call, head: head, body: body, at: func(target string) address {
+		return t.endpoints.locate(x.Agent.URL, target)
+	}}
+	if p.elsewhere() {
+		if reason = p.translate(t, e, &w); reason != "" {
+			return out, &call, reason
+		}
+	}
+	c := carrier{player: p, target: t, entry: e, call: w.call}
 	if c.push(); c.reason != "" {
-		return out, call, c.reason
+		return out, &call, c.reason
 	}
 	if c.dropPush {
-		body = withoutPushConfig(body, &call)
+		w.body = withoutPushConfig(w.body, w.call)
 	}
-	out.method = head.Method
-	out.body = compare.RewriteJSON(body, &call, c.substitute)
-	out.at = t.endpoints.locate(x.Agent.URL, compare.RewriteTarget(p.withSecrets(head.Target, secrets), &call, c.substitute))
+	out.method = w.head.Method
+	out.body = compare.RewriteJSON(w.body, w.call, c.substitute)
+	out.at = w.at(compare.RewriteTarget(p.withSecrets(w.head.Target, secrets), w.call, c.substitute))
+	if out.call = w.call; w.known != nil {
+		out.call = w.read(out.at.target, out.body)
+	}
 	if c.reason == "" {
-		c.reason = c.orphan(x)
+		c.reason = c.orphan(&call, x)
 	}
-	out.head, out.lacks = p.head(t, &head, out, secrets), c.lacks
-	return out, call, c.reason
+	out.head, out.lacks = p.head(t, &w.head, out, secrets), c.lacks
+	return out, &call, c.reason
 }
 
 // A carrier substitutes the values of one request.
@@ -95,12 +106,12 @@ func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
 }
 
 // orphan says if the request is about a task that was made before the recording began: nobody can make it again.
-func (c *carrier) orphan(x *capture.Exchange) string {
+func (c *carrier) orphan(recorded *a2a.Call, x *capture.Exchange) string {
 	if c.entry.task == "" || c.call.Dialects == a2a.Of(a2a.V0_1) {
 		return ""
 	}
 	b := c.plan.origins[valueKey{role: compare.TaskID, text: c.entry.task}]
-	if b == nil || b.byAgent || compare.ReadReply(c.call, x).Failed() {
+	if b == nil || b.byAgent || compare.ReadReply(recorded, x).Failed() {
 		return ""
 	}
 	return fmt.Sprintf("it is about task %q, which was made before the recording began", c.entry.task)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"a2atap/proxy/a2a"
+
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
@@ -25,6 +27,8 @@ type target struct {
 	endpoints *endpoints
 	values    *compare.Values
 	authorize Authorizer // nil if there are no credentials for it
+
+	interfaces []a2a.Interface // of the live card, if requests are to be sent in other words
 }
 
 // aim makes the targets of the plan: those of Options.Agents by their names, and the other agent at the URL.

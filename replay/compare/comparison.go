@@ -33,6 +33,10 @@ type Comparison struct {
 	Both      bool
 	LiveAhead []a2a.State
 
+	// Elsewhere says that the live agent is spoken to in another binding or dialect than was recorded: that its card no
+	// longer offers the recorded one is no difference.
+	Elsewhere bool
+
 	diffs []report.Difference
 }
 
@@ -51,7 +55,7 @@ func (c *Comparison) Run() []report.Difference {
 	} else {
 		c.align(c.Recorded.Items, c.Live.Items)
 	}
-	if len(c.diffs) == 0 {
+	if len(c.diffs) == 0 && !c.ByMeaning() {
 		c.heads()
 	}
 	return c.diffs
@@ -237,7 +241,7 @@ func (c *Comparison) accepts(rec, live a2a.State) bool {
 		return true
 	case c.Recorded.Polled:
 		return true // the polling goes on; its last answer counts
-	case live.Active() && !blocking(c.Recorded.Call):
+	case live.Active() && !(blocking(c.Recorded.Call) && blocking(c.Live.Call)):
 		return true
 	}
 	return rec.Active() && slices.Contains(c.Recorded.Ahead, live) ||

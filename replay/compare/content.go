@@ -61,7 +61,7 @@ func (c *Comparison) about(rec Item) report.Effect {
 func (c *Comparison) cards(rec, live Item) {
 	was, now := a2a.DecodeCard(rec.Answer.Payload.Value), a2a.DecodeCard(live.Answer.Payload.Value)
 	for _, i := range was.Interfaces {
-		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
+		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Elsewhere {
 			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
 				c.changes(rec, live)...)
 		}
@@ -155,12 +155,15 @@ func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
 func (c *Comparison) changes(rec, live Item) []report.Change {
-	return Diff(rec.Answer.Doc.Root, a2a.Parse(c.renamed(live.Task, &live.Answer)).Root, sameAnyway)
+	if c.wording() == otherNames {
+		return nil // names would differ, and nothing else be seen
+	}
+	return Diff(c.text(&rec.Answer), a2a.Parse(c.renamed(live.Task, &live.Answer)).Root, sameAnyway)
 }
 
 // renamed returns the text of a live answer with the ids for which its own stand in the recording.
 func (c *Comparison) renamed(task string, live *a2a.Answer) []byte {
-	return RewriteJSON(live.Doc.Root.Raw(), c.Recorded.Call, func(role Role, text string) (string, bool) {
+	return RewriteJSON(c.text(live).Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
 		return c.Values.RecordedFor(role, task, text)
 	})
 }

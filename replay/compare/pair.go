@@ -72,7 +72,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		l.learnList(rec, a)
 		return
 	}
-	sites := placed(a.Doc.Root, l.live.Call)
+	sites := placed(a.Doc.Root, l.live.Call, func(s Site) string { return standsAt(s, &a) })
 	recTask := rec.Task
 	if recTask == "" {
 		recTask = l.rec.Task
@@ -81,7 +81,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		liveTask, _ = l.values.LiveFor(TaskID, "", recTask)
 	}
 	for s := range Sites(rec.Answer.Doc.Root, l.rec.Call) {
-		live, ok := sites.next(s.Pointer)
+		live, ok := sites.next(standsAt(s, &rec.Answer))
 		if !ok || live.Role != s.Role || s.Role == ResourceName {
 			continue
 		}
@@ -99,25 +99,26 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 	}
 }
 
-// A placement is the sites of a JSON text by their pointers. There are several at one where a name stands twice in an
+// A placement is the sites of a JSON text by their places. There are several at one where a name stands twice in an
 // object.
 type placement map[string][]Site
 
-func placed(root a2a.Value, call *a2a.Call) placement {
+func placed(root a2a.Value, call *a2a.Call, place func(Site) string) placement {
 	sites := placement{}
 	for s := range Sites(root, call) {
-		sites[s.Pointer] = append(sites[s.Pointer], s)
+		at := place(s)
+		sites[at] = append(sites[at], s)
 	}
 	return sites
 }
 
-// next returns the sites at a pointer, one after the other.
-func (p placement) next(pointer string) (Site, bool) {
-	list := p[pointer]
+// next returns the sites at a place, one after the other.
+func (p placement) next(place string) (Site, bool) {
+	list := p[place]
 	if len(list) == 0 {
 		return Site{}, false
 	}
-	p[pointer] = list[1:]
+	p[place] = list[1:]
 	return list[0], true
 }
 

@@ -38,22 +38,30 @@ func ParseProfile(name string) (Profile, error) {
 // contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
 // its places.
 func (c *Comparison) contents(rec, live Item) {
-	if c.Recorded.Status == 0 || c.Live.Status == 0 {
-		return
+	if c.Recorded.Status == 0 || c.Live.Status == 0 || c.ByMeaning() && rec.Err != nil {
+		return // of errors in other words their names say all
 	}
 	f := &forms{
 		active: rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
 		more:   c.Profile == Protocol && rec.Kind == a2a.CardPayload, // new members of a card break no client
 	}
-	if rec.Kind == a2a.TaskListPayload {
+	named := c.wording() != otherNames && !otherCard(rec, live)
+	switch {
+	case rec.Kind == a2a.TaskListPayload:
 		for was, now := range c.listed(rec, live) {
 			if now.Exists() {
 				f.active = was.State().Active() || now.State().Active()
-				f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
+				if named {
+					f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
+				} else {
+					c.meanings(f, taskPassages(was, rec.Event), taskPassages(now, live.Event))
+				}
 			}
 		}
-	} else {
-		f.compare("", rec.roots(), live.roots())
+	case named:
+		f.compare("", c.texts(rec), c.texts(live))
+	default:
+		c.meanings(f, passagesOf(rec), passagesOf(live))
 	}
 	switch {
 	case len(f.founds) > 0:
@@ -66,6 +74,7 @@ func (c *Comparison) contents(rec, live Item) {
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
 			})
 		}
+	case !named: // the structure is that of another dialect
 	case c.Profile == Shape:
 		c.differ(rec, live, report.DifferentStructure, sameShape(f.active))
 	case c.Profile == Exact:
@@ -111,10 +120,10 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 			at.Event = rec.chunks[i-1].event
 		}
 		renamed := a2a.Parse(c.renamed(live.Task, &now[i])).Root
-		changes := Diff(was[i].Doc.Root, renamed, same)
+		changes := Diff(c.text(&was[i]), renamed, same)
 		if len(changes) > 0 && d.Changes == nil {
-			d.Place = place(c.Recorded.Seq, at.Event, changes[0].Pointer)
-			d.LivePlace = place(c.LiveSeq, live.Event, changes[0].Pointer)
+			d.Place = place(c.Recorded.Seq, at.Event, c.text(&was[i]).Pointer()+changes[0].Pointer)
+			d.LivePlace = place(c.LiveSeq, live.Event, c.text(&now[i]).Pointer()+changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now
 			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
 		}

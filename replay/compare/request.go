@@ -110,7 +110,7 @@ func (c *Requests) named(p Pairing) {
 // pairSites pairs the other values that stand at the same place in both bodies.
 func (c *Requests) pairSites() {
 	rec, live := c.Recorded.Call, c.Live.Call
-	sites := placed(live.Doc.Root, live)
+	sites := placed(live.Doc.Root, live, func(s Site) string { return s.Pointer })
 	for s := range Sites(rec.Doc.Root, rec) {
 		other, ok := sites.next(s.Pointer)
 		if !ok || other.Role != s.Role || s.Role == ResourceName || s.Role == RequestID {
@@ -242,8 +242,7 @@ func parameters(call *a2a.Call) []string {
 
 // otherWords reports whether two requests are in different bindings or dialects, so that names mean nothing.
 func otherWords(rec, live *a2a.Call) bool {
-	return rec.Binding != live.Binding || !rec.Dialects.Empty() && !live.Dialects.Empty() &&
-		rec.Dialects.Intersect(live.Dialects).Empty()
+	return wordingOf(rec, live) != sameWords
 }
 
 // options compares what the client asks for besides its message.

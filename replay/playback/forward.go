@@ -197,8 +197,9 @@ func (s *service) strange() {
 	p, call := s.p, &s.call
 	p.mu.Lock()
 	task := call.TaskID != "" && p.names.known[roleKey("task", call.TaskID)] && !p.theirs[call.TaskID]
-	key := roleKey("context", call.ContextID)
-	ctx := call.ContextID != "" && p.names.known[key] && !p.names.clientMade[key] && !p.theirContexts[call.ContextID]
+	name := contextOf(call)
+	key := roleKey("context", name)
+	ctx := name != "" && p.names.known[key] && !p.names.clientMade[key] && !p.theirContexts[name]
 	p.mu.Unlock()
 	switch at := place(p.opts.Forward.URL.String()); {
 	case task:
@@ -206,7 +207,7 @@ func (s *service) strange() {
 			call.Operation, call.TaskID, at)
 	case ctx:
 		p.notice("%s in context %s goes to the live agent at %s, which does not know it: the context is of the "+
-			"recording", call.Operation, call.ContextID, at)
+			"recording", call.Operation, name, at)
 	}
 }
 
@@ -250,7 +251,7 @@ func (l *learner) end() {
 func (l *learner) learn(payload a2a.Payload) {
 	switch v := payload.Value; payload.Kind {
 	case a2a.TaskPayload:
-		l.own(a2a.Task{Value: v}.ID(), a2a.Task{Value: v}.ContextID())
+		l.own(a2a.Task{Value: v}.ID(), contextOfTask(a2a.Task{Value: v}))
 	case a2a.StatusPayload:
 		l.own(a2a.StatusUpdate{Value: v}.TaskID(), a2a.StatusUpdate{Value: v}.ContextID())
 	case a2a.ArtifactPayload:
@@ -259,7 +260,7 @@ func (l *learner) learn(payload a2a.Payload) {
 		l.own("", a2a.Message{Value: v}.ContextID())
 	case a2a.TaskListPayload:
 		for t := range payload.Tasks() {
-			l.own(t.ID(), t.ContextID())
+			l.own(t.ID(), contextOfTask(t))
 		}
 	}
 }

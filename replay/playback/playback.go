@@ -3,6 +3,7 @@ package playback
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -190,7 +191,11 @@ func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	if s.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
-		http.Error(w, "the request could not be read", http.StatusBadRequest)
+		status, why := http.StatusBadRequest, "the request could not be read"
+		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+			status, why = http.StatusRequestEntityTooLarge, "a request may have 16 MiB"
+		}
+		http.Error(w, "playback: "+why, status)
 		return
 	}
 	s.call = p.decode(r, s.body)
@@ -267,5 +272,5 @@ func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Sub
 	}
 	p.names.learn(call, a)
 	p.hook(a, call)
-	return a, p.names.substitute(call, p.cardURLs(a, r)), nil
+	return a, p.names.substitute(call, &a.call, p.cardURLs(a, r)), nil
 }
