@@ -35,7 +35,8 @@ workflow: an old version of an agent with a new one, one SDK with another. Nothi
 paired with those of A: of the same agent and client, about the same task, in sequence; neither ids nor the order of
 what went on at the same time matter, nor how often a client polled. What has no counterpart is a difference by itself.
 Of the others, requests and answers are compared by meaning, as replay does; what the client does otherwise is said to be the
-client's. A rule that is broken in B and not in A is a difference, too.
+client's. Between different bindings or dialects only what is meant is compared, not how JSON names it. A rule that is
+broken in B and not in A is a difference, too.
 
 Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 a capture could not be read, 4 inconclusive: nothing was
 compared, or a capture lost traffic.`,

@@ -160,7 +160,8 @@ func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []report.D
 		Both: true, LiveAhead: e.pair.ahead,
 	}
 	diffs = append(diffs, p.Contradictions()...)
-	if false {
+	if answered.ByMeaning() {
+		c.report.ByMeaning++
 		c.meant[spoken(&callWas)+" against "+spoken(&callNow)]++
 	}
 	return append(diffs, answered.Run()...)
@@ -193,7 +194,7 @@ func spoken(call *a2a.Call) string {
 // notes says what was compared otherwise than by the profile.
 func (c *comparison) notes() {
 	for _, how := range slices.Sorted(maps.Keys(c.meant)) {
-		c.note("%s compared by what they mean, and not by names in JSON: %s", analyzer.Plural(c.meant[how], "exchange"), how)
+		c.note("%s compared by what they mean, not by names in JSON: %s", analyzer.Plural(c.meant[how], "exchange"), how)
 	}
 	polls := func(list []*exchange) (n int) {
 		for _, e := range list {
