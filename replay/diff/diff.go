@@ -22,8 +22,8 @@ type Options struct {
 }
 
 // Run compares two captures of the same workflow. It fails if one of them cannot be read; what differs is in the
-// report, in which the first capture is called recorded. Agents are the same if they have the same name, or if each capture has
-// one that the other lacks.
+// report, in which the first capture is called recorded. Agents are the same if they have the same name, or if each
+// capture has one that the other lacks.
 func Run(ctx context.Context, was, now capture.Source, o Options) (*report.Report, error) {
 	if o.Profile == "" {
 		o.Profile = compare.Protocol

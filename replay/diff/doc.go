@@ -4,8 +4,8 @@
 // It pairs the exchanges of both captures, and compares each pair by package compare: what the client asked and what
 // the agent answered. Exchanges belong to threads: those about one task, or in one context, or of one kind if they are
 // about neither. Threads are paired first, the more alike the sooner, then the exchanges within two threads. Neither
-// ids nor the order in which concurrent threads were interleaved matter. What has no counterpart is a difference by itself, and
-// not all that follows.
+// ids nor the order in which concurrent threads were interleaved matter. What has no counterpart is a difference by
+// itself, and not all that follows.
 //
 // # Caveats
 //

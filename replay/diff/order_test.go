@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -141,7 +142,8 @@ func TestNames(t *testing.T) {
 // One agent's traffic in two bindings, and that of two lines of an SDK in two dialects, is compared by what it means.
 func TestByMeaning(t *testing.T) {
 	t.Parallel()
-	for was, now := range map[string]string{"go2-go210-rest": "go2-go210-jsonrpc", "go03-go0303-jsonrpc": "go2-go210-jsonrpc"} {
+	const now = "go2-go210-jsonrpc"
+	for _, was := range []string{"go2-go210-rest", "go03-go0303-jsonrpc"} {
 		a, b := read(t, testdata+"/wild/"+was+".txtar"), read(t, testdata+"/wild/"+now+".txtar")
 		r := run(t, a, b, diff.Options{})
 		if r.ByMeaning < 15 || r.Matched < 15 || !strings.Contains(r.Verdict(), "compared by meaning") {
@@ -153,16 +155,18 @@ func TestByMeaning(t *testing.T) {
 		}
 		for i := range r.Differences {
 			d := &r.Differences[i]
-			if op := lines[d.Exchange]; d.Exchange > 0 && d.Live > 0 && !strings.Contains(op, "Push") && op != "GetAgentCard" {
+			op := lines[d.Exchange]
+			if d.Exchange > 0 && d.Live > 0 && !strings.Contains(op, "Push") && op != "GetAgentCard" {
 				t.Errorf("%s and %s: %s: %s", was, now, op, d)
 			}
 		}
 		// What is changed is found all the same.
 		for _, x := range b {
-			edit(x, func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "STATE_CANCELED", "STATE_FAILED")) })
+			edit(x, func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("STATE_CANCELED"), []byte("STATE_FAILED")) })
 		}
-		if r := run(t, a, b, diff.Options{}); !strings.Contains(strings.Join(told(r), "\n"), "the state is failed, recorded canceled") {
-			t.Errorf("%s and %s, where a task failed: %s", was, now, strings.Join(told(r), "\n"))
+		found := strings.Join(told(run(t, a, b, diff.Options{})), "\n")
+		if !strings.Contains(found, "the state is failed, recorded canceled") {
+			t.Errorf("%s and %s, where a task failed: %s", was, now, found)
 		}
 	}
 }
