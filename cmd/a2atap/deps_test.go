@@ -73,6 +73,8 @@ var forbidden = []struct{ from, to, why string }{
 	{"a2atap/replay/refagent", "a2atap/replay/refagent/taskfile", "agents keep tasks in a Store, whichever that is"},
 	{"a2atap/replay/refagent/taskfile", "a2atap/...", "a file of tasks knows nothing of what is in them"},
 	{"a2atap/replay/...", "a2atap/tui", "what plays is not what is looked at"},
+	{"a2atap/replay/noise", "a2atap/replay/...", "what may differ is a question to JSON, whoever compares it"},
+	{"a2atap/replay/noise", "a2atap/analyzer/...", "what may differ is a question to JSON, whoever compares it"},
 	{"a2atap/replay/report", "a2atap/replay/...", "a report says what differs, whoever compared"},
 	{
 		"a2atap/replay/translate", "a2atap/replay/...",

@@ -19,6 +19,8 @@ const (
 	DifferentContent  Kind = "content"  // of a list, a card or a task: something is missing
 	DifferentEnd      Kind = "end"      // the answer ended in another way
 	DifferentDelivery Kind = "delivery" // notifications
+	DifferentTime     Kind = "time"     // an answer or an event took longer than it may
+	DifferentMatch    Kind = "match"    // a value does not match the expression that stands in for the recorded one
 	DifferentFinding  Kind = "finding"  // a rule is broken now that was not broken when it was recorded
 
 	DifferentPart      Kind = "part"       // a text where data was, or another order of kinds
