@@ -69,11 +69,19 @@ type plan struct {
 	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
 	hooks   []delivery      // recorded notifications
 	push    bool            // agents were given webhooks
+
+	ends map[string]a2a.State // in which tasks were seen to end, by their recorded ids
 }
 
 // recorded returns what a live answer to the entry's request is compared with.
 func (e *entry) recorded(r *compare.Reply) *compare.Recorded {
 	return &compare.Recorded{Reply: r, Seq: e.seq, Task: e.task, Polled: e.more, Ahead: e.ahead}
+}
+
+// madeBefore reports whether an exchange before this one has brought the id of a task from the agent.
+func (p *plan) madeBefore(task string, seq uint64) bool {
+	o := p.origins[valueKey{role: compare.TaskID, text: task}]
+	return o != nil && o.byAgent && o.at.seq > 0 && o.at.seq < seq
 }
 
 // agents returns the names of the agents that requests would be sent to, in order of appearance.

@@ -2,16 +2,20 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
 // A Pairer reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
 // where they contradict what was paired before. It is for one goroutine.
 type Pairer struct {
+	Noise *noise.Scope // what may differ; nil if nothing may
+
 	values *Values
 	rec    *Recorded
 	live   ItemReader
@@ -49,9 +53,14 @@ func (l *Pairer) Far() Progress { return l.far }
 // Contradictions returns where ids of the live answer stand for something else than before.
 func (l *Pairer) Contradictions() []report.Difference { return l.diffs }
 
-// counterpart finds the recorded item that a live one stands for: the next one that means the same, else one of the
-// same kind. The number of an event never counts.
+// counterpart finds the recorded item that a live one stands for: of an artifact that is known the one about the same,
+// else the next one that means the same, else one of the same kind. The number of an event never counts.
 func (l *Pairer) counterpart(live Item) int {
+	if live.Kind == a2a.ArtifactPayload {
+		if i, known := l.knownArtifact(live); known {
+			return i
+		}
+	}
 	for i, rec := range l.rec.Items {
 		if !l.used[i] && rec.Same(live) {
 			l.used[i] = true
@@ -64,6 +73,22 @@ func (l *Pairer) counterpart(live Item) int {
 		}
 	}
 	return -1
+}
+
+// knownArtifact finds the recorded item about an artifact that other answers have shown. A subscription begins by chance,
+// so that the recorded one may have begun after it: -1.
+func (l *Pairer) knownArtifact(live Item) (at int, known bool) {
+	id, known := l.values.RecordedFor(ArtifactID, live.Task, live.artifact().ID())
+	if !known {
+		return -1, false
+	}
+	at = slices.IndexFunc(l.rec.Items, func(rec Item) bool {
+		return rec.Kind == a2a.ArtifactPayload && rec.artifact().ID() == id
+	})
+	if at >= 0 {
+		l.used[at] = true
+	}
+	return at, at >= 0 || l.rec.Call.Operation == a2a.SubscribeToTask
 }
 
 // learn pairs the values of two answers that stand at the same place in both.
@@ -144,6 +169,9 @@ func enforced(s Site) bool {
 }
 
 func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
+	if l.Noise.Covers(textOf(&rec.Answer), s.Pointer) {
+		return
+	}
 	class := 0
 	if s.Role == RequestID {
 		class = 1
@@ -186,6 +214,9 @@ func (l *Pairer) learnList(rec Item, a a2a.Answer) {
 	}
 	for t := range rec.Answer.Payload.Tasks() {
 		if _, ok := l.values.LiveFor(TaskID, "", t.ID()); ok || len(unpaired) == 0 {
+			continue
+		}
+		if l.rec.Made != nil && l.rec.Made(t.ID()) {
 			continue
 		}
 		p := Pairing{Role: TaskID, Recorded: t.ID(), Live: unpaired[0].ID()}
