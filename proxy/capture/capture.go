@@ -23,6 +23,7 @@ package capture
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -155,6 +156,20 @@ type Fault struct {
 // WebhooksNotObserved begins the note of an exchange that configured a webhook whose notifications go past the recorder;
 // the reason follows.
 const WebhooksNotObserved = "webhooks not observed: "
+
+// FaultMadeHere begins the note of an exchange in whose answer the recorder made a fault because it was told to; what it
+// did follows. What is recorded is what the client saw, and says nothing of the agent.
+const FaultMadeHere = "fault made here: "
+
+// FaultMade returns what fault the recorder made in the exchange because it was told to; empty if none.
+func (x *Exchange) FaultMade() string {
+	for _, note := range x.Notes {
+		if made, ok := strings.CutPrefix(note, FaultMadeHere); ok {
+			return made
+		}
+	}
+	return ""
+}
 
 // A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead.
 type Rewrite struct {
