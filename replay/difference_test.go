@@ -15,6 +15,7 @@ import (
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/refagent"
+	"a2atap/replay/report"
 )
 
 // edited returns the capture with its exchanges changed.
@@ -79,7 +80,7 @@ func twoTasks(t testing.TB, p client.Protocol) func(tapURL string) {
 
 // wanted is what a test expects of one difference.
 type wanted struct {
-	Kind    replay.Kind
+	Kind    report.Kind
 	Place   string
 	Want    string
 	Got     string
@@ -98,7 +99,7 @@ var differenceTests = []struct {
 				t.Error("nothing to change")
 			}
 		},
-		[]wanted{{replay.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
+		[]wanted{{report.DifferentState, "3.response.body#/result/task", "rejected", "completed", 1}},
 	},
 	{
 		"error code", func(t *testing.T, x *capture.Exchange) {
@@ -107,7 +108,7 @@ var differenceTests = []struct {
 			}
 		},
 		[]wanted{
-			{replay.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1},
+			{report.DifferentError, "6.response.body#/error", "error UnsupportedOperationError", "error TaskNotFoundError", 1},
 		},
 	},
 	{
@@ -116,7 +117,7 @@ var differenceTests = []struct {
 				x.Response.Body.Data = []byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no"}}`)
 			}
 		},
-		[]wanted{{replay.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
+		[]wanted{{report.DifferentOutcome, "4.response.body#/error", "error InternalError", "Task completed", 3}},
 	},
 	{
 		"missing event", func(t *testing.T, x *capture.Exchange) {
@@ -124,7 +125,7 @@ var differenceTests = []struct {
 				x.Response.Events = slices.Insert(x.Response.Events, 2, x.Response.Events[1])
 			}
 		},
-		[]wanted{{replay.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "", 1}},
+		[]wanted{{report.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "TaskStatusUpdateEvent working", "", 1}},
 	},
 	{
 		"new event", func(t *testing.T, x *capture.Exchange) {
@@ -132,7 +133,7 @@ var differenceTests = []struct {
 				x.Response.Events = slices.Delete(x.Response.Events, 1, 2)
 			}
 		},
-		[]wanted{{replay.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working", 1}},
+		[]wanted{{report.DifferentEvent, "7.response.event[2]#/result/statusUpdate", "", "TaskStatusUpdateEvent working", 1}},
 	},
 	{
 		"another chunking", func(t *testing.T, x *capture.Exchange) {

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/hostname"
 	"a2atap/proxy/outbound"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
 )
 
@@ -131,7 +132,7 @@ func (e *endpoints) learn(recorded, live a2a.Card) (notes []string) {
 		if err != nil || from.Host == "" {
 			continue
 		}
-		to, ok := sameInterface(was, live.Interfaces)
+		to, ok := compare.SameInterface(was, live.Interfaces)
 		if !ok {
 			continue
 		}
@@ -158,16 +159,6 @@ func (e *endpoints) move(from, to *url.URL) string {
 	defer e.mu.Unlock()
 	e.moved[strings.TrimRight(from.EscapedPath(), "/")] = m
 	return ""
-}
-
-// sameInterface finds the interface with the same binding that speaks one of the same dialects.
-func sameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool) {
-	for _, i := range live {
-		if i.Binding == was.Binding && (!i.Dialects.Intersect(was.Dialects).Empty() || was.Dialects.Empty()) {
-			return i, true
-		}
-	}
-	return a2a.Interface{}, false
 }
 
 func sameMachine(a, b string) bool {

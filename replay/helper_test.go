@@ -18,6 +18,7 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
+	"a2atap/replay/report"
 )
 
 func TestMain(m *testing.M) {
@@ -81,7 +82,7 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 }
 
 // play replays a capture with all rules.
-func play(t testing.TB, src capture.Source, to string, o replay.Options) *replay.Report {
+func play(t testing.TB, src capture.Source, to string, o replay.Options) *report.Report {
 	t.Helper()
 	o.Rules = rules.All
 	r, err := replay.Run(t.Context(), src, to, o)
@@ -92,7 +93,7 @@ func play(t testing.TB, src capture.Source, to string, o replay.Options) *replay
 }
 
 // wantSame fails the test unless everything was sent and nothing differs.
-func wantSame(t testing.TB, r *replay.Report) {
+func wantSame(t testing.TB, r *report.Report) {
 	t.Helper()
 	if !r.Same() || r.LeftOut > 0 {
 		t.Errorf("replay: %s", r.Verdict())

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 )
 
 // An entry is one recorded exchange in the plan: when it may be sent, and what is expected of it.
@@ -33,7 +34,13 @@ type entry struct {
 type dependency struct {
 	seq      uint64
 	ended    bool // its answer is complete
-	progress Progress
+	progress compare.Progress
+}
+
+// A valueKey is a value in its role.
+type valueKey struct {
+	role compare.Role
+	text string
 }
 
 // An origin says who named a value first.
@@ -49,6 +56,11 @@ type plan struct {
 	origins map[valueKey]*origin
 	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
 	hooks   []delivery      // recorded notifications
+}
+
+// recorded returns what a live answer to the entry's request is compared with.
+func (e *entry) recorded(r *compare.Reply) *compare.Recorded {
+	return &compare.Recorded{Reply: r, Seq: e.seq, Task: e.task, Polled: e.more, Ahead: e.ahead}
 }
 
 // agents returns the names of the agents that requests would be sent to, in order of appearance.

@@ -9,6 +9,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 )
 
 // planner makes a plan of the steps of a capture. It holds the exchanges that are open, and of the others only what the
@@ -31,7 +32,7 @@ type openExchange struct {
 	entry   *entry
 	call    a2a.Call
 	read    bool // call is set
-	reader  itemReader
+	reader  compare.ItemReader
 	over    bool // its answer is complete
 	latest  time.Duration
 	arrived bool // something of its answer is there
@@ -114,7 +115,7 @@ func (p *planner) opened(s capture.Step, what capture.Opened) *openExchange {
 	p.ended = nil
 	for _, seq := range p.order {
 		if o := p.open[seq]; !o.over {
-			e.needs = append(e.needs, dependency{seq: seq, progress: o.reader.progress()})
+			e.needs = append(e.needs, dependency{seq: seq, progress: o.reader.Progress()})
 		}
 	}
 	if !p.last.IsZero() {
@@ -154,7 +155,7 @@ func (p *planner) noteTime(o *openExchange, s capture.Step) {
 	case capture.RequestEnd:
 		o.latest = s.Offset
 	case capture.ResponseEvent:
-		if dispatched(&what.Event) {
+		if compare.Dispatched(&what.Event) {
 			o.latest = s.Offset
 		}
 	}
@@ -170,8 +171,8 @@ func (p *planner) request(o *openExchange) {
 	}
 	o.read = true
 	head := capture.ParseRequestHead(o.x.Request.Head)
-	o.call, _, _ = readCall(o.x, p.reader.Known(o.x.Agent.URL, head.Target))
-	o.reader.call = &o.call
+	o.call, _, _ = compare.ReadCall(o.x, p.reader.Known(o.x.Agent.URL, head.Target))
+	o.reader.Call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
 	if e.webhook {
@@ -191,7 +192,7 @@ func (p *planner) request(o *openExchange) {
 
 // noteUses records which values of the other side a request holds, and makes it wait for them.
 func (p *planner) noteUses(o *openExchange, target string) {
-	note := func(role Role, text string) (string, bool) {
+	note := func(role compare.Role, text string) (string, bool) {
 		k := valueKey{role: role, text: text}
 		b := p.origins[k]
 		if b == nil {
@@ -201,9 +202,9 @@ func (p *planner) noteUses(o *openExchange, target string) {
 		}
 		return "", false
 	}
-	RewriteTarget(target, &o.call, note)
+	compare.RewriteTarget(target, &o.call, note)
 	if o.call.Doc.Err == nil {
-		for site := range Sites(o.call.Doc.Root, &o.call) {
+		for site := range compare.Sites(o.call.Doc.Root, &o.call) {
 			if worthCarrying(site) {
 				note(site.Role, site.Text())
 			}
@@ -211,28 +212,28 @@ func (p *planner) noteUses(o *openExchange, target string) {
 	}
 }
 
-func worthCarrying(s Site) bool {
-	return s.Role != ResourceName && (s.Role != NoRole || Opaque(s.Text()))
+func worthCarrying(s compare.Site) bool {
+	return s.Role != compare.ResourceName && (s.Role != compare.NoRole || compare.Opaque(s.Text()))
 }
 
 func (p *planner) event(o *openExchange, e *capture.Event) {
-	a, ok := readEvent(&o.call, e)
-	if ok && len(o.reader.items) == 0 {
+	a, ok := compare.ReadEvent(&o.call, e)
+	if ok && len(o.reader.Items) == 0 {
 		p.reader.Answered(o.x, analyzer.ReadEvent(&o.call, e, nil))
 	}
 	o.arrived = true
 	if !ok {
 		return
 	}
-	if at, isNew := o.reader.add(e.K, a); isNew {
-		p.noteState(o, o.reader.items[at])
+	if at, isNew := o.reader.Add(e.K, a); isNew {
+		p.noteState(o, o.reader.Items[at])
 	}
-	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.progress()})
+	p.noteOrigins(o, a.Doc.Root, dependency{seq: o.entry.seq, progress: o.reader.Progress()})
 }
 
 // noteOrigins records the values that an answer names.
 func (p *planner) noteOrigins(o *openExchange, root a2a.Value, at dependency) {
-	for site := range Sites(root, &o.call) {
+	for site := range compare.Sites(root, &o.call) {
 		if !worthCarrying(site) {
 			continue
 		}
@@ -254,20 +255,20 @@ func (p *planner) answered(o *openExchange) {
 		return
 	}
 	p.reader.Answered(o.x, analyzer.ReadAnswer(&o.call, o.x, nil))
-	r := readReply(&o.call, o.x)
-	for _, it := range r.items {
+	r := compare.ReadReply(&o.call, o.x)
+	for _, it := range r.Items {
 		p.noteState(o, it)
-		p.noteOrigins(o, it.answer.Doc.Root, dependency{seq: o.entry.seq, ended: true})
+		p.noteOrigins(o, it.Answer.Doc.Root, dependency{seq: o.entry.seq, ended: true})
 	}
-	if first := r.first(); first.kind == a2a.TaskPayload {
-		o.entry.state = first.state
+	if first := r.First(); first.Kind == a2a.TaskPayload {
+		o.entry.state = first.State
 		o.entry.position = len(p.timeline)
 	}
 }
 
-func (p *planner) noteState(_ *openExchange, it item) {
-	if it.task != "" && it.state.Known() {
-		p.timeline = append(p.timeline, taskChange{it.task, it.state})
+func (p *planner) noteState(_ *openExchange, it compare.Item) {
+	if it.Task != "" && it.State.Known() {
+		p.timeline = append(p.timeline, taskChange{it.Task, it.State})
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
+	"a2atap/replay/report"
 )
 
 // player plays a plan against a live agent.
@@ -23,7 +25,7 @@ type player struct {
 
 	mu    sync.Mutex
 	runs  map[uint64]*run
-	lines []Line
+	lines []report.Line
 	notes []string
 	texts int // in recorded answers, that are not compared
 }
@@ -31,7 +33,7 @@ type player struct {
 // A run is how far one exchange has come, for those that wait for it.
 type run struct {
 	mu       sync.Mutex
-	progress Progress
+	progress compare.Progress
 	sent     bool
 	ended    bool
 	changed  chan struct{} // closed at the next change
@@ -132,10 +134,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 func (p *player) leaveOut(e *entry, why string) {
-	p.line(Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: LeftOut, Why: why})
+	p.line(report.Line{
+		Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.LeftOut, Why: why,
+	})
 }
 
-func (p *player) line(l Line) {
+func (p *player) line(l report.Line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lines = append(p.lines, l)
@@ -167,24 +171,24 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		p.leaveOut(e, reason)
 		return
 	}
-	rec := readReply(&call, x)
-	rec.assumeLeft()
+	rec := e.recorded(compare.ReadReply(&call, x))
+	rec.AssumeLeft()
 	begun := time.Now()
-	line := Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: Matched}
+	line := report.Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.Matched}
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		line.Requests++
-		c, learned := p.once(ctx, e, x, out, &call, rec, r)
-		line.Live = c.seq
-		line.Differences = append(learned, c.run()...)
+		c, learned := p.once(ctx, e, x, out, rec, r)
+		line.Live = c.LiveSeq
+		line.Differences = append(learned, c.Run()...)
 		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
 			break
 		}
 	}
 	if len(line.Differences) > 0 {
-		line.Status = Differing
+		line.Status = report.Differing
 	}
-	if p.opts.Profile != Exact {
-		p.countTexts(rec.texts())
+	if p.opts.Profile != compare.Exact {
+		p.countTexts(rec.Texts())
 	}
 	for i := range line.Differences {
 		line.Differences[i].Live = line.Live
@@ -194,23 +198,23 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 
 // polling reports whether a request for a task or for tasks is to be sent again, since what was recorded may still come
 // by itself.
-func (p *player) polling(e *entry, rec *reply, c *comparison) bool {
-	was, live := rec.first(), c.live.first()
+func (p *player) polling(e *entry, rec *compare.Recorded, c *compare.Comparison) bool {
+	was, live := rec.First(), c.Live.First()
 	switch {
-	case was.kind != live.kind:
+	case was.Kind != live.Kind:
 		return false
-	case live.kind == a2a.TaskListPayload:
-		return c.lagging(was, live)
+	case live.Kind == a2a.TaskListPayload:
+		return c.Lagging(was, live)
 	}
-	return e.op == a2a.GetTask && !e.more && live.kind == a2a.TaskPayload && live.state.Active() && !c.same(was, live)
+	return e.op == a2a.GetTask && !e.more && live.Kind == a2a.TaskPayload && live.State.Active() && !c.Same(was, live)
 }
 
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
 func (p *player) once(
-	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, call *a2a.Call, rec *reply, r *run,
-) (*comparison, []Difference) {
+	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
+) (*compare.Comparison, []report.Difference) {
 	t := p.targets[e.agent]
-	l := newPairer(t.values, e, call, rec)
+	l := compare.NewPairer(t.values, rec)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
@@ -222,34 +226,35 @@ func (p *player) once(
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		f := &follower{pairer: l, rec: rec, run: r}
+		f := &follower{Pairer: l, rec: rec, run: r}
 		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
-	now := readReply(call, log.Recorded())
-	if !now.stream {
-		for _, it := range now.items {
-			l.take(0, it.answer)
+	now := compare.ReadReply(rec.Call, log.Recorded())
+	if !now.Stream {
+		for _, it := range now.Items {
+			l.Take(0, it.Answer)
 		}
 	}
-	p.learnHeads(t, call, x, log.Recorded(), rec, now)
-	return &comparison{values: t.values, profile: p.opts.Profile, entry: e, call: call, rec: rec, live: now, seq: log.Seq()}, l.diffs
+	p.learnHeads(t, x, log.Recorded(), rec, now)
+	c := &compare.Comparison{Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq()}
+	return c, l.Contradictions()
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's
 // interfaces are.
-func (p *player) learnHeads(t *target, call *a2a.Call, x, live *capture.Exchange, rec, now *reply) {
+func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.Recorded, now *compare.Reply) {
 	if live.Response == nil {
 		return
 	}
 	was := capture.ParseResponseHead(x.Response.Head).Fields.Get("ETag")
 	is := capture.ParseResponseHead(live.Response.Head).Fields.Get("ETag")
 	if was != "" && is != "" {
-		t.values.pair(&pairing{role: NoRole, recorded: was, live: is})
+		t.values.Pair(&compare.Pairing{Role: compare.NoRole, Recorded: was, Live: is})
 	}
-	a, b := rec.first(), now.first()
-	if call.Operation == a2a.GetCard && a.kind == a2a.CardPayload && b.kind == a2a.CardPayload {
-		recorded, current := a2a.DecodeCard(a.answer.Payload.Value), a2a.DecodeCard(b.answer.Payload.Value)
+	a, b := rec.First(), now.First()
+	if rec.Call.Operation == a2a.GetCard && a.Kind == a2a.CardPayload && b.Kind == a2a.CardPayload {
+		recorded, current := a2a.DecodeCard(a.Answer.Payload.Value), a2a.DecodeCard(b.Answer.Payload.Value)
 		for _, note := range t.endpoints.learn(recorded, current) {
 			p.note(note)
 		}

@@ -7,6 +7,8 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/replay"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 const rich = `{"task":{"id":"task-00000001","contextId":"ctx-00000001","status":{"state":"TASK_STATE_COMPLETED",` +
@@ -24,9 +26,9 @@ func named(text string) string {
 var planted = []struct {
 	name, was, now string
 	in             uint64
-	protocol       replay.Kind
-	shape          replay.Kind
-	exact          replay.Kind
+	protocol       report.Kind
+	shape          report.Kind
+	exact          report.Kind
 }{
 	{"a text", "two seats", "three seats", 1, "", "", "value"},
 	{"another part", `{"text":"two seats"}`, `{"data":{"x":1}}`, 1, "part", "part", "part"},
@@ -69,8 +71,8 @@ func TestProfiles(t *testing.T) {
 		ask(t, tapURL, "SendStreamingMessage", hello)
 	})
 	for _, p := range planted {
-		for profile, want := range map[replay.Profile]replay.Kind{
-			replay.Protocol: p.protocol, replay.Shape: p.shape, replay.Exact: p.exact,
+		for profile, want := range map[compare.Profile]report.Kind{
+			compare.Protocol: p.protocol, compare.Shape: p.shape, compare.Exact: p.exact,
 		} {
 			found := false
 			r := within(t, edited(t, src, func(x *capture.Exchange) {
@@ -92,7 +94,7 @@ func TestProfiles(t *testing.T) {
 			if got != wanted {
 				t.Errorf("%s by %s: found %q, want %q: %v", p.name, profile, got, wanted, r.Differences)
 			}
-			if texts := strings.Contains(r.Verdict(), "texts not compared: "); texts == (profile == replay.Exact) {
+			if texts := strings.Contains(r.Verdict(), "texts not compared: "); texts == (profile == compare.Exact) {
 				t.Errorf("%s: the verdict is %q", profile, r.Verdict())
 			}
 		}

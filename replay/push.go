@@ -12,9 +12,12 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
+	"a2atap/replay/report"
 )
 
 // A delivery is one notification, as far as two runs can be compared by it.
@@ -30,11 +33,11 @@ func readDelivery(x *capture.Exchange) []delivery {
 	if err != nil || len(body) == 0 {
 		return nil
 	}
-	it := newItem(0, a2a.Answer{Payload: a2a.DecodeWebhook(body)})
-	if it.kind == a2a.ArtifactPayload {
-		it.artifact = 1 // chunks are free, and so is how many of them are notified
+	it := compare.NewItem(0, a2a.Answer{Payload: a2a.DecodeWebhook(body)})
+	if it.Kind == a2a.ArtifactPayload {
+		it.Artifact = 1 // chunks are free, and so is how many of them are notified
 	}
-	return []delivery{{task: it.task, what: it.String(), ended: it.state.Terminal()}}
+	return []delivery{{task: it.Task, what: it.String(), ended: it.State.Terminal()}}
 }
 
 // hooks receives the notifications of the live agent at an address of ours, on loopback. The zero of its address means
@@ -51,9 +54,6 @@ type hooks struct {
 	received []delivery
 	changed  chan struct{} // closed when something is received
 }
-
-// webhookPath is where our addresses begin.
-const webhookPath = "/webhook/"
 
 // newHooks listens if the agent is on this machine.
 func newHooks(e *endpoints, log *recorder, agent string) (*hooks, error) {
@@ -86,7 +86,7 @@ func (h *hooks) address(recorded string) string {
 	defer h.mu.Unlock()
 	ours, ok := h.byURL[recorded]
 	if !ok {
-		ours = fmt.Sprintf("%s%s%d", h.base, webhookPath, len(h.byURL)+1)
+		ours = fmt.Sprintf("%s%s%d", h.base, compare.WebhookPath, len(h.byURL)+1)
 		h.byURL[recorded] = ours
 	}
 	return ours
@@ -114,20 +114,12 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// Deliveries counts the notifications.
-type Deliveries struct {
-	Expected int    // recorded, for tasks that were replayed
-	Received int    // from the live agent, for the same tasks
-	LeftOut  int    // recorded, and not compared
-	Why      string // something was left out
-}
-
 // compare waits until all recorded notifications have a counterpart, or for so long, and returns what differs: for each
 // task the kinds and states of its notifications are a multiset, since nothing orders them.
 func (h *hooks) compare(
-	ctx context.Context, recorded []delivery, v *values, timeout time.Duration,
-) (Deliveries, []Difference) {
-	out := Deliveries{}
+	ctx context.Context, recorded []delivery, v *compare.Values, timeout time.Duration,
+) (report.Deliveries, []report.Difference) {
+	out := report.Deliveries{}
 	if h.base == "" {
 		out.LeftOut, out.Why = len(recorded), "the agent cannot reach a webhook on this machine"
 		return out, nil
@@ -137,7 +129,7 @@ func (h *hooks) compare(
 	h.mu.Unlock()
 	want, ended := map[string]map[string]int{}, map[string]bool{}
 	for _, d := range recorded {
-		live, ok := v.own(TaskID, "", d.task)
+		live, ok := v.Own(compare.TaskID, "", d.task)
 		if !ok || !asked {
 			out.LeftOut, out.Why = out.LeftOut+1, "their task was not replayed"
 			continue
@@ -147,12 +139,12 @@ func (h *hooks) compare(
 		out.Expected++
 	}
 	got := h.await(ctx, want, timeout)
-	var diffs []Difference
+	var diffs []report.Difference
 	for _, task := range slices.Sorted(maps.Keys(want)) {
 		for _, n := range got[task] {
 			out.Received += n
 		}
-		recTask, _ := v.recordedFor(TaskID, "", task)
+		recTask, _ := v.RecordedFor(compare.TaskID, "", task)
 		diffs = append(diffs, compareDeliveries(recTask, want[task], got[task], ended[task])...)
 	}
 	return out, diffs
@@ -203,16 +195,16 @@ func covers(got, want map[string]map[string]int) bool {
 
 // compareDeliveries compares the notifications of one task. More than recorded are a difference only if the recording
 // shows that the last one had come.
-func compareDeliveries(task string, want, got map[string]int, ended bool) []Difference {
-	var diffs []Difference
+func compareDeliveries(task string, want, got map[string]int, ended bool) []report.Difference {
+	var diffs []report.Difference
 	kinds := maps.Clone(want)
 	maps.Copy(kinds, got)
 	for _, what := range slices.Sorted(maps.Keys(kinds)) {
 		w, g := want[what], got[what]
 		if g < w || g > w && ended && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
-			diffs = append(diffs, Difference{
-				Kind: DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
-				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", clip(task), g, what, w),
+			diffs = append(diffs, report.Difference{
+				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
+				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analyzer.Clip(task), g, what, w),
 			})
 		}
 	}

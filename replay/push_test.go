@@ -11,6 +11,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/report"
 )
 
 // Notifications are received in the client's place and compared.
@@ -36,7 +37,7 @@ func TestReplayReceivesNotifications(t *testing.T) {
 				}
 			}
 			r = play(t, more, w.start(t), replay.Options{Timeout: 2 * time.Second})
-			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentDelivery {
+			if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentDelivery {
 				t.Errorf("one notification less than recorded: %s %v", r.Verdict(), r.Differences)
 			}
 		})

@@ -14,6 +14,8 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 // DefaultTimeout is how long an answer may take beyond what it took when it was recorded.
@@ -23,7 +25,7 @@ const DefaultTimeout = 30 * time.Second
 type Options struct {
 	Rules   []*analyzer.Rule             // judge both runs; they must have passed analyzer.Validate
 	Keep    func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	Profile Profile                      // Protocol if empty
+	Profile compare.Profile              // compare.Protocol if empty
 	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
 	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait    time.Duration                // how long the agent may take to listen
@@ -39,13 +41,13 @@ type Options struct {
 }
 
 // Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
-// holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report. If the live traffic could not be
-// recorded, it returns the report and an error.
-func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report, error) {
+// holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.
+// If the live traffic could not be recorded, it returns the report and an error.
+func Run(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, error) {
 	if o.Profile == "" {
-		o.Profile = Protocol
+		o.Profile = compare.Protocol
 	}
-	if _, err := ParseProfile(string(o.Profile)); err != nil {
+	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
 		return nil, err
 	}
 	if o.Timeout <= 0 {
@@ -67,17 +69,19 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*Report
 		}
 	}
 	p.play(ctx)
-	report := &Report{Capture: p.plan.info.Name, To: p.destination(), Profile: o.Profile, Lost: p.plan.info.LostExchanges}
-	if p.plan.info.Crashes > 0 {
-		report.Crash = p.plan.info.Crash.String()
+	r := &report.Report{
+		Capture: p.plan.info.Name, To: p.destination(), Profile: string(o.Profile), Lost: p.plan.info.LostExchanges,
 	}
-	if err := p.report(ctx, report); err != nil {
+	if p.plan.info.Crashes > 0 {
+		r.Crash = p.plan.info.Crash.String()
+	}
+	if err := p.report(ctx, r); err != nil {
 		return nil, err
 	}
 	if p.log.err != nil {
-		return report, fmt.Errorf("record the replayed traffic: %w", p.log.err)
+		return r, fmt.Errorf("record the replayed traffic: %w", p.log.err)
 	}
-	return report, ctx.Err()
+	return r, ctx.Err()
 }
 
 func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*player, error) {
@@ -97,19 +101,19 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 }
 
 // report sums up what was played.
-func (p *player) report(ctx context.Context, r *Report) error {
+func (p *player) report(ctx context.Context, r *report.Report) error {
 	d, diffs := p.deliveries(ctx)
 	p.closeHooks()
 	r.Deliveries = d
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
-	slices.SortFunc(r.Lines, func(a, b Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
+	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	for _, l := range r.Lines {
 		switch l.Status {
-		case LeftOut:
+		case report.LeftOut:
 			r.LeftOut++
-		case Matched:
+		case report.Matched:
 			r.Matched++
-		case Differing:
+		case report.Differing:
 			r.Differing++
 		}
 		r.Differences = append(r.Differences, l.Differences...)
@@ -124,8 +128,8 @@ func (p *player) report(ctx context.Context, r *Report) error {
 	r.Findings = newFindings(recorded.Findings, findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		r.Differences = append(r.Differences, Difference{
-			Kind: DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected,
+		r.Differences = append(r.Differences, report.Difference{
+			Kind: report.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(), Want: f.Expected,
 			Got:     f.Seen,
 			Message: fmt.Sprintf("%s (rule %s, not broken in the recording)", f.Message, f.Rule.ID),
 		})

@@ -3,12 +3,14 @@ package replay
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/compare"
 )
 
 // An outgoing request is ready to be sent.
@@ -26,7 +28,7 @@ func (p *player) prepare(
 	var head capture.Head
 	var body []byte
 	target := capture.ParseRequestHead(x.Request.Head).Target
-	call, head, body = readCall(x, p.plan.reader.Known(x.Agent.URL, target))
+	call, head, body = compare.ReadCall(x, p.plan.reader.Known(x.Agent.URL, target))
 	secrets, err := p.secretsFor(ctx, &head)
 	if err != nil {
 		return out, call, err.Error()
@@ -40,8 +42,8 @@ func (p *player) prepare(
 		body = withoutPushConfig(body, &call)
 	}
 	out.method = head.Method
-	out.body = RewriteJSON(body, &call, c.substitute)
-	out.at = t.endpoints.locate(x.Agent.URL, RewriteTarget(p.withSecrets(head.Target, secrets), &call, c.substitute))
+	out.body = compare.RewriteJSON(body, &call, c.substitute)
+	out.at = t.endpoints.locate(x.Agent.URL, compare.RewriteTarget(p.withSecrets(head.Target, secrets), &call, c.substitute))
 	if c.reason == "" {
 		c.reason = c.orphan(x)
 	}
@@ -61,29 +63,29 @@ type carrier struct {
 	reason   string // why the request cannot be sent
 }
 
-// substitute implements Substitute.
-func (c *carrier) substitute(role Role, text string) (string, bool) {
-	if role == NoRole && c.hook != "" && text == c.hook {
+// substitute implements compare.Substitute.
+func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
+	if role == compare.NoRole && c.hook != "" && text == c.hook {
 		return c.receiver, true
 	}
-	if live, ok := c.values.liveFor(role, c.entry.task, text); ok {
+	if live, ok := c.values.LiveFor(role, c.entry.task, text); ok {
 		return live, true
 	}
 	b := c.plan.origins[valueKey{role: role, text: text}]
 	if b != nil && b.byAgent {
 		switch role {
-		case TaskID, ContextID, PageToken, ConfigID:
+		case compare.TaskID, compare.ContextID, compare.PageToken, compare.ConfigID:
 			c.reason = fmt.Sprintf("it needs the %s from the answer to exchange %d, and the live agent gave none there", role,
 				b.at.seq)
 		}
 		return "", false
 	}
 	switch role {
-	case MessageID, RequestID, ContextID:
-		return c.values.renew(role, text), true
-	case TaskID:
+	case compare.MessageID, compare.RequestID, compare.ContextID:
+		return c.values.Renew(role, text), true
+	case compare.TaskID:
 		if d, ok := c.call.Dialects.Single(); ok && d == a2a.V0_1 { // 0.1 §6.1: the client makes it
-			return c.values.renew(role, text), true
+			return c.values.Renew(role, text), true
 		}
 	}
 	return "", false
@@ -94,8 +96,8 @@ func (c *carrier) orphan(x *capture.Exchange) string {
 	if c.entry.task == "" || c.call.Dialects == a2a.Of(a2a.V0_1) {
 		return ""
 	}
-	b := c.plan.origins[valueKey{role: TaskID, text: c.entry.task}]
-	if b == nil || b.byAgent || readReply(c.call, x).failed() {
+	b := c.plan.origins[valueKey{role: compare.TaskID, text: c.entry.task}]
+	if b == nil || b.byAgent || compare.ReadReply(c.call, x).Failed() {
 		return ""
 	}
 	return fmt.Sprintf("it is about task %q, which was made before the recording began", c.entry.task)
@@ -146,6 +148,15 @@ func withoutPushConfig(body []byte, call *a2a.Call) []byte {
 	return bytes.Join([][]byte{body[:start], b.Bytes(), body[start+len(holder.Raw()):]}, nil)
 }
 
+// quote writes a string as JSON.
+func quote(s string) []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return []byte(`""`) // not reached: every string can be written
+	}
+	return b
+}
+
 // head makes the head of the live request: the recorded fields in their order and spelling, but for those that belong
 // to the recorded connection.
 func (p *player) head(t *target, recorded *capture.Head, out outgoing, secrets *secrets) []byte {
@@ -190,7 +201,7 @@ func hopByHop(fields capture.Fields) map[string]bool {
 }
 
 // field returns the value of a field in the live request, and whether it is sent.
-func (p *player) field(values *values, f capture.Field, secrets *secrets) (string, bool) {
+func (p *player) field(values *compare.Values, f capture.Field, secrets *secrets) (string, bool) {
 	if credential.HasPlaceholder([]byte(f.Value)) {
 		if value, ok := secrets.field(f.Name); ok {
 			return value, true
@@ -199,7 +210,7 @@ func (p *player) field(values *values, f capture.Field, secrets *secrets) (strin
 		return "", false
 	}
 	if strings.EqualFold(f.Name, "If-None-Match") {
-		if live, ok := values.liveFor(NoRole, "", f.Value); ok {
+		if live, ok := values.LiveFor(compare.NoRole, "", f.Value); ok {
 			return live, true
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay"
+	"a2atap/replay/report"
 )
 
 // A said is one request to a scripted agent, and its answer.
@@ -148,7 +149,7 @@ func chunk(text string, last bool) string {
 }
 
 // within replays; the test fails if the replay does not end by itself.
-func within(t testing.TB, src capture.Source, to string, o replay.Options) *replay.Report {
+func within(t testing.TB, src capture.Source, to string, o replay.Options) *report.Report {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -189,7 +190,7 @@ func TestReplayEnds(t *testing.T) {
 			t.Parallel()
 			to := startScript(t, script{"SendStreamingMessage": does})
 			r := within(t, src, to, replay.Options{Timeout: 300 * time.Millisecond})
-			if len(r.Differences) == 0 || r.Differences[0].Kind != replay.DifferentEnd {
+			if len(r.Differences) == 0 || r.Differences[0].Kind != report.DifferentEnd {
 				t.Errorf("%s %v; want a difference in how it ended", r.Verdict(), r.Differences)
 			}
 		})
@@ -311,11 +312,11 @@ func TestReplayOfListsSettles(t *testing.T) {
 		t.Errorf("the list was asked for %d times, want 3", n)
 	}
 	r = within(t, src, agent(taskIn("FAILED", "")), replay.Options{Timeout: time.Hour})
-	if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentState {
+	if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
 		t.Errorf("another end: %s %v", r.Verdict(), r.Differences)
 	}
 	r = within(t, src, agent(taskIn("WORKING", "")), replay.Options{Timeout: 100 * time.Millisecond})
-	if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentState {
+	if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
 		t.Errorf("never ready: %s %v", r.Verdict(), r.Differences)
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
 	"a2atap/replay/live"
+	"a2atap/replay/report"
 )
 
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
@@ -22,7 +24,7 @@ type target struct {
 	url       string
 	agent     capture.Peer
 	endpoints *endpoints
-	values    *values
+	values    *compare.Values
 	hooks     *hooks
 }
 
@@ -64,7 +66,7 @@ func (p *player) aim(to string) error {
 	for _, t := range p.order {
 		for _, other := range p.order {
 			if other != t {
-				t.values.others = append(t.values.others, other.values)
+				t.values.Share(other.values)
 			}
 		}
 	}
@@ -80,7 +82,7 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	if name != "" {
 		t.agent.Name = name
 	}
-	if t.values, err = newValues(); err != nil {
+	if t.values, err = compare.NewValues(); err != nil {
 		return nil, err
 	}
 	t.hooks, err = newHooks(e, p.log, t.agent.Name)
@@ -134,12 +136,12 @@ func (p *player) destination() string {
 }
 
 // deliveries compares the notifications of each agent with those about its tasks.
-func (p *player) deliveries(ctx context.Context) (sum Deliveries, diffs []Difference) {
+func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []report.Difference) {
 	rest := p.plan.hooks
 	for i, t := range p.order {
 		var own, others []delivery
 		for _, d := range rest {
-			if _, ok := t.values.own(TaskID, "", d.task); ok || i == len(p.order)-1 {
+			if _, ok := t.values.Own(compare.TaskID, "", d.task); ok || i == len(p.order)-1 {
 				own = append(own, d)
 			} else {
 				others = append(others, d)

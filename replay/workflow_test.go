@@ -25,6 +25,7 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/client/auth"
 	"a2atap/replay/refagent"
+	"a2atap/replay/report"
 )
 
 // A live agent that is slower than the recorded one is asked until it has come as far.
@@ -50,7 +51,7 @@ func TestReplayPolls(t *testing.T) {
 				t.Errorf("the last poll was sent %d times; the agent cannot have been ready at once", last.Requests)
 			}
 			r = play(t, src, startLaggard(t, name, math.MaxInt), replay.Options{Timeout: time.Second})
-			if len(r.Differences) != 1 || r.Differences[0].Kind != replay.DifferentState {
+			if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
 				t.Errorf("the agent is never ready, and yet: %s %v", r.Verdict(), r.Differences)
 			}
 		})
@@ -199,7 +200,7 @@ func TestReplayPutsCredentials(t *testing.T) {
 	}
 	wantSame(t, play(t, src, agent.URL+inner.Path(), replay.Options{Authorize: auth.Bearer("s3cret")}))
 	r := play(t, src, agent.URL+inner.Path(), replay.Options{})
-	if len(r.Differences) == 0 || r.Differences[0].Kind != replay.DifferentOutcome ||
+	if len(r.Differences) == 0 || r.Differences[0].Kind != report.DifferentOutcome ||
 		!strings.Contains(strings.Join(r.Notes, "\n"), "Authorization") {
 		t.Errorf("without credentials: %s, notes %q, %v", r.Verdict(), r.Notes, r.Differences)
 	}
@@ -282,7 +283,7 @@ func TestReplayErrors(t *testing.T) {
 // An empty capture proves nothing, and so does one in which nothing is chosen.
 func TestReplayOfNothing(t *testing.T) {
 	src := record(t, startAgent(t, "spec", refagent.Options{}), twoTasks(t, client.JSONRPC10))
-	for name, r := range map[string]*replay.Report{
+	for name, r := range map[string]*report.Report{
 		"empty":  play(t, capture.NewMemory(capture.Info{}), "http://127.0.0.1:1", replay.Options{}),
 		"chosen": play(t, src, "http://127.0.0.1:1", replay.Options{Keep: func(*capture.Exchange) bool { return false }}),
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -24,6 +25,19 @@ type memoryKeeper struct {
 	last  uint64    // position at the last check
 	given uint64    // position when memory was last given back
 	after time.Time // before which it is not given back again
+}
+
+// begin sets how Go runs a process that records, and checks from now on. The function that it returns ends both.
+func (k *memoryKeeper) begin() (end func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var checks sync.WaitGroup
+	recordingRuntime.begin()
+	checks.Go(func() { k.run(ctx) })
+	return func() {
+		stop()
+		checks.Wait()
+		recordingRuntime.end()
+	}
 }
 
 // run checks until the context ends.

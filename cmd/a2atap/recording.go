@@ -85,6 +85,7 @@ type recording struct {
 
 	ending    ending
 	stopProxy context.CancelFunc
+	letGo     func() // of memory: what is left to be stored and judged at the end is still kept within its bounds
 	served    sync.WaitGroup
 	judged    chan judgement
 }
@@ -165,11 +166,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	r.stopProxy = stop
 	r.served.Go(func() { r.proxy.Serve(ctx) }) //nolint:errcheck // it returns nil
-	recordingRuntime.begin()
-	r.served.Go(func() {
-		defer recordingRuntime.end()
-		r.keepMemory().run(ctx)
-	})
+	r.letGo = r.keepMemory().begin()
 	return r, nil
 }
 
@@ -203,6 +200,7 @@ func (r *recording) fail(err error) {
 // stop ends the recording: taps first, then what is still to be stored, then the rules. It returns what they found and
 // what was recorded.
 func (r *recording) stop() (*analyzer.Result, proxy.Stats, error) {
+	defer r.letGo()
 	r.store.StopWaiting() // first: traffic that waits for the capture goes on
 	r.stopProxy()
 	r.served.Wait()

@@ -16,6 +16,8 @@ import (
 	"a2atap/proxy/capture/redact"
 	"a2atap/replay"
 	"a2atap/replay/client/setup"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 type replayOptions struct {
@@ -119,21 +121,22 @@ func (o *replayOptions) play(
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
-	report, err := o.run(ctx, e, s, src, options)
+	r, err := o.run(ctx, e, s, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
 	}
-	if report == nil {
+	if r == nil {
 		return fmt.Errorf("replay %s: %w", name, err)
 	}
+	r.Tool = report.Tool(tool())
 	writeErr := writeOutput(e, o.output, func(w io.Writer) error {
-		return writeReplay(s.Mask.Writer(w), report, o.format)
+		return report.Write(s.Mask.Writer(w), o.format, r)
 	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
 	}
-	verdict := report.Verdict()
-	if report.Sent == 0 && report.LeftOut == 0 {
+	verdict := r.Verdict()
+	if r.Sent == 0 && r.LeftOut == 0 {
 		if why := keep.nothing(ctx, src); why != "" {
 			verdict += "; " + why
 		}
@@ -142,9 +145,9 @@ func (o *replayOptions) play(
 	switch {
 	case err != nil:
 		return fmt.Errorf("replay %s: %w", name, err)
-	case len(report.Differences) > 0:
+	case len(r.Differences) > 0:
 		return &exit{code: exitFindings}
-	case !report.Same() && !o.allowEmpty:
+	case !r.Same() && !o.allowEmpty:
 		return &exit{code: exitInconclusive}
 	}
 	return nil
@@ -160,14 +163,14 @@ func (o *replayOptions) replay() (replay.Options, error) {
 		return out, err
 	}
 	out.Agents = o.named
-	if err := choose("format", o.format, "text", "json", "junit"); err != nil {
+	if err := choose("format", o.format, report.Formats()...); err != nil {
 		return out, err
 	}
 	if o.speed < 0 {
 		return out, usage("--speed %g: write 1 for the recorded pauses, 0 for none", o.speed)
 	}
 	var err error
-	if out.Profile, err = replay.ParseProfile(o.profile); err != nil {
+	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
 	return out, nil
@@ -212,7 +215,7 @@ func splitTo(text string) (name, at string) {
 // run replays, and keeps the traffic if that is asked for.
 func (o *replayOptions) run(
 	ctx context.Context, e env, s *setup.Setup, src capture.Source, options replay.Options,
-) (*replay.Report, error) {
+) (*report.Report, error) {
 	if o.capture == "" {
 		return replay.Run(ctx, src, o.other, options)
 	}
@@ -224,16 +227,6 @@ func (o *replayOptions) run(
 	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
 	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	options.Sink, options.Seq = sink, store.Position().Seq
-	report, err := replay.Run(ctx, src, o.other, options)
-	return report, errors.Join(err, sink.Close())
-}
-
-func writeReplay(w io.Writer, r *replay.Report, format string) error {
-	switch format {
-	case "json":
-		return replay.WriteJSON(w, r, replay.Tool(tool()))
-	case "junit":
-		return replay.WriteJUnit(w, r)
-	}
-	return replay.WriteText(w, r)
+	r, err := replay.Run(ctx, src, o.other, options)
+	return r, errors.Join(err, sink.Close())
 }

@@ -14,7 +14,8 @@ func isAlert(err error) bool {
 
 // endRefusedSession puts 502 in the place of the answer that is due, where the agent ends the TLS session before it has
 // sent anything. In TLS 1.3 an agent that wants another certificate of the client says so only after the handshake, as
-// for the client it is over before (RFC 8446 section 4.4.2.4). It reports false where a part of an answer has passed.
+// for the client it is over before (RFC 8446 section 4.4.2.4). The exchange lasts until the request is complete: what
+// was asked for belongs to the record. It reports false where a part of an answer has passed.
 func (a *answers) endRefusedSession(err error) bool {
 	x := a.front()
 	if x == nil || a.x != nil || len(a.in.unread()) > 0 || !a.takeTurn(x, false) {
@@ -23,10 +24,25 @@ func (a *answers) endRefusedSession(err error) bool {
 	f := DialFault(err, a.authority).Advised(a.advise(err, a.authority))
 	a.noteCause(x.n, f)
 	a.fault(x, f)
-	a.unanswered(x)
+	a.sessionRefused(x)
 	reset(a.agent)
 	a.writeFinal(OwnAnswer(a.cfg.Mark, f))
 	return true
+}
+
+// sessionRefused notes that an exchange will have no answer but our own, and reports its end if its request is complete.
+func (p *pair) sessionRefused(x *exchange) {
+	p.mu.Lock()
+	x.refused = true
+	p.mu.Unlock()
+	p.answerReported(x)
+}
+
+// lacksSession reports whether sessionRefused was called for an exchange.
+func (p *pair) lacksSession(x *exchange) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return x.refused
 }
 
 // advise returns what there is to say about an error of the connection to an agent.

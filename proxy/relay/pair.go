@@ -60,6 +60,7 @@ type exchange struct {
 	answerDone     bool      // the answer is complete and written
 	ended          bool      // Ended was called
 	faulted        bool      // its fault was reported
+	refused        bool      // the agent has ended the session before it, and the client has our own answer
 	ownAnswer      []byte    // ours in place of the agent's, due when those before it are done
 }
 

@@ -293,7 +293,7 @@ func (r *requests) pass(head []byte, skip int) bool {
 func (r *requests) complete() {
 	r.obs.requestEnd(r.x.n, r.trailer)
 	switch {
-	case !r.sendBlocked: // else it is not sent whole, so its exchange stays unfinished
+	case !r.sendBlocked || r.lacksSession(r.x): // else it is not sent whole, so its exchange stays unfinished
 		r.requestComplete(r.x)
 	case r.refusal != nil: // it is complete before our own answer can be read
 		r.unanswered(r.x)

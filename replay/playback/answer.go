@@ -12,14 +12,14 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay"
+	"a2atap/replay/compare"
 )
 
 // A responder gives the recorded answer of an exchange to one request.
 type responder struct {
 	exchange   *exchange
 	call       *a2a.Call
-	substitute replay.Substitute
+	substitute compare.Substitute
 	opts       *Options
 	w          http.ResponseWriter
 	r          *http.Request
@@ -36,7 +36,7 @@ func (a *responder) run() {
 		return
 	}
 	body, _ := res.Body.Decode(&head) // what could be decoded is what there is to give
-	body = replay.RewriteJSON(body, &a.exchange.call, a.substitute)
+	body = compare.RewriteJSON(body, &a.exchange.call, a.substitute)
 	status := head.Status
 	if a.converts() {
 		status, body = a.convert(status, head.Fields.MediaType(), body)
@@ -148,7 +148,7 @@ func (a *responder) event(e *capture.Event) []byte {
 	if !fields.HasData || e.K == 0 {
 		return e.Raw
 	}
-	data := replay.RewriteJSON(fields.Data, &a.exchange.call, a.substitute)
+	data := compare.RewriteJSON(fields.Data, &a.exchange.call, a.substitute)
 	if a.converts() {
 		answer := a2a.DecodeEvent(&a.exchange.call, data)
 		if answer.Err != nil {

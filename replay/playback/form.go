@@ -10,7 +10,8 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
-	"a2atap/replay"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 // A form is what a request asks, free of its binding: parameters by name, whether they stood in a body, a path or a
@@ -108,10 +109,10 @@ func (f *form) query(query string) {
 
 // differences returns where a live form differs from a recorded one, as far as the match asks. The names translate ids
 // of the live client.
-func (recorded *form) differences(live *form, n *names, match Match) []replay.Change {
-	var changes []replay.Change
+func (recorded *form) differences(live *form, n *names, match Match) []report.Change {
+	var changes []report.Change
 	add := func(at, was, now string) {
-		changes = append(changes, replay.Change{Pointer: at, Was: shown(was), Now: shown(now)})
+		changes = append(changes, report.Change{Pointer: at, Was: shown(was), Now: shown(now)})
 	}
 	if recorded.method != live.method {
 		add("/method", recorded.method, live.method)
@@ -142,7 +143,7 @@ func (recorded *form) differences(live *form, n *names, match Match) []replay.Ch
 }
 
 // shapes returns the parameters that only one form has, or that are of another type.
-func (recorded *form) shapes(live *form) (changes []replay.Change) {
+func (recorded *form) shapes(live *form) (changes []report.Change) {
 	for _, c := range recorded.values(live) {
 		_, was := recorded.leaves[c.Pointer]
 		_, is := live.leaves[c.Pointer]
@@ -154,14 +155,14 @@ func (recorded *form) shapes(live *form) (changes []replay.Change) {
 }
 
 // values returns the parameters that differ. Where the recording hides a secret, any other is as good.
-func (recorded *form) values(live *form) (changes []replay.Change) {
+func (recorded *form) values(live *form) (changes []report.Change) {
 	leaves := maps.Clone(recorded.leaves)
 	maps.Copy(leaves, live.leaves)
 	for _, at := range slices.Sorted(maps.Keys(leaves)) {
 		was, wasThere := recorded.leaves[at]
 		now, isThere := live.leaves[at]
-		if wasThere != isThere || !credential.Fits(was, now) && !(replay.Opaque(was) && replay.Opaque(now)) {
-			changes = append(changes, replay.Change{Pointer: at, Was: shown(was), Now: shown(now)})
+		if wasThere != isThere || !credential.Fits(was, now) && !(compare.Opaque(was) && compare.Opaque(now)) {
+			changes = append(changes, report.Change{Pointer: at, Was: shown(was), Now: shown(now)})
 		}
 	}
 	return changes

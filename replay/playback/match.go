@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"a2atap/proxy/a2a"
-	"a2atap/replay"
+	"a2atap/replay/report"
 )
 
 // match finds the exchange for a call, and returns what the call asks: among those with the same request, the ones of
@@ -18,14 +18,14 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 	f := newForm(call)
 	var state []*exchange
 	var nearest *exchange
-	var changes []replay.Change
+	var changes []report.Change
 	for _, a := range p.recording.exchanges {
 		if a.form.op != f.op || !speaks(call, a) {
 			continue
 		}
 		different := a.form.differences(&f, &p.names, p.opts.Match)
 		if a.after != nil && p.names.begins(call) {
-			different = append(different, replay.Change{Pointer: "/task", Was: shown(a.form.task), Now: shown(f.task)})
+			different = append(different, report.Change{Pointer: "/task", Was: shown(a.form.task), Now: shown(f.task)})
 		}
 		if len(different) > 0 {
 			if nearest == nil || len(different) < len(changes) {
@@ -98,7 +98,7 @@ func next(state []*exchange, f *form) *exchange {
 }
 
 // explain says why nothing matches.
-func (p *Player) explain(f *form, nearest *exchange, changes []replay.Change) *Miss {
+func (p *Player) explain(f *form, nearest *exchange, changes []report.Change) *Miss {
 	m := &Miss{Operation: f.String()}
 	if nearest != nil {
 		m.Nearest, m.Changes = nearest.seq, changes

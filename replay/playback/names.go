@@ -2,7 +2,7 @@ package playback
 
 import (
 	"a2atap/proxy/a2a"
-	"a2atap/replay"
+	"a2atap/replay/compare"
 )
 
 // names translates the ids that clients make. Several live ones may stand for a recorded one, since a workflow can be
@@ -72,26 +72,26 @@ func (n *names) pair(role, live, recorded string) {
 }
 
 // substitute returns what puts live ids into a recorded answer. The map of URLs moves those of cards to the player.
-func (n *names) substitute(live *a2a.Call, urls map[string]string) replay.Substitute {
+func (n *names) substitute(live *a2a.Call, urls map[string]string) compare.Substitute {
 	// The pairs are copied: a stream goes on without the lock.
 	pairs := make(map[string]string, len(n.live))
 	for k, v := range n.live {
 		pairs[k] = v
 	}
-	return func(role replay.Role, text string) (string, bool) {
+	return func(role compare.Role, text string) (string, bool) {
 		switch role {
-		case replay.RequestID:
+		case compare.RequestID:
 			return string(live.ID.Raw()), live.ID.Exists()
-		case replay.ContextID:
+		case compare.ContextID:
 			text, ok := pairs[roleKey("context", text)]
 			return text, ok
-		case replay.MessageID:
+		case compare.MessageID:
 			text, ok := pairs[roleKey("message", text)]
 			return text, ok
-		case replay.TaskID:
+		case compare.TaskID:
 			text, ok := pairs[roleKey("task", text)]
 			return text, ok
-		case replay.NoRole:
+		case compare.NoRole:
 			text, ok := urls[text]
 			return text, ok
 		}

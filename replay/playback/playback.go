@@ -12,7 +12,8 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 // UsedUp says what a request gets when all recorded answers to it have been given.
@@ -49,7 +50,7 @@ type Miss struct {
 	Operation string          // or the method or path, where it is none
 	Why       string          // one sentence: lower case, no final period
 	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
-	Changes   []replay.Change // how the request differs from that one
+	Changes   []report.Change // how the request differs from that one
 }
 
 // String returns the miss in words.
@@ -183,7 +184,7 @@ func (p *Player) decode(r *http.Request, body []byte) a2a.Call {
 }
 
 // choose finds the exchange that answers a call, and marks it as played.
-func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, replay.Substitute, *Miss) {
+func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Substitute, *Miss) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a, form, miss := p.match(call)

@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/capture"
-	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/peers"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
+	"a2atap/replay/report"
 )
 
 // diary is what a client has seen, in words.
@@ -207,7 +207,7 @@ func TestPlaybackExplainsMisses(t *testing.T) {
 			if len(misses) != 2 {
 				t.Fatalf("misses %v; want 2", misses)
 			}
-			change := []replay.Change{{Pointer: "/message/parts/0/text", Was: `"task-lifecycle"`, Now: `"something else"`}}
+			change := []report.Change{{Pointer: "/message/parts/0/text", Was: `"task-lifecycle"`, Now: `"something else"`}}
 			if diff := cmp.Diff(change, misses[0].Changes); diff != "" || misses[0].Nearest != 2 {
 				t.Errorf("nearest %d, changes (-want +got):\n%s", misses[0].Nearest, diff)
 			}

@@ -10,7 +10,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
-	"a2atap/replay"
+	"a2atap/replay/compare"
 )
 
 // A notification is one recorded delivery to a webhook.
@@ -67,7 +67,7 @@ func (p *Player) hook(a *exchange, call *a2a.Call) {
 }
 
 // notify delivers the notifications that follow an exchange, in the recorded order, in the background.
-func (p *Player) notify(a *exchange, substitute replay.Substitute) {
+func (p *Player) notify(a *exchange, substitute compare.Substitute) {
 	type post struct {
 		*notification
 		to target
@@ -101,10 +101,10 @@ func (p *Player) notify(a *exchange, substitute replay.Substitute) {
 const webhookTimeout = 10 * time.Second
 
 // deliver posts a notification and reports whether it was accepted.
-func (n *notification) deliver(ctx context.Context, to target, substitute replay.Substitute) bool {
+func (n *notification) deliver(ctx context.Context, to target, substitute compare.Substitute) bool {
 	ctx, cancel := context.WithTimeout(ctx, webhookTimeout)
 	defer cancel()
-	body := replay.RewriteJSON(n.body, nil, substitute)
+	body := compare.RewriteJSON(n.body, nil, substitute)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.url, bytes.NewReader(body))
 	if err != nil {
 		return false

@@ -1,54 +1,10 @@
-package replay
+package report
 
 import (
 	"fmt"
 
 	"a2atap/analyzer"
 )
-
-// A Kind is what a difference is about.
-type Kind string
-
-// The kinds of differences.
-const (
-	DifferentOutcome  Kind = "outcome"  // success for an error, or the reverse, or another kind of answer
-	DifferentError    Kind = "error"    // another error
-	DifferentState    Kind = "state"    // a task in another state
-	DifferentEvent    Kind = "event"    // an event is missing or was not there before
-	DifferentID       Kind = "id"       // an id that belongs to something else
-	DifferentContent  Kind = "content"  // of a list, a card or a task: something is missing
-	DifferentEnd      Kind = "end"      // the answer ended in another way
-	DifferentDelivery Kind = "delivery" // notifications
-	DifferentFinding  Kind = "finding"  // a rule is broken now that was not broken when it was recorded
-
-	DifferentPart      Kind = "part"       // a text where data was, or another order of kinds
-	DifferentType      Kind = "type"       // of a value in JSON
-	DifferentMember    Kind = "member"     // a name is missing or was not there before
-	DifferentMediaType Kind = "media-type" // of a part, a file or an answer
-	DifferentStructure Kind = "structure"  // see Shape
-	DifferentValue     Kind = "value"      // see Exact
-)
-
-// A Difference is one thing that the live agent did differently.
-type Difference struct {
-	Kind     Kind
-	Rule     string   // id of the rule that is broken now; empty for other kinds
-	Exchange uint64   // recorded; 0 for what concerns no single exchange
-	Live     uint64   // number of the exchange in the replayed traffic; 0 likewise
-	Place    string   // in the recorded exchange; of what only the live answer has, and of a finding, in the replayed one
-	Want     string   // what was recorded
-	Got      string   // what came now
-	Message  string   // one sentence for people: lower case, no final period
-	Changes  []Change // the smallest difference of the two JSON texts, the live one with its ids renamed; may be empty
-}
-
-// String returns the difference in one line.
-func (d *Difference) String() string {
-	if d.Place == "" {
-		return fmt.Sprintf("%s [%s]", d.Message, d.Kind)
-	}
-	return fmt.Sprintf("%s: %s [%s]", d.Place, d.Message, d.Kind)
-}
 
 // A Status is the result for one recorded exchange.
 type Status string
@@ -72,11 +28,26 @@ type Line struct {
 	Differences []Difference
 }
 
+// Deliveries counts the notifications.
+type Deliveries struct {
+	Expected int    // recorded, for tasks that were replayed
+	Received int    // from the live agent, for the same tasks
+	LeftOut  int    // recorded, and not compared
+	Why      string // something was left out
+}
+
+// A Tool names the program that wrote a report.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
 // A Report is the result of a replay. Each chosen exchange of the capture has one line, in order.
 type Report struct {
+	Tool        Tool
 	Capture     string
 	To          string
-	Profile     Profile
+	Profile     string
 	Sent        int // exchanges; Matched and Differing add up to it
 	Matched     int
 	Differing   int

@@ -1,24 +1,26 @@
-package replay
+package compare
 
 import (
 	"fmt"
 	"iter"
 	"strings"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/report"
 )
 
 // details compares the contents of two items of the same kind, as far as the protocol requires them to agree.
-func (c *comparison) details(rec, live item) {
-	switch rec.kind {
+func (c *Comparison) details(rec, live Item) {
+	switch rec.Kind {
 	case a2a.ArtifactPayload:
-		if rec.last && !live.last && c.live.end == whole {
+		if rec.Last && !live.Last && c.Live.End == Whole {
 			c.content(rec, live, "the artifact never ends with lastChunk")
 		}
 	case a2a.TaskPayload:
-		if terminalOrInterrupted(rec.state) && rec.state == live.state && rec.count != live.count {
-			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.count, rec.count))
+		if terminalOrInterrupted(rec.State) && rec.State == live.State && rec.Count != live.Count {
+			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count))
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -33,22 +35,24 @@ func (c *comparison) details(rec, live item) {
 
 func terminalOrInterrupted(s a2a.State) bool { return s.Terminal() || s.Interrupted() }
 
-func countConfigs(it item) (n int) {
-	for range it.answer.Payload.PushConfigs() {
+func countConfigs(it Item) (n int) {
+	for range it.Answer.Payload.PushConfigs() {
 		n++
 	}
 	return n
 }
 
-func (c *comparison) content(rec, live item, message string) {
-	c.add(Difference{Kind: DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live)})
+func (c *Comparison) content(rec, live Item, message string) {
+	c.add(report.Difference{
+		Kind: report.DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live),
+	})
 }
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
-func (c *comparison) cards(rec, live item) {
-	was, now := a2a.DecodeCard(rec.answer.Payload.Value), a2a.DecodeCard(live.answer.Payload.Value)
+func (c *Comparison) cards(rec, live Item) {
+	was, now := a2a.DecodeCard(rec.Answer.Payload.Value), a2a.DecodeCard(live.Answer.Payload.Value)
 	for _, i := range was.Interfaces {
-		if _, ok := sameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
+		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
 			c.content(rec, live, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
 		}
 	}
@@ -60,26 +64,37 @@ func (c *comparison) cards(rec, live item) {
 	}
 }
 
+// SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same binding,
+// in one of the same dialects.
+func SameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool) {
+	for _, i := range live {
+		if i.Binding == was.Binding && (!i.Dialects.Intersect(was.Dialects).Empty() || was.Dialects.Empty()) {
+			return i, true
+		}
+	}
+	return a2a.Interface{}, false
+}
+
 // lists compares those tasks of two lists that were made in this run. The live agent may have others, and a page that
 // is not the last does not show that a task is absent.
-func (c *comparison) lists(rec, live item) {
+func (c *Comparison) lists(rec, live Item) {
 	for was, now := range c.listed(rec, live) {
 		switch {
 		case !now.Exists():
-			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", clip(was.ID())))
+			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State():
-			c.add(Difference{
-				Kind: DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
+			c.add(report.Difference{
+				Kind: report.DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
-					clip(was.ID()), stateName(now.State()), was.State()),
+					analyzer.Clip(was.ID()), stateName(now.State()), was.State()),
 				Changes: c.changes(rec, live),
 			})
 		}
 	}
 }
 
-// lagging reports whether a list may still become what was recorded: a task is not listed yet, or still at work.
-func (c *comparison) lagging(rec, live item) bool {
+// Lagging reports whether a list may still become what was recorded: a task is not listed yet, or still at work.
+func (c *Comparison) Lagging(rec, live Item) bool {
 	for was, now := range c.listed(rec, live) {
 		if !now.Exists() || terminalOrInterrupted(was.State()) && now.State().Active() {
 			return true
@@ -90,15 +105,15 @@ func (c *comparison) lagging(rec, live item) bool {
 
 // listed yields each task of the recorded list that was made in this run, with what the live list has in its place. A
 // task that is missing does not exist; where it may be on another page, it is not yielded.
-func (c *comparison) listed(rec, live item) iter.Seq2[a2a.Task, a2a.Task] {
+func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 	return func(yield func(was, now a2a.Task) bool) {
 		listed := map[string]a2a.Task{}
-		for t := range live.answer.Payload.Tasks() {
+		for t := range live.Answer.Payload.Tasks() {
 			listed[t.ID()] = t
 		}
-		more := live.answer.Payload.Value.Get("nextPageToken").Text() != ""
-		for t := range rec.answer.Payload.Tasks() {
-			id, paired := c.values.liveFor(TaskID, "", t.ID())
+		more := live.Answer.Payload.Value.Get("nextPageToken").Text() != ""
+		for t := range rec.Answer.Payload.Tasks() {
+			id, paired := c.Values.LiveFor(TaskID, "", t.ID())
 			now, ok := listed[id]
 			if paired && (ok || !more) && !yield(t, now) {
 				return
@@ -109,14 +124,14 @@ func (c *comparison) listed(rec, live item) iter.Seq2[a2a.Task, a2a.Task] {
 
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
-func (c *comparison) changes(rec, live item) []Change {
-	return Diff(rec.answer.Doc.Root, a2a.Parse(c.renamed(live.task, &live.answer)).Root, sameAnyway)
+func (c *Comparison) changes(rec, live Item) []report.Change {
+	return Diff(rec.Answer.Doc.Root, a2a.Parse(c.renamed(live.Task, &live.Answer)).Root, sameAnyway)
 }
 
 // renamed returns the text of a live answer with the ids for which its own stand in the recording.
-func (c *comparison) renamed(task string, live *a2a.Answer) []byte {
-	return RewriteJSON(live.Doc.Root.Raw(), c.call, func(role Role, text string) (string, bool) {
-		return c.values.recordedFor(role, task, text)
+func (c *Comparison) renamed(task string, live *a2a.Answer) []byte {
+	return RewriteJSON(live.Doc.Root.Raw(), c.Recorded.Call, func(role Role, text string) (string, bool) {
+		return c.Values.RecordedFor(role, task, text)
 	})
 }
 

@@ -1,4 +1,4 @@
-package replay
+package report
 
 import (
 	"encoding/xml"
@@ -30,9 +30,9 @@ type junitMessage struct {
 	Text    string `xml:",chardata"`
 }
 
-// WriteJUnit writes the report as a JUnit test suite: a case for each exchange, skipped if it was left out, and one for
+// JUnit writes the report as a JUnit test suite: a case for each exchange, skipped if it was left out, and one for
 // each difference that belongs to no exchange.
-func WriteJUnit(w io.Writer, r *Report) error {
+func JUnit(w io.Writer, r *Report) error {
 	suite := junitSuite{Name: analyzer.Clean("replay " + r.Capture)}
 	for i := range r.Lines {
 		l := &r.Lines[i]

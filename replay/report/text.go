@@ -1,4 +1,4 @@
-package replay
+package report
 
 import (
 	"fmt"
@@ -8,10 +8,10 @@ import (
 	"a2atap/analyzer"
 )
 
-// WriteText writes the report for people: what differs, with the numbers of both exchanges and the smallest JSON diff;
+// Text writes the report for people: what differs, with the numbers of both exchanges and the smallest JSON diff;
 // then what was left out and why; then notes. The verdict is not in it. What came from the wire is made safe for a
 // terminal.
-func WriteText(w io.Writer, r *Report) error {
+func Text(w io.Writer, r *Report) error {
 	var b strings.Builder
 	for i := range r.Lines {
 		if l := &r.Lines[i]; len(l.Differences) > 0 {
@@ -42,7 +42,7 @@ func ofTask(task string) string {
 	if task == "" {
 		return ""
 	}
-	return " of task " + clip(task)
+	return " of task " + analyzer.Clip(task)
 }
 
 // others returns the differences that belong to no recorded exchange: of notifications, and new findings.

@@ -1,12 +1,14 @@
-package replay
+package compare
 
 import (
 	"fmt"
 	"net/url"
 	"strings"
 
+	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture/credential"
+	"a2atap/replay/report"
 )
 
 // A Profile says how closely answers are compared.
@@ -35,19 +37,19 @@ func ParseProfile(name string) (Profile, error) {
 
 // contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
 // its places.
-func (c *comparison) contents(rec, live item) {
-	if c.rec.status == 0 || c.live.status == 0 {
+func (c *Comparison) contents(rec, live Item) {
+	if c.Recorded.Status == 0 || c.Live.Status == 0 {
 		return
 	}
 	f := &forms{
-		active: rec.kind == a2a.TaskPayload && (rec.state.Active() || live.state.Active()),
-		more:   c.profile == Protocol && rec.kind == a2a.CardPayload, // new members of a card break no client
+		active: rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
+		more:   c.Profile == Protocol && rec.Kind == a2a.CardPayload, // new members of a card break no client
 	}
-	if rec.kind == a2a.TaskListPayload {
+	if rec.Kind == a2a.TaskListPayload {
 		for was, now := range c.listed(rec, live) {
 			if now.Exists() {
 				f.active = was.State().Active() || now.State().Active()
-				f.compare("", []located{{was.Value, rec.event}}, []located{{now.Value, live.event}})
+				f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
 			}
 		}
 	} else {
@@ -56,30 +58,30 @@ func (c *comparison) contents(rec, live item) {
 	switch {
 	case len(f.founds) > 0:
 		c.deviate(f.founds)
-	case rec.kind == a2a.TaskListPayload: // the live agent may have other tasks
-	case c.profile == Shape && rec.kind == a2a.ArtifactPayload:
+	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
+	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
 		if a, b := artifactNames(rec), artifactNames(live); a != b {
-			c.add(Difference{
-				Kind: DifferentStructure, Place: c.place(rec), Want: a, Got: b,
-				Message: fmt.Sprintf("the artifact is called %q, recorded %q", clip(b), clip(a)),
+			c.add(report.Difference{
+				Kind: report.DifferentStructure, Place: c.place(rec), Want: a, Got: b,
+				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
 			})
 		}
-	case c.profile == Shape:
-		c.differ(rec, live, DifferentStructure, sameShape(f.active))
-	case c.profile == Exact:
-		c.differ(rec, live, DifferentValue, sameValue(f.active))
+	case c.Profile == Shape:
+		c.differ(rec, live, report.DifferentStructure, sameShape(f.active))
+	case c.Profile == Exact:
+		c.differ(rec, live, report.DifferentValue, sameValue(f.active))
 	}
 }
 
 // deviate adds one difference for all deviations of an item.
-func (c *comparison) deviate(founds []deviation) {
+func (c *Comparison) deviate(founds []deviation) {
 	first := founds[0]
-	d := Difference{
-		Kind: first.kind, Place: place(c.entry.seq, first.at.event, first.at.Pointer()),
+	d := report.Difference{
+		Kind: first.kind, Place: place(c.Recorded.Seq, first.at.event, first.at.Pointer()),
 		Want: first.change.Was, Got: first.change.Now, Message: first.message,
 	}
 	if first.onlyNow {
-		d.Place = place(c.seq, first.at.event, first.at.Pointer())
+		d.Place = place(c.LiveSeq, first.at.event, first.at.Pointer())
 	}
 	for _, f := range founds[:min(len(founds), maxChanges)] {
 		d.Changes = append(d.Changes, f.change)
@@ -91,25 +93,25 @@ func (c *comparison) deviate(founds []deviation) {
 }
 
 // differ compares the texts of two items, chunk by chunk, and adds one difference.
-func (c *comparison) differ(rec, live item, kind Kind, same func(string, a2a.Value, a2a.Value) bool) {
+func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
 	was, now := rec.answers(), live.answers()
 	if len(was) != len(now) {
-		c.add(Difference{
+		c.add(report.Difference{
 			Kind: kind, Place: c.place(rec), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
 			Message: fmt.Sprintf("the artifact comes in %d chunks, recorded %d", len(now), len(was)),
 		})
 		return
 	}
-	d := Difference{Kind: kind}
+	d := report.Difference{Kind: kind}
 	for i := range was {
 		at := rec
 		if i > 0 {
-			at.event = rec.chunks[i-1].event
+			at.Event = rec.chunks[i-1].event
 		}
-		renamed := a2a.Parse(c.renamed(live.task, &now[i])).Root
+		renamed := a2a.Parse(c.renamed(live.Task, &now[i])).Root
 		changes := Diff(was[i].Doc.Root, renamed, same)
 		if len(changes) > 0 && d.Changes == nil {
-			d.Place = place(c.entry.seq, at.event, changes[0].Pointer)
+			d.Place = place(c.Recorded.Seq, at.Event, changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now
 			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
 		}
@@ -129,7 +131,7 @@ func orNothing(s string) string {
 }
 
 // artifactNames returns what the chunks of an artifact call it.
-func artifactNames(it item) string {
+func artifactNames(it Item) string {
 	for _, a := range it.answers() {
 		artifact := a2a.ArtifactUpdate{Value: a.Payload.Value}.Artifact()
 		if name := artifact.Get("name").Text(); name != "" {
@@ -177,6 +179,9 @@ func sameValue(active bool) func(pointer string, was, now a2a.Value) bool {
 	}
 }
 
+// WebhookPath is where the addresses begin that replay puts in the place of webhooks.
+const WebhookPath = "/webhook/"
+
 // sameURL reports whether two URLs are equal but for the host, as those of two agents are. A webhook is ours, whatever
 // it was.
 func sameURL(pointer, a, b string) bool {
@@ -185,7 +190,7 @@ func sameURL(pointer, a, b string) bool {
 	if err != nil || otherErr != nil || u.Host == "" || v.Host == "" {
 		return false
 	}
-	push := lastToken(pointer) == "url" && strings.HasPrefix(v.Path, webhookPath)
+	push := lastToken(pointer) == "url" && strings.HasPrefix(v.Path, WebhookPath)
 	return push || u.Host != v.Host && strings.TrimRight(u.RequestURI(), "/") == strings.TrimRight(v.RequestURI(), "/")
 }
 

@@ -1,4 +1,4 @@
-package replay
+package compare
 
 import (
 	"crypto/rand"
@@ -12,16 +12,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// values pairs the values of the recording with those of the live run, one to one within a role. It is safe for
-// concurrent use.
-type values struct {
+// Values pairs the values of a recording with those of another run, which is called live, one to one within a role. It is
+// safe for concurrent use.
+type Values struct {
 	mu       sync.Mutex
 	live     map[valueKey]string // by recorded value
 	recorded map[valueKey]string // by live value
 	opaque   map[string]string   // by recorded value whatever its role, where that can be nothing else: it is Opaque
 	fresh    string              // what makes the values of this run new: six hex digits
 	shift    int64               // the same for numbers
-	others   []*values           // of the other agents: what they named may be handed on
+	others   []*Values           // of the other agents: what they named may be handed on
 }
 
 // A valueKey is a value in its role. Ids that are unique only within a task have that task, on the same side, for
@@ -32,7 +32,8 @@ type valueKey struct {
 	text  string
 }
 
-func newValues() (*values, error) {
+// NewValues returns an empty table. It fails if the system has no random numbers.
+func NewValues() (*Values, error) {
 	var random [3]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func newValues() (*values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &values{
+	return &Values{
 		live: map[valueKey]string{}, recorded: map[valueKey]string{}, opaque: map[string]string{},
 		fresh: hex.EncodeToString(random[:]), shift: 1000 + shift.Int64(),
 	}, nil
@@ -57,52 +58,57 @@ func key(role Role, task, text string) valueKey {
 	return valueKey{role, task, text}
 }
 
-// A pairing is a recorded value and the live one that came in its place, each with the task it belongs to.
-type pairing struct {
-	role               Role
-	recorded, live     string
-	recTask, liveTask  string
-	wanted, alreadyFor string // filled by pair at a conflict: the live value of recorded, and the recorded value of live
+// A Pairing is a recorded value and the live one that came in its place, each with the task it belongs to: ids of
+// artifacts and push configs are unique within a task only.
+type Pairing struct {
+	Role                   Role
+	Recorded, Live         string
+	RecordedTask, LiveTask string
+	Wanted, AlreadyFor     string // filled by Pair at a conflict: the live value of Recorded, and the recorded value of Live
 }
 
-// pair notes that two values stand for each other. It reports false, and what it knew, if one of them stands for
+// Pair notes that two values stand for each other. It reports false, and what it knew, if one of them stands for
 // another.
-func (v *values) pair(p *pairing) bool {
+func (v *Values) Pair(p *Pairing) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	recKey, liveKey := key(p.role, p.recTask, p.recorded), key(p.role, p.liveTask, p.live)
+	recKey, liveKey := key(p.Role, p.RecordedTask, p.Recorded), key(p.Role, p.LiveTask, p.Live)
 	wanted, knownRec := v.live[recKey]
 	already, knownLive := v.recorded[liveKey]
 	switch {
 	case !knownRec && !knownLive:
-		v.live[recKey], v.recorded[liveKey] = p.live, p.recorded
-		if _, known := v.opaque[p.recorded]; !known && p.role != RequestID && Opaque(p.recorded) {
-			v.opaque[p.recorded] = p.live
+		v.live[recKey], v.recorded[liveKey] = p.Live, p.Recorded
+		if _, known := v.opaque[p.Recorded]; !known && p.Role != RequestID && Opaque(p.Recorded) {
+			v.opaque[p.Recorded] = p.Live
 		}
 		return true
-	case knownRec && wanted == p.live:
+	case knownRec && wanted == p.Live:
 		return true
 	}
-	p.wanted, p.alreadyFor = wanted, already
+	p.Wanted, p.AlreadyFor = wanted, already
 	return false
 }
 
-// liveFor returns the live value in place of a recorded one. An opaque value is the same thing where it stands without
+// Share lets LiveFor find what another table pairs: what one agent named may be handed on to another. It must be called
+// before the tables are used.
+func (v *Values) Share(other *Values) { v.others = append(v.others, other) }
+
+// LiveFor returns the live value in place of a recorded one. An opaque value is the same thing where it stands without
 // a role: a task id in somebody's metadata is that task's.
-func (v *values) liveFor(role Role, task, text string) (string, bool) {
-	if live, ok := v.own(role, task, text); ok || role == RequestID {
+func (v *Values) LiveFor(role Role, task, text string) (string, bool) {
+	if live, ok := v.Own(role, task, text); ok || role == RequestID {
 		return live, ok
 	}
 	for _, other := range v.others {
-		if live, ok := other.own(role, task, text); ok {
+		if live, ok := other.Own(role, task, text); ok {
 			return live, true
 		}
 	}
 	return "", false
 }
 
-// own is liveFor for what this agent and its clients named.
-func (v *values) own(role Role, task, text string) (string, bool) {
+// Own is LiveFor for what this agent and its clients named.
+func (v *Values) Own(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	live, ok := v.live[key(role, task, text)]
@@ -112,28 +118,28 @@ func (v *values) own(role Role, task, text string) (string, bool) {
 	return live, ok
 }
 
-// recordedFor returns the recorded value that a live one stands for.
-func (v *values) recordedFor(role Role, task, text string) (string, bool) {
+// RecordedFor returns the recorded value that a live one stands for.
+func (v *Values) RecordedFor(role Role, task, text string) (string, bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	recorded, ok := v.recorded[key(role, task, text)]
 	return recorded, ok
 }
 
-// renew returns the value that this run uses in place of one that the client had made: the same each time, of the same
+// Renew returns the value that this run uses in place of one that the client had made: the same each time, of the same
 // type and look.
-func (v *values) renew(role Role, text string) string {
-	if live, ok := v.liveFor(role, "", text); ok {
+func (v *Values) Renew(role Role, text string) string {
+	if live, ok := v.LiveFor(role, "", text); ok {
 		return live
 	}
-	p := pairing{role: role, recorded: text, live: v.mint(role, text)}
-	if !v.pair(&p) && p.wanted != "" {
-		return p.wanted
+	p := Pairing{Role: role, Recorded: text, Live: v.mint(role, text)}
+	if !v.Pair(&p) && p.Wanted != "" {
+		return p.Wanted
 	}
-	return p.live
+	return p.Live
 }
 
-func (v *values) mint(role Role, text string) string {
+func (v *Values) mint(role Role, text string) string {
 	if role != RequestID {
 		return v.mintText(text)
 	}
@@ -151,7 +157,7 @@ func (v *values) mint(role Role, text string) string {
 	return text // a fraction, or a number that a peer may hold only approximately
 }
 
-func (v *values) mintText(text string) string {
+func (v *Values) mintText(text string) string {
 	if id, err := uuid.Parse(text); err == nil && id != uuid.Nil && len(text) == 36 {
 		fresh := uuid.NewString()
 		if strings.ToUpper(text) == text {

@@ -1,4 +1,4 @@
-package replay_test
+package report_test
 
 import (
 	"bytes"
@@ -11,40 +11,41 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"a2atap/replay"
+	"a2atap/replay/report"
 )
 
-func sample() *replay.Report {
-	state := replay.Difference{
-		Kind: replay.DifferentState, Exchange: 3, Live: 4, Place: "3.response.body#/result/task", Want: "rejected",
+func sample() *report.Report {
+	state := report.Difference{
+		Kind: report.DifferentState, Exchange: 3, Live: 4, Place: "3.response.body#/result/task", Want: "rejected",
 		Got:     "completed",
 		Message: "the state is completed, recorded was rejected",
-		Changes: []replay.Change{{Pointer: "/result/task/status/state", Was: `"rejected"`, Now: "\"comp\x1bleted\""}},
+		Changes: []report.Change{{Pointer: "/result/task/status/state", Was: `"rejected"`, Now: "\"comp\x1bleted\""}},
 	}
-	delivery := replay.Difference{
-		Kind:    replay.DifferentDelivery,
+	delivery := report.Difference{
+		Kind:    report.DifferentDelivery,
 		Message: "task t: notified 1 times of Task completed, recorded 2", Want: "2", Got: "1",
 	}
-	return &replay.Report{
-		Capture: "c.a2atap", To: "http://127.0.0.1:9001", Profile: replay.Protocol, Sent: 2, Matched: 1, Differing: 1,
+	return &report.Report{
+		Tool:    report.Tool{Name: "a2atap", Version: "1"},
+		Capture: "c.a2atap", To: "http://127.0.0.1:9001", Profile: "protocol", Sent: 2, Matched: 1, Differing: 1,
 		LeftOut: 1,
-		Lines: []replay.Line{
-			{Exchange: 1, Live: 1, Operation: "GetAgentCard", Status: replay.Matched, Requests: 1},
-			{Exchange: 2, Operation: "GetTask", Task: "t", Status: replay.LeftOut, Why: "no answer to it was recorded"},
+		Lines: []report.Line{
+			{Exchange: 1, Live: 1, Operation: "GetAgentCard", Status: report.Matched, Requests: 1},
+			{Exchange: 2, Operation: "GetTask", Task: "t", Status: report.LeftOut, Why: "no answer to it was recorded"},
 			{
-				Exchange: 3, Live: 4, Operation: "SendMessage", Status: replay.Differing, Requests: 1,
-				Differences: []replay.Difference{state},
+				Exchange: 3, Live: 4, Operation: "SendMessage", Status: report.Differing, Requests: 1,
+				Differences: []report.Difference{state},
 			},
 		},
-		Differences: []replay.Difference{state, delivery},
-		Deliveries:  replay.Deliveries{Expected: 2, Received: 1},
+		Differences: []report.Difference{state, delivery},
+		Deliveries:  report.Deliveries{Expected: 2, Received: 1},
 		Notes:       []string{"header X-Key held a redacted secret and was not sent; give credentials in its place"},
 	}
 }
 
-func TestWriteText(t *testing.T) {
+func TestText(t *testing.T) {
 	var b strings.Builder
-	if err := replay.WriteText(&b, sample()); err != nil {
+	if err := report.Text(&b, sample()); err != nil {
 		t.Fatal(err)
 	}
 	const want = `exchange 3, replayed as 4: SendMessage
@@ -66,9 +67,9 @@ note: header X-Key held a redacted secret and was not sent; give credentials in 
 	}
 }
 
-func TestWriteJSON(t *testing.T) {
+func TestJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := replay.WriteJSON(&b, sample(), replay.Tool{Name: "a2atap", Version: "1"}); err != nil {
+	if err := report.JSON(&b, sample()); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -95,9 +96,9 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-func TestWriteJUnit(t *testing.T) {
+func TestJUnit(t *testing.T) {
 	var b bytes.Buffer
-	if err := replay.WriteJUnit(&b, sample()); err != nil {
+	if err := report.JUnit(&b, sample()); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -120,9 +121,8 @@ func TestWriteJUnit(t *testing.T) {
 
 // A report that cannot be written says so.
 func TestWriteFails(t *testing.T) {
-	for name, write := range map[string]func(io.Writer, *replay.Report) error{
-		"text": replay.WriteText, "junit": replay.WriteJUnit,
-		"json": func(w io.Writer, r *replay.Report) error { return replay.WriteJSON(w, r, replay.Tool{}) },
+	for name, write := range map[string]func(io.Writer, *report.Report) error{
+		"text": report.Text, "junit": report.JUnit, "json": report.JSON,
 	} {
 		if err := write(full{}, sample()); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", name, err)

@@ -1,4 +1,4 @@
-package replay
+package report
 
 import (
 	"encoding/json"
@@ -7,17 +7,11 @@ import (
 	"a2atap/proxy/jsondoc"
 )
 
-// A Tool names the program that wrote a report.
-type Tool struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
 type jsonReport struct {
 	Tool        Tool             `json:"tool"`
 	Capture     string           `json:"capture"`
 	To          string           `json:"to"`
-	Profile     Profile          `json:"profile"`
+	Profile     string           `json:"profile"`
 	Exchanges   []jsonLine       `json:"exchanges"`
 	Differences []jsonDifference `json:"differences"`
 	Deliveries  jsonDeliveries   `json:"deliveries"`
@@ -72,10 +66,10 @@ type jsonVerdict struct {
 	Texts       int    `json:"textsNotCompared"`
 }
 
-// WriteJSON writes the report as one JSON document.
-func WriteJSON(w io.Writer, r *Report, tool Tool) error {
+// JSON writes the report as one JSON document.
+func JSON(w io.Writer, r *Report) error {
 	out := jsonReport{
-		Tool: tool, Capture: r.Capture, To: r.To, Profile: r.Profile,
+		Tool: r.Tool, Capture: r.Capture, To: r.To, Profile: r.Profile,
 		Exchanges: []jsonLine{}, Differences: []jsonDifference{}, Notes: append([]string{}, r.Notes...),
 		Deliveries: jsonDeliveries(r.Deliveries), Verdict: r.jsonVerdict(),
 	}

@@ -1,4 +1,4 @@
-package replay_test
+package compare_test
 
 import (
 	"bytes"
@@ -9,15 +9,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/proxy/a2a"
-	"a2atap/replay"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 // upper is a substitute that makes its work visible: values of a role come in its name.
-func upper(role replay.Role, text string) (string, bool) {
+func upper(role compare.Role, text string) (string, bool) {
 	switch {
-	case role == replay.RequestID:
+	case role == compare.RequestID:
 		return `"fresh"`, true
-	case role == replay.NoRole && !replay.Opaque(text):
+	case role == compare.NoRole && !compare.Opaque(text):
 		return "", false
 	}
 	return "<" + role.String() + ">", true
@@ -91,7 +92,7 @@ func TestRewriteJSON(t *testing.T) {
 				target = test.target
 			}
 			call := decode("POST", target, test.body)
-			got := string(replay.RewriteJSON([]byte(test.body), &call, upper))
+			got := string(compare.RewriteJSON([]byte(test.body), &call, upper))
 			got = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(got)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -101,8 +102,8 @@ func TestRewriteJSON(t *testing.T) {
 }
 
 func TestRewriteTarget(t *testing.T) {
-	substitute := func(role replay.Role, text string) (string, bool) {
-		return "N/" + text, role != replay.NoRole || replay.Opaque(text)
+	substitute := func(role compare.Role, text string) (string, bool) {
+		return "N/" + text, role != compare.NoRole || compare.Opaque(text)
 	}
 	for target, want := range map[string]string{
 		"/a/tasks/t":                                  "/a/tasks/N%2Ft",
@@ -115,7 +116,7 @@ func TestRewriteTarget(t *testing.T) {
 		"/a/message:send?x=%zz;y":                     "/a/message:send?x=%zz;y",
 	} {
 		call := a2a.Call{Binding: a2a.HTTPJSON}
-		if got := replay.RewriteTarget(target, &call, substitute); got != want {
+		if got := compare.RewriteTarget(target, &call, substitute); got != want {
 			t.Errorf("%s becomes %s; want %s", target, got, want)
 		}
 	}
@@ -138,7 +139,7 @@ func TestOpaque(t *testing.T) {
 		"claude-sonnet-4-5":                    false,
 		strings.Repeat("a1", 400):              false,
 	} {
-		if got := replay.Opaque(text); got != want {
+		if got := compare.Opaque(text); got != want {
 			t.Errorf("Opaque(%q) = %t", text, got)
 		}
 	}
@@ -155,18 +156,18 @@ func FuzzRewriteJSON(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbf{\"id\":1e400,\"jsonrpc\":null}"), "/")
 	f.Fuzz(func(t *testing.T, body []byte, target string) {
 		call := decode("POST", target, string(body))
-		got := replay.RewriteJSON(bytes.Clone(body), &call, upper)
+		got := compare.RewriteJSON(bytes.Clone(body), &call, upper)
 		if json.Valid(body) && !json.Valid(got) {
 			t.Errorf("valid JSON became invalid:\n%q\n%q", body, got)
 		}
 		if !json.Valid(body) && a2a.Parse(body).Err != nil && !bytes.Equal(body, got) {
 			t.Errorf("what is no JSON was changed:\n%q\n%q", body, got)
 		}
-		none := func(replay.Role, string) (string, bool) { return "", false }
-		if got := replay.RewriteJSON(bytes.Clone(body), &call, none); !bytes.Equal(body, got) {
+		none := func(compare.Role, string) (string, bool) { return "", false }
+		if got := compare.RewriteJSON(bytes.Clone(body), &call, none); !bytes.Equal(body, got) {
 			t.Errorf("nothing was substituted, and yet\n%q became\n%q", body, got)
 		}
-		if got := replay.RewriteTarget(target, &call, none); got != target {
+		if got := compare.RewriteTarget(target, &call, none); got != target {
 			t.Errorf("target %q became %q", target, got)
 		}
 	})
@@ -175,23 +176,23 @@ func FuzzRewriteJSON(f *testing.F) {
 func TestDiff(t *testing.T) {
 	tests := []struct {
 		name, was, now string
-		want           []replay.Change
+		want           []report.Change
 	}{
 		{"equal", `{"a":1,"b":[1,2]}`, `{"b":[1.0,2],"a":1e0}`, nil},
-		{"leaf", `{"a":{"b":"x"}}`, `{"a":{"b":"y"}}`, []replay.Change{{Pointer: "/a/b", Was: `"x"`, Now: `"y"`}}},
-		{"kind", `{"a":"1"}`, `{"a":1}`, []replay.Change{{Pointer: "/a", Was: `"1"`, Now: `1`}}},
-		{"members", `{"a":1,"b":2}`, `{"b":2,"c":3}`, []replay.Change{{Pointer: "/a", Was: "1"}, {Pointer: "/c", Now: "3"}}},
-		{"inserted", `[1,2,3]`, `[1,9,2,3]`, []replay.Change{{Pointer: "/1", Now: "9"}}},
-		{"removed", `[{"a":1},{"a":2}]`, `[{"a":2}]`, []replay.Change{{Pointer: "/0", Was: `{"a":1}`}}},
+		{"leaf", `{"a":{"b":"x"}}`, `{"a":{"b":"y"}}`, []report.Change{{Pointer: "/a/b", Was: `"x"`, Now: `"y"`}}},
+		{"kind", `{"a":"1"}`, `{"a":1}`, []report.Change{{Pointer: "/a", Was: `"1"`, Now: `1`}}},
+		{"members", `{"a":1,"b":2}`, `{"b":2,"c":3}`, []report.Change{{Pointer: "/a", Was: "1"}, {Pointer: "/c", Now: "3"}}},
+		{"inserted", `[1,2,3]`, `[1,9,2,3]`, []report.Change{{Pointer: "/1", Now: "9"}}},
+		{"removed", `[{"a":1},{"a":2}]`, `[{"a":2}]`, []report.Change{{Pointer: "/0", Was: `{"a":1}`}}},
 		{
 			"inside an element", `[{"a":1,"b":1},{"a":2}]`, `[{"a":1,"b":7},{"a":2}]`,
-			[]replay.Change{{Pointer: "/0/b", Was: "1", Now: "7"}},
+			[]report.Change{{Pointer: "/0/b", Was: "1", Now: "7"}},
 		},
-		{"null and absent", `{"a":null}`, `{}`, []replay.Change{{Pointer: "/a", Was: "null"}}},
+		{"null and absent", `{"a":null}`, `{}`, []report.Change{{Pointer: "/a", Was: "null"}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := replay.Diff(a2a.Parse([]byte(test.was)).Root, a2a.Parse([]byte(test.now)).Root, nil)
+			got := compare.Diff(a2a.Parse([]byte(test.was)).Root, a2a.Parse([]byte(test.now)).Root, nil)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -205,10 +206,10 @@ func FuzzDiff(f *testing.F) {
 	f.Add([]byte(`[[],[[]],null,"x"]`), []byte(`[[[]],1e999,"\ud800"]`))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		was, now := a2a.Parse(a).Root, a2a.Parse(b).Root
-		if changes := replay.Diff(was, was, nil); len(changes) > 0 && len(a2a.Parse(a).Duplicates) == 0 {
+		if changes := compare.Diff(was, was, nil); len(changes) > 0 && len(a2a.Parse(a).Duplicates) == 0 {
 			t.Errorf("%q differs from itself: %v", a, changes)
 		}
-		there, back := replay.Diff(was, now, nil), replay.Diff(now, was, nil)
+		there, back := compare.Diff(was, now, nil), compare.Diff(now, was, nil)
 		if (len(there) == 0) != (len(back) == 0) && len(a2a.Parse(a).Duplicates)+len(a2a.Parse(b).Duplicates) == 0 {
 			t.Errorf("%q and %q differ one way only: %v, %v", a, b, there, back)
 		}

@@ -1,19 +1,12 @@
-package replay
+package compare
 
 import (
-	"encoding/json"
 	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/replay/report"
 )
-
-// A Change is one place where two JSON texts differ.
-type Change struct {
-	Pointer string // JSON Pointer (RFC 6901): in the first text, or in the second for what only that has
-	Was     string // raw JSON, cut to a readable length; empty if there is nothing
-	Now     string
-}
 
 // maxChanges bounds a diff: what differs everywhere is not explained by more of it.
 const maxChanges = 20
@@ -24,7 +17,7 @@ const maxPairs = 1 << 16
 // Diff returns where two JSON values differ, as few and as deep places as it can tell, at most 20. Members are compared
 // by name, elements in the order that leaves most of them equal, numbers by value. Same says which leaves count as
 // equal beyond that; it may be nil.
-func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []Change {
+func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []report.Change {
 	d := differ{same: same}
 	d.value("", was, now)
 	return d.changes
@@ -32,12 +25,12 @@ func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool
 
 type differ struct {
 	same    func(pointer string, was, now a2a.Value) bool
-	changes []Change
+	changes []report.Change
 }
 
 func (d *differ) add(pointer string, was, now a2a.Value) {
 	if len(d.changes) < maxChanges {
-		d.changes = append(d.changes, Change{Pointer: pointer, Was: rawText(was), Now: rawText(now)})
+		d.changes = append(d.changes, report.Change{Pointer: pointer, Was: rawText(was), Now: rawText(now)})
 	}
 }
 
@@ -45,10 +38,8 @@ func rawText(v a2a.Value) string {
 	if !v.Exists() {
 		return ""
 	}
-	return clip(string(v.Raw()))
+	return analyzer.Clip(string(v.Raw()))
 }
-
-func clip(s string) string { return analyzer.Clip(s) }
 
 func (d *differ) value(at string, was, now a2a.Value) {
 	if d.same != nil && d.same(at, was, now) {
@@ -186,15 +177,6 @@ func align(n, m int, equal func(i, j int) bool) [][2]int {
 		}
 	}
 	return pairs
-}
-
-// quote writes a string as JSON.
-func quote(s string) []byte {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return []byte(`""`) // not reached: every string can be written
-	}
-	return b
 }
 
 // lastToken returns the last reference token of a JSON Pointer that is no index.

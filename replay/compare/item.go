@@ -1,0 +1,163 @@
+package compare
+
+import (
+	"fmt"
+
+	"a2atap/proxy/a2a"
+)
+
+// An Item is a unit of comparison: a whole answer without stream, or an event of a stream. All chunks of an artifact
+// are one item, since an agent may send any number of them.
+type Item struct {
+	Kind     a2a.PayloadKind
+	State    a2a.State  // of the task that a Task or a status update shows
+	Err      *a2a.Error // nil for anything but an error
+	Artifact int        // number of the artifact in its answer, from 1; 0 if it is none
+	Last     bool       // the artifact was said to be complete
+	Count    int        // of a task: how many artifacts it has
+	Task     string     // id of the task that it names
+	Event    int        // number of its (first) event; 0 if it is no event
+	Answer   a2a.Answer // what it was read from, of an artifact the first chunk
+	chunks   []chunk    // of an artifact, after the first
+}
+
+// A chunk is a further part of an artifact.
+type chunk struct {
+	event  int
+	answer a2a.Answer
+}
+
+// answers returns all that the item was made of.
+func (i Item) answers() []a2a.Answer {
+	all := []a2a.Answer{i.Answer}
+	for _, c := range i.chunks {
+		all = append(all, c.answer)
+	}
+	return all
+}
+
+// roots returns the JSON texts of the item.
+func (i Item) roots() []located {
+	all := []located{{i.Answer.Doc.Root, i.Event}}
+	for _, c := range i.chunks {
+		all = append(all, located{c.answer.Doc.Root, c.event})
+	}
+	return all
+}
+
+// String describes the item for people, such as "TaskStatusUpdateEvent working".
+func (i Item) String() string {
+	switch {
+	case i.Err != nil:
+		return "error " + errorLabel(i.Err)
+	case i.Kind == a2a.ArtifactPayload:
+		return fmt.Sprintf("%s of artifact %d", i.Kind, i.Artifact)
+	case i.State != a2a.NoState:
+		return fmt.Sprintf("%s %s", i.Kind, i.State)
+	case i.Kind == a2a.NullPayload:
+		return "done"
+	}
+	return i.Kind.String()
+}
+
+func errorLabel(e *a2a.Error) string {
+	switch {
+	case e.Name != a2a.NoErrorName && e.Name != a2a.OtherError:
+		return e.Name.String()
+	case e.CodeKnown:
+		return fmt.Sprintf("%d", e.Code)
+	case e.Reason != "":
+		return e.Reason
+	}
+	return fmt.Sprintf("HTTP %d", e.HTTPStatus)
+}
+
+// Same reports whether two items mean the same: the same error, or the same kind of object in the same state, whatever
+// is in it. It does not depend on how binding and dialect write it.
+func (i Item) Same(j Item) bool { return i.SameKind(j) && i.State == j.State }
+
+// SameKind is Same for whatever state the items are in.
+func (i Item) SameKind(j Item) bool {
+	if (i.Err == nil) != (j.Err == nil) {
+		return false
+	}
+	if i.Err != nil {
+		return errorLabel(i.Err) == errorLabel(j.Err)
+	}
+	return i.Kind == j.Kind && i.Artifact == j.Artifact
+}
+
+// An ItemReader converts answers and events to items. The zero reader is ready to use; with the request that is
+// answered, it knows more.
+type ItemReader struct {
+	Call      *a2a.Call
+	Items     []Item
+	artifacts map[string]int // where the item of an artifact is
+	chunks    int
+}
+
+// Add takes the next event, or the only answer with number 0. It reports the index of the item that it belongs to, and
+// whether that is new; -1 if the event holds no item.
+func (f *ItemReader) Add(event int, a a2a.Answer) (index int, isNew bool) {
+	it := NewItem(event, a)
+	if it.Kind == a2a.NoPayload && it.Err == nil && event > 0 {
+		return -1, false
+	}
+	if f.Call != nil && f.Call.Operation == a2a.DeletePushConfig && it.Err == nil {
+		it.Kind = a2a.NullPayload // the agent is free in how it confirms success
+	}
+	if it.Kind == a2a.ArtifactPayload {
+		return f.addArtifact(it)
+	}
+	f.Items = append(f.Items, it)
+	f.chunks = 0
+	return len(f.Items) - 1, true
+}
+
+func (f *ItemReader) addArtifact(it Item) (int, bool) {
+	u := a2a.ArtifactUpdate{Value: it.Answer.Payload.Value}
+	id := u.Artifact().ID()
+	if id == "" { // 0.1
+		index, _ := u.Artifact().Index()
+		id = fmt.Sprint("#", index)
+	}
+	id = it.Task + "\x00" + id
+	if at, known := f.artifacts[id]; known {
+		f.Items[at].Last = f.Items[at].Last || it.Last
+		f.Items[at].chunks = append(f.Items[at].chunks, chunk{it.Event, it.Answer})
+		f.chunks++
+		return at, false
+	}
+	if f.artifacts == nil {
+		f.artifacts = map[string]int{}
+	}
+	it.Artifact = len(f.artifacts) + 1
+	f.artifacts[id] = len(f.Items)
+	f.Items = append(f.Items, it)
+	f.chunks = 0
+	return len(f.Items) - 1, true
+}
+
+// NewItem makes an item of an event, or of a whole answer with number 0. The number of an artifact is left to an
+// ItemReader.
+func NewItem(event int, a a2a.Answer) Item {
+	it := Item{Kind: a.Payload.Kind, Err: a.Err, Event: event, Answer: a}
+	v := a.Payload.Value
+	switch it.Kind {
+	case a2a.TaskPayload:
+		t := a2a.Task{Value: v}
+		it.State, it.Task = t.State(), t.ID()
+		for range t.Artifacts() {
+			it.Count++
+		}
+	case a2a.StatusPayload:
+		u := a2a.StatusUpdate{Value: v}
+		it.State, it.Task = u.State(), u.TaskID()
+	case a2a.ArtifactPayload:
+		u := a2a.ArtifactUpdate{Value: v}
+		it.Task, it.Last = u.TaskID(), u.LastChunk()
+	case a2a.MessagePayload:
+		it.Task = a2a.Message{Value: v}.TaskID()
+	}
+	return it
+}

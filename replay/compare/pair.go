@@ -1,0 +1,176 @@
+package compare
+
+import (
+	"fmt"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/replay/report"
+)
+
+// A Pairer reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
+// where they contradict what was paired before. It is for one goroutine.
+type Pairer struct {
+	values *Values
+	rec    *Recorded
+	live   ItemReader
+	pairs  []int // for each live item its recorded counterpart, -1 if there is none
+	used   []bool
+	far    Progress // how far the live answer has come, in the measure of the recorded one
+	diffs  []report.Difference
+	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
+}
+
+// NewPairer returns a pairer for the live answer to the same request.
+func NewPairer(v *Values, rec *Recorded) *Pairer {
+	return &Pairer{values: v, rec: rec, live: ItemReader{Call: rec.Call}, used: make([]bool, len(rec.Items))}
+}
+
+// Take reads the next event, or the only answer with number 0, and returns how far the live answer has come.
+func (l *Pairer) Take(event int, a a2a.Answer) Progress {
+	at, isNew := l.live.Add(event, a)
+	if at < 0 {
+		return l.far
+	}
+	if isNew {
+		l.pairs = append(l.pairs, l.counterpart(l.live.Items[at]))
+	}
+	if rec := l.pairs[at]; rec >= 0 {
+		l.learn(l.rec.Items[rec], a, l.live.Items[at].Task)
+	}
+	l.advance(at)
+	return l.far
+}
+
+// Far returns how far the live answer has come, in the measure of the recorded one.
+func (l *Pairer) Far() Progress { return l.far }
+
+// Contradictions returns where ids of the live answer stand for something else than before.
+func (l *Pairer) Contradictions() []report.Difference { return l.diffs }
+
+// counterpart finds the recorded item that a live one stands for: the next one that means the same, else one of the
+// same kind. The number of an event never counts.
+func (l *Pairer) counterpart(live Item) int {
+	for i, rec := range l.rec.Items {
+		if !l.used[i] && rec.Same(live) {
+			l.used[i] = true
+			return i
+		}
+	}
+	for i, rec := range l.rec.Items {
+		if rec.SameKind(live) {
+			return i
+		}
+	}
+	return -1
+}
+
+// learn pairs the values of two answers that stand at the same place in both.
+func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
+	if rec.Kind == a2a.TaskListPayload {
+		l.learnList(rec, a)
+		return
+	}
+	sites := map[string]Site{}
+	for s := range Sites(a.Doc.Root, l.rec.Call) {
+		sites[s.Pointer] = s
+	}
+	recTask := rec.Task
+	if recTask == "" {
+		recTask = l.rec.Task
+	}
+	if liveTask == "" {
+		liveTask, _ = l.values.LiveFor(TaskID, "", recTask)
+	}
+	for s := range Sites(rec.Answer.Doc.Root, l.rec.Call) {
+		live, ok := sites[s.Pointer]
+		if !ok || live.Role != s.Role || s.Role == ResourceName {
+			continue
+		}
+		if s.Role == NoRole && (!Opaque(s.Text()) || !Opaque(live.Text()) || s.Text() == live.Text()) {
+			continue
+		}
+		p := Pairing{Role: s.Role, Recorded: s.Text(), Live: live.Text(), RecordedTask: recTask, LiveTask: liveTask}
+		if p.Recorded != "" && p.Live != "" && !l.values.Pair(&p) && enforced(s) {
+			l.contradiction(rec, s, p)
+		}
+	}
+}
+
+// enforced reports whether values of the site's role have to be paired one to one. An agent may create a new id for its
+// message each time it shows it, and opaque values need not stay the same.
+func enforced(s Site) bool {
+	switch s.Role {
+	case TaskID, ContextID, RequestID:
+		return true
+	case ArtifactID, ConfigID:
+		return !strings.Contains(s.Pointer, "/history/")
+	}
+	return false
+}
+
+func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
+	class := 0
+	if s.Role == RequestID {
+		class = 1
+	}
+	if l.seen[class] {
+		return
+	}
+	l.seen[class] = true
+	d := report.Difference{
+		Kind: report.DifferentID, Exchange: l.rec.Seq, Place: place(l.rec.Seq, rec.Event, s.Pointer),
+		Want: p.Wanted, Got: p.Live,
+		Changes: []report.Change{{Pointer: s.Pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}},
+	}
+	switch {
+	case p.Wanted != "":
+		d.Message = fmt.Sprintf("%s is %s, expected %s, which stands for %s",
+			s.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Wanted), analyzer.Clip(p.Recorded))
+	default:
+		d.Want = "an id of its own"
+		d.Message = fmt.Sprintf("%s is %s in place of %s, but that stands for %s already",
+			s.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Recorded), analyzer.Clip(p.AlreadyFor))
+	}
+	l.diffs = append(l.diffs, d)
+}
+
+// learnList pairs the page tokens of two lists of tasks, and the tasks that neither side has paired yet, in order.
+func (l *Pairer) learnList(rec Item, a a2a.Answer) {
+	token := Pairing{
+		Role:     PageToken,
+		Recorded: rec.Answer.Payload.Value.Get("nextPageToken").Text(), Live: a.Payload.Value.Get("nextPageToken").Text(),
+	}
+	if token.Recorded != "" && token.Live != "" {
+		l.values.Pair(&token)
+	}
+	var unpaired []a2a.Task
+	for t := range a.Payload.Tasks() {
+		if _, ok := l.values.RecordedFor(TaskID, "", t.ID()); !ok {
+			unpaired = append(unpaired, t)
+		}
+	}
+	for t := range rec.Answer.Payload.Tasks() {
+		if _, ok := l.values.LiveFor(TaskID, "", t.ID()); ok || len(unpaired) == 0 {
+			continue
+		}
+		p := Pairing{Role: TaskID, Recorded: t.ID(), Live: unpaired[0].ID()}
+		c := Pairing{Role: ContextID, Recorded: t.ContextID(), Live: unpaired[0].ContextID()}
+		unpaired = unpaired[1:]
+		if l.values.Pair(&p) && c.Recorded != "" && c.Live != "" {
+			l.values.Pair(&c)
+		}
+	}
+}
+
+// place writes the place of a value in the answer of an exchange.
+func place(seq uint64, event int, pointer string) string {
+	at := fmt.Sprintf("%d.response", seq)
+	if event > 0 {
+		at += fmt.Sprintf(".event[%d]", event)
+	} else {
+		at += ".body"
+	}
+	return at + "#" + pointer
+}

@@ -1,0 +1,160 @@
+package compare
+
+import (
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// An Ending is how an answer ended.
+type Ending uint8
+
+// The endings.
+const (
+	Whole   Ending = iota // complete according to HTTP
+	Left                  // the client went before the end
+	Unended               // the recording ended first, or lost the end
+	Broken                // cut off by the agent
+	Silent                // there is no answer at all
+)
+
+var endingNames = [...]string{"complete", "left by the client", "not recorded to its end", "cut off", "no answer"}
+
+// String returns the ending in words.
+func (e Ending) String() string { return endingNames[e] }
+
+// A Reply is the meaning of what an agent answered.
+type Reply struct {
+	ItemReader
+	Stream bool
+	Events int    // of a stream, that a client dispatched
+	Status int    // of HTTP; 0 if there was no answer
+	Media  string // what the answer says that it is, without parameters
+	End    Ending
+	Fault  *capture.Fault
+}
+
+// ReadReply reads the answer of an exchange, as far as it was kept. The call is its request.
+func ReadReply(call *a2a.Call, x *capture.Exchange) *Reply {
+	r := &Reply{ItemReader: ItemReader{Call: call}, Fault: x.Fault, End: endOf(x)}
+	if x.Response == nil {
+		return r
+	}
+	head := capture.ParseResponseHead(x.Response.Head)
+	r.Status, r.Stream, r.Media = head.Status, x.Response.Stream, head.Fields.MediaType()
+	for i := range x.Response.Events {
+		e := &x.Response.Events[i]
+		if a, ok := ReadEvent(call, e); ok {
+			r.Events++
+			r.Add(e.K, a)
+		}
+	}
+	if !r.Stream && head.Status > 0 {
+		body, _ := x.Response.Body.Decode(&head)
+		r.Add(0, a2a.DecodeAnswer(call, head.Status, head.Fields.MediaType(), body))
+	}
+	return r
+}
+
+// ReadEvent reads an event that a client would have dispatched; it reports false for others.
+func ReadEvent(call *a2a.Call, e *capture.Event) (a2a.Answer, bool) {
+	if !Dispatched(e) {
+		return a2a.Answer{}, false
+	}
+	return a2a.DecodeEvent(call, e.Fields().Data), true
+}
+
+// Dispatched reports whether a client would have dispatched the block, and its data was kept: comments and empty events
+// keep connections open, and say nothing.
+func Dispatched(e *capture.Event) bool {
+	return e.K > 0 && !e.Unterminated && e.Dropped == 0 && e.Fields().HasData
+}
+
+func endOf(x *capture.Exchange) Ending {
+	switch {
+	case x.Fault != nil && x.Fault.Side == "client":
+		return Left
+	case x.Fault != nil && x.Response == nil:
+		return Silent
+	case x.Fault != nil && x.Fault.Side == "agent":
+		return Broken
+	case x.State != capture.StateClosed || x.Fault != nil || x.Lost > 0:
+		return Unended
+	case x.Response == nil:
+		return Silent
+	case x.Response.Body.Dropped > 0 || !x.Response.Body.Complete:
+		return Unended // whoever ended it, the record does not say
+	}
+	return Whole
+}
+
+// AssumeLeft takes a recorded stream that ended before its task had ended for one that the client left: an agent
+// notices the client's disconnect, and many then end the answer as if it were complete. An agent that ends a stream too
+// early by itself breaks a rule, which the findings show.
+func (r *Reply) AssumeLeft() {
+	if !r.Stream || r.End != Whole || len(r.Items) == 0 {
+		return
+	}
+	state := a2a.NoState
+	for _, it := range r.Items {
+		if it.Err != nil || it.Kind == a2a.MessagePayload {
+			return
+		}
+		if it.State != a2a.NoState {
+			state = it.State
+		}
+	}
+	if !terminalOrInterrupted(state) {
+		r.End = Left
+	}
+}
+
+// First returns the item that came first, or the zero item.
+func (r *Reply) First() Item {
+	if len(r.Items) == 0 {
+		return Item{}
+	}
+	return r.Items[0]
+}
+
+// Failed reports whether the answer is an error, or nothing.
+func (r *Reply) Failed() bool { return len(r.Items) == 0 || r.Items[0].Err != nil }
+
+// ReadCall reads the request of an exchange, and returns its head and its decoded body too. Known says what is spoken at
+// its URL.
+func ReadCall(x *capture.Exchange, known a2a.Known) (a2a.Call, capture.Head, []byte) {
+	head := capture.ParseRequestHead(x.Request.Head)
+	body, err := x.Request.Body.Decode(&head)
+	call := a2a.DecodeRequest(a2a.Request{
+		Method: head.Method, Target: head.Target, Header: head.Fields.Get,
+		Body: body, HasBody: len(body) > 0, BodyKept: err == nil && x.Request.Body.Kept(),
+	}, known)
+	return call, head, body
+}
+
+// Texts counts the texts in parts.
+func (r *Reply) Texts() (n int) {
+	for _, it := range r.Items {
+		for _, root := range it.roots() {
+			n += textsIn(root.Value)
+		}
+	}
+	return n
+}
+
+func textsIn(v a2a.Value) (n int) {
+	for name, member := range v.Members() {
+		if name != "parts" {
+			n += textsIn(member)
+			continue
+		}
+		for _, e := range member.Elems() {
+			if _, is := e.Get("text").Str(); is {
+				n++
+			}
+		}
+	}
+	for _, e := range v.Elems() {
+		n += textsIn(e)
+	}
+	return n
+}
