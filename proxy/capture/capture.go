@@ -147,7 +147,7 @@ type Event struct {
 
 // A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
 type Fault struct {
-	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown"
+	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown", "injected"
 	Kind   string
 	Side   string // who broke it: "client", "agent" or "proxy"
 	Detail string // for people: what was seen
@@ -157,8 +157,11 @@ type Fault struct {
 // the reason follows.
 const WebhooksNotObserved = "webhooks not observed: "
 
-// FaultMadeHere begins the note of an exchange in whose answer the recorder made a fault because it was told to; what it
-// did follows. What is recorded is what the client saw, and says nothing of the agent.
+// KindInjected is the kind of a Fault that the recorder made because it was told to; its side is "proxy".
+const KindInjected = "injected"
+
+// FaultMadeHere begins the note of an exchange in whose answer the recorder made a fault because it was told to; what
+// it did follows. What is recorded is what the client saw, and says nothing of the agent.
 const FaultMadeHere = "fault made here: "
 
 // FaultMade returns what fault the recorder made in the exchange because it was told to; empty if none.

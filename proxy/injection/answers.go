@@ -30,7 +30,8 @@ func (a *answers) ready() bool {
 	return !a.until.IsZero() || len(a.out) > 0 || len(a.later) > 0 || !a.hangs.IsZero() || a.err != nil
 }
 
-// scan moves what has come to what is read. Each stretch of an answer with a fault is read before the next is looked at.
+// scan moves what has come to what is read. Each stretch of an answer with a fault is read before the next one
+// is looked at.
 func (c *conn) scan() {
 	for len(c.in) > 0 {
 		e, known := c.front()

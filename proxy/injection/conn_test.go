@@ -78,8 +78,10 @@ func TestFaultsOfStreams(t *testing.T) {
 	}{
 		{"cut", "cut-stream=1", whole + after, chunked + "9\r\n" + first + "\r\n", io.ErrUnexpectedEOF},
 		{"cut at once", "cut-stream=0", whole, chunked, io.ErrUnexpectedEOF},
-		{"cut after the last", "cut-stream=2@1", whole + after, chunked + "9\r\n" + first + "\r\n9\r\n" + second + "\r\n",
-			io.ErrUnexpectedEOF},
+		{
+			"cut after the last", "cut-stream=2@1", whole + after, chunked + "9\r\n" + first + "\r\n9\r\n" + second + "\r\n",
+			io.ErrUnexpectedEOF,
+		},
 		{"end", "end-stream=1", whole, strings.TrimSuffix(chunked, "\r\n") + "Connection: close\r\n\r\n9\r\n" + first +
 			"\r\n0\r\n\r\n", nil},
 		{"twice", "duplicate-event=2@1", whole + after, chunked + "9\r\n" + first + "\r\n9\r\n" + second + "\r\n9\r\n" +

@@ -131,15 +131,12 @@ func (i *Injector) Fault(x int, f relay.Fault) relay.Fault {
 	if e == nil || f.Side != relay.SideAgent {
 		return f
 	}
-	f.Kind, f.Side, f.Detail = KindInjected, relay.SideProxy, "the connection was broken off: "+e.fault.String()
+	f.Kind, f.Side, f.Detail = capture.KindInjected, relay.SideProxy, "the connection was broken off: "+e.fault.String()
 	if e.x != x {
 		f.Detail = fmt.Sprintf("the connection was broken off at another of its exchanges: %s", e.fault.String())
 	}
 	return f
 }
-
-// KindInjected is the kind of a recorded fault that was made here.
-const KindInjected = "injected"
 
 // mark tells, once, that an exchange has a fault.
 func (i *Injector) mark(e *exchange, detail string, rewrites []capture.Rewrite) {
@@ -169,12 +166,13 @@ func (i *Injector) breakOff(e *exchange) {
 	}
 }
 
-// spoil tells that an exchange cannot come to its end, since the connection was broken off in another. The lock is held.
+// spoil tells that an exchange cannot come to its end, since the connection was broken off in another. The lock is
+// held.
 func (i *Injector) spoil(e *exchange) {
 	if !e.marked {
 		e.marked = true
-		i.note(e.x, capture.Fact{Note: capture.FaultMadeHere + i.broken.fault.String() + ": in another exchange of the " +
-			"connection, which broke off"})
+		i.note(e.x, capture.Fact{Note: capture.FaultMadeHere + "connection broken off by " + i.broken.fault.String() +
+			" in another exchange of it"})
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // A When says which calls of an agent get a fault: those of one operation, or of all, and of them all, or some by their
-// number. The zero When is for all calls; fetches of the public agent card are none, and are chosen only by name. Of the
-// faults of streams it is for all calls that stream.
+// number. The zero When is for all calls; fetches of the public agent card are none, and are chosen only by name. Of
+// the faults of streams it is for all calls that stream.
 //
 // As text it is OPERATION, #N, #N..M, #N.. or #..M, or both: SendStreamingMessage#2. An operation may be written as
 // any dialect calls it (message/stream); N alone is #N. Numbers count, from 1, the calls of the operation to the agent,
