@@ -174,7 +174,8 @@ func (x *Exchange) FaultMade() string {
 	return ""
 }
 
-// A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead.
+// A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead. Of
+// a fault that was made on request it has Now, since it is what the client saw.
 type Rewrite struct {
 	Place string // such as "response.body#/url" or "request.header[If-None-Match]"
 	Was   string
