@@ -220,8 +220,8 @@ func (l *link) Fault(x int, f relay.Fault) {
 }
 
 // dial connects to the agent, with the faults that are to be made in what it answers.
-func (l *link) dial(ctx context.Context) (net.Conn, error) {
-	conn, err := l.tap.dial(ctx)
+func (l *link) dial(ctx context.Context, client net.Conn) (net.Conn, error) {
+	conn, err := l.tap.dialFor(ctx, client)
 	if l.faults != nil && err == nil {
 		conn = l.faults.Wrap(conn)
 	}

@@ -76,6 +76,10 @@ type Options struct {
 	// nil.
 	OnTap    func(*Tap)
 	OnNotice func(text string)
+
+	// OnDial is called when a tap has connected to its agent for a client, with the addresses that the client has in the
+	// record and the connection has at the agent, before anything is sent on it. It must not block, and may be nil.
+	OnDial func(client, connection string)
 }
 
 // A Proxy holds the taps of one recording.

@@ -111,7 +111,7 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	l := newLink(t, client)
 	hosts := admission{list: t.hosts, local: l.local, refused: t.refused}
 	cfg := relay.Config{
-		Dial:        l.dial,
+		Dial:        func(ctx context.Context) (net.Conn, error) { return l.dial(ctx, client) },
 		Authority:   t.spec.Agent.Host,
 		Accept:      hosts.accept,
 		Observer:    l,
@@ -142,6 +142,15 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 // refused tells the user, once, of a request for a host that is not the tap's.
 func (t *Tap) refused(why error) {
 	t.misdirected.Do(func() { t.proxy.notice(fmt.Sprintf("tap %s refused a request: %v", t.Name(), why)) })
+}
+
+// dialFor connects to the agent for a client.
+func (t *Tap) dialFor(ctx context.Context, client net.Conn) (net.Conn, error) {
+	conn, err := t.dial(ctx)
+	if err == nil && t.proxy.opts.OnDial != nil {
+		t.proxy.opts.OnDial(client.RemoteAddr().String(), conn.LocalAddr().String())
+	}
+	return conn, err
 }
 
 // dial connects to the agent. The connection is refused if it would come back to us.

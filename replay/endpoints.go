@@ -148,17 +148,25 @@ func (e *endpoints) learn(recorded, live a2a.Card) (notes []string) {
 }
 
 func (e *endpoints) move(from, to *url.URL) string {
-	if !sameMachine(to.Hostname(), e.live.Hostname()) || to.Scheme != "http" && to.Scheme != "https" {
-		return fmt.Sprintf("the card advertises %s, which is not at %s: it is not followed there", to, e.live.Host)
+	m, note := e.follow(to)
+	if note == "" {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.moved[strings.TrimRight(from.EscapedPath(), "/")] = m
 	}
-	m := moved{to.Scheme, hostPort(to), strings.TrimRight(to.EscapedPath(), "/")}
+	return note
+}
+
+// follow returns where an address of the live card is, or a note that it is not followed there.
+func (e *endpoints) follow(to *url.URL) (m moved, note string) {
+	if !sameMachine(to.Hostname(), e.live.Hostname()) || to.Scheme != "http" && to.Scheme != "https" {
+		return m, fmt.Sprintf("the card advertises %s, which is not at %s: it is not followed there", to, e.live.Host)
+	}
+	m = moved{to.Scheme, hostPort(to), strings.TrimRight(to.EscapedPath(), "/")}
 	if to.Port() == e.live.Port() {
 		m.scheme, m.host = e.live.Scheme, hostPort(e.live) // one agent in several spellings
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.moved[strings.TrimRight(from.EscapedPath(), "/")] = m
-	return ""
+	return m, ""
 }
 
 func sameMachine(a, b string) bool {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
@@ -10,6 +11,7 @@ import (
 type follower struct {
 	*compare.Pairer
 	rec    *compare.Recorded
+	call   *a2a.Call // that is answered
 	run    *run
 	events int // that were dispatched
 }
@@ -26,7 +28,7 @@ func (f *follower) begun() (stay bool) { return !f.rec.Stream || !f.left() }
 // event takes a block of the stream. Events are progress as long as the recording has as many, and where they bring the
 // answer further: neither a stream of pings nor an agent that repeats itself keeps the replay from ending.
 func (f *follower) event(e *capture.Event) live.Reading {
-	a, ok := compare.ReadEvent(f.rec.Call, e)
+	a, ok := compare.ReadEvent(f.call, e)
 	if !ok {
 		return live.GoOn
 	}

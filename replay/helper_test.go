@@ -2,9 +2,11 @@ package replay_test
 
 import (
 	"context"
+	"maps"
 	"net/http/httptest"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,16 +50,24 @@ func startAgent(t testing.TB, name string, o refagent.Options) string {
 // record lets a client talk to an agent through a tap, and returns what the tap recorded.
 func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Memory {
 	t.Helper()
-	u, err := url.Parse(agentURL)
-	if err != nil {
-		t.Fatal(err)
+	return recordAll(t, map[string]string{"booker": agentURL}, func(taps map[string]string) { talk(taps["booker"]) })
+}
+
+// recordAll is record for several agents, by their names.
+func recordAll(t testing.TB, agents map[string]string, talk func(taps map[string]string)) *capture.Memory {
+	t.Helper()
+	var specs []proxy.TapSpec
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		u, err := url.Parse(agents[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, proxy.TapSpec{Name: name, Agent: u, Listen: "127.0.0.1:0"})
 	}
 	mem := capture.NewMemory(capture.Info{Name: "test"})
 	sink := redact.New(mem, redact.Options{Key: []byte("0123456789abcdef0123456789abcdef")})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	p, err := proxy.New(proxy.Options{
-		Taps: []proxy.TapSpec{{Name: "booker", Agent: u, Listen: "127.0.0.1:0"}}, Recorder: recorder, Grace: time.Second,
-	})
+	p, err := proxy.New(proxy.Options{Taps: specs, Recorder: recorder, Grace: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +79,11 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 			t.Error(err)
 		}
 	}()
-	talk(p.Taps()[0].URL())
+	taps := map[string]string{}
+	for _, tap := range p.Taps() {
+		taps[tap.Name()] = tap.URL()
+	}
+	talk(taps)
 	stop()
 	<-served
 	if err := recorder.Close(context.Background()); err != nil {

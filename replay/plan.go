@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
+	"a2atap/replay/report"
 )
 
 // An entry is one recorded exchange in the plan: when it may be sent, and what is expected of it.
@@ -17,17 +18,28 @@ type entry struct {
 	seq      uint64
 	index    int // in the plan
 	op       a2a.Operation
+	binding  a2a.Binding
+	dialects a2a.Dialects
 	task     string       // that the request names, as recorded
 	needs    []dependency // what its client had received when it sent the request
+	uses     []uint64     // earlier exchanges whose answers named what the request names
 	pause    time.Duration
 	silence  time.Duration // the longest time in which nothing of its answer arrived
 	skip     string        // why it is not sent; empty if it is
 	webhook  bool          // a notification: the agent sent it
 	agent    string        // name of the agent that it went to
+	client   string        // name of the client that sent it
 	state    a2a.State     // of the task that a single answer shows
 	more     bool          // the next request that names its task polls again
 	ahead    []a2a.State   // states that its task reached later without anything being done to it
 	position int           // index of its answer in the timeline; -1 if it shows no task
+}
+
+// line begins the line of the report.
+func (e *entry) line(s report.Status) report.Line {
+	return report.Line{
+		Exchange: e.seq, Agent: e.agent, Operation: e.op.String(), Task: e.task, Uses: e.uses, Status: s,
+	}
 }
 
 // A dependency is a point of an earlier exchange that a request waits for.
@@ -56,6 +68,7 @@ type plan struct {
 	origins map[valueKey]*origin
 	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
 	hooks   []delivery      // recorded notifications
+	push    bool            // agents were given webhooks
 }
 
 // recorded returns what a live answer to the entry's request is compared with.

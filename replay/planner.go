@@ -111,7 +111,10 @@ func (p *planner) catchUp(o *openExchange) {
 }
 
 func (p *planner) opened(s capture.Step, what capture.Opened) *openExchange {
-	e := &entry{seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), position: -1, needs: p.ended}
+	e := &entry{
+		seq: s.Seq, index: len(p.entries), agent: agentName(what.Agent, what.Head), client: what.Client.Name, position: -1,
+		needs: p.ended,
+	}
 	p.ended = nil
 	for _, seq := range p.order {
 		if o := p.open[seq]; !o.over {
@@ -175,9 +178,11 @@ func (p *planner) request(o *openExchange) {
 	o.reader.Call = &o.call
 	e := o.entry
 	e.op, e.task, e.webhook = o.call.Operation, o.call.TaskID, o.call.Operation == a2a.Webhook
+	e.binding, e.dialects = o.call.Binding, o.call.Dialects
 	if e.webhook {
 		return
 	}
+	p.push = p.push || o.call.PushConfig.URL() != ""
 	p.noteUses(o, head.Target)
 	if e.task != "" {
 		if before := p.lastUse[e.task]; before != nil && before.op == a2a.GetTask && e.op == a2a.GetTask {
@@ -199,6 +204,9 @@ func (p *planner) noteUses(o *openExchange, target string) {
 			p.origins[k] = &origin{}
 		} else if b.byAgent && b.at.seq != 0 && b.at.seq != o.entry.seq {
 			o.entry.needs = append(o.entry.needs, b.at)
+			if !slices.Contains(o.entry.uses, b.at.seq) {
+				o.entry.uses = append(o.entry.uses, b.at.seq)
+			}
 		}
 		return "", false
 	}

@@ -22,6 +22,7 @@ type player struct {
 	log     *recorder
 	targets map[string]*target // by the name of the recorded agent
 	order   []*target
+	hooks   *hooks
 
 	mu    sync.Mutex
 	runs  map[uint64]*run
@@ -76,7 +77,7 @@ func (p *player) play(ctx context.Context) {
 			continue
 		}
 		if e.skip != "" {
-			p.leaveOut(e, e.skip)
+			p.leaveOut(e, e.skip, 0)
 			continue
 		}
 		p.needs(ctx, e)
@@ -133,10 +134,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (p *player) leaveOut(e *entry, why string) {
-	p.line(report.Line{
-		Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.LeftOut, Why: why,
-	})
+// leaveOut notes that a request was not sent, and for want of which recorded exchange's answer, if that is why.
+func (p *player) leaveOut(e *entry, why string, lacks uint64) {
+	l := e.line(report.LeftOut)
+	l.Why, l.Lacks = why, lacks
+	p.line(l)
 }
 
 func (p *player) line(l report.Line) {
@@ -163,20 +165,22 @@ func (p *player) note(text string) {
 func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 	x, err := p.src.Exchange(ctx, e.seq)
 	if err != nil {
-		p.leaveOut(e, err.Error())
+		p.leaveOut(e, err.Error(), 0)
 		return
 	}
 	out, call, reason := p.prepare(ctx, e, x)
 	if reason != "" {
-		p.leaveOut(e, reason)
+		p.leaveOut(e, reason, out.lacks)
 		return
 	}
-	rec := e.recorded(compare.ReadReply(&call, x))
+	rec := e.recorded(compare.ReadReply(call, x))
 	rec.AssumeLeft()
 	begun := time.Now()
-	line := report.Line{Exchange: e.seq, Operation: e.op.String(), Task: e.task, Status: report.Matched}
+	line := e.line(report.Matched)
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		line.Requests++
+		if line.Requests++; line.Live > 0 {
+			line.Polls = append(line.Polls, line.Live)
+		}
 		c, learned := p.once(ctx, e, x, out, rec, r)
 		line.Live = c.LiveSeq
 		line.Differences = append(learned, c.Run()...)
@@ -214,7 +218,7 @@ func (p *player) once(
 	ctx context.Context, e *entry, x *capture.Exchange, out outgoing, rec *compare.Recorded, r *run,
 ) (*compare.Comparison, []report.Difference) {
 	t := p.targets[e.agent]
-	l := compare.NewPairer(t.values, rec)
+	l := compare.NewPairer(t.values, rec, out.call)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
@@ -226,19 +230,25 @@ func (p *player) once(
 			Detail: fmt.Sprintf("connect to %s: %v", out.at.host, live.Cause(err)),
 		})
 	} else {
-		f := &follower{Pairer: l, rec: rec, run: r}
+		f := &follower{Pairer: l, rec: rec, call: out.call, run: r}
 		v := &live.Call{Conn: conn, Log: log, Timeout: timeout, Sent: sent, Begun: f.begun, Event: f.event}
 		log.Close(v.Do(ctx, out.method, out.head, out.body))
 	}
-	now := compare.ReadReply(rec.Call, log.Recorded())
+	now := compare.ReadReply(out.call, log.Recorded())
 	if !now.Stream {
 		for _, it := range now.Items {
 			l.Take(0, it.Answer)
 		}
 	}
 	p.learnHeads(t, x, log.Recorded(), rec, now)
-	c := &compare.Comparison{Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: log.Seq()}
-	return c, l.Contradictions()
+	return p.comparison(t, rec, now, log.Seq()), l.Contradictions()
+}
+
+// comparison compares what was recorded of an agent with what has the number live now.
+func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
+	return &compare.Comparison{
+		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live, Elsewhere: p.elsewhere(),
+	}
 }
 
 // learnHeads takes from an answer what the protocol does not name: the tag of a card's version, and where the agent's
@@ -257,6 +267,9 @@ func (p *player) learnHeads(t *target, x, live *capture.Exchange, rec *compare.R
 		recorded, current := a2a.DecodeCard(a.Answer.Payload.Value), a2a.DecodeCard(b.Answer.Payload.Value)
 		for _, note := range t.endpoints.learn(recorded, current) {
 			p.note(note)
+		}
+		if !p.elsewhere() {
+			p.noteOffers(t, recorded, current)
 		}
 	}
 }

@@ -3,210 +3,233 @@ package replay
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
-	"a2atap/replay/live"
 	"a2atap/replay/report"
 )
 
-// A delivery is one notification, as far as two runs can be compared by it.
+// A delivery is one notification.
 type delivery struct {
-	task  string
-	what  string // kind and state
-	ended bool   // it shows the task ended: nothing more is to come of itself
+	seq    uint64 // of its exchange
+	task   string
+	answer a2a.Answer // its body
 }
 
-// readDelivery reads a recorded notification; none if it cannot be read.
+// readDelivery reads a notification; none if it cannot be read.
 func readDelivery(x *capture.Exchange) []delivery {
 	body, err := x.Request.Content()
 	if err != nil || len(body) == 0 {
 		return nil
 	}
-	it := compare.NewItem(0, a2a.Answer{Payload: a2a.DecodeWebhook(body)})
-	if it.Kind == a2a.ArtifactPayload {
-		it.Artifact = 1 // chunks are free, and so is how many of them are notified
-	}
-	return []delivery{{task: it.Task, what: it.String(), ended: it.State.Terminal()}}
+	doc := a2a.Parse(body)
+	d := delivery{seq: x.Seq, answer: a2a.Answer{Doc: doc, Payload: a2a.ReadWebhook(&doc)}}
+	d.task = compare.NewItem(0, d.answer).Task
+	return []delivery{d}
 }
 
-// hooks receives the notifications of the live agent at an address of ours, on loopback. The zero of its address means
-// that the agent cannot reach it. It is safe for concurrent use.
-type hooks struct {
-	base     string // URL that the agent is given, without a slash at its end; empty if there is none
-	listener net.Listener
-	server   *http.Server
-	log      *recorder
-	agent    string
-
-	mu       sync.Mutex
-	byURL    map[string]string // our addresses by the recorded ones
-	received []delivery
-	changed  chan struct{} // closed when something is received
+// A notice is what an agent notified of: one notification, or all those that bring the chunks of an artifact.
+type notice struct {
+	compare.Item
+	seq uint64 // of the (first) notification
 }
 
-// newHooks listens if the agent is on this machine.
-func newHooks(e *endpoints, log *recorder, agent string) (*hooks, error) {
-	h := &hooks{log: log, agent: agent, byURL: map[string]string{}, changed: make(chan struct{})}
-	if !isLoopback(e.live.Hostname()) {
-		return h, nil
+// what names the kind and the state of a notice. Agents are free in the number of chunks, and artifacts have no order.
+func (n *notice) what() string {
+	it := n.Item
+	switch {
+	case it.Kind != a2a.ArtifactPayload:
+		return it.String()
+	case it.Last:
+		return "the end of an artifact"
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen for notifications: %w", err)
-	}
-	h.listener, h.base = l, "http://"+l.Addr().String()
-	h.server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	go h.server.Serve(l)
-	return h, nil
+	return "a part of an artifact"
 }
 
-func (h *hooks) close() {
-	if h.server != nil {
-		h.server.Close()
-	}
-}
-
-// address returns what stands in place of a recorded webhook URL, or "" if the agent cannot reach any.
-func (h *hooks) address(recorded string) string {
-	if h.base == "" {
-		return ""
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	ours, ok := h.byURL[recorded]
-	if !ok {
-		ours = fmt.Sprintf("%s%s%d", h.base, compare.WebhookPath, len(h.byURL)+1)
-		h.byURL[recorded] = ours
-	}
-	return ours
-}
-
-// ServeHTTP implements http.Handler: it takes a notification and records it.
-func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	head := live.RequestHead(r)
-	log := h.log.Open(capture.Peer{Name: h.agent, How: "webhook"}, capture.Peer{Name: "webhook", URL: h.base}, head)
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, live.MaxBody))
-	if err != nil {
-		log.Close(&capture.Fault{Kind: "truncated", Side: "client", Detail: err.Error()})
-		return
-	}
-	log.RequestBody(body)
-	answer := []byte("HTTP/1.1 204 No Content\r\n\r\n")
-	log.ResponseHead(answer, false)
-	log.ResponseEnd(0, nil)
-	log.Close(nil)
-	h.mu.Lock()
-	h.received = append(h.received, readDelivery(log.Recorded())...)
-	close(h.changed)
-	h.changed = make(chan struct{})
-	h.mu.Unlock()
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// compare waits until all recorded notifications have a counterpart, or for so long, and returns what differs: for each
-// task the kinds and states of its notifications are a multiset, since nothing orders them.
-func (h *hooks) compare(
-	ctx context.Context, recorded []delivery, v *compare.Values, timeout time.Duration,
-) (report.Deliveries, []report.Difference) {
-	out := report.Deliveries{}
-	if h.base == "" {
-		out.LeftOut, out.Why = len(recorded), "the agent cannot reach a webhook on this machine"
-		return out, nil
-	}
-	h.mu.Lock()
-	asked := len(h.byURL) > 0
-	h.mu.Unlock()
-	want, ended := map[string]map[string]int{}, map[string]bool{}
-	for _, d := range recorded {
-		live, ok := v.Own(compare.TaskID, "", d.task)
-		if !ok || !asked {
-			out.LeftOut, out.Why = out.LeftOut+1, "their task was not replayed"
-			continue
+// notices returns what some deliveries notified of, by task.
+func notices(list []delivery) map[string][]notice {
+	readers := map[string]*compare.ItemReader{}
+	numbers := map[string][]uint64{}
+	for _, d := range list {
+		if readers[d.task] == nil {
+			readers[d.task] = &compare.ItemReader{Call: &a2a.Call{Operation: a2a.Webhook}}
 		}
-		count(want, live, d.what)
-		ended[live] = ended[live] || d.ended
-		out.Expected++
-	}
-	got := h.await(ctx, want, timeout)
-	var diffs []report.Difference
-	for _, task := range slices.Sorted(maps.Keys(want)) {
-		for _, n := range got[task] {
-			out.Received += n
+		if _, isNew := readers[d.task].Add(0, d.answer); isNew {
+			numbers[d.task] = append(numbers[d.task], d.seq)
 		}
-		recTask, _ := v.RecordedFor(compare.TaskID, "", task)
-		diffs = append(diffs, compareDeliveries(recTask, want[task], got[task], ended[task])...)
 	}
-	return out, diffs
+	all := map[string][]notice{}
+	for task, r := range readers {
+		for i, it := range r.Items {
+			all[task] = append(all[task], notice{it, numbers[task][i]})
+		}
+	}
+	return all
 }
 
-func count(of map[string]map[string]int, task, what string) {
-	if of[task] == nil {
-		of[task] = map[string]int{}
-	}
-	of[task][what]++
-}
-
-// await returns what was received by task, when all that is wanted is there, or the time is over.
-func (h *hooks) await(
-	ctx context.Context, want map[string]map[string]int, timeout time.Duration,
-) map[string]map[string]int {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+// deliveries compares the notifications of each agent with those about its tasks. All together are waited for as long as
+// for an answer.
+func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []report.Difference) {
+	ctx, cancel := context.WithTimeout(ctx, p.opts.Timeout)
 	defer cancel()
-	for {
-		got := map[string]map[string]int{}
-		h.mu.Lock()
-		for _, d := range h.received {
-			count(got, d.task, d.what)
+	rest := p.plan.hooks
+	for i, t := range p.order {
+		var own, others []delivery
+		for _, d := range rest {
+			if _, ok := t.values.Own(compare.TaskID, "", d.task); ok || i == len(p.order)-1 {
+				own = append(own, d)
+			} else {
+				others = append(others, d)
+			}
 		}
-		changed := h.changed
-		h.mu.Unlock()
-		if covers(got, want) {
-			return got
+		rest = others
+		found := p.delivered(ctx, t, own, &sum)
+		for j := range found {
+			found[j].Effect.Agent = t.agent.Name
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return got
-		}
+		diffs = append(diffs, found...)
 	}
+	return sum, diffs
 }
 
-func covers(got, want map[string]map[string]int) bool {
-	for task, kinds := range want {
-		for what, n := range kinds {
-			if got[task][what] < n {
+// delivered waits until all recorded notifications of an agent have a counterpart, or the context has ended, counts
+// them, and returns what differs. Nothing orders the notifications of a task.
+func (p *player) delivered(
+	ctx context.Context, t *target, recorded []delivery, sum *report.Deliveries,
+) (diffs []report.Difference) {
+	asked := p.hooks.asked(t)
+	recorded = slices.DeleteFunc(recorded, func(d delivery) bool {
+		_, ok := t.values.Own(compare.TaskID, "", d.task)
+		switch {
+		case !ok:
+			sum.Why = "their task was not replayed"
+		case !asked:
+			sum.Why = unreachable
+		default:
+			return false
+		}
+		sum.LeftOut++
+		return true
+	})
+	sum.Expected += len(recorded)
+	want := notices(recorded)
+	ours := func(task string) string {
+		live, _ := t.values.Own(compare.TaskID, "", task)
+		return live
+	}
+	came := p.hooks.await(ctx, t, func(came []delivery) bool {
+		got := notices(came)
+		for task, list := range want {
+			if !covers(counts(got[ours(task)]), counts(list)) {
 				return false
 			}
+		}
+		return true
+	})
+	got := notices(came)
+	for _, task := range slices.Sorted(maps.Keys(want)) {
+		for _, d := range came {
+			if d.task == ours(task) {
+				sum.Received++
+			}
+		}
+		diffs = append(diffs, missing(task, want[task], got[ours(task)])...)
+		diffs = append(diffs, p.notified(t, want[task], got[ours(task)])...)
+	}
+	return diffs
+}
+
+// counts counts notices by kind and state.
+func counts(list []notice) map[string]int {
+	n := map[string]int{}
+	for i := range list {
+		n[list[i].what()]++
+	}
+	return n
+}
+
+func covers(got, want map[string]int) bool {
+	for what, n := range want {
+		if got[what] < n {
+			return false
 		}
 	}
 	return true
 }
 
-// compareDeliveries compares the notifications of one task. More than recorded are a difference only if the recording
-// shows that the last one had come.
-func compareDeliveries(task string, want, got map[string]int, ended bool) []report.Difference {
-	var diffs []report.Difference
+// missing names the kinds and states of which there are fewer notices of a task than recorded. More are a difference only
+// if the recording shows that the last one had come.
+func missing(task string, recorded, live []notice) (diffs []report.Difference) {
+	want, got := counts(recorded), counts(live)
+	ended := slices.ContainsFunc(recorded, func(n notice) bool { return n.State.Terminal() })
 	kinds := maps.Clone(want)
 	maps.Copy(kinds, got)
 	for _, what := range slices.Sorted(maps.Keys(kinds)) {
 		w, g := want[what], got[what]
-		if g < w || g > w && ended && !strings.HasPrefix(what, a2a.ArtifactPayload.String()) {
+		if g < w || g > w && ended && !strings.HasSuffix(what, " of an artifact") {
 			diffs = append(diffs, report.Difference{
 				Kind: report.DifferentDelivery, Want: fmt.Sprintf("%d", w), Got: fmt.Sprintf("%d", g),
 				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d", analyzer.Clip(task), g, what, w),
+				Effect:  report.Effect{Task: task},
 			})
 		}
 	}
 	return diffs
+}
+
+// notified compares each recorded notice of a task with the live one of the same kind and state that differs least.
+func (p *player) notified(t *target, recorded, live []notice) (diffs []report.Difference) {
+	taken := make([]bool, len(live))
+	for _, was := range recorded {
+		best, fewest := -1, 0
+		for i := range live {
+			if taken[i] || live[i].what() != was.what() {
+				continue
+			}
+			if n := len(p.comparison(t, was.recorded(), live[i].reply(), live[i].seq).Run()); best < 0 || n < fewest {
+				best, fewest = i, n
+			}
+		}
+		if best < 0 {
+			continue // it is missing, which was said
+		}
+		taken[best] = true
+		now := live[best]
+		rec := was.recorded()
+		pairs := compare.NewPairer(t.values, rec, rec.Call)
+		pairs.Take(0, now.Answer)
+		found := append(pairs.Contradictions(), p.comparison(t, rec, now.reply(), now.seq).Run()...)
+		for i := range found {
+			found[i].Live = now.seq
+			found[i].Place = strings.Replace(found[i].Place, ".response", ".request", 1)
+			found[i].LivePlace = strings.Replace(found[i].LivePlace, ".response", ".request", 1)
+		}
+		diffs = append(diffs, found...)
+		if p.opts.Profile != compare.Exact {
+			p.countTexts(rec.Texts())
+		}
+	}
+	return diffs
+}
+
+// reply returns the notice as if it were an answer, which is what it says as well.
+func (n *notice) reply() *compare.Reply {
+	it := n.Item
+	if it.Kind == a2a.ArtifactPayload {
+		it.Artifact = 1
+	}
+	return &compare.Reply{
+		ItemReader: compare.ItemReader{Call: &a2a.Call{Operation: a2a.Webhook}, Items: []compare.Item{it}},
+		Status:     http.StatusOK,
+	}
+}
+
+func (n *notice) recorded() *compare.Recorded {
+	return &compare.Recorded{Reply: n.reply(), Seq: n.seq, Task: n.Task}
 }

@@ -3,6 +3,7 @@ package replay_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
 
@@ -21,6 +23,7 @@ func TestReplayReceivesNotifications(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			src := recordPush(t, w)
+			wantSame(t, play(t, src, w.start(t), replay.Options{Profile: compare.Exact}))
 			r := play(t, src, w.start(t), replay.Options{})
 			wantSame(t, r)
 			if r.Deliveries.Expected == 0 || r.Deliveries.Received != r.Deliveries.Expected {
@@ -39,6 +42,68 @@ func TestReplayReceivesNotifications(t *testing.T) {
 			r = play(t, more, w.start(t), replay.Options{Timeout: 2 * time.Second})
 			if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentDelivery {
 				t.Errorf("one notification less than recorded: %s %v", r.Verdict(), r.Differences)
+			}
+		})
+	}
+}
+
+const (
+	pricedStatus = `{"statusUpdate":{"taskId":"task-00000001","contextId":"ctx-00000001","status":{` +
+		`"state":"TASK_STATE_COMPLETED","message":{"messageId":"m2","role":"ROLE_AGENT","parts":[` +
+		`{"text":"two seats"},{"data":{"seats":{"price":12}}}]}}}}`
+	toldWorking = `{"statusUpdate":{"taskId":"task-00000001","contextId":"ctx-00000001","status":{` +
+		`"state":"TASK_STATE_WORKING"}}}`
+)
+
+// What is in a notification is compared as an answer is, whatever the order in which they come.
+func TestReplayComparesNotifications(t *testing.T) {
+	t.Parallel()
+	said := []string{toldWorking, chunk("a", false), chunk("b", true), pricedStatus}
+	src := recordNotified(t, &notifier{says: said})
+	edited := func(was, now string) []string {
+		texts := slices.Clone(said)
+		for i := range texts {
+			texts[i] = strings.Replace(texts[i], was, now, 1)
+		}
+		return texts
+	}
+	same := [3]report.Kind{}
+	each := func(k report.Kind) [3]report.Kind { return [3]report.Kind{k, k, k} }
+	tests := []struct {
+		name string
+		says []string
+		want [3]report.Kind // of a difference by protocol, shape and exact; empty for none
+	}{
+		{"same", said, same},
+		{"in another order", []string{pricedStatus, chunk("a", false), toldWorking, chunk("b", true)}, same},
+		{
+			"fewer chunks",
+			[]string{toldWorking, chunk("ab", true), pricedStatus},
+			[3]report.Kind{"", "", report.DifferentValue},
+		},
+		{"other words", edited("two seats", "three seats"), [3]report.Kind{"", "", report.DifferentValue}},
+		{"another state", edited("COMPLETED", "FAILED"), each(report.DifferentDelivery)},
+		{"a part of another kind", edited(`{"text":"two seats"}`, `{"data":{"seats":2}}`), each(report.DifferentPart)},
+		{"a number as string", edited(`"price":12`, `"price":"12"`), each(report.DifferentType)},
+		{"a member renamed", edited(`"price":`, `"cost":`), each(report.DifferentMember)},
+		{"the artifact does not end", slices.Delete(slices.Clone(said), 2, 3), each(report.DifferentDelivery)},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			to := (&notifier{says: test.says}).start(t)
+			for i, profile := range []compare.Profile{compare.Protocol, compare.Shape, compare.Exact} {
+				r := within(t, src, to, replay.Options{Profile: profile, Timeout: 300 * time.Millisecond})
+				if want := test.want[i]; want == "" && len(r.Differences) > 0 ||
+					want != "" && (len(r.Differences) == 0 || r.Differences[0].Kind != want) {
+					t.Errorf("%s: %s %v; want %q", profile, r.Verdict(), r.Differences, want)
+				}
+				for _, d := range r.Differences {
+					if d.Kind != report.DifferentDelivery && (d.Exchange < 100 || d.Live < 2 ||
+						!strings.Contains(d.Place, ".request.body#")) {
+						t.Errorf("%s: %s in exchange %d, now %d", profile, &d, d.Exchange, d.Live)
+					}
+				}
 			}
 		})
 	}

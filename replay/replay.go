@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -14,6 +12,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/outbound"
 	"a2atap/replay/client"
+	"a2atap/replay/client/webhook"
 	"a2atap/replay/compare"
 	"a2atap/replay/report"
 )
@@ -34,11 +33,27 @@ type Options struct {
 	Seq     uint64                       // the last number that the sink's capture has used already
 	Dialer  *outbound.Dialer             // connects to the agent; nil is one without options
 
+	// Binding and Dialect, a set of at most one, are what requests are translated to, at the interface that the live
+	// card has for it: they are JSONRPC or HTTPJSON, and 0.2, 0.3 or 1.0. NoBinding and the empty set keep what was
+	// recorded. Requests that cannot be said so are left out; answers are then compared by meaning.
+	Binding a2a.Binding
+	Dialect a2a.Dialects
+
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
 	// then for each such request. It must be safe for concurrent use.
-	Authorize func(context.Context, *client.Outgoing) error
+	Authorize Authorizer
+	// AuthorizeAgent has it for some agents by the names of recorded ones, in place of Authorize. A nil one has none.
+	AuthorizeAgent map[string]Authorizer
+
+	// Webhook says where notifications are received in the place of recorded webhooks: its Address, Public and
+	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address if
+	// Public is set, or Address is not on loopback; otherwise its notifications are left out.
+	Webhook webhook.Options
 }
+
+// An Authorizer adds credentials to a request, as [client.Options].Authorize does.
+type Authorizer = func(context.Context, *client.Outgoing) error
 
 // Run replays a capture against the agent at a URL, and those of Options.Agents. It fails if the capture cannot be read,
 // holds requests to other agents than these, or nothing listens at a URL; whatever happens after that is in the report.
@@ -57,13 +72,21 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 	if err != nil {
 		return nil, err
 	}
-	defer p.closeHooks()
+	defer p.hooks.close()
 	if len(p.plan.agents()) > 0 {
 		if err := p.reach(ctx); err != nil {
 			return nil, err
 		}
-		if o.Authorize != nil {
-			if _, err := p.credentials(ctx); err != nil {
+		for _, t := range p.order {
+			if t.authorize == nil {
+				continue
+			}
+			if _, err := t.credentials(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if p.elsewhere() {
+			if err := p.meet(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -94,16 +117,17 @@ func newPlayer(ctx context.Context, src capture.Source, to string, o Options) (*
 		log: newRecorder(o.Rules, o.Sink, o.Seq),
 	}
 	if err := p.aim(to); err != nil {
-		p.closeHooks()
 		return nil, err
 	}
-	return p, nil
+	p.noteCallers()
+	p.hooks, err = newHooks(o.Webhook, plan.push, p.log, p.note)
+	return p, err
 }
 
 // report sums up what was played.
 func (p *player) report(ctx context.Context, r *report.Report) error {
 	d, diffs := p.deliveries(ctx)
-	p.closeHooks()
+	p.hooks.close()
 	r.Deliveries = d
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
@@ -125,7 +149,9 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	if err != nil {
 		return fmt.Errorf("judge the capture: %w", err)
 	}
-	r.Findings = newFindings(recorded.Findings, findings)
+	// What a client or a webhook breaks here are the recorded client's faults, which are sent again.
+	findings = slices.DeleteFunc(findings, func(f analyzer.Finding) bool { return f.Side != a2a.Agent })
+	r.Findings = compare.NewFindings(recorded.Findings, findings)
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		r.Differences = append(r.Differences, report.Difference{
@@ -135,34 +161,4 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 		})
 	}
 	return nil
-}
-
-var numbers = regexp.MustCompile(`\d+`)
-
-// newFindings returns the findings about the live agent that have no counterpart in the recorded run: the same rule,
-// broken in the same operation, at a place that differs only in numbers. What a client or a webhook breaks here are the
-// recorded client's faults, which are sent again, and nothing of the agent's.
-func newFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
-	shape := func(rule string, f *analyzer.Finding) string {
-		at := f.Place
-		at.Exchange = 0
-		return strings.Join([]string{
-			rule, f.Side.String(), f.Operation.String(),
-			numbers.ReplaceAllString(at.String(), "*"),
-		}, "\x00")
-	}
-	known := map[string]bool{}
-	for i := range recorded {
-		f := &recorded[i]
-		for _, rule := range append(slices.Clone(f.Also), f.Rule.ID) {
-			known[shape(rule, f)] = true
-		}
-	}
-	var found []analyzer.Finding
-	for i := range live {
-		if live[i].Side == a2a.Agent && !known[shape(live[i].Rule.ID, &live[i])] {
-			found = append(found, live[i])
-		}
-	}
-	return found
 }

@@ -19,36 +19,48 @@ type outgoing struct {
 	method string
 	head   []byte
 	body   []byte
+	call   *a2a.Call // what it asks: the recorded one, or the translated one as it is sent
+	lacks  uint64    // recorded exchange for want of whose answer it cannot be sent; 0 if that is not why
 }
 
-// prepare makes the live request of a recorded one. With a reason, the request cannot be made.
+// prepare makes the live request of a recorded one, and returns the recorded call too. With a reason, the request
+// cannot be made.
 func (p *player) prepare(
 	ctx context.Context, e *entry, x *capture.Exchange,
-) (out outgoing, call a2a.Call, reason string) {
-	var head capture.Head
-	var body []byte
+) (out outgoing, recorded *a2a.Call, reason string) {
 	target := capture.ParseRequestHead(x.Request.Head).Target
-	call, head, body = compare.ReadCall(x, p.plan.reader.Known(x.Agent.URL, target))
-	secrets, err := p.secretsFor(ctx, &head)
-	if err != nil {
-		return out, call, err.Error()
-	}
+	call, head, body := compare.ReadCall(x, p.plan.reader.Known(x.Agent.URL, target))
 	t := p.targets[e.agent]
-	c := carrier{player: p, target: t, entry: e, call: &call}
+	secrets, err := t.secretsFor(ctx, &head)
+	if err != nil {
+		return out, &call, err.Error()
+	}
+	w := wording{call: &call, head: head, body: body, at: func(target string) address {
+		return t.endpoints.locate(x.Agent.URL, target)
+	}}
+	if p.elsewhere() {
+		if reason = p.translate(t, e, &w); reason != "" {
+			return out, &call, reason
+		}
+	}
+	c := carrier{player: p, target: t, entry: e, call: w.call}
 	if c.push(); c.reason != "" {
-		return out, call, c.reason
+		return out, &call, c.reason
 	}
 	if c.dropPush {
-		body = withoutPushConfig(body, &call)
+		w.body = withoutPushConfig(w.body, w.call)
 	}
-	out.method = head.Method
-	out.body = compare.RewriteJSON(body, &call, c.substitute)
-	out.at = t.endpoints.locate(x.Agent.URL, compare.RewriteTarget(p.withSecrets(head.Target, secrets), &call, c.substitute))
+	out.method = w.head.Method
+	out.body = compare.RewriteJSON(w.body, w.call, c.substitute)
+	out.at = w.at(compare.RewriteTarget(p.withSecrets(w.head.Target, secrets), w.call, c.substitute))
+	if out.call = w.call; w.known != nil {
+		out.call = w.read(out.at.target, out.body)
+	}
 	if c.reason == "" {
-		c.reason = c.orphan(x)
+		c.reason = c.orphan(&call, x)
 	}
-	out.head = p.head(t, &head, out, secrets)
-	return out, call, c.reason
+	out.head, out.lacks = p.head(t, &w.head, out, secrets), c.lacks
+	return out, &call, c.reason
 }
 
 // A carrier substitutes the values of one request.
@@ -61,6 +73,7 @@ type carrier struct {
 	receiver string // what stands in its place
 	dropPush bool   // the request goes without its push config
 	reason   string // why the request cannot be sent
+	lacks    uint64 // see outgoing
 }
 
 // substitute implements compare.Substitute.
@@ -75,6 +88,7 @@ func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
 	if b != nil && b.byAgent {
 		switch role {
 		case compare.TaskID, compare.ContextID, compare.PageToken, compare.ConfigID:
+			c.lacks = b.at.seq
 			c.reason = fmt.Sprintf("it needs the %s from the answer to exchange %d, and the live agent gave none there", role,
 				b.at.seq)
 		}
@@ -92,12 +106,12 @@ func (c *carrier) substitute(role compare.Role, text string) (string, bool) {
 }
 
 // orphan says if the request is about a task that was made before the recording began: nobody can make it again.
-func (c *carrier) orphan(x *capture.Exchange) string {
+func (c *carrier) orphan(recorded *a2a.Call, x *capture.Exchange) string {
 	if c.entry.task == "" || c.call.Dialects == a2a.Of(a2a.V0_1) {
 		return ""
 	}
 	b := c.plan.origins[valueKey{role: compare.TaskID, text: c.entry.task}]
-	if b == nil || b.byAgent || compare.ReadReply(c.call, x).Failed() {
+	if b == nil || b.byAgent || compare.ReadReply(recorded, x).Failed() {
 		return ""
 	}
 	return fmt.Sprintf("it is about task %q, which was made before the recording began", c.entry.task)
@@ -108,16 +122,32 @@ func (c *carrier) push() {
 	if !c.call.PushConfig.Exists() && !c.call.Operation.Push() {
 		return
 	}
-	if c.receiver = c.hooks.address(c.call.PushConfig.URL()); c.receiver != "" {
-		c.hook = c.call.PushConfig.URL()
+	if c.hooks.reach(c.target) {
+		if c.hook = c.call.PushConfig.URL(); c.hook != "" {
+			c.receiver = c.hooks.address(c.target, c.hook)
+			c.missing()
+		}
 		return
 	}
 	if c.call.Operation.Push() {
-		c.reason = "the agent cannot reach a webhook on this machine"
+		c.reason = unreachable
 		return
 	}
 	c.dropPush = true
-	c.note("push configs were removed from messages: the agent cannot reach a webhook on this machine")
+	c.note("push configs were removed from messages: " + unreachable)
+}
+
+// missing notes which secrets of the push config the recording does not have. Its placeholders are handed on: they are
+// as good for a receiver of ours.
+func (c *carrier) missing() {
+	for _, secret := range []struct{ what, text string }{
+		{"token", c.call.PushConfig.Token()}, {"credentials", c.call.PushConfig.Credentials()},
+	} {
+		if credential.HasPlaceholder([]byte(secret.text)) {
+			c.note(fmt.Sprintf("the %s in the push config of exchange %d was redacted when it was recorded: "+
+				"the agent was given what stands there", secret.what, c.entry.seq))
+		}
+	}
 }
 
 // withoutPushConfig takes the push config out of the parameters of a send.

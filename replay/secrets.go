@@ -25,9 +25,9 @@ type secrets struct {
 type parameter struct{ name, pair string }
 
 // secretsFor returns what goes in place of the placeholders in the head of a recorded request; nil if there are none,
-// or no credentials were given.
-func (p *player) secretsFor(ctx context.Context, recorded *capture.Head) (*secrets, error) {
-	if p.opts.Authorize == nil {
+// or no credentials were given for this agent.
+func (t *target) secretsFor(ctx context.Context, recorded *capture.Head) (*secrets, error) {
+	if t.authorize == nil {
 		return nil, nil
 	}
 	_, query, _ := strings.Cut(recorded.Target, "?")
@@ -45,7 +45,7 @@ func (p *player) secretsFor(ctx context.Context, recorded *capture.Head) (*secre
 	if len(fields)+len(parameters) == 0 {
 		return nil, nil
 	}
-	s, err := p.credentials(ctx)
+	s, err := t.credentials(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +55,9 @@ func (p *player) secretsFor(ctx context.Context, recorded *capture.Head) (*secre
 }
 
 // credentials asks for what a request is sent with now: tokens end.
-func (p *player) credentials(ctx context.Context) (*secrets, error) {
+func (t *target) credentials(ctx context.Context) (*secrets, error) {
 	out := &client.Outgoing{Header: http.Header{}}
-	if err := p.opts.Authorize(ctx, out); err != nil {
+	if err := t.authorize(ctx, out); err != nil {
 		return nil, fmt.Errorf("get credentials: %w", err)
 	}
 	s := &secrets{header: out.Header}

@@ -38,11 +38,11 @@ var secretTests = []struct {
 }
 
 // sent returns what becomes of a recorded request, written as the tests are.
-func (p *player) sent(t *testing.T, was string) string {
+func (p *player) sent(t *testing.T, authorize auth.Method, was string) string {
 	t.Helper()
-	target, fields, _ := strings.Cut(was, "\r\n")
-	recorded := capture.ParseRequestHead([]byte("GET " + target + " HTTP/1.1\r\n" + fields + "\r\n\r\n"))
-	s, err := p.secretsFor(t.Context(), &recorded)
+	line, fields, _ := strings.Cut(was, "\r\n")
+	recorded := capture.ParseRequestHead([]byte("GET " + line + " HTTP/1.1\r\n" + fields + "\r\n\r\n"))
+	s, err := (&target{authorize: authorize}).secretsFor(t.Context(), &recorded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,16 +62,16 @@ func (p *player) sent(t *testing.T, was string) string {
 
 func TestSecretsTakeTheirPlaces(t *testing.T) {
 	for _, tt := range secretTests {
-		p := &player{opts: Options{Authorize: tt.authorize}}
-		got := p.sent(t, strings.ReplaceAll(tt.was, "H", hiddenWord))
+		p := &player{}
+		got := p.sent(t, tt.authorize, strings.ReplaceAll(tt.was, "H", hiddenWord))
 		if got != tt.want || len(p.notes) != tt.notes {
 			t.Errorf("%s: got %q, notes %q; want %q and %d notes", tt.name, got, p.notes, tt.want, tt.notes)
 		}
 	}
 	failed := errors.New("no token today")
-	p := &player{opts: Options{Authorize: func(context.Context, *client.Outgoing) error { return failed }}}
+	to := &target{authorize: func(context.Context, *client.Outgoing) error { return failed }}
 	recorded := capture.ParseRequestHead([]byte("GET /?key=" + hiddenWord + " HTTP/1.1\r\n\r\n"))
-	if _, err := p.secretsFor(t.Context(), &recorded); !errors.Is(err, failed) {
+	if _, err := to.secretsFor(t.Context(), &recorded); !errors.Is(err, failed) {
 		t.Errorf("got %v, want why there are no credentials", err)
 	}
 }
@@ -82,22 +82,22 @@ func FuzzSecrets(f *testing.F) {
 		target, _, _ := strings.Cut(strings.ReplaceAll(tt.was, "H", hiddenWord), "\r\n")
 		f.Add(target)
 	}
-	f.Fuzz(func(t *testing.T, target string) {
+	f.Fuzz(func(t *testing.T, text string) {
 		for _, authorize := range []auth.Method{nil, auth.Bearer("t"), auth.Query("key", "x")} {
-			p := &player{opts: Options{Authorize: authorize}}
-			recorded := capture.Head{Target: target}
-			s, err := p.secretsFor(t.Context(), &recorded)
+			p, to := &player{}, &target{authorize: authorize}
+			recorded := capture.Head{Target: text}
+			s, err := to.secretsFor(t.Context(), &recorded)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := p.withSecrets(target, s)
-			_, query, _ := strings.Cut(target, "?")
+			got := p.withSecrets(text, s)
+			_, query, _ := strings.Cut(text, "?")
 			_, now, _ := strings.Cut(got, "?")
-			if hidden := credential.HasPlaceholder([]byte(query)); !hidden && got != target ||
+			if hidden := credential.HasPlaceholder([]byte(query)); !hidden && got != text ||
 				hidden && slices.ContainsFunc(strings.Split(now, "&"), func(pair string) bool {
 					return credential.HasPlaceholder([]byte(pair))
 				}) {
-				t.Errorf("%q becomes %q", target, got)
+				t.Errorf("%q becomes %q", text, got)
 			}
 		}
 	})

@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"a2atap/proxy/a2a"
+
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
 	"a2atap/replay/live"
-	"a2atap/replay/report"
 )
 
 // ErrSeveralAgents is wrapped by the error of Run for a capture in which requests go to an agent for which there is no
@@ -25,7 +26,9 @@ type target struct {
 	agent     capture.Peer
 	endpoints *endpoints
 	values    *compare.Values
-	hooks     *hooks
+	authorize Authorizer // nil if there are no credentials for it
+
+	interfaces []a2a.Interface // of the live card, if requests are to be sent in other words
 }
 
 // aim makes the targets of the plan: those of Options.Agents by their names, and the other agent at the URL.
@@ -82,18 +85,12 @@ func (p *player) newTarget(name, to string) (*target, error) {
 	if name != "" {
 		t.agent.Name = name
 	}
-	if t.values, err = compare.NewValues(); err != nil {
-		return nil, err
+	t.authorize = p.opts.Authorize
+	if own, ok := p.opts.AuthorizeAgent[name]; ok {
+		t.authorize = own
 	}
-	t.hooks, err = newHooks(e, p.log, t.agent.Name)
+	t.values, err = compare.NewValues()
 	return t, err
-}
-
-// closeHooks ends the receipt of notifications.
-func (p *player) closeHooks() {
-	for _, t := range p.order {
-		t.hooks.close()
-	}
 }
 
 // reach checks that the agents accept connections, and waits for them as long as Options.Wait.
@@ -133,29 +130,4 @@ func (p *player) destination() string {
 		list = append(list, t.agent.Name+"="+t.url)
 	}
 	return strings.Join(list, ", ")
-}
-
-// deliveries compares the notifications of each agent with those about its tasks.
-func (p *player) deliveries(ctx context.Context) (sum report.Deliveries, diffs []report.Difference) {
-	rest := p.plan.hooks
-	for i, t := range p.order {
-		var own, others []delivery
-		for _, d := range rest {
-			if _, ok := t.values.Own(compare.TaskID, "", d.task); ok || i == len(p.order)-1 {
-				own = append(own, d)
-			} else {
-				others = append(others, d)
-			}
-		}
-		rest = others
-		d, found := t.hooks.compare(ctx, own, t.values, p.opts.Timeout)
-		sum.Expected += d.Expected
-		sum.Received += d.Received
-		sum.LeftOut += d.LeftOut
-		if d.Why != "" {
-			sum.Why = d.Why
-		}
-		diffs = append(diffs, found...)
-	}
-	return sum, diffs
 }

@@ -14,7 +14,8 @@ func TestDocumentedCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sources strings.Builder
-	for _, file := range []string{"example_test.go", "main_test.go"} {
+	const replaytest = "../../replay/replaytest/example_test.go"
+	for _, file := range []string{"example_test.go", "main_test.go", replaytest} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -22,7 +23,7 @@ func TestDocumentedCode(t *testing.T) {
 		sources.Write(text)
 	}
 	blocks := strings.Split(string(page), "```go\n")[1:]
-	if len(blocks) < 4 {
+	if len(blocks) < 8 {
 		t.Errorf("the page has %d blocks of Go", len(blocks))
 	}
 	for _, block := range blocks {

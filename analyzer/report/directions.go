@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/a2a"
 )
 
@@ -184,5 +185,5 @@ func mdDirections(b *strings.Builder, list []Direction) {
 	}
 	fmt.Fprintf(b, "## Both directions\n\n%q is what was asked in the place of the other agent, %q what the record shows of "+
 		"the two agents themselves.\n\n", AskedByUs, SeenBetween)
-	mdTable(b, directionRows(list, mdText))
+	markup.Table(b, directionRows(list, markup.Text))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/markup"
 )
 
 // titles are the categories as headings.
@@ -26,8 +27,8 @@ func Markdown(w io.Writer, r *Report) error {
 		what = "probe"
 	}
 	fmt.Fprintf(&b, "# A2A %s: %s\n\n", what, r.verdict().Status)
-	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", mdText(r.sentence()), mdText(r.Tool.Name), mdText(r.Tool.Version),
-		r.Now.UTC().Format("2006-01-02 15:04 UTC"))
+	fmt.Fprintf(&b, "%s. Judged by %s %s on %s.\n\n", markup.Text(r.sentence()), markup.Text(r.Tool.Name),
+		markup.Text(r.Tool.Version), r.Now.UTC().Format("2006-01-02 15:04 UTC"))
 	mdCaptures(&b, r.Result)
 	if r.Tests == nil {
 		mdLinks(&b, r.Result)
@@ -50,7 +51,7 @@ func Markdown(w io.Writer, r *Report) error {
 func mdCaptures(b *strings.Builder, r *analyzer.Result) {
 	captures := make([]string, 0, len(r.Captures))
 	for _, c := range r.Captures {
-		captures = append(captures, mdCode(c))
+		captures = append(captures, markup.Code(c))
 	}
 	fmt.Fprintf(b, "Captures: %s.\n\n", strings.Join(captures, ", "))
 }
@@ -62,7 +63,7 @@ func mdLinks(b *strings.Builder, r *analyzer.Result) {
 			"## Who talked to whom\n\nEach cell says what was found on the link; `ok` is followed by the number of rules that were " +
 				"observed there, none of them broken.\n\n",
 		)
-		mdTable(b, mdNames(m.rows()))
+		markup.Table(b, mdNames(m.rows()))
 	}
 	mdCalls(b, r)
 }
@@ -74,7 +75,7 @@ func mdCalls(b *strings.Builder, r *analyzer.Result) {
 		c := &r.Calls[i]
 		var errs []string
 		for _, f := range c.ByError() {
-			errs = append(errs, fmt.Sprintf("%s %d", mdText(f.Error), f.Count))
+			errs = append(errs, fmt.Sprintf("%s %d", markup.Text(f.Error), f.Count))
 		}
 		failed := fmt.Sprint(c.Failed)
 		if !c.Proved() {
@@ -84,20 +85,20 @@ func mdCalls(b *strings.Builder, r *analyzer.Result) {
 			errs = append(errs, "webhooks not observed")
 		}
 		rows = append(rows, []string{
-			mdText(arrow(c.Link)), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, orDash(strings.Join(errs, ", ")),
+			markup.Text(arrow(c.Link)), fmt.Sprint(c.Made), fmt.Sprint(c.Succeeded), failed, orDash(strings.Join(errs, ", ")),
 		})
 	}
 	if len(rows) > 1 {
 		b.WriteString("## Calls\n\nWhether calls succeeded is one question, whether they kept to the protocol another.\n\n")
-		mdTable(b, rows)
+		markup.Table(b, rows)
 	}
 }
 
 // mdConformance writes the report on one agent.
 func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
-	fmt.Fprintf(b, "## Agent %s\n\n", mdText(c.link))
-	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", mdText(orDash(c.AgentName)),
-		mdCode(c.AgentURL), mdText(orDash(c.AgentVersion)), c.ConformanceLevel, mdText(c.LevelReason))
+	fmt.Fprintf(b, "## Agent %s\n\n", markup.Text(c.link))
+	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(orDash(c.AgentName)),
+		markup.Code(c.AgentURL), markup.Text(orDash(c.AgentVersion)), c.ConformanceLevel, markup.Text(c.LevelReason))
 	rows := [][]string{{"Category", "Passed", "Failed", "Not observed"}}
 	var failed []ConformanceResult
 	for _, category := range analyzer.Categories {
@@ -113,17 +114,18 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 	}
 	rows = append(rows,
 		[]string{"All", fmt.Sprint(c.Summary.Passed), fmt.Sprint(c.Summary.Failed), fmt.Sprint(c.Summary.Skipped)})
-	mdTable(b, rows)
+	markup.Table(b, rows)
 	if len(failed) == 0 {
 		return
 	}
 	b.WriteString("### Failed tests\n\n")
 	rows = [][]string{{"Test", "Category", "Message", "Recommendation"}}
 	for _, result := range failed {
-		rows = append(rows,
-			[]string{mdCode(result.Test), result.Category, mdText(result.Message), mdText(fixOf(r.Rules, result.Test))})
+		rows = append(rows, []string{
+			markup.Code(result.Test), result.Category, markup.Text(result.Message), markup.Text(fixOf(r.Rules, result.Test)),
+		})
 	}
-	mdTable(b, rows)
+	markup.Table(b, rows)
 }
 
 func fixOf(rules []*analyzer.Rule, id string) string {
@@ -155,11 +157,11 @@ func mdFindings(b *strings.Builder, r *analyzer.Result) {
 			place = f.Capture + ": " + place
 		}
 		rows = append(rows, []string{
-			f.Severity.String(), mdText(culprit(f)), mdCode(f.Rule.ID), mdCode(place), mdText(f.Message),
-			mdText(strings.Join(f.Sections(), ", ")),
+			f.Severity.String(), markup.Text(culprit(f)), markup.Code(f.Rule.ID), markup.Code(place), markup.Text(f.Message),
+			markup.Text(strings.Join(f.Sections(), ", ")),
 		})
 	}
-	mdTable(b, rows)
+	markup.Table(b, rows)
 	if more := len(r.Findings) - maxRows; more > 0 {
 		fmt.Fprintf(b, "And %d more, which the text and JSON reports list.\n\n", more)
 	}
@@ -176,7 +178,7 @@ func mdNotObserved(b *strings.Builder, r *Report) {
 			"<details><summary>The rules</summary>\n\n", len(never), len(r.Rules))
 	codes := make([]string, 0, len(never))
 	for _, id := range never {
-		codes = append(codes, mdCode(id))
+		codes = append(codes, markup.Code(id))
 	}
 	b.WriteString(strings.Join(codes, " ") + "\n\n</details>\n")
 }
@@ -184,41 +186,14 @@ func mdNotObserved(b *strings.Builder, r *Report) {
 // mdNames makes the names in a matrix safe: whatever they hold, each is one cell, and says only itself.
 func mdNames(rows [][]string) [][]string {
 	for i, row := range rows {
-		if row[0] = mdText(row[0]); i == 0 {
+		if row[0] = markup.Text(row[0]); i == 0 {
 			row[0] = `client \ agent`
 			for j, agent := range row[1:] {
-				row[1+j] = mdText(agent)
+				row[1+j] = markup.Text(agent)
 			}
 		}
 	}
 	return rows
-}
-
-func mdTable(b *strings.Builder, rows [][]string) {
-	for i, row := range rows {
-		b.WriteString("| " + strings.Join(row, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
-		}
-	}
-	b.WriteString("\n")
-}
-
-// mdEscaper takes the meaning off what Markdown and HTML act on: messages quote what was on the wire.
-var mdEscaper = strings.NewReplacer(
-	`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;",
-	"#", `\#`, "~", `\~`, "@", "&#64;",
-)
-
-func mdText(s string) string { return mdEscaper.Replace(oneLine(analyzer.Clean(s))) }
-
-// mdCode returns a text as code. Inside of code nothing has a meaning but the backtick, and in tables the bar and what
-// would take its meaning off, which then needs a backslash that code would show.
-func mdCode(s string) string {
-	if s = analyzer.Clean(s); strings.ContainsAny(s, "`|\\") {
-		return "<code>" + mdText(s) + "</code>"
-	}
-	return "`" + s + "`"
 }
 
 func orDash(s string) string {

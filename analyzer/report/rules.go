@@ -67,7 +67,7 @@ func RulesText(w io.Writer, list []*analyzer.Rule) error {
 		}
 		fmt.Fprintf(&b, "  %-32s %-6s %-15s %s\n", r.ID, r.Level, r.Dialects(), r.Title)
 	}
-	fmt.Fprintf(&b, "\n%d rules; a2atap rules ID explains one\n", len(list))
+	fmt.Fprintf(&b, "\n%s; a2atap rules ID explains one\n", analyzer.Plural(len(list), "rule"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/report/markup"
 )
 
 // mdSuite writes what one agent was asked actively: how many tests came out how, what failed and what to do about it,
 // and each test.
 func mdSuite(b *strings.Builder, r *Report, s *Suite) {
 	level, reason := r.level(s)
-	fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s. Conformance level: **%s** (%s).\n\n", mdText(s.Agent),
-		mdText(orDash(s.Name)), mdCode(s.URL), mdText(orDash(s.Version)), level, mdText(reason))
+	fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(s.Agent),
+		markup.Text(orDash(s.Name)), markup.Code(s.URL), markup.Text(orDash(s.Version)), level, markup.Text(reason))
 	rows := [][]string{{"Category", "Passed", "Failed", "Waived", "Skipped", "Inconclusive"}}
 	row := func(name string, t Tally) {
 		cells := []string{name}
@@ -33,10 +34,10 @@ func mdSuite(b *strings.Builder, r *Report, s *Suite) {
 		row(titles[category], t)
 	}
 	row("All", s.Tally())
-	mdTable(b, rows)
+	markup.Table(b, rows)
 	mdFailed(b, r, s)
 	for _, note := range s.Notes {
-		b.WriteString("- " + mdText(note) + "\n")
+		b.WriteString("- " + markup.Text(note) + "\n")
 	}
 	if s.Dropped > 0 {
 		fmt.Fprintf(b, "- Left out: %s about what was asked wrongly on purpose\n", analyzer.Plural(s.Dropped, "finding"))
@@ -52,15 +53,15 @@ func mdFailed(b *strings.Builder, r *Report, s *Suite) {
 	failed := [][]string{{"Test", "Category", "Message", "Recommendation"}}
 	waived := [][]string{{"Test", "Category", "Message", "Reason"}}
 	for _, t := range worstFirst(s) {
-		message := mdText(t.Message)
+		message := markup.Text(t.Message)
 		if t.Status == TestCritical {
 			message = "**critical**: " + message
 		}
-		cells := []string{mdCode(t.Name), kebab[t.Category], message}
+		cells := []string{markup.Code(t.Name), kebab[t.Category], message}
 		if t.Waived != "" {
-			waived = append(waived, append(cells, mdText(t.Waived)))
+			waived = append(waived, append(cells, markup.Text(t.Waived)))
 		} else {
-			failed = append(failed, append(cells, mdText(oneLine(t.Fix))))
+			failed = append(failed, append(cells, markup.Text(oneLine(t.Fix))))
 		}
 	}
 	for _, c := range Conformances(r) {
@@ -70,19 +71,20 @@ func mdFailed(b *strings.Builder, r *Report, s *Suite) {
 		for _, category := range analyzer.Categories {
 			for _, result := range c.Categories[string(category)] {
 				if result.Duration == nil && (result.Status == "fail" || result.Status == "critical") { // a rule
-					failed = append(failed,
-						[]string{mdCode(result.Test), result.Category, mdText(result.Message), mdText(fixOf(r.Rules, result.Test))})
+					failed = append(failed, []string{
+						markup.Code(result.Test), result.Category, markup.Text(result.Message), markup.Text(fixOf(r.Rules, result.Test)),
+					})
 				}
 			}
 		}
 	}
 	if len(failed) > 1 {
 		b.WriteString("### Failed tests\n\n")
-		mdTable(b, failed)
+		markup.Table(b, failed)
 	}
 	if len(waived) > 1 {
 		b.WriteString("### Waived\n\n")
-		mdTable(b, waived)
+		markup.Table(b, waived)
 	}
 }
 
@@ -100,11 +102,11 @@ func mdTests(b *strings.Builder, s *Suite) {
 			result += ", waived"
 		}
 		rows = append(rows, []string{
-			mdCode(t.Name), mdText(t.Title), result, fmt.Sprintf("%d ms", t.Duration.Milliseconds()),
-			mdText(orDash(t.Message)), mdText(orDash(strings.Join(t.Sections, ", "))),
+			markup.Code(t.Name), markup.Text(t.Title), result, fmt.Sprintf("%d ms", t.Duration.Milliseconds()),
+			markup.Text(orDash(t.Message)), markup.Text(orDash(strings.Join(t.Sections, ", "))),
 		})
 	}
-	mdTable(b, rows)
+	markup.Table(b, rows)
 	b.WriteString("</details>\n\n")
 }
 

@@ -78,12 +78,16 @@ func export(ctx context.Context, e env, o exportOptions, name string) error {
 		return err
 	}
 	src = e.withProgress(ctx, "export "+name, src)
-	return writeOutput(e, o.output, func(w io.Writer) error {
+	write := func(w io.Writer) error {
 		if format == "otlp" {
 			return writeSpans(ctx, w, src, keep, o.bodies)
 		}
 		return writeExchanges(ctx, w, format, src, keep)
-	})
+	}
+	if o.output == "-" {
+		return write(e.Out)
+	}
+	return writeFile(o.output, write) // the capture has it all: nothing is lost where the file cannot be written
 }
 
 // An exchangeWriter writes exchanges one by one; Close writes what ends the document.

@@ -54,6 +54,9 @@ func importFile(ctx context.Context, e env, o importOptions, name string) error 
 		if name == "-" {
 			return usage("import from standard input needs -o FILE")
 		}
+		if strings.HasSuffix(name, ".a2atap") {
+			return usage("%s is called a capture already; to copy it into a new one, name that with -o FILE", name)
+		}
 		output = strings.TrimSuffix(name, ".har")
 		output = strings.TrimSuffix(strings.TrimSuffix(output, ".jsonl"), ".txtar") + ".a2atap"
 	}

@@ -14,6 +14,7 @@ import (
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
+	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/capture/filter"
 	"a2atap/proxy/capture/open"
 )
@@ -24,19 +25,36 @@ func openCapture(e env, name string) (capture.Source, error) {
 	if name == "-" {
 		return openStdin(e)
 	}
+	if scheme, _, is := strings.Cut(name, "://"); is && !strings.ContainsAny(scheme, `/\.`) {
+		return nil, usage("%s is a URL, not a capture; record the traffic of an agent with a2atap record --agent NAME=URL, "+
+			"or ask the agent with a2atap probe URL", credential.WithoutUserinfo(name))
+	}
 	if isText(name) {
-		return open.File(name)
+		src, err := open.File(name)
+		if errors.Is(err, capture.ErrFormat) {
+			err = fmt.Errorf("%w; %s", err, captureEndings)
+		}
+		return src, err
 	}
 	src, err := bolt.Read(name)
 	if errors.Is(err, capture.ErrFormat) {
-		if text, textErr := open.File(name); textErr == nil {
-			return text, nil
+		text, textErr := open.File(name)
+		if textErr == nil || errors.Is(textErr, capture.ErrFormat) && !isFolder(name) {
+			return text, textErr
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	return hideNamed(context.Background(), src), nil
+}
+
+// captureEndings is what to do where a file is not what its name says.
+const captureEndings = "see that its name ends as what it is: .a2atap, .har, .jsonl or .txtar"
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 // tellGaps says what a capture lacks of the traffic that passed, for a command that does not judge it. Other formats

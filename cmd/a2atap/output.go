@@ -8,8 +8,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/spelling"
 )
+
+// checkScheme refuses what is given as the URL of an agent and has no scheme.
+func checkScheme(agent string) error {
+	if strings.Contains(agent, "://") {
+		return nil
+	}
+	return usage("%q has no scheme; write http://%s", credential.WithoutUserinfo(agent), credential.WithoutUserinfo(agent))
+}
 
 // writeOutput calls write with a file, which appears complete or not at all, or with standard output for "-". If the
 // file cannot be written, the output goes to standard output instead, so that it is not lost.
@@ -74,16 +83,18 @@ func cause(err error) error {
 	return err
 }
 
-// nearest returns "; did you mean ...?" if one of the known words is close to word, else "".
+// nearest returns "; did you mean ...?" with up to three of the known words that come close to word, else "".
 func nearest(word string, known []string) string {
-	best, distance := "", len(word)/2+1
-	for _, k := range known {
-		if d := spelling.Distance(strings.ToLower(word), k); d < distance {
-			best, distance = k, d
-		}
+	near := spelling.Near(word, known, 3)
+	for i := range near {
+		near[i] = fmt.Sprintf("%q", near[i])
 	}
-	if best == "" {
+	switch n := len(near); n {
+	case 0:
 		return ""
+	case 1:
+		return fmt.Sprintf("; did you mean %s?", near[0])
+	default:
+		return fmt.Sprintf("; did you mean %s or %s?", strings.Join(near[:n-1], ", "), near[n-1])
 	}
-	return fmt.Sprintf("; did you mean %q?", best)
 }

@@ -115,7 +115,7 @@ func runProbe(ctx context.Context, e env, o *probeOptions, args []string) error 
 	if err != nil {
 		return asUsage(err)
 	}
-	hooks, err := o.webhook.options(e)
+	hooks, err := o.webhook.options(e, "probe")
 	if err != nil {
 		return err
 	}

@@ -131,6 +131,9 @@ func (o *probeTarget) agents(e env, args []string) (probeAgents, error) {
 		}
 		u, err := url.Parse(a.setup.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			if err := checkScheme(a.setup.Mask.Text(arg)); err != nil {
+				return nil, err
+			}
 			return nil, fmt.Errorf("invalid URL of an agent %q; write http://HOST:PORT/PATH", a.setup.Mask.Text(arg))
 		}
 		if err := o.speak(a); err != nil {

@@ -103,14 +103,28 @@ func (p *progress) Exchanges(ctx context.Context, from uint64) iter.Seq2[*captur
 
 func (p *progress) at(seq uint64) { p.count("exchange", seq, p.total) }
 
-// count shows how many units of the total are done, at most five times a second.
+// count shows how many units of the total are done.
 func (p *progress) count(unit string, done, total uint64) {
+	if p.due() {
+		fmt.Fprintf(p.w, "\r%s: %s %d of %d ", p.what, unit, done, max(total, done))
+	}
+}
+
+// show shows how far it has come, in words that may get shorter.
+func (p *progress) show(words string) {
+	if p.due() {
+		fmt.Fprintf(p.w, "\r%s: %-40s", p.what, words)
+	}
+}
+
+// due reports whether there is something to show now: at most five times a second.
+func (p *progress) due() bool {
 	now := time.Now()
 	if now.Sub(p.began) < progressAfter || now.Sub(p.last) < progressEvery {
-		return
+		return false
 	}
 	p.last, p.shown = now, true
-	fmt.Fprintf(p.w, "\r%s: %s %d of %d ", p.what, unit, done, max(total, done))
+	return true
 }
 
 // clear erases the line.

@@ -143,9 +143,8 @@ func (s *shell) run(line, url string) {
 	s.t.Helper()
 	s.log.WriteString("$ " + line + "\n")
 	command, tail := strings.CutSuffix(line, " | tail -n 2")
-	fields := regexp.MustCompile(`'[^']*'|\S+`).FindAllString(command, -1)[1:]
+	fields := arguments(command)
 	for i, f := range fields {
-		fields[i] = strings.Trim(f, "'")
 		if url != "" && strings.HasPrefix(f, "http://") {
 			fields[i] = url
 		}
@@ -174,6 +173,28 @@ func (s *shell) say(out string, without ...string) {
 			s.log.WriteString(line)
 		}
 	}
+}
+
+// arguments splits a command line after the name of the program; single quotes hold blanks.
+func arguments(line string) []string {
+	fields := regexp.MustCompile(`'[^']*'|\S+`).FindAllString(line, -1)[1:]
+	for i, f := range fields {
+		fields[i] = strings.Trim(f, "'")
+	}
+	return fields
+}
+
+// execute runs a command line and returns what it wrote, and its exit status.
+func (s *shell) execute(line string) (out, errs string, code int) {
+	s.t.Helper()
+	cmd := s.command(arguments(line))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		s.t.Fatalf("%s: %v", line, err)
+	}
+	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
 func (s *shell) command(args []string) *exec.Cmd {

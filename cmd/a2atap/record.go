@@ -248,6 +248,9 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 		}
 		r.clients = append(r.clients, pattern)
 	}
+	if o.exchanges < 0 || o.duration < 0 {
+		return r, usage("--exchanges %d, --duration %v: write how many, or how long, or 0 for no end", o.exchanges, o.duration)
+	}
 	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
 		return r, usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
 	}

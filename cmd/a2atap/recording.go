@@ -57,6 +57,9 @@ type recordingOptions struct {
 
 	rules []*analyzer.Rule // that judge it; nil is all there are
 
+	onDial func(client, connection string)      // as proxy.Options has it
+	around func(sink capture.Sink) capture.Sink // sees what is recorded first; nil
+
 	fault func() error // makes commits fail, for tests; nil
 	room  int          // bytes that may wait to be recorded, and to be stored; 0 stands for the defaults
 
@@ -135,8 +138,11 @@ func startRecording(o recordingOptions) (*recording, error) {
 	if _, err := learnCards(context.Background(), r.store, r.names, 1); err != nil && r.onNotice != nil {
 		r.onNotice(fmt.Sprintf("credentials that cards in %s name are hidden when the cards come again: %v", o.output, err))
 	}
+	if o.around == nil {
+		o.around = func(sink capture.Sink) capture.Sink { return sink }
+	}
 	r.recorder = proxy.NewRecorder(proxy.RecorderOptions{
-		Sink: counted{r.sink, &r.passed}, Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
+		Sink: o.around(counted{r.sink, &r.passed}), Seq: start.Seq, Conn: start.Conn, MaxBody: o.maxBody, IfFull: o.policy,
 		QueueBytes: int64(o.room), Urgency: &urgency, Clients: o.clients,
 		OnLoss: func(err error) { r.lost(err, proxy.Pass) },
 		OnStop: r.fail,
@@ -146,7 +152,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		NoRewrite: o.noRewrite, Webhooks: o.webhooks, AllowRemote: o.allowRemote, AllowHosts: o.allowHosts,
 		AnswerTimeout: o.timeoutHead, TunnelTimeout: o.timeoutTunnel,
 		RootCAs: o.reach.Roots, Insecure: o.reach.Insecure, ClientCertificate: o.reach.Certificate,
-		Upstream: o.reach.Proxy, OnTap: o.onTap, OnNotice: o.onNotice,
+		Upstream: o.reach.Proxy, OnTap: o.onTap, OnNotice: o.onNotice, OnDial: o.onDial,
 	})
 	if err != nil {
 		err = errors.Join(err, r.recorder.Close(context.Background()), r.sink.Close())

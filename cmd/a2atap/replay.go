@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,14 +29,16 @@ type replayOptions struct {
 	filter     string
 	agent      string
 	profile    string
-	speed      float64
+	speed      string
 	wait       time.Duration
 	timeout    time.Duration
-	flags      setup.Flags
+	flags      setup.SeveralFlags
+	webhook    webhookFlags
 	reach      setup.ReachFlags
 	capture    string
 	redactKey  string
 	format     string
+	colours    bool
 	output     string
 	allowEmpty bool
 }
@@ -51,10 +55,17 @@ differ. --profile shape also compares the whole structure and the names of artif
 times. A rule that only the live agent breaks is a difference, too.
 
 With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
-not named. Credentials go to all of them, where the recording has placeholders.
+not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
+it is live; --filter client:NAME plays only what NAME sent.
+
+The report names each cause once, and what follows from it below it: an agent that fails a task cannot but answer
+otherwise about it. The markdown is for a comment of a pull request, html is one page to keep or to send.
 
 A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
-placeholders. It is not printed.
+placeholders, and with NAME= before it to the agent NAME alone. It is not printed.
+
+Where the recording has webhooks, replay receives in their place and compares the notifications. Agents on other
+machines need --webhook-url.
 
 Exit status: 0 no difference, 1 differences, 2 wrong usage, 3 the capture or the agent failed, 4 inconclusive: nothing
 was sent, or the capture lost traffic.`,
@@ -62,7 +73,10 @@ was sent, or the capture lost traffic.`,
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
   a2atap replay c.a2atap --to booker=http://127.0.0.1:9001 --to planner=http://127.0.0.1:9002
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
-  a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret`,
+  a2atap replay c.a2atap --to http://127.0.0.1:9001 --format html -o replay.html
+  a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret
+  a2atap replay c.a2atap --to booker=https://b.example --to hotel=https://h.example --auth booker=bearer:env:B
+  a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example`,
 		RunE: func(cmd *cobra.Command, args []string) error { return replayCapture(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
@@ -70,16 +84,17 @@ was sent, or the capture lost traffic.`,
 	f.StringVar(&o.filter, "filter", "", "replay the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "replay what went to the agent `NAME`")
 	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
-	f.Float64Var(&o.speed, "speed", 0,
-		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, 0 without pauses")
+	f.StringVar(&o.speed, "speed", "max",
+		"play recorded pauses at the speed `FACTOR`: 1 as recorded, 2 twice as fast, max (or 0) without pauses")
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
-	o.flags.RegisterCredentials(f, "where the recording has placeholders for secrets")
+	o.flags.Register(f, "where the recording has placeholders for secrets")
 	o.reach.Register(f, "without it, none is used")
+	o.webhook.register(f, "in the place of recorded webhooks: ", "")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
 	f.StringVar(&o.redactKey, "redaction-key", "", "with --capture: "+redactionKeyHelp)
-	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: text, json or junit")
+	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was sent or traffic was lost")
 	return withArgs(cmd, 1, 1)
@@ -93,19 +108,21 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	if options.Dialer, err = e.dialer(&o.reach); err != nil {
 		return err
 	}
-	s, err := o.flags.SetupCredentials(e.world(options.Dialer), o.first())
+	if options.Webhook, err = o.webhook.options(e, "replay"); err != nil {
+		return err
+	}
+	creds, err := o.credentials(e, &options)
 	if err != nil {
 		return asUsage(err)
 	}
-	if options.Authorize = s.Options.Authorize; options.Authorize != nil {
-		e.Out, e.Err = s.Mask.Writer(e.Out), s.Mask.Writer(e.Err)
-	}
-	return s.Mask.Error(o.play(ctx, e, s, options, name))
+	o.colours = o.output == "-" && e.colours(e.Out)
+	e.Out, e.Err = creds.masked(e.Out), creds.masked(e.Err)
+	return creds.hide(o.play(ctx, e, creds, options, name))
 }
 
 // play replays, and writes the report.
 func (o *replayOptions) play(
-	ctx context.Context, e env, s *setup.Setup, options replay.Options, name string,
+	ctx context.Context, e env, creds credentials, options replay.Options, name string,
 ) error {
 	keep, err := parseSelection(o.filter, o.agent)
 	if err != nil {
@@ -121,7 +138,7 @@ func (o *replayOptions) play(
 	}
 	ctx, cancel := untilInterrupted(ctx, e)
 	defer cancel()
-	r, err := o.run(ctx, e, s, src, options)
+	r, err := o.run(ctx, e, creds, src, options)
 	if errors.Is(err, replay.ErrSeveralAgents) {
 		return usage("replay %s: %w; add --to NAME=URL for each of them, or choose one with --agent NAME", name, err)
 	}
@@ -130,7 +147,7 @@ func (o *replayOptions) play(
 	}
 	r.Tool = report.Tool(tool())
 	writeErr := writeOutput(e, o.output, func(w io.Writer) error {
-		return report.Write(s.Mask.Writer(w), o.format, r)
+		return writeDifferences(creds.masked(w), o.format, r, o.colours)
 	})
 	if writeErr != nil {
 		return errors.Join(err, writeErr)
@@ -155,7 +172,7 @@ func (o *replayOptions) play(
 
 // replay turns flags into what the package takes, but for credentials and the choice of exchanges.
 func (o *replayOptions) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Speed: o.speed, Wait: o.wait, Timeout: o.timeout}
+	out := replay.Options{Rules: rules.All, Wait: o.wait, Timeout: o.timeout}
 	if len(o.to) == 0 {
 		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
@@ -166,10 +183,15 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	if err := choose("format", o.format, report.Formats()...); err != nil {
 		return out, err
 	}
-	if o.speed < 0 {
-		return out, usage("--speed %g: write 1 for the recorded pauses, 0 for none", o.speed)
+	if err := o.webhook.check(); err != nil {
+		return out, err
 	}
 	var err error
+	if o.speed != "max" {
+		if out.Speed, err = strconv.ParseFloat(o.speed, 64); err != nil || !(out.Speed >= 0) || math.IsInf(out.Speed, 1) {
+			return out, usage("--speed %q: write a factor, such as 1 for the recorded pauses, or max for none", o.speed)
+		}
+	}
 	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
@@ -197,12 +219,6 @@ func (o *replayOptions) aim() error {
 	return nil
 }
 
-// first returns the first URL of --to.
-func (o *replayOptions) first() string {
-	_, at := splitTo(o.to[0])
-	return at
-}
-
 // splitTo splits [NAME=]URL; a sign in the URL itself begins no name.
 func splitTo(text string) (name, at string) {
 	before, after, found := strings.Cut(text, "=")
@@ -214,7 +230,7 @@ func splitTo(text string) (name, at string) {
 
 // run replays, and keeps the traffic if that is asked for.
 func (o *replayOptions) run(
-	ctx context.Context, e env, s *setup.Setup, src capture.Source, options replay.Options,
+	ctx context.Context, e env, creds credentials, src capture.Source, options replay.Options,
 ) (*report.Report, error) {
 	if o.capture == "" {
 		return replay.Run(ctx, src, o.other, options)
@@ -224,7 +240,9 @@ func (o *replayOptions) run(
 		return nil, err
 	}
 	names := &redact.Names{}
-	names.LearnForAll(s.SecretHeaders, s.SecretQuery)
+	for _, s := range creds {
+		names.LearnForAll(s.SecretHeaders, s.SecretQuery)
+	}
 	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	options.Sink, options.Seq = sink, store.Position().Seq
 	r, err := replay.Run(ctx, src, o.other, options)

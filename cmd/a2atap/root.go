@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture/credential"
@@ -87,6 +89,9 @@ const usageTemplate = `Usage:{{if .Runnable}}
   {{.CommandPath}} COMMAND
 
 Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasHelpSubCommands}}
+
+Topics of {{.CommandPath}} help:{{range .Commands}}{{if .IsAdditionalHelpTopicCommand}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:
@@ -111,9 +116,12 @@ traffic without changing or delaying it, and reports where the protocol is broke
   a2atap show c.a2atap --format ladder`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q; see a2atap --help", args[0])
+				if _, err := os.Stat(args[0]); err == nil {
+					return usage("%q is a file and no command; write a2atap check, show or tui before it", args[0])
+				}
+				return usage("unknown command %q; see a2atap --help%s", args[0], nearest(args[0], commandNames(cmd)))
 			}
 			return nil
 		},
@@ -131,15 +139,41 @@ traffic without changing or delaying it, and reports where the protocol is broke
 		return choose("word for --progress", e.common.progress, "auto", "always", "never")
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage("%w; see %s --help", err, cmd.CommandPath())
+		return usage("%w; see %s --help%s", err, cmd.CommandPath(), nearFlag(cmd, err))
 	})
+	root.Version = tool().Version
+	root.SetVersionTemplate(tool().Name + " {{.Version}}\n")
 	root.SetHelpTemplate(helpTemplate)
 	root.SetUsageTemplate(usageTemplate)
+	root.SetHelpCommand(newHelp())
+	root.AddCommand(newTopics()...)
 	root.AddCommand(
 		newRecord(e), newRun(e), newCA(e), newShow(e), newCheck(e), newRules(e), newExport(e), newImport(e),
 		newReplay(e), newPlayback(e), newProbe(e), newSend(e), newAgent(e), newDemo(e), newTUI(e), newDoctor(e), newVersion(e),
+		newMinimize(e),
 	)
+	root.InitDefaultCompletionCmd()
+	if shells, _, err := root.Find([]string{"completion"}); err == nil && shells != root {
+		shells.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return choose("shell", args[0], commandNames(cmd)...)
+		}
+		shells.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return root
+}
+
+// nearFlag names the flag that was meant by an unknown one, as nearest does.
+func nearFlag(cmd *cobra.Command, err error) string {
+	_, word, found := strings.Cut(err.Error(), "unknown flag: ")
+	if !found {
+		return ""
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+	return nearest(word, flags)
 }
 
 // withArgs makes a command check how many arguments it gets; atMost -1 is no limit.
@@ -171,5 +205,5 @@ func choose(what, word string, known ...string) error {
 			return nil
 		}
 	}
-	return usage("unknown %s %q; use one of %s", what, word, strings.Join(known, ", "))
+	return usage("unknown %s %q; use one of %s%s", what, word, strings.Join(known, ", "), nearest(word, known))
 }

@@ -2,6 +2,9 @@ package main
 
 import (
 	"io"
+	"path"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,45 +16,48 @@ import (
 func newRules(e env) *cobra.Command {
 	format := "text"
 	cmd := &cobra.Command{
-		Use:   "rules [ID]",
+		Use:   "rules [ID | WORD...]",
 		Short: "List the rules, or explain one",
 		Long: `Rules lists the rules that check applies. With an id it explains that rule: what is required, why it matters,
-the section of the specification, how to fix it, and what is not reported.`,
+the section of the specification, how to fix it, and what is not reported. Other words choose from the list: part of an
+id or a family, with * for any text, or words of what a rule is about, all of which have to be there.`,
 		Example: `  a2atap rules
   a2atap rules stream-closed-on-terminal
+  a2atap rules 'stream-*'
+  a2atap rules push url
   a2atap rules --format json`,
 		RunE: func(_ *cobra.Command, args []string) error { return listRules(e.Out, format, args) },
 	}
 	cmd.Flags().StringVar(&format, "format", format, "write as `FORMAT`: text, json or markdown")
-	return withArgs(cmd, 0, 1)
+	return withArgs(cmd, 0, -1)
 }
 
 func listRules(w io.Writer, format string, args []string) error {
-	list := rules.All
-	if len(args) == 1 {
-		r := rules.ByID(args[0])
-		if u, ok := rules.UnobservedByID(args[0]); ok {
-			return usage("%s (%s) is never observed: %s", u.ID, u.Title, u.Reason)
+	if err := choose("format", format, "text", "json", "markdown"); err != nil {
+		return err
+	}
+	list, one := rules.All, false
+	if len(args) > 0 {
+		var err error
+		if list, err = chooseRules(args); err != nil {
+			return err
 		}
-		if r == nil {
-			return usage("unknown rule %q; a2atap rules lists them%s", args[0], nearest(args[0], ruleIDs()))
-		}
-		list = []*analyzer.Rule{r}
+		one = len(args) == 1 && rules.ByID(args[0]) != nil
 	}
 	switch {
 	case format == "json":
 		return report.RulesJSON(w, list)
-	case format == "markdown" && len(args) == 1:
+	case format == "markdown" && len(args) > 0:
 		return report.RulesMarkdown(w, list)
 	case format == "markdown":
 		if err := report.RulesMarkdown(w, list); err != nil {
 			return err
 		}
 		return report.UnobservedMarkdown(w, rules.Unobserved)
-	case format != "text":
-		return choose("format", format, "text", "json", "markdown")
-	case len(args) == 1:
+	case one:
 		return report.RuleText(w, list[0])
+	case len(args) > 0:
+		return report.RulesText(w, list)
 	}
 	if err := report.RulesText(w, list); err != nil {
 		return err
@@ -65,4 +71,40 @@ func ruleIDs() []string {
 		ids = append(ids, r.ID)
 	}
 	return ids
+}
+
+// chooseRules returns the rule of that id, or those that all words are about.
+func chooseRules(words []string) ([]*analyzer.Rule, error) {
+	if len(words) == 1 {
+		if r := rules.ByID(words[0]); r != nil {
+			return []*analyzer.Rule{r}, nil
+		}
+		if u, ok := rules.UnobservedByID(words[0]); ok {
+			return nil, usage("%s (%s) is never observed: %s", u.ID, u.Title, u.Reason)
+		}
+	}
+	for _, word := range words {
+		if _, err := path.Match(word, ""); err != nil {
+			return nil, usage("invalid pattern %q: %w; write a rule's id, or a part of it with *", word, err)
+		}
+	}
+	list := slices.DeleteFunc(slices.Clone(rules.All), func(r *analyzer.Rule) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return !isAbout(r, word) })
+	})
+	if len(list) == 0 {
+		text := strings.Join(words, " ")
+		return nil, usage("unknown rule %q; a2atap rules lists them%s", text, nearest(text, ruleIDs()))
+	}
+	return list, nil
+}
+
+// isAbout reports whether a word chooses a rule: as a pattern its id or family, else as a part of its id or its title.
+func isAbout(r *analyzer.Rule, word string) bool {
+	word = strings.ToLower(word)
+	for _, name := range []string{r.ID, r.Family} {
+		if ok, err := path.Match(word, name); ok && err == nil {
+			return true
+		}
+	}
+	return strings.Contains(r.ID, word) || strings.Contains(strings.ToLower(r.Title), word)
 }

@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 			"guardedagent": scriptGuardedAgent,
 			"privateagent": scriptPrivateAgent,
 			"upstream":     scriptUpstream,
+			"journey":      scriptJourney,
 		},
 	})
 }

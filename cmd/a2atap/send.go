@@ -123,6 +123,9 @@ time.`,
 }
 
 func send(ctx context.Context, e env, o sendOptions, args []string) error {
+	if err := checkScheme(args[0]); err != nil {
+		return err
+	}
 	d, err := e.dialer(&o.reach)
 	if err != nil {
 		return err

@@ -88,11 +88,13 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if err != nil {
 		return fmt.Errorf("show %s: %w", name, err)
 	}
+	matched := 0
 	shown, err := each(ctx, src, wanted, func(x *capture.Exchange) error {
 		facts := analyzer.Facts{Reading: reader.Read(x), Findings: findings[x.Seq]}
 		if !keep.match(x, facts) {
 			return nil
 		}
+		matched++
 		return p.print(x, facts)
 	})
 	if err != nil {
@@ -103,6 +105,9 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	}
 	if shown == 0 && len(numbers) > 0 {
 		return fmt.Errorf("show %s: no exchange %s in it; without numbers all are shown", name, strings.Join(numbers, " "))
+	}
+	if shown > 0 && matched == 0 {
+		e.tell("show: %s", keep.nothing(ctx, src))
 	}
 	return p.end()
 }

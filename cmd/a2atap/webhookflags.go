@@ -95,8 +95,8 @@ func (o *webhookFlags) certificate(e env, command string, must bool) (*tls.Certi
 	return leaf, nil
 }
 
-// options returns where probe receives.
-func (o *webhookFlags) options(e env) (webhook.Options, error) {
-	certificate, err := o.certificate(e, "probe", false)
+// options returns where a command receives.
+func (o *webhookFlags) options(e env, command string) (webhook.Options, error) {
+	certificate, err := o.certificate(e, command, false)
 	return webhook.Options{Address: o.listen, Public: o.url, Certificate: certificate}, err
 }

@@ -1,6 +1,12 @@
 // Package spelling compares words that people write.
 package spelling
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // maxWord bounds the length in bytes of what is compared. No name that anybody means is nearly as long.
 const maxWord = 64
 
@@ -27,4 +33,34 @@ func Distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Near returns those of the known words that somebody may have meant by a word, the likeliest first, at most n: those
+// that begin with it or hold it, and those that differ from it in less than half of its letters. Case does not count.
+func Near(word string, known []string, n int) []string {
+	word = strings.ToLower(word)
+	type near struct {
+		word     string
+		distance int
+	}
+	var all []near
+	for _, k := range known {
+		lower := strings.ToLower(k)
+		d := Distance(word, lower)
+		switch {
+		case len(word) > 1 && strings.HasPrefix(lower, word):
+			d = min(d, 1)
+		case len(word) > 2 && strings.Contains(lower, word):
+			d = min(d, 2)
+		case 2*d >= len(word)+1:
+			continue
+		}
+		all = append(all, near{k, d})
+	}
+	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
+	var words []string
+	for _, one := range all[:min(n, len(all))] {
+		words = append(words, one.word)
+	}
+	return words
 }

@@ -1,6 +1,7 @@
 package spelling
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,5 +26,30 @@ func TestDistance(t *testing.T) {
 		if got := Distance(tt.b, tt.a); got != tt.want {
 			t.Errorf("%q to %.20q: got %d, want %d", tt.b, tt.a, got, tt.want)
 		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	known := []string{"check", "ca", "show", "stream-close-isolated", "stream-closed-on-terminal", "playback", "replay"}
+	for _, tt := range []struct {
+		word string
+		want []string
+	}{
+		{"chek", []string{"check"}},
+		{"CHECK", []string{"check"}},
+		{"play", []string{"playback", "replay"}},
+		{"stream-close", []string{"stream-close-isolated", "stream-closed-on-terminal"}},
+		{"stream-closed-on-termnal", []string{"stream-closed-on-terminal", "stream-close-isolated"}},
+		{"isolated", []string{"stream-close-isolated"}},
+		{"c", nil},
+		{"foo", nil},
+		{"", nil},
+	} {
+		if got := Near(tt.word, known, 3); !slices.Equal(got, tt.want) {
+			t.Errorf("near %q: got %q, want %q", tt.word, got, tt.want)
+		}
+	}
+	if got := Near("stream", known, 1); len(got) != 1 {
+		t.Errorf("one word was wanted, got %q", got)
 	}
 }

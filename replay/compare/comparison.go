@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,14 +27,24 @@ type Comparison struct {
 	Recorded *Recorded
 	Live     *Reply
 	LiveSeq  uint64 // number of the live exchange
-	diffs    []report.Difference
+
+	// Both says that the live answer was recorded, too: its client may have left it, and its end may be missing.
+	// LiveAhead is what Recorded.Ahead is, of the live one.
+	Both      bool
+	LiveAhead []a2a.State
+
+	// Elsewhere says that the live agent is spoken to in another binding or dialect than was recorded: that its card no
+	// longer offers the recorded one is no difference.
+	Elsewhere bool
+
+	diffs []report.Difference
 }
 
 // Run returns what differs, places in the recorded exchange; of what only the live one has, in the live one. Ids must
 // have been paired before, by a Pairer.
 func (c *Comparison) Run() []report.Difference {
 	c.ends()
-	if c.Live.End == Silent {
+	if c.Live.End == Silent || c.Both && (c.Recorded.Status == 0 || c.Live.Status == 0) {
 		return c.diffs
 	}
 	if c.unchanged() {
@@ -44,7 +55,7 @@ func (c *Comparison) Run() []report.Difference {
 	} else {
 		c.align(c.Recorded.Items, c.Live.Items)
 	}
-	if len(c.diffs) == 0 {
+	if len(c.diffs) == 0 && !c.ByMeaning() {
 		c.heads()
 	}
 	return c.diffs
@@ -55,7 +66,7 @@ func (c *Comparison) heads() {
 	at := fmt.Sprintf("%d.response", c.Recorded.Seq)
 	if c.Profile != Protocol && c.Recorded.Status != c.Live.Status {
 		c.add(report.Difference{
-			Kind: report.DifferentStructure, Place: at + ".status",
+			Kind: report.DifferentStructure, Place: at + ".status", LivePlace: c.liveHead() + ".status",
 			Want: fmt.Sprint(c.Recorded.Status), Got: fmt.Sprint(c.Live.Status),
 			Message: fmt.Sprintf("the status is %d, recorded %d", c.Live.Status, c.Recorded.Status),
 		})
@@ -63,8 +74,10 @@ func (c *Comparison) heads() {
 	if c.Recorded.Media != "" && c.Live.Media != "" && c.Recorded.Media != c.Live.Media {
 		c.add(report.Difference{
 			Kind: report.DifferentMediaType, Place: at + ".header[Content-Type]",
-			Want: c.Recorded.Media, Got: c.Live.Media,
-			Message: fmt.Sprintf("the answer is %s, recorded as %s", analyzer.Clip(c.Live.Media), analyzer.Clip(c.Recorded.Media)),
+			LivePlace: c.liveHead() + ".header[Content-Type]",
+			Want:      c.Recorded.Media, Got: c.Live.Media,
+			Message: fmt.Sprintf("the answer is %s, recorded as %s",
+				analyzer.Clip(c.Live.Media), analyzer.Clip(c.Recorded.Media)),
 		})
 	}
 }
@@ -89,14 +102,23 @@ func (c *Comparison) ends() {
 	if c.Recorded.End == c.Live.End || c.Recorded.End == Unended || c.Recorded.End == Left && c.Live.End == Whole {
 		return
 	}
+	if c.Both && (c.Live.End == Unended || c.Live.End == Left && len(c.Live.Items) >= len(c.Recorded.Items)) {
+		return
+	}
 	got := c.Live.End.String()
 	if f := c.Live.Fault; f != nil && c.Live.End != Whole {
 		got = fmt.Sprintf("%s (%s: %s)", got, f.Kind, f.Detail)
 	}
-	c.add(report.Difference{
-		Kind: report.DifferentEnd, Place: fmt.Sprintf("%d.response", c.Recorded.Seq), Want: c.Recorded.End.String(), Got: got,
+	d := report.Difference{
+		Kind: report.DifferentEnd, Place: fmt.Sprintf("%d.response", c.Recorded.Seq), LivePlace: c.liveHead(),
+		Want: c.Recorded.End.String(), Got: got,
 		Message: fmt.Sprintf("the answer is %s, the recorded one %s", got, c.Recorded.End),
-	})
+	}
+	if c.Live.End == Silent {
+		d.Effect = report.Effect{Task: cmp.Or(c.Recorded.First().Task, c.Recorded.Task), NoAnswer: true}
+		c.undone(&d.Effect)
+	}
+	c.add(d)
 }
 
 // streams compares two answers of which at least one is a stream.
@@ -105,7 +127,7 @@ func (c *Comparison) streams() {
 	if c.Recorded.End != Whole && len(live) > len(rec) {
 		live = live[:len(rec)]
 	}
-	if c.Live.End != Whole && c.Live.End != Left && len(rec) > len(live) {
+	if c.Live.End != Whole && (c.Live.End != Left || c.Both) && len(rec) > len(live) {
 		rec = rec[:len(live)] // how it ended was said already
 	}
 	if c.Recorded.Call.Operation == a2a.SubscribeToTask {
@@ -188,7 +210,7 @@ func renumber(items []Item) []Item {
 
 // align matches the items of both answers, compares those that match more closely, and names the others.
 func (c *Comparison) align(rec, live []Item) {
-	pairs := align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
+	pairs := Align(len(rec), len(live), func(i, j int) bool { return c.Same(rec[i], live[j]) })
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(rec), len(live)}) {
 		c.gap(rec[i:p[0]], live[j:p[1]])
@@ -219,10 +241,11 @@ func (c *Comparison) accepts(rec, live a2a.State) bool {
 		return true
 	case c.Recorded.Polled:
 		return true // the polling goes on; its last answer counts
-	case live.Active() && !blocking(c.Recorded.Call):
+	case live.Active() && !(blocking(c.Recorded.Call) && blocking(c.Live.Call)):
 		return true
 	}
-	return rec.Active() && slices.Contains(c.Recorded.Ahead, live)
+	return rec.Active() && slices.Contains(c.Recorded.Ahead, live) ||
+		c.Both && live.Active() && slices.Contains(c.LiveAhead, rec)
 }
 
 // blocking reports whether the agent was to answer a send only when the task is terminal or interrupted. 1.0 waits
@@ -248,14 +271,15 @@ func (c *Comparison) gap(rec, live []Item) {
 		case i >= len(rec):
 			c.add(report.Difference{
 				Kind: report.DifferentEvent, Place: place(c.LiveSeq, live[i].Event, live[i].Answer.Payload.Pointer),
-				Got: live[i].String(), Message: fmt.Sprintf("%s is new", live[i]),
-				Changes: []report.Change{{Now: rawText(live[i].Answer.Doc.Root)}},
+				LivePlace: c.livePlace(live[i]),
+				Got:       live[i].String(), Message: fmt.Sprintf("%s is new", live[i]),
+				Changes: []report.Change{newChange("", a2a.Value{}, live[i].Answer.Doc.Root)}, Effect: c.effect(nil, &live[i]),
 			})
 		case i >= len(live):
 			c.add(report.Difference{
 				Kind: report.DifferentEvent, Place: c.place(rec[i]), Want: rec[i].String(),
 				Message: fmt.Sprintf("%s is missing", rec[i]),
-				Changes: []report.Change{{Was: rawText(rec[i].Answer.Doc.Root)}},
+				Changes: []report.Change{newChange("", rec[i].Answer.Doc.Root, a2a.Value{})}, Effect: c.effect(&rec[i], nil),
 			})
 		default:
 			c.other(rec[i], live[i])
@@ -270,8 +294,8 @@ func (c *Comparison) place(it Item) string {
 // other names an item that came in the place of another one.
 func (c *Comparison) other(rec, live Item) {
 	d := report.Difference{
-		Place: c.place(rec), Want: rec.String(), Got: live.String(),
-		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live),
+		Place: c.place(rec), LivePlace: c.livePlace(live), Want: rec.String(), Got: live.String(),
+		Message: fmt.Sprintf("%s in place of %s", live, rec), Changes: c.changes(rec, live), Effect: c.effect(&rec, &live),
 	}
 	switch {
 	case rec.Err != nil && live.Err != nil:

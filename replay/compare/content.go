@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -16,11 +17,12 @@ func (c *Comparison) details(rec, live Item) {
 	switch rec.Kind {
 	case a2a.ArtifactPayload:
 		if rec.Last && !live.Last && c.Live.End == Whole {
-			c.content(rec, live, "the artifact never ends with lastChunk")
+			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
 		}
 	case a2a.TaskPayload:
 		if terminalOrInterrupted(rec.State) && rec.State == live.State && rec.Count != live.Count {
-			c.content(rec, live, fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count))
+			c.content(rec, live, c.about(rec),
+				fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count), c.changes(rec, live)...)
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
@@ -28,7 +30,8 @@ func (c *Comparison) details(rec, live Item) {
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
 		if a, b := countConfigs(rec), countConfigs(live); a != b {
-			c.content(rec, live, fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a))
+			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a),
+				c.changes(rec, live)...)
 		}
 	}
 }
@@ -42,30 +45,45 @@ func countConfigs(it Item) (n int) {
 	return n
 }
 
-func (c *Comparison) content(rec, live Item, message string) {
+func (c *Comparison) content(rec, live Item, effect report.Effect, message string, changes ...report.Change) {
 	c.add(report.Difference{
-		Kind: report.DifferentContent, Place: c.place(rec), Message: message, Changes: c.changes(rec, live),
+		Kind: report.DifferentContent, Place: c.place(rec), LivePlace: c.livePlace(live), Message: message,
+		Changes: changes, Effect: effect,
 	})
+}
+
+// about is the effect of what is different about a task, and makes nothing else different.
+func (c *Comparison) about(rec Item) report.Effect {
+	return report.Effect{Task: cmp.Or(rec.Task, c.Recorded.Task)}
 }
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
 func (c *Comparison) cards(rec, live Item) {
 	was, now := a2a.DecodeCard(rec.Answer.Payload.Value), a2a.DecodeCard(live.Answer.Payload.Value)
 	for _, i := range was.Interfaces {
-		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding {
-			c.content(rec, live, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects))
+		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Elsewhere {
+			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
+				c.changes(rec, live)...)
 		}
 	}
 	if was.Streaming.True() && !now.Streaming.True() {
-		c.content(rec, live, "the card no longer offers streaming")
+		c.withdrawn(rec, live, report.Streaming, "streaming")
 	}
 	if was.Push.True() && !now.Push.True() {
-		c.content(rec, live, "the card no longer offers push notifications")
+		c.withdrawn(rec, live, report.PushNotifications, "pushNotifications")
 	}
 }
 
-// SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same binding,
-// in one of the same dialects.
+// withdrawn adds that the card no longer offers what a member of its capabilities says.
+func (c *Comparison) withdrawn(rec, live Item, what report.Capability, member string) {
+	was := rec.Answer.Payload.Value.Get("capabilities").Get(member)
+	now := live.Answer.Payload.Value.Get("capabilities").Get(member)
+	c.content(rec, live, report.Effect{Withdrawn: what}, fmt.Sprintf("the card no longer offers %s", what),
+		newChange(was.Pointer(), was, now))
+}
+
+// SameInterface finds among the interfaces of a live card the one that a recorded one has become: with the same
+// binding, in one of the same dialects.
 func SameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool) {
 	for _, i := range live {
 		if i.Binding == was.Binding && (!i.Dialects.Intersect(was.Dialects).Empty() || was.Dialects.Empty()) {
@@ -81,13 +99,18 @@ func (c *Comparison) lists(rec, live Item) {
 	for was, now := range c.listed(rec, live) {
 		switch {
 		case !now.Exists():
-			c.content(rec, live, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())))
+			e := report.Effect{Task: was.ID()}
+			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())),
+				newChange(was.Pointer(), was.Value, a2a.Value{}))
 		case terminalOrInterrupted(was.State()) && was.State() != now.State():
+			a, b := was.Get("status").Get("state"), now.Get("status").Get("state")
 			c.add(report.Difference{
-				Kind: report.DifferentState, Place: c.place(rec), Want: was.State().String(), Got: now.State().String(),
+				Kind: report.DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
+				Want: was.State().String(), Got: now.State().String(),
 				Message: fmt.Sprintf("task %s is listed as %s, recorded as %s",
 					analyzer.Clip(was.ID()), stateName(now.State()), was.State()),
-				Changes: c.changes(rec, live),
+				Changes: []report.Change{newChange(a.Pointer(), a, b)},
+				Effect:  report.Effect{Task: was.ID(), Lasting: true},
 			})
 		}
 	}
@@ -107,15 +130,22 @@ func (c *Comparison) Lagging(rec, live Item) bool {
 // task that is missing does not exist; where it may be on another page, it is not yielded.
 func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 	return func(yield func(was, now a2a.Task) bool) {
-		listed := map[string]a2a.Task{}
+		listed := map[string][]a2a.Task{} // a task may be listed more than once
 		for t := range live.Answer.Payload.Tasks() {
-			listed[t.ID()] = t
+			listed[t.ID()] = append(listed[t.ID()], t)
 		}
 		more := live.Answer.Payload.Value.Get("nextPageToken").Text() != ""
 		for t := range rec.Answer.Payload.Tasks() {
 			id, paired := c.Values.LiveFor(TaskID, "", t.ID())
-			now, ok := listed[id]
-			if paired && (ok || !more) && !yield(t, now) {
+			var now a2a.Task
+			list := listed[id]
+			if len(list) > 0 {
+				now = list[0]
+			}
+			if len(list) > 1 {
+				listed[id] = list[1:]
+			}
+			if paired && (len(list) > 0 || !more) && !yield(t, now) {
 				return
 			}
 		}
@@ -125,12 +155,15 @@ func (c *Comparison) listed(rec, live Item) iter.Seq2[a2a.Task, a2a.Task] {
 // changes returns the smallest difference of two answers, ids of the live one renamed, without what two runs may say
 // differently anyway. Where the recording hides a secret, any other is as good.
 func (c *Comparison) changes(rec, live Item) []report.Change {
-	return Diff(rec.Answer.Doc.Root, a2a.Parse(c.renamed(live.Task, &live.Answer)).Root, sameAnyway)
+	if c.wording() == otherNames {
+		return nil // names would differ, and nothing else be seen
+	}
+	return Diff(c.text(&rec.Answer), a2a.Parse(c.renamed(live.Task, &live.Answer)).Root, sameAnyway)
 }
 
 // renamed returns the text of a live answer with the ids for which its own stand in the recording.
 func (c *Comparison) renamed(task string, live *a2a.Answer) []byte {
-	return RewriteJSON(live.Doc.Root.Raw(), c.Recorded.Call, func(role Role, text string) (string, bool) {
+	return RewriteJSON(c.text(live).Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
 		return c.Values.RecordedFor(role, task, text)
 	})
 }

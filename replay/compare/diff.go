@@ -3,7 +3,6 @@ package compare
 import (
 	"strings"
 
-	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/replay/report"
 )
@@ -30,15 +29,19 @@ type differ struct {
 
 func (d *differ) add(pointer string, was, now a2a.Value) {
 	if len(d.changes) < maxChanges {
-		d.changes = append(d.changes, report.Change{Pointer: pointer, Was: rawText(was), Now: rawText(now)})
+		d.changes = append(d.changes, newChange(pointer, was, now))
 	}
 }
 
-func rawText(v a2a.Value) string {
-	if !v.Exists() {
-		return ""
+// newChange makes a change of two values, which need not exist.
+func newChange(pointer string, was, now a2a.Value) report.Change {
+	raw := func(v a2a.Value) []byte {
+		if !v.Exists() {
+			return nil
+		}
+		return v.Raw()
 	}
-	return analyzer.Clip(string(v.Raw()))
+	return report.NewChange(pointer, raw(was), raw(now))
 }
 
 func (d *differ) value(at string, was, now a2a.Value) {
@@ -68,14 +71,39 @@ func equalLeaf(a, b a2a.Value) bool {
 }
 
 func (d *differ) object(at string, was, now a2a.Value) {
+	others := membersByName(now)
 	for name, v := range was.Members() {
-		d.value(a2a.Ptr(at, name), v, now.Get(name))
+		d.value(a2a.Ptr(at, name), v, others.next(name))
 	}
 	for name, v := range now.Members() {
 		if !was.Has(name) {
 			d.value(a2a.Ptr(at, name), a2a.Value{}, v)
 		}
 	}
+}
+
+// byName are the members of an object. A name may stand in it twice.
+type byName map[string][]a2a.Value
+
+func membersByName(o a2a.Value) byName {
+	m := byName{}
+	for name, v := range o.Members() {
+		m[name] = append(m[name], v)
+	}
+	return m
+}
+
+// next returns the members of a name, one after the other, and then the last one.
+func (m byName) next(name string) a2a.Value {
+	list := m[name]
+	switch len(list) {
+	case 0:
+		return a2a.Value{}
+	case 1:
+		return list[0]
+	}
+	m[name] = list[1:]
+	return list[0]
 }
 
 // array compares arrays: equal elements are matched first, in order; what lies between them is compared one by one.
@@ -85,7 +113,7 @@ func (d *differ) array(at string, was, now a2a.Value) {
 		d.between(at, a, b, 0, 0)
 		return
 	}
-	pairs := align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
+	pairs := Align(len(a), len(b), func(i, j int) bool { return d.equal(a2a.Ptr(at, i), a[i], b[j]) })
 	i, j := 0, 0
 	for _, p := range append(pairs, [2]int{len(a), len(b)}) {
 		d.between(at, a[i:p[0]], b[j:p[1]], i, j)
@@ -117,8 +145,9 @@ func (d *differ) equal(at string, was, now a2a.Value) bool {
 	}
 	switch was.Kind() {
 	case a2a.Object:
+		others := membersByName(now)
 		for name, v := range was.Members() {
-			if !d.equal(a2a.Ptr(at, name), v, now.Get(name)) {
+			if !d.equal(a2a.Ptr(at, name), v, others.next(name)) {
 				return false
 			}
 		}
@@ -148,8 +177,9 @@ func elements(v a2a.Value) []a2a.Value {
 	return list
 }
 
-// align returns a longest common subsequence of two lists, as pairs of indices.
-func align(n, m int, equal func(i, j int) bool) [][2]int {
+// Align returns a longest common subsequence of two lists of n and m elements, as pairs of indices in order. It takes
+// time and memory for n times m.
+func Align(n, m int, equal func(i, j int) bool) [][2]int {
 	longest := make([][]int, n+1)
 	for i := range longest {
 		longest[i] = make([]int, m+1)

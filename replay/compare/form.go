@@ -72,7 +72,7 @@ func (f *forms) compare(name string, was, now []located) {
 func (f *forms) find(kind report.Kind, was, now located, message string) {
 	f.founds = append(f.founds, deviation{
 		kind: kind, at: was, message: message,
-		change: report.Change{Pointer: was.Pointer(), Was: rawText(was.Value), Now: rawText(now.Value)},
+		change: newChange(was.Pointer(), was.Value, now.Value),
 	})
 }
 
@@ -87,7 +87,7 @@ func (f *forms) members(was, now *members) {
 			at := was.of[name][0]
 			f.founds = append(f.founds, deviation{
 				kind: report.DifferentMember, at: at, message: fmt.Sprintf("member %q is missing", name),
-				change: report.Change{Pointer: at.Pointer(), Was: rawText(at.Value)},
+				change: newChange(at.Pointer(), at.Value, a2a.Value{}),
 			})
 		}
 	}
@@ -96,7 +96,7 @@ func (f *forms) members(was, now *members) {
 			at := now.of[name][0]
 			f.founds = append(f.founds, deviation{
 				kind: report.DifferentMember, at: at, onlyNow: true, message: fmt.Sprintf("member %q is new", name),
-				change: report.Change{Pointer: at.Pointer(), Now: rawText(at.Value)},
+				change: newChange(at.Pointer(), a2a.Value{}, at.Value),
 			})
 		}
 	}

@@ -18,6 +18,7 @@ type Item struct {
 	Task     string     // id of the task that it names
 	Event    int        // number of its (first) event; 0 if it is no event
 	Answer   a2a.Answer // what it was read from, of an artifact the first chunk
+	rest     bool       // it came over HTTP+JSON
 	chunks   []chunk    // of an artifact, after the first
 }
 
@@ -82,7 +83,7 @@ func (i Item) SameKind(j Item) bool {
 		return false
 	}
 	if i.Err != nil {
-		return errorLabel(i.Err) == errorLabel(j.Err)
+		return sameError(i, j)
 	}
 	return i.Kind == j.Kind && i.Artifact == j.Artifact
 }
@@ -103,6 +104,7 @@ func (f *ItemReader) Add(event int, a a2a.Answer) (index int, isNew bool) {
 	if it.Kind == a2a.NoPayload && it.Err == nil && event > 0 {
 		return -1, false
 	}
+	it.rest = f.Call != nil && f.Call.Binding == a2a.HTTPJSON
 	if f.Call != nil && f.Call.Operation == a2a.DeletePushConfig && it.Err == nil {
 		it.Kind = a2a.NullPayload // the agent is free in how it confirms success
 	}

@@ -22,9 +22,9 @@ type Pairer struct {
 	seen   [2]bool // an id of the envelope, or of the objects in it, was wrong before: one cause, one difference
 }
 
-// NewPairer returns a pairer for the live answer to the same request.
-func NewPairer(v *Values, rec *Recorded) *Pairer {
-	return &Pairer{values: v, rec: rec, live: ItemReader{Call: rec.Call}, used: make([]bool, len(rec.Items))}
+// NewPairer returns a pairer for the live answer to the same request, or to the call that came in its place.
+func NewPairer(v *Values, rec *Recorded, call *a2a.Call) *Pairer {
+	return &Pairer{values: v, rec: rec, live: ItemReader{Call: call}, used: make([]bool, len(rec.Items))}
 }
 
 // Take reads the next event, or the only answer with number 0, and returns how far the live answer has come.
@@ -72,10 +72,7 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		l.learnList(rec, a)
 		return
 	}
-	sites := map[string]Site{}
-	for s := range Sites(a.Doc.Root, l.rec.Call) {
-		sites[s.Pointer] = s
-	}
+	sites := placed(a.Doc.Root, l.live.Call, func(s Site) string { return standsAt(s, &a) })
 	recTask := rec.Task
 	if recTask == "" {
 		recTask = l.rec.Task
@@ -84,8 +81,12 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		liveTask, _ = l.values.LiveFor(TaskID, "", recTask)
 	}
 	for s := range Sites(rec.Answer.Doc.Root, l.rec.Call) {
-		live, ok := sites[s.Pointer]
+		live, ok := sites.next(standsAt(s, &rec.Answer))
 		if !ok || live.Role != s.Role || s.Role == ResourceName {
+			continue
+		}
+		if s.Role == RequestID && l.live.Call != l.rec.Call {
+			l.echo(rec, s, live)
 			continue
 		}
 		if s.Role == NoRole && (!Opaque(s.Text()) || !Opaque(live.Text()) || s.Text() == live.Text()) {
@@ -95,6 +96,38 @@ func (l *Pairer) learn(rec Item, a a2a.Answer, liveTask string) {
 		if p.Recorded != "" && p.Live != "" && !l.values.Pair(&p) && enforced(s) {
 			l.contradiction(rec, s, p)
 		}
+	}
+}
+
+// A placement is the sites of a JSON text by their places. There are several at one where a name stands twice in an
+// object.
+type placement map[string][]Site
+
+func placed(root a2a.Value, call *a2a.Call, place func(Site) string) placement {
+	sites := placement{}
+	for s := range Sites(root, call) {
+		at := place(s)
+		sites[at] = append(sites[at], s)
+	}
+	return sites
+}
+
+// next returns the sites at a place, one after the other.
+func (p placement) next(place string) (Site, bool) {
+	list := p[place]
+	if len(list) == 0 {
+		return Site{}, false
+	}
+	p[place] = list[1:]
+	return list[0], true
+}
+
+// echo compares whether two answers have the JSON-RPC id of the request that each of them answers. Ids of different
+// clients have nothing else to do with each other.
+func (l *Pairer) echo(rec Item, s, live Site) {
+	if a2a.SameID(s.Value, l.rec.Call.ID) && !a2a.SameID(live.Value, l.live.Call.ID) {
+		wanted := string(l.live.Call.ID.Raw())
+		l.contradiction(rec, s, Pairing{Role: RequestID, Recorded: s.Text(), Live: live.Text(), Wanted: wanted})
 	}
 }
 
@@ -122,7 +155,7 @@ func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
 	d := report.Difference{
 		Kind: report.DifferentID, Exchange: l.rec.Seq, Place: place(l.rec.Seq, rec.Event, s.Pointer),
 		Want: p.Wanted, Got: p.Live,
-		Changes: []report.Change{{Pointer: s.Pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}},
+		Changes: []report.Change{{Pointer: s.Pointer, Was: p.Wanted, Now: p.Live}},
 	}
 	switch {
 	case p.Wanted != "":

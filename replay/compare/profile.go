@@ -38,34 +38,43 @@ func ParseProfile(name string) (Profile, error) {
 // contents compares two items of the same kind more closely, as the profile says. It reports one difference, with all
 // its places.
 func (c *Comparison) contents(rec, live Item) {
-	if c.Recorded.Status == 0 || c.Live.Status == 0 {
-		return
+	if c.Recorded.Status == 0 || c.Live.Status == 0 || c.ByMeaning() && rec.Err != nil {
+		return // of errors in other words their names say all
 	}
 	f := &forms{
 		active: rec.Kind == a2a.TaskPayload && (rec.State.Active() || live.State.Active()),
 		more:   c.Profile == Protocol && rec.Kind == a2a.CardPayload, // new members of a card break no client
 	}
-	if rec.Kind == a2a.TaskListPayload {
+	named := c.wording() != otherNames && !otherCard(rec, live)
+	switch {
+	case rec.Kind == a2a.TaskListPayload:
 		for was, now := range c.listed(rec, live) {
 			if now.Exists() {
 				f.active = was.State().Active() || now.State().Active()
-				f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
+				if named {
+					f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
+				} else {
+					c.meanings(f, taskPassages(was, rec.Event), taskPassages(now, live.Event))
+				}
 			}
 		}
-	} else {
-		f.compare("", rec.roots(), live.roots())
+	case named:
+		f.compare("", c.texts(rec), c.texts(live))
+	default:
+		c.meanings(f, passagesOf(rec), passagesOf(live))
 	}
 	switch {
 	case len(f.founds) > 0:
-		c.deviate(f.founds)
+		c.deviate(live, f.founds)
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
 		if a, b := artifactNames(rec), artifactNames(live); a != b {
 			c.add(report.Difference{
-				Kind: report.DifferentStructure, Place: c.place(rec), Want: a, Got: b,
+				Kind: report.DifferentStructure, Place: c.place(rec), LivePlace: c.livePlace(live), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
 			})
 		}
+	case !named: // the structure is that of another dialect
 	case c.Profile == Shape:
 		c.differ(rec, live, report.DifferentStructure, sameShape(f.active))
 	case c.Profile == Exact:
@@ -74,14 +83,16 @@ func (c *Comparison) contents(rec, live Item) {
 }
 
 // deviate adds one difference for all deviations of an item.
-func (c *Comparison) deviate(founds []deviation) {
+func (c *Comparison) deviate(live Item, founds []deviation) {
 	first := founds[0]
 	d := report.Difference{
 		Kind: first.kind, Place: place(c.Recorded.Seq, first.at.event, first.at.Pointer()),
-		Want: first.change.Was, Got: first.change.Now, Message: first.message,
+		LivePlace: place(c.LiveSeq, live.Event, first.at.Pointer()),
+		Want:      first.change.Was, Got: first.change.Now, Message: first.message,
 	}
 	if first.onlyNow {
 		d.Place = place(c.LiveSeq, first.at.event, first.at.Pointer())
+		d.LivePlace = d.Place
 	}
 	for _, f := range founds[:min(len(founds), maxChanges)] {
 		d.Changes = append(d.Changes, f.change)
@@ -97,7 +108,7 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 	was, now := rec.answers(), live.answers()
 	if len(was) != len(now) {
 		c.add(report.Difference{
-			Kind: kind, Place: c.place(rec), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
+			Kind: kind, Place: c.place(rec), LivePlace: c.livePlace(live), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
 			Message: fmt.Sprintf("the artifact comes in %d chunks, recorded %d", len(now), len(was)),
 		})
 		return
@@ -109,9 +120,10 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 			at.Event = rec.chunks[i-1].event
 		}
 		renamed := a2a.Parse(c.renamed(live.Task, &now[i])).Root
-		changes := Diff(was[i].Doc.Root, renamed, same)
+		changes := Diff(c.text(&was[i]), renamed, same)
 		if len(changes) > 0 && d.Changes == nil {
-			d.Place = place(c.Recorded.Seq, at.Event, changes[0].Pointer)
+			d.Place = place(c.Recorded.Seq, at.Event, c.text(&was[i]).Pointer()+changes[0].Pointer)
+			d.LivePlace = place(c.LiveSeq, live.Event, c.text(&now[i]).Pointer()+changes[0].Pointer)
 			d.Want, d.Got = changes[0].Was, changes[0].Now
 			d.Message = fmt.Sprintf("%s is %s, recorded %s", changes[0].Pointer, orNothing(d.Got), orNothing(d.Want))
 		}
@@ -174,24 +186,30 @@ func sameValue(active bool) func(pointer string, was, now a2a.Value) bool {
 			return false
 		}
 		a, b := was.Text(), now.Text()
-		return a == b || credential.Fits(a, b) || isTime(a) && isTime(b) || sameURL(pointer, a, b) ||
+		return a == b || credential.Fits(a, b) || isTime(a) && isTime(b) || sameURL(a, b) ||
 			withoutIDs(a) == withoutIDs(b)
 	}
 }
 
-// WebhookPath is where the addresses begin that replay puts in the place of webhooks.
-const WebhookPath = "/webhook/"
-
-// sameURL reports whether two URLs are equal but for the host, as those of two agents are. A webhook is ours, whatever
-// it was.
-func sameURL(pointer, a, b string) bool {
+// sameURL reports whether two URLs are equal but for the host, as those of two agents are, and for ids.
+func sameURL(a, b string) bool {
 	u, err := url.Parse(a)
 	v, otherErr := url.Parse(b)
 	if err != nil || otherErr != nil || u.Host == "" || v.Host == "" {
 		return false
 	}
-	push := lastToken(pointer) == "url" && strings.HasPrefix(v.Path, WebhookPath)
-	return push || u.Host != v.Host && strings.TrimRight(u.RequestURI(), "/") == strings.TrimRight(v.RequestURI(), "/")
+	return segmentsWithoutIDs(u) == segmentsWithoutIDs(v)
+}
+
+// segmentsWithoutIDs returns what is behind the host of a URL, with a star in place of each segment that is an id.
+func segmentsWithoutIDs(u *url.URL) string {
+	segments := strings.Split(strings.TrimRight(u.RequestURI(), "/"), "/")
+	for i, s := range segments {
+		if Opaque(s) {
+			segments[i] = "*"
+		}
+	}
+	return strings.Join(segments, "/")
 }
 
 // withoutIDs returns a text with a star in place of each word that is an id or a time.

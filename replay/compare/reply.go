@@ -119,8 +119,8 @@ func (r *Reply) First() Item {
 // Failed reports whether the answer is an error, or nothing.
 func (r *Reply) Failed() bool { return len(r.Items) == 0 || r.Items[0].Err != nil }
 
-// ReadCall reads the request of an exchange, and returns its head and its decoded body too. Known says what is spoken at
-// its URL.
+// ReadCall reads the request of an exchange, and returns its head and its decoded body too. Known says what is spoken
+// at its URL.
 func ReadCall(x *capture.Exchange, known a2a.Known) (a2a.Call, capture.Head, []byte) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Body.Decode(&head)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Values pairs the values of a recording with those of another run, which is called live, one to one within a role. It is
-// safe for concurrent use.
+// Values pairs the values of a recording with those of another run, which is called live, one to one within a role. It
+// is safe for concurrent use.
 type Values struct {
 	mu       sync.Mutex
 	live     map[valueKey]string // by recorded value
@@ -64,7 +64,9 @@ type Pairing struct {
 	Role                   Role
 	Recorded, Live         string
 	RecordedTask, LiveTask string
-	Wanted, AlreadyFor     string // filled by Pair at a conflict: the live value of Recorded, and the recorded value of Live
+
+	// Pair fills these at a conflict: the live value of Recorded, and the recorded value of Live.
+	Wanted, AlreadyFor string
 }
 
 // Pair notes that two values stand for each other. It reports false, and what it knew, if one of them stands for

@@ -2,10 +2,7 @@ package playback
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -17,12 +14,9 @@ import (
 
 // A responder gives the recorded answer of an exchange to one request.
 type responder struct {
+	*service
 	exchange   *exchange
-	call       *a2a.Call
 	substitute compare.Substitute
-	opts       *Options
-	w          http.ResponseWriter
-	r          *http.Request
 }
 
 func (a *responder) run() {
@@ -84,7 +78,7 @@ func (a *responder) converts() bool { return a.call.Binding != a.exchange.call.B
 func (a *responder) convert(status int, mediaType string, body []byte) (int, []byte) {
 	answer := a2a.DecodeAnswer(&a.exchange.call, status, mediaType, body)
 	if answer.Err != nil {
-		return errorIn(a.call, answer.Err.Name, answer.Err.Message)
+		return (&refusal{name: answer.Err.Name, message: answer.Err.Message}).in(&a.call)
 	}
 	return http.StatusOK, a.enveloped(&answer, body)
 }
@@ -95,7 +89,7 @@ func (a *responder) enveloped(answer *a2a.Answer, data []byte) []byte {
 		if len(bytes.TrimSpace(data)) == 0 {
 			data = []byte("null")
 		}
-		return envelope(a.call, "result", data)
+		return envelope(&a.call, "result", data)
 	}
 	return answer.Result.Raw()
 }
@@ -134,11 +128,20 @@ func (a *responder) stream(head *capture.Head) {
 		if e.K > 0 {
 			given++
 		}
-		if a.opts.BreakAfter > 0 && given >= a.opts.BreakAfter {
-			panic(http.ErrAbortHandler)
+		if limit := a.p.opts.BreakAfter; limit > 0 && given >= limit {
+			a.cut(given)
 		}
 	}
 	a.broken()
+}
+
+// cut ends a stream that is to end here. It panics, which tells net/http to close the connection.
+func (a *responder) cut(events int) {
+	a.mark("the stream was cut after %d events", events)
+	a.p.mu.Lock()
+	a.p.report.Cut++
+	a.p.mu.Unlock()
+	panic(http.ErrAbortHandler)
 }
 
 // event returns the bytes of an event with the ids of the live client. Where nothing is to be replaced they are the
@@ -152,7 +155,7 @@ func (a *responder) event(e *capture.Event) []byte {
 	if a.converts() {
 		answer := a2a.DecodeEvent(&a.exchange.call, data)
 		if answer.Err != nil {
-			_, data = errorIn(a.call, answer.Err.Name, answer.Err.Message)
+			_, data = (&refusal{name: answer.Err.Name, message: answer.Err.Message}).in(&a.call)
 		} else {
 			data = a.enveloped(&answer, data)
 		}
@@ -178,87 +181,9 @@ func (a *responder) event(e *capture.Event) []byte {
 
 // pause waits for a recorded time at the speed of the options. It reports whether the client is still there.
 func (a *responder) pause(recorded time.Duration) bool {
-	if a.opts.Speed <= 0 || recorded <= 0 {
+	speed := a.p.opts.Speed
+	if speed <= 0 || recorded <= 0 {
 		return a.r.Context().Err() == nil
 	}
-	return sleep(a.r.Context(), time.Duration(float64(recorded)/a.opts.Speed))
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// cardURLs returns, for the URLs of the recorded agent in a card, those of the player: the origin that the client
-// asked.
-func cardURLs(a *exchange, r *http.Request) map[string]string {
-	if a.call.Operation != a2a.GetCard && a.call.Operation != a2a.GetExtendedCard {
-		return nil
-	}
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	urls := map[string]string{}
-	for payload := range a.payloads() {
-		if payload.Kind != a2a.CardPayload {
-			continue
-		}
-		for _, i := range a2a.DecodeCard(payload.Value).Interfaces {
-			if u, err := url.Parse(i.URL); err == nil && u.Host != "" {
-				u.Scheme, u.Host = scheme, r.Host
-				urls[i.URL] = u.String()
-			}
-		}
-	}
-	return urls
-}
-
-// refuse answers a request that nothing matches, with an error of its binding.
-func refuse(w http.ResponseWriter, call *a2a.Call, m *Miss) {
-	message := "playback: " + m.String()
-	if call.Binding == a2a.NoBinding {
-		http.Error(w, message, http.StatusNotFound)
-		return
-	}
-	status, body := errorIn(call, a2a.InternalError, message)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(body) //nolint:errcheck // the client has left
-}
-
-// errorIn writes an error in the binding of a call: JSON-RPC 2.0 §5.1, or A2A 1.0 §11.6.
-func errorIn(call *a2a.Call, name a2a.ErrorName, message string) (status int, body []byte) {
-	row, ok := name.Row()
-	if !ok {
-		row, _ = a2a.InternalError.Row()
-	}
-	if call.Binding == a2a.JSONRPC {
-		value, err := json.Marshal(map[string]any{"code": row.Code, "message": message})
-		if err != nil {
-			value = []byte(`{"code":-32603,"message":"playback"}`) // not reached: both can be written
-		}
-		return http.StatusOK, envelope(call, "error", value)
-	}
-	status = http.StatusInternalServerError
-	if len(row.Status) > 0 {
-		status = row.Status[0]
-	}
-	inner := map[string]any{"code": status, "message": message}
-	if row.Reason != "" {
-		inner["details"] = []any{map[string]string{
-			"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": row.Reason, "domain": "a2a-protocol.org",
-		}}
-	}
-	body, err := json.Marshal(map[string]any{"error": inner})
-	if err != nil {
-		body = []byte(`{"error":{"code":500,"message":"playback"}}`) // not reached: all of it can be written
-	}
-	return status, body
+	return sleep(a.r.Context(), time.Duration(float64(recorded)/speed))
 }

@@ -3,7 +3,10 @@ package playback
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -39,7 +42,8 @@ type recording struct {
 	notifications []*notification
 }
 
-func load(ctx context.Context, src capture.Source) (*recording, error) {
+// load reads what went to an agent, or to all if it has no name.
+func load(ctx context.Context, src capture.Source, agent string) (*recording, error) {
 	info, err := src.Info(ctx)
 	if err != nil {
 		return nil, err
@@ -57,12 +61,38 @@ func load(ctx context.Context, src capture.Source) (*recording, error) {
 			}
 			continue
 		}
+		if agent != "" && !Is(x.Agent.Name, agent) {
+			continue
+		}
 		if a := s.read(x, seen); a != nil {
 			a.follow(last)
 			s.exchanges = append(s.exchanges, a)
 		}
 	}
 	return s, nil
+}
+
+// Is reports whether what a recording calls name is the agent. A tap that opened by itself for a further address of an
+// agent is called after it, as NAME:PORT.
+func Is(name, agent string) bool {
+	return name == agent || strings.HasPrefix(name, agent+":")
+}
+
+// Agents returns the names of the agents whose calls a capture has, in the order in which they came. An agent with
+// further addresses is named once.
+func Agents(ctx context.Context, src capture.Source) ([]string, error) {
+	s, err := load(ctx, src, "")
+	if err != nil {
+		return nil, fmt.Errorf("read the capture: %w", err)
+	}
+	var names []string
+	for _, a := range s.exchanges {
+		name := a.x.Agent.Name
+		if !slices.ContainsFunc(names, func(known string) bool { return Is(name, known) }) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 // isWebhook reports whether the exchange is a notification, which the agent sent.
@@ -116,13 +146,24 @@ func roleKey(role, id string) string { return role + "\x00" + id }
 // clientIDs returns the keys of the ids in a request that a client may have made.
 func clientIDs(call *a2a.Call) []string {
 	var keys []string
-	for role, id := range map[string]string{"context": call.ContextID, "task": call.TaskID, "message": call.MessageID} {
+	for role, id := range map[string]string{"context": contextOf(call), "task": call.TaskID, "message": call.MessageID} {
 		if id != "" {
 			keys = append(keys, roleKey(role, id))
 		}
 	}
 	return keys
 }
+
+// contextOf returns the context that a request names: in 0.1 its session (A2A 0.1 §7).
+func contextOf(call *a2a.Call) string {
+	if call.ContextID == "" && call.Dialects.Has(a2a.V0_1) {
+		return call.Params.Get("sessionId").Text()
+	}
+	return call.ContextID
+}
+
+// contextOfTask returns the context of a task, or its session.
+func contextOfTask(t a2a.Task) string { return cmp.Or(t.ContextID(), t.SessionID()) }
 
 // shownIDs records the ids that an answer shows, and returns the tasks among them with the one that the request names.
 func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
@@ -139,8 +180,10 @@ func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
 	}
 	for payload := range a.payloads() {
 		switch v := payload.Value; payload.Kind {
+		case a2a.ErrorPayload:
+			a.form.failed = true
 		case a2a.TaskPayload:
-			note(a2a.Task{Value: v}.ID(), a2a.Task{Value: v}.ContextID())
+			note(a2a.Task{Value: v}.ID(), contextOfTask(a2a.Task{Value: v}))
 		case a2a.StatusPayload:
 			note(a2a.StatusUpdate{Value: v}.TaskID(), a2a.StatusUpdate{Value: v}.ContextID())
 		case a2a.ArtifactPayload:
@@ -151,7 +194,7 @@ func (s *recording) shownIDs(a *exchange, seen map[string]bool) []string {
 			a.ctx = cmp.Or(a.ctx, ctx)
 		case a2a.TaskListPayload:
 			for t := range payload.Tasks() {
-				seen[roleKey("task", t.ID())], seen[roleKey("context", t.ContextID())] = true, true
+				seen[roleKey("task", t.ID())], seen[roleKey("context", contextOfTask(t))] = true, true
 			}
 		}
 	}

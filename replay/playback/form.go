@@ -1,6 +1,8 @@
 package playback
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -26,12 +28,13 @@ type form struct {
 	ctx    string
 	config string
 	page   string
+	failed bool // it was answered with an error
 }
 
 func newForm(call *a2a.Call) form {
 	f := form{
 		op: call.Operation, leaves: map[string]string{}, kinds: map[string]a2a.Kind{},
-		task: call.TaskID, ctx: call.ContextID, config: call.ConfigID, page: call.PageToken,
+		task: call.TaskID, ctx: contextOf(call), config: call.ConfigID, page: call.PageToken,
 	}
 	if f.op == a2a.NoOperation {
 		f.method = call.Method + call.Route
@@ -107,9 +110,9 @@ func (f *form) query(query string) {
 	}
 }
 
-// differences returns where a live form differs from a recorded one, as far as the match asks. The names translate ids
+// differences returns where a live form differs from a recorded one, as far as the options ask. The names translate ids
 // of the live client.
-func (recorded *form) differences(live *form, n *names, match Match) []report.Change {
+func (recorded *form) differences(live *form, n *names, o *Options) []report.Change {
 	var changes []report.Change
 	add := func(at, was, now string) {
 		changes = append(changes, report.Change{Pointer: at, Was: shown(was), Now: shown(now)})
@@ -117,7 +120,9 @@ func (recorded *form) differences(live *form, n *names, match Match) []report.Ch
 	if recorded.method != live.method {
 		add("/method", recorded.method, live.method)
 	}
-	if !n.means("task", live.task, recorded.task) && !(live.op.Sends() && n.mayName(live.task, recorded.task)) {
+	// A live agent that takes what is unmatched may know a task that the recorded one did not.
+	unknown := live.op.Sends() || n.free && recorded.failed && o.Forward == nil
+	if !n.means("task", live.task, recorded.task) && !(unknown && n.mayName(live.task, recorded.task)) {
 		add("/task", recorded.task, live.task)
 	}
 	if !n.means("context", live.ctx, recorded.ctx) {
@@ -129,17 +134,79 @@ func (recorded *form) differences(live *form, n *names, match Match) []report.Ch
 	if recorded.page != live.page {
 		add("/pageToken", recorded.page, live.page)
 	}
-	switch match {
+	switch o.Match {
 	case ByShape:
 		changes = append(changes, recorded.shapes(live)...)
 	case ByValue:
-		changes = append(changes, recorded.values(live)...)
+		return append(changes, recorded.values(live)...)
 	default:
 		if !slices.Equal(recorded.parts, live.parts) {
 			add("/message/parts", words(recorded.parts), words(live.parts))
 		}
 	}
+	for _, c := range recorded.values(live) {
+		if slices.ContainsFunc(o.Pointers, func(p string) bool { return beneath(c.Pointer, p) }) &&
+			!slices.Contains(changes, c) {
+			changes = append(changes, c)
+		}
+	}
 	return changes
+}
+
+// beneath reports whether a JSON Pointer points to the same value as another, or into it.
+func beneath(pointer, above string) bool {
+	rest, ok := strings.CutPrefix(pointer, above)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// pointers returns JSON Pointers in the form in which parameters stand in forms, or an error where one leads to no
+// value of any recorded request.
+func (s *recording) pointers(list []string) ([]string, error) {
+	var out []string
+	for _, pointer := range list {
+		at := pointer
+		switch at {
+		case "/configuration/historyLength", "/configuration/tenant":
+			at = strings.TrimPrefix(at, "/configuration")
+		}
+		if !strings.HasPrefix(at, "/") || !s.has(at) {
+			return nil, fmt.Errorf("%w %q; values that can be compared are at %s", ErrNoValue, pointer, s.places())
+		}
+		out = append(out, at)
+	}
+	return out, nil
+}
+
+// ErrNoValue is wrapped by the error of New for a pointer of Options that leads nowhere.
+var ErrNoValue = errors.New("no recorded request has a value at")
+
+func (s *recording) has(pointer string) bool {
+	for _, a := range s.exchanges {
+		for at := range a.form.leaves {
+			if beneath(at, pointer) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// places names up to five places of values, as an example.
+func (s *recording) places() string {
+	seen := map[string]bool{}
+	for _, a := range s.exchanges {
+		for at := range a.form.leaves {
+			seen[at] = true
+		}
+	}
+	list := slices.Sorted(maps.Keys(seen))
+	if len(list) == 0 {
+		return "no place"
+	}
+	if len(list) > 5 {
+		return strings.Join(list[:5], ", ") + ", …"
+	}
+	return strings.Join(list, ", ")
 }
 
 // shapes returns the parameters that only one form has, or that are of another type.

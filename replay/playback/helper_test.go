@@ -2,8 +2,10 @@ package playback_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,4 +96,53 @@ func connect(t testing.TB, agentURL string, p client.Protocol) *client.Client {
 	}
 	t.Cleanup(c.Close)
 	return c
+}
+
+// marks are what a player says that it did.
+type marks struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (m *marks) request(*http.Request) func(string) {
+	return func(text string) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.list = append(m.list, text)
+	}
+}
+
+// take returns the marks since it was called last.
+func (m *marks) take() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := m.list
+	m.list = nil
+	return list
+}
+
+// told keeps what a player tells its user.
+type told struct {
+	marks
+	came chan struct{}
+}
+
+func newTold() *told { return &told{came: make(chan struct{}, 100)} }
+
+func (n *told) notice(text string) {
+	n.request(nil)(text)
+	n.came <- struct{}{}
+}
+
+// wait returns the notices when there are so many.
+func (n *told) wait(t testing.TB, count int) []string {
+	t.Helper()
+	for range count {
+		select {
+		case <-n.came:
+		case <-time.After(30 * time.Second):
+			t.Fatal("no notice came")
+		}
+	}
+	return n.take()
 }

@@ -16,6 +16,9 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 		return nil, nil, &Miss{Operation: "request", Why: "it is not an A2A call that can be played back"}
 	}
 	f := newForm(call)
+	if p.theirs[call.TaskID] {
+		return nil, nil, &Miss{Operation: f.String(), Why: "the live agent has made its task"}
+	}
 	var state []*exchange
 	var nearest *exchange
 	var changes []report.Change
@@ -23,7 +26,7 @@ func (p *Player) match(call *a2a.Call) (*exchange, *form, *Miss) {
 		if a.form.op != f.op || !speaks(call, a) {
 			continue
 		}
-		different := a.form.differences(&f, &p.names, p.opts.Match)
+		different := a.form.differences(&f, &p.names, &p.opts)
 		if a.after != nil && p.names.begins(call) {
 			different = append(different, report.Change{Pointer: "/task", Was: shown(a.form.task), Now: shown(f.task)})
 		}

@@ -47,10 +47,7 @@ func tell(t testing.TB, agentURL string, p client.Protocol, words ...string) (se
 func TestPlaybackForOtherWords(t *testing.T) {
 	recorded := []string{"task-lifecycle please", "multi-turn please", "done"}
 	others := []string{"two seats", "and more", "that is all"}
-	for _, w := range append(slices.Clone(ways), struct {
-		agent    string
-		protocol client.Protocol
-	}{"spec01", client.JSONRPC01}) {
+	for _, w := range append(slices.Clone(ways), way{"spec01", client.JSONRPC01}) {
 		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
 			var was []string
 			src := record(t, startAgent(t, w.agent, refagent.Options{}), func(tapURL string) {

@@ -1,6 +1,8 @@
 package playback
 
 import (
+	"maps"
+
 	"a2atap/proxy/a2a"
 	"a2atap/replay/compare"
 )
@@ -13,6 +15,7 @@ type names struct {
 	free       bool              // a context may be named where none was recorded, and the other way round
 	recorded   map[string]string // by live id
 	live       map[string]string // by recorded id
+	configs    map[string]string // of push configs: what the live client gives, by what is recorded in its place
 }
 
 // means reports whether a live id can stand for a recorded one.
@@ -36,8 +39,9 @@ func (n *names) means(role, live, recorded string) bool {
 // unknown to the agent, and another unknown one is not the same request.
 func replaceable(role string) bool { return role == "context" }
 
-// mayName reports whether a live task id that nobody has named before can stand for a recorded one that the client made:
-// in 0.1 clients name the tasks that they send (0.1 §6.1).
+// mayName reports whether a live task id that nobody has named before can stand for a recorded one that the client
+// made: in 0.1 clients name the tasks that they send (0.1 §6.1), and one that the agent did not know is as unknown as
+// another.
 func (n *names) mayName(live, recorded string) bool {
 	_, named := n.recorded[roleKey("task", live)]
 	return live != "" && !named && !n.known[roleKey("task", live)] && n.clientMade[roleKey("task", recorded)]
@@ -52,14 +56,27 @@ func (n *names) begins(call *a2a.Call) bool {
 // learn notes which live ids stand for which recorded ones in a request that matched.
 func (n *names) learn(live *a2a.Call, a *exchange) {
 	recorded := &a.call
-	n.pair("context", live.ContextID, recorded.ContextID)
-	if n.free && live.ContextID != "" && recorded.ContextID == "" && a.ctx != "" {
-		n.recorded[roleKey("context", live.ContextID)] = a.ctx
-		n.live[roleKey("context", a.ctx)] = live.ContextID
+	was, is := contextOf(recorded), contextOf(live)
+	n.pair("context", is, was)
+	if n.free && is != "" && was == "" && a.ctx != "" {
+		n.recorded[roleKey("context", is)] = a.ctx
+		n.live[roleKey("context", a.ctx)] = is
 	}
 	n.pair("message", live.MessageID, recorded.MessageID)
 	if recorded.Dialects == a2a.Of(a2a.V0_1) {
 		n.pair("task", live.TaskID, recorded.TaskID) // 0.1 §6.1: the client makes it
+	}
+}
+
+// given notes what a live push config has where the recorded one has something else: its URL, and secrets, in whose
+// place the recording may have placeholders.
+func (n *names) given(recorded, live a2a.PushConfig) {
+	for was, now := range map[string]string{
+		recorded.URL(): live.URL(), recorded.Token(): live.Token(), recorded.Credentials(): live.Credentials(),
+	} {
+		if was != "" && now != "" {
+			n.configs[was] = now
+		}
 	}
 }
 
@@ -71,17 +88,16 @@ func (n *names) pair(role, live, recorded string) {
 	n.live[roleKey(role, recorded)] = live
 }
 
-// substitute returns what puts live ids into a recorded answer. The map of URLs moves those of cards to the player.
-func (n *names) substitute(live *a2a.Call, urls map[string]string) compare.Substitute {
-	// The pairs are copied: a stream goes on without the lock.
-	pairs := make(map[string]string, len(n.live))
-	for k, v := range n.live {
-		pairs[k] = v
-	}
+// substitute returns what puts live ids into a recorded answer. The map of URLs moves those of cards to the player. An
+// answer that did not have the id of its request does not get that of the live one.
+func (n *names) substitute(live, recorded *a2a.Call, urls map[string]string) compare.Substitute {
+	// What is known is copied: a stream goes on without the lock.
+	pairs, texts := maps.Clone(n.live), maps.Clone(n.configs)
+	maps.Copy(texts, urls)
 	return func(role compare.Role, text string) (string, bool) {
 		switch role {
 		case compare.RequestID:
-			return string(live.ID.Raw()), live.ID.Exists()
+			return string(live.ID.Raw()), live.ID.Exists() && text == string(recorded.ID.Raw())
 		case compare.ContextID:
 			text, ok := pairs[roleKey("context", text)]
 			return text, ok
@@ -92,7 +108,7 @@ func (n *names) substitute(live *a2a.Call, urls map[string]string) compare.Subst
 			text, ok := pairs[roleKey("task", text)]
 			return text, ok
 		case compare.NoRole:
-			text, ok := urls[text]
+			text, ok := texts[text]
 			return text, ok
 		}
 		return "", false

@@ -2,6 +2,8 @@ package playback
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,7 +15,6 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
-	"a2atap/replay/report"
 )
 
 // UsedUp says what a request gets when all recorded answers to it have been given.
@@ -37,102 +38,114 @@ const (
 
 // Options say how to play. The zero value plays as fast as it can and repeats the last answer.
 type Options struct {
-	Speed      float64                      // of recorded pauses: 1 as recorded, 2 twice as fast, 0 without pauses
-	BreakAfter int                          // cut every stream after so many events; 0 lets them end
-	UsedUp     UsedUp                       // RepeatLast if empty
-	Match      Match                        // ByOperation if empty
-	Keep       func(*capture.Exchange) bool // chooses exchanges; nil chooses all
-	OnMiss     func(Miss)                   // called with each unmatched request, by the goroutine that serves it
+	Agent      string   // plays what went to this agent, by its recorded name; empty plays all as one
+	Speed      float64  // of recorded pauses: 1 as recorded, 2 twice as fast, 0 without pauses
+	BreakAfter int      // cut every stream after so many events; 0 lets them end
+	UsedUp     UsedUp   // RepeatLast if empty
+	Match      Match    // ByOperation if empty
+	Pointers   []string // values that have to be as recorded, too: JSON Pointers (RFC 6901) from the parameters
+
+	Keep func(*capture.Exchange) bool // chooses exchanges; nil chooses all
+
+	Faults  []Fault  // in the order in which they were asked for
+	Forward *Forward // takes requests that nothing matches; nil refuses them
+
+	// Remote lets notifications go to webhooks on other machines; otherwise they go to loopback addresses only. Roots are
+	// trusted for webhooks on https; nil is the system's.
+	Remote bool
+	Roots  *x509.CertPool
+
+	OnMiss   func(Miss)        // called with each unmatched request, by the goroutine that serves it
+	OnNotice func(text string) // called with what the user should know at once, by several goroutines
+
+	// OnRequest is called with each request, by the goroutine that serves it, and what it returns with each thing that is
+	// done to the request otherwise than it was recorded, before the client can see it. It may be nil, and return nil.
+	OnRequest func(*http.Request) (mark func(text string))
 }
 
-// A Miss is a request that matches no recorded one.
-type Miss struct {
-	Operation string          // or the method or path, where it is none
-	Why       string          // one sentence: lower case, no final period
-	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
-	Changes   []report.Change // how the request differs from that one
-}
-
-// String returns the miss in words.
-func (m Miss) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", m.Operation, m.Why)
-	for _, c := range m.Changes {
-		fmt.Fprintf(&b, "; %s is %s, recorded %s", c.Pointer, orNothing(c.Now), orNothing(c.Was))
-	}
-	return b.String()
-}
-
-func orNothing(s string) string {
-	if s == "" {
-		return "absent"
-	}
-	return s
-}
-
-// A Player plays the agent. It is safe for concurrent use.
+// A Player plays an agent. It is safe for concurrent use.
 type Player struct {
 	opts      Options
 	recording *recording
+	places    map[string]string // of other agents that are played: origins by recorded origins; see Place
 
 	mu     sync.Mutex
 	names  names
-	served int
-	differ int // of those that were served, how many were not as recorded
-	ignore int // values in which they differed
-	misses []Miss
-	missed int
+	report Report // but for what Player.Report adds
+	came   []int  // requests that concern each fault
 
-	targets               map[string]target // by task
-	notified, undelivered int
+	theirs, theirContexts map[string]bool // ids of tasks and contexts that the live agent knows
+
+	webhooks http.RoundTripper
+	targets  map[string][]target      // webhooks, by task
+	behind   map[string]chan struct{} // closed when the notifications of a task that are under way have been delivered
 
 	ctx        context.Context // of what goes on in the background
 	stop       context.CancelFunc
 	background sync.WaitGroup
 }
 
-// maxMisses bounds the misses that a report explains.
-const maxMisses = 100
-
 // maxRequest bounds the body of a request, in bytes.
 const maxRequest = 16 << 20
 
 // New returns a player of a capture. It reads the capture whole. Close must be called.
 func New(ctx context.Context, src capture.Source, o Options) (*Player, error) {
-	if o.UsedUp == "" {
-		o.UsedUp = RepeatLast
+	if err := o.check(); err != nil {
+		return nil, err
 	}
-	if o.UsedUp != RepeatLast && o.UsedUp != Refuse {
-		return nil, fmt.Errorf("unknown word %q for used up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
-	}
-	switch o.Match {
-	case "":
-		o.Match = ByOperation
-	case ByOperation, ByShape, ByValue:
-	default:
-		return nil, fmt.Errorf("unknown match %q; use one of %s, %s, %s", o.Match, ByOperation, ByShape, ByValue)
-	}
-	s, err := load(ctx, src)
+	s, err := load(ctx, src, o.Agent)
 	if err != nil {
 		return nil, fmt.Errorf("read the capture: %w", err)
 	}
 	if o.Keep != nil {
 		s.exchanges = slices.DeleteFunc(s.exchanges, func(a *exchange) bool { return !o.Keep(a.x) })
 	}
-	p := &Player{opts: o, recording: s, targets: map[string]target{}}
+	if o.Pointers, err = s.pointers(o.Pointers); err != nil {
+		return nil, err
+	}
+	p := &Player{
+		opts: o, recording: s, came: make([]int, len(o.Faults)), theirs: map[string]bool{},
+		theirContexts: map[string]bool{},
+		webhooks:      o.webhookTransport(), targets: map[string][]target{}, behind: map[string]chan struct{}{},
+	}
 	p.ctx, p.stop = context.WithCancel(context.WithoutCancel(ctx))
 	p.names = names{
 		clientMade: s.clientNamed, known: s.seen, free: o.Match != ByValue,
-		recorded: map[string]string{}, live: map[string]string{},
+		recorded: map[string]string{}, live: map[string]string{}, configs: map[string]string{},
 	}
 	return p, nil
+}
+
+// check fills in what is left out, and refuses words that are none.
+func (o *Options) check() error {
+	if o.UsedUp == "" {
+		o.UsedUp = RepeatLast
+	}
+	if o.UsedUp != RepeatLast && o.UsedUp != Refuse {
+		return fmt.Errorf("unknown word %q for used up answers; use one of %s, %s", o.UsedUp, RepeatLast, Refuse)
+	}
+	switch o.Match {
+	case "":
+		o.Match = ByOperation
+	case ByOperation, ByShape, ByValue:
+	default:
+		return fmt.Errorf("unknown match %q; use one of %s, %s, %s", o.Match, ByOperation, ByShape, ByValue)
+	}
+	return nil
 }
 
 // Close ends the delivery of notifications, and waits at most ten seconds for the one under way. The caller shuts down
 // the server that uses the player first.
 func (p *Player) Close() {
+	p.mu.Lock()
 	p.stop()
+	p.mu.Unlock() // nothing begins any more
 	p.background.Wait()
+	if f := p.opts.Forward; f != nil {
+		if t, ok := f.Transport.(interface{ CloseIdleConnections() }); ok {
+			t.CloseIdleConnections()
+		}
+	}
 }
 
 // Path returns the path of the recorded agent's URL, without a slash at its end: where a client looks for the agent.
@@ -153,24 +166,84 @@ func (p *Player) agentURL() string {
 	return p.recording.exchanges[0].x.Agent.URL
 }
 
+// A service is one request and what is known of it.
+type service struct {
+	p      *Player
+	w      http.ResponseWriter
+	r      *http.Request
+	call   a2a.Call
+	body   []byte
+	marked func(string) // nil if nobody wants to know
+}
+
+// mark tells of something that is done otherwise than it was recorded.
+func (s *service) mark(format string, args ...any) {
+	if s.marked != nil {
+		s.marked(fmt.Sprintf(format, args...))
+	}
+}
+
 // ServeHTTP implements http.Handler.
 func (p *Player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil {
-		http.Error(w, "the request could not be read", http.StatusBadRequest)
-		return
+	s := &service{p: p, w: w, r: r}
+	if p.opts.OnRequest != nil {
+		s.marked = p.opts.OnRequest(r)
 	}
-	call := p.decode(r, body)
-	a, substitute, miss := p.choose(&call, r)
-	if miss != nil {
-		if p.opts.OnMiss != nil {
-			p.opts.OnMiss(*miss)
+	var err error
+	if s.body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
+		status, why := http.StatusBadRequest, "the request could not be read"
+		if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+			status, why = http.StatusRequestEntityTooLarge, "a request may have 16 MiB"
 		}
-		refuse(w, &call, miss)
+		http.Error(w, "playback: "+why, status)
 		return
 	}
-	defer p.notify(a, substitute)
-	(&responder{exchange: a, call: &call, substitute: substitute, opts: &p.opts, w: w, r: r}).run()
+	s.call = p.decode(r, s.body)
+	if !s.obey(p.plan(&s.call)) {
+		return
+	}
+	a, substitute, miss := p.choose(&s.call, r)
+	if miss != nil {
+		s.missed(miss)
+		return
+	}
+	defer p.notify(a, substitute)()
+	(&responder{service: s, exchange: a, substitute: substitute}).run()
+}
+
+// missed answers a request that nothing matches: by the live agent if there is one, else with an error of its binding.
+func (s *service) missed(m *Miss) {
+	if s.p.opts.Forward != nil {
+		err := s.forward()
+		if err == nil {
+			return
+		}
+		m.Why += "; " + err.Error()
+	}
+	s.p.count(m)
+	if s.p.opts.OnMiss != nil {
+		s.p.opts.OnMiss(*m)
+	}
+	e := &refusal{name: a2a.InternalError, message: "playback: " + m.String()}
+	if s.call.Binding == a2a.NoBinding {
+		e.status = http.StatusNotFound
+	}
+	e.write(s.w, &s.call)
+}
+
+func (p *Player) count(m *Miss) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report.Missed++
+	if len(p.report.Misses) < maxMisses {
+		p.report.Misses = append(p.report.Misses, *m)
+	}
+}
+
+func (p *Player) notice(format string, args ...any) {
+	if p.opts.OnNotice != nil {
+		p.opts.OnNotice(fmt.Sprintf(format, args...))
+	}
 }
 
 // decode reads a request as one to an agent that speaks what the recorded one speaks.
@@ -189,75 +262,15 @@ func (p *Player) choose(call *a2a.Call, r *http.Request) (*exchange, compare.Sub
 	defer p.mu.Unlock()
 	a, form, miss := p.match(call)
 	if miss != nil {
-		p.missed++
-		if len(p.misses) < maxMisses {
-			p.misses = append(p.misses, *miss)
-		}
 		return nil, nil, miss
 	}
 	a.uses++
-	p.served++
+	p.report.Served++
 	if n := len(a.form.values(form)); n > 0 {
-		p.differ++
-		p.ignore += n
+		p.report.Differed++
+		p.report.Ignored += n
 	}
 	p.names.learn(call, a)
 	p.hook(a, call)
-	return a, p.names.substitute(call, cardURLs(a, r)), nil
-}
-
-// A Report says what was played.
-type Report struct {
-	Served   int // requests that were answered as recorded
-	Missed   int // requests that nothing matched
-	Differed int // requests that were answered although their parameters are not those of the recorded one
-	Ignored  int // values in which they differ
-	Used     int // recorded exchanges that were played at least once
-	Unused   []Unused
-	Misses   []Miss // the first hundred
-	Exchange int    // recorded exchanges that can be played
-
-	Notified    int // recorded notifications that the live client's webhook accepted
-	Undelivered int // those that it did not
-}
-
-// An Unused exchange was never requested.
-type Unused struct {
-	Exchange  uint64
-	Operation string
-}
-
-// Report returns what was played so far.
-func (p *Player) Report() Report {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	r := Report{
-		Served: p.served, Differed: p.differ, Ignored: p.ignore, Missed: p.missed, Misses: slices.Clone(p.misses), Exchange: len(p.recording.exchanges),
-		Notified: p.notified, Undelivered: p.undelivered,
-	}
-	for _, a := range p.recording.exchanges {
-		if a.uses > 0 {
-			r.Used++
-		} else {
-			r.Unused = append(r.Unused, Unused{a.seq, a.form.String()})
-		}
-	}
-	return r
-}
-
-// Verdict returns the report in one line.
-func (r *Report) Verdict() string {
-	what := "played"
-	if r.Served == 0 {
-		what = "inconclusive: no request came"
-	}
-	s := fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used",
-		what, r.Served, r.Missed, r.Used, r.Exchange)
-	if r.Ignored > 0 {
-		s += fmt.Sprintf("; ignored: %d differences in %d requests", r.Ignored, r.Differed)
-	}
-	if r.Notified+r.Undelivered > 0 {
-		s += fmt.Sprintf("; %d notifications delivered, %d not", r.Notified, r.Undelivered)
-	}
-	return s
+	return a, p.names.substitute(call, &a.call, p.cardURLs(a, r)), nil
 }

@@ -3,14 +3,23 @@ package playback
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
+	"a2atap/replay/live"
 )
 
 // A notification is one recorded delivery to a webhook.
@@ -18,11 +27,13 @@ type notification struct {
 	x     *capture.Exchange
 	body  []byte
 	task  string
-	after *exchange // it is due when this has been played
+	url   string    // where it went
+	after *exchange // it is due when this is played
 }
 
-// A target is the webhook of the live client for a task.
+// A target is a webhook of the live client for a task.
 type target struct {
+	recorded    string // the URL that stands for it in the recording
 	url         string
 	token       string
 	credentials string // as in an Authorization header, with the scheme
@@ -34,7 +45,7 @@ func readNotification(x *capture.Exchange, last map[string]*exchange) *notificat
 	if err != nil || !x.Request.Body.Kept() {
 		return nil
 	}
-	n := &notification{x: x, body: body}
+	n := &notification{x: x, body: body, url: webhookURL(x)}
 	switch p := a2a.DecodeWebhook(body); p.Kind {
 	case a2a.TaskPayload:
 		n.task = a2a.Task{Value: p.Value}.ID()
@@ -51,63 +62,144 @@ func readNotification(x *capture.Exchange, last map[string]*exchange) *notificat
 	return n
 }
 
+// webhookURL returns where a recorded notification went.
+func webhookURL(x *capture.Exchange) string {
+	head := capture.ParseRequestHead(x.Request.Head)
+	u, err := url.Parse(head.Target)
+	if err != nil {
+		return ""
+	}
+	if u.Scheme, u.Host = "http", head.Fields.Get("Host"); strings.HasPrefix(x.Agent.URL, "https:") {
+		u.Scheme = "https"
+	}
+	return u.String()
+}
+
 // hook records the webhook of the live client for the tasks of an exchange. The Player's lock is held.
 func (p *Player) hook(a *exchange, call *a2a.Call) {
 	config := call.PushConfig
 	if config.URL() == "" {
 		return
 	}
-	t := target{url: config.URL(), token: config.Token()}
+	t := target{recorded: a.call.PushConfig.URL(), url: config.URL(), token: config.Token()}
 	if schemes := config.Schemes(); config.Credentials() != "" && len(schemes) > 0 {
 		t.credentials = schemes[0] + " " + config.Credentials()
 	}
+	p.names.given(a.call.PushConfig, config)
 	for _, task := range a.tasks {
-		p.targets[task] = t
+		list := slices.DeleteFunc(p.targets[task], func(old target) bool { return old.recorded == t.recorded })
+		p.targets[task] = append(list, t)
 	}
 }
 
-// notify delivers the notifications that follow an exchange, in the recorded order, in the background.
-func (p *Player) notify(a *exchange, substitute compare.Substitute) {
-	type post struct {
-		*notification
-		to target
+// to returns the webhook of the live client for a notification: the one that stands for where it went, or else the one
+// that was given last. The Player's lock is held.
+func (p *Player) to(n *notification) (target, bool) {
+	list := p.targets[n.task]
+	for _, t := range list {
+		if a2a.SameURL(t.recorded, n.url) {
+			return t, true
+		}
 	}
-	var posts []post
+	if len(list) == 0 {
+		return target{}, false
+	}
+	return list[len(list)-1], true
+}
+
+// A post is a notification on its way to a webhook.
+type post struct {
+	*notification
+	to target
+}
+
+// notify delivers the notifications that follow an exchange, in the background: those of a task in the recorded order,
+// and at the recorded pace from now on. Without pauses they go when the answer has been given, and begin is called.
+func (p *Player) notify(a *exchange, substitute compare.Substitute) (begin func()) {
+	now := time.Now()
 	p.mu.Lock()
+	byTask := map[string][]post{}
 	for _, n := range p.recording.notifications {
-		if to, ok := p.targets[n.task]; ok && n.after == a {
-			posts = append(posts, post{n, to})
+		if to, ok := p.to(n); ok && n.after == a {
+			byTask[n.task] = append(byTask[n.task], post{n, to})
 		}
 	}
 	p.mu.Unlock()
-	if len(posts) == 0 {
+	begin = func() {
+		for task, posts := range byTask {
+			p.deliverAll(task, posts, now, substitute)
+		}
+	}
+	if p.opts.Speed > 0 {
+		begin()
+		return func() {}
+	}
+	return begin
+}
+
+// deliverAll delivers notifications of one task in the background, after those of it that are under way.
+func (p *Player) deliverAll(task string, posts []post, start time.Time, substitute compare.Substitute) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil {
+		p.report.Undelivered += len(posts)
 		return
 	}
+	before, done := p.behind[task], make(chan struct{})
+	p.behind[task] = done
 	p.background.Go(func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
 		for _, n := range posts {
-			delivered := p.ctx.Err() == nil && n.deliver(context.WithoutCancel(p.ctx), n.to, substitute)
-			p.mu.Lock()
-			if delivered {
-				p.notified++
-			} else {
-				p.undelivered++
-			}
-			p.mu.Unlock()
+			p.deliver(n, start, substitute)
 		}
 	})
+}
+
+// deliver gives one notification at its time.
+func (p *Player) deliver(n post, start time.Time, substitute compare.Substitute) {
+	if speed := p.opts.Speed; speed > 0 {
+		recorded := n.x.Started.Sub(n.after.x.Started)
+		sleep(p.ctx, time.Until(start.Add(time.Duration(float64(recorded)/speed))))
+	}
+	err := p.ctx.Err()
+	if err == nil {
+		if err = p.post(n, substitute); err != nil {
+			p.notice("the notification of exchange %d was not delivered to %s: %v", n.x.Seq, place(n.to.url), err)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		p.report.Notified++
+	} else {
+		p.report.Undelivered++
+	}
+}
+
+// place names a webhook without what may be secret in its URL.
+func place(webhook string) string {
+	u, err := url.Parse(webhook)
+	if err != nil || u.Host == "" {
+		return "the webhook"
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // webhookTimeout bounds one delivery.
 const webhookTimeout = 10 * time.Second
 
-// deliver posts a notification and reports whether it was accepted.
-func (n *notification) deliver(ctx context.Context, to target, substitute compare.Substitute) bool {
-	ctx, cancel := context.WithTimeout(ctx, webhookTimeout)
+// post posts a notification with the ids, token and credentials of the live client. It returns an error if the webhook
+// did not accept it.
+func (p *Player) post(n post, substitute compare.Substitute) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), webhookTimeout)
 	defer cancel()
 	body := compare.RewriteJSON(n.body, nil, substitute)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to.url, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, n.to.url, bytes.NewReader(body))
 	if err != nil {
-		return false
+		return errors.New("its URL cannot be read")
 	}
 	for _, f := range capture.ParseRequestHead(n.x.Request.Head).Fields {
 		switch strings.ToLower(f.Name) {
@@ -117,18 +209,45 @@ func (n *notification) deliver(ctx context.Context, to target, substitute compar
 			r.Header.Add(f.Name, f.Value)
 		}
 	}
-	if to.token != "" {
-		r.Header.Set("X-A2A-Notification-Token", to.token) // 0.3 §9.5, and the examples of 1.0
+	if n.to.token != "" {
+		r.Header.Set("X-A2A-Notification-Token", n.to.token) // 0.3 §9.5, and the examples of 1.0
 	}
-	if to.credentials != "" {
-		r.Header.Set("Authorization", to.credentials)
+	if n.to.credentials != "" {
+		r.Header.Set("Authorization", n.to.credentials)
 	}
-	transport := &http.Transport{DisableKeepAlives: true, Proxy: http.ProxyFromEnvironment}
-	res, err := transport.RoundTrip(r)
+	res, err := p.webhooks.RoundTrip(r)
 	if err != nil {
-		return false
+		return live.Cause(err)
 	}
 	defer res.Body.Close()
 	io.Copy(io.Discard, io.LimitReader(res.Body, 1<<20)) //nolint:errcheck // what a receiver says counts for nothing
-	return res.StatusCode < 300
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("it answers %s", res.Status)
+	}
+	return nil
+}
+
+// errRemote says why a notification stays here.
+var errRemote = errors.New("it is not on this machine; add --allow-remote to deliver it there")
+
+// webhookTransport reaches webhooks: without Options.Remote those on loopback addresses alone, whatever their names
+// resolve to. Redirects are not followed.
+func (o *Options) webhookTransport() *http.Transport {
+	t := &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
+	}
+	if o.Remote {
+		t.Proxy = http.ProxyFromEnvironment
+		return t
+	}
+	dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !at.Addr().Unmap().IsLoopback() {
+			return errRemote
+		}
+		return nil
+	}}
+	t.DialContext = dialer.DialContext
+	return t
 }

@@ -127,8 +127,12 @@ func TestUnknownNames(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "echo, spec, spec03") {
 		t.Errorf("got %v, want the known agents", err)
 	}
-	_, err = refagent.New("spec", refagent.Options{Fault: "nothing"})
+	_, err = refagent.New("spec", refagent.Options{Fault: "stream-close"})
 	if err == nil || !strings.Contains(err.Error(), "stream-closed-on-terminal") {
-		t.Errorf("got %v, want the known faults", err)
+		t.Errorf("got %v, want the nearest faults", err)
+	}
+	_, err = refagent.New("spec", refagent.Options{Fault: "nothing"})
+	if err == nil || !strings.Contains(err.Error(), "--fault list") {
+		t.Errorf("got %v, want where the faults are listed", err)
 	}
 }

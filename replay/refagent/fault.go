@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"a2atap/proxy/spelling"
 )
 
 // A Fault is a named way to break one rule of the protocol, and as far as possible only that one.
@@ -85,7 +87,13 @@ func hooksFor(name, slug string) (hooks, error) {
 		for i, f := range fit {
 			slugs[i] = f.Slug
 		}
-		return hooks{}, fmt.Errorf("unknown fault %q of agent %s; use %s", slug, name, strings.Join(slugs, ", "))
+		near := spelling.Near(slug, slugs, 3)
+		if len(near) == 0 {
+			return hooks{}, fmt.Errorf("unknown fault %q of agent %s; a2atap agent %[2]s --fault list names all %d",
+				slug, name, len(slugs))
+		}
+		return hooks{}, fmt.Errorf("unknown fault %q of agent %s; the nearest are %s; a2atap agent %[2]s --fault list "+
+			"names all %[4]d", slug, name, strings.Join(near, ", "), len(slugs))
 	}
 	return fit[i].hooks(), nil
 }

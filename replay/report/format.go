@@ -19,7 +19,10 @@ type format struct {
 var formats = []format{
 	{"text", Text},
 	{"json", JSON},
+	{"markdown", Markdown},
 	{"junit", JUnit},
+	{"github", GitHub},
+	{"html", HTML},
 }
 
 // Formats returns the names of the forms in which a report can be written.

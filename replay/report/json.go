@@ -1,19 +1,24 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 
+	"a2atap/proxy/a2a"
 	"a2atap/proxy/jsondoc"
 )
 
 type jsonReport struct {
 	Tool        Tool             `json:"tool"`
+	Verb        string           `json:"verb"`
+	Sides       [2]string        `json:"sides"` // what "recorded" and "now" are called in other formats
 	Capture     string           `json:"capture"`
 	To          string           `json:"to"`
 	Profile     string           `json:"profile"`
 	Exchanges   []jsonLine       `json:"exchanges"`
 	Differences []jsonDifference `json:"differences"`
+	Causes      []jsonCause      `json:"causes"`
 	Deliveries  jsonDeliveries   `json:"deliveries"`
 	Notes       []string         `json:"notes"`
 	Verdict     jsonVerdict      `json:"verdict"`
@@ -22,6 +27,7 @@ type jsonReport struct {
 type jsonLine struct {
 	Exchange  uint64 `json:"exchange"`
 	Live      uint64 `json:"replayedAs,omitempty"`
+	Agent     string `json:"agent,omitempty"`
 	Operation string `json:"operation"`
 	Task      string `json:"task,omitempty"`
 	Status    Status `json:"status"`
@@ -29,19 +35,36 @@ type jsonLine struct {
 	Requests  int    `json:"requests"`
 }
 
+// A jsonDifference has the number of its cause, from 1, and says whether it is only a consequence.
 type jsonDifference struct {
-	Kind     Kind         `json:"kind"`
-	Rule     string       `json:"rule,omitempty"`
-	Exchange uint64       `json:"exchange,omitempty"`
-	Live     uint64       `json:"replayedAs,omitempty"`
-	Place    string       `json:"place,omitempty"`
-	Recorded string       `json:"recorded"`
-	Now      string       `json:"now"`
-	Message  string       `json:"message"`
-	Changes  []jsonChange `json:"changes"`
+	Side        string       `json:"side"` // agent or client
+	Kind        Kind         `json:"kind"`
+	Rule        string       `json:"rule,omitempty"`
+	Exchange    uint64       `json:"exchange,omitempty"`
+	Live        uint64       `json:"replayedAs,omitempty"`
+	Place       string       `json:"place,omitempty"`
+	LivePlace   string       `json:"placeNow,omitempty"`
+	Task        string       `json:"task,omitempty"`
+	Recorded    string       `json:"recorded"`
+	Now         string       `json:"now"`
+	Message     string       `json:"message"`
+	Summary     string       `json:"summary"`
+	Changes     []jsonChange `json:"changes"`
+	Cause       int          `json:"cause"`
+	Consequence bool         `json:"consequence"`
 }
 
-// A jsonChange holds raw JSON, cut to a readable length and so as text; absent is null.
+// A jsonCause is a difference that no other explains. Differences are counted from 1, in their order in the report.
+type jsonCause struct {
+	Summary      string   `json:"summary"`
+	Kind         Kind     `json:"kind"`
+	Operation    string   `json:"operation,omitempty"`
+	Differences  []int    `json:"differences"`
+	Consequences []int    `json:"consequences"`
+	NotSent      []uint64 `json:"notSent"` // exchanges
+}
+
+// A jsonChange holds raw JSON as text, since very long values are cut; absent is null.
 type jsonChange struct {
 	Pointer  string  `json:"pointer"`
 	Recorded *string `json:"recorded"`
@@ -62,33 +85,76 @@ type jsonVerdict struct {
 	Differing   int    `json:"differing"`
 	LeftOut     int    `json:"leftOut"`
 	Differences int    `json:"differences"`
+	Causes      int    `json:"causes"`
+	Missing     int    `json:"missing"` // exchanges that only the first of two captures has
+	New         int    `json:"new"`     // and only the second
 	Lost        int64  `json:"lost"`
 	Texts       int    `json:"textsNotCompared"`
 }
 
 // JSON writes the report as one JSON document.
 func JSON(w io.Writer, r *Report) error {
+	sides := r.sides()
 	out := jsonReport{
-		Tool: r.Tool, Capture: r.Capture, To: r.To, Profile: r.Profile,
-		Exchanges: []jsonLine{}, Differences: []jsonDifference{}, Notes: append([]string{}, r.Notes...),
-		Deliveries: jsonDeliveries(r.Deliveries), Verdict: r.jsonVerdict(),
+		Tool: r.Tool, Verb: r.verb(), Sides: [2]string{sides.Was, sides.Now}, Capture: r.Capture, To: r.To,
+		Profile: r.Profile, Exchanges: []jsonLine{}, Differences: []jsonDifference{}, Causes: []jsonCause{},
+		Notes: append([]string{}, r.Notes...), Deliveries: jsonDeliveries(r.Deliveries), Verdict: r.jsonVerdict(),
 	}
 	for _, l := range r.Lines {
-		out.Exchanges = append(out.Exchanges, jsonLine{l.Exchange, l.Live, l.Operation, l.Task, l.Status, l.Why, l.Requests})
-	}
-	for _, d := range r.Differences {
-		changes := []jsonChange{}
-		for _, c := range d.Changes {
-			changes = append(changes, jsonChange{c.Pointer, some(c.Was), some(c.Now)})
-		}
-		out.Differences = append(out.Differences, jsonDifference{
-			d.Kind, d.Rule, d.Exchange, d.Live, d.Place, d.Want, d.Got, d.Message, changes,
+		out.Exchanges = append(out.Exchanges, jsonLine{
+			l.Exchange, l.Live, l.Agent, l.Operation, l.Task, l.Status, l.Why, l.Requests,
 		})
+	}
+	t := newTracer(r)
+	t.trace()
+	causes := t.sort()
+	for i := range r.Differences {
+		out.Differences = append(out.Differences, t.json(i))
+	}
+	for n := range causes {
+		out.Causes = append(out.Causes, jsonCauseOf(&causes[n], n+1, out.Differences))
 	}
 	encoder := json.NewEncoder(jsondoc.NewEscaper(w))
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(out)
+}
+
+func (t *tracer) json(i int) jsonDifference {
+	d := &t.Differences[i]
+	changes := []jsonChange{}
+	for _, c := range d.Changes {
+		changes = append(changes, jsonChange{c.Pointer, some(c.Was), some(c.Now)})
+	}
+	return jsonDifference{
+		Side: cmp.Or(d.Side, a2a.Agent.String()),
+		Kind: d.Kind, Rule: d.Rule, Exchange: d.Exchange, Live: d.Live, Place: d.Place, LivePlace: d.LivePlace,
+		Task: t.subject(d, t.lines[i]).task, Recorded: d.Want, Now: d.Got, Message: d.Message, Summary: d.Summary(),
+		Changes: changes, Consequence: t.root[i] != i,
+	}
+}
+
+// jsonCauseOf makes a cause, and writes its number into its differences.
+func jsonCauseOf(c *Cause, n int, differences []jsonDifference) jsonCause {
+	d := &c.Differences[0]
+	out := jsonCause{
+		Summary: headline(&c.Group), Kind: d.Kind, Operation: c.Operation, Differences: []int{}, Consequences: []int{},
+		NotSent: []uint64{},
+	}
+	for _, i := range c.indices {
+		differences[i].Cause = n
+		out.Differences = append(out.Differences, i+1)
+	}
+	for _, g := range c.Consequences {
+		for _, i := range g.indices {
+			differences[i].Cause = n
+			out.Consequences = append(out.Consequences, i+1)
+		}
+	}
+	for i := range c.NotSent {
+		out.NotSent = append(out.NotSent, c.NotSent[i].Exchange)
+	}
+	return out
 }
 
 func some(s string) *string {
@@ -99,7 +165,11 @@ func some(s string) *string {
 }
 
 func (r *Report) jsonVerdict() jsonVerdict {
-	v := jsonVerdict{"different", r.Sent, r.Matched, r.Differing, r.LeftOut, len(r.Differences), r.Lost, r.Texts}
+	v := jsonVerdict{
+		Status: "different", Sent: r.Sent, Matched: r.Matched, Differing: r.Differing, LeftOut: r.LeftOut,
+		Differences: len(r.Differences), Causes: len(r.Causes()), Missing: r.Missing, New: r.New, Lost: r.Lost,
+		Texts: r.Texts,
+	}
 	switch {
 	case len(r.Differences) > 0:
 	case r.Sent == 0:

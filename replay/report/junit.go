@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"strings"
 
 	"a2atap/analyzer"
 )
@@ -16,6 +15,7 @@ type junitSuite struct {
 	Failures int         `xml:"failures,attr"`
 	Skipped  int         `xml:"skipped,attr"`
 	Cases    []junitCase `xml:"testcase"`
+	Out      string      `xml:"system-out,omitempty"`
 }
 
 type junitCase struct {
@@ -31,29 +31,30 @@ type junitMessage struct {
 }
 
 // JUnit writes the report as a JUnit test suite: a case for each exchange, skipped if it was left out, and one for
-// each difference that belongs to no exchange.
+// each difference that belongs to no exchange. The failure of what only follows from another difference names that one.
+// The output of the suite is the verdict.
 func JUnit(w io.Writer, r *Report) error {
-	suite := junitSuite{Name: analyzer.Clean("replay " + r.Capture)}
+	suite := junitSuite{Name: analyzer.Clean(r.verb() + " " + r.Capture), Out: analyzer.Clean(r.Verdict()) + "\n"}
+	t := newTracer(r)
+	t.trace()
+	failures, others := t.failures()
 	for i := range r.Lines {
 		l := &r.Lines[i]
-		c := junitCase{Name: fmt.Sprintf("%d %s", l.Exchange, l.Operation), Class: "exchanges"}
-		switch l.Status {
-		case LeftOut:
+		c := junitCase{Name: junitName(l), Class: "exchanges", Failure: failures[l]}
+		switch {
+		case c.Failure != nil:
+			suite.Failures++
+		case l.Status == LeftOut:
 			c.Skipped = &junitMessage{Message: analyzer.Clean(l.Why)}
 			suite.Skipped++
-		case Differing:
-			c.Failure = junitFailure(l.Differences)
-			suite.Failures++
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
-	for i, d := range r.others() {
-		c := junitCase{
-			Name: fmt.Sprintf("%s %d", d.Kind, i+1), Class: "not about a single answer",
-			Failure: junitFailure([]Difference{d}),
-		}
-		suite.Cases = append(suite.Cases, c)
-		suite.Failures++
+	suite.Cases = append(suite.Cases, others...)
+	suite.Failures += len(others)
+	if len(suite.Cases) == 0 { // an empty suite would look like success
+		suite.Cases = []junitCase{{Name: "exchanges", Class: "exchanges", Skipped: &junitMessage{Message: suite.Out}}}
+		suite.Skipped++
 	}
 	suite.Tests = len(suite.Cases)
 	if _, err := io.WriteString(w, xml.Header); err != nil {
@@ -68,8 +69,47 @@ func JUnit(w io.Writer, r *Report) error {
 	return err
 }
 
-func junitFailure(differences []Difference) *junitMessage {
-	var b strings.Builder
-	writeDifferences(&b, differences)
-	return &junitMessage{Message: analyzer.Clean(differences[0].Message), Text: b.String()}
+func junitName(l *Line) string {
+	if l.Exchange == 0 {
+		return fmt.Sprintf("new %d %s", l.Live, l.Operation)
+	}
+	return fmt.Sprintf("%d %s", l.Exchange, l.Operation)
+}
+
+// failures returns the failure of each line, and the cases of what belongs to none.
+func (t *tracer) failures() (of map[*Line]*junitMessage, others []junitCase) {
+	of = map[*Line]*junitMessage{}
+	for i := range t.Differences {
+		d, l := &t.Differences[i], t.lines[i]
+		message := &junitMessage{Message: analyzer.Clean(brief(d.Summary())), Text: t.details(i)}
+		switch {
+		case l == nil || d.Kind == DifferentFinding:
+			others = append(others, junitCase{
+				Name: fmt.Sprintf("%s %d", d.Kind, len(others)+1), Class: "not about a single answer", Failure: message,
+			})
+		case of[l] == nil:
+			of[l] = message
+		default:
+			of[l].Text += message.Text
+		}
+	}
+	return of, others
+}
+
+// details writes one difference as text.
+func (t *tracer) details(i int) string {
+	d := &t.Differences[i]
+	w := textWriter{Report: t.Report, paint: func(_ Ink, text string) string { return text }}
+	w.line(0, text{Plain, d.String()})
+	if where := t.exchange(d.Exchange, d.Live); where != "" {
+		w.line(2, text{Plain, where})
+	}
+	for _, c := range d.Changes {
+		w.change(0, c)
+	}
+	if root := &t.Differences[t.root[i]]; root != d {
+		cause := Group{Operation: t.operation(t.root[i]), Differences: []Difference{*root}}
+		w.line(2, text{Plain, "follows from " + t.exchange(root.Exchange, root.Live) + ": " + headline(&cause)})
+	}
+	return w.b.String()
 }

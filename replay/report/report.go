@@ -1,12 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"a2atap/analyzer"
 )
 
-// A Status is the result for one recorded exchange.
+// A Status is the result for one exchange.
 type Status string
 
 // The statuses of an exchange.
@@ -14,17 +16,23 @@ const (
 	Matched   Status = "matched"
 	Differing Status = "differing"
 	LeftOut   Status = "left-out"
+	Missing   Status = "missing" // of two captures, only the first has it
+	New       Status = "new"     // of two captures, only the second has it
 )
 
-// A Line is the result for one recorded exchange.
+// A Line is the result for one exchange, of which Exchange is the number in the recording.
 type Line struct {
-	Exchange    uint64
-	Live        uint64 // number of the (last) exchange in the replayed traffic; 0 if it was not sent
+	Exchange    uint64   // 0 if the recording has none
+	Live        uint64   // number of the (last) exchange in the replayed traffic; 0 if it was not sent
+	Polls       []uint64 // numbers of the exchanges before the last one, where it polled
+	Agent       string   // its name in the recording
 	Operation   string
 	Task        string // as recorded
 	Status      Status
-	Why         string // it was left out
-	Requests    int    // how often it was sent: more than once if it polls
+	Why         string   // it was left out
+	Lacks       uint64   // recorded exchange for want of whose answer it was left out; 0 if that is not why
+	Uses        []uint64 // recorded exchanges whose answers named what the request names
+	Requests    int      // how often it was sent: more than once if it polls
 	Differences []Difference
 }
 
@@ -42,16 +50,23 @@ type Tool struct {
 	Version string `json:"version"`
 }
 
-// A Report is the result of a replay. Each chosen exchange of the capture has one line, in order.
+// Sides are what the two sides of a comparison are called.
+type Sides struct{ Was, Now string }
+
+// A Report is the result of a replay, or of the comparison of two captures. Each chosen exchange has one line, in order.
 type Report struct {
 	Tool        Tool
-	Capture     string
-	To          string
+	Verb        string // of the command: "replay", which stands for the empty one, or "diff"
+	Capture     string // that was recorded, or the first of two
+	To          string // URLs of the live agents, or the second capture
+	Sides       Sides  // "recorded" and "now" where they are empty
 	Profile     string
-	Sent        int // exchanges; Matched and Differing add up to it
+	Sent        int // exchanges that were compared; Matched and Differing add up to it
 	Matched     int
 	Differing   int
 	LeftOut     int
+	Missing     int    // of two captures, exchanges that only the first has
+	New         int    // of two captures, exchanges that only the second has
 	Texts       int    // in recorded answers to what was sent, which the profile does not compare
 	Lost        int64  // exchanges of which the capture says that nothing was recorded
 	Crash       string // what the capture says of a recorder that was killed; empty if none was
@@ -69,28 +84,63 @@ func (r *Report) Same() bool {
 
 // Verdict returns the report in one line, counts included.
 func (r *Report) Verdict() string {
-	what := "no difference"
-	switch n := len(r.Differences); {
-	case r.Sent == 0:
-		what = "inconclusive: nothing was sent"
-	case n == 1:
-		what = "1 difference"
-	case n > 1:
-		what = fmt.Sprintf("%d differences", n)
+	words := []string{
+		r.result(),
+		fmt.Sprintf("%d %s, %d matched, %d differing, %d left out", r.Sent, r.sent(), r.Matched, r.Differing, r.LeftOut),
 	}
-	s := fmt.Sprintf("%s; %d sent, %d matched, %d differing, %d left out",
-		what, r.Sent, r.Matched, r.Differing, r.LeftOut)
+	sides := r.sides()
+	if r.Missing > 0 {
+		words = append(words, fmt.Sprintf("only in %s: %d", sides.Was, r.Missing))
+	}
+	if r.New > 0 {
+		words = append(words, fmt.Sprintf("only in %s: %d", sides.Now, r.New))
+	}
+	words = append(words, r.uncompared()...)
+	if d := r.Deliveries; d.Expected > 0 || d.LeftOut > 0 {
+		words = append(words, fmt.Sprintf("%d of %d notifications received, %d left out", d.Received, d.Expected, d.LeftOut))
+	}
+	return strings.Join(words, "; ")
+}
+
+// result returns what it comes to in a few words.
+func (r *Report) result() string {
+	n := len(r.Differences)
+	switch causes := len(r.Causes()); {
+	case r.Sent == 0 && n == 0:
+		return "inconclusive: nothing was " + r.sent()
+	case n == 0:
+		return "no difference"
+	case causes < n:
+		return fmt.Sprintf("%s (%s)", analyzer.Plural(n, "difference"), analyzer.Plural(causes, "cause"))
+	}
+	return analyzer.Plural(n, "difference")
+}
+
+// uncompared says what was not compared.
+func (r *Report) uncompared() []string {
+	var words []string
 	if r.Texts > 0 {
-		s += fmt.Sprintf("; texts not compared: %d", r.Texts)
+		words = append(words, fmt.Sprintf("texts not compared: %d", r.Texts))
 	}
 	if r.Lost > 0 {
-		s += fmt.Sprintf("; incomplete: %d exchanges were not recorded", r.Lost)
+		words = append(words, fmt.Sprintf("incomplete: %d exchanges were not recorded", r.Lost))
 	}
 	if r.Crash != "" {
-		s += "; incomplete: " + r.Crash
+		words = append(words, "incomplete: "+r.Crash)
 	}
-	if d := r.Deliveries; d.Expected > 0 || d.LeftOut > 0 {
-		s += fmt.Sprintf("; %d of %d notifications received, %d left out", d.Received, d.Expected, d.LeftOut)
+	return words
+}
+
+func (r *Report) verb() string { return cmp.Or(r.Verb, "replay") }
+
+// sent is the word for what was done with exchanges.
+func (r *Report) sent() string {
+	if r.verb() == "replay" {
+		return "sent"
 	}
-	return s
+	return "compared"
+}
+
+func (r *Report) sides() Sides {
+	return Sides{cmp.Or(r.Sides.Was, "recorded"), cmp.Or(r.Sides.Now, "now")}
 }

@@ -48,14 +48,15 @@ func TestText(t *testing.T) {
 	if err := report.Text(&b, sample()); err != nil {
 		t.Fatal(err)
 	}
-	const want = `exchange 3, replayed as 4: SendMessage
-  3.response.body#/result/task: the state is completed, recorded was rejected [state]
-    /result/task/status/state
-    - "rejected"
-    + "comp�leted"
-not about a single answer:
-  task t: notified 1 times of Task completed, recorded 2 [delivery]
-left out: exchange 2 GetTask of task t: no answer to it was recorded
+	const want = `1. SendMessage: state rejected → completed [state]
+   exchange 3, replayed as 4, at 3.response.body#/result/task
+     /result/task/status/state
+     - "rejected"
+     + "comp�leted"
+
+2. task t: notified 1 times of Task completed, recorded 2 [delivery]
+
+left out: exchange 2, GetTask of task t: no answer to it was recorded
 note: header X-Key held a redacted secret and was not sent; give credentials in its place
 `
 	const verdict = "2 differences; 2 sent, 1 matched, 1 differing, 1 left out; 1 of 2 notifications received, 0 left out"
@@ -85,7 +86,7 @@ func TestJSON(t *testing.T) {
 	}
 	want := map[string]any{
 		"status": "different", "sent": 2.0, "matched": 1.0, "differing": 1.0, "leftOut": 1.0,
-		"differences": 2.0, "lost": 0.0, "textsNotCompared": 0.0,
+		"differences": 2.0, "causes": 2.0, "lost": 0.0, "textsNotCompared": 0.0, "missing": 0.0, "new": 0.0,
 	}
 	if diff := cmp.Diff(want, got.Verdict); diff != "" {
 		t.Errorf("verdict (-want +got):\n%s", diff)

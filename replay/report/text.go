@@ -8,70 +8,100 @@ import (
 	"a2atap/analyzer"
 )
 
-// Text writes the report for people: what differs, with the numbers of both exchanges and the smallest JSON diff;
-// then what was left out and why; then notes. The verdict is not in it. What came from the wire is made safe for a
-// terminal.
+// An Ink is what a piece of text is, for those who draw it in colours. No meaning is in the colour alone.
+type Ink uint8
+
+// The inks of a report.
+const (
+	Plain   Ink = iota
+	Heading     // what changed
+	Was         // a recorded value
+	Now         // a value that came now
+	Aside       // what matters less
+)
+
+// Text writes the report for people: each cause with the numbers of its exchanges, the smallest JSON difference and what
+// follows from it; then what was left out and why; then notes. The verdict is not in it. What came from the wire is made
+// safe for a terminal.
 func Text(w io.Writer, r *Report) error {
-	var b strings.Builder
-	for i := range r.Lines {
-		if l := &r.Lines[i]; len(l.Differences) > 0 {
-			fmt.Fprintf(&b, "exchange %d, replayed as %d: %s%s\n", l.Exchange, l.Live, l.Operation, ofTask(l.Task))
-			writeDifferences(&b, l.Differences)
+	return Painted(w, r, func(_ Ink, text string) string { return text })
+}
+
+// Painted writes the report as Text does. Each piece of a line goes through paint, which may add colours.
+func Painted(w io.Writer, r *Report, paint func(ink Ink, text string) string) error {
+	t := &textWriter{Report: r, paint: paint}
+	for i, c := range r.Causes() {
+		if i > 0 {
+			t.line(0)
 		}
+		t.cause(i+1, &c)
 	}
-	if others := r.others(); len(others) > 0 {
-		b.WriteString("not about a single answer:\n")
-		writeDifferences(&b, others)
+	rest := r.rest()
+	if t.b.Len() > 0 && len(rest) > 0 {
+		t.line(0)
 	}
-	for i := range r.Lines {
-		if l := &r.Lines[i]; l.Status == LeftOut {
-			fmt.Fprintf(&b, "left out: exchange %d %s%s: %s\n", l.Exchange, l.Operation, ofTask(l.Task), analyzer.Clean(l.Why))
-		}
+	for _, line := range rest {
+		t.line(0, text{Plain, line})
 	}
-	if d := r.Deliveries; d.LeftOut > 0 {
-		fmt.Fprintf(&b, "left out: %d notifications: %s\n", d.LeftOut, d.Why)
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintf(&b, "note: %s\n", analyzer.Clean(note))
-	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, t.b.String())
 	return err
 }
 
-func ofTask(task string) string {
-	if task == "" {
+type textWriter struct {
+	*Report
+	paint func(Ink, string) string
+	b     strings.Builder
+}
+
+// text is a piece of a line.
+type text struct {
+	ink Ink
+	s   string
+}
+
+func (t *textWriter) line(indent int, pieces ...text) {
+	t.b.WriteString(strings.Repeat(" ", indent))
+	for _, p := range pieces {
+		t.b.WriteString(t.paint(p.ink, analyzer.Clean(p.s)))
+	}
+	t.b.WriteByte('\n')
+}
+
+func (t *textWriter) cause(n int, c *Cause) {
+	t.line(0, text{Heading, fmt.Sprintf("%d. %s", n, headline(&c.Group))},
+		text{Aside, inBrackets(string(c.Differences[0].Kind))})
+	indent := len(fmt.Sprintf("%d. ", n))
+	if where := t.where(&c.Group); where != "" {
+		t.line(indent, text{Plain, where + atPlace(at(&c.Group))})
+	}
+	for _, d := range c.Differences[0].Changes {
+		t.change(indent, d)
+	}
+	if len(c.Consequences)+len(c.NotSent) > 0 {
+		t.line(indent, text{Plain, "also: " + t.following(c)})
+	}
+	for _, q := range t.consequences(c) {
+		t.line(indent+2, text{Plain, q.headline}, text{Aside, inBrackets(q.kinds)})
+		if q.where != "" {
+			t.line(indent+4, text{Aside, q.where + atPlace(q.at)})
+		}
+	}
+}
+
+func (t *textWriter) change(indent int, c Change) {
+	was, now := excerpt(c.Was, c.Now, shown)
+	t.line(indent+2, text{Aside, pointerOf(c)})
+	if was != "" {
+		t.line(indent+2, text{Was, "- " + was})
+	}
+	if now != "" {
+		t.line(indent+2, text{Now, "+ " + now})
+	}
+}
+
+func inBrackets(kinds string) string {
+	if kinds == "" {
 		return ""
 	}
-	return " of task " + analyzer.Clip(task)
-}
-
-// others returns the differences that belong to no recorded exchange: of notifications, and new findings.
-func (r *Report) others() []Difference {
-	var others []Difference
-	for _, d := range r.Differences {
-		if d.Exchange == 0 {
-			others = append(others, d)
-		}
-	}
-	return others
-}
-
-func writeDifferences(b *strings.Builder, differences []Difference) {
-	for i := range differences {
-		d := &differences[i]
-		fmt.Fprintf(b, "  %s\n", analyzer.Clean(d.String()))
-		for _, c := range d.Changes {
-			at := c.Pointer
-			if at == "" {
-				at = "(the whole text)"
-			}
-			fmt.Fprintf(b, "    %s\n", analyzer.Clean(at))
-			if c.Was != "" {
-				fmt.Fprintf(b, "    - %s\n", analyzer.Clean(c.Was))
-			}
-			if c.Now != "" {
-				fmt.Fprintf(b, "    + %s\n", analyzer.Clean(c.Now))
-			}
-		}
-	}
+	return " [" + kinds + "]"
 }

@@ -168,8 +168,8 @@ func meaning(c *a2a.Call) string {
 	}
 	return fmt.Sprintf("%s tenant %q task %q context %q message %q config %q token %q history %d %t role %s parts %q "+
 		"push %q %q %q %q", c.Operation, c.Tenant, c.TaskID, c.ContextID, c.MessageID, c.ConfigID, c.PageToken,
-		c.HistoryLength, c.HasHistoryLength, a2a.Message{Value: c.Message}.Role(), parts, c.PushConfig.URL(), c.PushConfig.Token(),
-		c.PushConfig.Credentials(), c.PushConfig.Schemes())
+		c.HistoryLength, c.HasHistoryLength, a2a.Message{Value: c.Message}.Role(), parts, c.PushConfig.URL(),
+		c.PushConfig.Token(), c.PushConfig.Credentials(), c.PushConfig.Schemes())
 }
 
 var (

@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -150,16 +151,15 @@ var otherNames = map[string]string{
 	"truncated": "cut", "running": "open", "failed": "error", "sse": "stream", "webhook": "push",
 }
 
-// nearest returns the name that the user most likely meant by word.
-func nearest(word string, names []string) string {
-	if name, ok := otherNames[word]; ok && slices.Contains(names, name) {
-		return name
-	}
-	best, least := "", 0
-	for _, name := range names {
-		if d := spelling.Distance(word, name); best == "" || d < least {
-			best, least = name, d
+// meant returns "did you mean ...? " with the name that the user most likely meant by word; "" if none comes close.
+func meant(word string, names []string) string {
+	name, ok := otherNames[word]
+	if !ok || !slices.Contains(names, name) {
+		near := spelling.Near(word, names, 1)
+		if len(near) == 0 {
+			return ""
 		}
+		name = near[0]
 	}
-	return best
+	return fmt.Sprintf("did you mean %q? ", name)
 }

@@ -145,6 +145,9 @@ func (p *parser) primary() (node, error) {
 		return p.parenthesis()
 	}
 	start := p.pos
+	if err := p.foreign(); err != nil {
+		return nil, err
+	}
 	name := p.keyName()
 	if name == "" {
 		pat, err := p.pattern(pathLike, "")
@@ -158,8 +161,8 @@ func (p *parser) primary() (node, error) {
 	}
 	key := findKey(name)
 	if key == nil {
-		return nil, p.errorf(start, "unknown key %q; did you mean %q? use %s; quote the word to search for it as it "+
-			"stands", name, nearest(name, keyNames), strings.Join(keyNames, " "))
+		return nil, p.errorf(start, "unknown key %q; %suse %s; quote the word to search for it as it stands", name,
+			meant(name, keyNames), strings.Join(keyNames, " "))
 	}
 	if p.delimiter(p.pos) {
 		return nil, p.errorf(p.pos, "%s has no value; write something like %s", key.Name, key.Example)
@@ -183,6 +186,37 @@ func (p *parser) parenthesis() (node, error) {
 	}
 	p.pos++
 	return n, nil
+}
+
+// foreignSigns are operators of other tools, each with what is written here.
+var foreignSigns = []struct{ sign, here string }{
+	{"&&", "and between them, or nothing"},
+	{"||", "or between them"},
+	{"&", "and between them, or nothing"},
+	{"|", "or between them"},
+	{"==", "KEY:VALUE"},
+	{"!", "-KEY:VALUE or not KEY:VALUE"},
+	{"~", "KEY:VALUE, such as status:404"},
+}
+
+// foreign returns an error where a word begins as in the filters of other tools, or has = behind a key: searched for as
+// it stands, it would find nothing, and say nothing.
+func (p *parser) foreign() error {
+	rest := string(p.in[p.pos:])
+	for _, f := range foreignSigns {
+		if strings.HasPrefix(rest, f.sign) {
+			return p.errorf(p.pos, "unknown operator %q; write %s; quote the word to search for it as it stands", f.sign,
+				f.here)
+		}
+	}
+	end := p.pos
+	for end < len(p.in) && keyRune(p.in[end]) {
+		end++
+	}
+	if name := strings.ToLower(string(p.in[p.pos:end])); end < len(p.in) && p.in[end] == '=' && findKey(name) != nil {
+		return p.errorf(end, "unknown operator \"=\"; write %s:VALUE; quote the word to search for it as it stands", name)
+	}
+	return nil
 }
 
 // keyName consumes the key and the colon that begin a word and returns the key, or "" if none does.

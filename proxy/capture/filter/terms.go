@@ -195,8 +195,8 @@ func parseIsTest(p *parser, key *keySpec) (test, error) {
 	}
 	word = strings.ToLower(word)
 	if !slices.Contains(isWords, word) {
-		return nil, p.errorf(start, "unknown word %q after %s:; did you mean %q? use %s",
-			word, key.Name, nearest(word, isWords), strings.Join(isWords, " "))
+		return nil, p.errorf(start, "unknown word %q after %s:; %suse %s",
+			word, key.Name, meant(word, isWords), strings.Join(isWords, " "))
 	}
 	return isTest(word), nil
 }

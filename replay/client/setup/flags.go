@@ -61,19 +61,28 @@ func Protocols() []string {
 
 const secretHelp = "@FILE or env:NAME for what should not be seen in a list of processes"
 
+// How credentials are written.
+const (
+	authHelp = "bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=VALUE or query:NAME=VALUE; " +
+		secretHelp + ", of the whole or of TOKEN, PASSWORD, KEY and VALUE"
+	clientIDHelp     = "get tokens by OAuth, as the client `ID`"
+	clientSecretHelp = "the `SECRET` of the client; @FILE or env:NAME"
+	userHelp         = "get tokens with the password of the user `NAME`"
+	passwordHelp     = "the `PASSWORD` of the user; @FILE or env:NAME"
+	tokenURLHelp     = "get tokens at `URL` (default what the authorization server's metadata at the agent's URL says)"
+	scopeHelp        = "ask for the `SCOPE`; repeatable"
+)
+
 // RegisterCredentials adds only the flags of credentials to a set, for [Flags.SetupCredentials]. The text says with
 // which requests they go.
 func (f *Flags) RegisterCredentials(set *pflag.FlagSet, with string) {
-	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` "+with+": "+
-		"bearer:TOKEN, basic:USER:PASSWORD, apikey:KEY (as X-API-Key), header:NAME=VALUE or query:NAME=VALUE; "+
-		secretHelp+", of the whole or of TOKEN, PASSWORD, KEY and VALUE")
-	set.StringVar(&f.OAuth.ClientID, "oauth-client-id", "", "get tokens by OAuth, as the client `ID`")
-	set.StringVar(&f.OAuth.ClientSecret, "oauth-client-secret", "", "the `SECRET` of the client; @FILE or env:NAME")
-	set.StringVar(&f.OAuth.User, "oauth-user", "", "get tokens with the password of the user `NAME`")
-	set.StringVar(&f.OAuth.Password, "oauth-password", "", "the `PASSWORD` of the user; @FILE or env:NAME")
-	set.StringVar(&f.OAuth.TokenURL, "oauth-token-url", "",
-		"get tokens at `URL` (default what the authorization server's metadata at the agent's URL says)")
-	set.StringArrayVar(&f.OAuth.Scopes, "oauth-scope", nil, "ask for the `SCOPE`; repeatable")
+	set.StringVar(&f.Auth, "auth", "", "send `CREDENTIALS` "+with+": "+authHelp)
+	set.StringVar(&f.OAuth.ClientID, "oauth-client-id", "", clientIDHelp)
+	set.StringVar(&f.OAuth.ClientSecret, "oauth-client-secret", "", clientSecretHelp)
+	set.StringVar(&f.OAuth.User, "oauth-user", "", userHelp)
+	set.StringVar(&f.OAuth.Password, "oauth-password", "", passwordHelp)
+	set.StringVar(&f.OAuth.TokenURL, "oauth-token-url", "", tokenURLHelp)
+	set.StringArrayVar(&f.OAuth.Scopes, "oauth-scope", nil, scopeHelp)
 }
 
 // Register adds the flags to a set.

@@ -53,6 +53,9 @@ type Options struct {
 	Certificate *tls.Certificate
 	// On is called with each delivery, one after another, before it is answered. It may be nil.
 	On func(Delivery)
+	// Any takes every notification as it is: no token is asked for, and its body is not read. It is for configs that
+	// somebody else wrote.
+	Any bool
 	// Record is called with each request to the address that the agent was given, in the same way, and with the status
 	// that answers it. It may be nil.
 	Record func(at *url.URL, r *http.Request, body []byte, status int)
@@ -70,7 +73,7 @@ type Server struct {
 	receivers map[string]*Receiver // by the last part of their path
 }
 
-// Serve begins to listen where and how the options say. On and Record are for [Server.Receive].
+// Serve begins to listen where and how the options say. On, Any and Record are for [Server.Receive].
 func Serve(o Options) (*Server, error) {
 	public, err := url.Parse(o.Public)
 	if err != nil {
@@ -117,7 +120,7 @@ func (s *Server) Close() {
 	<-s.served
 }
 
-// Receive begins to receive at an address of its own. Of the options it takes On and Record.
+// Receive begins to receive at an address of its own. Of the options it takes On, Any and Record.
 func (s *Server) Receive(o Options) *Receiver {
 	r := &Receiver{from: s, path: "/" + uuid.NewString(), token: uuid.NewString(), opts: o, changed: make(chan struct{})}
 	r.url = s.base.JoinPath(r.path)
@@ -177,7 +180,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	d := Delivery{Body: body}
 	status := http.StatusNoContent
-	if !r.knows(q.Header) {
+	if r.opts.Any {
+		// whoever reads the body judges it
+	} else if !r.knows(q.Header) {
 		d.Err, status = ErrToken, http.StatusUnauthorized
 	} else if d.Event, err = client.ReadNotification(body); err != nil {
 		d.Err, status = fmt.Errorf("read the notification: %w", err), http.StatusBadRequest

@@ -297,3 +297,22 @@ func TestNameOfReceiver(t *testing.T) {
 		r.Close()
 	}
 }
+
+// Of configs that somebody else wrote, neither the token is known nor what the agent makes of it.
+func TestAnyNotification(t *testing.T) {
+	server, err := Serve(Options{Address: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	var recorded []string
+	r := server.Receive(Options{Any: true, Record: func(at *url.URL, _ *http.Request, body []byte, status int) {
+		recorded = append(recorded, fmt.Sprintf("%s %d %s", at.Path, status, body))
+	}})
+	if status := post(t, "POST", r.URL(), "anything", http.Header{}); status != http.StatusNoContent {
+		t.Errorf("got status %d", status)
+	}
+	if len(recorded) != 1 || !strings.HasSuffix(recorded[0], " 204 anything") {
+		t.Errorf("recorded %q", recorded)
+	}
+}

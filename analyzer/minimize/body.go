@@ -1,0 +1,144 @@
+package minimize
+
+import (
+	"bytes"
+	"slices"
+	"unicode/utf8"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/jsondoc"
+)
+
+// cutBodies takes away members and elements of JSON, and lines of other text.
+func (j *judge) cutBodies() {
+	for i := range j.now {
+		for _, t := range textsOf(j.now[i]) {
+			t.cut(j, i)
+		}
+	}
+}
+
+// A text is a body or the data of an event: where it stands in an exchange.
+type text struct {
+	get func(*capture.Exchange) []byte
+	set func(*capture.Exchange, []byte)
+}
+
+// textsOf returns the texts of an exchange that can be changed.
+func textsOf(x *capture.Exchange) []text {
+	list := []text{{asked.text, asked.set}}
+	if x.Response == nil {
+		return list
+	}
+	if !x.Response.Stream {
+		return append(list, text{answered.text, answered.set})
+	}
+	for k := range x.Response.Events {
+		list = append(list, text{
+			func(x *capture.Exchange) []byte { data, _ := eventData(&x.Response.Events[k]); return data },
+			func(x *capture.Exchange, data []byte) { setEventData(x.Response, k, data) },
+		})
+	}
+	return list
+}
+
+// eventData returns the data of an event and where it stands in the block: in one line, else it is nil.
+func eventData(e *capture.Event) (data []byte, at int) {
+	fields := e.Fields()
+	if e.K == 0 || e.Dropped > 0 || fields.DataLines != 1 || len(fields.Data) == 0 {
+		return nil, 0
+	}
+	return fields.Data, bytes.Index(e.Raw, fields.Data)
+}
+
+func setEventData(r *capture.Response, k int, data []byte) {
+	events := r.Events
+	old, at := eventData(&events[k])
+	raw := events[k].Raw
+	events[k].Raw = slices.Concat(raw[:at], data, raw[at+len(old):])
+	setEvents(r, events)
+}
+
+// cut takes away what it can of the text in exchange i.
+func (t text) cut(j *judge, i int) {
+	body := t.get(j.now[i])
+	replace := func(with []byte) bool {
+		return j.replace(i, func(x *capture.Exchange) { t.set(x, with) })
+	}
+	if doc := jsondoc.Parse(body); doc.Err == nil {
+		cutJSON(body, replace)
+		return
+	}
+	if !utf8.Valid(body) {
+		return
+	}
+	lines := slices.Collect(bytes.Lines(body))
+	shrink(len(lines), func(from, to int) bool {
+		less := slices.Concat(lines[:from], lines[to:])
+		if !replace(append([]byte{}, bytes.Join(less, nil)...)) {
+			return false
+		}
+		lines = less
+		return true
+	})
+}
+
+// cutJSON takes members and elements away, outer ones first. All else of the text stays as it is written.
+func cutJSON(text []byte, try func([]byte) bool) {
+	for queue := [][]int{nil}; len(queue) > 0; queue = queue[1:] {
+		path := queue[0]
+		doc := jsondoc.Parse(text)
+		parts := partsOf(at(doc.Root, path))
+		n := len(parts)
+		shrink(n, func(from, to int) bool {
+			doc := jsondoc.Parse(text)
+			less := without(text, partsOf(at(doc.Root, path)), from, to)
+			if !try(less) {
+				return false
+			}
+			text, n = less, n-(to-from)
+			return true
+		})
+		for i := range n {
+			queue = append(queue, append(slices.Clip(path), i))
+		}
+	}
+}
+
+// A part is a member or an element: where it begins in the text, with its name, where it ends, and its value.
+type part struct {
+	start, end int
+	value      jsondoc.Value
+}
+
+func partsOf(v jsondoc.Value) []part {
+	var list []part
+	end := func(v jsondoc.Value) int { return v.Offset() + len(v.Raw()) }
+	for name, value := range v.Pairs() {
+		list = append(list, part{name.Offset(), end(value), value})
+	}
+	for _, value := range v.Elems() {
+		list = append(list, part{value.Offset(), end(value), value})
+	}
+	return list
+}
+
+// at returns the value at a path of positions.
+func at(v jsondoc.Value, path []int) jsondoc.Value {
+	for _, i := range path {
+		v = partsOf(v)[i].value
+	}
+	return v
+}
+
+// without returns the text without the parts from (included) to to (excluded) of an object or array.
+func without(text []byte, parts []part, from, to int) []byte {
+	start, end := parts[from].start, parts[to-1].end
+	switch {
+	case to < len(parts):
+		end = parts[to].start
+	case from > 0:
+		start = parts[from-1].end
+	}
+	return slices.Concat(text[:start], text[end:])
+}

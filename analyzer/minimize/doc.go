@@ -1,0 +1,22 @@
+// Package minimize finds the smallest part of a capture that still shows a finding, for a report that somebody else is
+// to understand.
+//
+// Run takes away exchanges, then events, header fields, lines and members of bodies, and shortens long texts, as long
+// as the same rule is broken by the same side, with the same agent, in the same operation, at the same kind of place
+// and in the same way. At the end no single one of these can be taken away any more.
+//
+// # What it promises
+//
+// What stays is as it was. Each exchange that is left asks for the same operation in the same binding and dialect as
+// before, so nothing is cut off that decides how the rest is read. The finding is in the exchange in which it was, and
+// nothing is broken that was not broken before: a cut that brings a finding in an exchange, at a kind of place where it
+// had none, is not made. Ids and names are those of the capture, unless they are to be made neutral. The same capture
+// gives the same result, unless the time runs out.
+//
+// # What will surprise you
+//
+//   - Exchanges keep their numbers: what was 12 in the capture is 12 in the result. Events are counted anew.
+//   - What a capture says of losses is left out. A finding that depends on it cannot be shown, and Run says so.
+//   - Times are left as they were recorded, unless the order of everything is the same without them.
+//   - The capture is held in memory.
+package minimize

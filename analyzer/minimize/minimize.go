@@ -1,0 +1,142 @@
+package minimize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+)
+
+// ErrNotShown is returned by Run if the capture shows no finding that is asked for.
+var ErrNotShown = errors.New("it shows no such finding")
+
+// Options says which finding is to be shown, and how.
+type Options struct {
+	Rule      string         // the id that the finding has, or has covered
+	Agent     string         // name of the agent; empty for any
+	Place     string         // where the finding is, such as 12.response.event[3]#/result; empty for the first one
+	Anonymous bool           // put neutral words in place of texts, names, ids and hosts
+	OnStep    func(Progress) // called when something has been taken away, by the goroutine of Run; nil for nobody
+}
+
+// Progress is how small it has become.
+type Progress struct {
+	Exchanges int // that are left
+	Bytes     int // of their heads and bodies
+	Tried     int // how often the rules ran
+}
+
+// A Result is the smallest part of a capture that shows the finding.
+type Result struct {
+	Exchanges []*capture.Exchange
+	Recorded  analyzer.Finding   // as it is in the capture
+	Finding   analyzer.Finding   // as the result shows it
+	Findings  []analyzer.Finding // all that the result shows, in order
+	Of        int                // exchanges that the capture has
+	Kept      []string           // what could not be made neutral, since the finding or the reading depends on it
+	Progress
+	Stopped bool // the context ended first: smaller may be possible
+}
+
+// Run returns the smallest part of a capture that still shows a finding. The rules must have passed analyzer.Validate
+// and hold the one that is asked for. If the context ends, it returns what it has come to; before it has seen the
+// finding, the context's error.
+func Run(ctx context.Context, rules []*analyzer.Rule, src capture.Source, o Options) (*Result, error) {
+	j := &judge{ctx: ctx, rules: rules, rule: o.Rule, onStep: o.OnStep}
+	j.forget()
+	recorded, err := analyzer.Run(ctx, rules, src, nil)
+	if err != nil {
+		return nil, fmt.Errorf("judge the capture: %w", err)
+	}
+	at := o.choose(recorded.Findings)
+	if at < 0 {
+		return nil, ErrNotShown
+	}
+	j.want(&recorded.Findings[at])
+	j.knows(recorded.Findings)
+	var all []*capture.Exchange
+	for x, err := range src.Exchanges(ctx, 1) {
+		if err != nil {
+			return nil, fmt.Errorf("read the capture: %w", err)
+		}
+		all = append(all, x)
+	}
+	if err := j.begin(all); err != nil {
+		return nil, err
+	}
+	j.reduce()
+	r := &Result{Recorded: recorded.Findings[at], Of: len(all)}
+	if o.Anonymous {
+		r.Kept = j.anonymize()
+	}
+	r.Exchanges, r.Findings, r.Finding, r.Progress = j.now, j.findings, j.finding, j.progress()
+	r.Stopped = ctx.Err() != nil
+	return r, nil
+}
+
+// choose returns the index of the finding that is asked for: one of the rule itself before one that has covered it.
+// It is -1 if there is none.
+func (o *Options) choose(findings []analyzer.Finding) int {
+	chosen := func(f *analyzer.Finding) bool {
+		return (o.Agent == "" || f.Link.Agent == o.Agent) && (o.Place == "" || f.Place.String() == o.Place)
+	}
+	at := slices.IndexFunc(findings, func(f analyzer.Finding) bool { return f.Rule.ID == o.Rule && chosen(&f) })
+	if at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(findings, func(f analyzer.Finding) bool { return shows(&f, o.Rule) && chosen(&f) })
+}
+
+// shows reports whether a finding is of a rule, or has covered it.
+func shows(f *analyzer.Finding, rule string) bool {
+	return f.Rule.ID == rule || slices.Contains(f.Also, rule)
+}
+
+// reduce takes away what can be taken away, until nothing can.
+func (j *judge) reduce() {
+	for before := -1; before != j.kept; {
+		before = j.kept
+		j.cutExchanges()
+		j.cutEvents()
+		j.cutFacts()
+		j.cutHeads()
+		j.cutBodies()
+		j.shorten()
+		j.plainTimes()
+	}
+}
+
+// cutExchanges takes away whole exchanges.
+func (j *judge) cutExchanges() {
+	j.whole = true
+	defer func() { j.whole = false }()
+	shrink(len(j.now), func(from, to int) bool {
+		return j.try(slices.Concat(j.now[:from], j.now[to:]))
+	})
+}
+
+// shrink tries to take away runs of a list of n, longer ones first, and then single ones until none of them can be
+// spared. It is told the list as it is then: cut removes from (included) to to (excluded), and says whether it could.
+func shrink(n int, cut func(from, to int) bool) {
+	for size := n; size > 0; {
+		found := false
+		for from := 0; from < n; {
+			to := min(from+size, n)
+			if cut(from, to) {
+				n -= to - from
+				found = true
+			} else {
+				from = to
+			}
+		}
+		switch {
+		case size > 1:
+			size = (min(size, n) + 1) / 2
+		case !found:
+			return
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"a2atap/proxy/capture"
+)
+
+// A playbackNotes puts what playback did otherwise than it was recorded into the new record, beside the exchange that
+// it did it to. Requests are told apart by the connection of a tap that they came on, on which one follows another.
+type playbackNotes struct {
+	mu      sync.Mutex
+	clients map[string]string           // the address of a client, by that of the tap's connection for it
+	came    map[string][]*playedRequest // by client, those whose exchanges have not ended
+	passing map[uint64]passingExchange
+}
+
+// A playedRequest is one that playback got, and what it did to it.
+type playedRequest struct {
+	line  string // method and target
+	marks []string
+}
+
+// A passingExchange is one that is being recorded.
+type passingExchange struct{ client, line string }
+
+func newPlaybackNotes() *playbackNotes {
+	return &playbackNotes{
+		clients: map[string]string{}, came: map[string][]*playedRequest{}, passing: map[uint64]passingExchange{},
+	}
+}
+
+// dialed is proxy.Options.OnDial.
+func (n *playbackNotes) dialed(client, connection string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.clients[connection] = client
+}
+
+// request is playback.Options.OnRequest.
+func (n *playbackNotes) request(r *http.Request) (mark func(string)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	client, known := n.clients[r.RemoteAddr]
+	if !known {
+		return nil
+	}
+	p := &playedRequest{line: r.Method + " " + r.RequestURI}
+	n.came[client] = append(n.came[client], p)
+	return func(text string) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		p.marks = append(p.marks, text)
+	}
+}
+
+// around is recordingOptions.around.
+func (n *playbackNotes) around(sink capture.Sink) capture.Sink { return noting{sink, n} }
+
+// noting is a sink that adds notes to exchanges before they end.
+type noting struct {
+	capture.Sink
+	notes *playbackNotes
+}
+
+// Append implements capture.Sink.
+func (s noting) Append(steps ...capture.Step) error {
+	var out []capture.Step
+	for _, step := range steps {
+		for _, text := range s.notes.pass(&step) {
+			out = append(out, capture.Step{
+				Seq: step.Seq, Offset: step.Offset, What: capture.Fact{Note: "playback: " + text},
+			})
+		}
+		out = append(out, step)
+	}
+	return s.Sink.Append(out...)
+}
+
+// pass follows an exchange, and returns what was done to it when it ends.
+func (n *playbackNotes) pass(step *capture.Step) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch what := step.What.(type) {
+	case capture.Opened:
+		line, _, _ := strings.Cut(string(what.Head), "\r\n")
+		if i := strings.LastIndexByte(line, ' '); i > 0 {
+			n.passing[step.Seq] = passingExchange{what.Client.Addr, line[:i]}
+		}
+	case capture.Closed:
+		x, known := n.passing[step.Seq]
+		delete(n.passing, step.Seq)
+		list := n.came[x.client]
+		// Those before it were answered by the tap alone, or not recorded.
+		i := slices.IndexFunc(list, func(p *playedRequest) bool { return p.line == x.line })
+		if !known || i < 0 {
+			return nil
+		}
+		if n.came[x.client] = list[i+1:]; len(list) == i+1 {
+			delete(n.came, x.client)
+		}
+		return list[i].marks
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"a2atap/proxy"
+)
+
+// serve plays until the context ends. With a capture, a tap stands in front of each player.
+func (s *stage) serve(ctx context.Context) error {
+	o := s.flags
+	if err := removeReady(o.readyFile); err != nil {
+		return err
+	}
+	var listeners []net.Listener
+	defer func() {
+		for _, l := range listeners {
+			l.Close()
+		}
+	}()
+	for _, r := range s.roles {
+		listen := r.listen
+		if o.capture != "" {
+			listen = "127.0.0.1:0"
+		}
+		l, err := net.Listen("tcp", listen)
+		if err != nil {
+			return fmt.Errorf("listen for playback on %s: %w; choose another port with --listen, or 0 for a free one",
+				listen, netCause(err))
+		}
+		listeners = append(listeners, l)
+		r.url = "http://" + l.Addr().String() + r.player.Path()
+	}
+	s.place()
+	shown := func(i int) string { return s.roles[i].url }
+	if o.capture != "" {
+		recording, err := s.record()
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if _, _, err := recording.stop(); err != nil {
+				s.env.notice(fmt.Sprintf("record the traffic into %s: %v", o.capture, err))
+			}
+		}()
+		taps := recording.proxy.Taps()
+		shown = func(i int) string { return taps[i].URL() }
+	}
+	if err := s.announce(shown); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(s.roles))
+	var served sync.WaitGroup
+	for i, r := range s.roles {
+		listen := r.listen
+		if o.capture != "" {
+			listen = "127.0.0.1:0"
+		}
+		served.Go(func() {
+			defer cancel() // the others end with it
+			errs[i] = serve(ctx, listeners[i], checkHosts(s.env, r.player, listen, listeners[i], s.allowed))
+		})
+	}
+	served.Wait()
+	return errors.Join(errs...)
+}
+
+// place tells each player where the others are.
+func (s *stage) place() {
+	for _, r := range s.roles {
+		others := map[string]string{}
+		for _, other := range s.roles {
+			if other == r {
+				continue
+			}
+			at, _, _ := strings.Cut(strings.TrimPrefix(other.url, "http://"), "/")
+			for _, recorded := range other.player.Recorded() {
+				others[recorded] = "http://" + at
+			}
+		}
+		r.player.Place(others)
+	}
+}
+
+// announce says what is played where, and what is done to it.
+func (s *stage) announce(shown func(i int) string) error {
+	var ready strings.Builder
+	for i, r := range s.roles {
+		line := r.called() + " " + shown(i) + "\n"
+		ready.WriteString(line)
+		if _, err := fmt.Fprint(s.env.Out, line); err != nil {
+			return err
+		}
+	}
+	s.env.tell("when the recorded answers to a request run out: %s", s.flags.usedUp)
+	for _, r := range s.roles {
+		if u := r.forward; u != nil {
+			s.env.notice(fmt.Sprintf("what nothing matches at %s goes to the live agent at %s", r.called(), u.Redacted()))
+		}
+	}
+	for _, f := range s.options.Faults {
+		s.env.notice("playback makes faults: " + f.String())
+	}
+	if n := s.flags.breakAfter; n > 0 {
+		s.env.notice(fmt.Sprintf("playback makes faults: each stream is cut after %d events", n))
+	}
+	return writeReady(s.flags.readyFile, ready.String())
+}
+
+// record opens a tap in front of each player.
+func (s *stage) record() (*recording, error) {
+	o := s.flags
+	key, err := s.env.redactionKey(o.redactKey)
+	if err != nil {
+		return nil, err
+	}
+	var taps []proxy.TapSpec
+	for _, r := range s.roles {
+		u, err := url.Parse(r.url)
+		if err != nil {
+			return nil, err
+		}
+		taps = append(taps, proxy.TapSpec{Name: r.called(), Agent: u, Listen: r.listen})
+	}
+	return startRecording(recordingOptions{
+		output: o.capture, key: key, allowRemote: o.allowRemote, allowHosts: s.allowed,
+		onNotice: s.env.notice, taps: taps, webhooks: &proxy.WebhookSpec{Key: key},
+		onDial: s.notes.dialed, around: s.notes.around,
+	})
+}

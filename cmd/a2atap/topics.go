@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"a2atap/proxy/capture/filter"
+)
+
+// newTopics returns the help topics: commands that only explain. What begins with two blanks and a2atap in their texts
+// is a command line that works on a capture called c.a2atap.
+func newTopics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "filter", Short: "How to choose exchanges: --filter", Long: filterTopic()},
+		{Use: "places", Short: "How findings and differences say where", Long: placesTopic},
+		{Use: "formats", Short: "What captures and reports are written as", Long: formatsTopic},
+		{Use: "exit", Short: "What the exit statuses mean", Long: exitTopic},
+	}
+}
+
+// newHelp returns the command help, which says so where there is nothing to explain.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND | TOPIC]",
+		Short: "Explain a command, or a topic: filter, places, formats, exit",
+		Example: `  a2atap help check
+  a2atap help filter`,
+		RunE: func(help *cobra.Command, args []string) error {
+			cmd, rest, err := help.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				word := args[len(args)-max(1, len(rest))]
+				return usage("there is no help on %q; a2atap help lists commands and topics%s", word,
+					nearest(word, commandNames(help.Root())))
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// commandNames returns the names of the commands and the topics beneath a command.
+func commandNames(of *cobra.Command) []string {
+	var names []string
+	for _, c := range of.Commands() {
+		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+func filterTopic() string {
+	var b strings.Builder
+	b.WriteString(`A filter chooses exchanges, with --filter of check, show, replay, playback, export and tui.
+
+  a2atap show c.a2atap --filter 'op:SendMessage state:failed'
+  a2atap show c.a2atap --filter 'status:>=400 or is:error'
+  a2atap check c.a2atap --filter 'agent:booker -client:probe*'
+  a2atap show c.a2atap --filter 'header:Content-Type=text/event-stream dur:>2s'
+  a2atap show c.a2atap --filter 'json:/params/message/role=ROLE_USER (n:1..9 or size:>1MB)'
+  a2atap export c.a2atap --filter '/kyoto|osaka/ time:09:00..09:30' -o part.jsonl
+
+Words side by side all have to hold; "or", "not" (or a leading -) and parentheses do the rest. A word is KEY:VALUE, or
+alone: then it is looked for in the URL and the bodies, and /in slashes/ as a regular expression (RE2). * in a value
+stands for any text. Quotes hold blanks. Case does not matter, but in ids and JSON values.
+
+Numbers, durations, sizes and times can be compared (>, >=, <, <=) and given as ranges (3..9, 12:00..12:05). Operations,
+states and roles may be spelled as in any version of A2A. A key holds if any operation, event or part of the exchange
+has it. The key workflow is not for tui, where W opens the workflow of an exchange.
+
+Keys:
+`)
+	for _, k := range filter.Keys() {
+		fmt.Fprintf(&b, "  %-9s %-40s %s\n", k.Name, k.Example, k.Help)
+	}
+	return b.String()
+}
+
+const placesTopic = `A place says where in a capture something stands, for people and for programs:
+
+  12.response.event[3]#/result/statusUpdate/status/state
+
+12           the number of the exchange, as show and tui have it
+.request     what the client sent, or
+.response    what the agent answered
+.line        the request line or status line
+.status      the status code
+.header[X]   the field X of the head
+.body        the body
+.event[3]    the third event of a stream
+#/a/0/b      a JSON Pointer (RFC 6901) into that body or the event's data: member b of the first element of a; in a
+             name, ~1 is a slash and ~0 is ~
+
+Each part may be missing: 12.request is the whole request. In a text report the place stands at the beginning of a
+finding, in JSON it is the member "place". A number is enough to look at the rest:
+
+  a2atap show c.a2atap --filter n:2 --format transcript
+  a2atap show c.a2atap --filter n:2 --format json
+  a2atap check c.a2atap --filter n:2
+`
+
+const formatsTopic = `Captures. Every command that reads a capture reads all of these, also while the first is growing; - is standard input.
+
+  .a2atap   what record writes: all bytes, with times; several files if it is large
+  .jsonl    JSON Lines, one exchange a line, for jq and scripts
+  .har      HAR 1.2, for the tools of browsers; events are in _eventStream
+  .txtar    a transcript: HTTP as text, for people, reviews and repositories
+  .otlp     spans of OpenTelemetry; only written
+
+  a2atap export c.a2atap -o c.txtar
+  a2atap export c.a2atap -o c.har --filter op:SendMessage
+  a2atap import c.txtar -o again.a2atap
+  a2atap check c.txtar
+
+What is on the screen: show --format list, ladder, tree, transcript, curl, json.
+
+  a2atap show c.a2atap --format ladder
+
+Reports: check --format text, markdown (for people), github (annotations), junit, sarif (for CI), json (for programs).
+
+  a2atap check c.a2atap --format markdown
+  a2atap check c.a2atap --format json -o report.json
+`
+
+const exitTopic = `Exit statuses are the same everywhere, so that a script knows why it stopped.
+
+  0    proved good: exchanges were judged, sent or compared, and nothing at or above --fail-on or different was found
+  1    findings at or above --fail-on, differences, or requests without a match
+  2    the command line is wrong; nothing was done
+  3    it could not be done: a capture that cannot be read, an agent that cannot be reached, an address in use
+  4    inconclusive: nothing was judged, sent or compared, no call of a client to an agent succeeded, or the capture
+       lacks traffic; --allow-empty makes it 0
+  130  interrupted a second time, before the end was orderly
+
+If several apply, the first of 2, 3, 1, 4 is given. What was found goes to standard output, the verdict and errors to
+standard error.
+
+  a2atap check c.a2atap --fail-on warning
+  a2atap check c.a2atap --filter op:NoSuchOperation --allow-empty
+`

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture/filter"
+)
+
+// The commands in the help topics work as they are printed, on the capture of a whole session.
+func TestTopicsWork(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no sessions: %v", err)
+	}
+	session, err := filepath.Abs(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shell{t: t, dir: t.TempDir()}
+	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != exitOK {
+		t.Fatal(errs)
+	}
+	commands := 0
+	for _, topic := range newTopics() {
+		for line := range strings.Lines(topic.Long) {
+			if !strings.HasPrefix(line, "  a2atap ") {
+				continue
+			}
+			commands++
+			line = strings.TrimSpace(line)
+			_, errs, code := s.execute(line)
+			if !slices.Contains([]int{exitOK, exitFindings, exitInconclusive}, code) {
+				t.Errorf("help %s: %s\nexit %d: %s", topic.Name(), line, code, errs)
+			}
+		}
+	}
+	if commands < 14 {
+		t.Errorf("the topics have %d commands", commands)
+	}
+}
+
+// The examples of the keys mean what they stand beside.
+func TestFilterTopic(t *testing.T) {
+	text := filterTopic()
+	for _, k := range filter.Keys() {
+		if !strings.Contains(text, k.Example) || !strings.Contains(text, k.Help) {
+			t.Errorf("%s is not explained", k.Name)
+		}
+		f, err := filter.Parse(k.Example)
+		if err != nil || !f.Asks(k.Name) && !strings.Contains(f.String(), k.Name+":") {
+			t.Errorf("%s is read as %v: %v", k.Example, f, err)
+		}
+	}
+}
+
+// The place in the topic is written as places are.
+func TestPlacesTopic(t *testing.T) {
+	p := analyzer.Place{
+		Exchange: 12, Response: true, Part: "event[3]", Pointer: "/result/statusUpdate/status/state", HasPointer: true,
+	}
+	if !strings.Contains(placesTopic, "  "+p.String()+"\n") {
+		t.Errorf("the topic does not have %s", p)
+	}
+}
+
+// What there is no help on is said, and what is near.
+func TestHelpOn(t *testing.T) {
+	s := &shell{t: t, dir: t.TempDir()}
+	for _, test := range []struct {
+		line, want string
+		code       int
+	}{
+		{"a2atap help filter", "is:open", exitOK},
+		{"a2atap help exit", "inconclusive", exitOK},
+		{"a2atap filter", "Keys:", exitOK},
+		{"a2atap help ca install", "a2atap ca install", exitOK},
+		{"a2atap help", "Topics of a2atap help:", exitOK},
+		{"a2atap help formts", `no help on "formts"; a2atap help lists commands and topics; did you mean "formats"?`, exitUsage},
+		{"a2atap help ca instal", `no help on "instal"`, exitUsage},
+		{"a2atap help xyzzy", "a2atap help lists commands and topics", exitUsage},
+		{"a2atap chek", `unknown command "chek"; see a2atap --help; did you mean "check"?`, exitUsage},
+		{"a2atap play", `did you mean "playback" or "replay"?`, exitUsage},
+	} {
+		out, errs, code := s.execute(test.line)
+		if code != test.code || !strings.Contains(out+errs, test.want) {
+			t.Errorf("%s: exit %d\n%s%s\nwant %d and %q", test.line, code, out, errs, test.code, test.want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestWrongCommandLines runs what people type by mistake, and compares what each is told with the page that was read
+// and found good: what is wrong, where, and what to do next.
+func TestWrongCommandLines(t *testing.T) {
+	golden := filepath.Join("testdata", "wrong.txt")
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shell{t: t, dir: t.TempDir()}
+	setUpWrong(t, s)
+	var got strings.Builder
+	lines := 0
+	for line := range strings.Lines(string(text)) {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			if strings.HasPrefix(line, "# ") {
+				fmt.Fprintf(&got, "%s\n", line)
+			}
+			continue
+		}
+		lines++
+		out, errs, code := s.execute(strings.TrimSpace(command))
+		if out != "" && code == exitUsage {
+			t.Errorf("%s wrote to standard output: %s", command, out)
+		}
+		if code == exitUsage && strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s is told in more or less than a line: %s", command, errs)
+		}
+		fmt.Fprintf(&got, "$ %s%s%s[%d]\n\n", command, out, strings.ReplaceAll(errs, s.dir, "DIR"), code)
+	}
+	if lines < 50 {
+		t.Errorf("there are only %d command lines", lines)
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(text), got.String()); diff != "" {
+		t.Errorf("what wrong command lines are told (-read +now; go test ./cmd/a2atap -run Wrong -update):\n%s", diff)
+	}
+}
+
+// setUpWrong makes the files that the command lines name.
+func setUpWrong(t *testing.T, s *shell) {
+	t.Helper()
+	session, err := filepath.Abs(filepath.Join("..", "..", "analyzer", "rules", "testdata", "clean", "v1-jsonrpc.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := s.execute("a2atap import " + session + " -o c.a2atap"); code != exitOK {
+		t.Fatal(errs)
+	}
+	whole, err := os.ReadFile(filepath.Join(s.dir, "c.a2atap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"notes.txt": "two seats to Kyoto\n", "page.har": "# a page\n", "half.a2atap": string(whole[:3000]),
+		"empty.a2atap": "", "cut.jsonl": `{"n":1`, "lines.jsonl": "hello\n", "bad.json": "{",
+	} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(s.dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,56 @@
+package compare
+
+import (
+	"fmt"
+
+	"a2atap/proxy/a2a"
+	"a2atap/replay/report"
+)
+
+// effect says what else differs because a live item came in the place of a recorded one. Either may be nil: it is
+// missing, or new.
+func (c *Comparison) effect(rec, live *Item) report.Effect {
+	e := report.Effect{Task: c.Recorded.Task}
+	ended := false
+	if rec != nil {
+		if rec.Task != "" {
+			e.Task = rec.Task
+		}
+		ended = terminalOrInterrupted(rec.State)
+	}
+	if live != nil {
+		if rec == nil && live.Task != "" {
+			if task, ok := c.Values.RecordedFor(TaskID, "", live.Task); ok {
+				e.Task = task
+			}
+		}
+		ended = ended || terminalOrInterrupted(live.State)
+	}
+	e.Lasting = ended
+	if rec == nil || live == nil {
+		return e
+	}
+	other := rec.Kind != live.Kind || (rec.Err == nil) != (live.Err == nil)
+	if other && rec.Err == nil {
+		e.NoAnswer = rec.Event == c.Recorded.First().Event
+	}
+	if other {
+		c.undone(&e)
+	}
+	return e
+}
+
+// undone notes what an operation leaves behind that did not come out as it was recorded.
+func (c *Comparison) undone(e *report.Effect) {
+	op := c.Recorded.Call.Operation
+	e.Lasting = e.Lasting || op.Sends() || op == a2a.CancelTask
+	e.Configs = e.Configs || op == a2a.CreatePushConfig || op == a2a.DeletePushConfig
+}
+
+// livePlace writes the place of an item in the live exchange.
+func (c *Comparison) livePlace(it Item) string {
+	return place(c.LiveSeq, it.Event, it.Answer.Payload.Pointer)
+}
+
+// liveHead writes the place of the live answer as a whole.
+func (c *Comparison) liveHead() string { return fmt.Sprintf("%d.response", c.LiveSeq) }

@@ -1,0 +1,38 @@
+package compare
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+var numbers = regexp.MustCompile(`\d+`)
+
+// NewFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
+// by the same side in the same operation, at a place that differs only in numbers.
+func NewFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
+	shape := func(rule string, f *analyzer.Finding) string {
+		at := f.Place
+		at.Exchange = 0
+		return strings.Join([]string{
+			rule, f.Side.String(), f.Operation.String(),
+			numbers.ReplaceAllString(at.String(), "*"),
+		}, "\x00")
+	}
+	known := map[string]bool{}
+	for i := range recorded {
+		f := &recorded[i]
+		for _, rule := range append(slices.Clone(f.Also), f.Rule.ID) {
+			known[shape(rule, f)] = true
+		}
+	}
+	var found []analyzer.Finding
+	for i := range live {
+		if !known[shape(live[i].Rule.ID, &live[i])] {
+			found = append(found, live[i])
+		}
+	}
+	return found
+}

@@ -1,0 +1,351 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay/report"
+)
+
+// A Request is what a client asked.
+type Request struct {
+	Seq  uint64 // number of its exchange
+	Call *a2a.Call
+	Head capture.Head
+}
+
+// Requests compares what two clients ask in the same place of a workflow, by meaning. It is for one goroutine.
+type Requests struct {
+	Values   *Values
+	Profile  Profile
+	Recorded Request
+	Live     Request
+	diffs    []report.Difference
+}
+
+// Run pairs the values of the requests, and returns what differs. Places are in the recorded request; of what only the
+// live one has, in the live one.
+func (c *Requests) Run() []report.Difference {
+	rec, live := c.Recorded.Call, c.Live.Call
+	if asks := [2]string{Asks(rec), Asks(live)}; asks[0] != asks[1] {
+		c.pairNamed()
+		c.diffs = nil // it asks something else: what it names follows from that
+		c.add(report.Difference{
+			Kind: report.DifferentOperation, Place: c.at(c.Recorded), Want: asks[0], Got: asks[1],
+			Message: fmt.Sprintf("the client calls %s, recorded %s", asks[1], asks[0]),
+		})
+		return c.diffs
+	}
+	c.pairNamed()
+	if otherWords(rec, live) {
+		c.options()
+		c.partKinds()
+		return c.diffs
+	}
+	c.pairSites()
+	if len(c.diffs) == 0 {
+		c.texts()
+	}
+	if len(c.diffs) == 0 {
+		c.options()
+		c.heads()
+	}
+	return c.diffs
+}
+
+// Asks names what a request asks for, the same for all ids: its operation, or else its method of JSON-RPC or its route.
+func Asks(call *a2a.Call) string {
+	if call.Operation != a2a.NoOperation {
+		return call.Operation.String()
+	}
+	return call.Method + strings.TrimPrefix(RewriteTarget("/"+call.Route, call, func(role Role, text string) (string, bool) {
+		return "ID", role != NoRole || Opaque(text)
+	}), "/")
+}
+
+func (c *Requests) add(d report.Difference) {
+	d.Exchange, d.Live, d.Side = c.Recorded.Seq, c.Live.Seq, report.Client
+	c.diffs = append(c.diffs, d)
+}
+
+func (c *Requests) at(r Request) string { return fmt.Sprintf("%d.request", r.Seq) }
+
+// pairNamed pairs what the requests name, wherever binding and dialect put it.
+func (c *Requests) pairNamed() {
+	rec, live := c.Recorded.Call, c.Live.Call
+	for _, p := range []Pairing{
+		{Role: TaskID, Recorded: rec.TaskID, Live: live.TaskID},
+		{Role: ContextID, Recorded: rec.ContextID, Live: live.ContextID},
+		{Role: MessageID, Recorded: rec.MessageID, Live: live.MessageID},
+		{Role: ConfigID, Recorded: rec.ConfigID, Live: live.ConfigID},
+		{Role: PageToken, Recorded: rec.PageToken, Live: live.PageToken},
+	} {
+		p.RecordedTask, p.LiveTask = rec.TaskID, live.TaskID
+		switch {
+		case p.Recorded == "" && p.Live == "":
+		case p.Recorded == "" || p.Live == "":
+			if p.Role == TaskID || p.Role == ContextID || p.Role == PageToken {
+				c.named(p)
+			}
+		case !c.Values.Pair(&p) && (p.Role == TaskID || p.Role == ContextID || p.Role == ConfigID):
+			c.contradiction(c.at(c.Recorded), "", p)
+		}
+	}
+}
+
+// named reports what only one of the requests names.
+func (c *Requests) named(p Pairing) {
+	d := report.Difference{Kind: report.DifferentMember, Place: c.at(c.Recorded), Want: p.Recorded, Got: p.Live}
+	if d.Message = fmt.Sprintf("the client names no %s", p.Role); p.Live != "" {
+		d.Message = fmt.Sprintf("the client names a %s, %s", p.Role, analyzer.Clip(p.Live))
+	}
+	c.add(d)
+}
+
+// pairSites pairs the other values that stand at the same place in both bodies.
+func (c *Requests) pairSites() {
+	rec, live := c.Recorded.Call, c.Live.Call
+	sites := placed(live.Doc.Root, live, func(s Site) string { return s.Pointer })
+	for s := range Sites(rec.Doc.Root, rec) {
+		other, ok := sites.next(s.Pointer)
+		if !ok || other.Role != s.Role || s.Role == ResourceName || s.Role == RequestID {
+			continue
+		}
+		if s.Role == NoRole && (!Opaque(s.Text()) || !Opaque(other.Text()) || s.Text() == other.Text()) {
+			continue
+		}
+		p := Pairing{
+			Role: s.Role, Recorded: s.Text(), Live: other.Text(), RecordedTask: rec.TaskID, LiveTask: live.TaskID,
+		}
+		if p.Recorded != "" && p.Live != "" && !c.Values.Pair(&p) && enforced(s) && len(c.diffs) == 0 {
+			c.contradiction(c.body(c.Recorded, s.Pointer), s.Pointer, p)
+		}
+	}
+}
+
+func (c *Requests) contradiction(at, pointer string, p Pairing) {
+	d := report.Difference{Kind: report.DifferentID, Place: at, Want: p.Wanted, Got: p.Live}
+	switch {
+	case p.Wanted != "":
+		d.Message = fmt.Sprintf("the client names %s %s, expected %s, which stands for %s",
+			p.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Wanted), analyzer.Clip(p.Recorded))
+	default:
+		d.Want = "an id of its own"
+		d.Message = fmt.Sprintf("the client names %s %s in place of %s, but that stands for %s already",
+			p.Role, analyzer.Clip(p.Live), analyzer.Clip(p.Recorded), analyzer.Clip(p.AlreadyFor))
+	}
+	if pointer != "" {
+		d.Changes = []report.Change{{Pointer: pointer, Was: analyzer.Clip(p.Wanted), Now: analyzer.Clip(p.Live)}}
+	}
+	c.add(d)
+}
+
+func (c *Requests) body(r Request, pointer string) string { return c.at(r) + ".body#" + pointer }
+
+// texts compares the bodies and the parameters of a query, as closely as the profile says.
+func (c *Requests) texts() {
+	rec, live := c.Recorded.Call, c.Live.Call
+	if was, now := rec.Doc.Root.Exists(), live.Doc.Root.Exists(); was != now {
+		d := report.Difference{Kind: report.DifferentStructure, Place: c.at(c.Recorded), Message: "the client sends no JSON"}
+		if now {
+			d.Message = "the client sends JSON, and sent none when it was recorded"
+		}
+		c.add(d)
+		return
+	}
+	f := &forms{}
+	f.compare("", []located{{rec.Doc.Root, 0}}, []located{{live.Doc.Root, 0}})
+	if len(f.founds) > 0 {
+		c.deviate(f.founds)
+		return
+	}
+	c.query()
+	switch c.Profile {
+	case Shape:
+		c.differ(report.DifferentStructure, sameShape(false))
+	case Exact:
+		c.differ(report.DifferentValue, sameValue(false))
+	}
+}
+
+func (c *Requests) deviate(founds []deviation) {
+	first := founds[0]
+	d := report.Difference{
+		Kind: first.kind, Place: c.body(c.Recorded, first.at.Pointer()),
+		Want: first.change.Was, Got: first.change.Now, Message: first.message + " in the request",
+	}
+	if first.onlyNow {
+		d.Place = c.body(c.Live, first.at.Pointer())
+	}
+	for _, f := range founds[:min(len(founds), maxChanges)] {
+		d.Changes = append(d.Changes, f.change)
+	}
+	if more := len(founds) - 1; more > 0 {
+		d.Message += fmt.Sprintf(", and %d more", more)
+	}
+	c.add(d)
+}
+
+func (c *Requests) differ(kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
+	rec, live := c.Recorded.Call, c.Live.Call
+	renamed := RewriteJSON(live.Doc.Root.Raw(), live, func(role Role, text string) (string, bool) {
+		return c.Values.RecordedFor(role, live.TaskID, text)
+	})
+	changes := Diff(rec.Doc.Root, a2a.Parse(renamed).Root, func(pointer string, was, now a2a.Value) bool {
+		return pointer == "/id" && rec.Binding == a2a.JSONRPC || same(pointer, was, now)
+	})
+	if len(changes) == 0 {
+		return
+	}
+	c.add(report.Difference{
+		Kind: kind, Place: c.body(c.Recorded, changes[0].Pointer), Want: changes[0].Was, Got: changes[0].Now,
+		Message: fmt.Sprintf("%s of the request is %s, recorded %s",
+			changes[0].Pointer, orNothing(changes[0].Now), orNothing(changes[0].Was)),
+		Changes: changes,
+	})
+}
+
+// query compares the names of the parameters in a query.
+func (c *Requests) query() {
+	was, now := parameters(c.Recorded.Call), parameters(c.Live.Call)
+	for _, name := range was {
+		if !slices.Contains(now, name) {
+			c.add(report.Difference{
+				Kind: report.DifferentMember, Place: c.at(c.Recorded) + ".line", Want: name,
+				Message: fmt.Sprintf("the client does not send the parameter %q", name),
+			})
+		}
+	}
+	for _, name := range now {
+		if !slices.Contains(was, name) {
+			c.add(report.Difference{
+				Kind: report.DifferentMember, Place: c.at(c.Live) + ".line", Got: name,
+				Message: fmt.Sprintf("the client sends a parameter %q", name),
+			})
+		}
+	}
+}
+
+func parameters(call *a2a.Call) []string {
+	var names []string
+	for name := range call.QueryValues() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// otherWords reports whether two requests are in different bindings or dialects, so that names mean nothing.
+func otherWords(rec, live *a2a.Call) bool {
+	return wordingOf(rec, live) != sameWords
+}
+
+// options compares what the client asks for besides its message.
+func (c *Requests) options() {
+	rec, live := c.Recorded.Call, c.Live.Call
+	if was, now := length(rec), length(live); was != now {
+		c.option("history length", was, now)
+	}
+	if rec.Operation == a2a.SendMessage {
+		if was, now := blocking(rec), blocking(live); was != now && !otherWords(rec, live) {
+			c.option("call", waits(was), waits(now))
+		}
+	}
+	if was, now := rec.PushConfig.Exists(), live.PushConfig.Exists(); was != now {
+		c.option("push config", given(was), given(now))
+	}
+}
+
+func length(call *a2a.Call) string {
+	if !call.HasHistoryLength {
+		return "not given"
+	}
+	return fmt.Sprint(call.HistoryLength)
+}
+
+func waits(blocking bool) string {
+	if blocking {
+		return "waiting for the task"
+	}
+	return "not waiting for the task"
+}
+
+func given(there bool) string {
+	if there {
+		return "given"
+	}
+	return "not given"
+}
+
+func (c *Requests) option(what, was, now string) {
+	c.add(report.Difference{
+		Kind: report.DifferentContent, Place: c.at(c.Recorded), Want: was, Got: now,
+		Message: fmt.Sprintf("the %s of the client is %s, recorded %s", what, now, was),
+	})
+}
+
+// partKinds compares the kinds of the parts that are sent, where their names say nothing.
+func (c *Requests) partKinds() {
+	was, now := kindsSent(c.Recorded.Call), kindsSent(c.Live.Call)
+	if was != now {
+		c.add(report.Difference{
+			Kind: report.DifferentPart, Place: c.at(c.Recorded), Want: was, Got: now,
+			Message: fmt.Sprintf("the client sends parts %s, recorded %s", orNothing(now), orNothing(was)),
+		})
+	}
+}
+
+func kindsSent(call *a2a.Call) string {
+	var kinds []string
+	for _, p := range (a2a.Message{Value: call.Message}).Parts().All() {
+		switch kind := p.PartKind(); kind {
+		case a2a.RawPart, a2a.URLPart:
+			kinds = append(kinds, partNames[a2a.FilePart])
+		default:
+			kinds = append(kinds, partNames[kind])
+		}
+	}
+	return strings.Join(slices.Compact(kinds), ", ")
+}
+
+// headerNames are the fields that mean something to the protocol.
+var headerNames = []string{"Content-Type", "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"}
+
+// heads compares the fields that mean something to the protocol.
+func (c *Requests) heads() {
+	for _, name := range headerNames {
+		was, now := listed(&c.Recorded.Head, name), listed(&c.Live.Head, name)
+		if slices.Equal(was, now) {
+			continue
+		}
+		kind := report.DifferentContent
+		if name == "Content-Type" {
+			kind = report.DifferentMediaType
+		}
+		a, b := strings.Join(was, ", "), strings.Join(now, ", ")
+		c.add(report.Difference{
+			Kind: kind, Place: c.at(c.Recorded) + ".header[" + name + "]", Want: a, Got: b,
+			Message: fmt.Sprintf("%s of the client is %s, recorded %s",
+				name, orNothing(analyzer.Clip(b)), orNothing(analyzer.Clip(a))),
+		})
+	}
+}
+
+// listed returns the members of a field in a fixed order, of Content-Type the media type alone.
+func listed(h *capture.Head, name string) []string {
+	if name == "Content-Type" {
+		return []string{h.Fields.MediaType()}
+	}
+	var all []string
+	for _, value := range h.Fields.Values(name) {
+		for one := range strings.SplitSeq(value, ",") {
+			all = append(all, strings.TrimSpace(one))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,120 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"a2atap/proxy/a2a"
+)
+
+// A wording is how far two answers are apart that were asked for in different words.
+type wording uint8
+
+const (
+	sameWords     wording = iota
+	otherEnvelope         // another binding: objects are the same, and what is around them is not
+	otherNames            // another dialect: what is meant can be compared, and no names
+)
+
+// wordingOf compares how two requests were said. Before 1.0, HTTP+JSON is spoken in two forms, of which one is as
+// different as another dialect. Dialects that are not known are taken to be the same.
+func wordingOf(rec, live *a2a.Call) wording {
+	if rec == nil || live == nil {
+		return sameWords
+	}
+	known := !rec.Dialects.Empty() && !live.Dialects.Empty()
+	shared := formsOf(rec.Dialects).Intersect(formsOf(live.Dialects))
+	switch {
+	case known && shared.Empty():
+		return otherNames
+	case rec.Binding == live.Binding:
+		return sameWords
+	case shared.Has(a2a.V1_0):
+		return otherEnvelope
+	}
+	return otherNames
+}
+
+// formsOf returns the dialects with 0.2 for both of 0.2 and 0.3, whose JSON is one.
+func formsOf(in a2a.Dialects) a2a.Dialects {
+	if in.Has(a2a.V0_3) {
+		in = in.Union(a2a.Of(a2a.V0_2))
+	}
+	return in.Intersect(a2a.Of(a2a.V0_1, a2a.V0_2, a2a.V1_0))
+}
+
+// ByMeaning reports whether the two exchanges are in different bindings or dialects, so that names in JSON, media types
+// and the status of HTTP are compared by what they mean, or not at all.
+func (c *Comparison) ByMeaning() bool { return c.wording() != sameWords }
+
+func (c *Comparison) wording() wording { return wordingOf(c.Recorded.Call, c.Live.Call) }
+
+// text returns what is compared of an answer: all of it, or its object where what is around that is of the binding.
+func (c *Comparison) text(a *a2a.Answer) a2a.Value {
+	if c.wording() == sameWords {
+		return a.Doc.Root
+	}
+	return a.Payload.Value
+}
+
+// texts returns what is compared of an item, with the events that it stands in.
+func (c *Comparison) texts(it Item) []located {
+	if c.wording() == sameWords {
+		return it.roots()
+	}
+	all := []located{{it.Answer.Payload.Value, it.Event}}
+	for _, ch := range it.chunks {
+		all = append(all, located{ch.answer.Payload.Value, ch.event})
+	}
+	return all
+}
+
+// sameError reports whether two errors mean the same. One over HTTP+JSON that does not give its name is known by its
+// status, where the other is over JSON-RPC and has one (A2A 1.0 §5.4).
+func sameError(i, j Item) bool {
+	if errorLabel(i.Err) == errorLabel(j.Err) {
+		return true
+	}
+	if i.rest == j.rest {
+		return false
+	}
+	if j.rest {
+		i, j = j, i
+	}
+	if i.Err.CodeKnown || i.Err.Reason != "" || i.Err.Name != a2a.NoErrorName {
+		return false
+	}
+	if j.Err.Name == a2a.MethodNotFound { // a path that is not there, or not for this method
+		return i.Err.HTTPStatus == 404 || i.Err.HTTPStatus == 405 || i.Err.HTTPStatus == 501
+	}
+	row, ok := j.Err.Name.Row()
+	return ok && slices.Contains(row.Status, i.Err.HTTPStatus)
+}
+
+// standsAt says where in its answer a site stands, whatever the binding and the dialect put around it: below the object
+// that is answered, and there below the config or the list.
+func standsAt(s Site, a *a2a.Answer) string {
+	below, inside := strings.CutPrefix(s.Pointer, a.Payload.Pointer)
+	if a.Payload.Kind == a2a.NoPayload || !inside || below != "" && below[0] != '/' {
+		return "around " + s.Pointer
+	}
+	switch a.Payload.Kind {
+	case a2a.PushConfigListPayload:
+		below = strings.TrimPrefix(below, "/configs")
+		fallthrough
+	case a2a.PushConfigPayload:
+		below = strings.Replace(below, "/pushNotificationConfig/", "/", 1)
+	case a2a.TaskListPayload:
+		below = strings.TrimPrefix(below, "/tasks")
+	}
+	return below
+}
+
+// otherCard reports whether two items are cards of which one has none of the faces of the other.
+func otherCard(rec, live Item) bool {
+	if rec.Kind != a2a.CardPayload || live.Kind != a2a.CardPayload {
+		return false
+	}
+	a, b := a2a.DecodeCard(rec.Answer.Payload.Value).Shapes, a2a.DecodeCard(live.Answer.Payload.Value).Shapes
+	return !a.Empty() && !b.Empty() && formsOf(a).Intersect(formsOf(b)).Empty()
+}

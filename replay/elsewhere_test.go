@@ -1,0 +1,296 @@
+package replay_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+	"a2atap/replay/report"
+)
+
+// startPolyglot runs one agent that speaks 1.0 over both bindings and 0.3 over both, at an address of its own each, and
+// returns its URL. Its card says so in its face of 0.3 and in that of 1.0. The agents share no tasks: a recording goes
+// to one of them. A fault is that of the agent of 1.0.
+func startPolyglot(t testing.TB, fault string) string {
+	t.Helper()
+	names := []string{"spec", "spec03", "spec03-rest"}
+	mux := http.NewServeMux()
+	s := httptest.NewServer(mux)
+	for _, name := range names {
+		o := refagent.Options{StepTime: time.Millisecond, Push: true}
+		if name == "spec" {
+			o.Fault = fault
+		}
+		a, err := refagent.New(name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		mux.Handle(a.Path()+"/", a)
+		mux.Handle(a.Path(), a)
+	}
+	mux.HandleFunc("/.well-known/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, polyglotCard(t, s.URL)) //nolint:errcheck // a client that left is found by what it lacks
+	})
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// polyglotCard is the card of spec with the face of 0.3 beside it.
+func polyglotCard(t testing.TB, origin string) string {
+	resp, err := http.Get(origin + "/spec/.well-known/agent-card.json")
+	if err != nil {
+		t.Error(err)
+		return ""
+	}
+	defer resp.Body.Close()
+	var card map[string]any
+	if err := json.NewDecoder(resp.Body).Decode(&card); err != nil {
+		t.Error(err)
+		return ""
+	}
+	card["url"], card["preferredTransport"], card["protocolVersion"] = origin+"/spec03", "JSONRPC", "0.3.0"
+	card["additionalInterfaces"] = []any{map[string]any{"url": origin + "/spec03-rest", "transport": "HTTP+JSON"}}
+	text, err := json.Marshal(card)
+	if err != nil {
+		t.Error(err)
+	}
+	return string(text)
+}
+
+// converse is a session with an operation of each kind.
+func converse(t testing.TB, c *client.Client) {
+	t.Helper()
+	ctx := t.Context()
+	sent := must[*client.Result](t)(c.Send(ctx, client.Text("multi-turn start"), client.SendOptions{}))
+	answer := client.Text("done")
+	answer.TaskID, answer.ContextID = sent.Task.ID, sent.Task.ContextID
+	must[*client.Result](t)(c.Send(ctx, answer, client.SendOptions{}))
+	length := 2
+	must[*client.Task](t)(c.Get(ctx, sent.Task.ID, &length))
+	for _, err := range c.Stream(ctx, client.Text("streaming please"), client.SendOptions{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, skill := range []string{"data-types please", "task-failure please", "message-only hello"} {
+		must[*client.Result](t)(c.Send(ctx, client.Text(skill), client.SendOptions{}))
+	}
+	running := must[*client.Result](t)(
+		c.Send(ctx, client.Text("task-cancel please"), client.SendOptions{ReturnImmediately: true}),
+	)
+	must[*client.Task](t)(c.Cancel(ctx, running.Task.ID, nil))
+	var refused *client.Error
+	if _, err := c.Get(ctx, "nobody-knows-4711", nil); !errors.As(err, &refused) {
+		t.Fatalf("a task that is not there is answered with %v", err)
+	}
+	if _, err := c.Cancel(ctx, sent.Task.ID, nil); !errors.As(err, &refused) {
+		t.Fatalf("a task that has ended is canceled: %v", err)
+	}
+	hook := client.PushConfig{TaskID: sent.Task.ID, ID: "h1", URL: "http://127.0.0.1:9/hook", Token: "t"}
+	config := must[*client.PushConfig](t)(c.CreatePush(ctx, hook))
+	must[*client.PushConfig](t)(c.GetPush(ctx, sent.Task.ID, config.ID))
+	must[[]client.PushConfig](t)(c.ListPush(ctx, sent.Task.ID))
+	if err := c.DeletePush(ctx, sent.Task.ID, config.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A session of any binding and dialect is played in any other without a difference.
+func TestReplayElsewhere(t *testing.T) {
+	t.Parallel()
+	protocols := []client.Protocol{client.JSONRPC10, client.REST10, client.JSONRPC03, client.REST03}
+	for _, from := range protocols {
+		t.Run(from.String(), func(t *testing.T) {
+			t.Parallel()
+			agent := startPolyglot(t, "")
+			src := record(t, agent, func(tapURL string) { converse(t, connect(t, tapURL, from, client.Options{})) })
+			for _, to := range protocols {
+				o := replay.Options{Dialect: a2a.VersionDialects(to.Version)}
+				o.Binding, _ = a2a.ParseBinding(to.Binding)
+				kept := capture.NewMemory(capture.Info{Name: "replayed"})
+				o.Sink = kept
+				r := play(t, src, agent, o)
+				wantSame(t, r)
+				if r.Sent != 16 {
+					t.Errorf("to %s: %s", to, r.Verdict())
+				}
+				wantSpoken(t, kept, o)
+				if translated := strings.Contains(fmt.Sprint(r.Notes), "translated"); translated == (from == to) {
+					t.Errorf("to %s: the notes are %q", to, r.Notes)
+				}
+			}
+		})
+	}
+}
+
+// wantSpoken fails the test unless all calls of a capture are in the binding and the dialect of the options.
+func wantSpoken(t *testing.T, src capture.Source, o replay.Options) {
+	t.Helper()
+	for x, err := range src.Exchanges(t.Context(), 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := capture.ParseRequestHead(x.Request.Head)
+		var known a2a.Known
+		known.Add(a2a.Interface{URL: "http://a/spec03-rest", Binding: a2a.HTTPJSON, Dialects: a2a.Of(a2a.V0_3)},
+			"http://a"+head.Target)
+		call := a2a.DecodeRequest(a2a.Request{
+			Method: head.Method, Target: head.Target, Header: head.Fields.Get, Body: x.Request.Body.Data, HasBody: true,
+			BodyKept: true,
+		}, known)
+		if call.Operation != a2a.GetCard && (call.Binding != o.Binding || call.Dialects.Intersect(o.Dialect).Empty()) {
+			t.Errorf("%s %s was sent: it is %s %s", head.Method, head.Target, call.Binding, call.Dialects)
+		}
+	}
+}
+
+// What is planted in the agent is found over the other binding, and in the other dialect.
+func TestReplayElsewhereFindsFaults(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		from  client.Protocol
+		o     replay.Options
+		plant func(string) string
+		kind  report.Kind
+	}{
+		{
+			"state over the other binding", client.JSONRPC10,
+			replay.Options{Binding: a2a.HTTPJSON},
+			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_FAILED").Replace, report.DifferentState,
+		},
+		{
+			"state in the other dialect", client.JSONRPC03,
+			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
+			strings.NewReplacer("TASK_STATE_COMPLETED", "TASK_STATE_REJECTED").Replace, report.DifferentState,
+		},
+		{
+			"kind of part over the other binding", client.REST10,
+			replay.Options{Binding: a2a.JSONRPC},
+			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
+		},
+		{
+			"kind of part in the other dialect", client.JSONRPC03,
+			replay.Options{Dialect: a2a.Of(a2a.V1_0)},
+			strings.NewReplacer(`{"text":`, `{"data":`).Replace, report.DifferentPart,
+		},
+		{
+			"a renamed member over the other binding", client.JSONRPC10,
+			replay.Options{Binding: a2a.HTTPJSON},
+			strings.NewReplacer(`"name":`, `"title":`).Replace, report.DifferentMember,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			src := record(t, startPolyglot(t, ""), func(tapURL string) {
+				sent := must[*client.Result](t)(connect(t, tapURL, c.from, client.Options{}).Send(t.Context(),
+					client.Text("task-lifecycle"), client.SendOptions{}))
+				if sent.Task == nil || len(sent.Task.Artifacts) == 0 {
+					t.Fatalf("the recorded agent gave %s", sent.Raw)
+				}
+			})
+			r := play(t, src, startPlanted(t, c.plant), c.o)
+			if !slices.ContainsFunc(r.Differences, func(d report.Difference) bool { return d.Kind == c.kind }) {
+				t.Errorf("%s %+v", r.Verdict(), r.Differences)
+			}
+		})
+	}
+}
+
+// startPlanted runs the polyglot agent behind a server that changes answers to calls.
+func startPlanted(t *testing.T, plant func(string) string) string {
+	t.Helper()
+	agent := startPolyglot(t, "")
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		out, err := http.NewRequestWithContext(r.Context(), r.Method, agent+r.URL.RequestURI(), bytes.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		out.Header = r.Header.Clone()
+		resp, err := http.DefaultTransport.RoundTrip(out)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		text := strings.ReplaceAll(string(answer), agent, "http://"+r.Host)
+		if r.Method != http.MethodGet || strings.Contains(r.URL.Path, "/tasks") {
+			text = plant(text)
+		}
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		w.WriteHeader(resp.StatusCode)
+		io.WriteString(w, text) //nolint:errcheck // a client that left is found by what it lacks
+	}))
+	t.Cleanup(func() {
+		s.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	return s.URL
+}
+
+// What cannot be said is left out with the reason; where nothing could, the error names what is offered.
+func TestReplayElsewhereLeavesOut(t *testing.T) {
+	t.Parallel()
+	agent := startAgent(t, "spec", refagent.Options{})
+	src := record(t, agent, func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
+		resp, err := http.Post(c.Endpoint().URL, "application/json",
+			strings.NewReader(`[{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	})
+	r := play(t, src, agent, replay.Options{Binding: a2a.HTTPJSON})
+	if r.LeftOut != 1 || len(r.Differences) > 0 || !strings.Contains(fmt.Sprint(r.Lines), "it is a batch of JSON-RPC") {
+		t.Errorf("%s %+v", r.Verdict(), r.Lines)
+	}
+	_, err := replay.Run(t.Context(), src, agent, replay.Options{Dialect: a2a.Of(a2a.V0_3)})
+	offered := "it offers jsonrpc 1.0, http+json 1.0"
+	if !errors.Is(err, replay.ErrNotOffered) || !strings.Contains(fmt.Sprint(err), offered) {
+		t.Errorf("the agent speaks no 0.3, and yet: %v", err)
+	}
+}
+
+// Without being asked nothing is translated; the report says what would help.
+func TestReplayNotesWhatIsNotOffered(t *testing.T) {
+	t.Parallel()
+	src := record(t, startAgent(t, "spec03", refagent.Options{}), func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC03, client.Options{})
+		must[*client.Result](t)(c.Send(t.Context(), client.Text("message-only hello"), client.SendOptions{}))
+	})
+	agent := startAgent(t, "spec", refagent.Options{})
+	r := play(t, src, agent, replay.Options{})
+	want := "the live card no longer offers jsonrpc 0.3, which the recording speaks; " +
+		"it offers jsonrpc 1.0, http+json 1.0: --binding or --dialect plays the recording there"
+	if !slices.Contains(r.Notes, want) || len(r.Differences) == 0 {
+		t.Errorf("%s; the notes are %q", r.Verdict(), r.Notes)
+	}
+	wantSame(t, play(t, src, agent, replay.Options{Dialect: a2a.Of(a2a.V1_0)}))
+}

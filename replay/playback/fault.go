@@ -1,0 +1,265 @@
+package playback
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/spelling"
+)
+
+// A Fault is what a player does before an answer, or in its place, because it was asked to. A request that gets an
+// error or no answer has not reached the recording: the next one gets the answer that this would have got.
+type Fault struct {
+	Operation a2a.Operation // that it concerns; NoOperation is all
+	Nth       int           // it concerns only the Nth request of these, from 1; 0 is each of them
+	Delay     time.Duration // before the answer; that of an operation takes the place of one for all
+	Error     *Error        // in the place of the answer; nil if there is none
+	Drop      bool          // the connection is closed without an answer
+}
+
+// An Error is what a Fault gives: one of the protocol by its name, by a code of JSON-RPC that has no name, or a status
+// of HTTP alone.
+type Error struct {
+	Name   a2a.ErrorName
+	Code   int64
+	Status int
+}
+
+// String returns the error in words, such as "TaskNotFoundError (-32001)".
+func (e *Error) String() string {
+	switch {
+	case e.Status != 0:
+		return "HTTP " + strconv.Itoa(e.Status)
+	case e.Name.String() != "":
+		row, _ := e.Name.Row()
+		return fmt.Sprintf("%s (%d)", row.Title, row.Code)
+	}
+	return "error " + strconv.FormatInt(e.Code, 10)
+}
+
+// String says what the fault does, such as "GetTask, request 2: answered with HTTP 503".
+func (f Fault) String() string {
+	what := "the connection is closed without an answer"
+	switch {
+	case f.Delay > 0:
+		what = "answered " + f.Delay.String() + " later"
+	case f.Error != nil:
+		what = "answered with " + f.Error.String()
+	}
+	switch {
+	case f.Operation == a2a.NoOperation && f.Nth == 0:
+		return "each request: " + what
+	case f.Operation == a2a.NoOperation:
+		return fmt.Sprintf("request %d: %s", f.Nth, what)
+	case f.Nth == 0:
+		return fmt.Sprintf("each %s: %s", f.Operation, what)
+	}
+	return fmt.Sprintf("%s, request %d: %s", f.Operation, f.Nth, what)
+}
+
+// ParseDelay reads a delay as people write it: [OPERATION=]DURATION[@N].
+func ParseDelay(text string) (Fault, error) {
+	rest, nth, err := cutNth(text)
+	if err != nil {
+		return Fault{}, err
+	}
+	op, d, found := strings.Cut(rest, "=")
+	if !found {
+		op, d = "*", rest
+	}
+	f := Fault{Nth: nth}
+	if f.Operation, err = parseOperation(op); err != nil {
+		return f, err
+	}
+	if f.Delay, err = time.ParseDuration(d); err != nil || f.Delay <= 0 {
+		return f, fmt.Errorf("%q is no delay; write [OPERATION=]DURATION, such as 500ms or SendMessage=2s", d)
+	}
+	return f, nil
+}
+
+// ParseError reads an error as people write it: OPERATION=CODE[@N], where CODE is one of JSON-RPC, the name of an error
+// of the protocol, or a status of HTTP from 400 to 599.
+func ParseError(text string) (Fault, error) {
+	rest, nth, err := cutNth(text)
+	if err != nil {
+		return Fault{}, err
+	}
+	op, code, found := strings.Cut(rest, "=")
+	if !found {
+		return Fault{}, fmt.Errorf("%q is no error; write OPERATION=CODE, such as SendMessage=503 or "+
+			"GetTask=TaskNotFoundError", text)
+	}
+	f := Fault{Nth: nth}
+	if f.Operation, err = parseOperation(op); err != nil {
+		return f, err
+	}
+	f.Error, err = parseCode(code)
+	return f, err
+}
+
+// ParseDrop reads what is not answered at all: OPERATION[@N].
+func ParseDrop(text string) (Fault, error) {
+	rest, nth, err := cutNth(text)
+	if err != nil {
+		return Fault{}, err
+	}
+	op, err := parseOperation(rest)
+	return Fault{Operation: op, Nth: nth, Drop: true}, err
+}
+
+// cutNth takes @N off the end.
+func cutNth(text string) (rest string, nth int, err error) {
+	i := strings.LastIndexByte(text, '@')
+	if i < 0 {
+		return text, 0, nil
+	}
+	if nth, err = strconv.Atoi(text[i+1:]); err != nil || nth < 1 {
+		return "", 0, fmt.Errorf("%q: after @ stands which request is meant, counted from 1, such as @2", text)
+	}
+	return text[:i], nth, nil
+}
+
+// parseOperation returns the operation of a name in any dialect; * is all.
+func parseOperation(name string) (a2a.Operation, error) {
+	if name == "*" {
+		return a2a.NoOperation, nil
+	}
+	if op := a2a.OperationOf(name); op != a2a.NoOperation && op != a2a.Webhook {
+		return op, nil
+	}
+	var known []string
+	best, least := "", len(name)/2+1
+	for op := a2a.SendMessage; op <= a2a.GetCard; op++ {
+		known = append(known, op.String())
+		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(op.String())); d < least {
+			best, least = op.String(), d
+		}
+	}
+	if best != "" {
+		return 0, fmt.Errorf("unknown operation %q; did you mean %s?", name, best)
+	}
+	return 0, fmt.Errorf("unknown operation %q; use one of %s, or * for all", name, strings.Join(known, ", "))
+}
+
+func parseCode(text string) (*Error, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		switch {
+		case n >= 400 && n <= 599:
+			return &Error{Status: int(n)}, nil
+		case n < 0:
+			return &Error{Name: a2a.ErrorNameOf(n, 0), Code: n}, nil
+		}
+		return nil, fmt.Errorf("%d is no error; a code of JSON-RPC is below 0, a status of HTTP from 400 to 599", n)
+	}
+	var known []string
+	best, least := "", len(text)/2+1
+	for name := a2a.TaskNotFound; name < a2a.OtherError; name++ {
+		row, ok := name.Row()
+		if !ok {
+			continue
+		}
+		known = append(known, row.Title)
+		short := strings.TrimSuffix(row.Title, "Error")
+		if strings.EqualFold(text, row.Title) || strings.EqualFold(text, short) ||
+			row.Reason != "" && strings.EqualFold(text, row.Reason) {
+			return &Error{Name: name, Code: row.Code}, nil
+		}
+		if d := spelling.Distance(strings.ToLower(text), strings.ToLower(row.Title)); d < least {
+			best, least = row.Title, d
+		}
+	}
+	if best != "" {
+		return nil, fmt.Errorf("unknown error %q; did you mean %s?", text, best)
+	}
+	return nil, fmt.Errorf("unknown error %q; use a code of JSON-RPC such as -32001, a status of HTTP such as 503, or "+
+		"one of %s", text, strings.Join(known, ", "))
+}
+
+// refusal returns what the client gets.
+func (e *Error) refusal() *refusal {
+	r := &refusal{code: e.Code, status: e.Status, message: "playback: " + e.String() + ", as it was asked for"}
+	if e.Name != a2a.OtherError {
+		r.name = e.Name
+	}
+	return r
+}
+
+// A plan is what faults come to for one request.
+type plan struct {
+	delay time.Duration
+	err   *Error
+	drop  bool
+}
+
+// plan counts a request for the faults that concern it, and returns what they come to.
+func (p *Player) plan(call *a2a.Call) (out plan) {
+	if !call.A2A() {
+		return out
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own := false // the delay is that of the operation
+	for i, f := range p.opts.Faults {
+		if f.Operation != a2a.NoOperation && f.Operation != call.Operation {
+			continue
+		}
+		p.came[i]++
+		if f.Nth > 0 && p.came[i] != f.Nth {
+			continue
+		}
+		out.drop = out.drop || f.Drop
+		if f.Error != nil {
+			out.err = f.Error
+		}
+		if particular := f.Operation != a2a.NoOperation; f.Delay > 0 && (particular || !own) {
+			out.delay, own = f.Delay, particular
+		}
+	}
+	switch {
+	case out.drop:
+		p.report.Dropped++
+	case out.err != nil:
+		p.report.Errors++
+	}
+	if out.delay > 0 {
+		p.report.Delayed++
+	}
+	return out
+}
+
+// obey does what is planned before an answer. It reports whether the answer itself is still to be given; where the
+// connection is to be closed it panics, which tells net/http to do so.
+func (s *service) obey(do plan) bool {
+	if do.delay > 0 {
+		s.mark("the answer was delayed by %s", do.delay)
+		if !sleep(s.r.Context(), do.delay) {
+			return false
+		}
+	}
+	switch {
+	case do.drop:
+		s.mark("the connection was closed without an answer")
+		panic(http.ErrAbortHandler)
+	case do.err != nil:
+		s.mark("answered with %s in the place of the recorded answer", do.err)
+		do.err.refusal().write(s.w, &s.call)
+		return false
+	}
+	return true
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

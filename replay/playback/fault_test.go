@@ -1,0 +1,255 @@
+package playback_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay/client"
+	"a2atap/replay/playback"
+	"a2atap/replay/refagent"
+)
+
+func TestParseFaults(t *testing.T) {
+	notFound := &playback.Error{Name: a2a.TaskNotFound, Code: -32001}
+	tests := []struct {
+		parse func(string) (playback.Fault, error)
+		text  string
+		want  playback.Fault
+		says  string
+	}{
+		{playback.ParseDelay, "2s", playback.Fault{Delay: 2 * time.Second}, "each request: answered 2s later"},
+		{
+			playback.ParseDelay, "message/send=5ms@3",
+			playback.Fault{Operation: a2a.SendMessage, Delay: 5 * time.Millisecond, Nth: 3},
+			"SendMessage, request 3: answered 5ms later",
+		},
+		{
+			playback.ParseError, "GetTask=-32001",
+			playback.Fault{Operation: a2a.GetTask, Error: notFound},
+			"each GetTask: answered with TaskNotFoundError (-32001)",
+		},
+		{
+			playback.ParseError, "tasks/get=TaskNotFound@1",
+			playback.Fault{Operation: a2a.GetTask, Error: notFound, Nth: 1},
+			"GetTask, request 1: answered with TaskNotFoundError (-32001)",
+		},
+		{
+			playback.ParseError, "gettask=TASK_NOT_FOUND",
+			playback.Fault{Operation: a2a.GetTask, Error: notFound},
+			"each GetTask: answered with TaskNotFoundError (-32001)",
+		},
+		{
+			playback.ParseError, "*=503@2",
+			playback.Fault{Error: &playback.Error{Status: 503}, Nth: 2},
+			"request 2: answered with HTTP 503",
+		},
+		{
+			playback.ParseError, "SendMessage=-32050",
+			playback.Fault{Operation: a2a.SendMessage, Error: &playback.Error{Name: a2a.OtherError, Code: -32050}},
+			"each SendMessage: answered with error -32050",
+		},
+		{
+			playback.ParseDrop, "GetAgentCard",
+			playback.Fault{Operation: a2a.GetCard, Drop: true},
+			"each GetAgentCard: the connection is closed without an answer",
+		},
+	}
+	for _, test := range tests {
+		got, err := test.parse(test.text)
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("%q: %v (-want +got):\n%s", test.text, err, diff)
+		}
+		if got.String() != test.says {
+			t.Errorf("%q says %q; want %q", test.text, got, test.says)
+		}
+	}
+}
+
+func TestParseFaultsRefuses(t *testing.T) {
+	tests := []struct {
+		parse func(string) (playback.Fault, error)
+		text  string
+		want  string
+	}{
+		{playback.ParseDelay, "", "no delay"},
+		{playback.ParseDelay, "-2s", "no delay"},
+		{playback.ParseDelay, "GetTask=", "no delay"},
+		{playback.ParseDelay, "GetTsk=2s", "did you mean GetTask?"},
+		{playback.ParseDelay, "2s@0", "after @"},
+		{playback.ParseError, "GetTask", "OPERATION=CODE"},
+		{playback.ParseError, "GetTask=200", "no error"},
+		{playback.ParseError, "GetTask=600", "no error"},
+		{playback.ParseError, "GetTask=TaskNotFondError", "did you mean TaskNotFoundError?"},
+		{playback.ParseError, "GetTask=x", "unknown error"},
+		{playback.ParseError, "=503", "unknown operation"},
+		{playback.ParseDrop, "PushNotification", "unknown operation"},
+		{playback.ParseDrop, "GetTask@x", "after @"},
+	}
+	for _, test := range tests {
+		if f, err := test.parse(test.text); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v, %v; want an error with %q", test.text, f, err, test.want)
+		}
+	}
+}
+
+// What people write is read, or refused with a reason; what is read does something.
+func FuzzParseFaults(f *testing.F) {
+	for _, text := range []string{
+		"2s", "GetTask=2s@1", "SendMessage=-32001", "*=503", "tasks/get", "a=b=c@@1", "@", "=@9",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for name, parse := range map[string]func(string) (playback.Fault, error){
+			"delay": playback.ParseDelay, "error": playback.ParseError, "drop": playback.ParseDrop,
+		} {
+			fault, err := parse(text)
+			does := fault.Delay > 0 || fault.Error != nil || fault.Drop
+			if err == nil && (!does || fault.Nth < 0 || fault.String() == "") {
+				t.Errorf("%s %q is read as %+v", name, text, fault)
+			}
+			if err != nil && err.Error() == "" {
+				t.Errorf("%s %q is refused without a reason", name, text)
+			}
+		}
+	})
+}
+
+// lifecycle records one task that is sent and asked for.
+func lifecycle(t *testing.T, agent string, p client.Protocol) *capture.Memory {
+	t.Helper()
+	return record(t, startAgent(t, agent, refagent.Options{}), func(tapURL string) {
+		c := connect(t, tapURL, p)
+		r, err := c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{})
+		if err != nil || r.Task == nil {
+			t.Fatalf("send: %v, %v", r, err)
+		}
+		if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// An error is one of the binding and the dialect, and the request after it gets the recorded answer.
+func TestErrors(t *testing.T) {
+	ways := append(ways[:len(ways):len(ways)], way{"spec01", client.JSONRPC01})
+	for _, w := range ways {
+		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
+			src := lifecycle(t, w.agent, w.protocol)
+			for _, test := range []struct {
+				code         string
+				rpc, rest    int // the code that the client reads
+				status, http int // HTTP status, in JSON-RPC and in HTTP+JSON
+			}{
+				{"TaskNotFoundError", -32001, -32001, 200, 404},
+				{"UnsupportedOperationError", -32004, -32004, 200, 400},
+				{"-32603", -32603, 0, 200, 500},
+				{"503", 0, 0, 503, 503},
+			} {
+				fault, err := playback.ParseError("SendMessage=" + test.code + "@1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				p, origin := perform(t, src, playback.Options{
+					Faults: []playback.Fault{fault}, OnMiss: func(m playback.Miss) { t.Error(m) },
+				})
+				c := connect(t, origin+"/"+w.agent, w.protocol)
+				_, err = c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
+				code, status := test.rpc, test.status
+				if rest := w.protocol == client.REST10 || w.protocol == client.REST03; rest {
+					code, status = test.rest, test.http
+				}
+				var refused *client.Error
+				if !errors.As(err, &refused) || refused.HTTPStatus != status ||
+					code != 0 && refused.Code != code {
+					t.Errorf("%s: %#v; want code %d with HTTP %d", test.code, err, code, status)
+				}
+				r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
+				if err != nil {
+					t.Fatalf("%s: the request after it: %v", test.code, err)
+				}
+				if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil {
+					t.Errorf("%s: the task of the request after it: %v", test.code, err)
+				}
+				if r := p.Report(); r.Errors != 1 || r.Missed > 0 || len(r.Unused) > 0 ||
+					!strings.Contains(r.Verdict(), "faults made here: 1 answered with an error") {
+					t.Errorf("%s: %s", test.code, r.Verdict())
+				}
+			}
+		})
+	}
+}
+
+// A dropped request gets no answer, a delayed one the recorded one; both are marked before the client can see it.
+func TestDropsAndDelays(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.agent+" "+w.protocol.String(), func(t *testing.T) {
+			src := lifecycle(t, w.agent, w.protocol)
+			const delay = 20 * time.Millisecond
+			m := &marks{}
+			p, origin := perform(t, src, playback.Options{
+				Faults: []playback.Fault{
+					{Operation: a2a.SendMessage, Nth: 1, Drop: true},
+					{Delay: time.Millisecond},
+					{Operation: a2a.GetTask, Delay: delay},
+				},
+				OnRequest: m.request,
+			})
+			c := connect(t, origin+"/"+w.agent, w.protocol)
+			if r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{}); err == nil {
+				t.Errorf("a dropped request is answered with %v", r)
+			}
+			if got := m.take(); len(got) != 3 || got[2] != "the connection was closed without an answer" {
+				t.Errorf("marks %q", got)
+			}
+			r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			begun := time.Now()
+			if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil || time.Since(begun) < delay {
+				t.Errorf("%v after %s; want an answer after %s", err, time.Since(begun), delay)
+			}
+			want := []string{"the answer was delayed by 1ms", "the answer was delayed by 20ms"}
+			if diff := cmp.Diff(want, m.take()); diff != "" {
+				t.Errorf("marks (-want +got):\n%s", diff)
+			}
+			if r := p.Report(); r.Dropped != 1 || r.Delayed != 4 || r.Missed > 0 {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// A cut stream is counted and marked.
+func TestCutStreamsAreMarked(t *testing.T) {
+	src := record(t, startAgent(t, "spec", refagent.Options{}), func(tapURL string) {
+		for _, err := range connect(t, tapURL, client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
+			client.SendOptions{}) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	m := &marks{}
+	p, origin := perform(t, src, playback.Options{BreakAfter: 2, OnRequest: m.request})
+	var last error
+	for _, last = range connect(t, origin+"/spec", client.JSONRPC10).Stream(t.Context(), client.Text("streaming"),
+		client.SendOptions{}) {
+	}
+	if last == nil {
+		t.Error("the stream ends as if it were whole")
+	}
+	if diff := cmp.Diff([]string{"the stream was cut after 2 events"}, m.take()); diff != "" {
+		t.Errorf("marks (-want +got):\n%s", diff)
+	}
+	if r := p.Report(); r.Cut != 1 || !strings.Contains(r.Verdict(), "faults made here: 1 streams cut") {
+		t.Errorf("%s", r.Verdict())
+	}
+}

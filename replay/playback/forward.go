@@ -1,0 +1,282 @@
+package playback
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
+	"a2atap/replay/live"
+)
+
+// A Forward is a live agent that gets what nothing recorded matches.
+type Forward struct {
+	URL       *url.URL          // of the agent: http or https
+	Transport http.RoundTripper // must leave content codings alone; idle connections are closed by Player.Close
+}
+
+// maxRead bounds what is read of a forwarded answer, in bytes; all of it passes.
+const maxRead = 1 << 20
+
+// forward has the live agent answer, and gives its answer as it comes. It returns an error if the agent cannot be
+// reached; then nothing has been written.
+func (s *service) forward() error {
+	to := s.p.opts.Forward
+	s.strange()
+	res, err := to.Transport.RoundTrip(s.outgoing(to.URL))
+	if err != nil {
+		var at *url.Error
+		if errors.As(err, &at) {
+			err = at.Err
+		}
+		err = fmt.Errorf("the live agent at %s could not be reached: %w", place(to.URL.String()), live.Cause(err))
+		s.p.notice("%s: %v", s.call.Operation, err)
+		return err
+	}
+	defer res.Body.Close()
+	s.mark("answered by the live agent at %s", place(to.URL.String()))
+	s.p.mu.Lock()
+	s.p.report.Forwarded++
+	s.p.mu.Unlock()
+	body := io.Reader(res.Body)
+	if s.call.Operation == a2a.GetCard || s.call.Operation == a2a.GetExtendedCard {
+		body = s.leadBack(res)
+	}
+	s.pass(res, body)
+	return nil
+}
+
+// outgoing returns the request for the live agent: as it came, but for its host, and for the path of the recorded
+// agent.
+func (s *service) outgoing(agent *url.URL) *http.Request {
+	to := *agent
+	to.User, to.Fragment, to.RawQuery = nil, "", s.r.URL.RawQuery
+	path := s.r.URL.EscapedPath()
+	was, now := s.p.Path(), strings.TrimRight(agent.EscapedPath(), "/")
+	rest, ours := strings.CutPrefix(path, was)
+	switch {
+	case now == "" && was == "", now != "" && under(path, now), !ours || !under(path, was):
+	case rest == "" || rest == "/":
+		path = agent.EscapedPath()
+	default:
+		path = now + rest
+	}
+	to.RawPath = path
+	to.Path, _ = url.PathUnescape(path) //nolint:errcheck // it has been parsed before
+	req := &http.Request{
+		Method: s.r.Method, URL: &to, Host: agent.Host, Header: withoutHops(s.r.Header),
+		Body: http.NoBody, ContentLength: int64(len(s.body)),
+	}
+	if len(s.body) > 0 {
+		req.Body = io.NopCloser(bytes.NewReader(s.body))
+	}
+	req.Header.Del("Expect") // the body is here
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", "") // none is to be added
+	}
+	return req.WithContext(s.r.Context())
+}
+
+// under reports whether a path is another, or beneath it.
+func under(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// withoutHops returns header fields without those of one connection (RFC 9110 §7.6.1).
+func withoutHops(h http.Header) http.Header {
+	out := h.Clone()
+	for _, list := range h["Connection"] {
+		for name := range strings.SplitSeq(list, ",") {
+			out.Del(strings.TrimSpace(name))
+		}
+	}
+	for _, name := range []string{
+		"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding",
+		"Upgrade",
+	} {
+		out.Del(name)
+	}
+	return out
+}
+
+// pass gives an answer piece by piece, each at once.
+func (s *service) pass(res *http.Response, body io.Reader) {
+	to := s.w.Header()
+	for name, values := range withoutHops(res.Header) {
+		to[name] = values
+	}
+	if res.Header.Get("Content-Type") == "" {
+		to["Content-Type"] = nil // none is to be guessed
+	}
+	for name := range res.Trailer {
+		to.Add("Trailer", name)
+	}
+	s.w.WriteHeader(res.StatusCode)
+	flush := http.NewResponseController(s.w)
+	flush.Flush() //nolint:errcheck // the client has left: the next write tells
+	learner := &learner{service: s, res: res}
+	piece := make([]byte, 32<<10)
+	for {
+		n, err := body.Read(piece)
+		learner.take(piece[:n])
+		if n > 0 {
+			if _, err := s.w.Write(piece[:n]); err != nil {
+				return
+			}
+			flush.Flush() //nolint:errcheck // as above
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			panic(http.ErrAbortHandler) // as the live agent did
+		}
+	}
+	learner.end()
+	for name, values := range res.Trailer {
+		to[name] = values
+	}
+}
+
+// leadBack returns the body of a card that leads the client to the player where it led to the live agent. Signatures
+// do not hold for it. What is no card that can be read passes as it is.
+func (s *service) leadBack(res *http.Response) io.Reader {
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxRead+1))
+	rest := io.Reader(bytes.NewReader(text))
+	if err != nil || len(text) > maxRead || res.Header.Get("Content-Encoding") != "" {
+		return io.MultiReader(rest, &failing{res.Body, err})
+	}
+	answer := a2a.DecodeAnswer(&s.call, res.StatusCode, mediaType(res), text)
+	if answer.Payload.Kind != a2a.CardPayload {
+		return rest
+	}
+	own, urls := origin(s.p.opts.Forward.URL), map[string]string{}
+	for _, i := range a2a.DecodeCard(answer.Payload.Value).Interfaces {
+		if u, err := url.Parse(i.URL); err == nil && u.Host != "" && origin(u) == own {
+			u.Scheme, u.Host = s.p.today("", s.r)
+			urls[i.URL] = u.String()
+		}
+	}
+	text = compare.RewriteJSON(text, &s.call, func(role compare.Role, text string) (string, bool) {
+		now, ok := urls[text]
+		return now, ok && role == compare.NoRole
+	})
+	res.Header.Set("Content-Length", strconv.Itoa(len(text)))
+	return bytes.NewReader(text)
+}
+
+// failing ends with the error that there was before, if there was one.
+type failing struct {
+	io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (f *failing) Read(p []byte) (int, error) {
+	if f.err != nil {
+		return 0, f.err
+	}
+	return f.Reader.Read(p)
+}
+
+func mediaType(res *http.Response) string {
+	name, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(name))
+}
+
+// strange tells of ids of the recording in a request that goes to the live agent, which cannot know them.
+func (s *service) strange() {
+	p, call := s.p, &s.call
+	p.mu.Lock()
+	task := call.TaskID != "" && p.names.known[roleKey("task", call.TaskID)] && !p.theirs[call.TaskID]
+	name := contextOf(call)
+	key := roleKey("context", name)
+	ctx := name != "" && p.names.known[key] && !p.names.clientMade[key] && !p.theirContexts[name]
+	p.mu.Unlock()
+	switch at := place(p.opts.Forward.URL.String()); {
+	case task:
+		p.notice("%s about task %s goes to the live agent at %s, which does not know it: the task is of the recording",
+			call.Operation, call.TaskID, at)
+	case ctx:
+		p.notice("%s in context %s goes to the live agent at %s, which does not know it: the context is of the "+
+			"recording", call.Operation, name, at)
+	}
+}
+
+// A learner reads in an answer of the live agent which tasks and contexts are its own, before the client has them all.
+type learner struct {
+	*service
+	res    *http.Response
+	text   []byte
+	events capture.Splitter
+	done   bool
+}
+
+func (l *learner) take(p []byte) {
+	if l.done || l.res.Header.Get("Content-Encoding") != "" {
+		return
+	}
+	if mediaType(l.res) == "text/event-stream" {
+		for _, e := range l.events.Write(p) {
+			if fields := e.Fields(); fields.HasData {
+				l.learn(a2a.DecodeEvent(&l.call, fields.Data).Payload)
+			}
+		}
+		return
+	}
+	if l.done = len(l.text)+len(p) > maxRead; l.done {
+		return
+	}
+	if l.text = append(l.text, p...); int64(len(l.text)) == l.res.ContentLength {
+		l.end()
+	}
+}
+
+func (l *learner) end() {
+	if !l.done && len(l.text) > 0 {
+		l.learn(a2a.DecodeAnswer(&l.call, l.res.StatusCode, mediaType(l.res), l.text).Payload)
+	}
+	l.done = true
+}
+
+// learn notes the ids of tasks and contexts.
+func (l *learner) learn(payload a2a.Payload) {
+	switch v := payload.Value; payload.Kind {
+	case a2a.TaskPayload:
+		l.own(a2a.Task{Value: v}.ID(), contextOfTask(a2a.Task{Value: v}))
+	case a2a.StatusPayload:
+		l.own(a2a.StatusUpdate{Value: v}.TaskID(), a2a.StatusUpdate{Value: v}.ContextID())
+	case a2a.ArtifactPayload:
+		l.own(a2a.ArtifactUpdate{Value: v}.TaskID(), a2a.ArtifactUpdate{Value: v}.ContextID())
+	case a2a.MessagePayload:
+		l.own("", a2a.Message{Value: v}.ContextID())
+	case a2a.TaskListPayload:
+		for t := range payload.Tasks() {
+			l.own(t.ID(), contextOfTask(t))
+		}
+	}
+}
+
+func (l *learner) own(task, ctx string) {
+	l.p.mu.Lock()
+	known := task != "" && l.p.names.known[roleKey("task", task)] && !l.p.theirs[task]
+	if task != "" {
+		l.p.theirs[task] = true
+	}
+	if ctx != "" {
+		l.p.theirContexts[ctx] = true
+	}
+	l.p.mu.Unlock()
+	if known {
+		l.p.notice("the live agent has a task %s, as the recording has: what is asked about it goes to the live agent",
+			task)
+	}
+}

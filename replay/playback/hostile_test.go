@@ -1,0 +1,93 @@
+package playback_test
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/capture"
+	"a2atap/replay/client"
+	"a2atap/replay/playback"
+)
+
+// What is no A2A gets an error, and never disturbs the player.
+func TestPlaybackRefusesOtherRequests(t *testing.T) {
+	p, origin := perform(t, capture.NewMemory(capture.Info{}), playback.Options{})
+	for _, request := range []string{
+		"GET / HTTP/1.1", "GET /favicon.ico HTTP/1.1", "POST /rpc HTTP/1.1 {", "POST /rpc HTTP/1.1 []",
+		`POST /rpc HTTP/1.1 [{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"t"}}]`,
+	} {
+		method, rest, _ := strings.Cut(request, " ")
+		path, rest, _ := strings.Cut(rest, " ")
+		_, body, _ := strings.Cut(rest, " ")
+		req, err := http.NewRequestWithContext(t.Context(), method, origin+path, bufio.NewReader(strings.NewReader(body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode < 400 && request[0] == 'G' {
+			t.Errorf("%s: status %d", request, res.StatusCode)
+		}
+	}
+	if r := p.Report(); r.Missed != 5 || r.Served != 0 || !strings.Contains(r.Verdict(), "inconclusive") {
+		t.Errorf("report %+v", r)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+// endless is a body without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// A client that sends too much, or nothing more, gets an error or its patience, and disturbs nobody.
+func TestPlaybackForHostileClients(t *testing.T) {
+	src := lifecycle(t, "spec", client.JSONRPC10)
+	p, origin := perform(t, src, playback.Options{})
+	slow, hold := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	answered := make(chan error, 1)
+	go func() {
+		res, err := transport.RoundTrip(req)
+		if err == nil {
+			err = res.Body.Close()
+		}
+		answered <- err
+	}()
+	if _, err := hold.Write([]byte(`{"jsonrpc":`)); err != nil { // it has begun, and stays where it is
+		t.Fatal(err)
+	}
+	huge, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/spec", endless{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := transport.RoundTrip(huge)
+	if err == nil {
+		if res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("a request without an end is answered with %s", res.Status)
+		}
+		res.Body.Close()
+	}
+	c := connect(t, origin+"/spec", client.JSONRPC10)
+	if _, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{}); err != nil {
+		t.Error(err)
+	}
+	hold.Close()
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	if r := p.Report(); r.Served != 2 || r.Missed != 1 {
+		t.Errorf("%s", r.Verdict())
+	}
+}

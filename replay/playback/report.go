@@ -1,0 +1,129 @@
+package playback
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/replay/report"
+)
+
+// A Miss is a request that matches no recorded one.
+type Miss struct {
+	Operation string          // or the method or path, where it is none
+	Why       string          // one sentence: lower case, no final period
+	Nearest   uint64          // the recorded exchange that comes closest; 0 if none has the operation
+	Changes   []report.Change // how the request differs from that one
+}
+
+// String returns the miss in words.
+func (m Miss) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", m.Operation, m.Why)
+	for _, c := range m.Changes {
+		fmt.Fprintf(&b, "; %s is %s, recorded %s", c.Pointer, orNothing(c.Now), orNothing(c.Was))
+	}
+	return b.String()
+}
+
+func orNothing(s string) string {
+	if s == "" {
+		return "absent"
+	}
+	return s
+}
+
+// maxMisses bounds the misses that a report explains.
+const maxMisses = 100
+
+// A Report says what was played.
+type Report struct {
+	Served    int // requests that were answered as recorded
+	Missed    int // requests that nothing matched, and that no live agent has answered
+	Forwarded int // requests that nothing matched, and that the live agent has answered
+	Differed  int // requests that were answered although their parameters are not those of the recorded one
+	Ignored   int // values in which they differ
+	Used      int // recorded exchanges that were played at least once
+	Unused    []Unused
+	Misses    []Miss // the first hundred
+	Exchange  int    // recorded exchanges that can be played
+
+	Delayed int // requests that were answered later because a Fault says so
+	Errors  int // requests that got the error of a Fault
+	Dropped int // requests that got no answer because a Fault says so
+	Cut     int // streams that were cut by Options.BreakAfter
+
+	Notified    int // recorded notifications that the live client's webhook accepted
+	Undelivered int // those that it did not
+}
+
+// An Unused exchange was never requested.
+type Unused struct {
+	Exchange  uint64
+	Operation string
+}
+
+// Came returns how many requests came, without those that nothing matched.
+func (r *Report) Came() int { return r.Served + r.Forwarded + r.Errors + r.Dropped }
+
+// Report returns what was played so far.
+func (p *Player) Report() Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r := p.report
+	r.Misses, r.Exchange = slices.Clone(r.Misses), len(p.recording.exchanges)
+	for _, a := range p.recording.exchanges {
+		if a.uses > 0 {
+			r.Used++
+		} else {
+			r.Unused = append(r.Unused, Unused{a.seq, a.form.String()})
+		}
+	}
+	return r
+}
+
+// Verdict returns the report in one line.
+func (r *Report) Verdict() string {
+	what := "played"
+	switch {
+	case r.Came() > 0:
+	case r.Missed > 0:
+		what = "inconclusive: no request was matched"
+	default:
+		what = "inconclusive: no request came"
+	}
+	s := fmt.Sprintf("%s; %d requests served, %d not matched, %d of %d recorded exchanges used",
+		what, r.Served, r.Missed, r.Used, r.Exchange)
+	if r.Forwarded > 0 {
+		s += fmt.Sprintf("; %d forwarded", r.Forwarded)
+	}
+	if faults := r.faults(); faults != "" {
+		s += "; faults made here: " + faults
+	}
+	if r.Ignored > 0 {
+		s += fmt.Sprintf("; ignored: %d differences in %d requests", r.Ignored, r.Differed)
+	}
+	if r.Notified+r.Undelivered > 0 {
+		s += fmt.Sprintf("; %d notifications delivered, %d not", r.Notified, r.Undelivered)
+	}
+	return s
+}
+
+// faults counts what was done because it was asked for.
+func (r *Report) faults() string {
+	var list []string
+	for _, f := range []struct {
+		n    int
+		what string
+	}{
+		{r.Delayed, "delayed"},
+		{r.Errors, "answered with an error"},
+		{r.Dropped, "not answered"},
+		{r.Cut, "streams cut"},
+	} {
+		if f.n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", f.n, f.what))
+		}
+	}
+	return strings.Join(list, ", ")
+}

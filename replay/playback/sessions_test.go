@@ -1,0 +1,141 @@
+package playback_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
+	"a2atap/replay"
+	"a2atap/replay/compare"
+	"a2atap/replay/playback"
+)
+
+// A client of each recorded session, of SDKs and frameworks in four dialects and two bindings, that says other words in
+// the same places gets to see the very answers of the recording, ids and times left aside.
+func TestEachSessionWithOtherWords(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "analyzer", "rules", "testdata", "wild", "*.txtar"))
+	if err != nil || len(files) < 50 {
+		t.Fatalf("%d recorded sessions, %v; want at least 50", len(files), err)
+	}
+	said := 0
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			session, err := transcript.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for seed := range uint64(2) {
+				said += retell(t, session.Exchanges, rand.New(rand.NewPCG(seed, 0)))
+			}
+		})
+	}
+	if said < 1000 {
+		t.Errorf("%d texts were other ones; want at least 1000", said)
+	}
+}
+
+// retell plays the agents of a session for its client, who says other words. It returns how many these were.
+func retell(t *testing.T, exchanges []*capture.Exchange, random *rand.Rand) int {
+	t.Helper()
+	words := 0
+	was, now := capture.NewMemory(capture.Info{}), capture.NewMemory(capture.Info{})
+	for _, x := range exchanges {
+		y := *x
+		if body, err := x.Request.Content(); err == nil && x.Request.Body.Kept() {
+			y.Request.Body.Decoded = true
+			y.Request.Body.Data = withOtherTexts(t, body, func() string { words++; return otherText(random) })
+			y.Request.Body.Size = capture.NotKnown
+		}
+		for m, e := range map[*capture.Memory]*capture.Exchange{was: x, now: &y} {
+			if err := m.Append(capture.Steps(e)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	agents, err := playback.Agents(t.Context(), was)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, players := map[string]string{}, map[string]*playback.Player{}
+	for _, name := range agents {
+		p, err := playback.New(t.Context(), was, playback.Options{Agent: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewServer(p)
+		t.Cleanup(func() {
+			s.Close()
+			p.Close()
+		})
+		to[name], players[name] = s.URL+p.Path(), p
+	}
+	r, err := replay.Run(t.Context(), now, "", replay.Options{Agents: to, Profile: compare.Exact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Same() {
+		t.Errorf("%s", r.Verdict())
+	}
+	for _, d := range r.Differences {
+		t.Errorf("%s: %s", d.Place, d.Message)
+	}
+	for name, p := range players {
+		played := p.Report()
+		if played.Missed > 0 || played.Served == 0 || len(played.Unused) > r.LeftOut {
+			t.Errorf("%s: %s; misses %v, unused %v", name, played.Verdict(), played.Misses, played.Unused)
+		}
+	}
+	return words
+}
+
+// withOtherTexts replaces what stands in members called text.
+func withOtherTexts(t *testing.T, body []byte, word func() string) []byte {
+	doc := a2a.Parse(body)
+	if doc.Err != nil {
+		return body
+	}
+	var out []byte
+	done := 0
+	var walk func(v a2a.Value, text bool)
+	walk = func(v a2a.Value, text bool) {
+		switch v.Kind() {
+		case a2a.Object:
+			for name, member := range v.Members() {
+				walk(member, name == "text")
+			}
+		case a2a.Array:
+			for _, e := range v.Elems() {
+				walk(e, false)
+			}
+		case a2a.String:
+			if !text {
+				return
+			}
+			quoted, err := json.Marshal(word())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(append(out, body[done:v.Offset()]...), quoted...)
+			done = v.Offset() + len(v.Raw())
+		}
+	}
+	walk(doc.Root, false)
+	return append(out, body[done:]...)
+}
+
+// otherText is a text that nobody has said, in any letters.
+func otherText(random *rand.Rand) string {
+	letters := []rune("abc ÄÖ日本語\n\t\"\\/{}[]<>&  🙂")
+	text := []rune(fmt.Sprint(random.Uint64()))
+	for range random.IntN(80) {
+		text = append(text, letters[random.IntN(len(letters))])
+	}
+	return string(text)
+}

@@ -1,0 +1,104 @@
+package replaytest
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/replay/playback"
+)
+
+// AgentOptions are those of package playback, and what is for tests alone. Where the session has several agents,
+// Options.Agent has to name the one to be played.
+type AgentOptions struct {
+	playback.Options
+
+	// Whole fails the test, too, if a recorded request was not made.
+	Whole bool
+}
+
+// maxLines bounds the requests that are printed one by one.
+const maxLines = 20
+
+// Agent plays the agent of a session on a test server until the test and its subtests end, and returns its URL: what a
+// client is to use in place of the agent's, its path included.
+//
+// When the test ends, it calls t.Error for each request that matches no recorded one, with the nearest and what is
+// different, and if no request came at all. What was recorded and not requested is logged. A test that was skipped is
+// not judged.
+//
+// It fails the test at once if the session cannot be read. It is safe in tests that run in parallel.
+func Agent(t testing.TB, file string, options ...func(*AgentOptions)) (url string) {
+	t.Helper()
+	var o AgentOptions
+	for _, option := range options {
+		option(&o)
+	}
+	src, err := open(file)
+	if err == nil {
+		err = o.choose(context.WithoutCancel(t.Context()), src)
+	}
+	if err != nil {
+		t.Fatalf("replaytest.Agent: %s: %v", file, err)
+	}
+	player, err := playback.New(context.WithoutCancel(t.Context()), src, o.Options)
+	if err != nil {
+		t.Fatalf("replaytest.Agent: %s: %v", file, err)
+	}
+	server := httptest.NewServer(player)
+	t.Cleanup(func() {
+		t.Helper()
+		server.CloseClientConnections()
+		server.Close()
+		player.Close()
+		o.judge(t, file, player.Report())
+	})
+	return server.URL + player.Path()
+}
+
+// choose finds out whether it is clear which agent is to be played.
+func (o *AgentOptions) choose(ctx context.Context, src capture.Source) error {
+	names, err := playback.Agents(ctx, src)
+	switch {
+	case err != nil:
+		return err
+	case o.Agent == "" && len(names) > 1 && o.Keep == nil:
+		return fmt.Errorf("it has several agents, %s; choose one by AgentOptions.Agent", strings.Join(names, ", "))
+	case o.Agent != "" && !slices.Contains(names, o.Agent):
+		return fmt.Errorf("it has no agent %q; it has %s", o.Agent, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// judge fails the test for requests that nothing matched.
+func (o *AgentOptions) judge(t testing.TB, file string, r playback.Report) {
+	t.Helper()
+	if t.Skipped() {
+		return
+	}
+	for i, m := range r.Misses {
+		if i == maxLines {
+			break
+		}
+		t.Errorf("%s: not matched: %s", file, analyzer.Clean(m.String()))
+	}
+	if r.Missed > maxLines {
+		t.Errorf("%s: and %d more requests that nothing matches", file, r.Missed-maxLines)
+	}
+	for _, u := range r.Unused {
+		if o.Whole {
+			t.Errorf("%s: not requested: exchange %d %s", file, u.Exchange, u.Operation)
+		} else {
+			t.Logf("%s: not requested: exchange %d %s", file, u.Exchange, u.Operation)
+		}
+	}
+	if r.Came()+r.Missed == 0 {
+		t.Errorf("%s: no request came; let the client use the URL that replaytest.Agent returns", file)
+	}
+	t.Logf("%s: %s", file, r.Verdict())
+}

@@ -1,0 +1,55 @@
+package replaytest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
+)
+
+// open reads a session.
+func open(file string) (*capture.Memory, error) {
+	t, err := transcript.ReadFile(file)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w; a2atap export CAPTURE -o %s writes it", err, filepath.ToSlash(file))
+		}
+		return nil, err
+	}
+	if len(t.Exchanges) == 0 {
+		return nil, fmt.Errorf("%s holds no exchanges", file)
+	}
+	slices.SortStableFunc(t.Exchanges, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
+	return capture.ReadMemory(capture.Info{Name: file, Imported: true},
+		func(yield func(*capture.Exchange, error) bool) {
+			for _, x := range t.Exchanges {
+				if !yield(x, nil) {
+					return
+				}
+			}
+		})
+}
+
+// write writes what has passed to a transcript.
+func write(file string, list []*capture.Exchange) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, transcript.Format(&transcript.Transcript{Exchanges: list}), 0o600)
+}
+
+// fileName returns a name of a test as that of one file.
+func fileName(test string) string {
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\:*?"<>| `, c) || c < ' ' {
+			return '_'
+		}
+		return c
+	}, test)
+}

@@ -1,0 +1,264 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"a2atap/proxy/a2a"
+)
+
+// A Group is one difference in all exchanges in which it is the same: of the same kind and operation, at the same place
+// but for indices, and with the same values but for ids and times.
+type Group struct {
+	Operation   string       // of the requests; empty for what concerns no single exchange
+	Tasks       []string     // that the requests are about, as recorded, each once
+	Differences []Difference // in order; at least one
+	indices     []int        // of the differences in the report
+}
+
+// A Cause is a difference that no other explains, and what follows from it.
+type Cause struct {
+	Group
+	Consequences []Group // in order
+	NotSent      []Line  // requests that lack what the answer was to name
+}
+
+// Count returns how many differences follow from the cause.
+func (c *Cause) Count() (n int) {
+	for _, g := range c.Consequences {
+		n += len(g.Differences)
+	}
+	return n
+}
+
+// Causes sorts the differences of the report by what caused them, in the order in which the causes appear. Each is in
+// one group. One follows from another only if an id or a capability leads there: it is about a task that the other left
+// otherwise than it was recorded, or about what an answer was to name that came as an error, or the card no longer
+// offers what was refused, or it is a rule that is broken by the very value that the other is about.
+func (r *Report) Causes() []Cause {
+	t := newTracer(r)
+	t.trace()
+	return t.sort()
+}
+
+// A tracer finds for each difference the one that explains it.
+type tracer struct {
+	*Report
+	recorded  map[uint64]*Line // by number in the recording
+	live      map[uint64]*Line // by number in the replayed traffic
+	lines     []*Line          // of each difference; nil if it has none
+	root      []int            // of each difference: the one that explains it; itself if none does
+	tasks     map[subject]int  // the cause of what is said of a task
+	configs   map[subject]int  // the cause of what is notified of a task, and of what its configs are
+	answers   map[uint64]int   // the cause why an answer does not name what the recorded one does
+	withdrawn map[offer]int    // the cause why something is refused
+	notSent   map[int][]Line   // by cause
+}
+
+// A subject is a task of an agent, an offer what an agent's card says: ids and cards of other agents are others.
+type (
+	subject struct{ agent, task string }
+	offer   struct {
+		agent string
+		what  Capability
+	}
+)
+
+func newTracer(r *Report) *tracer {
+	t := &tracer{
+		Report: r, recorded: map[uint64]*Line{}, live: map[uint64]*Line{}, lines: make([]*Line, len(r.Differences)),
+		root: make([]int, len(r.Differences)), tasks: map[subject]int{}, configs: map[subject]int{},
+		answers:   map[uint64]int{},
+		withdrawn: map[offer]int{}, notSent: map[int][]Line{},
+	}
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		if l.Exchange > 0 {
+			t.recorded[l.Exchange] = l
+		}
+		for _, live := range append(slices.Clone(l.Polls), l.Live) {
+			if live > 0 {
+				t.live[live] = l
+			}
+		}
+	}
+	for i := range r.Differences {
+		d := &r.Differences[i]
+		t.root[i] = i
+		if t.lines[i] = t.live[d.Live]; d.Exchange > 0 {
+			t.lines[i] = t.recorded[d.Exchange]
+		}
+	}
+	return t
+}
+
+// trace explains differences in the order of the recording, and then those that concern no single answer: what follows
+// comes later.
+func (t *tracer) trace() {
+	of := map[*Line][]int{}
+	var rest []int
+	for i := range t.Differences {
+		if l := t.lines[i]; l != nil && t.Differences[i].Kind != DifferentFinding {
+			of[l] = append(of[l], i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	for i := range t.Lines {
+		l := &t.Lines[i]
+		if l.Status == LeftOut {
+			t.leftOut(l)
+			continue
+		}
+		lasting := -1 // the difference in this answer after which the rest of it cannot be as recorded
+		for _, d := range of[l] {
+			t.explain(d, lasting)
+			if e := t.Differences[d].Effect; lasting < 0 && (e.Lasting || e.NoAnswer) {
+				lasting = d
+			}
+		}
+	}
+	for _, d := range rest {
+		if t.Differences[d].Kind == DifferentFinding {
+			t.explainFinding(d, of[t.lines[d]])
+		} else {
+			t.explain(d, -1)
+		}
+	}
+}
+
+// leftOut notes a request that could not be sent for want of what an answer was to name.
+func (t *tracer) leftOut(l *Line) {
+	root, ok := t.answers[l.Lacks]
+	if !ok {
+		return
+	}
+	t.notSent[root] = append(t.notSent[root], *l)
+	t.answers[l.Exchange] = root
+}
+
+// explain finds the cause of a difference, and notes what follows from it.
+func (t *tracer) explain(i, lasting int) {
+	d, l := &t.Differences[i], t.lines[i]
+	if root, ok := t.cause(d, l); ok {
+		t.root[i] = root
+	} else if lasting >= 0 && follows(d) && d.Kind != DifferentEnd {
+		t.root[i] = t.root[lasting]
+	}
+	e, root, about := d.Effect, t.root[i], t.subject(d, l)
+	if e.Lasting && about.task != "" {
+		noteFirst(t.tasks, about, root)
+	}
+	if e.Configs && about.task != "" {
+		noteFirst(t.configs, about, root)
+	}
+	if e.NoAnswer {
+		noteFirst(t.answers, d.Exchange, root)
+	}
+	if e.Withdrawn != "" {
+		noteFirst(t.withdrawn, offer{about.agent, e.Withdrawn}, root)
+	}
+}
+
+func noteFirst[K comparable](causes map[K]int, of K, root int) {
+	if _, known := causes[of]; !known {
+		causes[of] = root
+	}
+}
+
+// subject returns the task that a difference is about, and its agent.
+func (t *tracer) subject(d *Difference, l *Line) subject {
+	s := subject{d.Effect.Agent, d.Effect.Task}
+	if l != nil {
+		s = subject{cmp.Or(s.agent, l.Agent), cmp.Or(s.task, l.Task)}
+	}
+	return s
+}
+
+// cause finds an earlier difference that explains one by ids or by what the card says.
+func (t *tracer) cause(d *Difference, l *Line) (int, bool) {
+	if !follows(d) {
+		return 0, false
+	}
+	about := t.subject(d, l)
+	if root, ok := t.tasks[about]; ok {
+		return root, true
+	}
+	if root, ok := t.configs[about]; ok && (l == nil || slices.Contains(aboutConfigs, l.Operation)) {
+		return root, true
+	}
+	if l == nil {
+		return 0, false
+	}
+	for _, seq := range l.Uses {
+		if root, ok := t.answers[seq]; ok {
+			return root, true
+		}
+	}
+	for capability, refusal := range refusals {
+		if root, ok := t.withdrawn[offer{about.agent, capability}]; ok && d.Got == "error "+refusal.err.String() &&
+			slices.Contains(refusal.operations, l.Operation) {
+			return root, true
+		}
+	}
+	return 0, false
+}
+
+// refusals are the errors with which an agent refuses what it does not offer.
+//
+// Source: A2A 1.0 §3.3.4.
+var refusals = map[Capability]struct {
+	err        a2a.ErrorName
+	operations []string
+}{
+	Streaming: {a2a.UnsupportedOperation, []string{a2a.SendStreamingMessage.String(), a2a.SubscribeToTask.String()}},
+	PushNotifications: {
+		a2a.PushNotSupported,
+		append([]string{a2a.SendMessage.String(), a2a.SendStreamingMessage.String()}, aboutConfigs...),
+	},
+}
+
+var aboutConfigs = []string{
+	a2a.CreatePushConfig.String(), a2a.GetPushConfig.String(), a2a.ListPushConfigs.String(),
+	a2a.DeletePushConfig.String(),
+}
+
+// follows reports whether a difference may be explained by what came of a task earlier. The form of an answer is the
+// agent's own doing.
+func follows(d *Difference) bool {
+	switch d.Kind {
+	case DifferentContent: // also the words in which something is said
+		return d.Effect.Task != ""
+	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery:
+		return true
+	}
+	return false
+}
+
+// explainFinding finds the difference that goes with a broken rule: one of the same value, or one that put the whole
+// answer in the place of another. That both are about one task says nothing: an agent may well do two things wrong.
+func (t *tracer) explainFinding(i int, answer []int) {
+	d := &t.Differences[i]
+	for _, other := range answer {
+		if o := &t.Differences[other]; o.Effect.NoAnswer || samePlace(d.Place, o) {
+			t.root[i] = t.root[other]
+			return
+		}
+	}
+}
+
+// samePlace reports whether a place in the replayed traffic lies in a value that a difference is about, or is the object
+// that lacks it.
+func samePlace(place string, d *Difference) bool {
+	message, pointer, _ := strings.Cut(place, "#")
+	where, _, _ := strings.Cut(d.LivePlace, "#")
+	if d.LivePlace == "" || message != where {
+		return false
+	}
+	return place == d.LivePlace || slices.ContainsFunc(d.Changes, func(c Change) bool {
+		parent := c.Pointer[:max(0, strings.LastIndexByte(c.Pointer, '/'))]
+		return pointer == c.Pointer || strings.HasPrefix(pointer, c.Pointer+"/") ||
+			pointer == parent && (c.Was == "" || c.Now == "")
+	})
+}

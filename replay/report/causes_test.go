@@ -1,0 +1,224 @@
+package report_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/report"
+)
+
+// said writes causes as the tests below expect them: a line for each, and indented ones for what follows.
+func said(r *report.Report) string {
+	var b strings.Builder
+	group := func(g *report.Group) {
+		fmt.Fprintf(&b, "%s %s", g.Differences[0].Kind, g.Operation)
+		for _, d := range g.Differences {
+			fmt.Fprintf(&b, " %d/%d", d.Exchange, d.Live)
+		}
+		b.WriteByte('\n')
+	}
+	for _, c := range r.Causes() {
+		group(&c.Group)
+		for i := range c.Consequences {
+			b.WriteString("  ")
+			group(&c.Consequences[i])
+		}
+		for _, l := range c.NotSent {
+			fmt.Fprintf(&b, "  not sent %d\n", l.Exchange)
+		}
+	}
+	return b.String()
+}
+
+func sent(n uint64, operation, task string, uses ...uint64) report.Line {
+	return report.Line{
+		Exchange: n, Live: n, Agent: "booker", Operation: operation, Task: task, Status: report.Differing, Uses: uses,
+	}
+}
+
+func differing(n uint64, kind report.Kind, was, now string, e report.Effect) report.Difference {
+	return report.Difference{Kind: kind, Exchange: n, Live: n, Want: was, Got: now, Effect: e}
+}
+
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	failed := report.Effect{Task: "t-1", Lasting: true}
+	tests := []struct {
+		name        string
+		lines       []report.Line
+		differences []report.Difference
+		want        string
+	}{
+		{
+			"a task that failed explains what is said of it later, and nothing of another",
+			[]report.Line{sent(1, "SendMessage", ""), sent(2, "GetTask", "t-1"), sent(3, "GetTask", "t-2")},
+			[]report.Difference{
+				differing(1, report.DifferentState, "completed", "failed", failed),
+				differing(2, report.DifferentState, "completed", "failed", report.Effect{Lasting: true}),
+				differing(3, report.DifferentState, "completed", "canceled", report.Effect{Lasting: true}),
+			},
+			"state SendMessage 1/1\n  state GetTask 2/2\nstate GetTask 3/3\n",
+		},
+		{
+			"a task that failed explains no type, no part and no id",
+			[]report.Line{sent(1, "SendMessage", ""), sent(2, "GetTask", "t-1")},
+			[]report.Difference{
+				differing(1, report.DifferentState, "completed", "failed", failed),
+				differing(2, report.DifferentType, `"1"`, "1", report.Effect{}),
+				differing(2, report.DifferentID, "a", "b", report.Effect{}),
+			},
+			"state SendMessage 1/1\ntype GetTask 2/2\nid GetTask 2/2\n",
+		},
+		{
+			"a task of another agent may have the same id",
+			[]report.Line{
+				sent(1, "SendMessage", ""), {Exchange: 2, Live: 2, Agent: "planner", Operation: "GetTask", Task: "t-1"},
+			},
+			[]report.Difference{
+				differing(1, report.DifferentState, "completed", "failed", failed),
+				differing(2, report.DifferentState, "completed", "canceled", report.Effect{}),
+			},
+			"state SendMessage 1/1\nstate GetTask 2/2\n",
+		},
+		{
+			"what was seen before is no consequence",
+			[]report.Line{sent(1, "GetTask", "t-1"), sent(2, "CancelTask", "t-1")},
+			[]report.Difference{
+				differing(1, report.DifferentEvent, "", "x", report.Effect{}),
+				differing(2, report.DifferentOutcome, "Task canceled", "error X", report.Effect{Lasting: true}),
+			},
+			"event GetTask 1/1\noutcome CancelTask 2/2\n",
+		},
+		{
+			"an answer that names nothing explains what was not sent for want of it, and so on",
+			[]report.Line{
+				sent(1, "SendMessage", ""),
+				{Exchange: 2, Status: report.LeftOut, Lacks: 1},
+				{Exchange: 3, Status: report.LeftOut, Lacks: 2},
+				{Exchange: 4, Status: report.LeftOut, Why: "no answer"},
+				sent(5, "ListTasks", "", 1),
+			},
+			[]report.Difference{
+				differing(1, report.DifferentOutcome, "Task completed", "error X", report.Effect{NoAnswer: true}),
+				differing(5, report.DifferentError, "error Y", "error Z", report.Effect{}),
+			},
+			"outcome SendMessage 1/1\n  error ListTasks 5/5\n  not sent 2\n  not sent 3\n",
+		},
+		{
+			"after an answer came as an error, its events are missing",
+			[]report.Line{sent(1, "SendStreamingMessage", "")},
+			[]report.Difference{
+				differing(1, report.DifferentOutcome, "Task submitted", "error X", report.Effect{NoAnswer: true}),
+				differing(1, report.DifferentEvent, "TaskStatusUpdateEvent completed", "", report.Effect{Lasting: true}),
+				differing(1, report.DifferentEnd, "complete", "cut off", report.Effect{}),
+			},
+			"outcome SendStreamingMessage 1/1\n  event SendStreamingMessage 1/1\nend SendStreamingMessage 1/1\n",
+		},
+		{
+			"a card that no longer offers streams explains their refusal, and no other",
+			[]report.Line{
+				sent(1, "GetAgentCard", ""), sent(2, "SendStreamingMessage", ""), sent(3, "SendMessage", ""),
+				sent(4, "GetAgentCard", ""),
+			},
+			[]report.Difference{
+				differing(1, report.DifferentContent, "", "", report.Effect{Withdrawn: report.Streaming}),
+				differing(2, report.DifferentOutcome, "Task", "error UnsupportedOperationError", report.Effect{NoAnswer: true}),
+				differing(3, report.DifferentOutcome, "Task", "error UnsupportedOperationError", report.Effect{NoAnswer: true}),
+				differing(4, report.DifferentContent, "", "", report.Effect{Withdrawn: report.Streaming}),
+			},
+			"content GetAgentCard 1/1 4/4\n  outcome SendStreamingMessage 2/2\noutcome SendMessage 3/3\n",
+		},
+		{
+			"push configs that were not made explain notifications, and no state",
+			[]report.Line{sent(1, "CreateTaskPushNotificationConfig", "t-1"), sent(2, "GetTask", "t-1")},
+			[]report.Difference{
+				differing(1, report.DifferentOutcome, "TaskPushNotificationConfig", "error X", report.Effect{Configs: true}),
+				differing(2, report.DifferentState, "completed", "failed", report.Effect{}),
+				{Kind: report.DifferentDelivery, Want: "2", Got: "0", Effect: report.Effect{Task: "t-1", Agent: "booker"}},
+			},
+			"outcome CreateTaskPushNotificationConfig 1/1\n  delivery  0/0\nstate GetTask 2/2\n",
+		},
+		{
+			"a broken rule goes with what differs in the same value, and is a cause of its own elsewhere",
+			[]report.Line{sent(1, "SendMessage", "")},
+			[]report.Difference{
+				{
+					Kind: report.DifferentType, Exchange: 1, Live: 1, LivePlace: "1.response.body#/result/task/status",
+					Changes: []report.Change{{Pointer: "/result/task/status/state", Was: `"a"`, Now: "1"}},
+				},
+				{Kind: report.DifferentFinding, Rule: "r", Live: 1, Place: "1.response.body#/result/task/status/state"},
+				{Kind: report.DifferentFinding, Rule: "s", Live: 1, Place: "1.response.body#/result/task/status/timestamp"},
+			},
+			"type SendMessage 1/1\n  finding SendMessage 0/1\nfinding SendMessage 0/1\n",
+		},
+		{
+			"the same in many exchanges is one, whatever the ids, indices and times; other values are another",
+			[]report.Line{sent(1, "GetTask", "t-1"), sent(2, "GetTask", "t-2"), sent(3, "GetTask", "t-3")},
+			[]report.Difference{
+				valueOf(1, "/tasks/0/x", `"t-1 at 2026-01-01T00:00:00Z"`, `"t-1"`),
+				valueOf(2, "/tasks/7/x", `"t-2 at 2026-01-02T00:00:00Z"`, `"t-2"`),
+				valueOf(3, "/tasks/7/x", `"t-3 at 2026-01-02T00:00:00Z"`, `"other"`),
+			},
+			"value GetTask 1/1 2/2\nvalue GetTask 3/3\n",
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := &report.Report{Sent: len(test.lines), Lines: test.lines, Differences: test.differences}
+			if diff := cmp.Diff(test.want, said(r)); diff != "" {
+				t.Errorf("causes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func valueOf(n uint64, pointer, was, now string) report.Difference {
+	return report.Difference{
+		Kind: report.DifferentValue, Exchange: n, Live: n, Place: fmt.Sprintf("%d.response.body#%s", n, pointer),
+		Want: was, Got: now, Changes: []report.Change{{Pointer: pointer, Was: was, Now: now}},
+	}
+}
+
+// Long values are shown where they differ, with as much left out of both, and said to be.
+func TestLongValues(t *testing.T) {
+	t.Parallel()
+	many := strings.Repeat("the same words ", 100)
+	text := func(was, now string) string {
+		r := &report.Report{Sent: 1, Lines: []report.Line{sent(1, "GetTask", "")}, Differences: []report.Difference{{
+			Kind: report.DifferentValue, Exchange: 1, Live: 1,
+			Changes: []report.Change{report.NewChange("/x", []byte(was), []byte(now))},
+		}}}
+		var b strings.Builder
+		if err := report.Text(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		_, values, _ := strings.Cut(b.String(), "/x\n")
+		return values
+	}
+	for _, test := range []struct{ name, was, now, want string }{
+		{"whole", `"a b"`, `"a c"`, "     - \"a b\"\n     + \"a c\"\n"},
+		{"spaces between tokens", `{ "a": [1, 2] }`, "", "     - {\"a\":[1,2]}\n"},
+		{
+			"aligned", `"` + many + `Berlin ` + many + `"`, `"` + many + `Bern ` + many + `"`,
+			"     - (1471 characters) …the same words the same words Berlin the same words the same words… (1472 characters)\n" +
+				"     + (1471 characters) …the same words the same words Bern the same words the same words… (1472 characters)\n",
+		},
+		{
+			"a long one alone", `"` + strings.Repeat("x", 1000) + `"`, "",
+			"     - \"" + strings.Repeat("x", 399) + "… (602 characters more)\n",
+		},
+		{
+			"a very long one alone", `"` + strings.Repeat("x", 10000) + `"`, "",
+			"     - \"" + strings.Repeat("x", 399) + "… (at least 3729 characters more)\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, text(test.was, test.now)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package report_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
+	"a2atap/replay"
+	"a2atap/replay/refagent"
+	"a2atap/replay/report"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files to what is written now")
+
+// cardOf is the card of the agent that testdata/booker.txtar was recorded with, with other skills behind the names, and
+// with or without streams.
+func cardOf(book, ask string, streaming bool) []byte {
+	return fmt.Appendf(nil, `{
+  "name": "Booker", "description": "Books seats.", "version": "1",
+  "capabilities": {"streaming": %t, "pushNotifications": true},
+  "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+  "skills": [
+    {"id": "book", "name": "book", "description": "Books seats", "tags": [%q]},
+    {"id": "ask", "name": "ask", "description": "Asks back", "tags": [%q]},
+    {"id": "tell", "name": "tell", "description": "Tells more", "tags": ["streaming"]}
+  ]
+}`, streaming, book, ask)
+}
+
+// replayed replays testdata/booker.txtar against a reference agent whose ids and times are the same each time.
+func replayed(t testing.TB, o refagent.Options, options replay.Options) *report.Report {
+	t.Helper()
+	var ids atomic.Int64
+	o.NewID = func() string { return fmt.Sprintf("%08d-0000-4000-8000-000000000000", ids.Add(1)) }
+	o.Now = func() time.Time { return time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC) }
+	o.StepTime, o.Push = time.Millisecond, true
+	agent, err := refagent.New("spec", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(agent)
+	defer server.Close()
+	defer agent.Close()
+	script, err := transcript.ReadFile(filepath.Join("testdata", "booker.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := capture.ReadMemory(capture.Info{Name: "booker.txtar"}, func(yield func(*capture.Exchange, error) bool) {
+		for _, x := range script.Exchanges {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Rules = rules.All
+	r, err := replay.Run(t.Context(), src, server.URL+agent.Path(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.To = "http://127.0.0.1:9001/spec"
+	r.Tool = report.Tool{Name: "a2atap", Version: "1.0.0"}
+	return r
+}
+
+// The reports of one replay: the agent fails what it did, no longer asks back or streams, and breaks a rule.
+func TestReports(t *testing.T) {
+	t.Parallel()
+	r := replayed(t, refagent.Options{
+		Card: cardOf("task-failure", "message-only", false), Fault: "timestamp-utc-z",
+	}, replay.Options{})
+	for _, format := range report.Formats() {
+		t.Run(format, func(t *testing.T) {
+			golden(t, "changed."+format, func(w io.Writer) error { return report.Write(w, format, r) })
+		})
+	}
+}
+
+// Against the recorded agent there is nothing to say, and each format says so.
+func TestReportsOfNothing(t *testing.T) {
+	t.Parallel()
+	r := replayed(t, refagent.Options{Card: cardOf("task-lifecycle", "multi-turn", true)}, replay.Options{})
+	if !r.Same() || r.LeftOut > 0 {
+		t.Fatal(r.Verdict())
+	}
+	for _, format := range []string{"text", "markdown", "github"} {
+		t.Run(format, func(t *testing.T) {
+			golden(t, "same."+format, func(w io.Writer) error { return report.Write(w, format, r) })
+		})
+	}
+}
+
+func golden(t *testing.T, name string, write func(w io.Writer) error) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(b.String(), "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}

@@ -1,0 +1,130 @@
+package report
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// sort makes groups of the causes and, of each, of what follows.
+func (t *tracer) sort() []Cause {
+	var causes []Cause
+	at := map[string]int{} // by what makes differences the same
+	of := make([]int, len(t.Differences))
+	for _, i := range t.order() {
+		if t.root[i] != i {
+			continue
+		}
+		key := t.key(i)
+		n, known := at[key]
+		if !known {
+			n = len(causes)
+			at[key] = n
+			causes = append(causes, Cause{Group: Group{Operation: t.operation(i)}})
+		}
+		of[i] = n
+		t.add(&causes[n].Group, i)
+		causes[n].NotSent = append(causes[n].NotSent, t.notSent[i]...)
+	}
+	type one struct {
+		cause int
+		key   string
+	}
+	following, groups := map[one]*Group{}, make([][]*Group, len(causes))
+	for i := range t.Differences {
+		if t.root[i] == i {
+			continue
+		}
+		n := of[t.root[i]]
+		key := one{n, t.key(i)}
+		g := following[key]
+		if g == nil {
+			g = &Group{Operation: t.operation(i)}
+			following[key] = g
+			groups[n] = append(groups[n], g)
+		}
+		t.add(g, i)
+	}
+	for n := range causes {
+		for _, g := range groups[n] {
+			causes[n].Consequences = append(causes[n].Consequences, *g)
+		}
+	}
+	return causes
+}
+
+// order returns the indices of the differences in the order of their exchanges; what has none comes last.
+func (t *tracer) order() []int {
+	place := func(i int) uint64 {
+		if l := t.lines[i]; l != nil {
+			return cmp.Or(l.Exchange, l.Live)
+		}
+		return ^uint64(0)
+	}
+	order := make([]int, len(t.Differences))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
+	return order
+}
+
+func (t *tracer) operation(i int) string {
+	if l := t.lines[i]; l != nil {
+		return l.Operation
+	}
+	if d := &t.Differences[i]; d.Exchange > 0 {
+		return "notification" // no request of the client's, and so without a line
+	}
+	return ""
+}
+
+func (t *tracer) add(g *Group, i int) {
+	d := t.Differences[i]
+	g.Differences = append(g.Differences, d)
+	g.indices = append(g.indices, i)
+	if task := t.subject(&d, t.lines[i]).task; task != "" && !slices.Contains(g.Tasks, task) {
+		g.Tasks = append(g.Tasks, task)
+	}
+}
+
+// key returns what is equal for differences that are the same but for ids and times.
+func (t *tracer) key(i int) string {
+	d := &t.Differences[i]
+	_, pointer, _ := strings.Cut(d.Place, "#")
+	task := t.subject(d, t.lines[i]).task
+	parts := []string{
+		string(d.Kind), d.Rule, t.operation(i), unnumbered(pointer), unnamed(d.Want, task), unnamed(d.Got, task),
+		unnamed(d.Message, task),
+	}
+	if !follows(d) { // it is about the very values
+		for _, c := range d.Changes {
+			parts = append(parts, unnumbered(c.Pointer), unnamed(c.Was, task), unnamed(c.Now, task))
+		}
+	}
+	return strings.Join(parts, "\x00")
+}
+
+var (
+	index = regexp.MustCompile(`/\d+(/|$)`)
+	word  = regexp.MustCompile(`[^\s",;()\[\]{}']+`)
+	mixed = regexp.MustCompile(`^[\w.:+/=~-]*\d[\w.:+/=~-]*$`)
+)
+
+func unnumbered(pointer string) string {
+	for index.MatchString(pointer) {
+		pointer = index.ReplaceAllString(pointer, "/*$1")
+	}
+	return pointer
+}
+
+// unnamed puts a star in the place of each word that is the task, or is long and has digits, as ids and times are.
+func unnamed(text, task string) string {
+	return word.ReplaceAllStringFunc(text, func(w string) string {
+		if bare := strings.TrimRight(w, ".:!?"); bare == task || len(bare) >= 12 && mixed.MatchString(bare) {
+			return "*"
+		}
+		return w
+	})
+}

@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+)
+
+// shown is how many characters of a value are shown whole.
+const shown = 400
+
+// headline is the line that says what changed, such as "GetTask of task t-1: state completed → failed".
+func headline(g *Group) string {
+	return about(g, brief(g.Differences[0].Summary()))
+}
+
+func about(g *Group, what string) string {
+	if g.Operation == "" {
+		return what
+	}
+	line := named(g.Operation, g.Tasks)
+	if n := len(exchanges(g)); n > 1 && n != len(g.Tasks) {
+		line += fmt.Sprintf(", %d times", n)
+	}
+	return line + ": " + what
+}
+
+// exchanges returns the numbers of the exchanges of a group on both sides, each pair once.
+func exchanges(g *Group) [][2]uint64 {
+	var all [][2]uint64
+	for i := range g.Differences {
+		if pair := [2]uint64{g.Differences[i].Exchange, g.Differences[i].Live}; !slices.Contains(all, pair) {
+			all = append(all, pair)
+		}
+	}
+	return all
+}
+
+// named names requests by their operation, and by the tasks that they are about.
+func named(operation string, tasks []string) string {
+	tasks = slices.DeleteFunc(slices.Clone(tasks), func(task string) bool { return task == "" })
+	switch len(tasks) {
+	case 0:
+		return operation
+	case 1:
+		return operation + " of task " + brief(tasks[0])
+	}
+	return fmt.Sprintf("%s of %d tasks", operation, len(tasks))
+}
+
+// brief bounds what goes into a line beside other words. Ids fit.
+func brief(s string) string {
+	return bounded([]rune(analyzer.Clean(s)), shown/2)
+}
+
+// A consequence is what follows from a cause, in the same exchanges, in words.
+type consequence struct {
+	headline, kinds, where, at string
+}
+
+// consequences says what follows from a cause, a line for each set of exchanges: what an answer lacks that came in the
+// place of another is not worth a line each.
+func (r *Report) consequences(c *Cause) []consequence {
+	var out []consequence
+	var whats []string
+	for i := range c.Consequences {
+		g := &c.Consequences[i]
+		next := consequence{"", string(g.Differences[0].Kind), r.where(g), at(g)}
+		what := brief(g.Differences[0].Summary())
+		if i > 0 && g.Operation != "" && sameExchanges(g, &c.Consequences[i-1]) {
+			last := &out[len(out)-1]
+			if whats = append(whats, what); !strings.Contains(last.kinds, next.kinds) {
+				last.kinds += ", " + next.kinds
+			}
+			last.headline = about(g, list(whats))
+			continue
+		}
+		whats = []string{what}
+		next.headline = about(g, what)
+		out = append(out, next)
+	}
+	for i := range c.NotSent {
+		l := &c.NotSent[i]
+		out = append(out, consequence{
+			"not sent: " + named(l.Operation, []string{l.Task}) + ": " + brief(l.Why), "", r.exchange(l.Exchange, 0), "",
+		})
+	}
+	return out
+}
+
+func sameExchanges(a, b *Group) bool {
+	return a.Operation == b.Operation && slices.Equal(a.Tasks, b.Tasks) && slices.Equal(exchanges(a), exchanges(b))
+}
+
+// where names the exchanges of a group on both sides; it is empty for what concerns no single one.
+func (r *Report) where(g *Group) string {
+	all := exchanges(g)
+	if len(all) == 1 {
+		return r.exchange(all[0][0], all[0][1])
+	}
+	var both, was, now []string
+	legend := " on both sides"
+	for _, pair := range all {
+		switch {
+		case pair[0] == pair[1]:
+			both = append(both, fmt.Sprint(pair[0]))
+		case pair[0] > 0 && pair[1] > 0:
+			legend = ", " + r.columns() + " where they differ"
+			both = append(both, fmt.Sprintf("%d → %d", pair[0], pair[1]))
+		case pair[0] > 0:
+			was = append(was, fmt.Sprint(pair[0]))
+		case pair[1] > 0:
+			now = append(now, fmt.Sprint(pair[1]))
+		}
+	}
+	var words []string
+	for _, group := range []struct {
+		numbers []string
+		suffix  string
+	}{{both, legend}, {was, " " + r.of(r.sides().Was)}, {now, " " + r.of(r.sides().Now)}} {
+		if len(group.numbers) > 0 {
+			words = append(words, "exchanges "+list(group.numbers)+group.suffix)
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+// exchange names one exchange on both sides; it is empty if there is none.
+func (r *Report) exchange(was, now uint64) string {
+	replayed := r.verb() == "replay"
+	switch {
+	case was > 0 && now > 0 && replayed:
+		return fmt.Sprintf("exchange %d, replayed as %d", was, now)
+	case was > 0 && now > 0:
+		return fmt.Sprintf("exchange %d of %s, %d of %s", was, r.sides().Was, now, r.sides().Now)
+	case was > 0:
+		return fmt.Sprintf("exchange %d %s", was, r.of(r.sides().Was))
+	case now > 0:
+		return fmt.Sprintf("exchange %d %s", now, r.of(r.sides().Now))
+	}
+	return ""
+}
+
+// of says in which traffic an exchange is.
+func (r *Report) of(side string) string {
+	switch {
+	case r.verb() != "replay":
+		return "of " + side
+	case side == r.sides().Was:
+		return "of the recording"
+	}
+	return "of the replayed traffic"
+}
+
+// columns says what the two numbers of a pair are.
+func (r *Report) columns() string {
+	if r.verb() == "replay" {
+		return "recorded → replayed as"
+	}
+	return r.sides().Was + " → " + r.sides().Now
+}
+
+// maxNumbers bounds a list of exchanges.
+const maxNumbers = 20
+
+func list(words []string) string {
+	if more := len(words) - maxNumbers; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:maxNumbers], ", "), more)
+	}
+	return strings.Join(words, ", ")
+}
+
+// at returns the place of a group with a single difference; it is empty for others.
+func at(g *Group) string {
+	if len(g.Differences) > 1 {
+		return ""
+	}
+	return brief(g.Differences[0].Place)
+}
+
+// atPlace is a place after a comma, for those who write text.
+func atPlace(at string) string {
+	if at == "" {
+		return ""
+	}
+	return ", at " + at
+}
+
+// following says how much follows from a cause.
+func (r *Report) following(c *Cause) string {
+	var words []string
+	if n := c.Count(); n > 0 {
+		words = append(words, analyzer.Plural(n, "consequence"))
+	}
+	if n := len(c.NotSent); n > 0 {
+		words = append(words, fmt.Sprintf("%s not sent", analyzer.Plural(n, "request")))
+	}
+	return strings.Join(words, ", ")
+}
+
+// unsent returns the lines that were left out for a reason of their own, and not for what differs.
+func (r *Report) unsent() []Line {
+	explained := map[uint64]bool{}
+	for _, c := range r.Causes() {
+		for i := range c.NotSent {
+			explained[c.NotSent[i].Exchange] = true
+		}
+	}
+	var lines []Line
+	for i := range r.Lines {
+		if l := &r.Lines[i]; l.Status == LeftOut && !explained[l.Exchange] {
+			lines = append(lines, *l)
+		}
+	}
+	return lines
+}
+
+// rest says what was left out for a reason of its own, and the notes: a sentence each.
+func (r *Report) rest() []string {
+	var lines []string
+	for _, l := range r.unsent() {
+		lines = append(lines,
+			fmt.Sprintf("left out: exchange %d, %s: %s", l.Exchange, named(l.Operation, []string{l.Task}), l.Why))
+	}
+	if d := r.Deliveries; d.LeftOut > 0 {
+		lines = append(lines, fmt.Sprintf("left out: %s: %s", analyzer.Plural(d.LeftOut, "notification"), d.Why))
+	}
+	for _, note := range r.Notes {
+		lines = append(lines, "note: "+note)
+	}
+	return lines
+}
+
+// pointerOf names the place of a change in its text.
+func pointerOf(c Change) string {
+	if c.Pointer == "" {
+		return "(the whole text)"
+	}
+	return c.Pointer
+}
