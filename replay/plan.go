@@ -69,6 +69,8 @@ type plan struct {
 	reader  analyzer.Reader // what cards and calls of the capture tell about addresses
 	hooks   []delivery      // recorded notifications
 	push    bool            // agents were given webhooks
+
+	ends map[string]a2a.State // in which tasks were seen to end, by their recorded ids
 }
 
 // recorded returns what a live answer to the entry's request is compared with.

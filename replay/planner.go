@@ -53,7 +53,7 @@ func makePlan(ctx context.Context, src capture.Source, keep func(*capture.Exchan
 		return nil, err
 	}
 	p := &planner{
-		plan: plan{info: info, origins: map[valueKey]*origin{}},
+		plan: plan{info: info, origins: map[valueKey]*origin{}, ends: map[string]a2a.State{}},
 		keep: keep, open: map[uint64]*openExchange{}, bySeq: map[uint64]*entry{}, lastUse: map[string]*entry{},
 	}
 	for s, err := range src.Steps(ctx, 1) {
@@ -277,6 +277,9 @@ func (p *planner) answered(o *openExchange) {
 func (p *planner) noteState(_ *openExchange, it compare.Item) {
 	if it.Task != "" && it.State.Known() {
 		p.timeline = append(p.timeline, taskChange{it.Task, it.State})
+		if it.State.Terminal() {
+			p.ends[it.Task] = it.State
+		}
 	}
 }
 

@@ -111,6 +111,10 @@ func (p *player) needs(ctx context.Context, e *entry) {
 		}
 		limit, cancel := context.WithTimeout(ctx, p.opts.Timeout+e.silence)
 		r.await(limit, func() bool { return r.progress.Reached(d.progress) })
+		if limit.Err() != nil && ctx.Err() == nil {
+			p.note(fmt.Sprintf("exchange %d was sent late: the event of exchange %d did not come that its client had seen",
+				e.seq, d.seq))
+		}
 		cancel()
 	}
 }
@@ -184,6 +188,10 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		c, learned := p.once(ctx, e, x, out, rec, r)
 		line.Live = c.LiveSeq
 		line.Differences = append(learned, c.Run()...)
+		if len(line.Differences) > 0 && p.endedBefore(ctx, e, x, out, rec, c.Live) {
+			line.Requests++
+			line.Differences = nil
+		}
 		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
 			break
 		}

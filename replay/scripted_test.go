@@ -30,6 +30,9 @@ type said struct {
 	body string
 }
 
+// Unwrap lets a response controller flush.
+func (s *said) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
 // result answers with a JSON-RPC result.
 func (s *said) result(text string) {
 	s.Header().Set("Content-Type", "application/json")

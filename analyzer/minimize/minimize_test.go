@@ -173,7 +173,9 @@ func wantNeeded(
 	t.Helper()
 	findings := judge(t, less)
 	shown := slices.ContainsFunc(findings, func(f analyzer.Finding) bool {
-		return f.Fingerprint() == r.Finding.Fingerprint() && f.Severity == r.Finding.Severity && f.Seen == r.Finding.Seen
+		g := &r.Finding
+		return f.Fingerprint() == g.Fingerprint() && f.Severity == g.Severity && f.Seen == g.Seen &&
+			f.Place.Exchange == g.Place.Exchange
 	})
 	added := slices.ContainsFunc(findings, func(f analyzer.Finding) bool {
 		return !slices.ContainsFunc(recorded, func(g analyzer.Finding) bool {

@@ -28,6 +28,7 @@ var formats = []struct {
 	{"text", Text},
 	{"json", JSON},
 	{"markdown", Markdown},
+	{"html", HTML},
 	{"junit", JUnit},
 	{"sarif", SARIF},
 	{"github", GitHub},

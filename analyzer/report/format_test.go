@@ -318,7 +318,7 @@ func TestMatrix(t *testing.T) {
 
 // Every format can be asked for by name.
 func TestFormats(t *testing.T) {
-	want := []string{"text", "json", "markdown", "junit", "sarif", "github"}
+	want := []string{"text", "json", "markdown", "html", "junit", "sarif", "github"}
 	if diff := cmp.Diff(want, report.Formats()); diff != "" {
 		t.Errorf("formats (-want +got):\n%s", diff)
 	}

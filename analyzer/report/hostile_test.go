@@ -43,7 +43,7 @@ func TestNamesStayNames(t *testing.T) {
 		whole := whole(r)
 		whole.Rules = []*analyzer.Rule{r.Findings[0].Rule}
 		for format, write := range map[string]func(io.Writer, *report.Report) error{
-			"markdown": report.Markdown, "github": report.GitHub, "junit": report.JUnit, "sarif": report.SARIF,
+			"markdown": report.Markdown, "html": report.HTML, "github": report.GitHub, "junit": report.JUnit, "sarif": report.SARIF,
 			"json": report.JSON,
 		} {
 			var b bytes.Buffer
@@ -59,6 +59,8 @@ func TestNamesStayNames(t *testing.T) {
 			switch format {
 			case "markdown":
 				checkTables(t, name, b.String())
+			case "html":
+				checkPage(t, name, b.String())
 			case "github":
 				for line := range strings.Lines(b.String()) {
 					if !strings.HasPrefix(line, "::error title=r (agent") || strings.Count(line, "title=") != 1 ||

@@ -99,33 +99,48 @@ func mdConformance(b *strings.Builder, r *Report, c *Conformance) {
 	fmt.Fprintf(b, "## Agent %s\n\n", markup.Text(c.link))
 	fmt.Fprintf(b, "%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(orDash(c.AgentName)),
 		markup.Code(c.AgentURL), markup.Text(orDash(c.AgentVersion)), c.ConformanceLevel, markup.Text(c.LevelReason))
-	rows := [][]string{{"Category", "Passed", "Failed", "Not observed"}}
-	var failed []ConformanceResult
-	for _, category := range analyzer.Categories {
-		count := make(map[string]int)
-		for _, result := range c.Categories[string(category)] {
-			count[result.Status]++
-			if result.Status == "fail" || result.Status == "critical" {
-				failed = append(failed, result)
-			}
-		}
-		rows = append(rows,
-			[]string{titles[category], fmt.Sprint(count["pass"]), fmt.Sprint(count["fail"]), fmt.Sprint(count["skip"])})
-	}
-	rows = append(rows,
-		[]string{"All", fmt.Sprint(c.Summary.Passed), fmt.Sprint(c.Summary.Failed), fmt.Sprint(c.Summary.Skipped)})
-	markup.Table(b, rows)
+	markup.Table(b, c.rows())
+	failed := c.failed()
 	if len(failed) == 0 {
 		return
 	}
 	b.WriteString("### Failed tests\n\n")
-	rows = [][]string{{"Test", "Category", "Message", "Recommendation"}}
+	rows := [][]string{{"Test", "Category", "Message", "Recommendation"}}
 	for _, result := range failed {
 		rows = append(rows, []string{
 			markup.Code(result.Test), result.Category, markup.Text(result.Message), markup.Text(fixOf(r.Rules, result.Test)),
 		})
 	}
 	markup.Table(b, rows)
+}
+
+// rows returns how many rules of each category came out how, as a table: first the heads, then a row a category, then all.
+func (c *Conformance) rows() [][]string {
+	rows := [][]string{{"Category", "Passed", "Failed", "Not observed"}}
+	for _, category := range analyzer.Categories {
+		count := make(map[string]int)
+		for _, result := range c.Categories[string(category)] {
+			count[result.Status]++
+		}
+		rows = append(rows, []string{
+			titles[category], fmt.Sprint(count["pass"]), fmt.Sprint(count["fail"] + count["critical"]), fmt.Sprint(count["skip"]),
+		})
+	}
+	return append(rows,
+		[]string{"All", fmt.Sprint(c.Summary.Passed), fmt.Sprint(c.Summary.Failed), fmt.Sprint(c.Summary.Skipped)})
+}
+
+// failed returns what failed, by category.
+func (c *Conformance) failed() []ConformanceResult {
+	var failed []ConformanceResult
+	for _, category := range analyzer.Categories {
+		for _, result := range c.Categories[string(category)] {
+			if result.Status == "fail" || result.Status == "critical" {
+				failed = append(failed, result)
+			}
+		}
+	}
+	return failed
 }
 
 func fixOf(rules []*analyzer.Rule, id string) string {

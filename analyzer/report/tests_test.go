@@ -210,6 +210,8 @@ func TestQuotedTestsAreInert(t *testing.T) {
 			switch format {
 			case "markdown":
 				checkTables(t, name, b.String())
+			case "html":
+				checkPage(t, name, b.String())
 			case "json", "sarif":
 				if !json.Valid([]byte(b.String())) {
 					t.Errorf("%s of %q is no JSON", format, name)

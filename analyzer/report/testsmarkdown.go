@@ -16,6 +16,22 @@ func mdSuite(b *strings.Builder, r *Report, s *Suite) {
 	level, reason := r.level(s)
 	fmt.Fprintf(b, "## Agent %s\n\n%s at %s, version %s. Conformance level: **%s** (%s).\n\n", markup.Text(s.Agent),
 		markup.Text(orDash(s.Name)), markup.Code(s.URL), markup.Text(orDash(s.Version)), level, markup.Text(reason))
+	markup.Table(b, s.rows())
+	mdFailed(b, r, s)
+	for _, note := range s.Notes {
+		b.WriteString("- " + markup.Text(note) + "\n")
+	}
+	if s.Dropped > 0 {
+		fmt.Fprintf(b, "- Left out: %s about what was asked wrongly on purpose\n", analyzer.Plural(s.Dropped, "finding"))
+	}
+	if len(s.Notes) > 0 || s.Dropped > 0 {
+		b.WriteString("\n")
+	}
+	mdTests(b, s)
+}
+
+// rows returns how many tests of each category came out how, as a table: first the heads, then a row a category, then all.
+func (s *Suite) rows() [][]string {
 	rows := [][]string{{"Category", "Passed", "Failed", "Waived", "Skipped", "Inconclusive"}}
 	row := func(name string, t Tally) {
 		cells := []string{name}
@@ -34,18 +50,7 @@ func mdSuite(b *strings.Builder, r *Report, s *Suite) {
 		row(titles[category], t)
 	}
 	row("All", s.Tally())
-	markup.Table(b, rows)
-	mdFailed(b, r, s)
-	for _, note := range s.Notes {
-		b.WriteString("- " + markup.Text(note) + "\n")
-	}
-	if s.Dropped > 0 {
-		fmt.Fprintf(b, "- Left out: %s about what was asked wrongly on purpose\n", analyzer.Plural(s.Dropped, "finding"))
-	}
-	if len(s.Notes) > 0 || s.Dropped > 0 {
-		b.WriteString("\n")
-	}
-	mdTests(b, s)
+	return rows
 }
 
 // mdFailed lists what failed, tests and rules, and what is waived.

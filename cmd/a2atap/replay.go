@@ -34,6 +34,7 @@ type replayOptions struct {
 	timeout    time.Duration
 	flags      setup.SeveralFlags
 	webhook    webhookFlags
+	elsewhere  elsewhereFlags
 	reach      setup.ReachFlags
 	capture    string
 	redactKey  string
@@ -64,6 +65,10 @@ otherwise about it. The markdown is for a comment of a pull request, html is one
 A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
 placeholders, and with NAME= before it to the agent NAME alone. It is not printed.
 
+--binding and --dialect translate the requests, and play a recording of JSON-RPC over HTTP+JSON, or one of 0.3 in 1.0.
+What cannot be said there is left out and named. Answers are then compared by what they mean: of another dialect neither
+the names in JSON, nor media types, nor the status of HTTP.
+
 Where the recording has webhooks, replay receives in their place and compares the notifications. Agents on other
 machines need --webhook-url.
 
@@ -76,7 +81,9 @@ was sent, or the capture lost traffic.`,
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --format html -o replay.html
   a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret
   a2atap replay c.a2atap --to booker=https://b.example --to hotel=https://h.example --auth booker=bearer:env:B
-  a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example`,
+  a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example
+  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec --binding http+json
+  a2atap replay old.a2atap --to http://127.0.0.1:9001/spec --dialect 1.0 --capture new.a2atap`,
 		RunE: func(cmd *cobra.Command, args []string) error { return replayCapture(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
@@ -90,6 +97,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
 	o.flags.Register(f, "where the recording has placeholders for secrets")
+	o.elsewhere.register(f)
 	o.reach.Register(f, "without it, none is used")
 	o.webhook.register(f, "in the place of recorded webhooks: ", "")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
@@ -184,6 +192,9 @@ func (o *replayOptions) replay() (replay.Options, error) {
 		return out, err
 	}
 	if err := o.webhook.check(); err != nil {
+		return out, err
+	}
+	if err := o.elsewhere.set(&out); err != nil {
 		return out, err
 	}
 	var err error

@@ -47,7 +47,10 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			env.Setenv("TALKS", talks) // transcripts, which cannot stand in scripts
+			env.Setenv("TALKS", talks)                          // transcripts, which cannot stand in scripts
+			if err := writeCIScripts(env.WorkDir); err != nil { // those of docs/ci.md
+				return err
+			}
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			return nil

@@ -117,9 +117,10 @@ What is on the screen: show --format list, ladder, tree, transcript, curl, json.
 
   a2atap show c.a2atap --format ladder
 
-Reports: check --format text, markdown (for people), github (annotations), junit, sarif (for CI), json (for programs).
+Reports: check --format text, markdown and html (for people), github (annotations), junit, sarif (for CI), json (for programs).
 
   a2atap check c.a2atap --format markdown
+  a2atap check c.a2atap --format html -o report.html
   a2atap check c.a2atap --format json -o report.json
 `
 

@@ -93,9 +93,12 @@ func (i Item) SameKind(j Item) bool {
 type ItemReader struct {
 	Call      *a2a.Call
 	Items     []Item
-	artifacts map[string]int // where the item of an artifact is
+	artifacts map[string]numbered
 	chunks    int
 }
+
+// A numbered artifact has its number in its task, as far as that is known, and an item; -1 if a snapshot alone shows it.
+type numbered struct{ number, item int }
 
 // Add takes the next event, or the only answer with number 0. It reports the index of the item that it belongs to, and
 // whether that is new; -1 if the event holds no item.
@@ -111,33 +114,56 @@ func (f *ItemReader) Add(event int, a a2a.Answer) (index int, isNew bool) {
 	if it.Kind == a2a.ArtifactPayload {
 		return f.addArtifact(it)
 	}
+	if len(f.Items) == 0 && it.Kind == a2a.TaskPayload && event > 0 {
+		for _, shown := range (a2a.Task{Value: a.Payload.Value}).Artifacts() {
+			f.number(artifactKey(it.Task, shown), -1)
+		}
+	}
 	f.Items = append(f.Items, it)
 	f.chunks = 0
 	return len(f.Items) - 1, true
 }
 
-func (f *ItemReader) addArtifact(it Item) (int, bool) {
-	u := a2a.ArtifactUpdate{Value: it.Answer.Payload.Value}
-	id := u.Artifact().ID()
-	if id == "" { // 0.1
-		index, _ := u.Artifact().Index()
+// number notes an artifact, and the item that it has.
+func (f *ItemReader) number(key string, item int) int {
+	if f.artifacts == nil {
+		f.artifacts = map[string]numbered{}
+	}
+	n := f.artifacts[key].number
+	if n == 0 {
+		n = len(f.artifacts) + 1
+	}
+	f.artifacts[key] = numbered{n, item}
+	return n
+}
+
+// artifactKey tells the artifacts of a stream apart. Those of 0.1 have an index for an id.
+func artifactKey(task string, a a2a.Artifact) string {
+	id := a.ID()
+	if id == "" {
+		index, _ := a.Index()
 		id = fmt.Sprint("#", index)
 	}
-	id = it.Task + "\x00" + id
-	if at, known := f.artifacts[id]; known {
-		f.Items[at].Last = f.Items[at].Last || it.Last
-		f.Items[at].chunks = append(f.Items[at].chunks, chunk{it.Event, it.Answer})
+	return task + "\x00" + id
+}
+
+func (f *ItemReader) addArtifact(it Item) (int, bool) {
+	key := artifactKey(it.Task, it.artifact())
+	if at, known := f.artifacts[key]; known && at.item >= 0 {
+		f.Items[at.item].Last = f.Items[at.item].Last || it.Last
+		f.Items[at.item].chunks = append(f.Items[at.item].chunks, chunk{it.Event, it.Answer})
 		f.chunks++
-		return at, false
+		return at.item, false
 	}
-	if f.artifacts == nil {
-		f.artifacts = map[string]int{}
-	}
-	it.Artifact = len(f.artifacts) + 1
-	f.artifacts[id] = len(f.Items)
+	it.Artifact = f.number(key, len(f.Items))
 	f.Items = append(f.Items, it)
 	f.chunks = 0
 	return len(f.Items) - 1, true
+}
+
+// artifact returns what an update of an artifact brings.
+func (i Item) artifact() a2a.Artifact {
+	return a2a.ArtifactUpdate{Value: i.Answer.Payload.Value}.Artifact()
 }
 
 // NewItem makes an item of an event, or of a whole answer with number 0. The number of an artifact is left to an

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"a2atap/analyzer"
@@ -49,9 +50,14 @@ func (l *Pairer) Far() Progress { return l.far }
 // Contradictions returns where ids of the live answer stand for something else than before.
 func (l *Pairer) Contradictions() []report.Difference { return l.diffs }
 
-// counterpart finds the recorded item that a live one stands for: the next one that means the same, else one of the
-// same kind. The number of an event never counts.
+// counterpart finds the recorded item that a live one stands for: of an artifact that is known the one about the same,
+// else the next one that means the same, else one of the same kind. The number of an event never counts.
 func (l *Pairer) counterpart(live Item) int {
+	if live.Kind == a2a.ArtifactPayload {
+		if i, known := l.knownArtifact(live); known {
+			return i
+		}
+	}
 	for i, rec := range l.rec.Items {
 		if !l.used[i] && rec.Same(live) {
 			l.used[i] = true
@@ -64,6 +70,22 @@ func (l *Pairer) counterpart(live Item) int {
 		}
 	}
 	return -1
+}
+
+// knownArtifact finds the recorded item about an artifact that other answers have shown. A subscription begins by chance,
+// so that the recorded one may have begun after it: -1.
+func (l *Pairer) knownArtifact(live Item) (at int, known bool) {
+	id, known := l.values.RecordedFor(ArtifactID, live.Task, live.artifact().ID())
+	if !known {
+		return -1, false
+	}
+	at = slices.IndexFunc(l.rec.Items, func(rec Item) bool {
+		return rec.Kind == a2a.ArtifactPayload && rec.artifact().ID() == id
+	})
+	if at >= 0 {
+		l.used[at] = true
+	}
+	return at, at >= 0 || l.rec.Call.Operation == a2a.SubscribeToTask
 }
 
 // learn pairs the values of two answers that stand at the same place in both.

@@ -1,0 +1,235 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/report/markup"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = markup.Page(pageText)
+
+// A pageData is what the page shows. The template makes foreign texts safe.
+type pageData struct {
+	Title, Status, Verdict, Date, Nothing string
+	Good                                  bool
+	Captures                              []string
+	Tool                                  Tool
+	Matrix                                [][]string
+	Calls                                 []pageCalls
+	Directions                            []Direction
+	Agents                                []pageAgent
+	Tests                                 []pageTest // that failed
+	Groups                                []pageGroup
+	All                                   []pageSuite
+	Never                                 []pageFamily
+	NeverCount, RuleCount                 int
+}
+
+type pageCalls struct {
+	Link                    string
+	Made, Succeeded, Failed int
+	Unproved                bool
+	Errors                  string
+}
+
+type pageAgent struct {
+	Link, Name, URL, Version, Level, Reason string
+	Head                                    []string
+	Rows                                    [][]string
+	Notes                                   []string
+}
+
+type pageTest struct {
+	ID, Severity, Title, Name, Message, Waived, Fix, Agent, Sections, Request, Answer string
+}
+
+// A pageGroup is the findings of one rule.
+type pageGroup struct {
+	Rule        *analyzer.Rule
+	Severity    string // the worst
+	Count, More int
+	Findings    []pageFinding
+}
+
+type pageFinding struct{ Place, Message, Who, Sections, Also string }
+
+type pageSuite struct {
+	Agent string
+	Tests []pageResult
+}
+
+type pageResult struct{ Name, Title, Result, Message, Sections string }
+
+type pageFamily struct {
+	Family string
+	IDs    []string
+}
+
+// maxPlaces bounds the findings of one rule on a page: more are not read.
+const maxPlaces = 100
+
+// HTML writes the report as one page for people: the verdict, who talked to whom, each agent, and the findings by rule
+// with what to change. It fetches nothing, and runs no script but its own, which filters what it shows.
+func HTML(w io.Writer, r *Report) error {
+	v := r.verdict()
+	data := pageData{
+		Status: string(v.Status), Verdict: r.sentence(), Date: r.Now.UTC().Format("2006-01-02 15:04 UTC"),
+		Good: v.Status == analyzer.StatusClean, Captures: r.Result.Captures, Tool: r.Tool, Directions: r.Directions,
+		RuleCount: len(r.Rules),
+	}
+	what := "check"
+	if r.Tests != nil {
+		what = "probe"
+	}
+	data.Title = fmt.Sprintf("%s · A2A %s", data.Status, what)
+	if r.Result.Counts.Exchanges == 0 {
+		data.Nothing = r.Result.Nothing
+	}
+	if m := newMatrix(r.Result); r.Tests == nil && len(m.cells) > 0 {
+		data.Matrix = m.rows()
+	}
+	data.calls(r)
+	data.agents(r)
+	data.tests(r)
+	data.findings(r)
+	data.never(r)
+	var b strings.Builder
+	if err := page.Execute(&b, data); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (d *pageData) calls(r *Report) {
+	for i := range r.Result.Calls {
+		c := &r.Result.Calls[i]
+		var errs []string
+		for _, f := range c.ByError() {
+			errs = append(errs, fmt.Sprintf("%s %d", f.Error, f.Count))
+		}
+		if c.Unheard {
+			errs = append(errs, "webhooks not observed")
+		}
+		d.Calls = append(d.Calls, pageCalls{
+			Link: arrow(c.Link), Made: c.Made, Succeeded: c.Succeeded, Failed: c.Failed, Unproved: !c.Proved(),
+			Errors: orDash(strings.Join(errs, ", ")),
+		})
+	}
+}
+
+func (d *pageData) agents(r *Report) {
+	for _, c := range Conformances(r) {
+		a := pageAgent{
+			Link: c.link, Name: c.AgentName, URL: c.AgentURL, Version: c.AgentVersion, Level: c.ConformanceLevel,
+			Reason: c.LevelReason,
+		}
+		rows := c.rows()
+		if s := r.suite(c.link); s != nil {
+			rows, a.Notes = s.rows(), slices.Clone(s.Notes)
+			if s.Dropped > 0 {
+				a.Notes = append(a.Notes, fmt.Sprintf("Left out: %s about what was asked wrongly on purpose",
+					analyzer.Plural(s.Dropped, "finding")))
+			}
+		}
+		a.Head, a.Rows = rows[0], rows[1:]
+		d.Agents = append(d.Agents, a)
+	}
+}
+
+func (d *pageData) tests(r *Report) {
+	for i := range r.Tests {
+		s := &r.Tests[i]
+		for _, t := range worstFirst(s) {
+			severity := t.Severity.String()
+			if t.Status == TestCritical {
+				severity = analyzer.Error.String()
+			}
+			d.Tests = append(d.Tests, pageTest{
+				ID: fmt.Sprintf("test-%d-%s", i+1, t.Name), Severity: severity, Title: t.Title, Name: t.Name, Message: t.Message,
+				Waived: t.Waived, Fix: t.Fix, Agent: s.Agent, Sections: strings.Join(t.Sections, ", "),
+				Request: visible(t.Request), Answer: visible(t.Answer),
+			})
+		}
+		all := pageSuite{Agent: s.Agent}
+		for j := range s.Tests {
+			t := &s.Tests[j]
+			result := string(t.Status)
+			if t.Waived != "" {
+				result += ", waived"
+			}
+			all.Tests = append(all.Tests, pageResult{t.Name, t.Title, result, orDash(t.Message), strings.Join(t.Sections, ", ")})
+		}
+		d.All = append(d.All, all)
+	}
+}
+
+// visible returns a text of several lines without what a page would obey.
+func visible(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(analyzer.Clean(strings.TrimRight(line, "\r\n")) + "\n")
+	}
+	return b.String()
+}
+
+// findings groups the findings by their rules, the worst first.
+func (d *pageData) findings(r *Report) {
+	groups := make(map[string]*pageGroup)
+	var order []*pageGroup
+	worst := make(map[*pageGroup]analyzer.Severity)
+	for i := range r.Result.Findings {
+		f := &r.Result.Findings[i]
+		g := groups[f.Rule.ID]
+		if g == nil {
+			g = &pageGroup{Rule: f.Rule}
+			groups[f.Rule.ID] = g
+			order = append(order, g)
+		}
+		g.Count++
+		worst[g] = max(worst[g], f.Severity)
+		if len(g.Findings) == maxPlaces {
+			g.More++
+			continue
+		}
+		place := f.Place.String()
+		if len(r.Result.Captures) > 1 {
+			place = f.Capture + ": " + place
+		}
+		in := strings.Join(f.Sections(), ", ")
+		if f.Workflow.Others {
+			in += fmt.Sprintf("; workflow %d", f.Workflow.Number)
+		}
+		g.Findings = append(g.Findings, pageFinding{
+			place, f.Message, f.Severity.String() + "; " + strings.TrimSuffix(blame(f), "; "), in, strings.Join(f.Also, ", "),
+		})
+	}
+	slices.SortStableFunc(order, func(a, b *pageGroup) int { return int(worst[b]) - int(worst[a]) })
+	for _, g := range order {
+		g.Severity = worst[g].String()
+		d.Groups = append(d.Groups, *g)
+	}
+}
+
+func (d *pageData) never(r *Report) {
+	never := unobserved(r.Result, r.Rules)
+	d.NeverCount = len(never)
+	for _, rule := range r.Rules {
+		if !slices.Contains(never, rule.ID) {
+			continue
+		}
+		if n := len(d.Never); n == 0 || d.Never[n-1].Family != rule.Family {
+			d.Never = append(d.Never, pageFamily{Family: rule.Family})
+		}
+		last := &d.Never[len(d.Never)-1]
+		last.IDs = append(last.IDs, rule.ID)
+	}
+}

@@ -1,0 +1,57 @@
+package markup
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"html/template"
+
+	"a2atap/analyzer"
+)
+
+// style is how all pages look: in light and dark, on a telephone and on paper.
+//
+//go:embed style.css
+var style string
+
+// narrow is a script of a page with many parts: what is typed into the element narrow hides the others.
+//
+//go:embed narrow.js
+var narrow string
+
+// Page parses the template of a page, which fetches nothing: its policy (Content Security Policy Level 3) lets in its
+// own style, and the one script that it has, if any. The template has these functions:
+//
+//	clean TEXT   the text without what a terminal or a page would obey
+//	head TITLE   the beginning of the page, up to the end of the element head
+//	narrowing    the script that makes an element with the id narrow filter those with the class item
+//
+// What a page shows is escaped by the template. It panics if the template cannot be parsed.
+func Page(text string) *template.Template {
+	return template.Must(template.Must(template.New("page").Funcs(template.FuncMap{
+		"clean":     analyzer.Clean,
+		"style":     func() template.CSS { return template.CSS(style) },
+		"narrowing": func() template.HTML { return template.HTML("<script>" + narrow + "</script>") },
+		"policy":    func() string { return policy },
+	}).Parse(text)).Parse(headText))
+}
+
+// policy lets in what pages hold, by the digest of its text.
+var policy = func() string {
+	sum := sha256.Sum256([]byte(narrow))
+	return "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+}()
+
+const headText = `{{define "head"}}<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{{policy}}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{{clean .}}</title>
+<style>
+{{style}}</style>
+</head>
+{{end}}`
