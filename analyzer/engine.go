@@ -54,7 +54,7 @@ type Engine struct {
 	evidence    evidence        // of the exchanges of other programs
 	lookThrough func() evidence // nil if there is nothing to look through, or it was done
 
-	unsure  map[string]bool               // agents, by name, of whose answers some are not known since faults were made in them
+	unsure  map[string]bool               // agents, by name, of whose answers some are not known for faults made here
 	faulted *recent.Map[uint64, struct{}] // exchanges with faults in their answers; nil without any
 
 	requestMissed bool // a request was not recorded, or could not be read

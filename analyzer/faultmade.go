@@ -9,8 +9,8 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A faultMade is what the recorder did to an answer because it was told to. The record has what the client saw; what that
-// says of the agent depends on the fault.
+// A faultMade is what the recorder did to an answer because it was told to. The record has what the client saw; what
+// that says of the agent depends on the fault.
 type faultMade struct {
 	what   string // such as "cut-stream=2"; empty for none
 	kind   string

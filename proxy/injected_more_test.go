@@ -36,22 +36,23 @@ func TestFaultsThatLast(t *testing.T) {
 			r := newRig(t, withFaults(t, "*:"+tt.fault), "a="+agent.URL)
 			ctx, giveUp := context.WithCancel(context.Background())
 			defer giveUp()
-			go r.follow(func(s capture.Step) bool {
+			req, _ := http.NewRequestWithContext(ctx, "POST", "http://"+r.tap(0).Addr(), strings.NewReader(tt.ask))
+			c, done := newClient(t), make(chan error, 1)
+			go func() {
+				resp, err := c.Do(req)
+				if err == nil {
+					_, err = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				done <- err
+			}()
+			r.follow(func(s capture.Step) bool {
 				f, isFact := s.What.(capture.Fact)
 				e, isEvent := s.What.(capture.ResponseEvent)
-				over := isFact && f.Note != "" && tt.events == "" || isEvent && e.Event.K == 2
-				if over {
-					giveUp()
-				}
-				return over
+				return isFact && f.Note != "" && tt.events == "" || isEvent && e.Event.K == 2
 			})
-			req, _ := http.NewRequestWithContext(ctx, "POST", "http://"+r.tap(0).Addr(), strings.NewReader(tt.ask))
-			resp, err := newClient(t).Do(req)
-			if err == nil {
-				_, err = io.ReadAll(resp.Body)
-				resp.Body.Close()
-			}
-			if !errors.Is(err, context.Canceled) {
+			giveUp()
+			if err := <-done; !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}
 			r.follow(func(s capture.Step) bool { _, closed := s.What.(capture.Closed); return closed })
