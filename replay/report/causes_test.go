@@ -164,6 +164,16 @@ func TestCauses(t *testing.T) {
 			},
 			"value GetTask 1/1 2/2\nvalue GetTask 3/3\n",
 		},
+		{
+			"an agent that answers nothing is one cause, whatever was asked",
+			[]report.Line{sent(1, "GetAgentCard", ""), sent(2, "SendMessage", ""), sent(3, "ListTasks", "")},
+			[]report.Difference{
+				differing(1, report.DifferentOutcome, "AgentCard", "error HTTP 503", report.Effect{NoAnswer: true}),
+				differing(2, report.DifferentOutcome, "Task completed", "error HTTP 503", report.Effect{NoAnswer: true}),
+				differing(3, report.DifferentOutcome, "TaskList", "error InternalError", report.Effect{NoAnswer: true}),
+			},
+			"outcome requests 1/1 2/2\noutcome ListTasks 3/3\n",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
