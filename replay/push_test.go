@@ -99,6 +99,9 @@ func TestReplayComparesNotifications(t *testing.T) {
 					t.Errorf("%s: %s %v; want %q", profile, r.Verdict(), r.Differences, want)
 				}
 				for _, d := range r.Differences {
+					if d.Kind == report.DifferentType && d.Message != `"price" is string, recorded as number` {
+						t.Errorf("the type of the price: %s", d.Message)
+					}
 					if d.Kind != report.DifferentDelivery && (d.Exchange < 100 || d.Live < 2 ||
 						!strings.Contains(d.Place, ".request.body#")) {
 						t.Errorf("%s: %s in exchange %d, now %d", profile, &d, d.Exchange, d.Live)
