@@ -32,8 +32,10 @@ type replayOptions struct {
 	speed      string
 	wait       time.Duration
 	timeout    time.Duration
+	noise      noiseFlags
 	flags      setup.SeveralFlags
 	webhook    webhookFlags
+	elsewhere  elsewhereFlags
 	reach      setup.ReachFlags
 	capture    string
 	redactKey  string
@@ -52,7 +54,8 @@ func newReplay(e env) *cobra.Command {
 compares the answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in
 JSON, media types. Ids that the agent creates are replaced by those of the live agent; texts and the size of chunks may
 differ. --profile shape also compares the whole structure and the names of artifacts, exact everything but ids and
-times. A rule that only the live agent breaks is a difference, too.
+times. A rule that only the live agent breaks is a difference, too. --ignore, --match and --noise say what may differ;
+none of them hides an outcome, nor a state or an error that it does not name itself.
 
 With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
 not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
@@ -64,6 +67,10 @@ otherwise about it. The markdown is for a comment of a pull request, html is one
 A recording holds no secrets. --auth and --oauth-… are those of send: what they bring goes where the recording has
 placeholders, and with NAME= before it to the agent NAME alone. It is not printed.
 
+--binding and --dialect translate the requests, and play a recording of JSON-RPC over HTTP+JSON, or one of 0.3 in 1.0.
+What cannot be said there is left out and named. Answers are then compared by what they mean: of another dialect neither
+the names in JSON, nor media types, nor the status of HTTP.
+
 Where the recording has webhooks, replay receives in their place and compares the notifications. Agents on other
 machines need --webhook-url.
 
@@ -72,11 +79,14 @@ was sent, or the capture lost traffic.`,
 		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
   a2atap replay c.a2atap --to booker=http://127.0.0.1:9001 --to planner=http://127.0.0.1:9002
+  a2atap replay c.a2atap --to http://127.0.0.1:9001 --ignore GetTask:/metadata/took --noise noise.txt
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --format html -o replay.html
   a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret
   a2atap replay c.a2atap --to booker=https://b.example --to hotel=https://h.example --auth booker=bearer:env:B
-  a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example`,
+  a2atap replay c.a2atap --to https://booker.example/a2a --webhook-url https://hooks.example
+  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec --binding http+json
+  a2atap replay old.a2atap --to http://127.0.0.1:9001/spec --dialect 1.0 --capture new.a2atap`,
 		RunE: func(cmd *cobra.Command, args []string) error { return replayCapture(cmd.Context(), e, o, args[0]) },
 	}
 	f := cmd.Flags()
@@ -89,7 +99,9 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
+	o.noise.register(f)
 	o.flags.Register(f, "where the recording has placeholders for secrets")
+	o.elsewhere.register(f)
 	o.reach.Register(f, "without it, none is used")
 	o.webhook.register(f, "in the place of recorded webhooks: ", "")
 	f.StringVar(&o.capture, "capture", "", "record the replayed traffic into `FILE`; an existing capture is appended to")
@@ -172,7 +184,7 @@ func (o *replayOptions) play(
 
 // replay turns flags into what the package takes, but for credentials and the choice of exchanges.
 func (o *replayOptions) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Wait: o.wait, Timeout: o.timeout}
+	out := replay.Options{Rules: rules.All, Wait: o.wait, Timeout: o.timeout, Late: o.noise.tolerance}
 	if len(o.to) == 0 {
 		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
@@ -186,6 +198,9 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	if err := o.webhook.check(); err != nil {
 		return out, err
 	}
+	if err := o.elsewhere.set(&out); err != nil {
+		return out, err
+	}
 	var err error
 	if o.speed != "max" {
 		if out.Speed, err = strconv.ParseFloat(o.speed, 64); err != nil || !(out.Speed >= 0) || math.IsInf(out.Speed, 1) {
@@ -195,7 +210,8 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
-	return out, nil
+	out.Noise, err = o.noise.rules()
+	return out, err
 }
 
 // aim reads the values of --to.
