@@ -12,7 +12,8 @@ import (
 )
 
 // retold reports whether notifications come in another dialect than they were recorded in. Up to 0.3 they hold the task
-// and come with its states (A2A 0.3 §9.5), since 1.0 each event of it (A2A 1.0 §4.3.3): only the states can be compared.
+// and come with its states (A2A 0.3 §9.5), since 1.0 they hold its events (A2A 1.0 §4.3.3): only the states can be
+// compared.
 func (p *player) retold(recorded []delivery) bool {
 	modern := p.opts.Dialect.Has(a2a.V1_0)
 	return !p.opts.Dialect.Empty() && slices.ContainsFunc(recorded, func(d delivery) bool {
