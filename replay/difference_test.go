@@ -43,6 +43,7 @@ func replaceIn(x *capture.Exchange, was, now string) bool {
 		found = found || bytes.Contains(b, []byte(was))
 		return bytes.ReplaceAll(b, []byte(was), []byte(now))
 	}
+	x.Response.Head = replace(x.Response.Head)
 	x.Response.Body.Data = replace(x.Response.Body.Data)
 	for i := range x.Response.Events {
 		x.Response.Events[i].Raw = replace(x.Response.Events[i].Raw)

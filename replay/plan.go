@@ -78,6 +78,12 @@ func (e *entry) recorded(r *compare.Reply) *compare.Recorded {
 	return &compare.Recorded{Reply: r, Seq: e.seq, Task: e.task, Polled: e.more, Ahead: e.ahead}
 }
 
+// madeBefore reports whether an exchange before this one has brought the id of a task from the agent.
+func (p *plan) madeBefore(task string, seq uint64) bool {
+	o := p.origins[valueKey{role: compare.TaskID, text: task}]
+	return o != nil && o.byAgent && o.at.seq > 0 && o.at.seq < seq
+}
+
 // agents returns the names of the agents that requests would be sent to, in order of appearance.
 func (p *plan) agents() []string {
 	var names []string

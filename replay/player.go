@@ -178,6 +178,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		return
 	}
 	rec := e.recorded(compare.ReadReply(call, x))
+	rec.Made = func(task string) bool { return p.plan.madeBefore(task, e.seq) }
 	rec.AssumeLeft()
 	begun := time.Now()
 	line := e.line(report.Matched)
@@ -193,6 +194,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 			line.Differences = nil
 		}
 		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
+			c.Note()
 			break
 		}
 	}
@@ -218,7 +220,7 @@ func (p *player) polling(e *entry, rec *compare.Recorded, c *compare.Comparison)
 	case live.Kind == a2a.TaskListPayload:
 		return c.Lagging(was, live)
 	}
-	return e.op == a2a.GetTask && !e.more && live.Kind == a2a.TaskPayload && live.State.Active() && !c.Same(was, live)
+	return e.op == a2a.GetTask && !e.more && live.Kind == a2a.TaskPayload && live.State.Active() && !c.Settled(was, live)
 }
 
 // once sends a request and reads its answer. It returns what is to be compared, and the contradictions among ids.
@@ -228,6 +230,7 @@ func (p *player) once(
 	t := p.targets[e.agent]
 	l := compare.NewPairer(t.values, rec, out.call)
 	log := p.log.Open(capture.Peer{Name: "a2atap", How: "replay"}, t.agent, out.head)
+	l.Noise = p.opts.Noise.Of(rec.Call.Operation, rec.Seq, log.Seq())
 	sent := func() { r.update(func() { r.sent = true }) }
 	timeout := p.opts.Timeout + e.silence
 	conn, err := dial(ctx, p.opts.Dialer, out.at, timeout)
@@ -256,6 +259,7 @@ func (p *player) once(
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
 	return &compare.Comparison{
 		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live, Elsewhere: p.elsewhere(),
+		Noise: p.opts.Noise, Tolerance: p.opts.Late,
 	}
 }
 

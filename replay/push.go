@@ -206,8 +206,11 @@ func (p *player) notified(t *target, recorded, live []notice) (diffs []report.Di
 		now := live[best]
 		rec := was.recorded()
 		pairs := compare.NewPairer(t.values, rec, rec.Call)
+		pairs.Noise = p.opts.Noise.Of(a2a.Webhook, rec.Seq, now.seq)
 		pairs.Take(0, now.Answer)
-		found := append(pairs.Contradictions(), p.comparison(t, rec, now.reply(), now.seq).Run()...)
+		c := p.comparison(t, rec, now.reply(), now.seq)
+		found := append(pairs.Contradictions(), c.Run()...)
+		c.Note()
 		for i := range found {
 			found[i].Live = now.seq
 			found[i].Place = strings.Replace(found[i].Place, ".response", ".request", 1)

@@ -14,6 +14,7 @@ import (
 	"a2atap/replay/client"
 	"a2atap/replay/client/webhook"
 	"a2atap/replay/compare"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	Agents  map[string]string            // URLs of live agents by the names of recorded ones; the URL of Run is for others
 	Speed   float64                      // 1 keeps the recorded pauses, 2 halves them, 0 leaves them out
 	Wait    time.Duration                // how long the agent may take to listen
+	Noise   *noise.Rules                 // what may differ; nil if nothing may
+	Late    time.Duration                // how much longer than recorded the agent may take; 0 is any time
 	Timeout time.Duration                // see DefaultTimeout, which stands for 0; also for a polled state
 	Sink    capture.Sink                 // keeps the live traffic; nil for none. It is not closed
 	Seq     uint64                       // the last number that the sink's capture has used already
@@ -129,6 +132,11 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	d, diffs := p.deliveries(ctx)
 	p.hooks.close()
 	r.Deliveries = d
+	count := p.opts.Noise.Count()
+	r.Ignored, r.IgnoredBy, r.Matching = count.Ignored, count.Rules, count.Matched
+	for _, rule := range p.opts.Noise.Stale() {
+		p.note(rule)
+	}
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
 	for _, l := range r.Lines {

@@ -50,7 +50,7 @@ func (s *said) event(texts ...string) {
 func (s *said) write(text string) {
 	s.Header().Set("Content-Type", "text/event-stream")
 	io.WriteString(s, text) //nolint:errcheck // a client that left is what some tests are about
-	http.NewResponseController(s).Flush()
+	http.NewResponseController(s.ResponseWriter).Flush()
 }
 
 // ping sends comments and empty events until the client has left.
@@ -185,7 +185,7 @@ func TestReplayEnds(t *testing.T) {
 		"drips": func(s *said) {
 			for s.Header().Set("Content-Type", "application/json"); s.r.Context().Err() == nil; {
 				fmt.Fprint(s, " ")
-				http.NewResponseController(s).Flush()
+				http.NewResponseController(s.ResponseWriter).Flush()
 			}
 		},
 	} {

@@ -35,9 +35,9 @@ Recorded notifications go to the webhook that the client gives, in order and at 
 only with --allow-remote.
 
 --delay, --error, --drop and --break-after make faults, to see how the client bears them. OP is an operation by its name
-in any version, such as SendMessage or message/send, or * for all; @N is the Nth request of it. They are told at the
-start, counted in the verdict, and noted in what --capture records. They change no exit status: a request that got an
-error or no answer because a flag says so counts as one that came, and not as unmatched.
+in any version, such as SendMessage or message/send, or * for all; @WHICH of its requests is @2, @2..4, @2.. or @..3.
+They are told at the start, counted in the verdict, and noted in what --capture records. They change no exit status: a
+request that got an error or no answer because a flag says so counts as one that came, and not as unmatched.
 
 It runs until it is interrupted. Exit status: 0 all requests were matched or forwarded, 1 some were not, 2 wrong usage,
 3 failed to listen or read, 4 inconclusive: no request came, or none to one of several agents.`,

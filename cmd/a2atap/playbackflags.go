@@ -51,11 +51,12 @@ func (o *playbackFlags) register(f *pflag.FlagSet) {
 		"what to do when the recorded answers run out: `WHAT` is repeat (the last one) or error")
 	f.StringArrayVar(&o.onMiss, "on-miss", nil, "what an unmatched request gets: `[NAME=]WHAT` is error (the default) or "+
 		"forward=URL, the answer of the live agent there; NAME is one of several agents; repeatable")
-	f.StringArrayVar(&o.delay, "delay", nil, "answer `[OP=]D[@N]` later, such as 2s: each request, or those of the "+
-		"operation OP, or the Nth of them; repeatable")
-	f.StringArrayVar(&o.fail, "error", nil, "answer the operation with an error: `OP=CODE[@N]`, with a code of "+
+	f.StringArrayVar(&o.delay, "delay", nil, "answer `[OP=]D[@WHICH]` later, such as 2s: each request, or those of the "+
+		"operation OP, or some of them; repeatable")
+	f.StringArrayVar(&o.fail, "error", nil, "answer the operation with an error: `OP=CODE[@WHICH]`, with a code of "+
 		"JSON-RPC, the name of an error of the protocol, or a status of HTTP; OP may be *; repeatable")
-	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@N]` without an answer; repeatable")
+	f.StringArrayVar(&o.drop, "drop", nil, "close the connection of the operation `OP[@WHICH]` without an answer; "+
+		"repeatable")
 	f.IntVar(&o.breakAfter, "break-after", 0, "cut each stream after `N` events")
 	o.reach.Register(f, "without it, none is used")
 	f.StringVar(&o.capture, "capture", "", "record the traffic into `FILE`; an existing capture is appended to")

@@ -72,7 +72,7 @@ func (s noting) Append(steps ...capture.Step) error {
 	for _, step := range steps {
 		for _, text := range s.notes.pass(&step) {
 			out = append(out, capture.Step{
-				Seq: step.Seq, Offset: step.Offset, What: capture.Fact{Note: "playback: " + text},
+				Seq: step.Seq, Offset: step.Offset, What: capture.Fact{Note: text},
 			})
 		}
 		out = append(out, step)

@@ -32,6 +32,7 @@ type replayOptions struct {
 	speed      string
 	wait       time.Duration
 	timeout    time.Duration
+	noise      noiseFlags
 	flags      setup.SeveralFlags
 	webhook    webhookFlags
 	elsewhere  elsewhereFlags
@@ -53,7 +54,8 @@ func newReplay(e env) *cobra.Command {
 compares the answers by meaning: outcomes, states, kinds and order of events, errors, kinds of parts, types and names in
 JSON, media types. Ids that the agent creates are replaced by those of the live agent; texts and the size of chunks may
 differ. --profile shape also compares the whole structure and the names of artifacts, exact everything but ids and
-times. A rule that only the live agent breaks is a difference, too.
+times. A rule that only the live agent breaks is a difference, too. --ignore, --match and --noise say what may differ;
+none of them hides an outcome, nor a state or an error that it does not name itself.
 
 With several agents in the recording, --to NAME=URL sends what went to the agent NAME; --to URL is for the one that is
 not named. What an agent of the recording sent to another is sent again, too, beside the calls that it makes itself when
@@ -77,6 +79,7 @@ was sent, or the capture lost traffic.`,
 		Example: `  a2atap replay c.a2atap --to http://127.0.0.1:9001/spec
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --agent booker --capture again.a2atap
   a2atap replay c.a2atap --to booker=http://127.0.0.1:9001 --to planner=http://127.0.0.1:9002
+  a2atap replay c.a2atap --to http://127.0.0.1:9001 --ignore GetTask:/metadata/took --noise noise.txt
   a2atap replay c.a2atap --to https://booker.example/a2a --auth bearer:env:TOKEN --format junit -o replay.xml
   a2atap replay c.a2atap --to http://127.0.0.1:9001 --format html -o replay.html
   a2atap replay c.a2atap --to https://booker.example/a2a --oauth-client-id cli --oauth-client-secret @secret
@@ -96,6 +99,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.wait, "wait", 0, "wait up to `D` for the agent to listen")
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
+	o.noise.register(f)
 	o.flags.Register(f, "where the recording has placeholders for secrets")
 	o.elsewhere.register(f)
 	o.reach.Register(f, "without it, none is used")
@@ -180,7 +184,7 @@ func (o *replayOptions) play(
 
 // replay turns flags into what the package takes, but for credentials and the choice of exchanges.
 func (o *replayOptions) replay() (replay.Options, error) {
-	out := replay.Options{Rules: rules.All, Wait: o.wait, Timeout: o.timeout}
+	out := replay.Options{Rules: rules.All, Wait: o.wait, Timeout: o.timeout, Late: o.noise.tolerance}
 	if len(o.to) == 0 {
 		return out, usage("replay needs --to URL, the agent to send to; see a2atap replay --help")
 	}
@@ -206,7 +210,8 @@ func (o *replayOptions) replay() (replay.Options, error) {
 	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
-	return out, nil
+	out.Noise, err = o.noise.rules()
+	return out, err
 }
 
 // aim reads the values of --to.

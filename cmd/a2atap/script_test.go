@@ -72,6 +72,7 @@ func TestScripts(t *testing.T) {
 			"guardedagent": scriptGuardedAgent,
 			"privateagent": scriptPrivateAgent,
 			"upstream":     scriptUpstream,
+			"noisyagent":   scriptNoisyAgent,
 			"journey":      scriptJourney,
 		},
 	})

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
@@ -18,6 +20,10 @@ type Recorded struct {
 	Task   string      // that the request names; empty if it names none
 	Polled bool        // the next request that names its task polls again: the last answer counts, and not this one
 	Ahead  []a2a.State // states that its task reached later without anything being done to it
+
+	// Made reports whether an earlier answer named a task first. In a list it stands for no other task, least of all for
+	// one that somebody else has made; nil knows of none.
+	Made func(task string) bool
 }
 
 // A Comparison compares the recorded answer of one exchange with the live one, by meaning. It is for one goroutine.
@@ -27,6 +33,9 @@ type Comparison struct {
 	Recorded *Recorded
 	Live     *Reply
 	LiveSeq  uint64 // number of the live exchange
+
+	Noise     *noise.Rules  // what may differ; nil if nothing may
+	Tolerance time.Duration // how much longer than recorded an answer or an event may take; 0 is any time
 
 	// Both says that the live answer was recorded, too: its client may have left it, and its end may be missing.
 	// LiveAhead is what Recorded.Ahead is, of the live one.
@@ -38,6 +47,8 @@ type Comparison struct {
 	Elsewhere bool
 
 	diffs []report.Difference
+	pairs [][2]Item    // items that mean the same, recorded and live
+	noise *noise.Scope // see scope
 }
 
 // Run returns what differs, places in the recorded exchange; of what only the live one has, in the live one. Ids must
@@ -58,20 +69,23 @@ func (c *Comparison) Run() []report.Difference {
 	if len(c.diffs) == 0 && !c.ByMeaning() {
 		c.heads()
 	}
+	c.expectHeads()
+	c.times()
 	return c.diffs
 }
 
 // heads compares the heads of two answers that come to the same.
 func (c *Comparison) heads() {
 	at := fmt.Sprintf("%d.response", c.Recorded.Seq)
-	if c.Profile != Protocol && c.Recorded.Status != c.Live.Status {
+	if c.Profile != Protocol && c.Recorded.Status != c.Live.Status && !c.scope().HidesStatus() {
 		c.add(report.Difference{
 			Kind: report.DifferentStructure, Place: at + ".status", LivePlace: c.liveHead() + ".status",
 			Want: fmt.Sprint(c.Recorded.Status), Got: fmt.Sprint(c.Live.Status),
 			Message: fmt.Sprintf("the status is %d, recorded %d", c.Live.Status, c.Recorded.Status),
 		})
 	}
-	if c.Recorded.Media != "" && c.Live.Media != "" && c.Recorded.Media != c.Live.Media {
+	if c.Recorded.Media != "" && c.Live.Media != "" && c.Recorded.Media != c.Live.Media &&
+		!c.scope().HidesHeader("Content-Type") {
 		c.add(report.Difference{
 			Kind: report.DifferentMediaType, Place: at + ".header[Content-Type]",
 			LivePlace: c.liveHead() + ".header[Content-Type]",
@@ -220,6 +234,8 @@ func (c *Comparison) align(rec, live []Item) {
 			if len(c.diffs) == before {
 				c.contents(rec[p[0]], live[p[1]])
 			}
+			c.expect(rec[p[0]], live[p[1]])
+			c.pairs = append(c.pairs, [2]Item{rec[p[0]], live[p[1]]})
 		}
 		i, j = p[0]+1, p[1]+1
 	}
@@ -227,7 +243,7 @@ func (c *Comparison) align(rec, live []Item) {
 
 // Same reports whether two items mean the same, for all that this exchange promises.
 func (c *Comparison) Same(rec, live Item) bool {
-	if rec.Same(live) {
+	if rec.Same(live) || c.hidden(rec, live) {
 		return true
 	}
 	return !c.Recorded.Stream && rec.SameKind(live) && rec.Kind == a2a.TaskPayload && c.accepts(rec.State, live.State)

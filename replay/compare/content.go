@@ -16,20 +16,21 @@ import (
 func (c *Comparison) details(rec, live Item) {
 	switch rec.Kind {
 	case a2a.ArtifactPayload:
-		if rec.Last && !live.Last && c.Live.End == Whole {
+		if rec.Last && !live.Last && c.Live.End == Whole && !c.covers(rec, "lastChunk") {
 			c.content(rec, live, c.about(rec), "the artifact never ends with lastChunk", c.changes(rec, live)...)
 		}
 	case a2a.TaskPayload:
-		if terminalOrInterrupted(rec.State) && rec.State == live.State && rec.Count != live.Count {
-			c.content(rec, live, c.about(rec),
-				fmt.Sprintf("the task has %d artifacts, the recorded one %d", live.Count, rec.Count), c.changes(rec, live)...)
+		a, b := c.without(rec).Count, c.without(live).Count
+		if terminalOrInterrupted(rec.State) && rec.State == live.State && a != b {
+			c.content(rec, live, c.about(rec), fmt.Sprintf("the task has %d artifacts, the recorded one %d", b, a),
+				c.changes(rec, live)...)
 		}
 	case a2a.CardPayload:
 		c.cards(rec, live)
 	case a2a.TaskListPayload:
 		c.lists(rec, live)
 	case a2a.PushConfigListPayload:
-		if a, b := countConfigs(rec), countConfigs(live); a != b {
+		if a, b := countConfigs(c.without(rec)), countConfigs(c.without(live)); a != b {
 			c.content(rec, live, c.about(rec), fmt.Sprintf("the list has %d push configs, the recorded one %d", b, a),
 				c.changes(rec, live)...)
 		}
@@ -59,7 +60,8 @@ func (c *Comparison) about(rec Item) report.Effect {
 
 // cards reports the interfaces and capabilities that the live card lacks. New ones break no client.
 func (c *Comparison) cards(rec, live Item) {
-	was, now := a2a.DecodeCard(rec.Answer.Payload.Value), a2a.DecodeCard(live.Answer.Payload.Value)
+	was := a2a.DecodeCard(c.without(rec).Answer.Payload.Value)
+	now := a2a.DecodeCard(c.without(live).Answer.Payload.Value)
 	for _, i := range was.Interfaces {
 		if _, ok := SameInterface(i, now.Interfaces); !ok && i.Binding != a2a.NoBinding && !c.Elsewhere {
 			c.content(rec, live, report.Effect{}, fmt.Sprintf("the card no longer offers %s %s", i.Binding, i.Dialects),
@@ -98,11 +100,12 @@ func SameInterface(was a2a.Interface, live []a2a.Interface) (a2a.Interface, bool
 func (c *Comparison) lists(rec, live Item) {
 	for was, now := range c.listed(rec, live) {
 		switch {
+		case !now.Exists() && c.scope().Covers(textOf(&rec.Answer), was.Pointer()):
 		case !now.Exists():
 			e := report.Effect{Task: was.ID()}
 			c.content(rec, live, e, fmt.Sprintf("task %s is missing from the list", analyzer.Clip(was.ID())),
 				newChange(was.Pointer(), was.Value, a2a.Value{}))
-		case terminalOrInterrupted(was.State()) && was.State() != now.State():
+		case terminalOrInterrupted(was.State()) && was.State() != now.State() && !c.hidesState(rec, was.Value):
 			a, b := was.Get("status").Get("state"), now.Get("status").Get("state")
 			c.add(report.Difference{
 				Kind: report.DifferentState, Place: c.place(rec), LivePlace: c.livePlace(live),
@@ -119,7 +122,7 @@ func (c *Comparison) lists(rec, live Item) {
 // Lagging reports whether a list may still become what was recorded: a task is not listed yet, or still at work.
 func (c *Comparison) Lagging(rec, live Item) bool {
 	for was, now := range c.listed(rec, live) {
-		if !now.Exists() || terminalOrInterrupted(was.State()) && now.State().Active() {
+		if !now.Exists() || terminalOrInterrupted(was.State()) && now.State().Active() && !c.hidesState(rec, was.Value) {
 			return true
 		}
 	}
@@ -158,14 +161,24 @@ func (c *Comparison) changes(rec, live Item) []report.Change {
 	if c.wording() == otherNames {
 		return nil // names would differ, and nothing else be seen
 	}
-	return Diff(c.text(&rec.Answer), a2a.Parse(c.renamed(live.Task, &live.Answer)).Root, sameAnyway)
+	was := c.without(rec).Answer
+	return Diff(c.text(&was), c.renamed(live.Task, &live.Answer), sameAnyway)
 }
 
-// renamed returns the text of a live answer with the ids for which its own stand in the recording.
-func (c *Comparison) renamed(task string, live *a2a.Answer) []byte {
-	return RewriteJSON(c.text(live).Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
+// renamed returns what is compared of a live answer, with the ids for which its own stand in the recording, and without
+// what may differ.
+func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
+	text := RewriteJSON(live.Doc.Root.Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
 		return c.Values.RecordedFor(role, task, text)
 	})
+	root := a2a.Parse(text).Root
+	now := a2a.Answer{Doc: a2a.Doc{Root: root}, Payload: a2a.Payload{
+		Value: root.At(live.Payload.Pointer), Pointer: live.Payload.Pointer,
+	}}
+	if s := c.scope(); s != nil {
+		now = withoutNoise(s, now)
+	}
+	return c.text(&now)
 }
 
 // sameAnyway reports whether two runs may well say a value differently, so that it is no difference worth showing.

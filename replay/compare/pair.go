@@ -7,12 +7,15 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
 // A Pairer reads the live answer of one exchange as it comes, beside the recorded one: it pairs their values and notes
 // where they contradict what was paired before. It is for one goroutine.
 type Pairer struct {
+	Noise *noise.Scope // what may differ; nil if nothing may
+
 	values *Values
 	rec    *Recorded
 	live   ItemReader
@@ -166,6 +169,9 @@ func enforced(s Site) bool {
 }
 
 func (l *Pairer) contradiction(rec Item, s Site, p Pairing) {
+	if l.Noise.Covers(textOf(&rec.Answer), s.Pointer) {
+		return
+	}
 	class := 0
 	if s.Role == RequestID {
 		class = 1
@@ -208,6 +214,9 @@ func (l *Pairer) learnList(rec Item, a a2a.Answer) {
 	}
 	for t := range rec.Answer.Payload.Tasks() {
 		if _, ok := l.values.LiveFor(TaskID, "", t.ID()); ok || len(unpaired) == 0 {
+			continue
+		}
+		if l.rec.Made != nil && l.rec.Made(t.ID()) {
 			continue
 		}
 		p := Pairing{Role: TaskID, Recorded: t.ID(), Live: unpaired[0].ID()}

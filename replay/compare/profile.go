@@ -51,6 +51,7 @@ func (c *Comparison) contents(rec, live Item) {
 		for was, now := range c.listed(rec, live) {
 			if now.Exists() {
 				f.active = was.State().Active() || now.State().Active()
+				was.Value, now.Value = c.inside(&rec.Answer, was.Value), c.inside(&live.Answer, now.Value)
 				if named {
 					f.compare("", []located{{was.Value, rec.Event}}, []located{{now.Value, live.Event}})
 				} else {
@@ -59,16 +60,16 @@ func (c *Comparison) contents(rec, live Item) {
 			}
 		}
 	case named:
-		f.compare("", c.texts(rec), c.texts(live))
+		f.compare("", c.texts(c.without(rec)), c.texts(c.without(live)))
 	default:
-		c.meanings(f, passagesOf(rec), passagesOf(live))
+		c.meanings(f, passagesOf(c.without(rec)), passagesOf(c.without(live)))
 	}
 	switch {
 	case len(f.founds) > 0:
 		c.deviate(live, f.founds)
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
-		if a, b := artifactNames(rec), artifactNames(live); a != b {
+		if a, b := artifactNames(c.without(rec)), artifactNames(c.without(live)); a != b {
 			c.add(report.Difference{
 				Kind: report.DifferentStructure, Place: c.place(rec), LivePlace: c.livePlace(live), Want: a, Got: b,
 				Message: fmt.Sprintf("the artifact is called %q, recorded %q", analyzer.Clip(b), analyzer.Clip(a)),
@@ -105,7 +106,7 @@ func (c *Comparison) deviate(live Item, founds []deviation) {
 
 // differ compares the texts of two items, chunk by chunk, and adds one difference.
 func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
-	was, now := rec.answers(), live.answers()
+	was, now := c.without(rec).answers(), live.answers()
 	if len(was) != len(now) {
 		c.add(report.Difference{
 			Kind: kind, Place: c.place(rec), LivePlace: c.livePlace(live), Want: fmt.Sprint(len(was)), Got: fmt.Sprint(len(now)),
@@ -119,8 +120,7 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 		if i > 0 {
 			at.Event = rec.chunks[i-1].event
 		}
-		renamed := a2a.Parse(c.renamed(live.Task, &now[i])).Root
-		changes := Diff(c.text(&was[i]), renamed, same)
+		changes := Diff(c.text(&was[i]), c.renamed(live.Task, &now[i]), same)
 		if len(changes) > 0 && d.Changes == nil {
 			d.Place = place(c.Recorded.Seq, at.Event, c.text(&was[i]).Pointer()+changes[0].Pointer)
 			d.LivePlace = place(c.LiveSeq, live.Event, c.text(&now[i]).Pointer()+changes[0].Pointer)

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"time"
+
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 )
@@ -31,20 +33,25 @@ type Reply struct {
 	Media  string // what the answer says that it is, without parameters
 	End    Ending
 	Fault  *capture.Fault
+	fields capture.Fields
+	took   time.Duration         // until its last byte; capture.NotKnown if nobody measured it
+	times  map[int]time.Duration // when events arrived, by their number
 }
 
 // ReadReply reads the answer of an exchange, as far as it was kept. The call is its request.
 func ReadReply(call *a2a.Call, x *capture.Exchange) *Reply {
-	r := &Reply{ItemReader: ItemReader{Call: call}, Fault: x.Fault, End: endOf(x)}
+	r := &Reply{ItemReader: ItemReader{Call: call}, Fault: x.Fault, End: endOf(x), took: capture.NotKnown}
 	if x.Response == nil {
 		return r
 	}
 	head := capture.ParseResponseHead(x.Response.Head)
 	r.Status, r.Stream, r.Media = head.Status, x.Response.Stream, head.Fields.MediaType()
+	r.fields, r.took, r.times = head.Fields, x.Response.Body.At, map[int]time.Duration{}
 	for i := range x.Response.Events {
 		e := &x.Response.Events[i]
 		if a, ok := ReadEvent(call, e); ok {
 			r.Events++
+			r.times[e.K] = e.At
 			r.Add(e.K, a)
 		}
 	}

@@ -137,7 +137,7 @@ func (a *responder) stream(head *capture.Head) {
 
 // cut ends a stream that is to end here. It panics, which tells net/http to close the connection.
 func (a *responder) cut(events int) {
-	a.mark("the stream was cut after %d events", events)
+	a.mark(faultMade+"the stream was cut after %d events", events)
 	a.p.mu.Lock()
 	a.p.report.Cut++
 	a.p.mu.Unlock()

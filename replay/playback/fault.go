@@ -16,7 +16,8 @@ import (
 // error or no answer has not reached the recording: the next one gets the answer that this would have got.
 type Fault struct {
 	Operation a2a.Operation // that it concerns; NoOperation is all
-	Nth       int           // it concerns only the Nth request of these, from 1; 0 is each of them
+	First     int           // the first request of these that it concerns, from 1; 0 is 1
+	Last      int           // the last one; 0 is without end
 	Delay     time.Duration // before the answer; that of an operation takes the place of one for all
 	Error     *Error        // in the place of the answer; nil if there is none
 	Drop      bool          // the connection is closed without an answer
@@ -51,28 +52,38 @@ func (f Fault) String() string {
 	case f.Error != nil:
 		what = "answered with " + f.Error.String()
 	}
-	switch {
-	case f.Operation == a2a.NoOperation && f.Nth == 0:
-		return "each request: " + what
-	case f.Operation == a2a.NoOperation:
-		return fmt.Sprintf("request %d: %s", f.Nth, what)
-	case f.Nth == 0:
-		return fmt.Sprintf("each %s: %s", f.Operation, what)
+	if f.Operation == a2a.NoOperation {
+		return f.which("each request") + ": " + what
 	}
-	return fmt.Sprintf("%s, request %d: %s", f.Operation, f.Nth, what)
+	if some := f.which(""); some != "" {
+		return f.Operation.String() + ", " + some + ": " + what
+	}
+	return "each " + f.Operation.String() + ": " + what
 }
 
-// ParseDelay reads a delay as people write it: [OPERATION=]DURATION[@N].
+// which names the requests that are concerned.
+func (f Fault) which(each string) string {
+	switch first := max(1, f.First); {
+	case first == f.Last:
+		return fmt.Sprintf("request %d", first)
+	case f.Last > 0:
+		return fmt.Sprintf("requests %d to %d", first, f.Last)
+	case first > 1:
+		return fmt.Sprintf("requests from %d on", first)
+	}
+	return each
+}
+
+// ParseDelay reads a delay as people write it: [OPERATION=]DURATION[@WHICH], where WHICH is N, N..M, N.. or ..M.
 func ParseDelay(text string) (Fault, error) {
-	rest, nth, err := cutNth(text)
+	rest, f, err := cutWhich(text)
 	if err != nil {
-		return Fault{}, err
+		return f, err
 	}
 	op, d, found := strings.Cut(rest, "=")
 	if !found {
 		op, d = "*", rest
 	}
-	f := Fault{Nth: nth}
 	if f.Operation, err = parseOperation(op); err != nil {
 		return f, err
 	}
@@ -82,19 +93,18 @@ func ParseDelay(text string) (Fault, error) {
 	return f, nil
 }
 
-// ParseError reads an error as people write it: OPERATION=CODE[@N], where CODE is one of JSON-RPC, the name of an error
+// ParseError reads an error as people write it: OPERATION=CODE[@WHICH], where CODE is one of JSON-RPC, the name of an error
 // of the protocol, or a status of HTTP from 400 to 599.
 func ParseError(text string) (Fault, error) {
-	rest, nth, err := cutNth(text)
+	rest, f, err := cutWhich(text)
 	if err != nil {
-		return Fault{}, err
+		return f, err
 	}
 	op, code, found := strings.Cut(rest, "=")
 	if !found {
-		return Fault{}, fmt.Errorf("%q is no error; write OPERATION=CODE, such as SendMessage=503 or "+
+		return f, fmt.Errorf("%q is no error; write OPERATION=CODE, such as SendMessage=503 or "+
 			"GetTask=TaskNotFoundError", text)
 	}
-	f := Fault{Nth: nth}
 	if f.Operation, err = parseOperation(op); err != nil {
 		return f, err
 	}
@@ -102,26 +112,45 @@ func ParseError(text string) (Fault, error) {
 	return f, err
 }
 
-// ParseDrop reads what is not answered at all: OPERATION[@N].
+// ParseDrop reads what is not answered at all: OPERATION[@WHICH].
 func ParseDrop(text string) (Fault, error) {
-	rest, nth, err := cutNth(text)
+	rest, f, err := cutWhich(text)
 	if err != nil {
-		return Fault{}, err
+		return f, err
 	}
-	op, err := parseOperation(rest)
-	return Fault{Operation: op, Nth: nth, Drop: true}, err
+	f.Drop = true
+	f.Operation, err = parseOperation(rest)
+	return f, err
 }
 
-// cutNth takes @N off the end.
-func cutNth(text string) (rest string, nth int, err error) {
+// cutWhich takes @N, @N..M, @N.. or @..M off the end. A # before the numbers is let pass.
+func cutWhich(text string) (rest string, f Fault, err error) {
 	i := strings.LastIndexByte(text, '@')
 	if i < 0 {
-		return text, 0, nil
+		return text, f, nil
 	}
-	if nth, err = strconv.Atoi(text[i+1:]); err != nil || nth < 1 {
-		return "", 0, fmt.Errorf("%q: after @ stands which request is meant, counted from 1, such as @2", text)
+	first, last, isRange := strings.Cut(strings.TrimPrefix(text[i+1:], "#"), "..")
+	if !isRange {
+		last = first
 	}
-	return text[:i], nth, nil
+	number := func(digits string) int {
+		n, numErr := strconv.Atoi(digits)
+		if numErr != nil || n < 1 {
+			err = fmt.Errorf("%q: after @ stands which requests are meant, counted from 1, such as @2, @2.. or @2..4",
+				text)
+		}
+		return n
+	}
+	if first != "" || last == "" {
+		f.First = number(first)
+	}
+	if last != "" {
+		f.Last = number(last)
+	}
+	if err == nil && f.Last > 0 && f.First > f.Last {
+		err = fmt.Errorf("%q: requests %d to %d are none", text, f.First, f.Last)
+	}
+	return text[:i], f, err
 }
 
 // parseOperation returns the operation of a name in any dialect; * is all.
@@ -209,7 +238,7 @@ func (p *Player) plan(call *a2a.Call) (out plan) {
 			continue
 		}
 		p.came[i]++
-		if f.Nth > 0 && p.came[i] != f.Nth {
+		if p.came[i] < f.First || f.Last > 0 && p.came[i] > f.Last {
 			continue
 		}
 		out.drop = out.drop || f.Drop
@@ -232,21 +261,24 @@ func (p *Player) plan(call *a2a.Call) (out plan) {
 	return out
 }
 
+// faultMade begins the mark of a fault, as it begins the note of one in a capture.
+const faultMade = "fault made here: "
+
 // obey does what is planned before an answer. It reports whether the answer itself is still to be given; where the
 // connection is to be closed it panics, which tells net/http to do so.
 func (s *service) obey(do plan) bool {
 	if do.delay > 0 {
-		s.mark("the answer was delayed by %s", do.delay)
+		s.mark(faultMade+"answered %s later", do.delay)
 		if !sleep(s.r.Context(), do.delay) {
 			return false
 		}
 	}
 	switch {
 	case do.drop:
-		s.mark("the connection was closed without an answer")
+		s.mark(faultMade + "the connection was closed without an answer")
 		panic(http.ErrAbortHandler)
 	case do.err != nil:
-		s.mark("answered with %s in the place of the recorded answer", do.err)
+		s.mark(faultMade+"answered with %s", do.err)
 		do.err.refusal().write(s.w, &s.call)
 		return false
 	}

@@ -26,7 +26,7 @@ func TestParseFaults(t *testing.T) {
 		{playback.ParseDelay, "2s", playback.Fault{Delay: 2 * time.Second}, "each request: answered 2s later"},
 		{
 			playback.ParseDelay, "message/send=5ms@3",
-			playback.Fault{Operation: a2a.SendMessage, Delay: 5 * time.Millisecond, Nth: 3},
+			playback.Fault{Operation: a2a.SendMessage, Delay: 5 * time.Millisecond, First: 3, Last: 3},
 			"SendMessage, request 3: answered 5ms later",
 		},
 		{
@@ -36,7 +36,7 @@ func TestParseFaults(t *testing.T) {
 		},
 		{
 			playback.ParseError, "tasks/get=TaskNotFound@1",
-			playback.Fault{Operation: a2a.GetTask, Error: notFound, Nth: 1},
+			playback.Fault{Operation: a2a.GetTask, Error: notFound, First: 1, Last: 1},
 			"GetTask, request 1: answered with TaskNotFoundError (-32001)",
 		},
 		{
@@ -46,13 +46,28 @@ func TestParseFaults(t *testing.T) {
 		},
 		{
 			playback.ParseError, "*=503@2",
-			playback.Fault{Error: &playback.Error{Status: 503}, Nth: 2},
+			playback.Fault{Error: &playback.Error{Status: 503}, First: 2, Last: 2},
 			"request 2: answered with HTTP 503",
 		},
 		{
 			playback.ParseError, "SendMessage=-32050",
 			playback.Fault{Operation: a2a.SendMessage, Error: &playback.Error{Name: a2a.OtherError, Code: -32050}},
 			"each SendMessage: answered with error -32050",
+		},
+		{
+			playback.ParseDrop, "ListTasks@2..4",
+			playback.Fault{Operation: a2a.ListTasks, First: 2, Last: 4, Drop: true},
+			"ListTasks, requests 2 to 4: the connection is closed without an answer",
+		},
+		{
+			playback.ParseDrop, "*@#2..",
+			playback.Fault{First: 2, Drop: true},
+			"requests from 2 on: the connection is closed without an answer",
+		},
+		{
+			playback.ParseDrop, "*@..2",
+			playback.Fault{Last: 2, Drop: true},
+			"requests 1 to 2: the connection is closed without an answer",
 		},
 		{
 			playback.ParseDrop, "GetAgentCard",
@@ -90,6 +105,10 @@ func TestParseFaultsRefuses(t *testing.T) {
 		{playback.ParseError, "=503", "unknown operation"},
 		{playback.ParseDrop, "PushNotification", "unknown operation"},
 		{playback.ParseDrop, "GetTask@x", "after @"},
+		{playback.ParseDrop, "GetTask@", "after @"},
+		{playback.ParseDrop, "GetTask@..", "after @"},
+		{playback.ParseDrop, "GetTask@2..x", "after @"},
+		{playback.ParseDrop, "GetTask@3..2", "requests 3 to 2 are none"},
 	}
 	for _, test := range tests {
 		if f, err := test.parse(test.text); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -111,7 +130,7 @@ func FuzzParseFaults(f *testing.F) {
 		} {
 			fault, err := parse(text)
 			does := fault.Delay > 0 || fault.Error != nil || fault.Drop
-			if err == nil && (!does || fault.Nth < 0 || fault.String() == "") {
+			if err == nil && (!does || fault.First < 0 || fault.Last < 0 || fault.String() == "") {
 				t.Errorf("%s %q is read as %+v", name, text, fault)
 			}
 			if err != nil && err.Error() == "" {
@@ -195,7 +214,7 @@ func TestDropsAndDelays(t *testing.T) {
 			m := &marks{}
 			p, origin := perform(t, src, playback.Options{
 				Faults: []playback.Fault{
-					{Operation: a2a.SendMessage, Nth: 1, Drop: true},
+					{Operation: a2a.SendMessage, First: 1, Last: 1, Drop: true},
 					{Delay: time.Millisecond},
 					{Operation: a2a.GetTask, Delay: delay},
 				},
@@ -205,7 +224,7 @@ func TestDropsAndDelays(t *testing.T) {
 			if r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{}); err == nil {
 				t.Errorf("a dropped request is answered with %v", r)
 			}
-			if got := m.take(); len(got) != 3 || got[2] != "the connection was closed without an answer" {
+			if got := m.take(); len(got) != 3 || got[2] != "fault made here: the connection was closed without an answer" {
 				t.Errorf("marks %q", got)
 			}
 			r, err := c.Send(t.Context(), client.Text("hello"), client.SendOptions{})
@@ -216,7 +235,7 @@ func TestDropsAndDelays(t *testing.T) {
 			if _, err := c.Get(t.Context(), r.Task.ID, nil); err != nil || time.Since(begun) < delay {
 				t.Errorf("%v after %s; want an answer after %s", err, time.Since(begun), delay)
 			}
-			want := []string{"the answer was delayed by 1ms", "the answer was delayed by 20ms"}
+			want := []string{"fault made here: answered 1ms later", "fault made here: answered 20ms later"}
 			if diff := cmp.Diff(want, m.take()); diff != "" {
 				t.Errorf("marks (-want +got):\n%s", diff)
 			}
@@ -246,7 +265,7 @@ func TestCutStreamsAreMarked(t *testing.T) {
 	if last == nil {
 		t.Error("the stream ends as if it were whole")
 	}
-	if diff := cmp.Diff([]string{"the stream was cut after 2 events"}, m.take()); diff != "" {
+	if diff := cmp.Diff([]string{"fault made here: the stream was cut after 2 events"}, m.take()); diff != "" {
 		t.Errorf("marks (-want +got):\n%s", diff)
 	}
 	if r := p.Report(); r.Cut != 1 || !strings.Contains(r.Verdict(), "faults made here: 1 streams cut") {

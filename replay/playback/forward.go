@@ -41,7 +41,7 @@ func (s *service) forward() error {
 		return err
 	}
 	defer res.Body.Close()
-	s.mark("answered by the live agent at %s", place(to.URL.String()))
+	s.mark("playback: answered by the live agent at %s", place(to.URL.String()))
 	s.p.mu.Lock()
 	s.p.report.Forwarded++
 	s.p.mu.Unlock()

@@ -57,7 +57,8 @@ func TestForward(t *testing.T) {
 			if events < 3 || live == "" {
 				t.Fatalf("%d events of task %q", events, live)
 			}
-			if got := m.take(); len(got) != 1 || !strings.HasPrefix(got[0], "answered by the live agent at http://127.0.0.1:") {
+			const mark = "playback: answered by the live agent at http://127.0.0.1:"
+			if got := m.take(); len(got) != 1 || !strings.HasPrefix(got[0], mark) {
 				t.Errorf("marks %q", got)
 			}
 			if got := n.take(); len(got) > 0 {

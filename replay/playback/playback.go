@@ -58,8 +58,9 @@ type Options struct {
 	OnMiss   func(Miss)        // called with each unmatched request, by the goroutine that serves it
 	OnNotice func(text string) // called with what the user should know at once, by several goroutines
 
-	// OnRequest is called with each request, by the goroutine that serves it, and what it returns with each thing that is
-	// done to the request otherwise than it was recorded, before the client can see it. It may be nil, and return nil.
+	// OnRequest is called with each request, by the goroutine that serves it, and what it returns with a note of each
+	// thing that is done to the request otherwise than it was recorded, before the client can see it: "fault made here:
+	// …" or "playback: …". It may be nil, and return nil.
 	OnRequest func(*http.Request) (mark func(text string))
 }
 

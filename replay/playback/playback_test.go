@@ -1,11 +1,8 @@
 package playback_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"a2atap/replay/client"
-	"a2atap/replay/peers"
 	"a2atap/replay/playback"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
@@ -150,38 +146,6 @@ func kinds(lines []string) []string {
 		out[i], _, _ = strings.Cut(l, " null ")
 	}
 	return out
-}
-
-// The official SDK's clients play their script against the player as they did against the SDK's agent.
-func TestPlaybackForSDKClients(t *testing.T) {
-	for _, pair := range []peers.Pair{
-		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
-		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.HTTPJSON},
-		{Client: peers.Go03Client, Agent: peers.Go03Agent, Binding: peers.JSONRPC},
-	} {
-		t.Run(pair.String(), func(t *testing.T) {
-			hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-			defer hook.Close()
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			run := func(agentURL string) []string {
-				seen, err := pair.Client.Run(ctx, t, agentURL, pair.Binding, hook.URL)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return peers.Lines(seen, agentURL, hook.URL)
-			}
-			var was []string
-			src := record(t, pair.Agent.Start(t).URL, func(tapURL string) { was = run(tapURL) })
-			p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
-			if diff := cmp.Diff(was, run(origin)); diff != "" {
-				t.Errorf("what the client saw (-recorded +played):\n%s", diff)
-			}
-			if r := p.Report(); r.Missed > 0 || r.Served == 0 {
-				t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
-			}
-		})
-	}
 }
 
 // A request that nothing matches gets an error of its binding and an explanation.

@@ -8,14 +8,20 @@ import (
 	"a2atap/proxy/a2a"
 )
 
-// A Group is one difference in all exchanges in which it is the same: of the same kind and operation, at the same place
-// but for indices, and with the same values but for ids and times.
+// A Group is one difference in all exchanges in which it is the same: of the same kind, agent and operation, at the same
+// place but for indices, and with the same values but for ids and times. An error that is none of the protocol's, or no
+// answer at all, is the same for all operations.
 type Group struct {
-	Operation   string       // of the requests; empty for what concerns no single exchange
+	Operation   string       // of the requests, or anyOperation; empty for what concerns no single exchange
+	Agent       string       // its name in the recording, if there are several; else empty
 	Tasks       []string     // that the requests are about, as recorded, each once
 	Differences []Difference // in order; at least one
 	indices     []int        // of the differences in the report
+	tasks       map[string]bool
 }
+
+// anyOperation stands for the operation of a group that has several.
+const anyOperation = "requests"
 
 // A Cause is a difference that no other explains, and what follows from it.
 type Cause struct {
@@ -53,6 +59,7 @@ type tracer struct {
 	configs   map[subject]int  // the cause of what is notified of a task, and of what its configs are
 	answers   map[uint64]int   // the cause why an answer does not name what the recorded one does
 	withdrawn map[offer]int    // the cause why something is refused
+	several   bool             // agents
 	notSent   map[int][]Line   // by cause
 }
 
@@ -77,6 +84,7 @@ func newTracer(r *Report) *tracer {
 		if l.Exchange > 0 {
 			t.recorded[l.Exchange] = l
 		}
+		t.several = t.several || l.Agent != r.Lines[0].Agent
 		for _, live := range append(slices.Clone(l.Polls), l.Live) {
 			if live > 0 {
 				t.live[live] = l
@@ -153,7 +161,7 @@ func (t *tracer) explain(i, lasting int) {
 	if e.Configs && about.task != "" {
 		noteFirst(t.configs, about, root)
 	}
-	if e.NoAnswer {
+	if e.NoAnswer && d.Exchange > 0 {
 		noteFirst(t.answers, d.Exchange, root)
 	}
 	if e.Withdrawn != "" {
@@ -230,7 +238,8 @@ func follows(d *Difference) bool {
 	switch d.Kind {
 	case DifferentContent: // also the words in which something is said
 		return d.Effect.Task != ""
-	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery:
+	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery,
+		DifferentOperation, MissingExchange, NewExchange:
 		return true
 	}
 	return false

@@ -19,6 +19,8 @@ const (
 	DifferentContent  Kind = "content"  // of a list, a card or a task: something is missing
 	DifferentEnd      Kind = "end"      // the answer ended in another way
 	DifferentDelivery Kind = "delivery" // notifications
+	DifferentTime     Kind = "time"     // an answer or an event took longer than it may
+	DifferentMatch    Kind = "match"    // a value does not match the expression that stands in for the recorded one
 	DifferentFinding  Kind = "finding"  // a rule is broken now that was not broken when it was recorded
 
 	DifferentPart      Kind = "part"       // a text where data was, or another order of kinds
@@ -93,6 +95,14 @@ func (d *Difference) String() string {
 		return fmt.Sprintf("%s [%s]", d.Message, d.Kind)
 	}
 	return fmt.Sprintf("%s: %s [%s]", d.Place, d.Message, d.Kind)
+}
+
+// label says what the difference is about, and whose it is, if it is not the agent's.
+func (d *Difference) label() string {
+	if d.Side != "" {
+		return string(d.Kind) + ", " + d.Side
+	}
+	return string(d.Kind)
 }
 
 // Summary says in a few words what changed, such as "state completed → failed". What came from the wire is in it as it

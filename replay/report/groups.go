@@ -21,7 +21,7 @@ func (t *tracer) sort() []Cause {
 		if !known {
 			n = len(causes)
 			at[key] = n
-			causes = append(causes, Cause{Group: Group{Operation: t.operation(i)}})
+			causes = append(causes, Cause{})
 		}
 		of[i] = n
 		t.add(&causes[n].Group, i)
@@ -40,7 +40,7 @@ func (t *tracer) sort() []Cause {
 		key := one{n, t.key(i)}
 		g := following[key]
 		if g == nil {
-			g = &Group{Operation: t.operation(i)}
+			g = &Group{}
 			following[key] = g
 			groups[n] = append(groups[n], g)
 		}
@@ -82,10 +82,20 @@ func (t *tracer) operation(i int) string {
 
 func (t *tracer) add(g *Group, i int) {
 	d := t.Differences[i]
+	about := t.subject(&d, t.lines[i])
+	if len(g.Differences) == 0 {
+		g.Operation, g.tasks = t.operation(i), map[string]bool{"": true}
+		if t.several {
+			g.Agent = about.agent
+		}
+	} else if g.Operation != t.operation(i) {
+		g.Operation = anyOperation
+	}
 	g.Differences = append(g.Differences, d)
 	g.indices = append(g.indices, i)
-	if task := t.subject(&d, t.lines[i]).task; task != "" && !slices.Contains(g.Tasks, task) {
-		g.Tasks = append(g.Tasks, task)
+	if !g.tasks[about.task] {
+		g.tasks[about.task] = true
+		g.Tasks = append(g.Tasks, about.task)
 	}
 }
 
@@ -93,10 +103,14 @@ func (t *tracer) add(g *Group, i int) {
 func (t *tracer) key(i int) string {
 	d := &t.Differences[i]
 	_, pointer, _ := strings.Cut(d.Place, "#")
-	task := t.subject(d, t.lines[i]).task
+	about := t.subject(d, t.lines[i])
+	task := about.task
+	if d.unanswered() {
+		return strings.Join([]string{string(d.Kind), about.agent, unnamed(d.Got, task)}, "\x00")
+	}
 	parts := []string{
-		string(d.Kind), d.Rule, t.operation(i), unnumbered(pointer), unnamed(d.Want, task), unnamed(d.Got, task),
-		unnamed(d.Message, task),
+		string(d.Kind), d.Side, d.Rule, about.agent, t.operation(i), unnumbered(pointer), unnamed(d.Want, task),
+		unnamed(d.Got, task), unnamed(d.Message, task),
 	}
 	if !follows(d) { // it is about the very values
 		for _, c := range d.Changes {
@@ -105,6 +119,14 @@ func (t *tracer) key(i int) string {
 	}
 	return strings.Join(parts, "\x00")
 }
+
+// unanswered reports whether nothing that the protocol knows came in the place of an answer: no end, an error of HTTP or
+// one with a code of the agent's own.
+func (d *Difference) unanswered() bool {
+	return d.Effect.NoAnswer && (d.Kind == DifferentEnd || foreignError.MatchString(d.Got))
+}
+
+var foreignError = regexp.MustCompile(`^error (HTTP |-?\d)`)
 
 var (
 	index = regexp.MustCompile(`/\d+(/|$)`)

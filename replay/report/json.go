@@ -90,6 +90,9 @@ type jsonVerdict struct {
 	New         int    `json:"new"`     // and only the second
 	Lost        int64  `json:"lost"`
 	Texts       int    `json:"textsNotCompared"`
+	Ignored     int    `json:"ignored"`
+	IgnoredBy   int    `json:"ignoredByRules"`
+	Matching    int    `json:"comparedWithExpressions"`
 }
 
 // JSON writes the report as one JSON document.
@@ -168,7 +171,7 @@ func (r *Report) jsonVerdict() jsonVerdict {
 	v := jsonVerdict{
 		Status: "different", Sent: r.Sent, Matched: r.Matched, Differing: r.Differing, LeftOut: r.LeftOut,
 		Differences: len(r.Differences), Causes: len(r.Causes()), Missing: r.Missing, New: r.New, Lost: r.Lost,
-		Texts: r.Texts,
+		Texts: r.Texts, Ignored: r.Ignored, IgnoredBy: r.IgnoredBy, Matching: r.Matching,
 	}
 	switch {
 	case len(r.Differences) > 0:

@@ -67,7 +67,11 @@ type Report struct {
 	LeftOut     int
 	Missing     int    // of two captures, exchanges that only the first has
 	New         int    // of two captures, exchanges that only the second has
+	ByMeaning   int    // exchanges in another binding or dialect, of which names in JSON were not compared
 	Texts       int    // in recorded answers to what was sent, which the profile does not compare
+	Ignored     int    // places that were not compared since a rule of what may differ says so
+	IgnoredBy   int    // how many rules said so
+	Matching    int    // places that were compared with an expression instead of the recording
 	Lost        int64  // exchanges of which the capture says that nothing was recorded
 	Crash       string // what the capture says of a recorder that was killed; empty if none was
 	Lines       []Line
@@ -119,8 +123,18 @@ func (r *Report) result() string {
 // uncompared says what was not compared.
 func (r *Report) uncompared() []string {
 	var words []string
+	if r.ByMeaning > 0 {
+		words = append(words, fmt.Sprintf("in another binding or dialect, compared by meaning: %d", r.ByMeaning))
+	}
 	if r.Texts > 0 {
 		words = append(words, fmt.Sprintf("texts not compared: %d", r.Texts))
+	}
+	if r.Ignored > 0 {
+		words = append(words, fmt.Sprintf("ignored: %s by %s",
+			analyzer.Plural(r.Ignored, "place"), analyzer.Plural(r.IgnoredBy, "rule")))
+	}
+	if r.Matching > 0 {
+		words = append(words, "compared with an expression: "+analyzer.Plural(r.Matching, "place"))
 	}
 	if r.Lost > 0 {
 		words = append(words, fmt.Sprintf("incomplete: %d exchanges were not recorded", r.Lost))

@@ -87,6 +87,7 @@ func TestJSON(t *testing.T) {
 	want := map[string]any{
 		"status": "different", "sent": 2.0, "matched": 1.0, "differing": 1.0, "leftOut": 1.0,
 		"differences": 2.0, "causes": 2.0, "lost": 0.0, "textsNotCompared": 0.0, "missing": 0.0, "new": 0.0,
+		"ignored": 0.0, "ignoredByRules": 0.0, "comparedWithExpressions": 0.0,
 	}
 	if diff := cmp.Diff(want, got.Verdict); diff != "" {
 		t.Errorf("verdict (-want +got):\n%s", diff)

@@ -13,7 +13,11 @@ const shown = 400
 
 // headline is the line that says what changed, such as "GetTask of task t-1: state completed → failed".
 func headline(g *Group) string {
-	return about(g, brief(g.Differences[0].Summary()))
+	d := &g.Differences[0]
+	if g.Operation == anyOperation {
+		return about(g, "an answer → "+brief(d.Got))
+	}
+	return about(g, brief(d.Summary()))
 }
 
 func about(g *Group, what string) string {
@@ -21,6 +25,9 @@ func about(g *Group, what string) string {
 		return what
 	}
 	line := named(g.Operation, g.Tasks)
+	if g.Agent != "" {
+		line = brief(g.Agent) + ": " + line
+	}
 	if n := len(exchanges(g)); n > 1 && n != len(g.Tasks) {
 		line += fmt.Sprintf(", %d times", n)
 	}
@@ -30,8 +37,10 @@ func about(g *Group, what string) string {
 // exchanges returns the numbers of the exchanges of a group on both sides, each pair once.
 func exchanges(g *Group) [][2]uint64 {
 	var all [][2]uint64
+	seen := map[[2]uint64]bool{}
 	for i := range g.Differences {
-		if pair := [2]uint64{g.Differences[i].Exchange, g.Differences[i].Live}; !slices.Contains(all, pair) {
+		if pair := [2]uint64{g.Differences[i].Exchange, g.Differences[i].Live}; !seen[pair] {
+			seen[pair] = true
 			all = append(all, pair)
 		}
 	}
@@ -91,7 +100,8 @@ func (r *Report) consequences(c *Cause) []consequence {
 }
 
 func sameExchanges(a, b *Group) bool {
-	return a.Operation == b.Operation && slices.Equal(a.Tasks, b.Tasks) && slices.Equal(exchanges(a), exchanges(b))
+	return a.Operation == b.Operation && a.Agent == b.Agent && slices.Equal(a.Tasks, b.Tasks) &&
+		slices.Equal(exchanges(a), exchanges(b))
 }
 
 // where names the exchanges of a group on both sides; it is empty for what concerns no single one.

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"a2atap/replay/noise"
+)
+
+// noiseFlags say what may differ between two runs. The commands that compare share them.
+type noiseFlags struct {
+	ignore    []string
+	match     []string
+	files     []string
+	tolerance time.Duration
+}
+
+func (o *noiseFlags) register(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.ignore, "ignore", nil, "do not compare what is at `[OPERATION:]POINTER` in answers, such as "+
+		"GetTask:/metadata/took; * stands for any name; repeatable")
+	f.StringArrayVar(&o.match, "match", nil, "whatever was recorded, what is there now has to match the whole of REGEXP: "+
+		"`[OPERATION:]POINTER=REGEXP`; repeatable")
+	f.StringArrayVar(&o.files, "noise", nil,
+		"take the rules in `FILE`: one a line, spelt as for --ignore or --match, and # before comments; repeatable")
+	f.DurationVar(&o.tolerance, "time-tolerance", 0,
+		"what takes more than `D` longer than recorded differs: an answer, or the next event of a stream (default: no limit)")
+}
+
+// rules reads the rules of all flags; nil if there are none.
+func (o *noiseFlags) rules() (*noise.Rules, error) {
+	if o.tolerance < 0 {
+		return nil, usage("--time-tolerance %s: it cannot be negative", o.tolerance)
+	}
+	var list []noise.Rule
+	for _, text := range o.ignore {
+		r, err := noise.ParseIgnore(text)
+		if err != nil {
+			return nil, usage("--ignore %w", err)
+		}
+		list = append(list, r)
+	}
+	for _, text := range o.match {
+		r, err := noise.ParseMatch(text)
+		if err != nil {
+			return nil, usage("--match %w", err)
+		}
+		list = append(list, r)
+	}
+	for _, name := range o.files {
+		rules, err := readNoise(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, rules...)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return noise.New(list...), nil
+}
+
+// readNoise reads a file of rules.
+func readNoise(name string) ([]noise.Rule, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("--noise %s: %w", name, cause(err))
+	}
+	defer f.Close()
+	rules, err := noise.Read(f, name)
+	if err != nil {
+		return nil, usage("--noise: %w", err)
+	}
+	return rules, nil
+}

@@ -1,0 +1,47 @@
+package replay_test
+
+import (
+	"fmt"
+	"testing"
+
+	"a2atap/replay"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+	"a2atap/replay/report"
+)
+
+// Where an agent no longer makes a task, what it lists of others is not taken for that: somebody else's task would be
+// canceled.
+func TestReplayLeavesOtherTasksAlone(t *testing.T) {
+	t.Parallel()
+	const card = `{
+  "name": "Booker", "description": "Books.", "version": "1", "capabilities": {"streaming": true},
+  "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+  "skills": [{"id": "book", "name": "book", "description": "Books", "tags": [%q]},
+    {"id": "ask", "name": "ask", "description": "Asks back", "tags": ["multi-turn"]}]
+}`
+	agentThat := func(does string) string {
+		return startAgent(t, "spec", refagent.Options{Card: fmt.Appendf(nil, card, does)})
+	}
+	send := must[*client.Result](t)
+	src := record(t, agentThat("multi-turn"), func(tapURL string) {
+		c := connect(t, tapURL, client.JSONRPC10, client.Options{})
+		task := send(c.Send(t.Context(), client.Text("book a seat"), client.SendOptions{})).Task
+		must[*client.Page](t)(c.List(t.Context(), client.ListOptions{}))
+		must[*client.Task](t)(c.Cancel(t.Context(), task.ID, nil))
+	})
+	to := agentThat("message-only")
+	other := connect(t, to, client.JSONRPC10, client.Options{})
+	theirs := send(other.Send(t.Context(), client.Text("ask me"), client.SendOptions{})).Task
+	r := play(t, src, to, replay.Options{})
+	if r.LeftOut != 1 || r.Lines[3].Status != report.LeftOut || r.Lines[3].Lacks != 2 {
+		t.Errorf("%s: %+v; want the cancel left out", r.Verdict(), r.Lines)
+	}
+	if task := must[*client.Task](t)(other.Get(t.Context(), theirs.ID, nil)); task.Status.State != client.InputRequired {
+		t.Errorf("the task of somebody else is %s now", task.Status.State)
+	}
+	causes := r.Causes()
+	if len(causes) != 1 || len(causes[0].NotSent) != 1 || causes[0].Differences[0].Kind != report.DifferentOutcome {
+		t.Errorf("%s: causes %+v", r.Verdict(), causes)
+	}
+}

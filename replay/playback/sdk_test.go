@@ -1,0 +1,53 @@
+package playback_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/replay/peers"
+	"a2atap/replay/playback"
+)
+
+// The official SDK's clients play their script against the player as they did against the SDK's agent.
+func TestPlaybackForSDKClients(t *testing.T) {
+	for _, pair := range []peers.Pair{
+		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
+		{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.HTTPJSON},
+		{Client: peers.Go03Client, Agent: peers.Go03Agent, Binding: peers.JSONRPC},
+	} {
+		t.Run(pair.String(), func(t *testing.T) { playToSDK(t, pair, pair.Client) })
+	}
+}
+
+// playToSDK records a pair, and plays its agent to a client, which has to see what it sees at the agent itself.
+func playToSDK(t *testing.T, pair peers.Pair, to peers.Client) {
+	t.Helper()
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer hook.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	run := func(c peers.Client, agentURL string) []string {
+		seen, err := c.Run(ctx, t, agentURL, pair.Binding, hook.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return peers.Lines(seen, agentURL, hook.URL)
+	}
+	var was []string
+	src := record(t, pair.Agent.Start(t).URL, func(tapURL string) { was = run(pair.Client, tapURL) })
+	if to.Name != pair.Client.Name {
+		was = run(to, pair.Agent.Start(t).URL)
+	}
+	p, origin := perform(t, src, playback.Options{OnMiss: func(m playback.Miss) { t.Error(m) }})
+	if diff := cmp.Diff(was, run(to, origin)); diff != "" {
+		t.Errorf("what the client saw (-at the agent +played):\n%s", diff)
+	}
+	if r := p.Report(); r.Missed > 0 || r.Served == 0 || r.Undelivered > 0 {
+		t.Errorf("%s; misses %v", r.Verdict(), r.Misses)
+	}
+}
