@@ -41,7 +41,7 @@ func (c *Requests) Run() []report.Difference {
 		return c.diffs
 	}
 	c.pairNamed()
-	if otherWords(rec, live) {
+	if wordingOf(rec, live) != sameWords {
 		c.options()
 		c.partKinds()
 		return c.diffs
@@ -62,9 +62,10 @@ func Asks(call *a2a.Call) string {
 	if call.Operation != a2a.NoOperation {
 		return call.Operation.String()
 	}
-	return call.Method + strings.TrimPrefix(RewriteTarget("/"+call.Route, call, func(role Role, text string) (string, bool) {
+	route := RewriteTarget("/"+call.Route, call, func(role Role, text string) (string, bool) {
 		return "ID", role != NoRole || Opaque(text)
-	}), "/")
+	})
+	return call.Method + strings.TrimPrefix(route, "/")
 }
 
 func (c *Requests) add(d report.Difference) {
@@ -239,11 +240,6 @@ func parameters(call *a2a.Call) []string {
 	return slices.Compact(names)
 }
 
-// otherWords reports whether two requests are in different bindings or dialects, so that names mean nothing.
-func otherWords(rec, live *a2a.Call) bool {
-	return wordingOf(rec, live) != sameWords
-}
-
 // options compares what the client asks for besides its message.
 func (c *Requests) options() {
 	rec, live := c.Recorded.Call, c.Live.Call
@@ -251,7 +247,7 @@ func (c *Requests) options() {
 		c.option("history length", was, now)
 	}
 	if rec.Operation == a2a.SendMessage {
-		if was, now := blocking(rec), blocking(live); was != now && !otherWords(rec, live) {
+		if was, now := blocking(rec), blocking(live); was != now && wordingOf(rec, live) == sameWords {
 			c.option("call", waits(was), waits(now))
 		}
 	}

@@ -97,6 +97,14 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("%s: %s [%s]", d.Place, d.Message, d.Kind)
 }
 
+// label says what the difference is about, and whose it is, if it is not the agent's.
+func (d *Difference) label() string {
+	if d.Side != "" {
+		return string(d.Kind) + ", " + d.Side
+	}
+	return string(d.Kind)
+}
+
 // Summary says in a few words what changed, such as "state completed → failed". What came from the wire is in it as it
 // came.
 func (d *Difference) Summary() string {

@@ -103,5 +103,5 @@ func (r *Report) pageCause(c *Cause) pageCause {
 }
 
 func (r *Report) pageGroup(g *Group) pageGroup {
-	return pageGroup{Headline: headline(g), Kind: string(g.Differences[0].Kind), Where: r.where(g), At: at(g)}
+	return pageGroup{Headline: headline(g), Kind: g.Differences[0].label(), Where: r.where(g), At: at(g)}
 }

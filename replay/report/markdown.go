@@ -50,7 +50,7 @@ func (r *Report) mdTable(b *strings.Builder, causes []Cause) {
 			break
 		}
 		rows = append(rows, []string{
-			fmt.Sprint(i + 1), markup.Text(headline(&c.Group)), string(c.Differences[0].Kind), markup.Text(r.where(&c.Group)),
+			fmt.Sprint(i + 1), markup.Text(headline(&c.Group)), c.Differences[0].label(), markup.Text(r.where(&c.Group)),
 			r.following(c),
 		})
 	}

@@ -67,6 +67,7 @@ type Report struct {
 	LeftOut     int
 	Missing     int    // of two captures, exchanges that only the first has
 	New         int    // of two captures, exchanges that only the second has
+	ByMeaning   int    // exchanges in another binding or dialect, of which names in JSON were not compared
 	Texts       int    // in recorded answers to what was sent, which the profile does not compare
 	Ignored     int    // places that were not compared since a rule of what may differ says so
 	IgnoredBy   int    // how many rules said so
@@ -122,6 +123,9 @@ func (r *Report) result() string {
 // uncompared says what was not compared.
 func (r *Report) uncompared() []string {
 	var words []string
+	if r.ByMeaning > 0 {
+		words = append(words, fmt.Sprintf("in another binding or dialect, compared by meaning: %d", r.ByMeaning))
+	}
 	if r.Texts > 0 {
 		words = append(words, fmt.Sprintf("texts not compared: %d", r.Texts))
 	}

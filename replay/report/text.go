@@ -69,7 +69,7 @@ func (t *textWriter) line(indent int, pieces ...text) {
 
 func (t *textWriter) cause(n int, c *Cause) {
 	t.line(0, text{Heading, fmt.Sprintf("%d. %s", n, headline(&c.Group))},
-		text{Aside, inBrackets(string(c.Differences[0].Kind))})
+		text{Aside, inBrackets(c.Differences[0].label())})
 	indent := len(fmt.Sprintf("%d. ", n))
 	if where := t.where(&c.Group); where != "" {
 		t.line(indent, text{Plain, where + atPlace(at(&c.Group))})

@@ -1,0 +1,179 @@
+package diff
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
+)
+
+// Options says what to compare, and how. The zero value compares everything by the profile protocol, without rules.
+type Options struct {
+	Rules   []*analyzer.Rule             // judge both captures; they must have passed analyzer.Validate
+	KeepWas func(*capture.Exchange) bool // chooses exchanges of the first capture; nil chooses all
+	KeepNow func(*capture.Exchange) bool // of the second
+	Profile compare.Profile              // compare.Protocol if empty
+	Agents  map[string]string            // names of agents in the second capture by those in the first
+	Sides   report.Sides                 // what the captures are called in the report
+}
+
+// Run compares two captures of the same workflow. It fails if one of them cannot be read; what differs is in the
+// report, in which the first capture is called recorded. Agents are the same if they have the same name, or if each
+// capture has one that the other lacks.
+func Run(ctx context.Context, was, now capture.Source, o Options) (*report.Report, error) {
+	if o.Profile == "" {
+		o.Profile = compare.Protocol
+	}
+	if _, err := compare.ParseProfile(string(o.Profile)); err != nil {
+		return nil, err
+	}
+	a, err := load(ctx, was, o.KeepWas)
+	if err != nil {
+		return nil, err
+	}
+	b, err := load(ctx, now, o.KeepNow)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{a: a, b: b, opts: o, report: &report.Report{
+		Verb: "diff", Sides: o.Sides, Capture: a.info.Name, To: b.info.Name, Profile: string(o.Profile),
+		Lost: a.info.LostExchanges + b.info.LostExchanges,
+	}}
+	for _, info := range []capture.Info{a.info, b.info} {
+		if info.Crashes > 0 {
+			c.report.Crash = info.Crash.String()
+		}
+	}
+	if err := c.run(ctx); err != nil {
+		return nil, err
+	}
+	return c.report, nil
+}
+
+// A comparison is under way.
+type comparison struct {
+	a, b    *side
+	opts    Options
+	report  *report.Report
+	threads []*thread                  // of the first capture
+	values  map[string]*compare.Values // by the agent's name in the first capture
+	meant   map[string]int             // how many exchanges were compared by meaning, by the ways in which they were said
+}
+
+func (c *comparison) run(ctx context.Context) error {
+	c.values, c.meant = map[string]*compare.Values{}, map[string]int{}
+	was, now := byAgent(c.a.exchanges), byAgent(c.b.exchanges)
+	agents := agentsOf(c.a.exchanges)
+	others := pairNames(agents, agentsOf(c.b.exchanges), func(name string) string {
+		return cmp.Or(c.opts.Agents[name], name)
+	})
+	for _, agent := range agents {
+		if err := c.pairUp(agent, was[agent], now[others[agent]]); err != nil {
+			return err
+		}
+	}
+	for name, v := range c.values {
+		for other := range c.values {
+			if other != name {
+				v.Share(c.values[other])
+			}
+		}
+	}
+	if err := c.lines(ctx); err != nil {
+		return err
+	}
+	c.notices()
+	return c.findings(ctx)
+}
+
+func byAgent(exchanges []*exchange) map[string][]*exchange {
+	groups := map[string][]*exchange{}
+	for _, e := range exchanges {
+		if e.skip == "" {
+			groups[e.agent] = append(groups[e.agent], e)
+		}
+	}
+	return groups
+}
+
+func agentsOf(exchanges []*exchange) []string {
+	var names []string
+	for _, e := range exchanges {
+		if e.skip == "" && !slices.Contains(names, e.agent) {
+			names = append(names, e.agent)
+		}
+	}
+	return names
+}
+
+// pairNames pairs names that are the same, and the two that are left if each list has one.
+func pairNames(was, now []string, other func(string) string) map[string]string {
+	pairs := map[string]string{}
+	var restWas []string
+	restNow := slices.Clone(now)
+	for _, name := range was {
+		pairs[name] = ""
+		if i := slices.Index(restNow, other(name)); i >= 0 {
+			pairs[name] = restNow[i]
+			restNow = slices.Delete(restNow, i, i+1)
+		} else {
+			restWas = append(restWas, name)
+		}
+	}
+	if len(restWas) == 1 && len(restNow) == 1 {
+		pairs[restWas[0]] = restNow[0]
+	}
+	return pairs
+}
+
+// pairUp finds the counterparts of the exchanges with one agent.
+func (c *comparison) pairUp(agent string, was, now []*exchange) error {
+	v, err := compare.NewValues()
+	if err != nil {
+		return err
+	}
+	c.values[agent] = v
+	clients := pairNames(clientsOf(was), clientsOf(now), func(name string) string { return name })
+	for _, e := range now {
+		for name, other := range clients {
+			if other == e.client && name != other {
+				e.client = name
+				break
+			}
+		}
+	}
+	a, b := threadsOf(was), threadsOf(now)
+	pairThreads(a, b)
+	for _, t := range a {
+		if t.pair == nil {
+			continue
+		}
+		if t.task != "" && t.pair.task != "" {
+			v.Pair(&compare.Pairing{Role: compare.TaskID, Recorded: t.task, Live: t.pair.task})
+		}
+		pairExchanges(t.exchanges, t.pair.exchanges)
+	}
+	pairStrays(a, b)
+	c.threads = append(c.threads, a...)
+	return nil
+}
+
+// pairStrays finds counterparts for what is left, where nothing in a thread without a counterpart made its task: in the
+// other capture it is about another one.
+func pairStrays(a, b []*thread) {
+	alone := func(e *exchange) bool { return e.pair == nil }
+	strays := func(threads []*thread, all bool) (list []*exchange) {
+		for _, t := range threads {
+			if all || t.pair == nil && t.task != "" && !t.exchanges[0].op.Sends() {
+				list = append(list, only(t.exchanges, alone)...)
+			}
+		}
+		return list
+	}
+	pairBy(strays(a, true), strays(b, false), level(byText).ofClient)
+	pairBy(strays(a, false), strays(b, true), level(byText).ofClient)
+}

@@ -1,0 +1,262 @@
+package diff
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/replay/compare"
+	"a2atap/replay/report"
+)
+
+// lines compares each pair of exchanges, in the order of the first capture, and names those without a counterpart. What
+// only the second has stands behind what it followed.
+func (c *comparison) lines(ctx context.Context) error {
+	r := c.report
+	var lines []report.Line
+	behind := map[uint64]uint64{} // exchanges that only the second capture has, and the one of the first before each
+	for _, e := range c.a.exchanges {
+		if e.polled {
+			continue
+		}
+		l, err := c.line(ctx, e)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, l)
+	}
+	var last uint64
+	for _, e := range c.b.exchanges {
+		switch {
+		case e.pair != nil:
+			last = e.pair.seq
+		case e.polled:
+		default:
+			lines = append(lines, c.onlyNow(e))
+			behind[e.seq] = last
+		}
+	}
+	at := func(l *report.Line) uint64 {
+		if l.Exchange == 0 {
+			return behind[l.Live]
+		}
+		return l.Exchange
+	}
+	slices.SortStableFunc(lines, func(l, m report.Line) int { return cmp.Compare(at(&l), at(&m)) })
+	r.Lines = lines
+	for i := range lines {
+		switch l := &lines[i]; l.Status {
+		case report.LeftOut:
+			r.LeftOut++
+		case report.Matched:
+			r.Matched++
+		case report.Differing:
+			r.Differing++
+		case report.Missing:
+			r.Missing++
+		case report.New:
+			r.New++
+		}
+		r.Differences = append(r.Differences, lines[i].Differences...)
+	}
+	r.Sent = r.Matched + r.Differing
+	c.notes()
+	return nil
+}
+
+// line says what became of an exchange of the first capture.
+func (c *comparison) line(ctx context.Context, e *exchange) (report.Line, error) {
+	l := report.Line{Exchange: e.seq, Agent: e.agent, Operation: e.asks, Task: e.task, Requests: 1, Status: report.Matched}
+	if e.of != nil && e.names {
+		if first := e.of.exchanges[0]; first != e && first.op.Sends() {
+			l.Uses = []uint64{first.seq}
+		}
+	}
+	switch {
+	case e.skip != "":
+		l.Status, l.Why = report.LeftOut, e.skip
+		return l, nil
+	case e.pair == nil:
+		l.Status = report.Missing
+		l.Differences = []report.Difference{{
+			Kind: report.MissingExchange, Exchange: e.seq, Place: fmt.Sprintf("%d.request", e.seq), Want: e.asks,
+			Message: "it is only in " + cmp.Or(c.opts.Sides.Was, "the first capture"), Side: report.Client,
+			Effect: report.Effect{NoAnswer: true, Lasting: acts(e)},
+		}}
+		return l, nil
+	}
+	l.Live, l.Polls, l.Requests = e.pair.seq, e.pair.polls, 1+len(e.pair.polls)
+	was, err := c.a.src.Exchange(ctx, e.seq)
+	if err != nil {
+		return l, err
+	}
+	now, err := c.b.src.Exchange(ctx, e.pair.seq)
+	if err != nil {
+		return l, err
+	}
+	if l.Differences = c.compare(e, was, now); len(l.Differences) > 0 {
+		l.Status = report.Differing
+	}
+	for i := range l.Differences {
+		l.Differences[i].Live = l.Live
+	}
+	return l, nil
+}
+
+// onlyNow names an exchange that the second capture alone has.
+func (c *comparison) onlyNow(e *exchange) report.Line {
+	l := report.Line{Live: e.seq, Agent: e.agent, Operation: e.asks, Task: e.task, Requests: 1, Status: report.New}
+	if e.skip != "" {
+		l.Status, l.Why = report.LeftOut, e.skip
+		return l
+	}
+	d := report.Difference{
+		Kind: report.NewExchange, Live: e.seq, Place: fmt.Sprintf("%d.request", e.seq), Got: e.asks,
+		Message: "it is only in " + cmp.Or(c.opts.Sides.Now, "the second capture"), Side: report.Client,
+	}
+	if e.of != nil && e.of.pair != nil {
+		d.Effect = report.Effect{Task: e.of.pair.task, Agent: e.of.pair.exchanges[0].agent, Lasting: acts(e)}
+	}
+	l.Differences = []report.Difference{d}
+	return l
+}
+
+// acts reports whether an exchange does something to a task that there was before.
+func acts(e *exchange) bool { return e.names && (e.op.Sends() || e.op == a2a.CancelTask) }
+
+// compare compares two exchanges: first what was asked, then what was answered.
+func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []report.Difference {
+	v := c.values[e.agent]
+	callWas, headWas := c.a.call(was)
+	callNow, headNow := c.b.call(now)
+	asked := compare.Requests{
+		Values: v, Profile: c.opts.Profile,
+		Recorded: compare.Request{Seq: was.Seq, Call: &callWas, Head: headWas},
+		Live:     compare.Request{Seq: now.Seq, Call: &callNow, Head: headNow},
+	}
+	diffs := asked.Run()
+	rec := &compare.Recorded{
+		Reply: compare.ReadReply(&callWas, was), Seq: was.Seq, Task: callWas.TaskID, Ahead: e.ahead,
+	}
+	rec.AssumeLeft()
+	live := compare.ReadReply(&callNow, now)
+	live.AssumeLeft()
+	if c.opts.Profile != compare.Exact {
+		c.report.Texts += rec.Texts()
+	}
+	p := compare.NewPairer(v, rec, &callNow)
+	pairValues(p, &callNow, now, live)
+	if e.asks != e.pair.asks {
+		return diffs // another call has another answer
+	}
+	answered := compare.Comparison{
+		Values: v, Profile: c.opts.Profile, Recorded: rec, Live: live, LiveSeq: now.Seq,
+		Both: true, LiveAhead: e.pair.ahead,
+	}
+	diffs = append(diffs, p.Contradictions()...)
+	if answered.ByMeaning() {
+		c.report.ByMeaning++
+		c.meant[spoken(&callWas)+" against "+spoken(&callNow)]++
+	}
+	return append(diffs, answered.Run()...)
+}
+
+// pairValues shows the answer of the second capture to a pairer, event by event.
+func pairValues(p *compare.Pairer, call *a2a.Call, x *capture.Exchange, r *compare.Reply) {
+	if !r.Stream {
+		for _, it := range r.Items {
+			p.Take(0, it.Answer)
+		}
+		return
+	}
+	for i := range x.Response.Events {
+		e := &x.Response.Events[i]
+		if a, ok := compare.ReadEvent(call, e); ok {
+			p.Take(e.K, a)
+		}
+	}
+}
+
+// spoken names binding and dialect of a call.
+func spoken(call *a2a.Call) string {
+	if call.Binding == a2a.NoBinding {
+		return call.Dialects.String()
+	}
+	return fmt.Sprintf("%s %s", call.Binding, call.Dialects)
+}
+
+// notes says what was compared otherwise than by the profile.
+func (c *comparison) notes() {
+	for _, how := range slices.Sorted(maps.Keys(c.meant)) {
+		c.note("%s compared by what they mean, not by names in JSON: %s", analyzer.Plural(c.meant[how], "exchange"), how)
+	}
+	polls := func(list []*exchange) (n int) {
+		for _, e := range list {
+			if e.polled {
+				n++
+			}
+		}
+		return n
+	}
+	if was, now := polls(c.a.exchanges), polls(c.b.exchanges); was+now > 0 {
+		c.note("polls of tasks that went on are free in number: %d and %d were not compared", was, now)
+	}
+	var apart []string
+	for _, name := range agentsOf(c.a.exchanges) {
+		if !slices.ContainsFunc(c.b.exchanges, func(e *exchange) bool { return e.pair != nil && e.pair.agent == name }) {
+			apart = append(apart, name)
+		}
+	}
+	if len(apart) > 0 && c.report.New > 0 {
+		c.note("nothing in the second capture was paired with the agent %s: --agent NAME=OTHER says which are the same",
+			strings.Join(apart, ", "))
+	}
+}
+
+func (c *comparison) note(format string, args ...any) {
+	c.report.Notes = append(c.report.Notes, fmt.Sprintf(format, args...))
+}
+
+// findings judges both captures. A rule that was broken in the second alone is a difference.
+func (c *comparison) findings(ctx context.Context) error {
+	was, err := c.judge(ctx, c.a)
+	if err != nil {
+		return err
+	}
+	now, err := c.judge(ctx, c.b)
+	if err != nil {
+		return err
+	}
+	c.report.Findings = compare.NewFindings(was, now)
+	for i := range c.report.Findings {
+		f := &c.report.Findings[i]
+		d := report.Difference{
+			Kind: report.DifferentFinding, Rule: f.Rule.ID, Live: f.Place.Exchange, Place: f.Place.String(),
+			Want: f.Expected, Got: f.Seen, Message: fmt.Sprintf("%s (rule %s, not broken before)", f.Message, f.Rule.ID),
+		}
+		if f.Side == a2a.Client {
+			d.Side = report.Client
+		}
+		c.report.Differences = append(c.report.Differences, d)
+	}
+	return nil
+}
+
+func (c *comparison) judge(ctx context.Context, s *side) ([]analyzer.Finding, error) {
+	if len(c.opts.Rules) == 0 {
+		return nil, nil
+	}
+	result, err := analyzer.Run(ctx, c.opts.Rules, s.src, nil)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(result.Findings, func(f analyzer.Finding) bool {
+		return f.Place.Exchange != 0 && !s.chosen[f.Place.Exchange]
+	}), nil
+}
