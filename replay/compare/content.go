@@ -172,6 +172,9 @@ func (c *Comparison) changes(rec, live Item) []report.Change {
 // what may differ.
 func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
 	text := RewriteJSON(live.Doc.Root.Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
+		if id := c.Recorded.Call.ID; role == RequestID && id.Exists() && text == string(c.Live.Call.ID.Raw()) {
+			return string(id.Raw()), true // each repeats that of its own request
+		}
 		return c.Values.RecordedFor(role, task, text)
 	})
 	root := a2a.Parse(text).Root
