@@ -54,6 +54,9 @@ type Engine struct {
 	evidence    evidence        // of the exchanges of other programs
 	lookThrough func() evidence // nil if there is nothing to look through, or it was done
 
+	unsure  map[string]bool               // agents, by name, of whose answers some are not known for faults made here
+	faulted *recent.Map[uint64, struct{}] // exchanges with faults in their answers; nil without any
+
 	requestMissed bool // a request was not recorded, or could not be read
 }
 
@@ -86,6 +89,7 @@ type Counts struct {
 	Calls     int   // that are over: see Calls
 	Failed    int   // of them, how many failed
 	Unseen    int   // upgrades and tunnels: what passed in them was not observed
+	Made      int   // exchanges in which the recorder made a fault because it was told to
 	Unproved  int   // links with calls of which none is known to have succeeded
 }
 
@@ -253,6 +257,9 @@ func (e *Engine) check(in *intake, o *Observation) {
 		p.Rule, p.asks, p.applied = j.rule, j.asks, false
 		j.check(p)
 		if !p.applied {
+			continue
+		}
+		if !e.mayBlame(in) {
 			continue
 		}
 		if tallies == nil {

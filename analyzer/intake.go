@@ -32,6 +32,7 @@ type intake struct {
 	seeking  bool           // it is no call, and its answer may be a card
 	found    *capture.Head  // of an answer that may be one; nil if none has come
 	unseen   bool           // what followed the answer's head was not observed: an upgrade, or a tunnel
+	made     faultMade      // by the recorder, because it was told to
 	unheard  bool           // it configures a webhook whose notifications go past the recorder
 	sending  Link           // on which its message waits for an answer; zero if it has none, or is over
 }
@@ -106,6 +107,9 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 		if strings.HasPrefix(what.Note, capture.WebhooksNotObserved) {
 			in.unheard = true
 		}
+		if made, ok := strings.CutPrefix(what.Note, capture.FaultMadeHere); ok {
+			e.faultMade(in, made)
+		}
 	case capture.Closed:
 		e.closed(in, s, what)
 	default:
@@ -115,6 +119,10 @@ func (e *Engine) advance(in *intake, s capture.Step) {
 			e.counts.Unseen++
 		}
 		switch {
+		case in.made.hides():
+			if ok {
+				in.status = capture.ParseResponseHead(head.Head).Status
+			}
 		case in.x.Judged() || in.x.Gather && !ofStream(what): // the bodies of other traffic are not gathered
 			e.advanceAnswer(in, s)
 		case ok && e.onEnded != nil:
@@ -157,7 +165,10 @@ func (e *Engine) advanceAnswer(in *intake, s capture.Step) {
 	case capture.ResponseBody:
 		e.add(in, &in.response, what.Data, what.Dropped, what.Decoded)
 	case capture.ResponseEvent:
-		e.event(in, s, what.Event)
+		if k, mine := in.made.event(what.Event.K); mine {
+			what.Event.K = k
+			e.event(in, s, what.Event)
+		}
 	case capture.ResponseEnd:
 		in.response.Size, in.response.Complete, in.x.Ended, in.endedAt = what.Size, true, true, in.x.at(s)
 		if in.x.Stream == nil {
@@ -180,11 +191,14 @@ func (e *Engine) release(in *intake) {
 
 // closed ends an exchange. A request that never came whole is not judged, and neither is its answer.
 func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
-	if c.Dropped > 0 {
+	switch {
+	case c.Dropped > 0:
 		e.gap(in)
+	case in.made.hides():
+		in.cut()
 	}
 	if in.x.Stream != nil {
-		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown"
+		cut := c.Interrupted || c.Fault != nil && c.Fault.Kind == "shutdown" || in.made.ends()
 		end := StreamEnd{Clean: in.x.Ended && c.Fault == nil && !cut, Fault: c.Fault, Open: cut, At: in.x.at(s)}
 		switch {
 		case in.x.Ended:
@@ -196,7 +210,7 @@ func (e *Engine) closed(in *intake, s capture.Step, c capture.Closed) {
 	}
 	in.x.Outcome = in.finalOutcome(&c)
 	end := &StreamEnd{Clean: in.x.Ended && c.Fault == nil, Fault: c.Fault, At: in.x.at(s)}
-	if !c.Interrupted && (in.x.isCall() || in.x.Call.Operation == a2a.GetCard) {
+	if !c.Interrupted && !in.made.is() && (in.x.isCall() || in.x.Call.Operation == a2a.GetCard) {
 		e.callEnded(in, s, end)
 	}
 	done := e.message(in.x, ExchangeDone, s)

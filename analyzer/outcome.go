@@ -134,6 +134,9 @@ func (r *Result) Count(x Ended) {
 	if x.Unseen {
 		r.Counts.Unseen++
 	}
+	if x.FaultMade != "" {
+		r.Counts.Made++
+	}
 	if x.Call {
 		one := Calls{Link: x.Link}
 		one.add(x.Outcome)
@@ -156,7 +159,7 @@ func (x *Exchange) isNotification() bool {
 func (e *Engine) ended(in *intake, took time.Duration) {
 	x := in.x
 	e.agents.ended(in)
-	if x.isCall() {
+	if x.isCall() && !in.made.is() {
 		c := e.calls(x.Link)
 		c.add(x.Outcome)
 		c.Unheard = c.Unheard || in.unheard
@@ -192,6 +195,8 @@ func (in *intake) finalOutcome(closed *capture.Closed) Outcome {
 	switch {
 	case !x.isCall(), closed.Interrupted:
 		return x.Outcome
+	case in.made.is():
+		return Outcome{}
 	case closed.Fault != nil && !x.Ended && !in.answeredWhole():
 		return in.faulted(closed.Fault)
 	case in.x.Outcome.Known() || x.Stream == nil || in.gap || x.Cut || !x.Ended:

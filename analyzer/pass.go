@@ -31,6 +31,10 @@ func (p *Pass) Observe(o Observation) { p.engine.made = append(p.engine.made, o)
 // RequestMissed reports whether a request was not recorded, or could not be read: nobody knows what it asked for.
 func (p *Pass) RequestMissed() bool { return p.engine.requestMissed }
 
+// AnswerMissed reports whether what the agent of the exchange has answered before is not all known, since the recorder
+// made faults in it.
+func (p *Pass) AnswerMissed() bool { return p.engine.unsure[p.Exchange.Link.Agent] }
+
 // Lost returns how many exchanges were not recorded, or only in part, as in Counts.
 func (p *Pass) Lost() int64 { return p.engine.counts.Lost }
 

@@ -24,7 +24,9 @@ type Ended struct {
 	Status  int           // of HTTP; 0 if no answer came
 	Events  int           // of a stream; capture.NotKnown if the answer is none
 	Unseen  bool          // what followed was not observed: another protocol, or a tunnel
-	Faulted string        // how the exchange broke off, such as "reset by agent"; empty if it did not
+	// what fault the recorder made in it because it was told to, such as "reset": it is no call then; empty for none
+	FaultMade string
+	Faulted   string // how the exchange broke off, such as "reset by agent"; empty if it did not
 }
 
 // OnEnded returns an option that calls f with each exchange that is over. Those that are open at the end of a capture
@@ -65,10 +67,10 @@ func (in *intake) saw(task string, state a2a.State) {
 func (in *intake) summary(took time.Duration) Ended {
 	x := in.x
 	s := Ended{
-		Seq: x.Seq, Link: x.Link, Judged: in.judged, Call: x.isCall(), Outcome: x.Outcome,
+		Seq: x.Seq, Link: x.Link, Judged: in.judged, Call: x.isCall() && !in.made.is(), Outcome: x.Outcome,
 		Started: x.Started, Took: took, Asked: callWords(&x.Call, x.Request.Method+" "+x.Request.Target),
 		Task: in.task, State: in.state, Status: max(x.Response.Status, in.status), Events: capture.NotKnown,
-		Unseen: in.unseen,
+		Unseen: in.unseen, FaultMade: in.made.what,
 	}
 	if s.Task == "" {
 		s.Task = x.Call.TaskID

@@ -51,6 +51,7 @@ func (r *Result) Add(other *Result) {
 	r.Counts.Failed += other.Counts.Failed
 	r.Counts.Unproved += other.Counts.Unproved
 	r.Counts.Unseen += other.Counts.Unseen
+	r.Counts.Made += other.Counts.Made
 	r.Live = r.Live || other.Live
 	r.Insecure = r.Insecure || other.Insecure
 	r.Crashes = append(r.Crashes, other.Crashes...)

@@ -37,6 +37,7 @@ type Verdict struct {
 	Crashes   []capture.Crash // of recorders that were killed: some traffic may be missing
 	Forgotten int             // tasks, endpoints, webhooks and cards dropped to bound memory: rules are silent on them
 	Unseen    int             // upgrades and tunnels: what passed in them was not observed
+	Made      int             // exchanges in which the recorder made a fault, whose answers are not judged
 	Calls     Calls           // of all links together
 	Unproved  []Calls         // of each link on which no call is known to have succeeded
 	Unheard   []Link          // on which webhooks were configured whose notifications went past the recorder
@@ -50,7 +51,7 @@ type Verdict struct {
 func (r *Result) Verdict(gate Severity) Verdict {
 	v := Verdict{
 		Exchanges: r.Counts.Exchanges, Judged: r.Counts.Judged, Lost: r.Counts.Lost, Forgotten: r.Counts.Forgotten,
-		Unseen: r.Counts.Unseen, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
+		Unseen: r.Counts.Unseen, Made: r.Counts.Made, Baselined: r.Baselined, Crashes: r.Crashes, Critical: r.Critical,
 		Insecure: r.Insecure,
 	}
 	v.Notes, v.Warnings, v.Errors = r.Found[Note], r.Found[Warning], r.Found[Error]
@@ -92,6 +93,9 @@ func (v Verdict) String() string {
 	}
 	if v.Unseen > 0 {
 		text += ", " + Plural(v.Unseen, "connection") + " not observed (upgrade or tunnel)"
+	}
+	if v.Made > 0 {
+		text += ", " + Plural(v.Made, "exchange") + " with faults made here, whose answers are not judged"
 	}
 	if v.Forgotten > 0 {
 		text += fmt.Sprintf(", %d forgotten to bound memory", v.Forgotten)

@@ -21,7 +21,7 @@
 // agents are replaced and every other byte stays. With [Options].Webhooks so are the URLs of webhooks in push
 // notification configs: what agents send there comes to the tap, is recorded, and goes on. The record keeps what the
 // client and the agent sent, and beside it each replacement; where an agent names such an address, the record and the
-// client get the webhook's URL.
+// client get the webhook's URL. With [Options].Faults answers get faults, on request (package injection).
 //
 // # What will surprise
 //

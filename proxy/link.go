@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/injection"
 	"a2atap/proxy/relay"
 )
 
@@ -29,6 +31,8 @@ type link struct {
 	hooked     map[int]*exchangeHooks // exchanges that are about webhooks, or may be
 	deliveries map[int]bool           // exchanges that are notifications on their way to a webhook
 	anyHooks   atomic.Bool            // hooked was not always empty
+
+	faults *injection.Injector // that makes faults in its answers; nil for none
 }
 
 var _ relay.Observer = (*link)(nil)
@@ -58,6 +62,9 @@ func newLink(t *Tap, client net.Conn) *link {
 		local:        client.LocalAddr(),
 		cardRequests: make(map[int]*cardRequest),
 	}
+	if t.faults != nil {
+		l.faults = injection.New(t.faults, l.Fact)
+	}
 	t.proxy.callers.look(client, t.family, l.Conn)
 	return l
 }
@@ -69,6 +76,9 @@ func (l *link) Request(x int, head []byte) {
 		return
 	}
 	l.Conn.Request(x, head)
+	if l.faults != nil {
+		l.faults.Request(x, head)
+	}
 	if l.tap.proxy.opts.NoRewrite {
 		return
 	}
@@ -138,6 +148,9 @@ func isJSON(mediaType string) bool {
 
 // RequestBody implements relay.Observer.
 func (l *link) RequestBody(x int, p []byte) {
+	if l.faults != nil {
+		l.faults.RequestBody(x, p)
+	}
 	l.Conn.RequestBody(x, l.hookRequestBody(x, p))
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,6 +172,9 @@ func (l *link) RequestEnd(x int, trailer []byte) {
 		l.Conn.RequestBody(x, rest)
 	}
 	l.Conn.RequestEnd(x, trailer)
+	if l.faults != nil {
+		l.faults.RequestEnd(x)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if q := l.cardRequests[x]; q != nil {
@@ -195,9 +211,29 @@ func (l *link) AnswerEnd(x int, trailer []byte) {
 	l.Conn.AnswerEnd(x, trailer)
 }
 
+// Fault implements relay.Observer.
+func (l *link) Fault(x int, f relay.Fault) {
+	if l.faults != nil {
+		f = l.faults.Fault(x, f)
+	}
+	l.Conn.Fault(x, f)
+}
+
+// dial connects to the agent, with the faults that are to be made in what it answers.
+func (l *link) dial(ctx context.Context, client net.Conn) (net.Conn, error) {
+	conn, err := l.tap.dialFor(ctx, client)
+	if l.faults != nil && err == nil {
+		conn = l.faults.Wrap(conn)
+	}
+	return conn, err
+}
+
 // Ended implements relay.Observer.
 func (l *link) Ended(x int) {
 	l.Conn.Ended(x)
+	if l.faults != nil {
+		l.faults.Ended(x)
+	}
 	l.tap.proxy.inFlight.add(-1)
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture/credential"
+	"a2atap/proxy/injection"
 	"a2atap/proxy/outbound"
 )
 
@@ -45,6 +46,10 @@ type Options struct {
 	// agent by a name of its own that leads here. Requests to the forward proxy itself are held to the same, those
 	// through it are for any host.
 	AllowHosts []HostPattern
+
+	// Faults are made, on purpose, in the answers of agents behind taps. Without any nothing of the path of the traffic
+	// is different. Those that came through the forward proxy get none.
+	Faults []injection.Spec
 
 	RootCAs           *x509.CertPool   // that TLS agents are verified against; nil is the system's
 	Insecure          bool             // agents are not verified: whoever answers is taken for the agent
@@ -165,6 +170,7 @@ func (p *Proxy) open() error {
 		p.taps = append(p.taps, t)
 	}
 	for _, t := range p.taps {
+		t.faults = injection.PlanFor(t.Name(), p.opts.Faults)
 		if other := p.tapAt(t.agent); other != nil {
 			return fmt.Errorf("open tap %s: its agent %s is the tap of %s itself, which would be a loop; "+
 				"give the address at which the agent really listens", t.Name(), t.spec.Agent, other.Name())

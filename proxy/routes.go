@@ -108,7 +108,7 @@ func (p *Proxy) openFurther(from *Tap, u *url.URL, at origin) (*Tap, error) {
 		}
 		return nil, err
 	}
-	t.further, t.family = true, from.family
+	t.further, t.family, t.faults = true, from.family, from.faults
 	p.taps = append(p.taps, t)
 	p.serve(t)
 	p.callback(func() {

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/proxy/capture"
 	"a2atap/proxy/hostname"
+	"a2atap/proxy/injection"
 	"a2atap/proxy/relay"
 )
 
@@ -25,9 +26,10 @@ type Tap struct {
 	addr        *net.TCPAddr
 	hosts       *hostList
 	cardPaths   cardPaths
-	misdirected sync.Once // the user was told of a request for another host
-	further     bool      // it opened by itself
-	family      string    // the name that further taps of the same agent begin with
+	misdirected sync.Once       // the user was told of a request for another host
+	further     bool            // it opened by itself
+	family      string          // the name that further taps of the same agent begin with
+	faults      *injection.Plan // made in its answers; nil for none
 
 	diverts atomic.Bool                    // the agent was given an address of ours for a webhook
 	reached atomic.Pointer[netip.AddrPort] // where the agent was; nil before
@@ -109,7 +111,7 @@ func (t *Tap) relay(ctx context.Context, client net.Conn) {
 	l := newLink(t, client)
 	hosts := admission{list: t.hosts, local: l.local, refused: t.refused}
 	cfg := relay.Config{
-		Dial:        func(ctx context.Context) (net.Conn, error) { return t.dialFor(ctx, client) },
+		Dial:        func(ctx context.Context) (net.Conn, error) { return l.dial(ctx, client) },
 		Authority:   t.spec.Agent.Host,
 		Accept:      hosts.accept,
 		Observer:    l,

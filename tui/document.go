@@ -299,6 +299,10 @@ func (w *docWriter) ending() {
 		w.put(analyzer.Place{}, text(styleDim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
 	for _, note := range w.x.Notes {
-		w.put(analyzer.Place{}, text(styleDim, "note: "+note), 2)
+		if strings.HasPrefix(note, capture.FaultMadeHere) {
+			w.put(analyzer.Place{}, text(styleError, "✗ "+note), 2)
+		} else {
+			w.put(analyzer.Place{}, text(styleDim, "note: "+note), 2)
+		}
 	}
 }

@@ -99,7 +99,10 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 		add("task " + short(r.Tasks[0]))
 	}
 	for _, note := range x.Notes {
-		add("note: " + note)
+		if !strings.HasPrefix(note, capture.FaultMadeHere) {
+			note = "note: " + note
+		}
+		add(note)
 	}
 	return strings.Join(words, ", ")
 }

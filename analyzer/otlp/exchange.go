@@ -149,6 +149,7 @@ func (e *exchange) ours(a *attributes) {
 		a.number("a2atap.lost", e.Lost)
 	}
 	a.yes("a2atap.replayed", e.Replayed)
+	a.text("a2atap.fault.made", e.FaultMade())
 	if cause := e.identity.cause; cause.Exchange != 0 {
 		a.number("a2atap.parent.exchange", int64(cause.Exchange))
 		a.text("a2atap.parent.inferred", cause.Inferred)

@@ -87,6 +87,7 @@ type Verdict struct {
 	Lost      int64  `json:"lost"`
 	Crashes   int    `json:"crashes,omitempty"`     // captures whose recorder was killed: some traffic may be missing
 	Forgotten int    `json:"forgotten,omitempty"`   // dropped to bound memory: rules are silent on it
+	Made      int    `json:"faultsMade,omitempty"`  // exchanges in which the recorder made a fault
 	Unseen    int    `json:"notObserved,omitempty"` // upgrades and tunnels: what passed in them was not observed
 	Insecure  bool   `json:"insecure,omitempty"`    // agents on TLS were not verified
 	Live      bool   `json:"live,omitempty"`        // the recording goes on: this is what has happened so far
@@ -127,7 +128,7 @@ func JSONVerdict(whole *Report) Verdict {
 	sum := Verdict{
 		Status: string(v.Status), Error: v.Errors, Warning: v.Warnings, Note: v.Notes, Baselined: v.Baselined,
 		Exchanges: v.Exchanges, Judged: v.Judged, Lost: v.Lost, Crashes: len(v.Crashes),
-		Forgotten: v.Forgotten, Unseen: v.Unseen, Live: r.Live, Insecure: v.Insecure,
+		Forgotten: v.Forgotten, Unseen: v.Unseen, Made: v.Made, Live: r.Live, Insecure: v.Insecure,
 		Calls: v.Calls.Made, CallsFailed: v.Calls.Failed, Failures: failures(&v.Calls), Critical: v.Critical,
 	}
 	if whole.Tests != nil {

@@ -20,6 +20,7 @@ type diffOptions struct {
 	agents     []string
 	filter     string
 	profile    string
+	noise      noiseFlags
 	format     string
 	output     string
 	allowEmpty bool
@@ -43,6 +44,7 @@ compared, or a capture lost traffic.`,
 		Example: `  a2atap diff before.a2atap after.a2atap
   a2atap diff js.txtar python.txtar --agent booker --format markdown -o differences.md
   a2atap diff before.a2atap after.a2atap --agent booker=booker2 --profile shape
+  a2atap diff before.a2atap after.a2atap --ignore GetTask:/metadata/took --noise noise.txt
   a2atap diff before.a2atap after.a2atap --filter op:SendMessage --format json | jq .verdict`,
 		RunE: func(cmd *cobra.Command, args []string) error { return diffCaptures(cmd.Context(), e, o, args) },
 	}
@@ -51,6 +53,7 @@ compared, or a capture lost traffic.`,
 		"compare what went to the agent `NAME[=OTHER]`, which is called OTHER in B; repeatable")
 	f.StringVar(&o.filter, "filter", "", "compare the exchanges that match `EXPR`")
 	f.StringVar(&o.profile, "profile", "protocol", "compare by `PROFILE`: protocol, shape or exact")
+	o.noise.register(f)
 	f.StringVar(&o.format, "format", "text", "write the report as `FORMAT`: "+strings.Join(report.Formats(), ", "))
 	f.StringVarP(&o.output, "output", "o", "-", "write the report to `FILE`")
 	f.BoolVar(&o.allowEmpty, "allow-empty", false, "exit with 0 also if nothing was compared or traffic was lost")
@@ -103,7 +106,7 @@ func diffCaptures(ctx context.Context, e env, o diffOptions, names []string) err
 
 // diff turns flags into what the package takes, but for the choice of exchanges.
 func (o *diffOptions) diff() (diff.Options, error) {
-	out := diff.Options{Rules: rules.All, Agents: map[string]string{}}
+	out := diff.Options{Rules: rules.All, Agents: map[string]string{}, Late: o.noise.tolerance}
 	if err := choose("format", o.format, report.Formats()...); err != nil {
 		return out, err
 	}
@@ -126,7 +129,8 @@ func (o *diffOptions) diff() (diff.Options, error) {
 	if out.Profile, err = compare.ParseProfile(o.profile); err != nil {
 		return out, usage("--profile: %w", err)
 	}
-	return out, nil
+	out.Noise, err = o.noise.rules()
+	return out, err
 }
 
 // chooser returns which exchanges of a capture are compared. Name says what an agent of --agent is called in it.

@@ -89,11 +89,14 @@ func outcome(x *capture.Exchange, facts analyzer.Facts) string {
 	if x.State != capture.StateClosed {
 		words = append(words, x.State.String())
 	}
-	if x.Fault != nil {
+	if x.Fault != nil && x.Fault.Kind != capture.KindInjected { // what was done stands in a note
 		words = append(words, faultWords(x.Fault))
 	}
 	for _, note := range x.Notes {
-		words = append(words, "note: "+note)
+		if !strings.HasPrefix(note, capture.FaultMadeHere) {
+			note = "note: " + note
+		}
+		words = append(words, note)
 	}
 	return strings.Join(words, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -162,7 +163,10 @@ func cameOf(x *analyzer.Ended) []piece {
 	if x.Unseen {
 		add(piece{"what followed was not observed", inkDim})
 	}
-	if x.Faulted != "" {
+	if x.FaultMade != "" {
+		add(piece{capture.FaultMadeHere + x.FaultMade, inkBad})
+	}
+	if x.Faulted != "" && !strings.HasPrefix(x.Faulted, capture.KindInjected+" ") {
 		add(piece{x.Faulted, inkBad})
 	}
 	return line

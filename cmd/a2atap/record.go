@@ -43,6 +43,7 @@ type recordOptions struct {
 	timeoutHead   time.Duration
 	timeoutTunnel time.Duration
 	jwks          []string
+	faults        []string
 	reach         setup.ReachFlags
 	format        string
 	allowEmpty    bool
@@ -83,6 +84,8 @@ the end at the latest.
 
 ` + reachHelp + `
 
+` + faultHelp() + `
+
 Exit status: 0 a normal end, 2 wrong usage, 3 failed to listen, or to store all that was recorded; with --fail-on also 1
 findings at or above it, 4 inconclusive: nothing was judged, no call of a client to an agent succeeded, or traffic was
 lost.`,
@@ -90,6 +93,7 @@ lost.`,
   a2atap record --agent planner=http://127.0.0.1:9001 --agent booker=https://booker.example/a2a
   a2atap record --agent booker=http://127.0.0.1:9001 --client '*httpx*=planner' --client addr:10.1.0.0/16=tests
   a2atap record --forward 7080 --tunnel idp.example
+  a2atap record --agent booker=http://127.0.0.1:9001 --fault booker:cut-stream=2@SendStreamingMessage#1
   a2atap record --agent http://127.0.0.1:9001 --otlp http://127.0.0.1:4318
   a2atap record --agent http://127.0.0.1:9001 --exchanges 5 --fail-on error --ready-file ready`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return record(cmd.Context(), e, o) },
@@ -149,6 +153,8 @@ func (o *recordOptions) shared(f *pflag.FlagSet, forward string) {
 	f.StringArrayVar(&o.allowHosts, "allow-host", nil, allowHostHelp)
 	o.reach.Register(f, "without it, none is used")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
+	f.StringArrayVar(&o.faults, "fault", nil, "make a fault in answers, to see how a client bears it: "+
+		"`AGENT:WHAT[@WHEN]`, as above; repeatable")
 	f.BoolVar(&o.events, "events", false, "print each event of a stream, too")
 	o.otlp.register(f)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
@@ -183,6 +189,7 @@ func record(ctx context.Context, e env, o recordOptions) error {
 		return err
 	}
 	var ready strings.Builder
+	out.faults(options.faults)
 	for _, t := range r.proxy.Taps() {
 		out.tap(t)
 		fmt.Fprintf(&ready, "%s %s\n", t.Name(), t.URL())
@@ -247,6 +254,10 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 	if o.timeoutHead < 0 || o.timeoutTunnel < 0 {
 		return r, usage("--timeout-head and --timeout-tunnel take a time such as 30s, or 0 for no limit")
 	}
+	var err error
+	if r.faults, err = parseFaults(o.faults, r.taps); err != nil {
+		return r, err
+	}
 	r.timeoutHead, r.timeoutTunnel = o.timeoutHead, o.timeoutTunnel
 	if o.timeoutTunnel == 0 {
 		r.timeoutTunnel = -1
@@ -257,7 +268,6 @@ func (o *recordOptions) recording(e env, out *recordPrinter) (recordingOptions, 
 			r.onEvent = out.event
 		}
 	}
-	var err error
 	if r.allowHosts, err = parseAllowedHosts(o.allowHosts); err != nil {
 		return r, err
 	}

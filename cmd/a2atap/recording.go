@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/bolt"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/injection"
 	"a2atap/proxy/outbound"
 	"a2atap/tui"
 )
@@ -26,6 +27,7 @@ type recordingOptions struct {
 	output                     string
 	taps                       []proxy.TapSpec
 	aliases                    []proxy.Alias
+	faults                     []injection.Spec // made in answers
 	clients                    []proxy.ClientPattern
 	forward                    *proxy.ForwardSpec // nil for none
 	noRewrite                  bool
@@ -146,7 +148,7 @@ func startRecording(o recordingOptions) (*recording, error) {
 		OnStop: r.fail,
 	})
 	r.proxy, err = proxy.New(proxy.Options{
-		Taps: o.taps, Aliases: o.aliases, Forward: o.forward, Grace: o.grace, Recorder: r.recorder,
+		Taps: o.taps, Aliases: o.aliases, Faults: o.faults, Forward: o.forward, Grace: o.grace, Recorder: r.recorder,
 		NoRewrite: o.noRewrite, Webhooks: o.webhooks, AllowRemote: o.allowRemote, AllowHosts: o.allowHosts,
 		AnswerTimeout: o.timeoutHead, TunnelTimeout: o.timeoutTunnel,
 		RootCAs: o.reach.Roots, Insecure: o.reach.Insecure, ClientCertificate: o.reach.Certificate,

@@ -45,6 +45,8 @@ used, but with --upstream-proxy env.
 
 ` + reachHelp + `
 
+Faults are made in answers that come through a tap (--agent), with --fault as record takes it.
+
 Exit status: that of the program if it is not 0 (128 plus the signal's number if a signal ended it), else 4 if nothing
 came through, else that of record.`,
 		Example: `  a2atap run -- python planner.py
@@ -92,6 +94,7 @@ func runProgram(ctx context.Context, e env, o recordOptions, args []string) erro
 	if err != nil {
 		return err
 	}
+	out.faults(options.faults)
 	for _, t := range r.proxy.Taps() {
 		out.tap(t)
 	}

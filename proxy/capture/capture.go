@@ -23,6 +23,7 @@ package capture
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -146,7 +147,7 @@ type Event struct {
 
 // A Fault says how an exchange broke. It is about the transport: what A2A says of a wrong answer is a finding.
 type Fault struct {
-	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown"
+	// such as "unreachable", "reset", "truncated", "client-left", "refused", "not-http", "timeout", "shutdown", "injected"
 	Kind   string
 	Side   string // who broke it: "client", "agent" or "proxy"
 	Detail string // for people: what was seen
@@ -156,7 +157,25 @@ type Fault struct {
 // the reason follows.
 const WebhooksNotObserved = "webhooks not observed: "
 
-// A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead.
+// KindInjected is the kind of a Fault that the recorder made because it was told to; its side is "proxy".
+const KindInjected = "injected"
+
+// FaultMadeHere begins the note of an exchange in whose answer the recorder made a fault because it was told to; what
+// it did follows. What is recorded is what the client saw, and says nothing of the agent.
+const FaultMadeHere = "fault made here: "
+
+// FaultMade returns what fault the recorder made in the exchange because it was told to; empty if none.
+func (x *Exchange) FaultMade() string {
+	for _, note := range x.Notes {
+		if made, ok := strings.CutPrefix(note, FaultMadeHere); ok {
+			return made
+		}
+	}
+	return ""
+}
+
+// A Rewrite is one change made to what passed. The record keeps what was there before; Now is what was sent instead. Of
+// a fault that was made on request it has Now, since it is what the client saw.
 type Rewrite struct {
 	Place string // such as "response.body#/url" or "request.header[If-None-Match]"
 	Was   string

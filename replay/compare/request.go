@@ -8,6 +8,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
@@ -24,6 +25,8 @@ type Requests struct {
 	Profile  Profile
 	Recorded Request
 	Live     Request
+	Noise    *noise.Rules // what may differ; nil if nothing may
+	noise    *noise.Scope
 	diffs    []report.Difference
 }
 
@@ -31,6 +34,7 @@ type Requests struct {
 // live one has, in the live one.
 func (c *Requests) Run() []report.Difference {
 	rec, live := c.Recorded.Call, c.Live.Call
+	c.noise = c.Noise.OfRequest(rec.Operation, c.Recorded.Seq, c.Live.Seq)
 	if asks := [2]string{Asks(rec), Asks(live)}; asks[0] != asks[1] {
 		c.pairNamed()
 		c.diffs = nil // it asks something else: what it names follows from that
@@ -54,7 +58,40 @@ func (c *Requests) Run() []report.Difference {
 		c.options()
 		c.heads()
 	}
+	c.expect()
 	return c.diffs
+}
+
+// text returns the body of a request as rules of what may differ name places in it.
+func (r *Request) text() noise.Text {
+	return noise.Text{Root: r.Call.Doc.Root, Payload: r.Call.Params.Pointer()}
+}
+
+func (r *Request) noted() noise.Head { return noise.Head{Header: r.Head.Fields.Values} }
+
+// expect adds a difference for each rule whose expression the live request does not match, and counts where the rules
+// applied.
+func (c *Requests) expect() {
+	if c.noise == nil {
+		return
+	}
+	was, now := []noise.Text{c.Recorded.text()}, []noise.Text{c.Live.text()}
+	wrong := append(c.noise.Check(was, now), c.noise.CheckHead(c.Recorded.noted(), c.Live.noted())...)
+	for _, m := range wrong {
+		at := c.at(c.Recorded) + "." + m.Named()
+		if m.Pointer != "" {
+			at = c.body(c.Recorded, m.Pointer)
+		}
+		c.add(report.Difference{
+			Kind: report.DifferentMatch, Place: at, Want: m.Expected(), Got: m.Now, Message: unmatched(&m),
+		})
+	}
+	c.noise.Note(was, now, c.Recorded.noted(), c.Live.noted())
+}
+
+// hides reports whether a parameter may differ.
+func (c *Requests) hides(name string) bool {
+	return c.noise.Covers(c.Recorded.text(), a2a.Ptr(c.Recorded.Call.Params.Pointer(), name))
 }
 
 // Asks names what a request asks for, the same for all ids: its operation, or else its method of JSON-RPC or its route.
@@ -159,7 +196,8 @@ func (c *Requests) texts() {
 		return
 	}
 	f := &forms{}
-	f.compare("", []located{{rec.Doc.Root, 0}}, []located{{live.Doc.Root, 0}})
+	was, now := c.noise.Without(c.Recorded.text()), c.noise.Without(c.Live.text())
+	f.compare("", []located{{was, 0}}, []located{{now, 0}})
 	if len(f.founds) > 0 {
 		c.deviate(f.founds)
 		return
@@ -193,10 +231,10 @@ func (c *Requests) deviate(founds []deviation) {
 
 func (c *Requests) differ(kind report.Kind, same func(string, a2a.Value, a2a.Value) bool) {
 	rec, live := c.Recorded.Call, c.Live.Call
-	renamed := RewriteJSON(live.Doc.Root.Raw(), live, func(role Role, text string) (string, bool) {
+	renamed := RewriteJSON(c.noise.Without(c.Live.text()).Raw(), live, func(role Role, text string) (string, bool) {
 		return c.Values.RecordedFor(role, live.TaskID, text)
 	})
-	changes := Diff(rec.Doc.Root, a2a.Parse(renamed).Root, func(pointer string, was, now a2a.Value) bool {
+	changes := Diff(c.noise.Without(c.Recorded.text()), a2a.Parse(renamed).Root, func(pointer string, was, now a2a.Value) bool {
 		return pointer == "/id" && rec.Binding == a2a.JSONRPC || same(pointer, was, now)
 	})
 	if len(changes) == 0 {
@@ -243,7 +281,7 @@ func parameters(call *a2a.Call) []string {
 // options compares what the client asks for besides its message.
 func (c *Requests) options() {
 	rec, live := c.Recorded.Call, c.Live.Call
-	if was, now := length(rec), length(live); was != now {
+	if was, now := length(rec), length(live); was != now && !c.hides("historyLength") {
 		c.option("history length", was, now)
 	}
 	if rec.Operation == a2a.SendMessage {
@@ -315,7 +353,7 @@ var headerNames = []string{"Content-Type", "A2A-Version", "A2A-Extensions", "X-A
 func (c *Requests) heads() {
 	for _, name := range headerNames {
 		was, now := listed(&c.Recorded.Head, name), listed(&c.Live.Head, name)
-		if slices.Equal(was, now) {
+		if slices.Equal(was, now) || c.noise.HidesHeader(name) {
 			continue
 		}
 		kind := report.DifferentContent

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
@@ -18,6 +20,8 @@ type Options struct {
 	KeepNow func(*capture.Exchange) bool // of the second
 	Profile compare.Profile              // compare.Protocol if empty
 	Agents  map[string]string            // names of agents in the second capture by those in the first
+	Noise   *noise.Rules                 // what may differ; nil if nothing may
+	Late    time.Duration                // how much longer than in the first an answer or an event may take; 0 is any time
 	Sides   report.Sides                 // what the captures are called in the report
 }
 

@@ -66,7 +66,10 @@ func (c *comparison) lines(ctx context.Context) error {
 		r.Differences = append(r.Differences, lines[i].Differences...)
 	}
 	r.Sent = r.Matched + r.Differing
+	count := c.opts.Noise.Count()
+	r.Ignored, r.IgnoredBy, r.Matching = count.Ignored, count.Rules, count.Matched
 	c.notes()
+	r.Notes = append(r.Notes, c.opts.Noise.Stale()...)
 	return nil
 }
 
@@ -136,7 +139,7 @@ func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []report.D
 	callWas, headWas := c.a.call(was)
 	callNow, headNow := c.b.call(now)
 	asked := compare.Requests{
-		Values: v, Profile: c.opts.Profile,
+		Values: v, Profile: c.opts.Profile, Noise: c.opts.Noise,
 		Recorded: compare.Request{Seq: was.Seq, Call: &callWas, Head: headWas},
 		Live:     compare.Request{Seq: now.Seq, Call: &callNow, Head: headNow},
 	}
@@ -151,20 +154,23 @@ func (c *comparison) compare(e *exchange, was, now *capture.Exchange) []report.D
 		c.report.Texts += rec.Texts()
 	}
 	p := compare.NewPairer(v, rec, &callNow)
+	p.Noise = c.opts.Noise.Of(callWas.Operation, was.Seq, now.Seq)
 	pairValues(p, &callNow, now, live)
 	if e.asks != e.pair.asks {
 		return diffs // another call has another answer
 	}
 	answered := compare.Comparison{
 		Values: v, Profile: c.opts.Profile, Recorded: rec, Live: live, LiveSeq: now.Seq,
-		Both: true, LiveAhead: e.pair.ahead,
+		Both: true, LiveAhead: e.pair.ahead, Noise: c.opts.Noise, Tolerance: c.opts.Late,
 	}
 	diffs = append(diffs, p.Contradictions()...)
 	if answered.ByMeaning() {
 		c.report.ByMeaning++
 		c.meant[spoken(&callWas)+" against "+spoken(&callNow)]++
 	}
-	return append(diffs, answered.Run()...)
+	diffs = append(diffs, answered.Run()...)
+	answered.Note()
+	return diffs
 }
 
 // pairValues shows the answer of the second capture to a pairer, event by event.

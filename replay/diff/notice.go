@@ -55,8 +55,9 @@ func (c *comparison) notices() {
 			}
 			c.report.Differences = append(c.report.Differences, report.Difference{
 				Kind: report.DifferentDelivery, Want: fmt.Sprint(a[what]), Got: fmt.Sprint(b[what]),
-				Message: fmt.Sprintf("task %s: notified %s of %s, and %d in the other capture",
-					analyzer.Clip(t.task), analyzer.Plural(a[what], "time"), what, b[what]),
+				Message: fmt.Sprintf("task %s: notified %d times of %s, recorded %d",
+					analyzer.Clip(t.task), b[what], what, a[what]),
+				Effect: report.Effect{Task: t.task, Agent: t.exchanges[0].agent},
 			})
 		}
 	}

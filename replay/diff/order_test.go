@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/transcript"
 	"a2atap/replay/diff"
 )
 
@@ -167,6 +168,41 @@ func TestByMeaning(t *testing.T) {
 		found := strings.Join(told(run(t, a, b, diff.Options{})), "\n")
 		if !strings.Contains(found, "the state is failed, recorded canceled") {
 			t.Errorf("%s and %s, where a task failed: %s", was, now, found)
+		}
+	}
+}
+
+// notified is a workflow in which the webhook of task-1 is told of its states.
+func notified(t *testing.T, states ...string) []*capture.Exchange {
+	t.Helper()
+	xs := workflow()
+	for _, state := range states {
+		tr, err := transcript.Parse("hook", fmt.Appendf(nil, "-- %d.request --\nPOST /hook HTTP/1.1\nHost: hook.example\n"+
+			"Content-Type: application/a2a+json\n\n%s\n-- %[1]d.response --\nHTTP/1.1 204 No Content\n\n",
+			len(xs)+1, update("task-1", state)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := tr.Exchanges[0]
+		x.Client.Name, x.Agent.Name, x.Started = "booker", "cli", xs[len(xs)-1].Started.Add(time.Second)
+		xs = append(xs, x)
+	}
+	return xs
+}
+
+// Notifications of a task are the same in any order; one that is missing or new is a difference.
+func TestNotifications(t *testing.T) {
+	t.Parallel()
+	was := notified(t, "WORKING", "COMPLETED")
+	if r := run(t, was, notified(t, "COMPLETED", "WORKING"), diff.Options{}); !r.Same() || r.Deliveries.Received != 2 {
+		t.Errorf("in another order: %s\n%s", r.Verdict(), strings.Join(told(r), "\n"))
+	}
+	for _, now := range [][]string{
+		{"WORKING"}, {"WORKING", "COMPLETED", "COMPLETED"}, {"WORKING", "COMPLETED", "FAILED"},
+	} {
+		r := run(t, was, notified(t, now...), diff.Options{})
+		if got := strings.Join(kinds(r), ", "); got != "+0 delivery" {
+			t.Errorf("%v: found %q:\n%s", now, got, strings.Join(told(r), "\n"))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"a2atap/proxy/capture/transcript"
 	"a2atap/replay/compare"
 	"a2atap/replay/diff"
+	"a2atap/replay/noise"
 	"a2atap/replay/report"
 )
 
@@ -196,5 +197,36 @@ func TestRules(t *testing.T) {
 	}
 	if r := run(t, broken(), broken(), diff.Options{Rules: rules.All}); !r.Same() {
 		t.Errorf("%s: %v", r.Verdict(), told(r))
+	}
+}
+
+// What may differ is silent by a rule that names it, in requests as in answers; a rule that names nothing is said.
+func TestNoise(t *testing.T) {
+	t.Parallel()
+	for place, change := range map[string]func(*testing.T, []*capture.Exchange) []*capture.Exchange{
+		"GetTask:/artifacts/*/parts":    in(4, `{"text":"two seats"}`, `{"data":{"n":2}}`),
+		"SendMessage:/message/metadata": in(1, `"role":`, `"metadata":{"x":1},"role":`),
+		"/historyLength":                in(3, `"id":"task-1"}}`+"\n", `"id":"task-1","historyLength":3}}`+"\n"),
+	} {
+		ignore, err := noise.ParseIgnore(place)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stale, err := noise.ParseIgnore("/nowhere")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, workflow(), change(t, workflow()), diff.Options{Noise: noise.New(ignore, stale)})
+		if !r.Same() || r.Ignored == 0 || !strings.Contains(strings.Join(r.Notes, "\n"), "/nowhere never applied") {
+			t.Errorf("without %s: %s %q\n%s", place, r.Verdict(), r.Notes, strings.Join(told(r), "\n"))
+		}
+	}
+	match, err := noise.ParseMatch("SendMessage:/message/parts/0/text=[0-9]+ seats")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, workflow(), workflow(), diff.Options{Noise: noise.New(match)})
+	if got := strings.Join(kinds(r), ", "); got != "client 1 match, client 2 match" {
+		t.Errorf("found %q", got)
 	}
 }

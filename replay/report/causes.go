@@ -9,8 +9,8 @@ import (
 )
 
 // A Group is one difference in all exchanges in which it is the same: of the same kind, agent and operation, at the same
-// place but for indices, and with the same values but for ids and times. An error that is
-// none of the protocol's, or no answer at all, is the same for all operations.
+// place but for indices, and with the same values but for ids and times. An error that is none of the protocol's, or no
+// answer at all, is the same for all operations.
 type Group struct {
 	Operation   string       // of the requests, or anyOperation; empty for what concerns no single exchange
 	Agent       string       // its name in the recording, if there are several; else empty
@@ -238,7 +238,8 @@ func follows(d *Difference) bool {
 	switch d.Kind {
 	case DifferentContent: // also the words in which something is said
 		return d.Effect.Task != ""
-	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery:
+	case DifferentOutcome, DifferentError, DifferentState, DifferentEvent, DifferentEnd, DifferentDelivery,
+		DifferentOperation, MissingExchange, NewExchange:
 		return true
 	}
 	return false

@@ -165,6 +165,20 @@ func TestCauses(t *testing.T) {
 			"value GetTask 1/1 2/2\nvalue GetTask 3/3\n",
 		},
 		{
+			"of two captures, what the client no longer asks about a task that was not made",
+			[]report.Line{
+				sent(1, "SendMessage", ""),
+				{Exchange: 2, Agent: "booker", Operation: "CancelTask", Task: "t-1", Status: report.Missing},
+				{Exchange: 3, Agent: "booker", Operation: "CancelTask", Task: "t-2", Status: report.Missing},
+			},
+			[]report.Difference{
+				differing(1, report.DifferentOutcome, "Task", "Message", failed),
+				{Kind: report.MissingExchange, Side: report.Client, Exchange: 2},
+				{Kind: report.MissingExchange, Side: report.Client, Exchange: 3},
+			},
+			"outcome SendMessage 1/1\n  missing CancelTask 2/0\nmissing CancelTask 3/0\n",
+		},
+		{
 			"an agent that answers nothing is one cause, whatever was asked",
 			[]report.Line{sent(1, "GetAgentCard", ""), sent(2, "SendMessage", ""), sent(3, "ListTasks", "")},
 			[]report.Difference{

@@ -2,22 +2,21 @@ package report
 
 import (
 	_ "embed"
-	"html/template"
 	"io"
 	"strings"
 
-	"a2atap/analyzer"
+	"a2atap/analyzer/report/markup"
 	"a2atap/proxy/capture/credential"
 )
 
 //go:embed page.html
 var pageText string
 
-// page is parsed once; the template escapes whatever is put into it.
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"clean": analyzer.Clean}).Parse(pageText))
+var page = markup.Page(pageText)
 
-// A pageData is what the page shows. Texts are made safe by clean and by the template.
+// A pageData is what the page shows. The template makes foreign texts safe.
 type pageData struct {
+	Title                 string
 	Verb, Result, Verdict string
 	Capture, To, Profile  string
 	Tool                  Tool
@@ -27,6 +26,7 @@ type pageData struct {
 	Causes                []pageCause
 	Rest                  []string
 	Lines                 []pageLine
+	More                  int // lines that are not shown
 }
 
 type pageCount struct {
@@ -58,8 +58,8 @@ const maxLines = 2000
 // HTML writes the report as one page, which fetches nothing and runs no script.
 func HTML(w io.Writer, r *Report) error {
 	data := pageData{
-		Verb: r.verb(), Result: r.result(), Verdict: r.Verdict(), Capture: credential.WithoutUserinfo(r.Capture),
-		To: credential.WithoutUserinfo(r.To), Profile: r.Profile, Tool: r.Tool, Sides: r.sides(), Good: r.Same(),
+		Title: r.result() + " · A2A " + r.verb(), Verb: r.verb(), Result: r.result(), Verdict: r.Verdict(),
+		Capture: credential.WithoutUserinfo(r.Capture), To: credential.WithoutUserinfo(r.To), Profile: r.Profile, Tool: r.Tool, Sides: r.sides(), Good: r.Same(),
 		Rest: r.rest(),
 		Counts: []pageCount{
 			{r.sent(), r.Sent},
@@ -77,6 +77,7 @@ func HTML(w io.Writer, r *Report) error {
 	}
 	for i := range r.Lines {
 		if i == maxLines {
+			data.More = len(r.Lines) - i
 			break
 		}
 		l := &r.Lines[i]

@@ -100,7 +100,8 @@ func (r *Report) consequences(c *Cause) []consequence {
 }
 
 func sameExchanges(a, b *Group) bool {
-	return a.Operation == b.Operation && a.Agent == b.Agent && slices.Equal(a.Tasks, b.Tasks) && slices.Equal(exchanges(a), exchanges(b))
+	return a.Operation == b.Operation && a.Agent == b.Agent && slices.Equal(a.Tasks, b.Tasks) &&
+		slices.Equal(exchanges(a), exchanges(b))
 }
 
 // where names the exchanges of a group on both sides; it is empty for what concerns no single one.

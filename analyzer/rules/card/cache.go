@@ -174,7 +174,10 @@ they may be kept; captures without times; requests with Cache-Control or Pragma,
 func copyOverdue(p *analyzer.Pass) (overdue time.Duration, known bool) {
 	fields := p.Exchange.Request.Fields
 	last := card.Of(p).LastFetchHere(p.Exchange)
-	if last == nil || p.Exchange.Call.Operation != a2a.GetCard || fields.Has("Cache-Control") || fields.Has("Pragma") {
+	if last == nil || p.AnswerMissed() {
+		return 0, false
+	}
+	if p.Exchange.Call.Operation != a2a.GetCard || fields.Has("Cache-Control") || fields.Has("Pragma") {
 		return 0, false
 	}
 	return last.Age(p.Exchange)

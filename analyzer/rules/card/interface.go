@@ -176,7 +176,7 @@ the card was there.`
 
 // checkAbility judges a call that asks for something that an agent may not be able to do.
 func checkAbility(p *analyzer.Pass, ability card.Abilities, asks bool, what string) {
-	if !asks {
+	if !asks || p.AnswerMissed() {
 		return
 	}
 	x := p.Exchange

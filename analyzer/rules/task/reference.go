@@ -139,7 +139,7 @@ client that this one does not; it will not come into being by a message.`,
 another client, for other credentials, or that came after the message was on its way.`,
 	Check: func(p *analyzer.Pass) {
 		x := p.Exchange
-		if !x.Call.Operation.Sends() || x.Call.TaskID == "" {
+		if !x.Call.Operation.Sends() || x.Call.TaskID == "" || p.AnswerMissed() {
 			return
 		}
 		p.Applied()

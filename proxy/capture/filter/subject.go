@@ -279,6 +279,8 @@ func (s *subject) is(word string) bool {
 		return len(x.Rewrites) > 0
 	case "replayed":
 		return x.Replayed
+	case "faulted":
+		return x.FaultMade() != ""
 	case "error":
 		h := s.response()
 		if x.Fault != nil || h != nil && h.Status >= 400 {

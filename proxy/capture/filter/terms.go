@@ -12,6 +12,7 @@ import (
 // isWords are the values of the key "is".
 var isWords = []string{
 	"open", "cut", "interrupted", "stream", "error", "push", "card", "rewritten", "marked", "replayed",
+	"faulted",
 }
 
 type (

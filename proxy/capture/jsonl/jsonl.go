@@ -180,6 +180,7 @@ func flagsOf(x *capture.Exchange) []string {
 	add("interrupted", x.State == capture.StateInterrupted)
 	add("rewritten", len(x.Rewrites) > 0)
 	add("replayed", x.Replayed)
+	add("faulted", x.FaultMade() != "")
 	return flags
 }
 

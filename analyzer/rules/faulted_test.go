@@ -1,0 +1,68 @@
+package rules_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+)
+
+// Where the recorder has made a fault in an answer, neither that answer nor what follows from it is found fault with:
+// what is found then was found before.
+func TestFaultsMadeHereBlameNobody(t *testing.T) {
+	t.Parallel()
+	const mangled = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/html\r\n\r\n"
+	ways := []struct {
+		what   string
+		mangle func(x *capture.Exchange)
+	}{
+		{"reset", func(x *capture.Exchange) {
+			x.Response, x.Fault = nil, &capture.Fault{Kind: "injected", Side: "proxy", Detail: "reset"}
+		}},
+		{"status=503", func(x *capture.Exchange) {
+			x.Response = &capture.Response{
+				Head: []byte(mangled), Body: capture.Body{Data: []byte("{"), Size: 1, Complete: true},
+			}
+		}},
+		{"duplicate-event=1", func(x *capture.Exchange) {
+			if r := x.Response; r != nil && len(r.Events) > 0 {
+				r.Events = slices.Insert(slices.Clone(r.Events), 0, r.Events[0])
+				for i := range r.Events {
+					r.Events[i].K = i + 1
+				}
+			}
+		}},
+		{"cut-stream=1", func(x *capture.Exchange) {
+			if r := x.Response; r != nil {
+				r.Events, r.Body.Complete = r.Events[:min(len(r.Events), 1)], false
+			}
+			x.Fault = &capture.Fault{Kind: "injected", Side: "proxy", Detail: "cut-stream=1"}
+		}},
+	}
+	for _, path := range transcripts(t) {
+		before, random := judgeFile(t, path), randomFor(path)
+		some := random.Perm(len(parse(t, filepath.Join("testdata", path)).Exchanges))
+		for _, i := range some[:min(len(some), 4)] {
+			way := ways[random.IntN(len(ways))]
+			all := parse(t, filepath.Join("testdata", path)).Exchanges
+			way.mangle(all[i])
+			all[i].Notes = append(all[i].Notes, capture.FaultMadeHere+way.what)
+			for _, f := range judge(t, all) {
+				if !slices.ContainsFunc(before, func(g analyzer.Finding) bool { return alike(&f, &g) }) {
+					t.Errorf("%s: with %s in exchange %d there is also %s", path, way.what, i+1, &f)
+				}
+				if f.Place.Exchange == all[i].Seq && f.Side == a2a.Agent {
+					t.Errorf("%s: %s in exchange %d is held against the agent: %s", path, way.what, i+1, &f)
+				}
+			}
+		}
+	}
+}
+
+// alike reports whether two findings are of one rule, or of one that covers it, and against the same side.
+func alike(f, g *analyzer.Finding) bool {
+	return (f.Rule == g.Rule || slices.Contains(g.Also, f.Rule.ID)) && f.Side == g.Side
+}

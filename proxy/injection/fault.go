@@ -1,0 +1,268 @@
+package injection
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"a2atap/proxy/spelling"
+)
+
+// A Kind is a sort of fault, by its name.
+type Kind string
+
+// The kinds of faults.
+const (
+	Delay          Kind = "delay"
+	DelayEvents    Kind = "delay-events"
+	Drop           Kind = "drop"
+	Status         Kind = "status"
+	Reset          Kind = "reset"
+	ResetBody      Kind = "reset-body"
+	ContentType    Kind = "content-type"
+	CutStream      Kind = "cut-stream"
+	EndStream      Kind = "end-stream"
+	StallStream    Kind = "stall-stream"
+	DuplicateEvent Kind = "duplicate-event"
+)
+
+// A Description says what a kind of fault is, for people.
+type Description struct {
+	Kind  Kind
+	Value string // what it takes, such as "D"; empty if it takes nothing
+	Does  string
+}
+
+// Kinds describes all kinds of faults, in the order in which people are to read them.
+func Kinds() []Description { return append([]Description(nil), kinds...) }
+
+var kinds = []Description{
+	{Delay, "D", "the answer begins D later, such as 2s"},
+	{Drop, "", "no answer: the request is kept from the agent until the client gives up"},
+	{Status, "CODE", "the tap answers with this status from 400 to 599, and the agent gets no request; " +
+		"CODE,retry-after=SECONDS says when to try again"},
+	{Reset, "", "the connection is reset in place of the answer, which the agent gave"},
+	{ResetBody, "", "the connection is reset in the middle of the body"},
+	{ContentType, "TYPE", "the answer says that it is of the media type TYPE"},
+	{DelayEvents, "D", "each event of a stream comes D later than it was ready"},
+	{CutStream, "N", "the connection breaks off after event N of a stream; 0 is before the first"},
+	{EndStream, "N", "the stream ends in good form after event N, whatever the agent had to say"},
+	{StallStream, "N", "nothing comes after event N, and the connection stays open until the client gives up"},
+	{DuplicateEvent, "N", "event N of a stream comes twice"},
+}
+
+// OfStream reports whether the fault is one of event streams.
+func (k Kind) OfStream() bool {
+	switch k {
+	case DelayEvents, CutStream, EndStream, StallStream, DuplicateEvent:
+		return true
+	}
+	return false
+}
+
+// keepsRequest reports whether the agent gets no request.
+func (k Kind) keepsRequest() bool { return k == Drop || k == Status }
+
+// A Fault is what is done to an answer, and to which.
+type Fault struct {
+	Kind       Kind
+	Delay      time.Duration // of Delay and DelayEvents
+	Status     int           // of Status
+	RetryAfter int           // of Status: seconds, -1 for none
+	Type       string        // of ContentType
+	Event      int           // of the faults of streams but DelayEvents
+	When       When
+}
+
+// A Spec is a fault and the agent in whose answers it is made.
+type Spec struct {
+	Agent string // its name, or "*" for all
+	Fault Fault
+}
+
+// Parse reads the value of the flag --fault, AGENT:WHAT[@WHEN]. WHAT is the name of a kind of fault, with a value where
+// it takes one (cut-stream=2). See [When] about WHEN.
+//
+// Its errors say what is allowed instead.
+func Parse(flag string) (Spec, error) {
+	s, err := parse(flag)
+	if err != nil {
+		return Spec{}, fmt.Errorf("--fault %q: %w", flag, err)
+	}
+	return s, nil
+}
+
+func parse(flag string) (s Spec, err error) {
+	what, when, timed := strings.Cut(flag, "@")
+	colon := strings.LastIndexByte(what, ':')
+	if colon <= 0 {
+		return s, fmt.Errorf("the agent is missing; write AGENT:WHAT[@WHEN], such as booker:%s, or * for all agents",
+			defaultTo(what[colon+1:], "status=503"))
+	}
+	s.Agent = what[:colon]
+	if s.Fault, err = parseWhat(what[colon+1:]); err != nil {
+		return s, err
+	}
+	if timed {
+		if s.Fault.When, err = parseWhen(when); err != nil {
+			return s, err
+		}
+	}
+	if o := s.Fault.When.Operation; s.Fault.Kind.OfStream() && o.String() != "" && !o.Streams() {
+		return s, fmt.Errorf("%s is a fault of streams, and %s has none; write SendStreamingMessage or SubscribeToTask "+
+			"after @, or nothing for both", s.Fault.Kind, o)
+	}
+	return s, nil
+}
+
+func defaultTo(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func parseWhat(text string) (f Fault, err error) {
+	name, value, given := strings.Cut(text, "=")
+	f.Kind, f.RetryAfter = Kind(name), -1
+	d := f.Kind.describe()
+	switch {
+	case d == nil:
+		return f, fmt.Errorf("no fault %q; did you mean %s? there are %s", name, nearest(name), names())
+	case d.Value == "" && given:
+		return f, fmt.Errorf("%s takes no value; write %s alone", name, name)
+	case d.Value != "" && value == "":
+		return f, fmt.Errorf("%s needs a value: %s=%s: %s", name, name, d.Value, d.Does)
+	}
+	switch f.Kind {
+	case Delay, DelayEvents:
+		if f.Delay, err = time.ParseDuration(value); err != nil || f.Delay <= 0 || f.Delay > maxDelay {
+			return f, fmt.Errorf("%s takes a time above 0 and up to %v, such as 500ms or 2s, not %q", name, maxDelay, value)
+		}
+	case Status:
+		return f, f.parseStatus(value)
+	case ContentType:
+		if f.Type = value; !isMediaType(value) {
+			return f, fmt.Errorf("%s takes a media type such as text/html, not %q", name, value)
+		}
+	case CutStream, EndStream, StallStream, DuplicateEvent:
+		least := 0
+		if f.Kind == DuplicateEvent {
+			least = 1
+		}
+		if f.Event, err = strconv.Atoi(value); err != nil || f.Event < least || f.Event > maxNumber {
+			return f, fmt.Errorf("%s takes the number of an event from %d to %d, not %q", name, least, maxNumber, value)
+		}
+	}
+	return f, nil
+}
+
+const (
+	maxDelay  = time.Hour
+	maxNumber = 1_000_000
+	maxRetry  = 86_400
+)
+
+func (f *Fault) parseStatus(value string) (err error) {
+	code, option, more := strings.Cut(value, ",")
+	if f.Status, err = strconv.Atoi(code); err != nil || f.Status < 400 || f.Status > 599 {
+		return fmt.Errorf("status takes a code from 400 to 599, such as 503, not %q", code)
+	}
+	if !more {
+		return nil
+	}
+	name, seconds, _ := strings.Cut(option, "=")
+	if name != "retry-after" {
+		return fmt.Errorf("behind the code only retry-after=SECONDS may stand, such as status=%s,retry-after=2, not %q",
+			code, option)
+	}
+	if f.RetryAfter, err = strconv.Atoi(seconds); err != nil || f.RetryAfter < 0 || f.RetryAfter > maxRetry {
+		return fmt.Errorf("retry-after takes seconds from 0 to %d, not %q", maxRetry, seconds)
+	}
+	return nil
+}
+
+// isMediaType reports whether a text is a media type, with parameters or without (RFC 9110 section 8.3.1), that a field
+// can have.
+func isMediaType(s string) bool {
+	kind, rest, _ := strings.Cut(s, "/")
+	subtype, parameters, _ := strings.Cut(rest, ";")
+	for _, c := range []byte(parameters) {
+		if c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return isToken(kind) && isToken(strings.TrimRight(subtype, " "))
+}
+
+func isToken(s string) bool {
+	for _, c := range []byte(s) {
+		if c <= ' ' || c > '~' || strings.IndexByte("\"(),/:;<=>?@[\\]{}", c) >= 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (k Kind) describe() *Description {
+	for i := range kinds {
+		if kinds[i].Kind == k {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+func nearest(name string) Kind {
+	best := kinds[0].Kind
+	for _, d := range kinds {
+		if spelling.Distance(name, string(d.Kind)) < spelling.Distance(name, string(best)) {
+			best = d.Kind
+		}
+	}
+	return best
+}
+
+func names() string {
+	var words []string
+	for _, d := range kinds {
+		words = append(words, d.words())
+	}
+	return strings.Join(words, ", ")
+}
+
+func (d *Description) words() string {
+	if d.Value == "" {
+		return string(d.Kind)
+	}
+	return string(d.Kind) + "=" + d.Value
+}
+
+// String returns WHAT[@WHEN], as Parse reads it.
+func (f Fault) String() string {
+	if when := f.When.String(); when != "" {
+		return f.what() + "@" + when
+	}
+	return f.what()
+}
+
+func (f *Fault) what() string {
+	switch f.Kind {
+	case Delay, DelayEvents:
+		return fmt.Sprintf("%s=%v", f.Kind, f.Delay)
+	case Status:
+		if f.RetryAfter >= 0 {
+			return fmt.Sprintf("%s=%d,retry-after=%d", f.Kind, f.Status, f.RetryAfter)
+		}
+		return fmt.Sprintf("%s=%d", f.Kind, f.Status)
+	case ContentType:
+		return string(f.Kind) + "=" + f.Type
+	case CutStream, EndStream, StallStream, DuplicateEvent:
+		return fmt.Sprintf("%s=%d", f.Kind, f.Event)
+	}
+	return string(f.Kind)
+}
+
+// String returns the value of the flag.
+func (s Spec) String() string { return s.Agent + ":" + s.Fault.String() }

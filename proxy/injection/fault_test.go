@@ -1,0 +1,126 @@
+package injection
+
+import (
+	"strings"
+	"testing"
+
+	"a2atap/proxy/a2a"
+)
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct{ flag, agent, text string }{
+		{"booker:status=503", "booker", "status=503"},
+		{"booker:status=429,retry-after=2@SendMessage", "booker", "status=429,retry-after=2@SendMessage"},
+		{"*:drop", "*", "drop"},
+		{"127.0.0.1:9001:reset@2", "127.0.0.1:9001", "reset@#2"},
+		{"[::1]:9001:reset-body@#2..3", "[::1]:9001", "reset-body@#2..3"},
+		{"a:delay=1500ms@message/stream", "a", "delay=1.5s@SendStreamingMessage"},
+		{"a:delay-events=20ms@tasks/resubscribe#1..", "a", "delay-events=20ms@SubscribeToTask#1.."},
+		{"a:cut-stream=0@SendStreamingMessage#2", "a", "cut-stream=0@SendStreamingMessage#2"},
+		{"a:end-stream=3@..4", "a", "end-stream=3@#..4"},
+		{"a:stall-stream=1", "a", "stall-stream=1"},
+		{"a:duplicate-event=1@2..", "a", "duplicate-event=1@#2.."},
+		{"a:content-type=text/html; charset=utf-8@GetAgentCard", "a", "content-type=text/html; charset=utf-8@GetAgentCard"},
+	} {
+		s, err := Parse(tt.flag)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if s.Agent != tt.agent || s.Fault.String() != tt.text {
+			t.Errorf("%s: got %s for %s, want %s for %s", tt.flag, s.Fault, s.Agent, tt.text, tt.agent)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct{ flag, want string }{
+		{"", "the agent is missing; write AGENT:WHAT[@WHEN], such as booker:status=503"},
+		{"drop", "such as booker:drop, or * for all agents"},
+		{":drop", "the agent is missing"},
+		{"a:dorp", `no fault "dorp"; did you mean drop? there are delay=D, drop, status=CODE`},
+		{"a:drop=1", "drop takes no value; write drop alone"},
+		{"a:delay", "delay needs a value: delay=D: the answer begins D later"},
+		{"a:delay=fast", "delay takes a time above 0 and up to 1h0m0s"},
+		{"a:delay=-1s", "delay takes a time above 0"},
+		{"a:status=200", "status takes a code from 400 to 599"},
+		{"a:status=503,after=2", "only retry-after=SECONDS may stand, such as status=503,retry-after=2"},
+		{"a:status=503,retry-after=soon", "retry-after takes seconds from 0 to 86400"},
+		{"a:content-type=html", "content-type takes a media type such as text/html"},
+		{"a:content-type=text/html\r\nX", "content-type takes a media type"},
+		{"a:content-type=text/html;\r\nX", "content-type takes a media type"},
+		{"a:cut-stream=-1", "cut-stream takes the number of an event from 0"},
+		{"a:duplicate-event=0", "duplicate-event takes the number of an event from 1"},
+		{"a:drop@", "nothing says when"},
+		{"a:drop@#", "nothing says when"},
+		{"a:drop@Sned", `unknown operation "Sned" after @`},
+		{"a:drop@SendMessage#", "nothing says when"},
+		{"a:drop@#0", "calls are numbered from 1"},
+		{"a:drop@#x", "calls are numbered from 1"},
+		{"a:drop@#..", "names no call"},
+		{"a:drop@#5..2", "ends before it begins; write #2..5"},
+		{"a:drop@PushNotification", "not in notifications"},
+		{"a:cut-stream=1@GetTask", "cut-stream is a fault of streams, and GetTask has none"},
+	} {
+		_, err := Parse(tt.flag)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: got %v, want %q in it", tt.flag, err, tt.want)
+		}
+	}
+}
+
+// What a flag says is written so that it says the same again.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"booker:status=503,retry-after=2@SendMessage#2", "*:drop@#..3", "[::1]:1:delay=1h@4", "a:content-type=a/b;c=@:#",
+		"a:cut-stream=0@SubscribeToTask#3..9",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, flag string) {
+		s, err := Parse(flag)
+		if err != nil {
+			return
+		}
+		again, err := Parse(s.String())
+		if err != nil || again != s {
+			t.Errorf("%q: got %+v, and %+v with %v from %q", flag, s, again, err, s)
+		}
+		if strings.ContainsAny(s.Fault.Type, "\r\n") {
+			t.Errorf("%q: the media type breaks the line", flag)
+		}
+	})
+}
+
+func TestPlan(t *testing.T) {
+	parse := func(flags ...string) (specs []Spec) {
+		for _, flag := range flags {
+			s, err := Parse(flag)
+			if err != nil {
+				t.Fatal(err)
+			}
+			specs = append(specs, s)
+		}
+		return specs
+	}
+	specs := parse("a:status=500@SendMessage#2", "*:cut-stream=1@2", "b:drop")
+	if got := Unknown(specs, []string{"a"}); len(got) != 1 || got[0] != "b" {
+		t.Errorf("unknown are %q", got)
+	}
+	if PlanFor("c", specs[:1]) != nil {
+		t.Error("there is a plan for an agent without faults")
+	}
+	p := PlanFor("a", specs)
+	want := []string{"", "", "status=500@SendMessage#2", "cut-stream=1@#2", "", ""}
+	for i, o := range []a2a.Operation{
+		a2a.SendMessage, a2a.SendStreamingMessage, a2a.SendMessage, a2a.SubscribeToTask, a2a.SendMessage, a2a.NoOperation,
+	} {
+		got := ""
+		if f := p.choose(o); f != nil {
+			got = f.String()
+		}
+		if got != want[i] {
+			t.Errorf("call %d, %s: got %q, want %q", i+1, o, got, want[i])
+		}
+	}
+}

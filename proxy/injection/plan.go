@@ -1,0 +1,77 @@
+package injection
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"a2atap/proxy/a2a"
+)
+
+// A Plan is which faults are made in the answers of one agent. It counts calls over all connections, and may be used
+// by several goroutines.
+type Plan struct {
+	mu     sync.Mutex
+	faults []counted
+	keeps  bool // one of them keeps requests from the agent
+}
+
+// counted is a fault, and how many calls it might have been made in.
+type counted struct {
+	fault Fault
+	calls int
+}
+
+// PlanFor returns the plan for the agent of that name, nil if there is no fault for it.
+func PlanFor(agent string, specs []Spec) *Plan {
+	p := &Plan{}
+	for _, s := range specs {
+		if s.Agent == "*" || s.Agent == agent {
+			p.faults = append(p.faults, counted{fault: s.Fault})
+			p.keeps = p.keeps || s.Fault.Kind.keepsRequest()
+		}
+	}
+	if len(p.faults) == 0 {
+		return nil
+	}
+	return p
+}
+
+// choose counts a call, and returns the fault that is made in its answer; nil if none is. Of several that could be the
+// first counts.
+func (p *Plan) choose(o a2a.Operation) *Fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var chosen *Fault
+	for i := range p.faults {
+		c := &p.faults[i]
+		if !c.fault.concerns(o) {
+			continue
+		}
+		c.calls++
+		if chosen == nil && c.fault.When.includes(c.calls) {
+			chosen = &c.fault
+		}
+	}
+	return chosen
+}
+
+// Unknown returns the names of agents in specs that are not among those given, in the order of specs.
+func Unknown(specs []Spec, agents []string) []string {
+	var unknown []string
+	for _, s := range specs {
+		if s.Agent != "*" && !slices.Contains(agents, s.Agent) && !slices.Contains(unknown, s.Agent) {
+			unknown = append(unknown, s.Agent)
+		}
+	}
+	return unknown
+}
+
+// Words lists faults for people.
+func Words(specs []Spec) string {
+	words := make([]string, len(specs))
+	for i, s := range specs {
+		words[i] = s.String()
+	}
+	return strings.Join(words, "; ")
+}

@@ -1,0 +1,86 @@
+package relay
+
+// A Stretch says what a run of bytes from an agent is.
+type Stretch uint8
+
+// The stretches of an answer.
+const (
+	StretchNone    Stretch = iota // too little is there to say
+	StretchInterim                // the head of an interim answer, blank line included
+	StretchHead                   // the head of the final answer, blank line included
+	StretchUpgrade                // the head of an answer 101: what follows is another protocol
+	StretchFraming                // of chunks
+	StretchContent                // of the body
+	StretchTrailer                // field lines behind a chunked body, without the closing blank line
+)
+
+// An AnswerScanner follows the framing of one answer in bytes that arrive piece by piece, by the same reading as the
+// relay, and changes none. Its zero value begins an answer; it is for one goroutine.
+type AnswerScanner struct {
+	ToHead bool // the request was HEAD, whose answer has no body whatever it declares
+
+	find   headFinder
+	body   body
+	inBody bool
+}
+
+// Next says what b begins with, and how many bytes of it that are; 0 if more are needed to tell. Bytes that were told
+// must not be there at the next call, those that were not must be there again. The error is about a head that cannot be
+// framed or a broken chunk (RFC 9112 sections 6.3 and 7.1).
+func (s *AnswerScanner) Next(b []byte) (n int, what Stretch, err error) {
+	if s.inBody {
+		return s.next(b)
+	}
+	n, err = s.find.within(b, DefaultHeadLimit)
+	if n == 0 || err != nil {
+		return 0, StretchNone, err
+	}
+	m := methodOther
+	if s.ToHead {
+		m = methodHead
+	}
+	status, body, err := scanAnswer(b[:n], m, DefaultHeadLimit)
+	switch {
+	case err != nil:
+		return 0, StretchNone, err
+	case status == 101:
+		return n, StretchUpgrade, nil
+	case status < 200:
+		s.find = headFinder{}
+		return n, StretchInterim, nil
+	}
+	s.body, s.inBody = body, true
+	return n, StretchHead, nil
+}
+
+func (s *AnswerScanner) next(b []byte) (n int, what Stretch, err error) {
+	n, kind, err := s.body.next(b)
+	switch {
+	case n == 0:
+		return 0, StretchNone, err
+	case kind == pieceData:
+		what = StretchContent
+	case kind == pieceTrailer:
+		what = StretchTrailer
+	default:
+		what = StretchFraming
+	}
+	return n, what, err
+}
+
+// Done reports whether the answer is complete. One that lasts until the agent closes never is.
+func (s *AnswerScanner) Done() bool { return s.inBody && s.body.done() }
+
+// Chunked reports whether the body comes in chunks.
+func (s *AnswerScanner) Chunked() bool { return s.inBody && s.body.framing == framedChunked }
+
+// UntilClose reports whether the answer lasts until the agent closes.
+func (s *AnswerScanner) UntilClose() bool { return s.inBody && s.body.framing == framedClose }
+
+// Length returns how many bytes of a body of declared length are still to come; 0 for any other.
+func (s *AnswerScanner) Length() int64 {
+	if !s.inBody || s.body.framing != framedLength {
+		return 0
+	}
+	return s.body.left
+}
