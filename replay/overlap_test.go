@@ -178,8 +178,8 @@ func artifacts(run string) (updates, shown []string) {
 	return updates, shown
 }
 
-// Two streams of one task, the second of which begins where the agent has come by chance, and a third one after the
-// first was left: artifacts are the same ones by all profiles, wherever a subscription began.
+// Two streams of one task, the second of which begins where the agent has come by chance, beside the first or after that
+// was left: artifacts are the same ones by all profiles, wherever a subscription began.
 func TestReplayOfParallelStreams(t *testing.T) {
 	t.Parallel()
 	// In each run the subscriptions begin after so many artifacts.
@@ -201,8 +201,8 @@ func TestReplayOfParallelStreams(t *testing.T) {
 			},
 		})
 	}
-	for recorded := range 3 {
-		src := record(t, agent("was", recorded), func(tapURL string) {
+	ways := map[string]func(tapURL string){
+		"beside": func(tapURL string) {
 			res := call(t, tapURL, "SendStreamingMessage", hello)
 			defer res.Body.Close()
 			dataLines(t, res, "client", newStage(), func(n int) {
@@ -210,12 +210,22 @@ func TestReplayOfParallelStreams(t *testing.T) {
 					ask(t, tapURL, "SubscribeToTask", theID)
 				}
 			})
-		})
-		for now := range 3 {
-			for _, profile := range []compare.Profile{compare.Protocol, compare.Exact} {
-				r := within(t, src, agent("now", now), replay.Options{Profile: profile, Timeout: time.Hour})
-				if !r.Same() {
-					t.Errorf("recorded after %d artifacts, now after %d, %s: %s %v", recorded, now, profile, r.Verdict(), r.Differences)
+		},
+		"afterwards": func(tapURL string) {
+			readAndLeave(t, tapURL, "SendStreamingMessage", hello, 2)
+			ask(t, tapURL, "SubscribeToTask", theID)
+		},
+	}
+	for way, talk := range ways {
+		for recorded := range 3 {
+			src := record(t, agent("was", recorded), talk)
+			for now := range 3 {
+				for _, profile := range []compare.Profile{compare.Protocol, compare.Exact} {
+					r := within(t, src, agent("now", now), replay.Options{Profile: profile, Timeout: time.Hour})
+					if !r.Same() {
+						t.Errorf("%s, recorded after %d artifacts, now after %d, %s: %s %v", way, recorded, now, profile, r.Verdict(),
+							r.Differences)
+					}
 				}
 			}
 		}

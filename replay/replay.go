@@ -50,6 +50,9 @@ type Options struct {
 	Authorize Authorizer
 	// AuthorizeAgent has it for some agents by the names of recorded ones, in place of Authorize. A nil one has none.
 	AuthorizeAgent map[string]Authorizer
+	// OnMissing is called before anything is sent, once for each secret that requests need and that neither the capture
+	// has nor Authorize gives; nil for nobody. They are sent without.
+	OnMissing func(*Missing)
 
 	// Webhook says where notifications are received in the place of recorded webhooks: its Address, Public and
 	// Certificate. The zero value listens on a free port of loopback. An agent on another machine is given the address if
@@ -89,6 +92,9 @@ func Run(ctx context.Context, src capture.Source, to string, o Options) (*report
 			if _, err := t.credentials(ctx); err != nil {
 				return nil, err
 			}
+		}
+		if err := p.tellMissing(ctx); err != nil {
+			return nil, err
 		}
 		if p.elsewhere() {
 			if err := p.meet(ctx); err != nil {

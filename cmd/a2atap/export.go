@@ -115,6 +115,15 @@ func writeExchanges(ctx context.Context, w io.Writer, format string, src capture
 	if err != nil {
 		return err
 	}
+	if t, ok := out.(*transcript.Writer); ok {
+		info, err := src.Info(ctx)
+		if err != nil {
+			return err
+		}
+		if err := t.Gaps(transcript.GapsOf(&info)); err != nil {
+			return err
+		}
+	}
 	chosen, err := keep.chooser(ctx, src)
 	if err != nil {
 		return err

@@ -128,6 +128,7 @@ func replayCapture(ctx context.Context, e env, o replayOptions, name string) err
 	if err != nil {
 		return asUsage(err)
 	}
+	options.OnMissing = func(m *replay.Missing) { o.tellMissing(e, m) }
 	o.colours = o.output == "-" && e.colours(e.Out)
 	e.Out, e.Err = creds.masked(e.Out), creds.masked(e.Err)
 	return creds.hide(o.play(ctx, e, creds, options, name))

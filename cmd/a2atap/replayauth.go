@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -34,6 +35,17 @@ func (o *replayOptions) credentials(e env, options *replay.Options) (credentials
 		}
 	}
 	return list, nil
+}
+
+// tellMissing names a secret that requests are sent without, and the flag that gives it.
+func (o *replayOptions) tellMissing(e env, m *replay.Missing) {
+	credentials := m.Credentials()
+	if len(o.named) > 0 {
+		credentials = m.Agent + "=" + credentials
+	}
+	if !e.quiet() {
+		e.notice(fmt.Sprintf("%s, and it is sent without; give it with --auth %s", m, credentials))
+	}
 }
 
 // masked returns a writer that hides the secrets of all agents.

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"a2atap/proxy/a2a"
 	"a2atap/replay/report"
@@ -39,7 +40,8 @@ func (f *forms) compare(name string, was, now []located) {
 		return // that a member is missing was said where it should be
 	}
 	if a, b := kindsOf(was), kindsOf(now); !slices.Equal(a, b) {
-		f.find(report.DifferentType, was[0], now[0], fmt.Sprintf("%s is %s, recorded as %s", named(name), b, a))
+		f.find(report.DifferentType, was[0], now[0],
+			fmt.Sprintf("%s is %s, recorded as %s", named(name), kindNames(b), kindNames(a)))
 		return
 	}
 	if name == "parts" && f.free == 0 {
@@ -183,6 +185,15 @@ func kindsOf(values []located) []a2a.Kind {
 	}
 	slices.Sort(kinds)
 	return kinds
+}
+
+// kindNames writes types for people, such as "number or string".
+func kindNames(kinds []a2a.Kind) string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, " or ")
 }
 
 var partNames = map[a2a.PartKind]string{

@@ -47,6 +47,7 @@ func Run(t testing.TB, file, url string, options ...func(*RunOptions)) *report.R
 	if err != nil {
 		t.Fatalf("replaytest.Run: %v", err)
 	}
+	o.tellMissing(t, file)
 	var live *capture.Memory
 	if o.KeepIn != "" {
 		if o.Sink != nil {
@@ -74,6 +75,16 @@ func Run(t testing.TB, file, url string, options ...func(*RunOptions)) *report.R
 		o.keep(t, file, live)
 	}
 	return r
+}
+
+// tellMissing has it logged which secrets the session lacks.
+func (o *RunOptions) tellMissing(t testing.TB, file string) {
+	if o.OnMissing == nil {
+		o.OnMissing = func(m *replay.Missing) {
+			t.Helper()
+			t.Logf("%s: %s, and it is sent without; RunOptions.Authorize gives it", file, analyzer.Clean(m.String()))
+		}
+	}
 }
 
 func hint(err error) string {

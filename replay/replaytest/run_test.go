@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
 	"a2atap/proxy/capture/transcript"
 	"a2atap/replay/client/auth"
 	"a2atap/replay/compare"
@@ -71,11 +72,14 @@ func TestRunFails(t *testing.T) {
 func TestRunWithCredentials(t *testing.T) {
 	t.Parallel()
 	const key = "sesame-of-today"
+	hidden := credential.Placeholder("0123456789abcdef", "01234567")
 	file := changed(t, func(x *capture.Exchange) {
 		head := string(x.Request.Head)
-		x.Request.Head = []byte(strings.Replace(head, "\r\n\r\n", "\r\nX-Booker-Key: redacted-0123456789ab\r\n\r\n", 1))
+		x.Request.Head = []byte(strings.Replace(head, "\r\n\r\n", "\r\nX-Booker-Key: "+hidden+"\r\n\r\n", 1))
 	})
 	dir := t.TempDir()
+	without := watch(t, func(t testing.TB) { replaytest.Run(t, file, startBooker(t)) })
+	without.wantLog(t, "exchange 1 and 5 more to booker: header X-Booker-Key held a secret that the recording does not")
 	s := watch(t, func(t testing.TB) {
 		booker := startAgent(t, refagent.Options{Fault: "rpc-id-echo"})
 		replaytest.Run(t, file, booker, func(o *replaytest.RunOptions) {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"a2atap/proxy/capture"
@@ -25,15 +24,7 @@ func open(file string) (*capture.Memory, error) {
 	if len(t.Exchanges) == 0 {
 		return nil, fmt.Errorf("%s holds no exchanges", file)
 	}
-	slices.SortStableFunc(t.Exchanges, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
-	return capture.ReadMemory(capture.Info{Name: file, Imported: true},
-		func(yield func(*capture.Exchange, error) bool) {
-			for _, x := range t.Exchanges {
-				if !yield(x, nil) {
-					return
-				}
-			}
-		})
+	return t.Source(file)
 }
 
 // write writes what has passed to a transcript.

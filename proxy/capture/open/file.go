@@ -289,10 +289,3 @@ func (s *source) Wait(ctx context.Context, from uint64) error {
 	}
 	return capture.ErrEnded
 }
-
-// byStart returns exchanges in the order in which they began.
-func byStart(xs []*capture.Exchange) []*capture.Exchange {
-	xs = slices.Clone(xs)
-	slices.SortStableFunc(xs, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
-	return xs
-}

@@ -107,14 +107,7 @@ func openTranscript(name string, f *os.File, r io.Reader) (capture.Source, error
 			return nil, err
 		}
 	}
-	return capture.ReadMemory(capture.Info{Name: name, Imported: true},
-		func(yield func(*capture.Exchange, error) bool) {
-			for _, x := range byStart(t.Exchanges) {
-				if !yield(x, nil) {
-					return
-				}
-			}
-		})
+	return t.Source(name)
 }
 
 // sniff tells the kind of a file by its first bytes, or what it looks like instead.

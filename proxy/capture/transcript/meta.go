@@ -57,6 +57,7 @@ func quoteWord(word string) string {
 // A metaReader reads the lines of a meta section, and knows the other sections of the exchange.
 type metaReader struct {
 	m     *messages
+	name  string // of the section
 	lines []metaLine // those that nobody has asked for yet
 	known []string   // the keys that somebody has asked for
 	err   error      // the first thing wrong
@@ -69,13 +70,17 @@ type metaLine struct {
 }
 
 func newMetaReader(m *messages) (*metaReader, error) {
-	r := &metaReader{m: m}
+	r := &metaReader{m: m, name: strconv.FormatUint(m.seq, 10) + ".meta"}
 	if m.request == nil && m.response == nil {
 		return nil, fmt.Errorf("%d: section \"%d.meta\": there is no %d.request or %d.response", m.metaLine, m.seq,
 			m.seq, m.seq)
 	}
-	n := m.metaLine
-	for line := range strings.Lines(string(m.meta)) {
+	return r, r.read(m.meta, m.metaLine)
+}
+
+// read cuts a section into its lines; n is the number of the line before them.
+func (r *metaReader) read(text []byte, n int) error {
+	for line := range strings.Lines(string(text)) {
 		n++
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
@@ -83,15 +88,15 @@ func newMetaReader(m *messages) (*metaReader, error) {
 		}
 		key, rest, found := strings.Cut(line, ":")
 		if !found {
-			return nil, r.at(n, fmt.Errorf("%q has no colon", line))
+			return r.at(n, fmt.Errorf("%q has no colon", line))
 		}
 		words, err := splitWords(rest)
 		if err != nil {
-			return nil, r.at(n, fmt.Errorf("%s: %w", key, err))
+			return r.at(n, fmt.Errorf("%s: %w", key, err))
 		}
 		r.lines = append(r.lines, metaLine{key, words, n})
 	}
-	return r, nil
+	return nil
 }
 
 // splitWords cuts a line into words and takes their quotes off.
@@ -127,7 +132,7 @@ func (r *metaReader) reading() bool { return true }
 
 // at says where something is wrong.
 func (r *metaReader) at(line int, err error) error {
-	return fmt.Errorf("%d: section \"%d.meta\": %w", line, r.m.seq, err)
+	return fmt.Errorf("%d: section %q: %w", line, r.name, err)
 }
 
 func (r *metaReader) line(key string, _ func() [][]string, set func([][]string) error) {

@@ -18,7 +18,7 @@ import (
 // A Transcript is the text form of exchanges: a txtar archive that people write, diffs show, and tests are made of.
 //
 // Its sections are N.request and N.response, where N is the exchange's sequence number; N.meta for what HTTP does not
-// say; and want, the findings that are expected. A message is its head, a blank line and its body; lines of a head end
+// say; gaps, what is missing from the capture as a whole; and want, the findings that are expected. A message is its head, a blank line and its body; lines of a head end
 // with LF and stand for lines that end with CRLF; the body is everything that follows, the last line end included. An
 // event stream is its bytes. A missing request or response was not seen. An empty response is one that has no head.
 //
@@ -69,9 +69,18 @@ import (
 //	note: "TEXT"                        may be repeated       [none]
 //	lost: NUMBER              bytes lost somewhere in between [0]
 //	replayed: yes             one of our own verbs sent it    [no]
+//
+// The section gaps has lines of the same kind:
+//
+//	lost: NUMBER              exchanges that passed and of which nothing was recorded       [0]
+//	crashes: NUMBER           recorders of the capture that were killed                     [0]
+//	crash: TIME DURATION      of the last: what passed before TIME, or unknown, is there; how long before the end
+//	                          something may be missing                                      [none]
+//	insecure: yes             agents on TLS were not verified                               [no]
 type Transcript struct {
 	Comment   string // what stands above the first section
 	Exchanges []*capture.Exchange
+	Gaps      Gaps
 	Want      string // the section want, lines and all
 	HasWant   bool   // there is one; an empty one expects no finding
 }
@@ -82,6 +91,7 @@ func Format(t *Transcript) []byte {
 	var b bytes.Buffer
 	b.WriteString(t.Comment)
 	w := NewWriter(&b)
+	w.Gaps(t.Gaps) //nolint:errcheck // memory takes all
 	for _, x := range t.Exchanges {
 		w.Write(x) //nolint:errcheck // memory takes all
 	}
@@ -120,6 +130,19 @@ func (t *Writer) Write(x *capture.Exchange) error {
 	return err
 }
 
+// Gaps writes what is missing from the capture; nothing if nothing is. It may be written once.
+func (t *Writer) Gaps(g Gaps) error {
+	text := g.text()
+	if len(text) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(t.w, "-- %s --\n%s", gapsName, text)
+	return err
+}
+
+// gapsName is the name of the section of gaps.
+const gapsName = "gaps"
+
 // Close ends the transcript; there is nothing to write for that.
 func (t *Writer) Close() error { return nil }
 
@@ -143,9 +166,17 @@ func Parse(file string, data []byte) (*Transcript, error) {
 	comment, sections := parseArchive(data)
 	t := &Transcript{Comment: comment}
 	groups := map[uint64]*messages{}
+	hasGaps := false
 	for _, s := range sections {
 		if s.name == "want" && !t.HasWant {
 			t.Want, t.HasWant = string(s.content), true
+			continue
+		}
+		if s.name == gapsName && !hasGaps {
+			if err := t.Gaps.read(s); err != nil {
+				return nil, fmt.Errorf("%s:%w", file, err)
+			}
+			hasGaps = true
 			continue
 		}
 		if err := group(groups, s); err != nil {
@@ -200,13 +231,13 @@ func Sniff(begin []byte) (isTranscript, isArchive bool) {
 
 // group puts a section where it belongs.
 func group(groups map[uint64]*messages, s section) error {
-	if s.name == "want" {
-		return errors.New("there is one already; put all findings into one")
+	if s.name == "want" || s.name == gapsName {
+		return errors.New("there is one already; put all of it into one")
 	}
 	number, kind, _ := strings.Cut(s.name, ".")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || seq == 0 || number[0] == '0' || number[0] == '+' {
-		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, or want")
+		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, gaps or want")
 	}
 	m := groups[seq]
 	if m == nil {
@@ -223,7 +254,7 @@ func group(groups map[uint64]*messages, s section) error {
 	case "meta":
 		content, line = &m.meta, &m.metaLine
 	default:
-		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, or want")
+		return errors.New("unknown section; use N.request, N.response or N.meta, with N from 1, gaps or want")
 	}
 	if *content != nil {
 		return fmt.Errorf("it was there before, in line %d", *line)

@@ -203,6 +203,14 @@ func TestParseErrors(t *testing.T) {
 			"longer than what is left",
 		},
 		{"-- 1.response --\n\ndata: 1\n-- 1.meta --\nresponse.stream: yes\nresponse.blocks: 8\n", `"8" is no K:LENGTH`},
+		{"-- gaps --\nlost: 1\n-- gaps --\n", `t.txtar:3: section "gaps": there is one already`},
+		{"-- gaps --\n\nlost: unknown\n", `t.txtar:3: section "gaps": lost: "unknown" is no number`},
+		{"-- gaps --\ncrashes: -1\n", `section "gaps": crashes: "-1" is no number`},
+		{"-- gaps --\ncrash: 5ms\n", `section "gaps": crash: want a time or unknown, and how long`},
+		{"-- gaps --\ncrash: now 5ms\n", `crash: "now" is neither a time`},
+		{"-- gaps --\ncrash: unknown long\n", `crash: "long" is no duration`},
+		{"-- gaps --\ncrash: 9999-12-31T23:00:00-02:00 5ms\n", `is after the year 9999`},
+		{"-- gaps --\nmissing: 1\n", `section "gaps": unknown key "missing"; use lost, crashes, crash, insecure`},
 	}
 	for _, tt := range tests {
 		_, err := transcript.Parse("t.txtar", []byte(tt.text))

@@ -1,0 +1,36 @@
+package transcript
+
+import (
+	"slices"
+
+	"a2atap/proxy/capture"
+)
+
+// Source returns a finished capture of what the transcript holds, gaps included, in the order in which it came: see
+// capture.Interleave. The name is that of the file, for messages.
+func (t *Transcript) Source(name string) (*capture.Memory, error) {
+	info := capture.Info{Name: name, Imported: true}
+	t.Gaps.Describe(&info)
+	info.LostExchanges = 0 // the step counts them
+	m := capture.NewMemory(info)
+	if err := m.Append(t.Gaps.Steps()...); err != nil {
+		return nil, err
+	}
+	byStart := slices.Clone(t.Exchanges)
+	slices.SortStableFunc(byStart, func(a, b *capture.Exchange) int { return a.Started.Compare(b.Started) })
+	for s, err := range capture.Interleave(func(yield func(*capture.Exchange, error) bool) {
+		for _, x := range byStart {
+			if !yield(x, nil) {
+				return
+			}
+		}
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		if err := m.Append(s); err != nil {
+			return nil, err
+		}
+	}
+	return m, m.Close()
+}
