@@ -264,6 +264,9 @@ func TestReplayLeavesOut(t *testing.T) {
 		{"another protocol", func(x *capture.Exchange) {
 			x.Request.Body.Data = []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		}, "not an A2A request"},
+		{"a fault made on request", func(x *capture.Exchange) {
+			x.Notes = append(x.Notes, capture.FaultMadeHere+"content-type=text/html")
+		}, "a fault was made in its answer"},
 		{"refused by the proxy", func(x *capture.Exchange) {
 			x.Fault = &capture.Fault{Kind: "refused", Side: "proxy"}
 		}, "did not reach the agent"},

@@ -16,6 +16,7 @@ import (
 	"a2atap/proxy"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/redact"
+	"a2atap/proxy/injection"
 	"a2atap/replay"
 	"a2atap/replay/client"
 	"a2atap/replay/peers"
@@ -56,6 +57,14 @@ func record(t testing.TB, agentURL string, talk func(tapURL string)) *capture.Me
 // recordAll is record for several agents, by their names.
 func recordAll(t testing.TB, agents map[string]string, talk func(taps map[string]string)) *capture.Memory {
 	t.Helper()
+	return recordFaulted(t, nil, agents, talk)
+}
+
+// recordFaulted is recordAll with faults that the tap makes.
+func recordFaulted(
+	t testing.TB, faults []injection.Spec, agents map[string]string, talk func(taps map[string]string),
+) *capture.Memory {
+	t.Helper()
 	var specs []proxy.TapSpec
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		u, err := url.Parse(agents[name])
@@ -67,7 +76,7 @@ func recordAll(t testing.TB, agents map[string]string, talk func(taps map[string
 	mem := capture.NewMemory(capture.Info{Name: "test"})
 	sink := redact.New(mem, redact.Options{Key: []byte("0123456789abcdef0123456789abcdef")})
 	recorder := proxy.NewRecorder(proxy.RecorderOptions{Sink: sink})
-	p, err := proxy.New(proxy.Options{Taps: specs, Recorder: recorder, Grace: time.Second})
+	p, err := proxy.New(proxy.Options{Taps: specs, Faults: faults, Recorder: recorder, Grace: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

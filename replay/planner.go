@@ -310,6 +310,8 @@ func (p *planner) whyNot(o *openExchange) string {
 		return "not an A2A request"
 	case o.call.Binding == a2a.GRPC:
 		return "gRPC is not supported"
+	case x.FaultMade() != "":
+		return "a fault was made in its answer when it was recorded"
 	case x.Fault != nil && x.Fault.Side == "proxy":
 		return fmt.Sprintf("it did not reach the agent when it was recorded (%s)", x.Fault.Kind)
 	case x.Fault != nil && x.Fault.Kind == "unreachable":

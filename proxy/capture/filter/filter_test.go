@@ -72,6 +72,7 @@ func streamExchange(t testing.TB) *capture.Exchange {
 			},
 		},
 		Rewrites: []capture.Rewrite{{Place: "response.body#/url"}},
+		Notes:    []string{capture.FaultMadeHere + "reset"},
 	}
 }
 
@@ -211,6 +212,7 @@ func TestMatch(t *testing.T) {
 		{"is:stream", true},
 		{"is:rewritten", true},
 		{"is:replayed", false},
+		{"is:faulted", true},
 		{"is:error", false},
 		{"is:push", true},
 		{"is:marked", true},

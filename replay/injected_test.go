@@ -1,0 +1,77 @@
+package replay_test
+
+import (
+	"context"
+	"testing"
+
+	"a2atap/analyzer"
+	"a2atap/analyzer/rules"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/injection"
+	"a2atap/replay/client"
+	"a2atap/replay/refagent"
+)
+
+// A faithful client gets each fault from a faithful agent, over each binding; the record says so, and nobody is blamed.
+func TestFaultsMadeByTheTap(t *testing.T) {
+	for _, tt := range []struct {
+		fault  string
+		stream bool
+		fails  bool
+		events int // at least
+	}{
+		{"delay=5ms", false, false, 1},
+		{"status=503", false, true, 0},
+		{"status=503", true, true, 0},
+		{"reset", false, true, 0},
+		{"reset-body", false, true, 0},
+		{"reset-body", true, true, 0},
+		{"content-type=text/html", false, false, 1},
+		{"delay-events=1ms", true, false, 3},
+		{"cut-stream=2", true, true, 2},
+		{"end-stream=2", true, false, 2},
+		{"duplicate-event=2", true, false, 4},
+	} {
+		for _, p := range []client.Protocol{client.JSONRPC10, client.REST10} {
+			t.Run(tt.fault+" "+p.String(), func(t *testing.T) {
+				spec, err := injection.Parse("booker:" + tt.fault)
+				if err != nil {
+					t.Fatal(err)
+				}
+				agent := startAgent(t, "spec", refagent.Options{})
+				events := 0
+				var failed error
+				src := recordFaulted(t, []injection.Spec{spec}, map[string]string{"booker": agent}, func(taps map[string]string) {
+					c := connect(t, taps["booker"], p, client.Options{})
+					if !tt.stream {
+						if _, failed = c.Send(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}); failed == nil {
+							events = 1
+						}
+						return
+					}
+					for _, err := range c.Stream(t.Context(), client.Text("task-lifecycle"), client.SendOptions{}) {
+						if failed = err; err != nil {
+							break
+						}
+						events++
+					}
+				})
+				if (failed != nil) != tt.fails || events < tt.events {
+					t.Errorf("the client got %d events and %v", events, failed)
+				}
+				result, err := analyzer.Run(context.Background(), rules.All, src, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range result.Findings {
+					if f.Side == a2a.Agent {
+						t.Errorf("the agent is blamed: %s", &f)
+					}
+				}
+				if result.Counts.Made != 1 || len(result.Calls) != 0 {
+					t.Errorf("%d exchanges with faults, calls %+v", result.Counts.Made, result.Calls)
+				}
+			})
+		}
+	}
+}
