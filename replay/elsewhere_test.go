@@ -17,6 +17,7 @@ import (
 	"a2atap/proxy/capture"
 	"a2atap/replay"
 	"a2atap/replay/client"
+	"a2atap/replay/peers"
 	"a2atap/replay/refagent"
 	"a2atap/replay/report"
 )
@@ -293,4 +294,78 @@ func TestReplayNotesWhatIsNotOffered(t *testing.T) {
 		t.Errorf("%s; the notes are %q", r.Verdict(), r.Notes)
 	}
 	wantSame(t, play(t, src, agent, replay.Options{Dialect: a2a.Of(a2a.V1_0)}))
+}
+
+// What the official client said to the official agent is said to it over the other binding.
+func TestReplayOfSDKsElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pair  peers.Pair
+		o     replay.Options
+		rules []string // that only the other binding has, and the agent breaks there
+	}{
+		{
+			peers.Pair{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.JSONRPC},
+			replay.Options{Binding: a2a.HTTPJSON},
+			nil,
+		},
+		{
+			peers.Pair{Client: peers.Go2Client, Agent: peers.Go2Agent, Binding: peers.HTTPJSON},
+			replay.Options{Binding: a2a.JSONRPC},
+			[]string{"rpc-result-xor-error"},
+		},
+	} {
+		t.Run(c.pair.String(), func(t *testing.T) {
+			t.Parallel()
+			src := recordSDK(t, c.pair)
+			r := play(t, src, c.pair.Agent.Start(t).URL, c.o)
+			var broken []string
+			for _, d := range r.Differences {
+				if broken = append(broken, d.Rule); d.Rule == "" {
+					t.Errorf("%s %+v", d.String(), d.Changes)
+				}
+			}
+			if !slices.Equal(broken, c.rules) || r.LeftOut > 0 || r.Sent != 17 {
+				t.Errorf("%s %q, want %q", r.Verdict(), broken, c.rules)
+			}
+			if !strings.Contains(fmt.Sprint(r.Notes), "requests were translated to") {
+				t.Errorf("the notes are %q", r.Notes)
+			}
+		})
+	}
+}
+
+// A tour of all operations, with its errors and the streams that its client leaves, is the same over the other binding.
+func TestReplayTourElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from client.Protocol
+		o    replay.Options
+	}{
+		{client.JSONRPC10, replay.Options{Binding: a2a.HTTPJSON}},
+		{client.REST10, replay.Options{Binding: a2a.JSONRPC}},
+		{client.JSONRPC03, replay.Options{Dialect: a2a.Of(a2a.V1_0)}},
+	} {
+		c.o.Keep = func(x *capture.Exchange) bool { // only one of the two agents has it
+			return c.from.Version == "1.0" || !bytes.Contains(x.Request.Body.Data, []byte("ExtendedCard"))
+		}
+		t.Run(c.from.String(), func(t *testing.T) {
+			t.Parallel()
+			src := record(t, startPolyglot(t, ""), func(tapURL string) {
+				tour(t.Context(), tapURL, c.from, client.Options{})
+			})
+			r := play(t, src, startPolyglot(t, ""), c.o)
+			if len(r.Differences) > 0 || r.LeftOut > 0 || r.Sent < 20 {
+				t.Errorf("%s %s: %s", c.from, c.o.Binding, r.Verdict())
+				for _, d := range r.Differences {
+					t.Errorf("  %s %+v", d.String(), d.Changes)
+				}
+				for _, l := range r.Lines {
+					if l.Why != "" {
+						t.Errorf("  exchange %d, %s, is left out: %s", l.Exchange, l.Operation, l.Why)
+					}
+				}
+			}
+		})
+	}
 }

@@ -117,6 +117,9 @@ func (p *player) delivered(
 		sum.LeftOut++
 		return true
 	})
+	if p.retold(recorded) {
+		return p.statesNotified(ctx, t, recorded, sum)
+	}
 	sum.Expected += len(recorded)
 	want := notices(recorded)
 	ours := func(task string) string {

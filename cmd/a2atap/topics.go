@@ -117,10 +117,12 @@ What is on the screen: show --format list, ladder, tree, transcript, curl, json.
 
   a2atap show c.a2atap --format ladder
 
-Reports: check --format text, markdown and html (for people), github (annotations), junit, sarif (for CI), json (for programs).
+Reports of check, replay and diff: --format text, markdown and html (for people), github (annotations), junit (for CI),
+json (for programs); of check also sarif.
 
   a2atap check c.a2atap --format markdown
   a2atap check c.a2atap --format html -o report.html
+  a2atap diff c.a2atap c.a2atap --format html -o differences.html
   a2atap check c.a2atap --format json -o report.json
 `
 

@@ -8,17 +8,21 @@ import (
 	"a2atap/analyzer"
 )
 
-var numbers = regexp.MustCompile(`\d+`)
+var (
+	numbers = regexp.MustCompile(`\d+`)
+	around  = regexp.MustCompile(`#(/result)?(/(task|message|statusUpdate|artifactUpdate))?`) // what is answered
+)
 
 // NewFindings returns the findings of the live run that have no counterpart in the recorded one: the same rule, broken
-// by the same side in the same operation, at a place that differs only in numbers.
+// by the same side in the same operation, at a place that differs only in numbers and in what binding and dialect put
+// around an object.
 func NewFindings(recorded, live []analyzer.Finding) []analyzer.Finding {
 	shape := func(rule string, f *analyzer.Finding) string {
 		at := f.Place
 		at.Exchange = 0
 		return strings.Join([]string{
 			rule, f.Side.String(), f.Operation.String(),
-			numbers.ReplaceAllString(at.String(), "*"),
+			around.ReplaceAllString(numbers.ReplaceAllString(at.String(), "*"), "#"),
 		}, "\x00")
 	}
 	known := map[string]bool{}

@@ -70,7 +70,7 @@ func (c *Comparison) texts(it Item) []located {
 }
 
 // sameError reports whether two errors mean the same. One over HTTP+JSON that does not give its name is known by its
-// status, where the other is over JSON-RPC and has one (A2A 1.0 §5.4).
+// status, where the other is over JSON-RPC and has one (A2A 1.0 §5.4), or the same status.
 func sameError(i, j Item) bool {
 	if errorLabel(i.Err) == errorLabel(j.Err) {
 		return true
@@ -83,6 +83,9 @@ func sameError(i, j Item) bool {
 	}
 	if i.Err.CodeKnown || i.Err.Reason != "" || i.Err.Name != a2a.NoErrorName {
 		return false
+	}
+	if j.Err.HTTPStatus >= 400 && i.Err.HTTPStatus == j.Err.HTTPStatus { // such as for want of credentials
+		return true
 	}
 	if j.Err.Name == a2a.MethodNotFound { // a path that is not there, or not for this method
 		return i.Err.HTTPStatus == 404 || i.Err.HTTPStatus == 405 || i.Err.HTTPStatus == 501
