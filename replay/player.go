@@ -195,6 +195,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		}
 		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
 			c.Note()
+			p.more(e, c)
 			break
 		}
 	}
@@ -208,6 +209,15 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 		line.Differences[i].Live = line.Live
 	}
 	p.line(line)
+}
+
+// more tells what else differs to who asked for it.
+func (p *player) more(e *entry, c *compare.Comparison) {
+	if p.opts.further != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.opts.further(e.seq, c.Further())
+	}
 }
 
 // polling reports whether a request for a task or for tasks is to be sent again, since what was recorded may still come
@@ -259,7 +269,7 @@ func (p *player) once(
 func (p *player) comparison(t *target, rec *compare.Recorded, now *compare.Reply, live uint64) *compare.Comparison {
 	return &compare.Comparison{
 		Values: t.values, Profile: p.opts.Profile, Recorded: rec, Live: now, LiveSeq: live, Elsewhere: p.elsewhere(),
-		Noise: p.opts.Noise, Tolerance: p.opts.Late,
+		Noise: p.opts.Noise, Tolerance: p.opts.Late, Closer: p.opts.further != nil,
 	}
 }
 

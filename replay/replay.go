@@ -42,6 +42,8 @@ type Options struct {
 	Binding a2a.Binding
 	Dialect a2a.Dialects
 
+	further func(uint64, []report.Difference) // is told of each exchange what else differs; nil if nobody asks
+
 	// Authorize adds credentials to a request; nil has none. What it adds goes in place of what was redacted: under the
 	// same name, else beside the rest of a request that had something redacted. It is asked before anything is sent, and
 	// then for each such request. It must be safe for concurrent use.

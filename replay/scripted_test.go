@@ -314,6 +314,10 @@ func TestReplayOfListsSettles(t *testing.T) {
 	if n := r.Lines[1].Requests; n != 3 {
 		t.Errorf("the list was asked for %d times, want 3", n)
 	}
+	r = within(t, src, agent(taskIn("INPUT_REQUIRED", ""), taskIn("COMPLETED", "")), replay.Options{})
+	if wantSame(t, r); r.Lines[1].Requests != 2 {
+		t.Errorf("a task that waits for its client was listed %d times, want 2", r.Lines[1].Requests)
+	}
 	r = within(t, src, agent(taskIn("FAILED", "")), replay.Options{Timeout: time.Hour})
 	if len(r.Differences) != 1 || r.Differences[0].Kind != report.DifferentState {
 		t.Errorf("another end: %s %v", r.Verdict(), r.Differences)

@@ -15,6 +15,7 @@ type noiseFlags struct {
 	ignore    []string
 	match     []string
 	files     []string
+	learn     string // file; only of replay
 	tolerance time.Duration
 }
 
@@ -50,28 +51,38 @@ func (o *noiseFlags) rules() (*noise.Rules, error) {
 		list = append(list, r)
 	}
 	for _, name := range o.files {
-		rules, err := readNoise(name)
+		rules, err := readNoise("--noise", name)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, rules...)
 	}
-	if len(list) == 0 {
+	learnt, err := o.learning()
+	if err != nil {
+		return nil, err
+	}
+	if list = append(list, learnt...); len(list) == 0 {
 		return nil, nil
 	}
 	return noise.New(list...), nil
 }
 
-// readNoise reads a file of rules.
-func readNoise(name string) ([]noise.Rule, error) {
+// registerLearning adds the flag that only those have who can run a workflow again.
+func (o *noiseFlags) registerLearning(f *pflag.FlagSet) {
+	f.StringVar(&o.learn, "learn-noise", "", "replay twice, and add rules for what differs from one live run to the other "+
+		"to `FILE`, to be reviewed; nothing that the protocol is about is learnt")
+}
+
+// readNoise reads the file of rules that a flag names.
+func readNoise(flag, name string) ([]noise.Rule, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("--noise %s: %w", name, cause(err))
+		return nil, fmt.Errorf("%s %s: %w", flag, name, cause(err))
 	}
 	defer f.Close()
 	rules, err := noise.Read(f, name)
 	if err != nil {
-		return nil, usage("--noise: %w", err)
+		return nil, usage("%s: %w", flag, err)
 	}
 	return rules, nil
 }

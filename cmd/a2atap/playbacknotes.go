@@ -60,7 +60,7 @@ func (n *playbackNotes) request(r *http.Request) (mark func(string)) {
 // around is recordingOptions.around.
 func (n *playbackNotes) around(sink capture.Sink) capture.Sink { return noting{sink, n} }
 
-// noting is a sink that adds notes to exchanges before they end.
+// noting is a sink that adds notes to exchanges.
 type noting struct {
 	capture.Sink
 	notes *playbackNotes
@@ -80,7 +80,8 @@ func (s noting) Append(steps ...capture.Step) error {
 	return s.Sink.Append(out...)
 }
 
-// pass follows an exchange, and returns what was done to it when it ends.
+// pass follows an exchange, and returns what has been done to it: before what came of that, so that who follows the
+// record knows it in time.
 func (n *playbackNotes) pass(step *capture.Step) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -90,19 +91,30 @@ func (n *playbackNotes) pass(step *capture.Step) []string {
 		if i := strings.LastIndexByte(line, ' '); i > 0 {
 			n.passing[step.Seq] = passingExchange{what.Client.Addr, line[:i]}
 		}
+		return nil
 	case capture.Closed:
-		x, known := n.passing[step.Seq]
-		delete(n.passing, step.Seq)
-		list := n.came[x.client]
-		// Those before it were answered by the tap alone, or not recorded.
-		i := slices.IndexFunc(list, func(p *playedRequest) bool { return p.line == x.line })
-		if !known || i < 0 {
-			return nil
-		}
-		if n.came[x.client] = list[i+1:]; len(list) == i+1 {
-			delete(n.came, x.client)
-		}
-		return list[i].marks
+		defer delete(n.passing, step.Seq)
+		return n.marksOf(step.Seq, true)
 	}
-	return nil
+	return n.marksOf(step.Seq, false)
+}
+
+// marksOf returns what was done to the request of an exchange since it was asked last.
+func (n *playbackNotes) marksOf(seq uint64, ended bool) []string {
+	x, known := n.passing[seq]
+	list := n.came[x.client]
+	// Those before it were answered by the tap alone, or not recorded.
+	i := slices.IndexFunc(list, func(p *playedRequest) bool { return p.line == x.line })
+	if !known || i < 0 {
+		return nil
+	}
+	marks := list[i].marks
+	list[i].marks = nil
+	if n.came[x.client] = list[i:]; ended {
+		n.came[x.client] = list[i+1:]
+	}
+	if len(n.came[x.client]) == 0 {
+		delete(n.came, x.client)
+	}
+	return marks
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"a2atap/proxy"
+	"a2atap/proxy/hostname"
 )
 
 // serve plays until the context ends. With a capture, a tap stands in front of each player.
@@ -52,6 +53,9 @@ func (s *stage) serve(ctx context.Context) error {
 		taps := recording.proxy.Taps()
 		shown = func(i int) string { return taps[i].URL() }
 	}
+	if err := s.loops(shown); err != nil {
+		return err
+	}
 	if err := s.announce(shown); err != nil {
 		return err
 	}
@@ -88,6 +92,26 @@ func (s *stage) place() {
 		}
 		r.player.Place(others)
 	}
+}
+
+// loops refuses a live agent that is playback itself.
+func (s *stage) loops(shown func(i int) string) error {
+	own := map[string]bool{} // ports
+	for i, r := range s.roles {
+		for _, at := range []string{r.url, shown(i)} {
+			if u, err := url.Parse(at); err == nil {
+				own[u.Port()] = true
+			}
+		}
+	}
+	for _, r := range s.roles {
+		u := r.forward
+		if u != nil && own[u.Port()] && hostname.IsLoopback(hostname.Normal(u.Hostname())) {
+			return usage("--on-miss forward=%s: playback itself listens there, which would be a loop; give the address of a "+
+				"live agent", u)
+		}
+	}
+	return nil
 }
 
 // announce says what is played where, and what is done to it.

@@ -100,6 +100,7 @@ was sent, or the capture lost traffic.`,
 	f.DurationVar(&o.timeout, "timeout", replay.DefaultTimeout,
 		"wait up to `D` longer than recorded for an answer, an event or a polled state")
 	o.noise.register(f)
+	o.noise.registerLearning(f)
 	o.flags.Register(f, "where the recording has placeholders for secrets")
 	o.elsewhere.register(f)
 	o.reach.Register(f, "without it, none is used")
@@ -250,7 +251,7 @@ func (o *replayOptions) run(
 	ctx context.Context, e env, creds credentials, src capture.Source, options replay.Options,
 ) (*report.Report, error) {
 	if o.capture == "" {
-		return replay.Run(ctx, src, o.other, options)
+		return o.send(ctx, creds, src, options)
 	}
 	store, key, err := openKept(e, o.capture, o.redactKey)
 	if err != nil {
@@ -262,6 +263,16 @@ func (o *replayOptions) run(
 	}
 	sink := redact.New(store, redact.Options{Key: key, Describer: analyzer.NewDescriber(), Names: names})
 	options.Sink, options.Seq = sink, store.Position().Seq
-	r, err := replay.Run(ctx, src, o.other, options)
+	r, err := o.send(ctx, creds, src, options)
 	return r, errors.Join(err, sink.Close())
+}
+
+// send replays once, or twice to learn from it.
+func (o *replayOptions) send(
+	ctx context.Context, creds credentials, src capture.Source, options replay.Options,
+) (*report.Report, error) {
+	if o.noise.learn != "" {
+		return o.learnNoise(ctx, creds.masked, src, options)
+	}
+	return replay.Run(ctx, src, o.other, options)
 }

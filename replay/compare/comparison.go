@@ -36,6 +36,7 @@ type Comparison struct {
 
 	Noise     *noise.Rules  // what may differ; nil if nothing may
 	Tolerance time.Duration // how much longer than recorded an answer or an event may take; 0 is any time
+	Closer    bool          // look closer than a report needs: see Further
 
 	// Both says that the live answer was recorded, too: its client may have left it, and its end may be missing.
 	// LiveAhead is what Recorded.Ahead is, of the live one.
@@ -46,9 +47,10 @@ type Comparison struct {
 	// longer offers the recorded one is no difference.
 	Elsewhere bool
 
-	diffs []report.Difference
-	pairs [][2]Item    // items that mean the same, recorded and live
-	noise *noise.Scope // see scope
+	diffs   []report.Difference
+	further []report.Difference
+	pairs   [][2]Item    // items that mean the same, recorded and live
+	noise   *noise.Scope // see scope
 }
 
 // Run returns what differs, places in the recorded exchange; of what only the live one has, in the live one. Ids must

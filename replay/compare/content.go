@@ -119,10 +119,13 @@ func (c *Comparison) lists(rec, live Item) {
 	}
 }
 
-// Lagging reports whether a list may still become what was recorded: a task is not listed yet, or still at work.
+// Lagging reports whether a list may still become what was recorded: a task is not listed yet, still at work, or waits
+// for what may be on its way to it.
 func (c *Comparison) Lagging(rec, live Item) bool {
 	for was, now := range c.listed(rec, live) {
-		if !now.Exists() || terminalOrInterrupted(was.State()) && now.State().Active() && !c.hidesState(rec, was.Value) {
+		behind := terminalOrInterrupted(was.State()) && now.State().Active() ||
+			was.State().Terminal() && now.State().Interrupted()
+		if !now.Exists() || behind && !c.hidesState(rec, was.Value) {
 			return true
 		}
 	}
@@ -169,6 +172,9 @@ func (c *Comparison) changes(rec, live Item) []report.Change {
 // what may differ.
 func (c *Comparison) renamed(task string, live *a2a.Answer) a2a.Value {
 	text := RewriteJSON(live.Doc.Root.Raw(), c.Live.Call, func(role Role, text string) (string, bool) {
+		if id := c.Recorded.Call.ID; role == RequestID && id.Exists() && text == string(c.Live.Call.ID.Raw()) {
+			return string(id.Raw()), true // each repeats that of its own request
+		}
 		return c.Values.RecordedFor(role, task, text)
 	})
 	root := a2a.Parse(text).Root

@@ -17,18 +17,24 @@ const maxPairs = 1 << 16
 // by name, elements in the order that leaves most of them equal, numbers by value. Same says which leaves count as
 // equal beyond that; it may be nil.
 func Diff(was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []report.Change {
-	d := differ{same: same}
+	return diffUpTo(maxChanges, was, now, same)
+}
+
+// diffUpTo is Diff with another limit.
+func diffUpTo(limit int, was, now a2a.Value, same func(pointer string, was, now a2a.Value) bool) []report.Change {
+	d := differ{same: same, limit: limit}
 	d.value("", was, now)
 	return d.changes
 }
 
 type differ struct {
+	limit   int // of changes
 	same    func(pointer string, was, now a2a.Value) bool
 	changes []report.Change
 }
 
 func (d *differ) add(pointer string, was, now a2a.Value) {
-	if len(d.changes) < maxChanges {
+	if len(d.changes) < d.limit {
 		d.changes = append(d.changes, newChange(pointer, was, now))
 	}
 }

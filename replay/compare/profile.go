@@ -64,9 +64,22 @@ func (c *Comparison) contents(rec, live Item) {
 	default:
 		c.meanings(f, passagesOf(c.without(rec)), passagesOf(c.without(live)))
 	}
+	if len(f.founds) == 0 {
+		c.structure(rec, live, f.active, named)
+		return
+	}
+	c.deviate(live, f.founds)
+	if c.Closer {
+		found := len(c.diffs)
+		c.structure(rec, live, f.active, named)
+		c.further = append(c.further, c.diffs[found:]...)
+		c.diffs = c.diffs[:found]
+	}
+}
+
+// structure compares what the profiles shape and exact compare beyond forms.
+func (c *Comparison) structure(rec, live Item, active, named bool) {
 	switch {
-	case len(f.founds) > 0:
-		c.deviate(live, f.founds)
 	case rec.Kind == a2a.TaskListPayload: // the live agent may have other tasks
 	case c.Profile == Shape && rec.Kind == a2a.ArtifactPayload:
 		if a, b := artifactNames(c.without(rec)), artifactNames(c.without(live)); a != b {
@@ -77,9 +90,9 @@ func (c *Comparison) contents(rec, live Item) {
 		}
 	case !named: // the structure is that of another dialect
 	case c.Profile == Shape:
-		c.differ(rec, live, report.DifferentStructure, sameShape(f.active))
+		c.differ(rec, live, report.DifferentStructure, sameShape(active))
 	case c.Profile == Exact:
-		c.differ(rec, live, report.DifferentValue, sameValue(f.active))
+		c.differ(rec, live, report.DifferentValue, sameValue(active))
 	}
 }
 
@@ -95,7 +108,7 @@ func (c *Comparison) deviate(live Item, founds []deviation) {
 		d.Place = place(c.LiveSeq, first.at.event, first.at.Pointer())
 		d.LivePlace = d.Place
 	}
-	for _, f := range founds[:min(len(founds), maxChanges)] {
+	for _, f := range founds[:min(len(founds), c.limit())] {
 		d.Changes = append(d.Changes, f.change)
 	}
 	if more := len(founds) - 1; more > 0 {
@@ -120,7 +133,7 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 		if i > 0 {
 			at.Event = rec.chunks[i-1].event
 		}
-		changes := Diff(c.text(&was[i]), c.renamed(live.Task, &now[i]), same)
+		changes := diffUpTo(c.limit(), c.text(&was[i]), c.renamed(live.Task, &now[i]), same)
 		if len(changes) > 0 && d.Changes == nil {
 			d.Place = place(c.Recorded.Seq, at.Event, c.text(&was[i]).Pointer()+changes[0].Pointer)
 			d.LivePlace = place(c.LiveSeq, live.Event, c.text(&now[i]).Pointer()+changes[0].Pointer)
@@ -130,7 +143,7 @@ func (c *Comparison) differ(rec, live Item, kind report.Kind, same func(string, 
 		d.Changes = append(d.Changes, changes...)
 	}
 	if len(d.Changes) > 0 {
-		d.Changes = d.Changes[:min(len(d.Changes), maxChanges)]
+		d.Changes = d.Changes[:min(len(d.Changes), c.limit())]
 		c.add(d)
 	}
 }

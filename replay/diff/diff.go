@@ -143,6 +143,7 @@ func (c *comparison) pairUp(agent string, was, now []*exchange) error {
 	c.values[agent] = v
 	clients := pairNames(clientsOf(was), clientsOf(now), func(name string) string { return name })
 	for _, e := range now {
+		e.agent = agent
 		for name, other := range clients {
 			if other == e.client && name != other {
 				e.client = name

@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -220,5 +221,35 @@ func TestNothing(t *testing.T) {
 	}
 	if r := run(t, other(), other(), diff.Options{}); len(r.Differences) > 0 {
 		t.Errorf("%s: %v", r.Verdict(), told(r))
+	}
+}
+
+// lossy is a capture that lacks what passed.
+type lossy struct {
+	capture.Source
+	lost    int64
+	crashes uint64
+}
+
+func (l lossy) Info(ctx context.Context) (capture.Info, error) {
+	info, err := l.Source.Info(ctx)
+	info.LostExchanges, info.Crashes = l.lost, l.crashes
+	return info, err
+}
+
+// Where a capture lacks something, nothing is proved by what is there.
+func TestLoss(t *testing.T) {
+	t.Parallel()
+	for _, l := range []lossy{{lost: 2}, {crashes: 1}} {
+		l.Source = source(t, workflow())
+		for _, pair := range [][2]capture.Source{{l, source(t, workflow())}, {source(t, workflow()), l}} {
+			r, err := diff.Run(t.Context(), pair[0], pair[1], diff.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Same() || len(r.Differences) > 0 || !strings.Contains(r.Verdict(), "incomplete") {
+				t.Errorf("%d lost, %d crashes: %s", l.lost, l.crashes, r.Verdict())
+			}
+		}
 	}
 }

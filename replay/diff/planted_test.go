@@ -1,6 +1,7 @@
 package diff_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -185,6 +186,30 @@ func kinds(r *report.Report) (list []string) {
 		list = append(list, strings.TrimSpace(fmt.Sprintf("%s %s %s", d.Side, n, d.Kind)))
 	}
 	return list
+}
+
+// JSON-RPC ids count up as a client likes, and mean nothing but that answers repeat them.
+func TestRequestIDs(t *testing.T) {
+	t.Parallel()
+	other := func() []*capture.Exchange {
+		xs := workflow()
+		for i, x := range xs {
+			edit(x, func(b []byte) []byte {
+				return bytes.ReplaceAll(b, fmt.Appendf(nil, `"id":%d,`, i+1), fmt.Appendf(nil, `"id":%d,`, 3*i+40))
+			})
+		}
+		return xs
+	}
+	for _, profile := range profiles {
+		if r := run(t, workflow(), other(), diff.Options{Profile: profile}); !r.Same() {
+			t.Errorf("%s: %s\n%s", profile, r.Verdict(), strings.Join(told(r), "\n"))
+		}
+	}
+	xs := other()
+	xs[2].Response.Body.Data = bytes.Replace(xs[2].Response.Body.Data, []byte(`"id":46,`), []byte(`"id":47,`), 1)
+	if got := strings.Join(kinds(run(t, workflow(), xs, diff.Options{})), ", "); got != "3 id" {
+		t.Errorf("an answer to another request: found %q", got)
+	}
 }
 
 // A rule that is broken in the second capture alone is a difference; one that is broken in both is none.

@@ -287,3 +287,11 @@ func (s *Scope) HidesHeader(name string) bool {
 }
 
 func (r *Rule) isHeader(name string) bool { return r.header != "" && strings.EqualFold(r.header, name) }
+
+// Fresh returns the same rules, none of which has applied yet.
+func (r *Rules) Fresh() *Rules {
+	if r == nil {
+		return nil
+	}
+	return New(r.list...)
+}

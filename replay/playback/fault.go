@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
 	"a2atap/proxy/spelling"
 )
 
@@ -261,8 +262,8 @@ func (p *Player) plan(call *a2a.Call) (out plan) {
 	return out
 }
 
-// faultMade begins the mark of a fault, as it begins the note of one in a capture.
-const faultMade = "fault made here: "
+// faultMade begins the mark of a fault.
+const faultMade = capture.FaultMadeHere
 
 // obey does what is planned before an answer. It reports whether the answer itself is still to be given; where the
 // connection is to be closed it panics, which tells net/http to do so.

@@ -164,8 +164,15 @@ func TestNotificationsThatAreNotDelivered(t *testing.T) {
 	refuses := newHook(t, http.StatusForbidden)
 	gone := httptest.NewServer(nil)
 	gone.Close()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("a redirect is followed: %s %s", r.Method, r.URL)
+	}))
+	defer elsewhere.Close()
+	leads := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer leads.Close()
 	for _, test := range []struct{ name, url, at, why string }{
 		{"refused", refuses.url + "/secret?token=x", refuses.url, "it answers 403 Forbidden"},
+		{"redirected", leads.URL + "/secret", leads.URL, "it answers 307 Temporary Redirect"},
 		{"nobody there", gone.URL + "/secret", gone.URL, "connection refused"},
 		{"on another machine", "http://192.0.2.1:9/secret", "http://192.0.2.1:9", "not on this machine; add --allow-remote"},
 		{"all addresses", "http://0.0.0.0:9/secret", "http://0.0.0.0:9", "not on this machine; add --allow-remote"},

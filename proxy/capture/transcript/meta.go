@@ -57,7 +57,7 @@ func quoteWord(word string) string {
 // A metaReader reads the lines of a meta section, and knows the other sections of the exchange.
 type metaReader struct {
 	m     *messages
-	name  string // of the section
+	name  string     // of the section
 	lines []metaLine // those that nobody has asked for yet
 	known []string   // the keys that somebody has asked for
 	err   error      // the first thing wrong

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/capture"
+	"a2atap/replay"
+	"a2atap/replay/noise"
+	"a2atap/replay/report"
+)
+
+const learntHeader = "# What differs from run to run, as replay --learn-noise found. Review each rule, and say why it is one.\n"
+
+// learnNoise replays twice, and adds what differs from run to run to the file of --learn-noise.
+func (o *replayOptions) learnNoise(
+	ctx context.Context, mask func(io.Writer) io.Writer, src capture.Source, options replay.Options,
+) (*report.Report, error) {
+	before, err := os.ReadFile(o.noise.learn)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--learn-noise %s: %w", o.noise.learn, cause(err))
+	}
+	r, learnt, err := replay.Learn(ctx, src, o.other, options)
+	if err != nil || len(learnt) == 0 {
+		return r, err
+	}
+	var text bytes.Buffer
+	if err := writeLearnt(mask(&text), learnt, len(before) == 0); err != nil {
+		return r, err
+	}
+	if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) {
+		before = append(before, '\n')
+	}
+	if err := os.WriteFile(o.noise.learn, append(before, text.Bytes()...), 0o644); err != nil {
+		return r, fmt.Errorf("--learn-noise: %w", err)
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("%s written to %s: review before use with --noise",
+		analyzer.Plural(len(learnt), "rule"), o.noise.learn))
+	return r, nil
+}
+
+// writeLearnt writes rules as a file has them, each with the values that show why it is one.
+func writeLearnt(w io.Writer, learnt []replay.Learnt, header bool) error {
+	var b strings.Builder
+	if header {
+		b.WriteString(learntHeader)
+	}
+	for _, l := range learnt {
+		why := "the values look like secrets and are not shown"
+		if !l.Secret {
+			why = fmt.Sprintf("recorded %s, then %s and %s", shortly(l.Values[0]), shortly(l.Values[1]), shortly(l.Values[2]))
+		}
+		fmt.Fprintf(&b, "\n# %s\n%s\n", why, l.Rule)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func shortly(value string) string { return cmp.Or(analyzer.Clip(value), "nothing") }
+
+// learning reads the rules that are in the file of --learn-noise already: they hold while more are learnt.
+func (o *noiseFlags) learning() ([]noise.Rule, error) {
+	if o.learn == "" {
+		return nil, nil
+	}
+	rules, err := readNoise("--learn-noise", o.learn)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return rules, err
+}

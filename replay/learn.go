@@ -1,0 +1,335 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"a2atap/analyzer"
+	"a2atap/proxy/a2a"
+	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/credential"
+	"a2atap/replay/noise"
+	"a2atap/replay/report"
+)
+
+// A Learnt is a rule of what may differ, and the values that show that it does.
+type Learnt struct {
+	Rule   string    // as package noise reads it
+	Values [3]string // raw JSON in one line: recorded, of the first live run, of the second; empty if there was none
+	Secret bool      // by its name the value may be a secret; then there are no Values
+}
+
+// Learn replays a capture twice, as Run does, and learns what differs from one live run to the other. It returns the
+// report of the second run without that, and rules for it, in the order of the recording. What the protocol is about
+// (outcomes, states, errors, kinds, the order of events) is never learnt: where one run has such a difference and the
+// other has not, it is in the report, and a note says that it is flaky. Options.Sink keeps the second run.
+func Learn(ctx context.Context, src capture.Source, to string, o Options) (*report.Report, []Learnt, error) {
+	rules, sink := o.Noise, o.Sink
+	o.Sink = nil
+	first, err := look(ctx, src, to, o, rules.Fresh())
+	if err != nil {
+		return first.report, nil, err
+	}
+	o.Sink = sink
+	second, err := look(ctx, src, to, o, rules.Fresh())
+	if err != nil {
+		return second.report, nil, err
+	}
+	l := learner{first: first, second: second, known: map[string]bool{}}
+	l.learn(first)
+	l.learn(second)
+	earlier := l.left(first)
+	l.show(l.left(second))
+	l.flaky(earlier)
+	return second.report, l.learnt, nil
+}
+
+// A oneRun is a replay in which nothing is left out of the differences.
+type oneRun struct {
+	report  *report.Report
+	further map[uint64][]report.Difference // by exchange: what a report would leave out
+	values  map[spot]string                // that can be learnt: the live ones, since an artifact may come in chunks
+	broken  map[uint64]bool                // exchanges in which something differs that cannot be: not all is compared
+}
+
+// A spot is where a value differs in the answers of an exchange.
+type spot struct {
+	exchange uint64
+	pointer  string
+}
+
+func look(ctx context.Context, src capture.Source, to string, o Options, rules *noise.Rules) (*oneRun, error) {
+	k := &oneRun{further: map[uint64][]report.Difference{}, values: map[spot]string{}, broken: map[uint64]bool{}}
+	o.Noise = rules
+	o.further = func(exchange uint64, d []report.Difference) { k.further[exchange] = d }
+	var err error
+	if k.report, err = Run(ctx, src, to, o); err != nil {
+		return k, err
+	}
+	for d := range k.all {
+		for _, c := range d.Changes {
+			if _, ok := learnable(d, c.Pointer); ok {
+				k.values[spot{d.Exchange, c.Pointer}] += c.Now + "\n"
+			}
+		}
+		switch d.Kind {
+		case report.DifferentValue, report.DifferentStructure, report.DifferentMember, report.DifferentType:
+		default:
+			k.broken[d.Exchange] = true
+		}
+	}
+	return k, nil
+}
+
+// all yields all differences.
+func (k *oneRun) all(yield func(*report.Difference) bool) {
+	for i := range k.report.Differences {
+		if !yield(&k.report.Differences[i]) {
+			return
+		}
+	}
+	for _, exchange := range slices.Sorted(maps.Keys(k.further)) {
+		for i := range k.further[exchange] {
+			if !yield(&k.further[exchange][i]) {
+				return
+			}
+		}
+	}
+}
+
+// maxChanges bounds what a difference shows.
+const maxChanges = 20
+
+// protocol are names whose values the protocol is about.
+var protocol = []string{
+	"state", "status", "kind", "role", "final", "code", "reason", "error", "result", "jsonrpc", "task", "message",
+	"statusUpdate", "artifactUpdate",
+}
+
+// learnable returns the JSON Pointer of a rule for what differs at a pointer, indices made *; false if a difference is
+// about the protocol. An element more or less is a matter of its list, which only the agent's own data may have.
+func learnable(d *report.Difference, pointer string) (rule string, ok bool) {
+	switch d.Kind {
+	case report.DifferentValue, report.DifferentStructure, report.DifferentMember, report.DifferentType:
+	default:
+		return "", false
+	}
+	parsed, err := capture.ParsePointer(pointer)
+	if err != nil || d.Side == report.Client || len(parsed.Names()) == 0 {
+		return "", false
+	}
+	names := slices.Clone(parsed.Names())
+	own := slices.ContainsFunc(names[:len(names)-1], func(name string) bool { return name == "metadata" || name == "data" })
+	if isIndex(names[len(names)-1]) {
+		if names = names[:len(names)-1]; !own || len(names) == 0 {
+			return "", false
+		}
+	}
+	last := names[len(names)-1]
+	if !own && slices.Contains(protocol, last) || strings.Contains(pointer, "=") || strings.ContainsAny(pointer, " \t\r\n") {
+		return "", false
+	}
+	for _, name := range names {
+		if isIndex(name) {
+			name = capture.AnyName
+		}
+		rule = a2a.Ptr(rule, name)
+	}
+	return rule, true
+}
+
+func isIndex(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
+
+type learner struct {
+	first, second *oneRun
+	known         map[string]bool // rules
+	learnt        []Learnt
+}
+
+// varies reports whether the live runs disagree about a spot. What only one of them has says nothing if the other did
+// not come to compare it.
+func (l *learner) varies(s spot) bool {
+	a, inFirst := l.first.values[s]
+	b, inSecond := l.second.values[s]
+	switch {
+	case inFirst && inSecond:
+		return a != b
+	case inFirst:
+		return !l.second.broken[s.exchange]
+	}
+	return inSecond && !l.first.broken[s.exchange]
+}
+
+// learn makes rules of what varies among the differences of a run.
+func (l *learner) learn(run *oneRun) {
+	for d := range run.all {
+		for _, c := range d.Changes {
+			pointer, ok := learnable(d, c.Pointer)
+			s := spot{d.Exchange, c.Pointer}
+			if !ok || !l.varies(s) {
+				continue
+			}
+			rule := pointer
+			if operation := l.operation(d.Exchange); operation != "" {
+				rule = operation + ":" + pointer
+			}
+			if l.known[rule] {
+				continue
+			}
+			l.known[rule] = true
+			learnt := Learnt{Rule: rule, Secret: secret(c.Pointer)}
+			if !learnt.Secret {
+				// What only one run has is as it was recorded in the other.
+				learnt.Values = [3]string{c.Was, valueAt(l.first.values, s, c.Was), valueAt(l.second.values, s, c.Was)}
+			}
+			l.learnt = append(l.learnt, learnt)
+		}
+	}
+}
+
+func valueAt(values map[spot]string, s spot, recorded string) string {
+	now, ok := values[s]
+	if !ok {
+		return recorded
+	}
+	now, _, _ = strings.Cut(now, "\n")
+	return now
+}
+
+// secret reports whether a name in a pointer is that of a secret.
+func secret(pointer string) bool {
+	parsed, err := capture.ParsePointer(pointer)
+	return err != nil || slices.ContainsFunc(parsed.Names(), func(name string) bool {
+		return credential.Member(name) || credential.Param(name).Hidden()
+	})
+}
+
+func (l *learner) operation(exchange uint64) string {
+	lines := l.second.report.Lines
+	if i := slices.IndexFunc(lines, func(line report.Line) bool { return line.Exchange == exchange }); i >= 0 {
+		return lines[i].Operation
+	}
+	return ""
+}
+
+// left returns what is left of the differences of a run without what was learnt. Where that said enough of a place,
+// what was left out there is said now.
+func (l *learner) left(run *oneRun) []report.Difference {
+	kept := l.without(run.report.Differences)
+	for _, exchange := range slices.Sorted(maps.Keys(run.further)) {
+		of := func(d report.Difference) bool { return d.Exchange == exchange && d.Kind != report.DifferentValue }
+		if !slices.ContainsFunc(kept, of) {
+			kept = append(kept, l.without(run.further[exchange])...)
+		}
+	}
+	return kept
+}
+
+// show puts the differences that are left into the report of the second run.
+func (l *learner) show(differences []report.Difference) {
+	r := l.second.report
+	slices.SortStableFunc(differences, func(a, b report.Difference) int {
+		if a.Exchange == 0 || b.Exchange == 0 {
+			return cmp.Compare(b.Exchange, a.Exchange) // what belongs to no exchange comes last
+		}
+		return cmp.Compare(a.Exchange, b.Exchange)
+	})
+	r.Differences, r.Matched, r.Differing = differences, 0, 0
+	for i := range r.Lines {
+		line := &r.Lines[i]
+		if line.Status == report.LeftOut {
+			continue
+		}
+		line.Differences = nil
+		for _, d := range differences {
+			if d.Exchange == line.Exchange && d.Exchange != 0 {
+				line.Differences = append(line.Differences, d)
+			}
+		}
+		if line.Status = report.Matched; len(line.Differences) > 0 {
+			line.Status = report.Differing
+			r.Differing++
+		} else {
+			r.Matched++
+		}
+	}
+}
+
+func (l *learner) without(differences []report.Difference) []report.Difference {
+	var kept []report.Difference
+	for _, d := range differences {
+		var changes []report.Change
+		for _, c := range d.Changes {
+			if _, ok := learnable(&d, c.Pointer); !ok || !l.varies(spot{d.Exchange, c.Pointer}) {
+				changes = append(changes, c)
+			}
+		}
+		switch {
+		case len(changes) == len(d.Changes):
+		case len(changes) == 0:
+			continue
+		default:
+			d.Changes = changes
+			c := changes[0]
+			at, _, _ := strings.Cut(d.Place, "#")
+			d.Place, d.Want, d.Got = at+"#"+c.Pointer, c.Was, c.Now
+			d.Message = fmt.Sprintf("%s is %s, recorded %s", c.Pointer, orAbsent(c.Now), orAbsent(c.Was))
+		}
+		d.Changes = d.Changes[:min(len(d.Changes), maxChanges)]
+		kept = append(kept, d)
+	}
+	return kept
+}
+
+func orAbsent(value string) string {
+	if value == "" {
+		return "absent"
+	}
+	return analyzer.Clip(value)
+}
+
+// flaky notes the differences that only one of the runs has, and adds those of the first run to the report.
+func (l *learner) flaky(earlier []report.Difference) {
+	later := l.second.report.Differences
+	for _, d := range later {
+		if !slices.ContainsFunc(earlier, func(e report.Difference) bool { return alike(&d, &e) }) {
+			l.note("second", &d)
+		}
+	}
+	var more []report.Difference
+	for _, d := range earlier {
+		if !slices.ContainsFunc(later, func(e report.Difference) bool { return alike(&d, &e) }) {
+			l.note("first", &d)
+			d.Live, d.LivePlace = 0, "" // in traffic that is not kept
+			more = append(more, d)
+		}
+	}
+	if len(more) > 0 {
+		l.show(slices.Concat(later, more))
+	}
+}
+
+func (l *learner) note(run string, d *report.Difference) {
+	r := l.second.report
+	r.Notes = append(r.Notes, fmt.Sprintf("flaky, and not learnt: in the %s run only: %s", run, d))
+}
+
+var anyNumber = regexp.MustCompile(`\d+`)
+
+// alike reports whether two runs differ from the recording in the same way, ids and numbers of exchanges apart.
+func alike(d, e *report.Difference) bool {
+	place := func(d *report.Difference) string { return anyNumber.ReplaceAllString(d.Place, "*") }
+	if d.Exchange != e.Exchange || d.Kind != e.Kind || d.Rule != e.Rule || place(d) != place(e) {
+		return false
+	}
+	switch d.Kind {
+	case report.DifferentID, report.DifferentFinding, report.DifferentTime, report.DifferentMatch:
+		return true
+	}
+	return d.Want == e.Want && d.Got == e.Got
+}
