@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"a2atap/proxy/a2a"
 )
@@ -103,7 +104,7 @@ func readConfig(out *object, call *a2a.Call, d a2a.Dialect, body a2a.Value) erro
 // A parameter says how a value of a query is written in JSON.
 type parameter func(text string) (json []byte, ok bool)
 
-func isText(text string) ([]byte, bool) { return quote(text), true }
+func isText(text string) ([]byte, bool) { return quote(text), utf8.ValidString(text) }
 
 func isNumber(text string) ([]byte, bool) {
 	n, err := strconv.ParseInt(text, 10, 32)

@@ -3,6 +3,7 @@ package translate
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"a2atap/proxy/a2a"
 )
@@ -74,6 +75,8 @@ func source(call *a2a.Call, to Protocol) (Protocol, error) {
 		return from, errors.New("asks for nothing that A2A has")
 	case call.Apart:
 		return from, errors.New("is spoken as before 0.1")
+	case !utf8.ValidString(call.TaskID + "\n" + call.ConfigID + "\n" + call.Tenant):
+		return from, errors.New("has an id in its path that is no UTF-8")
 	case len(call.Doc.Duplicates) > 0:
 		return from, fmt.Errorf("has the member %s twice", call.Doc.Duplicates[0].Pointer)
 	case in.Has(to.Dialect):
