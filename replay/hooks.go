@@ -52,7 +52,8 @@ func newHooks(o webhook.Options, wanted bool, log *recorder, note func(string)) 
 		return h, nil
 	}
 	if h.server, err = webhook.Serve(o); err != nil {
-		return nil, fmt.Errorf("listen for notifications on %s: %w; choose another address with --webhook-listen", o.Address, live.Cause(err))
+		return nil, fmt.Errorf("listen for notifications on %s: %w; choose another address with --webhook-listen",
+			o.Address, live.Cause(err))
 	}
 	return h, nil
 }

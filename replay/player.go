@@ -124,18 +124,7 @@ func (p *player) pause(ctx context.Context, e *entry) bool {
 	if p.opts.Speed <= 0 || e.pause == 0 {
 		return ctx.Err() == nil
 	}
-	return sleep(ctx, time.Duration(float64(e.pause)/p.opts.Speed))
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return live.Sleep(ctx, time.Duration(float64(e.pause)/p.opts.Speed))
 }
 
 // leaveOut notes that a request was not sent, and for want of which recorded exchange's answer, if that is why.
@@ -193,7 +182,7 @@ func (p *player) exchange(ctx context.Context, e *entry, r *run) {
 			line.Requests++
 			line.Differences = nil
 		}
-		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !sleep(ctx, wait) {
+		if !p.polling(e, rec, c) || time.Since(begun) > p.opts.Timeout || !live.Sleep(ctx, wait) {
 			c.Note()
 			p.more(e, c)
 			break

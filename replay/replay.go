@@ -147,18 +147,7 @@ func (p *player) report(ctx context.Context, r *report.Report) error {
 	}
 	r.Lines, r.Notes, r.Texts = p.lines, p.notes, p.texts
 	slices.SortFunc(r.Lines, func(a, b report.Line) int { return cmp.Compare(a.Exchange, b.Exchange) })
-	for _, l := range r.Lines {
-		switch l.Status {
-		case report.LeftOut:
-			r.LeftOut++
-		case report.Matched:
-			r.Matched++
-		case report.Differing:
-			r.Differing++
-		}
-		r.Differences = append(r.Differences, l.Differences...)
-	}
-	r.Sent = r.Matched + r.Differing
+	r.Tally()
 	r.Differences = append(r.Differences, diffs...)
 	findings := p.log.end()
 	recorded, err := analyzer.Run(ctx, p.opts.Rules, p.src, nil)

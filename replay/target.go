@@ -114,7 +114,7 @@ func (p *player) reachOne(ctx context.Context, t *target, deadline time.Time) er
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !time.Now().Before(deadline) || !sleep(ctx, 20*time.Millisecond) {
+		if !time.Now().Before(deadline) || !live.Sleep(ctx, 20*time.Millisecond) {
 			return fmt.Errorf("reach the agent at %s: %w; start it, or wait for it to listen", t.url, live.Cause(err))
 		}
 	}

@@ -58,7 +58,7 @@ func (j *judge) cutFacts() {
 	for i := range j.now {
 		var there []func(*capture.Exchange) bool
 		for _, fact := range facts {
-			if fact(copied(j.now[i])) {
+			if fact(j.now[i].Copy()) {
 				there = append(there, fact)
 			}
 		}

@@ -217,18 +217,7 @@ func (j *judge) progress() Progress {
 // replace tries a copy of exchange i that was changed by edit.
 func (j *judge) replace(i int, edit func(*capture.Exchange)) bool {
 	list := slices.Clone(j.now)
-	list[i] = copied(list[i])
+	list[i] = list[i].Copy()
 	edit(list[i])
 	return j.try(list)
-}
-
-// copied returns a copy of an exchange whose request and answer may be changed, but for the bytes in them.
-func copied(x *capture.Exchange) *capture.Exchange {
-	c := *x
-	if x.Response != nil {
-		r := *x.Response
-		r.Events = slices.Clone(r.Events)
-		c.Response = &r
-	}
-	return &c
 }

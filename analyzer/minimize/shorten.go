@@ -86,7 +86,7 @@ func (j *judge) exchangeValue(was, is string) bool {
 func (j *judge) rewrite(edit func(*capture.Exchange)) bool {
 	list := make([]*capture.Exchange, len(j.now))
 	for i := range j.now {
-		list[i] = copied(j.now[i])
+		list[i] = j.now[i].Copy()
 		edit(list[i])
 	}
 	return j.try(list)

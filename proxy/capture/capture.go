@@ -23,6 +23,7 @@ package capture
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -180,4 +181,15 @@ type Rewrite struct {
 	Place string // such as "response.body#/url" or "request.header[If-None-Match]"
 	Was   string
 	Now   string
+}
+
+// Copy returns a copy whose request and answer may be changed, but for the bytes in them: those are the same.
+func (x *Exchange) Copy() *Exchange {
+	c := *x
+	if x.Response != nil {
+		r := *x.Response
+		r.Events = slices.Clone(r.Events)
+		c.Response = &r
+	}
+	return &c
 }

@@ -50,22 +50,7 @@ func (c *comparison) lines(ctx context.Context) error {
 	}
 	slices.SortStableFunc(lines, func(l, m report.Line) int { return cmp.Compare(at(&l), at(&m)) })
 	r.Lines = lines
-	for i := range lines {
-		switch l := &lines[i]; l.Status {
-		case report.LeftOut:
-			r.LeftOut++
-		case report.Matched:
-			r.Matched++
-		case report.Differing:
-			r.Differing++
-		case report.Missing:
-			r.Missing++
-		case report.New:
-			r.New++
-		}
-		r.Differences = append(r.Differences, lines[i].Differences...)
-	}
-	r.Sent = r.Matched + r.Differing
+	r.Tally()
 	count := c.opts.Noise.Count()
 	r.Ignored, r.IgnoredBy, r.Matching = count.Ignored, count.Rules, count.Matched
 	c.notes()

@@ -10,6 +10,7 @@ import (
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/replay/compare"
+	"a2atap/replay/live"
 )
 
 // A responder gives the recorded answer of an exchange to one request.
@@ -185,5 +186,5 @@ func (a *responder) pause(recorded time.Duration) bool {
 	if speed <= 0 || recorded <= 0 {
 		return a.r.Context().Err() == nil
 	}
-	return sleep(a.r.Context(), time.Duration(float64(recorded)/speed))
+	return live.Sleep(a.r.Context(), time.Duration(float64(recorded)/speed))
 }

@@ -1,12 +1,13 @@
 package playback
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"a2atap/replay/live"
 
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
@@ -270,7 +271,7 @@ const faultMade = capture.FaultMadeHere
 func (s *service) obey(do plan) bool {
 	if do.delay > 0 {
 		s.mark(faultMade+"answered %s later", do.delay)
-		if !sleep(s.r.Context(), do.delay) {
+		if !live.Sleep(s.r.Context(), do.delay) {
 			return false
 		}
 	}
@@ -284,15 +285,4 @@ func (s *service) obey(do plan) bool {
 		return false
 	}
 	return true
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

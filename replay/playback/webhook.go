@@ -162,7 +162,7 @@ func (p *Player) deliverAll(task string, posts []post, start time.Time, substitu
 func (p *Player) deliver(n post, start time.Time, substitute compare.Substitute) {
 	if speed := p.opts.Speed; speed > 0 {
 		recorded := n.x.Started.Sub(n.after.x.Started)
-		sleep(p.ctx, time.Until(start.Add(time.Duration(float64(recorded)/speed))))
+		live.Sleep(p.ctx, time.Until(start.Add(time.Duration(float64(recorded)/speed))))
 	}
 	err := p.ctx.Err()
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/replay/client"
+	"a2atap/replay/live"
 )
 
 // drop has a task made in a stream, leaves it as soon as it knows the task, and returns its id.
@@ -71,7 +72,7 @@ func askReturn(ctx context.Context, s *Session) error {
 	}()
 	// In 0.1 to 0.3 nothing needs to come before the task moves on: it is canceled once the stream is there.
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		if a := s.answerTo(before); a.Status != 0 || !sleep(within, pause) {
+		if a := s.answerTo(before); a.Status != 0 || !live.Sleep(within, pause) {
 			break
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"a2atap/replay/live"
+
 	"github.com/google/uuid"
 
 	"a2atap/proxy/capture"
@@ -251,7 +253,7 @@ func (s *Session) Await(ctx context.Context, id string, settled func(client.Stat
 			return task, Fail("a task that ends or waits for input", "task %s still %s after %d ms", id, task.Status.State,
 				waited.Milliseconds())
 		}
-		if !sleep(ctx, pause) {
+		if !live.Sleep(ctx, pause) {
 			return task, ctx.Err()
 		}
 	}
@@ -305,17 +307,6 @@ func (s *Session) Finished(ctx context.Context, b Behavior) (*client.Task, error
 	return task, nil
 }
 
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
 // fill adds to a result what the case has asked and seen.
 func (s *Session) fill(r *Result) {
 	s.mu.Lock()
@@ -345,17 +336,10 @@ func (t *tape) take(s capture.Step) {
 func (t *tape) exchange(n uint64) *capture.Exchange {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	x := t.xs[n]
-	if x == nil {
-		return nil
+	if x := t.xs[n]; x != nil {
+		return x.Copy()
 	}
-	c := *x
-	if x.Response != nil {
-		r := *x.Response
-		r.Events = slices.Clone(r.Events)
-		c.Response = &r
-	}
-	return &c
+	return nil
 }
 
 func (t *tape) drop(numbers []uint64) {

@@ -73,7 +73,7 @@ func (t *target) discover(ctx context.Context) error {
 		if err == nil || answered(err) || ctx.Err() != nil {
 			break
 		}
-		if !time.Now().Before(deadline) || !sleep(ctx, pause) {
+		if !time.Now().Before(deadline) || !live.Sleep(ctx, pause) {
 			return fmt.Errorf("probe %s: %w; start the agent, or give it time with --wait", t.url, err)
 		}
 	}
@@ -185,7 +185,7 @@ func (t *target) healthy(ctx context.Context) bool {
 		if err == nil || answered(err) || ctx.Err() != nil {
 			return true
 		}
-		if !time.Now().Before(deadline) || !sleep(ctx, pause) {
+		if !time.Now().Before(deadline) || !live.Sleep(ctx, pause) {
 			return false
 		}
 	}

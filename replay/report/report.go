@@ -81,6 +81,26 @@ type Report struct {
 	Notes       []string           // further remarks
 }
 
+// Tally counts the lines by their status, and gathers their differences.
+func (r *Report) Tally() {
+	for i := range r.Lines {
+		switch l := &r.Lines[i]; l.Status {
+		case LeftOut:
+			r.LeftOut++
+		case Matched:
+			r.Matched++
+		case Differing:
+			r.Differing++
+		case Missing:
+			r.Missing++
+		case New:
+			r.New++
+		}
+		r.Differences = append(r.Differences, r.Lines[i].Differences...)
+	}
+	r.Sent = r.Matched + r.Differing
+}
+
 // Same reports whether something was sent, nothing differs, and the capture lacks nothing.
 func (r *Report) Same() bool {
 	return r.Sent > 0 && len(r.Differences) == 0 && r.Lost == 0 && r.Crash == ""
