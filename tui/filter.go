@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -29,12 +28,7 @@ type typed struct{ ticket uint64 }
 
 // edit opens the line for the filter.
 func (l *list) edit() tea.Cmd {
-	input := textinput.New()
-	input.CharLimit = 4096
-	input.Cursor.SetMode(cursor.CursorHide) // it is drawn here, and does not blink
-	input.KeyMap.Paste.SetEnabled(false)    // what the terminal pastes comes as keys
-	input.Focus()
-	l.bar = &bar{input: input}
+	l.bar = &bar{input: newInput()}
 	if l.search != nil {
 		l.bar.before = l.search.expr
 		l.bar.input.SetValue(l.search.expr)
@@ -180,24 +174,7 @@ func (l *list) progress() string {
 
 // line draws the input, with a cursor.
 func (b *bar) line(columns int, progress string) line {
-	value := []rune(b.input.Value())
-	at := min(b.input.Position(), len(value))
-	before, after := clean(string(value[:at])), clean(string(value[at:]))
-	room := max(columns-5-width(progress), 1)
-	for width(before) > room {
-		for cell := range cells(before) {
-			before = before[len(cell):]
-			break
-		}
-	}
-	under := " "
-	for cell := range cells(after) {
-		under, after = cell, after[len(cell):]
-		break
-	}
-	after = pad(after, room-width(before))
-	return text(styleTitle, " / ").add(styleText, before).add(styleCursor, under).add(styleText, after).add(styleDim,
-		progress)
+	return inputLine("/", b.input, columns, progress)
 }
 
 // wrong returns the error of the expression, with a mark below its column.

@@ -49,8 +49,10 @@ func (m *inspector) lastLine() line {
 	state, look := m.state()
 	room := max(m.width-width(state)-2, 0)
 	switch {
-	case m.asking:
-		return text(styleWarning, pad(" "+m.options.QuitEnds+" Q again to quit, any other key to stay", m.width))
+	case m.question != nil:
+		return text(styleWarning, pad(" "+m.question.words, m.width))
+	case m.prompt != nil:
+		return m.prompt.line(m.width)
 	case m.message != "":
 		return text(styleStrong, pad(" "+m.message, room)).add(look, " "+state)
 	case m.shared.followErr != "":

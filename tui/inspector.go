@@ -16,10 +16,11 @@ type inspector struct {
 	stack    []panel // from the list up
 	width    int
 	height   int
-	message  string // in the last line, until the next key
-	notice   string // the last one that came with a verdict
-	asking   bool   // the user is asked whether to quit, since that ends a recording
-	followed bool   // the list was following when the recording ended
+	message  string    // in the last line, until the next key
+	notice   string    // the last one that came with a verdict
+	question *question // that waits for a key; nil if none does
+	prompt   *prompt   // in which something is typed; nil if nothing is
+	followed bool      // the list was following when the recording ended
 	mouse    bool
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
@@ -165,12 +166,19 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			return tea.Suspend
 		}
 	}
-	if m.asking {
-		m.asking = false
-		if msg.String() == "Q" || msg.String() == "y" {
-			return tea.Quit
+	if q := m.question; q != nil {
+		m.question = nil
+		if answer := q.answers[msg.String()]; answer != nil {
+			return answer()
 		}
 		return nil
+	}
+	if p := m.prompt; p != nil {
+		cmd, over := p.key(msg)
+		if over && m.prompt == p {
+			m.prompt = nil
+		}
+		return cmd
 	}
 	if m.typing() {
 		return m.list.typing(msg)
@@ -184,6 +192,11 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
 		}
 		return tea.Batch(cmds...)
+	}
+	if menu, is := m.top().(*menu); is {
+		if c := menu.chosen(msg.String()); c != nil {
+			return m.choose(c)
+		}
 	}
 	k := lookup(msg.String(), m.top().place())
 	if k == nil {

@@ -53,10 +53,11 @@ const (
 	inFindings
 	inWorkflow
 	inPage // help, and what was copied
+	inMenu
 
-	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage
-	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings // where an exchange can be selected
-	deeper   = inDetail | inLadder | inWorkflow | inFindings | inPage // whatever was opened from another panel
+	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings          // where an exchange can be selected
+	deeper   = inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu // whatever was opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md

@@ -123,8 +123,9 @@ func (m *inspector) quit() tea.Cmd {
 	if m.options.QuitEnds == "" {
 		return tea.Quit
 	}
-	m.asking = true
-	return nil
+	leave := func() tea.Cmd { return tea.Quit }
+	return m.ask(m.options.QuitEnds+" Q again to quit, any other key to stay",
+		map[string]func() tea.Cmd{"Q": leave, "y": leave})
 }
 
 func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {

@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/analyzer"
+)
+
+// A menu is a panel of choices. One is made with its key, or with enter; the menu is then gone.
+type menu struct {
+	name    string
+	of      analyzer.Place // what the choices are about
+	choices []choice
+	window  window
+}
+
+// A choice is a row of a menu.
+type choice struct {
+	key   string // one character, or empty
+	words string
+	off   string // why it cannot be chosen now, or empty
+	do    func() tea.Cmd
+}
+
+func newMenu(name string, of analyzer.Place, choices []choice) *menu {
+	return &menu{name: name, of: of, choices: choices, window: window{length: len(choices)}}
+}
+
+func (m *menu) place() place           { return inMenu }
+func (m *menu) title() string          { return m.name }
+func (m *menu) status() string         { return "" }
+func (m *menu) target() analyzer.Place { return m.of }
+
+func (m *menu) resize(width, height int) tea.Cmd {
+	m.window.width, m.window.height = width, max(height, 0)
+	m.window.reveal()
+	return nil
+}
+
+func (m *menu) update(msg tea.Msg) tea.Cmd {
+	if a, ok := msg.(action); ok {
+		m.window.act(a)
+	}
+	return nil
+}
+
+// chosen returns the choice that a key makes, or nil.
+func (m *menu) chosen(key string) *choice {
+	if key == "enter" && m.window.cursor < len(m.choices) {
+		return &m.choices[m.window.cursor]
+	}
+	if i := slices.IndexFunc(m.choices, func(c choice) bool { return c.key != "" && c.key == key }); i >= 0 {
+		return &m.choices[i]
+	}
+	return nil
+}
+
+func (m *menu) view() []line {
+	var lines []line
+	for i := m.window.top; i < m.window.bottom(); i++ {
+		c := &m.choices[i]
+		look, cursor := styleText, " "
+		if c.off != "" {
+			look = styleDim
+		}
+		if i == m.window.cursor {
+			cursor = ">"
+		}
+		row := line{selected: i == m.window.cursor}.add(styleStrong, cursor+" "+pad(c.key, 3)).add(look, c.words)
+		if c.off != "" {
+			row = row.add(styleDim, " ("+c.off+")")
+		}
+		lines = append(lines, row)
+	}
+	return lines
+}
+
+// choose makes a choice of the menu on top, and takes the menu away.
+func (m *inspector) choose(c *choice) tea.Cmd {
+	if c.off != "" {
+		m.message = c.off
+		return nil
+	}
+	m.stack = m.stack[:len(m.stack)-1]
+	return tea.Batch(m.top().resize(m.width, m.panelHeight()), c.do())
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"github.com/charmbracelet/bubbles/cursor"
+	"github.com/charmbracelet/bubbles/textinput"
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// A prompt is the last line of the screen while something is typed in it, such as a word to search or a comment.
+// While it is there, keys go to it and to nothing else.
+type prompt struct {
+	label    string
+	input    textinput.Model
+	wrong    string                              // why what was typed cannot be taken
+	changed  func(value string) tea.Cmd          // after each change; nil for nothing
+	done     func(value string) (tea.Cmd, error) // on enter; after an error, which is shown, typing goes on
+	canceled func() tea.Cmd                      // on esc; nil for nothing
+	other    func(key string) (tea.Cmd, bool)    // keys that do not edit, such as tab; reports whether it took one; nil: none
+}
+
+// newPrompt returns a prompt that begins with a text.
+func newPrompt(label, value string, done func(value string) (tea.Cmd, error)) *prompt {
+	p := &prompt{label: label, input: newInput(), done: done}
+	p.input.SetValue(value)
+	p.input.CursorEnd()
+	return p
+}
+
+// newInput returns the input of a line that is typed. It is drawn by inputLine.
+func newInput() textinput.Model {
+	input := textinput.New()
+	input.CharLimit = 4096
+	input.Cursor.SetMode(cursor.CursorHide) // it is drawn here, and does not blink
+	input.KeyMap.Paste.SetEnabled(false)    // what the terminal pastes comes as keys
+	input.Focus()
+	return input
+}
+
+// key handles a key. It reports whether typing is over.
+func (p *prompt) key(msg tea.KeyMsg) (cmd tea.Cmd, over bool) {
+	switch msg.String() {
+	case "enter":
+		cmd, err := p.done(p.input.Value())
+		if err != nil {
+			p.wrong = err.Error()
+		}
+		return cmd, err == nil
+	case "esc":
+		if p.canceled != nil {
+			cmd = p.canceled()
+		}
+		return cmd, true
+	}
+	if p.other != nil {
+		if cmd, took := p.other(msg.String()); took {
+			return cmd, false
+		}
+	}
+	before := p.input.Value()
+	p.input, cmd = p.input.Update(msg)
+	if p.input.Value() == before {
+		return cmd, false
+	}
+	p.wrong = ""
+	if p.changed != nil {
+		cmd = tea.Batch(cmd, p.changed(p.input.Value()))
+	}
+	return cmd, false
+}
+
+// line draws the prompt.
+func (p *prompt) line(columns int) line {
+	remark := ""
+	if p.wrong != "" {
+		remark = " ! " + p.wrong
+	}
+	return inputLine(p.label, p.input, columns, clip(remark, columns*2/3))
+}
+
+// inputLine draws a line that is typed, with a cursor, between a label and a remark.
+func inputLine(label string, input textinput.Model, columns int, remark string) line {
+	value := []rune(input.Value())
+	at := min(input.Position(), len(value))
+	before, after := clean(string(value[:at])), clean(string(value[at:]))
+	room := max(columns-3-width(label)-1-width(remark), 1)
+	for width(before) > room {
+		for cell := range cells(before) {
+			before = before[len(cell):]
+			break
+		}
+	}
+	under := " "
+	for cell := range cells(after) {
+		under, after = cell, after[len(cell):]
+		break
+	}
+	after = pad(after, room-width(before))
+	return text(styleTitle, " "+label+" ").add(styleText, before).add(styleCursor, under).add(styleText, after).
+		add(styleDim, remark)
+}
+
+// A question waits in the last line for one key. Any key that is no answer takes the question back.
+type question struct {
+	words   string
+	answers map[string]func() tea.Cmd // by key
+}
+
+// ask asks a question.
+func (m *inspector) ask(words string, answers map[string]func() tea.Cmd) tea.Cmd {
+	m.question = &question{words, answers}
+	return nil
+}
