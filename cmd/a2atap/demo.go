@@ -123,9 +123,7 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 		return err
 	}
 	fmt.Fprintln(e.Out)
-	for i := range result.Findings {
-		fmt.Fprintln(e.Out, report.Line(&result.Findings[i]))
-	}
+	fmt.Fprint(e.Out, report.Findings(result.Findings, e.paintReport(e.Out)))
 	fmt.Fprintf(e.Out, `
 What to look at next:
   a2atap rules %s
