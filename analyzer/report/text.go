@@ -1,6 +1,6 @@
 // Package report writes what judging a capture came to, one output format a file.
 //
-// Text is for people and grep: one line a finding, then what was observed. JSON is for programs: one document.
+// Text is for people: a block a finding, then what was observed. JSON is for programs: one document.
 package report
 
 import (

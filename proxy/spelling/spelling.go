@@ -53,7 +53,7 @@ func Near(word string, known []string, n int) []string {
 			d = min(d, 1)
 		case len(word) > 2 && strings.Contains(lower, word):
 			d = min(d, 2)
-		case len(word) > 3 && len(lower) > len(word) && 4*Distance(word, lower[:len(word)]) <= len(word):
+		case len(word) > 4 && len(lower) > len(word) && 4*Distance(word, lower[:len(word)]) <= len(word):
 			d = min(d, 1+Distance(word, lower[:len(word)]))
 		case 2*d >= len(word)+1:
 			continue
