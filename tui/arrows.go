@@ -112,7 +112,11 @@ func (d *drawing) stream(res *capture.Response) {
 			slugs = append(slugs, d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Event(k), false)...)
 		}
 		d.add(offsets[d.r.Events[last].K], false, label, slugs)
-		d.arrows[len(d.arrows)-1].Event = e.K
+		a := &d.arrows[len(d.arrows)-1]
+		a.Event = e.K
+		if last > i {
+			a.Last = d.r.Events[last].K
+		}
 		i = last + 1
 	}
 	if res.Body.Complete {

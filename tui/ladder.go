@@ -17,6 +17,7 @@ type Arrow struct {
 	Label      string
 	Response   bool                // it is part of the answer
 	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
+	Last       int                 // the last of several events in one arrow; else 0
 	Broken     bool                // it did not arrive as it should
 	Findings   []string            // slugs of the rules that are broken here
 	Severities []analyzer.Severity // of Findings

@@ -48,7 +48,7 @@ func (l *loader) ladderContent(ticket, seq uint64, found map[uint64][]analyzer.F
 		if w.err == nil {
 			_, w.err = l.each(w.seqs, maxLadderEvents, begin.Add(time.Hour), func(_ uint64, x *capture.Exchange) {
 				if x != nil {
-					w.draw(x, &l.reader, found[x.Seq])
+					w.draw(x, l.reader, found[x.Seq])
 				}
 			})
 		}

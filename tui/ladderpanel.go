@@ -1,9 +1,9 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -19,6 +19,9 @@ type ladderPanel struct {
 	height      int
 	content     ladderContent
 	rows        []ladderRow
+	message     arrowMessage // of the selected arrow
+	load        *loader      // until the panel is left
+	leave       context.CancelFunc
 	chart       *ladder
 	ready       bool
 	loading     uint64 // ticket
@@ -39,8 +42,10 @@ type ladderRow struct {
 
 func newLadderPanel(s *shared, seq uint64) *ladderPanel {
 	f := &ladderPanel{shared: s, seq: seq}
+	ctx, leave := context.WithCancel(s.load.ctx)
+	f.load, f.leave = s.load.until(ctx), leave
 	f.fetch = func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
-		return s.load.ladderContent(f.loading, f.seq, found, pause)
+		return f.load.ladderContent(f.loading, f.seq, found, pause)
 	}
 	return f
 }
@@ -60,15 +65,7 @@ func (f *ladderPanel) resize(width, height int) tea.Cmd {
 	f.chart = newLadder(f.content.arrows, width-1)
 	f.window.height = max(height-1-f.previewHeight(), 0)
 	f.window.reveal()
-	return nil
-}
-
-// previewHeight is the number of lines at the bottom that describe the selected arrow.
-func (f *ladderPanel) previewHeight() int {
-	if f.height < 14 {
-		return 0
-	}
-	return 4
+	return f.showMessage(false)
 }
 
 func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
@@ -77,6 +74,8 @@ func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
 		return f.act(msg)
 	case ladderContent:
 		return f.setContent(msg)
+	case arrowRead:
+		f.setMessage(msg)
 	case exchangesChanged:
 		return f.reloadIfRelated(msg.seqs)
 	case findingsChanged:
@@ -96,7 +95,7 @@ func (f *ladderPanel) act(a action) tea.Cmd {
 	default:
 		f.window.act(a)
 	}
-	return nil
+	return f.showMessage(false)
 }
 
 // reloadIfRelated loads the ladder again if one of the changed exchanges may belong to it.
@@ -139,7 +138,7 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 	f.window.length = len(f.rows)
 	f.window.move(f.find(selected, was))
 	f.ready = true
-	var cmds []tea.Cmd
+	cmds := []tea.Cmd{f.showMessage(true)}
 	for _, a := range f.pendingKeys {
 		cmds = append(cmds, f.act(a))
 	}
@@ -211,7 +210,7 @@ func (f *ladderPanel) jump(step int) tea.Cmd {
 	for i := f.window.cursor + step; i >= 0 && i < len(f.rows); i += step {
 		if f.rows[i].finding >= 0 {
 			f.window.move(i)
-			return nil
+			return f.showMessage(false)
 		}
 	}
 	return showMessage("no further finding in this ladder")
@@ -278,27 +277,4 @@ func (f *ladderPanel) line(i int) line {
 		look = styleStrong
 	}
 	return row.add(look, f.chart.arrow(a, a.At.Sub(from)))
-}
-
-// preview describes the selected arrow in more detail than its row.
-func (f *ladderPanel) preview() []line {
-	a, ok := f.selected()
-	if !ok {
-		return nil
-	}
-	lines := []line{
-		text(styleDim, strings.Repeat("─", f.window.width)),
-		text(styleStrong, " "+clean(a.From)+" → "+clean(a.To)).add(styleText, "  "+a.Label).
-			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
-	}
-	at := f.target()
-	for _, finding := range f.shared.found.of(a.Exchange) {
-		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
-		if here && slices.Contains(a.Findings, finding.Rule.ID) {
-			for _, l := range findingLines(&finding, f.window.width-2) {
-				lines = append(lines, text(styleText, " ").join(l.line))
-			}
-		}
-	}
-	return lines[:min(len(lines), f.previewHeight())]
 }

@@ -79,7 +79,7 @@ func (d *detail) click(y int) tea.Cmd {
 
 func (f *ladderPanel) click(y int) tea.Cmd {
 	f.window.clicked(y - 1) // below the names
-	return nil
+	return f.showMessage(false)
 }
 
 func (f *findingsPanel) click(y int) tea.Cmd {

@@ -169,8 +169,13 @@ func (m *inspector) dropThird() {
 
 // endWork ends what a panel has under way, since it goes.
 func endWork(p panel) {
-	if d, is := p.(*detail); is {
-		d.leave()
+	switch p := p.(type) {
+	case *detail:
+		p.leave()
+	case *ladderPanel:
+		p.leave()
+	case *workflowPanel:
+		p.ladder.leave()
 	}
 }
 
@@ -251,7 +256,7 @@ func (m *inspector) showThird() tea.Cmd {
 		return cmd
 	}
 	if f, is := p.third.(*ladderPanel); is && f.turnTo(p.seq) {
-		return nil
+		return f.showMessage(false)
 	}
 	m.dropThird()
 	f := newLadderPanel(m.shared, p.seq)

@@ -60,7 +60,7 @@ func (l *loader) drawWorkflow(w *ladderContent, found map[uint64][]analyzer.Find
 			return
 		}
 		rows[seq] = newEntry(x, l.reader.Read(brief(x)))
-		w.draw(x, &l.reader, found[seq])
+		w.draw(x, l.reader, found[seq])
 	})
 	SortArrows(w.arrows)
 	w.tree = tree(w.links, rows)
