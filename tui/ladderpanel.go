@@ -31,7 +31,7 @@ type ladderPanel struct {
 	err         error
 
 	// fetch returns the command that loads the content, after a pause.
-	fetch func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd
+	fetch func(found findings, pause time.Duration) tea.Cmd
 }
 
 // A ladderRow is an arrow, or one of its findings.
@@ -44,7 +44,7 @@ func newLadderPanel(s *shared, seq uint64) *ladderPanel {
 	f := &ladderPanel{shared: s, seq: seq}
 	ctx, leave := context.WithCancel(s.load.ctx)
 	f.load, f.leave = s.load.until(ctx), leave
-	f.fetch = func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
+	f.fetch = func(found findings, pause time.Duration) tea.Cmd {
 		return f.load.ladderContent(f.loading, f.seq, found, pause)
 	}
 	return f
@@ -56,8 +56,7 @@ func (f *ladderPanel) title() string { return "ladder of " + fmt.Sprint(f.seq) }
 func (f *ladderPanel) begin() tea.Cmd {
 	f.loading = f.shared.ticket()
 	f.reloadAgain = false
-	found := f.shared.found.within(1, f.shared.info.Exchanges)
-	return f.fetch(found, min(10*f.took, 5*time.Second))
+	return f.fetch(f.shared.found.listed(), min(10*f.took, 5*time.Second))
 }
 
 func (f *ladderPanel) resize(width, height int) tea.Cmd {

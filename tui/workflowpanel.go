@@ -29,7 +29,7 @@ func newWorkflowPanel(s *shared, seq uint64) *workflowPanel {
 }
 
 // fetch returns the command that loads the workflow.
-func (w *workflowPanel) fetch(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
+func (w *workflowPanel) fetch(found findings, pause time.Duration) tea.Cmd {
 	f := w.ladder
 	w.told = w.shared.load.links.told.Load()
 	have := f.content.links
