@@ -261,7 +261,7 @@ func (f *ladderPanel) line(i int) line {
 	}
 	row := line{selected: i == f.window.cursor}.add(styleStrong, cursor)
 	if r.finding >= 0 {
-		mark, look := a.mark(r.finding)
+		mark, look := markOf(&a, r.finding)
 		return row.add(look, blanks(timeWidth+numberWidth-1)+mark+" "+a.Findings[r.finding])
 	}
 	from := f.content.arrows[0].At

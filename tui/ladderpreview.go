@@ -44,8 +44,8 @@ func (f *ladderPanel) previewHeight() int {
 	return max(4, f.height*2/5)
 }
 
-// same reports whether two arrows are of the same message.
-func (a *Arrow) same(b *Arrow) bool {
+// sameMessage reports whether two arrows are of the same message.
+func sameMessage(a, b *Arrow) bool {
 	return a.Exchange == b.Exchange && a.Response == b.Response && a.Event == b.Event && a.Last == b.Last &&
 		a.Broken == b.Broken
 }
@@ -55,7 +55,7 @@ func (a *Arrow) same(b *Arrow) bool {
 func (f *ladderPanel) showMessage(again bool) tea.Cmd {
 	a, ok := f.selected()
 	p := &f.message
-	if ok && !again && a.same(&p.of) && p.width == f.window.width {
+	if ok && !again && sameMessage(&a, &p.of) && p.width == f.window.width {
 		return nil
 	}
 	if p.stop != nil {
@@ -66,7 +66,7 @@ func (f *ladderPanel) showMessage(again bool) tea.Cmd {
 		p.of, p.lines = Arrow{}, nil
 		return nil
 	}
-	if !a.same(&p.of) {
+	if !sameMessage(&a, &p.of) {
 		p.lines, p.err = nil, nil
 	}
 	p.of, p.width = a, f.window.width
