@@ -90,7 +90,9 @@ func (f *ladderPanel) setMessage(msg arrowRead) {
 // arrow reads what passed at an arrow, after a pause.
 func (l *loader) arrow(ticket uint64, a Arrow, ends, width int) tea.Cmd {
 	return func() tea.Msg {
-		l.pause(previewPause)
+		if l.pause(previewPause); l.ctx.Err() != nil {
+			return nil // the cursor has moved on
+		}
 		answer := arrowRead{ticket: ticket}
 		x, err := l.ends(a.Exchange, ends)
 		if err != nil {
