@@ -191,7 +191,7 @@ func (d *detail) row(i int) line {
 		e.before = d.x.Response.At
 	}
 	row = row.add(styleDim, padLeft(d.when(e.at), 12)+" ").add(e.pauseStyle(), padLeft(e.pause(), 9)+"  ")
-	if d.width >= barsFrom {
+	if d.width >= 100 {
 		row = row.add(styleDim, padLeft(size(e.size), 8)+"  ")
 	}
 	if d.doc.total > 0 {
@@ -227,7 +227,7 @@ func (d *detail) when(at time.Duration) string {
 	case d.shared.deltas:
 		return "+" + since(at)
 	}
-	return clock(d.x.Started.Add(at))
+	return d.shared.clock(d.x.Started.Add(at))
 }
 
 // gap returns how long the stream was silent before an event, or NotKnown.

@@ -251,7 +251,7 @@ func (w *docWriter) contents() {
 }
 
 // barsFrom is the width of the panel from which the rows of events have bars.
-const barsFrom = 100
+const barsFrom = 90
 
 // bars decides what the bars of the events stand for, and says it.
 func (w *docWriter) bars() string {

@@ -27,6 +27,9 @@ const (
 	editFilter
 	toggleFollow
 	nextPane
+	previousPane
+	nextPart // what nextPane does where there is one pane
+	onePane
 	nextFinding
 	previousFinding
 	nextExchange
@@ -37,6 +40,7 @@ const (
 	showFindings
 	changeView
 	changeClock
+	changeTimes
 	loadMore
 	copyCurl
 	showText
@@ -58,9 +62,10 @@ const (
 	inMenu
 	inText
 
+	inPanes  = inList | inDetail | inLadder | inFindings
 	anywhere = inList | deeper
-	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText          // where an exchange can be selected
-	deeper   = inDetail | inLadder | inWorkflow | inFindings | inText | inPage | inMenu // opened from another panel
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText // where an exchange is selected
+	deeper   = ofOne&^inList | inPage | inMenu                                 // opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -83,7 +88,7 @@ var keys = []key{
 	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
 	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
 	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", openIt, inText, nil},
-	{[]string{"tab"}, "tab", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, nil},
+	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, nil},
 	{
 		[]string{"d"},
 		"d", "detail: request and response", "", showDetail,
@@ -124,12 +129,18 @@ var keys = []key{
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
 	{[]string{"["}, "[", "the previous exchange", "", previousExchange, inDetail, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
-	{[]string{"tab"}, "tab", "to the findings", "", nextPane, inList, nil},
-	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inDetail, nil},
-	{[]string{"tab"}, "tab", "as a waterfall, and as a ladder again", "waterfall", nextPane, inLadder, nil},
-	{[]string{"tab"}, "tab", "to the text, and back to the events", "pane", nextPane, inText, offOnlyText},
-	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", nextPane, inList, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inDetail, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "waterfall", nextPane, inLadder, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", nextPane, inFindings, nil},
+	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", previousPane, inPanes, offOnePane},
+	{[]string{"}"}, "}", "to the response, to the end, to the request", "", nextPart, inDetail, nil},
+	{[]string{"}"}, "}", "as a waterfall, and as a ladder again", "", nextPart, inLadder, nil},
+	{[]string{"}"}, "}", "to the rule, and back to the findings", "", nextPart, inFindings, nil},
+	{[]string{"tab", "}"}, "tab }", "to the text, and back to the events", "pane", nextPane, inText, offOnlyText},
+	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, offNoRoom},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
+	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
 	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},

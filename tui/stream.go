@@ -104,8 +104,8 @@ type excerpt struct {
 	more   bool // there is more to read now
 }
 
-// read reads on for a while. What was read before is not changed: it may be on the screen. It calls f, which may be nil,
-// with each event and its offset; the bytes of the event are valid during the call.
+// read reads on for a while. What was read before is not changed: it may be on the screen. It calls f, which may be
+// nil, with each event and its offset; the bytes of the event are valid during the call.
 func (r excerpt) read(
 	ctx context.Context, src capture.Source, seq uint64, f func(*capture.Exchange, capture.Event, time.Duration),
 ) (excerpt, error) {

@@ -14,8 +14,8 @@ import (
 	"a2atap/tui/assembly"
 )
 
-// A textPanel shows what an exchange brings as something to read: artifacts put together from their chunks, and what was
-// said between them, beside the events that brought it.
+// A textPanel shows what an exchange brings as something to read: artifacts put together from their chunks, and what
+// was said between them, beside the events that brought it.
 type textPanel struct {
 	shared      *shared
 	seq         uint64
@@ -287,5 +287,5 @@ func (p *textPanel) when(at time.Duration) string {
 	case p.shared.deltas:
 		return "+" + since(at)
 	}
-	return clock(p.shown.started.Add(at))
+	return p.shared.clock(p.shown.started.Add(at))
 }

@@ -105,7 +105,7 @@ func (p *textPanel) rowHeading(columns int) line {
 	if p.inText {
 		look = styleDim
 	}
-	when := "time UTC"
+	when := p.shared.clockName(p.shown.started, 12)
 	if p.shared.deltas {
 		when = "since"
 	}

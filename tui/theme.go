@@ -60,6 +60,7 @@ const (
 	styleError
 	styleWarning
 	styleNote
+	styleGood   // it went well
 	styleName   // of a header or a JSON member
 	styleString // in JSON
 	styleNumber // in JSON, and true, false and null
@@ -73,11 +74,13 @@ const (
 var looks = map[Theme][styleCount]string{
 	Dark: {
 		styleDim: "90", styleStrong: "1", styleTitle: "1;36", styleError: "1;91", styleWarning: "93", styleNote: "96",
-		styleName: "36", styleString: "32", styleNumber: "33", styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7",
+		styleGood: "92", styleName: "36", styleString: "32", styleNumber: "33",
+		styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7",
 	},
 	Light: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1;34", styleError: "1;31", styleWarning: "35", styleNote: "34",
-		styleName: "34", styleString: "32", styleNumber: "35", styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7",
+		styleGood: "32", styleName: "34", styleString: "32", styleNumber: "35",
+		styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7",
 	},
 	Plain: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1",

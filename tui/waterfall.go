@@ -8,8 +8,8 @@ import (
 	"a2atap/analyzer"
 )
 
-// A waterfall shows when the exchanges of a task or a workflow went on: a row for each, with a bar from its start to its
-// end on one axis of time.
+// A waterfall shows when the exchanges of a task or a workflow went on: a row for each, with a bar from its start to
+// its end on one axis of time.
 type waterfall struct {
 	shared *shared
 	lanes  []lane
@@ -186,7 +186,7 @@ func (f *waterfall) preview() []line {
 	return []line{
 		text(styleDim, strings.Repeat("─", f.window.width)),
 		text(styleStrong, fmt.Sprintf(" %d ", l.seq)).add(styleText, l.client+" → "+l.agent+"  "+l.request).
-			add(styleDim, "  "+clock(l.started)),
+			add(styleDim, "  "+f.shared.clock(l.started)),
 		text(styleText, " "+l.outcome),
 		text(styleDim, " "+l.times()),
 		text(styleDim, " ├ request ─ waits ○ first byte ━ answers ● event ┤ end ▶ open ✗ failed ? cut"),

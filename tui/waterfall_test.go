@@ -80,7 +80,8 @@ func TestAxisOfAnyTime(t *testing.T) {
 	for total := time.Nanosecond; total < 10*365*24*time.Hour; total = total*3 + 7 {
 		for _, columns := range []int{-1, 0, 1, 2, 9, 40, 150} {
 			labels, at := scale{total, columns}.axis()
-			if words := labels.line().String(); strings.Contains(words, "s0") || len(strings.Fields(words)) > columns/labelRoom+1 {
+			words := labels.line().String()
+			if strings.Contains(words, "s0") || len(strings.Fields(words)) > columns/labelRoom+1 {
 				t.Errorf("the axis of %v in %d columns is %q", total, columns, words)
 			}
 			if len(at) > max(columns, 0)/labelRoom+2 {
@@ -173,7 +174,8 @@ func TestWaterfallOfALongStream(t *testing.T) {
 	if len(l.events) != 20 || l.count != 100 || l.skipped != [2]time.Duration{9 * time.Second, 90 * time.Second} {
 		t.Errorf("got %d events of %d, without %v", len(l.events), l.count, l.skipped)
 	}
-	if got := l.times(); !strings.Contains(got, "100 events from 0.0ms to 1m39.0s, those from 9.000s to 1m30.0s are not drawn") {
+	want := "100 events from 0.0ms to 1m39.0s, those from 9.000s to 1m30.0s are not drawn"
+	if got := l.times(); !strings.Contains(got, want) {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -197,10 +199,10 @@ func TestBarsOfEvents(t *testing.T) {
 		u.press("enter")
 		u.sees("\n │ {")
 		u.sees(` │   "jsonrpc": "2.0",`)
-		u.send(sizeOf(99, 40))
+		u.send(sizeOf(89, 40))
 		u.pass(time.Second)
 		if strings.Contains(u.screen(), "●") || strings.Contains(u.screen(), "bars are") {
-			t.Errorf("at 99 columns there are bars:\n%s", u.screen())
+			t.Errorf("at 89 columns there are bars:\n%s", u.screen())
 		}
 		u.sees(fmt.Sprintf("%d events; enter opens one", 7))
 	})

@@ -40,7 +40,7 @@ const (
 type Block struct {
 	Kind   Kind
 	Task   string // id of the task it belongs to; empty if none is named
-	Name   string // of an artifact, its id or index; of a status, the state; of a message, the role; of a failure, its error
+	Name   string // id or index of an artifact, state of a status, role of a message, error of a failure
 	Title  string // name of an artifact; empty if it has none
 	Runs   []Run
 	First  int  // index of the first event that it is made of; -1 in an answer that is no stream
@@ -207,8 +207,8 @@ type manner struct {
 	snapshot bool // it is part of a task
 }
 
-// artifact takes an artifact, or a chunk of one (A2A 1.0 §4.2.2, 0.3 §7.2.3), and returns its name. What is not appended
-// begins an artifact, or replaces the one that has its id; 0.1 has an index in place of the id.
+// artifact takes an artifact, or a chunk of one (A2A 1.0 §4.2.2, 0.3 §7.2.3), and returns its name. What is not
+// appended begins an artifact, or replaces the one that has its id; 0.1 has an index in place of the id.
 func (a *Assembly) artifact(event int, task string, artifact a2a.Artifact, how manner) string {
 	id := artifact.ID()
 	if id == "" {

@@ -136,14 +136,16 @@ func TestStreams(t *testing.T) {
 			[]string{`{"jsonrpc":"2.0","id":1,"result":{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":` +
 				`{"artifactId":"a","parts":[{"raw":"AAE=","filename":"x.bin","mediaType":"application/octet-stream"},` +
 				`{"url":"https://x.example/y","filename":"y"},{"data":[1,2]},{"thing":1}]}}}}`},
-			[]string{`artifact a |x.bin, application/octet-stream, 4 bytes in base64|y, https://x.example/y|[1,2]|{"thing":1}`},
+			[]string{
+				`artifact a |x.bin, application/octet-stream, 4 bytes in base64|y, https://x.example/y|[1,2]|{"thing":1}`,
+			},
 			nil,
 		},
 		{
 			"an error, and what is not of A2A", call1, "1.0",
 			[]string{
-				`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of paper"}}`, `{"jsonrpc":"2.0","id":1,"result":[3]}`,
-				`not JSON`,
+				`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"out of paper"}}`,
+				`{"jsonrpc":"2.0","id":1,"result":[3]}`, `not JSON`,
 			},
 			[]string{"failure InternalError (-32603) |out of paper", "other unknown object |[3]"},
 			[]string{"InternalError (-32603)", "unknown object", "not JSON"},
@@ -164,9 +166,12 @@ func TestStreams(t *testing.T) {
 		{
 			"0.1, where an index is the id", call01, "",
 			[]string{
-				`{"jsonrpc":"2.0","id":1,"result":{"id":"t","artifact":{"index":0,"append":false,"parts":[{"type":"text","text":"Once"}]}}}`,
-				`{"jsonrpc":"2.0","id":1,"result":{"id":"t","artifact":{"index":1,"parts":[{"type":"text","text":"Two"}]}}}`,
-				`{"jsonrpc":"2.0","id":1,"result":{"id":"t","artifact":{"append":true,"lastChunk":true,"parts":[{"type":"text","text":" upon"}]}}}`,
+				`{"jsonrpc":"2.0","id":1,"result":{"id":"t","artifact":{"index":0,"append":false,` +
+					`"parts":[{"type":"text","text":"Once"}]}}}`,
+				`{"jsonrpc":"2.0","id":1,"result":{"id":"t","artifact":{"index":1,` +
+					`"parts":[{"type":"text","text":"Two"}]}}}`,
+				`{"jsonrpc":"2.0","id":1,"result":{"id":"t","artifact":{"append":true,"lastChunk":true,` +
+					`"parts":[{"type":"text","text":" upon"}]}}}`,
 				`{"jsonrpc":"2.0","id":1,"result":{"id":"t","status":{"state":"completed"},"final":true}}`,
 			},
 			[]string{"artifact #0 |Once| upon (whole) (2)", "artifact #1 |Two", "status completed"},
@@ -215,8 +220,8 @@ func TestAnswers(t *testing.T) {
 		want   []string
 	}{
 		{
-			"a task", 200, `{"id":"t","contextId":"c","history":[{"messageId":"m","role":"ROLE_USER","parts":[{"text":"go"}]}],` +
-				`"artifacts":[{"artifactId":"a","parts":[{"text":"there"}]}],"status":{"state":"TASK_STATE_COMPLETED"}}`,
+			"a task", 200, `{"id":"t","contextId":"c",` +
+				`"history":[{"messageId":"m","role":"ROLE_USER","parts":[{"text":"go"}]}],"artifacts":[{"artifactId":"a","parts":[{"text":"there"}]}],"status":{"state":"TASK_STATE_COMPLETED"}}`,
 			[]string{"message user |go", "artifact a |there (whole)", "status completed"},
 		},
 		{"an error", 404, `{"error":{"code":404,"message":"no such task"}}`, []string{
@@ -277,7 +282,8 @@ func TestBounds(t *testing.T) {
 
 func FuzzAssembly(f *testing.F) {
 	f.Add([]byte(update1("a", "x", more)), []byte(status1("WORKING", "y")))
-	f.Add([]byte(`{"result":{"task":{"id":"t","artifacts":[{"parts":[{"text":"\ud83d"}]}]}}}`), []byte(update1("a", "", last)))
+	f.Add([]byte(`{"result":{"task":{"id":"t","artifacts":[{"parts":[{"text":"\ud83d"}]}]}}}`),
+		[]byte(update1("a", "", last)))
 	f.Fuzz(func(t *testing.T, one, two []byte) {
 		var a Assembly
 		for k, data := range [][]byte{one, two, one} {
