@@ -78,6 +78,10 @@ func (d *detail) click(y int) tea.Cmd {
 }
 
 func (f *ladderPanel) click(y int) tea.Cmd {
+	if f.falls {
+		f.fall.window.clicked(y - 1) // below the heading
+		return nil
+	}
 	f.window.clicked(y - 1) // below the names
 	return f.showMessage(false)
 }

@@ -176,6 +176,8 @@ func endWork(p panel) {
 		p.leave()
 	case *workflowPanel:
 		p.ladder.leave()
+	case *textPanel:
+		p.leave()
 	}
 }
 
