@@ -13,6 +13,7 @@ func (l *list) columns() columns {
 	if l.window.width >= 100 {
 		c.time, c.link, c.request = 12, 28, 24
 	}
+	c.number += l.indent()
 	return c
 }
 
@@ -63,6 +64,9 @@ func (l *list) empty() []line {
 }
 
 func (l *list) line(c columns, i int) line {
+	if h, row, is := l.headingAt(i); is {
+		return l.headingLine(i, &h, row)
+	}
 	seq := l.at(i)
 	mark, look := " ", styleText
 	if worst, found := l.shared.found.worst(seq); found {
@@ -73,7 +77,7 @@ func (l *list) line(c columns, i int) line {
 		cursor = ">"
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(styleDim, padLeft(fmt.Sprint(seq), c.number)+" ")
+		add(styleDim, l.indented(c, i, seq)+" ")
 	e, there := l.cache[seq]
 	switch {
 	case !there:
@@ -102,7 +106,11 @@ func (l *list) when(i int, e entry) string {
 		if i == 0 {
 			return "–"
 		}
-		before, there := l.cache[l.at(i-1)]
+		above := l.at(i - 1)
+		if above == 0 { // a heading
+			return "–"
+		}
+		before, there := l.cache[above]
 		if !there || before.absent {
 			return "…"
 		}
