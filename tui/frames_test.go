@@ -49,7 +49,7 @@ var screens = []struct {
 	{"curl", []string{"g", "j", "y"}},
 }
 
-var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}
+var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 60}}
 
 func TestFrames(t *testing.T) {
 	for _, s := range screens {

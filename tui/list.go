@@ -88,7 +88,7 @@ func (l *list) selected() uint64 {
 		return 0
 	}
 	if h, _, is := l.headingAt(l.window.cursor); is {
-		return h.First
+		return l.standIn(&h)
 	}
 	return l.at(l.window.cursor)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -21,6 +22,14 @@ func (l *list) headingAt(i int) (h roster.Heading, row roster.Row, is bool) {
 		return h, row, false
 	}
 	return now.Heading(row.Heading), row, true
+}
+
+// standIn returns the exchange for which a heading is taken: the one that began the workflow, or the first.
+func (l *list) standIn(h *roster.Heading) uint64 {
+	if l.sorting.now.Place(h.Workflow) >= 0 {
+		return h.Workflow
+	}
+	return h.First
 }
 
 // hold remembers what is under the cursor: the cursor stays at it.
@@ -87,7 +96,7 @@ func (l *list) findingFrom(seq uint64, step int) uint64 {
 	switch {
 	case now != nil:
 		place := now.Place(seq) + step
-		if h, row, is := l.headingAt(l.window.cursor); is && h.First == seq {
+		if h, row, is := l.headingAt(l.window.cursor); is && l.standIn(&h) == seq {
 			if place = now.PlaceOf(row); step < 0 {
 				place--
 			}
@@ -165,16 +174,19 @@ func (l *list) headingLine(i int, h *roster.Heading, row roster.Row) line {
 	if l.sorting.folds.Folded(h.Key) {
 		fold = "▸ "
 	}
-	wide := max(l.window.width*2/5, 20)
+	wide, count := max(l.window.width*2/5, 20), padLeft(plural(h.Exchanges, "exchange"), 15)
+	if l.window.width < 72 {
+		count = padLeft("("+number(h.Exchanges)+")", 8)
+	}
 	took := "–"
 	if h.Took > 0 {
 		took = since(h.Took)
 	}
 	return line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
 		add(styleTitle, pad(blanks(2*row.Level)+fold+l.nameOf(h, wide-2*row.Level-2), wide)).
-		add(styleText, padLeft(plural(h.Exchanges, "exchange"), 15)).
-		add(styleDim, " "+l.clockOf(h)+" ").add(styleText, padLeft(took, 8)).
-		add(styleDim, "  "+outcomeOf(h))
+		add(styleText, count).
+		add(styleDim, " "+padLeft(l.shared.clockIn(h.Began, 8), 8)+" ").add(styleText, padLeft(took, 8)+"  ").
+		join(outcomeOf(h))
 }
 
 // nameOf says what a heading stands for, with short ids where there is no room.
@@ -182,7 +194,7 @@ func (l *list) nameOf(h *roster.Heading, room int) string {
 	if h.Key.Kind == roster.Workflow {
 		words := fmt.Sprint("workflow ", h.Workflow)
 		if e, there := l.cache[h.Workflow]; there && !e.absent {
-			words += ": " + e.client + " → " + e.agent + " " + e.request
+			words += ": " + e.request + ", " + e.client + " → " + e.agent
 		}
 		return words
 	}
@@ -205,28 +217,21 @@ func (l *list) nameOf(h *roster.Heading, room int) string {
 	return join(short(h.Context), short(h.Task))
 }
 
-// clockOf returns when the first of the exchanges began.
-func (l *list) clockOf(h *roster.Heading) string {
-	return padLeft(clock(h.Began)[:min(len(clock(h.Began)), 8)], 8)
-}
-
 // outcomeOf says how the tasks under a heading came out.
-func outcomeOf(h *roster.Heading) string {
-	words := ""
-	for i, s := range h.States {
-		if i > 0 {
-			words += ", "
-		}
+func outcomeOf(h *roster.Heading) line {
+	words := line{}
+	between := ""
+	for _, s := range h.States {
+		mark, look := stateSign(s.State.String())
+		count := ""
 		if s.Count > 1 || len(h.States) > 1 {
-			words += number(s.Count) + " "
+			count = number(s.Count) + " "
 		}
-		words += s.State.String()
+		words = words.add(styleDim, between).add(look, strings.TrimLeft(mark+" "+count+s.State.String(), " "))
+		between = ", "
 	}
 	if h.Failed > 0 {
-		if words != "" {
-			words += "; "
-		}
-		words += plural(h.Failed, "exchange") + " failed"
+		words = words.add(styleDim, between).add(styleWarning, "✗ "+plural(h.Failed, "exchange")+" failed")
 	}
 	return words
 }

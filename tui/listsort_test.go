@@ -18,7 +18,7 @@ import (
 // A user groups the list, folds what does not matter, and looks for findings: also those that are folded away.
 func TestGroupsAreWalked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 120, 40, Options{})
+		u := newUI(t, journey(t), 100, 40, Options{})
 		defer u.close()
 		u.press("g", "j", "_")
 		u.sees("_: nothing is grouped; u groups")
@@ -73,7 +73,7 @@ func TestGroupsAreWalked(t *testing.T) {
 // From the heading of a group its first exchange opens in the other panels.
 func TestHeadingStandsForItsFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 120, 40, Options{})
+		u := newUI(t, journey(t), 100, 40, Options{})
 		defer u.close()
 		u.press("g", "n", "u", "k", "l")
 		u.sees("ladder of 4")
@@ -90,7 +90,7 @@ func TestHeadingStandsForItsFirst(t *testing.T) {
 
 func TestSortingWithFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 120, 40, Options{})
+		u := newUI(t, journey(t), 100, 40, Options{})
 		defer u.close()
 		u.press("o", "o", "/").typed("agent:booker").press("enter", "g")
 		u.sees("5 of 8 exchanges, longest first")
@@ -118,7 +118,7 @@ func TestGroupsGrow(t *testing.T) {
 		for n := uint64(1); n <= 40; n++ {
 			record(t, m, call(n, fmt.Sprint("t-", n%4), "TASK_STATE_WORKING"))
 		}
-		u := newUI(t, m.Reader(), 120, 20, Options{})
+		u := newUI(t, m.Reader(), 100, 20, Options{})
 		defer u.close()
 		u.press("u", "G", "k", "k")
 		seq, line := u.m.list.selected(), u.m.list.window.cursor-u.m.list.window.top
@@ -139,11 +139,11 @@ func TestGroupsGrow(t *testing.T) {
 		}
 		u.press("_", "g")
 		u.sees("60 exchanges")
-		u.sees("4 working")
+		u.sees("… 4 working")
 		record(t, m, call(61, "t-1", "TASK_STATE_COMPLETED"))
 		u.pass(3 * time.Second)
 		u.sees("61 exchanges")
-		u.sees("3 working, 1 completed")
+		u.sees("… 3 working, ✓ 1 comp")
 		u.press("_", "F")
 		record(t, m, call(62, "t-2", "TASK_STATE_WORKING"))
 		u.pass(3 * time.Second)
@@ -162,7 +162,7 @@ func TestSortingSaysHowFarItIs(t *testing.T) {
 	}
 	defer r.Close()
 	src := count(r, 21+42+1500)
-	u := startUI(t, src, 120, 24, Options{})
+	u := startUI(t, src, 100, 24, Options{})
 	defer u.cancel()
 	u.until("the newest exchange", func() bool { return u.m.list.selected() == calls && u.m.list.loading == 0 })
 	u.strike("o")
@@ -205,7 +205,7 @@ func (f *failing) Ends(ctx context.Context, from uint64, n int) iter.Seq2[*captu
 func TestSortingFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &failing{Source: journey(t)}
-		u := newUI(t, src, 120, 24, Options{})
+		u := newUI(t, src, 100, 24, Options{})
 		defer u.close()
 		src.fails.Store(true)
 		u.press("u")
