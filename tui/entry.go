@@ -9,6 +9,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/uuid"
 
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
@@ -18,6 +19,7 @@ import (
 // An entry is a row of the list: one exchange.
 type entry struct {
 	seq           uint64
+	id            uuid.UUID
 	started       time.Time
 	client, agent string
 	request       string
@@ -38,7 +40,7 @@ const (
 func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	head := capture.ParseRequestHead(x.Request.Head)
 	e := entry{
-		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, request: head.Method + " " + head.Target,
+		seq: x.Seq, id: x.ID, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, request: head.Method + " " + head.Target,
 		status: "–", took: x.Ended, failed: x.Fault != nil || len(r.Errors) > 0,
 	}
 	if r.Call.Operation != a2a.NoOperation {

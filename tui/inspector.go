@@ -2,27 +2,36 @@ package tui
 
 import (
 	"io"
+	"os/exec"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/proxy/capture/notes"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last
 // line. It passes keys and messages to panels and owns the state that they share, but not what they show.
 type inspector struct {
-	options  Options
-	shared   *shared
-	list     *list
-	stack    []panel // from the list up
-	width    int
-	height   int
-	message  string    // in the last line, until the next key
-	notice   string    // the last one that came with a verdict
-	question *question // that waits for a key; nil if none does
-	prompt   *prompt   // in which something is typed; nil if nothing is
-	followed bool      // the list was following when the recording ended
-	mouse    bool
-	out      io.Writer // the terminal, for what is not drawn; nil if there is none
+	options     Options
+	shared      *shared
+	list        *list
+	stack       []panel // from the list up
+	width       int
+	height      int
+	message     string    // in the last line, until the next key
+	notice      string    // the last one that came with a verdict
+	question    *question // that waits for a key; nil if none does
+	prompt      *prompt   // in which something is typed; nil if nothing is
+	followed    bool      // the list was following when the recording ended
+	mouse       bool
+	notesFailed bool      // it was said that notes cannot be written
+	chosen      *diffSide // what is to be compared with another one; nil if nothing is
+	sending     *sending  // nil if nothing is being sent
+	preparing   uint64    // ticket of the question about what is sent; 0 if none is to come
+	further     uint64    // how many panels of other captures were opened
+	exec        func(*exec.Cmd, tea.ExecCallback) tea.Cmd
+	out         io.Writer // the terminal, for what is not drawn; nil if there is none
 }
 
 // A statusMessage is shown in the last line.
@@ -35,8 +44,9 @@ func newInspector(load *loader, o Options) *inspector {
 	if load.verdicts = o.Verdicts; load.verdicts != nil {
 		load.links = &o.Verdicts.links
 	}
+	load.notes = notes.NewKeeper(o.Notes)
 	s := &shared{load: load, theme: o.Theme}
-	m := &inspector{options: o, shared: s, list: newList(s, o.Hints)}
+	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), exec: tea.ExecProcess}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -44,7 +54,9 @@ func newInspector(load *loader, o Options) *inspector {
 func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
-func (m *inspector) Init() tea.Cmd { return m.shared.load.open() }
+func (m *inspector) Init() tea.Cmd {
+	return tea.Batch(m.shared.load.readNotes(), m.shared.load.open())
+}
 
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -63,6 +75,16 @@ func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.judge(msg)
 	case copied:
 		return m, m.copied(msg)
+	case noted:
+		return m, m.noted(msg)
+	case prepared:
+		return m, m.prepared(msg)
+	case editable:
+		return m, m.openEditor(msg)
+	case cameBack:
+		return m, m.cameBack(msg)
+	case exported:
+		return m, m.exported(msg)
 	case statusMessage:
 		m.message = string(msg)
 		return m, nil
@@ -157,7 +179,7 @@ func (m *inspector) noticed(msg *judged) {
 
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.message = ""
+	m.message, m.preparing = "", 0
 	if k := lookup(msg.String(), m.top().place()); k != nil {
 		switch k.do {
 		case quitNow:
@@ -192,6 +214,9 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
 		}
 		return tea.Batch(cmds...)
+	}
+	if msg.String() == "esc" && m.stopSending() {
+		return nil
 	}
 	if menu, is := m.top().(*menu); is {
 		if c := menu.chosen(msg.String()); c != nil {

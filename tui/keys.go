@@ -41,10 +41,16 @@ const (
 	copyCurl
 	toggleMouse
 	changeTheme
+	markIt
+	commentIt
+	diffIt
+	resendIt
+	replayTask
+	exportIt
 )
 
 // A place is a panel in which a key can work. Several make a set.
-type place uint8
+type place uint16
 
 const (
 	inList place = 1 << iota
@@ -54,10 +60,12 @@ const (
 	inWorkflow
 	inPage // help, and what was copied
 	inMenu
+	inDiff
+	inElsewhere // the detail of an exchange of another capture
 
-	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu
-	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings          // where an exchange can be selected
-	deeper   = inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu // whatever was opened from another panel
+	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu | inDiff | inElsewhere
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings // where an exchange can be selected
+	deeper   = anywhere &^ inList                                     // whatever was opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -114,6 +122,19 @@ var keys = []key{
 	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
 	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
+	{[]string{"x"}, "x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, offNothing},
+	{[]string{"#"}, "#", "comment on the exchange; without words the comment goes", "", commentIt, ofOne, offNothing},
+	{[]string{"D"}, "D", "difference from another exchange, the marked one or one where D is struck too; in ladders: of tasks", "diff", diffIt, ofOne, offNothing},
+	{[]string{"r"}, "r", "resend the request, as it was or edited, after a question", "", resendIt, ofOne, offNoSender},
+	{[]string{"R"}, "R", "replay the task, after a question", "", replayTask, ofOne, offNoSender},
+	{[]string{"E"}, "E", "export: the exchange, its task, those marked or found, into a file", "", exportIt, ofOne, offNoExporter},
+	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", nextPane, inDiff, nil},
+	{[]string{"n"}, "n", "to the next difference", "next", nextFinding, inDiff, nil},
+	{[]string{"N"}, "N", "to the previous difference", "", previousFinding, inDiff, nil},
+	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inElsewhere, offNoEvent},
+	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inElsewhere, nil},
+	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inElsewhere, offNotCut},
+	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inElsewhere, nil},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
 	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},
@@ -172,7 +193,7 @@ func offNoFilter(m *inspector) string {
 }
 
 func offNoEvent(m *inspector) string {
-	if d, ok := m.top().(*detail); ok && d.ready && d.eventAtCursor() < 0 {
+	if d, ok := m.shownDetail(); ok && d.ready && d.eventAtCursor() < 0 {
 		return "the selected line is not an event"
 	}
 	return ""
@@ -196,7 +217,7 @@ func offNotLive(m *inspector) string {
 }
 
 func offNotCut(m *inspector) string {
-	d, ok := m.top().(*detail)
+	d, ok := m.shownDetail()
 	switch {
 	case !ok || !d.doc.cut:
 		return "all of the exchange is shown"
@@ -223,6 +244,8 @@ var panels = []struct {
 	{inLadder, "Ladder"},
 	{inWorkflow, "Workflow"},
 	{inFindings, "Findings"},
+	{inDiff, "Difference"},
+	{inElsewhere, "What was sent again"},
 	{anywhere, "Everywhere"},
 }
 

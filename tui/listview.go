@@ -73,13 +73,13 @@ func (l *list) line(c columns, i int) line {
 		cursor = ">"
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(styleDim, padLeft(fmt.Sprint(seq), c.number)+" ")
+		add(styleDim, padLeft(fmt.Sprint(seq), c.number))
 	e, there := l.cache[seq]
 	switch {
 	case !there:
-		return row.add(styleDim, "…")
+		return row.add(styleDim, " …")
 	case e.absent:
-		return row.add(styleDim, "not in the capture")
+		return row.add(styleDim, " not in the capture")
 	}
 	outcome := styleDim
 	if e.failed {
@@ -89,11 +89,15 @@ func (l *list) line(c columns, i int) line {
 	if e.took >= 0 {
 		took = since(e.took)
 	}
-	return row.add(styleDim, padLeft(l.when(i, e), c.time)[:]+" ").
+	star, comment := l.shared.noteSign(seq, e.id)
+	if comment != "" && e.outcome != "" {
+		comment += " "
+	}
+	return row.add(styleStrong, star).add(styleDim, padLeft(l.when(i, e), c.time)[:]+" ").
 		add(styleText, pad(e.client+" → "+e.agent, c.link)+" ").
 		add(styleStrong, pad(e.request, c.request)+" ").
 		add(styleText, padLeft(e.status, 3)+" "+padLeft(took, c.took)+" ").
-		add(outcome, e.outcome)
+		add(styleTitle, comment).add(outcome, e.outcome)
 }
 
 // when returns the time column of an entry.

@@ -6,6 +6,7 @@ import (
 	"a2atap/analyzer"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 )
 
 // A loader reads the capture. Its methods return commands, which run outside the event loop and end with a message.
@@ -18,11 +19,15 @@ type loader struct {
 	verdicts *Verdicts               // on the recording; nil if the loader judges all by itself
 	links    *links                  // what caused what; that of verdicts if there are any
 	reader   analyzer.Reader
+	notes    *notes.Keeper
 	cards    uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
 }
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
-	return &loader{ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{}}
+	return &loader{
+		ctx: ctx, src: src, rules: rules, keys: keys, results: make(chan judged), links: &links{},
+		notes: notes.NewKeeper(""),
+	}
 }
 
 // readCards reads the agent cards that were recorded since its last call, if the capture has an index: without them a

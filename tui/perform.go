@@ -23,7 +23,7 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showDetail:
 		return m.openDetail(at)
 	case openIt:
-		if _, there := top.(*detail); !there {
+		if top.place()&(inDetail|inElsewhere) == 0 {
 			return m.openDetail(at)
 		}
 	case showLadder:
@@ -44,6 +44,18 @@ func (m *inspector) perform(a action) tea.Cmd {
 		}
 	case copyCurl:
 		return m.shared.load.curl(at.Exchange, m.options.Curl)
+	case markIt:
+		return m.mark(at)
+	case commentIt:
+		return m.comment(at)
+	case diffIt:
+		return m.diff(at)
+	case resendIt:
+		return m.resend(at)
+	case replayTask:
+		return m.replayTask(at)
+	case exportIt:
+		return m.export(at)
 	case changeClock, changeTheme, toggleMouse:
 		return m.changeDisplay(a)
 	}
@@ -53,7 +65,7 @@ func (m *inspector) perform(a action) tea.Cmd {
 // performPending performs the keys that were pressed while the detail was loading, now that its document is there. One
 // of them may lead to another exchange, where those after it wait in turn.
 func (m *inspector) performPending() tea.Cmd {
-	d, is := m.top().(*detail)
+	d, is := m.shownDetail()
 	if !is || !d.ready || len(d.pendingKeys) == 0 {
 		return nil
 	}
@@ -113,8 +125,13 @@ func (m *inspector) back(a action) tea.Cmd {
 
 // leaveTop ends what the top panel has under way, since it goes.
 func (m *inspector) leaveTop() {
-	if d, is := m.top().(*detail); is {
-		d.leave()
+	switch p := m.top().(type) {
+	case *detail:
+		p.leave()
+	case *elsewhere:
+		p.leave()
+	case *diffPanel:
+		p.leave()
 	}
 }
 
