@@ -38,8 +38,8 @@ func (s diffSide) words() string {
 func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 	_, inOneLadder := m.top().(*ladderPanel)
 	now := diffSide{seq: at.Exchange, isTask: inOneLadder}
-	was := m.chosen
-	m.chosen = nil
+	was := m.doing.chosen
+	m.doing.chosen = nil
 	switch {
 	case was == nil:
 		var marked []uint64
@@ -51,7 +51,7 @@ func (m *inspector) diff(at analyzer.Place) tea.Cmd {
 		if len(marked) == 1 && !now.isTask {
 			return m.openDiff(diffSide{seq: marked[0]}, now)
 		}
-		m.chosen = &now
+		m.doing.chosen = &now
 		m.message = fmt.Sprintf("D on another one compares it with %s; D on %d again forgets it", now.words(), now.seq)
 		return nil
 	case was.seq == now.seq:

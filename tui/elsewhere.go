@@ -21,10 +21,10 @@ const furtherTickets = 1 << 40
 // openElsewhere opens an exchange of another capture.
 func (m *inspector) openElsewhere(src *part, seq uint64, file string) tea.Cmd {
 	s := m.shared
-	m.further++
+	m.doing.further++
 	other := &shared{
 		load: newLoader(s.load.ctx, src, s.load.rules, s.load.keys...), opened: true, theme: s.theme,
-		deltas: s.deltas, tickets: m.further * furtherTickets,
+		deltas: s.deltas, tickets: m.doing.further * furtherTickets,
 	}
 	e := &elsewhere{newDetail(other, analyzer.Place{Exchange: seq}), file}
 	return tea.Batch(m.push(e), e.begin())

@@ -56,7 +56,7 @@ var screens = []struct {
 	{"export-to", []string{"g", "j", "E", "e", "h"}},
 }
 
-var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}
+var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 60}}
 
 func TestFrames(t *testing.T) {
 	for _, s := range screens {

@@ -27,6 +27,9 @@ const (
 	editFilter
 	toggleFollow
 	nextPane
+	previousPane
+	nextPart // what nextPane does where there is one pane
+	onePane
 	nextFinding
 	previousFinding
 	nextExchange
@@ -37,6 +40,7 @@ const (
 	showFindings
 	changeView
 	changeClock
+	changeTimes
 	loadMore
 	copyCurl
 	toggleMouse
@@ -63,9 +67,10 @@ const (
 	inDiff
 	inElsewhere // the detail of an exchange of another capture
 
+	inPanes  = inList | inDetail | inLadder | inFindings
 	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu | inDiff | inElsewhere
-	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings // where an exchange can be selected
-	deeper   = anywhere &^ inList                                     // whatever was opened from another panel
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings          // where an exchange can be selected
+	deeper   = anywhere &^ inList // whatever was opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -117,24 +122,40 @@ var keys = []key{
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
 	{[]string{"["}, "[", "the previous exchange", "", previousExchange, inDetail, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
-	{[]string{"tab"}, "tab", "to the findings", "", nextPane, inList, nil},
-	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inDetail, nil},
-	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", nextPane, inList, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inDetail, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inLadder, offOnePane},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", nextPane, inFindings, nil},
+	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", previousPane, inPanes, offOnePane},
+	{[]string{"}"}, "}", "to the response, to the end, to the request", "", nextPart, inDetail, nil},
+	{[]string{"}"}, "}", "to the rule, and back to the findings", "", nextPart, inFindings, nil},
+	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, offNoRoom},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
+	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
 	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
-	{[]string{"x"}, "x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, offNothing},
+	{
+		[]string{"x"},
+		"x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, offNothing,
+	},
 	{[]string{"#"}, "#", "comment on the exchange; without words the comment goes", "", commentIt, ofOne, offNothing},
-	{[]string{"D"}, "D", "difference from another exchange, the marked one or one where D is struck too; in ladders: of tasks", "diff", diffIt, ofOne, offNothing},
+	{
+		[]string{"D"},
+		"D", "difference from another one: the marked one, or one where D was struck; in ladders: of tasks", "", diffIt,
+		ofOne, offNothing,
+	},
 	{[]string{"r"}, "r", "resend the request, as it was or edited, after a question", "", resendIt, ofOne, offNoSender},
 	{[]string{"R"}, "R", "replay the task, after a question", "", replayTask, ofOne, offNoSender},
-	{[]string{"E"}, "E", "export: the exchange, its task, those marked or found, into a file", "", exportIt, ofOne, offNoExporter},
+	{
+		[]string{"E"},
+		"E", "export into a file: the exchange, its task, what is marked, what is found", "", exportIt, ofOne, offNoExporter,
+	},
 	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", nextPane, inDiff, nil},
 	{[]string{"n"}, "n", "to the next difference", "next", nextFinding, inDiff, nil},
 	{[]string{"N"}, "N", "to the previous difference", "", previousFinding, inDiff, nil},
 	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inElsewhere, offNoEvent},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inElsewhere, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inElsewhere, offNotCut},
-	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inElsewhere, nil},
+	{[]string{"tab", "}"}, "tab }", "to the response, to the end, to the request", "", nextPart, inElsewhere, nil},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
 	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},

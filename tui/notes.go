@@ -52,8 +52,8 @@ func (m *inspector) noted(msg noted) tea.Cmd {
 	if msg.said != "" {
 		m.message = msg.said
 	}
-	if msg.err != nil && !m.notesFailed {
-		m.notesFailed = true
+	if msg.err != nil && !m.doing.notesFailed {
+		m.doing.notesFailed = true
 		m.message = strings.TrimPrefix(msg.said+"; ", "; ") + msg.err.Error()
 		if msg.seqs != nil {
 			m.message = msg.said + ", until you quit: " + msg.err.Error()

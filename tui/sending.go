@@ -44,7 +44,7 @@ func offNoSender(m *inspector) string {
 	if m.options.Sender == nil {
 		return "nothing can be sent from here"
 	}
-	if m.sending != nil {
+	if m.doing.sending != nil {
 		return "something is being sent; esc ends it"
 	}
 	return offNothing(m)
@@ -84,8 +84,8 @@ func (m *inspector) replayTask(at analyzer.Place) tea.Cmd {
 // prepare returns the command that finds out what would be sent. A key that comes before the question is there takes it
 // back, so that nobody answers a question that he has not read.
 func (m *inspector) prepare(at analyzer.Place, find func() (*Outgoing, error)) tea.Cmd {
-	m.preparing = m.shared.ticket()
-	ticket := m.preparing
+	m.doing.preparing = m.shared.ticket()
+	ticket := m.doing.preparing
 	return func() tea.Msg {
 		out, err := find()
 		return prepared{ticket: ticket, of: at, out: out, err: err}
@@ -94,10 +94,10 @@ func (m *inspector) prepare(at analyzer.Place, find func() (*Outgoing, error)) t
 
 // prepared asks for the user's word.
 func (m *inspector) prepared(msg prepared) tea.Cmd {
-	if msg.ticket != m.preparing {
+	if msg.ticket != m.doing.preparing {
 		return nil
 	}
-	m.preparing = 0
+	m.doing.preparing = 0
 	if msg.err != nil && msg.out == nil {
 		m.message = msg.err.Error()
 		return nil
@@ -146,7 +146,7 @@ func (o *Outgoing) question(remark string) []line {
 func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.shared.load.ctx)
 	ticket := m.shared.ticket()
-	m.sending = &sending{ticket, cancel, out.What}
+	m.doing.sending = &sending{ticket, cancel, out.What}
 	m.message = "sending " + out.What
 	return func() tea.Msg {
 		defer cancel()
@@ -160,20 +160,20 @@ func (m *inspector) send(at analyzer.Place, out *Outgoing) tea.Cmd {
 
 // stopSending ends what is being sent, and reports whether there was something.
 func (m *inspector) stopSending() bool {
-	if m.sending == nil {
+	if m.doing.sending == nil {
 		return false
 	}
-	m.sending.cancel()
+	m.doing.sending.cancel()
 	m.message = "stopping what is being sent"
 	return true
 }
 
 // cameBack shows what came of it.
 func (m *inspector) cameBack(msg cameBack) tea.Cmd {
-	if m.sending == nil || msg.ticket != m.sending.ticket {
+	if m.doing.sending == nil || msg.ticket != m.doing.sending.ticket {
 		return nil
 	}
-	m.sending, m.message = nil, ""
+	m.doing.sending, m.message = nil, ""
 	s := msg.sent
 	switch {
 	case s == nil && errors.Is(msg.err, context.Canceled):
@@ -265,8 +265,8 @@ type editable struct {
 
 // edit writes what is to be sent into a file, for the user's editor.
 func (m *inspector) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
-	m.preparing = m.shared.ticket()
-	ticket := m.preparing
+	m.doing.preparing = m.shared.ticket()
+	ticket := m.doing.preparing
 	return func() tea.Msg {
 		file, err := writeTemporary(out.Text)
 		if err != nil {
@@ -278,7 +278,7 @@ func (m *inspector) edit(at analyzer.Place, out *Outgoing) tea.Cmd {
 
 // openEditor opens the editor, which has the screen until it ends, and then asks again.
 func (m *inspector) openEditor(msg editable) tea.Cmd {
-	m.preparing = msg.ticket // no key can have come between that was meant for anything else
+	m.doing.preparing = msg.ticket // no key can have come between that was meant for anything else
 	cmd, err := m.options.Sender.Editor(msg.file)
 	if err != nil {
 		return func() tea.Msg {
@@ -286,7 +286,7 @@ func (m *inspector) openEditor(msg editable) tea.Cmd {
 			return prepared{ticket: msg.ticket, err: err}
 		}
 	}
-	return m.exec(cmd, func(err error) tea.Msg {
+	return m.doing.exec(cmd, func(err error) tea.Msg {
 		defer os.Remove(msg.file) //nolint:errcheck // it is a temporary file
 		if err != nil {
 			err = fmt.Errorf("the editor %s failed: %w; nothing was sent", cmd.Path, err)
