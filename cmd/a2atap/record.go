@@ -361,13 +361,7 @@ func (r *recording) inspect(ctx context.Context, e env, duration time.Duration, 
 		cancel()
 	}()
 	src := r.shown()
-	s := &resender{
-		e: e, src: src, file: resentFile(r.before.Name), dialer: r.reach, taps: map[string]string{},
-	}
-	for _, t := range r.proxy.Taps() {
-		s.taps[t.Name()] = t.URL()
-	}
-	err := runInspector(ctx, e, src, s, r.screen())
+	err := runInspector(ctx, e, src, r.resender(e, src), r.screen())
 	cancel()
 	return errors.Join(err, <-waited)
 }

@@ -35,6 +35,15 @@ type resender struct {
 	sending sync.WaitGroup
 }
 
+// resender sends requests of a recording of this process again.
+func (r *recording) resender(e env, src capture.Source) *resender {
+	s := &resender{e: e, src: src, file: resentFile(r.before.Name), dialer: r.reach, taps: map[string]string{}}
+	for _, t := range r.proxy.Taps() {
+		s.taps[t.Name()] = t.URL()
+	}
+	return s
+}
+
 // sender returns what the inspector sends with.
 func (s *resender) sender() *tui.Sender {
 	return &tui.Sender{Request: s.request, Task: s.task, Editor: s.editor()}
