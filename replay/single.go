@@ -34,8 +34,8 @@ type Single struct {
 	body []byte
 }
 
-// NewSingle returns the request of an exchange as it can be sent again. It fails if the request is not there as a whole,
-// or its agent is not known.
+// NewSingle returns the request of an exchange as it can be sent again. It fails if the request is not there as a
+// whole, or its agent is not known.
 func NewSingle(x *capture.Exchange) (*Single, error) {
 	head := capture.ParseRequestHead(x.Request.Head)
 	body, err := x.Request.Body.Decode(&head)
@@ -120,8 +120,8 @@ func (s *Single) withoutSecrets(target string) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
-// wire returns the head of the request as it is sent: the recorded fields in their order and spelling, but for those that
-// belong to the recorded connection or held secrets.
+// wire returns the head of the request as it is sent: the recorded fields in their order and spelling, but for those
+// that belong to the recorded connection or held secrets.
 func (s *Single) wire() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", s.Method, s.at.target, s.at.authority())
@@ -146,9 +146,9 @@ type SingleOptions struct {
 	Timeout time.Duration    // of each wait for the agent; DefaultTimeout if it is 0
 }
 
-// Send sends the request and reads the answer to its end, or until the context ends. It returns the exchange as it went,
-// also one that broke, and the address from which it was sent, host and port. Its error says that the exchange was not
-// sent at all, or could not be kept.
+// Send sends the request and reads the answer to its end, or until the context ends. It returns the exchange as it
+// went, also one that broke, and the address from which it was sent, host and port. Its error says that the exchange was
+// not sent at all, or could not be kept.
 func (s *Single) Send(ctx context.Context, o SingleOptions) (x *capture.Exchange, from string, err error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout

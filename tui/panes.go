@@ -176,6 +176,8 @@ func endWork(p panel) {
 		p.leave()
 	case *diffPanel:
 		p.leave()
+	case *textPanel:
+		p.leave()
 	}
 }
 

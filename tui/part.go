@@ -25,7 +25,7 @@ type part struct {
 // keep reports whether an exchange was chosen.
 func (p *part) keep(x *capture.Exchange) bool { return p.chosen[x.Seq] }
 
-// part reads a part of the capture. It reads nothing else of it, however large that is, unless the capture has no index.
+// part reads a part of the capture, and nothing else of it, however large that is, unless the capture has no index.
 func (l *loader) part(ctx context.Context, chosen []uint64, found map[uint64][]analyzer.Finding) (*part, error) {
 	p := &part{chosen: make(map[uint64]bool)}
 	all := make(map[uint64]bool)

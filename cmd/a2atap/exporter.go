@@ -19,7 +19,7 @@ var exportFormats = []tui.ExportFormat{
 	{Key: "t", Name: "txtar", Words: "transcript, HTTP as text", Ending: ".txtar"},
 	{Key: "j", Name: "jsonl", Words: "JSON Lines, one exchange per line", Ending: ".jsonl"},
 	{Key: "c", Name: "curl", Words: "curl commands that send the requests", Ending: ".sh"},
-	{Key: "b", Name: "body", Words: "body of the answer; of the request where there is none", Ending: ".body", Single: true},
+	{Key: "b", Name: "body", Words: "body of the answer, else of the request", Ending: ".body", Single: true},
 }
 
 // newExporter returns what the inspector exports with.
@@ -90,8 +90,8 @@ func exportWriter(w io.Writer, format string, a annotator) (printer, error) {
 	return &exportPrinter{w: out}, err
 }
 
-// bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the request
-// where there is no answer.
+// bodyPrinter writes the body of an answer with its content codings taken off, of a stream its bytes; that of the
+// request where there is no answer.
 type bodyPrinter struct{ w io.Writer }
 
 func (p *bodyPrinter) print(x *capture.Exchange, _ analyzer.Facts) error {

@@ -29,7 +29,7 @@ type resender struct {
 	e      env
 	file   string            // where what is sent is kept
 	dialer *outbound.Dialer  // nil is one without options
-	taps   map[string]string // URLs of this process's taps by the names of the agents behind them; nil if it records nothing
+	taps   map[string]string // URLs of this process's taps by the names of their agents; nil if it records nothing
 	src    capture.Source    // that is looked at
 
 	sending sync.WaitGroup
@@ -208,7 +208,7 @@ func (s *resender) task(ctx context.Context, src capture.Source, seqs []uint64) 
 		out.Remarks = append(out.Remarks, fmt.Sprintf("what went to %s goes to %s", name, to))
 	}
 	slices.Sort(out.Remarks)
-	out.Remarks = append(out.Remarks, "secrets that the capture does not have are not sent; a2atap replay --auth gives them")
+	out.Remarks = append(out.Remarks, "secrets that the capture lacks are not sent; a2atap replay --auth gives them")
 	if len(s.taps) > 0 && len(missingTaps(agents, s.taps)) == 0 {
 		out.File = ""
 	}

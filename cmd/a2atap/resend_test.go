@@ -115,7 +115,9 @@ func TestResendEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(out.Text)
-	for _, words := range []string{"-- 1.request --\nPOST /spec?key=s&a=b HTTP/1.1\n", `"text": "task-lifecycle: two seats"`, "Save this"} {
+	for _, words := range []string{
+		"-- 1.request --\nPOST /spec?key=s&a=b HTTP/1.1\n", `"text": "task-lifecycle: two seats"`, "Save this",
+	} {
 		if !strings.Contains(text, words) {
 			t.Errorf("the editor does not get %q:\n%s", words, text)
 		}

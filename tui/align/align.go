@@ -13,8 +13,8 @@ type Row struct{ A, B int }
 // Same reports whether the row is a line that both texts have.
 func (r Row) Same() bool { return r.A >= 0 && r.B >= 0 }
 
-// Lines aligns two texts: each line of either is in one row, in order, and rows with a line of both hold equal ones. The
-// rows in which lines are equal are as many as can be, unless the texts are long and differ in most of their lines.
+// Lines aligns two texts: each line of either is in one row, in order, and rows with a line of both hold equal ones.
+// Such rows are as many as can be, unless the texts are long and differ in most of their lines.
 //
 // Source: Myers, "An O(ND) Difference Algorithm and Its Variations", 1986.
 func Lines(a, b []string) []Row {
