@@ -46,7 +46,7 @@ func (l *loader) part(ctx context.Context, chosen []uint64, found map[uint64][]a
 	index, ok := l.src.(capture.Index)
 	if !ok {
 		var err error
-		if index, err = l.indexAll(); err != nil {
+		if index, err = l.relations.of(l); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +92,7 @@ func (l *loader) sameTask(ctx context.Context, seq uint64) (task string, seqs []
 	}
 	index, ok := l.src.(capture.Index)
 	if !ok {
-		if index, err = l.indexAll(); err != nil {
+		if index, err = l.relations.of(l); err != nil {
 			return "", nil, err
 		}
 	}
