@@ -31,8 +31,8 @@ type entry struct {
 	message       string // the first text, in one line
 	size          int64  // of the answer's body, in bytes; capture.NotKnown if it is not known
 	trace         string
-	failed        bool // there was a fault, a protocol error or an HTTP error
-	absent        bool // the capture has no such exchange
+	failed        bool   // there was a fault, a protocol error or an HTTP error
+	absent        bool   // the capture has no such exchange
 	comment       string // of a person; only while the row is drawn
 }
 
@@ -48,7 +48,7 @@ func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	e := entry{
 		seq: x.Seq, id: x.ID, started: x.Started, client: x.Client.Name, agent: x.Agent.Name,
 		request: head.Method + " " + head.Target,
-		status: "–", took: x.Ended, failed: failedExchange(x, r), state: r.State(), message: said(x, r),
+		status:  "–", took: x.Ended, failed: failedExchange(x, r), state: r.State(), message: said(x, r),
 		size: answerSize(x.Response), trace: traceOf(head.Fields),
 	}
 	if len(r.Errors) > 0 {

@@ -21,7 +21,7 @@ type loader struct {
 	reader    *analyzer.Reader
 	relations *relations // for captures without an index
 	notes     *notes.Keeper
-	cards     uint64     // exchanges up to this one were searched for cards; used by open and watch, which never run at once
+	cards     uint64 // exchanges up to this one were searched for cards; used by open and watch, which never run at once
 }
 
 func newLoader(ctx context.Context, src capture.Source, rules []*analyzer.Rule, keys ...analyzer.EngineOption) *loader {
