@@ -30,6 +30,12 @@ func (m *inspector) perform(a action) tea.Cmd {
 				return cmd
 			}
 		}
+		if c, is := top.(*coveragePanel); is {
+			if rule := c.rule(); rule != nil {
+				return m.openRule(rule)
+			}
+			return nil
+		}
 		if _, is := top.(*textPanel); is {
 			return m.openFromText(at)
 		}
@@ -45,6 +51,9 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showWorkflow:
 		w := newWorkflowPanel(m.shared, at.Exchange)
 		return tea.Batch(m.push(w), w.begin())
+	case showCoverage:
+		c := newCoverage(m.shared)
+		return tea.Batch(m.push(c), c.begin())
 	case showFindings:
 		return m.openFindings(at.Exchange)
 	case nextPane:
