@@ -42,6 +42,10 @@ var screens = []struct {
 	{"help", []string{"?"}},
 	{"help-detail", []string{"enter", "?", "G"}},
 	{"curl", []string{"g", "j", "y"}},
+	{"command", []string{":", "filter agent:", "tab"}},
+	{"command-wrong", []string{":", "thme", "enter"}},
+	{"palette", []string{"ctrl+p", "exchange"}},
+	{"rule", []string{":", "rule stream-closed-on-terminal", "enter"}},
 }
 
 var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"a2atap/tui/command"
 )
 
 // An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last
@@ -20,7 +22,9 @@ type inspector struct {
 	notice   string    // the last one that came with a verdict
 	question *question // that waits for a key; nil if none does
 	prompt   *prompt   // in which something is typed; nil if nothing is
-	followed bool      // the list was following when the recording ended
+	history  command.History
+	unknown  bool // a key that is none was explained
+	followed bool // the list was following when the recording ended
 	mouse    bool
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
@@ -36,7 +40,7 @@ func newInspector(load *loader, o Options) *inspector {
 		load.links = &o.Verdicts.links
 	}
 	s := &shared{load: load, theme: o.Theme}
-	m := &inspector{options: o, shared: s, list: newList(s, o.Hints)}
+	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -44,7 +48,12 @@ func newInspector(load *loader, o Options) *inspector {
 func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
-func (m *inspector) Init() tea.Cmd { return m.shared.load.open() }
+func (m *inspector) Init() tea.Cmd {
+	if m.mouse {
+		return tea.Batch(tea.EnableMouseCellMotion, m.shared.load.open())
+	}
+	return m.shared.load.open()
+}
 
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -166,6 +175,9 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 			return tea.Suspend
 		}
 	}
+	if len(msg.Runes) > 1 && !msg.Paste && m.prompt == nil && !m.typing() {
+		return m.oneByOne(msg)
+	}
 	if q := m.question; q != nil {
 		m.question = nil
 		if answer := q.answers[msg.String()]; answer != nil {
@@ -186,13 +198,6 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	if msg.Paste {
 		return nil
 	}
-	if len(msg.Runes) > 1 { // keys that were pressed faster than they were read come as one
-		var cmds []tea.Cmd
-		for _, r := range msg.Runes {
-			cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
-		}
-		return tea.Batch(cmds...)
-	}
 	if menu, is := m.top().(*menu); is {
 		if c := menu.chosen(msg.String()); c != nil {
 			return m.choose(c)
@@ -200,6 +205,7 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 	}
 	k := lookup(msg.String(), m.top().place())
 	if k == nil {
+		m.message = m.nothing(msg.String())
 		return nil
 	}
 	if why := k.why(m); why != "" {
@@ -207,6 +213,27 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	return m.perform(k.do)
+}
+
+// oneByOne handles keys that were pressed faster than they were read, and come as one.
+func (m *inspector) oneByOne(msg tea.KeyMsg) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, r := range msg.Runes {
+		cmds = append(cmds, m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt}))
+	}
+	return tea.Batch(cmds...)
+}
+
+// nothing says why a key does nothing in the top panel. Where to find the keys that there are it says once.
+func (m *inspector) nothing(name string) string {
+	if in := placesOf(name); in != 0 {
+		return name + ": not here; in " + in.String()
+	}
+	if m.unknown {
+		return name + ": no such key"
+	}
+	m.unknown = true
+	return name + ": no such key; ? for help"
 }
 
 // typing reports whether keys go to the filter line.

@@ -22,6 +22,7 @@ type tuiOptions struct {
 	theme  string
 	filter string
 	agent  string
+	mouse  bool
 }
 
 func newTUI(e env) *cobra.Command {
@@ -34,7 +35,8 @@ and the findings with their rules. A capture that is being recorded, by this or 
 grows, and so is one to which a later recording appends. Without CAPTURE it opens the newest .a2atap file in the
 current directory.
 
-The last line of the screen lists keys; ? shows all of them. The capture is not changed.`,
+The last line of the screen lists keys; ? shows all of them, ctrl-p finds what can be done by a word, and : takes
+commands. The capture is not changed.`,
 		Example: `  a2atap tui c.a2atap
   a2atap tui c.a2atap --filter 'state:failed agent:booker'
   a2atap tui --theme light`,
@@ -45,7 +47,8 @@ The last line of the screen lists keys; ? shows all of them. The capture is not 
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.theme, "theme", "auto", "use the colours of `THEME`: auto, dark, light or plain")
+	f.StringVar(&o.theme, "theme", "auto", "use the colours of `THEME`: auto, dark, light, contrast or plain")
+	f.BoolVar(&o.mouse, "mouse", false, "begin with the mouse on; the key m turns it on and off")
 	f.StringVar(&o.filter, "filter", "", "begin with the exchanges that match `EXPR`")
 	f.StringVar(&o.agent, "agent", "", "begin with the exchanges of the agent `NAME`")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
@@ -76,7 +79,9 @@ func inspect(ctx context.Context, e env, o tuiOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	err = runTUI(ctx, e, src, tui.Options{Rules: rules.All, Keys: keys, Theme: theme, Filter: filter})
+	err = runTUI(ctx, e, src, tui.Options{
+		Rules: rules.All, Keys: keys, Theme: theme, Filter: filter, Mouse: o.mouse,
+	})
 	return errors.Join(err, src.Close())
 }
 
