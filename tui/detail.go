@@ -276,6 +276,19 @@ func (d *detail) summarise() tea.Cmd {
 	return d.shared.load.rows(d.ctx, d.reading, d.seq, d.excerpt.events, *d.call(), first, last)
 }
 
+// turnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
+func (d *detail) turnTo(at analyzer.Place) tea.Cmd {
+	if at.Part == "" && !at.Response {
+		return nil
+	}
+	d.goal, d.sought = at, false
+	if !d.ready {
+		return nil
+	}
+	d.seekGoal()
+	return d.summarise()
+}
+
 func (d *detail) act(a action) tea.Cmd {
 	if !d.ready {
 		d.pendingKeys = append(d.pendingKeys, a)

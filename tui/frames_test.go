@@ -48,7 +48,7 @@ var screens = []struct {
 	{"rule", []string{":", "rule stream-closed-on-terminal", "enter"}},
 }
 
-var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}
+var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 60}}
 
 func TestFrames(t *testing.T) {
 	for _, s := range screens {

@@ -98,22 +98,21 @@ func (m *inspector) doSelected(p *palette) (tea.Cmd, error) {
 }
 
 // narrow shows the rows that have all of the words: those that can be done before those that cannot, and of both first
-// those that have the words where they are seen.
+// those that have the words in their name, then those that have them where they are seen.
 func (p *palette) narrow(words string) {
-	var tiers [4][]int
+	var tiers [6][]int
 	for i := range p.all {
 		d := &p.all[i]
-		seen := strings.Join([]string{":" + d.verb.name, d.key, d.words}, " ")
-		more := strings.Join(append([]string{seen, d.verb.words}, d.verb.also...), " ")
+		texts := []string{d.verb.name, d.key + " " + d.words, d.verb.words + " " + strings.Join(d.verb.also, " ")}
 		tier := 0
 		if d.off != "" {
-			tier = 2
+			tier = len(texts)
 		}
-		switch {
-		case command.Matches(words, seen):
-			tiers[tier] = append(tiers[tier], i)
-		case command.Matches(words, more):
-			tiers[tier+1] = append(tiers[tier+1], i)
+		for k := range texts {
+			if command.Matches(words, strings.Join(texts[:k+1], " ")) {
+				tiers[tier+k] = append(tiers[tier+k], i)
+				break
+			}
 		}
 	}
 	p.shown = slices.Concat(tiers[:]...)

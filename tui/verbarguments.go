@@ -118,6 +118,18 @@ func (m *inspector) setTime(name string) (tea.Cmd, error) {
 	return nil, nil
 }
 
+// clockNames are the ways to show instants, in their order.
+var clockNames = []string{"local", "utc", "relative"}
+
+func (m *inspector) setClock(name string) (tea.Cmd, error) {
+	i := slices.Index(clockNames, name)
+	if i < 0 {
+		return nil, fmt.Errorf("the clock is %s, not %q", orList(clockNames), name)
+	}
+	m.shared.times = times(i)
+	return m.shared.needFirst(), nil
+}
+
 func (m *inspector) setTheme(name string) (tea.Cmd, error) {
 	if !slices.Contains(Themes, Theme(name)) {
 		return nil, unknown("theme", name, strings.Split(themeNames(), ", "), "; there are "+themeNames())
@@ -165,7 +177,7 @@ func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
 }
 
 // settings are the verbs that set something, for people who are used to say so.
-var settings = []string{"theme", "mouse", "time", "view", "follow"}
+var settings = []string{"theme", "mouse", "time", "clock", "view", "follow"}
 
 // set performs the verb that sets something.
 func (m *inspector) set(argument string) (tea.Cmd, error) {

@@ -55,7 +55,9 @@ func movingVerbs() []verb {
 		{name: "page-up", words: "a page up", do: pageUp},
 		{name: "top", words: "to the first line", do: goTop},
 		{name: "end", also: []string{"bottom"}, words: "to the last line", do: goBottom},
-		{name: "pane", words: "to the next part of the panel", do: nextPane},
+		{name: "pane", words: "to the next pane", do: nextPane},
+		{name: "previous-pane", words: "to the previous pane", do: previousPane},
+		{name: "part", words: "to the next part of the panel", do: nextPart},
 		{name: "next", words: "to the next exchange", do: nextExchange},
 		{name: "previous", also: []string{"prev"}, words: "to the previous exchange", do: previousExchange},
 		{name: "back", words: "back to the previous panel; on the list, take the filter off", do: goBack},
@@ -96,6 +98,11 @@ func lookingVerbs() []verb {
 			name: "time", argument: "[clock|elapsed]", group: toLook, do: changeClock,
 			words: "how times are shown", run: (*inspector).setTime, offer: fixed("clock", "elapsed"),
 		},
+		{
+			name: "clock", argument: "[local|utc|relative]", group: toLook, do: changeTimes,
+			words: "which clock times are of", run: (*inspector).setClock, offer: fixed(clockNames...),
+		},
+		{name: "zoom", group: toLook, words: "one pane alone, and all of them again", do: onePane},
 		{name: "more", group: toLook, words: "show more of a body that was cut for display", do: loadMore},
 		{
 			name: "theme", also: []string{"colorscheme"}, argument: "[NAME]", group: toLook, do: changeTheme,
