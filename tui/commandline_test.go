@@ -109,7 +109,7 @@ func TestCommandsThatAreWrong(t *testing.T) {
 	for line, said := range map[string]string{
 		"thme":              `there is no command "thme"; did you mean time or theme?`,
 		"xyzzy":             `there is no command "xyzzy"; tab shows them all`,
-		"t":                 `"t" may be top, time or theme`,
+		"pag":               `"pag" may be page-down or page-up`,
 		"goto":              "goto needs something behind it: :goto PLACE",
 		"goto 9":            "there is no exchange 9; the capture has 8 exchanges",
 		"goto 0":            "there is no exchange 0",

@@ -31,9 +31,15 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showDetail:
 		return m.openDetail(at)
 	case openIt:
+		if _, is := top.(*textPanel); is {
+			return m.openFromText(at)
+		}
 		if _, there := top.(*detail); !there {
 			return m.openDetail(at)
 		}
+	case showText:
+		p := newTextPanel(m.shared, at)
+		return tea.Batch(m.push(p), p.begin())
 	case showLadder:
 		return m.openLadder(at.Exchange)
 	case showWorkflow:
@@ -134,6 +140,15 @@ func (m *inspector) leaveTop() {
 	if top := m.top(); !m.isPane(top) {
 		endWork(top)
 	}
+}
+
+// openFromText opens an event in the detail from which the text was opened, or in a new one.
+func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
+	cmd := m.back(goBack)
+	if d, is := m.top().(*detail); is && d.seq == at.Exchange {
+		return tea.Batch(cmd, d.turnTo(at))
+	}
+	return tea.Batch(cmd, m.openDetail(at))
 }
 
 // quit leaves the inspector after a question, which also says whether that ends a recording.

@@ -85,6 +85,7 @@ func lookingVerbs() []verb {
 			words: "all that one request of a user has caused, to which what is selected, or exchange N, belongs",
 			run:   ofExchange((*inspector).openWorkflow),
 		},
+		{name: "text", group: toLook, words: "artifacts put together from their chunks", do: showText},
 		{name: "findings", group: toLook, words: "the findings, with their rules", do: showFindings},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
