@@ -166,7 +166,7 @@ func (m *inspector) performVerb(v *verb, argument string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("%s needs something behind it: %s", v.name, v.usage())
 	case argument != "" || v.do == noAction:
 		return v.run(m, argument)
-	case v.ofList:
+	case v.ofList && keyOf(v.do, m.top().place()) == nil:
 		k := keyOf(v.do, inList)
 		if why := k.why(m); why != "" {
 			return nil, errors.New(why)

@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/roster"
 )
 
 // readPlace reads the number of an exchange, or a place as findings name it.
@@ -168,6 +169,35 @@ func (m *inspector) setFollow(word string) (tea.Cmd, error) {
 	return tea.Batch(cmd, m.list.reposition()), nil
 }
 
+// How orders and groupings are typed.
+var (
+	orderNames = [roster.Orders]string{
+		roster.ByNumber: "number", roster.ByTime: "time", roster.ByDuration: "duration", roster.BySize: "size",
+		roster.ByWorst: "worst",
+	}
+	groupingNames = [roster.Groupings]string{
+		roster.Flat: "off", roster.ByTask: "task", roster.ByWorkflow: "workflow",
+	}
+)
+
+func (m *inspector) setOrder(name string) (tea.Cmd, error) {
+	i := slices.Index(orderNames[:], name)
+	if i < 0 {
+		return nil, unknown("order", name, orderNames[:], "; there are "+strings.Join(orderNames[:], ", "))
+	}
+	m.list.sorting.by, m.list.sorting.reversed = roster.Order(i), false
+	return tea.Batch(m.home(), m.list.sortingChanged()), nil
+}
+
+func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
+	i := slices.Index(groupingNames[:], name)
+	if i < 0 {
+		return nil, unknown("grouping", name, groupingNames[:], "; there are "+strings.Join(groupingNames[:], ", "))
+	}
+	m.list.sorting.under = roster.Grouping(i)
+	return tea.Batch(m.home(), m.list.sortingChanged()), nil
+}
+
 // setFilter shows the exchanges that match an expression.
 func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
 	if _, err := parseFilter(expr); err != nil {
@@ -177,7 +207,7 @@ func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
 }
 
 // settings are the verbs that set something, for people who are used to say so.
-var settings = []string{"theme", "mouse", "time", "clock", "view", "follow"}
+var settings = []string{"theme", "mouse", "time", "clock", "view", "follow", "sort", "group"}
 
 // set performs the verb that sets something.
 func (m *inspector) set(argument string) (tea.Cmd, error) {

@@ -129,6 +129,16 @@ func findingVerbs() []verb {
 			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",
 			run: func(m *inspector, _ string) (tea.Cmd, error) { return m.setFilter("") },
 		},
+		{
+			name: "group", argument: "[task|workflow|off]", group: toFind, do: changeGrouping, ofList: true,
+			words: "what exchanges stand under", run: (*inspector).setGrouping, offer: fixed(groupingNames[:]...),
+		},
+		{
+			name: "sort", argument: "[number|time|duration|size|worst]", group: toFind, do: changeOrder, ofList: true,
+			words: "the order of exchanges", run: (*inspector).setOrder, offer: fixed(orderNames[:]...),
+		},
+		{name: "reverse", group: toFind, words: "the same order from its other end", do: reverseOrder, ofList: true},
+		{name: "fold-all", group: toFind, words: "fold all groups, and unfold them again", do: foldAll, ofList: true},
 		{name: "next-finding", group: toFind, words: "to the next finding", do: nextFinding},
 		{name: "previous-finding", group: toFind, words: "to the previous finding", do: previousFinding},
 		{
