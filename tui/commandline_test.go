@@ -75,6 +75,8 @@ func TestCommandsLeadSomewhere(t *testing.T) {
 		{"filter alone opens its line", "enter", "filter", "enter keep"},
 		{"an order", "enter", "sort size", "exchanges biggest first"},
 		{"groups", "", "set group workflow", "exchanges by workflow"},
+		{"a comment", "g j", "comment why so late?", "2 has your comment"},
+		{"a difference", "g j", "diff 3", "3"},
 		{"a rule", "", "rule stream-closed-on-terminal", "Not reported"},
 		{"a theme", "", "theme light", "theme: light"},
 		{"a theme that is set", "", "set theme=contrast", "theme: contrast"},
@@ -130,6 +132,7 @@ func TestCommandsThatAreWrong(t *testing.T) {
 		"clock cuckoo":      "the clock is local, utc or relative",
 		"sort color":        `there is no order "color"`,
 		"group off 1":       `there is no grouping "off 1"`,
+		"diff 8":            "8 is selected itself",
 		"zoom":              "there is room for one pane only",
 		"time never":        "times are clock or elapsed",
 		"set":               "set needs something behind it",
@@ -242,7 +245,7 @@ func TestPalette(t *testing.T) {
 			t.Errorf("the next finding leads to %d\n%s", got, u.screen())
 		}
 		u.press("ctrl+p").typed("body cut")
-		u.sees("(not here; in detail)")
+		u.sees("(not here; in detail")
 		u.press("enter")
 		u.sees("! not here; in detail")
 		u.press("backspace", "ctrl+u").typed("xyzzy")

@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"a2atap/proxy/capture/notes"
 	"a2atap/tui/command"
 )
 
@@ -29,6 +30,7 @@ type inspector struct {
 	followed bool  // the list was following when the recording ended
 	panes    panes // that stand beside the list on a wide screen
 	mouse    bool
+	doing    doing     // what was begun with the keys that do something
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
 
@@ -42,8 +44,9 @@ func newInspector(load *loader, o Options) *inspector {
 	if load.verdicts = o.Verdicts; load.verdicts != nil {
 		load.links = &o.Verdicts.links
 	}
+	load.notes = notes.NewKeeper(o.Notes)
 	s := &shared{load: load, theme: o.Theme, location: o.Location}
-	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse}
+	m := &inspector{options: o, shared: s, list: newList(s, o.Hints), mouse: o.Mouse, doing: doing{exec: tea.ExecProcess}}
 	m.stack = []panel{m.list}
 	return m
 }
@@ -52,10 +55,11 @@ func (m *inspector) top() panel { return m.stack[len(m.stack)-1] }
 
 // Init implements tea.Model.
 func (m *inspector) Init() tea.Cmd {
+	begin := tea.Batch(m.shared.load.readNotes(), m.shared.load.open())
 	if m.mouse {
-		return tea.Batch(tea.EnableMouseCellMotion, m.shared.load.open())
+		return tea.Batch(tea.EnableMouseCellMotion, begin)
 	}
-	return m.shared.load.open()
+	return begin
 }
 
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
@@ -87,6 +91,9 @@ func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 	case statusMessage:
 		m.message = string(msg)
 		return nil
+	}
+	if cmd, was := m.done(msg); was {
+		return cmd
 	}
 	return tea.Batch(m.broadcast(msg), m.performPending())
 }
@@ -173,7 +180,7 @@ func (m *inspector) noticed(msg *judged) {
 
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.message = ""
+	m.message, m.doing.preparing = "", 0
 	if k := lookup(msg.String(), m.top().place()); k != nil {
 		switch k.do {
 		case quitNow:
@@ -203,6 +210,9 @@ func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
 		return m.list.typing(msg)
 	}
 	if msg.Paste {
+		return nil
+	}
+	if msg.String() == "esc" && m.stopSending() {
 		return nil
 	}
 	if menu, is := m.top().(*menu); is {

@@ -99,7 +99,7 @@ func (m *inspector) ruleIDs(string) []string {
 }
 
 func (m *inspector) setView(name string) (tea.Cmd, error) {
-	d, is := m.top().(*detail)
+	d, is := m.shownDetail()
 	i := slices.Index([]string{"json", "decoded", "raw"}, name)
 	switch {
 	case !is:
@@ -196,6 +196,28 @@ func (m *inspector) setGrouping(name string) (tea.Cmd, error) {
 	}
 	m.list.sorting.under = roster.Grouping(i)
 	return tea.Batch(m.home(), m.list.sortingChanged()), nil
+}
+
+func (m *inspector) commentWith(words string) (tea.Cmd, error) {
+	if why := m.unable(commentIt); why != "" {
+		return nil, errors.New(why)
+	}
+	return m.setComment(m.top().target().Exchange, words), nil
+}
+
+// diffWith compares an exchange with the selected one.
+func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
+	at, err := m.readPlace(argument)
+	now := m.top().target().Exchange
+	switch why := m.unable(diffIt); {
+	case err != nil:
+		return nil, err
+	case why != "":
+		return nil, errors.New(why)
+	case at.Exchange == now:
+		return nil, fmt.Errorf("%d is selected itself; select the other one", now)
+	}
+	return m.openDiff(diffSide{seq: at.Exchange}, diffSide{seq: now}), nil
 }
 
 // setFilter shows the exchanges that match an expression.

@@ -150,6 +150,21 @@ func findingVerbs() []verb {
 
 func doingVerbs() []verb {
 	return []verb{
+		{name: "mark", group: toDo, words: "mark the exchange, or take the mark away", do: markIt},
+		{
+			name: "comment", argument: "[WORDS]", group: toDo, do: commentIt, words: "comment on the exchange",
+			run: (*inspector).commentWith,
+		},
+		{
+			name: "diff", argument: "[N]", group: toDo, do: diffIt, words: "what differs from exchange N, or from the marked one",
+			run: (*inspector).diffWith,
+		},
+		{name: "resend", group: toDo, words: "resend the request, as it was or edited, after a question", do: resendIt},
+		{name: "replay", group: toDo, words: "replay the task, after a question", do: replayTask},
+		{
+			name: "export", also: []string{"write", "w"}, group: toDo, do: exportIt,
+			words: "export into a file: the exchange, its task, what is marked, what is found",
+		},
 		{name: "curl", group: toDo, words: "copy the request as a curl command", do: copyCurl},
 		{
 			name: "mouse", argument: "[on|off]", group: toDo, do: toggleMouse,
