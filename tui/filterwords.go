@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +17,7 @@ func (m *inspector) filterWords(expr string) []string {
 	var list []string
 	if !valued {
 		for _, k := range filter.Keys() {
-			if !slices.Contains(notInspected, k.Name) {
-				list = append(list, negated+k.Name+":")
-			}
+			list = append(list, negated+k.Name+":")
 		}
 		return list
 	}

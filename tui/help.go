@@ -178,9 +178,6 @@ func filterKeyLines(columns int) []line {
 	lines = append(lines, definition("words", 14, "several words: all must match; or, not, -word, parentheses; "+
 		"a word without a key searches URLs and bodies", columns)...)
 	for _, k := range filter.Keys() {
-		if slices.Contains(notInspected, k.Name) {
-			continue
-		}
 		lines = append(lines, definition(k.Name+":", 14, k.Help+": "+k.Example, columns)...)
 	}
 	return lines
