@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui/roster"
 )
 
@@ -222,7 +223,7 @@ func (m *inspector) diffWith(argument string) (tea.Cmd, error) {
 
 // setFilter shows the exchanges that match an expression.
 func (m *inspector) setFilter(expr string) (tea.Cmd, error) {
-	if _, err := parseFilter(expr); err != nil {
+	if _, err := filter.Parse(expr); err != nil {
 		return nil, err
 	}
 	return tea.Batch(m.home(), m.list.apply(expr)), nil
