@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"a2atap/analyzer"
@@ -26,10 +25,12 @@ func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Findin
 		if at < 0 {
 			at = res.At
 		}
-		d.add(at, false, d.answered(res), d.slugs(analyzer.Place{}, true))
+		label, failed := d.answered(res)
+		d.add(at, false, label, d.slugs(analyzer.Place{}, true))
+		d.arrows[len(d.arrows)-1].Failed = failed
 	}
 	if x.Fault != nil {
-		d.add(max(x.Ended, 0), x.Fault.Side == "client", x.Fault.Kind+" by "+x.Fault.Side, nil)
+		d.add(max(x.Ended, 0), x.Fault.Side == "client", faultWords(x.Fault), nil)
 		d.arrows[len(d.arrows)-1].Broken = true
 	}
 	return d.arrows
@@ -64,7 +65,7 @@ func (d *drawing) add(offset time.Duration, request bool, label string, slugs []
 func (d *drawing) asked() string {
 	if op := d.r.Call.Operation; op != a2a.NoOperation {
 		if len(d.r.Tasks) > 0 && d.r.Call.TaskID != "" {
-			return op.String() + " " + short(d.r.Call.TaskID)
+			return op.String() + " " + analyzer.ShortID(d.r.Call.TaskID)
 		}
 		return op.String()
 	}
@@ -75,12 +76,17 @@ func (d *drawing) asked() string {
 	return head.Method + " " + head.Target
 }
 
-func (d *drawing) answered(res *capture.Response) string {
+// answered says what came back, and whether that is an error.
+func (d *drawing) answered(res *capture.Response) (text string, failed bool) {
 	head := capture.ParseResponseHead(res.Head)
-	text := fmt.Sprint(head.Status)
+	if words := d.r.Failure(head.Status); words != "" {
+		if name := errorName(d.r); name != "" {
+			words = name // an arrow is short: the message stands in the detail
+		}
+		return words, true
+	}
+	text = fmt.Sprint(head.Status)
 	switch {
-	case len(d.r.Errors) > 0:
-		text += " " + d.r.Errors[0].Name.String()
 	case d.r.Card != nil:
 		text += " card"
 	case d.r.State() != "":
@@ -88,7 +94,23 @@ func (d *drawing) answered(res *capture.Response) string {
 	case len(d.r.Roles) > 1 || slices.Contains(d.r.Roles, "agent"):
 		text += " message"
 	}
-	return text
+	return text, false
+}
+
+// errorName returns code and name of the first error, if there is one.
+func errorName(r *analyzer.Reading) string {
+	if len(r.Errors) == 0 {
+		return ""
+	}
+	return r.ErrorName(r.Errors[0])
+}
+
+// faultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
+func faultWords(f *capture.Fault) string {
+	if f.Side == "" {
+		return f.Kind
+	}
+	return f.Kind + " by " + f.Side
 }
 
 // stream draws the events, and the end of the stream if the agent ended it.
@@ -103,7 +125,7 @@ func (d *drawing) stream(res *capture.Response) {
 		for e.Kind == a2a.ArtifactPayload && last+1 < len(d.r.Events) && d.r.Events[last+1].Kind == a2a.ArtifactPayload {
 			last++
 		}
-		label := fmt.Sprintf("·%d %s", e.K, describe(e))
+		label := fmt.Sprintf("·%d %s", e.K, d.describe(e))
 		if last > i {
 			label = fmt.Sprintf("·%d–%d %d artifact chunks", e.K, d.r.Events[last].K, last-i+1)
 		}
@@ -112,7 +134,7 @@ func (d *drawing) stream(res *capture.Response) {
 			slugs = append(slugs, d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Event(k), false)...)
 		}
 		d.add(offsets[d.r.Events[last].K], false, label, slugs)
-		d.arrows[len(d.arrows)-1].Event = e.K
+		d.arrows[len(d.arrows)-1].Event, d.arrows[len(d.arrows)-1].Failed = e.K, e.Err != nil
 		i = last + 1
 	}
 	if res.Body.Complete {
@@ -121,10 +143,12 @@ func (d *drawing) stream(res *capture.Response) {
 	}
 }
 
-func describe(e analyzer.EventReading) string {
+func (d *drawing) describe(e analyzer.EventReading) string {
 	switch {
+	case e.Err != nil && d.r.ErrorName(e.Err) != "":
+		return d.r.ErrorName(e.Err)
 	case e.Err != nil:
-		return e.Err.Name.String()
+		return "error"
 	case e.State.Known():
 		return kindWord(e.Kind) + " " + e.State.String()
 	}
@@ -175,12 +199,4 @@ func (d *drawing) slugs(at analyzer.Place, whole bool) []string {
 		}
 	}
 	return slugs
-}
-
-// short cuts an id to what tells it apart.
-func short(id string) string {
-	if first, _, cut := strings.Cut(id, "-"); cut && len(first) >= 8 {
-		return first
-	}
-	return clip(id, 12)
 }

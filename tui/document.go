@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"math"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -57,6 +58,7 @@ type docSource struct {
 	width    int
 	limit    int   // bytes of a body
 	open     []int // events whose content is shown
+	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
 	reading  *analyzer.Reading
 }
 
@@ -95,6 +97,10 @@ type docWriter struct {
 }
 
 func (w *docWriter) put(at analyzer.Place, l line, indent int) {
+	if w.whole {
+		w.lines = append(w.lines, docLine{line: l, place: at})
+		return
+	}
 	for _, piece := range l.wrap(w.width-1, indent) {
 		w.lines = append(w.lines, docLine{line: piece, place: at})
 	}
@@ -104,9 +110,18 @@ func (w *docWriter) put(at analyzer.Place, l line, indent int) {
 func (w *docWriter) found(choose func(analyzer.Place) bool) {
 	for i := range w.findings {
 		if f := &w.findings[i]; choose(f.Place) {
-			w.lines = append(w.lines, findingLines(f, w.width-1)...)
+			w.finding(f)
 		}
 	}
+}
+
+// finding writes a finding.
+func (w *docWriter) finding(f *analyzer.Finding) {
+	columns := w.width - 1
+	if w.whole {
+		columns = math.MaxInt
+	}
+	w.lines = append(w.lines, findingLines(f, columns)...)
 }
 
 // findingLines returns a finding, wrapped to a width.
@@ -279,7 +294,7 @@ func (w *docWriter) ending() {
 		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.x.Fault; f != nil {
-		w.put(analyzer.Place{}, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
+		w.put(analyzer.Place{}, text(styleError, "✗ "+faultWords(f)).add(styleText, ": "+f.Detail), 2)
 	}
 	switch {
 	case w.more:

@@ -83,7 +83,7 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 		}
 	}
 	if x.Fault != nil {
-		add(x.Fault.Kind + " by " + x.Fault.Side)
+		add(faultWords(x.Fault))
 	}
 	if len(r.Errors) > 0 {
 		add(r.Errors[0].String())
@@ -96,7 +96,7 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 		add(plural(countEvents(res.Events), "event"))
 	}
 	if len(r.Tasks) == 1 {
-		add("task " + short(r.Tasks[0]))
+		add("task " + analyzer.ShortID(r.Tasks[0]))
 	}
 	for _, note := range x.Notes {
 		if !strings.HasPrefix(note, capture.FaultMadeHere) {

@@ -18,6 +18,7 @@ type Arrow struct {
 	Response   bool                // it is part of the answer
 	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
 	Broken     bool                // it did not arrive as it should
+	Failed     bool                // it says that something went wrong
 	Findings   []string            // slugs of the rules that are broken here
 	Severities []analyzer.Severity // of Findings
 }

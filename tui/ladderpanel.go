@@ -215,7 +215,7 @@ func (f *ladderPanel) status() string {
 		words += " of " + number(len(f.content.seqs)+f.content.more)
 	}
 	for _, id := range f.content.tasks[:min(len(f.content.tasks), 1)] {
-		words += ", task " + short(id)
+		words += ", task " + analyzer.ShortID(id)
 	}
 	return words
 }
