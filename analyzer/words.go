@@ -40,7 +40,7 @@ func (r *Reading) ErrorWords(e *a2a.Error) string {
 
 // ErrorName is ErrorWords without the message.
 func (r *Reading) ErrorName(e *a2a.Error) string {
-	name := strings.TrimSuffix(e.Name.String(), "Error")
+	name := shortName(e)
 	if name == "" {
 		name = Clip(e.Reason)
 	}
@@ -51,6 +51,21 @@ func (r *Reading) ErrorName(e *a2a.Error) string {
 		return strings.TrimSpace(fmt.Sprintf("%d %s", e.HTTPStatus, name))
 	}
 	return name
+}
+
+// shortName returns the name of an error as people say it, "TaskNotFound"; "" if it has none.
+func shortName(err *a2a.Error) string {
+	name := err.Name
+	if (name == a2a.OtherError || name == a2a.NoErrorName) && err.CodeKnown {
+		name = a2a.ErrorNameOf(err.Code, 0) // an agent may answer in the words of another version
+	}
+	switch name {
+	case a2a.ParseError:
+		return "ParseError"
+	case a2a.InternalError:
+		return "InternalError"
+	}
+	return strings.TrimSuffix(name.String(), "Error")
 }
 
 // Bounds of the short form of an id, in characters.

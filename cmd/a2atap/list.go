@@ -60,10 +60,10 @@ const (
 	shortClock   = 8  // 15:04:05
 	statusColumn = 4
 	tookColumn   = 7
-	linkColumn   = 32 // at most
-	askedColumn  = 32 // at most
+	leastNames   = 20 // client and agent, or request: SendStreamingMessage
+	mostNames    = 60
+	mostOnScreen = 32
 	tightLink    = 14 // CLIENT → AGENT
-	tightAsked   = 20 // SendStreamingMessage
 	outcomeRoom  = 21 // made for the outcome: a short id and a state, or code and name of an error
 )
 
@@ -75,11 +75,11 @@ type widths struct {
 
 // see takes an exchange that will be listed.
 func (s *widths) see(x *analyzer.Ended) {
-	if s.link < linkColumn {
-		s.link = max(s.link, min(tui.Width(x.Link.Client+" → "+x.Link.Agent), linkColumn))
+	if s.link < mostNames {
+		s.link = max(s.link, min(tui.Width(x.Link.Client+" → "+x.Link.Agent), mostNames))
 	}
-	if s.asked < askedColumn {
-		s.asked = max(s.asked, min(tui.Width(x.Asked), askedColumn))
+	if s.asked < mostNames {
+		s.asked = max(s.asked, min(tui.Width(x.Asked), mostNames))
 	}
 	s.exchanges = max(s.exchanges, x.Seq)
 }
@@ -95,12 +95,12 @@ type listColumns struct {
 func (s *widths) columns(whole int) listColumns {
 	c := listColumns{
 		whole: whole, number: max(numberColumn, len(fmt.Sprint(s.exchanges))), clock: clockColumn,
-		link: max(s.link, tui.Width("CLIENT → AGENT")), asked: max(s.asked, len("REQUEST")),
-		status: statusColumn, took: tookColumn,
+		link: max(s.link, leastNames), asked: max(s.asked, leastNames), status: statusColumn, took: tookColumn,
 	}
 	if whole == 0 {
 		return c
 	}
+	c.link, c.asked = min(c.link, mostOnScreen), min(c.asked, mostOnScreen)
 	for _, step := range []struct {
 		column *int
 		to     int
@@ -109,10 +109,10 @@ func (s *widths) columns(whole int) listColumns {
 		{&c.number, max(3, len(fmt.Sprint(s.exchanges)))},
 		{&c.clock, 0},
 		{&c.link, tightLink},
-		{&c.asked, tightAsked},
+		{&c.asked, leastNames},
 		{&c.took, 0},
 		{&c.status, 0},
-		{&c.asked, tightAsked / 2},
+		{&c.asked, leastNames / 2},
 		{&c.link, 0},
 		{&c.asked, 0},
 	} {

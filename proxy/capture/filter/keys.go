@@ -45,7 +45,7 @@ var keySpecs = []*keySpec{
 	{Key: Key{"link", "client and agent", "link:planner->booker"}, parse: parseLinkTest, texts: (*subject).link},
 	factKey("dialect", "version of A2A as it is spoken here", "dialect:0.3", ""),
 	factKey("binding", "jsonrpc or http+json", "binding:jsonrpc", ""),
-	factIDKey("task", "id of a task, or the first digits of a UUID", "task:t-1", "task"),
+	factIDKey("task", "id of a task", "task:t-1", "task"),
 	factIDKey("context", "id of a context", "context:c-1", "context"),
 	factIDKey("message", "id of a message", "message:m-1", ""),
 	factKey("state", "state of a task, in the spelling of any dialect", "state:failed", ""),
