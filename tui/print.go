@@ -108,7 +108,7 @@ func (p *Printer) arrow(a *Arrow) []line {
 	}
 	lines := []line{text(look, p.chart.arrow(*a, a.At.Sub(p.first)))}
 	for i := range a.Findings {
-		mark, look := a.mark(i)
+		mark, look := markOf(a, i)
 		lines = append(lines, text(styleText, blanks(timeWidth+numberWidth)).add(look, mark+" "+a.Findings[i]))
 	}
 	return lines

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/a2a"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
@@ -229,14 +230,6 @@ func durationWords(d time.Duration) string {
 	}
 }
 
-// faultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
-func faultWords(f *capture.Fault) string {
-	if f.Side == "" {
-		return f.Kind
-	}
-	return f.Kind + " by " + f.Side
-}
-
 // eventCount counts events as a client does: whatever they hold, and without comments and blank lines.
 func eventCount(r *capture.Response) int {
 	n := 0
@@ -284,7 +277,7 @@ func outcome(x *capture.Exchange, facts analyzer.Facts) []piece {
 		add(x.State.String(), inkWarn)
 	}
 	if x.Fault != nil && x.Fault.Kind != capture.KindInjected { // what was done stands in a note
-		add(faultWords(x.Fault), inkBad)
+		add(sequence.FaultWords(x.Fault), inkBad)
 	}
 	for _, note := range x.Notes {
 		if strings.HasPrefix(note, capture.FaultMadeHere) {

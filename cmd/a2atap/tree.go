@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/analyzer/track/workflow"
 	"a2atap/proxy/capture"
 	"a2atap/tui"
@@ -64,7 +65,7 @@ func cameTo(x *capture.Exchange, facts analyzer.Facts) string {
 	case failure != "":
 		came = failure
 	case x.Fault != nil:
-		came = faultWords(x.Fault)
+		came = sequence.FaultWords(x.Fault)
 	case facts.State() != "":
 		came = facts.State()
 	default:

@@ -1,4 +1,6 @@
-package tui
+// Package sequence turns exchanges into the arrows of a sequence diagram, for whoever draws them: the request, and the
+// answer or each event of its stream, with the findings that stand there. It draws nothing itself.
+package sequence
 
 import (
 	"cmp"
@@ -11,9 +13,24 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Arrows returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
+// An Arrow is one line of a sequence diagram: a request, a response or an event between client and agent. Its texts are
+// as they were on the wire: whoever draws them makes them safe.
+type Arrow struct {
+	At         time.Time
+	Exchange   uint64
+	From, To   string
+	Label      string
+	Response   bool                // it is part of the answer
+	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
+	Broken     bool                // it did not arrive as it should
+	Failed     bool                // it says that something went wrong
+	Findings   []string            // slugs of the rules that are broken here
+	Severities []analyzer.Severity // of Findings
+}
+
+// Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
 // in a row folded into one. Findings are marked at the arrow where they stand.
-func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
+func Of(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
 	d := drawing{x: x, r: r, findings: findings}
 	d.add(0, true, d.asked(), d.slugs(analyzer.Place{Exchange: x.Seq}.Line(), false))
 	switch res := x.Response; {
@@ -30,14 +47,14 @@ func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Findin
 		d.arrows[len(d.arrows)-1].Failed = failed
 	}
 	if x.Fault != nil {
-		d.add(max(x.Ended, 0), x.Fault.Side == "client", faultWords(x.Fault), nil)
+		d.add(max(x.Ended, 0), x.Fault.Side == "client", FaultWords(x.Fault), nil)
 		d.arrows[len(d.arrows)-1].Broken = true
 	}
 	return d.arrows
 }
 
-// SortArrows puts the arrows of several exchanges in order of time.
-func SortArrows(arrows []Arrow) {
+// Sort puts the arrows of several exchanges in order of time.
+func Sort(arrows []Arrow) {
 	slices.SortStableFunc(arrows, func(a, b Arrow) int { return cmp.Or(a.At.Compare(b.At), 0) })
 }
 
@@ -65,7 +82,7 @@ func (d *drawing) add(offset time.Duration, request bool, label string, slugs []
 func (d *drawing) asked() string {
 	if op := d.r.Call.Operation; op != a2a.NoOperation {
 		if len(d.r.Tasks) > 0 && d.r.Call.TaskID != "" {
-			return op.String() + " " + analyzer.ShortID(d.r.Call.TaskID)
+			return op.String() + " " + ShortID(d.r.Call.TaskID)
 		}
 		return op.String()
 	}
@@ -105,8 +122,8 @@ func errorName(r *analyzer.Reading) string {
 	return r.ErrorName(r.Errors[0])
 }
 
-// faultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
-func faultWords(f *capture.Fault) string {
+// FaultWords names a fault, and the side that caused it where it is known: files of other tools may not say.
+func FaultWords(f *capture.Fault) string {
 	if f.Side == "" {
 		return f.Kind
 	}
@@ -141,6 +158,12 @@ func (d *drawing) stream(res *capture.Response) {
 		d.add(max(res.Body.At, 0), false, "stream ends",
 			d.slugs(analyzer.Place{Exchange: d.x.Seq, Response: true}.Body(), false))
 	}
+}
+
+// EventWords says what an event of a stream holds, in a word or two.
+func EventWords(e analyzer.EventReading) string {
+	d := drawing{r: &analyzer.Reading{}}
+	return d.describe(e)
 }
 
 func (d *drawing) describe(e analyzer.EventReading) string {
@@ -200,3 +223,6 @@ func (d *drawing) slugs(at analyzer.Place, whole bool) []string {
 	}
 	return slugs
 }
+
+// ShortID cuts an id to what tells it apart.
+func ShortID(id string) string { return analyzer.ShortID(id) }
