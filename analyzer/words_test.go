@@ -39,7 +39,10 @@ func TestFailure(t *testing.T) {
 		{rpc, nil, 302, ""},
 		{rpc, nil, 401, "401 Unauthorized"},
 		{rpc, nil, 599, "599"},
-		{rpc, &a2a.Error{Code: -32001, CodeKnown: true, Name: a2a.TaskNotFound, HTTPStatus: 200, Message: "none"}, 200, "-32001 TaskNotFound: none"},
+		{
+			rpc, &a2a.Error{Code: -32001, CodeKnown: true, Name: a2a.TaskNotFound, HTTPStatus: 200, Message: "none"}, 200,
+			"-32001 TaskNotFound: none",
+		},
 		{rpc, &a2a.Error{Code: -5, CodeKnown: true, Name: a2a.OtherError, Reason: "ODD"}, 200, "-5 ODD"},
 		{rpc, &a2a.Error{Message: "help\x1b"}, 200, "help\ufffd"},
 		{rest, &a2a.Error{Code: -32001, CodeKnown: true, Name: a2a.TaskNotFound, HTTPStatus: 404}, 404, "404 TaskNotFound"},

@@ -25,7 +25,9 @@ func TestPrintedArrows(t *testing.T) {
 	failed := at(20, "b", "a", "-32001 TaskNotFound")
 	failed.Failed, failed.Findings, failed.Severities = true, []string{"one"}, []analyzer.Severity{analyzer.Warning}
 	got := printed(t, 0, "", func(p *Printer) error {
-		for _, arrows := range [][]Arrow{{at(0, "a", "b", "x"), failed}, nil, {at(30, "a", "b", "y")}, {at(40, "b", "c", "z")}} {
+		for _, arrows := range [][]Arrow{
+			{at(0, "a", "b", "x"), failed}, nil, {at(30, "a", "b", "y")}, {at(40, "b", "c", "z")},
+		} {
 			if err := p.Arrows(arrows); err != nil {
 				return err
 			}
@@ -127,7 +129,7 @@ func TestPrintedStream(t *testing.T) {
 		t.Errorf("it acts on a terminal: %q", all)
 	}
 	for _, want := range []string{
-		"← comment  +1.0ms\n", "← event 1  +1.000s  cut: 7 more bytes were not recorded\n", "    event: \\x9btick\n",
+		"← comment  +1.0ms\n", "← event 1  +1.000s  cut: 7 more bytes were not recorded\n", "event: \\x9btick\n",
 		"    1,\n", "← event 2  unterminated\nend\n", "ended after 3.000s\n",
 	} {
 		if !strings.Contains(all, want) {

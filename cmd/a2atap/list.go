@@ -13,8 +13,8 @@ import (
 	"a2atap/tui"
 )
 
-// A listPrinter prints a line for each exchange: the sign of the worst finding, number, time, client and agent, request,
-// status, duration, outcome. The first line names the columns.
+// A listPrinter prints a line for each exchange: the sign of the worst finding, number, time, client and agent,
+// request, status, duration, outcome. The first line names the columns.
 type listPrinter struct {
 	w       io.Writer
 	colours bool
@@ -175,7 +175,8 @@ func (c *listColumns) line(r *listRow) []piece {
 func (p *listPrinter) row(x *capture.Exchange, facts analyzer.Facts) *listRow {
 	r := &listRow{
 		number: piece{fmt.Sprint(x.Seq), inkDim}, clock: piece{clock(x.Started), inkDim},
-		link: piece{linkWords(x.Client.Name, x.Agent.Name, p.columns.link), inkPlain}, asked: piece{asked(x, facts), inkPlain},
+		link:   piece{linkWords(x.Client.Name, x.Agent.Name, p.columns.link), inkPlain},
+		asked:  piece{asked(x, facts), inkPlain},
 		status: piece{status(x), inkPlain}, took: piece{took(x), inkDim}, outcome: outcome(x, facts),
 	}
 	if worst, found := p.worst(x.Seq); found {

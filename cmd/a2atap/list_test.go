@@ -121,7 +121,10 @@ func TestOutcomeNamesErrors(t *testing.T) {
 		{"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"error":{"code":-7}}`, "-7, task h9"},
 		{"HTTP/1.1 401 Unauthorized", "", "401 Unauthorized, task h9"},
 		{"HTTP/1.1 599 Odd", "", "599, task h9"},
-		{"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"result":{"id":"h9","status":{"state":"TASK_STATE_WORKING"}}}`, "h9 working"},
+		{
+			"HTTP/1.1 200 OK", `{"jsonrpc":"2.0","id":1,"result":{"id":"h9","status":{"state":"TASK_STATE_WORKING"}}}`,
+			"h9 working",
+		},
 	} {
 		x := &capture.Exchange{
 			State: capture.StateClosed,

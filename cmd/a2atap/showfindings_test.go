@@ -12,7 +12,8 @@ func TestLedgerKnowsTheWorst(t *testing.T) {
 	rule, revises := &analyzer.Rule{ID: "a"}, &analyzer.Rule{ID: "b", Revises: true}
 	finding := func(seq uint64, rule *analyzer.Rule, s analyzer.Severity, again bool) analyzer.Finding {
 		return analyzer.Finding{
-			Rule: rule, Severity: s, Side: a2a.Agent, Place: analyzer.Place{Exchange: seq}, Revises: again, Also: []string{"x"},
+			Rule: rule, Severity: s, Side: a2a.Agent, Place: analyzer.Place{Exchange: seq}, Revises: again,
+			Also: []string{"x"},
 		}
 	}
 	l := newLedger(func(seq uint64) bool { return seq == 2 })

@@ -65,8 +65,8 @@ func (s *showing) tellEnd(ctx context.Context, before capture.Info) error {
 		s.e.tell("show: %s: %s", s.name, info.Crash)
 	}
 	if n := s.book.late; n > 0 && s.o.format != "json" {
-		s.e.tell("show: %s in exchanges that were printed before; a2atap check %s prints all", analyzer.Plural(n, "finding"),
-			s.name)
+		s.e.tell("show: %s in exchanges that were printed before; a2atap check %s prints all",
+			analyzer.Plural(n, "finding"), s.name)
 	}
 	return nil
 }

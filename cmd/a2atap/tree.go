@@ -181,7 +181,9 @@ func (p *treePrinter) narrow(widths *[4]int) {
 	if p.width == 0 {
 		return
 	}
-	for _, step := range [...]struct{ column, to int }{{1, 18}, {3, 20}, {2, 14}, {0, 14}, {1, 12}, {3, 12}, {2, 8}, {0, 9}} {
+	for _, step := range [...]struct{ column, to int }{
+		{1, 18}, {3, 20}, {2, 14}, {0, 14}, {1, 12}, {3, 12}, {2, 8}, {0, 9},
+	} {
 		if widths[0]+widths[1]+widths[2]+widths[3]+4*2+tookColumn+ruleRoom <= p.width {
 			return
 		}

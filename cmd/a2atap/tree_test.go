@@ -43,7 +43,9 @@ func TestTreeOfLongNames(t *testing.T) {
 		t.Errorf("the deepest is %q", last)
 	}
 	for _, line := range lines[1:] {
-		for _, want := range []string{"orchestra… → hotels", "reset by agent *00000001", "(inferred: made while answering)"} {
+		for _, want := range []string{
+			"orchestra… → hotels", "reset by agent *00000001", "(inferred: made while answering)",
+		} {
 			if !strings.Contains(line, want) {
 				t.Errorf("%q lacks %q", line, want)
 			}
