@@ -108,7 +108,7 @@ func outcome(x *capture.Exchange, r *analyzer.Reading) string {
 		add(plural(countEvents(res.Events), "event"))
 	}
 	if len(r.Tasks) == 1 {
-		add("task " + analyzer.ShortID(r.Tasks[0]))
+		add("task " + short(r.Tasks[0]))
 	}
 	for _, note := range x.Notes {
 		if !strings.HasPrefix(note, capture.FaultMadeHere) {
