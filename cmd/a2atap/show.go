@@ -160,6 +160,9 @@ func show(ctx context.Context, e env, o showOptions, name string, numbers []stri
 	if err := e.tellGaps(ctx, "show", src); err != nil {
 		return err
 	}
+	if keep.notes, err = e.readNotes(ctx, "show", src); err != nil {
+		return fmt.Errorf("show %s: %w", name, err)
+	}
 	s := &showing{e: e, o: o, name: name, src: src, keep: keep, wanted: wanted}
 	if err := s.run(ctx); err != nil {
 		var x *exit

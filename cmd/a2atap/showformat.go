@@ -41,7 +41,7 @@ func (s *showing) newPrinter() printer {
 	case "curl":
 		return &curlPrinter{w: e.Out}
 	case "json":
-		return &exportPrinter{w: jsonl.NewWriter(e.Out, annotator{s.reader})}
+		return &exportPrinter{w: jsonl.NewWriter(e.Out, annotator{s.reader, s.keep.notes})}
 	case "raw":
 		return &rawPrinter{e: e, terminal: terminal.Is(e.Out)}
 	}
