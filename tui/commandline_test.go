@@ -197,7 +197,7 @@ func TestCommandLineCompletes(t *testing.T) {
 			}
 			u.press("esc")
 		}
-		u.press(":").sees("goto  down  up  page-down")
+		u.press(":").sees("open  detail  ladder  workflow")
 		u.typed("goto").sees(":goto PLACE  to an exchange by its number")
 		u.press("esc", ":").typed("theme ").press("tab").sees("dark  light  contrast  plain")
 	})

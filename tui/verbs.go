@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -39,7 +40,7 @@ func (g group) String() string { return [...]string{"Move", "Look", "Find", "Do"
 
 // verbs returns the table.
 func verbs() []verb {
-	return append(movingVerbs(), append(lookingVerbs(), append(findingVerbs(), doingVerbs()...)...)...)
+	return slices.Concat(lookingVerbs(), findingVerbs(), doingVerbs(), movingVerbs())
 }
 
 func movingVerbs() []verb {
