@@ -75,7 +75,7 @@ func (d *detail) readOn(pause time.Duration) tea.Cmd {
 	return func() tea.Msg {
 		load.pause(pause)
 		begin := time.Now()
-		after, err := sofar.read(ctx, load.src, seq)
+		after, err := sofar.read(ctx, load.src, seq, nil)
 		return loaded{ticket: ticket, excerpt: after, took: time.Since(begin), err: err}
 	}
 }
@@ -274,6 +274,19 @@ func (d *detail) summarise() tea.Cmd {
 	}
 	d.reading = d.shared.ticket()
 	return d.shared.load.rows(d.ctx, d.reading, d.seq, d.excerpt.events, *d.call(), first, last)
+}
+
+// turnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
+func (d *detail) turnTo(at analyzer.Place) tea.Cmd {
+	if at.Part == "" && !at.Response {
+		return nil
+	}
+	d.goal, d.sought = at, false
+	if !d.ready {
+		return nil
+	}
+	d.seekGoal()
+	return d.summarise()
 }
 
 func (d *detail) act(a action) tea.Cmd {

@@ -21,6 +21,11 @@ var screens = []struct {
 	{"list-deltas", []string{"w"}},
 	{"list-filter", []string{"/", "is:error", "enter"}},
 	{"list-filter-typed", []string{"/", "op:Get*", "ctrl+u", "agent:booker staet:failed"}},
+	{"list-by-task", []string{"u", "g"}},
+	{"list-by-task-folded", []string{"u", "g", "j", "enter"}},
+	{"list-by-workflow", []string{"u", "u", "g"}},
+	{"list-longest-first", []string{"o", "o", "g"}},
+	{"list-worst-first", []string{"u", "o", "o", "o", "o", "g"}},
 	{"list-nothing-found", []string{"/", "dialect:0.2", "enter"}},
 	{"detail", []string{"g", "j", "j", "enter"}},
 	{"detail-decoded", []string{"g", "j", "j", "enter", "v"}},
@@ -32,7 +37,12 @@ var screens = []struct {
 	{"stream-deltas", []string{"g", "n", "enter", "n", "w"}},
 	{"stream-event", []string{"g", "n", "enter", "n", "enter"}},
 	{"stream-event-decoded", []string{"g", "n", "enter", "n", "k", "k", "enter", "v"}},
+	{"text", []string{"g", "n", "a", "j", "j", "j"}},
+	{"text-focus", []string{"g", "n", "enter", "n", "a", "tab"}},
+	{"text-answer", []string{"g", "j", "j", "enter", "a"}},
+	{"text-hostile", []string{"G", "k", "a"}},
 	{"ladder", []string{"g", "n", "l"}},
+	{"waterfall", []string{"g", "n", "l", "tab"}},
 	{"ladder-finding", []string{"g", "n", "l", "n"}},
 	{"ladder-alone", []string{"g", "l"}},
 	{"workflow-alone", []string{"g", "n", "W"}},
@@ -40,11 +50,12 @@ var screens = []struct {
 	{"findings", []string{"e"}},
 	{"findings-rule", []string{"e", "j", "tab", "space"}},
 	{"help", []string{"?"}},
+	{"help-text", []string{"g", "a", "?"}},
 	{"help-detail", []string{"enter", "?", "G"}},
 	{"curl", []string{"g", "j", "y"}},
 }
 
-var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}
+var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 60}}
 
 func TestFrames(t *testing.T) {
 	for _, s := range screens {

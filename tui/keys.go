@@ -27,6 +27,9 @@ const (
 	editFilter
 	toggleFollow
 	nextPane
+	previousPane
+	nextPart // what nextPane does where there is one pane
+	onePane
 	nextFinding
 	previousFinding
 	nextExchange
@@ -37,14 +40,22 @@ const (
 	showFindings
 	changeView
 	changeClock
+	changeTimes
 	loadMore
+	changeGrouping
+	changeOrder
+	reverseOrder
+	foldAll
+	showCoverage
 	copyCurl
+	showText
+	leaveText
 	toggleMouse
 	changeTheme
 )
 
 // A place is a panel in which a key can work. Several make a set.
-type place uint8
+type place uint16
 
 const (
 	inList place = 1 << iota
@@ -54,10 +65,12 @@ const (
 	inWorkflow
 	inPage // help, and what was copied
 	inMenu
+	inText
 
-	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu
-	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings          // where an exchange can be selected
-	deeper   = inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu // whatever was opened from another panel
+	inPanes  = inList | inDetail | inLadder | inFindings
+	anywhere = inList | deeper
+	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText // where an exchange is selected
+	deeper   = ofOne&^inList | inPage | inMenu                                 // opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -74,45 +87,69 @@ type key struct {
 
 // keys is the table. Keys are those that users of mitmproxy and sngrep know, where they exist.
 var keys = []key{
-	{[]string{"enter"}, "enter", "open the exchange", "open", openIt, inList, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", openIt, inList, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
 	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
 	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
-	{[]string{"tab"}, "tab", "as a tree, and as a ladder again", "tree", nextPane, inWorkflow, nil},
+	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", openIt, inText, nil},
+	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, nil},
 	{
 		[]string{"d"},
 		"d", "detail: request and response", "", showDetail,
+		inList | inLadder | inWorkflow | inFindings | inText, offNothing,
+	},
+	{
+		[]string{"a"},
+		"a", "text: artifacts put together from their chunks, and what was said", "text", showText,
+		inDetail, offNothing,
+	},
+	{
+		[]string{"a"},
+		"a", "text: artifacts put together from their chunks, and what was said", "", showText,
 		inList | inLadder | inWorkflow | inFindings, offNothing,
 	},
+	{[]string{"a"}, "a", "back from the text", "", leaveText, inText, nil},
 	{
 		[]string{"l"},
 		"l", "ladder: all exchanges of the same task and context", "ladder", showLadder,
-		inList | inDetail | inWorkflow | inFindings, offNothing,
+		inList | inDetail | inWorkflow | inFindings | inText, offNothing,
 	},
 	{
 		[]string{"W"},
 		"W", "workflow: all that one request of a user has caused", "workflow", showWorkflow,
-		inList | inDetail | inLadder | inFindings, offNothing,
+		inList | inDetail | inLadder | inFindings | inText, offNothing,
 	},
 	{[]string{"W"}, "W", "the workflow is shown already", "", showWorkflow, inWorkflow, offShown},
 	{
 		[]string{"e"},
 		"e", "findings, with their rules", "findings", showFindings,
-		inList | inDetail | inLadder | inWorkflow, nil,
+		inList | inDetail | inLadder | inWorkflow | inText, nil,
 	},
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
+	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
+	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
+	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
+	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList, offNotGrouped},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
 	{[]string{"["}, "[", "the previous exchange", "", previousExchange, inDetail, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
-	{[]string{"tab"}, "tab", "to the findings", "", nextPane, inList, nil},
-	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inDetail, nil},
-	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", nextPane, inList, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inDetail, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "waterfall", nextPane, inLadder, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", nextPane, inFindings, nil},
+	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", previousPane, inPanes, offOnePane},
+	{[]string{"}"}, "}", "to the response, to the end, to the request", "", nextPart, inDetail, nil},
+	{[]string{"}"}, "}", "as a waterfall, and as a ladder again", "", nextPart, inLadder, nil},
+	{[]string{"}"}, "}", "to the rule, and back to the findings", "", nextPart, inFindings, nil},
+	{[]string{"tab", "}"}, "tab }", "to the text, and back to the events", "pane", nextPane, inText, offOnlyText},
+	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, offNoRoom},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
+	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
 	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
@@ -188,6 +225,13 @@ func offNoFindings(m *inspector) string {
 	return "there is no finding"
 }
 
+func offNotGrouped(m *inspector) string {
+	if s := &m.list.sorting; s.now == nil || !s.now.Grouped() {
+		return "nothing is grouped; u groups"
+	}
+	return ""
+}
+
 func offNotLive(m *inspector) string {
 	if !m.shared.info.Live {
 		return "the recording has ended; there is nothing to follow"
@@ -202,6 +246,13 @@ func offNotCut(m *inspector) string {
 		return "all of the exchange is shown"
 	case d.limit >= maxShown:
 		return "no more is shown here; a2atap show prints all of it"
+	}
+	return ""
+}
+
+func offOnlyText(m *inspector) string {
+	if p, ok := m.top().(*textPanel); ok && p.shown != nil && !p.shown.stream {
+		return "the answer is no stream: there are no events beside the text"
 	}
 	return ""
 }
@@ -223,6 +274,7 @@ var panels = []struct {
 	{inLadder, "Ladder"},
 	{inWorkflow, "Workflow"},
 	{inFindings, "Findings"},
+	{inText, "Text"},
 	{anywhere, "Everywhere"},
 }
 

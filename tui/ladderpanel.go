@@ -1,9 +1,9 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -11,7 +11,7 @@ import (
 	"a2atap/analyzer"
 )
 
-// A ladderPanel shows the exchanges of a task and its context as arrows between client and agent.
+// A ladderPanel shows the exchanges of a task and its context: as arrows between client and agent, or as a waterfall.
 type ladderPanel struct {
 	shared      *shared
 	seq         uint64 // the exchange from which it was opened
@@ -19,7 +19,12 @@ type ladderPanel struct {
 	height      int
 	content     ladderContent
 	rows        []ladderRow
+	message     arrowMessage // of the selected arrow
+	load        *loader      // until the panel is left
+	leave       context.CancelFunc
 	chart       *ladder
+	fall        waterfall
+	falls       bool // the waterfall is shown
 	ready       bool
 	loading     uint64 // ticket
 	reloadAgain bool
@@ -28,7 +33,7 @@ type ladderPanel struct {
 	err         error
 
 	// fetch returns the command that loads the content, after a pause.
-	fetch func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd
+	fetch func(found findings, pause time.Duration) tea.Cmd
 }
 
 // A ladderRow is an arrow, or one of its findings.
@@ -38,21 +43,27 @@ type ladderRow struct {
 }
 
 func newLadderPanel(s *shared, seq uint64) *ladderPanel {
-	f := &ladderPanel{shared: s, seq: seq}
-	f.fetch = func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
-		return s.load.ladderContent(f.loading, seq, found, pause)
+	f := &ladderPanel{shared: s, seq: seq, fall: waterfall{shared: s}}
+	ctx, leave := context.WithCancel(s.load.ctx)
+	f.load, f.leave = s.load.until(ctx), leave
+	f.fetch = func(found findings, pause time.Duration) tea.Cmd {
+		return f.load.ladderContent(f.loading, f.seq, found, pause)
 	}
 	return f
 }
 
-func (f *ladderPanel) place() place  { return inLadder }
-func (f *ladderPanel) title() string { return "ladder of " + fmt.Sprint(f.seq) }
+func (f *ladderPanel) place() place { return inLadder }
+func (f *ladderPanel) title() string {
+	if f.falls {
+		return "waterfall of " + fmt.Sprint(f.seq)
+	}
+	return "ladder of " + fmt.Sprint(f.seq)
+}
 
 func (f *ladderPanel) begin() tea.Cmd {
 	f.loading = f.shared.ticket()
 	f.reloadAgain = false
-	found := f.shared.found.within(1, f.shared.info.Exchanges)
-	return f.fetch(found, min(10*f.took, 5*time.Second))
+	return f.fetch(f.shared.found.listed(), min(10*f.took, 5*time.Second))
 }
 
 func (f *ladderPanel) resize(width, height int) tea.Cmd {
@@ -60,15 +71,8 @@ func (f *ladderPanel) resize(width, height int) tea.Cmd {
 	f.chart = newLadder(f.content.arrows, width-1)
 	f.window.height = max(height-1-f.previewHeight(), 0)
 	f.window.reveal()
-	return nil
-}
-
-// previewHeight is the number of lines at the bottom that describe the selected arrow.
-func (f *ladderPanel) previewHeight() int {
-	if f.height < 14 {
-		return 0
-	}
-	return 4
+	f.fall.resize(width, height)
+	return f.showMessage(false)
 }
 
 func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
@@ -77,6 +81,8 @@ func (f *ladderPanel) update(msg tea.Msg) tea.Cmd {
 		return f.act(msg)
 	case ladderContent:
 		return f.setContent(msg)
+	case arrowRead:
+		f.setMessage(msg)
 	case exchangesChanged:
 		return f.reloadIfRelated(msg.seqs)
 	case findingsChanged:
@@ -89,6 +95,12 @@ func (f *ladderPanel) act(a action) tea.Cmd {
 	switch {
 	case !f.ready:
 		f.pendingKeys = append(f.pendingKeys, a)
+	case a == nextPane:
+		f.turn(!f.falls)
+	case f.falls:
+		if !f.fall.act(a) {
+			return showMessage("no further finding in this waterfall")
+		}
 	case a == nextFinding:
 		return f.jump(1)
 	case a == previousFinding:
@@ -96,7 +108,18 @@ func (f *ladderPanel) act(a action) tea.Cmd {
 	default:
 		f.window.act(a)
 	}
-	return nil
+	return f.showMessage(false)
+}
+
+// turn changes to the waterfall, or to the arrows. The same exchange stays selected.
+func (f *ladderPanel) turn(falls bool) {
+	seq := f.target().Exchange
+	f.falls = falls
+	if falls {
+		f.fall.choose(seq)
+	} else if f.target().Exchange != seq {
+		f.window.move(f.first(seq))
+	}
 }
 
 // reloadIfRelated loads the ladder again if one of the changed exchanges may belong to it.
@@ -138,8 +161,9 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 	}
 	f.window.length = len(f.rows)
 	f.window.move(f.find(selected, was))
+	f.fall.set(msg.lanes)
 	f.ready = true
-	var cmds []tea.Cmd
+	cmds := []tea.Cmd{f.showMessage(true)}
 	for _, a := range f.pendingKeys {
 		cmds = append(cmds, f.act(a))
 	}
@@ -148,6 +172,21 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 		cmds = append(cmds, f.begin())
 	}
 	return tea.Batch(cmds...)
+}
+
+// turnTo moves to another exchange, if the ladder is that of this one too, and reports whether it is.
+func (f *ladderPanel) turnTo(seq uint64) bool {
+	if f.seq == seq {
+		return f.err == nil
+	}
+	_, there := slices.BinarySearch(f.content.seqs, seq)
+	if !there || !f.ready || f.err != nil || f.content.alone || f.content.more > 0 {
+		return false
+	}
+	f.seq = seq
+	f.window.move(f.first(seq))
+	f.fall.choose(seq)
+	return true
 }
 
 // find returns the row of an arrow that was selected before, or the first one of the exchange that the user came from.
@@ -181,6 +220,9 @@ func (f *ladderPanel) selected() (Arrow, bool) {
 }
 
 func (f *ladderPanel) target() analyzer.Place {
+	if f.falls && f.fall.selected() > 0 {
+		return f.fall.target()
+	}
 	a, ok := f.selected()
 	if !ok {
 		return analyzer.Place{Exchange: f.seq}
@@ -197,7 +239,7 @@ func (f *ladderPanel) jump(step int) tea.Cmd {
 	for i := f.window.cursor + step; i >= 0 && i < len(f.rows); i += step {
 		if f.rows[i].finding >= 0 {
 			f.window.move(i)
-			return nil
+			return f.showMessage(false)
 		}
 	}
 	return showMessage("no further finding in this ladder")
@@ -226,6 +268,8 @@ func (f *ladderPanel) view() []line {
 		return []line{text(styleError, "! "+f.err.Error())}
 	case !f.ready:
 		return []line{text(styleDim, "  searching for exchanges of the same task and context …")}
+	case f.falls:
+		return f.fall.view()
 	}
 	lines := []line{text(styleStrong, " "+f.chart.header())}
 	for i := f.window.top; i < f.window.bottom(); i++ {
@@ -264,27 +308,4 @@ func (f *ladderPanel) line(i int) line {
 		look = styleStrong
 	}
 	return row.add(look, f.chart.arrow(a, a.At.Sub(from)))
-}
-
-// preview describes the selected arrow in more detail than its row.
-func (f *ladderPanel) preview() []line {
-	a, ok := f.selected()
-	if !ok {
-		return nil
-	}
-	lines := []line{
-		text(styleDim, strings.Repeat("─", f.window.width)),
-		text(styleStrong, " "+clean(a.From)+" → "+clean(a.To)).add(styleText, "  "+a.Label).
-			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+clock(a.At)),
-	}
-	at := f.target()
-	for _, finding := range f.shared.found.of(a.Exchange) {
-		here := finding.Place.Response == at.Response && (a.Event == 0 || finding.Place.Part == at.Part)
-		if here && slices.Contains(a.Findings, finding.Rule.ID) {
-			for _, l := range findingLines(&finding, f.window.width-2) {
-				lines = append(lines, text(styleText, " ").join(l.line))
-			}
-		}
-	}
-	return lines[:min(len(lines), f.previewHeight())]
 }

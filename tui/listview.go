@@ -1,24 +1,14 @@
 package tui
 
-import (
-	"fmt"
-	"strings"
-)
-
-// columns are the column widths of the list.
-type columns struct{ number, time, link, request, took int }
-
 func (l *list) columns() columns {
-	c := columns{number: max(len(fmt.Sprint(l.shared.info.Exchanges)), 3), time: 8, link: 20, request: 20, took: 8}
-	if l.window.width >= 100 {
-		c.time, c.link, c.request = 12, 28, 24
-	}
+	c := listColumns(l.window.width-l.indent(), l.shared.info.Exchanges)
+	c.number += l.indent()
 	return c
 }
 
 func (l *list) view() []line {
 	c := l.columns()
-	lines := []line{l.heading(c)}
+	lines := []line{c.heading(l.whenHeading(c.time))}
 	for i := l.window.top; i < l.window.bottom(); i++ {
 		lines = append(lines, l.line(c, i))
 	}
@@ -30,15 +20,6 @@ func (l *list) view() []line {
 		lines = append(lines, line{})
 	}
 	return append(lines[:max(min(len(lines), l.height-len(bar)), 0)], bar...)
-}
-
-func (l *list) heading(c columns) line {
-	when := "time UTC"
-	if l.shared.deltas {
-		when = "since"
-	}
-	return text(styleDim, "  "+padLeft("n", c.number)+" "+pad(when, c.time)+" "+pad("client → agent", c.link)+" "+
-		pad("request", c.request)+" "+padLeft("st", 3)+" "+padLeft("took", c.took)+" outcome")
 }
 
 // empty explains why the list is empty.
@@ -63,6 +44,9 @@ func (l *list) empty() []line {
 }
 
 func (l *list) line(c columns, i int) line {
+	if h, row, is := l.headingAt(i); is {
+		return l.headingLine(i, &h, row)
+	}
 	seq := l.at(i)
 	mark, look := " ", styleText
 	if worst, found := l.shared.found.worst(seq); found {
@@ -73,7 +57,7 @@ func (l *list) line(c columns, i int) line {
 		cursor = ">"
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(styleDim, padLeft(fmt.Sprint(seq), c.number)+" ")
+		add(styleDim, l.indented(c, i, seq)+" ")
 	e, there := l.cache[seq]
 	switch {
 	case !there:
@@ -81,36 +65,5 @@ func (l *list) line(c columns, i int) line {
 	case e.absent:
 		return row.add(styleDim, "not in the capture")
 	}
-	outcome := styleDim
-	if e.failed {
-		outcome = styleWarning
-	}
-	took := "–"
-	if e.took >= 0 {
-		took = since(e.took)
-	}
-	return row.add(styleDim, padLeft(l.when(i, e), c.time)[:]+" ").
-		add(styleText, pad(e.client+" → "+e.agent, c.link)+" ").
-		add(styleStrong, pad(e.request, c.request)+" ").
-		add(styleText, padLeft(e.status, 3)+" "+padLeft(took, c.took)+" ").
-		add(outcome, e.outcome)
-}
-
-// when returns the time column of an entry.
-func (l *list) when(i int, e entry) string {
-	if l.shared.deltas {
-		if i == 0 {
-			return "–"
-		}
-		before, there := l.cache[l.at(i-1)]
-		if !there || before.absent {
-			return "…"
-		}
-		return since(e.started.Sub(before.started))
-	}
-	at := clock(e.started)
-	if l.columns().time < len(at) {
-		at, _, _ = strings.Cut(at, ".")
-	}
-	return at
+	return c.add(row.add(styleDim, padLeft(l.when(i, &e, c.time), c.time)+" "), &e)
 }

@@ -15,6 +15,8 @@ func (m *inspector) perform(a action) tea.Cmd {
 		return m.quit()
 	case leave, goBack:
 		return m.back(a)
+	case leaveText:
+		return m.back(goBack)
 	case showHelp:
 		if _, there := top.(*page); there {
 			return nil
@@ -23,9 +25,20 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showDetail:
 		return m.openDetail(at)
 	case openIt:
+		if f, is := top.(folder); is {
+			if cmd, folded := f.fold(); folded {
+				return cmd
+			}
+		}
+		if _, is := top.(*textPanel); is {
+			return m.openFromText(at)
+		}
 		if _, there := top.(*detail); !there {
 			return m.openDetail(at)
 		}
+	case showText:
+		p := newTextPanel(m.shared, at)
+		return tea.Batch(m.push(p), p.begin())
 	case showLadder:
 		f := newLadderPanel(m.shared, at.Exchange)
 		return tea.Batch(m.push(f), f.begin())
@@ -35,16 +48,25 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showFindings:
 		return m.openFindings(at.Exchange)
 	case nextPane:
+		if m.split() {
+			return m.focusNext(1)
+		}
 		if top == panel(m.list) {
 			return m.openFindings(0)
 		}
+	case previousPane:
+		return m.focusNext(-1)
+	case nextPart:
+		return top.update(nextPane)
+	case onePane:
+		return m.onePane()
 	case nextFinding, previousFinding, nextExchange, previousExchange:
 		if d, ok := top.(*detail); ok && (d.ready || d.err != nil) {
 			return m.step(d, a)
 		}
 	case copyCurl:
 		return m.shared.load.curl(at.Exchange, m.options.Curl)
-	case changeClock, changeTheme, toggleMouse:
+	case changeClock, changeTimes, changeTheme, toggleMouse:
 		return m.changeDisplay(a)
 	}
 	return top.update(a)
@@ -71,6 +93,9 @@ func (m *inspector) changeDisplay(a action) tea.Cmd {
 	switch a {
 	case changeClock:
 		m.shared.deltas = !m.shared.deltas
+	case changeTimes:
+		m.message = m.shared.nextTimes()
+		return m.shared.needFirst()
 	case changeTheme:
 		m.shared.theme = m.shared.theme.next()
 		m.message = "theme: " + string(m.shared.theme)
@@ -95,7 +120,7 @@ func (m *inspector) step(d *detail, a action) tea.Cmd {
 
 func (m *inspector) push(p panel) tea.Cmd {
 	m.stack = append(m.stack, p)
-	return p.resize(m.width, m.panelHeight())
+	return m.fit(p)
 }
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
@@ -104,18 +129,27 @@ func (m *inspector) back(a action) tea.Cmd {
 	case len(m.stack) > 1:
 		m.leaveTop()
 		m.stack = m.stack[:len(m.stack)-1]
-		return m.top().resize(m.width, m.panelHeight())
+		return tea.Batch(m.fit(m.top()), m.showThird())
 	case a == leave:
 		return m.quit()
 	}
 	return m.list.update(a)
 }
 
-// leaveTop ends what the top panel has under way, since it goes.
+// leaveTop ends what the top panel has under way, since it goes. A pane stays, without the focus.
 func (m *inspector) leaveTop() {
-	if d, is := m.top().(*detail); is {
-		d.leave()
+	if top := m.top(); !m.isPane(top) {
+		endWork(top)
 	}
+}
+
+// openFromText opens an event in the detail from which the text was opened, or in a new one.
+func (m *inspector) openFromText(at analyzer.Place) tea.Cmd {
+	cmd := m.back(goBack)
+	if d, is := m.top().(*detail); is && d.seq == at.Exchange {
+		return tea.Batch(cmd, d.turnTo(at))
+	}
+	return tea.Batch(cmd, m.openDetail(at))
 }
 
 // quit leaves the inspector, but asks first if that also ends a recording.
@@ -129,6 +163,9 @@ func (m *inspector) quit() tea.Cmd {
 }
 
 func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
+	if m.split() {
+		return m.openBeside(at)
+	}
 	d := newDetail(m.shared, at)
 	return tea.Batch(m.push(d), d.begin())
 }
@@ -147,10 +184,7 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 		return d.summarise()
 	}
 	s := m.shared
-	seq := s.found.next(d.seq, step)
-	if m.list.search != nil {
-		seq = s.found.nextOf(m.list.search.matches, d.seq, step)
-	}
+	seq := m.list.findingFrom(d.seq, step)
 	found := s.found.of(seq)
 	if seq == 0 || len(found) == 0 {
 		m.message = "no further finding in this direction"
@@ -165,48 +199,29 @@ func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
 
 // showNeighbour shows the next or previous exchange of the list in the detail.
 func (m *inspector) showNeighbour(d *detail, a action) tea.Cmd {
-	m.list.anchor = d.seq
-	cmd := m.list.reposition()
-	cmd = tea.Batch(cmd, m.list.act(a))
-	if seq := m.list.selected(); seq != d.seq && seq != 0 {
-		return tea.Batch(cmd, m.replace(d, analyzer.Place{Exchange: seq}))
+	step := 1
+	if a == goUp {
+		step = -1
+	}
+	if seq := m.list.beside(d.seq, step); seq != 0 {
+		m.list.follow = m.list.follow && step > 0
+		m.list.reveal(seq)
+		return m.replace(d, analyzer.Place{Exchange: seq})
 	}
 	m.message = "no further exchange in the list"
-	return cmd
+	m.list.anchor = d.seq
+	return m.list.reposition()
 }
 
 // replace shows another exchange in place of the detail.
 func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
+	m.list.anchor = at.Exchange
+	if d == m.panes.detail {
+		return tea.Batch(m.list.reposition(), m.showBeside(at))
+	}
 	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
-	m.list.anchor = at.Exchange
 	next := newDetail(m.shared, at)
 	next.mode = d.mode
 	return tea.Batch(m.list.reposition(), m.push(next), next.begin())
-}
-
-func (m *inspector) toggleMouse() tea.Cmd {
-	m.mouse = !m.mouse
-	if m.mouse {
-		m.message = "mouse on: the wheel moves, a click selects; m turns it off"
-		return tea.EnableMouseCellMotion
-	}
-	m.message = "mouse off: the terminal selects text"
-	return tea.DisableMouse
-}
-
-// mouseEvent handles the mouse: the wheel moves, and a click on the list selects.
-func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
-	switch {
-	case msg.Button == tea.MouseButtonWheelUp:
-		return m.top().update(goUp)
-	case msg.Button == tea.MouseButtonWheelDown:
-		return m.top().update(goDown)
-	case msg.Button == tea.MouseButtonLeft && msg.Action == tea.MouseActionPress && m.top() == panel(m.list):
-		if i := m.list.window.top + msg.Y - 2; msg.Y >= 2 && i < m.list.window.bottom() {
-			m.list.window.move(i)
-			m.list.anchor = m.list.selected()
-		}
-	}
-	return nil
 }

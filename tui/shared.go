@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
@@ -18,6 +20,9 @@ type shared struct {
 	found     findingIndex
 	judged    judged
 	deltas    bool // times are shown since the previous exchange or event
+	times     times
+	location  *time.Location // nil is that of the machine
+	first     time.Time      // when the first exchange began; zero until that is needed
 	theme     Theme
 	spinner   int // counts messages, for signs of progress
 	tickets   uint64
@@ -41,6 +46,11 @@ type panel interface {
 	title() string          // for the breadcrumb
 	status() string         // counts and modes, for the end of the title
 	target() analyzer.Place // what is selected; without an exchange if nothing is
+}
+
+// A folder is a panel with headings that fold.
+type folder interface {
+	fold() (tea.Cmd, bool) // folds or unfolds the heading under the cursor; false if there is none
 }
 
 // Messages for all panels.

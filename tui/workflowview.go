@@ -21,7 +21,7 @@ func (w *workflowPanel) view() []line {
 	for i := w.tree.top; i < w.tree.bottom(); i++ {
 		lines = append(lines, w.branch(c, i))
 	}
-	if w.ladder.previewHeight() == 0 || w.tree.length == 0 {
+	if w.treePreviewHeight() == 0 || w.tree.length == 0 {
 		return lines
 	}
 	for len(lines) <= w.tree.height {
@@ -70,22 +70,19 @@ func (w *workflowPanel) branch(c columns, i int) line {
 	if b.absent {
 		return row.add(styleDim, "not in the capture")
 	}
-	outcome := styleDim
-	if b.failed {
-		outcome = styleWarning
-	}
-	took := "–"
-	if b.took >= 0 {
-		took = since(b.took)
-	}
-	row = row.add(styleText, pad(b.client+" → "+b.agent, c.link)+" ").
-		add(styleStrong, pad(b.request, c.request)+" ").
-		add(styleText, padLeft(b.status, 3)+" "+padLeft(took, c.took)+" ").
-		add(outcome, b.outcome)
+	row = c.add(row, &b.entry)
 	if words := b.inferred(); words != "" {
 		row = row.add(styleDim, " ("+words+")")
 	}
 	return row
+}
+
+// treePreviewHeight is the number of lines at the bottom that describe the selected exchange of the tree.
+func (w *workflowPanel) treePreviewHeight() int {
+	if w.ladder.previewHeight() == 0 {
+		return 0
+	}
+	return 4
 }
 
 // preview describes the selected exchange of the tree, and says how it is known what caused it.
@@ -94,7 +91,7 @@ func (w *workflowPanel) preview() []line {
 	lines := []line{
 		text(styleDim, strings.Repeat("─", w.tree.width)),
 		text(styleStrong, fmt.Sprintf(" %d ", b.seq)).add(styleText, b.client+" → "+b.agent+"  "+b.request).
-			add(styleDim, "  "+clock(b.started)),
+			add(styleDim, "  "+w.shared.clock(b.started)),
 		text(styleText, " "+b.outcome),
 	}
 	switch words := b.inferred(); {
