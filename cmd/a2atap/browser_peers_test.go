@@ -67,8 +67,8 @@ func openBrowser(t *testing.T) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-		"--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
+	cmd := exec.Command(path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir())
 	cmd.ExtraFiles = []*os.File{theirs, answers}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -283,7 +283,8 @@ func (b *browser) press(key string, code int) {
 	b.t.Helper()
 	for _, kind := range []string{"keyDown", "keyUp"} {
 		b.call("Input.dispatchKeyEvent", map[string]any{
-			"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "text": map[string]string{"Enter": "\r"}[key],
+			"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code,
+			"text": map[string]string{"Enter": "\r"}[key],
 		})
 	}
 }

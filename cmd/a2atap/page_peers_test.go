@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -72,8 +73,9 @@ func TestPageInABrowser(t *testing.T) {
 	b.picture("phone")
 	b.eval(`document.querySelector(".found").scrollIntoView({block: "center"})`)
 	b.picture("phone-finding")
-	b.eval(`window.opened = 0;
-		addEventListener("beforeprint", () => { opened = document.querySelectorAll("details:not([open])").length || "all"; })`)
+	b.eval(`addEventListener("beforeprint", () => {
+		window.opened = document.querySelectorAll("details:not([open])").length || "all";
+	})`)
 	b.paper("paper")
 	if got := b.eval(`opened`); got != "all" {
 		t.Errorf("on paper %v details are folded", got)
@@ -82,58 +84,15 @@ func TestPageInABrowser(t *testing.T) {
 	b.quiet(file)
 }
 
-// hostilePage is traffic that tries to act on who reads it.
-const hostilePage = `-- 1.request --
-POST /rpc?"><img/src=x/onerror=window.pwned=1> HTTP/1.1
-Host: booker.example
-Content-Type: application/json
-A2A-Version: 1.0
-X-</pre><script>window.pwned=2</script>: </details><script>window.pwned=3</script>
-User-Agent: <svg/onload=window.pwned=4>
-
-{"jsonrpc":"2.0","id":"</pre></div></details><script>window.pwned=5</script>","method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER","</pre><script>window.pwned=6</script>":1,"parts":[{"text":"<img src=http://127.0.0.1:9/x onerror=window.pwned=7>"},{"url":"javascript:window.pwned=8"}]}}}
--- 1.response --
-HTTP/1.1 200 <script>window.pwned=9</script>
-Content-Type: text/html
-Link: <http://127.0.0.1:9/style.css>; rel=stylesheet
-
-<html><body onload="window.pwned=10"><script src="http://127.0.0.1:9/x.js"></script><meta http-equiv=refresh content="0;url=http://127.0.0.1:9/"><iframe src="http://127.0.0.1:9/"></iframe><style>*{background:url(http://127.0.0.1:9/)}</style>
--- 2.request --
-GET /<base/href=http://127.0.0.1:9> HTTP/1.1
-Host: "onmouseover="window.pwned=11
-
--- 2.response --
-HTTP/1.1 200 OK
-Content-Type: text/event-stream
-
-event: <script>window.pwned=12</script>
-data: {"jsonrpc":"2.0","id":1,"result":{"</script><script>window.pwned=13</script>":"` + "\u202e" + `<!--"}}
-
-data: <![CDATA[ ]]> --> <textarea><title><noscript><plaintext>
-
--- 3.request --
-POST /rpc HTTP/1.1
-Host: booker.example
-User-Agent: "</text></svg><script>window.pwned=14</script>
-
-{"jsonrpc":"2.0","id":1,"method":"</text></svg><script>window.pwned=15</script>","params":{"id":"</title><img src=x onerror=window.pwned=16>"}}
--- 4.request --
-POST /rpc HTTP/1.1
-Host: booker.example
-User-Agent: "</text></svg><script>window.pwned=17</script>
-
-{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"</svg><img src=x onerror=window.pwned=18>"}}
--- 5.request --
-POST /rpc HTTP/1.1
-Host: booker.example
-
-{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"</svg><img src=x onerror=window.pwned=18>"}}
-`
-
 // Traffic that would like to be obeyed is read, and nothing else.
 func TestHostilePageInABrowser(t *testing.T) {
 	s := &shell{t: t, dir: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(s.dir, "c.txtar"), []byte(hostilePage), 0o644); err != nil {
+	hostile, err := os.ReadFile(filepath.Join("testdata", "hostile-page.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostile = bytes.ReplaceAll(hostile, []byte("RIGHT-TO-LEFT"), []byte("\u202e"))
+	if err := os.WriteFile(filepath.Join(s.dir, "c.txtar"), hostile, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs, code := s.execute("a2atap export c.txtar -o page.html"); code != exitOK {
@@ -152,10 +111,10 @@ func TestHostilePageInABrowser(t *testing.T) {
 		t.Errorf("what the traffic says was done: %v", got)
 	}
 	for what, want := range map[string]float64{
-		`document.querySelectorAll("script").length`:                                                        1,
-		`document.querySelectorAll("img, iframe, base, form, object, embed, link").length`:                  0,
-		`[...document.querySelectorAll("a")].filter((a) => !a.getAttribute("href").startsWith("#")).length`: 0,
-		`document.querySelectorAll("style").length`:                                                         1,
+		`document.querySelectorAll("script").length`:                                                 1,
+		`document.querySelectorAll("style").length`:                                                  1,
+		`document.querySelectorAll("img, iframe, base, form, object, embed, link, textarea").length`: 0,
+		`document.querySelectorAll("a:not([href^='#'])").length`:                                     0,
 	} {
 		if got := b.eval(what); got != want {
 			t.Errorf("%s is %v, want %v", what, got, want)

@@ -102,7 +102,9 @@ func TestFullPage(t *testing.T) {
 		text.WriteString(poll(n+1, "t1"))
 	}
 	c, _ := open(t, "polls.txtar", []byte(text.String()))
-	findings := []analyzer.Finding{at(19, analyzer.Error, "body", "/result/id"), at(20, analyzer.Error, "body", "/result/id")}
+	findings := []analyzer.Finding{
+		at(19, analyzer.Error, "body", "/result/id"), at(20, analyzer.Error, "body", "/result/id"),
+	}
 	c.Findings = 2
 	s, err := read(t.Context(), []Capture{c}, findings, limits{exchanges: 100, bytes: 2000, arrows: 10})
 	if err != nil {
@@ -176,7 +178,8 @@ func TestLongText(t *testing.T) {
 		fmt.Fprintf(&b, `{"number":%d},`, n)
 	}
 	b.WriteString(`0],"last":{"wrong":true}}`)
-	text := strings.Replace(poll(1, "t"), `{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}`, b.String(), 1)
+	task := `{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}`
+	text := strings.Replace(poll(1, "t"), task, b.String(), 1)
 	c, _ := open(t, "long.txtar", []byte(text))
 	findings := []analyzer.Finding{
 		at(1, analyzer.Error, "body", "/result/list/15000/number"), at(1, analyzer.Error, "body", "/result/last/missing"),
@@ -232,7 +235,8 @@ func TestSeveralCaptures(t *testing.T) {
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,{"b":"</pre>"}],"a":null}`, "<script>", "\x00\x01\xff", "{", `[[[[]]]]`, "line\r\nline\n\n", "",
-		`{"x":"` + strings.Repeat("\u202e", 3) + `"}`, `{"` + strings.Repeat("n", 5000) + `":"` + strings.Repeat("é", 5000) + `"}`,
+		`{"x":"` + strings.Repeat("\u202e", 3) + `"}`,
+		`{"` + strings.Repeat("n", 5000) + `":"` + strings.Repeat("é", 5000) + `"}`,
 	} {
 		f.Add([]byte(s), "/a/1/b")
 	}

@@ -89,6 +89,7 @@ func TestDeepTree(t *testing.T) {
 // Whatever a text holds, a drawing consists of what drawings are made of, and leads nowhere but into its page.
 func checkDrawing(t *testing.T, drawing string) {
 	t.Helper()
+	known := strings.Fields("class role aria-label width height viewBox x y x1 y1 x2 y2 dx d href")
 	d := xml.NewDecoder(strings.NewReader(drawing))
 	for {
 		token, err := d.Token()
@@ -106,7 +107,7 @@ func checkDrawing(t *testing.T, drawing string) {
 			t.Errorf("there is <%s>", start.Name.Local)
 		}
 		for _, a := range start.Attr {
-			if !slices.Contains(strings.Fields("class role aria-label width height viewBox x y x1 y1 x2 y2 dx d href"), a.Name.Local) ||
+			if !slices.Contains(known, a.Name.Local) ||
 				a.Name.Local == "href" && !strings.HasPrefix(a.Value, "#") {
 				t.Errorf("there is <%s %s=%q>", start.Name.Local, a.Name.Local, a.Value)
 			}
