@@ -210,6 +210,11 @@ func (c *checker) addCapture(ctx context.Context, e env, name string, total *ana
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
 	}
+	if c.keep.noted {
+		if c.keep.notes, err = e.readNotes(ctx, "check", src); err != nil {
+			return fmt.Errorf("check %s: %w", name, err)
+		}
+	}
 	shown, err := c.show(ctx, src, result, seen.links)
 	if err != nil {
 		return fmt.Errorf("check %s: %w", name, err)
