@@ -123,7 +123,9 @@ func (m *inspector) lastLine() line {
 // an effect now.
 func (m *inspector) hints() (hints [][2]string) {
 	if m.typing() {
-		return [][2]string{{"enter", "keep"}, {"esc", "cancel"}, {"↑↓", "move"}, {"ctrl-u", "clear"}}
+		return [][2]string{
+			{"enter", "keep"}, {"esc", "cancel"}, {"tab", "complete"}, {"↑↓", "move"}, {"ctrl-u", "clear"},
+		}
 	}
 	var rows []*key
 	for i := range keys {

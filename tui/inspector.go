@@ -181,7 +181,7 @@ func (m *inspector) noticed(msg *judged) {
 
 // key looks up a key in the table and performs its action.
 func (m *inspector) key(msg tea.KeyMsg) tea.Cmd {
-	m.message, m.doing.preparing = "", 0
+	m.message, m.doing.preparing, m.clicked = "", 0, clickedAt{}
 	if k := lookup(msg.String(), m.top().place()); k != nil {
 		switch k.do {
 		case quitNow:

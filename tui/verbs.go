@@ -90,7 +90,7 @@ func lookingVerbs() []verb {
 		{name: "findings", group: toLook, words: "the findings, with their rules", do: showFindings},
 		{
 			name: "rule", argument: "ID", group: toLook, words: "what a rule says, and why",
-			run: (*inspector).openRule, offer: (*inspector).ruleIDs,
+			run: (*inspector).openRule, offer: func(m *inspector, _ string) []string { return m.shared.ruleIDs() },
 		},
 		{
 			name: "view", argument: "[json|decoded|raw]", group: toLook, do: changeView,
@@ -124,7 +124,8 @@ func findingVerbs() []verb {
 	return []verb{
 		{
 			name: "filter", also: []string{"f"}, argument: "[EXPR]", group: toFind, do: editFilter, ofList: true,
-			words: "show only exchanges that match", run: (*inspector).setFilter, offer: (*inspector).filterWords,
+			words: "show only exchanges that match", run: (*inspector).setFilter,
+			offer: func(m *inspector, argument string) []string { return m.list.filterWords(argument) },
 		},
 		{
 			name: "unfilter", also: []string{"all"}, group: toFind, words: "show all exchanges again",
