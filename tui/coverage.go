@@ -280,22 +280,3 @@ func (c *coveragePanel) ruleLine(row line, what *coverageLine, times string) lin
 	return row.add(styleStrong, pad(what.rule.ID, min(34, c.width/2))+" ").add(styleText, pad(times, 18)).
 		add(styleDim, what.rule.Title)
 }
-
-// openRule explains the rule under the cursor.
-func (m *inspector) openRule(r *analyzer.Rule) tea.Cmd {
-	return m.push(&page{name: r.ID, write: func(columns int) []line {
-		mark, look := sign(r.Severity())
-		lines := []line{text(look, " "+mark+" "+r.ID+": "+r.Title), {}}
-		for _, part := range []struct{ name, words string }{{"Why", r.Doc}, {"Fix", r.Fix}, {"Not reported", r.Silent}} {
-			if part.words == "" {
-				continue
-			}
-			lines = append(lines, text(styleName, " "+part.name))
-			for _, piece := range prose(part.words, max(columns-2, 8)) {
-				lines = append(lines, text(styleText, " "+piece))
-			}
-			lines = append(lines, line{})
-		}
-		return lines
-	}})
-}
