@@ -42,6 +42,11 @@ const (
 	changeClock
 	changeTimes
 	loadMore
+	changeGrouping
+	changeOrder
+	reverseOrder
+	foldAll
+	showCoverage
 	copyCurl
 	showText
 	leaveText
@@ -82,7 +87,7 @@ type key struct {
 
 // keys is the table. Keys are those that users of mitmproxy and sngrep know, where they exist.
 var keys = []key{
-	{[]string{"enter"}, "enter", "open the exchange", "open", openIt, inList, offNothing},
+	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", openIt, inList, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
 	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
@@ -124,6 +129,10 @@ var keys = []key{
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
+	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
+	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
+	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
+	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList, offNotGrouped},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
@@ -214,6 +223,13 @@ func offNoFindings(m *inspector) string {
 		return "no finding so far; the rules are still running"
 	}
 	return "there is no finding"
+}
+
+func offNotGrouped(m *inspector) string {
+	if s := &m.list.sorting; s.now == nil || !s.now.Grouped() {
+		return "nothing is grouped; u groups"
+	}
+	return ""
 }
 
 func offNotLive(m *inspector) string {

@@ -67,7 +67,7 @@ func (w *window) clicked(y int) bool {
 
 func (l *list) click(y int) tea.Cmd {
 	if l.window.clicked(y - 1) { // below the heading
-		l.anchor = l.selected()
+		l.hold()
 	}
 	return nil
 }
