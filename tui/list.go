@@ -199,6 +199,8 @@ func (l *list) handle(msg tea.Msg) tea.Cmd {
 		return l.paused(msg)
 	case narrowed, scanned, retested:
 		return l.searched(msg)
+	case linksChanged, relinked:
+		return l.relinked(msg)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui/terminal"
 )
 
@@ -21,6 +22,7 @@ type Options struct {
 	Keys     []analyzer.EngineOption                 // that agent cards are signed with
 	Verdicts *Verdicts                               // on a recording of this process; nil: the inspector judges by itself
 	Theme    Theme                                   // Dark if it is empty
+	Mouse    bool                                    // the mouse is on from the beginning
 	Location *time.Location                          // of local times; nil is that of the machine
 	Filter   string                                  // that the list begins with
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available
@@ -40,7 +42,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	if err := analyzer.Validate(o.Rules); err != nil {
 		return err
 	}
-	if _, err := parseFilter(o.Filter); err != nil {
+	if _, err := filter.Parse(o.Filter); err != nil {
 		return err
 	}
 	if o.Theme == "" {
