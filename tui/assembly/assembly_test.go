@@ -114,6 +114,17 @@ func TestStreams(t *testing.T) {
 			nil,
 		},
 		{
+			"chunks that do not name the task", call1, "1.0",
+			[]string{
+				status1("WORKING", ""),
+				strings.Replace(update1("a", "x", ""), `"taskId":"t",`, "", 1),
+				`{"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","artifacts":[` +
+					`{"artifactId":"a","parts":[{"text":"x"}]}],"status":{"state":"TASK_STATE_COMPLETED"}}}}`,
+			},
+			[]string{"status working", "artifact a |x (whole)", "status completed"},
+			nil,
+		},
+		{
 			"the same said over and over", call1, "1.0",
 			[]string{status1("WORKING", ""), status1("WORKING", ""), status1("WORKING", ""), status1("COMPLETED", "")},
 			[]string{"status working (3)", "status completed"},
