@@ -108,8 +108,8 @@ func (d *detail) build() tea.Cmd {
 	open := slices.Sorted(maps.Keys(d.doc.open))
 	return d.shared.load.build(d.building, docSource{
 		ctx: d.ctx, excerpt: d.excerpt, findings: d.shared.found.of(d.seq), view: d.mode, width: max(d.width, 8),
-		limit: d.limit,
-		open:  open[:min(len(open), maxOpen)],
+		limit: d.limit, note: d.shared.notes.Of(d.seq, d.x.ID),
+		open: open[:min(len(open), maxOpen)],
 	})
 }
 
@@ -129,6 +129,10 @@ func (d *detail) update(msg tea.Msg) tea.Cmd {
 		}
 	case findingsChanged:
 		if _, mine := slices.BinarySearch(msg.seqs, d.seq); mine {
+			return d.build()
+		}
+	case notesChanged:
+		if msg.seqs == nil || slices.Contains(msg.seqs, d.seq) {
 			return d.build()
 		}
 	}

@@ -52,6 +52,12 @@ const (
 	leaveText
 	toggleMouse
 	changeTheme
+	markIt
+	commentIt
+	diffIt
+	resendIt
+	replayTask
+	exportIt
 )
 
 // A place is a panel in which a key can work. Several make a set.
@@ -65,12 +71,14 @@ const (
 	inWorkflow
 	inPage // help, and what was copied
 	inMenu
+	inDiff
+	inElsewhere // the detail of an exchange of another capture
 	inText
 
 	inPanes  = inList | inDetail | inLadder | inFindings
 	anywhere = inList | deeper
 	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings | inText // where an exchange is selected
-	deeper   = ofOne&^inList | inPage | inMenu                                 // opened from another panel
+	deeper   = ofOne&^inList | inPage | inMenu | inDiff | inElsewhere          // opened from another panel
 )
 
 // A key is a row of the one table from which keys are read, and from which the help, the status bar and docs/keys.md
@@ -90,7 +98,11 @@ var keys = []key{
 	{[]string{"enter"}, "enter", "open the exchange; fold or unfold the group", "open", openIt, inList, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
 	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
-	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
+	{
+		[]string{"enter"},
+		"enter", "open the exchange at this finding; fold or unfold the group", "open", openIt,
+		inFindings, offNothing,
+	},
 	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
 	{[]string{"enter"}, "enter", "open the selected event in the detail", "open", openIt, inText, nil},
 	{[]string{"tab", "}"}, "tab }", "as a tree, as a waterfall, and as a ladder again", "tree", nextPane, inWorkflow, nil},
@@ -132,7 +144,8 @@ var keys = []key{
 	{[]string{"u"}, "u", "group: by context and task, by workflow, not at all", "group", changeGrouping, inList, nil},
 	{[]string{"o"}, "o", "sort: by number, time, duration, size, worst finding", "sort", changeOrder, inList, nil},
 	{[]string{"O"}, "O", "the same order from its other end", "", reverseOrder, inList, nil},
-	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList, offNotGrouped},
+	{[]string{"u"}, "u", "group: by rule, by agent, by severity, not at all", "group", changeGrouping, inFindings, nil},
+	{[]string{"_"}, "_", "fold all groups, and unfold them again", "", foldAll, inList | inFindings, offNotGrouped},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
@@ -151,6 +164,29 @@ var keys = []key{
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
 	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
 	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
+	{
+		[]string{"x"},
+		"x", "mark the exchange, or take the mark away; the filter is:marked finds it", "mark", markIt, ofOne, offNothing,
+	},
+	{[]string{"#"}, "#", "comment on the exchange; without words the comment goes", "", commentIt, ofOne, offNothing},
+	{
+		[]string{"D"},
+		"D", "difference from another one: the marked one, or one where D was struck; in ladders: of tasks", "", diffIt,
+		ofOne, offNothing,
+	},
+	{[]string{"r"}, "r", "resend the request, as it was or edited, after a question", "", resendIt, ofOne, offNoSender},
+	{[]string{"R"}, "R", "replay the task, after a question", "", replayTask, ofOne, offNoSender},
+	{
+		[]string{"E"},
+		"E", "export into a file: the exchange, its task, what is marked, what is found", "", exportIt, ofOne, offNoExporter,
+	},
+	{[]string{"tab"}, "tab", "to the lines that differ, to all lines, and back", "lines", nextPane, inDiff, nil},
+	{[]string{"n"}, "n", "to the next difference", "next", nextFinding, inDiff, nil},
+	{[]string{"N"}, "N", "to the previous difference", "", previousFinding, inDiff, nil},
+	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inElsewhere, offNoEvent},
+	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inElsewhere, nil},
+	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inElsewhere, offNotCut},
+	{[]string{"tab", "}"}, "tab }", "to the response, to the end, to the request", "", nextPart, inElsewhere, nil},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
 	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},
@@ -209,7 +245,7 @@ func offNoFilter(m *inspector) string {
 }
 
 func offNoEvent(m *inspector) string {
-	if d, ok := m.top().(*detail); ok && d.ready && d.eventAtCursor() < 0 {
+	if d, ok := m.shownDetail(); ok && d.ready && d.eventAtCursor() < 0 {
 		return "the selected line is not an event"
 	}
 	return ""
@@ -226,7 +262,11 @@ func offNoFindings(m *inspector) string {
 }
 
 func offNotGrouped(m *inspector) string {
-	if s := &m.list.sorting; s.now == nil || !s.now.Grouped() {
+	grouped := m.list.sorting.now != nil && m.list.sorting.now.Grouped()
+	if f, is := m.top().(*findingsPanel); is {
+		grouped = f.by != findingsFlat
+	}
+	if !grouped {
 		return "nothing is grouped; u groups"
 	}
 	return ""
@@ -240,7 +280,7 @@ func offNotLive(m *inspector) string {
 }
 
 func offNotCut(m *inspector) string {
-	d, ok := m.top().(*detail)
+	d, ok := m.shownDetail()
 	switch {
 	case !ok || !d.doc.cut:
 		return "all of the exchange is shown"
@@ -274,6 +314,8 @@ var panels = []struct {
 	{inLadder, "Ladder"},
 	{inWorkflow, "Workflow"},
 	{inFindings, "Findings"},
+	{inDiff, "Difference"},
+	{inElsewhere, "What was sent again"},
 	{inText, "Text"},
 	{anywhere, "Everywhere"},
 }

@@ -7,6 +7,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/notes"
 )
 
 // shared is the state that all panels read: the capture as it is now, the findings, and how to show them. Only the
@@ -18,6 +19,7 @@ type shared struct {
 	wasLive   bool   // it was being recorded when it was opened
 	followErr string // why the capture cannot be followed for now
 	found     findingIndex
+	notes     *notes.Notes // nil until they were read
 	judged    judged
 	deltas    bool // times are shown since the previous exchange or event
 	times     times
@@ -63,4 +65,6 @@ type (
 	findingsChanged struct{ seqs []uint64 }
 	// linksChanged says that more may be known of what caused what.
 	linksChanged struct{}
+	// notesChanged says that these exchanges have other marks or comments; nil if any may have.
+	notesChanged struct{ seqs []uint64 }
 )

@@ -12,6 +12,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/proxy/capture/filter"
 	"a2atap/tui/terminal"
 )
 
@@ -24,6 +25,9 @@ type Options struct {
 	Location *time.Location                          // of local times; nil is that of the machine
 	Filter   string                                  // that the list begins with
 	Curl     func(*capture.Exchange) (string, error) // writes a request as a curl command; nil if that is not available
+	Notes    string                                  // file of marks and comments; empty: they are kept until the end
+	Sender   *Sender                                 // sends requests again; nil if nothing can be sent
+	Exporter *Exporter                               // writes exchanges into files; nil if that is not available
 	Hints    []string                                // shown while nothing is recorded, such as the addresses of taps
 	QuitEnds string                                  // what quitting ends, as a sentence; empty for nothing else
 	In       io.Reader                               // keys; nil is the terminal
@@ -37,7 +41,7 @@ func Run(ctx context.Context, src capture.Source, o Options) error {
 	if err := analyzer.Validate(o.Rules); err != nil {
 		return err
 	}
-	if _, err := parseFilter(o.Filter); err != nil {
+	if _, err := filter.Parse(o.Filter); err != nil {
 		return err
 	}
 	if o.Theme == "" {

@@ -67,7 +67,7 @@ stands for any text. Quotes hold blanks. Case does not matter, but in ids and JS
 
 Numbers, durations, sizes and times can be compared (>, >=, <, <=) and given as ranges (3..9, 12:00..12:05). Operations,
 states and roles may be spelled as in any version of A2A. A key holds if any operation, event or part of the exchange
-has it. The key workflow is not for tui, where W opens the workflow of an exchange.
+has it.
 
 Keys:
 `)
