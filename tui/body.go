@@ -78,7 +78,7 @@ func (w *docWriter) content(at analyzer.Place, data []byte, mine func(analyzer.P
 
 func (w *docWriter) plain(at analyzer.Place, pieces []string) {
 	for i, piece := range pieces {
-		if i == maxLines {
+		if i == maxLines && !w.whole {
 			w.tooManyLines(at, len(pieces))
 			return
 		}
@@ -109,7 +109,7 @@ func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Plac
 		}
 	}
 	for i, l := range lines {
-		if i == maxLines {
+		if i == maxLines && !w.whole {
 			w.tooManyLines(at, len(lines))
 			return
 		}
@@ -120,7 +120,7 @@ func (w *docWriter) json(at analyzer.Place, data []byte, mine func(analyzer.Plac
 		}
 		w.put(place, text(styleText, blanks(indent)).join(l.line), indent+4)
 		for _, f := range below[i] {
-			w.lines = append(w.lines, findingLines(f, w.width-1)...)
+			w.finding(f)
 		}
 	}
 }

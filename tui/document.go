@@ -2,12 +2,14 @@ package tui
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
 	"a2atap/proxy/capture"
 	"a2atap/proxy/capture/notes"
 )
@@ -60,6 +62,7 @@ type docSource struct {
 	width    int
 	limit    int   // bytes of a body
 	open     []int // events whose content is shown
+	whole    bool  // all of it is for a printer: no line is wrapped, and none is left out
 	reading  *analyzer.Reading
 	note     notes.Note
 }
@@ -99,6 +102,10 @@ type docWriter struct {
 }
 
 func (w *docWriter) put(at analyzer.Place, l line, indent int) {
+	if w.whole {
+		w.lines = append(w.lines, docLine{line: l, place: at})
+		return
+	}
 	for _, piece := range l.wrap(w.width-1, indent) {
 		w.lines = append(w.lines, docLine{line: piece, place: at})
 	}
@@ -108,9 +115,18 @@ func (w *docWriter) put(at analyzer.Place, l line, indent int) {
 func (w *docWriter) found(choose func(analyzer.Place) bool) {
 	for i := range w.findings {
 		if f := &w.findings[i]; choose(f.Place) {
-			w.lines = append(w.lines, findingLines(f, w.width-1)...)
+			w.finding(f)
 		}
 	}
+}
+
+// finding writes a finding.
+func (w *docWriter) finding(f *analyzer.Finding) {
+	columns := w.width - 1
+	if w.whole {
+		columns = math.MaxInt
+	}
+	w.lines = append(w.lines, findingLines(f, columns)...)
 }
 
 // findingLines returns a finding, wrapped to a width.
@@ -315,7 +331,7 @@ func (w *docWriter) ending() {
 		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.x.Fault; f != nil {
-		w.put(analyzer.Place{}, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
+		w.put(analyzer.Place{}, text(styleError, "✗ "+sequence.FaultWords(f)).add(styleText, ": "+f.Detail), 2)
 	}
 	switch {
 	case w.more:
