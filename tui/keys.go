@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -49,9 +50,10 @@ const (
 	showCoverage
 	copyCurl
 	showText
-	leaveText
 	toggleMouse
 	changeTheme
+	openCommand
+	showPalette
 	markIt
 	commentIt
 	diffIt
@@ -121,7 +123,7 @@ var keys = []key{
 		"a", "text: artifacts put together from their chunks, and what was said", "", showText,
 		inList | inLadder | inWorkflow | inFindings, offNothing,
 	},
-	{[]string{"a"}, "a", "back from the text", "", leaveText, inText, nil},
+	{[]string{"a"}, "a", "back from the text", "", goBack, inText, nil},
 	{
 		[]string{"l"},
 		"l", "ladder: all exchanges of the same task and context", "ladder", showLadder,
@@ -194,13 +196,15 @@ var keys = []key{
 	{[]string{"g", "home"}, "g", "to the top", "", goTop, anywhere, nil},
 	{[]string{"G", "end"}, "G", "to the end", "", goBottom, anywhere, nil},
 	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
-	{[]string{"t"}, "t", "theme: dark, light, plain", "", changeTheme, anywhere, nil},
+	{[]string{"t"}, "t", "theme: " + themeNames(), "", changeTheme, anywhere, nil},
+	{[]string{":"}, ":", "command line; tab completes, ↑ goes back", "commands", openCommand, anywhere, nil},
+	{[]string{"ctrl+p"}, "ctrl-p", "all actions: type a word to find one", "", showPalette, anywhere, nil},
 	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, nil},
 	{[]string{"esc", "left"}, "esc ←", "clear the filter; esc never quits", "", goBack, inList, offNoFilter},
 	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, nil},
-	{[]string{"q"}, "q", "quit", "quit", leave, inList, nil},
+	{[]string{"q"}, "q", "quit, after a second q", "quit", quit, inList, nil},
 	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, nil},
-	{[]string{"Q"}, "Q", "quit", "", quit, anywhere, nil},
+	{[]string{"Q"}, "Q", "quit, after a second Q", "", quit, anywhere, nil},
 	{[]string{"ctrl+c"}, "ctrl-c", "quit at once, even while typing a filter", "", quitNow, anywhere, nil},
 	{[]string{"ctrl+z"}, "ctrl-z", "back to the shell; fg returns", "", suspend, anywhere, nil},
 }
@@ -218,6 +222,37 @@ func lookup(name string, in place) *key {
 		}
 	}
 	return nil
+}
+
+// keyOf returns the row of an action in a panel, or nil.
+func keyOf(a action, in place) *key {
+	for i := range keys {
+		if keys[i].do == a && keys[i].in&in != 0 {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+// placesOf returns the panels in which a key works.
+func placesOf(name string) (in place) {
+	for i := range keys {
+		if slices.Contains(keys[i].names, name) {
+			in |= keys[i].in
+		}
+	}
+	return in
+}
+
+// String names the panels of a set.
+func (in place) String() string {
+	var names []string
+	for _, p := range panels {
+		if p.in != anywhere && in&p.in != 0 {
+			names = append(names, strings.ToLower(p.title))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // why returns why the key does nothing now, or "".
@@ -332,18 +367,28 @@ func listed(in place) []*key {
 	return rows
 }
 
-// WriteKeys writes the table of keys as Markdown, the page docs/keys.md.
+// WriteKeys writes the tables of keys and verbs as Markdown, the page docs/keys.md.
 func WriteKeys(w io.Writer) error {
 	var b strings.Builder
-	b.WriteString("<!-- Generated from tui/keys.go: go test ./tui -update -->\n\n# Keys of the inspector\n")
+	b.WriteString("<!-- Generated from tui/keys.go and tui/verbs.go: go test ./tui -update -->\n\n")
+	b.WriteString("# Keys of the inspector\n")
 	for _, p := range panels {
-		fmt.Fprintf(&b, "\n## %s\n\n| key | does |\n|---|---|\n", p.title)
+		fmt.Fprintf(&b, "\n## %s\n\n| key | does | command |\n|---|---|---|\n", p.title)
 		for _, k := range listed(p.in) {
+			v, err := verbOf(k.do)
+			if err != nil {
+				return fmt.Errorf("key %s: %w", k.label, err)
+			}
 			labels := strings.ReplaceAll(k.label, " ", "` `")
-			fmt.Fprintf(&b, "| `%s` | %s |\n", labels, k.words)
+			fmt.Fprintf(&b, "| `%s` | %s | `:%s` |\n", labels, k.words, v.name)
 		}
 	}
-	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n")
+	b.WriteString("\nA key that has no effect at the moment says why in the last line of the screen.\n\n## Commands\n\n")
+	b.WriteString("What can be typed after `:`; [how](inspector.md#commands-and-themes).\n\n")
+	b.WriteString("| command | does |\n|---|---|\n")
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(v.usage(), "|", "\\|"), v.words)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
