@@ -8,6 +8,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/find"
 )
 
 // A view is how the detail shows bodies and events.
@@ -33,7 +34,13 @@ const (
 type docLine struct {
 	line
 	place   analyzer.Place
-	finding bool // it is a finding at place
+	finding bool              // it is a finding at place
+	found   *analyzer.Finding // which, if it is one
+	lit     []lit             // where it matches what is searched for, in order
+	upto    int               // matches of its part of the detail that begin up to the end of this line
+	node    node              // the object or array that begins in it
+	depth   int               // of a JSON text: how many objects and arrays it is in
+	hidden  []analyzer.Place  // findings inside, if node is folded
 }
 
 // A document is an exchange laid out for a width: the lines before the events of its stream, findings and contents of
@@ -45,6 +52,7 @@ type document struct {
 	open          map[int][]docLine // by index of the event: its content and its findings
 	cut           bool              // a body is longer than what is shown
 	reading       *analyzer.Reading
+	pattern       *find.Pattern // that was searched for
 }
 
 // A docSource holds what a document is built from.
@@ -58,6 +66,8 @@ type docSource struct {
 	limit    int   // bytes of a body
 	open     []int // events whose content is shown
 	reading  *analyzer.Reading
+	folds    folding
+	pattern  *find.Pattern // that is searched for; nil if none is
 }
 
 // built is the message of loader.build.
@@ -76,28 +86,61 @@ func (l *loader) build(ticket uint64, s docSource) tea.Cmd {
 
 func (s docSource) layout() document {
 	w := docWriter{docSource: s, doc: document{marks: make(map[int][]docLine), open: make(map[int][]docLine)}}
-	w.doc.reading = s.reading
+	w.doc.reading, w.doc.pattern = s.reading, s.pattern
 	w.request()
 	w.answer()
-	w.doc.before = w.lines
-	w.lines = nil
+	w.doc.before = w.part()
 	w.contents()
 	w.ending()
-	w.doc.after = w.lines
+	w.doc.after = w.part()
 	return w.doc
 }
 
 // A docWriter lays one exchange out.
 type docWriter struct {
 	docSource
-	doc   document
-	lines []docLine
+	doc      document
+	lines    []docLine
+	matched  int  // matches in the part of the detail that is being written
+	counting bool // only matched is asked for
 }
 
+// part returns the lines that were written since it was called last: one of the parts in which matches are counted.
+func (w *docWriter) part() []docLine {
+	lines, upto := w.lines, 0
+	for i := range lines {
+		upto = max(upto, lines[i].upto)
+		lines[i].upto = upto
+	}
+	w.lines, w.matched = nil, 0
+	return lines
+}
+
+// put writes a line of the exchange. It is searched.
 func (w *docWriter) put(at analyzer.Place, l line, indent int) {
-	for _, piece := range l.wrap(w.width-1, indent) {
+	var found []find.Range
+	if w.pattern != nil {
+		found = w.pattern.In(l.String())
+	}
+	w.write(at, l, indent, found)
+}
+
+// say writes a line of our own about the exchange. It is not searched.
+func (w *docWriter) say(at analyzer.Place, l line, indent int) { w.write(at, l, indent, nil) }
+
+// write writes a line with matches in it.
+func (w *docWriter) write(at analyzer.Place, l line, indent int, found []find.Range) {
+	if w.counting {
+		w.matched += len(found)
+		return
+	}
+	pieces := l.wrap(w.width-1, indent)
+	first := len(w.lines)
+	for _, piece := range pieces {
 		w.lines = append(w.lines, docLine{line: piece, place: at})
 	}
+	light(w.lines[first:], wrapIndent(w.width-1, indent), found, w.matched)
+	w.matched += len(found)
 }
 
 // found writes the findings whose place matches a condition.
@@ -117,7 +160,7 @@ func findingLines(f *analyzer.Finding, columns int) []docLine {
 		if i > 0 {
 			mark = " "
 		}
-		lines = append(lines, docLine{line: text(look, mark+" "+piece), place: f.Place, finding: i == 0})
+		lines = append(lines, docLine{line: text(look, mark+" "+piece), place: f.Place, finding: i == 0, found: f})
 	}
 	return lines
 }
@@ -125,7 +168,7 @@ func findingLines(f *analyzer.Finding, columns int) []docLine {
 func (w *docWriter) request() {
 	at := analyzer.Place{Exchange: w.x.Seq}
 	if how := w.x.Client.How; how != "" && how != "user-agent" && how != "default" {
-		w.put(analyzer.Place{}, text(styleDim, "client "+w.x.Client.Name+": "+how), 0)
+		w.say(analyzer.Place{}, text(styleDim, "client "+w.x.Client.Name+": "+how), 0)
 	}
 	w.head(at, w.x.Request.Head, styleRequest, "→ ")
 	head := capture.ParseRequestHead(w.x.Request.Head)
@@ -134,11 +177,11 @@ func (w *docWriter) request() {
 }
 
 func (w *docWriter) answer() {
-	w.put(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, line{}, 0)
 	at := analyzer.Place{Exchange: w.x.Seq, Response: true}
 	res := w.x.Response
 	if res == nil {
-		w.put(at, text(styleDim, "no response was recorded"), 0)
+		w.say(at, text(styleDim, "no response was recorded"), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response })
 		return
 	}
@@ -147,8 +190,8 @@ func (w *docWriter) answer() {
 	}
 	w.head(at, res.Head, styleAnswer, "← ")
 	if res.Stream {
-		w.put(analyzer.Place{}, line{}, 0)
-		w.put(at.Body(), text(styleDim, w.howMany()+"; enter opens one"), 0)
+		w.say(analyzer.Place{}, line{}, 0)
+		w.say(at.Body(), text(styleDim, w.howMany()+"; enter opens one"), 0)
 		w.found(func(p analyzer.Place) bool { return p.Response && p.Part == "body" })
 		return
 	}
@@ -159,6 +202,9 @@ func (w *docWriter) answer() {
 
 // head writes a head, with its findings below each line.
 func (w *docWriter) head(at analyzer.Place, raw []byte, look style, mark string) {
+	if w.counting && w.pattern.Absent(raw) {
+		return
+	}
 	if w.view == viewRaw {
 		for _, piece := range rawLines(raw) {
 			w.put(at.Line(), text(look, mark).add(styleText, piece), 2)
@@ -228,7 +274,6 @@ func (w *docWriter) contents() {
 		}
 	}
 	for _, i := range w.open {
-		w.lines = nil
 		err := w.load.events(w.ctx, w.x.Seq, w.excerpt.events, i, i, func(at int, e *capture.Event) {
 			if at == i {
 				place := eventAt(w.x.Seq, e.K)
@@ -236,11 +281,10 @@ func (w *docWriter) contents() {
 			}
 		})
 		if err != nil {
-			w.put(analyzer.Place{}, text(styleError, "! "+err.Error()), 2)
+			w.say(analyzer.Place{}, text(styleError, "! "+err.Error()), 2)
 		}
-		w.doc.open[i] = w.lines
+		w.doc.open[i] = w.part()
 	}
-	w.lines = nil
 }
 
 // howMany says how many events there are, once all were read.
@@ -253,6 +297,9 @@ func (w *docWriter) howMany() string {
 
 // event writes the content of one event.
 func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyzer.Place) bool) {
+	if w.counting && w.view != viewDecoded && w.pattern.Absent(e.Raw) {
+		return
+	}
 	fields := e.Fields()
 	if w.view == viewRaw || !fields.HasData {
 		w.found(mine)
@@ -274,35 +321,35 @@ func (w *docWriter) event(at analyzer.Place, e *capture.Event, mine func(analyze
 
 // ending writes how the exchange ended, and what the recorder noted about it.
 func (w *docWriter) ending() {
-	w.put(analyzer.Place{}, line{}, 0)
+	w.say(analyzer.Place{}, line{}, 0)
 	if res := w.x.Response; res != nil && res.Stream {
 		w.trailer(analyzer.Place{Exchange: w.x.Seq, Response: true}, res.Trailer)
 	}
 	if f := w.x.Fault; f != nil {
-		w.put(analyzer.Place{}, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
+		w.say(analyzer.Place{}, text(styleError, "✗ "+f.Kind+" by "+f.Side).add(styleText, ": "+f.Detail), 2)
 	}
 	switch {
 	case w.more:
-		w.put(analyzer.Place{}, text(styleDim, "… loading"), 0)
+		w.say(analyzer.Place{}, text(styleDim, "… loading"), 0)
 	case w.x.State == capture.StateOpen:
-		w.put(analyzer.Place{}, text(styleWarning, "… still open"), 0)
+		w.say(analyzer.Place{}, text(styleWarning, "… still open"), 0)
 	case w.x.State == capture.StateInterrupted:
-		w.put(analyzer.Place{}, text(styleWarning, "? the recorder ended before the exchange did"), 0)
+		w.say(analyzer.Place{}, text(styleWarning, "? the recorder ended before the exchange did"), 0)
 	case w.x.Ended >= 0:
-		w.put(analyzer.Place{}, text(styleDim, "ended after "+since(w.x.Ended)), 0)
+		w.say(analyzer.Place{}, text(styleDim, "ended after "+since(w.x.Ended)), 0)
 	}
 	if w.x.Lost > 0 {
-		w.put(analyzer.Place{}, text(styleWarning,
+		w.say(analyzer.Place{}, text(styleWarning,
 			"? "+plural(w.x.Lost, "byte")+" were not recorded; it is not known where"), 2)
 	}
 	for _, r := range w.x.Rewrites {
-		w.put(analyzer.Place{}, text(styleDim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
+		w.say(analyzer.Place{}, text(styleDim, "rewritten: "+r.Place+" was "+r.Was+", forwarded as "+r.Now), 2)
 	}
 	for _, note := range w.x.Notes {
 		if strings.HasPrefix(note, capture.FaultMadeHere) {
-			w.put(analyzer.Place{}, text(styleError, "✗ "+note), 2)
+			w.say(analyzer.Place{}, text(styleError, "✗ "+note), 2)
 		} else {
-			w.put(analyzer.Place{}, text(styleDim, "note: "+note), 2)
+			w.say(analyzer.Place{}, text(styleDim, "note: "+note), 2)
 		}
 	}
 }

@@ -41,7 +41,11 @@ var screens = []struct {
 	{"findings-rule", []string{"e", "j", "tab", "space"}},
 	{"help", []string{"?"}},
 	{"help-detail", []string{"enter", "?", "G"}},
-	{"curl", []string{"g", "j", "y"}},
+	{"curl", []string{"g", "j", "y", "y"}},
+	{"copy", []string{"g", "n", "enter", "n", "y"}},
+	{"search", []string{"g", "j", "enter", "s", "kyoto", "enter", "."}},
+	{"search-list", []string{"g", "s", "kyoto", "enter"}},
+	{"folded", []string{"g", "j", "enter", "_"}},
 }
 
 var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}

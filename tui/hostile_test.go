@@ -22,7 +22,7 @@ func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, theme := range []Theme{Dark, Light, Plain} {
 			u := newUI(t, hostile(t), 100, 40, Options{Theme: theme, Curl: sampleCurl})
-			for _, keys := range []string{"", "enter", "v", "v", "G", "esc", "l", "esc", "W", "tab", "esc", "e", "esc", "y", "?"} {
+			for _, keys := range []string{"", "enter", "v", "v", "G", "esc", "l", "esc", "W", "tab", "esc", "e", "esc", "y", "y", "?"} {
 				u.press(strings.Fields(keys)...)
 				for _, r := range sgr.ReplaceAllString(u.m.View(), "") {
 					if r != '\n' && !unicode.IsPrint(r) {
@@ -137,7 +137,7 @@ func TestCopyAsCurl(t *testing.T) {
 		defer u.close()
 		var terminal bytes.Buffer
 		u.m.out = &terminal
-		u.press("g", "j", "y")
+		u.press("g", "j", "y", "y")
 		u.sees("exchanges › curl")
 		if got := terminal.String(); !strings.HasPrefix(got, "\x1b]52;c;Y3VybC") || !strings.HasSuffix(got, "\a") {
 			t.Errorf("the terminal is asked with %q", got)
@@ -145,8 +145,8 @@ func TestCopyAsCurl(t *testing.T) {
 		terminal.Reset()
 		evil := func(*capture.Exchange) (string, error) { return "curl '\x1b[201~; rm -rf ~'", nil }
 		u.m.options.Curl = evil
-		u.press("esc", "y")
-		u.sees("y: exchange 2 holds control characters")
+		u.press("esc", "y", "y")
+		u.sees("y: curl: exchange 2 holds control characters")
 		if terminal.Len() > 0 {
 			t.Errorf("control characters were put on the clipboard: %q", terminal.String())
 		}

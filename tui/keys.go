@@ -38,7 +38,13 @@ const (
 	changeView
 	changeClock
 	loadMore
-	copyCurl
+	searchText
+	nextMatch
+	previousMatch
+	foldNode
+	unfoldNode
+	foldAll
+	copyMenu
 	toggleMouse
 	changeTheme
 )
@@ -78,7 +84,10 @@ var keys = []key{
 	{[]string{"enter"}, "enter", "open the exchange at this arrow", "open", openIt, inLadder, offNothing},
 	{[]string{"enter"}, "enter", "open the selected exchange", "open", openIt, inWorkflow, offNothing},
 	{[]string{"enter"}, "enter", "open the exchange at this finding", "open", openIt, inFindings, offNothing},
-	{[]string{"enter"}, "enter", "open or close the event", "event", openIt, inDetail, offNoEvent},
+	{
+		[]string{"enter"},
+		"enter", "open or close the event, fold or unfold the object or array", "open", openIt, inDetail, offNoEvent,
+	},
 	{[]string{"tab"}, "tab", "as a tree, and as a ladder again", "tree", nextPane, inWorkflow, nil},
 	{
 		[]string{"d"},
@@ -104,6 +113,16 @@ var keys = []key{
 	{[]string{"n"}, "n", "to the next finding, in later exchanges too", "next finding", nextFinding, ofOne, offNoFindings},
 	{[]string{"N"}, "N", "to the previous finding", "", previousFinding, ofOne, offNoFindings},
 	{[]string{"/", "f"}, "/ f", "filter as you type; enter keeps it, esc cancels", "filter", editFilter, inList, nil},
+	{[]string{"s"}, "s", "search all exchanges, and go to the next that has it", "search", searchText, inList, nil},
+	{
+		[]string{"s"},
+		"s", "search heads, bodies and all events: a text, or /an expression/", "search", searchText, inDetail, nil,
+	},
+	{[]string{"."}, ".", "to the next match of the search", "", nextMatch, inList | inDetail, offNoSearch},
+	{[]string{","}, ",", "to the previous match of the search", "", previousMatch, inList | inDetail, offNoSearch},
+	{[]string{"-"}, "-", "fold the object or array", "", foldNode, inDetail, offNoNode},
+	{[]string{"="}, "=", "unfold it", "", unfoldNode, inDetail, offNotFolded},
+	{[]string{"_"}, "_", "fold all below the first level, and unfold all", "", foldAll, inDetail, offNotJSON},
 	{[]string{"F"}, "F", "follow: stay at the newest exchange", "follow", toggleFollow, inList, offNotLive},
 	{[]string{"v"}, "v", "view: as JSON, decoded, or raw as on the wire", "view", changeView, inDetail, nil},
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
@@ -113,7 +132,7 @@ var keys = []key{
 	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inDetail, nil},
 	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
-	{[]string{"y"}, "y", "copy the request as a curl command, and show it", "curl", copyCurl, ofOne, offNoCurl},
+	{[]string{"y"}, "y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, offNothing},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},
 	{[]string{" ", "ctrl+f", "pgdown"}, "space ctrl-f", "page down", "", pageDown, anywhere, nil},
@@ -123,7 +142,7 @@ var keys = []key{
 	{[]string{"m"}, "m", "mouse on or off; while it is off, the terminal selects text", "", toggleMouse, anywhere, nil},
 	{[]string{"t"}, "t", "theme: dark, light, plain", "", changeTheme, anywhere, nil},
 	{[]string{"?"}, "?", "help: the keys of this panel, and of the filter", "help", showHelp, anywhere, nil},
-	{[]string{"esc", "left"}, "esc ←", "clear the filter; esc never quits", "", goBack, inList, offNoFilter},
+	{[]string{"esc", "left"}, "esc ←", "clear the search, then the filter; esc never quits", "", goBack, inList, offNoFilter},
 	{[]string{"esc", "left"}, "esc ←", "back to the previous panel", "back", goBack, deeper, nil},
 	{[]string{"q"}, "q", "quit", "quit", leave, inList, nil},
 	{[]string{"q"}, "q", "back to the previous panel", "", leave, deeper, nil},
@@ -165,17 +184,47 @@ func offNothing(m *inspector) string {
 func offShown(*inspector) string { return "this is the workflow of the exchange" }
 
 func offNoFilter(m *inspector) string {
-	if m.list.search == nil {
+	if m.list.search == nil && m.list.hunt == nil {
 		return "there is no filter; Q quits"
 	}
 	return ""
 }
 
 func offNoEvent(m *inspector) string {
-	if d, ok := m.top().(*detail); ok && d.ready && d.eventAtCursor() < 0 {
-		return "the selected line is not an event"
+	if d, ok := m.top().(*detail); ok && d.ready && d.eventAtCursor() < 0 && d.nodeUnderCursor() == noNode {
+		return "the selected line is neither an event nor an object or array"
 	}
 	return ""
+}
+
+func offNoSearch(m *inspector) string {
+	if m.shared.pattern == nil {
+		return "nothing is searched for; s searches"
+	}
+	return ""
+}
+
+func offNotJSON(m *inspector) string {
+	if d, ok := m.top().(*detail); ok && d.mode != viewJSON {
+		return "only the view as JSON can be folded; v changes the view"
+	}
+	return ""
+}
+
+func offNoNode(m *inspector) string {
+	why := offNotJSON(m)
+	if d, ok := m.top().(*detail); ok && why == "" && d.ready && !d.canFold() {
+		return "the selected line is in no object or array"
+	}
+	return why
+}
+
+func offNotFolded(m *inspector) string {
+	why := offNotJSON(m)
+	if d, ok := m.top().(*detail); ok && why == "" && d.ready && d.nodeUnderCursor() != nodeFolded {
+		return "the selected line is not folded"
+	}
+	return why
 }
 
 func offNoFindings(m *inspector) string {
@@ -204,13 +253,6 @@ func offNotCut(m *inspector) string {
 		return "no more is shown here; a2atap show prints all of it"
 	}
 	return ""
-}
-
-func offNoCurl(m *inspector) string {
-	if m.options.Curl == nil {
-		return "curl commands are not available here"
-	}
-	return offNothing(m)
 }
 
 // panels names the panels in which keys work, in the order of the help.

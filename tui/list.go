@@ -25,6 +25,7 @@ type list struct {
 	refreshing uint64          // the same for stale entries
 	took       time.Duration   // how long reading stale entries took the last time
 	search     *search         // nil without a filter
+	hunt       *hunt           // nil while nothing is searched for
 	bar        *bar            // not nil while a filter is typed
 	anchor     uint64          // the exchange that the user selected last: the cursor stays at or near it
 	follow     bool
@@ -168,6 +169,8 @@ func (l *list) update(msg tea.Msg) tea.Cmd {
 		return l.paused(msg)
 	case narrowed, scanned, retested:
 		return l.searched(msg)
+	case hunted:
+		return l.hunted(msg)
 	}
 	return nil
 }
@@ -184,6 +187,12 @@ func (l *list) act(a action) tea.Cmd {
 		return l.jump(-1)
 	case a == editFilter:
 		return l.edit()
+	case a == nextMatch:
+		return l.goOn(1)
+	case a == previousMatch:
+		return l.goOn(-1)
+	case a == goBack && l.escape():
+		return nil
 	case a == goBack && l.search != nil:
 		return l.apply("")
 	case !l.window.act(a):
@@ -222,7 +231,11 @@ func (l *list) grow(seqs []uint64) tea.Cmd {
 	if l.search != nil {
 		test = l.search.retestChanged(l.shared.load, &l.shared.found, seqs)
 	}
-	return tea.Batch(l.reposition(), l.refresh(), test)
+	cmds := []tea.Cmd{l.reposition(), l.refresh(), test}
+	if l.hunt != nil {
+		cmds = append(cmds, l.hunt.grow(l.shared, seqs), l.hunt.next(l.shared))
+	}
+	return tea.Batch(cmds...)
 }
 
 // store keeps entries that were read, and loads those that are still missing.
@@ -272,6 +285,9 @@ func (l *list) status() string {
 		count += ", following"
 	case below > 0 && l.shared.info.Live:
 		count += fmt.Sprintf(", %s newer below", number(below))
+	}
+	if l.hunt != nil {
+		count += ", " + l.hunt.words(l)
 	}
 	return count
 }

@@ -73,7 +73,7 @@ func (l *list) line(c columns, i int) line {
 		cursor = ">"
 	}
 	row := line{selected: i == l.window.cursor}.add(styleStrong, cursor).add(look, mark).
-		add(styleDim, padLeft(fmt.Sprint(seq), c.number)+" ")
+		add(l.numberStyle(seq), padLeft(fmt.Sprint(seq), c.number)).add(styleDim, " ")
 	e, there := l.cache[seq]
 	switch {
 	case !there:
@@ -94,6 +94,14 @@ func (l *list) line(c columns, i int) line {
 		add(styleStrong, pad(e.request, c.request)+" ").
 		add(styleText, padLeft(e.status, 3)+" "+padLeft(took, c.took)+" ").
 		add(outcome, e.outcome)
+}
+
+// numberStyle highlights the numbers of exchanges that have what is searched for.
+func (l *list) numberStyle(seq uint64) style {
+	if l.hunt != nil && l.hunt.has(seq) {
+		return styleMatch
+	}
+	return styleDim
 }
 
 // when returns the time column of an entry.

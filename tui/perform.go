@@ -4,6 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
+	"a2atap/tui/find"
 )
 
 // perform performs the actions that concern the whole screen, and passes all others to the top panel.
@@ -42,8 +43,10 @@ func (m *inspector) perform(a action) tea.Cmd {
 		if d, ok := top.(*detail); ok && (d.ready || d.err != nil) {
 			return m.step(d, a)
 		}
-	case copyCurl:
-		return m.shared.load.curl(at.Exchange, m.options.Curl)
+	case searchText:
+		return m.editSearch()
+	case copyMenu:
+		return m.push(newMenu("copy", at, m.copyChoices()))
 	case changeClock, changeTheme, toggleMouse:
 		return m.changeDisplay(a)
 	}
@@ -100,6 +103,10 @@ func (m *inspector) push(p panel) tea.Cmd {
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
 func (m *inspector) back(a action) tea.Cmd {
+	if d, is := m.top().(*detail); is && a == goBack && d.cancelSearch() {
+		m.message = "the search was stopped; . goes on with it"
+		return nil
+	}
 	switch {
 	case len(m.stack) > 1:
 		m.leaveTop()
@@ -107,6 +114,9 @@ func (m *inspector) back(a action) tea.Cmd {
 		return m.top().resize(m.width, m.panelHeight())
 	case a == leave:
 		return m.quit()
+	}
+	if h := m.list.hunt; h != nil && !h.running(m.shared.info.Exchanges) {
+		m.shared.pattern = nil
 	}
 	return m.list.update(a)
 }
@@ -130,7 +140,41 @@ func (m *inspector) quit() tea.Cmd {
 
 func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
 	d := newDetail(m.shared, at)
+	if h := m.list.hunt; h != nil && m.top() == panel(m.list) && h.has(at.Exchange) {
+		d.finder.step = 1
+	}
 	return tea.Batch(m.push(d), d.begin())
+}
+
+// A searcher is a panel in which a text can be searched for.
+type searcher interface {
+	panel
+	lookFor(p *find.Pattern) tea.Cmd // nil ends the search
+}
+
+// editSearch asks what to search for in the top panel.
+func (m *inspector) editSearch() tea.Cmd {
+	in, ok := m.top().(searcher)
+	if !ok {
+		return nil
+	}
+	before := ""
+	if m.shared.pattern != nil {
+		before = m.shared.pattern.String()
+	}
+	m.prompt = newPrompt("search", before, func(value string) (tea.Cmd, error) {
+		if value == "" {
+			m.shared.pattern = nil
+			return in.lookFor(nil), nil
+		}
+		p, err := find.Parse(value)
+		if err != nil {
+			return nil, err
+		}
+		m.shared.pattern = p
+		return in.lookFor(p), nil
+	})
+	return nil
 }
 
 func (m *inspector) openFindings(seq uint64) tea.Cmd {
@@ -143,8 +187,8 @@ func (m *inspector) openFindings(seq uint64) tea.Cmd {
 
 // showFinding moves to the next finding in the detail, or to the next exchange that has one.
 func (m *inspector) showFinding(d *detail, step int) tea.Cmd {
-	if d.jump(step) {
-		return d.summarise()
+	if cmd, there := d.jump(step); there {
+		return cmd
 	}
 	s := m.shared
 	seq := s.found.next(d.seq, step)
@@ -181,7 +225,7 @@ func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
 	m.stack = m.stack[:len(m.stack)-1]
 	m.list.anchor = at.Exchange
 	next := newDetail(m.shared, at)
-	next.mode = d.mode
+	next.mode, next.folds.all = d.mode, d.folds.all
 	return tea.Batch(m.list.reposition(), m.push(next), next.begin())
 }
 

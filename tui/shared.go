@@ -5,6 +5,7 @@ import (
 
 	"a2atap/analyzer"
 	"a2atap/proxy/capture"
+	"a2atap/tui/find"
 )
 
 // shared is the state that all panels read: the capture as it is now, the findings, and how to show them. Only the
@@ -17,7 +18,8 @@ type shared struct {
 	followErr string // why the capture cannot be followed for now
 	found     findingIndex
 	judged    judged
-	deltas    bool // times are shown since the previous exchange or event
+	pattern   *find.Pattern // that was searched for last; nil for nothing
+	deltas    bool          // times are shown since the previous exchange or event
 	theme     Theme
 	spinner   int // counts messages, for signs of progress
 	tickets   uint64

@@ -13,7 +13,7 @@ type Theme string
 const (
 	Dark  Theme = "dark"  // for a dark background
 	Light Theme = "light" // for a light one
-	Plain Theme = "plain" // no colour: bold, dim and reverse only
+	Plain Theme = "plain" // no colour: bold, dim, underlined and reverse only
 )
 
 // ChooseTheme returns the theme of that name. "auto" and "" look at the environment: NO_COLOR, if set to anything, asks
@@ -66,6 +66,8 @@ const (
 	styleRequest
 	styleAnswer
 	styleCursor // of the line that is typed
+	styleMatch  // of what is searched for
+	styleHere   // the same, of the match that was gone to
 	styleCount  // not a style: how many there are
 )
 
@@ -74,14 +76,16 @@ var looks = map[Theme][styleCount]string{
 	Dark: {
 		styleDim: "90", styleStrong: "1", styleTitle: "1;36", styleError: "1;91", styleWarning: "93", styleNote: "96",
 		styleName: "36", styleString: "32", styleNumber: "33", styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7",
+		styleMatch: "30;43", styleHere: "1;30;103",
 	},
 	Light: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1;34", styleError: "1;31", styleWarning: "35", styleNote: "34",
 		styleName: "34", styleString: "32", styleNumber: "35", styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7",
+		styleMatch: "30;103", styleHere: "1;30;43",
 	},
 	Plain: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1",
-		styleRequest: "1", styleAnswer: "1", styleCursor: "7",
+		styleRequest: "1", styleAnswer: "1", styleCursor: "7", styleMatch: "4", styleHere: "1;4",
 	},
 }
 
@@ -156,7 +160,7 @@ func (l line) paint(t Theme) string {
 
 // wrap returns the line in pieces of at most so many columns; all but the first are indented.
 func (l line) wrap(columns, indent int) []line {
-	indent = max(min(indent, columns/2), 0)
+	indent = wrapIndent(columns, indent)
 	columns = max(columns, indent+2)
 	var pieces []line
 	piece, used := line{}, 0
@@ -175,3 +179,6 @@ func (l line) wrap(columns, indent int) []line {
 	}
 	return append(pieces, piece)
 }
+
+// wrapIndent returns by how many columns wrap indents.
+func wrapIndent(columns, indent int) int { return max(min(indent, columns/2), 0) }
