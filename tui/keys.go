@@ -206,7 +206,7 @@ func offNoSearch(m *inspector) string {
 
 func offNotJSON(m *inspector) string {
 	if d, ok := m.top().(*detail); ok && d.mode != viewJSON {
-		return "only the view as JSON can be folded; v changes the view"
+		return "only JSON can be folded; v changes the view"
 	}
 	return ""
 }
