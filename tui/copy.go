@@ -196,7 +196,7 @@ func (l *loader) transcript(seq uint64) (string, error) {
 			length += len(what.Event.Raw)
 		}
 		if length > terminal.MaxCopy {
-			return "", fmt.Errorf("it is too long for a clipboard, which takes %s; a2atap show prints it", size(terminal.MaxCopy))
+			return "", fmt.Errorf("it is too long for a clipboard (%s); a2atap show prints it", size(terminal.MaxCopy))
 		}
 		x = capture.Assemble(x, step)
 	}

@@ -63,8 +63,12 @@ func newDetail(s *shared, goal analyzer.Place) *detail {
 		shared: s, seq: goal.Exchange, goal: goal, limit: firstShown, rows: make(map[int]eventRow),
 		finder: finder{pattern: s.pattern, opened: -1},
 	}
+	d.finder.quiet = true
 	if s.pattern != nil {
 		d.limit = maxShown
+	}
+	if s.pattern != nil && goal.Part == "" && !goal.Response { // nothing else is asked for
+		d.finder.step = 1
 	}
 	d.ctx, d.leave = context.WithCancel(s.load.ctx)
 	return d
@@ -299,6 +303,18 @@ func (d *detail) summarise() tea.Cmd {
 	}
 	d.reading = d.shared.ticket()
 	return d.shared.load.rows(d.ctx, d.reading, d.seq, d.excerpt.events, *d.call(), first, last)
+}
+
+// turnTo moves to a place of the exchange. One that names the whole exchange leaves the cursor where it is.
+func (d *detail) turnTo(at analyzer.Place) tea.Cmd {
+	if at.Part == "" && !at.Response {
+		return nil
+	}
+	d.goal, d.sought = at, false
+	if !d.ready {
+		return nil
+	}
+	return tea.Batch(d.seekGoal(), d.summarise())
 }
 
 func (d *detail) act(a action) tea.Cmd {

@@ -221,7 +221,7 @@ func (d *detail) when(at time.Duration) string {
 	case d.shared.deltas:
 		return "+" + since(at)
 	}
-	return clock(d.x.Started.Add(at))
+	return d.shared.clock(d.x.Started.Add(at))
 }
 
 // gap returns how long the stream was silent before an event, or NotKnown.

@@ -24,6 +24,11 @@ type entry struct {
 	status        string
 	took          time.Duration // capture.NotKnown if it has not ended
 	outcome       string
+	state         string // the last one that the exchange shows
+	problem       string // what the error says
+	message       string // the first text, in one line
+	size          int64  // of the answer's body, in bytes; capture.NotKnown if it is not known
+	trace         string
 	failed        bool // there was a fault, a protocol error or an HTTP error
 	absent        bool // the capture has no such exchange
 }
@@ -39,7 +44,13 @@ func newEntry(x *capture.Exchange, r *analyzer.Reading) entry {
 	head := capture.ParseRequestHead(x.Request.Head)
 	e := entry{
 		seq: x.Seq, started: x.Started, client: x.Client.Name, agent: x.Agent.Name, request: head.Method + " " + head.Target,
-		status: "–", took: x.Ended, failed: x.Fault != nil || len(r.Errors) > 0,
+		status: "–", took: x.Ended, failed: x.Fault != nil || len(r.Errors) > 0, state: r.State(), message: said(x, r),
+		size: answerSize(x.Response), trace: traceOf(head.Fields),
+	}
+	if len(r.Errors) > 0 {
+		e.problem = oneLine(r.Errors[0].Message)
+	} else if x.Fault != nil {
+		e.problem = oneLine(x.Fault.Detail)
 	}
 	if r.Call.Operation != a2a.NoOperation {
 		e.request = r.Call.Operation.String()

@@ -187,7 +187,7 @@ func (b *bar) wrong(columns int) []line {
 	indent := 3 + width(clean(string(value[:min(bad.Column-1, len(value))])))
 	said := fmt.Sprintf("column %d: %s", bad.Column, bad.Message)
 	mark := "^ "
-	if indent > columns/3 {
+	if indent > columns/2 {
 		indent, mark = 3, ""
 	}
 	var lines []line

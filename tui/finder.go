@@ -27,6 +27,7 @@ type finder struct {
 	events  []eventMatches // in order
 	stopped bool           // by the user
 	err     error
+	quiet   bool   // nothing is said if there is no match, since the user has not asked here
 	step    int    // which match to go to as soon as it is known: 1 the next, -1 the previous, 0 none
 	goal    *match // where to go as soon as the document shows it
 	tries   int    // documents that did not show it
@@ -158,6 +159,13 @@ func (d *detail) lookFor(p *find.Pattern) tea.Cmd {
 	return d.build()
 }
 
+// light is lookFor for a search that was begun in another panel.
+func (d *detail) light(p *find.Pattern) tea.Cmd {
+	cmd := d.lookFor(p)
+	d.finder.quiet = true
+	return cmd
+}
+
 // goOn goes to the next match or the previous one, as soon as it is known.
 func (d *detail) goOn(step int) tea.Cmd {
 	f := &d.finder
@@ -166,7 +174,7 @@ func (d *detail) goOn(step int) tea.Cmd {
 		f.step = step
 		return cmd
 	}
-	f.step, f.stopped = step, false
+	f.step, f.stopped, f.quiet = step, false, false
 	return tea.Batch(d.searchOn(), d.advance())
 }
 
@@ -220,6 +228,8 @@ func (d *detail) advance() tea.Cmd {
 	f.step = 0
 	wrapped := to < 0 || to >= all
 	switch {
+	case all == 0 && f.quiet:
+		return nil
 	case all == 0:
 		return showMessage("no match for " + f.pattern.String())
 	case to < 0:

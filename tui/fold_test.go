@@ -88,7 +88,7 @@ func TestFoldsStay(t *testing.T) {
 // A finding or a match in what is folded is said there, and unfolded when it is gone to.
 func TestFoldedFindingsAndMatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, nested(t).Reader(), 120, 50, Options{})
+		u := newUI(t, nested(t).Reader(), 109, 50, Options{})
 		defer u.close()
 		u.press("enter", "n")
 		finding := u.cursorLine()
@@ -125,7 +125,7 @@ func TestFindingIsUnfoldedWhenItIsOpened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := nested(t)
 		record(t, m, call(2, "t-2", "TASK_STATE_PILOT"))
-		u := newUI(t, m.Reader(), 120, 50, Options{})
+		u := newUI(t, m.Reader(), 109, 50, Options{})
 		defer u.close()
 		u.press("g", "enter", "_", "n", "n")
 		if got := u.m.top().title(); got != "2" {

@@ -5,14 +5,6 @@ import (
 	"time"
 )
 
-// clock writes an instant as people read it.
-func clock(t time.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
-	return t.UTC().Format("15:04:05.000")
-}
-
 // since writes a span of time in at most eight columns, such as "1.204s".
 func since(d time.Duration) string {
 	switch {

@@ -11,7 +11,7 @@ import (
 
 // frame draws the screen: as many lines as it is high, none wider than it is.
 func (m *inspector) frame() []line {
-	lines := append([]line{m.titleLine()}, m.top().view()...)
+	lines := append([]line{m.titleLine()}, m.body()...)
 	for len(lines) < m.height-1 {
 		lines = append(lines, line{})
 	}
@@ -23,7 +23,15 @@ func (m *inspector) frame() []line {
 	return lines
 }
 
-// titleLine shows the open panels and the counts of the top one.
+// body draws what is between the title and the last line.
+func (m *inspector) body() []line {
+	if m.split() {
+		return m.drawPanes()
+	}
+	return m.top().view()
+}
+
+// titleLine shows the open panels and the counts of the top one; where there are panes, those of the list.
 func (m *inspector) titleLine() line {
 	var crumbs []string
 	for _, p := range m.stack {
@@ -33,7 +41,11 @@ func (m *inspector) titleLine() line {
 	if name := m.shared.info.Name; name != "" {
 		where = " " + clean(filepath.Base(name)) + " ›" + where
 	}
-	status := clean(m.top().status()) + " "
+	status := m.top().status()
+	if m.split() {
+		status = m.list.status()
+	}
+	status = clean(status) + " "
 	room := m.width - width(status)
 	if room < width(where)+2 { // the panels matter more than the file's name
 		where = " " + strings.Join(crumbs, " › ")
@@ -86,8 +98,14 @@ func (m *inspector) hints() (hints [][2]string) {
 	}
 	slices.SortStableFunc(rows, func(a, b *key) int { return rank(a) - rank(b) })
 	for _, k := range rows {
+		if m.split() && k.do == nextPane {
+			continue // among panes tab does something else
+		}
 		label, _, _ := strings.Cut(k.label, " ")
 		hints = append(hints, [2]string{label, k.short})
+	}
+	if m.split() {
+		hints = slices.Insert(hints, min(1, len(hints)), [2]string{"tab", "pane"})
 	}
 	return hints
 }

@@ -48,7 +48,7 @@ var screens = []struct {
 	{"folded", []string{"g", "j", "enter", "_"}},
 }
 
-var sizes = []struct{ width, height int }{{80, 24}, {120, 40}}
+var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {200, 60}}
 
 func TestFrames(t *testing.T) {
 	for _, s := range screens {

@@ -38,6 +38,13 @@ func TestHostileBytesAreShownAndNeverSent(t *testing.T) {
 			if got := sgr.ReplaceAllString(u.m.View(), ""); strings.ContainsAny(got, "\x1b\u202e\u009b") {
 				t.Errorf("a filter that was pasted reaches the terminal: %q", got)
 			}
+			u.press("esc", "enter", "s").send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("\x1b[2J\u202e"), Paste: true})
+			for _, keys := range []string{"enter", "s ctrl+u [ 2 J enter", ". . .", "v .", "v .", "y", "v", "esc y t"} {
+				u.press(strings.Fields(keys)...)
+				if got := sgr.ReplaceAllString(u.m.View(), ""); strings.ContainsAny(got, "\x1b\u202e\u009b") {
+					t.Errorf("after %s the terminal gets %q", keys, got)
+				}
+			}
 			u.close()
 		}
 	})
@@ -72,15 +79,15 @@ func hostile(t *testing.T) capture.Source {
 	return m
 }
 
-// Without colour there is bold, dim and reverse, and nothing else; and nothing is lost.
+// Without colour there is bold, dim, underlined and reverse, and nothing else; and nothing is lost.
 func TestPlainThemeHasNoColour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := newUI(t, journey(t), 80, 24, Options{Theme: Plain})
 		defer u.close()
-		for _, keys := range []string{"", "enter", "esc", "l", "esc", "e", "esc", "/"} {
+		for _, keys := range []string{"", "enter", "s o enter .", "esc", "l", "esc", "e", "esc", "/"} {
 			u.press(strings.Fields(keys)...)
 			for _, code := range sgr.FindAllString(u.m.View(), -1) {
-				if !regexp.MustCompile("^\x1b\\[(0|1|2|7|7;1|7;2|7;7)m$").MatchString(code) {
+				if !regexp.MustCompile("^\x1b\\[(0|1|2|4|1;4|7|7;1|7;2|7;4|7;1;4|7;7)m$").MatchString(code) {
 					t.Errorf("after %q the plain theme draws with %q", keys, code)
 				}
 			}

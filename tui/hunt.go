@@ -281,16 +281,3 @@ func (h *hunt) words(l *list) string {
 	}
 	return words
 }
-
-// escape stops a search that is under way, or takes it off, and reports whether there was one.
-func (l *list) escape() bool {
-	switch {
-	case l.hunt == nil:
-		return false
-	case l.hunt.running(l.shared.info.Exchanges):
-		l.hunt.stop()
-	default:
-		l.endHunt()
-	}
-	return true
-}

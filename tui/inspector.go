@@ -2,13 +2,15 @@ package tui
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last
-// line. It passes keys and messages to panels and owns the state that they share, but not what they show.
+// An inspector is the whole screen: a stack of panels, of which the top one is visible, between a title and a last line.
+// On a wide screen the first of them stand side by side, and the top one has the focus. It passes keys and messages to
+// panels and owns the state that they share, but not what they show.
 type inspector struct {
 	options  Options
 	shared   *shared
@@ -21,6 +23,7 @@ type inspector struct {
 	question *question // that waits for a key; nil if none does
 	prompt   *prompt   // in which something is typed; nil if nothing is
 	followed bool      // the list was following when the recording ended
+	panes    panes     // that stand beside the list on a wide screen
 	mouse    bool
 	out      io.Writer // the terminal, for what is not drawn; nil if there is none
 }
@@ -35,7 +38,7 @@ func newInspector(load *loader, o Options) *inspector {
 	if load.verdicts = o.Verdicts; load.verdicts != nil {
 		load.links = &o.Verdicts.links
 	}
-	s := &shared{load: load, theme: o.Theme}
+	s := &shared{load: load, theme: o.Theme, location: o.Location}
 	m := &inspector{options: o, shared: s, list: newList(s, o.Hints)}
 	m.stack = []panel{m.list}
 	return m
@@ -49,45 +52,46 @@ func (m *inspector) Init() tea.Cmd { return m.shared.load.open() }
 // Update implements tea.Model. Whatever takes time is left to the commands that it returns.
 func (m *inspector) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.shared.spinner++
+	cmd := m.handle(msg)
+	return m, tea.Batch(cmd, m.followList())
+}
+
+func (m *inspector) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
-		return m, m.resize()
+		return m.arrange()
 	case tea.KeyMsg:
-		return m, m.key(msg)
+		return m.key(msg)
 	case tea.MouseMsg:
-		return m, m.mouseEvent(msg)
+		return m.mouseEvent(msg)
 	case grown:
-		return m, m.grow(msg)
+		return m.grow(msg)
 	case judged:
-		return m, m.judge(msg)
+		return m.judge(msg)
 	case copied:
-		return m, m.copied(msg)
+		return m.copied(msg)
+	case settled:
+		return m.settle(msg)
+	case firstStarted:
+		return m.knowFirst(msg)
 	case statusMessage:
 		m.message = string(msg)
-		return m, nil
+		return nil
 	}
-	return m, tea.Batch(m.broadcast(msg), m.performPending())
+	return tea.Batch(m.broadcast(msg), m.performPending())
 }
 
 // broadcast passes a message to all panels, since those below the top one may be loading, too.
 func (m *inspector) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
-	for _, p := range m.stack {
+	for _, p := range m.panels() {
 		cmds = append(cmds, p.update(msg))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (m *inspector) resize() tea.Cmd {
-	var cmds []tea.Cmd
-	for _, p := range m.stack {
-		cmds = append(cmds, p.resize(m.width, m.panelHeight()))
-	}
-	return tea.Batch(cmds...)
-}
-
-// panelHeight is the height of a panel, in lines.
+// panelHeight is the height of a panel that has the whole screen, in lines.
 func (m *inspector) panelHeight() int { return max(m.height-2, 0) }
 
 // grow updates the state of the capture, and continues to watch it if it is growing.
@@ -117,7 +121,7 @@ func (m *inspector) grow(msg grown) tea.Cmd {
 		cmds = append(cmds, s.load.judge(), s.load.awaitJudged())
 	}
 	m.liveChanged(first, was)
-	return tea.Batch(append(cmds, m.watch(msg.next), m.broadcast(exchangesChanged{msg.seqs}))...)
+	return tea.Batch(append(cmds, s.needFirst(), m.watch(msg.next), m.broadcast(exchangesChanged{msg.seqs}))...)
 }
 
 // judge adds new findings, and waits for the next.
@@ -140,6 +144,9 @@ func (m *inspector) judge(msg judged) tea.Cmd {
 	}
 	if changed := exchangesOf(touched, further.marks); len(changed) > 0 {
 		cmds = append(cmds, m.broadcast(findingsChanged{changed}))
+		if _, mine := slices.BinarySearch(changed, m.panes.seq); mine {
+			cmds = append(cmds, m.showThird())
+		}
 	}
 	cmds = append(cmds, m.broadcast(linksChanged{}))
 	return tea.Batch(cmds...)

@@ -27,6 +27,9 @@ const (
 	editFilter
 	toggleFollow
 	nextPane
+	previousPane
+	nextPart // what nextPane does where there is one pane
+	onePane
 	nextFinding
 	previousFinding
 	nextExchange
@@ -37,6 +40,7 @@ const (
 	showFindings
 	changeView
 	changeClock
+	changeTimes
 	loadMore
 	searchText
 	nextMatch
@@ -61,6 +65,7 @@ const (
 	inPage // help, and what was copied
 	inMenu
 
+	inPanes  = inList | inDetail | inLadder | inFindings
 	anywhere = inList | inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu
 	ofOne    = inList | inDetail | inLadder | inWorkflow | inFindings          // where an exchange can be selected
 	deeper   = inDetail | inLadder | inWorkflow | inFindings | inPage | inMenu // whatever was opened from another panel
@@ -128,10 +133,16 @@ var keys = []key{
 	{[]string{"]"}, "]", "the next exchange", "", nextExchange, inDetail, nil},
 	{[]string{"["}, "[", "the previous exchange", "", previousExchange, inDetail, nil},
 	{[]string{"+"}, "+", "show more of a body that was cut for display", "more", loadMore, inDetail, offNotCut},
-	{[]string{"tab"}, "tab", "to the findings", "", nextPane, inList, nil},
-	{[]string{"tab"}, "tab", "to the response, to the end, to the request", "", nextPane, inDetail, nil},
-	{[]string{"tab"}, "tab", "to the rule, and back to the findings", "rule", nextPane, inFindings, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, to the findings", "", nextPane, inList, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inDetail, nil},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "", nextPane, inLadder, offOnePane},
+	{[]string{"tab"}, "tab", "to the next pane; if there is one only, as }", "rule", nextPane, inFindings, nil},
+	{[]string{"shift+tab"}, "shift-tab", "to the previous pane", "", previousPane, inPanes, offOnePane},
+	{[]string{"}"}, "}", "to the response, to the end, to the request", "", nextPart, inDetail, nil},
+	{[]string{"}"}, "}", "to the rule, and back to the findings", "", nextPart, inFindings, nil},
+	{[]string{"z"}, "z", "this pane alone, and all of them again", "", onePane, ofOne, offNoRoom},
 	{[]string{"w"}, "w", "times: clock or elapsed", "time", changeClock, ofOne, nil},
+	{[]string{"T"}, "T", "times of the clock: local, UTC, since the first exchange", "", changeTimes, ofOne, nil},
 	{[]string{"y"}, "y", "copy a value, a place, a body, a curl command …; yy is curl", "copy", copyMenu, ofOne, offNothing},
 	{[]string{"j", "down"}, "j ↓", "down", "", goDown, anywhere, nil},
 	{[]string{"k", "up"}, "k ↑", "up", "", goUp, anywhere, nil},

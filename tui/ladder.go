@@ -7,20 +7,23 @@ import (
 	"time"
 
 	"a2atap/analyzer"
+	"a2atap/analyzer/sequence"
+	"a2atap/proxy/capture"
 )
 
 // An Arrow is one line of a ladder: a request, a response or an event between client and agent.
-type Arrow struct {
-	At         time.Time
-	Exchange   uint64
-	From, To   string
-	Label      string
-	Response   bool                // it is part of the answer
-	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
-	Broken     bool                // it did not arrive as it should
-	Findings   []string            // slugs of the rules that are broken here
-	Severities []analyzer.Severity // of Findings
+type Arrow = sequence.Arrow
+
+// Arrows returns the arrows of one exchange, findings marked where they stand.
+func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
+	return sequence.Of(x, r, findings)
 }
+
+// SortArrows puts the arrows of several exchanges in order of time.
+func SortArrows(arrows []Arrow) { sequence.Sort(arrows) }
+
+// short cuts an id to what tells it apart.
+func short(id string) string { return clean(sequence.ShortID(id)) }
 
 const (
 	timeWidth   = 9  // "  12.345s"
@@ -40,15 +43,15 @@ func Ladder(arrows []Arrow, width int) []string {
 	for _, a := range arrows {
 		lines = append(lines, l.arrow(a, a.At.Sub(start)))
 		for i := range a.Findings {
-			mark, _ := a.mark(i)
+			mark, _ := markOf(&a, i)
 			lines = append(lines, blanks(timeWidth+numberWidth)+mark+" "+a.Findings[i])
 		}
 	}
 	return lines
 }
 
-// mark returns the sign of a finding, and its style.
-func (a *Arrow) mark(i int) (string, style) {
+// markOf returns the sign of a finding of an arrow, and its style.
+func markOf(a *Arrow, i int) (string, style) {
 	if i >= len(a.Severities) {
 		return sign(analyzer.Error)
 	}

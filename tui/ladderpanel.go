@@ -40,7 +40,7 @@ type ladderRow struct {
 func newLadderPanel(s *shared, seq uint64) *ladderPanel {
 	f := &ladderPanel{shared: s, seq: seq}
 	f.fetch = func(found map[uint64][]analyzer.Finding, pause time.Duration) tea.Cmd {
-		return s.load.ladderContent(f.loading, seq, found, pause)
+		return s.load.ladderContent(f.loading, f.seq, found, pause)
 	}
 	return f
 }
@@ -150,6 +150,20 @@ func (f *ladderPanel) setContent(msg ladderContent) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// turnTo moves to another exchange, if the ladder is that of this one too, and reports whether it is.
+func (f *ladderPanel) turnTo(seq uint64) bool {
+	if f.seq == seq {
+		return f.err == nil
+	}
+	_, there := slices.BinarySearch(f.content.seqs, seq)
+	if !there || !f.ready || f.err != nil || f.content.alone || f.content.more > 0 {
+		return false
+	}
+	f.seq = seq
+	f.window.move(f.first(seq))
+	return true
+}
+
 // find returns the row of an arrow that was selected before, or the first one of the exchange that the user came from.
 func (f *ladderPanel) find(selected Arrow, was bool) int {
 	for i, r := range f.rows {
@@ -249,7 +263,7 @@ func (f *ladderPanel) line(i int) line {
 	}
 	row := line{selected: i == f.window.cursor}.add(styleStrong, cursor)
 	if r.finding >= 0 {
-		mark, look := a.mark(r.finding)
+		mark, look := markOf(&a, r.finding)
 		return row.add(look, blanks(timeWidth+numberWidth-1)+mark+" "+a.Findings[r.finding])
 	}
 	from := f.content.arrows[0].At
@@ -275,7 +289,7 @@ func (f *ladderPanel) preview() []line {
 	lines := []line{
 		text(styleDim, strings.Repeat("─", f.window.width)),
 		text(styleStrong, " "+clean(a.From)+" → "+clean(a.To)).add(styleText, "  "+a.Label).
-			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+clock(a.At)),
+			add(styleDim, "  exchange "+fmt.Sprint(a.Exchange)+", "+f.shared.clock(a.At)),
 	}
 	at := f.target()
 	for _, finding := range f.shared.found.of(a.Exchange) {

@@ -191,8 +191,6 @@ func (l *list) act(a action) tea.Cmd {
 		return l.goOn(1)
 	case a == previousMatch:
 		return l.goOn(-1)
-	case a == goBack && l.escape():
-		return nil
 	case a == goBack && l.search != nil:
 		return l.apply("")
 	case !l.window.act(a):

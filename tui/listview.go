@@ -1,24 +1,12 @@
 package tui
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
-// columns are the column widths of the list.
-type columns struct{ number, time, link, request, took int }
-
-func (l *list) columns() columns {
-	c := columns{number: max(len(fmt.Sprint(l.shared.info.Exchanges)), 3), time: 8, link: 20, request: 20, took: 8}
-	if l.window.width >= 100 {
-		c.time, c.link, c.request = 12, 28, 24
-	}
-	return c
-}
+func (l *list) columns() columns { return listColumns(l.window.width, l.shared.info.Exchanges) }
 
 func (l *list) view() []line {
 	c := l.columns()
-	lines := []line{l.heading(c)}
+	lines := []line{c.heading(l.whenHeading(c.time))}
 	for i := l.window.top; i < l.window.bottom(); i++ {
 		lines = append(lines, l.line(c, i))
 	}
@@ -30,15 +18,6 @@ func (l *list) view() []line {
 		lines = append(lines, line{})
 	}
 	return append(lines[:max(min(len(lines), l.height-len(bar)), 0)], bar...)
-}
-
-func (l *list) heading(c columns) line {
-	when := "time UTC"
-	if l.shared.deltas {
-		when = "since"
-	}
-	return text(styleDim, "  "+padLeft("n", c.number)+" "+pad(when, c.time)+" "+pad("client → agent", c.link)+" "+
-		pad("request", c.request)+" "+padLeft("st", 3)+" "+padLeft("took", c.took)+" outcome")
 }
 
 // empty explains why the list is empty.
@@ -81,19 +60,7 @@ func (l *list) line(c columns, i int) line {
 	case e.absent:
 		return row.add(styleDim, "not in the capture")
 	}
-	outcome := styleDim
-	if e.failed {
-		outcome = styleWarning
-	}
-	took := "–"
-	if e.took >= 0 {
-		took = since(e.took)
-	}
-	return row.add(styleDim, padLeft(l.when(i, e), c.time)[:]+" ").
-		add(styleText, pad(e.client+" → "+e.agent, c.link)+" ").
-		add(styleStrong, pad(e.request, c.request)+" ").
-		add(styleText, padLeft(e.status, 3)+" "+padLeft(took, c.took)+" ").
-		add(outcome, e.outcome)
+	return c.add(row.add(styleDim, padLeft(l.when(i, &e, c.time), c.time)+" "), &e)
 }
 
 // numberStyle highlights the numbers of exchanges that have what is searched for.
@@ -102,23 +69,4 @@ func (l *list) numberStyle(seq uint64) style {
 		return styleMatch
 	}
 	return styleDim
-}
-
-// when returns the time column of an entry.
-func (l *list) when(i int, e entry) string {
-	if l.shared.deltas {
-		if i == 0 {
-			return "–"
-		}
-		before, there := l.cache[l.at(i-1)]
-		if !there || before.absent {
-			return "…"
-		}
-		return since(e.started.Sub(before.started))
-	}
-	at := clock(e.started)
-	if l.columns().time < len(at) {
-		at, _, _ = strings.Cut(at, ".")
-	}
-	return at
 }

@@ -63,7 +63,9 @@ func (l *docLine) shown(here int) line {
 					look, room = styleMatch, min(room, m.to-at)
 				}
 			}
-			drawn.spans = append(drawn.spans, span{s.text[:room], look})
+			part := s
+			part.text, part.style = s.text[:room], look
+			drawn.spans = append(drawn.spans, part)
 			s.text, at = s.text[room:], at+room
 		}
 	}

@@ -81,7 +81,7 @@ func TestOpenExchangeGrows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := growing(t, 0)
 		record(t, m, subscribed(1, "t-1"))
-		u := newUI(t, m.Reader(), 120, 40, Options{})
+		u := newUI(t, m.Reader(), 100, 40, Options{})
 		defer u.close()
 		u.sees("open, 0 events")
 		for k := range 5 {

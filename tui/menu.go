@@ -87,5 +87,5 @@ func (m *inspector) choose(c *choice) tea.Cmd {
 		return nil
 	}
 	m.stack = m.stack[:len(m.stack)-1]
-	return tea.Batch(m.top().resize(m.width, m.panelHeight()), c.do())
+	return tea.Batch(m.fit(m.top()), c.do())
 }

@@ -339,23 +339,3 @@ func TestCompressedBodyIsShownDecoded(t *testing.T) {
 		u.sees("000000  1f 8b")
 	})
 }
-
-func TestMouse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		u := newUI(t, journey(t), 80, 24, Options{})
-		defer u.close()
-		u.press("m")
-		u.sees("mouse on")
-		u.send(tea.MouseMsg{X: 10, Y: 4, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-		if got := u.m.list.selected(); got != 3 {
-			t.Errorf("a click on the fifth line selects %d, want 3", got)
-		}
-		u.send(tea.MouseMsg{X: 10, Y: 20, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
-		u.send(tea.MouseMsg{Button: tea.MouseButtonWheelDown})
-		if got := u.m.list.selected(); got != 4 {
-			t.Errorf("the wheel selects %d, want 4", got)
-		}
-		u.press("m")
-		u.sees("mouse off")
-	})
-}

@@ -4,7 +4,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
-	"a2atap/tui/find"
 )
 
 // perform performs the actions that concern the whole screen, and passes all others to the top panel.
@@ -36,9 +35,18 @@ func (m *inspector) perform(a action) tea.Cmd {
 	case showFindings:
 		return m.openFindings(at.Exchange)
 	case nextPane:
+		if m.split() {
+			return m.focusNext(1)
+		}
 		if top == panel(m.list) {
 			return m.openFindings(0)
 		}
+	case previousPane:
+		return m.focusNext(-1)
+	case nextPart:
+		return top.update(nextPane)
+	case onePane:
+		return m.onePane()
 	case nextFinding, previousFinding, nextExchange, previousExchange:
 		if d, ok := top.(*detail); ok && (d.ready || d.err != nil) {
 			return m.step(d, a)
@@ -47,7 +55,7 @@ func (m *inspector) perform(a action) tea.Cmd {
 		return m.editSearch()
 	case copyMenu:
 		return m.push(newMenu("copy", at, m.copyChoices()))
-	case changeClock, changeTheme, toggleMouse:
+	case changeClock, changeTimes, changeTheme, toggleMouse:
 		return m.changeDisplay(a)
 	}
 	return top.update(a)
@@ -74,6 +82,9 @@ func (m *inspector) changeDisplay(a action) tea.Cmd {
 	switch a {
 	case changeClock:
 		m.shared.deltas = !m.shared.deltas
+	case changeTimes:
+		m.message = m.shared.nextTimes()
+		return m.shared.needFirst()
 	case changeTheme:
 		m.shared.theme = m.shared.theme.next()
 		m.message = "theme: " + string(m.shared.theme)
@@ -98,7 +109,7 @@ func (m *inspector) step(d *detail, a action) tea.Cmd {
 
 func (m *inspector) push(p panel) tea.Cmd {
 	m.stack = append(m.stack, p)
-	return p.resize(m.width, m.panelHeight())
+	return m.fit(p)
 }
 
 // back goes one step back. On the list, esc takes the filter off, and q quits.
@@ -111,20 +122,23 @@ func (m *inspector) back(a action) tea.Cmd {
 	case len(m.stack) > 1:
 		m.leaveTop()
 		m.stack = m.stack[:len(m.stack)-1]
-		return m.top().resize(m.width, m.panelHeight())
+		return tea.Batch(m.fit(m.top()), m.showThird())
 	case a == leave:
 		return m.quit()
 	}
-	if h := m.list.hunt; h != nil && !h.running(m.shared.info.Exchanges) {
-		m.shared.pattern = nil
+	if h := m.list.hunt; h != nil && h.running(m.shared.info.Exchanges) {
+		h.stop()
+		return nil
+	} else if h != nil {
+		return m.searchFor(m.list, nil)
 	}
 	return m.list.update(a)
 }
 
-// leaveTop ends what the top panel has under way, since it goes.
+// leaveTop ends what the top panel has under way, since it goes. A pane stays, without the focus.
 func (m *inspector) leaveTop() {
-	if d, is := m.top().(*detail); is {
-		d.leave()
+	if top := m.top(); !m.isPane(top) {
+		endWork(top)
 	}
 }
 
@@ -139,42 +153,11 @@ func (m *inspector) quit() tea.Cmd {
 }
 
 func (m *inspector) openDetail(at analyzer.Place) tea.Cmd {
+	if m.split() {
+		return m.openBeside(at)
+	}
 	d := newDetail(m.shared, at)
-	if h := m.list.hunt; h != nil && m.top() == panel(m.list) && h.has(at.Exchange) {
-		d.finder.step = 1
-	}
 	return tea.Batch(m.push(d), d.begin())
-}
-
-// A searcher is a panel in which a text can be searched for.
-type searcher interface {
-	panel
-	lookFor(p *find.Pattern) tea.Cmd // nil ends the search
-}
-
-// editSearch asks what to search for in the top panel.
-func (m *inspector) editSearch() tea.Cmd {
-	in, ok := m.top().(searcher)
-	if !ok {
-		return nil
-	}
-	before := ""
-	if m.shared.pattern != nil {
-		before = m.shared.pattern.String()
-	}
-	m.prompt = newPrompt("search", before, func(value string) (tea.Cmd, error) {
-		if value == "" {
-			m.shared.pattern = nil
-			return in.lookFor(nil), nil
-		}
-		p, err := find.Parse(value)
-		if err != nil {
-			return nil, err
-		}
-		m.shared.pattern = p
-		return in.lookFor(p), nil
-	})
-	return nil
 }
 
 func (m *inspector) openFindings(seq uint64) tea.Cmd {
@@ -221,36 +204,13 @@ func (m *inspector) showNeighbour(d *detail, a action) tea.Cmd {
 
 // replace shows another exchange in place of the detail.
 func (m *inspector) replace(d *detail, at analyzer.Place) tea.Cmd {
+	m.list.anchor = at.Exchange
+	if d == m.panes.detail {
+		return tea.Batch(m.list.reposition(), m.showBeside(at))
+	}
 	m.leaveTop()
 	m.stack = m.stack[:len(m.stack)-1]
-	m.list.anchor = at.Exchange
 	next := newDetail(m.shared, at)
 	next.mode, next.folds.all = d.mode, d.folds.all
 	return tea.Batch(m.list.reposition(), m.push(next), next.begin())
-}
-
-func (m *inspector) toggleMouse() tea.Cmd {
-	m.mouse = !m.mouse
-	if m.mouse {
-		m.message = "mouse on: the wheel moves, a click selects; m turns it off"
-		return tea.EnableMouseCellMotion
-	}
-	m.message = "mouse off: the terminal selects text"
-	return tea.DisableMouse
-}
-
-// mouseEvent handles the mouse: the wheel moves, and a click on the list selects.
-func (m *inspector) mouseEvent(msg tea.MouseMsg) tea.Cmd {
-	switch {
-	case msg.Button == tea.MouseButtonWheelUp:
-		return m.top().update(goUp)
-	case msg.Button == tea.MouseButtonWheelDown:
-		return m.top().update(goDown)
-	case msg.Button == tea.MouseButtonLeft && msg.Action == tea.MouseActionPress && m.top() == panel(m.list):
-		if i := m.list.window.top + msg.Y - 2; msg.Y >= 2 && i < m.list.window.bottom() {
-			m.list.window.move(i)
-			m.list.anchor = m.list.selected()
-		}
-	}
-	return nil
 }

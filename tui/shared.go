@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"a2atap/analyzer"
@@ -20,6 +22,9 @@ type shared struct {
 	judged    judged
 	pattern   *find.Pattern // that was searched for last; nil for nothing
 	deltas    bool          // times are shown since the previous exchange or event
+	times     times
+	location  *time.Location // nil is that of the machine
+	first     time.Time      // when the first exchange began; zero until that is needed
 	theme     Theme
 	spinner   int // counts messages, for signs of progress
 	tickets   uint64

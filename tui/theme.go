@@ -60,6 +60,7 @@ const (
 	styleError
 	styleWarning
 	styleNote
+	styleGood   // it went well
 	styleName   // of a header or a JSON member
 	styleString // in JSON
 	styleNumber // in JSON, and true, false and null
@@ -75,13 +76,13 @@ const (
 var looks = map[Theme][styleCount]string{
 	Dark: {
 		styleDim: "90", styleStrong: "1", styleTitle: "1;36", styleError: "1;91", styleWarning: "93", styleNote: "96",
-		styleName: "36", styleString: "32", styleNumber: "33", styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7",
-		styleMatch: "30;43", styleHere: "1;30;103",
+		styleGood: "92", styleName: "36", styleString: "32", styleNumber: "33",
+		styleRequest: "1;94", styleAnswer: "1;35", styleCursor: "7", styleMatch: "30;43", styleHere: "1;30;103",
 	},
 	Light: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1;34", styleError: "1;31", styleWarning: "35", styleNote: "34",
-		styleName: "34", styleString: "32", styleNumber: "35", styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7",
-		styleMatch: "30;103", styleHere: "1;30;43",
+		styleGood: "32", styleName: "34", styleString: "32", styleNumber: "35",
+		styleRequest: "1;34", styleAnswer: "1;35", styleCursor: "7", styleMatch: "30;103", styleHere: "1;30;43",
 	},
 	Plain: {
 		styleDim: "2", styleStrong: "1", styleTitle: "1", styleError: "1",
@@ -96,8 +97,9 @@ type line struct {
 }
 
 type span struct {
-	text  string
-	style style
+	text     string
+	style    style
+	selected bool // it is drawn in reverse
 }
 
 // text returns a line that begins with a text.
@@ -106,7 +108,7 @@ func text(s style, words string) line { return line{}.add(s, words) }
 // add returns the line with a text behind it. Every text of a line comes through here, and is cleaned.
 func (l line) add(s style, words string) line {
 	if words != "" {
-		l.spans = append(l.spans[:len(l.spans):len(l.spans)], span{clean(words), s})
+		l.spans = append(l.spans[:len(l.spans):len(l.spans)], span{text: clean(words), style: s})
 	}
 	return l
 }
@@ -141,12 +143,25 @@ func (l line) fit(columns int) line {
 	return fitted
 }
 
+// inPane returns the line as a piece of one: cut and filled up to a width. A selected one is drawn in reverse if its pane
+// has the focus.
+func (l line) inPane(columns int, focused bool) line {
+	piece := l.fit(columns)
+	used := 0
+	for i := range piece.spans {
+		piece.spans[i].selected = l.selected && focused
+		used += width(piece.spans[i].text)
+	}
+	piece.selected = false
+	return piece.add(styleText, blanks(columns-used))
+}
+
 // paint returns the line as a terminal draws it in the theme. This is the only place where escape sequences are made.
 func (l line) paint(t Theme) string {
 	var b strings.Builder
 	for _, s := range l.spans {
 		look := looks[t][s.style]
-		if l.selected {
+		if l.selected || s.selected {
 			look = strings.TrimSuffix("7;"+look, ";")
 		}
 		if look == "" || s.text == "" {
@@ -172,7 +187,7 @@ func (l line) wrap(columns, indent int) []line {
 				piece, used = line{}.add(styleText, blanks(indent)), indent
 				continue
 			}
-			piece.spans = append(piece.spans, span{part, s.style})
+			piece.spans = append(piece.spans, span{text: part, style: s.style})
 			used += width(part)
 			s.text = s.text[len(part):]
 		}

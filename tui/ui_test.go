@@ -53,6 +53,9 @@ func startUI(t *testing.T, src capture.Source, width, height int, o Options) *ui
 	if o.Rules == nil {
 		o.Rules = rules.All
 	}
+	if o.Location == nil {
+		o.Location = time.UTC
+	}
 	if o.Theme == "" {
 		o.Theme = Plain
 	}
@@ -142,7 +145,7 @@ func (u *ui) until(what string, holds func() bool) {
 }
 
 var named = map[string]tea.KeyType{
-	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "space": tea.KeySpace, "up": tea.KeyUp,
+	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "space": tea.KeySpace, "up": tea.KeyUp,
 	"down": tea.KeyDown,
 	"left": tea.KeyLeft, "ctrl+f": tea.KeyCtrlF, "ctrl+b": tea.KeyCtrlB, "ctrl+c": tea.KeyCtrlC, "ctrl+u": tea.KeyCtrlU,
 	"end": tea.KeyEnd, "home": tea.KeyHome, "backspace": tea.KeyBackspace,

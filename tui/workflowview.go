@@ -70,18 +70,7 @@ func (w *workflowPanel) branch(c columns, i int) line {
 	if b.absent {
 		return row.add(styleDim, "not in the capture")
 	}
-	outcome := styleDim
-	if b.failed {
-		outcome = styleWarning
-	}
-	took := "–"
-	if b.took >= 0 {
-		took = since(b.took)
-	}
-	row = row.add(styleText, pad(b.client+" → "+b.agent, c.link)+" ").
-		add(styleStrong, pad(b.request, c.request)+" ").
-		add(styleText, padLeft(b.status, 3)+" "+padLeft(took, c.took)+" ").
-		add(outcome, b.outcome)
+	row = c.add(row, &b.entry)
 	if words := b.inferred(); words != "" {
 		row = row.add(styleDim, " ("+words+")")
 	}
@@ -94,7 +83,7 @@ func (w *workflowPanel) preview() []line {
 	lines := []line{
 		text(styleDim, strings.Repeat("─", w.tree.width)),
 		text(styleStrong, fmt.Sprintf(" %d ", b.seq)).add(styleText, b.client+" → "+b.agent+"  "+b.request).
-			add(styleDim, "  "+clock(b.started)),
+			add(styleDim, "  "+w.shared.clock(b.started)),
 		text(styleText, " "+b.outcome),
 	}
 	switch words := b.inferred(); {

@@ -16,6 +16,9 @@ type Report struct {
 	Tool   Tool
 	Now    time.Time // the date of the report
 
+	Coverage bool                              // text names the rules that never applied, instead of counting them
+	Paint    func(ink Ink, text string) string // draws pieces of text in colours; nil for none
+
 	Tests      []Suite     // of agents that were asked actively; nil for what was only recorded
 	Directions []Direction // between two agents; nil if there are not two
 }

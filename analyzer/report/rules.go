@@ -138,6 +138,6 @@ func RulePage(w io.Writer, r *analyzer.Rule, example, output string) error {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func paragraph(text string) string { return "  " + wrap(text, 98, "  ") }
+func paragraph(text string) string { return "  " + wrap(text, 2, 80, "  ") }
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -24,15 +24,8 @@ func testsText(b *strings.Builder, r *Report) {
 		for _, t := range worstFirst(s) {
 			testText(b, t)
 		}
-		found := 0
-		for j := range r.Result.Findings {
-			if f := &r.Result.Findings[j]; f.Link.Agent == s.Agent {
-				b.WriteString(Line(f) + "\n")
-				found++
-			}
-		}
-		if found > 0 {
-			b.WriteString("\n")
+		if found := r.findingsOf(func(agent string) bool { return agent == s.Agent }); len(found) > 0 {
+			b.WriteString(Findings(found, r.Paint) + "\n")
 		}
 		r.suiteText(b, s)
 		if i < len(r.Tests)-1 {
@@ -45,12 +38,20 @@ func testsText(b *strings.Builder, r *Report) {
 
 // othersText lists what the rules found of agents that were not under test, such as those that a card names.
 func (r *Report) othersText(b *strings.Builder) {
+	b.WriteString(Findings(r.findingsOf(func(agent string) bool {
+		return !slices.ContainsFunc(r.Tests, func(s Suite) bool { return s.Agent == agent })
+	}), r.Paint))
+}
+
+// findingsOf returns the findings on links to some agents, which are chosen by name.
+func (r *Report) findingsOf(chosen func(agent string) bool) []analyzer.Finding {
+	var list []analyzer.Finding
 	for i := range r.Result.Findings {
-		f := &r.Result.Findings[i]
-		if !slices.ContainsFunc(r.Tests, func(s Suite) bool { return s.Agent == f.Link.Agent }) {
-			b.WriteString(Line(f) + "\n")
+		if chosen(r.Result.Findings[i].Link.Agent) {
+			list = append(list, r.Result.Findings[i])
 		}
 	}
+	return list
 }
 
 // worstFirst returns the tests that failed: critical ones, then by severity, waived ones last.

@@ -1,6 +1,6 @@
 // Package report writes what judging a capture came to, one output format a file.
 //
-// Text is for people and grep: one line a finding, then what was observed. JSON is for programs: one document.
+// Text is for people: a block a finding, then what was observed. JSON is for programs: one document.
 package report
 
 import (
@@ -58,8 +58,7 @@ func culprit(f *analyzer.Finding) string {
 	return side + " " + analyzer.Clean(name)
 }
 
-// Text writes a result for people: a line a finding, those of several captures with the capture's name before them, and
-// then what was observed on each link. Of agents that were asked actively it says how that came out.
+// Text writes a result for people: the findings as Findings does, and then what was observed on each link. Of agents that were asked actively it says how that came out.
 func Text(w io.Writer, whole *Report) error {
 	var b strings.Builder
 	if whole.Tests != nil {
@@ -68,12 +67,7 @@ func Text(w io.Writer, whole *Report) error {
 		return err
 	}
 	r := whole.Result
-	for i := range r.Findings {
-		if len(r.Captures) > 1 {
-			b.WriteString(r.Findings[i].Capture + ": ")
-		}
-		b.WriteString(Line(&r.Findings[i]) + "\n")
-	}
+	b.WriteString(Findings(r.Findings, whole.Paint))
 	if len(r.Findings) > 0 {
 		b.WriteString("\n")
 	}
@@ -82,15 +76,16 @@ func Text(w io.Writer, whole *Report) error {
 	} else if r.Counts.Exchanges == 0 {
 		b.WriteString("nothing was recorded; point the client at the tap's URL\n")
 	} else {
-		observed(&b, r, whole.Rules)
+		observed(&b, whole)
 		directionsText(&b, whole.Directions)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// observed says for each link how many rules applied, and for the whole which never did.
-func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
+// observed says for each link how many rules applied, and for the whole how many never did, or which.
+func observed(b *strings.Builder, whole *Report) {
+	r, rules := whole.Result, whole.Rules
 	type tally struct{ applied, broken int }
 	tallies := make(map[analyzer.Link]*tally)
 	var links []analyzer.Link
@@ -120,8 +115,12 @@ func observed(b *strings.Builder, r *analyzer.Result, rules []*analyzer.Rule) {
 		table(b, newMatrix(r).rows())
 		b.WriteString("\n")
 	}
-	if never := unobserved(r, rules); len(never) > 0 {
-		fmt.Fprintf(b, "not observed: %s\n", wrap(neverText(never, rules), 100, "  "))
+	switch never := unobserved(r, rules); {
+	case len(never) == 0:
+	case whole.Coverage:
+		neverText(b, never, rules)
+	default:
+		fmt.Fprintf(b, "never observed: %d of %d rules; --coverage names them\n", len(never), len(rules))
 	}
 }
 
@@ -148,29 +147,23 @@ func unseenWebhooks(c *analyzer.Calls) string {
 	return ""
 }
 
-// fewNever is how many rules are named that were not observed; of more, each family says how many.
-const fewNever = 12
-
-// neverText names rules, or where they are many counts them: few of the catalogue apply to any one conversation.
-func neverText(never []string, rules []*analyzer.Rule) string {
-	if len(never) <= fewNever {
-		return strings.Join(never, " ")
-	}
-	count := make(map[string]int)
-	for _, r := range rules {
-		if slices.Contains(never, r.ID) {
-			count[r.Family]++
-		}
-	}
+// neverText names the rules that never applied, a family a line.
+func neverText(b *strings.Builder, never []string, rules []*analyzer.Rule) {
+	fmt.Fprintf(b, "never observed: %d of %d rules\n", len(never), len(rules))
 	var families []string
+	ids := make(map[string][]string)
 	for _, r := range rules {
-		if n := count[r.Family]; n > 0 {
-			families = append(families, fmt.Sprintf("%s %d,", r.Family, n))
-			count[r.Family] = 0
+		if !slices.Contains(never, r.ID) {
+			continue
 		}
+		if ids[r.Family] == nil {
+			families = append(families, r.Family)
+		}
+		ids[r.Family] = append(ids[r.Family], r.ID)
 	}
-	return fmt.Sprintf("%d rules (%s); --format markdown names them", len(never),
-		strings.TrimSuffix(strings.Join(families, " "), ","))
+	for _, family := range families {
+		fmt.Fprintf(b, "  %-13s %s\n", family, wrap(strings.Join(ids[family], " "), 16, 80, strings.Repeat(" ", 16)))
+	}
 }
 
 // unobserved returns the ids of the rules that never applied.
@@ -188,10 +181,10 @@ func unobserved(r *analyzer.Result, rules []*analyzer.Rule) []string {
 	return never
 }
 
-// wrap breaks a text at blanks so that no line is longer than width bytes, and indents what follows the first line.
-func wrap(text string, width int, indent string) string {
+// wrap breaks a text, which begins at a column, at blanks so that no line is longer than width bytes, and indents what
+// follows the first line.
+func wrap(text string, column, width int, indent string) string {
 	var b strings.Builder
-	column := 0
 	for i, word := range strings.Fields(text) {
 		switch {
 		case i == 0:

@@ -24,11 +24,11 @@ a new authority, which is then to be installed again.`,
   a2atap ca install node
   eval "$(a2atap ca env --forward 7080)"
   curl --cacert "$(a2atap ca path)" --proxy http://planner@127.0.0.1:7080 https://booker.example/`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			return usage("unknown command ca %q; use one of env, install, path, rotate, show", args[0])
+			return choose("command ca", args[0], commandNames(cmd)...)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

@@ -92,7 +92,7 @@ func (s selection) apply(ctx context.Context, src capture.Source, r *analyzer.Re
 	}
 	if len(chosen) == 0 {
 		r.Coverage, r.Agents = nil, nil
-		r.Nothing = "nothing matches " + s.String() + "; " + c.known(r.Captures[0])
+		r.Nothing = "nothing matches " + s.String() + s.meant() + "; " + c.known(r.Captures[0])
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (s selection) nothing(ctx context.Context, src capture.Source) string {
 	if err != nil {
 		return ""
 	}
-	return "nothing matches " + s.String() + "; " + c.known(info.Name)
+	return "nothing matches " + s.String() + s.meant() + "; " + c.known(info.Name)
 }
 
 // String returns the flags that make the selection.

@@ -28,6 +28,7 @@ type checkOptions struct {
 	update      bool
 	follow      bool
 	jwks        []string
+	coverage    bool
 	allowEmpty  bool
 }
 
@@ -37,8 +38,9 @@ func newCheck(e env) *cobra.Command {
 		Use:   "check CAPTURE...",
 		Short: "Check captures against the A2A specification",
 		Long: `Check reads captures (.a2atap, .har, .jsonl, .txtar; - is standard input) and prints what breaks the
-protocol: one line per finding, with its place, its rule, the side at fault and the section that requires it; then
-which rules were observed and which were not. For several captures, a matrix shows the findings between each client
+protocol, the worst first: how bad it is and where, what was seen and what was expected, the side at fault and the
+section that requires it, how to fix it, and the command that explains the rule; what repeats stands together. Then it
+says how many rules were observed on each link, and how many never were, which --coverage names. For several captures, a matrix shows the findings between each client
 and each agent. A capture that is still being recorded is checked up to its newest exchange, or with --follow to its
 end.
 
@@ -75,6 +77,7 @@ succeeded; the capture lost traffic, or its recorder was killed.`,
 	f.BoolVar(&o.update, "update-baseline", false, "accept the current findings: write them to the baseline")
 	f.BoolVar(&o.follow, "follow", false,
 		"follow a capture that is being recorded: print findings as they occur, until it ends or an interrupt")
+	f.BoolVar(&o.coverage, "coverage", false, "name the rules that were never observed, instead of counting them")
 	f.StringArrayVar(&o.jwks, "jwks", nil, jwksHelp)
 	f.BoolVar(&o.allowEmpty, "allow-empty", false,
 		"exit with 0 also if nothing was judged, no call succeeded or traffic was lost")
@@ -143,7 +146,7 @@ func check(ctx context.Context, e env, o checkOptions, names []string) error {
 	hidden := c.hideMinor(total)
 	err = writeOutput(e, o.output, func(w io.Writer) error {
 		r := &report.Report{Result: total, Rules: c.rules.list, Gate: c.gate, Tool: tool(), Now: e.Now()}
-		r.Directions = report.Directions(total)
+		r.Directions, r.Coverage, r.Paint = report.Directions(total), o.coverage, e.paintReport(w)
 		return report.Write(w, o.format, r)
 	})
 	if err != nil {

@@ -98,3 +98,21 @@ func findingPieces(f *analyzer.Finding) []piece {
 	}
 	return []piece{{place, severityInk(f.Severity)}, {rest, inkPlain}}
 }
+
+// reportInks are how a terminal draws the pieces of a report.
+var reportInks = [...]ink{
+	report.Plain: inkPlain, report.Errors: inkBad, report.Warnings: inkWarn, report.Notes: inkNote, report.Aside: inkDim,
+}
+
+// paintReport draws pieces of a report as they are wanted on w, a terminal; it is nil where no colours are.
+func (e env) paintReport(w io.Writer) func(report.Ink, string) string {
+	if !e.colours(w) {
+		return nil
+	}
+	return func(i report.Ink, text string) string {
+		if strings.TrimSpace(text) == "" || reportInks[i] == inkPlain {
+			return text
+		}
+		return "\x1b[" + string(reportInks[i]) + "m" + text + "\x1b[m"
+	}
+}

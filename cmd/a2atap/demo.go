@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -123,17 +124,19 @@ func showDemo(ctx context.Context, e env, output string, result *analyzer.Result
 		return err
 	}
 	fmt.Fprintln(e.Out)
-	for i := range result.Findings {
-		fmt.Fprintln(e.Out, report.Line(&result.Findings[i]))
+	fmt.Fprint(e.Out, report.Findings(result.Findings, e.paintReport(e.Out)))
+	fmt.Fprintln(e.Out, "\nWhat to look at next:")
+	for _, next := range [][]string{
+		{"rules", demoFault},
+		{"tui", output},
+		{"show", output, "--format", "tree"},
+		{"show", output, "--format", "ladder"},
+		{"show", output, "--format", "transcript", "--filter", "'rule:" + demoFault + "'"},
+		{"check", output},
+		{"check", output, "--format", "html", "-o", "report.html"},
+	} {
+		fmt.Fprintln(e.Out, "  "+e.program()+" "+strings.Join(next, " "))
 	}
-	fmt.Fprintf(e.Out, `
-What to look at next:
-  a2atap rules %s
-  a2atap show %s --format tree
-  a2atap show %s --format ladder
-  a2atap show %s --format transcript --filter 'rule:%s'
-  a2atap check %s
-`, demoFault, output, output, output, demoFault, output)
 	printVerdict(e, "demo", result.Verdict(analyzer.Error))
 	return nil
 }

@@ -19,12 +19,14 @@ type env struct {
 	Now    func() time.Time
 	Getenv func(string) string
 
-	common *commonFlags // nil stands for the defaults
+	Program string       // how the user calls this program; empty for a2atap
+	common  *commonFlags // nil stands for the defaults
 }
 
 func main() {
 	surviveFileLimit()
 	os.Exit(run(context.Background(), env{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Now: time.Now, Getenv: os.Getenv,
+		Program: calledAs(os.Args[0]),
 	}, os.Args[1:]))
 }

@@ -36,7 +36,8 @@ func Distance(a, b string) int {
 }
 
 // Near returns those of the known words that somebody may have meant by a word, the likeliest first, at most n: those
-// that begin with it or hold it, and those that differ from it in less than half of its letters. Case does not count.
+// that begin with it, but for a slip in four letters, or hold it, and those that differ from it in less than half of
+// its letters. Case does not count.
 func Near(word string, known []string, n int) []string {
 	word = strings.ToLower(word)
 	type near struct {
@@ -52,6 +53,8 @@ func Near(word string, known []string, n int) []string {
 			d = min(d, 1)
 		case len(word) > 2 && strings.Contains(lower, word):
 			d = min(d, 2)
+		case len(word) > 4 && len(lower) > len(word) && 4*Distance(word, lower[:len(word)]) <= len(word):
+			d = min(d, 1+Distance(word, lower[:len(word)]))
 		case 2*d >= len(word)+1:
 			continue
 		}

@@ -40,6 +40,7 @@ func TestNear(t *testing.T) {
 		{"play", []string{"playback", "replay"}},
 		{"stream-close", []string{"stream-close-isolated", "stream-closed-on-terminal"}},
 		{"stream-closed-on-termnal", []string{"stream-closed-on-terminal", "stream-close-isolated"}},
+		{"stream-closd", []string{"stream-close-isolated", "stream-closed-on-terminal"}},
 		{"isolated", []string{"stream-close-isolated"}},
 		{"c", nil},
 		{"foo", nil},

@@ -22,6 +22,7 @@ type keySpec struct {
 	parse   func(*parser, *keySpec) (test, error)
 	texts   func(*subject) []string // for names and ids
 	numbers func(*subject) []int64  // for what can be compared
+	words   []string                // the only values that there are; nil if there may be others
 	exact   bool                    // case matters
 	asks    bool                    // the user's word is normalised by the facts
 	place   patternPlace
@@ -60,8 +61,8 @@ var keySpecs = []*keySpec{
 		asks: true,
 	},
 	factKey("rule", "slug of a rule that was broken", "rule:stream-*", ""),
-	factKey("severity", "severity of a finding", "severity:error", ""),
-	factKey("side", "who broke a rule", "side:agent", ""),
+	wordKey("severity", "severity of a finding", "severity:error", "error", "warning", "note"),
+	wordKey("side", "who broke a rule", "side:agent", "client", "agent", "receiver"),
 	{
 		Key:   Key{"header", "a header of the request or the answer", "header:Content-Type=application/json*"},
 		parse: parseHeaderTest,
@@ -107,6 +108,12 @@ func idKey(name, help, example, index string, texts func(*subject) []string) *ke
 
 func factKey(name, help, example, index string) *keySpec {
 	return &keySpec{Key: Key{name, help, example}, parse: parseNameTest, texts: facts(name), index: index, asks: true}
+}
+
+func wordKey(name, help, example string, words ...string) *keySpec {
+	k := factKey(name, help, example, "")
+	k.words = words
+	return k
 }
 
 func factIDKey(name, help, example, index string) *keySpec {

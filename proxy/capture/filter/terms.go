@@ -61,6 +61,10 @@ func parseNameTest(p *parser, key *keySpec) (test, error) {
 	if text, ok := pat.literal(); ok && text == "" {
 		return nil, p.errorf(start, "%s has an empty value; write something like %s", key.Name, key.Example)
 	}
+	if word, ok := pat.literal(); ok && key.words != nil && !slices.Contains(key.words, strings.ToLower(word)) {
+		return nil, p.errorf(start, "unknown word %q after %s:; %suse %s", word, key.Name, meant(word, key.words),
+			strings.Join(key.words, " "))
+	}
 	return nameTest{key, pat}, nil
 }
 

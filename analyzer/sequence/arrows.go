@@ -1,4 +1,6 @@
-package tui
+// Package sequence turns exchanges into the arrows of a sequence diagram, for whoever draws them: the request, and the
+// answer or each event of its stream, with the findings that stand there. It draws nothing itself.
+package sequence
 
 import (
 	"cmp"
@@ -12,9 +14,23 @@ import (
 	"a2atap/proxy/capture"
 )
 
-// Arrows returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
+// An Arrow is one line of a sequence diagram: a request, a response or an event between client and agent. Its texts are
+// as they were on the wire: whoever draws them makes them safe.
+type Arrow struct {
+	At         time.Time
+	Exchange   uint64
+	From, To   string
+	Label      string
+	Response   bool                // it is part of the answer
+	Event      int                 // the event of a stream, or the first of several in one arrow; else 0
+	Broken     bool                // it did not arrive as it should
+	Findings   []string            // slugs of the rules that are broken here
+	Severities []analyzer.Severity // of Findings
+}
+
+// Of returns the arrows of one exchange: its request, then its answer or the events of its stream, artifact chunks
 // in a row folded into one. Findings are marked at the arrow where they stand.
-func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
+func Of(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Finding) []Arrow {
 	d := drawing{x: x, r: r, findings: findings}
 	d.add(0, true, d.asked(), d.slugs(analyzer.Place{Exchange: x.Seq}.Line(), false))
 	switch res := x.Response; {
@@ -35,8 +51,8 @@ func Arrows(x *capture.Exchange, r *analyzer.Reading, findings []analyzer.Findin
 	return d.arrows
 }
 
-// SortArrows puts the arrows of several exchanges in order of time.
-func SortArrows(arrows []Arrow) {
+// Sort puts the arrows of several exchanges in order of time.
+func Sort(arrows []Arrow) {
 	slices.SortStableFunc(arrows, func(a, b Arrow) int { return cmp.Or(a.At.Compare(b.At), 0) })
 }
 
@@ -64,7 +80,7 @@ func (d *drawing) add(offset time.Duration, request bool, label string, slugs []
 func (d *drawing) asked() string {
 	if op := d.r.Call.Operation; op != a2a.NoOperation {
 		if len(d.r.Tasks) > 0 && d.r.Call.TaskID != "" {
-			return op.String() + " " + short(d.r.Call.TaskID)
+			return op.String() + " " + ShortID(d.r.Call.TaskID)
 		}
 		return op.String()
 	}
@@ -103,7 +119,7 @@ func (d *drawing) stream(res *capture.Response) {
 		for e.Kind == a2a.ArtifactPayload && last+1 < len(d.r.Events) && d.r.Events[last+1].Kind == a2a.ArtifactPayload {
 			last++
 		}
-		label := fmt.Sprintf("·%d %s", e.K, describe(e))
+		label := fmt.Sprintf("·%d %s", e.K, EventWords(e))
 		if last > i {
 			label = fmt.Sprintf("·%d–%d %d artifact chunks", e.K, d.r.Events[last].K, last-i+1)
 		}
@@ -121,7 +137,8 @@ func (d *drawing) stream(res *capture.Response) {
 	}
 }
 
-func describe(e analyzer.EventReading) string {
+// EventWords says what an event of a stream holds, in a word or two.
+func EventWords(e analyzer.EventReading) string {
 	switch {
 	case e.Err != nil:
 		return e.Err.Name.String()
@@ -177,10 +194,14 @@ func (d *drawing) slugs(at analyzer.Place, whole bool) []string {
 	return slugs
 }
 
-// short cuts an id to what tells it apart.
-func short(id string) string {
+// ShortID cuts an id to what tells it apart: the first part of a UUID, or at most twelve characters.
+func ShortID(id string) string {
+	const most = 12
 	if first, _, cut := strings.Cut(id, "-"); cut && len(first) >= 8 {
 		return first
 	}
-	return clip(id, 12)
+	if runes := []rune(id[:min(len(id), 4*most+4)]); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return id
 }

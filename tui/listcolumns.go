@@ -1,0 +1,188 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"a2atap/proxy/a2a"
+)
+
+// columns are the column widths of a list of exchanges. A column of no width is left out. The last one, which is the
+// message where there is one and else the outcome, takes what is left.
+type columns struct{ number, time, link, request, took, size, outcome, trace int }
+
+// Widths of columns that are there when there is room.
+const (
+	statusWidth = 3
+	sizeWidth   = 8
+	traceWidth  = 8
+)
+
+// listColumns chooses the columns for a width: a narrow list leaves out what the detail beside it shows, a wide one has
+// more of what helps.
+func listColumns(width int, exchanges uint64) columns {
+	c := columns{number: max(len(fmt.Sprint(exchanges)), 3), time: 8, link: 20, request: 20, took: 8}
+	switch {
+	case width < 72:
+		c.link, c.request, c.took = 10, 16, 0
+	case width < 80:
+		c.link = 10
+	case width > 120:
+		c.time, c.link, c.request = 12, 28, 24
+	}
+	left := width - 2 - c.number - 1 - c.time - 1 - c.link - 1 - c.request - 1 - statusWidth - 1 - c.took - 1
+	if left >= 34 {
+		c.size = sizeWidth
+		left -= sizeWidth + 1
+	}
+	if left >= 52 {
+		c.outcome = 30
+		left -= c.outcome + 1
+	}
+	if left >= 50 {
+		c.trace = traceWidth
+	}
+	return c
+}
+
+// peers writes who called whom; where there is little room, whom.
+func (c *columns) peers(client, agent string) string {
+	if c.link < 20 {
+		return "→ " + agent
+	}
+	return client + " → " + agent
+}
+
+// heading names the columns.
+func (c *columns) heading(when string) line {
+	peers := "client → agent"
+	if c.link < 20 {
+		peers = "→ agent"
+	}
+	words := []string{
+		padLeft("n", c.number), pad(when, c.time), pad(peers, c.link), pad("request", c.request),
+		padLeft("st", statusWidth),
+	}
+	if c.took > 0 {
+		words = append(words, padLeft("took", c.took))
+	}
+	if c.size > 0 {
+		words = append(words, padLeft("size", c.size))
+	}
+	if c.trace > 0 {
+		words = append(words, pad("trace", c.trace))
+	}
+	if c.outcome > 0 {
+		words = append(words, pad("outcome", c.outcome), "message")
+	} else {
+		words = append(words, "outcome")
+	}
+	return text(styleDim, "  "+strings.Join(words, " "))
+}
+
+// add adds what the columns behind the time say of an exchange.
+func (c *columns) add(row line, e *entry) line {
+	row = row.add(styleText, pad(c.peers(e.client, e.agent), c.link)+" ").
+		add(styleStrong, pad(e.request, c.request)+" ").
+		add(statusStyle(e.status), padLeft(e.status, statusWidth)+" ")
+	if c.took > 0 {
+		took := "–"
+		if e.took >= 0 {
+			took = since(e.took)
+		}
+		row = row.add(styleText, padLeft(took, c.took)+" ")
+	}
+	if c.size > 0 {
+		row = row.add(styleDim, padLeft(size(e.size), c.size)+" ")
+	}
+	if c.trace > 0 {
+		row = row.add(styleDim, pad(e.trace, c.trace)+" ")
+	}
+	if c.outcome == 0 {
+		return e.addOutcome(row)
+	}
+	outcome := e.addOutcome(line{}).fit(c.outcome)
+	row = row.join(outcome).add(styleText, blanks(c.outcome-width(outcome.String()))+" ")
+	if e.problem != "" {
+		return row.add(styleWarning, e.problem)
+	}
+	return row.add(styleText, e.message)
+}
+
+// addOutcome adds the outcome: the sign of a state, the most important word, and the rest.
+func (e *entry) addOutcome(row line) line {
+	first, rest, more := strings.Cut(e.outcome, ", ")
+	mark, look := stateSign(e.state)
+	switch {
+	case e.failed:
+		mark, look = "✗", styleWarning
+	case first != e.state:
+		mark, look = "", styleDim
+	}
+	if mark != "" {
+		first = mark + " " + first
+	}
+	row = row.add(look, first)
+	if more {
+		row = row.add(styleDim, ", "+rest)
+	}
+	return row
+}
+
+// stateSign returns the sign of a task state, and its style.
+func stateSign(state string) (string, style) {
+	switch state {
+	case a2a.Completed.String():
+		return "✓", styleGood
+	case a2a.Failed.String(), a2a.Rejected.String():
+		return "✗", styleError
+	case a2a.Canceled.String():
+		return "⊘", styleWarning
+	case a2a.InputRequired.String(), a2a.AuthRequired.String():
+		return "?", styleWarning
+	case a2a.Submitted.String(), a2a.Working.String():
+		return "…", styleNote
+	}
+	return "", styleDim
+}
+
+// statusStyle returns the style of an HTTP status.
+func statusStyle(status string) style {
+	switch {
+	case strings.HasPrefix(status, "2"):
+		return styleGood
+	case strings.HasPrefix(status, "4"):
+		return styleWarning
+	case strings.HasPrefix(status, "5"):
+		return styleError
+	}
+	return styleDim
+}
+
+// when returns the time column of an entry.
+func (l *list) when(i int, e *entry, columns int) string {
+	if !l.shared.deltas {
+		return l.shared.clockIn(e.started, columns)
+	}
+	if i == 0 {
+		return "–"
+	}
+	before, there := l.cache[l.at(i-1)]
+	if !there || before.absent {
+		return "…"
+	}
+	return since(e.started.Sub(before.started))
+}
+
+// whenHeading names the time column.
+func (l *list) whenHeading(columns int) string {
+	if l.shared.deltas {
+		return "since"
+	}
+	at := time.Time{}
+	if l.window.cursor < l.length() {
+		at = l.cache[l.at(l.window.cursor)].started
+	}
+	return l.shared.clockName(at, columns)
+}

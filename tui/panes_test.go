@@ -1,0 +1,376 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/go-cmp/cmp"
+
+	"a2atap/proxy/capture"
+)
+
+// begun notes the exchanges that somebody begins to read in pieces, as a detail does.
+type begun struct {
+	capture.Source
+	mu   sync.Mutex
+	seqs []uint64
+}
+
+func (b *begun) StepsOf(ctx context.Context, seq, from uint64) iter.Seq2[capture.Step, error] {
+	if from == 0 {
+		b.mu.Lock()
+		b.seqs = append(b.seqs, seq)
+		b.mu.Unlock()
+	}
+	return b.Source.StepsOf(ctx, seq, from)
+}
+
+// beside returns what the panes show: the selected exchange, that of the detail, and the title of the third one.
+func (u *ui) beside() string {
+	words := fmt.Sprint(u.m.list.selected())
+	if d := u.m.panes.detail; d != nil {
+		words += " " + d.title()
+	}
+	if p := u.m.panes.third; p != nil {
+		words += " " + p.title()
+	}
+	return words
+}
+
+// hides fails if the screen has a text.
+func (u *ui) hides(words string) {
+	u.t.Helper()
+	if strings.Contains(u.screen(), words) {
+		u.t.Errorf("the screen says %q:\n%s", words, u.screen())
+	}
+}
+
+func TestDetailBesideTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 110, 24, Options{})
+		defer u.close()
+		u.sees("┫ exchanges ┣")
+		u.sees("─ exchange 8 ─")
+		u.sees("→ POST /a2a HTTP/1.1")
+		u.press("g")
+		u.sees("─ exchange 1 ─")
+		u.sees("→ GET /.well-known/agent-card.json HTTP/1.1")
+		u.press("n", "n")
+		u.sees("─ exchange 6 ─")
+		u.sees("reset by agent")
+		u.send(sizeOf(109, 24))
+		u.hides("exchange 6")
+		u.sees("8 exchanges")
+	})
+}
+
+// The focus goes from pane to pane, and the breadcrumb says where it is.
+func TestFocusMoves(t *testing.T) {
+	for _, c := range []struct {
+		keys  string
+		width int
+		want  string
+	}{
+		{"", 120, "┫ exchanges ┣"},
+		{"tab", 120, "┫ exchange 8 ┣"},
+		{"tab tab", 120, "┫ exchanges ┣"},
+		{"shift+tab", 120, "┫ exchange 8 ┣"},
+		{"enter", 120, "┫ exchange 8 ┣"},
+		{"enter esc", 120, "┫ exchanges ┣"},
+		{"enter q", 120, "┫ exchanges ┣"},
+		{"tab tab", 200, "┫ findings ┣"},
+		{"tab tab tab", 200, "┫ exchanges ┣"},
+		{"shift+tab", 200, "┫ findings ┣"},
+		{"shift+tab esc", 200, "┫ exchanges ┣"},
+		{"g shift+tab", 200, "┫ ladder of 1 ┣"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			u := newUI(t, journey(t), c.width, 40, Options{})
+			defer u.close()
+			u.press(strings.Fields(c.keys)...)
+			u.sees(c.want)
+			crumbs := []string{"exchanges"}
+			if top := u.m.top(); top != panel(u.m.list) {
+				crumbs = append(crumbs, top.title())
+			}
+			u.sees("journey.txtar › " + strings.Join(crumbs, " › ") + " ")
+			if n := strings.Count(u.screen(), "┫"); n != 1 {
+				t.Errorf("after %q %d panes have the focus:\n%s", c.keys, n, u.screen())
+			}
+		})
+	}
+}
+
+// Keys go to the pane that has the focus, the hints are its own, and the others stay.
+func TestKeysOfTheFocusedPane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 120, 40, Options{})
+		defer u.close()
+		u.press("g", "j", "j", "enter", "j", "j", "v")
+		if got := u.beside(); got != "3 3" {
+			t.Errorf("j in the detail selects %s, want 3 3", got)
+		}
+		u.sees("decoded")
+		u.sees("v view")
+		u.press("]")
+		if got := u.beside(); got != "4 4" {
+			t.Errorf("] in the detail leads to %s, want 4 4", got)
+		}
+		u.sees("┫ exchange 4 ┣")
+		u.press("n")
+		u.sees("! status")
+		u.press("n")
+		if got := u.beside(); got != "6 6" {
+			t.Errorf("n in the detail leads to %s, want 6 6", got)
+		}
+		u.press("esc", "k")
+		if got := u.beside(); got != "5 5" {
+			t.Errorf("k in the list leads to %s, want 5 5", got)
+		}
+		u.sees("decoded")
+		u.hides("v view")
+	})
+}
+
+// While a key is held the exchanges that it passes are not read.
+func TestPassingByReadsNoDetails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 200)
+		src := &begun{Source: m.Reader()}
+		u := newUI(t, src, 120, 40, Options{})
+		defer u.close()
+		src.seqs = nil
+		for range 20 { // thirty keys a second
+			u.strike("k")
+			u.pass(33 * time.Millisecond)
+		}
+		u.pass(time.Second)
+		if diff := cmp.Diff([]uint64{180}, src.seqs); diff != "" {
+			t.Errorf("details that were begun, -want +got:\n%s", diff)
+		}
+		src.seqs = nil
+		for range 60 {
+			u.strike("k")
+			u.pass(33 * time.Millisecond)
+		}
+		u.pass(time.Second)
+		if n := len(src.seqs); n < 2 || n > 4 {
+			t.Errorf("in two seconds of k %d details were begun, want one a second: %v", n, src.seqs)
+		}
+		if got := u.beside(); got != "120 120" {
+			t.Errorf("at the end there is %s, want 120 120", got)
+		}
+	})
+}
+
+// A stream that is left for another exchange is not read any further.
+func TestLeftDetailIsReadNoFurther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := long(t, 3_000)
+		record(t, m, call(2, "t-2", "TASK_STATE_WORKING"))
+		src := &steady{Source: m.Reader()}
+		u := newUI(t, src, 120, 40, Options{})
+		defer u.close()
+		u.press("k")
+		u.pass(300 * time.Millisecond)
+		if d := u.m.panes.detail; d.seq != 1 || !d.more {
+			t.Fatalf("the detail of exchange %d is not being read:\n%s", d.seq, u.screen())
+		}
+		u.press("j")
+		u.pass(100 * time.Millisecond)
+		left := src.steps.Load()
+		u.pass(10 * time.Second)
+		if got := src.steps.Load(); got != left {
+			t.Errorf("%d steps were read after the stream was left", got-left)
+		}
+	})
+}
+
+func TestOnePaneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 200, 60, Options{})
+		defer u.close()
+		for _, keys := range []string{"", "tab", "tab tab"} {
+			u.press(strings.Fields(keys)...)
+			top := u.m.top()
+			u.press("z")
+			u.hides("┬")
+			u.press("w", "w")
+			if u.m.top() != top {
+				t.Errorf("after %q, z shows another panel", keys)
+			}
+			u.press("z")
+			u.sees("┬")
+			if u.m.top() != top || len(u.m.layout()) != 3 {
+				t.Errorf("after %q, z twice leads to %s", keys, u.m.top().title())
+			}
+			if got := u.beside(); got != "8 8 findings" {
+				t.Errorf("after %q, z twice shows %s, want 8 8 findings", keys, got)
+			}
+			u.press("esc", "esc")
+		}
+		u.press("l", "z")
+		u.sees("z: this panel has the whole screen")
+		u.press("esc")
+		u.send(sizeOf(80, 24))
+		u.press("z")
+		u.sees("z: there is room for one pane only")
+		u.press("shift+tab")
+		u.sees("shift+tab: there is room for one pane only")
+	})
+}
+
+// A terminal that becomes narrow keeps what has the focus, and gives the others their place back when it is wide again.
+func TestNarrowAndWideAgain(t *testing.T) {
+	for _, c := range []struct {
+		keys, narrow, wide string
+	}{
+		{"", "› exchanges ", "┫ exchanges ┣"},
+		{"tab", "› exchanges › 8 ", "┫ exchange 8 ┣"},
+		{"tab tab", " exchanges › findings ", "┫ findings ┣"},
+		{"l", "› exchanges › ladder of 8 ", "› exchanges › ladder of 8 "},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			u := newUI(t, journey(t), 200, 60, Options{})
+			defer u.close()
+			u.press(strings.Fields(c.keys)...)
+			for _, size := range []tea.Msg{sizeOf(80, 24), sizeOf(300, 4), sizeOf(0, 0)} {
+				u.send(size)
+				u.pass(time.Second)
+				if strings.Contains(u.screen(), "┬") {
+					t.Errorf("at %v there are several panes", size)
+				}
+			}
+			u.send(sizeOf(80, 24))
+			u.pass(time.Second)
+			u.sees(c.narrow)
+			u.send(sizeOf(200, 60))
+			u.pass(time.Second)
+			u.sees(c.wide)
+			if got := u.beside(); got != "8 8 findings" {
+				t.Errorf("after %q the panes show %s, want 8 8 findings", c.keys, got)
+			}
+		})
+	}
+}
+
+// What is opened alone on a narrow screen stands beside the list when that becomes wide.
+func TestDetailBecomesAPane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 80, 24, Options{})
+		defer u.close()
+		u.press("g", "n", "enter", "n")
+		u.send(sizeOf(120, 40))
+		u.pass(time.Second)
+		u.sees("┫ exchange 4 ┣")
+		if got, want := u.m.top().target(), eventAt(4, 7); got != want {
+			t.Errorf("the detail is at %s, want %s", got, want)
+		}
+		u.press("esc")
+		u.sees("┫ exchanges ┣")
+		u.sees("─ exchange 4 ─")
+	})
+}
+
+// The third pane has the findings of an exchange, or its ladder. What is opened in it is shown beside the list.
+func TestThirdPane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 160, 45, Options{})
+		defer u.close()
+		u.press("g", "j")
+		if got := u.beside(); got != "2 2 ladder of 2" {
+			t.Errorf("beside exchange 2 there is %s", got)
+		}
+		u.press("j")
+		if got := u.beside(); got != "3 3 ladder of 3" {
+			t.Errorf("beside exchange 3 there is %s", got)
+		}
+		u.press("shift+tab", "k", "enter")
+		u.sees("┫ exchange 2 ┣")
+		if got := u.m.list.selected(); got != 2 {
+			t.Errorf("an arrow of exchange 2 was opened, and the list is at %d", got)
+		}
+		u.press("esc", "n")
+		if got := u.beside(); got != "4 4 findings" {
+			t.Errorf("beside exchange 4 there is %s", got)
+		}
+		u.press("shift+tab", "j", "enter")
+		if got := u.beside(); got != "6 6 findings" {
+			t.Errorf("the second finding opens %s, want 6 6 findings", got)
+		}
+		u.press("esc", "e")
+		u.sees("› exchanges › findings ")
+		u.hides("┬")
+		u.press("enter", "esc", "esc")
+		u.sees("┫ exchanges ┣")
+	})
+}
+
+// A finding that is made while the exchange is selected takes the place of its ladder, but not under the reader's hands.
+func TestThirdPaneGetsFindings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 0)
+		record(t, m, subscribed(1, "t-1"))
+		u := newUI(t, m.Reader(), 200, 60, Options{})
+		defer u.close()
+		u.press("shift+tab")
+		record(t, m, []capture.Step{status(1, 1, "t-1", "TASK_STATE_COMPLETED"), status(1, 2, "t-1", "TASK_STATE_WORKING")})
+		u.pass(3 * time.Second)
+		u.sees("┫ ladder of 1 ┣")
+		u.press("esc")
+		u.sees("─ findings ─")
+	})
+}
+
+// A growing list that is followed takes the panes along, but not a detail that is being read.
+func TestPanesFollowTheRecording(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := growing(t, 3)
+		u := newUI(t, m.Reader(), 120, 40, Options{})
+		defer u.close()
+		u.press("F")
+		for i := range uint64(30) {
+			record(t, m, call(4+i, fmt.Sprint("u-", i), "TASK_STATE_WORKING"))
+			u.pass(50 * time.Millisecond)
+		}
+		if got := u.m.panes.detail.seq; got < 10 {
+			t.Errorf("after a second and a half of traffic the detail is still of %d", got)
+		}
+		u.pass(time.Second)
+		if got := u.beside(); got != "33 33" {
+			t.Errorf("the panes are at %s, want 33 33", got)
+		}
+		u.press("tab")
+		record(t, m, call(34, "v", "TASK_STATE_WORKING"))
+		u.pass(3 * time.Second)
+		if got := u.beside(); got != "34 33" {
+			t.Errorf("the panes are at %s, want 34 33", got)
+		}
+		u.press("esc")
+		u.pass(time.Second)
+		if got := u.beside(); got != "34 34" {
+			t.Errorf("the panes are at %s, want 34 34", got)
+		}
+	})
+}
+
+func TestPanesOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		u := newUI(t, journey(t), 200, 60, Options{})
+		defer u.close()
+		u.press("/").typed("dialect:0.2").press("enter")
+		u.sees("no exchange matches")
+		u.sees("nothing is selected")
+		u.press("tab", "enter", "shift+tab", "z", "z", "esc")
+		if got := u.beside(); got != "8 8 findings" {
+			t.Errorf("without the filter there is %s, want 8 8 findings", got)
+		}
+	})
+}
